@@ -1,0 +1,269 @@
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Span;
+
+/// What a source is written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Format {
+    /// Plain text: paragraphs end at blank lines.
+    Plain,
+    /// Markdown (CommonMark with GitHub's tables).
+    Markdown,
+    /// HTML.
+    Html,
+}
+
+/// What a sentence is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Kind {
+    /// A heading of level 1 (outermost) to 6.
+    Heading(u8),
+    /// A sentence of running text.
+    Prose,
+    /// A sentence, or a part of one, in a list item.
+    ListItem,
+    /// A whole code block: never cut inside where it fits the size limit.
+    Code,
+    /// A whole table: never cut inside where it fits the size limit.
+    Table,
+    /// Bytes that a reader of the page does not see as text: front matter, tags, scripts.
+    Markup,
+}
+
+impl Kind {
+    /// True for code blocks and tables, which are kept whole where they fit.
+    #[must_use]
+    pub fn is_atomic(self) -> bool {
+        matches!(self, Kind::Code | Kind::Table)
+    }
+
+    /// True for what a person would read as language: prose, list items and headings.
+    #[must_use]
+    pub fn is_language(self) -> bool {
+        matches!(self, Kind::Prose | Kind::ListItem | Kind::Heading(_))
+    }
+}
+
+/// The smallest unit that segmenters reason about: a sentence, a heading, or a whole code block or table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sentence {
+    /// Byte range; starts and ends with a non-blank character.
+    pub span: Span,
+    /// What it is.
+    pub kind: Kind,
+    /// Index of the paragraph (block) that it belongs to; never decreases from sentence to sentence.
+    pub paragraph: u32,
+    /// Index into the document's heading paths; 0 is the path above the first heading.
+    pub section: u32,
+}
+
+/// A piece of source that reads as something else: a tag as nothing, an entity as its character.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rewrite {
+    /// The bytes that are replaced.
+    pub span: Span,
+    /// What a reader sees instead.
+    pub with: Box<str>,
+}
+
+/// A source text, kept byte for byte, and what a reader found in it.
+///
+/// Invariants (checked by [`Document::check`]): sentences are in order, do not overlap, start and end with non-blank
+/// characters, and cover every non-blank byte of the source.
+#[derive(Debug, Clone)]
+pub struct Document {
+    /// Unique in its corpus: the path of a file, the id of a JSON line.
+    pub id: String,
+    /// Title, where the format has one.
+    pub title: Option<String>,
+    /// What the source is written in.
+    pub format: Format,
+    /// The text, unchanged.
+    pub source: Arc<str>,
+    /// The sentences in reading order.
+    pub sentences: Vec<Sentence>,
+    /// Heading paths, outermost heading first; `Sentence::section` points into this list, whose first entry is the
+    /// (usually empty) path above the first heading.
+    pub sections: Vec<Vec<String>>,
+    /// Pieces that read differently from their bytes, in order, without overlap.
+    pub rewrites: Vec<Rewrite>,
+}
+
+impl Document {
+    /// A document made of given sentences, joined by line ends; blank sentences get no entry, so give none where the
+    /// numbering matters. Every sentence is a paragraph of its own.
+    #[must_use]
+    pub fn from_sentences<S: AsRef<str>>(id: &str, sentences: &[S]) -> Self {
+        let mut source = String::with_capacity(sentences.iter().map(|s| s.as_ref().len() + 1).sum());
+        let mut found = Vec::with_capacity(sentences.len());
+        for sentence in sentences {
+            if !source.is_empty() {
+                source.push('\n');
+            }
+            let start = source.len();
+            source.push_str(sentence.as_ref());
+            let span = Span::new(start, source.len()).trimmed(&source);
+            if !span.is_empty() {
+                let paragraph = u32::try_from(found.len()).unwrap_or(u32::MAX);
+                found.push(Sentence { span, kind: Kind::Prose, paragraph, section: 0 });
+            }
+        }
+        Self {
+            id: id.to_owned(),
+            title: None,
+            format: Format::Plain,
+            source: source.into(),
+            sentences: found,
+            sections: vec![Vec::new()],
+            rewrites: Vec::new(),
+        }
+    }
+
+    /// Number of sentences.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.sentences.len()
+    }
+
+    /// True where the source has no non-blank byte.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.sentences.is_empty()
+    }
+
+    /// The source under a span.
+    #[must_use]
+    pub fn text(&self, span: Span) -> &str {
+        span.of(&self.source)
+    }
+
+    /// The source of sentence `i` (0-based); empty where there is none.
+    #[must_use]
+    pub fn sentence(&self, i: usize) -> &str {
+        self.sentences.get(i).map_or("", |s| self.text(s.span))
+    }
+
+    /// From the first byte of sentence `range.start` to the last of sentence `range.end - 1`.
+    ///
+    /// # Panics
+    /// Where the range is empty or reaches beyond the sentences.
+    #[must_use]
+    pub fn span_of(&self, range: std::ops::Range<usize>) -> Span {
+        self.sentences[range.start].span.hull(&self.sentences[range.end - 1].span)
+    }
+
+    /// The headings above sentence `i`, outermost first; a heading's own path ends with itself.
+    #[must_use]
+    pub fn heading_path(&self, i: usize) -> &[String] {
+        self.sentences
+            .get(i)
+            .and_then(|s| self.sections.get(s.section as usize))
+            .map_or(&[], Vec::as_slice)
+    }
+
+    /// Index of the first sentence that ends after byte `offset`; `len()` where there is none.
+    #[must_use]
+    pub fn sentence_at(&self, offset: usize) -> usize {
+        self.sentences.partition_point(|s| s.span.end <= offset)
+    }
+
+    /// The span as a person reads it: tags gone, entities as characters. Borrowed where nothing is rewritten.
+    #[must_use]
+    pub fn visible(&self, span: Span) -> Cow<'_, str> {
+        let first = self.rewrites.partition_point(|r| r.span.end <= span.start);
+        let inside = self.rewrites[first..].iter().take_while(|r| r.span.start < span.end);
+        let mut out = String::new();
+        let mut at = span.start;
+        let mut changed = false;
+        for rewrite in inside {
+            changed = true;
+            if rewrite.span.start > at {
+                out.push_str(self.text(Span::new(at, rewrite.span.start)));
+            }
+            out.push_str(&rewrite.with);
+            at = rewrite.span.end.max(at);
+        }
+        if !changed {
+            return Cow::Borrowed(self.text(span));
+        }
+        if at < span.end {
+            out.push_str(self.text(Span::new(at, span.end)));
+        }
+        Cow::Owned(out)
+    }
+
+    /// Checks the invariants that readers promise; the message names the first sentence that breaks one.
+    ///
+    /// # Errors
+    /// A sentence for people, where an invariant does not hold.
+    pub fn check(&self) -> Result<(), String> {
+        let mut at = 0;
+        let (mut paragraph, mut section) = (0, 0);
+        for (i, sentence) in self.sentences.iter().enumerate() {
+            let Span { start, end } = sentence.span;
+            let Some(text) = self.source.get(start..end) else {
+                return Err(format!("sentence {i}: {start}..{end} is no character range of the source"));
+            };
+            if text.is_empty() || text.trim() != text {
+                return Err(format!("sentence {i}: {text:?} is blank or has blank ends"));
+            }
+            match self.source.get(at..start) {
+                None => return Err(format!("sentence {i} overlaps the one before it")),
+                Some(between) if !between.trim().is_empty() => {
+                    return Err(format!("no sentence covers {between:?} before sentence {i}"));
+                }
+                Some(_) => {}
+            }
+            if sentence.paragraph < paragraph || sentence.section < section {
+                return Err(format!("sentence {i}: paragraph or section goes back"));
+            }
+            if sentence.section as usize >= self.sections.len() {
+                return Err(format!("sentence {i}: there is no section {}", sentence.section));
+            }
+            (paragraph, section) = (sentence.paragraph, sentence.section);
+            at = end;
+        }
+        match self.source.get(at..) {
+            Some(rest) if !rest.trim().is_empty() => Err("the end of the source is not covered".into()),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Document, Rewrite};
+    use crate::Span;
+
+    #[test]
+    fn sentences_cover_the_source() {
+        let document = Document::from_sentences("d", &["One.", "  Two. ", "", "Three."]);
+        assert_eq!(document.len(), 3);
+        assert_eq!(document.sentence(1), "Two.");
+        assert_eq!(document.check(), Ok(()));
+        assert_eq!(document.sentence_at(4), 1);
+    }
+
+    #[test]
+    fn a_gap_in_the_sentences_is_found() {
+        let mut document = Document::from_sentences("d", &["One.", "Two.", "Three."]);
+        document.sentences.remove(1);
+        assert!(document.check().is_err());
+    }
+
+    #[test]
+    fn visible_text_has_no_tags() {
+        let mut document = Document::from_sentences("d", &["<b>fish</b> &amp; chips"]);
+        let rewrite = |start, end, with: &str| Rewrite { span: Span::new(start, end), with: with.into() };
+        document.rewrites = vec![rewrite(0, 3, ""), rewrite(7, 11, ""), rewrite(12, 17, "&")];
+        assert_eq!(document.visible(Span::new(0, document.source.len())), "fish & chips");
+        assert_eq!(document.visible(Span::new(18, 23)), "chips");
+    }
+}

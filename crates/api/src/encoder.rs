@@ -1,0 +1,100 @@
+/// Why texts could not be embedded.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EncodeError {
+    /// The model is not on this machine, or its files do not fit together.
+    #[error("{0}")]
+    Model(String),
+    /// The model failed while it ran.
+    #[error("the encoder failed: {0}")]
+    Run(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// One vector a text: a dense matrix of `len()` rows and `dimension()` columns, row by row.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Embeddings {
+    dimension: usize,
+    values: Vec<f32>,
+}
+
+impl Embeddings {
+    /// Wraps `values`, `rows * dimension` numbers, row by row; a remainder is cut off.
+    #[must_use]
+    pub fn new(dimension: usize, mut values: Vec<f32>) -> Self {
+        let whole = values.len().checked_div(dimension).unwrap_or(0) * dimension;
+        values.truncate(whole);
+        Self { dimension, values }
+    }
+
+    /// Number of rows.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.values.len().checked_div(self.dimension).unwrap_or(0)
+    }
+
+    /// True where there is no row.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// Number of columns.
+    #[must_use]
+    pub fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    /// Row `i`.
+    ///
+    /// # Panics
+    /// Where `i >= len()`.
+    #[must_use]
+    pub fn row(&self, i: usize) -> &[f32] {
+        &self.values[i * self.dimension..(i + 1) * self.dimension]
+    }
+
+    /// The rows in order.
+    pub fn rows(&self) -> impl ExactSizeIterator<Item = &[f32]> {
+        self.values.chunks_exact(self.dimension.max(1))
+    }
+
+    /// All numbers, row by row.
+    #[must_use]
+    pub fn values(&self) -> &[f32] {
+        &self.values
+    }
+
+    /// Appends the rows of `other`, which must have the same dimension (an empty matrix takes any).
+    ///
+    /// # Panics
+    /// Where the dimensions differ.
+    pub fn append(&mut self, other: &Embeddings) {
+        if self.values.is_empty() {
+            self.dimension = other.dimension;
+        }
+        assert!(other.is_empty() || self.dimension == other.dimension, "embeddings of different dimensions");
+        self.values.extend_from_slice(&other.values);
+    }
+}
+
+/// Turns texts into vectors whose dot product says how close they are in meaning.
+pub trait SentenceEncoder: Send + Sync {
+    /// Short name, as in `--embedder`: `minilm`.
+    fn name(&self) -> &str;
+
+    /// Changes whenever the vectors could: model, checksum of its weights, pooling, limit.
+    fn fingerprint(&self) -> String;
+
+    /// Length of the vectors.
+    fn dimension(&self) -> usize;
+
+    /// Tokens that are read of a text, special tokens included; what lies beyond is cut off unread.
+    fn max_tokens(&self) -> usize;
+
+    /// One vector of L2 norm 1 a text, in order. The same texts give the same bits for every thread count, and a text's
+    /// vector does not depend on the texts beside it (beyond the last bits of a float).
+    ///
+    /// # Errors
+    /// [`EncodeError`] where the model fails.
+    fn encode(&self, texts: &[&str]) -> Result<Embeddings, EncodeError>;
+}

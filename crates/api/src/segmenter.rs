@@ -1,0 +1,60 @@
+use crate::{Boundaries, BoundaryError, Document, EncodeError, Span};
+
+/// Why a document could not be segmented.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SegmentError {
+    /// The encoder that the segmenter asks failed.
+    #[error(transparent)]
+    Encoder(#[from] EncodeError),
+    /// The segmenter's own answer is not a segmentation.
+    #[error(transparent)]
+    Boundaries(#[from] BoundaryError),
+    /// The segmenter cannot do what is asked of it.
+    #[error("{0}")]
+    Unsupported(String),
+}
+
+/// Where a segmenter would cut a document.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Cuts {
+    /// For n sentences n - 1 numbers in [0, 1]: how likely it is that a segment ends after sentence i. With no size
+    /// limit, the boundaries are the gaps whose score lies above `tau`.
+    Scores {
+        /// One score a gap.
+        scores: Vec<f64>,
+        /// The threshold that the segmenter proposes for this document.
+        tau: f64,
+    },
+    /// Decisions at sentence ends.
+    Boundaries(Boundaries),
+    /// Pieces that need not end at sentence ends: in order, without overlap, covering every non-blank byte.
+    Spans(Vec<Span>),
+}
+
+/// Decides where one topic ends and the next begins.
+///
+/// Implementations must be deterministic: the same document gives the same cuts on every run and for every thread count.
+pub trait Segmenter: Send + Sync {
+    /// Cuts a document. A document of fewer than two sentences has no gap and gets no boundary.
+    ///
+    /// # Errors
+    /// [`SegmentError`] where an encoder fails or the document asks for something that the segmenter cannot do.
+    fn cut(&self, document: &Document) -> Result<Cuts, SegmentError>;
+
+    /// Cuts a document into `segments` segments, the number known beforehand (as the literature's comparisons do).
+    ///
+    /// The default takes the highest scores; segmenters without scores do not know how.
+    ///
+    /// # Errors
+    /// [`SegmentError::Unsupported`] for segmenters without scores, else as [`Segmenter::cut`].
+    fn cut_known(&self, document: &Document, segments: usize) -> Result<Boundaries, SegmentError> {
+        match self.cut(document)? {
+            Cuts::Scores { scores, .. } if document.len() > 0 => {
+                Ok(Boundaries::top(&scores, segments.saturating_sub(1)))
+            }
+            Cuts::Scores { .. } => Ok(Boundaries::none(0)),
+            _ => Err(SegmentError::Unsupported("this segmenter gives no scores, so it cannot be told the number of segments".into())),
+        }
+    }
+}
