@@ -1,1 +1,57 @@
-fn main() {}
+//! The `pericope` command: arguments in, library calls, exit status out.
+#![forbid(unsafe_code)]
+
+mod args;
+mod commands;
+mod progress;
+mod resources;
+mod status;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Cli, Command, DatasetCommand, EvalCommand};
+use status::{Failure, Outcome};
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match run(cli) {
+        Ok(status) => status.into(),
+        Err(failure) if is_broken_pipe(&failure) => ExitCode::SUCCESS,
+        Err(failure) => {
+            anstream::eprintln!("{}error:{} {failure}", style("1;31"), style("0"));
+            failure.code()
+        }
+    }
+}
+
+fn run(cli: Cli) -> Outcome {
+    let quiet = cli.quiet;
+    match cli.command {
+        Command::Segment(args) => commands::segment::run(args, quiet),
+        Command::SegmentEval(args) => commands::segment_eval::run(args, quiet),
+        Command::Index(args) => commands::index::run(args, quiet),
+        Command::Search(args) => commands::search::run(args),
+        Command::Eval(EvalCommand::Run(args)) => commands::eval::run(args, quiet),
+        Command::Eval(EvalCommand::Report(args)) => commands::eval::report(args),
+        Command::Dataset(DatasetCommand::FromDocs(args)) => commands::dataset::from_docs(args, quiet),
+        Command::Models(args) => commands::models::run(args, quiet),
+        Command::Segmenters { json } => commands::segmenters::run(json),
+        Command::Completions { shell } => commands::completions(shell),
+    }
+}
+
+/// An ANSI sequence; `anstream` strips it where the output is no terminal.
+pub(crate) fn style(code: &str) -> String {
+    format!("\u{1b}[{code}m")
+}
+
+/// `pericope ... | head` closes the pipe: no error.
+fn is_broken_pipe(failure: &Failure) -> bool {
+    let (Failure::Usage(error) | Failure::Runtime(error)) = failure;
+    error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<std::io::Error>())
+        .any(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
+}

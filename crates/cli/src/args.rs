@@ -1,0 +1,300 @@
+//! The command line, as data: names, help texts, examples. Parsing touches neither disk nor network.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Cut documents into passages, index them, and measure what the cutting does to retrieval and answers.
+#[derive(Debug, Parser)]
+#[command(name = "pericope", version, arg_required_else_help = true, max_term_width = 110)]
+#[command(after_help = "Exit status: 0 done, 1 a check did not hold or input was left out, 2 wrong usage or \
+    configuration, 3 failed while running.\nStart here: pericope models pull minilm, then pericope index docs/ --into docs.idx")]
+pub struct Cli {
+    /// Say less: no progress, no notes; errors still show
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+    /// What to do
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Cut files into chunks and print them
+    #[command(after_help = SEGMENT_EXAMPLES)]
+    Segment(SegmentArgs),
+    /// Score segmenters against documents whose boundaries are known
+    #[command(after_help = SEGMENT_EVAL_EXAMPLES)]
+    SegmentEval(SegmentEvalArgs),
+    /// Cut, embed and index files or folders
+    #[command(after_help = INDEX_EXAMPLES)]
+    Index(IndexArgs),
+    /// Search an index
+    #[command(after_help = SEARCH_EXAMPLES)]
+    Search(SearchArgs),
+    /// Compare chunkers by retrieval and answers
+    #[command(subcommand)]
+    Eval(EvalCommand),
+    /// Make question sets
+    #[command(subcommand)]
+    Dataset(DatasetCommand),
+    /// Get and check model files
+    #[command(subcommand)]
+    Models(ModelsCommand),
+    /// List the segmenters with their keys
+    Segmenters {
+        /// One JSON document on standard output
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print a completion script for a shell
+    #[command(after_help = "Examples:\n  pericope completions bash > ~/.local/share/bash-completion/completions/pericope\n  pericope completions zsh > ~/.zfunc/_pericope")]
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+const SEGMENT_EXAMPLES: &str = "Examples:
+  pericope segment README.md
+  pericope segment docs/ --segmenter fixed:words=100 --format json
+  pericope segment article.md --segmenter window --max-tokens 128 --format html > cuts.html
+  cat notes.txt | pericope segment - --segmenter recursive:chars=800
+
+`pericope segmenters` lists the segmenters with their keys.";
+
+const SEGMENT_EVAL_EXAMPLES: &str = "Examples:
+  pericope segment-eval --data wiki.jsonl --segmenter texttiling --segmenter window
+  pericope segment-eval --data wiki.jsonl --segmenter window --known-count --json
+
+Data: one JSON document a line: {\"id\": ..., \"sentences\": [...], \"boundaries\": [...]}; a segment ends after
+sentence i (1-based), the document's end is not listed.";
+
+const INDEX_EXAMPLES: &str = "Examples:
+  pericope index docs/ --into docs.idx
+  pericope index docs/ --into words.idx --embedder none --segmenter structure
+  pericope index corpus.jsonl --into corpus.idx --segmenter 'same-size:reference=window'
+
+Indexing the same folder again replaces what changed; an index remembers its segmenter, embedder and tokenizer and
+refuses others.";
+
+const SEARCH_EXAMPLES: &str = "Examples:
+  pericope search 'how long does a starter keep' --in docs.idx
+  pericope search 'replication slot' --in docs.idx --mode bm25 --k 5 --json";
+
+/// What the size policy may be told on the command line.
+#[derive(Debug, Args)]
+pub struct PolicyArgs {
+    /// Segmenter and its settings: name or name:key=value,key=value
+    #[arg(long, short, value_name = "SPEC", default_value = "structure")]
+    pub segmenter: String,
+    /// Most tokens of a chunk; 0 for no limit [default: 256, or what the spec says]
+    #[arg(long, value_name = "N")]
+    pub max_tokens: Option<usize>,
+    /// Chunks under this many tokens are avoided
+    #[arg(long, value_name = "N")]
+    pub min_tokens: Option<usize>,
+    /// Sentences that a chunk repeats of the one before it
+    #[arg(long, value_name = "S")]
+    pub overlap: Option<usize>,
+    /// What counts tokens: minilm or words [default: minilm where the model is installed, else words]
+    #[arg(long, value_name = "NAME")]
+    pub tokenizer: Option<String>,
+}
+
+/// `pericope segment`
+#[derive(Debug, Args)]
+pub struct SegmentArgs {
+    /// Files or folders; - reads standard input
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub policy: PolicyArgs,
+    /// How to print the chunks
+    #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
+    pub format: OutputFormat,
+    /// What standard input is written in: md, html, txt or jsonl
+    #[arg(long, value_name = "FORMAT", default_value = "md")]
+    pub stdin_format: String,
+}
+
+/// How chunks are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum OutputFormat {
+    /// For people
+    Text,
+    /// One JSON object a line and chunk
+    Json,
+    /// A page that shows the cuts in the text
+    Html,
+}
+
+/// `pericope segment-eval`
+#[derive(Debug, Args)]
+pub struct SegmentEvalArgs {
+    /// Documents with known boundaries
+    #[arg(long, required = true, value_name = "FILE.jsonl")]
+    pub data: PathBuf,
+    /// Segmenter to score; may be given several times
+    #[arg(long, short, required = true, value_name = "SPEC")]
+    pub segmenter: Vec<String>,
+    /// Tell the segmenters the true number of segments
+    #[arg(long)]
+    pub known_count: bool,
+    /// One JSON document on standard output
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `pericope index`
+#[derive(Debug, Args)]
+pub struct IndexArgs {
+    /// Files or folders
+    #[arg(required = true, value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// The index's folder
+    #[arg(long, value_name = "DIR")]
+    pub into: String,
+    #[command(flatten)]
+    pub policy: PolicyArgs,
+    /// Embedding model: minilm or none
+    #[arg(long, value_name = "SPEC", default_value = "minilm")]
+    pub embedder: String,
+    /// Remove documents from the index that are no longer there
+    #[arg(long)]
+    pub prune: bool,
+    /// Delete the index first and start anew (also with another segmenter or embedder)
+    #[arg(long)]
+    pub rebuild: bool,
+    /// Largest file that is read, in MB; 0 for no limit
+    #[arg(long, value_name = "MB", default_value_t = 0)]
+    pub max_file_mb: u64,
+    /// One JSON document on standard output
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `pericope search`
+#[derive(Debug, Args)]
+pub struct SearchArgs {
+    /// What to look for
+    pub query: String,
+    /// The index's folder
+    #[arg(long = "in", value_name = "DIR")]
+    pub index: String,
+    /// How to rank: bm25 (words), dense (meaning) or hybrid (both) [default: hybrid where the index has vectors]
+    #[arg(long, value_name = "MODE")]
+    pub mode: Option<String>,
+    /// Number of hits
+    #[arg(long, short, default_value_t = 10)]
+    pub k: usize,
+    /// One JSON document on standard output
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `pericope eval`
+#[derive(Debug, Subcommand)]
+pub enum EvalCommand {
+    /// Run an experiment and write its report
+    #[command(after_help = "Examples:
+  pericope eval run eval/quickstart.toml
+  pericope eval run eval/documentation.toml --out /tmp/run --set data.questions=100 --set retrieval.k=[1,5]")]
+    Run(EvalRunArgs),
+    /// Write the report of finished runs again, or of several side by side
+    #[command(after_help = "Examples:
+  pericope eval report reports/runs/quickstart
+  pericope eval report run-a run-b --out compared")]
+    Report(EvalReportArgs),
+}
+
+/// `pericope eval run`
+#[derive(Debug, Args)]
+pub struct EvalRunArgs {
+    /// The experiment
+    #[arg(value_name = "CONFIG.toml")]
+    pub config: PathBuf,
+    /// Where the run's files go [default: reports/runs/NAME]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Go on with an interrupted run of the same configuration
+    #[arg(long)]
+    pub resume: bool,
+    /// Use no network at all
+    #[arg(long)]
+    pub offline: bool,
+    /// Override a key of the configuration: data.questions=0
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Print the summary as one JSON document on standard output
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `pericope eval report`
+#[derive(Debug, Args)]
+pub struct EvalReportArgs {
+    /// Folders of finished runs
+    #[arg(required = true, value_name = "RUN_DIR")]
+    pub runs: Vec<PathBuf>,
+    /// Where the report goes [default: the run's own folder; needed for several runs]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+/// `pericope dataset`
+#[derive(Debug, Subcommand)]
+pub enum DatasetCommand {
+    /// Turn headings that ask something into questions, and their sections into answers
+    #[command(after_help = "Examples:
+  pericope dataset from-docs docs/ --out questions.json
+  pericope dataset from-docs docs/ --out questions.json --segmentation boundaries.jsonl")]
+    FromDocs(FromDocsArgs),
+}
+
+/// `pericope dataset from-docs`
+#[derive(Debug, Args)]
+pub struct FromDocsArgs {
+    /// Files or folders of documentation
+    #[arg(required = true, value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// Questions in SQuAD's layout
+    #[arg(long, value_name = "FILE.json")]
+    pub out: PathBuf,
+    /// True segment boundaries, for segment-eval
+    #[arg(long, value_name = "FILE.jsonl")]
+    pub segmentation: Option<PathBuf>,
+    /// Fewest words of an answer
+    #[arg(long, value_name = "N", default_value_t = 15)]
+    pub min_answer_words: usize,
+    /// Leave out documents that hold no question
+    #[arg(long)]
+    pub no_distractors: bool,
+    /// One JSON document on standard output
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `pericope models`
+#[derive(Debug, Subcommand)]
+pub enum ModelsCommand {
+    /// Show the models that are known and which are installed
+    List {
+        /// One JSON document on standard output
+        #[arg(long)]
+        json: bool,
+    },
+    /// Fetch a model and check it; goes on where an interrupted fetch stopped
+    #[command(after_help = "Example:\n  pericope models pull minilm")]
+    Pull {
+        /// Name, as `models list` shows it
+        #[arg(default_value = "minilm")]
+        name: String,
+    },
+    /// Compare an installed model's files with their checksums
+    Verify {
+        /// Name; all installed models where none is given
+        name: Option<String>,
+    },
+}

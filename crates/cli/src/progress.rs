@@ -1,0 +1,39 @@
+//! Progress on standard error: bars on a terminal, nothing elsewhere.
+
+use std::io::IsTerminal;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// A bar of `total` steps; hidden where standard error is no terminal or `quiet` is set.
+pub fn bar(total: u64, what: &str, quiet: bool) -> ProgressBar {
+    let bar = ProgressBar::new(total);
+    style(&bar, "{msg:<28} {bar:32} {pos}/{len} {eta:>4}", what, quiet);
+    bar
+}
+
+/// A counter without a known end.
+pub fn spinner(what: &str, quiet: bool) -> ProgressBar {
+    let bar = ProgressBar::no_length();
+    style(&bar, "{spinner} {msg} {elapsed}", what, quiet);
+    bar
+}
+
+/// A bar that counts bytes.
+pub fn bytes(total: u64, what: &str, quiet: bool) -> ProgressBar {
+    let bar = ProgressBar::new(total);
+    style(&bar, "{msg:<28} {bar:32} {bytes}/{total_bytes} {bytes_per_sec} {eta:>4}", what, quiet);
+    bar
+}
+
+fn style(bar: &ProgressBar, template: &str, what: &str, quiet: bool) {
+    if quiet || !std::io::stderr().is_terminal() {
+        bar.set_draw_target(ProgressDrawTarget::hidden());
+        return;
+    }
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style.progress_chars("=> "));
+    }
+    bar.set_message(what.to_owned());
+    bar.enable_steady_tick(Duration::from_millis(120));
+}

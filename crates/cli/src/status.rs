@@ -1,0 +1,74 @@
+//! How a command ends.
+
+use std::fmt;
+use std::process::ExitCode;
+
+/// A command that came to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// Everything was done.
+    Done,
+    /// Done, but a check did not hold or input was left out.
+    Incomplete,
+}
+
+/// A command that could not be carried out.
+#[derive(Debug)]
+pub enum Failure {
+    /// Wrong usage or configuration: the user can mend it before anything runs.
+    Usage(anyhow::Error),
+    /// It failed while running.
+    Runtime(anyhow::Error),
+}
+
+/// What a command returns.
+pub type Outcome = Result<Status, Failure>;
+
+impl Failure {
+    /// Wrong usage, in one sentence.
+    pub fn usage(message: impl fmt::Display) -> Self {
+        Failure::Usage(anyhow::anyhow!("{message}"))
+    }
+
+    /// A failure while running, in one sentence.
+    pub fn runtime(message: impl fmt::Display) -> Self {
+        Failure::Runtime(anyhow::anyhow!("{message}"))
+    }
+
+    /// The process's exit status.
+    pub fn code(&self) -> ExitCode {
+        match self {
+            Failure::Usage(_) => ExitCode::from(2),
+            Failure::Runtime(_) => ExitCode::from(3),
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Usage(error) | Failure::Runtime(error) => write!(f, "{error:#}"),
+        }
+    }
+}
+
+impl From<anyhow::Error> for Failure {
+    fn from(error: anyhow::Error) -> Self {
+        Failure::Runtime(error)
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        Failure::Runtime(error.into())
+    }
+}
+
+impl From<Status> for ExitCode {
+    fn from(status: Status) -> Self {
+        match status {
+            Status::Done => ExitCode::SUCCESS,
+            Status::Incomplete => ExitCode::from(1),
+        }
+    }
+}

@@ -1,0 +1,326 @@
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use pericope_api::{Document, EncodeError, Kind, SentenceEncoder, Span};
+use rayon::prelude::*;
+
+use super::{Context, Generated};
+use crate::text::Stems;
+
+/// Constants of the reader, chosen on questions about the shipped handbook (see `eval/README.md`).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ExtractiveOptions {
+    /// Weight of the embedding similarity against the lexical one, 0 to 1.
+    pub embedding: f64,
+    /// Sentences on each side over which a sentence's evidence is smoothed.
+    pub smoothing: usize,
+    /// A sentence belongs to the answer where its evidence exceeds this share of the best sentence's.
+    pub threshold: f64,
+    /// Bonus for starting or ending at a paragraph's edge, in words' worth of the best evidence.
+    pub edge: f64,
+    /// Evidence that each place in the ranking costs, as a share of the best sentence's.
+    pub rank_cost: f64,
+}
+
+impl Default for ExtractiveOptions {
+    fn default() -> Self {
+        Self { embedding: 0.7, smoothing: 2, threshold: 0.55, edge: 12.0, rank_cost: 0.05 }
+    }
+}
+
+/// The embedded reader: the run of sentences inside the retrieved chunks that fits the question best.
+///
+/// Each sentence has an evidence: the cosine of its embedding with the question's, and the share of the question's
+/// inverse-document-frequency mass that its words hold. Evidence is smoothed over neighbours, lowered with the rank of
+/// the chunk that brought it, and the run with the greatest sum of (evidence - threshold) x words wins; retrieved
+/// chunks that touch are read as one text. Without an encoder the lexical half stands alone.
+pub struct Extractive {
+    documents: Arc<Vec<Document>>,
+    encoder: Option<Arc<dyn SentenceEncoder>>,
+    stems: Stems,
+    frequency: HashMap<u32, u32>,
+    vectors: HashMap<(usize, usize), Box<[f32]>>,
+    options: ExtractiveOptions,
+}
+
+/// A question, ready to be compared with sentences.
+pub struct Asked {
+    stems: Vec<(u32, f64)>,
+    total: f64,
+    vector: Option<Vec<f32>>,
+}
+
+impl Extractive {
+    /// A reader over `documents`, whose word statistics it gathers.
+    #[must_use]
+    pub fn new(
+        documents: Arc<Vec<Document>>,
+        encoder: Option<Arc<dyn SentenceEncoder>>,
+        options: ExtractiveOptions,
+    ) -> Self {
+        let stems = Stems::default();
+        let mut frequency: HashMap<u32, u32> = HashMap::new();
+        for document in documents.iter() {
+            let distinct: BTreeSet<u32> = stems.of(&document.source).into_iter().collect();
+            for stem in distinct {
+                *frequency.entry(stem).or_default() += 1;
+            }
+        }
+        Self { documents, encoder, stems, frequency, vectors: HashMap::new(), options }
+    }
+
+    /// Embeds the sentences of these contexts that were not met before, in one go.
+    ///
+    /// # Errors
+    /// [`EncodeError`] where the encoder fails.
+    pub fn warm<'a>(&mut self, contexts: impl Iterator<Item = &'a Context>) -> Result<(), EncodeError> {
+        let Some(encoder) = &self.encoder else { return Ok(()) };
+        let mut wanted: BTreeSet<(usize, usize)> = BTreeSet::new();
+        for context in contexts {
+            let Some(document) = self.documents.get(context.document) else { continue };
+            for i in sentences_in(document, context.span) {
+                if !self.vectors.contains_key(&(context.document, i)) {
+                    wanted.insert((context.document, i));
+                }
+            }
+        }
+        let keys: Vec<(usize, usize)> = wanted.into_iter().collect();
+        // In portions, so that a corpus of any size needs a bounded amount of memory beside the vectors it keeps.
+        for portion in keys.chunks(8192) {
+            let texts: Vec<_> = portion
+                .iter()
+                .map(|&(d, i)| self.documents[d].visible(self.documents[d].sentences[i].span))
+                .collect();
+            let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
+            let vectors = encoder.encode(&texts)?;
+            self.vectors.extend(portion.iter().copied().zip(vectors.rows().map(Box::from)));
+        }
+        Ok(())
+    }
+
+    /// Prepares a question; `vector` is its embedding by the same encoder.
+    #[must_use]
+    pub fn ask(&self, question: &str, vector: Option<Vec<f32>>) -> Asked {
+        let n = self.documents.len() as f64;
+        let distinct: BTreeSet<u32> = self.stems.of(question).into_iter().collect();
+        let stems: Vec<(u32, f64)> = distinct
+            .into_iter()
+            .map(|stem| {
+                let df = f64::from(self.frequency.get(&stem).copied().unwrap_or(0));
+                (stem, (1.0 + (n - df + 0.5) / (df + 0.5)).ln())
+            })
+            .collect();
+        let total = stems.iter().map(|(_, weight)| weight).sum::<f64>();
+        Asked { stems, total, vector }
+    }
+
+    /// The best run of sentences; an empty answer where the contexts hold no sentence.
+    #[must_use]
+    pub fn answer(&self, question: &Asked, contexts: &[Context]) -> Generated {
+        let regions = self.regions(contexts);
+        let scored: Vec<Vec<Piece>> = regions.iter().map(|region| self.pieces(question, region)).collect();
+        let best = scored.iter().flatten().map(|p| p.evidence).fold(0.0, f64::max);
+        let mut winner: Option<(f64, usize, Span)> = None;
+        for (region, pieces) in regions.iter().zip(&scored) {
+            if let Some((score, span)) = best_run(pieces, best, &self.options)
+                && winner.as_ref().is_none_or(|(so_far, ..)| score > *so_far)
+            {
+                winner = Some((score, region.document, span));
+            }
+        }
+        match winner {
+            Some((_, document, span)) => Generated {
+                text: self.documents[document].visible(span).trim().to_owned(),
+                place: Some((document, span)),
+            },
+            None => Generated::default(),
+        }
+    }
+
+    /// Answers many questions, on all cores, in order.
+    #[must_use]
+    pub fn answer_all(&self, questions: &[(&Asked, &[Context])]) -> Vec<Generated> {
+        questions.par_iter().map(|(question, contexts)| self.answer(question, contexts)).collect()
+    }
+
+    /// Contexts of one document that touch or overlap are one region; each byte keeps the best rank that brought it.
+    fn regions(&self, contexts: &[Context]) -> Vec<Region> {
+        let mut by_document: BTreeMap<usize, Vec<(Span, usize)>> = BTreeMap::new();
+        for (rank, context) in contexts.iter().enumerate() {
+            if context.document < self.documents.len() {
+                by_document.entry(context.document).or_default().push((context.span, rank));
+            }
+        }
+        let mut regions: Vec<Region> = Vec::new();
+        for (document, mut spans) in by_document {
+            spans.sort_by_key(|(span, rank)| (*span, *rank));
+            let source = &self.documents[document].source;
+            let mut open: Option<Region> = None;
+            for (span, rank) in spans {
+                if let Some(region) = &mut open {
+                    let between = source.get(region.span.end..span.start).unwrap_or("");
+                    if between.trim().is_empty() {
+                        region.span = region.span.hull(&span);
+                        region.parts.push((span, rank));
+                        continue;
+                    }
+                }
+                regions.extend(open.replace(Region { document, span, parts: vec![(span, rank)] }));
+            }
+            regions.extend(open);
+        }
+        regions
+    }
+
+    fn pieces(&self, question: &Asked, region: &Region) -> Vec<Piece> {
+        let document = &self.documents[region.document];
+        let range = sentences_in(document, region.span);
+        let raw: Vec<f64> = range.clone().map(|i| self.evidence(question, region.document, i)).collect();
+        let width = self.options.smoothing as isize;
+        let last = document.len();
+        range
+            .clone()
+            .enumerate()
+            .filter_map(|(at, i)| {
+                let sentence = &document.sentences[i];
+                let span = sentence.span.intersection(&region.span)?;
+                // Triangular weights, so that the sentence itself counts most.
+                let (mut sum, mut weights) = (0.0, 0.0);
+                for offset in -width..=width {
+                    if let Some(value) = at.checked_add_signed(offset).and_then(|j| raw.get(j)) {
+                        let weight = (width + 1 - offset.abs()) as f64;
+                        sum += weight * value;
+                        weights += weight;
+                    }
+                }
+                let rank = region
+                    .parts
+                    .iter()
+                    .filter(|(part, _)| part.intersection(&span).is_some())
+                    .map(|(_, rank)| *rank)
+                    .min()
+                    .unwrap_or(0);
+                Some(Piece {
+                    span,
+                    words: span.of(&document.source).split_whitespace().count() as f64,
+                    evidence: sum / weights,
+                    rank,
+                    starts: i == 0 || document.sentences[i - 1].paragraph != sentence.paragraph,
+                    ends: i + 1 >= last || document.sentences[i + 1].paragraph != sentence.paragraph,
+                })
+            })
+            .collect()
+    }
+
+    fn evidence(&self, question: &Asked, document: usize, i: usize) -> f64 {
+        let source = &self.documents[document];
+        if source.sentences[i].kind == Kind::Markup {
+            return 0.0;
+        }
+        let held: BTreeSet<u32> = self.stems.of(source.sentence(i)).into_iter().collect();
+        let matched: f64 = question.stems.iter().filter(|(s, _)| held.contains(s)).map(|(_, w)| w).sum();
+        let lexical = if question.total > 0.0 { matched / question.total } else { 0.0 };
+        match (&question.vector, self.vectors.get(&(document, i))) {
+            (Some(a), Some(b)) => {
+                let cosine: f32 = a.iter().zip(b.iter()).map(|(x, y)| x * y).sum();
+                let weight = self.options.embedding;
+                weight * f64::from(cosine.max(0.0)) + (1.0 - weight) * lexical
+            }
+            _ => lexical,
+        }
+    }
+}
+
+struct Region {
+    document: usize,
+    span: Span,
+    parts: Vec<(Span, usize)>,
+}
+
+struct Piece {
+    span: Span,
+    words: f64,
+    evidence: f64,
+    rank: usize,
+    starts: bool,
+    ends: bool,
+}
+
+/// The sentences that share at least a byte with `span`.
+fn sentences_in(document: &Document, span: Span) -> std::ops::Range<usize> {
+    let first = document.sentence_at(span.start);
+    let last = document.sentences.partition_point(|s| s.span.start < span.end);
+    first..last.max(first)
+}
+
+/// The run with the greatest sum of (evidence - threshold) x words plus edge bonuses: one pass (Kadane).
+fn best_run(pieces: &[Piece], best: f64, options: &ExtractiveOptions) -> Option<(f64, Span)> {
+    let mut winner: Option<(f64, Span)> = None;
+    // (value of starting here, first piece)
+    let mut open: Option<(f64, usize)> = None;
+    let edge = options.edge * best;
+    for (i, piece) in pieces.iter().enumerate() {
+        let fresh = if piece.starts { edge } else { 0.0 };
+        let (mut value, from) = match open {
+            Some((value, from)) if value >= fresh => (value, from),
+            _ => (fresh, i),
+        };
+        let rank_cost = options.rank_cost * best * piece.rank as f64;
+        value += (piece.evidence - rank_cost - options.threshold * best) * piece.words;
+        open = Some((value, from));
+        let total = value + if piece.ends { edge } else { 0.0 };
+        if winner.as_ref().is_none_or(|(so_far, _)| total > *so_far) {
+            winner = Some((total, pieces[from].span.hull(&piece.span)));
+        }
+    }
+    winner
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reader() -> (Extractive, Arc<Vec<Document>>) {
+        let tides = [
+            "Harbours differ in depth.",
+            "Tides rise because the moon pulls the sea.",
+            "The pull of the moon is strongest below it, so the tide is highest there.",
+            "Fishing boats are painted every spring.",
+        ];
+        let bread = ["Bread needs flour.", "Yeast makes the dough rise."];
+        let documents =
+            Arc::new(vec![Document::from_sentences("tides", &tides), Document::from_sentences("bread", &bread)]);
+        let options = ExtractiveOptions { smoothing: 0, edge: 0.0, ..ExtractiveOptions::default() };
+        (Extractive::new(documents.clone(), None, options), documents)
+    }
+
+    #[test]
+    fn the_run_that_speaks_of_the_question_wins() {
+        let (reader, documents) = reader();
+        let contexts = [
+            Context { document: 1, span: documents[1].span_of(0..2) },
+            Context { document: 0, span: documents[0].span_of(0..4) },
+        ];
+        let asked = reader.ask("Why does the moon pull the tide?", None);
+        let answer = reader.answer(&asked, &contexts);
+        assert_eq!(answer.place, Some((0, documents[0].span_of(1..3))));
+        assert!(answer.text.starts_with("Tides rise") && answer.text.ends_with("highest there."));
+    }
+
+    #[test]
+    fn chunks_that_touch_are_one_text() {
+        let (reader, documents) = reader();
+        let contexts = [
+            Context { document: 0, span: documents[0].span_of(2..4) },
+            Context { document: 0, span: documents[0].span_of(0..2) },
+        ];
+        let asked = reader.ask("Why does the moon pull the tide?", None);
+        assert_eq!(reader.answer(&asked, &contexts).place, Some((0, documents[0].span_of(1..3))));
+    }
+
+    #[test]
+    fn nothing_retrieved_gives_an_empty_answer() {
+        let (reader, _) = reader();
+        assert_eq!(reader.answer(&reader.ask("?", None), &[]), Generated::default());
+    }
+}

@@ -1,0 +1,370 @@
+//! Experiments: what `pericope eval run` reads, as TOML.
+
+use std::path::{Path, PathBuf};
+
+use pericope_segment::spec::Spec;
+use serde::{Deserialize, Serialize};
+
+/// Why a configuration cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// The file cannot be read.
+    #[error("cannot read the configuration {path}: {source}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The file is no TOML, or a key has the wrong type or name.
+    #[error("{path}: {problem}")]
+    Toml {
+        /// The file.
+        path: PathBuf,
+        /// The first problem, with line and column where known.
+        problem: String,
+    },
+    /// A value that parses but makes no sense.
+    #[error("{0}")]
+    Value(String),
+}
+
+/// One experiment. Every key has the default shown in the field's documentation; unknown keys are errors.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Experiment {
+    /// Name of the run; part of the default output folder.
+    pub name: String,
+    /// Documents and questions.
+    pub data: Data,
+    /// How chunks are found.
+    #[serde(default)]
+    pub retrieval: Retrieval,
+    /// The chunkers that are compared, at least one.
+    #[serde(rename = "chunker")]
+    pub chunkers: Vec<ChunkerConfig>,
+    /// How answers are made.
+    #[serde(default)]
+    pub answer: AnswerConfig,
+    /// How answers are scored.
+    #[serde(default)]
+    pub judge: JudgeConfig,
+    /// What the run may cost and how much may fail.
+    #[serde(default)]
+    pub limits: Limits,
+    /// Checks of `pericope nightly`; read and kept, not used by `eval run`.
+    #[serde(default, rename = "gate", skip_serializing_if = "Vec::is_empty")]
+    pub gates: Vec<toml::Table>,
+    /// Model endpoints; read and kept, used by the generators and judges that call a model.
+    #[serde(default, skip_serializing_if = "toml::Table::is_empty")]
+    pub llm: toml::Table,
+}
+
+/// `[data]`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Data {
+    /// `squad` or `chroma`.
+    pub kind: String,
+    /// File or folder, relative to the working directory; `${VAR}` and `${VAR:-default}` are expanded.
+    pub path: String,
+    /// Documents to keep (0: all); those that hold sampled questions always stay.
+    #[serde(default)]
+    pub documents: usize,
+    /// Questions to keep (0: all).
+    #[serde(default)]
+    pub questions: usize,
+    /// Seed of the sampling.
+    #[serde(default = "seed")]
+    pub seed: u64,
+}
+
+/// `[retrieval]`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Retrieval {
+    /// `minilm` (default) or `none`.
+    pub embedder: String,
+    /// `dense` (default), `bm25`, `hybrid`.
+    pub modes: Vec<String>,
+    /// Numbers of chunks; default 1, 3, 5.
+    pub k: Vec<usize>,
+    /// Budgets of context in tokens: the best chunks that fit; default none.
+    pub token_budgets: Vec<usize>,
+    /// `none`.
+    pub rerank: String,
+    /// `none`.
+    pub expand: String,
+    /// Whether a chunk that repeats the text of a better one is passed over; default false.
+    pub drop_repeats: bool,
+}
+
+impl Default for Retrieval {
+    fn default() -> Self {
+        Self {
+            embedder: "minilm".into(),
+            modes: vec!["dense".into()],
+            k: vec![1, 3, 5],
+            token_budgets: Vec::new(),
+            rerank: "none".into(),
+            expand: "none".into(),
+            drop_repeats: false,
+        }
+    }
+}
+
+/// `[[chunker]]`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChunkerConfig {
+    /// Name in tables and charts.
+    pub name: String,
+    /// Segmenter spec.
+    pub spec: Spec,
+}
+
+/// `[answer]`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct AnswerConfig {
+    /// `extractive` (default) or `none`.
+    pub generator: String,
+}
+
+impl Default for AnswerConfig {
+    fn default() -> Self {
+        Self { generator: "extractive".into() }
+    }
+}
+
+/// `[judge]`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct JudgeConfig {
+    /// `lexical` (default) or `none`.
+    pub kind: String,
+    /// Votes a judgement; the lexical judge always agrees with itself.
+    pub votes: usize,
+    /// Gold against gold and gold against unrelated, before the run; default true.
+    pub checks: bool,
+}
+
+impl Default for JudgeConfig {
+    fn default() -> Self {
+        Self { kind: "lexical".into(), votes: 1, checks: true }
+    }
+}
+
+/// `[limits]`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Limits {
+    /// Share of items that may fail before the exit status is 1; default 0.02.
+    pub max_failed: f64,
+    /// Spending limit of the model endpoints.
+    pub budget: Option<f64>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { max_failed: 0.02, budget: None }
+    }
+}
+
+fn seed() -> u64 {
+    7
+}
+
+impl Experiment {
+    /// Reads a file, applies `overrides` (`retrieval.k=[1,3]`, later ones win) and checks the result.
+    ///
+    /// # Errors
+    /// [`ConfigError`], whose message is one line that names the file and the key.
+    pub fn load(path: &Path, overrides: &[String]) -> Result<Self, ConfigError> {
+        let text =
+            std::fs::read_to_string(path).map_err(|source| ConfigError::Io { path: path.to_owned(), source })?;
+        Self::parse(&text, path, overrides)
+    }
+
+    /// As [`Experiment::load`], from text; `path` is used in messages only.
+    ///
+    /// # Errors
+    /// As [`Experiment::load`].
+    pub fn parse(text: &str, path: &Path, overrides: &[String]) -> Result<Self, ConfigError> {
+        let toml_error = |problem: String| ConfigError::Toml { path: path.to_owned(), problem };
+        let mut table: toml::Table = text.parse().map_err(|e: toml::de::Error| toml_error(located(&e, text)))?;
+        for setting in overrides {
+            set(&mut table, setting).map_err(ConfigError::Value)?;
+        }
+        // Parsed once more from its own print where something was overridden, so that places in messages fit.
+        let experiment: Self = if overrides.is_empty() {
+            toml::from_str(text).map_err(|e| toml_error(located(&e, text)))?
+        } else {
+            table.try_into().map_err(|e: toml::de::Error| toml_error(one_line(e.message())))?
+        };
+        experiment.check().map_err(|problem| toml_error(problem))?;
+        Ok(experiment)
+    }
+
+    /// The data's path with its variables expanded.
+    ///
+    /// # Errors
+    /// [`ConfigError::Value`] names the variable that is not set.
+    pub fn data_path(&self) -> Result<PathBuf, ConfigError> {
+        expand(&self.data.path, &|name| std::env::var(name).ok()).map(PathBuf::from).map_err(ConfigError::Value)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        fn known(key: &str, value: &str, list: &[&str]) -> Result<(), String> {
+            if list.contains(&value) {
+                return Ok(());
+            }
+            Err(format!("{key} = \"{value}\" is not known here: choose from {}", list.join(", ")))
+        }
+        if self.chunkers.is_empty() {
+            return Err("there is no [[chunker]] to evaluate".into());
+        }
+        for (i, chunker) in self.chunkers.iter().enumerate() {
+            if self.chunkers[..i].iter().any(|other| other.name == chunker.name) {
+                return Err(format!("two chunkers are named '{}'", chunker.name));
+            }
+        }
+        known("data.kind", &self.data.kind, &["squad", "chroma"])?;
+        for mode in &self.retrieval.modes {
+            known("retrieval.modes", mode, &["dense", "bm25", "hybrid"])?;
+            if mode != "bm25" && self.retrieval.embedder == "none" {
+                return Err(format!("retrieval.modes asks for {mode}, which needs an embedder, but retrieval.embedder = \"none\""));
+            }
+        }
+        if self.retrieval.modes.is_empty() {
+            return Err("retrieval.modes is empty".into());
+        }
+        if self.retrieval.k.is_empty() && self.retrieval.token_budgets.is_empty() {
+            return Err("retrieval.k and retrieval.token_budgets are both empty".into());
+        }
+        if self.retrieval.k.contains(&0) || self.retrieval.token_budgets.contains(&0) {
+            return Err("retrieval.k and retrieval.token_budgets must be at least 1".into());
+        }
+        known("retrieval.embedder", &self.retrieval.embedder, &["minilm", "none"])?;
+        known("retrieval.rerank", &self.retrieval.rerank, &["none"])?;
+        known("retrieval.expand", &self.retrieval.expand, &["none"])?;
+        known("answer.generator", &self.answer.generator, &["extractive", "none"])?;
+        known("judge.kind", &self.judge.kind, &["lexical", "none"])?;
+        if !(0.0..=1.0).contains(&self.limits.max_failed) {
+            return Err("limits.max_failed is a share: 0 to 1".into());
+        }
+        Ok(())
+    }
+}
+
+/// A TOML error as one line: what and where.
+fn located(error: &toml::de::Error, text: &str) -> String {
+    let message = one_line(error.message());
+    match error.span() {
+        Some(span) => {
+            let before = text.get(..span.start).unwrap_or(text);
+            let line = before.matches('\n').count() + 1;
+            format!("line {line}: {message}")
+        }
+        None => message,
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Applies `key.sub=value`; the value is TOML, or, where it is not, a bare string.
+fn set(table: &mut toml::Table, setting: &str) -> Result<(), String> {
+    let (key, value) = setting.split_once('=').ok_or_else(|| format!("--set {setting}: expected key=value"))?;
+    let parsed: Option<toml::Value> =
+        format!("v = {}", value.trim()).parse::<toml::Table>().ok().and_then(|mut t| t.remove("v"));
+    let value = parsed.unwrap_or_else(|| toml::Value::String(value.trim().to_owned()));
+    let mut parts: Vec<&str> = key.trim().split('.').collect();
+    let last = parts.pop().filter(|k| !k.is_empty()).ok_or_else(|| format!("--set {setting}: the key is empty"))?;
+    let mut at = table;
+    for part in parts {
+        let next = at.entry(part).or_insert_with(|| toml::Value::Table(toml::Table::new()));
+        at = match next {
+            toml::Value::Table(inner) => inner,
+            _ => return Err(format!("--set {setting}: '{part}' is not a table")),
+        };
+    }
+    at.insert(last.to_owned(), value);
+    Ok(())
+}
+
+/// Replaces `${NAME}` by the variable's value and `${NAME:-text}` by it or by `text`.
+fn expand(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("${") {
+        out.push_str(&rest[..at]);
+        let inner = &rest[at + 2..];
+        let end = inner.find('}').ok_or_else(|| format!("data.path: '${{' without '}}' in {text}"))?;
+        let (name, default) = match inner[..end].split_once(":-") {
+            Some((name, default)) => (name, Some(default)),
+            None => (&inner[..end], None),
+        };
+        match (variable(name), default) {
+            (Some(value), _) if !value.is_empty() => out.push_str(&value),
+            (_, Some(default)) => out.push_str(default),
+            _ => return Err(format!("data.path: the environment variable {name} is not set")),
+        }
+        rest = &inner[end + 1..];
+    }
+    out.push_str(rest);
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    const SMALL: &str = "name = \"n\"\n[data]\nkind = \"squad\"\npath = \"${X:-a}/b.json\"\n\
+        [[chunker]]\nname = \"fixed\"\nspec = \"fixed:words=100\"\n";
+
+    fn parse(text: &str, overrides: &[&str]) -> Result<Experiment, String> {
+        let overrides: Vec<String> = overrides.iter().map(|s| (*s).to_owned()).collect();
+        Experiment::parse(text, Path::new("x.toml"), &overrides).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn defaults_are_the_protocols() {
+        let e = parse(SMALL, &[]).unwrap();
+        assert_eq!(e.retrieval.k, [1, 3, 5]);
+        assert_eq!(e.data_path().unwrap(), PathBuf::from("a/b.json"));
+        let again: Experiment = toml::from_str(&toml::to_string(&e).unwrap()).unwrap();
+        assert_eq!(again, e);
+    }
+
+    #[test]
+    fn overrides_reach_any_key() {
+        let e = parse(SMALL, &["data.questions=0", "retrieval.k=[2]", "retrieval.modes=[\"bm25\"]", "name=other"]).unwrap();
+        assert_eq!((e.data.questions, e.retrieval.k, e.name.as_str()), (0, vec![2], "other"));
+        assert!(parse(SMALL, &["data.questons=1"]).unwrap_err().contains("questons"));
+        assert!(parse(SMALL, &["novalue"]).unwrap_err().contains("key=value"));
+    }
+
+    #[test]
+    fn half_written_files_are_one_line_errors() {
+        for (text, says) in [
+            ("name = \"n\"\n[data\n", "line 2"),
+            ("name = \"n\"\n[data]\nkind = \"squad\"\npath = \"p\"\n", "chunker"),
+            (&SMALL.replace("squad", "trec"), "choose from"),
+            (&SMALL.replace("fixed:words=100", "fixd:words=100"), "fixd"),
+            (&format!("{SMALL}\n[retrieval]\nembedder = \"none\"\n"), "needs an embedder"),
+        ] {
+            let error = parse(text, &[]).unwrap_err();
+            assert!(error.contains(says) && !error.contains('\n'), "{error:?} does not say {says}");
+        }
+    }
+
+    #[test]
+    fn unset_variables_are_named() {
+        assert!(expand("${NOPE}/x", &|_| None).unwrap_err().contains("NOPE"));
+        assert_eq!(expand("a${V}c", &|_| Some("b".into())).unwrap(), "abc");
+    }
+}

@@ -1,0 +1,114 @@
+//! Question sets: documents, questions and where in the documents the answers stand.
+//!
+//! One loader a layout, beside each other; [`load`] picks by name.
+
+mod chroma;
+mod from_docs;
+mod offsets;
+mod sample;
+mod squad;
+
+use std::path::{Path, PathBuf};
+
+use pericope_api::{Document, Span};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+pub use from_docs::{FromDocs, FromDocsOptions, SegmentationLine, from_docs, is_question};
+pub use sample::Sampling;
+pub use squad::{Answer, Article, Paragraph, Qa, SquadFile};
+
+/// Why a question set could not be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DataError {
+    /// The file or folder cannot be read.
+    #[error("cannot read {path}: {source}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The file is there, but not in the layout that was promised.
+    #[error("{path}: {problem}")]
+    Layout {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, with the place.
+        problem: String,
+    },
+    /// No loader has this name.
+    #[error("unknown data kind '{0}': known are squad and chroma")]
+    UnknownKind(String),
+}
+
+/// Gold spans in one document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Question {
+    /// Unique in the set.
+    pub id: String,
+    /// What is asked.
+    pub text: String,
+    /// Index of the document that answers it.
+    pub document: usize,
+    /// Where the answer stands: byte ranges into the document's source, at least one, none empty.
+    pub gold: Vec<Span>,
+    /// The answer's text (several spans are joined by line ends).
+    pub answer: String,
+}
+
+/// Documents and the questions that they answer.
+#[derive(Debug, Clone, Default)]
+pub struct QuestionSet {
+    /// The corpus, in file order.
+    pub documents: Vec<Document>,
+    /// The questions, in file order.
+    pub questions: Vec<Question>,
+    /// What was left out, each with its reason ("question 'x': ...").
+    pub skipped: Vec<String>,
+    /// SHA-256 of each file that was read, by path as given.
+    pub checksums: Vec<(String, String)>,
+    /// What gold spans and retrieval metrics are counted in for this layout.
+    pub unit: Unit,
+}
+
+/// What lengths of text are counted in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unit {
+    /// Bytes of UTF-8.
+    #[default]
+    Bytes,
+    /// Unicode code points (Chroma's figures are).
+    CodePoints,
+}
+
+/// Reads the question set at `path`.
+///
+/// # Errors
+/// [`DataError`] where the file is missing, is not of this layout, or holds no question at all.
+pub fn load(kind: &str, path: &Path) -> Result<QuestionSet, DataError> {
+    let set = match kind {
+        "squad" => squad::load(path)?,
+        "chroma" => chroma::load(path)?,
+        other => return Err(DataError::UnknownKind(other.to_owned())),
+    };
+    if set.questions.is_empty() {
+        let first = set.skipped.first().map(|s| format!(" (first of {} left out: {s})", set.skipped.len()));
+        let problem = format!("no question in it can be used{}", first.unwrap_or_default());
+        return Err(DataError::Layout { path: path.to_owned(), problem });
+    }
+    Ok(set)
+}
+
+/// A file's text and its checksum.
+fn read(path: &Path) -> Result<(String, String), DataError> {
+    let bytes = std::fs::read(path).map_err(|source| DataError::Io { path: path.to_owned(), source })?;
+    let sum = Sha256::digest(&bytes).iter().map(|b| format!("{b:02x}")).collect();
+    let text = String::from_utf8(bytes).map_err(|e| DataError::Layout {
+        path: path.to_owned(),
+        problem: format!("invalid UTF-8 at byte {}", e.utf8_error().valid_up_to()),
+    })?;
+    Ok((text, sum))
+}

@@ -1,0 +1,205 @@
+use std::path::Path;
+
+use pericope_api::{Document, Span};
+use pericope_read::ReadOptions;
+use serde::{Deserialize, Serialize};
+
+use super::offsets::CodePoints;
+use super::{DataError, Question, QuestionSet, Unit, read};
+
+/// A file in the layout of SQuAD v1.1 (NLQuAD has the same).
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct SquadFile {
+    /// Layout version.
+    #[serde(default)]
+    pub version: serde_json::Value,
+    /// The documents.
+    pub data: Vec<Article>,
+}
+
+/// A document: its paragraphs belong together.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Article {
+    /// Title.
+    #[serde(default)]
+    pub title: String,
+    /// Id; titles stand in where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// What the contexts are written in: `plain` (default), `md` or `html`. An addition to SQuAD's layout.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub format: Option<String>,
+    /// The text, in one or several pieces, each with its questions.
+    pub paragraphs: Vec<Paragraph>,
+}
+
+/// A piece of text with questions about it.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Paragraph {
+    /// The text.
+    pub context: String,
+    /// The questions.
+    #[serde(default)]
+    pub qas: Vec<Qa>,
+}
+
+/// A question with its answers.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Qa {
+    /// Id.
+    #[serde(default, deserialize_with = "id_as_text")]
+    pub id: String,
+    /// What is asked.
+    pub question: String,
+    /// The answers; the first is the gold answer.
+    #[serde(default)]
+    pub answers: Vec<Answer>,
+}
+
+/// A span of the context.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Answer {
+    /// Its text.
+    pub text: String,
+    /// Where it starts, in code points of the context.
+    pub answer_start: usize,
+}
+
+fn id_as_text<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    Ok(match serde_json::Value::deserialize(deserializer)? {
+        serde_json::Value::String(text) => text,
+        serde_json::Value::Null => String::new(),
+        other => other.to_string(),
+    })
+}
+
+/// What stands between the paragraphs of one article.
+const JOINT: &str = "\n\n";
+
+pub(super) fn load(path: &Path) -> Result<QuestionSet, DataError> {
+    let (text, checksum) = read(path)?;
+    let file: SquadFile = serde_json::from_str(&text).map_err(|e| DataError::Layout {
+        path: path.to_owned(),
+        problem: format!("not in SQuAD's layout (data > paragraphs > context, qas): {e}"),
+    })?;
+    let mut set = QuestionSet {
+        checksums: vec![(path.display().to_string(), checksum)],
+        unit: Unit::Bytes,
+        ..QuestionSet::default()
+    };
+    let mut seen = std::collections::HashSet::new();
+    for (number, article) in file.data.into_iter().enumerate() {
+        let id = unique(&mut seen, article.id.clone().unwrap_or_else(|| article.title.clone()), number);
+        add(&mut set, id, &article);
+    }
+    Ok(set)
+}
+
+fn unique(seen: &mut std::collections::HashSet<String>, wanted: String, number: usize) -> String {
+    let id = if wanted.is_empty() { format!("document-{number}") } else { wanted };
+    if seen.insert(id.clone()) {
+        return id;
+    }
+    let id = format!("{id} ({number})");
+    seen.insert(id.clone());
+    id
+}
+
+fn add(set: &mut QuestionSet, id: String, article: &Article) {
+    let index = set.documents.len();
+    let mut source = String::new();
+    for paragraph in &article.paragraphs {
+        if !source.is_empty() {
+            source.push_str(JOINT);
+        }
+        let base = source.len();
+        source.push_str(&paragraph.context);
+        let points = CodePoints::new(&paragraph.context);
+        for (number, qa) in paragraph.qas.iter().enumerate() {
+            match gold(&paragraph.context, &points, qa) {
+                Ok(span) => set.questions.push(Question {
+                    id: if qa.id.is_empty() { format!("{id}#{number}") } else { qa.id.clone() },
+                    text: qa.question.trim().to_owned(),
+                    document: index,
+                    gold: vec![Span::new(base + span.start, base + span.end)],
+                    answer: span.of(&paragraph.context).to_owned(),
+                }),
+                Err(problem) => set.skipped.push(format!("question '{}' of {id}: {problem}", qa.question)),
+            }
+        }
+    }
+    let format = article.format.as_deref().unwrap_or("plain");
+    match pericope_read::read_str(&id, &source, format, &ReadOptions::default()) {
+        Ok(mut document) => {
+            if !article.title.is_empty() {
+                document.title = Some(article.title.clone());
+            }
+            set.documents.push(document);
+        }
+        Err(problem) => {
+            // Its questions cannot be answered by a corpus without it.
+            set.skipped.push(format!("document {id}: {problem}"));
+            set.questions.retain(|q| q.document != index);
+        }
+    }
+}
+
+/// The first answer's span; where the offset does not fit, the only place where the text stands.
+fn gold(context: &str, points: &CodePoints, qa: &Qa) -> Result<Span, String> {
+    let answer = qa.answers.first().ok_or("it has no answer")?;
+    let body = answer.text.trim();
+    if body.is_empty() {
+        return Err("its answer is empty".into());
+    }
+    let lead = answer.text.len() - answer.text.trim_start().len();
+    if let Some(start) = points.byte(answer.answer_start)
+        && context[start..].starts_with(&answer.text)
+    {
+        return Ok(Span::new(start + lead, start + lead + body.len()));
+    }
+    let mut places = context.match_indices(body);
+    match (places.next(), places.next()) {
+        (Some((start, _)), None) => Ok(Span::new(start, start + body.len())),
+        (Some(_), Some(_)) => Err(format!("answer_start {} is wrong, and the text stands in several places", answer.answer_start)),
+        (None, _) => Err(format!("its answer is not in the text (answer_start {})", answer.answer_start)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn write(text: &str) -> tempfile::NamedTempFile {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), text).unwrap();
+        file
+    }
+
+    #[test]
+    fn offsets_are_code_points_and_wrong_ones_are_mended_or_named() {
+        let file = write(
+            r#"{"version":"1.1","data":[{"title":"t","paragraphs":[
+            {"context":"Première. Deux fois. Deux fois.","qas":[
+              {"id":1,"question":"a?","answers":[{"text":"Première.","answer_start":0}]},
+              {"id":"2","question":"b?","answers":[{"text":"Première.","answer_start":7}]},
+              {"id":"3","question":"c?","answers":[{"text":"Deux fois.","answer_start":1}]},
+              {"id":"4","question":"d?","answers":[{"text":" Deux fois.","answer_start":9}]},
+              {"id":"5","question":"e?","answers":[{"text":"absent","answer_start":0}]}]},
+            {"context":"Second piece é.","qas":[{"question":"f?","answers":[{"text":"é.","answer_start":13}]}]}]}]}"#,
+        );
+        let set = super::super::load("squad", file.path()).unwrap();
+        assert_eq!(set.documents.len(), 1);
+        let source = &set.documents[0].source;
+        let found: Vec<_> = set.questions.iter().map(|q| (q.id.as_str(), q.gold[0].of(source))).collect();
+        assert_eq!(found, [("1", "Première."), ("2", "Première."), ("4", "Deux fois."), ("t#0", "é.")]);
+        assert_eq!(set.skipped.len(), 2, "{:?}", set.skipped);
+    }
+
+    #[test]
+    fn a_half_written_file_is_named() {
+        let file = write(r#"{"data":[{"paragraphs":[{"context":"#);
+        let error = super::super::load("squad", file.path()).unwrap_err().to_string();
+        assert!(error.contains("SQuAD") && error.contains("line 1"), "{error}");
+    }
+}
