@@ -1,1 +1,11 @@
-//! Under construction.
+//! Pericope's libraries under one name: read, cut, embed, index, evaluate.
+//!
+//! The crates can be used on their own; this one re-exports them for programs that want all.
+#![forbid(unsafe_code)]
+
+pub use pericope_api as api;
+pub use pericope_eval as eval;
+pub use pericope_index as index;
+pub use pericope_neural as neural;
+pub use pericope_read as read;
+pub use pericope_segment as segment;

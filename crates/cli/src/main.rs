@@ -2,6 +2,8 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod input;
+mod page;
 mod commands;
 mod progress;
 mod resources;
@@ -35,7 +37,7 @@ fn run(cli: Cli) -> Outcome {
         Command::Search(args) => commands::search::run(args),
         Command::Eval(EvalCommand::Run(args)) => commands::eval::run(args, quiet),
         Command::Eval(EvalCommand::Report(args)) => commands::eval::report(args),
-        Command::Dataset(DatasetCommand::FromDocs(args)) => commands::dataset::from_docs(args, quiet),
+        Command::Dataset(DatasetCommand::FromDocs(args)) => commands::dataset::from_docs_command(args, quiet),
         Command::Models(args) => commands::models::run(args, quiet),
         Command::Segmenters { json } => commands::segmenters::run(json),
         Command::Completions { shell } => commands::completions(shell),

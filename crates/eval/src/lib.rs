@@ -1,1 +1,14 @@
-//! Under construction.
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+pub mod answer;
+mod clock;
+pub mod config;
+pub mod data;
+pub mod metrics;
+pub mod report;
+pub mod run;
+pub mod segmentation;
+pub mod stats;
+pub mod summary;
+mod text;

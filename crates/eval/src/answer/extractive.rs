@@ -98,6 +98,24 @@ impl Extractive {
         Ok(())
     }
 
+    /// Mean of the embeddings of the sentences under `spans`, by their words; `None` where none of them was warmed.
+    ///
+    /// Stands in for the embedding of a long answer: nothing is cut off, and nothing is embedded twice.
+    #[must_use]
+    pub fn mean_vector(&self, document: usize, spans: &[Span]) -> Option<Vec<f32>> {
+        let source = self.documents.get(document)?;
+        let mut sum: Option<Vec<f32>> = None;
+        for i in spans.iter().flat_map(|&span| sentences_in(source, span)) {
+            let Some(vector) = self.vectors.get(&(document, i)) else { continue };
+            let words = source.sentence(i).split_whitespace().count() as f32;
+            let sum = sum.get_or_insert_with(|| vec![0.0; vector.len()]);
+            for (total, x) in sum.iter_mut().zip(vector.iter()) {
+                *total += words * x;
+            }
+        }
+        sum
+    }
+
     /// Prepares a question; `vector` is its embedding by the same encoder.
     #[must_use]
     pub fn ask(&self, question: &str, vector: Option<Vec<f32>>) -> Asked {

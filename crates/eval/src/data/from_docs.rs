@@ -262,7 +262,7 @@ mod tests {
     fn build(pages: &[(&str, &str)]) -> FromDocs {
         let documents: Vec<Document> = pages
             .iter()
-            .map(|(id, text)| pericope_read::read_str(id, text, "md", &ReadOptions::default()).unwrap())
+            .map(|(id, text)| pericope_read::read_text(id, "md", text, &ReadOptions::default()).unwrap())
             .collect();
         let options = FromDocsOptions { min_answer_words: 3, ..FromDocsOptions::default() };
         from_docs(&documents, "test", options)

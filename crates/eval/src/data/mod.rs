@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 pub use from_docs::{FromDocs, FromDocsOptions, SegmentationLine, from_docs, is_question};
+pub(crate) use offsets::CodePoints;
 pub use sample::Sampling;
 pub use squad::{Answer, Article, Paragraph, Qa, SquadFile};
 

@@ -1,5 +1,5 @@
 /// Byte offsets of code points, in O(1) after one pass: Python's and JSON's offsets count code points, ours bytes.
-pub(super) struct CodePoints<'a> {
+pub(crate) struct CodePoints<'a> {
     text: &'a str,
     /// Byte offset of every 64th code point.
     every: Vec<usize>,
@@ -9,7 +9,7 @@ pub(super) struct CodePoints<'a> {
 const STEP: usize = 64;
 
 impl<'a> CodePoints<'a> {
-    pub(super) fn new(text: &'a str) -> Self {
+    pub(crate) fn new(text: &'a str) -> Self {
         let mut every = Vec::with_capacity(text.len() / STEP + 1);
         let mut count = 0;
         for (offset, _) in text.char_indices() {
@@ -22,12 +22,20 @@ impl<'a> CodePoints<'a> {
     }
 
     /// Byte offset of code point `index` (the text's length for the index one past the last); `None` beyond.
-    pub(super) fn byte(&self, index: usize) -> Option<usize> {
+    pub(crate) fn byte(&self, index: usize) -> Option<usize> {
         if index >= self.count {
             return (index == self.count).then_some(self.text.len());
         }
         let base = *self.every.get(index / STEP)?;
         self.text[base..].char_indices().nth(index % STEP).map(|(offset, _)| base + offset)
+    }
+
+    /// Number of code points before byte `offset` (the text's length at most).
+    pub(crate) fn index(&self, offset: usize) -> usize {
+        let block = self.every.partition_point(|&at| at <= offset).saturating_sub(1);
+        let base = self.every.get(block).copied().unwrap_or(0);
+        let within = self.text.get(base..offset.min(self.text.len())).unwrap_or("");
+        block * STEP + within.chars().count()
     }
 }
 
@@ -41,8 +49,10 @@ mod tests {
         let points = CodePoints::new(&text);
         for (index, (offset, _)) in text.char_indices().enumerate() {
             assert_eq!(points.byte(index), Some(offset));
+            assert_eq!(points.index(offset), index);
         }
         assert_eq!(points.byte(500), Some(text.len()));
+        assert_eq!(points.index(text.len()), 500);
         assert_eq!(points.byte(501), None);
         assert_eq!(CodePoints::new("").byte(0), Some(0));
     }

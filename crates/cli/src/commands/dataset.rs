@@ -1,0 +1,109 @@
+//! `pericope dataset from-docs`
+
+use std::fs;
+use std::path::Path;
+
+use pericope_api::Document;
+use pericope_eval::data::{FromDocsOptions, from_docs};
+use serde::Serialize;
+
+use crate::args::FromDocsArgs;
+use crate::commands::print_json;
+use crate::input::{self, Input};
+use crate::resources::shown;
+use crate::status::{Failure, Outcome, Status};
+
+#[derive(Serialize)]
+struct Counts {
+    documents: usize,
+    questions: usize,
+    left_out: usize,
+    segmentations: usize,
+    unreadable: usize,
+}
+
+/// Runs the command.
+pub fn from_docs_command(args: FromDocsArgs, quiet: bool) -> Outcome {
+    let found = Input::find(&args.paths, 0)?;
+    let mut documents: Vec<Document> = Vec::new();
+    let mut problems = found.problems().to_vec();
+    for path in found.files() {
+        // The answer key of an earlier run is no documentation.
+        if same(path, &args.out) || args.segmentation.as_deref().is_some_and(|s| same(path, s)) {
+            continue;
+        }
+        found.read(path, &mut |d| documents.push(relative(d, &args.paths)), &mut |p| problems.push(p));
+    }
+    let unreadable = input::report(&problems);
+    let options = FromDocsOptions {
+        min_answer_words: args.min_answer_words,
+        keep_distractors: !args.no_distractors,
+        ..FromDocsOptions::default()
+    };
+    let source = args.paths.first().and_then(|p| p.file_name()).map_or("docs".into(), |n| n.to_string_lossy());
+    let made = from_docs(&documents, &source, options);
+    let questions: usize = made.file.data.iter().flat_map(|a| &a.paragraphs).map(|p| p.qas.len()).sum();
+    if questions == 0 {
+        return Err(Failure::usage(format!(
+            "no heading in the {} documents asks a question (one that ends with '?' or begins with how, what, when ...)",
+            documents.len()
+        )));
+    }
+    let json = serde_json::to_string_pretty(&made.file).map_err(anyhow::Error::from)?;
+    save(&args.out, &(json + "\n"))?;
+    if let Some(path) = &args.segmentation {
+        let mut lines = String::new();
+        for line in &made.segmentations {
+            lines.push_str(&serde_json::to_string(line).map_err(anyhow::Error::from)?);
+            lines.push('\n');
+        }
+        save(path, &lines)?;
+    }
+    let counts = Counts {
+        documents: made.file.data.len(),
+        questions,
+        left_out: made.skipped.len(),
+        segmentations: made.segmentations.len(),
+        unreadable,
+    };
+    if args.json {
+        print_json(&counts)?;
+    } else if !quiet {
+        for skipped in made.skipped.iter().take(10) {
+            anstream::eprintln!("left out: {skipped}");
+        }
+        if made.skipped.len() > 10 {
+            anstream::eprintln!("left out: {} more", made.skipped.len() - 10);
+        }
+        anstream::println!("{}: {questions} questions over {} documents", shown(&args.out), counts.documents);
+    }
+    Ok(if unreadable > 0 { Status::Incomplete } else { Status::Done })
+}
+
+/// Ids do not depend on where the folder lies.
+fn relative(mut document: Document, roots: &[std::path::PathBuf]) -> Document {
+    if let [root] = roots
+        && root.is_dir()
+        && let Ok(inside) = Path::new(&document.id).strip_prefix(root.components().as_path())
+    {
+        document.id = shown(inside);
+    }
+    document
+}
+
+fn same(a: &Path, b: &Path) -> bool {
+    match (a.canonicalize(), b.canonicalize()) {
+        (Ok(a), Ok(b)) => a == b,
+        _ => false,
+    }
+}
+
+/// Writes a file whole or not at all.
+fn save(path: &Path, text: &str) -> Result<(), Failure> {
+    let failed = |e: std::io::Error| Failure::runtime(format!("{}: {e}", shown(path)));
+    if let Some(folder) = path.parent().filter(|p| !p.as_os_str().is_empty()) {
+        fs::create_dir_all(folder).map_err(failed)?;
+    }
+    let staged = path.with_extension("part.tmp");
+    fs::write(&staged, text).and_then(|()| fs::rename(&staged, path)).map_err(failed)
+}

@@ -1,0 +1,132 @@
+//! `pericope eval run` and `pericope eval report`
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use indicatif::ProgressBar;
+use pericope_eval::config::Experiment;
+use pericope_eval::report::{self, Report};
+use pericope_eval::run::{self, Observer, RunError, Setup};
+use pericope_segment::{Limits, Resources};
+
+use crate::args::{EvalReportArgs, EvalRunArgs};
+use crate::commands::print_json;
+use crate::progress;
+use crate::resources::{CommandResources, embedder, shown};
+use crate::status::{Failure, Outcome, Status};
+
+/// `pericope eval run`
+pub fn run(args: EvalRunArgs, quiet: bool) -> Outcome {
+    let experiment = Experiment::load(&args.config, &args.set).map_err(Failure::usage)?;
+    let out = args.out.clone().unwrap_or_else(|| PathBuf::from("reports/runs").join(file_name(&experiment.name)));
+    let resources = CommandResources::new(Limits::default(), Limits::INDEX, None);
+    let encoder = embedder(&experiment.retrieval.embedder)?;
+    let setup = Setup {
+        resources: &resources,
+        counter: resources.counter().map_err(Failure::usage)?,
+        model_checksums: encoder.iter().map(|e| (e.name().to_owned(), e.fingerprint())).collect(),
+        encoder,
+        resume: args.resume,
+    };
+    let observer = Bars { bar: Mutex::new(ProgressBar::hidden()), quiet };
+    let result = run::run(&experiment, &out, &setup, &observer);
+    observer.clear();
+    let (summary, _) = result.map_err(by_kind)?;
+    write_reports(std::slice::from_ref(&out), &out)?;
+    if args.json {
+        print_json(&summary)?;
+    } else {
+        anstream::println!("{}", report::table(&summary));
+        anstream::println!("Report: {}", shown(&out.join("index.html")));
+    }
+    let items: usize = summary.cells.len() * summary.questions;
+    let failed = if items == 0 { 0.0 } else { summary.failed as f64 / items as f64 };
+    if failed > experiment.limits.max_failed {
+        anstream::eprintln!(
+            "{} of {items} items failed: more than limits.max_failed = {} allows",
+            summary.failed,
+            experiment.limits.max_failed
+        );
+        return Ok(Status::Incomplete);
+    }
+    Ok(Status::Done)
+}
+
+/// `pericope eval report`
+pub fn report(args: EvalReportArgs) -> Outcome {
+    let out = match (&args.out, args.runs.as_slice()) {
+        (Some(out), _) => out.clone(),
+        (None, [one]) => one.clone(),
+        (None, _) => return Err(Failure::usage("several runs: say where the report goes with --out DIR")),
+    };
+    for run in &args.runs {
+        if !run.join("summary.json").is_file() {
+            return Err(Failure::usage(format!(
+                "{} is no finished run (it has no summary.json); `pericope eval run` makes one",
+                shown(run)
+            )));
+        }
+    }
+    write_reports(&args.runs, &out)?;
+    anstream::println!("Report: {}", shown(&out.join("index.html")));
+    Ok(Status::Done)
+}
+
+fn write_reports(runs: &[PathBuf], out: &Path) -> Result<(), Failure> {
+    let mut reports = Vec::with_capacity(runs.len());
+    for run in runs {
+        reports.push(Report::load(run).map_err(|e| Failure::runtime(format!("{}: {e}", shown(run))))?);
+    }
+    let written = match reports.as_slice() {
+        [one] => report::write(out, one),
+        several => report::write_many(out, several),
+    };
+    written.map_err(|e| Failure::runtime(format!("{}: {e}", shown(out))))
+}
+
+fn by_kind(error: RunError) -> Failure {
+    match error {
+        RunError::Config(_) | RunError::Data(_) => Failure::usage(error),
+        other => Failure::runtime(other),
+    }
+}
+
+/// A name as a folder name.
+fn file_name(name: &str) -> String {
+    name.chars().map(|c| if c.is_alphanumeric() || c == '-' || c == '_' { c } else { '-' }).collect()
+}
+
+/// Shows each stage of a run as a bar.
+struct Bars {
+    bar: Mutex<ProgressBar>,
+    quiet: bool,
+}
+
+impl Bars {
+    fn with<T>(&self, act: impl FnOnce(&mut ProgressBar) -> T) -> T {
+        act(&mut self.bar.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
+    }
+
+    fn clear(&self) {
+        self.with(|bar| bar.finish_and_clear());
+    }
+}
+
+impl Observer for Bars {
+    fn stage(&self, what: &str, total: usize) {
+        self.with(|bar| {
+            bar.finish_and_clear();
+            *bar = progress::bar(total as u64, what, self.quiet);
+        });
+    }
+
+    fn advance(&self, n: usize) {
+        self.with(|bar| bar.inc(n as u64));
+    }
+
+    fn note(&self, text: &str) {
+        if !self.quiet {
+            self.with(|bar| bar.suspend(|| anstream::eprintln!("{text}")));
+        }
+    }
+}

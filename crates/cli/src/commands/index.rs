@@ -1,0 +1,119 @@
+//! `pericope index`
+
+use std::path::Path;
+
+use pericope_api::Document;
+use pericope_index::{IndexError, IndexSpec, IndexWriter, pipeline};
+use pericope_segment::Resources;
+use serde::Serialize;
+
+use crate::args::IndexArgs;
+use crate::commands::print_json;
+use crate::input::{self, Input};
+use crate::progress;
+use crate::resources::{CommandResources, chunker, embedder};
+use crate::status::{Failure, Outcome, Status};
+
+#[derive(Serialize)]
+struct Report<'a> {
+    index: &'a str,
+    segmenter: String,
+    embedder: &'a str,
+    tokenizer: &'a str,
+    documents: u64,
+    chunks: u64,
+    documents_written: u64,
+    chunks_written: u64,
+    bytes: u64,
+    skipped: usize,
+    seconds: f64,
+}
+
+/// Runs the command.
+pub fn run(args: IndexArgs, quiet: bool) -> Outcome {
+    if args.into.starts_with("qdrant://") {
+        return Err(Failure::usage("Qdrant servers cannot be written yet: name a folder for an embedded index"));
+    }
+    let dir = Path::new(&args.into);
+    let found = Input::find(&args.paths, args.max_file_mb * 1_000_000)?;
+    let corpus = |visit: &mut dyn FnMut(&Document)| {
+        for path in found.files() {
+            found.read(path, &mut |document| visit(&document), &mut |_| {});
+        }
+    };
+    let resources = CommandResources::for_policy(&args.policy).with_corpus(&corpus);
+    let encoder = embedder(&args.embedder)?;
+    let chunker = chunker(&args.policy, &resources)?;
+    let counter = resources.counter().map_err(Failure::usage)?;
+    let mut spec = IndexSpec::new(chunker.spec().to_string(), counter.name());
+    if let Some(encoder) = encoder {
+        spec = spec.with_encoder(encoder);
+    }
+    let mut writer =
+        if args.rebuild { IndexWriter::rebuild(dir, &spec) } else { IndexWriter::create_or_open(dir, &spec) }
+            .map_err(by_kind)?;
+
+    let mut bad = input::report(found.problems());
+    let bar = progress::bar(found.files().len() as u64, "indexing", quiet);
+    // Files are read one after the other, as the writer asks for them: never more than a few lie in memory.
+    let documents = found.files().iter().flat_map(|path| {
+        let mut read = Vec::new();
+        let mut problems = Vec::new();
+        found.read(path, &mut |d| read.push(Ok(d)), &mut |p| problems.push(p));
+        bar.inc(1);
+        read.extend(problems.into_iter().map(|p| Err((String::new(), p))));
+        read
+    });
+    let report =
+        pipeline::index_documents(&mut writer, documents, |document| chunker.chunks(document), |_| {}).map_err(by_kind)?;
+    bar.finish_and_clear();
+    let failures: Vec<String> = report
+        .failures
+        .iter()
+        .map(|f| if f.document.is_empty() { f.reason.clone() } else { format!("{}: {}", f.document, f.reason) })
+        .collect();
+    bad += input::report(&failures);
+    let stats = writer.finish().map_err(by_kind)?;
+    let report = Report {
+        index: &args.into,
+        segmenter: chunker.spec().to_string(),
+        embedder: &args.embedder,
+        tokenizer: counter.name(),
+        documents: stats.documents,
+        chunks: stats.chunks,
+        documents_written: stats.documents_written,
+        chunks_written: stats.chunks_written,
+        bytes: stats.bytes,
+        skipped: bad,
+        seconds: stats.seconds,
+    };
+    if args.json {
+        print_json(&report)?;
+    } else {
+        anstream::println!(
+            "{}: {} documents, {} chunks ({} written now, {:.1} MB in {:.1} s); cut by {}, embedded by {}, tokens by {}",
+            report.index,
+            report.documents,
+            report.chunks,
+            report.chunks_written,
+            report.bytes as f64 / 1e6,
+            report.seconds,
+            report.segmenter,
+            report.embedder,
+            report.tokenizer
+        );
+    }
+    if bad > 0 {
+        anstream::eprintln!("{bad} of the inputs were left out (named above)");
+        return Ok(Status::Incomplete);
+    }
+    Ok(Status::Done)
+}
+
+/// What the user can mend before anything runs, and what went wrong while running.
+fn by_kind(error: IndexError) -> Failure {
+    match error {
+        IndexError::NotEmpty { .. } | IndexError::Mismatch { .. } | IndexError::Format { .. } => Failure::usage(error),
+        other => Failure::runtime(other),
+    }
+}

@@ -1,0 +1,33 @@
+//! One module a command.
+
+pub mod dataset;
+pub mod eval;
+pub mod index;
+pub mod models;
+pub mod search;
+pub mod segment;
+pub mod segment_eval;
+pub mod segmenters;
+
+use std::io::Write;
+
+use clap::CommandFactory;
+
+use crate::args::Cli;
+use crate::status::{Outcome, Status};
+
+/// `pericope completions SHELL`
+pub fn completions(shell: clap_complete::Shell) -> Outcome {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "pericope", &mut script);
+    std::io::stdout().write_all(&script)?;
+    Ok(Status::Done)
+}
+
+/// Prints one JSON document.
+pub fn print_json(value: &impl serde::Serialize) -> Outcome {
+    let mut text = serde_json::to_string_pretty(value).map_err(anyhow::Error::from)?;
+    text.push('\n');
+    std::io::stdout().write_all(text.as_bytes())?;
+    Ok(Status::Done)
+}

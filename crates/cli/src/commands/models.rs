@@ -1,0 +1,123 @@
+//! `pericope models`
+
+use pericope_neural::models::{self, ModelError, Progress, PullOptions, State};
+use serde::Serialize;
+
+use crate::args::ModelsCommand;
+use crate::commands::print_json;
+use crate::progress;
+use crate::status::{Failure, Outcome, Status};
+
+#[derive(Serialize)]
+struct Row {
+    name: &'static str,
+    state: &'static str,
+    bytes: u64,
+    path: String,
+    purpose: &'static str,
+}
+
+/// Runs the command.
+pub fn run(command: ModelsCommand, quiet: bool) -> Outcome {
+    match command {
+        ModelsCommand::List { json } => list(json),
+        ModelsCommand::Pull { name } => pull(&name, quiet),
+        ModelsCommand::Verify { name } => verify(name.as_deref()),
+    }
+}
+
+fn list(json: bool) -> Outcome {
+    let rows = models::list().map_err(Failure::usage)?;
+    if json {
+        let rows: Vec<Row> = rows
+            .iter()
+            .map(|row| Row {
+                name: row.name,
+                state: label(row.state),
+                bytes: row.bytes,
+                path: row.path.display().to_string(),
+                purpose: row.purpose,
+            })
+            .collect();
+        return print_json(&rows);
+    }
+    for row in &rows {
+        anstream::println!(
+            "{:<10} {:<10} {:>6.1} MB  {}\n{:21}{}",
+            row.name,
+            label(row.state),
+            row.bytes as f64 / 1e6,
+            row.purpose,
+            "",
+            row.path.display()
+        );
+        if row.state != State::Installed {
+            anstream::println!("{:21}get it with: pericope models pull {}", "", row.name);
+        }
+    }
+    Ok(Status::Done)
+}
+
+fn label(state: State) -> &'static str {
+    match state {
+        State::Installed => "installed",
+        State::Partial => "partial",
+        State::Absent => "absent",
+    }
+}
+
+fn pull(name: &str, quiet: bool) -> Outcome {
+    let bar = progress::bytes(0, &format!("pulling {name}"), quiet);
+    let result = models::pull(name, &PullOptions::default(), &mut |step| match step {
+        Progress::Note(text) => {
+            if !quiet {
+                bar.suspend(|| anstream::eprintln!("{text}"));
+            }
+        }
+        Progress::Bytes { file, done, total } => {
+            bar.set_message(file.to_owned());
+            bar.set_length(total);
+            bar.set_position(done);
+        }
+        _ => {}
+    });
+    bar.finish_and_clear();
+    let dir = result.map_err(by_kind)?;
+    if !quiet {
+        anstream::eprintln!("{name} is installed and checked: {}", dir.path.display());
+    }
+    Ok(Status::Done)
+}
+
+fn verify(name: Option<&str>) -> Outcome {
+    let names: Vec<String> = match name {
+        Some(name) => vec![name.to_owned()],
+        None => {
+            let rows = models::list().map_err(Failure::usage)?;
+            rows.iter().filter(|r| r.state != State::Absent).map(|r| r.name.to_owned()).collect()
+        }
+    };
+    if names.is_empty() {
+        anstream::println!("no model is installed; `pericope models pull minilm` gets one");
+    }
+    let mut status = Status::Done;
+    for name in names {
+        match models::verify(&name) {
+            Ok(dir) => anstream::println!("{name}: all files are right ({})", dir.path.display()),
+            Err(error @ ModelError::Checksum { .. }) => {
+                anstream::println!("{name}: {error}");
+                status = Status::Incomplete;
+            }
+            Err(error) => return Err(by_kind(error)),
+        }
+    }
+    Ok(status)
+}
+
+/// A name that nobody knows and a model that is not there are the user's to mend; the rest went wrong while running.
+fn by_kind(error: ModelError) -> Failure {
+    match error {
+        ModelError::Unknown { .. } | ModelError::Missing { .. } | ModelError::NoHome => Failure::usage(error),
+        other => Failure::runtime(other),
+    }
+}

@@ -1,0 +1,114 @@
+//! `pericope segment`
+
+use std::io::{BufWriter, Write};
+
+use pericope_api::{Chunk, Document};
+use serde::Serialize;
+
+use crate::args::{OutputFormat, SegmentArgs};
+use crate::input::{self, Input};
+use crate::resources::{CommandResources, chunker, shown};
+use crate::status::{Outcome, Status};
+use crate::{page, style};
+
+/// One line of `--format json`.
+#[derive(Serialize)]
+struct Line<'a> {
+    document: &'a str,
+    ordinal: usize,
+    start: usize,
+    end: usize,
+    tokens: usize,
+    heading_path: &'a [String],
+    text: &'a str,
+}
+
+/// Runs the command.
+pub fn run(args: SegmentArgs, quiet: bool) -> Outcome {
+    let from_stdin = args.files.iter().any(|f| f.as_os_str() == "-");
+    let paths: Vec<_> = args.files.iter().filter(|f| f.as_os_str() != "-").cloned().collect();
+    let piped = if from_stdin { input::standard_input(&args.stdin_format)? } else { Vec::new() };
+    let found = Input::find(&paths, 0)?;
+    let corpus = |visit: &mut dyn FnMut(&Document)| {
+        piped.iter().for_each(&mut *visit);
+        for path in found.files() {
+            found.read(path, &mut |document| visit(&document), &mut |_| {});
+        }
+    };
+    let resources = CommandResources::for_policy(&args.policy).with_corpus(&corpus);
+    let chunker = chunker(&args.policy, &resources)?;
+
+    let mut bad = input::report(found.problems());
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    if args.format == OutputFormat::Html {
+        page::begin(&mut out, &chunker.spec().to_string())?;
+    }
+    let mut failure = None;
+    let mut print = |document: &Document| match chunker.chunks(document) {
+        Ok(chunks) => {
+            if let Err(e) = write(&mut out, args.format, document, &chunks) {
+                failure.get_or_insert(e);
+            }
+            None
+        }
+        Err(e) => Some(format!("{}: {e}", document.id)),
+    };
+    for document in &piped {
+        bad += input::report(print(document).as_slice());
+    }
+    for path in found.files() {
+        let mut problems = Vec::new();
+        let mut uncut = Vec::new();
+        found.read(path, &mut |document| uncut.extend(print(&document)), &mut |problem| problems.push(problem));
+        bad += input::report(&problems) + input::report(&uncut);
+    }
+    if let Some(error) = failure {
+        return Err(error.into());
+    }
+    if args.format == OutputFormat::Html {
+        page::end(&mut out)?;
+    }
+    out.flush()?;
+    if bad > 0 && !quiet {
+        anstream::eprintln!("{bad} of the inputs could not be cut");
+    }
+    Ok(if bad > 0 { Status::Incomplete } else { Status::Done })
+}
+
+fn write(out: &mut impl Write, format: OutputFormat, document: &Document, chunks: &[Chunk]) -> std::io::Result<()> {
+    match format {
+        OutputFormat::Text => text(out, document, chunks),
+        OutputFormat::Html => page::document(out, document, chunks),
+        OutputFormat::Json => {
+            for chunk in chunks {
+                let line = Line {
+                    document: &chunk.document,
+                    ordinal: chunk.ordinal,
+                    start: chunk.span.start,
+                    end: chunk.span.end,
+                    tokens: chunk.tokens,
+                    heading_path: &chunk.heading_path,
+                    text: document.text(chunk.span),
+                };
+                serde_json::to_writer(&mut *out, &line)?;
+                out.write_all(b"\n")?;
+            }
+            Ok(())
+        }
+    }
+}
+
+/// For people: a rule with the chunk's figures above each chunk.
+fn text(out: &mut impl Write, document: &Document, chunks: &[Chunk]) -> std::io::Result<()> {
+    use std::io::IsTerminal;
+    let colour = std::io::stdout().is_terminal();
+    let (soft, plain) = if colour { (style("2"), style("0")) } else { (String::new(), String::new()) };
+    for chunk in chunks {
+        let mut rule = format!("── {} #{} · {} tokens", document.id, chunk.ordinal, chunk.tokens);
+        if !chunk.heading_path.is_empty() {
+            rule.push_str(&format!(" · {}", chunk.heading_path.join(" › ")));
+        }
+        writeln!(out, "{soft}{rule}{plain}\n{}\n", document.text(chunk.span))?;
+    }
+    Ok(())
+}

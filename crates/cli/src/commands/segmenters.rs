@@ -1,0 +1,57 @@
+//! `pericope segmenters`
+
+use pericope_segment::registry::{self, Entry, Key};
+use serde::Serialize;
+
+use crate::commands::print_json;
+use crate::status::{Outcome, Status};
+use crate::style;
+
+#[derive(Serialize)]
+struct Row {
+    name: &'static str,
+    summary: &'static str,
+    example: &'static str,
+    needs_encoder: bool,
+    keys: Vec<KeyRow>,
+}
+
+#[derive(Serialize)]
+struct KeyRow {
+    name: &'static str,
+    default: &'static str,
+    doc: &'static str,
+}
+
+/// Runs the command.
+pub fn run(json: bool) -> Outcome {
+    if json {
+        return print_json(&registry::list().iter().map(row).collect::<Vec<_>>());
+    }
+    let (bold, soft, plain) = (style("1"), style("2"), style("0"));
+    for entry in registry::list() {
+        let model = if entry.needs_encoder { "  (asks the embedding model)" } else { "" };
+        anstream::println!("{bold}{}{plain}  {}{soft}{model}{plain}", entry.name, entry.summary);
+        entry.keys.iter().for_each(show);
+        anstream::println!("    {soft}e.g. {}{plain}\n", entry.example);
+    }
+    anstream::println!("{bold}every segmenter{plain}  also takes");
+    registry::POLICY_KEYS.iter().for_each(show);
+    Ok(Status::Done)
+}
+
+fn row(entry: &Entry) -> Row {
+    let key = |key: &Key| KeyRow { name: key.name, default: key.default, doc: key.doc };
+    Row {
+        name: entry.name,
+        summary: entry.summary,
+        example: entry.example,
+        needs_encoder: entry.needs_encoder,
+        keys: entry.keys.iter().map(key).collect(),
+    }
+}
+
+fn show(key: &Key) {
+    let default = if key.default.is_empty() { String::new() } else { format!(" [{}]", key.default) };
+    anstream::println!("    {:<14} {}{default}", key.name, key.doc);
+}

@@ -1,0 +1,81 @@
+//! Files and folders named on the command line, read one after the other; what cannot be read is named and counted.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use pericope_api::Document;
+use pericope_read::{ReadOptions, WalkOptions, read_each, read_text, walk};
+
+use crate::resources::shown;
+use crate::status::Failure;
+
+/// Files to read, in a fixed order, and what was left out while they were looked for.
+pub struct Input {
+    files: Vec<PathBuf>,
+    options: ReadOptions,
+    problems: Vec<String>,
+}
+
+impl Input {
+    /// Looks for the files below `paths`; larger ones than `max_bytes` are refused when read (0: no limit).
+    ///
+    /// # Errors
+    /// A usage failure where a path is not there at all.
+    pub fn find(paths: &[PathBuf], max_bytes: u64) -> Result<Self, Failure> {
+        for path in paths {
+            // A dangling link inside a folder is one bad file among others; a path that was typed is a mistake.
+            if path.symlink_metadata().is_err() {
+                return Err(Failure::usage(format!("{}: no such file or folder", shown(path))));
+            }
+        }
+        let mut files = Vec::new();
+        let mut problems = Vec::new();
+        for found in walk(paths, &WalkOptions::default()) {
+            match found {
+                Ok(path) => files.push(path),
+                Err(skipped) => problems.push(skipped.to_string()),
+            }
+        }
+        Ok(Self { files, options: ReadOptions { max_bytes, ..ReadOptions::default() }, problems })
+    }
+
+    /// The files, in order.
+    pub fn files(&self) -> &[PathBuf] {
+        &self.files
+    }
+
+    /// What was left out while the files were looked for.
+    pub fn problems(&self) -> &[String] {
+        &self.problems
+    }
+
+    /// Reads one file: its documents, and a line for each part of it that cannot be read.
+    pub fn read(&self, path: &Path, document: &mut dyn FnMut(Document), problem: &mut dyn FnMut(String)) {
+        read_each(path, &self.options, &mut |read| match read {
+            Ok(read) => document(read),
+            Err(e) => problem(e.to_string()),
+        });
+    }
+}
+
+/// Standard input as documents.
+///
+/// # Errors
+/// What is no UTF-8, and formats that nobody knows.
+pub fn standard_input(format: &str) -> Result<Vec<Document>, Failure> {
+    let mut bytes = Vec::new();
+    std::io::stdin().read_to_end(&mut bytes)?;
+    let text = String::from_utf8(bytes).map_err(|e| {
+        Failure::runtime(format!("standard input: invalid UTF-8 at byte {}", e.utf8_error().valid_up_to()))
+    })?;
+    let document = read_text("-", format, &text, &ReadOptions::default()).map_err(Failure::usage)?;
+    Ok(vec![document])
+}
+
+/// Names problems on standard error, each on a line; returns how many there are.
+pub fn report(problems: &[String]) -> usize {
+    for problem in problems {
+        anstream::eprintln!("{}skipped:{} {problem}", crate::style("33"), crate::style("0"));
+    }
+    problems.len()
+}

@@ -1,0 +1,131 @@
+//! What segmenters ask for (encoder, token counter, limits), made when it is first needed.
+
+use std::cell::OnceCell;
+use std::path::Path;
+use std::sync::Arc;
+
+use pericope_api::{Document, SentenceEncoder, TokenCounter};
+use pericope_segment::counters::WordCounter;
+use pericope_segment::registry::build;
+use pericope_segment::spec::Spec;
+use pericope_segment::{Chunker, Limits, Resources};
+
+use crate::args::PolicyArgs;
+use crate::status::Failure;
+
+/// Visits the corpus once; `same-size` needs it to size itself by its reference.
+pub type Corpus<'a> = dyn Fn(&mut dyn FnMut(&Document)) + 'a;
+
+/// Resources of one command.
+pub struct CommandResources<'a> {
+    tokenizer: Option<String>,
+    overrides: Limits,
+    defaults: Limits,
+    corpus: Option<&'a Corpus<'a>>,
+    encoder: OnceCell<Result<Arc<dyn SentenceEncoder>, String>>,
+    counter: OnceCell<Result<Arc<dyn TokenCounter>, String>>,
+}
+
+impl<'a> CommandResources<'a> {
+    /// For the limits of the command line and those that hold where neither it nor the spec names any, and the
+    /// tokenizer named, if one is.
+    pub fn new(overrides: Limits, defaults: Limits, tokenizer: Option<String>) -> Self {
+        Self { tokenizer, overrides, defaults, corpus: None, encoder: OnceCell::new(), counter: OnceCell::new() }
+    }
+
+    /// For flags that cut what is indexed.
+    pub fn for_policy(policy: &PolicyArgs) -> Self {
+        let flags = Limits {
+            max_tokens: policy.max_tokens,
+            min_tokens: policy.min_tokens,
+            target_tokens: None,
+            overlap: policy.overlap,
+        };
+        Self::new(flags, Limits::INDEX, policy.tokenizer.clone())
+    }
+
+    /// The same, with a corpus to size `same-size` by.
+    pub fn with_corpus(mut self, corpus: &'a Corpus<'a>) -> Self {
+        self.corpus = Some(corpus);
+        self
+    }
+}
+
+/// The embedder of that name; `none` gives none. A missing model is the user's to mend.
+pub fn embedder(name: &str) -> Result<Option<Arc<dyn SentenceEncoder>>, Failure> {
+    pericope_neural::registry::embedder(name).map_err(Failure::usage)
+}
+
+/// The token counter of that name; without a name MiniLM's where the model is installed, else plain words.
+fn counter(name: Option<&str>) -> Result<Arc<dyn TokenCounter>, String> {
+    match name {
+        Some("words") => Ok(Arc::new(WordCounter)),
+        Some(name) => pericope_neural::registry::counter(name).map_err(|e| e.to_string()),
+        None if pericope_neural::models::locate("minilm").is_ok() => {
+            pericope_neural::registry::counter("minilm").map_err(|e| e.to_string())
+        }
+        None => Ok(Arc::new(WordCounter)),
+    }
+}
+
+impl Resources for CommandResources<'_> {
+    fn encoder(&self) -> Result<Arc<dyn SentenceEncoder>, String> {
+        self.encoder
+            .get_or_init(|| match pericope_neural::registry::embedder("minilm") {
+                Ok(Some(encoder)) => Ok(encoder),
+                Ok(None) => Err("no encoder".into()),
+                Err(e) => Err(e.to_string()),
+            })
+            .clone()
+    }
+
+    fn counter(&self) -> Result<Arc<dyn TokenCounter>, String> {
+        self.counter.get_or_init(|| counter(self.tokenizer.as_deref())).clone()
+    }
+
+    fn overrides(&self) -> Limits {
+        self.overrides
+    }
+
+    fn defaults(&self) -> Limits {
+        self.defaults
+    }
+
+    fn mean_words(&self, reference: &str) -> Result<f64, String> {
+        let corpus = self.corpus.ok_or("same-size needs a corpus to size itself by")?;
+        let spec = Spec::parse(reference).map_err(|e| e.to_string())?;
+        let inner = CommandResources {
+            tokenizer: self.tokenizer.clone(),
+            overrides: self.overrides,
+            defaults: self.defaults,
+            corpus: None,
+            encoder: self.encoder.clone(),
+            counter: self.counter.clone(),
+        };
+        let chunker = build(&spec, &inner).map_err(|e| e.to_string())?;
+        let (mut words, mut chunks, mut problem) = (0usize, 0usize, None);
+        corpus(&mut |document| match chunker.chunks(document) {
+            Ok(found) => {
+                chunks += found.len();
+                words += found.iter().map(|c| document.text(c.span).split_whitespace().count()).sum::<usize>();
+            }
+            Err(e) => problem = Some(format!("{}: {e}", document.id)),
+        });
+        match problem {
+            Some(problem) => Err(problem),
+            None if chunks == 0 => Err("the corpus is empty, so there is no mean size".into()),
+            None => Ok(words as f64 / chunks as f64),
+        }
+    }
+}
+
+/// The chunker that the flags ask for.
+pub fn chunker(policy: &PolicyArgs, resources: &CommandResources<'_>) -> Result<Chunker, Failure> {
+    let spec = Spec::parse(&policy.segmenter).map_err(|e| Failure::usage(format!("--segmenter {}: {e}", policy.segmenter)))?;
+    build(&spec, resources).map_err(|e| Failure::usage(format!("--segmenter {}: {e}", policy.segmenter)))
+}
+
+/// A path for messages and document ids: forward slashes on every system.
+pub fn shown(path: &Path) -> String {
+    path.display().to_string().replace('\\', "/")
+}

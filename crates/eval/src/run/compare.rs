@@ -1,0 +1,96 @@
+use std::collections::BTreeMap;
+
+use crate::stats;
+use crate::summary::{Comparison, Item, Status};
+
+use super::Setting;
+
+/// Metrics that chunkers are compared by; the others are in the tables.
+const COMPARED: [&str; 5] = ["judge", "token_f1", "span_recall", "iou", "ndcg"];
+
+type Key = (String, String, Option<usize>, Option<usize>);
+
+/// Every question's scores, by chunker, mode and setting.
+#[derive(Default)]
+pub(super) struct Scores {
+    cells: BTreeMap<Key, BTreeMap<String, BTreeMap<String, f64>>>,
+}
+
+impl Scores {
+    /// Keeps the metrics of an item; the rest is dropped.
+    pub(super) fn add(&mut self, item: Item) {
+        if item.status == Status::Ok {
+            let key = (item.chunker, item.mode, item.k, item.token_budget);
+            self.cells.entry(key).or_default().insert(item.question_id, item.metrics);
+        }
+    }
+
+    /// The scores of two chunkers on the questions that both have one for.
+    fn pairs(&self, a: &Key, b: &Key, metric: &str) -> (Vec<f64>, Vec<f64>) {
+        let (Some(a), Some(b)) = (self.cells.get(a), self.cells.get(b)) else { return (Vec::new(), Vec::new()) };
+        a.iter()
+            .filter_map(|(question, of_a)| Some((*of_a.get(metric)?, *b.get(question)?.get(metric)?)))
+            .unzip()
+    }
+}
+
+/// All pairs of chunkers, in each mode and setting; Holm's correction runs over all comparisons by the same metric.
+pub(super) fn all(
+    scores: &Scores,
+    chunkers: &[&str],
+    modes: &[String],
+    settings: &[Setting],
+    seed: u64,
+) -> Vec<Comparison> {
+    let mut found = Vec::new();
+    for metric in COMPARED {
+        let from = found.len();
+        for mode in modes {
+            for setting in settings {
+                // The chunker named later is the one that is argued for (fixed, same-size, semantic).
+                for (i, b) in chunkers.iter().enumerate() {
+                    for a in &chunkers[i + 1..] {
+                        found.extend(pair(scores, a, b, mode, *setting, metric, seed));
+                    }
+                }
+            }
+        }
+        let raw: Vec<f64> = found[from..].iter().map(|c: &Comparison| c.p).collect();
+        for (comparison, p) in found[from..].iter_mut().zip(stats::holm(&raw)) {
+            comparison.p_holm = p;
+        }
+    }
+    found
+}
+
+fn pair(
+    scores: &Scores,
+    a: &str,
+    b: &str,
+    mode: &str,
+    setting: Setting,
+    metric: &str,
+    seed: u64,
+) -> Option<Comparison> {
+    let key = |name: &str| (name.to_owned(), mode.to_owned(), setting.k(), setting.budget());
+    let (of_a, of_b) = scores.pairs(&key(a), &key(b), metric);
+    let paired = stats::compare(&of_a, &of_b, seed)?;
+    Some(Comparison {
+        a: a.to_owned(),
+        b: b.to_owned(),
+        mode: mode.to_owned(),
+        k: setting.k(),
+        token_budget: setting.budget(),
+        metric: metric.to_owned(),
+        n: paired.n,
+        difference: paired.difference,
+        low: paired.low,
+        high: paired.high,
+        p: paired.p,
+        p_holm: paired.p,
+        wins: paired.wins,
+        ties: paired.ties,
+        losses: paired.losses,
+        detectable: paired.detectable,
+    })
+}

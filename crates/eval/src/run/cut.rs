@@ -1,0 +1,170 @@
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::time::Instant;
+
+use pericope_api::{Chunk, Document, SentenceEncoder, TokenCounter};
+use pericope_segment::registry::build;
+use pericope_segment::spec::Spec;
+use pericope_segment::{Limits, Resources};
+use rayon::prelude::*;
+use std::sync::Arc;
+
+use super::retrieve::Hit;
+use super::{Observer, RunError, Setup};
+use crate::config::ChunkerConfig;
+use crate::summary::{ChunkerRow, Histogram};
+
+/// A corpus cut by one chunker.
+pub(super) struct Cut {
+    pub(super) name: String,
+    /// Resolved spec with the limits in force.
+    pub(super) spec: String,
+    /// Chunks by document.
+    pub(super) chunks: Vec<Vec<Chunk>>,
+    pub(super) mean_words: f64,
+    seconds: f64,
+    limit: Option<usize>,
+}
+
+impl Cut {
+    pub(super) fn chunk(&self, hit: &Hit) -> &Chunk {
+        &self.chunks[hit.document][hit.ordinal]
+    }
+
+    pub(super) fn row(&self, index_seconds: f64, index_bytes: u64) -> ChunkerRow {
+        let tokens: Vec<usize> = self.chunks.iter().flatten().map(|c| c.tokens).collect();
+        let total: usize = tokens.iter().sum();
+        ChunkerRow {
+            name: self.name.clone(),
+            spec: self.spec.clone(),
+            chunks: tokens.len(),
+            mean_words: self.mean_words,
+            mean_tokens: if tokens.is_empty() { 0.0 } else { total as f64 / tokens.len() as f64 },
+            max_tokens: tokens.iter().copied().max().unwrap_or(0),
+            segment_seconds: self.seconds,
+            index_seconds,
+            limit: self.limit,
+            index_bytes: Some(index_bytes),
+            token_histogram: Some(Histogram::of(tokens)),
+        }
+    }
+}
+
+/// Cuts the corpus by every chunker; one that refers to another comes after it, whatever the order of the configuration.
+pub(super) fn all(
+    chunkers: &[ChunkerConfig],
+    documents: &[Document],
+    setup: &Setup<'_>,
+    observer: &dyn Observer,
+) -> Result<Vec<Cut>, RunError> {
+    let resources =
+        Corpus { base: setup.resources, documents, names: chunkers, means: RefCell::new(HashMap::new()) };
+    let mut done: Vec<Option<Cut>> = chunkers.iter().map(|_| None).collect();
+    let mut order: Vec<usize> = (0..chunkers.len()).collect();
+    // A reference to another chunker is answered from its mean once that is known.
+    order.sort_by_key(|&i| chunkers[i].spec.name == "same-size");
+    for i in order {
+        let config = &chunkers[i];
+        observer.stage(&format!("{}: cutting", config.name), documents.len());
+        let cut = one(&config.name, &config.spec, documents, &resources, observer)?;
+        resources.means.borrow_mut().insert(config.name.clone(), cut.mean_words);
+        done[i] = Some(cut);
+    }
+    Ok(done.into_iter().flatten().collect())
+}
+
+fn one(
+    name: &str,
+    spec: &Spec,
+    documents: &[Document],
+    resources: &dyn Resources,
+    observer: &dyn Observer,
+) -> Result<Cut, RunError> {
+    let chunker = build(spec, resources).map_err(|e| RunError::Config(format!("chunker '{name}': {e}")))?;
+    let start = Instant::now();
+    let cut: Vec<Result<Vec<Chunk>, _>> = documents
+        .par_iter()
+        .map(|document| {
+            let chunks = chunker.chunks(document);
+            observer.advance(1);
+            chunks
+        })
+        .collect();
+    let seconds = start.elapsed().as_secs_f64();
+    let mut chunks = Vec::with_capacity(cut.len());
+    for (document, result) in documents.iter().zip(cut) {
+        chunks.push(result.map_err(|e| RunError::Chunker {
+            chunker: name.to_owned(),
+            document: document.id.clone(),
+            problem: e.to_string(),
+        })?);
+    }
+    Ok(Cut {
+        name: name.to_owned(),
+        spec: chunker.spec().to_string(),
+        mean_words: mean_words(documents, &chunks),
+        chunks,
+        seconds,
+        limit: chunker.policy().max_tokens,
+    })
+}
+
+/// Mean words of a chunk over the corpus; 0 where there is none.
+pub(super) fn mean_words(documents: &[Document], chunks: &[Vec<Chunk>]) -> f64 {
+    let count: usize = chunks.iter().map(Vec::len).sum();
+    let words: usize = documents
+        .iter()
+        .zip(chunks)
+        .map(|(document, chunks)| chunks.iter().map(|c| document.text(c.span).split_whitespace().count()).sum::<usize>())
+        .sum();
+    if count == 0 { 0.0 } else { words as f64 / count as f64 }
+}
+
+/// Resources that know the corpus: `same-size` asks them for the mean size of its reference.
+struct Corpus<'a> {
+    base: &'a dyn Resources,
+    documents: &'a [Document],
+    names: &'a [ChunkerConfig],
+    means: RefCell<HashMap<String, f64>>,
+}
+
+impl Resources for Corpus<'_> {
+    fn encoder(&self) -> Result<Arc<dyn SentenceEncoder>, String> {
+        self.base.encoder()
+    }
+
+    fn counter(&self) -> Result<Arc<dyn TokenCounter>, String> {
+        self.base.counter()
+    }
+
+    fn overrides(&self) -> Limits {
+        self.base.overrides()
+    }
+
+    fn defaults(&self) -> Limits {
+        self.base.defaults()
+    }
+
+    fn mean_words(&self, reference: &str) -> Result<f64, String> {
+        if let Some(mean) = self.means.borrow().get(reference) {
+            return Ok(*mean);
+        }
+        if self.names.iter().any(|c| c.name == reference) {
+            return Err(format!("the reference '{reference}' is itself a same-size chunker; name one that is not"));
+        }
+        let spec = Spec::parse(reference)
+            .map_err(|e| format!("the reference '{reference}' is neither a chunker here nor a spec: {e}"))?;
+        let quiet = Quiet;
+        let cut = one(reference, &spec, self.documents, self.base, &quiet).map_err(|e| e.to_string())?;
+        self.means.borrow_mut().insert(reference.to_owned(), cut.mean_words);
+        Ok(cut.mean_words)
+    }
+}
+
+struct Quiet;
+
+impl Observer for Quiet {
+    fn stage(&self, _: &str, _: usize) {}
+    fn advance(&self, _: usize) {}
+    fn note(&self, _: &str) {}
+}

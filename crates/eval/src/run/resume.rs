@@ -1,0 +1,155 @@
+use std::collections::{BTreeMap, HashMap};
+use std::fs::{self, File, OpenOptions};
+use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::path::Path;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::{Observer, RunError, Setup, write_lines};
+use crate::config::Experiment;
+use crate::data::QuestionSet;
+use crate::summary::{Checksums, ChunkerRow, Item, Machine, RunRecord};
+
+/// What an earlier sitting of the same run left.
+#[derive(Default)]
+pub(super) struct Done {
+    rows: HashMap<String, ChunkerRow>,
+    items: HashMap<String, Vec<Item>>,
+}
+
+impl Done {
+    /// A chunker's row and items, where all of them are there.
+    pub(super) fn chunker(&self, name: &str, modes: &[String], per_mode: usize) -> Option<(ChunkerRow, Vec<Item>)> {
+        let row = self.rows.get(name)?;
+        let items = self.items.get(name)?;
+        (items.len() == modes.len() * per_mode).then(|| (row.clone(), items.clone()))
+    }
+}
+
+/// The record of a run that begins now.
+pub(super) fn new_record(experiment: &Experiment, set: &QuestionSet, setup: &Setup<'_>) -> RunRecord {
+    RunRecord {
+        name: experiment.name.clone(),
+        config: serde_json::to_value(experiment).unwrap_or_default(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        checksums: Checksums {
+            data: set.checksums.iter().cloned().collect(),
+            models: setup.model_checksums.clone(),
+            prompts: BTreeMap::new(),
+        },
+        seeds: BTreeMap::from([("sampling".into(), experiment.data.seed), ("statistics".into(), experiment.data.seed)]),
+        started: crate::clock::now(),
+        finished: String::new(),
+        seconds: None,
+        machine: Machine {
+            cores: std::thread::available_parallelism().map_or(0, usize::from),
+            os: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+        },
+    }
+}
+
+impl RunRecord {
+    /// Marks the run as ended now, after `seconds` of this sitting.
+    pub(super) fn finish(&mut self, seconds: f64) {
+        self.finished = crate::clock::now();
+        self.seconds = Some(self.seconds.unwrap_or(0.0) + seconds);
+    }
+}
+
+/// Looks at what the folder holds: with `resume`, the finished parts of the same run; without, an empty start.
+pub(super) fn open(out: &Path, record: &RunRecord, resume: bool, observer: &dyn Observer) -> Result<Done, RunError> {
+    let old = out.join("run.json");
+    if !resume || !old.exists() {
+        for name in ["items.jsonl", "chunkers.jsonl", "summary.json"] {
+            match fs::remove_file(out.join(name)) {
+                Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(RunError::io(&out.join(name))(e)),
+                _ => {}
+            }
+        }
+        return Ok(Done::default());
+    }
+    let text = fs::read_to_string(&old).map_err(RunError::io(&old))?;
+    let before: RunRecord = serde_json::from_str(&text)
+        .map_err(|e| RunError::Config(format!("{} is no run: {e}; start without --resume", old.display())))?;
+    for (what, same) in [
+        ("configuration", before.config == record.config),
+        ("data", before.checksums.data == record.checksums.data),
+        ("models", before.checksums.models == record.checksums.models),
+        ("version", before.version == record.version),
+    ] {
+        if !same {
+            return Err(RunError::Config(format!(
+                "{} was run with another {what}: --resume would mix two runs; start without it, or with another --out",
+                out.display()
+            )));
+        }
+    }
+    let mut done = Done::default();
+    for row in read_lines::<ChunkerRow>(&out.join("chunkers.jsonl"))? {
+        done.rows.insert(row.name.clone(), row);
+    }
+    for item in read_lines::<Item>(&out.join("items.jsonl"))? {
+        done.items.entry(item.chunker.clone()).or_default().push(item);
+    }
+    // Only whole chunkers are taken over: what was cut off in the middle is written anew.
+    done.items.retain(|name, _| done.rows.contains_key(name));
+    rewrite(&out.join("items.jsonl"), &done.items.values().flatten().collect::<Vec<_>>())?;
+    rewrite(&out.join("chunkers.jsonl"), &done.rows.values().collect::<Vec<_>>())?;
+    observer.note(&format!("resuming: {} chunkers are done already", done.rows.len()));
+    Ok(done)
+}
+
+/// The lines that parse; a last line that a crash cut short does not.
+fn read_lines<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, RunError> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(e) => return Err(RunError::io(path)(e)),
+    };
+    let mut found = Vec::new();
+    for line in BufReader::new(file).lines() {
+        match line {
+            Ok(line) => found.extend(serde_json::from_str(&line).ok()),
+            Err(e) if e.kind() == std::io::ErrorKind::InvalidData => {}
+            Err(e) => return Err(RunError::io(path)(e)),
+        }
+    }
+    Ok(found)
+}
+
+/// Appends lines and makes them durable.
+pub(super) fn append<T: Serialize>(path: &Path, values: &[T]) -> Result<(), RunError> {
+    let write = || -> std::io::Result<()> {
+        let mut out = BufWriter::new(OpenOptions::new().create(true).append(true).open(path)?);
+        write_lines(&mut out, values)?;
+        out.flush()?;
+        out.get_ref().sync_data()
+    };
+    write().map_err(RunError::io(path))
+}
+
+/// Replaces a file by these lines, whole or not at all.
+fn rewrite<T: Serialize>(path: &Path, values: &[T]) -> Result<(), RunError> {
+    let staged = path.with_extension("jsonl.tmp");
+    let write = || -> std::io::Result<()> {
+        let mut out = BufWriter::new(File::create(&staged)?);
+        write_lines(&mut out, values)?;
+        out.flush()?;
+        fs::rename(&staged, path)
+    };
+    write().map_err(RunError::io(path))
+}
+
+/// Writes one JSON document, whole or not at all.
+pub(super) fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<(), RunError> {
+    let staged = path.with_extension("json.tmp");
+    let write = || -> std::io::Result<()> {
+        let mut out = BufWriter::new(File::create(&staged)?);
+        serde_json::to_writer_pretty(&mut out, value)?;
+        out.write_all(b"\n")?;
+        out.flush()?;
+        fs::rename(&staged, path)
+    };
+    write().map_err(RunError::io(path))
+}

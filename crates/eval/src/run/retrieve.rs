@@ -1,0 +1,185 @@
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
+
+use pericope_api::Embeddings;
+use pericope_index::{IndexSpec, IndexWriter, Mode, Query, pipeline};
+use rayon::prelude::*;
+
+use super::cut::Cut;
+use super::{Corpus, Observer, RunError, Setting, Setup};
+use crate::config::Retrieval;
+
+/// A chunk that was retrieved: an index into the cut's chunks.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Hit {
+    /// Index of the document in the corpus.
+    pub(super) document: usize,
+    /// Index of the chunk in its document.
+    pub(super) ordinal: usize,
+    /// The retriever's score.
+    pub(super) score: f64,
+}
+
+/// For every question the chunks that one mode finds, best first.
+pub(super) struct Ranking {
+    pub(super) mode: String,
+    pub(super) hits: Vec<Vec<Hit>>,
+    /// Seconds of each search, sorted; the question's embedding is not in it.
+    pub(super) seconds: Vec<f64>,
+}
+
+impl Ranking {
+    /// The time within which a share of the queries was answered, in milliseconds.
+    pub(super) fn percentile_ms(&self, share: f64) -> Option<f64> {
+        let at = (share * self.seconds.len() as f64).ceil() as usize;
+        self.seconds.get(at.saturating_sub(1)).map(|s| s * 1000.0)
+    }
+}
+
+/// What building an index took.
+pub(super) struct Built {
+    pub(super) seconds: f64,
+    pub(super) bytes: u64,
+}
+
+/// Builds the index of one cut, asks it every question in every mode, and removes it again.
+#[allow(clippy::too_many_arguments)]
+pub(super) fn all(
+    cut: &Cut,
+    corpus: &Corpus,
+    setup: &Setup<'_>,
+    retrieval: &Retrieval,
+    vectors: Option<&Embeddings>,
+    depth: usize,
+    out: &Path,
+    observer: &dyn Observer,
+) -> Result<(Vec<Ranking>, Built), RunError> {
+    let failed = |source| RunError::Index { chunker: cut.name.clone(), source };
+    let dir = out.join("index.tmp");
+    remove(&dir)?;
+    observer.stage(&format!("{}: indexing", cut.name), corpus.documents.len());
+    let start = Instant::now();
+    let mut spec = IndexSpec::new(cut.spec.clone(), setup.counter.name());
+    if let Some(encoder) = &setup.encoder {
+        spec = spec.with_encoder(encoder.clone());
+    }
+    let mut writer = IndexWriter::create_or_open(&dir, &spec).map_err(failed)?;
+    let place: HashMap<&str, usize> =
+        corpus.documents.iter().enumerate().map(|(i, d)| (d.id.as_str(), i)).collect();
+    let mut before = 0;
+    let report = pipeline::index_documents(
+        &mut writer,
+        corpus.documents.iter().cloned().map(Ok),
+        |document| Ok(place.get(document.id.as_str()).map(|&i| cut.chunks[i].clone()).unwrap_or_default()),
+        |progress| {
+            observer.advance((progress.documents - before) as usize);
+            before = progress.documents;
+        },
+    )
+    .map_err(failed)?;
+    if let Some(failure) = report.failures.first() {
+        return Err(RunError::Chunker {
+            chunker: cut.name.clone(),
+            document: failure.document.clone(),
+            problem: failure.reason.clone(),
+        });
+    }
+    writer.finish().map_err(failed)?;
+    let seconds = start.elapsed().as_secs_f64();
+    let built = Built { seconds, bytes: folder_bytes(&dir) };
+
+    let reader = pericope_index::IndexReader::open_expecting(&dir, &spec).map_err(failed)?;
+    let mut rankings = Vec::with_capacity(retrieval.modes.len());
+    for name in &retrieval.modes {
+        let mode: Mode = name.parse().map_err(RunError::Config)?;
+        observer.stage(&format!("{}: {name} retrieval", cut.name), corpus.set.questions.len());
+        // Repeats are passed over after the search, so some more are asked for.
+        let wanted = if retrieval.drop_repeats { depth * 2 } else { depth };
+        let found: Vec<Result<(Vec<Hit>, f64), RunError>> = corpus
+            .set
+            .questions
+            .par_iter()
+            .enumerate()
+            .map(|(i, question)| {
+                // The text of the chunk alone: what the headings add is not the chunker's doing.
+                let mut query = Query::new(&question.text, mode, wanted).text_only();
+                if let Some(vectors) = vectors {
+                    query = query.with_vector(vectors.row(i).to_vec());
+                }
+                let start = Instant::now();
+                let hits = reader.search(&query).map_err(failed)?;
+                let seconds = start.elapsed().as_secs_f64();
+                observer.advance(1);
+                let hits = hits
+                    .into_iter()
+                    .filter_map(|h| {
+                        let document = *place.get(h.document.as_str())?;
+                        Some(Hit { document, ordinal: h.ordinal, score: h.score })
+                    })
+                    .collect::<Vec<_>>();
+                Ok((if retrieval.drop_repeats { without_repeats(hits, cut, depth) } else { hits }, seconds))
+            })
+            .collect();
+        let mut ranking = Ranking { mode: name.clone(), hits: Vec::with_capacity(found.len()), seconds: Vec::new() };
+        for one in found {
+            let (hits, seconds) = one?;
+            ranking.hits.push(hits);
+            ranking.seconds.push(seconds);
+        }
+        ranking.seconds.sort_by(f64::total_cmp);
+        rankings.push(ranking);
+    }
+    drop(reader);
+    remove(&dir)?;
+    Ok((rankings, built))
+}
+
+/// Drops chunks whose text a better one has already.
+fn without_repeats(hits: Vec<Hit>, cut: &Cut, depth: usize) -> Vec<Hit> {
+    let mut seen = HashSet::new();
+    hits.into_iter().filter(|hit| seen.insert(cut.chunk(hit).hash)).take(depth).collect()
+}
+
+/// Which of the hits a setting gives to the reader: the first k, or the first that fit the budget together.
+///
+/// A budget takes the ranking as it is: it ends before the first chunk that does not fit, and is never filled up with
+/// smaller chunks from further down.
+pub(super) fn pick(hits: &[Hit], cut: &Cut, setting: Setting) -> Vec<usize> {
+    match setting {
+        Setting::K(k) => (0..hits.len().min(k)).collect(),
+        Setting::Budget(budget) => {
+            let mut left = budget;
+            let mut picked = Vec::new();
+            for (i, hit) in hits.iter().enumerate() {
+                let tokens = cut.chunk(hit).tokens;
+                if tokens > left {
+                    break;
+                }
+                left -= tokens;
+                picked.push(i);
+            }
+            picked
+        }
+    }
+}
+
+fn remove(dir: &Path) -> Result<(), RunError> {
+    match fs::remove_dir_all(dir) {
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(RunError::io(dir)(e)),
+        _ => Ok(()),
+    }
+}
+
+fn folder_bytes(dir: &Path) -> u64 {
+    let Ok(entries) = fs::read_dir(dir) else { return 0 };
+    entries
+        .flatten()
+        .map(|entry| match entry.metadata() {
+            Ok(meta) if meta.is_dir() => folder_bytes(&entry.path()),
+            Ok(meta) => meta.len(),
+            Err(_) => 0,
+        })
+        .sum()
+}

@@ -1,0 +1,160 @@
+use pericope_api::Span;
+
+use super::cut::Cut;
+use super::retrieve::Hit;
+use super::{Corpus, Setting};
+use crate::answer::{Extractive, Generated};
+use crate::data::{CodePoints, Unit};
+use crate::metrics::answers::{AnswerScores, Place, answer_iou, cosine};
+use crate::metrics::retrieval::{Gold as GoldSpans, Passage, context_tokens};
+use crate::summary::{Answer, Gold, Item, Metrics, Retrieved, Status};
+
+/// Scores one question's retrieved chunks and answer.
+pub(super) struct Scorer<'a> {
+    corpus: &'a Corpus,
+    lexical_judge: bool,
+    /// Where the layout counts in code points: each document's conversion.
+    points: Vec<CodePoints<'a>>,
+}
+
+impl<'a> Scorer<'a> {
+    pub(super) fn new(corpus: &'a Corpus, lexical_judge: bool) -> Self {
+        let points = match corpus.set.unit {
+            Unit::Bytes => Vec::new(),
+            Unit::CodePoints => corpus.documents.iter().map(|d| CodePoints::new(&d.source)).collect(),
+        };
+        Self { corpus, lexical_judge, points }
+    }
+
+    /// A span in the unit of the layout.
+    fn unit(&self, document: usize, span: Span) -> Span {
+        match self.points.get(document) {
+            Some(points) => Span::new(points.index(span.start), points.index(span.end)),
+            None => span,
+        }
+    }
+
+    fn passage(&self, document: usize, span: Span, tokens: usize) -> Passage<usize> {
+        Passage { document, span: self.unit(document, span), tokens }
+    }
+
+    /// One line of `items.jsonl`.
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn item(
+        &self,
+        question: usize,
+        cut: &Cut,
+        mode: &str,
+        setting: Setting,
+        hits: &[&Hit],
+        generated: Option<Generated>,
+        reader: Option<&Extractive>,
+    ) -> Item {
+        let asked = &self.corpus.set.questions[question];
+        let gold_document = &self.corpus.documents[asked.document];
+        let gold = GoldSpans::new(asked.gold.iter().map(|&s| (asked.document, self.unit(asked.document, s))));
+        let passages: Vec<Passage<usize>> = hits
+            .iter()
+            .map(|hit| {
+                let chunk = cut.chunk(hit);
+                self.passage(hit.document, chunk.span, chunk.tokens)
+            })
+            .collect();
+        // Chunks of other documents hold no gold, so they change neither omega nor the ideal ranking.
+        let around: Vec<Passage<usize>> =
+            cut.chunks[asked.document].iter().map(|c| self.passage(asked.document, c.span, c.tokens)).collect();
+
+        let mut metrics = Metrics::new();
+        let mut put = |name: &str, value: f64| {
+            metrics.insert(name.to_owned(), value);
+        };
+        let spans = gold.span_scores(&passages);
+        put("span_recall", spans.recall);
+        put("span_precision", spans.precision);
+        put("iou", spans.iou);
+        put("precision_omega", gold.precision_omega(&around));
+        let ranks = gold.rank_scores(&passages, &around, passages.len().max(setting.k().unwrap_or(0)));
+        put("hit", ranks.hit);
+        put("mrr", ranks.reciprocal_rank);
+        put("ndcg", ranks.ndcg);
+        put("document_recall", ranks.document_recall);
+        if let Some(generated) = &generated {
+            let scores = self.answer(question, generated, reader);
+            put("token_f1", scores.token_f1);
+            put("exact_match", scores.exact_match);
+            for (name, value) in
+                [("rouge_l", scores.rouge_l), ("answer_iou", scores.answer_iou), ("cosine", scores.cosine)]
+            {
+                if let Some(value) = value {
+                    put(name, value);
+                }
+            }
+            if self.lexical_judge {
+                put("judge", scores.judge());
+            }
+        }
+        Item {
+            question_id: asked.id.clone(),
+            chunker: cut.name.clone(),
+            mode: mode.to_owned(),
+            k: setting.k(),
+            token_budget: setting.budget(),
+            documents: vec![gold_document.id.clone()],
+            question: asked.text.clone(),
+            gold: Gold { document: gold_document.id.clone(), spans: asked.gold.clone(), text: asked.answer.clone() },
+            retrieved: hits.iter().enumerate().map(|(i, hit)| self.retrieved(i + 1, hit, cut, &gold)).collect(),
+            answer: generated.map(|g| self.answered(g)),
+            metrics,
+            context_tokens: context_tokens(&passages),
+            status: Status::Ok,
+            error: None,
+        }
+    }
+
+    fn answer(&self, question: usize, generated: &Generated, reader: Option<&Extractive>) -> AnswerScores {
+        let asked = &self.corpus.set.questions[question];
+        let gold = asked.gold.iter().copied().reduce(|a, b| a.hull(&b));
+        let places = generated.place.zip(gold);
+        let iou = match (places, gold) {
+            (Some(((document, span), gold)), _) => {
+                Some(answer_iou(&Place { document, span }, &Place { document: asked.document, span: gold }))
+            }
+            // No place although a place is what the generator answers with: nothing was found.
+            (None, Some(_)) if generated.text.is_empty() => Some(0.0),
+            _ => None,
+        };
+        let of_gold = reader.and_then(|r| r.mean_vector(asked.document, &asked.gold));
+        let likeness = of_gold.map(|gold| {
+            let of_answer = generated.place.and_then(|(d, span)| reader.and_then(|r| r.mean_vector(d, &[span])));
+            of_answer.map_or(0.0, |answer| cosine(&answer, &gold))
+        });
+        AnswerScores::of(&generated.text, &asked.answer, iou, likeness)
+    }
+
+    fn retrieved(&self, rank: usize, hit: &Hit, cut: &Cut, gold: &GoldSpans<usize>) -> Retrieved {
+        let chunk = cut.chunk(hit);
+        let document = &self.corpus.documents[hit.document];
+        let passage = self.passage(hit.document, chunk.span, chunk.tokens);
+        Retrieved {
+            rank,
+            document: document.id.clone(),
+            start: chunk.span.start,
+            end: chunk.span.end,
+            score: hit.score,
+            tokens: chunk.tokens,
+            heading_path: chunk.heading_path.clone(),
+            gold_share: gold.span_scores(&[passage]).recall,
+            text: document.text(chunk.span).to_owned(),
+        }
+    }
+
+    fn answered(&self, generated: Generated) -> Answer {
+        let place = generated.place;
+        Answer {
+            text: generated.text,
+            document: place.map(|(document, _)| self.corpus.documents[document].id.clone()),
+            start: place.map(|(_, span)| span.start),
+            end: place.map(|(_, span)| span.end),
+        }
+    }
+}
