@@ -61,19 +61,25 @@ fn sentence(view: &View, c: &Comparison, setting: &Setting, metric: &Metric) -> 
         format::plural(c.n, "question"),
     );
     if !c.difference.is_finite() || c.n == 0 {
-        return format!("{}, {} and {} have no question in common with a {}.", at(setting), c.a, c.b, metric.label);
+        return format!(
+            "{}, {} and {} have no question in common with a {}.",
+            place(view, setting),
+            c.a,
+            c.b,
+            metric.label
+        );
     }
     if decided(c) {
         let says = match both {
             Some((x, y)) => format!("{} against {} for {}", metric.says(&c.a, &unit.value(x)), unit.value(y), c.b),
             None => format!("{} and {} differ in {}", c.a, c.b, metric.label),
         };
-        return format!("{}, {says}: {figures}.", at(setting));
+        return format!("{}, {says}: {figures}.", place(view, setting));
     }
     let values = both.map_or_else(String::new, |(x, y)| format!(" ({} against {})", unit.value(x), unit.value(y)));
     let mut text = format!(
         "{}, no difference in {} between {} and {}{values} that this sample can show: {figures}.",
-        at(setting),
+        place(view, setting),
         metric.label,
         c.a,
         c.b
@@ -93,6 +99,11 @@ fn sentence(view: &View, c: &Comparison, setting: &Setting, metric: &Metric) -> 
     text
 }
 
+/// `At k = 3`, with the mode where there are several.
+fn place(view: &View, setting: &Setting) -> String {
+    if view.modes.len() > 1 { format!("{} with {} retrieval", at(setting), setting.mode) } else { at(setting) }
+}
+
 /// The best chunker where no pair was compared.
 fn alone(view: &View, setting: &Setting, metric: &Metric) -> String {
     let values =
@@ -107,7 +118,7 @@ fn alone(view: &View, setting: &Setting, metric: &Metric) -> String {
     } else {
         "The run holds no paired comparison of the chunkers."
     };
-    format!("{}, {says} over {over}. {why}", at(setting))
+    format!("{}, {says} over {over}. {why}", place(view, setting))
 }
 
 /// What the pair's cutting amounts to.
@@ -177,6 +188,13 @@ mod tests {
             "At k = 3, semantic finds 71.2 % of the gold text against 66.0 % for same-size: +5.2 points (95 % interval \
              +1.1 to +9.4, p = 0.02) over 104 questions."
         );
+    }
+
+    #[test]
+    fn several_modes_are_told_apart() {
+        let mut two = run(0.052, 0.02, 0.04);
+        two.cells.push(Cell { mode: "bm25".into(), ..Cell::default() });
+        assert!(said(&two).starts_with("At k = 3 with dense retrieval, semantic finds 71.2 %"), "{}", said(&two));
     }
 
     #[test]

@@ -76,9 +76,11 @@ fn scores(m: &mut Markup, reports: &[Report], views: &[View]) {
         m.leaf("p", &[], "Nothing was scored.");
         return;
     }
-    let text = "In brackets, what changed against the first run. These changes are not tested for chance; `pericope \
-                nightly` pairs runs by question.";
-    m.leaf("p", &[("class", "prose")], text);
+    m.element("p", &[("class", "prose")], |m| {
+        m.text("In brackets, what changed against the first run. These changes are not tested for chance; ");
+        m.leaf("code", &[], "pericope nightly");
+        m.text(" pairs runs by question.");
+    });
     for grid in grids {
         let caption = format!("{} at {}, {}", grid.metric.title(), grid.setting.label(), grid.setting.mode);
         let mut heads = vec![Head::words("chunker")];

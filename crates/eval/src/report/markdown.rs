@@ -16,7 +16,7 @@ pub(super) fn page(report: &Report) -> String {
     let mut out = format!("# {}\n\n", escaped(report.name()));
     out.push_str(&format!("**{}**\n\n", escaped(&headline::headline(&view))));
     bullets(&mut out, &headline::findings(&view));
-    let warnings = warnings::warnings(&view);
+    let warnings = warnings::of_report(report, &view);
     if !warnings.is_empty() {
         out.push_str("Before you rely on this:\n\n");
         bullets(&mut out, &warnings);

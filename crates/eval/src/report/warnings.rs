@@ -1,7 +1,7 @@
 //! What a reader should know before believing the figures.
 
-use super::format;
 use super::view::View;
+use super::{Report, format};
 
 /// Fewer questions than this seldom separate two close systems.
 const FEW: usize = 100;
@@ -13,6 +13,20 @@ pub(crate) fn warnings(view: &View) -> Vec<String> {
     found.extend(few_questions(view));
     found.extend(limits(view));
     found.extend(unpaired(view));
+    found
+}
+
+/// The same, and what only the record of the run tells.
+pub(crate) fn of_report(report: &Report, view: &View) -> Vec<String> {
+    let mut found = warnings(view);
+    let judged = view.metrics.iter().any(|metric| metric.key == "judge");
+    if judged && report.run.config.pointer("/judge/kind").and_then(serde_json::Value::as_str) == Some("lexical") {
+        found.push(
+            "The judge’s scores are lexical: they compare the answer’s words with those of the gold answer. No language \
+             model has judged anything here."
+                .to_owned(),
+        );
+    }
     found
 }
 
@@ -91,9 +105,10 @@ fn unpaired(view: &View) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::warnings;
+    use super::{of_report, warnings};
+    use crate::report::Report;
     use crate::report::view::View;
-    use crate::summary::{ChunkerRow, Summary};
+    use crate::summary::{ChunkerRow, Comparison, Summary};
 
     fn chunker(name: &str, max_tokens: usize, limit: Option<usize>) -> ChunkerRow {
         ChunkerRow { name: name.into(), max_tokens, limit, ..ChunkerRow::default() }
@@ -104,6 +119,15 @@ mod tests {
         let summary =
             Summary { questions: 624, chunkers: vec![chunker("fixed", 250, Some(256))], ..Summary::default() };
         assert!(warnings(&View::new(&summary)).is_empty());
+    }
+
+    #[test]
+    fn a_lexical_judge_is_called_one() {
+        let mut report = Report::default();
+        report.run.config = serde_json::json!({"judge": {"kind": "lexical"}});
+        assert!(of_report(&report, &View::new(&report.summary)).is_empty());
+        report.summary.comparisons.push(Comparison { metric: "judge".into(), ..Comparison::default() });
+        assert!(of_report(&report, &View::new(&report.summary)).join(" ").contains("lexical"));
     }
 
     #[test]

@@ -340,7 +340,7 @@ fn record() -> RunRecord {
         config: serde_json::json!({
             "name": "synthetic sample",
             "data": {"kind": "squad", "path": "synthetic.json", "questions": 0, "seed": 7},
-            "retrieval": {"embedder": "none", "modes": ["dense"], "k": [1, 3, 5], "token_budgets": [512, 1024]},
+            "judge": {"kind": "lexical"}, "retrieval": {"embedder": "none", "modes": ["dense"], "k": [1, 3, 5], "token_budgets": [512, 1024]},
             "chunker": STYLES.iter().map(|s| serde_json::json!({"name": s.name, "spec": s.spec})).collect::<Vec<_>>(),
         }),
         version: "0.0.0-synthetic".into(),

@@ -70,7 +70,7 @@ pub(in crate::report) fn table(m: &mut Markup, caption: &str, heads: &[Head], ro
     let frame = [("class", "scroll"), ("tabindex", "0"), ("role", "region"), ("aria-label", caption)];
     m.element("div", &frame, |m| {
         m.element("table", &[], |m| {
-            m.leaf("caption", &[], caption);
+            m.element("caption", &[], |m| m.leaf("span", &[], caption));
             m.element("thead", &[], |m| {
                 m.element("tr", &[], |m| {
                     for head in heads {

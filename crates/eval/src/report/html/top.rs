@@ -53,7 +53,7 @@ pub(super) fn summary(m: &mut Markup, report: &Report, view: &View) {
                 }
             });
         }
-        let warnings = warnings::warnings(view);
+        let warnings = warnings::of_report(report, view);
         if !warnings.is_empty() {
             m.element("div", &[("class", "warnings"), ("role", "note"), ("aria-label", "Warnings")], |m| {
                 m.leaf("h2", &[], "Before you rely on this");
