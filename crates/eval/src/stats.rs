@@ -267,6 +267,9 @@ mod tests {
     }
 
     proptest! {
+        // Each case is two bootstraps and up to two sampled tests.
+        #![proptest_config(ProptestConfig::with_cases(40))]
+
         #[test]
         fn shapes_hold(differences in prop::collection::vec(-1.0..1.0_f64, 1..30), seed in any::<u64>()) {
             let zeros = vec![0.0; differences.len()];
@@ -281,7 +284,9 @@ mod tests {
                 differences.iter().copied().fold(f64::MIN, f64::max));
             prop_assert!(there.low >= least - 1e-12 && there.high <= most + 1e-12);
         }
+    }
 
+    proptest! {
         #[test]
         fn holm_is_between_raw_and_bonferroni(p in prop::collection::vec(0.0..=1.0_f64, 0..20)) {
             for (adjusted, raw) in holm(&p).into_iter().zip(&p) {
