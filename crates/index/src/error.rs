@@ -1,0 +1,134 @@
+use std::path::{Path, PathBuf};
+
+use pericope_api::EncodeError;
+
+/// Why an index could not be opened, written or searched. Every message is one line that says what to do, where
+/// something can be done.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum IndexError {
+    /// There is no index in the directory.
+    #[error("{} is not an index; `pericope index PATH --into {}` makes one", dir.display(), dir.display())]
+    NotAnIndex {
+        /// The directory.
+        dir: PathBuf,
+    },
+    /// The directory holds something else.
+    #[error("{} is not empty and not an index; name another directory", dir.display())]
+    NotEmpty {
+        /// The directory.
+        dir: PathBuf,
+    },
+    /// The index was made with another segmenter, embedder, tokenizer or option.
+    #[error("{} was built with {what} `{found}`, not `{asked}`; use another directory or `--rebuild`", dir.display())]
+    Mismatch {
+        /// The directory.
+        dir: PathBuf,
+        /// What differs: `segmenter`, `embedder`, `tokenizer`, `heading prefix`.
+        what: &'static str,
+        /// The index's value.
+        found: String,
+        /// The caller's value.
+        asked: String,
+    },
+    /// The index was written in another format.
+    #[error("{} has {what} {found}, this program reads {known}; index again with `--rebuild`", dir.display())]
+    Format {
+        /// The directory.
+        dir: PathBuf,
+        /// What has a version: `index format`, `text analyzer`.
+        what: &'static str,
+        /// The index's version.
+        found: String,
+        /// The version that this program writes.
+        known: String,
+    },
+    /// Another writer has the directory.
+    #[error("{} is being written by another process; wait for it to end, or use another directory", dir.display())]
+    Locked {
+        /// The directory.
+        dir: PathBuf,
+    },
+    /// Another process has the vectors open.
+    #[error("the vectors of {} are in use by another process; try again when it ends, or search with `--mode bm25`", dir.display())]
+    VectorsInUse {
+        /// The directory of the index.
+        dir: PathBuf,
+    },
+    /// A chunk that does not fit its document.
+    #[error("chunk {ordinal} of `{document}`: {reason}")]
+    BadChunk {
+        /// Id of the document.
+        document: String,
+        /// Place of the chunk in the list that was given.
+        ordinal: usize,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The encoder failed.
+    #[error(transparent)]
+    Encoder(#[from] EncodeError),
+    /// The encoder answered with something that is not one finite vector a text.
+    #[error("the embedder `{name}` broke its promise: {reason}")]
+    EncoderOutput {
+        /// The embedder's name.
+        name: String,
+        /// What is wrong with its answer.
+        reason: String,
+    },
+    /// Dense search on an index without vectors.
+    #[error("{} was built without an embedder, so it knows no dense search; use `--mode bm25`, or index again with `--embedder minilm --rebuild`", dir.display())]
+    NoVectors {
+        /// The directory.
+        dir: PathBuf,
+    },
+    /// Dense search without the encoder that made the vectors.
+    #[error("dense search needs the embedder `{name}` that the index was built with, to embed the query")]
+    NoEncoder {
+        /// The embedder's name.
+        name: String,
+    },
+    /// Files that do not fit together, or cannot be read as what they should be.
+    #[error("{} is damaged: {reason}; index again with `--rebuild`", path.display())]
+    Corrupt {
+        /// The file or folder.
+        path: PathBuf,
+        /// What was found.
+        reason: String,
+    },
+    /// The file system said no.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// The system's words.
+        source: std::io::Error,
+    },
+    /// The full-text engine failed.
+    #[error("full-text index: {0}")]
+    Text(#[from] tantivy::TantivyError),
+    /// The vector engine failed.
+    #[error("vectors in {}: {reason}", path.display())]
+    Vectors {
+        /// The folder of the vectors.
+        path: PathBuf,
+        /// The engine's words.
+        reason: String,
+    },
+    /// An earlier call failed halfway, so that nothing more may be committed.
+    #[error("an earlier write failed; open the index again: it is as it was at the last commit")]
+    Poisoned,
+}
+
+impl IndexError {
+    /// Wraps the file system's error together with the path.
+    pub(crate) fn io(path: &Path) -> impl FnOnce(std::io::Error) -> IndexError {
+        let path = path.to_owned();
+        move |source| IndexError::Io { path, source }
+    }
+
+    /// Files that do not fit together.
+    pub(crate) fn corrupt(path: &Path, reason: impl Into<String>) -> IndexError {
+        IndexError::Corrupt { path: path.to_owned(), reason: reason.into() }
+    }
+}

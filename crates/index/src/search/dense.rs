@@ -1,0 +1,46 @@
+use std::collections::HashSet;
+
+use tantivy::Searcher;
+
+use super::{Candidate, rank};
+use crate::IndexError;
+use crate::sinks::{TextIndex, VectorStore};
+
+/// The `depth` chunks whose vectors have the highest cosine to `vector`.
+///
+/// Points that the full-text index does not know (of a run that was broken off, or is under way) do not count, and
+/// more are asked for in their place; so are those that tie with the last one that counts.
+pub(crate) fn dense(
+    text: &TextIndex,
+    searcher: &Searcher,
+    store: &VectorStore,
+    vector: &[f32],
+    depth: usize,
+) -> Result<Vec<(Candidate, f64)>, IndexError> {
+    if depth == 0 || searcher.num_docs() == 0 {
+        return Ok(Vec::new());
+    }
+    let all = usize::try_from(store.len()?).unwrap_or(usize::MAX);
+    let mut limit = depth.saturating_add(32).min(all.max(1));
+    let mut looked_up = HashSet::new();
+    let mut scored: Vec<(Candidate, f64)> = Vec::new();
+    loop {
+        let found = store.nearest(vector, limit)?;
+        let last = found.last().map_or(f32::MIN, |f| f.1);
+        let complete = found.len() < limit || limit >= all;
+        for (point, score) in found {
+            // What an earlier, shorter answer held is known already.
+            if looked_up.insert(point)
+                && let Some(address) = text.address_of(searcher, point)?
+            {
+                scored.push((Candidate::at(searcher, address)?, f64::from(score)));
+            }
+        }
+        scored = rank(scored, usize::MAX);
+        let settled = scored.get(depth - 1).is_some_and(|(_, score)| f64::from(last) < *score);
+        if complete || settled {
+            return Ok(rank(scored, depth));
+        }
+        limit = limit.saturating_mul(2).min(all);
+    }
+}

@@ -1,0 +1,111 @@
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+//! What a crash leaves between any two steps of a write: the folder is copied there, and the copy opened.
+
+use std::collections::BTreeSet;
+
+use super::*;
+use crate::testing::{BagOfWords, copy_folder, made_up, sentence_chunks};
+use crate::{Mode, Query};
+
+fn spec() -> IndexSpec {
+    IndexSpec::new("sentence", "words").with_encoder(BagOfWords::new())
+}
+
+/// Document, range and text of every chunk that a dense search finds.
+fn contents(dir: &Path) -> BTreeSet<(String, usize, String)> {
+    let reader = IndexReader::open_expecting(dir, &spec()).unwrap();
+    let hits = reader.search(&Query::new("w0", Mode::Dense, 10_000)).unwrap();
+    assert_eq!(hits.len() as u64, reader.chunks(), "every chunk has exactly one vector");
+    hits.into_iter().map(|hit| (hit.document, hit.start, hit.text)).collect()
+}
+
+fn points(dir: &Path) -> usize {
+    VectorStore::open(dir, &vectors_path(dir), crate::testing::DIMENSION, false).unwrap().count().unwrap()
+}
+
+#[test]
+fn a_crash_between_any_two_steps_leaves_the_old_contents_or_the_new() {
+    let root = tempfile::tempdir().unwrap();
+    let dir = root.path().join("index");
+    let mut writer = IndexWriter::create_or_open(&dir, &spec()).unwrap();
+    let (a, b) = (made_up("a", 1, 30), made_up("b", 2, 30));
+    writer.add(&a, &sentence_chunks(&a)).unwrap();
+    writer.add(&b, &sentence_chunks(&b)).unwrap();
+    writer.commit().unwrap();
+
+    // The second version of `a` shares its first half with the first; `b` goes; `c` is new.
+    let half: Vec<String> =
+        (0..15).map(|i| a.sentence(i).to_owned()).chain(["new w1.".into(), "more w2.".into()]).collect();
+    let (a2, c) = (Document::from_sentences("a", &half), made_up("c", 3, 20));
+    let mut copies = Vec::new();
+    let mut crash = |name: &'static str| {
+        copy_folder(&dir, &root.path().join(name));
+        copies.push(name);
+    };
+    writer.add(&a2, &sentence_chunks(&a2)).unwrap();
+    writer.remove("b").unwrap();
+    writer.add(&c, &sentence_chunks(&c)).unwrap();
+    crash("staged");
+    writer.drain().unwrap();
+    crash("points written");
+    writer.flush_points().unwrap();
+    crash("points flushed");
+    writer.commit_text().unwrap();
+    crash("text committed");
+    writer.drop_superfluous_points().unwrap();
+    crash("done");
+    drop(writer);
+
+    let expected = |documents: &[&Document]| -> BTreeSet<_> {
+        let chunks = documents.iter().flat_map(|d| {
+            sentence_chunks(d).into_iter().map(|c| (d.id.clone(), c.span.start, d.text(c.span).to_owned()))
+        });
+        chunks.collect()
+    };
+    let (old, new) = (expected(&[&a, &b]), expected(&[&a2, &c]));
+    for name in copies {
+        let copy = root.path().join(name);
+        let wanted = if matches!(name, "text committed" | "done") { &new } else { &old };
+        assert_eq!(&contents(&copy), wanted, "{name}");
+        // The next writer drops what no commit names, and doing the work again ends where it should.
+        let mut writer = IndexWriter::create_or_open(&copy, &spec()).unwrap();
+        assert_eq!(points(&copy), wanted.len(), "{name}");
+        assert!(!copy.join(PENDING_FILE).exists());
+        writer.add(&a2, &sentence_chunks(&a2)).unwrap();
+        writer.remove("b").unwrap();
+        writer.add(&c, &sentence_chunks(&c)).unwrap();
+        let stats = writer.finish().unwrap();
+        assert_eq!((stats.documents, stats.chunks), (2, 37), "{name}");
+        assert_eq!(contents(&copy), new, "{name}");
+        assert_eq!(points(&copy), 37, "{name}");
+    }
+}
+
+#[test]
+fn writing_a_document_twice_before_a_commit_leaves_the_second() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = IndexWriter::create_or_open(dir.path(), &spec()).unwrap();
+    let (first, second) = (made_up("a", 1, 20), made_up("a", 2, 10));
+    writer.add(&first, &sentence_chunks(&first)).unwrap();
+    writer.drain().unwrap();
+    writer.add(&second, &sentence_chunks(&second)).unwrap();
+    writer.add(&first, &sentence_chunks(&first)).unwrap();
+    writer.add(&second, &sentence_chunks(&second)).unwrap();
+    let stats = writer.finish().unwrap();
+    assert_eq!((stats.documents, stats.chunks), (1, 10));
+    assert_eq!(contents(dir.path()).len(), 10);
+    assert_eq!(points(dir.path()), 10);
+}
+
+#[test]
+fn each_commit_carries_the_next_number() {
+    let dir = tempfile::tempdir().unwrap();
+    for sequence in 1..4 {
+        let mut writer = IndexWriter::create_or_open(dir.path(), &spec()).unwrap();
+        let document = made_up("a", sequence, 3);
+        writer.add(&document, &sentence_chunks(&document)).unwrap();
+        writer.commit().unwrap();
+        writer.commit().unwrap();
+        assert_eq!(writer.text.sequence().unwrap(), sequence);
+    }
+}

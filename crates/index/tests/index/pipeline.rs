@@ -1,0 +1,39 @@
+//! Many documents at once, some of them bad.
+
+use pericope_api::{Document, SegmentError};
+use pericope_index::pipeline::{Progress, index_documents};
+use pericope_index::{IndexSpec, IndexWriter, Mode, Query};
+
+use crate::testing::{made_up, sentence_chunks};
+
+#[test]
+fn one_bad_document_never_stops_the_rest() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = IndexWriter::create_or_open(dir.path(), &IndexSpec::new("s", "w")).unwrap();
+    let documents = (0..600).map(|i| match i {
+        7 => Err(("seven.pdf".to_owned(), "it has no text".to_owned())),
+        _ => Ok(made_up(&format!("d{i:03}"), i, 5)),
+    });
+    let chunk = |document: &Document| match document.id.as_str() {
+        "d010" => Err(SegmentError::Unsupported("no".into())),
+        "d020" => panic!("a bug in a segmenter"),
+        "d300" => {
+            let mut chunks = sentence_chunks(document);
+            chunks[2].span.end = 1 << 40;
+            Ok(chunks)
+        }
+        _ => Ok(sentence_chunks(document)),
+    };
+    let mut calls: Vec<Progress> = Vec::new();
+    let report = index_documents(&mut writer, documents, chunk, |progress| calls.push(*progress)).unwrap();
+    let failed: Vec<&str> = report.failures.iter().map(|f| f.document.as_str()).collect();
+    assert_eq!(failed, ["seven.pdf", "d010", "d020", "d300"]);
+    assert!(report.failures.iter().all(|f| !f.reason.is_empty() && !f.reason.contains('\n')));
+    assert_eq!((calls.len(), calls.last()), (600, Some(&report.progress)));
+    assert_eq!((report.progress.documents, report.progress.chunks, report.progress.failed), (596, 2980, 4));
+    let reader = writer.reader();
+    let stats = writer.finish().unwrap();
+    assert_eq!((stats.documents, stats.chunks, stats.bytes), (596, 2980, report.progress.bytes));
+    reader.reload().unwrap();
+    assert!(reader.search(&Query::new("w0", Mode::Bm25, 5000)).unwrap().iter().all(|h| h.document != "d300"));
+}

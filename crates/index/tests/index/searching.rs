@@ -1,0 +1,163 @@
+//! The three modes, their ties and their edges.
+
+use pericope_api::Document;
+use pericope_index::{IndexSpec, IndexWriter, Mode, Query, rrf};
+use proptest::prelude::*;
+
+use crate::testing::{BagOfWords, made_up, sentence_chunks};
+use crate::{dense_spec, index_of};
+
+#[test]
+fn an_empty_index_and_a_query_without_a_match_find_nothing() {
+    let (_dir, reader) = index_of(&dense_spec(), &[]);
+    for mode in [Mode::Bm25, Mode::Dense, Mode::Hybrid] {
+        assert!(reader.search(&Query::new("anything", mode, 5)).unwrap().is_empty());
+    }
+    let (_dir, reader) = index_of(&dense_spec(), &[made_up("a", 1, 10)]);
+    assert!(reader.search(&Query::new("zebra", Mode::Bm25, 5)).unwrap().is_empty());
+    assert!(reader.search(&Query::new("", Mode::Bm25, 5)).unwrap().is_empty());
+    assert!(reader.search(&Query::new("w1", Mode::Hybrid, 0)).unwrap().is_empty());
+    assert_eq!(reader.search(&Query::new("zebra", Mode::Hybrid, 5)).unwrap().len(), 5);
+}
+
+#[test]
+fn phrases_are_found_word_for_word() {
+    let documents = [Document::from_sentences("a", &["The end of the line.", "The line of the end.", "Line, end."])];
+    let (_dir, reader) = index_of(&IndexSpec::new("s", "w"), &documents);
+    let found = |query: &str| {
+        let hits = reader.search(&Query::new(query, Mode::Bm25, 9)).unwrap();
+        hits.into_iter().map(|h| h.ordinal).collect::<Vec<_>>()
+    };
+    assert_eq!(found("\"end of the line\""), [0]);
+    assert_eq!(found("\"end of the line"), [2, 0, 1]);
+    assert_eq!(found("lines \"of the end\"")[0], 1);
+}
+
+#[test]
+fn dense_scores_are_cosines_and_exact() {
+    let documents: Vec<Document> = (0..30).map(|i| made_up(&format!("d{i:02}"), i, 40)).collect();
+    let (_dir, reader) = index_of(&dense_spec(), &documents);
+    let query = "w3 w7 w20 w20";
+    let mut expected: Vec<(f64, String, usize)> = Vec::new();
+    for document in &documents {
+        for chunk in sentence_chunks(document) {
+            let vector = BagOfWords::vector(document.text(chunk.span));
+            let cosine: f32 = vector.iter().zip(BagOfWords::vector(query)).map(|(a, b)| a * b).sum();
+            expected.push((f64::from(cosine), document.id.clone(), chunk.span.start));
+        }
+    }
+    expected.sort_by(|a, b| b.0.total_cmp(&a.0));
+    for k in [1, 10, 1200, 5000] {
+        let hits = reader.search(&Query::new(query, Mode::Dense, k)).unwrap();
+        assert_eq!(hits.len(), k.min(1200));
+        for (hit, (cosine, ..)) in hits.iter().zip(&expected) {
+            assert!((hit.score - cosine).abs() < 1e-5);
+        }
+        for pair in hits.windows(2) {
+            let key = |i: usize| (-pair[i].score, &pair[i].document, pair[i].start);
+            assert!(key(0) < key(1), "{:?} before {:?}", key(0), key(1));
+        }
+    }
+}
+
+#[test]
+fn hybrid_is_the_fusion_of_the_two_lists() {
+    let documents: Vec<Document> = (0..20).map(|i| made_up(&format!("d{i:02}"), i, 40)).collect();
+    let (_dir, reader) = index_of(&dense_spec(), &documents);
+    for (text, k) in [("w3 w7 w20", 5), ("w1", 20), ("zebra w499", 3)] {
+        let list = |mode| {
+            let hits = reader.search(&Query::new(text, mode, (10 * k).max(100))).unwrap();
+            hits.into_iter().map(|h| (h.document, h.start)).collect::<Vec<_>>()
+        };
+        let (words, vectors) = (list(Mode::Bm25), list(Mode::Dense));
+        // By hand: one over 60 plus the rank, added over the lists.
+        let score = |item: &(String, usize)| {
+            let part =
+                |list: &[(String, usize)]| list.iter().position(|i| i == item).map_or(0.0, |r| 1.0 / (61 + r) as f64);
+            part(&words) + part(&vectors)
+        };
+        let mut expected: Vec<_> = words.iter().chain(&vectors).cloned().collect();
+        expected.sort_by(|a, b| score(b).total_cmp(&score(a)).then_with(|| a.cmp(b)));
+        expected.dedup();
+        let hits = reader.search(&Query::new(text, Mode::Hybrid, k)).unwrap();
+        assert_eq!(hits.len(), k);
+        for (hit, item) in hits.iter().zip(&expected) {
+            assert_eq!(&(hit.document.clone(), hit.start), item, "{text}");
+            assert!((hit.score - score(item)).abs() < 1e-12);
+        }
+        assert_eq!(rrf::fuse(&[words, vectors], rrf::K)[0].0, expected[0]);
+    }
+}
+
+#[test]
+fn the_answer_does_not_depend_on_how_the_index_came_to_be() {
+    let documents: Vec<Document> = (0..40).map(|i| made_up(&format!("d{i:02}"), i % 9, 25)).collect();
+    let (_dir, at_once) = index_of(&dense_spec(), &documents);
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = IndexWriter::create_or_open(dir.path(), &dense_spec()).unwrap();
+    for document in documents.iter().rev() {
+        writer.add(document, &sentence_chunks(document)).unwrap();
+        writer.commit().unwrap();
+    }
+    let in_pieces = writer.reader();
+    for text in ["w0 w1 w2", "w5", "w9 w30 w2 w1 w17", "\"w0 w0\" w4"] {
+        for mode in [Mode::Bm25, Mode::Dense, Mode::Hybrid] {
+            for k in [1, 7, 60] {
+                let query = Query::new(text, mode, k);
+                assert_eq!(at_once.search(&query).unwrap(), in_pieces.search(&query).unwrap(), "{query:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn many_queries_are_answered_as_one_by_one() {
+    let (_dir, reader) = index_of(&dense_spec(), &[made_up("a", 1, 100), made_up("b", 2, 100)]);
+    let modes = [Mode::Dense, Mode::Bm25, Mode::Hybrid];
+    let queries: Vec<Query> = (0..60).map(|i| Query::new(format!("w{i} w1"), modes[i % 3], 5)).collect();
+    let together = reader.search_all(&queries).unwrap();
+    for (query, hits) in queries.iter().zip(together) {
+        assert_eq!(reader.search(query).unwrap(), hits);
+    }
+}
+
+#[test]
+fn ten_thousand_chunks() {
+    let documents: Vec<Document> = (0..100).map(|i| made_up(&format!("d{i:03}"), i, 100)).collect();
+    let (_dir, reader) = index_of(&dense_spec(), &documents);
+    assert_eq!((reader.documents().unwrap(), reader.chunks()), (100, 10_000));
+    for (document, sentence) in [(0, 0), (57, 31), (99, 99)] {
+        let text = documents[document].sentence(sentence);
+        let hit = &reader.search(&Query::new(text, Mode::Dense, 1)).unwrap()[0];
+        assert!((hit.score - 1.0).abs() < 1e-5, "{hit:?}");
+        let found = reader.search(&Query::new(format!("\"{text}\""), Mode::Bm25, 10)).unwrap();
+        assert!(found.iter().any(|h| h.document == documents[document].id && h.ordinal == sentence));
+    }
+}
+
+#[test]
+fn no_query_is_an_error() {
+    let (_dir, reader) =
+        index_of(&dense_spec(), &[made_up("a", 1, 50), Document::from_sentences("b", &["Ünïcode 文字 text."])]);
+    let odd = [
+        "what's AND OR NOT +(w1: -w2*)~3^",
+        "title:[a TO b]",
+        "\"\"",
+        "\"w1",
+        "w1\\",
+        "文字",
+        "ﬁ ſ ß İ",
+        "\u{0} \u{feff}",
+        "👩‍👩‍👧‍👦",
+    ];
+    for text in odd {
+        for mode in [Mode::Bm25, Mode::Dense, Mode::Hybrid] {
+            reader.search(&Query::new(text, mode, 5)).unwrap();
+        }
+    }
+    assert_eq!(reader.search(&Query::new("文字", Mode::Bm25, 5)).unwrap()[0].document, "b");
+    assert_eq!(reader.search(&Query::new("ÜNÏCODE?", Mode::Bm25, 5)).unwrap()[0].document, "b");
+    proptest!(ProptestConfig::with_cases(64), |(text in "\\PC{0,30}")| {
+        reader.search(&Query::new(text, Mode::Hybrid, 5)).unwrap();
+    });
+}
