@@ -1,0 +1,5 @@
+//! Token counters that need no model.
+
+mod words;
+
+pub use words::WordCounter;

@@ -1,0 +1,182 @@
+use std::sync::Arc;
+
+use pericope_api::{Cuts, Document, Embeddings, SegmentError, Segmenter, SentenceEncoder};
+
+use super::reading::{BATCH, readable};
+use crate::Resources;
+use crate::depth::{gradient, mean_and_deviation, percentile};
+use crate::registry::{Args, Built, Entry, Key};
+use crate::spec::SpecError;
+
+pub(crate) const KAMRADT: Entry = Entry {
+    name: "kamradt",
+    summary: "where neighbouring sentences' embeddings differ most, as in LangChain's SemanticChunker",
+    keys: &[
+        Key {
+            name: "percentile",
+            default: "95",
+            doc: "boundary where the distance is above this percentile, 0 to 100",
+        },
+        Key {
+            name: "stddev",
+            default: "",
+            doc: "instead: above the mean plus so many standard deviations (LangChain: 3)",
+        },
+        Key {
+            name: "iqr",
+            default: "",
+            doc: "instead: above the mean plus so many interquartile ranges (LangChain: 1.5)",
+        },
+        Key {
+            name: "gradient",
+            default: "",
+            doc: "instead: where the distances' gradient is above this percentile (LangChain: 95)",
+        },
+        Key { name: "buffer", default: "1", doc: "sentences on each side that are embedded with each sentence" },
+    ],
+    example: "kamradt:percentile=95",
+    needs_encoder: true,
+    has_scores: true,
+    build,
+};
+
+fn build(args: &Args<'_>, resources: &dyn Resources) -> Result<Built, SpecError> {
+    let rules = ["percentile", "stddev", "iqr", "gradient"];
+    for (i, rule) in rules.iter().enumerate() {
+        for other in &rules[i + 1..] {
+            args.excludes(rule, other)?;
+        }
+    }
+    let mut threshold = Threshold::default();
+    if let Some(percent) = args.maybe_number("percentile", 0.0..=100.0)? {
+        threshold = Threshold::Percentile(percent);
+    }
+    if let Some(times) = args.maybe_number("stddev", 0.0..=1000.0)? {
+        threshold = Threshold::Deviations(times);
+    }
+    if let Some(times) = args.maybe_number("iqr", 0.0..=1000.0)? {
+        threshold = Threshold::Quartiles(times);
+    }
+    if let Some(percent) = args.maybe_number("gradient", 0.0..=100.0)? {
+        threshold = Threshold::Gradient(percent);
+    }
+    let buffer = args.count("buffer", 1, 0)?;
+    let encoder = resources.encoder().map_err(|reason| args.unavailable(reason))?;
+    Ok(Built::new(Kamradt { encoder, threshold, buffer }))
+}
+
+/// When a distance is large.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Threshold {
+    /// Above this percentile of the distances.
+    Percentile(f64),
+    /// Above their mean plus so many standard deviations.
+    Deviations(f64),
+    /// Above their mean plus so many interquartile ranges.
+    Quartiles(f64),
+    /// Where the gradient of the distances is above this percentile of the gradient.
+    Gradient(f64),
+}
+
+impl Default for Threshold {
+    fn default() -> Self {
+        Threshold::Percentile(95.0)
+    }
+}
+
+impl Threshold {
+    /// The numbers that are compared, one a distance, and the bound that those of boundaries exceed. The bound is NaN,
+    /// which nothing exceeds, where there are too few distances for it: none, or one under [`Threshold::Gradient`].
+    #[must_use]
+    pub fn apply(self, distances: &[f64]) -> (Vec<f64>, f64) {
+        let own = distances.to_vec();
+        if distances.is_empty() {
+            return (own, f64::NAN);
+        }
+        let (mean, deviation) = mean_and_deviation(distances);
+        match self {
+            Threshold::Percentile(percent) => (own, percentile(distances, percent)),
+            Threshold::Deviations(times) => (own, mean + times * deviation),
+            Threshold::Quartiles(times) => {
+                let range = percentile(distances, 75.0) - percentile(distances, 25.0);
+                (own, mean + times * range)
+            }
+            Threshold::Gradient(percent) => {
+                let slopes = gradient(distances);
+                if slopes.is_empty() {
+                    return (own, f64::NAN);
+                }
+                let bound = percentile(&slopes, percent);
+                (slopes, bound)
+            }
+        }
+    }
+}
+
+/// Kamradt's semantic chunking as LangChain's `SemanticChunker` does it: every sentence is embedded with its `buffer`
+/// neighbours on each side, joined by spaces; the distance of two neighbours is 1 - cosine; a boundary lies where
+/// the distance exceeds a [`Threshold`] taken over the document.
+///
+/// Scores are logistic in (distance - threshold) / standard deviation, so that exactly the boundaries lie above 0.5.
+pub struct Kamradt {
+    /// Embeds the sentences.
+    pub encoder: Arc<dyn SentenceEncoder>,
+    /// When a distance is large.
+    pub threshold: Threshold,
+    /// Neighbours on each side; LangChain's `buffer_size`.
+    pub buffer: usize,
+}
+
+impl Kamradt {
+    fn distances(&self, document: &Document) -> Result<Vec<f64>, SegmentError> {
+        let n = document.len();
+        let mut distances = Vec::with_capacity(n.saturating_sub(1));
+        let mut before: Vec<f32> = Vec::new();
+        for start in (0..n).step_by(BATCH) {
+            let texts: Vec<String> = (start..(start + BATCH).min(n)).map(|i| self.combined(document, i)).collect();
+            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+            let found: Embeddings = self.encoder.encode(&texts)?;
+            for row in found.rows() {
+                if !before.is_empty() {
+                    distances.push(1.0 - cosine(&before, row));
+                }
+                before.clear();
+                before.extend_from_slice(row);
+            }
+        }
+        Ok(distances)
+    }
+
+    fn combined(&self, document: &Document, i: usize) -> String {
+        let near = i.saturating_sub(self.buffer)..(i.saturating_add(self.buffer).saturating_add(1)).min(document.len());
+        let texts: Vec<_> = near.map(|j| readable(document, j, self.encoder.as_ref())).collect();
+        texts.join(" ")
+    }
+}
+
+fn cosine(a: &[f32], b: &[f32]) -> f64 {
+    let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(&x, &y)| f64::from(x) * f64::from(y)).sum::<f64>();
+    let norms = dot(a, a).sqrt() * dot(b, b).sqrt();
+    if norms > 0.0 { dot(a, b) / norms } else { 0.0 }
+}
+
+impl Segmenter for Kamradt {
+    fn cut(&self, document: &Document) -> Result<Cuts, SegmentError> {
+        if document.len() < 2 {
+            return Ok(Cuts::Scores { scores: Vec::new(), tau: 0.5 });
+        }
+        let (values, bound) = self.threshold.apply(&self.distances(document)?);
+        let (_, deviation) = mean_and_deviation(&values);
+        let score = |&value: &f64| {
+            let logistic = 1.0 / (1.0 + (-(value - bound) / deviation.max(1e-12)).exp());
+            if value > bound {
+                logistic.max(0.5_f64.next_up())
+            } else if bound.is_nan() {
+                0.0
+            } else {
+                logistic.min(0.5)
+            }
+        };
+        Ok(Cuts::Scores { scores: values.iter().map(score).collect(), tau: 0.5 })
+    }
+}

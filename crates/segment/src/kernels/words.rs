@@ -1,0 +1,135 @@
+use pericope_api::Span;
+
+use crate::chars::skip_blank;
+
+/// Cuts `text` into pieces of `words` words (0 counts as 1), the last one shorter; a word is what stands between white
+/// space. Pieces have no blank ends.
+///
+/// ```
+/// let text = "one two  three\nfour five";
+/// let pieces = pericope_segment::kernels::fixed_words(text, 2);
+/// let pieces: Vec<&str> = pieces.iter().map(|span| span.of(text)).collect();
+/// assert_eq!(pieces, ["one two", "three\nfour", "five"]);
+/// ```
+#[must_use]
+pub fn fixed_words(text: &str, words: usize) -> Vec<Span> {
+    let mut spans = Vec::with_capacity(text.len() / words.saturating_mul(5).max(8) + 1);
+    let mut start = skip_blank(text, 0);
+    while start < text.len() {
+        let end = nth_word_end(text, start, words.max(1));
+        spans.push(Span::new(start, end));
+        start = skip_blank(text, end);
+    }
+    spans
+}
+
+/// Number of words of `text`.
+pub(crate) fn count_words(text: &str) -> usize {
+    let mut ends = Ends::new(text, skip_blank(text, 0));
+    let mut words = 0;
+    while let Some((_, found)) = ends.next_block() {
+        words += found.count_ones() as usize;
+    }
+    words
+}
+
+/// The end of the `n`-th word (from 1) of the text that starts at `start`, the beginning of a word. Where fewer words
+/// follow, the end of the last.
+pub(crate) fn nth_word_end(text: &str, start: usize, n: usize) -> usize {
+    let mut ends = Ends::new(text, start);
+    let mut left = n;
+    let mut last = start;
+    while let Some((at, mut found)) = ends.next_block() {
+        let here = found.count_ones() as usize;
+        if here == 0 {
+            continue;
+        }
+        if here < left {
+            left -= here;
+            last = at + (63 - found.leading_zeros() as usize) / 8;
+            continue;
+        }
+        for _ in 1..left {
+            found &= found - 1;
+        }
+        return at + found.trailing_zeros() as usize / 8;
+    }
+    last
+}
+
+/// Finds where words end, eight bytes at a time: a block's answer has the highest bit of byte i set where a word ends
+/// just before byte i of the block.
+struct Ends<'a> {
+    text: &'a str,
+    at: usize,
+    /// True where the byte before `at` belongs to a word.
+    in_word: bool,
+}
+
+const ONES: u64 = u64::from_ne_bytes([1; 8]);
+const HIGH: u64 = ONES * 0x80;
+
+impl<'a> Ends<'a> {
+    fn new(text: &'a str, start: usize) -> Self {
+        Self { text, at: start, in_word: false }
+    }
+
+    fn next_block(&mut self) -> Option<(usize, u64)> {
+        let at = self.at;
+        if let Some(block) = self.text.as_bytes().get(at..at + 8).and_then(|b| <[u8; 8]>::try_from(b).ok()) {
+            let block = u64::from_le_bytes(block);
+            if block & HIGH == 0 {
+                let blank = blanks(block);
+                // Bit 7 of byte i: byte i is blank and the byte before is not.
+                let found = blank & !((blank << 8) | (u64::from(!self.in_word) << 7));
+                self.in_word = blank >> 63 == 0;
+                self.at += 8;
+                return Some((at, found));
+            }
+        }
+        // One character: beyond ASCII, or near the end.
+        let Some(c) = self.text.get(at..).and_then(|rest| rest.chars().next()) else {
+            let found = u64::from(self.in_word) << 7;
+            self.in_word = false;
+            return (found != 0).then_some((at, found));
+        };
+        let blank = c.is_whitespace();
+        let found = u64::from(blank && self.in_word) << 7;
+        self.in_word = !blank;
+        self.at += c.len_utf8();
+        Some((at, found))
+    }
+}
+
+/// The highest bit of each byte (all below 0x80) that is a space or one of `\t \n \v \f \r`. No byte's sum carries into
+/// the next: 0x80 - x, x + 0x77 and x + 0x72 stay within a byte for x up to 0x7f.
+fn blanks(block: u64) -> u64 {
+    let spaces = HIGH - (block ^ (ONES * 0x20));
+    let control = (block + ONES * (0x80 - 9)) & !(block + ONES * (0x80 - 14));
+    (spaces | control) & HIGH
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{count_words, fixed_words};
+
+    proptest! {
+        #[test]
+        fn equal_to_splitting_at_white_space(
+            text in "([a-z.]{1,9}|[ \t\n\r\u{b}\u{c}]{1,3}|é|漢|\u{a0}|\u{3000}|\u{2028}|\u{85}|\u{1c}){0,60}",
+            words in 1usize..7,
+        ) {
+            let all: Vec<&str> = text.split_whitespace().collect();
+            prop_assert_eq!(count_words(&text), all.len());
+            let spans = fixed_words(&text, words);
+            let found: Vec<Vec<&str>> = spans.iter().map(|s| s.of(&text).split_whitespace().collect()).collect();
+            let expected: Vec<Vec<&str>> = all.chunks(words).map(<[&str]>::to_vec).collect();
+            prop_assert_eq!(found, expected);
+            for span in spans {
+                prop_assert_eq!(span.trimmed(&text), span);
+            }
+        }
+    }
+}

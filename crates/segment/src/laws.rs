@@ -1,0 +1,113 @@
+//! What holds for every segmenter, every input and every limit, as a check that any test can run on its chunks.
+
+use pericope_api::{Chunk, Document, SegmentError, Span, TokenCounter};
+
+use crate::chunker::Chunker;
+use crate::resources::Limits;
+
+/// A law that does not hold, and where.
+#[derive(Debug, thiserror::Error)]
+#[error("chunk {ordinal}: {what}")]
+pub struct Violation {
+    /// The chunk, by its place in the list.
+    pub ordinal: usize,
+    /// What is wrong.
+    pub what: String,
+}
+
+/// Checks chunks of a document (methods: invariants of chunks):
+///
+/// 1. spans lie on character boundaries, are in order, have no blank ends, and id, ordinal, hash and heading path are
+///    those of the text under the span;
+/// 2. without overlap, the chunks cover every non-blank byte exactly once; with overlap, at least once;
+/// 3. every chunk's token count is the counter's, and at most `max_tokens`.
+///
+/// (4, the same output on every run and for every number of threads, is [`check_chunker`].)
+///
+/// # Errors
+/// The first law that is broken.
+pub fn check(
+    document: &Document,
+    chunks: &[Chunk],
+    counter: &dyn TokenCounter,
+    limits: &Limits,
+) -> Result<(), Violation> {
+    let overlap = limits.overlap.is_some_and(|n| n > 0);
+    let mut before = Span::new(0, 0);
+    for (ordinal, chunk) in chunks.iter().enumerate() {
+        let broken = |what: String| Err(Violation { ordinal, what });
+        let Some(text) = document.source.get(chunk.span.start..chunk.span.end) else {
+            return broken(format!("{:?} is no character range of the source", chunk.span));
+        };
+        if text.is_empty() || text.trim() != text {
+            return broken(format!("{text:?} is empty or has blank ends"));
+        }
+        if chunk.ordinal != ordinal || chunk.document != document.id {
+            return broken(format!("it says it is chunk {} of {:?}", chunk.ordinal, chunk.document));
+        }
+        if chunk.hash != Chunk::content_hash(text) {
+            return broken("its hash is not its text's".into());
+        }
+        let Some(between) = document.source.get(before.end..chunk.span.start.max(before.end)) else {
+            return broken("it does not follow the chunk before".into());
+        };
+        if !between.trim().is_empty() {
+            return broken(format!("no chunk covers {between:?} before it"));
+        }
+        let first_new = if overlap { chunk.span.start.max(before.end) } else { chunk.span.start };
+        if first_new < before.end || chunk.span.start < before.start || chunk.span.end <= before.end {
+            return broken(format!("{:?} does not go on from {before:?}", chunk.span));
+        }
+        let own = Span::new(first_new, chunk.span.end).trimmed(&document.source);
+        if chunk.heading_path != document.heading_path(document.sentence_at(own.start)) {
+            return broken(format!("its heading path {:?} is not its first new sentence's", chunk.heading_path));
+        }
+        let tokens = counter.count(text) + counter.special_tokens();
+        if tokens != chunk.tokens {
+            return broken(format!("it says {} tokens, {} counts {tokens}", chunk.tokens, counter.name()));
+        }
+        if let Some(max) = limits.max_tokens.filter(|&max| max > 0 && tokens > max) {
+            return broken(format!("{tokens} tokens are more than {max}"));
+        }
+        before = chunk.span;
+    }
+    match document.source.get(before.end..) {
+        Some(rest) if rest.trim().is_empty() => Ok(()),
+        _ => Err(Violation { ordinal: chunks.len(), what: format!("the text after byte {} is lost", before.end) }),
+    }
+}
+
+/// Why a chunker does not pass.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Failure {
+    /// It failed.
+    #[error(transparent)]
+    Segment(#[from] SegmentError),
+    /// Its chunks break a law.
+    #[error(transparent)]
+    Law(#[from] Violation),
+    /// Law 4: two runs, or two numbers of threads, gave different chunks.
+    #[error("chunks differ from run to run")]
+    Unsteady,
+    /// No pool of threads could be made for the check of law 4.
+    #[error("no threads: {0}")]
+    Threads(String),
+}
+
+/// Runs a chunker on a document, alone and in pools of one and three threads, and checks all four laws.
+///
+/// # Errors
+/// [`Failure`] with the first law that is broken.
+pub fn check_chunker(chunker: &Chunker, document: &Document) -> Result<Vec<Chunk>, Failure> {
+    let chunks = chunker.chunks(document)?;
+    check(document, &chunks, chunker.counter().as_ref(), &chunker.limits())?;
+    for threads in [1, 3] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let pool = pool.map_err(|error| Failure::Threads(error.to_string()))?;
+        if pool.install(|| chunker.chunks(document))? != chunks {
+            return Err(Failure::Unsteady);
+        }
+    }
+    Ok(chunks)
+}

@@ -1,0 +1,38 @@
+//! English words that say little about a topic, in alphabetical order.
+
+/// True for a lower-case function word.
+pub(super) fn is_stop_word(word: &str) -> bool {
+    WORDS.binary_search(&word).is_ok()
+}
+
+#[rustfmt::skip]
+const WORDS: &[&str] = &[
+    "a", "about", "above", "after", "again", "against", "all", "almost", "along", "already", "also", "although",
+    "always", "am", "among", "an", "and", "another", "any", "are", "around", "as", "at", "away", "back", "be",
+    "became", "because", "become", "been", "before", "being", "below", "between", "both", "but", "by", "came", "can",
+    "cannot", "come", "could", "did", "do", "does", "doing", "done", "down", "during", "each", "either", "enough",
+    "etc", "even", "ever", "every", "few", "for", "from", "further", "get", "give", "given", "go", "got", "had",
+    "has", "have", "having", "he", "hence", "her", "here", "hers", "herself", "him", "himself", "his", "how",
+    "however", "i", "if", "in", "indeed", "instead", "into", "is", "it", "its", "itself", "just", "least", "less",
+    "let", "like", "made", "make", "many", "may", "me", "might", "mine", "more", "most", "much", "must", "my",
+    "myself", "near", "neither", "never", "no", "none", "nor", "not", "now", "of", "off", "often", "on", "once",
+    "one", "only", "onto", "or", "other", "others", "otherwise", "ought", "our", "ours", "ourselves", "out", "over",
+    "own", "per", "perhaps", "put", "quite", "rather", "really", "said", "same", "say", "see", "seem", "seems",
+    "several", "shall", "she", "should", "since", "so", "some", "still", "such", "take", "than", "that", "the",
+    "their", "theirs", "them", "themselves", "then", "there", "therefore", "these", "they", "this", "those",
+    "though", "through", "thus", "to", "too", "toward", "towards", "two", "under", "until", "up", "upon", "us",
+    "use", "used", "very", "was", "we", "well", "went", "were", "what", "whatever", "when", "where", "whether",
+    "which", "while", "who", "whole", "whom", "whose", "why", "will", "with", "within", "without", "would", "yet",
+    "you", "your", "yours", "yourself",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::{WORDS, is_stop_word};
+
+    #[test]
+    fn the_list_can_be_searched() {
+        assert!(WORDS.windows(2).all(|pair| pair[0] < pair[1]));
+        assert!(is_stop_word("the") && is_stop_word("a") && is_stop_word("yourself") && !is_stop_word("segment"));
+    }
+}

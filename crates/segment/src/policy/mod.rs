@@ -1,0 +1,190 @@
+//! The size policy: from cuts to pieces within a token limit.
+//!
+//! # What is optimised
+//!
+//! The document is a row of units u_1 .. u_n: its sentences (whole code blocks and tables among them), where a
+//! segmenter cuts inside sentences the pieces of these, and where a unit exceeds `max_tokens` the pieces that
+//! it is split into. Gap i lies after unit i and has a score s_i in [0, 1]. The policy chooses the set B of gaps that
+//! maximises (methods: size policy)
+//!
+//! ```text
+//! sum over i in B of [logit(s_i) - logit(tau)]  -  sum over chunks c of [low(c) + off(c)],   logit(p) = ln(p / (1 - p))
+//! low(c) = 6 * (1 - t/min_tokens) where t < min_tokens, else 0
+//! off(c) = 8 * ln(t/target_tokens)^2
+//! ```
+//!
+//! subject to t <= `max_tokens` for every chunk, t being its tokens with special tokens. The penalties are in logit
+//! units: a chunk of half the minimum costs 3, as much as a boundary of 95 % earns at tau = 0.5; one of half or twice the
+//! target costs 3.8. Scores are clipped to [1e-6, 1 - 1e-6]. The sum is computed in steps of 2^-20, so that it does
+//! not depend on the order of addition.
+//!
+//! Among equal sums fewer cuts win, and then, where there is a maximum, the smaller sum of t^2: balanced
+//! pieces rather than full ones and a tiny tail.
+//!
+//! With no limits this is thresholding: the gaps with s_i > tau. A target without a maximum bounds chunks at 8 times the
+//! target.
+//!
+//! # Scores of hard decisions
+//!
+//! Where a segmenter decides instead of scoring, its boundaries have score 0.95, and the other gaps a prior that says
+//! where to cut when the maximum forces a cut: before a heading 0.3, at a paragraph's end 0.1, at a sentence's end 0.01.
+//! Tau is then 0.5. In every case, a gap between the pieces of one unit has 1e-7, and a gap between a heading
+//! and its body 1e-8; a score at such a gap counts for the gap before the heading instead. (Segmenters that answer with
+//! spans mean their ends exactly; only further cuts follow the prior.)
+//!
+//! # Cost
+//!
+//! Without a minimum and a target every gap above tau is taken, and the dynamic programme runs only inside segments that
+//! exceed the maximum. It costs O(n * units in the largest allowed chunk); with a minimum alone,
+//! O(n * units in a chunk of the minimum). A unit counts as one token at least.
+
+mod overlap;
+mod oversize;
+mod program;
+mod units;
+mod weights;
+
+use pericope_api::{Cuts, Document, SegmentError, Span, TokenCounter};
+
+use crate::ruler::Ruler;
+use program::Problem;
+use units::Units;
+
+/// What a chunk repeats of the text before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Overlap {
+    /// Up to so many sentences of the chunk before, as many as fit `max_tokens`.
+    Sentences(usize),
+    /// About `tokens` tokens, from the beginning of a word, so that the chunk has at most `limit` tokens (special tokens
+    /// not counted) and at most `max_tokens`: classic fixed windows.
+    Tokens {
+        /// Tokens to repeat.
+        tokens: usize,
+        /// Most tokens of a chunk with its overlap.
+        limit: usize,
+    },
+}
+
+impl Overlap {
+    /// True where nothing is repeated.
+    #[must_use]
+    pub fn is_none(self) -> bool {
+        matches!(self, Overlap::Sentences(0) | Overlap::Tokens { tokens: 0, .. })
+    }
+}
+
+impl Default for Overlap {
+    fn default() -> Self {
+        Overlap::Sentences(0)
+    }
+}
+
+/// Limits on chunk sizes in tokens, special tokens included; the [module](self) says what is optimised under them.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct SizePolicy {
+    /// No chunk has more, ever; `None`: no limit.
+    pub max_tokens: Option<usize>,
+    /// Chunks with fewer cost a penalty.
+    pub min_tokens: Option<usize>,
+    /// Chunks further from this cost more.
+    pub target_tokens: Option<usize>,
+    /// What is repeated from the chunk before; never breaks the maximum.
+    pub overlap: Overlap,
+    /// Threshold on scores, in [0, 1], instead of the segmenter's own.
+    pub tau: Option<f64>,
+}
+
+impl SizePolicy {
+    /// Cuts a document by a segmenter's answer within the limits. The spans have no blank ends, do not overlap, and
+    /// cover every non-blank byte ([`SizePolicy::overlap`] is not applied).
+    ///
+    /// # Errors
+    /// [`SegmentError::Unsupported`] where the answer does not fit the document, or a single character has more
+    /// tokens than the maximum.
+    pub fn spans(
+        &self,
+        document: &Document,
+        cuts: &Cuts,
+        counter: &dyn TokenCounter,
+    ) -> Result<Vec<Span>, SegmentError> {
+        self.own_spans(document, cuts, &Ruler::new(&document.source, counter))
+    }
+
+    pub(crate) fn own_spans(
+        &self,
+        document: &Document,
+        cuts: &Cuts,
+        ruler: &Ruler<'_>,
+    ) -> Result<Vec<Span>, SegmentError> {
+        let units = Units::new(document, cuts, self.tau)?;
+        let limited = self.max_tokens.is_some() || self.min_tokens.is_some() || self.target_tokens.is_some();
+        if !limited {
+            let taken = units.gaps.iter().enumerate().filter(|&(_, &w)| w > 0).map(|(i, _)| i + 1);
+            return Ok(units.join(taken));
+        }
+        let budget = self.max_tokens.map(|max| max.saturating_sub(ruler.special()));
+        let units = match budget {
+            Some(0) => {
+                let reason = format!("max_tokens must exceed the {} special tokens of every chunk", ruler.special());
+                return Err(SegmentError::Unsupported(reason));
+            }
+            Some(budget) => oversize::split(document, units, ruler, budget)?,
+            None => units,
+        };
+        let problem = Problem {
+            first: units.spans.iter().map(|s| ruler.index(s.start)).collect(),
+            last: units.spans.iter().map(|s| ruler.index(s.end)).collect(),
+            gaps: &units.gaps,
+            special: ruler.special(),
+            max: self.max_tokens,
+            min: self.min_tokens,
+            target: self.target_tokens,
+        };
+        let Some(budget) = budget else { return Ok(units.join(problem.solve())) };
+        let mut ends = Vec::new();
+        let mut start = 0;
+        for end in problem.solve().into_iter().chain([units.spans.len()]) {
+            settle(&problem, &units, ruler, budget, start..end, &mut ends);
+            start = end;
+        }
+        ends.pop();
+        Ok(units.join(ends))
+    }
+
+    /// The spans with what each repeats of the text before it.
+    pub(crate) fn overlapped(&self, document: &Document, own: &[Span], ruler: &Ruler<'_>) -> Vec<Span> {
+        overlap::extend(self.overlap, self.max_tokens, document, own, ruler)
+    }
+}
+
+/// Adds the ends of the chunks that units `range` become: one, save where the chunk's own tokens, counted where it cuts
+/// words, are more than the whole document's tokenisation let expect. Then it is cut further, with less room. Single
+/// units fit (they were measured when they were made), so this ends.
+fn settle(
+    problem: &Problem<'_>,
+    units: &Units,
+    ruler: &Ruler<'_>,
+    budget: usize,
+    range: std::ops::Range<usize>,
+    ends: &mut Vec<usize>,
+) {
+    if range.is_empty() {
+        return;
+    }
+    let span = units.hull(range.clone());
+    let real = ruler.exact(span);
+    if range.len() == 1 || real <= budget {
+        ends.push(range.end);
+        return;
+    }
+    let here = problem.tokens(range.start, range.end);
+    let room = here.saturating_sub((real - budget).max(1));
+    let mut start = range.start;
+    for end in problem.path(range.clone(), Some(room)).into_iter().chain([range.end]) {
+        settle(problem, units, ruler, budget, start..end, ends);
+        start = end;
+    }
+}
+
+#[cfg(test)]
+mod tests;

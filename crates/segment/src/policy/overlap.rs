@@ -1,0 +1,69 @@
+//! Puts text of the chunk before in front of chunks.
+
+use pericope_api::{Document, Span};
+
+use super::Overlap;
+use crate::breaks::{self, Level};
+use crate::chars::{floor, is_clean, skip_blank};
+use crate::ruler::Ruler;
+
+pub(super) fn extend(
+    overlap: Overlap,
+    max: Option<usize>,
+    document: &Document,
+    own: &[Span],
+    ruler: &Ruler<'_>,
+) -> Vec<Span> {
+    if overlap.is_none() {
+        return own.to_vec();
+    }
+    let budget = max.map_or(usize::MAX, |max| max.saturating_sub(ruler.special()));
+    let mut spans = Vec::with_capacity(own.len());
+    for (k, &span) in own.iter().enumerate() {
+        let start = match (k.checked_sub(1).map(|before| own[before]), overlap) {
+            (None, _) => span.start,
+            (Some(before), Overlap::Sentences(most)) => sentences(document, before, span, most, budget, ruler),
+            (Some(_), Overlap::Tokens { tokens, limit }) => {
+                let low = spans.last().map_or(0, |before: &Span| before.start);
+                self::tokens(span, low, tokens, limit.min(budget), ruler)
+            }
+        };
+        spans.push(Span::new(start, span.end));
+    }
+    spans
+}
+
+/// The earliest of the last `most` sentence starts in the chunk before from which the chunk still fits.
+fn sentences(document: &Document, before: Span, span: Span, most: usize, budget: usize, ruler: &Ruler<'_>) -> usize {
+    let until = document.sentences.partition_point(|s| s.span.start < span.start);
+    let starts = document.sentences[..until].iter().rev().map(|s| s.span.start);
+    let mut start = span.start;
+    for candidate in starts.take(most).take_while(|&start| start >= before.start) {
+        if !ruler.fits(Span::new(candidate, span.end), budget) {
+            break;
+        }
+        start = candidate;
+    }
+    start
+}
+
+/// The beginning of a word about `tokens` tokens before the chunk, so that all of it is within `limit`; not before `low`.
+fn tokens(span: Span, low: usize, tokens: usize, limit: usize, ruler: &Ruler<'_>) -> usize {
+    let own = ruler.estimate(span);
+    let mut room = tokens.min(limit.saturating_sub(own));
+    while room > 0 {
+        let mut start = skip_blank(ruler.source, floor(ruler.source, ruler.back(span.start, room))).min(span.start);
+        if !is_clean(ruler.source, start)
+            && let Some(space) = breaks::first(ruler.source, start, span.start, Level::Space)
+        {
+            start = skip_blank(ruler.source, space).min(span.start);
+        }
+        start = start.max(low);
+        let real = ruler.exact(Span::new(start, span.end));
+        if real <= limit {
+            return start;
+        }
+        room = room.saturating_sub((real - limit).max(1));
+    }
+    span.start
+}

@@ -1,0 +1,115 @@
+//! Splits units that exceed the maximum.
+
+use pericope_api::{Document, Format, Kind, SegmentError, Span};
+
+use super::units::Units;
+use super::weights;
+use crate::breaks::{self, Level};
+use crate::chars::{floor, next, skip_blank, trim_end};
+use crate::ruler::Ruler;
+
+/// Splits every unit of more than `budget` tokens (special tokens not counted) into the fewest pieces of about the same
+/// size: code at lines, tables at rows, everything else at white space; then words, grapheme clusters, characters.
+pub(super) fn split(
+    document: &Document,
+    units: Units,
+    ruler: &Ruler<'_>,
+    budget: usize,
+) -> Result<Units, SegmentError> {
+    if units.spans.iter().all(|&span| ruler.fits(span, budget)) {
+        return Ok(units);
+    }
+    let mut out = Units { spans: Vec::new(), sentences: Vec::new(), gaps: Vec::new() };
+    for (i, &span) in units.spans.iter().enumerate() {
+        if let Some(before) = i.checked_sub(1) {
+            out.gaps.push(units.gaps[before]);
+        }
+        let sentence = units.sentences[i];
+        if ruler.fits(span, budget) {
+            out.spans.push(span);
+            out.sentences.push(sentence);
+            continue;
+        }
+        let kind = document.sentences.get(sentence).map_or(Kind::Prose, |s| s.kind);
+        let splitter = Splitter { ruler, levels: levels(kind, document.format), budget };
+        let mut start = span.start;
+        while start < span.end {
+            if start > span.start {
+                out.gaps.push(weights::inside_unit());
+            }
+            let end = splitter.piece_end(start, span.end)?;
+            out.spans.push(Span::new(start, end));
+            out.sentences.push(sentence);
+            start = skip_blank(ruler.source, end).min(span.end);
+        }
+    }
+    Ok(out)
+}
+
+fn levels(kind: Kind, format: Format) -> &'static [Level] {
+    const FINE: &[Level] = &[Level::Space, Level::Word, Level::Grapheme];
+    const LINES: &[Level] = &[Level::Line, Level::Space, Level::Word, Level::Grapheme];
+    const ROWS: &[Level] = &[Level::Row, Level::Line, Level::Space, Level::Word, Level::Grapheme];
+    match kind {
+        Kind::Table if format == Format::Html => ROWS,
+        Kind::Code | Kind::Table | Kind::Markup => LINES,
+        _ => FINE,
+    }
+}
+
+struct Splitter<'a> {
+    ruler: &'a Ruler<'a>,
+    levels: &'static [Level],
+    budget: usize,
+}
+
+impl Splitter<'_> {
+    /// The end of the piece that starts at `start`, at most `stop`; its own tokens are at most the budget.
+    fn piece_end(&self, start: usize, stop: usize) -> Result<usize, SegmentError> {
+        let source = self.ruler.source;
+        let rest = self.ruler.estimate(Span::new(start, stop));
+        if rest <= self.budget && self.ruler.exact(Span::new(start, stop)) <= self.budget {
+            return Ok(stop);
+        }
+        // Equal shares. A share may be exceeded to reach the next line end or space, the budget may not.
+        let pieces = rest.div_ceil(self.budget).max(2);
+        let mut share = rest.div_ceil(pieces);
+        let mut room = self.budget;
+        while room > 0 {
+            let reach = self.ruler.ahead(start, room).min(stop);
+            let middle = self.ruler.ahead(start, share.min(room)).min(reach);
+            let end = trim_end(source, start, self.break_near(start, middle, reach).min(stop));
+            let piece = Span::new(start, end);
+            let real = self.ruler.exact(piece);
+            if end > start && real <= self.budget {
+                return Ok(end);
+            }
+            let here = self.ruler.estimate(piece).min(room);
+            room = (here * self.budget / real.max(1)).min(here.saturating_sub(1));
+            share = room;
+        }
+        let cluster = breaks::cluster_end(source, start).min(stop);
+        for end in [cluster, next(source, start)] {
+            if self.ruler.exact(Span::new(start, end)) <= self.budget {
+                return Ok(end);
+            }
+        }
+        Err(SegmentError::Unsupported(format!(
+            "the character {:?} alone has more than the {} tokens that max_tokens leaves room for",
+            Span::new(start, next(source, start)).of(source),
+            self.budget
+        )))
+    }
+
+    /// The first break between `middle` and `reach`, or the last before `middle`, of the first level that has one.
+    fn break_near(&self, start: usize, middle: usize, reach: usize) -> usize {
+        let source = self.ruler.source;
+        for &level in self.levels {
+            let after = breaks::first(source, middle, reach, level).filter(|&at| at > start);
+            if let Some(at) = after.or_else(|| breaks::last_of(source, start, middle, level)) {
+                return at;
+            }
+        }
+        floor(source, middle).max(next(source, start))
+    }
+}

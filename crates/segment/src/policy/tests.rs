@@ -1,0 +1,158 @@
+#![allow(clippy::unwrap_used)]
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use pericope_api::{Boundaries, Cuts, Document, Kind, Span, TokenCounter};
+use proptest::prelude::*;
+
+use super::SizePolicy;
+use crate::counters::WordCounter;
+
+fn numbered(words: &[usize]) -> Document {
+    let sentence = |(i, &n): (usize, &usize)| format!("s{i}{}", " w".repeat(n - 1));
+    Document::from_sentences("d", &words.iter().enumerate().map(sentence).collect::<Vec<_>>())
+}
+
+/// The first sentence of each chunk.
+fn starts(document: &Document, spans: &[Span]) -> Vec<usize> {
+    spans.iter().map(|span| document.sentence_at(span.start)).collect()
+}
+
+fn with_max(max: usize) -> SizePolicy {
+    SizePolicy { max_tokens: Some(max), ..SizePolicy::default() }
+}
+
+proptest! {
+    #[test]
+    fn without_limits_it_is_thresholding(
+        scores in proptest::collection::vec(prop_oneof![Just(0.0), Just(1.0), Just(0.5), Just(1e-9), 0.0..1.0f64], 0..20),
+        tau in prop_oneof![Just(0.0), Just(1.0), Just(0.5), 0.0..1.0f64],
+        loose in any::<bool>(),
+    ) {
+        let document = numbered(&vec![2; scores.len() + 1]);
+        let policy = if loose { with_max(1000) } else { SizePolicy::default() };
+        let spans = policy.spans(&document, &Cuts::Scores { scores: scores.clone(), tau }, &WordCounter).unwrap();
+        let mut expected = vec![0];
+        expected.extend(Boundaries::above(&scores, tau).after());
+        prop_assert_eq!(starts(&document, &spans), expected);
+    }
+}
+
+#[test]
+fn a_forced_cut_takes_the_best_score() {
+    let document = numbered(&[4, 4, 4, 4]);
+    let cuts = Cuts::Scores { scores: vec![0.1, 0.3, 0.2], tau: 0.5 };
+    assert_eq!(starts(&document, &with_max(12).spans(&document, &cuts, &WordCounter).unwrap()), [0, 2]);
+    let own = SizePolicy { tau: Some(0.15), ..SizePolicy::default() };
+    assert_eq!(starts(&document, &own.spans(&document, &cuts, &WordCounter).unwrap()), [0, 2, 3]);
+}
+
+#[test]
+fn forced_cuts_prefer_paragraphs_and_balance() {
+    let mut document = numbered(&[5, 5, 5, 5, 5, 5]);
+    let none = Cuts::Boundaries(Boundaries::none(6));
+    for (i, sentence) in document.sentences.iter_mut().enumerate() {
+        sentence.paragraph = u32::from(i >= 2);
+    }
+    assert_eq!(starts(&document, &with_max(20).spans(&document, &none, &WordCounter).unwrap()), [0, 2]);
+    for sentence in &mut document.sentences {
+        sentence.paragraph = 0;
+    }
+    assert_eq!(starts(&document, &with_max(25).spans(&document, &none, &WordCounter).unwrap()), [0, 3]);
+}
+
+#[test]
+fn a_heading_keeps_its_body() {
+    let mut document = numbered(&[4, 2, 4, 4]);
+    document.sentences[1].kind = Kind::Heading(1);
+    // The boundary found behind the heading counts before it.
+    let cuts = Cuts::Scores { scores: vec![0.1, 0.9, 0.2], tau: 0.5 };
+    assert_eq!(starts(&document, &SizePolicy::default().spans(&document, &cuts, &WordCounter).unwrap()), [0, 1]);
+    assert_eq!(starts(&document, &with_max(6).spans(&document, &cuts, &WordCounter).unwrap()), [0, 1, 3]);
+    // The maximum forces it.
+    assert_eq!(starts(&document, &with_max(5).spans(&document, &cuts, &WordCounter).unwrap()), [0, 1, 2, 3]);
+}
+
+#[test]
+fn a_minimum_merges_and_a_target_attracts() {
+    let document = numbered(&[5; 24]);
+    let all = Cuts::Boundaries(Boundaries::new(24, (1..24).collect()).unwrap());
+    let sizes = |policy: SizePolicy| -> Vec<usize> {
+        policy
+            .spans(&document, &all, &WordCounter)
+            .unwrap()
+            .iter()
+            .map(|s| WordCounter.count(document.text(*s)))
+            .collect()
+    };
+    assert!(sizes(SizePolicy { min_tokens: Some(20), ..SizePolicy::default() }).iter().all(|&t| t == 20));
+    assert!(sizes(SizePolicy { min_tokens: Some(20), ..with_max(22) }).iter().all(|&t| t == 20));
+    let near = sizes(SizePolicy { target_tokens: Some(30), ..SizePolicy::default() });
+    assert!(near.iter().all(|t| (20..=40).contains(t)), "{near:?}");
+}
+
+#[test]
+fn an_over_long_unit_is_split_evenly_where_its_kind_says() {
+    let document = numbered(&[10]);
+    let spans = with_max(4).spans(&document, &Cuts::Boundaries(Boundaries::none(1)), &WordCounter).unwrap();
+    let sizes: Vec<usize> = spans.iter().map(|s| WordCounter.count(document.text(*s))).collect();
+    assert_eq!(sizes, [4, 3, 3]);
+
+    let code = "a b c\nd e f\ng h i\nj k l";
+    let mut document = Document::from_sentences("d", &[code]);
+    document.sentences[0].kind = Kind::Code;
+    let none = Cuts::Boundaries(Boundaries::none(1));
+    let texts = |max: usize| -> Vec<&str> {
+        with_max(max).spans(&document, &none, &WordCounter).unwrap().iter().map(|s| document.text(*s)).collect()
+    };
+    assert_eq!(texts(12), [code]);
+    assert_eq!(texts(8), ["a b c\nd e f", "g h i\nj k l"]);
+    assert_eq!(texts(3), ["a b c", "d e f", "g h i", "j k l"]);
+}
+
+#[test]
+fn answers_that_do_not_fit_are_errors() {
+    let document = numbered(&[3, 3]);
+    let policy = SizePolicy::default();
+    for cuts in [
+        Cuts::Scores { scores: vec![0.1; 2], tau: 0.5 },
+        Cuts::Boundaries(Boundaries::none(3)),
+        Cuts::Spans(vec![Span::new(0, 4)]),
+        Cuts::Spans(vec![Span::new(0, 9), Span::new(5, document.source.len())]),
+        Cuts::Spans(vec![Span::new(0, 1000)]),
+    ] {
+        assert!(policy.spans(&document, &cuts, &WordCounter).is_err(), "{cuts:?}");
+    }
+}
+
+/// Counts the bytes that a counter is asked about.
+struct Recording(AtomicUsize);
+
+impl TokenCounter for Recording {
+    fn name(&self) -> &str {
+        "recording"
+    }
+
+    fn token_ends(&self, text: &str, ends: &mut Vec<usize>) {
+        self.0.fetch_add(text.len(), Ordering::Relaxed);
+        WordCounter.token_ends(text, ends);
+    }
+}
+
+#[test]
+fn tokenising_is_linear() {
+    let asked = |text: &str, max: usize| -> usize {
+        let counter = Recording(AtomicUsize::new(0));
+        let document = Document::from_sentences("d", &[text]);
+        with_max(max).spans(&document, &Cuts::Boundaries(Boundaries::none(1)), &counter).unwrap();
+        counter.0.into_inner()
+    };
+    for unit in ["word, and ", "漢字。", "x", "a/b.c", "👩‍👩‍👧", "\u{301}"] {
+        for max in [3, 256] {
+            let text = unit.repeat(30_000 / unit.len());
+            let (once, twice) = (asked(&text, max), asked(&text.repeat(2), max));
+            assert!(once <= 12 * text.len(), "{unit:?}, max {max}: {once} bytes for {}", text.len());
+            assert!(twice * 10 <= once * 21 + 10_000, "{unit:?}, max {max}: {once}, then {twice}");
+        }
+    }
+}

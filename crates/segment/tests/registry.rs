@@ -1,0 +1,112 @@
+//! Specs to chunkers: names, keys, precedence of limits.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod support;
+
+use pericope_segment::registry::{self, POLICY_KEYS};
+use pericope_segment::{Limits, Resources, Standalone, spec::Spec};
+use support::Fake;
+
+fn build(spec: &str, resources: &dyn Resources) -> Result<pericope_segment::Chunker, String> {
+    registry::build(&Spec::parse(spec).unwrap(), resources).map_err(|e| e.to_string())
+}
+
+#[test]
+fn every_entry_is_documented_and_its_example_works() {
+    for entry in registry::list() {
+        assert!(!entry.summary.is_empty() && !entry.summary.ends_with('.'), "{}", entry.name);
+        assert!(entry.keys.iter().chain(POLICY_KEYS).all(|k| !k.doc.is_empty()));
+        let example = Spec::parse(entry.example).unwrap();
+        assert_eq!(example.name, entry.name);
+        assert_eq!(registry::check(&example).unwrap().name, entry.name);
+        build(entry.example, &Fake::default()).unwrap();
+        // Stated defaults are the real ones: giving them changes nothing.
+        for key in entry.keys.iter().filter(|k| !k.default.is_empty()) {
+            build(&format!("{}:{}={}", entry.name, key.name, key.default), &Fake::default()).unwrap();
+        }
+        let built = build(entry.name, &Standalone::default());
+        let lacks = entry.needs_encoder || entry.name == "same-size";
+        assert_eq!(built.is_err(), lacks, "{}", entry.name);
+    }
+}
+
+#[test]
+fn wrong_specs_say_what_would_be_right() {
+    let message = |spec: &str| build(spec, &Fake::default()).unwrap_err();
+    for (spec, parts) in [
+        ("windwo", &["no segmenter `windwo`", "did you mean `window`", "fixed, same-size"][..]),
+        ("fixed:word=3", &["no setting `word`", "did you mean `words`", "max_tokens"]),
+        ("fixed:tau=0.5", &["no setting `tau`"]),
+        ("fixed:words=0", &["words=0", "at least 1"]),
+        ("fixed:words=3,tokens=3", &["not both"]),
+        ("fixed:tokens=3,overlap=3", &["overlap=3", "fewer tokens"]),
+        ("window:pool=median", &["pool=median", "mean, min, max"]),
+        ("window:tau=2", &["tau=2", "0 to 1"]),
+        ("kamradt:iqr=1,stddev=2", &["not both"]),
+        ("same-size", &["reference"]),
+        ("sentence:max_tokens=5,min_tokens=6", &["min_tokens=6", "max_tokens=5"]),
+    ] {
+        let text = message(spec);
+        assert!(parts.iter().all(|part| text.contains(part)), "{spec}: {text}");
+        assert!(!text.contains('\n'), "{spec}: {text}");
+    }
+    let text = build("window", &Standalone::default()).unwrap_err();
+    assert!(text.contains("encoder"), "{text}");
+}
+
+#[test]
+fn flags_outrank_the_spec_and_the_spec_outranks_defaults() {
+    struct Both;
+    impl Resources for Both {
+        fn overrides(&self) -> Limits {
+            Limits { overlap: Some(1), ..Limits::default() }
+        }
+        fn defaults(&self) -> Limits {
+            Limits { max_tokens: Some(256), min_tokens: Some(8), target_tokens: None, overlap: Some(9) }
+        }
+    }
+    let chunker = build("sentence:max_tokens=100,overlap=5", &Both).unwrap();
+    let expected = Limits { max_tokens: Some(100), min_tokens: Some(8), target_tokens: None, overlap: Some(1) };
+    assert_eq!(chunker.limits(), expected);
+    assert_eq!(chunker.spec().to_string(), "sentence:max_tokens=100,min_tokens=8,overlap=1");
+    let free = build("sentence:max_tokens=0,min_tokens=0", &Both).unwrap();
+    assert_eq!((free.limits().max_tokens, free.limits().min_tokens), (None, None));
+    assert_eq!(free.spec().to_string(), "sentence:max_tokens=0,overlap=1");
+}
+
+#[test]
+fn same_size_becomes_fixed() {
+    let chunker = build("same-size:reference=(window:k=5,pool=min),max_tokens=99", &Fake::default()).unwrap();
+    assert_eq!(chunker.spec().to_string(), "fixed:max_tokens=99,words=7");
+}
+
+#[test]
+fn overlap_of_fixed_tokens_is_in_tokens() {
+    let words: Vec<String> = (0..20).map(|i| format!("w{i}")).collect();
+    let document = pericope_api::Document::from_sentences("d", &[words.join(" ")]);
+    let chunker = build("fixed:tokens=6,overlap=2", &Standalone::default()).unwrap();
+    let chunks = chunker.chunks(&document).unwrap();
+    let texts: Vec<&str> = chunks.iter().map(|c| document.text(c.span)).collect();
+    assert_eq!(
+        texts,
+        [
+            "w0 w1 w2 w3 w4 w5",
+            "w4 w5 w6 w7 w8 w9",
+            "w8 w9 w10 w11 w12 w13",
+            "w12 w13 w14 w15 w16 w17",
+            "w16 w17 w18 w19"
+        ]
+    );
+}
+
+#[test]
+fn overlap_of_sentences_never_breaks_the_maximum() {
+    let document = pericope_api::Document::from_sentences("d", &["a b c", "d e f", "g h", "i j k"]);
+    let texts = |spec: &str| -> Vec<String> {
+        let chunks = build(spec, &Standalone::default()).unwrap().chunks(&document).unwrap();
+        chunks.iter().map(|c| document.text(c.span).replace('\n', " ")).collect()
+    };
+    assert_eq!(texts("sentence:overlap=1"), ["a b c", "a b c d e f", "d e f g h", "g h i j k"]);
+    assert_eq!(texts("sentence:overlap=1,max_tokens=5"), ["a b c", "d e f", "d e f g h", "g h i j k"]);
+    assert_eq!(texts("fixed:words=6,overlap=2"), ["a b c d e f", "a b c d e f g h i j k"]);
+}
