@@ -41,6 +41,8 @@ pub struct IndexStats {
     pub seconds: f64,
 }
 
+type CommitStep = fn(&mut IndexWriter) -> Result<(), IndexError>;
+
 /// A document that was written or removed since the last commit.
 #[derive(Default)]
 struct Touched {
@@ -335,10 +337,11 @@ impl IndexWriter {
         if self.touched.is_empty() {
             return Ok(());
         }
-        self.flush_points()?;
-        self.commit_text()?;
-        self.drop_superfluous_points()
+        Self::COMMIT_STEPS.iter().try_for_each(|step| step(self))
     }
+
+    /// A commit after the queue is empty. After each step the index holds the old contents or the new, never a mixture.
+    const COMMIT_STEPS: [CommitStep; 3] = [Self::flush_points, Self::commit_text, Self::drop_superfluous_points];
 
     /// First step of a commit: the new points are durable. Readers do not see them.
     fn flush_points(&mut self) -> Result<(), IndexError> {

@@ -48,12 +48,10 @@ fn a_crash_between_any_two_steps_leaves_the_old_contents_or_the_new() {
     crash("staged");
     writer.drain().unwrap();
     crash("points written");
-    writer.flush_points().unwrap();
-    crash("points flushed");
-    writer.commit_text().unwrap();
-    crash("text committed");
-    writer.drop_superfluous_points().unwrap();
-    crash("done");
+    for (step, name) in IndexWriter::COMMIT_STEPS.iter().zip(["points flushed", "text committed", "done"]) {
+        step(&mut writer).unwrap();
+        crash(name);
+    }
     drop(writer);
 
     let expected = |documents: &[&Document]| -> BTreeSet<_> {
