@@ -161,7 +161,7 @@ pub struct IndexArgs {
     /// Embedding model: minilm or none
     #[arg(long, value_name = "SPEC", default_value = "minilm")]
     pub embedder: String,
-    /// Remove documents from the index that are no longer there
+    /// Remove the documents that this run does not meet any more
     #[arg(long)]
     pub prune: bool,
     /// Delete the index first and start anew (also with another segmenter or embedder)

@@ -68,7 +68,7 @@ pub fn standard_input(format: &str) -> Result<Vec<Document>, Failure> {
     let text = String::from_utf8(bytes).map_err(|e| {
         Failure::runtime(format!("standard input: invalid UTF-8 at byte {}", e.utf8_error().valid_up_to()))
     })?;
-    let document = read_text("-", format, &text, &ReadOptions::default()).map_err(Failure::usage)?;
+    let document = read_text("-", format, text, &ReadOptions::default()).map_err(Failure::usage)?;
     Ok(vec![document])
 }
 

@@ -12,13 +12,6 @@ pub fn bar(total: u64, what: &str, quiet: bool) -> ProgressBar {
     bar
 }
 
-/// A counter without a known end.
-pub fn spinner(what: &str, quiet: bool) -> ProgressBar {
-    let bar = ProgressBar::no_length();
-    style(&bar, "{spinner} {msg} {elapsed}", what, quiet);
-    bar
-}
-
 /// A bar that counts bytes.
 pub fn bytes(total: u64, what: &str, quiet: bool) -> ProgressBar {
     let bar = ProgressBar::new(total);

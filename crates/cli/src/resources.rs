@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use pericope_api::{Document, SentenceEncoder, TokenCounter};
 use pericope_segment::counters::WordCounter;
@@ -22,7 +22,6 @@ pub struct CommandResources<'a> {
     overrides: Limits,
     defaults: Limits,
     corpus: Option<&'a Corpus<'a>>,
-    encoder: OnceCell<Result<Arc<dyn SentenceEncoder>, String>>,
     counter: OnceCell<Result<Arc<dyn TokenCounter>, String>>,
 }
 
@@ -30,7 +29,7 @@ impl<'a> CommandResources<'a> {
     /// For the limits of the command line and those that hold where neither it nor the spec names any, and the
     /// tokenizer named, if one is.
     pub fn new(overrides: Limits, defaults: Limits, tokenizer: Option<String>) -> Self {
-        Self { tokenizer, overrides, defaults, corpus: None, encoder: OnceCell::new(), counter: OnceCell::new() }
+        Self { tokenizer, overrides, defaults, corpus: None, counter: OnceCell::new() }
     }
 
     /// For flags that cut what is indexed.
@@ -53,7 +52,25 @@ impl<'a> CommandResources<'a> {
 
 /// The embedder of that name; `none` gives none. A missing model is the user's to mend.
 pub fn embedder(name: &str) -> Result<Option<Arc<dyn SentenceEncoder>>, Failure> {
+    if name == DEFAULT_EMBEDDER {
+        return minilm().map(Some).map_err(Failure::usage);
+    }
     pericope_neural::registry::embedder(name).map_err(Failure::usage)
+}
+
+/// What semantic segmenters ask, and what embeds chunks where nothing else is named.
+const DEFAULT_EMBEDDER: &str = "minilm";
+
+/// The default encoder, loaded once however many ask for it.
+fn minilm() -> Result<Arc<dyn SentenceEncoder>, String> {
+    static LOADED: OnceLock<Result<Arc<dyn SentenceEncoder>, String>> = OnceLock::new();
+    LOADED
+        .get_or_init(|| match pericope_neural::registry::embedder(DEFAULT_EMBEDDER) {
+            Ok(Some(encoder)) => Ok(encoder),
+            Ok(None) => Err("there is no encoder".into()),
+            Err(e) => Err(e.to_string()),
+        })
+        .clone()
 }
 
 /// The token counter of that name; without a name MiniLM's where the model is installed, else plain words.
@@ -70,13 +87,7 @@ fn counter(name: Option<&str>) -> Result<Arc<dyn TokenCounter>, String> {
 
 impl Resources for CommandResources<'_> {
     fn encoder(&self) -> Result<Arc<dyn SentenceEncoder>, String> {
-        self.encoder
-            .get_or_init(|| match pericope_neural::registry::embedder("minilm") {
-                Ok(Some(encoder)) => Ok(encoder),
-                Ok(None) => Err("no encoder".into()),
-                Err(e) => Err(e.to_string()),
-            })
-            .clone()
+        minilm()
     }
 
     fn counter(&self) -> Result<Arc<dyn TokenCounter>, String> {
@@ -99,7 +110,6 @@ impl Resources for CommandResources<'_> {
             overrides: self.overrides,
             defaults: self.defaults,
             corpus: None,
-            encoder: self.encoder.clone(),
             counter: self.counter.clone(),
         };
         let chunker = build(&spec, &inner).map_err(|e| e.to_string())?;

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use pericope_api::{Boundaries, Document, SegmentError};
 use pericope_segment::Chunker;
-use pericope_segment::metrics::{DocumentScores, Summary, evaluate};
+use pericope_segment::metrics::{DocumentScores, LengthMismatch, Summary, evaluate};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -83,7 +83,7 @@ pub struct SegmentationRow {
     /// Mean over documents.
     pub segmentation_similarity: f64,
     /// Boundaries proposed over true boundaries.
-    pub proposed_over_true: f64,
+    pub proposed_over_true: Option<f64>,
     /// Wall-clock time of the segmenter.
     pub seconds: f64,
     /// Sentences of the data set over `seconds`.
@@ -119,20 +119,21 @@ pub fn evaluate_segmenter(
     let mut scores: Vec<DocumentScores> = Vec::with_capacity(documents.len());
     for (one, hypothesis) in documents.iter().zip(found) {
         let hypothesis = hypothesis.map_err(|e| (one.document.id.clone(), e))?;
-        scores.push(evaluate(&one.reference, &hypothesis));
+        let lengths = |e: LengthMismatch| SegmentError::Unsupported(e.to_string());
+        scores.push(evaluate(&one.reference, &hypothesis).map_err(|e| (one.document.id.clone(), lengths(e)))?);
     }
     let sentences: usize = documents.iter().map(|d| d.document.len()).sum();
-    let mean = Summary::over(&scores);
+    let summary: Summary = scores.iter().collect();
     Ok(SegmentationRow {
         segmenter: chunker.spec().to_string(),
-        pk: mean.pk,
-        window_diff: mean.window_diff,
-        precision: mean.micro_precision,
-        recall: mean.micro_recall,
-        f1: mean.micro_f1,
-        boundary_similarity: mean.boundary_similarity,
-        segmentation_similarity: mean.segmentation_similarity,
-        proposed_over_true: mean.proposed_over_true,
+        pk: summary.mean.pk,
+        window_diff: summary.mean.window_diff,
+        precision: summary.counts.precision(),
+        recall: summary.counts.recall(),
+        f1: summary.micro_f1(),
+        boundary_similarity: summary.mean.boundary_similarity,
+        segmentation_similarity: summary.mean.segmentation_similarity,
+        proposed_over_true: summary.counts.ratio(),
         seconds,
         sentences_per_second: if seconds > 0.0 { sentences as f64 / seconds } else { 0.0 },
     })

@@ -64,6 +64,18 @@ pub struct ChunkerRow {
     /// Chunks by size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token_histogram: Option<Histogram>,
+    /// How long a query takes, by mode.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub query_times: BTreeMap<String, QueryTimes>,
+}
+
+/// Percentiles of the time of a query; its embedding is not in it.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct QueryTimes {
+    /// Median, in milliseconds.
+    pub p50_ms: Option<f64>,
+    /// 95th percentile, in milliseconds.
+    pub p95_ms: Option<f64>,
 }
 
 /// Chunks counted by their tokens: bin `i` holds sizes in `i * width .. (i + 1) * width`.

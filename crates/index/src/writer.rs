@@ -195,6 +195,15 @@ impl IndexWriter {
         self.guarded(|writer| writer.replace(document, Vec::new()))
     }
 
+    /// The ids of the documents that the last commit holds, sorted.
+    ///
+    /// # Errors
+    /// Where the full-text index cannot be read.
+    pub fn document_ids(&self) -> Result<Vec<String>, IndexError> {
+        self.text.reload()?;
+        self.text.document_ids()
+    }
+
     /// Makes everything durable and visible to readers that reload.
     ///
     /// # Errors

@@ -81,7 +81,8 @@ fn write_reports(runs: &[PathBuf], out: &Path) -> Result<(), Failure> {
         [one] => report::write(out, one),
         several => report::write_many(out, several),
     };
-    written.map_err(|e| Failure::runtime(format!("{}: {e}", shown(out))))
+    written.map_err(|e| Failure::runtime(format!("{}: {e}", shown(out))))?;
+    Ok(())
 }
 
 fn by_kind(error: RunError) -> Failure {

@@ -1,5 +1,6 @@
 //! `pericope index`
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use pericope_api::Document;
@@ -55,11 +56,17 @@ pub fn run(args: IndexArgs, quiet: bool) -> Outcome {
 
     let mut bad = input::report(found.problems());
     let bar = progress::bar(found.files().len() as u64, "indexing", quiet);
+    // What this run met, read or not: all else is what --prune removes.
+    let met = std::cell::RefCell::new(HashSet::new());
     // Files are read one after the other, as the writer asks for them: never more than a few lie in memory.
     let documents = found.files().iter().flat_map(|path| {
         let mut read = Vec::new();
         let mut problems = Vec::new();
+        met.borrow_mut().insert(pericope_read::document_id(path));
         found.read(path, &mut |d| read.push(Ok(d)), &mut |p| problems.push(p));
+        if args.prune {
+            met.borrow_mut().extend(read.iter().filter_map(|r| r.as_ref().ok()).map(|d: &Document| d.id.clone()));
+        }
         bar.inc(1);
         read.extend(problems.into_iter().map(|p| Err((String::new(), p))));
         read
@@ -73,6 +80,13 @@ pub fn run(args: IndexArgs, quiet: bool) -> Outcome {
         .map(|f| if f.document.is_empty() { f.reason.clone() } else { format!("{}: {}", f.document, f.reason) })
         .collect();
     bad += input::report(&failures);
+    if args.prune {
+        writer.commit().map_err(by_kind)?;
+        let met = met.borrow();
+        for gone in writer.document_ids().map_err(by_kind)?.iter().filter(|id| !met.contains(*id)) {
+            writer.remove(gone).map_err(by_kind)?;
+        }
+    }
     let stats = writer.finish().map_err(by_kind)?;
     let report = Report {
         index: &args.into,

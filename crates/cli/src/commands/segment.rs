@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::args::{OutputFormat, SegmentArgs};
 use crate::input::{self, Input};
-use crate::resources::{CommandResources, chunker, shown};
+use crate::resources::{CommandResources, chunker};
 use crate::status::{Outcome, Status};
 use crate::{page, style};
 

@@ -61,7 +61,7 @@ fn table(report: &Report) {
     for row in &report.results {
         let percent = |x: f64| format!("{:.1}", 100.0 * x);
         anstream::println!(
-            "{:width$}  {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>9.2} {:>9.0}",
+            "{:width$}  {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>9} {:>9.0}",
             row.segmenter,
             percent(row.pk),
             percent(row.window_diff),
@@ -69,7 +69,7 @@ fn table(report: &Report) {
             percent(row.recall),
             percent(row.f1),
             percent(row.boundary_similarity),
-            row.proposed_over_true,
+            row.proposed_over_true.map_or("-".into(), |x| format!("{x:.2}")),
             row.sentences_per_second
         );
     }

@@ -5,7 +5,7 @@
 
 mod extractive;
 
-pub use extractive::{Extractive, ExtractiveOptions};
+pub use extractive::{Asked, Extractive, ExtractiveOptions};
 
 use pericope_api::Span;
 

@@ -46,7 +46,7 @@ pub(super) fn load(folder: &Path) -> Result<QuestionSet, DataError> {
         let path = folder.join("corpora").join(format!("{id}.md"));
         let (text, checksum) = read(&path)?;
         set.checksums.push((path.display().to_string(), checksum));
-        let document = pericope_read::read_text(id, "plain", &text, &ReadOptions::default())
+        let document = pericope_read::read_text(id, "plain", text, &ReadOptions::default())
             .map_err(|e| DataError::Layout { path, problem: e.to_string() })?;
         set.documents.push(document);
     }

@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use pericope_api::{Document, Span};
+use pericope_api::Span;
 use pericope_read::ReadOptions;
 use serde::{Deserialize, Serialize};
 
@@ -129,7 +129,7 @@ fn add(set: &mut QuestionSet, id: String, article: &Article) {
         }
     }
     let format = article.format.as_deref().unwrap_or("plain");
-    match pericope_read::read_text(&id, format, &source, &ReadOptions::default()) {
+    match pericope_read::read_text(&id, format, source, &ReadOptions::default()) {
         Ok(mut document) => {
             if !article.title.is_empty() {
                 document.title = Some(article.title.clone());

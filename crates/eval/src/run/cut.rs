@@ -46,6 +46,7 @@ impl Cut {
             limit: self.limit,
             index_bytes: Some(index_bytes),
             token_histogram: Some(Histogram::of(tokens)),
+            query_times: std::collections::BTreeMap::new(),
         }
     }
 }

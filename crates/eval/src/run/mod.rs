@@ -24,7 +24,7 @@ use pericope_segment::Resources;
 use crate::answer::{Asked, Context, Extractive, ExtractiveOptions, Generated};
 use crate::config::Experiment;
 use crate::data::{self, DataError, QuestionSet, Sampling};
-use crate::summary::{Cell, ChunkerRow, Item, Metrics, RunRecord, Status, Summary};
+use crate::summary::{Cell, ChunkerRow, Item, Metrics, QueryTimes, RunRecord, Status, Summary};
 
 use compare::Scores;
 use cut::Cut;
@@ -181,7 +181,7 @@ pub fn run(
                 (row, items)
             }
         };
-        cells.extend(bench.cells(&row.name, &items));
+        cells.extend(bench.cells(&row, &items));
         for item in items {
             scores.add(item);
         }
@@ -270,7 +270,11 @@ impl<'a> Bench<'a> {
             out,
             observer,
         )?;
-        let row = cut.row(built.seconds, built.bytes);
+        let mut row = cut.row(built.seconds, built.bytes);
+        for ranking in &rankings {
+            let times = QueryTimes { p50_ms: ranking.percentile_ms(0.5), p95_ms: ranking.percentile_ms(0.95) };
+            row.query_times.insert(ranking.mode.clone(), times);
+        }
         let mut items = Vec::new();
         for ranking in &rankings {
             items.extend(self.mode(cut, ranking, observer)?);
@@ -333,7 +337,7 @@ impl<'a> Bench<'a> {
     }
 
     /// Means by mode and setting; failed items are counted, and are no part of a mean.
-    fn cells(&self, chunker: &str, items: &[Item]) -> Vec<Cell> {
+    fn cells(&self, row: &ChunkerRow, items: &[Item]) -> Vec<Cell> {
         let mut cells = Vec::new();
         for mode in &self.experiment.retrieval.modes {
             for setting in &self.settings {
@@ -341,14 +345,14 @@ impl<'a> Bench<'a> {
                     .iter()
                     .filter(|i| i.mode == *mode && i.k == setting.k() && i.token_budget == setting.budget())
                     .collect();
-                cells.push(cell(chunker, mode, *setting, &here));
+                cells.push(cell(row, mode, *setting, &here));
             }
         }
         cells
     }
 }
 
-fn cell(chunker: &str, mode: &str, setting: Setting, items: &[&Item]) -> Cell {
+fn cell(row: &ChunkerRow, mode: &str, setting: Setting, items: &[&Item]) -> Cell {
     let done: Vec<&&Item> = items.iter().filter(|i| i.status == Status::Ok).collect();
     let mut sums: BTreeMap<&str, (f64, usize)> = BTreeMap::new();
     for item in &done {
@@ -361,15 +365,15 @@ fn cell(chunker: &str, mode: &str, setting: Setting, items: &[&Item]) -> Cell {
     let metrics: Metrics = sums.into_iter().map(|(name, (sum, n))| (name.to_owned(), sum / n as f64)).collect();
     let tokens: usize = done.iter().map(|i| i.context_tokens).sum();
     Cell {
-        chunker: chunker.to_owned(),
+        chunker: row.name.clone(),
         mode: mode.to_owned(),
         k: setting.k(),
         token_budget: setting.budget(),
         context_tokens: if done.is_empty() { 0.0 } else { tokens as f64 / done.len() as f64 },
         failed: items.len() - done.len(),
         metrics,
-        query_p50_ms: None,
-        query_p95_ms: None,
+        query_p50_ms: row.query_times.get(mode).and_then(|t| t.p50_ms),
+        query_p95_ms: row.query_times.get(mode).and_then(|t| t.p95_ms),
     }
 }
 

@@ -127,6 +127,24 @@ impl TextIndex {
         Ok(documents)
     }
 
+    /// The ids of the documents, sorted.
+    pub fn document_ids(&self) -> Result<Vec<String>, IndexError> {
+        let mut ids = Vec::new();
+        for segment in self.searcher().segment_readers() {
+            let fast = segment.fast_fields();
+            let (ordinals, Some(column)) = (fast.u64("ordinal")?, fast.str("doc_id")?) else { continue };
+            for doc in segment.doc_ids_alive().filter(|&doc| ordinals.first(doc) == Some(0)) {
+                for ord in column.term_ords(doc) {
+                    let mut id = String::new();
+                    column.ord_to_str(ord, &mut id).map_err(tantivy::TantivyError::from)?;
+                    ids.push(id);
+                }
+            }
+        }
+        ids.sort_unstable();
+        Ok(ids)
+    }
+
     /// Number of chunks.
     pub fn chunks(&self) -> u64 {
         self.searcher().num_docs()

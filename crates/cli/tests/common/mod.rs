@@ -1,0 +1,52 @@
+//! What the command-line tests share.
+#![allow(dead_code)]
+
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use assert_cmd::Command;
+
+/// The command, in a given folder.
+pub fn pericope(folder: &Path) -> Command {
+    let mut command = Command::cargo_bin("pericope").expect("the binary is built with the tests");
+    command.current_dir(folder);
+    command
+}
+
+/// The command without any model.
+pub fn without_models(folder: &Path) -> Command {
+    let mut command = pericope(folder);
+    command.env("PERICOPE_HOME", folder.join("no-home"));
+    command
+}
+
+/// The checkout.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the checkout is there")
+}
+
+pub fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).expect("standard output is UTF-8")
+}
+
+pub fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Whether the embedding model is on this machine; says so where it is not.
+pub fn model_or_skip(test: &str) -> bool {
+    let installed = pericope_neural::models::locate("minilm").is_ok();
+    if !installed {
+        eprintln!("{test}: skipped, the model is not installed (pericope models pull minilm)");
+    }
+    installed
+}
+
+/// The development data, where `PERICOPE_DATA` says it is.
+pub fn data_or_skip(test: &str) -> Option<PathBuf> {
+    let data = std::env::var_os("PERICOPE_DATA").map(PathBuf::from);
+    if data.is_none() {
+        eprintln!("{test}: skipped, PERICOPE_DATA is not set");
+    }
+    data
+}

@@ -1,0 +1,258 @@
+//! The command-line contract: what scripts rely on.
+#![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
+
+mod common;
+
+use std::fs;
+
+use common::{pericope, root, stderr, stdout, without_models};
+use serde_json::Value;
+
+fn json_lines(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).expect("a JSON object a line")).collect()
+}
+
+fn squeeze(text: &str) -> String {
+    text.chars().filter(|c| !c.is_whitespace()).collect()
+}
+
+const PAGE: &str = "---\ntitle: Bees\n---\n\n# Bees\n\nBees gather nectar. They make honey of it!\n\n## What do bees eat?\n\n\
+    Nectar and pollen, mostly; in winter the honey they stored. A colony needs some twenty kilograms of it to last until \
+    the first flowers open, so a keeper who harvests leaves enough behind.\n\n```sh\ncount --bees hive.txt\n```\n\n\
+    | month | flowers |\n|---|---|\n| May | apple |\n\n## Hives\n\nBoxes of wood. Frames hang in them.\n";
+
+#[test]
+fn segment_prints_every_byte_once_and_keeps_the_limit() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("bees.md"), PAGE).unwrap();
+    for spec in ["structure", "fixed:words=12", "recursive:chars=80", "sentence", "paragraph", "texttiling"] {
+        for max in ["12", "40", "256", "0"] {
+            let output = without_models(folder.path())
+                .args(["segment", "bees.md", "--segmenter", spec, "--max-tokens", max, "--format", "json"])
+                .output()
+                .unwrap();
+            assert_eq!(output.status.code(), Some(0), "{spec}: {}", stderr(&output));
+            let chunks = json_lines(&stdout(&output));
+            let joined: String = chunks.iter().map(|c| c["text"].as_str().unwrap()).collect();
+            assert_eq!(squeeze(&joined), squeeze(PAGE), "{spec} {max}");
+            for (i, chunk) in chunks.iter().enumerate() {
+                assert_eq!(chunk["document"], "bees.md");
+                assert_eq!(chunk["ordinal"], i);
+                let (start, end) = (chunk["start"].as_u64().unwrap() as usize, chunk["end"].as_u64().unwrap() as usize);
+                assert_eq!(chunk["text"], PAGE[start..end]);
+                assert!(chunk["heading_path"].is_array());
+                let tokens = chunk["tokens"].as_u64().unwrap();
+                assert!(max == "0" || tokens <= max.parse().unwrap(), "{spec}: {chunk}");
+            }
+        }
+    }
+}
+
+#[test]
+fn overlap_is_whole_sentences() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a.txt"), "One is first. Two is second. Three is third. Four is fourth.").unwrap();
+    let output = without_models(folder.path())
+        .args(["segment", "a.txt", "--segmenter", "sentence", "--overlap", "1", "--format", "json"])
+        .output()
+        .unwrap();
+    let texts: Vec<String> =
+        json_lines(&stdout(&output)).iter().map(|c| c["text"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(texts[0], "One is first.");
+    assert_eq!(texts[1], "One is first. Two is second.");
+    assert_eq!(texts.len(), 4);
+}
+
+#[test]
+fn wrong_usage_is_one_line_and_status_2() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    fs::write(path.join("a.md"), "Text.").unwrap();
+    fs::write(path.join("half.toml"), "name = \"x\"\n[data]\nkind = \"squ").unwrap();
+    fs::write(path.join("spec.toml"), "name = \"x\"\n[data]\nkind = \"squad\"\npath = \"q.json\"\n[[chunker]]\nname = \"a\"\nspec = \"fixt:words=9\"\n").unwrap();
+    fs::write(path.join("dense.toml"), "name = \"x\"\n[data]\nkind = \"squad\"\npath = \"q.json\"\n[[chunker]]\nname = \"a\"\nspec = \"fixed\"\n").unwrap();
+    for (args, says) in [
+        (vec!["segment", "a.md", "--segmenter", "fixd"], "fixed"),
+        (vec!["segment", "a.md", "--segmenter", "fixed:word=9"], "words"),
+        (vec!["segment", "a.md", "--segmenter", "fixed:words=none"], "words"),
+        (vec!["segment", "a.md", "--segmenter", "window"], "pericope models pull minilm"),
+        (vec!["segment", "absent.md"], "absent.md"),
+        (vec!["index", ".", "--into", "i", "--embedder", "word2vec"], "minilm"),
+        (vec!["index", ".", "--into", "i"], "pericope models pull minilm"),
+        (vec!["search", "x", "--in", "absent"], "pericope index"),
+        (vec!["eval", "run", "absent.toml"], "absent.toml"),
+        (vec!["eval", "run", "half.toml"], "line 3"),
+        (vec!["eval", "run", "spec.toml"], "fixt"),
+        (vec!["eval", "run", "dense.toml"], "pericope models pull minilm"),
+        (vec!["eval", "run", "dense.toml", "--set", "retrieval.embedder=none"], "needs an embedder"),
+        (vec!["eval", "run", "dense.toml", "--set", "retrieval.embedder=none", "--set", "retrieval.modes=[\"bm25\"]"], "q.json"),
+        (vec!["eval", "report", "."], "pericope eval run"),
+        (vec!["models", "pull", "gpt"], "minilm"),
+        (vec!["segment-eval", "--data", "absent.jsonl", "--segmenter", "sentence"], "absent.jsonl"),
+    ] {
+        let output = without_models(path).args(&args).output().unwrap();
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
+        assert!(said.contains(says), "{args:?}: {said}");
+        assert_eq!(said.trim().lines().count(), 1, "{args:?}: {said}");
+        assert!(output.stdout.is_empty());
+    }
+    assert_eq!(without_models(path).arg("--frobnicate").output().unwrap().status.code(), Some(2));
+}
+
+#[test]
+fn bad_files_are_named_and_the_rest_is_indexed() {
+    let folder = tempfile::tempdir().unwrap();
+    let docs = folder.path().join("docs");
+    fs::create_dir(&docs).unwrap();
+    fs::write(docs.join("good.md"), PAGE).unwrap();
+    fs::write(docs.join("binary.bin"), [0u8, 159, 146, 150, 0, 1, 2]).unwrap();
+    fs::write(docs.join("latin.txt"), b"caf\xe9 au lait").unwrap();
+    fs::write(docs.join("empty.md"), "").unwrap();
+    fs::write(docs.join("line.txt"), "word ".repeat(400_000)).unwrap();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("nowhere.md", docs.join("dangling.md")).unwrap();
+    // A folder that is named like a page cannot be read as one, whoever asks (root may read any file).
+    let index = ["index", "docs", "--into", "docs.idx", "--embedder", "none"];
+    let output = without_models(folder.path()).args(index).output().unwrap();
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    for name in ["binary.bin", "latin.txt", "empty.md", "dangling.md"] {
+        assert!(said.contains(name), "{name} is not named: {said}");
+    }
+    assert!(!said.contains("good.md") && !said.contains("line.txt"), "{said}");
+    assert!(said.contains("4 of the inputs"), "{said}");
+
+    let output = without_models(folder.path()).args(["search", "pollen", "--in", "docs.idx", "--json"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let found: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(found["query"], "pollen");
+    assert_eq!(found["mode"], "bm25");
+    let hit = &found["hits"][0];
+    assert_eq!(hit["rank"], 1);
+    assert_eq!(hit["document"], "docs/good.md");
+    let (start, end) = (hit["start"].as_u64().unwrap() as usize, hit["end"].as_u64().unwrap() as usize);
+    assert_eq!(hit["text"], PAGE[start..end]);
+    assert_eq!(hit["heading_path"], serde_json::json!(["Bees", "What do bees eat?"]));
+    assert!(hit["score"].as_f64().unwrap() > 0.0);
+}
+
+#[test]
+fn an_index_remembers_what_it_was_built_with() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a.md"), PAGE).unwrap();
+    let run = |extra: &[&str]| {
+        let mut args = vec!["index", "a.md", "--into", "x.idx", "--embedder", "none"];
+        args.extend(extra);
+        without_models(folder.path()).args(args).output().unwrap()
+    };
+    assert_eq!(run(&["--json"]).status.code(), Some(0));
+    let again: Value = serde_json::from_str(&stdout(&run(&["--json"]))).unwrap();
+    let first = again["chunks"].clone();
+    assert_eq!(again["documents"], 1);
+    let other = run(&["--segmenter", "sentence"]);
+    assert_eq!(other.status.code(), Some(2), "{}", stderr(&other));
+    assert!(stderr(&other).contains("sentence") && stderr(&other).contains("structure"));
+    let rebuilt = run(&["--segmenter", "sentence", "--rebuild", "--json"]);
+    assert_eq!(rebuilt.status.code(), Some(0), "{}", stderr(&rebuilt));
+    let rebuilt: Value = serde_json::from_str(&stdout(&rebuilt)).unwrap();
+    assert_ne!(rebuilt["chunks"], first);
+    let dense = without_models(folder.path()).args(["search", "bees", "--in", "x.idx", "--mode", "dense"]).output().unwrap();
+    assert_eq!(dense.status.code(), Some(2));
+    assert!(stderr(&dense).contains("--embedder minilm"), "{}", stderr(&dense));
+}
+
+#[test]
+fn prune_forgets_what_is_gone() {
+    let folder = tempfile::tempdir().unwrap();
+    let docs = folder.path().join("docs");
+    fs::create_dir(&docs).unwrap();
+    fs::write(docs.join("a.md"), PAGE).unwrap();
+    fs::write(docs.join("b.md"), "Foxes dig dens in banks of sand.").unwrap();
+    let index = |extra: &[&str]| {
+        let mut args = vec!["index", "docs", "--into", "x.idx", "--embedder", "none", "--json"];
+        args.extend(extra);
+        let output = without_models(folder.path()).args(args).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        serde_json::from_str::<Value>(&stdout(&output)).unwrap()
+    };
+    assert_eq!(index(&[])["documents"], 2);
+    fs::remove_file(docs.join("b.md")).unwrap();
+    assert_eq!(index(&[])["documents"], 2, "without --prune nothing is removed");
+    assert_eq!(index(&["--prune"])["documents"], 1);
+    let output = without_models(folder.path()).args(["search", "foxes", "--in", "x.idx", "--json"]).output().unwrap();
+    assert_eq!(serde_json::from_str::<Value>(&stdout(&output)).unwrap()["hits"], serde_json::json!([]));
+}
+
+#[test]
+fn segment_eval_prints_the_contract() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = serde_json::json!({
+        "id": "d", "source": "t", "boundaries": [3],
+        "sentences": ["Bees fly.", "Bees sting.", "Bees buzz.", "Rain falls.", "Rain is wet.", "Rain ends."]
+    });
+    fs::write(folder.path().join("d.jsonl"), format!("{line}\n{{broken\n")).unwrap();
+    let output = without_models(folder.path())
+        .args(["segment-eval", "--data", "d.jsonl", "--segmenter", "sentence", "--segmenter", "texttiling", "--json"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1), "the broken line counts: {}", stderr(&output));
+    assert!(stderr(&output).contains("d.jsonl:2"));
+    let report: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(report["data"], "d.jsonl");
+    assert_eq!(report["documents"], 1);
+    let row = &report["results"][0];
+    assert_eq!(row["segmenter"], "sentence");
+    // Five boundaries are proposed, one is true.
+    assert_eq!(row["precision"], 0.2);
+    assert_eq!(row["recall"], 1.0);
+    for key in ["pk", "window_diff", "f1", "boundary_similarity", "seconds", "sentences_per_second"] {
+        assert!(row[key].is_number(), "{key}: {row}");
+    }
+}
+
+#[test]
+fn help_has_examples_and_completions_know_the_commands() {
+    let folder = tempfile::tempdir().unwrap();
+    for command in [
+        vec!["segment"], vec!["segment-eval"], vec!["index"], vec!["search"], vec!["eval", "run"], vec!["eval", "report"],
+        vec!["dataset", "from-docs"], vec!["models", "pull"], vec!["completions"],
+    ] {
+        let output = pericope(folder.path()).args(&command).arg("--help").output().unwrap();
+        assert_eq!(output.status.code(), Some(0));
+        assert!(stdout(&output).contains("Example"), "{command:?}");
+    }
+    for shell in ["bash", "zsh", "fish"] {
+        let output = pericope(folder.path()).args(["completions", shell]).output().unwrap();
+        assert!(stdout(&output).contains("segment-eval"), "{shell}");
+    }
+    let listed: Value =
+        serde_json::from_str(&stdout(&pericope(folder.path()).args(["segmenters", "--json"]).output().unwrap())).unwrap();
+    let names: Vec<&str> = listed.as_array().unwrap().iter().map(|e| e["name"].as_str().unwrap()).collect();
+    for name in ["fixed", "same-size", "sentence", "paragraph", "recursive", "structure", "window", "kamradt", "texttiling"] {
+        assert!(names.contains(&name), "{name}");
+    }
+}
+
+#[test]
+fn the_shipped_questions_are_what_from_docs_makes_of_the_handbook() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = pericope(&root())
+        .args(["dataset", "from-docs", "corpora/handbook", "--out"])
+        .arg(folder.path().join("questions.json"))
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let made = fs::read_to_string(folder.path().join("questions.json")).unwrap();
+    let shipped = fs::read_to_string(root().join("corpora/handbook/questions.json")).unwrap();
+    assert!(made == shipped, "run: pericope dataset from-docs corpora/handbook --out corpora/handbook/questions.json");
+    let made: Value = serde_json::from_str(&made).unwrap();
+    let questions: usize = made["data"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|a| a["paragraphs"].as_array().unwrap())
+        .map(|p| p["qas"].as_array().unwrap().len())
+        .sum();
+    assert!(questions >= 100, "{questions}");
+}
