@@ -1,1 +1,18 @@
-//! Under construction.
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+mod builder;
+mod error;
+mod files;
+mod formats;
+mod inline;
+mod options;
+mod split;
+mod walk;
+
+pub use error::ReadError;
+pub use files::{document_id, read_each, read_path};
+pub use formats::{Reader, formats, read_text, reader};
+pub use options::ReadOptions;
+pub use split::{DEFAULT as DEFAULT_SPLITTER, SentenceSplitter, default_splitter, splitter, splitters};
+pub use walk::{WalkOptions, walk};

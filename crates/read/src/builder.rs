@@ -1,0 +1,221 @@
+//! Puts a document together: readers hand over blocks in reading order, the builder splits them into sentences, keeps
+//! account of the bytes that are covered and of those that a reader of the page does not see.
+
+use std::sync::Arc;
+
+use pericope_api::{Document, Format, Kind, Rewrite, Sentence, Span};
+
+use crate::inline::{Inline, Layout};
+use crate::split::SentenceSplitter;
+
+/// A document in the making.
+pub(crate) struct Builder<'a> {
+    pub(crate) source: &'a str,
+    splitter: &'a dyn SentenceSplitter,
+    sentences: Vec<Sentence>,
+    sections: Vec<Vec<String>>,
+    rewrites: Vec<Rewrite>,
+    /// Headings in force, outermost first.
+    headings: Vec<(u8, String)>,
+    /// End of the last sentence: what lies before is dealt with.
+    covered: usize,
+    paragraph: u32,
+    layout: Layout,
+    pub(crate) title: Option<String>,
+}
+
+impl<'a> Builder<'a> {
+    pub(crate) fn new(source: &'a str, splitter: &'a dyn SentenceSplitter) -> Self {
+        Self {
+            source,
+            splitter,
+            sentences: Vec::new(),
+            sections: vec![Vec::new()],
+            rewrites: Vec::new(),
+            headings: Vec::new(),
+            covered: 0,
+            paragraph: 0,
+            layout: Layout::default(),
+            title: None,
+        }
+    }
+
+    /// The document, once every block has been handed over.
+    pub(crate) fn finish(mut self, id: &str, format: Format, source: Arc<str>) -> Document {
+        let rest = self.gap(source.len());
+        self.hidden(rest);
+        self.byte_order_mark();
+        Document {
+            id: id.to_owned(),
+            title: self.title,
+            format,
+            source,
+            sentences: self.sentences,
+            sections: self.sections,
+            rewrites: self.rewrites,
+        }
+    }
+
+    /// End of the last sentence.
+    pub(crate) fn covered(&self) -> usize {
+        self.covered
+    }
+
+    /// Number of sentences so far.
+    pub(crate) fn len(&self) -> usize {
+        self.sentences.len()
+    }
+
+    /// What lies between the last sentence and byte `to`, without the blanks around it; may be empty.
+    pub(crate) fn gap(&self, to: usize) -> Span {
+        Span::new(self.covered, to).trimmed(self.source)
+    }
+
+    /// A block that is one sentence: `body` with what leads up to it from `start` on (a list marker, an opening tag).
+    pub(crate) fn whole(&mut self, start: usize, body: Span, kind: Kind) {
+        let body = body.trimmed(self.source);
+        if !body.is_empty() {
+            let extent = Span::new(start, body.end).trimmed(self.source);
+            self.lead(extent.start, body.start);
+            self.push(extent, kind);
+            self.paragraph += 1;
+        }
+    }
+
+    /// A block that nobody sees: front matter, a script, a link definition.
+    pub(crate) fn hidden(&mut self, span: Span) {
+        let span = span.trimmed(self.source);
+        if !span.is_empty() {
+            self.lead(span.start, span.end);
+            self.push(span, Kind::Markup);
+            self.paragraph += 1;
+        }
+    }
+
+    /// A block of text, split into sentences. `extent` covers the text and the markup around it; where there is nothing
+    /// to see, the whole of it is hidden.
+    pub(crate) fn text(&mut self, extent: Span, inline: &Inline<'_>, kind: Kind) {
+        let extent = extent.trimmed(self.source);
+        if extent.is_empty() {
+            return;
+        }
+        if inline.is_blank(self.source) {
+            return self.hidden(extent);
+        }
+        let mut layout = std::mem::take(&mut self.layout);
+        self.hide_around(extent, inline);
+        if matches!(kind, Kind::Heading(_)) {
+            self.push(extent, kind);
+        } else {
+            layout.split(self.source, extent, inline, self.splitter, &mut |span| self.push(span, kind));
+        }
+        self.layout = layout;
+        self.paragraph += 1;
+    }
+
+    /// A heading: begins a section and is its first sentence.
+    pub(crate) fn heading(&mut self, extent: Span, inline: &Inline<'_>, level: u8) {
+        if inline.is_blank(self.source) {
+            return self.hidden(extent);
+        }
+        let text = inline.visible(self.source);
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        if level == 1 && self.title.is_none() {
+            self.title = Some(text.clone());
+        }
+        while self.headings.last().is_some_and(|(above, _)| *above >= level) {
+            self.headings.pop();
+        }
+        self.headings.push((level, text));
+        self.sections.push(self.headings.iter().map(|(_, text)| text.clone()).collect());
+        self.text(extent, inline, Kind::Heading(level));
+    }
+
+    /// Lets the last sentence reach to byte `end`; what it gains is hidden. Only blanks or markup may lie between.
+    pub(crate) fn extend(&mut self, end: usize) {
+        let gained = self.gap(end);
+        if let Some(last) = self.sentences.last_mut()
+            && !gained.is_empty()
+        {
+            last.span.end = gained.end;
+            self.covered = gained.end;
+            // Text may follow at once, as in `</p>text`; what begins with a tag gets its own line by that.
+            let text_follows = self.source[gained.end..].starts_with(|c: char| !c.is_whitespace() && c != '<');
+            let with = if text_follows { "\n" } else { "" };
+            self.rewrites.push(Rewrite { span: gained, with: with.into() });
+        }
+    }
+
+    /// `span` reads as `with`.
+    pub(crate) fn rewrite(&mut self, span: Span, with: &str) {
+        let after_the_last = self.rewrites.last().is_none_or(|last| last.span.end <= span.start);
+        if !span.is_empty() && after_the_last {
+            self.rewrites.push(Rewrite { span, with: with.into() });
+        }
+    }
+
+    /// Hides the markup that leads up to a block; blocks without white space between them read as lines.
+    fn lead(&mut self, start: usize, end: usize) {
+        let shown = if self.is_glued(start) { "\n" } else { "" };
+        self.rewrite(Span::new(start, end), shown);
+    }
+
+    /// True where a character that shows touches byte `start` from the left.
+    pub(crate) fn is_glued(&self, start: usize) -> bool {
+        self.source[..start].chars().next_back().is_some_and(|c| !c.is_whitespace() && c != BYTE_ORDER_MARK)
+    }
+
+    /// Rewrites everything in `extent` but the pieces that show as they are, and the blanks at its two ends.
+    fn hide_around(&mut self, extent: Span, inline: &Inline<'_>) {
+        let mut at = extent.start;
+        for piece in inline.pieces().iter().filter(|piece| piece.span.end > extent.start) {
+            let seen = if piece.shown.is_some() { piece.span } else { piece.span.trimmed(self.source) };
+            if at == extent.start && !seen.is_empty() {
+                self.lead(at, seen.start);
+            } else if piece.span.start > at {
+                self.hide(at, piece.span.start);
+            }
+            if let Some(shown) = &piece.shown {
+                self.rewrite(piece.span, shown);
+            }
+            at = at.max(piece.span.end);
+        }
+        self.hide(at, extent.end);
+    }
+
+    fn hide(&mut self, start: usize, end: usize) {
+        let span = Span::new(start, end);
+        if !span.of(self.source).trim().is_empty() {
+            self.rewrite(span, "");
+        }
+    }
+
+    fn push(&mut self, span: Span, kind: Kind) {
+        let section = u32::try_from(self.sections.len() - 1).unwrap_or(u32::MAX);
+        self.sentences.push(Sentence { span, kind, paragraph: self.paragraph, section });
+        self.covered = span.end;
+    }
+
+    /// A byte order mark is no blank to Unicode, so it belongs to the first sentence, where nobody sees it.
+    fn byte_order_mark(&mut self) {
+        let mark = Span::new(0, BYTE_ORDER_MARK.len_utf8());
+        if !self.source.starts_with(BYTE_ORDER_MARK) {
+            return;
+        }
+        match self.sentences.first_mut() {
+            Some(first) => first.span.start = 0,
+            None => self.push(mark, Kind::Markup),
+        }
+        self.rewrites.insert(0, Rewrite { span: mark, with: "".into() });
+    }
+
+    /// The source is taken as read up to its byte order mark, if it has one; answers where the text begins.
+    pub(crate) fn skip_byte_order_mark(&mut self) -> usize {
+        if self.source.starts_with(BYTE_ORDER_MARK) {
+            self.covered = BYTE_ORDER_MARK.len_utf8();
+        }
+        self.covered
+    }
+}
+
+const BYTE_ORDER_MARK: char = '\u{feff}';

@@ -1,0 +1,65 @@
+//! Character references.
+
+use html5ever::data::NAMED_ENTITIES;
+
+/// Longest name of a character reference, `&` and `;` left out.
+const LONGEST: usize = 32;
+
+/// The character reference at the start of `text` (which begins with `&`): its length in bytes and what it stands for.
+/// References without their `;` count where HTML says so (`&copy 2026`).
+pub(super) fn reference(text: &str) -> Option<(usize, String)> {
+    let body = text.get(1..)?;
+    if let Some(number) = body.strip_prefix('#') {
+        return numeric(number).map(|(len, c)| (2 + len, c.to_string()));
+    }
+    let len = body.bytes().take(LONGEST).take_while(u8::is_ascii_alphanumeric).count();
+    let with_end = len + usize::from(body.as_bytes().get(len) == Some(&b';'));
+    // Longest name first: `&notin;` is not `&not` and "in;".
+    (1..=with_end).rev().find_map(|len| {
+        let (first, second) = NAMED_ENTITIES.get(body.get(..len)?)?;
+        let text: String = [*first, *second].into_iter().filter(|&c| c != 0).filter_map(char::from_u32).collect();
+        (!text.is_empty()).then_some((1 + len, text))
+    })
+}
+
+/// A number after `&#`: its length and its character.
+fn numeric(text: &str) -> Option<(usize, char)> {
+    let hex = text.starts_with(['x', 'X']);
+    let digits = text.get(usize::from(hex)..)?;
+    let radix = if hex { 16 } else { 10 };
+    let len = digits.chars().take(8).take_while(|c| c.is_digit(radix)).count();
+    let code = u32::from_str_radix(digits.get(..len)?, radix).ok()?;
+    let len = usize::from(hex) + len + usize::from(digits.as_bytes().get(len) == Some(&b';'));
+    let c = match code {
+        0 => char::REPLACEMENT_CHARACTER,
+        // Pages mean Windows-1252 here, and HTML takes them at their word.
+        0x80..=0x9f => WINDOWS.chars().nth(code as usize - 0x80)?,
+        _ => char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER),
+    };
+    Some((len, c))
+}
+
+/// The characters 0x80 to 0x9f of Windows-1252; the five that it leaves out stand for themselves.
+const WINDOWS: &str = "€\u{81}‚ƒ„…†‡ˆ‰Š‹Œ\u{8d}Ž\u{8f}\u{90}‘’“”•–—˜™š›œ\u{9d}žŸ";
+
+#[cfg(test)]
+mod tests {
+    use super::reference;
+
+    #[test]
+    fn references_are_decoded() {
+        let decoded = reference;
+        let is = |len, shown: &str| Some((len, shown.to_owned()));
+        assert_eq!(decoded("&amp; x"), is(5, "&"));
+        assert_eq!(decoded("&copy 2026"), is(5, "©"));
+        assert_eq!(decoded("&notin;"), is(7, "∉"));
+        assert_eq!(decoded("&notit;"), is(4, "¬"));
+        assert_eq!(decoded("&#8364;x"), is(7, "€"));
+        assert_eq!(decoded("&#x20AC;"), is(8, "€"));
+        assert_eq!(decoded("&#150;"), is(6, "–"));
+        assert_eq!(decoded("&#xD800;"), is(8, "\u{fffd}"));
+        for text in ["&", "& ", "&;", "&#", "&#x;", "&nothing", "&é;"] {
+            assert_eq!(decoded(text), if text == "&nothing" { is(4, "¬") } else { None }, "{text}");
+        }
+    }
+}

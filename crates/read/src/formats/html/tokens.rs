@@ -1,0 +1,194 @@
+//! A scanner for HTML that keeps byte ranges: linear, and content with any input.
+
+use memchr::{memchr, memchr3, memmem};
+use pericope_api::Span;
+
+/// A piece of HTML. The spans of consecutive tokens touch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Token<'a> {
+    /// Characters, entities not decoded.
+    Text(Span),
+    /// A tag; `name` as written.
+    Tag { name: &'a str, closing: bool, span: Span },
+    /// What nobody sees: comments, declarations, an element whose content is not text. For `title`, `inner` is the
+    /// title.
+    Hidden { name: &'a str, inner: Span, span: Span },
+}
+
+/// Elements whose content is not markup, or not text that a page shows.
+const RAW: &[&str] = &["script", "style", "title", "textarea", "template", "iframe", "noembed", "noframes", "xmp"];
+
+/// The tokens of `source[at..end]`.
+pub(super) struct Tokens<'a> {
+    source: &'a str,
+    at: usize,
+    end: usize,
+    /// A tag's quotes were not closed before the end: from here on, tags end at the first `>`.
+    plain_quotes: bool,
+    /// No `>` is left, so there is no further tag.
+    no_tags: bool,
+}
+
+impl<'a> Tokens<'a> {
+    pub(super) fn new(source: &'a str, span: Span) -> Self {
+        Self { source, at: span.start, end: span.end, plain_quotes: false, no_tags: false }
+    }
+
+    fn rest(&self, from: usize) -> &'a str {
+        self.source.get(from..self.end).unwrap_or("")
+    }
+
+    /// What begins with the `<` at byte `at`, if that is markup.
+    fn markup(&mut self, at: usize) -> Option<Token<'a>> {
+        let rest = self.rest(at);
+        let second = *rest.as_bytes().get(1)?;
+        if let Some(comment) = rest.strip_prefix("<!--") {
+            let len = memmem::find(comment.as_bytes(), b"-->").map_or(comment.len(), |at| at + 3);
+            return Some(self.hidden("", at, at + 4 + len));
+        }
+        if second == b'!' || second == b'?' {
+            let len = memchr(b'>', rest.as_bytes()).map_or(rest.len(), |at| at + 1);
+            return Some(self.hidden("", at, at + len));
+        }
+        let closing = second == b'/';
+        let name_start = at + 1 + usize::from(closing);
+        let name = self.rest(name_start);
+        if !name.starts_with(|c: char| c.is_ascii_alphabetic()) || self.no_tags {
+            return None;
+        }
+        let name_len = name.bytes().position(|b| b.is_ascii_whitespace() || b == b'/' || b == b'>' || b == b'<');
+        let name = name.get(..name_len?)?;
+        let end = self.tag_end(name_start + name.len())?;
+        let span = Span::new(at, end);
+        let raw = !closing && RAW.iter().any(|raw| raw.eq_ignore_ascii_case(name));
+        if raw && !self.source[at..end].ends_with("/>") {
+            return Some(self.raw(name, span));
+        }
+        Some(Token::Tag { name, closing, span })
+    }
+
+    fn hidden(&self, name: &'a str, start: usize, end: usize) -> Token<'a> {
+        Token::Hidden { name, inner: Span::new(end, end), span: Span::new(start, end) }
+    }
+
+    /// One past the `>` of a tag whose attributes begin at byte `from`; quoted values may hold a `>`.
+    fn tag_end(&mut self, from: usize) -> Option<usize> {
+        if !self.plain_quotes
+            && let Some(end) = self.tag_end_with_quotes(from)
+        {
+            return Some(end);
+        }
+        self.plain_quotes = true;
+        let found = memchr(b'>', &self.source.as_bytes()[from..self.end]);
+        self.no_tags = found.is_none();
+        found.map(|found| from + found + 1)
+    }
+
+    /// The same where every quote is closed.
+    fn tag_end_with_quotes(&self, from: usize) -> Option<usize> {
+        let bytes = &self.source.as_bytes()[..self.end];
+        let mut at = from;
+        loop {
+            at += memchr3(b'>', b'"', b'\'', &bytes[at..])?;
+            let mark = bytes[at];
+            at += 1;
+            if mark == b'>' {
+                return Some(at);
+            }
+            // A quote that no `=` comes before is part of a name.
+            if bytes[from..at - 1].iter().rev().find(|b| !b.is_ascii_whitespace()) == Some(&b'=') {
+                at += memchr(mark, &bytes[at..])? + 1;
+            }
+        }
+    }
+
+    /// A raw element whose start tag is `tag`: up to its end tag, or to the end.
+    fn raw(&self, name: &'a str, tag: Span) -> Token<'a> {
+        let bytes = &self.source.as_bytes()[..self.end];
+        let mut at = tag.end;
+        while let Some(found) = memmem::find(&bytes[at..], b"</") {
+            let start = at + found;
+            at = start + 2;
+            let after = bytes.get(at..at + name.len()).filter(|n| n.eq_ignore_ascii_case(name.as_bytes()));
+            let ends = bytes.get(at + name.len()).is_none_or(|b| b.is_ascii_whitespace() || matches!(b, b'>' | b'/'));
+            if after.is_some() && ends {
+                let end = memchr(b'>', &bytes[at..]).map_or(self.end, |found| at + found + 1);
+                return Token::Hidden { name, inner: Span::new(tag.end, start), span: Span::new(tag.start, end) };
+            }
+        }
+        Token::Hidden { name, inner: Span::new(tag.end, self.end), span: Span::new(tag.start, self.end) }
+    }
+}
+
+impl<'a> Iterator for Tokens<'a> {
+    type Item = Token<'a>;
+
+    fn next(&mut self) -> Option<Token<'a>> {
+        if self.at >= self.end {
+            return None;
+        }
+        let start = self.at;
+        if let Some(token) = self.source[start..].starts_with('<').then(|| self.markup(start)).flatten() {
+            let (Token::Tag { span, .. } | Token::Hidden { span, .. } | Token::Text(span)) = token;
+            self.at = span.end;
+            return Some(token);
+        }
+        // A `<` that begins no markup is text.
+        let text = self.rest(start + 1).as_bytes();
+        self.at = memchr(b'<', text).map_or(self.end, |found| start + 1 + found);
+        Some(Token::Text(Span::new(start, self.at)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Token, Tokens};
+    use pericope_api::Span;
+
+    fn tokens(source: &str) -> Vec<String> {
+        let tokens = Tokens::new(source, Span::new(0, source.len()));
+        tokens
+            .map(|token| match token {
+                Token::Text(span) => format!("text {}", span.of(source)),
+                Token::Tag { name, closing: false, span } => format!("{name} {}", span.of(source)),
+                Token::Tag { name, closing: true, span } => format!("/{name} {}", span.of(source)),
+                Token::Hidden { name, inner, .. } => format!("hidden {name} {}", inner.of(source)),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn tags_comments_and_raw_elements() {
+        assert_eq!(tokens("<P a='>' b=\">\">x</P >"), ["P <P a='>' b=\">\">", "text x", "/P </P >"]);
+        assert_eq!(tokens("a < b <3 </ <"), ["text a ", "text < b ", "text <3 ", "text </ ", "text <"]);
+        assert_eq!(tokens("<!-- <b> --><!doctype html><?x?>y"), ["hidden  ", "hidden  ", "hidden  ", "text y"]);
+        assert_eq!(tokens("<script>a</b></scripts></SCRIPT >z"), ["hidden script a</b></scripts>", "text z"]);
+        assert_eq!(tokens("<title>T &amp; U</title>"), ["hidden title T &amp; U"]);
+        assert_eq!(tokens("<style>never"), ["hidden style never"]);
+    }
+
+    #[test]
+    fn broken_tags_end_somewhere() {
+        assert_eq!(tokens("<a b=\"c>d"), ["a <a b=\"c>", "text d"]);
+        assert_eq!(tokens("<a it's>x"), ["a <a it's>", "text x"]);
+        assert_eq!(tokens("x <y and more"), ["text x ", "text <y and more"]);
+        assert_eq!(tokens("<!-- open"), ["hidden  "]);
+    }
+
+    #[test]
+    fn hostile_input_takes_linear_time() {
+        let start = std::time::Instant::now();
+        for unit in ["<a =\">\" <a =\"", "<a ", "<", "<!-", "</", "<a b='", "<script>", "<a ' ", "<!--", "<x>", "&"] {
+            let source = unit.repeat(400_000);
+            let span = Span::new(0, source.len());
+            let mut at = 0;
+            for token in Tokens::new(&source, span) {
+                let (Token::Text(span) | Token::Tag { span, .. } | Token::Hidden { span, .. }) = token;
+                assert_eq!(span.start, at);
+                at = span.end;
+            }
+            assert_eq!(at, source.len());
+        }
+        assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+    }
+}

@@ -1,0 +1,34 @@
+use std::fmt;
+use std::sync::Arc;
+
+use crate::split::{SentenceSplitter, default_splitter};
+
+/// How files are read.
+#[derive(Clone)]
+pub struct ReadOptions {
+    /// Files larger than this many bytes are refused; 0, the default, is no limit.
+    pub max_bytes: u64,
+    /// Name of the format ([`formats`](crate::formats)), whatever the file is called; by default its extension decides.
+    pub format: Option<String>,
+    /// Text files with an unknown extension, or with none, are read as plain text; true by default.
+    pub unknown_as_plain: bool,
+    /// Cuts running text into sentences.
+    pub splitter: Arc<dyn SentenceSplitter>,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        Self { max_bytes: 0, format: None, unknown_as_plain: true, splitter: default_splitter() }
+    }
+}
+
+impl fmt::Debug for ReadOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReadOptions")
+            .field("max_bytes", &self.max_bytes)
+            .field("format", &self.format)
+            .field("unknown_as_plain", &self.unknown_as_plain)
+            .field("splitter", &self.splitter.name())
+            .finish()
+    }
+}

@@ -1,0 +1,76 @@
+//! English abbreviations (and a few of its neighbours) whose full stop does not end a sentence. Sorted, in lower case,
+//! without the last full stop.
+
+/// Followed by a name or by what they introduce, so hardly ever at the end of a sentence.
+const NEVER_FINAL: &[&str] = &[
+    "adm", "approx", "bldg", "brig", "capt", "cf", "cmdr", "col", "cpl", "dept", "dr", "e.g", "eg", "esp", "fr", "gen",
+    "gov", "hon", "i.e", "ie", "lt", "maj", "messrs", "mlle", "mme", "mr", "mrs", "ms", "mt", "mx", "op", "pres",
+    "prof", "rep", "rev", "sen", "sgt", "sr", "st", "supt", "v", "viz", "vs", "z.b",
+];
+
+/// Abbreviations where a number follows; elsewhere they are words ("no.") or may end a sentence.
+const BEFORE_NUMBERS: &[&str] = &[
+    "apr", "art", "aug", "ca", "ch", "chap", "dec", "ed", "eq", "eqs", "feb", "fig", "figs", "jan", "jul", "jun",
+    "mar", "no", "nos", "nov", "nr", "oct", "p", "par", "pp", "pt", "sec", "sect", "sep", "sept", "v", "ver", "vol",
+    "vols",
+];
+
+/// True for an abbreviation that stands before what it belongs to: `Dr`, `e.g`.
+pub(super) fn never_final(word: &str) -> bool {
+    contains(NEVER_FINAL, word)
+}
+
+/// True for an abbreviation that a number belongs to: `Fig`, `no`.
+pub(super) fn before_numbers(word: &str) -> bool {
+    contains(BEFORE_NUMBERS, word)
+}
+
+/// Initials that are no person's. A sentence may end with them, but a name follows more often ("the U.S. Senate").
+const PLACES: &[&str] = &["a.d", "a.m", "b.c", "d.c", "e.u", "l.a", "p.m", "u.k", "u.n", "u.s", "u.s.a"];
+
+/// Words that begin sentences and hardly ever names.
+const STARTERS: &[&str] = &[
+    "a", "after", "all", "although", "an", "and", "as", "at", "because", "before", "both", "but", "by", "during",
+    "each", "even", "every", "for", "from", "he", "her", "here", "his", "how", "however", "i", "if", "in", "it", "its",
+    "many", "more", "most", "my", "no", "not", "now", "on", "once", "one", "only", "or", "other", "our", "over", "she",
+    "since", "so", "some", "such", "that", "the", "their", "then", "there", "these", "they", "this", "those", "though",
+    "through", "thus", "to", "two", "under", "until", "up", "we", "what", "when", "where", "which", "while", "who",
+    "why", "with", "you", "your",
+];
+
+/// True for an abbreviated name of a country, a town or a time.
+pub(super) fn is_place(word: &str) -> bool {
+    contains(PLACES, word)
+}
+
+/// True for a word that is likelier to begin a sentence than to go on with a name.
+pub(super) fn is_starter(word: &str) -> bool {
+    contains(STARTERS, word)
+}
+
+fn contains(list: &[&str], word: &str) -> bool {
+    let mut buffer = [0u8; 8];
+    let Some(lower) = buffer.get_mut(..word.len()) else { return false };
+    lower.copy_from_slice(word.as_bytes());
+    lower.make_ascii_lowercase();
+    list.binary_search_by(|entry| entry.as_bytes().cmp(lower)).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BEFORE_NUMBERS, NEVER_FINAL, PLACES, STARTERS, before_numbers, never_final};
+
+    #[test]
+    fn lists_are_sorted_and_fit_the_buffer() {
+        for list in [NEVER_FINAL, BEFORE_NUMBERS, PLACES, STARTERS] {
+            assert!(list.is_sorted());
+            assert!(list.iter().all(|word| word.len() <= 8 && !word.bytes().any(|b| b.is_ascii_uppercase())));
+        }
+    }
+
+    #[test]
+    fn case_does_not_matter() {
+        assert!(never_final("Dr") && never_final("I.e") && before_numbers("Fig"));
+        assert!(!never_final("etc") && !never_final("a-very-long-word") && !before_numbers(""));
+    }
+}

@@ -1,0 +1,139 @@
+//! Our layer over the crates' breaks: takes back those after abbreviations, initials and list numbers, moves those in
+//! front of a closing quote or bracket behind it, and proposes those that Unicode's rule about a following small letter
+//! takes away too readily ("in 1861. 2nd Brigade").
+//!
+//! The rules look at the word before the break and the character after it, at most [`REACH`] bytes away, so a break
+//! costs constant time.
+
+use super::abbreviations::{before_numbers, is_place, is_starter, never_final};
+
+/// How far the rules look back, in bytes.
+const REACH: usize = 48;
+
+/// What becomes of a break at byte `at` of `text` when the sentence began at byte `start`: `None` where there is none,
+/// else where it is.
+pub(super) fn refine(text: &str, start: usize, at: usize) -> Option<usize> {
+    let at = past_closers(text, at);
+    let after = text[at..].trim_start();
+    let Some(next) = after.chars().next() else { return Some(at) };
+    let before = text[start..at].trim_end();
+    let gap = &text[start + before.len()..text.len() - after.len()];
+    let body = before.trim_end_matches(|c: char| is_closer(c) || c.is_whitespace());
+    let Some(terminator) = body.chars().next_back() else { return Some(at) };
+    if gap.contains('\n') && blank_line(gap) {
+        return Some(at);
+    }
+    if is_wide_terminator(terminator) {
+        return Some(at);
+    }
+    // Breaks without white space ("v1.Beta", "Yahoo!7") are none, and neither are the ends of lines.
+    if gap.is_empty() || !is_terminator(terminator) {
+        return None;
+    }
+    if (next.is_lowercase() && !stands_alone(before)) || matches!(next, ',' | ';' | ':' | ')' | ']' | '}') {
+        return None;
+    }
+    if terminator == '.' && is_abbreviation(tail(body), body.len() <= REACH, after, body.len() < before.len()) {
+        return None;
+    }
+    Some(at)
+}
+
+/// Hands `sink` the places in `text[from..to]` where a sentence may end though the crates do not say so: a terminator
+/// and white space before a digit or a symbol, or a terminator that stands alone before a word.
+pub(super) fn missed(text: &str, from: usize, to: usize, sink: &mut dyn FnMut(usize)) {
+    for at in memchr::memchr3_iter(b'.', b'?', b'!', &text.as_bytes()[from..to]) {
+        let end = from + at + 1;
+        let rest = text[end..].trim_start_matches(is_closer);
+        let body = rest.trim_start();
+        let Some(next) = body.chars().next().filter(|_| body.len() < rest.len()) else { continue };
+        let symbol = next.is_ascii_digit() || matches!(next, '<' | '(' | '[' | '{' | '$' | '#' | '/' | '@' | '–' | '—');
+        if symbol || (next.is_lowercase() && stands_alone(&text[from..end])) {
+            sink(text.len() - body.len());
+        }
+    }
+}
+
+/// True where the terminator at the end of `body` is a word of its own, as in tokenised text; not so in a spaced
+/// ellipsis.
+fn stands_alone(body: &str) -> bool {
+    let mut before = body.chars().rev().skip(1);
+    before.next() == Some(' ') && before.next().is_some_and(|c| !is_terminator(c))
+}
+
+/// A break in front of closing marks that stand alone (`. '' Then`, `. ) Then`: tokenised text) goes behind them.
+fn past_closers(text: &str, at: usize) -> usize {
+    let mut at = at;
+    loop {
+        let rest = &text[at..];
+        let body = rest.trim_start();
+        let marks = body.len() - body.trim_start_matches([')', ']', '\u{201d}', '\'', '"', '»']).len();
+        let lone = marks > 0 && body[marks..].chars().next().is_none_or(char::is_whitespace);
+        // A single straight quote is as likely an opening one.
+        if !lone || matches!(&body[..marks], "'" | "\"") {
+            return at;
+        }
+        at += rest.len() - body.len() + marks;
+    }
+}
+
+/// The last [`REACH`] bytes.
+fn tail(text: &str) -> &str {
+    &text[text.ceil_char_boundary(text.len().saturating_sub(REACH))..]
+}
+
+/// True where the full stop at the end of `body` belongs to its last word. `whole`: `body` is all of the sentence.
+fn is_abbreviation(body: &str, whole: bool, after: &str, closed: bool) -> bool {
+    let stem = body.trim_end_matches('.');
+    // An ellipsis ends what the words around it end: the crates have judged it by what follows.
+    if body.len() - stem.len() > 1 || closed {
+        return false;
+    }
+    let word = stem.rsplit(|c: char| c.is_whitespace() || matches!(c, '(' | '[' | '{' | '"' | '\u{201c}' | '/' | '—'));
+    let word = word.map(|w| w.trim_matches(['\'', '`', '*', '_', '\u{2018}'])).next().unwrap_or("");
+    let next = after.chars().next().unwrap_or(' ');
+    if never_final(word) || (next.is_ascii_digit() && before_numbers(word)) {
+        return true;
+    }
+    let mut letters = word.chars();
+    let Some(first) = letters.next() else { return false };
+    // The sentence so far is a number or a letter: "1. Open the lid", "A. Introduction".
+    if whole && word.len() == stem.trim_start().len() && word.len() <= 3 && word.bytes().all(|b| b.is_ascii_digit()) {
+        return true;
+    }
+    // Initials: "J.", unless it is the pronoun, and "R.G.".
+    if letters.next().is_none() {
+        return first.is_uppercase() && first != 'I';
+    }
+    if is_place(word) {
+        let next_word = after.split(|c: char| !c.is_alphabetic()).next().unwrap_or("");
+        return !next_word.is_empty() && !is_starter(next_word);
+    }
+    is_initials(word)
+}
+
+/// True for capital letters with full stops between them.
+fn is_initials(word: &str) -> bool {
+    word.contains('.') && word.split('.').all(|part| part.len() == 1 && part.bytes().all(|b| b.is_ascii_uppercase()))
+}
+
+/// True where the white space holds an empty line.
+fn blank_line(gap: &str) -> bool {
+    gap.bytes().filter(|&b| b == b'\n').nth(1).is_some()
+}
+
+/// Marks that close what a terminator ends.
+fn is_closer(c: char) -> bool {
+    matches!(c, ')' | ']' | '}' | '"' | '\'' | '\u{201d}' | '\u{2019}' | '»' | '*' | '_' | '`')
+        || matches!(c, '」' | '』' | '）' | '】' | '》')
+}
+
+/// Terminators that need white space after them.
+fn is_terminator(c: char) -> bool {
+    matches!(c, '.' | '!' | '?' | '…' | '‼' | '⁇' | '⁈' | '⁉' | '؟' | '۔' | '।' | '॥' | '։' | '።' | '។')
+}
+
+/// Terminators of scripts that write no space between sentences.
+fn is_wide_terminator(c: char) -> bool {
+    matches!(c, '。' | '！' | '？' | '｡' | '．' | '။')
+}

@@ -1,0 +1,117 @@
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use std::time::{Duration, Instant};
+
+use super::{DEFAULT, SentenceSplitter, default_splitter, splitter, splitters};
+
+fn split<'a>(splitter: &dyn SentenceSplitter, text: &'a str) -> Vec<&'a str> {
+    let mut found = Vec::new();
+    splitter.split(text, &mut |span| found.push(span.of(text)));
+    found
+}
+
+fn default(text: &str) -> Vec<&str> {
+    split(default_splitter().as_ref(), text)
+}
+
+#[test]
+fn the_default_is_the_registrys_first() {
+    assert_eq!(splitters().next().unwrap().0, DEFAULT);
+    assert_eq!(default_splitter().name(), DEFAULT);
+    for (name, _) in splitters() {
+        assert_eq!(splitter(name).unwrap().name(), name);
+    }
+    assert!(splitter("nothing").is_none());
+}
+
+#[test]
+fn abbreviations_initials_and_numbers_do_not_end_sentences() {
+    let whole = [
+        "We met Dr. Smith at St. Mary's.",
+        "See Fig. 3 and No. 12, e.g. Table 2.",
+        "J. R. R. Tolkien wrote it.",
+        "Version 2.0.1 costs 3.50 dollars on example.com today.",
+        "1. Open the lid.",
+        "\"What?\" he asked.",
+        "It ran (see v1.Beta) and\nwent on over\nthree lines.",
+    ];
+    for text in whole {
+        assert_eq!(default(text), [text]);
+    }
+    assert_eq!(default("I said no. Then I left."), ["I said no.", "Then I left."]);
+    assert_eq!(default("It was he and I. Then we left."), ["It was he and I.", "Then we left."]);
+    assert_eq!(default("He said \"Stop!\" Then he left."), ["He said \"Stop!\"", "Then he left."]);
+    assert_eq!(default("So it was . '' Then he left ."), ["So it was . ''", "Then he left ."]);
+}
+
+#[test]
+fn empty_lines_end_sentences_and_line_ends_do_not() {
+    assert_eq!(default("no full stop\n\nNext part"), ["no full stop", "Next part"]);
+    assert_eq!(default("no full stop\r\n\r\nNext part"), ["no full stop", "Next part"]);
+    assert_eq!(default("one\r\ntwo Dr.\nNo. Three."), ["one\r\ntwo Dr.\nNo.", "Three."]);
+}
+
+#[test]
+fn scripts_without_spaces_are_split() {
+    assert_eq!(default("你好。今天怎么样？很好！"), ["你好。", "今天怎么样？", "很好！"]);
+    assert_eq!(default("「行こう。」彼は言った。"), ["「行こう。」", "彼は言った。"]);
+    assert_eq!(default("यह एक है। यह दो है।"), ["यह एक है।", "यह दो है।"]);
+    assert_eq!(default("Привет. Как дела?"), ["Привет.", "Как дела?"]);
+}
+
+/// Inputs on which a regular expression or a look-ahead could take quadratic time. The limit is a hundred times what a
+/// linear splitter needs, far below what a quadratic one would.
+#[test]
+fn long_and_odd_inputs_take_linear_time() {
+    let n = 2_000_000;
+    let inputs = [
+        ("no punctuation", "word ".repeat(n / 5)),
+        ("no white space", "x".repeat(n)),
+        ("full stops", "a. ".repeat(n / 3)),
+        ("capital full stops", "A. ".repeat(n / 3)),
+        ("bare full stops", ".".repeat(n)),
+        ("spaces", format!("a.{}b", " ".repeat(n))),
+        ("line ends", format!("a.{}b", "\n".repeat(n))),
+        ("carriage returns", format!("a.{}b", "\r".repeat(n))),
+        ("brackets", format!("a. {}", "( ".repeat(n / 2))),
+        ("closing brackets", format!("a. {}", ") ".repeat(n / 2))),
+        ("quotes", "\"".repeat(n)),
+        ("commas", format!("a. {}", ", ".repeat(n / 2))),
+        ("ideographs", "漢".repeat(n / 3)),
+        ("combining marks", format!("a{}", "\u{301}".repeat(n / 2))),
+    ];
+    let splitter = default_splitter();
+    for (what, text) in &inputs {
+        let start = Instant::now();
+        let (mut sentences, mut at) = (0, 0);
+        splitter.split(text, &mut |span| {
+            assert!(span.start >= at && text[at..span.start].trim().is_empty());
+            (sentences, at) = (sentences + 1, span.end);
+        });
+        assert!(text[at..].trim().is_empty());
+        assert!(sentences >= 1);
+        assert!(start.elapsed() < Duration::from_secs(20), "{what}: {:?}", start.elapsed());
+    }
+}
+
+mod properties {
+    use proptest::prelude::*;
+
+    use super::super::{splitter, splitters};
+
+    proptest! {
+        #[test]
+        fn sentences_tile_any_text(text in "(\\PC|[ \n\r.!?…。'\")]){0,80}") {
+            for (name, _) in splitters() {
+                let mut at = 0;
+                splitter(name).unwrap().split(&text, &mut |span| {
+                    assert!(text[at..span.start].trim().is_empty(), "{name}");
+                    assert_eq!(span.of(&text).trim(), span.of(&text));
+                    assert!(!span.is_empty());
+                    at = span.end;
+                });
+                prop_assert!(text[at..].trim().is_empty(), "{}", name);
+            }
+        }
+    }
+}

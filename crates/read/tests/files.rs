@@ -1,0 +1,157 @@
+//! Files and folders, good and bad.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use pericope_read::{ReadError, ReadOptions, WalkOptions, document_id, read_each, read_path, walk};
+
+fn write(folder: &Path, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
+    let path = folder.join(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(&path, bytes).unwrap();
+    path
+}
+
+fn error(path: &Path) -> ReadError {
+    read_path(path, &ReadOptions::default()).unwrap_err()
+}
+
+/// Paths below `folder`, a mark before those that are errors.
+fn names(folder: &Path, options: &WalkOptions) -> Vec<String> {
+    let name = |path: &Path| document_id(path.strip_prefix(folder).unwrap());
+    walk(&[folder], options)
+        .iter()
+        .map(|item| match item {
+            Ok(path) => name(path),
+            Err(error) => format!("!{}", name(error.path().unwrap())),
+        })
+        .collect()
+}
+
+#[test]
+fn good_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let read = |path: PathBuf| read_path(path, &ReadOptions::default()).unwrap();
+    let documents = read(write(folder.path(), "a.MD", "# T\n\nOne. Two."));
+    assert_eq!((documents.len(), documents[0].len(), documents[0].title.as_deref()), (1, 3, Some("T")));
+    assert_eq!(documents[0].id, document_id(folder.path().join("a.MD")));
+    assert_eq!(read(write(folder.path(), "b.html", "<p>x")).len(), 1);
+    assert_eq!(read(write(folder.path(), "c.jsonl", "{\"id\":1,\"text\":\"x\"}\n{\"id\":2,\"text\":\"y\"}")).len(), 2);
+    assert_eq!(read(write(folder.path(), "README", "Plain. Text."))[0].len(), 2);
+    let markdown = ReadOptions { format: Some("md".into()), ..ReadOptions::default() };
+    let page = write(folder.path(), "page", "# T");
+    assert_eq!(read_path(&page, &markdown).unwrap()[0].title.as_deref(), Some("T"));
+}
+
+#[test]
+fn bad_files_are_named_with_the_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    assert!(matches!(error(&at.join("none.md")), ReadError::NotFound { .. }));
+    assert!(matches!(error(at), ReadError::NotAFile { .. }));
+    for empty in ["", " \n\t", "\u{feff}\n"] {
+        assert!(matches!(error(&write(at, "empty.md", empty)), ReadError::Empty { .. }));
+    }
+    let bad = error(&write(at, "latin.txt", b"caf\xe9 au lait"));
+    assert!(matches!(bad, ReadError::InvalidUtf8 { offset: 3, .. }), "{bad}");
+    assert!(bad.to_string().contains("latin.txt") && bad.to_string().contains("byte 3"), "{bad}");
+    assert!(matches!(error(&write(at, "image.md", b"\x89PNG\r\n\x1a\n")), ReadError::Binary { .. }));
+    let zero = error(&write(at, "blob.bin", b"ab\0c"));
+    assert!(zero.to_string().contains("blob.bin: not text but binary data (byte 2 is zero)"), "{zero}");
+    let small = ReadOptions { max_bytes: 3, ..ReadOptions::default() };
+    let long = write(at, "long.txt", "four");
+    assert!(matches!(read_path(&long, &small), Err(ReadError::TooLarge { bytes: 4, limit: 3, .. })));
+    let strict = ReadOptions { unknown_as_plain: false, ..ReadOptions::default() };
+    let unknown = write(at, "x.conf", "a = b");
+    assert!(matches!(read_path(&unknown, &strict), Err(ReadError::UnknownExtension { .. })));
+    let format = ReadOptions { format: Some("word".into()), ..ReadOptions::default() };
+    let message = read_path(&long, &format).unwrap_err().to_string();
+    assert!(message.contains("\"word\"") && message.contains("markdown"), "{message}");
+}
+
+#[test]
+fn broken_lines_leave_the_rest_of_a_file_readable() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = write(folder.path(), "d.jsonl", "{\"id\":\"a\",\"text\":\"x\"}\nbroken\n{\"id\":\"b\",\"text\":\"y\"}");
+    let (mut good, mut bad) = (Vec::new(), Vec::new());
+    read_each(&path, &ReadOptions::default(), &mut |item| match item {
+        Ok(document) => good.push(document.id),
+        Err(error) => bad.push(error.to_string()),
+    });
+    assert_eq!(good, ["a", "b"]);
+    assert!(bad.len() == 1 && bad[0].contains("d.jsonl, line 2"), "{bad:?}");
+    assert!(matches!(read_path(&path, &ReadOptions::default()), Err(ReadError::Line { line: 2, .. })));
+}
+
+#[test]
+fn ids_are_the_path_as_given() {
+    for (path, id) in [("./a/b.md", "a/b.md"), ("../a.md", "../a.md"), ("/x/y", "/x/y"), ("a//b/./c", "a/b/c")] {
+        assert_eq!(document_id(path), id);
+    }
+}
+
+#[test]
+fn walks_are_sorted_and_respect_gitignore() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    for name in ["z.md", "a/b.txt", "a/c.rs", "a.md", ".hidden.md", "target/x.md", "a/skip.md"] {
+        write(at, name, "x");
+    }
+    write(at, ".gitignore", "target/\nskip.md\n");
+    let all = WalkOptions::default();
+    assert_eq!(names(at, &all), ["a/b.txt", "a/c.rs", "a.md", "z.md"]);
+    let known = WalkOptions { known_only: true, ..all.clone() };
+    assert_eq!(names(at, &known), ["a/b.txt", "a.md", "z.md"]);
+    let everything = WalkOptions { gitignore: false, hidden: true, ..all.clone() };
+    assert_eq!(names(at, &everything).len(), 8);
+    // A file that is named is found, ignored or not, and only once.
+    let named = [at.join("a/skip.md"), at.join("a/skip.md"), at.join("none.md")];
+    let found = walk(&named, &all);
+    assert_eq!(found.len(), 2);
+    assert_eq!(found[0].as_ref().unwrap(), &named[0]);
+    assert!(matches!(&found[1], Err(ReadError::NotFound { .. })));
+}
+
+#[cfg(unix)]
+#[test]
+fn links_that_lead_nowhere_or_in_a_circle_are_named() {
+    use std::os::unix::fs::symlink;
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    write(at, "docs/a.md", "x");
+    symlink("nowhere.md", at.join("docs/dangling.md")).unwrap();
+    symlink(at.join("docs"), at.join("docs/loop")).unwrap();
+    symlink("self.md", at.join("docs/self.md")).unwrap();
+    symlink("a.md", at.join("docs/link.md")).unwrap();
+    let expected = ["docs/a.md", "!docs/dangling.md", "docs/link.md", "!docs/loop", "!docs/self.md"];
+    assert_eq!(names(at, &WalkOptions::default()), expected);
+    let errors: Vec<_> = walk(&[at], &WalkOptions::default()).into_iter().filter_map(Result::err).collect();
+    assert!(matches!(&errors[0], ReadError::DanglingLink { target, .. } if target == Path::new("nowhere.md")));
+    assert!(matches!(&errors[1], ReadError::LinkLoop { .. }), "{}", errors[1]);
+    assert!(matches!(&errors[2], ReadError::LinkLoop { .. }), "{}", errors[2]);
+    assert!(matches!(error(&at.join("docs/dangling.md")), ReadError::DanglingLink { .. }));
+}
+
+#[cfg(unix)]
+#[test]
+fn files_and_folders_without_permission_are_named() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let locked = write(folder.path(), "locked.md", "x");
+    let inside = write(folder.path(), "closed/x.md", "x");
+    fs::set_permissions(&locked, fs::Permissions::from_mode(0o000)).unwrap();
+    let closed = inside.parent().unwrap().to_owned();
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
+    let may_read_all = fs::read(&locked).is_ok();
+    let (file, names) = (read_path(&locked, &ReadOptions::default()), names(folder.path(), &WalkOptions::default()));
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o755)).unwrap();
+    if may_read_all {
+        // The superuser may read everything: then these are files like any other.
+        assert!(file.is_ok());
+        assert_eq!(names, ["closed/x.md", "locked.md"]);
+    } else {
+        assert!(matches!(file, Err(ReadError::Permission { .. })));
+        assert_eq!(names, ["!closed", "locked.md"]);
+    }
+}

@@ -1,0 +1,166 @@
+//! What holds for any input: sentences tile the source, and rewrites stay in order.
+#![allow(clippy::unwrap_used)]
+
+use pericope_api::{Document, Span};
+use pericope_read::{ReadOptions, read_text};
+use proptest::prelude::*;
+
+fn check(format: &str, source: &str) -> Document {
+    let document = read_text("d", format, source, &ReadOptions::default()).unwrap();
+    assert_eq!(document.check(), Ok(()), "{format}: {source:?}");
+    assert_eq!(&*document.source, source);
+    let mut at = 0;
+    for rewrite in &document.rewrites {
+        assert!(rewrite.span.start >= at && !rewrite.span.is_empty(), "{format}: {source:?}: {:?}", document.rewrites);
+        assert!(source.get(rewrite.span.start..rewrite.span.end).is_some());
+        at = rewrite.span.end;
+    }
+    let shown = document.visible(Span::new(0, source.len()));
+    assert!(document.rewrites.is_empty() == matches!(shown, std::borrow::Cow::Borrowed(_)));
+    document
+}
+
+/// Pieces that mean something to a parser, between words and odd characters.
+fn soup(pieces: &'static [&'static str]) -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        4 => proptest::sample::select(pieces).prop_map(str::to_owned),
+        2 => "[a-zA-Z]{1,6}[.!? ]{0,2}",
+        1 => "\\PC{0,3}",
+        1 => proptest::sample::select(&["\n", "\n\n", "\r\n", " ", "    ", "\t", "\u{feff}", "\u{2028}", "。", "\0"][..])
+            .prop_map(str::to_owned),
+    ];
+    proptest::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
+}
+
+const MARKDOWN: &[&str] = &[
+    "# ",
+    "## ",
+    "\n# ",
+    "\n===\n",
+    "\n---\n",
+    "---\n",
+    "+++\n",
+    "- ",
+    "\n- ",
+    "\n  - ",
+    "1. ",
+    "\n2) ",
+    "> ",
+    "\n> ",
+    ">",
+    "```",
+    "\n```\n",
+    "~~~",
+    "`",
+    "``",
+    "*",
+    "**",
+    "_",
+    "~~",
+    "[",
+    "](",
+    ")",
+    "![",
+    "[a]: /b",
+    "[^1]",
+    "[^1]: ",
+    "\n|a|b|\n|-|-|\n|c|d|\n",
+    "|",
+    "<div>",
+    "</div>",
+    "<b>",
+    "<!--",
+    "-->",
+    "<br>",
+    "<pre>",
+    "<table>",
+    "&amp;",
+    "&",
+    "\\",
+    "\\\n",
+    "  \n",
+    "- [ ] ",
+    "<http://a.b>",
+    "    code\n",
+    "> [!NOTE]\n",
+    "{{ x }}",
+    "import a from 'b'\n",
+    "<h1>",
+    "</h1>",
+    "{#id}",
+];
+
+const HTML: &[&str] = &[
+    "<p>",
+    "</p>",
+    "<div class='a'>",
+    "</div>",
+    "<b>",
+    "</b>",
+    "<h1>",
+    "</h1>",
+    "<h2>",
+    "<ul>",
+    "<li>",
+    "</ul>",
+    "<pre>",
+    "</pre>",
+    "<table>",
+    "</table>",
+    "<tr>",
+    "<td>",
+    "</td>",
+    "<br/>",
+    "<head>",
+    "</head>",
+    "<title>",
+    "</title>",
+    "<body>",
+    "</html>",
+    "<script>",
+    "</script>",
+    "<style>",
+    "<!--",
+    "-->",
+    "<!doctype html>",
+    "<?x ",
+    ">",
+    "<",
+    "\"",
+    "'",
+    "=",
+    "&amp;",
+    "&nbsp;",
+    "&#65",
+    "&",
+    ";",
+    "<a b=\"",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn markdown_soup(source in soup(MARKDOWN)) {
+        check("markdown", &source);
+    }
+
+    #[test]
+    fn html_soup(source in soup(HTML)) {
+        check("html", &source);
+    }
+
+    #[test]
+    fn plain_soup(source in soup(&[". ", "\n", "。", "\"", ")", "Dr. "])) {
+        let document = check("plain", &source);
+        prop_assert!(document.rewrites.len() <= 1);
+    }
+
+    #[test]
+    fn any_json_text(text in "\\PC{0,60}", format in proptest::sample::select(&["md", "html", "plain", "rst"][..])) {
+        let line = serde_json::json!({"id": "x", "text": text, "format": format}).to_string();
+        let document = read_text("d", "jsonl", line, &ReadOptions::default()).unwrap();
+        prop_assert_eq!(&*document.source, text.as_str());
+        prop_assert_eq!(document.check(), Ok(()));
+    }
+}
