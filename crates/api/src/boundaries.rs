@@ -114,15 +114,9 @@ mod tests {
     #[test]
     fn the_end_of_the_document_is_no_boundary() {
         assert!(Boundaries::new(3, vec![1, 2]).is_ok());
-        assert_eq!(
-            Boundaries::new(3, vec![3]),
-            Err(BoundaryError::OutOfRange { boundary: 3, sentences: 3 })
-        );
+        assert_eq!(Boundaries::new(3, vec![3]), Err(BoundaryError::OutOfRange { boundary: 3, sentences: 3 }));
         assert_eq!(Boundaries::new(0, vec![]).map(|b| b.segments()), Ok(0));
-        assert_eq!(
-            Boundaries::new(9, vec![4, 4]),
-            Err(BoundaryError::NotIncreasing { previous: 4, next: 4 })
-        );
+        assert_eq!(Boundaries::new(9, vec![4, 4]), Err(BoundaryError::NotIncreasing { previous: 4, next: 4 }));
     }
 
     #[test]

@@ -162,10 +162,7 @@ impl Document {
     /// The headings above sentence `i`, outermost first; a heading's own path ends with itself.
     #[must_use]
     pub fn heading_path(&self, i: usize) -> &[String] {
-        self.sentences
-            .get(i)
-            .and_then(|s| self.sections.get(s.section as usize))
-            .map_or(&[], Vec::as_slice)
+        self.sentences.get(i).and_then(|s| self.sections.get(s.section as usize)).map_or(&[], Vec::as_slice)
     }
 
     /// Index of the first sentence that ends after byte `offset`; `len()` where there is none.

@@ -50,11 +50,13 @@ pub trait Segmenter: Send + Sync {
     /// [`SegmentError::Unsupported`] for segmenters without scores, else as [`Segmenter::cut`].
     fn cut_known(&self, document: &Document, segments: usize) -> Result<Boundaries, SegmentError> {
         match self.cut(document)? {
-            Cuts::Scores { scores, .. } if document.len() > 0 => {
+            Cuts::Scores { scores, .. } if !document.is_empty() => {
                 Ok(Boundaries::top(&scores, segments.saturating_sub(1)))
             }
             Cuts::Scores { .. } => Ok(Boundaries::none(0)),
-            _ => Err(SegmentError::Unsupported("this segmenter gives no scores, so it cannot be told the number of segments".into())),
+            _ => Err(SegmentError::Unsupported(
+                "this segmenter gives no scores, so it cannot be told the number of segments".into(),
+            )),
         }
     }
 }

@@ -49,7 +49,9 @@ pub enum Command {
         json: bool,
     },
     /// Print a completion script for a shell
-    #[command(after_help = "Examples:\n  pericope completions bash > ~/.local/share/bash-completion/completions/pericope\n  pericope completions zsh > ~/.zfunc/_pericope")]
+    #[command(
+        after_help = "Examples:\n  pericope completions bash > ~/.local/share/bash-completion/completions/pericope\n  pericope completions zsh > ~/.zfunc/_pericope"
+    )]
     Completions {
         /// The shell
         shell: clap_complete::Shell,

@@ -2,9 +2,9 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod commands;
 mod input;
 mod page;
-mod commands;
 mod progress;
 mod resources;
 mod status;

@@ -12,17 +12,22 @@ use serde_json::Value;
 
 /// The quickstart on some of its questions.
 fn run(out: &Path, extra: &[&str]) -> Output {
-    let mut args = vec!["eval", "run", "eval/quickstart.toml", "--set", "data.questions=24", "--set", "data.documents=9", "--out"];
+    let mut args =
+        vec!["eval", "run", "eval/quickstart.toml", "--set", "data.questions=24", "--set", "data.documents=9", "--out"];
     args.push(out.to_str().unwrap());
     args.extend(extra);
     pericope(&root()).args(args).output().unwrap()
 }
 
 const WORDS_ONLY: [&str; 8] = [
-    "--set", "retrieval.embedder=none",
-    "--set", "retrieval.modes=[\"bm25\"]",
-    "--set", "chunker=[{name=\"fixed\",spec=\"fixed:words=60\"},{name=\"same-size\",spec=\"same-size:reference=blocks\"},{name=\"blocks\",spec=\"paragraph\"}]",
-    "--set", "retrieval.token_budgets=[200]",
+    "--set",
+    "retrieval.embedder=none",
+    "--set",
+    "retrieval.modes=[\"bm25\"]",
+    "--set",
+    "chunker=[{name=\"fixed\",spec=\"fixed:words=60\"},{name=\"same-size\",spec=\"same-size:reference=blocks\"},{name=\"blocks\",spec=\"paragraph\"}]",
+    "--set",
+    "retrieval.token_budgets=[200]",
 ];
 
 fn read(path: &Path) -> Value {
@@ -32,7 +37,7 @@ fn read(path: &Path) -> Value {
 /// Without what differs from run to run.
 fn timeless(mut summary: Value) -> Value {
     for row in summary["chunkers"].as_array_mut().unwrap() {
-        for key in ["segment_seconds", "index_seconds", "index_bytes"] {
+        for key in ["segment_seconds", "index_seconds", "index_bytes", "query_times"] {
             row.as_object_mut().unwrap().remove(key);
         }
     }
@@ -59,7 +64,19 @@ fn a_run_leaves_the_files_of_the_contract() {
     let cells = summary["cells"].as_array().unwrap();
     assert_eq!(cells.len(), 12);
     for cell in cells {
-        for metric in ["judge", "token_f1", "rouge_l", "answer_iou", "span_recall", "span_precision", "iou", "precision_omega", "hit", "mrr", "ndcg"] {
+        for metric in [
+            "judge",
+            "token_f1",
+            "rouge_l",
+            "answer_iou",
+            "span_recall",
+            "span_precision",
+            "iou",
+            "precision_omega",
+            "hit",
+            "mrr",
+            "ndcg",
+        ] {
             let value = cell["metrics"][metric].as_f64().unwrap_or_else(|| panic!("{metric} in {cell}"));
             let top = if metric == "judge" { 10.0 } else { 1.0 };
             assert!((0.0..=top).contains(&value), "{metric} = {value}");
@@ -69,25 +86,43 @@ fn a_run_leaves_the_files_of_the_contract() {
             assert!(cell["context_tokens"].as_f64().unwrap() <= budget);
         }
     }
-    let of = |name: &str, k: u64| cells.iter().find(|c| c["chunker"] == name && c["k"] == k).unwrap()["metrics"].clone();
+    let of =
+        |name: &str, k: u64| cells.iter().find(|c| c["chunker"] == name && c["k"] == k).unwrap()["metrics"].clone();
     for name in ["fixed", "same-size", "blocks"] {
         let (one, five) = (of(name, 1), of(name, 5));
         assert!(one["span_recall"].as_f64() <= five["span_recall"].as_f64());
-        assert!(five["hit"].as_f64().unwrap() > 0.5, "{name} finds little: {five}");
+        assert!(five["hit"].as_f64().unwrap() > 0.3, "{name} finds little: {five}");
     }
     let means = |name: &str| {
-        summary["chunkers"].as_array().unwrap().iter().find(|c| c["name"] == name).unwrap()["mean_words"].as_f64().unwrap()
+        summary["chunkers"].as_array().unwrap().iter().find(|c| c["name"] == name).unwrap()["mean_words"]
+            .as_f64()
+            .unwrap()
     };
     assert!((means("same-size") / means("blocks") - 1.0).abs() < 0.25, "{} {}", means("same-size"), means("blocks"));
     let comparison = &summary["comparisons"][0];
-    for key in ["a", "b", "mode", "metric", "n", "difference", "low", "high", "p", "p_holm", "wins", "ties", "losses", "detectable"] {
+    for key in [
+        "a",
+        "b",
+        "mode",
+        "metric",
+        "n",
+        "difference",
+        "low",
+        "high",
+        "p",
+        "p_holm",
+        "wins",
+        "ties",
+        "losses",
+        "detectable",
+    ] {
         assert!(!comparison[key].is_null(), "{key}: {comparison}");
     }
     let items = fs::read_to_string(folder.path().join("items.jsonl")).unwrap();
     assert_eq!(items.lines().count(), 12 * 24);
     let record = read(&folder.path().join("run.json"));
     assert_eq!(record["config"]["data"]["questions"], 24);
-    let checksum = record["checksums"]["data"]["corpora/handbook/questions.json"].as_str().unwrap();
+    let checksum = record["checksums"]["data"]["corpora/handbook-questions.json"].as_str().unwrap();
     assert_eq!(checksum.len(), 64);
     for page in ["summary.md", "index.html"] {
         assert!(fs::read_to_string(folder.path().join(page)).unwrap().contains("same-size"));
@@ -98,7 +133,8 @@ fn a_run_leaves_the_files_of_the_contract() {
 fn two_runs_agree_whatever_the_number_of_threads() {
     let (a, b) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     assert_eq!(run(a.path(), &WORDS_ONLY).status.code(), Some(0));
-    let mut args = vec!["eval", "run", "eval/quickstart.toml", "--set", "data.questions=24", "--set", "data.documents=9", "--out"];
+    let mut args =
+        vec!["eval", "run", "eval/quickstart.toml", "--set", "data.questions=24", "--set", "data.documents=9", "--out"];
     args.push(b.path().to_str().unwrap());
     args.extend(WORDS_ONLY);
     let output = pericope(&root()).env("RAYON_NUM_THREADS", "1").args(args).output().unwrap();
@@ -142,7 +178,10 @@ fn the_quickstart_runs_with_vectors() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let output = run(folder.path(), &["--set", "retrieval.k=[3]", "--set", "retrieval.token_budgets=[]"]);
+    let output = run(
+        folder.path(),
+        &["--set", "retrieval.k=[3]", "--set", "retrieval.token_budgets=[]", "--set", "retrieval.modes=[\"dense\"]"],
+    );
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let summary = read(&folder.path().join("summary.json"));
     for cell in summary["cells"].as_array().unwrap() {

@@ -182,8 +182,7 @@ impl Experiment {
     /// # Errors
     /// [`ConfigError`], whose message is one line that names the file and the key.
     pub fn load(path: &Path, overrides: &[String]) -> Result<Self, ConfigError> {
-        let text =
-            std::fs::read_to_string(path).map_err(|source| ConfigError::Io { path: path.to_owned(), source })?;
+        let text = std::fs::read_to_string(path).map_err(|source| ConfigError::Io { path: path.to_owned(), source })?;
         Self::parse(&text, path, overrides)
     }
 
@@ -230,11 +229,16 @@ impl Experiment {
                 return Err(format!("two chunkers are named '{}'", chunker.name));
             }
         }
+        for chunker in &self.chunkers {
+            pericope_segment::registry::check(&chunker.spec).map_err(|e| format!("chunker '{}': {e}", chunker.name))?;
+        }
         known("data.kind", &self.data.kind, &["squad", "chroma"])?;
         for mode in &self.retrieval.modes {
             known("retrieval.modes", mode, &["dense", "bm25", "hybrid"])?;
             if mode != "bm25" && self.retrieval.embedder == "none" {
-                return Err(format!("retrieval.modes asks for {mode}, which needs an embedder, but retrieval.embedder = \"none\""));
+                return Err(format!(
+                    "retrieval.modes asks for {mode}, which needs an embedder, but retrieval.embedder = \"none\""
+                ));
             }
         }
         if self.retrieval.modes.is_empty() {
@@ -342,7 +346,8 @@ mod tests {
 
     #[test]
     fn overrides_reach_any_key() {
-        let e = parse(SMALL, &["data.questions=0", "retrieval.k=[2]", "retrieval.modes=[\"bm25\"]", "name=other"]).unwrap();
+        let e =
+            parse(SMALL, &["data.questions=0", "retrieval.k=[2]", "retrieval.modes=[\"bm25\"]", "name=other"]).unwrap();
         assert_eq!((e.data.questions, e.retrieval.k, e.name.as_str()), (0, vec![2], "other"));
         assert!(parse(SMALL, &["data.questons=1"]).unwrap_err().contains("questons"));
         assert!(parse(SMALL, &["novalue"]).unwrap_err().contains("key=value"));

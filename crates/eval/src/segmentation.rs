@@ -34,8 +34,7 @@ struct Line {
 /// # Errors
 /// [`DataError`] where the file cannot be read, or no line of it can be used.
 pub fn read_segmented(path: &Path) -> Result<(Vec<Segmented>, Vec<String>), DataError> {
-    let text =
-        std::fs::read_to_string(path).map_err(|source| DataError::Io { path: path.to_owned(), source })?;
+    let text = std::fs::read_to_string(path).map_err(|source| DataError::Io { path: path.to_owned(), source })?;
     let mut found = Vec::new();
     let mut skipped = Vec::new();
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
@@ -46,7 +45,10 @@ pub fn read_segmented(path: &Path) -> Result<(Vec<Segmented>, Vec<String>), Data
     }
     if found.is_empty() {
         let first = skipped.first().cloned().unwrap_or_else(|| "it is empty".into());
-        return Err(DataError::Layout { path: PathBuf::from(path), problem: format!("no document in it can be used ({first})") });
+        return Err(DataError::Layout {
+            path: PathBuf::from(path),
+            problem: format!("no document in it can be used ({first})"),
+        });
     }
     Ok((found, skipped))
 }

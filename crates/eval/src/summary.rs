@@ -37,8 +37,11 @@ pub struct Summary {
 pub struct ChunkerRow {
     /// Its name in this run, unique.
     pub name: String,
-    /// The segmenter's spec, as resolved.
+    /// The segmenter's spec, with the limit in force.
     pub spec: String,
+    /// What the spec came down to on this corpus, where it depends on it: `fixed:words=133` for a `same-size`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resolved: Option<String>,
     /// Chunks in the index.
     pub chunks: usize,
     /// Mean words a chunk.
@@ -67,6 +70,17 @@ pub struct ChunkerRow {
     /// How long a query takes, by mode.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub query_times: BTreeMap<String, QueryTimes>,
+}
+
+impl ChunkerRow {
+    /// The spec as tables show it: with what it came down to on this corpus.
+    #[must_use]
+    pub fn shown_spec(&self) -> String {
+        match &self.resolved {
+            Some(resolved) => format!("{} = {resolved}", self.spec),
+            None => self.spec.clone(),
+        }
+    }
 }
 
 /// Percentiles of the time of a query; its embedding is not in it.

@@ -1,1 +1,16 @@
-//! Under construction.
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+mod batches;
+mod bert;
+#[doc(hidden)]
+pub mod kernels;
+mod minilm;
+pub mod models;
+pub mod registry;
+mod tokens;
+
+pub use candle_core::Device;
+pub use minilm::MiniLm;
+pub use models::{ModelDir, ModelError};
+pub use tokens::{WordPiece, WordPieceCounter};

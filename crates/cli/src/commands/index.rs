@@ -71,8 +71,8 @@ pub fn run(args: IndexArgs, quiet: bool) -> Outcome {
         read.extend(problems.into_iter().map(|p| Err((String::new(), p))));
         read
     });
-    let report =
-        pipeline::index_documents(&mut writer, documents, |document| chunker.chunks(document), |_| {}).map_err(by_kind)?;
+    let report = pipeline::index_documents(&mut writer, documents, |document| chunker.chunks(document), |_| {})
+        .map_err(by_kind)?;
     bar.finish_and_clear();
     let failures: Vec<String> = report
         .failures

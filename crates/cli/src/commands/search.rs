@@ -53,7 +53,9 @@ pub fn run(args: SearchArgs) -> Outcome {
         reader = reader.with_encoder(encoder).map_err(Failure::usage)?;
     }
     let hits = reader.search(&Query::new(&args.query, mode, args.k)).map_err(|e| match e {
-        pericope_index::IndexError::NoVectors { .. } | pericope_index::IndexError::NoEncoder { .. } => Failure::usage(e),
+        pericope_index::IndexError::NoVectors { .. } | pericope_index::IndexError::NoEncoder { .. } => {
+            Failure::usage(e)
+        }
         other => Failure::runtime(other),
     })?;
     if args.json {
@@ -88,7 +90,12 @@ fn show(hit: &Hit) {
     let path = hit.heading_path.join(" › ");
     anstream::println!(
         "{bold}{}. {}{plain} {soft}bytes {}–{} · {} tokens · score {:.3}{plain}",
-        hit.rank, hit.document, hit.start, hit.end, hit.tokens, hit.score
+        hit.rank,
+        hit.document,
+        hit.start,
+        hit.end,
+        hit.tokens,
+        hit.score
     );
     if !path.is_empty() {
         anstream::println!("   {soft}{path}{plain}");

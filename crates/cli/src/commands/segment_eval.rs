@@ -40,8 +40,7 @@ pub fn run(args: SegmentEvalArgs, quiet: bool) -> Outcome {
         let row = row.map_err(|(id, e)| Failure::runtime(format!("{text} on {id}: {e}")))?;
         results.push(SegmentationRow { segmenter: text.clone(), ..row });
     }
-    let report =
-        Report { data: shown(&args.data), documents: documents.len(), known_count: args.known_count, results };
+    let report = Report { data: shown(&args.data), documents: documents.len(), known_count: args.known_count, results };
     if args.json {
         print_json(&report)?;
     } else {
@@ -51,12 +50,21 @@ pub fn run(args: SegmentEvalArgs, quiet: bool) -> Outcome {
 }
 
 fn table(report: &Report) {
-    let count = if report.known_count { "number of segments given" } else { "number of segments found by the segmenter" };
+    let count =
+        if report.known_count { "number of segments given" } else { "number of segments found by the segmenter" };
     anstream::println!("{}: {} documents, {count}\n", report.data, report.documents);
     let width = report.results.iter().map(|r| r.segmenter.chars().count()).max().unwrap_or(0).max(9);
     anstream::println!(
         "{:width$}  {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>9} {:>9}",
-        "segmenter", "Pk", "WD", "P", "R", "F1", "B", "prop/true", "sent/s"
+        "segmenter",
+        "Pk",
+        "WD",
+        "P",
+        "R",
+        "F1",
+        "B",
+        "prop/true",
+        "sent/s"
     );
     for row in &report.results {
         let percent = |x: f64| format!("{:.1}", 100.0 * x);

@@ -87,10 +87,8 @@ impl Extractive {
         let keys: Vec<(usize, usize)> = wanted.into_iter().collect();
         // In portions, so that a corpus of any size needs a bounded amount of memory beside the vectors it keeps.
         for portion in keys.chunks(8192) {
-            let texts: Vec<_> = portion
-                .iter()
-                .map(|&(d, i)| self.documents[d].visible(self.documents[d].sentences[i].span))
-                .collect();
+            let texts: Vec<_> =
+                portion.iter().map(|&(d, i)| self.documents[d].visible(self.documents[d].sentences[i].span)).collect();
             let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
             let vectors = encoder.encode(&texts)?;
             self.vectors.extend(portion.iter().copied().zip(vectors.rows().map(Box::from)));

@@ -33,7 +33,8 @@ pub(super) fn load(folder: &Path) -> Result<QuestionSet, DataError> {
     };
     let mut rows = Vec::new();
     for (number, row) in csv::Reader::from_reader(csv_text.as_bytes()).deserialize::<Row>().enumerate() {
-        let row = row.map_err(|e| DataError::Layout { path: csv_path.clone(), problem: format!("row {}: {e}", number + 1) })?;
+        let row =
+            row.map_err(|e| DataError::Layout { path: csv_path.clone(), problem: format!("row {}: {e}", number + 1) })?;
         rows.push(row);
     }
     let mut ids: Vec<&str> = Vec::new();
@@ -72,11 +73,17 @@ fn gold(json: &str, points: &CodePoints, source: &str) -> Result<(Vec<Span>, Str
     let mut spans = Vec::with_capacity(references.len());
     for reference in &references {
         let (Some(start), Some(end)) = (points.byte(reference.start_index), points.byte(reference.end_index)) else {
-            return Err(format!("reference {}..{} lies outside the corpus", reference.start_index, reference.end_index));
+            return Err(format!(
+                "reference {}..{} lies outside the corpus",
+                reference.start_index, reference.end_index
+            ));
         };
         let span = Span::new(start, end);
         if span.is_empty() || span.of(source).split_whitespace().ne(reference.content.split_whitespace()) {
-            return Err(format!("reference {}..{} is not the text it quotes", reference.start_index, reference.end_index));
+            return Err(format!(
+                "reference {}..{} is not the text it quotes",
+                reference.start_index, reference.end_index
+            ));
         }
         spans.push(span);
     }

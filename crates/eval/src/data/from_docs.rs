@@ -116,8 +116,7 @@ pub fn from_docs(documents: &[Document], source: &str, options: FromDocsOptions)
 /// True for a heading that asks: it ends with a question mark, or begins with an interrogative word.
 #[must_use]
 pub fn is_question(heading: &str) -> bool {
-    const WORDS: [&str; 10] =
-        ["what", "what's", "why", "how", "when", "where", "who", "whom", "whose", "which"];
+    const WORDS: [&str; 10] = ["what", "what's", "why", "how", "when", "where", "who", "whom", "whose", "which"];
     let heading = heading.trim();
     if heading.ends_with(['?', '？', '؟']) {
         return true;
@@ -262,7 +261,7 @@ mod tests {
     fn build(pages: &[(&str, &str)]) -> FromDocs {
         let documents: Vec<Document> = pages
             .iter()
-            .map(|(id, text)| pericope_read::read_text(id, "md", text, &ReadOptions::default()).unwrap())
+            .map(|(id, text)| pericope_read::read_text(id, "md", *text, &ReadOptions::default()).unwrap())
             .collect();
         let options = FromDocsOptions { min_answer_words: 3, ..FromDocsOptions::default() };
         from_docs(&documents, "test", options)
@@ -279,7 +278,8 @@ mod tests {
         assert_eq!(paragraph.qas.len(), 1, "a lone Why? is left out");
         let answer = &paragraph.qas[0].answers[0];
         assert_eq!(answer.text, "Nectar and pollen. É!\n\nStored honey.");
-        let at: String = paragraph.context.chars().skip(answer.answer_start).take(answer.text.chars().count()).collect();
+        let at: String =
+            paragraph.context.chars().skip(answer.answer_start).take(answer.text.chars().count()).collect();
         assert_eq!(at, answer.text);
         assert_eq!(made.skipped.len(), 1);
     }

@@ -160,7 +160,9 @@ fn gold(context: &str, points: &CodePoints, qa: &Qa) -> Result<Span, String> {
     let mut places = context.match_indices(body);
     match (places.next(), places.next()) {
         (Some((start, _)), None) => Ok(Span::new(start, start + body.len())),
-        (Some(_), Some(_)) => Err(format!("answer_start {} is wrong, and the text stands in several places", answer.answer_start)),
+        (Some(_), Some(_)) => {
+            Err(format!("answer_start {} is wrong, and the text stands in several places", answer.answer_start))
+        }
         (None, _) => Err(format!("its answer is not in the text (answer_start {})", answer.answer_start)),
     }
 }

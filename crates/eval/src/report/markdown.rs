@@ -138,7 +138,7 @@ fn chunkers(out: &mut String, view: &View) {
         .map(|row| {
             vec![
                 row.name.clone(),
-                row.spec.clone(),
+                row.shown_spec(),
                 row.limit.map_or_else(|| "none".to_owned(), format::count),
                 format::count(row.chunks),
                 format::mean(row.mean_words),

@@ -28,9 +28,7 @@ impl Scores {
     /// The scores of two chunkers on the questions that both have one for.
     fn pairs(&self, a: &Key, b: &Key, metric: &str) -> (Vec<f64>, Vec<f64>) {
         let (Some(a), Some(b)) = (self.cells.get(a), self.cells.get(b)) else { return (Vec::new(), Vec::new()) };
-        a.iter()
-            .filter_map(|(question, of_a)| Some((*of_a.get(metric)?, *b.get(question)?.get(metric)?)))
-            .unzip()
+        a.iter().filter_map(|(question, of_a)| Some((*of_a.get(metric)?, *b.get(question)?.get(metric)?))).unzip()
     }
 }
 

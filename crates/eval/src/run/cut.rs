@@ -17,8 +17,10 @@ use crate::summary::{ChunkerRow, Histogram};
 /// A corpus cut by one chunker.
 pub(super) struct Cut {
     pub(super) name: String,
-    /// Resolved spec with the limits in force.
+    /// Spec with the limit in force.
     pub(super) spec: String,
+    /// What it came down to, where that is another segmenter.
+    resolved: Option<String>,
     /// Chunks by document.
     pub(super) chunks: Vec<Vec<Chunk>>,
     pub(super) mean_words: f64,
@@ -37,6 +39,7 @@ impl Cut {
         ChunkerRow {
             name: self.name.clone(),
             spec: self.spec.clone(),
+            resolved: self.resolved.clone(),
             chunks: tokens.len(),
             mean_words: self.mean_words,
             mean_tokens: if tokens.is_empty() { 0.0 } else { total as f64 / tokens.len() as f64 },
@@ -58,8 +61,7 @@ pub(super) fn all(
     setup: &Setup<'_>,
     observer: &dyn Observer,
 ) -> Result<Vec<Cut>, RunError> {
-    let resources =
-        Corpus { base: setup.resources, documents, names: chunkers, means: RefCell::new(HashMap::new()) };
+    let resources = Corpus { base: setup.resources, documents, names: chunkers, means: RefCell::new(HashMap::new()) };
     let mut done: Vec<Option<Cut>> = chunkers.iter().map(|_| None).collect();
     let mut order: Vec<usize> = (0..chunkers.len()).collect();
     // A reference to another chunker is answered from its mean once that is known.
@@ -100,9 +102,19 @@ fn one(
             problem: e.to_string(),
         })?);
     }
+    // A same-size chunker resolves to the fixed one that it came down to.
+    let found = chunker.spec();
+    let (spec, resolved) = if found.name == spec.name {
+        (found.to_string(), None)
+    } else {
+        let mut asked = spec.clone();
+        asked.args.extend(found.get("max_tokens").map(|max| ("max_tokens".to_owned(), max.to_owned())));
+        (asked.to_string(), Some(found.to_string()))
+    };
     Ok(Cut {
         name: name.to_owned(),
-        spec: chunker.spec().to_string(),
+        spec,
+        resolved,
         mean_words: mean_words(documents, &chunks),
         chunks,
         seconds,
@@ -116,7 +128,9 @@ pub(super) fn mean_words(documents: &[Document], chunks: &[Vec<Chunk>]) -> f64 {
     let words: usize = documents
         .iter()
         .zip(chunks)
-        .map(|(document, chunks)| chunks.iter().map(|c| document.text(c.span).split_whitespace().count()).sum::<usize>())
+        .map(|(document, chunks)| {
+            chunks.iter().map(|c| document.text(c.span).split_whitespace().count()).sum::<usize>()
+        })
         .sum();
     if count == 0 { 0.0 } else { words as f64 / count as f64 }
 }

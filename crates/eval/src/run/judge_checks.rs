@@ -38,14 +38,21 @@ pub(super) fn run(set: &QuestionSet, encoder: Option<&dyn SentenceEncoder>) -> R
         }
     }
     let unrelated: Vec<f64> = (0..tried.len())
-        .filter_map(|i| (1..tried.len()).map(|d| (i + d) % tried.len()).find(|&j| tried[j].document != tried[i].document).map(|j| score(j, i)))
+        .filter_map(|i| {
+            (1..tried.len())
+                .map(|d| (i + d) % tried.len())
+                .find(|&j| tried[j].document != tried[i].document)
+                .map(|j| score(j, i))
+        })
         .collect();
     if unrelated.is_empty() {
         return Ok(());
     }
     let mean = unrelated.iter().sum::<f64>() / unrelated.len() as f64;
     if mean > UNRELATED {
-        return Err(RunError::Judge(format!("answers to other questions score {mean:.1} on average, not {UNRELATED} or less")));
+        return Err(RunError::Judge(format!(
+            "answers to other questions score {mean:.1} on average, not {UNRELATED} or less"
+        )));
     }
     Ok(())
 }
@@ -57,7 +64,8 @@ mod tests {
     use pericope_api::Document;
 
     fn set(answers: &[&str]) -> QuestionSet {
-        let documents = answers.iter().enumerate().map(|(i, a)| Document::from_sentences(&format!("{i}"), &[a])).collect();
+        let documents =
+            answers.iter().enumerate().map(|(i, a)| Document::from_sentences(&format!("{i}"), &[a])).collect();
         let questions = answers
             .iter()
             .enumerate()
@@ -74,7 +82,9 @@ mod tests {
 
     #[test]
     fn answers_that_are_all_alike_stop_the_run() {
-        assert!(run(&set(&["Bees gather nectar from flowers.", "A fuse melts when current is too high."]), None).is_ok());
+        assert!(
+            run(&set(&["Bees gather nectar from flowers.", "A fuse melts when current is too high."]), None).is_ok()
+        );
         let same = run(&set(&["Bees gather nectar.", "Bees gather nectar.", "Bees gather nectar."]), None);
         assert!(matches!(same, Err(RunError::Judge(_))));
     }

@@ -171,7 +171,8 @@ pub fn run(
     let mut scores = Scores::default();
     let items_path = out.join("items.jsonl");
     for cut in &cuts {
-        let finished = done.chunker(&cut.name, &experiment.retrieval.modes, bench.settings.len() * corpus.set.questions.len());
+        let finished =
+            done.chunker(&cut.name, &experiment.retrieval.modes, bench.settings.len() * corpus.set.questions.len());
         let (row, items) = match finished {
             Some((row, items)) => (row, items),
             None => {
@@ -244,9 +245,8 @@ impl<'a> Bench<'a> {
             }
             None => None,
         };
-        let reader = (experiment.answer.generator == "extractive").then(|| {
-            Extractive::new(corpus.documents.clone(), setup.encoder.clone(), ExtractiveOptions::default())
-        });
+        let reader = (experiment.answer.generator == "extractive")
+            .then(|| Extractive::new(corpus.documents.clone(), setup.encoder.clone(), ExtractiveOptions::default()));
         let asked = match &reader {
             Some(reader) => (corpus.set.questions.iter().enumerate())
                 .map(|(i, q)| reader.ask(&q.text, vectors.as_ref().map(|v| v.row(i).to_vec())))
@@ -308,8 +308,10 @@ impl<'a> Bench<'a> {
         };
         let mut items = Vec::with_capacity(questions.len() * self.settings.len());
         if let Some(reader) = &mut self.reader {
-            let widest: Vec<Context> =
-                (0..questions.len()).flat_map(|q| (0..picked.len()).flat_map(move |s| [(s, q)])).flat_map(|(s, q)| contexts(s, q)).collect();
+            let widest: Vec<Context> = (0..questions.len())
+                .flat_map(|q| (0..picked.len()).flat_map(move |s| [(s, q)]))
+                .flat_map(|(s, q)| contexts(s, q))
+                .collect();
             reader.warm(widest.iter())?;
             let gold: Vec<Context> = questions
                 .iter()

@@ -131,6 +131,7 @@ pub fn run(questions: usize) -> (Summary, RunRecord, Vec<Item>) {
             limit: style.limit,
             index_bytes: Some(chunks.len() as u64 * 2_900),
             token_histogram: Some(Histogram::of(sizes.iter().copied())),
+            ..ChunkerRow::default()
         });
         for q in 0..questions {
             let ranked = rank(&documents, &chunks, q, &mut numbers);

@@ -1,0 +1,198 @@
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+use super::{Config, Embed, Weights};
+use crate::kernels::{
+    Aligned, AttendScratch, Attention, Finish, Linear, ROW_TILE, attend, layer_norm, mean_pool, padded_rows,
+};
+use crate::models::ModelError;
+
+/// Tokens of a batch. Large enough that the weights, read once a batch, cost little; small enough that what lies
+/// between two layers stays in the second-level cache.
+const BATCH_TOKENS: usize = 256;
+
+/// Rows that go through both products of a feed-forward layer together, so that the wide rows between them stay in
+/// cache.
+const FEED_ROWS: usize = 128;
+
+/// BERT on a CPU. The tokens of all sequences of a batch lie one after the other, `[tokens, hidden]`: linear layers see
+/// one matrix, attention sees each sequence alone, and there is no padding.
+pub struct Packed {
+    hidden: usize,
+    intermediate: usize,
+    epsilon: f32,
+    attention: Attention,
+    words: Vec<f32>,
+    /// Embeddings of positions, that of segment type 0 added.
+    positions: Vec<f32>,
+    norm: Norm,
+    layers: Vec<Layer>,
+    spare: Mutex<Vec<Scratch>>,
+}
+
+struct Norm {
+    gain: Vec<f32>,
+    shift: Vec<f32>,
+}
+
+struct Layer {
+    /// Queries, keys and values in one product.
+    qkv: Linear,
+    out: Linear,
+    out_norm: Norm,
+    up: Linear,
+    down: Linear,
+    down_norm: Norm,
+}
+
+/// The buffers of one forward pass, used again by the next.
+#[derive(Default)]
+struct Scratch {
+    x: Aligned,
+    y: Aligned,
+    qkv: Aligned,
+    context: Aligned,
+    wide: Aligned,
+    attend: AttendScratch,
+}
+
+impl Packed {
+    /// True where the kernels can work with these shapes.
+    pub fn fits(config: &Config) -> bool {
+        Self::attention(config).fits() && Linear::fits(config.hidden_size) && Linear::fits(config.intermediate_size)
+    }
+
+    fn attention(config: &Config) -> Attention {
+        Attention { heads: config.num_attention_heads, head: config.head_size() }
+    }
+
+    /// Packs the weights of a model that [fits](Self::fits).
+    pub fn new(config: &Config, weights: &Weights) -> Result<Self, ModelError> {
+        let hidden = config.hidden_size;
+        let norm = |name: String| -> Result<Norm, ModelError> {
+            Ok(Norm {
+                gain: weights.numbers(&format!("{name}.weight"), &[hidden])?,
+                shift: weights.numbers(&format!("{name}.bias"), &[hidden])?,
+            })
+        };
+        let linear = |names: &[String], inputs: usize, outputs: usize| -> Result<Linear, ModelError> {
+            let (mut weight, mut bias) = (Vec::new(), Vec::new());
+            for name in names {
+                weight.extend(weights.numbers(&format!("{name}.weight"), &[outputs, inputs])?);
+                bias.extend(weights.numbers(&format!("{name}.bias"), &[outputs])?);
+            }
+            Ok(Linear::new(&weight, &bias, inputs))
+        };
+        let layer = |i: usize| -> Result<Layer, ModelError> {
+            let at = |part: &str| format!("encoder.layer.{i}.{part}");
+            let qkv = ["query", "key", "value"].map(|part| at(&format!("attention.self.{part}")));
+            Ok(Layer {
+                qkv: linear(&qkv, hidden, hidden)?,
+                out: linear(&[at("attention.output.dense")], hidden, hidden)?,
+                out_norm: norm(at("attention.output.LayerNorm"))?,
+                up: linear(&[at("intermediate.dense")], hidden, config.intermediate_size)?,
+                down: linear(&[at("output.dense")], config.intermediate_size, hidden)?,
+                down_norm: norm(at("output.LayerNorm"))?,
+            })
+        };
+        let positions = [config.max_position_embeddings, hidden];
+        let mut positions = weights.numbers("embeddings.position_embeddings.weight", &positions)?;
+        let types = [config.type_vocab_size, hidden];
+        let types = weights.numbers("embeddings.token_type_embeddings.weight", &types)?;
+        for row in positions.chunks_exact_mut(hidden) {
+            for (v, t) in row.iter_mut().zip(&types) {
+                *v += t;
+            }
+        }
+        Ok(Self {
+            hidden,
+            intermediate: config.intermediate_size,
+            epsilon: config.layer_norm_eps as f32,
+            attention: Self::attention(config),
+            words: weights.numbers("embeddings.word_embeddings.weight", &[config.vocab_size, hidden])?,
+            positions,
+            norm: norm("embeddings.LayerNorm".into())?,
+            layers: (0..config.num_hidden_layers).map(layer).collect::<Result<_, _>>()?,
+            spare: Mutex::default(),
+        })
+    }
+
+    /// Fills `x` with the rows of the embedding layer. Ids beyond the vocabulary and positions beyond the last are read
+    /// as the last one; the tokenizer of the same model gives neither.
+    fn look_up(&self, sequences: &[&[u32]], x: &mut [f32]) {
+        let hidden = self.hidden;
+        let row = |table: &'_ [f32], i: usize| -> Range<usize> {
+            let i = i.min((table.len() / hidden).saturating_sub(1));
+            i * hidden..(i + 1) * hidden
+        };
+        let tokens = sequences.iter().flat_map(|ids| ids.iter().enumerate());
+        for ((position, &id), out) in tokens.zip(x.chunks_exact_mut(hidden)) {
+            let word = &self.words[row(&self.words, id as usize)];
+            let place = &self.positions[row(&self.positions, position)];
+            for ((v, w), p) in out.iter_mut().zip(word).zip(place) {
+                *v = w + p;
+            }
+        }
+    }
+
+    fn forward(&self, sequences: &[&[u32]], scratch: &mut Scratch) -> Vec<f32> {
+        let hidden = self.hidden;
+        let mut ranges = Vec::with_capacity(sequences.len());
+        let mut tokens = 0;
+        for ids in sequences {
+            ranges.push(tokens..tokens + ids.len());
+            tokens += ids.len();
+        }
+        let rows = padded_rows(tokens);
+        let Scratch { x, y, qkv, context, wide, attend: attend_scratch } = scratch;
+        for buffer in [&mut *x, y, context] {
+            buffer.reserve(rows * hidden);
+        }
+        qkv.reserve(rows * 3 * hidden);
+        wide.reserve(FEED_ROWS.min(rows) * self.intermediate);
+
+        self.look_up(sequences, x);
+        layer_norm(&mut x[..tokens * hidden], &self.norm.gain, &self.norm.shift, self.epsilon);
+        for layer in &self.layers {
+            layer.qkv.apply(tokens, x, Finish::Bias, qkv);
+            attend(self.attention, &ranges, qkv, attend_scratch, context);
+            layer.out.apply(tokens, context, Finish::Add(x), y);
+            let Norm { gain, shift } = &layer.out_norm;
+            layer_norm(&mut y[..tokens * hidden], gain, shift, self.epsilon);
+            for first in (0..tokens).step_by(FEED_ROWS) {
+                let count = FEED_ROWS.min(tokens - first);
+                let block = &y[first * hidden..];
+                layer.up.apply(count, block, Finish::Gelu, wide);
+                layer.down.apply(count, wide, Finish::Add(block), &mut x[first * hidden..]);
+            }
+            let Norm { gain, shift } = &layer.down_norm;
+            layer_norm(&mut x[..tokens * hidden], gain, shift, self.epsilon);
+        }
+        let mut pooled = vec![0.0; sequences.len() * hidden];
+        for (range, out) in ranges.iter().zip(pooled.chunks_exact_mut(hidden)) {
+            mean_pool(&x[range.start * hidden..range.end * hidden], out);
+        }
+        pooled
+    }
+}
+
+// Blocks of the feed-forward layer must not write over the rows of the next one.
+const _: () = assert!(FEED_ROWS.is_multiple_of(ROW_TILE));
+
+impl Embed for Packed {
+    fn embed(&self, sequences: &[&[u32]]) -> candle_core::Result<Vec<f32>> {
+        let take = || self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut scratch = take().unwrap_or_default();
+        let pooled = self.forward(sequences, &mut scratch);
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
+        Ok(pooled)
+    }
+
+    fn batch_tokens(&self) -> usize {
+        BATCH_TOKENS
+    }
+
+    fn parallel(&self) -> bool {
+        true
+    }
+}

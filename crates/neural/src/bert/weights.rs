@@ -1,0 +1,63 @@
+use std::path::{Path, PathBuf};
+
+use candle_core::safetensors::BufferedSafetensors;
+use candle_core::{DType, Device, Tensor};
+
+use crate::models::{ModelError, known_sha256};
+
+/// The tensors of a `model.safetensors`.
+pub struct Weights {
+    path: PathBuf,
+    tensors: BufferedSafetensors,
+    sha256: String,
+}
+
+impl Weights {
+    /// Reads the file once, and works out its checksum where it is not known yet.
+    ///
+    /// # Errors
+    /// [`ModelError::Io`]; [`ModelError::Unusable`] where it is cut off or no safetensors file.
+    pub fn read(path: &Path) -> Result<Self, ModelError> {
+        let bytes = std::fs::read(path).map_err(ModelError::io(path))?;
+        let sha256 = known_sha256(path, &bytes)?;
+        let tensors = BufferedSafetensors::new(bytes).map_err(|e| ModelError::unusable(path, e))?;
+        Ok(Self { path: path.to_owned(), tensors, sha256 })
+    }
+
+    /// SHA-256 of the file, hexadecimal.
+    pub fn sha256(&self) -> &str {
+        &self.sha256
+    }
+
+    /// The tensor `name` in single precision on `device`.
+    ///
+    /// # Errors
+    /// [`ModelError::Unusable`] where it is missing or of another shape.
+    pub fn tensor(&self, name: &str, shape: &[usize], device: &Device) -> Result<Tensor, ModelError> {
+        let unusable = |e: candle_core::Error| ModelError::unusable(&self.path, format!("tensor {name}: {e}"));
+        // Looked up on its own: candle's message for a missing tensor is long.
+        let view = self.tensors.get(name);
+        let view = view.map_err(|_| ModelError::unusable(&self.path, format!("there is no tensor {name}")))?;
+        if view.shape() != shape {
+            let reason = format!("tensor {name} has shape {:?}, expected {shape:?}", view.shape());
+            return Err(ModelError::unusable(&self.path, reason));
+        }
+        self.tensors.load(name, device).and_then(|t| t.to_dtype(DType::F32)).map_err(unusable)
+    }
+
+    /// An error about this file.
+    pub fn unusable(&self, reason: String) -> ModelError {
+        ModelError::unusable(&self.path, reason)
+    }
+
+    /// The numbers of the tensor `name`, row by row.
+    ///
+    /// # Errors
+    /// As [`Weights::tensor`].
+    pub fn numbers(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>, ModelError> {
+        self.tensor(name, shape, &Device::Cpu)?
+            .flatten_all()
+            .and_then(|t| t.to_vec1())
+            .map_err(|e| ModelError::unusable(&self.path, format!("tensor {name}: {e}")))
+    }
+}
