@@ -22,6 +22,14 @@ impl Default for Stems {
 }
 
 impl Stems {
+    /// The stems of `text`, each once, sorted.
+    pub(crate) fn distinct(&self, text: &str) -> Box<[u32]> {
+        let mut stems = self.of(text);
+        stems.sort_unstable();
+        stems.dedup();
+        stems.into_boxed_slice()
+    }
+
     /// The stems of `text` in order, function words left out.
     pub(crate) fn of(&self, text: &str) -> Vec<u32> {
         text.unicode_words()
