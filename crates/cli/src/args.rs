@@ -78,8 +78,8 @@ const INDEX_EXAMPLES: &str = "Examples:
   pericope index docs/ --into words.idx --embedder none --segmenter structure
   pericope index corpus.jsonl --into corpus.idx --segmenter 'same-size:reference=window'
 
-Indexing the same folder again replaces what changed; an index remembers its segmenter, embedder and tokenizer and
-refuses others.";
+Indexing the same folder, named in the same way, again replaces what changed; an index remembers its segmenter,
+embedder and tokenizer and refuses others. Hidden files and what .gitignore names are left out.";
 
 const SEARCH_EXAMPLES: &str = "Examples:
   pericope search 'how long does a starter keep' --in docs.idx
@@ -188,12 +188,16 @@ pub struct SearchArgs {
     /// How to rank: bm25 (words), dense (meaning) or hybrid (both) [default: hybrid where the index has vectors]
     #[arg(long, value_name = "MODE")]
     pub mode: Option<String>,
-    /// Number of hits
-    #[arg(long, short, default_value_t = 10)]
+    /// Number of hits, at least 1
+    #[arg(long, short, default_value_t = 10, value_parser = at_least_one)]
     pub k: usize,
     /// One JSON document on standard output
     #[arg(long)]
     pub json: bool,
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|k| *k > 0).ok_or_else(|| "a whole number from 1 on".to_owned())
 }
 
 /// `pericope eval`
@@ -202,7 +206,7 @@ pub enum EvalCommand {
     /// Run an experiment and write its report
     #[command(after_help = "Examples:
   pericope eval run eval/quickstart.toml
-  pericope eval run eval/documentation.toml --out /tmp/run --set data.questions=100 --set retrieval.k=[1,5]")]
+  pericope eval run eval/documentation.toml --out runs/a --set data.questions=100 --set retrieval.k=[1,5]")]
     Run(EvalRunArgs),
     /// Write the report of finished runs again, or of several side by side
     #[command(after_help = "Examples:

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use pericope_api::Document;
-use pericope_read::{ReadOptions, WalkOptions, read_each, read_text, walk};
+use pericope_read::{ReadOptions, WalkOptions, formats, read_each, reader, walk};
 
 use crate::resources::shown;
 use crate::status::Failure;
@@ -32,7 +32,10 @@ impl Input {
         let mut problems = Vec::new();
         for found in walk(paths, &WalkOptions::default()) {
             match found {
+                // An index that lies among the documents is none of them.
+                Ok(path) if inside_index(&path) => {}
                 Ok(path) => files.push(path),
+                Err(skipped) if skipped.path().is_some_and(inside_index) => {}
                 Err(skipped) => problems.push(skipped.to_string()),
             }
         }
@@ -58,18 +61,34 @@ impl Input {
     }
 }
 
-/// Standard input as documents.
+/// True for the files of an index: some folder above them holds its metadata.
+fn inside_index(path: &Path) -> bool {
+    path.ancestors().skip(1).any(|folder| folder.join(pericope_index::META_FILE).is_file())
+}
+
+/// Standard input: its documents, and a line for each part of it that cannot be read.
 ///
 /// # Errors
-/// What is no UTF-8, and formats that nobody knows.
-pub fn standard_input(format: &str) -> Result<Vec<Document>, Failure> {
+/// A format that nobody knows, and a stream that breaks off.
+pub fn standard_input(format: &str) -> Result<(Vec<Document>, Vec<String>), Failure> {
+    let Some(reader) = reader(format) else {
+        let known: Vec<&str> = formats().map(|f| f.name()).collect();
+        return Err(Failure::usage(format!("--stdin-format {format}: choose from {}", known.join(", "))));
+    };
     let mut bytes = Vec::new();
     std::io::stdin().read_to_end(&mut bytes)?;
-    let text = String::from_utf8(bytes).map_err(|e| {
-        Failure::runtime(format!("standard input: invalid UTF-8 at byte {}", e.utf8_error().valid_up_to()))
-    })?;
-    let document = read_text("-", format, text, &ReadOptions::default()).map_err(Failure::usage)?;
-    Ok(vec![document])
+    let (mut documents, mut problems) = (Vec::new(), Vec::new());
+    match String::from_utf8(bytes) {
+        Ok(text) if text.trim().is_empty() => problems.push("standard input is empty".to_owned()),
+        Ok(text) => reader.read("-", text.into(), &ReadOptions::default(), &mut |read| match read {
+            Ok(document) => documents.push(document),
+            Err(e) => problems.push(e.to_string()),
+        }),
+        Err(e) => {
+            problems.push(format!("standard input: invalid UTF-8 at byte {}", e.utf8_error().valid_up_to()));
+        }
+    }
+    Ok((documents, problems))
 }
 
 /// Names problems on standard error, each on a line; returns how many there are.

@@ -131,9 +131,8 @@ impl Resources for CommandResources<'_> {
 
 /// The chunker that the flags ask for.
 pub fn chunker(policy: &PolicyArgs, resources: &CommandResources<'_>) -> Result<Chunker, Failure> {
-    let spec =
-        Spec::parse(&policy.segmenter).map_err(|e| Failure::usage(format!("--segmenter {}: {e}", policy.segmenter)))?;
-    build(&spec, resources).map_err(|e| Failure::usage(format!("--segmenter {}: {e}", policy.segmenter)))
+    let spec = Spec::parse(&policy.segmenter).map_err(|e| Failure::usage(format!("--segmenter: {e}")))?;
+    build(&spec, resources).map_err(|e| Failure::usage(format!("--segmenter: {e}")))
 }
 
 /// A path for messages and document ids: forward slashes on every system.

@@ -202,6 +202,48 @@ fn prune_forgets_what_is_gone() {
 }
 
 #[test]
+fn a_prune_with_unreadable_input_removes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let docs = folder.path().join("docs");
+    fs::create_dir(&docs).unwrap();
+    fs::write(docs.join("a.md"), PAGE).unwrap();
+    fs::write(docs.join("two.jsonl"), "{\"id\":\"one\",\"text\":\"Foxes.\"}\n{\"id\":\"two\",\"text\":\"Hares.\"}\n")
+        .unwrap();
+    let index = ["index", "docs", "--into", "docs/x.idx", "--embedder", "none", "--prune", "--json"];
+    let run = || without_models(folder.path()).args(index).output().unwrap();
+    let documents =
+        |output: &std::process::Output| serde_json::from_str::<Value>(&stdout(output)).unwrap()["documents"].clone();
+    assert_eq!(documents(&run()), 3);
+    // The index lies among the documents, and is none of them.
+    let again = run();
+    assert_eq!((again.status.code(), documents(&again)), (Some(0), Value::from(3)), "{}", stderr(&again));
+    fs::write(docs.join("two.jsonl"), "{\"id\":\"one\",\"text\":\"Foxes.\"}\n{\"id\":\"tw").unwrap();
+    let broken = run();
+    assert_eq!((broken.status.code(), documents(&broken)), (Some(1), Value::from(3)));
+    assert!(stderr(&broken).contains("nothing is pruned"), "{}", stderr(&broken));
+}
+
+#[test]
+fn standard_input_may_hold_many_documents() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |text: &'static str| {
+        without_models(folder.path())
+            .args(["segment", "-", "--stdin-format", "jsonl", "--format", "json"])
+            .write_stdin(text)
+            .output()
+            .unwrap()
+    };
+    let two = run("{\"id\":\"a\",\"text\":\"One.\"}\n{\"id\":\"b\",\"text\":\"Two.\"}\n");
+    assert_eq!(two.status.code(), Some(0), "{}", stderr(&two));
+    let ids: Vec<Value> = json_lines(&stdout(&two)).into_iter().map(|c| c["document"].clone()).collect();
+    assert_eq!(ids, ["a", "b"]);
+    let broken = run("{\"id\":\"a\",\"text\":\"One.\"}\n{\"id\":\n");
+    assert_eq!(broken.status.code(), Some(1));
+    assert!(stderr(&broken).contains("line 2"), "{}", stderr(&broken));
+    assert_eq!(run("").status.code(), Some(1));
+}
+
+#[test]
 fn segment_eval_prints_the_contract() {
     let folder = tempfile::tempdir().unwrap();
     let line = serde_json::json!({

@@ -27,8 +27,11 @@ struct Bench {
 }
 
 fn bench(path: &str, questions: usize, encoder: &dyn SentenceEncoder) -> Bench {
-    let mut set =
-        data::load("squad", Path::new(path)).expect("a SQuAD file").sample(Sampling { documents: 0, questions, seed: 7 });
+    let mut set = data::load("squad", Path::new(path)).expect("a SQuAD file").sample(Sampling {
+        documents: 0,
+        questions,
+        seed: 7,
+    });
     // Documents without a sampled question are no help to choose a reader by.
     let used: std::collections::BTreeSet<usize> = set.questions.iter().map(|q| q.document).collect();
     let documents = Arc::new(std::mem::take(&mut set.documents));

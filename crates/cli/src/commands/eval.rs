@@ -31,7 +31,14 @@ pub fn run(args: EvalRunArgs, quiet: bool) -> Outcome {
     let observer = Bars { bar: Mutex::new(ProgressBar::hidden()), quiet };
     let result = run::run(&experiment, &out, &setup, &observer);
     observer.clear();
-    let (summary, _) = result.map_err(by_kind)?;
+    let summary = match result {
+        Ok((summary, _)) => summary,
+        Err(error @ RunError::Judge(_)) => {
+            anstream::eprintln!("{error}");
+            return Ok(Status::Incomplete);
+        }
+        Err(error) => return Err(by_kind(error)),
+    };
     write_reports(std::slice::from_ref(&out), &out)?;
     if args.json {
         print_json(&summary)?;

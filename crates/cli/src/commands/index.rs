@@ -36,6 +36,9 @@ pub fn run(args: IndexArgs, quiet: bool) -> Outcome {
         return Err(Failure::usage("Qdrant servers cannot be written yet: name a folder for an embedded index"));
     }
     let dir = Path::new(&args.into);
+    if dir.is_file() {
+        return Err(Failure::usage(format!("--into {} is a file: name a folder", args.into)));
+    }
     let found = Input::find(&args.paths, args.max_file_mb * 1_000_000)?;
     let corpus = |visit: &mut dyn FnMut(&Document)| {
         for path in found.files() {
@@ -58,7 +61,7 @@ pub fn run(args: IndexArgs, quiet: bool) -> Outcome {
     let bar = progress::bar(found.files().len() as u64, "indexing", quiet);
     // What this run met, read or not: all else is what --prune removes.
     let met = std::cell::RefCell::new(HashSet::new());
-    // Files are read one after the other, as the writer asks for them: never more than a few lie in memory.
+    // Files are read one after the other, as the writer asks for them.
     let documents = found.files().iter().flat_map(|path| {
         let mut read = Vec::new();
         let mut problems = Vec::new();
@@ -80,7 +83,11 @@ pub fn run(args: IndexArgs, quiet: bool) -> Outcome {
         .map(|f| if f.document.is_empty() { f.reason.clone() } else { format!("{}: {}", f.document, f.reason) })
         .collect();
     bad += input::report(&failures);
-    if args.prune {
+    if args.prune && bad > 0 {
+        anstream::eprintln!(
+            "nothing is pruned: {bad} of the inputs could not be read, and may be what seems to be gone"
+        );
+    } else if args.prune {
         writer.commit().map_err(by_kind)?;
         let met = met.borrow();
         for gone in writer.document_ids().map_err(by_kind)?.iter().filter(|id| !met.contains(*id)) {

@@ -1,5 +1,6 @@
 //! `pericope segment`
 
+use std::cell::RefCell;
 use std::io::{BufWriter, Write};
 
 use pericope_api::{Chunk, Document};
@@ -27,7 +28,7 @@ struct Line<'a> {
 pub fn run(args: SegmentArgs, quiet: bool) -> Outcome {
     let from_stdin = args.files.iter().any(|f| f.as_os_str() == "-");
     let paths: Vec<_> = args.files.iter().filter(|f| f.as_os_str() != "-").cloned().collect();
-    let piped = if from_stdin { input::standard_input(&args.stdin_format)? } else { Vec::new() };
+    let (piped, broken) = if from_stdin { input::standard_input(&args.stdin_format)? } else { Default::default() };
     let found = Input::find(&paths, 0)?;
     let corpus = |visit: &mut dyn FnMut(&Document)| {
         piped.iter().for_each(&mut *visit);
@@ -38,16 +39,17 @@ pub fn run(args: SegmentArgs, quiet: bool) -> Outcome {
     let resources = CommandResources::for_policy(&args.policy).with_corpus(&corpus);
     let chunker = chunker(&args.policy, &resources)?;
 
-    let mut bad = input::report(found.problems());
+    let mut bad = input::report(found.problems()) + input::report(&broken);
     let mut out = BufWriter::new(std::io::stdout().lock());
     if args.format == OutputFormat::Html {
         page::begin(&mut out, &chunker.spec().to_string())?;
     }
-    let mut failure = None;
+    let failure = RefCell::new(None);
     let mut print = |document: &Document| match chunker.chunks(document) {
         Ok(chunks) => {
-            if let Err(e) = write(&mut out, args.format, document, &chunks) {
-                failure.get_or_insert(e);
+            // Flushed document by document: the first chunks show at once, and a closed pipe is noticed.
+            if let Err(e) = write(&mut out, args.format, document, &chunks).and_then(|()| out.flush()) {
+                failure.borrow_mut().get_or_insert(e);
             }
             None
         }
@@ -61,8 +63,11 @@ pub fn run(args: SegmentArgs, quiet: bool) -> Outcome {
         let mut uncut = Vec::new();
         found.read(path, &mut |document| uncut.extend(print(&document)), &mut |problem| problems.push(problem));
         bad += input::report(&problems) + input::report(&uncut);
+        if failure.borrow().is_some() {
+            break;
+        }
     }
-    if let Some(error) = failure {
+    if let Some(error) = failure.into_inner() {
         return Err(error.into());
     }
     if args.format == OutputFormat::Html {

@@ -211,7 +211,8 @@ impl Extractive {
             let covered = found.last().map_or(0, |(_, span, _)| span.end);
             found.extend(pieces_in(document, part).filter(|(_, s)| s.start >= covered).map(|(i, s)| (i, s, rank)));
         }
-        let raw: Vec<f64> = found.iter().map(|&(i, span, _)| self.evidence(question, region.document, i, span)).collect();
+        let raw: Vec<f64> =
+            found.iter().map(|&(i, span, _)| self.evidence(question, region.document, i, span)).collect();
         let width = self.options.smoothing as isize;
         found
             .iter()

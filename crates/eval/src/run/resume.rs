@@ -61,7 +61,7 @@ impl RunRecord {
 pub(super) fn open(out: &Path, record: &RunRecord, resume: bool, observer: &dyn Observer) -> Result<Done, RunError> {
     let old = out.join("run.json");
     if !resume || !old.exists() {
-        for name in ["items.jsonl", "chunkers.jsonl", "summary.json"] {
+        for name in ["items.jsonl", "chunkers.jsonl", "summary.json", "summary.md", "index.html"] {
             match fs::remove_file(out.join(name)) {
                 Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(RunError::io(&out.join(name))(e)),
                 _ => {}
