@@ -1,3 +1,4 @@
+# requires: chonkie semchunk langchain-text-splitters semantic-text-splitter tokenizers
 """Splitting speed beside other splitters, in one run: MB/s on documents of 50 KB, 1.4 MB and 20 MB.
 
 Every splitter gets the same text and a size of 1,000 characters (semchunk: 200 words; token chunkers: 1,000

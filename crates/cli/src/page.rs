@@ -23,7 +23,7 @@ section.chunk pre { margin: 0; white-space: pre-wrap; overflow-wrap: anywhere; f
 
 /// Begins the page.
 pub fn begin(out: &mut impl Write, spec: &str) -> std::io::Result<()> {
-    write!(out, "{HEAD}<header><p>Cut by <code>{}</code></p></header>\n", escape(spec))
+    writeln!(out, "{HEAD}<header><p>Cut by <code>{}</code></p></header>", escape(spec))
 }
 
 /// One document: a block a chunk; text that repeats the chunk before (overlap) is grey.

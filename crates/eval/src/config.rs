@@ -202,7 +202,7 @@ impl Experiment {
         } else {
             table.try_into().map_err(|e: toml::de::Error| toml_error(one_line(e.message())))?
         };
-        experiment.check().map_err(|problem| toml_error(problem))?;
+        experiment.check().map_err(toml_error)?;
         Ok(experiment)
     }
 

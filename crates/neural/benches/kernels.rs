@@ -1,4 +1,5 @@
 //! Matrix products of MiniLM's shapes by our packed kernel and by the `gemm` crate, and token counting, on one thread.
+#![allow(missing_docs)]
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use pericope_api::TokenCounter;

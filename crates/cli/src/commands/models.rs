@@ -69,11 +69,7 @@ fn label(state: State) -> &'static str {
 fn pull(name: &str, quiet: bool) -> Outcome {
     let bar = progress::bytes(0, &format!("pulling {name}"), quiet);
     let result = models::pull(name, &PullOptions::default(), &mut |step| match step {
-        Progress::Note(text) => {
-            if !quiet {
-                bar.suspend(|| anstream::eprintln!("{text}"));
-            }
-        }
+        Progress::Note(text) if !quiet => bar.suspend(|| anstream::eprintln!("{text}")),
         Progress::Bytes { file, done, total } => {
             bar.set_message(file.to_owned());
             bar.set_length(total);

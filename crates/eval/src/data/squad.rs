@@ -170,7 +170,6 @@ fn gold(context: &str, points: &CodePoints, qa: &Qa) -> Result<Span, String> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use super::*;
 
     fn write(text: &str) -> tempfile::NamedTempFile {
         let file = tempfile::NamedTempFile::new().unwrap();

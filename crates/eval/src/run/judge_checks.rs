@@ -28,12 +28,12 @@ pub(super) fn run(set: &QuestionSet, encoder: Option<&dyn SentenceEncoder>) -> R
         let iou = Some(answer_iou(&place(a), &place(b)));
         AnswerScores::of(texts[a], texts[b], iou, likeness(a, b)).judge()
     };
-    for i in 0..tried.len() {
+    for (i, question) in tried.iter().enumerate() {
         let own = score(i, i);
         if own < GOLD {
             return Err(RunError::Judge(format!(
                 "the gold answer to '{}' scores {own:.1} against itself, not {GOLD} or more",
-                tried[i].text
+                question.text
             )));
         }
     }

@@ -1,4 +1,4 @@
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::type_complexity, clippy::unwrap_used)]
 
 use std::collections::HashMap;
 use std::path::Path;

@@ -170,9 +170,7 @@ pub(super) fn vectors<S: Simd, const N: usize>(from: &[f32]) -> [S::f32s; N] {
 #[inline(always)]
 pub(super) fn store<S: Simd, const N: usize>(to: &mut [f32], values: [S::f32s; N]) {
     let (vectors, _) = S::as_mut_simd_f32s(&mut to[..N * S::F32_LANES]);
-    for v in 0..N {
-        vectors[v] = values[v];
-    }
+    vectors[..N].copy_from_slice(&values);
 }
 
 /// The product of `ROWS` rows of `x` (`stride` floats apart, `depth` long) with a panel of `depth` times `N` vectors.

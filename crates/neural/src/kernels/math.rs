@@ -31,6 +31,7 @@ pub fn exp<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
 #[inline(always)]
 pub fn gelu<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
     const LIMIT: f32 = 5.3;
+    #[allow(clippy::excessive_precision)] // as fitted
     const P: [f32; 14] = [
         -0.000_652_024_87,
         0.001_668_356_7,
@@ -79,6 +80,7 @@ pub fn reference_gelu(x: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::useless_vec)]
     use pulp::{Arch, Simd, WithSimd};
 
     use super::{exp, gelu, reference_gelu};

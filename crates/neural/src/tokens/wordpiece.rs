@@ -173,8 +173,10 @@ impl WordPiece {
 #[derive(Debug, Default)]
 struct Cache {
     hasher: RandomState,
-    parts: [Mutex<HashMap<Box<str>, Arc<[Piece]>>>; 16],
+    parts: [Mutex<Part>; 16],
 }
+
+type Part = HashMap<Box<str>, Arc<[Piece]>>;
 
 /// Words in a part of the cache: with 16 parts, some 30 MB at most.
 const PART: usize = 8_192;

@@ -36,7 +36,7 @@ pub(super) fn section(m: &mut Markup, view: &View) {
             .map(|(place, row)| {
                 let limit = row.limit.map_or_else(|| "none".to_owned(), format::count);
                 let mut values = vec![
-                    Value::words(&row.shown_spec()),
+                    Value::words(row.shown_spec()),
                     Value::number(limit, row.limit.map_or(f64::INFINITY, |limit| limit as f64)),
                     Value::number(format::count(row.chunks), row.chunks as f64),
                     Value::number(format::mean(row.mean_words), row.mean_words),
