@@ -3,8 +3,8 @@
 
 Needs the model under $PERICOPE_HOME (`pericope models pull minilm`) and `pip install sentence-transformers`:
 
-    python3 -m venv /tmp/golden && /tmp/golden/bin/pip install sentence-transformers
-    /tmp/golden/bin/python scripts/golden_minilm.py
+    python3 -m venv golden-venv && golden-venv/bin/pip install sentence-transformers
+    golden-venv/bin/python scripts/golden_minilm.py
 
 Vectors are single precision on a CPU, rounded to 6 digits. Token counts include [CLS] and [SEP] and end at 256.
 """
