@@ -1,5 +1,3 @@
-use std::array;
-
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
@@ -182,17 +180,27 @@ pub(super) fn tile<S: Simd, const ROWS: usize, const N: usize>(
     depth: usize,
     panel: &[[S::f32s; N]],
 ) -> [[S::f32s; N]; ROWS] {
+    assert!(depth > 0, "a product over nothing");
     // Slices of one and the same length let the compiler drop the bounds checks of the loop.
-    let rows: [&[f32]; ROWS] = array::from_fn(|r| &x[r * stride..][..depth]);
+    let mut rows = [x; ROWS];
+    for (r, row) in rows.iter_mut().enumerate() {
+        *row = &x[r * stride..][..depth];
+    }
     let panel = &panel[..depth];
     let mut sums = [[simd.splat_f32s(0.0); N]; ROWS];
-    for k in 0..depth {
+    let mut k = 0;
+    // Tested at its end, the loop always runs, and the zeros above need not be written to memory first.
+    loop {
         let weights = panel[k];
         for r in 0..ROWS {
             let value = simd.splat_f32s(rows[r][k]);
             for v in 0..N {
                 sums[r][v] = simd.mul_add_f32s(value, weights[v], sums[r][v]);
             }
+        }
+        k += 1;
+        if k >= depth {
+            break;
         }
     }
     sums
