@@ -1,8 +1,8 @@
 //! Encodes the lines of a file with all-MiniLM-L6-v2 and prints one line of JSON with the time taken.
 //!
-//! `encode_speed FILE [--threads N] [--out VECTORS.f32] [--serve]`: `--out` writes the vectors as raw
-//! little-endian floats, and `--serve`
-//! encodes the file again for every line on standard input (so that another program can take turns with this one).
+//! `encode_speed FILE [--threads N] [--out VECTORS.f32] [--serve]`: `--out` writes the vectors as raw little-endian
+//! floats, and `--serve` encodes the file again for every line on standard input, so that another program can take turns
+//! with this one.
 
 use std::error::Error;
 use std::io::{BufRead, Write};
