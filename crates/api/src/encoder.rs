@@ -91,6 +91,11 @@ pub trait SentenceEncoder: Send + Sync {
     /// Tokens that are read of a text, special tokens included; what lies beyond is cut off unread.
     fn max_tokens(&self) -> usize;
 
+    /// Tokens of a text as this encoder counts them, special tokens included; `None` where that is not known.
+    fn count_tokens(&self, _text: &str) -> Option<usize> {
+        None
+    }
+
     /// One vector of L2 norm 1 a text, in order. The same texts give the same bits for every thread count, and a text's
     /// vector does not depend on the texts beside it (beyond the last bits of a float).
     ///

@@ -1,6 +1,13 @@
 //! The `pericope` command: arguments in, library calls, exit status out.
 #![forbid(unsafe_code)]
 
+/// Prints a line on standard output. What cannot be written ends the function with an error, never the process.
+macro_rules! say {
+    ($($part:tt)*) => {
+        std::io::Write::write_fmt(&mut anstream::stdout(), format_args!("{}\n", format_args!($($part)*)))?
+    };
+}
+
 mod args;
 mod commands;
 mod input;

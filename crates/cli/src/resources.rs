@@ -1,10 +1,11 @@
 //! What segmenters ask for (encoder, token counter, limits), made when it is first needed.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use pericope_api::{Document, SentenceEncoder, TokenCounter};
+use pericope_index::ReferenceMeta;
 use pericope_segment::counters::WordCounter;
 use pericope_segment::registry::build;
 use pericope_segment::spec::Spec;
@@ -22,6 +23,7 @@ pub struct CommandResources<'a> {
     overrides: Limits,
     defaults: Limits,
     corpus: Option<&'a Corpus<'a>>,
+    reference: RefCell<Option<ReferenceMeta>>,
     counter: OnceCell<Result<Arc<dyn TokenCounter>, String>>,
 }
 
@@ -29,7 +31,7 @@ impl<'a> CommandResources<'a> {
     /// For the limits of the command line and those that hold where neither it nor the spec names any, and the
     /// tokenizer named, if one is.
     pub fn new(overrides: Limits, defaults: Limits, tokenizer: Option<String>) -> Self {
-        Self { tokenizer, overrides, defaults, corpus: None, counter: OnceCell::new() }
+        Self { tokenizer, overrides, defaults, corpus: None, reference: RefCell::default(), counter: OnceCell::new() }
     }
 
     /// For flags that cut what is indexed.
@@ -47,6 +49,17 @@ impl<'a> CommandResources<'a> {
     pub fn with_corpus(mut self, corpus: &'a Corpus<'a>) -> Self {
         self.corpus = Some(corpus);
         self
+    }
+
+    /// The same, with the size of `same-size`'s reference as an index recorded it.
+    pub fn with_reference(self, known: Option<ReferenceMeta>) -> Self {
+        self.reference.replace(known);
+        self
+    }
+
+    /// The reference that was asked for, and its mean size.
+    pub fn reference(&self) -> Option<ReferenceMeta> {
+        self.reference.borrow().clone()
     }
 }
 
@@ -103,13 +116,18 @@ impl Resources for CommandResources<'_> {
     }
 
     fn mean_words(&self, reference: &str) -> Result<f64, String> {
-        let corpus = self.corpus.ok_or("same-size needs a corpus to size itself by")?;
         let spec = Spec::parse(reference).map_err(|e| e.to_string())?;
+        let name = spec.to_string();
+        if let Some(known) = self.reference.borrow().as_ref().filter(|known| known.spec == name) {
+            return Ok(known.mean_words);
+        }
+        let corpus = self.corpus.ok_or("same-size needs a corpus to size itself by")?;
         let inner = CommandResources {
             tokenizer: self.tokenizer.clone(),
             overrides: self.overrides,
             defaults: self.defaults,
             corpus: None,
+            reference: RefCell::default(),
             counter: self.counter.clone(),
         };
         let chunker = build(&spec, &inner).map_err(|e| e.to_string())?;
@@ -124,7 +142,11 @@ impl Resources for CommandResources<'_> {
         match problem {
             Some(problem) => Err(problem),
             None if chunks == 0 => Err("the corpus is empty, so there is no mean size".into()),
-            None => Ok(words as f64 / chunks as f64),
+            None => {
+                let mean_words = words as f64 / chunks as f64;
+                self.reference.replace(Some(ReferenceMeta { spec: name, mean_words }));
+                Ok(mean_words)
+            }
         }
     }
 }

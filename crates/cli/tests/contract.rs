@@ -325,3 +325,62 @@ fn the_shipped_questions_are_what_from_docs_makes_of_the_handbook() {
         .sum();
     assert!(questions >= 100, "{questions}");
 }
+
+#[test]
+fn same_size_keeps_the_size_that_an_index_was_made_with() {
+    let folder = tempfile::tempdir().unwrap();
+    let docs = folder.path().join("docs");
+    fs::create_dir(&docs).unwrap();
+    fs::write(docs.join("a.md"), PAGE).unwrap();
+    let index = || {
+        without_models(folder.path())
+            .args(["index", "docs", "--into", "i", "--embedder", "none", "--json"])
+            .args(["--segmenter", "same-size:reference=paragraph"])
+            .output()
+            .unwrap()
+    };
+    let segmenter = |output: &std::process::Output| -> Value {
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(output));
+        serde_json::from_str::<Value>(&stdout(output)).unwrap()["segmenter"].clone()
+    };
+    let before = segmenter(&index());
+    // Paragraphs of another size altogether.
+    fs::write(docs.join("b.md"), "Word after word. ".repeat(400)).unwrap();
+    assert_eq!(segmenter(&index()), before);
+    let fresh = without_models(folder.path())
+        .args(["index", "docs", "--into", "j", "--embedder", "none", "--json"])
+        .args(["--segmenter", "same-size:reference=paragraph"])
+        .output()
+        .unwrap();
+    assert_ne!(segmenter(&fresh), before);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn output_that_cannot_be_written_is_an_error_and_no_panic() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a.md"), PAGE).unwrap();
+    let status = |args: &[&str]| {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let output = std::process::Command::new(assert_cmd::cargo::cargo_bin("pericope"))
+            .current_dir(folder.path())
+            .env("PERICOPE_HOME", folder.path().join("no-home"))
+            .args(args)
+            .stdout(full)
+            .output()
+            .unwrap();
+        assert!(!stderr(&output).contains("panicked"), "{args:?}: {}", stderr(&output));
+        output.status.code()
+    };
+    for args in [
+        &["segmenters"][..],
+        &["models", "list"],
+        &["index", "a.md", "--into", "i", "--embedder", "none"],
+        &["search", "honey", "--in", "i"],
+        &["segment", "a.md"],
+        &["segment", "a.md", "--format", "json"],
+        &["completions", "bash"],
+    ] {
+        assert_eq!(status(args), Some(3), "{args:?}");
+    }
+}

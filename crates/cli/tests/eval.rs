@@ -159,6 +159,7 @@ fn an_interrupted_run_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     assert_eq!(run(folder.path(), &WORDS_ONLY).status.code(), Some(0));
     let whole = rounded(timeless(read(&folder.path().join("summary.json"))));
+    let first = read(&folder.path().join("run.json"));
     // As after a crash in the middle of the last chunker: its row is missing, a line is cut short.
     let items = fs::read_to_string(folder.path().join("items.jsonl")).unwrap();
     fs::write(folder.path().join("items.jsonl"), &items[..items.len() * 5 / 6]).unwrap();
@@ -173,6 +174,10 @@ fn an_interrupted_run_goes_on() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(stderr(&output).contains("2 chunkers are done"), "{}", stderr(&output));
     assert_eq!(rounded(timeless(read(&folder.path().join("summary.json")))), whole);
+    // Begun when it was begun, and all sittings counted.
+    let record = read(&folder.path().join("run.json"));
+    assert_eq!(record["started"], first["started"]);
+    assert!(record["seconds"].as_f64() > first["seconds"].as_f64(), "{record}");
     assert_eq!(fs::read_to_string(folder.path().join("items.jsonl")).unwrap().lines().count(), 12 * 24);
 
     // Another configuration is no continuation.

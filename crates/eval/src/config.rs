@@ -200,7 +200,10 @@ impl Experiment {
         let experiment: Self = if overrides.is_empty() {
             toml::from_str(text).map_err(|e| toml_error(located(&e, text)))?
         } else {
-            table.try_into().map_err(|e: toml::de::Error| toml_error(one_line(e.message())))?
+            table.try_into().map_err(|e: toml::de::Error| match culprit(text, overrides) {
+                Some(setting) => ConfigError::Value(format!("--set {setting}: {}", one_line(e.message()))),
+                None => toml_error(one_line(e.message())),
+            })?
         };
         experiment.check().map_err(toml_error)?;
         Ok(experiment)
@@ -212,6 +215,22 @@ impl Experiment {
     /// [`ConfigError::Value`] names the variable that is not set.
     pub fn data_path(&self) -> Result<PathBuf, ConfigError> {
         expand(&self.data.path, &|name| std::env::var(name).ok()).map(PathBuf::from).map_err(ConfigError::Value)
+    }
+
+    /// What the configuration says without effect, a line each.
+    #[must_use]
+    pub fn unused(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        if self.judge.votes != 1 {
+            found.push("judge.votes has no effect: the lexical judge always agrees with itself".to_owned());
+        }
+        if self.limits.budget.is_some() {
+            found.push("limits.budget has no effect: nothing in this run costs money".to_owned());
+        }
+        if !self.llm.is_empty() {
+            found.push("[llm] has no effect: neither answer.generator nor judge.kind asks a language model".to_owned());
+        }
+        found
     }
 
     fn check(&self) -> Result<(), String> {
@@ -277,6 +296,20 @@ fn located(error: &toml::de::Error, text: &str) -> String {
 
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The setting without which the rest would be a configuration.
+fn culprit<'a>(text: &str, overrides: &'a [String]) -> Option<&'a String> {
+    let fine_without = |left_out: usize| {
+        let mut table: toml::Table = text.parse().ok()?;
+        for (i, setting) in overrides.iter().enumerate() {
+            if i != left_out {
+                set(&mut table, setting).ok()?;
+            }
+        }
+        table.try_into::<Experiment>().ok()
+    };
+    overrides.iter().enumerate().find(|(i, _)| fine_without(*i).is_some()).map(|(_, setting)| setting)
 }
 
 /// Applies `key.sub=value`; the value is TOML, or, where it is not, a bare string.
@@ -348,8 +381,13 @@ mod tests {
     fn overrides_reach_any_key() {
         let e =
             parse(SMALL, &["data.questions=0", "retrieval.k=[2]", "retrieval.modes=[\"bm25\"]", "name=other"]).unwrap();
-        assert_eq!((e.data.questions, e.retrieval.k, e.name.as_str()), (0, vec![2], "other"));
+        assert_eq!((e.data.questions, e.retrieval.k.clone(), e.name.as_str()), (0, vec![2], "other"));
+        assert!(e.unused().is_empty());
+        let idle = parse(SMALL, &["judge.votes=3", "limits.budget=5.0", "llm.judge.model=m"]).unwrap();
+        assert_eq!(idle.unused().len(), 3);
         assert!(parse(SMALL, &["data.questons=1"]).unwrap_err().contains("questons"));
+        let wrong = parse(SMALL, &["data.seed=3", "retrieval.k=many"]).unwrap_err();
+        assert!(wrong.contains("--set retrieval.k=many"), "{wrong}");
         assert!(parse(SMALL, &["novalue"]).unwrap_err().contains("key=value"));
     }
 

@@ -81,6 +81,12 @@ pub struct SegmentationRow {
     /// Over all boundaries of the data set.
     pub f1: f64,
     /// Mean over documents.
+    pub macro_precision: f64,
+    /// Mean over documents.
+    pub macro_recall: f64,
+    /// Mean over documents.
+    pub macro_f1: f64,
+    /// Mean over documents.
     pub boundary_similarity: f64,
     /// Mean over documents.
     pub segmentation_similarity: f64,
@@ -133,6 +139,9 @@ pub fn evaluate_segmenter(
         precision: summary.counts.precision(),
         recall: summary.counts.recall(),
         f1: summary.micro_f1(),
+        macro_precision: summary.mean.precision,
+        macro_recall: summary.mean.recall,
+        macro_f1: summary.mean.f1,
         boundary_similarity: summary.mean.boundary_similarity,
         segmentation_similarity: summary.mean.segmentation_similarity,
         proposed_over_true: summary.counts.ratio(),

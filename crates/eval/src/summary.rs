@@ -61,6 +61,9 @@ pub struct ChunkerRow {
     /// The limit in force, in tokens; absent where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
+    /// Chunks whose end the retrieval encoder does not read.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub truncated: u64,
     /// Bytes of the index on disk, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index_bytes: Option<u64>,
@@ -70,6 +73,11 @@ pub struct ChunkerRow {
     /// How long a query takes, by mode.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub query_times: BTreeMap<String, QueryTimes>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde passes a reference
+fn is_zero(n: &u64) -> bool {
+    *n == 0
 }
 
 impl ChunkerRow {
@@ -327,6 +335,9 @@ pub struct RunRecord {
     /// SHA-256 of what went in.
     #[serde(default)]
     pub checksums: Checksums,
+    /// What tokens were counted with.
+    #[serde(default)]
+    pub tokenizer: String,
     /// Seeds by what they are for.
     #[serde(default)]
     pub seeds: BTreeMap<String, u64>,

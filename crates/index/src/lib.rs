@@ -19,7 +19,7 @@ pub use analyzer::{TEXT_ANALYZER, WordStream, WordTokenizer, text_analyzer};
 pub use embed::encoder_text;
 pub use entry::{Entry, point_id};
 pub use error::IndexError;
-pub use meta::{EmbedderMeta, FORMAT, IndexMeta, IndexSpec, META_FILE};
+pub use meta::{EmbedderMeta, FORMAT, IndexMeta, IndexSpec, META_FILE, ReferenceMeta};
 pub use reader::IndexReader;
 pub use search::{Hit, Mode, Query, rrf};
 pub use writer::{IndexStats, IndexWriter};

@@ -28,13 +28,21 @@ pub struct IndexSpec {
     pub encoder: Option<Arc<dyn SentenceEncoder>>,
     /// Whether the encoder reads the heading path in front of a chunk's text. Off by default.
     pub prefix_headings: bool,
+    /// What a segmenter that sizes itself by another was sized by.
+    pub reference: Option<ReferenceMeta>,
 }
 
 impl IndexSpec {
     /// A spec without an embedder.
     #[must_use]
     pub fn new(segmenter: impl Into<String>, tokenizer: impl Into<String>) -> Self {
-        Self { segmenter: segmenter.into(), tokenizer: tokenizer.into(), encoder: None, prefix_headings: false }
+        Self {
+            segmenter: segmenter.into(),
+            tokenizer: tokenizer.into(),
+            encoder: None,
+            prefix_headings: false,
+            reference: None,
+        }
     }
 
     /// Embeds the chunks with `encoder`.
@@ -76,8 +84,18 @@ pub struct EmbedderMeta {
     pub prefix_headings: bool,
 }
 
+/// The mean chunk of the segmenter that `same-size` was sized by, as it was when the index was made: the corpus may have
+/// grown since, and chunks of two sizes in one index would be a mixture.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ReferenceMeta {
+    /// The reference's spec.
+    pub spec: String,
+    /// Mean words of its chunks.
+    pub mean_words: f64,
+}
+
 /// The contents of `pericope.json`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct IndexMeta {
     /// [`FORMAT`] of the program that made the index.
     pub format: u32,
@@ -89,6 +107,9 @@ pub struct IndexMeta {
     pub embedder: Option<EmbedderMeta>,
     /// Name and version of the analyzer that made the words of the full-text index.
     pub text_analyzer: String,
+    /// What `same-size` was sized by, where that is the segmenter.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference: Option<ReferenceMeta>,
     /// Version of the program that made the index.
     pub program: String,
     /// Number of documents at the last finished run (the full-text index itself is what counts).
@@ -112,6 +133,7 @@ impl IndexMeta {
                 prefix_headings: spec.prefix_headings,
             }),
             text_analyzer: TEXT_ANALYZER.to_owned(),
+            reference: spec.reference.clone(),
             program: env!("CARGO_PKG_VERSION").to_owned(),
             documents: 0,
             chunks: 0,

@@ -62,6 +62,7 @@ impl IndexReader {
             tokenizer: self.meta.tokenizer.clone(),
             encoder: Some(encoder),
             prefix_headings: self.meta.embedder.as_ref().is_some_and(|e| e.prefix_headings),
+            reference: self.meta.reference.clone(),
         };
         self.meta.expect(&self.dir, &spec)?;
         self.encoder = spec.encoder;

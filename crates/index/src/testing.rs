@@ -51,7 +51,7 @@ impl SentenceEncoder for BagOfWords {
     }
 
     fn max_tokens(&self) -> usize {
-        usize::MAX
+        512
     }
 
     fn encode(&self, texts: &[&str]) -> Result<Embeddings, EncodeError> {

@@ -35,6 +35,8 @@ pub struct IndexStats {
     pub bytes: u64,
     /// Texts that the encoder was given (equal texts in a batch, and chunks that had not changed, not counted).
     pub texts_embedded: u64,
+    /// Chunks that this run wrote whose end the encoder does not read.
+    pub truncated: u64,
     /// Seconds spent in the encoder.
     pub embed_seconds: f64,
     /// Seconds from opening to the end of `finish`.
@@ -76,6 +78,7 @@ pub struct IndexWriter {
     started: Instant,
     written: (u64, u64, u64),
     embedded: (u64, f64),
+    truncated: u64,
     /// Held until the writer is dropped; declared last, so that all else is closed by then.
     _lock: File,
 }
@@ -130,6 +133,7 @@ impl IndexWriter {
             started,
             written: (0, 0, 0),
             embedded: (0, 0.0),
+            truncated: 0,
             _lock: lock,
         })
     }
@@ -175,6 +179,7 @@ impl IndexWriter {
         let entries = self.entries(document, chunks)?;
         let bytes = document.source.len() as u64;
         let count = entries.len() as u64;
+        self.truncated += self.beyond_reach(&entries);
         self.guarded(|writer| {
             writer.replace(&document.id, entries)?;
             writer.written.0 += 1;
@@ -253,6 +258,7 @@ impl IndexWriter {
             chunks_written: self.written.1,
             bytes: self.written.2,
             texts_embedded: self.embedded.0,
+            truncated: self.truncated,
             embed_seconds: self.embedded.1,
             seconds: self.started.elapsed().as_secs_f64(),
         })
@@ -266,6 +272,20 @@ impl IndexWriter {
         let result = work(self);
         self.poisoned |= result.is_err();
         result
+    }
+
+    /// How many of the texts the encoder will not read to the end.
+    fn beyond_reach(&self, entries: &[(Entry, String)]) -> u64 {
+        let Some(encoder) = &self.encoder else { return 0 };
+        let limit = encoder.max_tokens() as u64;
+        // The chunks' own counts stand for the encoder's where both count alike, and where it does not say.
+        let alike =
+            self.meta.tokenizer == encoder.name() && !self.meta.embedder.as_ref().is_some_and(|e| e.prefix_headings);
+        let beyond = |(entry, text): &&(Entry, String)| match alike && entry.tokens <= limit {
+            true => false,
+            false => encoder.count_tokens(text).map_or(entry.tokens, |n| n as u64) > limit,
+        };
+        entries.iter().filter(beyond).count() as u64
     }
 
     /// The entries of a document, each with what the encoder will read of it.

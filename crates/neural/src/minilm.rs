@@ -111,6 +111,10 @@ impl SentenceEncoder for MiniLm {
         MAX_TOKENS
     }
 
+    fn count_tokens(&self, text: &str) -> Option<usize> {
+        Some(self.tokens.encode(text, usize::MAX).len())
+    }
+
     fn encode(&self, texts: &[&str]) -> Result<Embeddings, EncodeError> {
         let mut places: HashMap<&str, usize> = HashMap::with_capacity(texts.len());
         let mut distinct = Vec::new();

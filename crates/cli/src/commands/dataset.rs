@@ -75,7 +75,7 @@ pub fn from_docs_command(args: FromDocsArgs, quiet: bool) -> Outcome {
         if made.skipped.len() > 10 {
             anstream::eprintln!("left out: {} more", made.skipped.len() - 10);
         }
-        anstream::println!("{}: {questions} questions over {} documents", shown(&args.out), counts.documents);
+        say!("{}: {questions} questions over {} documents", shown(&args.out), counts.documents);
     }
     Ok(if unreadable > 0 { Status::Incomplete } else { Status::Done })
 }

@@ -1,13 +1,15 @@
 //! `pericope eval run` and `pericope eval report`
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use indicatif::ProgressBar;
+use pericope_api::SentenceEncoder;
 use pericope_eval::config::Experiment;
 use pericope_eval::report::{self, Report};
 use pericope_eval::run::{self, Observer, RunError, Setup};
-use pericope_segment::{Limits, Resources};
+use pericope_segment::{Limits, Resources, registry};
 
 use crate::args::{EvalReportArgs, EvalRunArgs};
 use crate::commands::print_json;
@@ -24,7 +26,7 @@ pub fn run(args: EvalRunArgs, quiet: bool) -> Outcome {
     let setup = Setup {
         resources: &resources,
         counter: resources.counter().map_err(Failure::usage)?,
-        model_checksums: encoder.iter().map(|e| (e.name().to_owned(), e.fingerprint())).collect(),
+        model_checksums: model_checksums(&experiment, encoder.as_deref(), &resources)?,
         encoder,
         resume: args.resume,
     };
@@ -43,8 +45,8 @@ pub fn run(args: EvalRunArgs, quiet: bool) -> Outcome {
     if args.json {
         print_json(&summary)?;
     } else {
-        anstream::println!("{}", report::table(&summary));
-        anstream::println!("Report: {}", shown(&out.join("index.html")));
+        say!("{}", report::table(&summary));
+        say!("Report: {}", shown(&out.join("index.html")));
     }
     let items: usize = summary.cells.len() * summary.questions;
     let failed = if items == 0 { 0.0 } else { summary.failed as f64 / items as f64 };
@@ -57,6 +59,27 @@ pub fn run(args: EvalRunArgs, quiet: bool) -> Outcome {
         return Ok(Status::Incomplete);
     }
     Ok(Status::Done)
+}
+
+/// The models that this run asks, with what identifies their files.
+fn model_checksums(
+    experiment: &Experiment,
+    encoder: Option<&dyn SentenceEncoder>,
+    resources: &dyn Resources,
+) -> Result<BTreeMap<String, String>, Failure> {
+    let mut found: BTreeMap<String, String> = BTreeMap::new();
+    found.extend(encoder.map(|e| (e.name().to_owned(), digest(&e.fingerprint()))));
+    let asks = |name: &str| registry::list().iter().any(|entry| entry.name == name && entry.needs_encoder);
+    if experiment.chunkers.iter().any(|chunker| asks(&chunker.spec.name)) {
+        let encoder = resources.encoder().map_err(Failure::usage)?;
+        found.insert(encoder.name().to_owned(), digest(&encoder.fingerprint()));
+    }
+    Ok(found)
+}
+
+/// The SHA-256 in a fingerprint, or all of it.
+fn digest(fingerprint: &str) -> String {
+    fingerprint.split(':').find_map(|part| part.strip_prefix("sha256=")).unwrap_or(fingerprint).to_owned()
 }
 
 /// `pericope eval report`
@@ -75,7 +98,7 @@ pub fn report(args: EvalReportArgs) -> Outcome {
         }
     }
     write_reports(&args.runs, &out)?;
-    anstream::println!("Report: {}", shown(&out.join("index.html")));
+    say!("Report: {}", shown(&out.join("index.html")));
     Ok(Status::Done)
 }
 

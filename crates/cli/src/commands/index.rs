@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use pericope_api::Document;
-use pericope_index::{IndexError, IndexSpec, IndexWriter, pipeline};
+use pericope_index::{IndexError, IndexMeta, IndexSpec, IndexWriter, pipeline};
 use pericope_segment::Resources;
 use serde::Serialize;
 
@@ -27,6 +27,8 @@ struct Report<'a> {
     chunks_written: u64,
     bytes: u64,
     skipped: usize,
+    /// Chunks written now whose end the embedder does not read.
+    truncated: u64,
     seconds: f64,
 }
 
@@ -45,11 +47,14 @@ pub fn run(args: IndexArgs, quiet: bool) -> Outcome {
             found.read(path, &mut |document| visit(&document), &mut |_| {});
         }
     };
-    let resources = CommandResources::for_policy(&args.policy).with_corpus(&corpus);
+    // What `same-size` was sized by when the index was made holds for all that is added to it.
+    let before = if args.rebuild { None } else { IndexMeta::read(dir).ok().and_then(|meta| meta.reference) };
+    let resources = CommandResources::for_policy(&args.policy).with_corpus(&corpus).with_reference(before);
     let encoder = embedder(&args.embedder)?;
     let chunker = chunker(&args.policy, &resources)?;
     let counter = resources.counter().map_err(Failure::usage)?;
     let mut spec = IndexSpec::new(chunker.spec().to_string(), counter.name());
+    spec.reference = resources.reference();
     if let Some(encoder) = encoder {
         spec = spec.with_encoder(encoder);
     }
@@ -106,12 +111,13 @@ pub fn run(args: IndexArgs, quiet: bool) -> Outcome {
         chunks_written: stats.chunks_written,
         bytes: stats.bytes,
         skipped: bad,
+        truncated: stats.truncated,
         seconds: stats.seconds,
     };
     if args.json {
         print_json(&report)?;
     } else {
-        anstream::println!(
+        say!(
             "{}: {} documents, {} chunks ({} written now, {:.1} MB in {:.1} s); cut by {}, embedded by {}, tokens by {}",
             report.index,
             report.documents,
@@ -122,6 +128,14 @@ pub fn run(args: IndexArgs, quiet: bool) -> Outcome {
             report.segmenter,
             report.embedder,
             report.tokenizer
+        );
+    }
+    if stats.truncated > 0 {
+        anstream::eprintln!(
+            "{} of {} chunks are longer than {} reads: dense search does not see their ends (--max-tokens N cuts shorter)",
+            stats.truncated,
+            stats.chunks_written,
+            args.embedder
         );
     }
     if bad > 0 {

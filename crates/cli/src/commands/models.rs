@@ -42,7 +42,7 @@ fn list(json: bool) -> Outcome {
         return print_json(&rows);
     }
     for row in &rows {
-        anstream::println!(
+        say!(
             "{:<10} {:<10} {:>6.1} MB  {}\n{:21}{}",
             row.name,
             label(row.state),
@@ -52,7 +52,7 @@ fn list(json: bool) -> Outcome {
             row.path.display()
         );
         if row.state != State::Installed {
-            anstream::println!("{:21}get it with: pericope models pull {}", "", row.name);
+            say!("{:21}get it with: pericope models pull {}", "", row.name);
         }
     }
     Ok(Status::Done)
@@ -94,14 +94,16 @@ fn verify(name: Option<&str>) -> Outcome {
         }
     };
     if names.is_empty() {
-        anstream::println!("no model is installed; `pericope models pull minilm` gets one");
+        say!("no model is installed; `pericope models pull minilm` gets one");
     }
     let mut status = Status::Done;
     for name in names {
         match models::verify(&name) {
-            Ok(dir) => anstream::println!("{name}: all files are right ({})", dir.path.display()),
+            Ok(dir) => {
+                say!("{name}: all files are right ({})", dir.path.display());
+            }
             Err(error @ ModelError::Checksum { .. }) => {
-                anstream::println!("{name}: {error}");
+                say!("{name}: {error}");
                 status = Status::Incomplete;
             }
             Err(error) => return Err(by_kind(error)),

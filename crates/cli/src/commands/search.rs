@@ -62,10 +62,10 @@ pub fn run(args: SearchArgs) -> Outcome {
         return print_json(&Answer { query: &args.query, mode, hits: hits.iter().map(json).collect() });
     }
     if hits.is_empty() {
-        anstream::println!("nothing found in {} ({} chunks, {mode})", args.index, reader.chunks());
+        say!("nothing found in {} ({} chunks, {mode})", args.index, reader.chunks());
     }
     for hit in &hits {
-        show(hit);
+        show(hit)?;
     }
     Ok(Status::Done)
 }
@@ -85,10 +85,10 @@ fn json(hit: &Hit) -> JsonHit<'_> {
 }
 
 /// Place, heading path and the snippet with the query's words marked.
-fn show(hit: &Hit) {
+fn show(hit: &Hit) -> std::io::Result<()> {
     let (bold, soft, mark, plain) = (style("1"), style("2"), style("1;33"), style("0"));
     let path = hit.heading_path.join(" › ");
-    anstream::println!(
+    say!(
         "{bold}{}. {}{plain} {soft}bytes {}–{} · {} tokens · score {:.3}{plain}",
         hit.rank,
         hit.document,
@@ -98,7 +98,7 @@ fn show(hit: &Hit) {
         hit.score
     );
     if !path.is_empty() {
-        anstream::println!("   {soft}{path}{plain}");
+        say!("   {soft}{path}{plain}");
     }
     let mut line = String::new();
     let mut at = hit.snippet.start;
@@ -111,5 +111,6 @@ fn show(hit: &Hit) {
     let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
     let before = if hit.snippet.start > 0 { "… " } else { "" };
     let after = if hit.snippet.end < hit.text.len() { " …" } else { "" };
-    anstream::println!("   {before}{line}{after}\n");
+    say!("   {before}{line}{after}\n");
+    Ok(())
 }

@@ -44,44 +44,47 @@ pub fn run(args: SegmentEvalArgs, quiet: bool) -> Outcome {
     if args.json {
         print_json(&report)?;
     } else {
-        table(&report);
+        table(&report)?;
     }
     Ok(if bad > 0 { Status::Incomplete } else { Status::Done })
 }
 
-fn table(report: &Report) {
+fn table(report: &Report) -> std::io::Result<()> {
     let count =
         if report.known_count { "number of segments given" } else { "number of segments found by the segmenter" };
-    anstream::println!("{}: {} documents, {count}\n", report.data, report.documents);
+    say!("{}: {} documents, {count}\n", report.data, report.documents);
     let width = report.results.iter().map(|r| r.segmenter.chars().count()).max().unwrap_or(0).max(9);
-    anstream::println!(
-        "{:width$}  {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>9} {:>9}",
+    say!(
+        "{:width$}  {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>9} {:>9}",
         "segmenter",
         "Pk",
         "WD",
         "P",
         "R",
         "F1",
+        "F1/doc",
         "B",
         "prop/true",
         "sent/s"
     );
     for row in &report.results {
         let percent = |x: f64| format!("{:.1}", 100.0 * x);
-        anstream::println!(
-            "{:width$}  {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>9} {:>9.0}",
+        say!(
+            "{:width$}  {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>9} {:>9.0}",
             row.segmenter,
             percent(row.pk),
             percent(row.window_diff),
             percent(row.precision),
             percent(row.recall),
             percent(row.f1),
+            percent(row.macro_f1),
             percent(row.boundary_similarity),
             row.proposed_over_true.map_or("-".into(), |x| format!("{x:.2}")),
             row.sentences_per_second
         );
     }
-    anstream::println!(
-        "\nPk, WD (WindowDiff): lower is better. P, R, F1: exact boundaries. B: boundary similarity. Proposing nothing often\nlooks good on Pk and WD: read them together with F1 and the ratio of proposed to true boundaries."
+    say!(
+        "\nPk, WD (WindowDiff): lower is better. P, R, F1: exact boundaries, over all of the\nset; F1/doc: mean over documents. B: boundary similarity. Proposing nothing often\nlooks good on Pk and WD: read them together with F1 and the ratio of proposed to true boundaries."
     );
+    Ok(())
 }

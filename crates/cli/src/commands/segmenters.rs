@@ -31,12 +31,12 @@ pub fn run(json: bool) -> Outcome {
     let (bold, soft, plain) = (style("1"), style("2"), style("0"));
     for entry in registry::list() {
         let model = if entry.needs_encoder { "  (asks the embedding model)" } else { "" };
-        anstream::println!("{bold}{}{plain}  {}{soft}{model}{plain}", entry.name, entry.summary);
-        entry.keys.iter().for_each(show);
-        anstream::println!("    {soft}e.g. {}{plain}\n", entry.example);
+        say!("{bold}{}{plain}  {}{soft}{model}{plain}", entry.name, entry.summary);
+        entry.keys.iter().try_for_each(show)?;
+        say!("    {soft}e.g. {}{plain}\n", entry.example);
     }
-    anstream::println!("{bold}every segmenter{plain}  also takes");
-    registry::POLICY_KEYS.iter().for_each(show);
+    say!("{bold}every segmenter{plain}  also takes");
+    registry::POLICY_KEYS.iter().try_for_each(show)?;
     Ok(Status::Done)
 }
 
@@ -51,7 +51,8 @@ fn row(entry: &Entry) -> Row {
     }
 }
 
-fn show(key: &Key) {
+fn show(key: &Key) -> std::io::Result<()> {
     let default = if key.default.is_empty() { String::new() } else { format!(" [{}]", key.default) };
-    anstream::println!("    {:<14} {}{default}", key.name, key.doc);
+    say!("    {:<14} {}{default}", key.name, key.doc);
+    Ok(())
 }

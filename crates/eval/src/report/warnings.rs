@@ -12,6 +12,7 @@ pub(crate) fn warnings(view: &View) -> Vec<String> {
     found.extend(failures(view));
     found.extend(few_questions(view));
     found.extend(limits(view));
+    found.extend(unread(view));
     found.extend(unpaired(view));
     found
 }
@@ -97,6 +98,20 @@ fn limits(view: &View) -> Vec<String> {
     found
 }
 
+fn unread(view: &View) -> Option<String> {
+    let rows: Vec<String> = (view.summary.chunkers.iter().filter(|row| row.truncated > 0))
+        .map(|row| {
+            format!("{} ({} of {} chunks)", row.name, format::count(row.truncated as usize), format::count(row.chunks))
+        })
+        .collect();
+    (!rows.is_empty()).then(|| {
+        format!(
+            "Longer than the embedder reads: {}. Dense retrieval does not see the ends of these chunks.",
+            format::listed(&rows)
+        )
+    })
+}
+
 fn unpaired(view: &View) -> Option<String> {
     let summary = view.summary;
     (summary.chunkers.len() > 1 && !summary.cells.is_empty() && summary.comparisons.is_empty())
@@ -135,11 +150,20 @@ mod tests {
         let summary = Summary {
             questions: 50,
             failed: 3,
-            chunkers: vec![chunker("kamradt", 9_000, None), chunker("odd", 300, Some(256))],
+            chunkers: vec![
+                ChunkerRow { truncated: 12, chunks: 40, ..chunker("kamradt", 9_000, None) },
+                chunker("odd", 300, Some(256)),
+            ],
             ..Summary::default()
         };
         let found = warnings(&View::new(&summary)).join("\n").replace('\u{a0}', " ");
-        for part in ["3 items have no result", "50 questions", "kamradt (longest chunk 9,000 tokens)", "limit of 256"] {
+        for part in [
+            "3 items have no result",
+            "50 questions",
+            "kamradt (longest chunk 9,000 tokens)",
+            "limit of 256",
+            "kamradt (12 of 40 chunks)",
+        ] {
             assert!(found.contains(part), "{part}: {found}");
         }
     }

@@ -9,7 +9,8 @@ use pericope_segment::{Limits, Resources};
 use rayon::prelude::*;
 use std::sync::Arc;
 
-use super::retrieve::Hit;
+use super::resume::Done;
+use super::retrieve::{Built, Hit};
 use super::{Observer, RunError, Setup};
 use crate::config::ChunkerConfig;
 use crate::summary::{ChunkerRow, Histogram};
@@ -33,7 +34,7 @@ impl Cut {
         &self.chunks[hit.document][hit.ordinal]
     }
 
-    pub(super) fn row(&self, index_seconds: f64, index_bytes: u64) -> ChunkerRow {
+    pub(super) fn row(&self, built: &Built) -> ChunkerRow {
         let tokens: Vec<usize> = self.chunks.iter().flatten().map(|c| c.tokens).collect();
         let total: usize = tokens.iter().sum();
         ChunkerRow {
@@ -45,35 +46,40 @@ impl Cut {
             mean_tokens: if tokens.is_empty() { 0.0 } else { total as f64 / tokens.len() as f64 },
             max_tokens: tokens.iter().copied().max().unwrap_or(0),
             segment_seconds: self.seconds,
-            index_seconds,
+            index_seconds: built.seconds,
+            truncated: built.truncated,
             limit: self.limit,
-            index_bytes: Some(index_bytes),
+            index_bytes: Some(built.bytes),
             token_histogram: Some(Histogram::of(tokens)),
             query_times: std::collections::BTreeMap::new(),
         }
     }
 }
 
-/// Cuts the corpus by every chunker; one that refers to another comes after it, whatever the order of the configuration.
+/// Cuts the corpus by every chunker that is not done (`None`); one that refers to another comes after it, whatever the order of the configuration.
 pub(super) fn all(
     chunkers: &[ChunkerConfig],
     documents: &[Document],
     setup: &Setup<'_>,
+    finished: &Done,
     observer: &dyn Observer,
-) -> Result<Vec<Cut>, RunError> {
-    let resources = Corpus { base: setup.resources, documents, names: chunkers, means: RefCell::new(HashMap::new()) };
+) -> Result<Vec<Option<Cut>>, RunError> {
+    let means = (chunkers.iter())
+        .filter_map(|config| Some((config.name.clone(), finished.row(&config.name)?.mean_words)))
+        .collect();
+    let resources = Corpus { base: setup.resources, documents, names: chunkers, means: RefCell::new(means) };
     let mut done: Vec<Option<Cut>> = chunkers.iter().map(|_| None).collect();
     let mut order: Vec<usize> = (0..chunkers.len()).collect();
     // A reference to another chunker is answered from its mean once that is known.
     order.sort_by_key(|&i| chunkers[i].spec.name == "same-size");
-    for i in order {
+    for i in order.into_iter().filter(|&i| finished.row(&chunkers[i].name).is_none()) {
         let config = &chunkers[i];
         observer.stage(&format!("{}: cutting", config.name), documents.len());
         let cut = one(&config.name, &config.spec, documents, &resources, observer)?;
         resources.means.borrow_mut().insert(config.name.clone(), cut.mean_words);
         done[i] = Some(cut);
     }
-    Ok(done.into_iter().flatten().collect())
+    Ok(done)
 }
 
 fn one(

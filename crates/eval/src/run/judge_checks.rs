@@ -1,10 +1,10 @@
 //! Before a run: the judge must know the gold answer from an unrelated one, or its scores mean nothing.
 
-use pericope_api::{SentenceEncoder, Span};
+use pericope_api::Span;
 
-use super::RunError;
-use crate::data::QuestionSet;
-use crate::metrics::answers::{AnswerScores, Place, answer_iou, cosine};
+use super::score::Scorer;
+use super::{Corpus, RunError};
+use crate::answer::{Context, Extractive, Generated};
 
 /// Questions that are tried.
 const TRIED: usize = 20;
@@ -13,36 +13,37 @@ const GOLD: f64 = 9.0;
 /// Gold against an answer from elsewhere scores at most this, on average.
 const UNRELATED: f64 = 2.0;
 
-/// Judges gold answers against themselves and against the answer to another document's question.
-pub(super) fn run(set: &QuestionSet, encoder: Option<&dyn SentenceEncoder>) -> Result<(), RunError> {
-    let step = (set.questions.len() / TRIED).max(1);
-    let tried: Vec<_> = set.questions.iter().step_by(step).take(TRIED).collect();
-    let texts: Vec<&str> = tried.iter().map(|q| q.answer.as_str()).collect();
-    let vectors = encoder.map(|e| e.encode(&texts)).transpose()?;
-    let likeness = |a: usize, b: usize| vectors.as_ref().map(|v| cosine(v.row(a), v.row(b)));
-    let place = |i: usize| {
-        let span = tried[i].gold.iter().copied().reduce(|a, b| a.hull(&b)).unwrap_or(Span::new(0, 0));
-        Place { document: tried[i].document, span }
+/// Judges gold answers against themselves and against the answer to another document's question, as the run will judge.
+pub(super) fn run(corpus: &Corpus, scorer: &Scorer<'_>, reader: &mut Extractive) -> Result<(), RunError> {
+    let questions = &corpus.set.questions;
+    let step = (questions.len() / TRIED).max(1);
+    let tried: Vec<usize> = (0..questions.len()).step_by(step).take(TRIED).collect();
+    let gold: Vec<Context> = (tried.iter().map(|&q| &questions[q]))
+        .flat_map(|q| q.gold.iter().map(|&span| Context { document: q.document, span }))
+        .collect();
+    reader.warm(gold.iter())?;
+    // The gold answer of one question, given to another.
+    let score = |answer: usize, question: usize| {
+        let from = &questions[answer];
+        let span: Option<Span> = from.gold.iter().copied().reduce(|a, b| a.hull(&b));
+        let generated = Generated { text: from.answer.clone(), place: span.map(|span| (from.document, span)) };
+        scorer.answer(question, &generated, Some(reader)).judge()
     };
-    let score = |a: usize, b: usize| {
-        let iou = Some(answer_iou(&place(a), &place(b)));
-        AnswerScores::of(texts[a], texts[b], iou, likeness(a, b)).judge()
-    };
-    for (i, question) in tried.iter().enumerate() {
-        let own = score(i, i);
+    for &q in &tried {
+        let own = score(q, q);
         if own < GOLD {
             return Err(RunError::Judge(format!(
                 "the gold answer to '{}' scores {own:.1} against itself, not {GOLD} or more",
-                question.text
+                questions[q].text
             )));
         }
     }
     let unrelated: Vec<f64> = (0..tried.len())
         .filter_map(|i| {
             (1..tried.len())
-                .map(|d| (i + d) % tried.len())
-                .find(|&j| tried[j].document != tried[i].document)
-                .map(|j| score(j, i))
+                .map(|d| tried[(i + d) % tried.len()])
+                .find(|&other| questions[other].document != questions[tried[i]].document)
+                .map(|other| score(other, tried[i]))
         })
         .collect();
     if unrelated.is_empty() {
@@ -60,10 +61,11 @@ pub(super) fn run(set: &QuestionSet, encoder: Option<&dyn SentenceEncoder>) -> R
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::Question;
+    use crate::answer::ExtractiveOptions;
+    use crate::data::{Question, QuestionSet};
     use pericope_api::Document;
 
-    fn set(answers: &[&str]) -> QuestionSet {
+    fn judged(answers: &[&str]) -> Result<(), RunError> {
         let documents =
             answers.iter().enumerate().map(|(i, a)| Document::from_sentences(&format!("{i}"), &[a])).collect();
         let questions = answers
@@ -77,15 +79,15 @@ mod tests {
                 answer: (*a).to_owned(),
             })
             .collect();
-        QuestionSet { documents, questions, ..QuestionSet::default() }
+        let corpus = Corpus::new(QuestionSet { documents, questions, ..QuestionSet::default() });
+        let mut reader = Extractive::new(corpus.documents.clone(), None, ExtractiveOptions::default());
+        run(&corpus, &Scorer::new(&corpus, true), &mut reader)
     }
 
     #[test]
     fn answers_that_are_all_alike_stop_the_run() {
-        assert!(
-            run(&set(&["Bees gather nectar from flowers.", "A fuse melts when current is too high."]), None).is_ok()
-        );
-        let same = run(&set(&["Bees gather nectar.", "Bees gather nectar.", "Bees gather nectar."]), None);
+        assert!(judged(&["Bees gather nectar from flowers.", "A fuse melts when current is too high."]).is_ok());
+        let same = judged(&["Bees gather nectar.", "Bees gather nectar.", "Bees gather nectar."]);
         assert!(matches!(same, Err(RunError::Judge(_))));
     }
 }

@@ -154,33 +154,39 @@ pub fn run(
     if set.skipped.len() > 5 {
         observer.note(&format!("left out: {} more", set.skipped.len() - 5));
     }
+    experiment.unused().iter().for_each(|note| observer.note(note));
+    let mut record = resume::new_record(experiment, &set, setup);
+    let corpus = Corpus::new(set);
+    let mut bench = Bench::new(experiment, setup, &corpus)?;
     if experiment.judge.kind != "none" && experiment.judge.checks {
-        judge_checks::run(&set, setup.encoder.as_deref())?;
+        bench.check_judge()?;
     }
 
     fs::create_dir_all(out).map_err(RunError::io(out))?;
-    let mut record = resume::new_record(experiment, &set, setup);
-    let done = resume::open(out, &record, setup.resume, observer)?;
+    let mut done = resume::open(out, &mut record, setup.resume, observer)?;
+    let before = record.seconds.unwrap_or(0.0);
     resume::write_json(&out.join("run.json"), &record)?;
-
-    let corpus = Corpus::new(set);
-    let cuts = cut::all(&experiment.chunkers, &corpus.documents, setup, observer)?;
-    let mut bench = Bench::new(experiment, setup, &corpus)?;
+    done.keep_whole(&experiment.retrieval.modes, bench.settings.len() * corpus.set.questions.len());
+    let cuts = cut::all(&experiment.chunkers, &corpus.documents, setup, &done, observer)?;
     let mut rows = Vec::with_capacity(cuts.len());
     let mut cells = Vec::new();
     let mut scores = Scores::default();
     let items_path = out.join("items.jsonl");
-    for cut in &cuts {
-        let finished =
-            done.chunker(&cut.name, &experiment.retrieval.modes, bench.settings.len() * corpus.set.questions.len());
-        let (row, items) = match finished {
-            Some((row, items)) => (row, items),
-            None => {
-                let (row, items) = bench.chunker(cut, out, observer)?;
+    for (config, cut) in experiment.chunkers.iter().zip(cuts) {
+        let (row, items) = match cut {
+            Some(cut) => {
+                let (row, items) = bench.chunker(&cut, out, observer)?;
                 resume::append(&items_path, &items)?;
                 resume::append(&out.join("chunkers.jsonl"), std::slice::from_ref(&row))?;
+                // What an interrupted sitting took is not lost.
+                record.seconds = Some(before + clock.elapsed().as_secs_f64());
+                resume::write_json(&out.join("run.json"), &record)?;
                 (row, items)
             }
+            None => match done.take(&config.name) {
+                Some(finished) => finished,
+                None => continue,
+            },
         };
         cells.extend(bench.cells(&row, &items));
         for item in items {
@@ -199,7 +205,7 @@ pub fn run(
         cells,
         comparisons,
     };
-    record.finish(clock.elapsed().as_secs_f64());
+    record.finish(before + clock.elapsed().as_secs_f64());
     resume::write_json(&out.join("run.json"), &record)?;
     resume::write_json(&out.join("summary.json"), &summary)?;
     Ok((summary, record))
@@ -257,6 +263,14 @@ impl<'a> Bench<'a> {
         Ok(Self { experiment, setup, corpus, settings, reader, asked, vectors, scorer })
     }
 
+    /// Asks the judge what it must know; without answers there is nothing to judge.
+    fn check_judge(&mut self) -> Result<(), RunError> {
+        match &mut self.reader {
+            Some(reader) => judge_checks::run(self.corpus, &self.scorer, reader),
+            None => Ok(()),
+        }
+    }
+
     /// Indexes one chunker's chunks and measures every mode and setting.
     fn chunker(&mut self, cut: &Cut, out: &Path, observer: &dyn Observer) -> Result<(ChunkerRow, Vec<Item>), RunError> {
         let depth = self.depth();
@@ -270,7 +284,7 @@ impl<'a> Bench<'a> {
             out,
             observer,
         )?;
-        let mut row = cut.row(built.seconds, built.bytes);
+        let mut row = cut.row(&built);
         for ranking in &rankings {
             let times = QueryTimes { p50_ms: ranking.percentile_ms(0.5), p95_ms: ranking.percentile_ms(0.95) };
             row.query_times.insert(ranking.mode.clone(), times);

@@ -19,11 +19,20 @@ pub(super) struct Done {
 }
 
 impl Done {
-    /// A chunker's row and items, where all of them are there.
-    pub(super) fn chunker(&self, name: &str, modes: &[String], per_mode: usize) -> Option<(ChunkerRow, Vec<Item>)> {
-        let row = self.rows.get(name)?;
-        let items = self.items.get(name)?;
-        (items.len() == modes.len() * per_mode).then(|| (row.clone(), items.clone()))
+    /// Forgets the chunkers of which items are missing.
+    pub(super) fn keep_whole(&mut self, modes: &[String], per_mode: usize) {
+        let items = &self.items;
+        self.rows.retain(|name, _| items.get(name).map_or(0, Vec::len) == modes.len() * per_mode);
+    }
+
+    /// The row of a chunker that is done.
+    pub(super) fn row(&self, name: &str) -> Option<&ChunkerRow> {
+        self.rows.get(name)
+    }
+
+    /// Row and items of a chunker that is done.
+    pub(super) fn take(&mut self, name: &str) -> Option<(ChunkerRow, Vec<Item>)> {
+        self.rows.remove(name).map(|row| (row, self.items.remove(name).unwrap_or_default()))
     }
 }
 
@@ -39,6 +48,7 @@ pub(super) fn new_record(experiment: &Experiment, set: &QuestionSet, setup: &Set
             prompts: BTreeMap::new(),
         },
         seeds: BTreeMap::from([("sampling".into(), experiment.data.seed), ("statistics".into(), experiment.data.seed)]),
+        tokenizer: setup.counter.name().to_owned(),
         started: crate::clock::now(),
         finished: String::new(),
         seconds: None,
@@ -50,15 +60,21 @@ pub(super) fn new_record(experiment: &Experiment, set: &QuestionSet, setup: &Set
 }
 
 impl RunRecord {
-    /// Marks the run as ended now, after `seconds` of this sitting.
+    /// Marks the run as ended now, after `seconds` in all sittings.
     pub(super) fn finish(&mut self, seconds: f64) {
         self.finished = crate::clock::now();
-        self.seconds = Some(self.seconds.unwrap_or(0.0) + seconds);
+        self.seconds = Some(seconds);
     }
 }
 
-/// Looks at what the folder holds: with `resume`, the finished parts of the same run; without, an empty start.
-pub(super) fn open(out: &Path, record: &RunRecord, resume: bool, observer: &dyn Observer) -> Result<Done, RunError> {
+/// Looks at what the folder holds: with `resume`, the finished parts of the same run, whose beginning and time `record`
+/// takes over; without, an empty start.
+pub(super) fn open(
+    out: &Path,
+    record: &mut RunRecord,
+    resume: bool,
+    observer: &dyn Observer,
+) -> Result<Done, RunError> {
     let old = out.join("run.json");
     if !resume || !old.exists() {
         for name in ["items.jsonl", "chunkers.jsonl", "summary.json", "summary.md", "index.html"] {
@@ -76,6 +92,7 @@ pub(super) fn open(out: &Path, record: &RunRecord, resume: bool, observer: &dyn 
         ("configuration", before.config == record.config),
         ("data", before.checksums.data == record.checksums.data),
         ("models", before.checksums.models == record.checksums.models),
+        ("tokenizer", before.tokenizer == record.tokenizer),
         ("version", before.version == record.version),
     ] {
         if !same {
@@ -85,6 +102,8 @@ pub(super) fn open(out: &Path, record: &RunRecord, resume: bool, observer: &dyn 
             )));
         }
     }
+    record.started = before.started;
+    record.seconds = before.seconds;
     let mut done = Done::default();
     for row in read_lines::<ChunkerRow>(&out.join("chunkers.jsonl"))? {
         done.rows.insert(row.name.clone(), row);

@@ -42,6 +42,8 @@ impl Ranking {
 pub(super) struct Built {
     pub(super) seconds: f64,
     pub(super) bytes: u64,
+    /// Chunks whose end the encoder does not read.
+    pub(super) truncated: u64,
 }
 
 /// Builds the index of one cut, asks it every question in every mode, and removes it again.
@@ -85,9 +87,9 @@ pub(super) fn all(
             problem: failure.reason.clone(),
         });
     }
-    writer.finish().map_err(failed)?;
+    let truncated = writer.finish().map_err(failed)?.truncated;
     let seconds = start.elapsed().as_secs_f64();
-    let built = Built { seconds, bytes: folder_bytes(&dir) };
+    let built = Built { seconds, bytes: folder_bytes(&dir), truncated };
 
     let reader = pericope_index::IndexReader::open_expecting(&dir, &spec).map_err(failed)?;
     let mut rankings = Vec::with_capacity(retrieval.modes.len());

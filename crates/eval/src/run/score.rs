@@ -111,7 +111,8 @@ impl<'a> Scorer<'a> {
         }
     }
 
-    fn answer(&self, question: usize, generated: &Generated, reader: Option<&Extractive>) -> AnswerScores {
+    /// An answer against the gold answer of a question.
+    pub(super) fn answer(&self, question: usize, generated: &Generated, reader: Option<&Extractive>) -> AnswerScores {
         let asked = &self.corpus.set.questions[question];
         let gold = asked.gold.iter().copied().reduce(|a, b| a.hull(&b));
         let places = generated.place.zip(gold);

@@ -350,6 +350,7 @@ fn record() -> RunRecord {
             models: [("synthetic-model/model.safetensors".to_owned(), sum('b'))].into(),
             prompts: BTreeMap::new(),
         },
+        tokenizer: "words".into(),
         seeds: [("data".to_owned(), 7)].into(),
         started: "2026-01-01T06:00:00Z".into(),
         finished: "2026-01-01T06:03:20Z".into(),

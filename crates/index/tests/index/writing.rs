@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use pericope_api::{Chunk, Document, Rewrite, Span};
+use pericope_api::{Chunk, Document, Rewrite, SentenceEncoder, Span};
 use pericope_index::{IndexError, IndexReader, IndexSpec, IndexWriter, Mode, Query};
 
 use crate::testing::{BagOfWords, made_up, sentence_chunks};
@@ -169,4 +169,15 @@ fn a_failing_encoder_stops_the_writer_and_spoils_nothing() {
     drop(writer);
     reader.reload().unwrap();
     assert_eq!(reader.search(&Query::new("w1", Mode::Dense, 100)).unwrap().len(), 10);
+}
+
+#[test]
+fn chunks_that_the_encoder_does_not_read_to_the_end_are_counted() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = IndexWriter::create_or_open(dir.path(), &dense_spec()).unwrap();
+    let reach = BagOfWords::new().max_tokens();
+    let long = "word ".repeat(reach + 1);
+    let document = Document::from_sentences("d", &["Short enough.", long.trim()]);
+    writer.add(&document, &sentence_chunks(&document)).unwrap();
+    assert_eq!(writer.finish().unwrap().truncated, 1);
 }

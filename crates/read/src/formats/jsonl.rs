@@ -1,3 +1,5 @@
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use pericope_api::Document;
@@ -41,10 +43,21 @@ impl Reader for Jsonl {
         sink: &mut dyn FnMut(Result<Document, ReadError>),
     ) {
         let source = source.trim_start_matches('\u{feff}');
+        let mut lines_of = HashMap::new();
         for (i, line) in source.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
             let fail = |message| ReadError::Line { id: id.to_owned(), line: i + 1, message };
             match document(line, || format!("{id}:{}", i + 1), options) {
-                Ok(document) => sink(document.map_err(|e| fail(e.to_string()))),
+                Ok(Ok(document)) => match lines_of.entry(document.id.clone()) {
+                    Entry::Occupied(first) => {
+                        let first: &usize = first.get();
+                        sink(Err(fail(format!("the id {:?} is that of line {first} already", document.id))));
+                    }
+                    Entry::Vacant(free) => {
+                        free.insert(i + 1);
+                        sink(Ok(document));
+                    }
+                },
+                Ok(Err(e)) => sink(Err(fail(e.to_string()))),
                 Err(message) => sink(Err(fail(message))),
             }
         }
@@ -70,6 +83,9 @@ fn document(
     let Some(inner) = reader(name).filter(|reader| reader.name() != "jsonl") else {
         return Err(format!("there is no format {name:?} for a document; use md, html, plain or rst"));
     };
+    if line.text.trim().is_empty() {
+        return Err("the text is empty".into());
+    }
     let mut found = None;
     inner.read(&id, line.text.into(), options, &mut |document| found = Some(document));
     let document = found.ok_or("the text gave no document")?;
@@ -86,7 +102,8 @@ mod tests {
     fn a_broken_line_does_not_stop_the_rest() {
         let source = "{\"id\": \"a\", \"title\": \"T\", \"text\": \"One. Two.\"}\n\nnot json\n{\"text\": \"# H\\n\\nx\", \
             \"format\": \"md\"}\r\n{\"id\": 7, \"text\": \"x\", \"format\": \"doc\"}\n{\"id\": 8}\n{\"id\": 9, \
-            \"text\": \"<p>x\", \"format\": \"html\"}";
+            \"text\": \"<p>x\", \"format\": \"html\"}\n{\"id\": \"a\", \"text\": \"again\"}\n\
+            {\"id\": 10, \"text\": \" \"}";
         let (mut ids, mut errors) = (Vec::new(), Vec::new());
         reader("jsonl").unwrap().read("f", source.into(), &ReadOptions::default(), &mut |item| match item {
             Ok(document) => {
@@ -97,7 +114,9 @@ mod tests {
         });
         let expected = [("a", Some("T"), 2), ("f:4", Some("H"), 2), ("9", None, 1)];
         assert_eq!(ids, expected.map(|(id, title, n)| (id.to_owned(), title.map(str::to_owned), n)));
-        assert_eq!(errors.len(), 3);
+        assert_eq!(errors.len(), 5);
+        assert!(errors[3].contains("line 8") && errors[3].contains("line 1 already"), "{}", errors[3]);
+        assert!(errors[4].contains("line 9") && errors[4].contains("empty"), "{}", errors[4]);
         assert!(errors[0].starts_with("f, line 3: "), "{}", errors[0]);
         assert!(errors[1].contains("line 5") && errors[1].contains("\"doc\""), "{}", errors[1]);
         assert!(errors[2].contains("line 6") && errors[2].contains("text"), "{}", errors[2]);
