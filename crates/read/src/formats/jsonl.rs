@@ -83,9 +83,6 @@ fn document(
     let Some(inner) = reader(name).filter(|reader| reader.name() != "jsonl") else {
         return Err(format!("there is no format {name:?} for a document; use md, html, plain or rst"));
     };
-    if line.text.trim().is_empty() {
-        return Err("the text is empty".into());
-    }
     let mut found = None;
     inner.read(&id, line.text.into(), options, &mut |document| found = Some(document));
     let document = found.ok_or("the text gave no document")?;
@@ -112,11 +109,10 @@ mod tests {
             }
             Err(error) => errors.push(error.to_string()),
         });
-        let expected = [("a", Some("T"), 2), ("f:4", Some("H"), 2), ("9", None, 1)];
+        let expected = [("a", Some("T"), 2), ("f:4", Some("H"), 2), ("9", None, 1), ("10", None, 0)];
         assert_eq!(ids, expected.map(|(id, title, n)| (id.to_owned(), title.map(str::to_owned), n)));
-        assert_eq!(errors.len(), 5);
+        assert_eq!(errors.len(), 4);
         assert!(errors[3].contains("line 8") && errors[3].contains("line 1 already"), "{}", errors[3]);
-        assert!(errors[4].contains("line 9") && errors[4].contains("empty"), "{}", errors[4]);
         assert!(errors[0].starts_with("f, line 3: "), "{}", errors[0]);
         assert!(errors[1].contains("line 5") && errors[1].contains("\"doc\""), "{}", errors[1]);
         assert!(errors[2].contains("line 6") && errors[2].contains("text"), "{}", errors[2]);
