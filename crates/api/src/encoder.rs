@@ -102,4 +102,14 @@ pub trait SentenceEncoder: Send + Sync {
     /// # Errors
     /// [`EncodeError`] where the model fails.
     fn encode(&self, texts: &[&str]) -> Result<Embeddings, EncodeError>;
+
+    /// The contextual vectors of each text's tokens: a matrix a text, in order, one row of L2 norm 1 a token. Special
+    /// tokens are left out, and so is what lies beyond [`max_tokens`](SentenceEncoder::max_tokens); a text without tokens
+    /// gets an empty matrix. As stable as [`encode`](SentenceEncoder::encode).
+    ///
+    /// # Errors
+    /// [`EncodeError`] where the model fails, and by default: not every encoder has token vectors.
+    fn encode_tokens(&self, _texts: &[&str]) -> Result<Vec<Embeddings>, EncodeError> {
+        Err(EncodeError::Model("this encoder gives no token vectors".into()))
+    }
 }

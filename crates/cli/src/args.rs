@@ -69,9 +69,11 @@ const SEGMENT_EXAMPLES: &str = "Examples:
 const SEGMENT_EVAL_EXAMPLES: &str = "Examples:
   pericope segment-eval --data wiki.jsonl --segmenter texttiling --segmenter window
   pericope segment-eval --data wiki.jsonl --segmenter window --known-count --json
+  pericope segment-eval --data choi/ --data wiki.jsonl -s fusion -s bayesseg --plot cuts.svg --per-document cuts.jsonl
+  pericope segment-eval eval/segmentation.toml
 
 Data: one JSON document a line: {\"id\": ..., \"sentences\": [...], \"boundaries\": [...]}; a segment ends after
-sentence i (1-based), the document's end is not listed.";
+sentence i (1-based), the document's end is not listed. Or Choi's .ref files, a Wiki-727K folder, WikiSection JSON.";
 
 const INDEX_EXAMPLES: &str = "Examples:
   pericope index docs/ --into docs.idx
@@ -135,15 +137,37 @@ pub enum OutputFormat {
 /// `pericope segment-eval`
 #[derive(Debug, Args)]
 pub struct SegmentEvalArgs {
-    /// Documents with known boundaries
-    #[arg(long, required = true, value_name = "FILE.jsonl")]
-    pub data: PathBuf,
+    /// An experiment file with data and segmenters: writes a report
+    #[arg(value_name = "CONFIG.toml", conflicts_with_all = ["data", "segmenter", "known_count", "plot", "per_document"])]
+    pub config: Option<PathBuf>,
+    /// Documents with known boundaries: our JSONL, Choi's .ref files, a Wiki-727K folder, WikiSection JSON; may be given
+    /// several times
+    #[arg(long, required_unless_present = "config", value_name = "PATH")]
+    pub data: Vec<PathBuf>,
     /// Segmenter to score; may be given several times
-    #[arg(long, short, required = true, value_name = "SPEC")]
+    #[arg(long, short, required_unless_present = "config", value_name = "SPEC")]
     pub segmenter: Vec<String>,
     /// Tell the segmenters the true number of segments
     #[arg(long)]
     pub known_count: bool,
+    /// Most documents of a set, drawn by the hash of their ids; 0: all
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub documents: usize,
+    /// Seed of that draw
+    #[arg(long, value_name = "N", default_value_t = 7)]
+    pub seed: u64,
+    /// Draw the segmentations as coloured bars, the truth on top (at most 40 documents)
+    #[arg(long, value_name = "FILE.svg")]
+    pub plot: Option<PathBuf>,
+    /// Write every document's boundaries and figures, a JSON object a line
+    #[arg(long, value_name = "FILE.jsonl")]
+    pub per_document: Option<PathBuf>,
+    /// With an experiment file: the report's folder [default: reports/runs/NAME]
+    #[arg(long, value_name = "DIR", requires = "config")]
+    pub out: Option<PathBuf>,
+    /// With an experiment file: override a key
+    #[arg(long, value_name = "KEY=VALUE", requires = "config")]
+    pub set: Vec<String>,
     /// One JSON document on standard output
     #[arg(long)]
     pub json: bool,

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use pericope_api::{Document, SentenceEncoder, TokenCounter};
 use pericope_index::ReferenceMeta;
+use pericope_neural::Remembered;
 use pericope_segment::counters::WordCounter;
 use pericope_segment::registry::build;
 use pericope_segment::spec::Spec;
@@ -25,13 +26,22 @@ pub struct CommandResources<'a> {
     corpus: Option<&'a Corpus<'a>>,
     reference: RefCell<Option<ReferenceMeta>>,
     counter: OnceCell<Result<Arc<dyn TokenCounter>, String>>,
+    remembered: Option<Arc<dyn SentenceEncoder>>,
 }
 
 impl<'a> CommandResources<'a> {
     /// For the limits of the command line and those that hold where neither it nor the spec names any, and the
     /// tokenizer named, if one is.
     pub fn new(overrides: Limits, defaults: Limits, tokenizer: Option<String>) -> Self {
-        Self { tokenizer, overrides, defaults, corpus: None, reference: RefCell::default(), counter: OnceCell::new() }
+        Self {
+            tokenizer,
+            overrides,
+            defaults,
+            corpus: None,
+            reference: RefCell::default(),
+            counter: OnceCell::new(),
+            remembered: None,
+        }
     }
 
     /// For flags that cut what is indexed.
@@ -57,6 +67,13 @@ impl<'a> CommandResources<'a> {
         self
     }
 
+    /// From here on the encoder remembers what it encoded; gives that encoder.
+    pub fn remember(&mut self) -> Result<Arc<dyn SentenceEncoder>, String> {
+        let encoder: Arc<dyn SentenceEncoder> = Arc::new(Remembered::new(minilm()?, MEMORY));
+        self.remembered = Some(encoder.clone());
+        Ok(encoder)
+    }
+
     /// The reference that was asked for, and its mean size.
     pub fn reference(&self) -> Option<ReferenceMeta> {
         self.reference.borrow().clone()
@@ -73,6 +90,9 @@ pub fn embedder(name: &str) -> Result<Option<Arc<dyn SentenceEncoder>>, Failure>
 
 /// What semantic segmenters ask, and what embeds chunks where nothing else is named.
 const DEFAULT_EMBEDDER: &str = "minilm";
+
+/// Bytes of sentences and vectors that are remembered: some half a million sentences.
+const MEMORY: usize = 1 << 30;
 
 /// The default encoder, loaded once however many ask for it.
 fn minilm() -> Result<Arc<dyn SentenceEncoder>, String> {
@@ -100,7 +120,7 @@ fn counter(name: Option<&str>) -> Result<Arc<dyn TokenCounter>, String> {
 
 impl Resources for CommandResources<'_> {
     fn encoder(&self) -> Result<Arc<dyn SentenceEncoder>, String> {
-        minilm()
+        self.remembered.clone().map_or_else(minilm, Ok)
     }
 
     fn counter(&self) -> Result<Arc<dyn TokenCounter>, String> {
@@ -129,6 +149,7 @@ impl Resources for CommandResources<'_> {
             corpus: None,
             reference: RefCell::default(),
             counter: self.counter.clone(),
+            remembered: self.remembered.clone(),
         };
         let chunker = build(&spec, &inner).map_err(|e| e.to_string())?;
         let (mut words, mut chunks, mut problem) = (0usize, 0usize, None);

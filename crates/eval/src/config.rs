@@ -214,7 +214,9 @@ impl Experiment {
     /// # Errors
     /// [`ConfigError::Value`] names the variable that is not set.
     pub fn data_path(&self) -> Result<PathBuf, ConfigError> {
-        expand(&self.data.path, &|name| std::env::var(name).ok()).map(PathBuf::from).map_err(ConfigError::Value)
+        expand(&self.data.path, &|name| std::env::var(name).ok())
+            .map(PathBuf::from)
+            .map_err(|e| ConfigError::Value(format!("data.path: {e}")))
     }
 
     /// What the configuration says without effect, a line each.
@@ -282,7 +284,7 @@ impl Experiment {
 }
 
 /// A TOML error as one line: what and where.
-fn located(error: &toml::de::Error, text: &str) -> String {
+pub(crate) fn located(error: &toml::de::Error, text: &str) -> String {
     let message = one_line(error.message());
     match error.span() {
         Some(span) => {
@@ -294,7 +296,7 @@ fn located(error: &toml::de::Error, text: &str) -> String {
     }
 }
 
-fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -313,7 +315,7 @@ fn culprit<'a>(text: &str, overrides: &'a [String]) -> Option<&'a String> {
 }
 
 /// Applies `key.sub=value`; the value is TOML, or, where it is not, a bare string.
-fn set(table: &mut toml::Table, setting: &str) -> Result<(), String> {
+pub(crate) fn set(table: &mut toml::Table, setting: &str) -> Result<(), String> {
     let (key, value) = setting.split_once('=').ok_or_else(|| format!("--set {setting}: expected key=value"))?;
     let parsed: Option<toml::Value> =
         format!("v = {}", value.trim()).parse::<toml::Table>().ok().and_then(|mut t| t.remove("v"));
@@ -333,13 +335,13 @@ fn set(table: &mut toml::Table, setting: &str) -> Result<(), String> {
 }
 
 /// Replaces `${NAME}` by the variable's value and `${NAME:-text}` by it or by `text`.
-fn expand(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
+pub(crate) fn expand(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find("${") {
         out.push_str(&rest[..at]);
         let inner = &rest[at + 2..];
-        let end = inner.find('}').ok_or_else(|| format!("data.path: '${{' without '}}' in {text}"))?;
+        let end = inner.find('}').ok_or_else(|| format!("'${{' without '}}' in {text}"))?;
         let (name, default) = match inner[..end].split_once(":-") {
             Some((name, default)) => (name, Some(default)),
             None => (&inner[..end], None),
@@ -347,7 +349,7 @@ fn expand(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Strin
         match (variable(name), default) {
             (Some(value), _) if !value.is_empty() => out.push_str(&value),
             (_, Some(default)) => out.push_str(default),
-            _ => return Err(format!("data.path: the environment variable {name} is not set")),
+            _ => return Err(format!("the environment variable {name} is not set")),
         }
         rest = &inner[end + 1..];
     }

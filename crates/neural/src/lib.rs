@@ -8,9 +8,11 @@ pub mod kernels;
 mod minilm;
 pub mod models;
 pub mod registry;
+mod remembered;
 mod tokens;
 
 pub use candle_core::Device;
 pub use minilm::MiniLm;
 pub use models::{ModelDir, ModelError};
+pub use remembered::Remembered;
 pub use tokens::{WordPiece, WordPieceCounter};

@@ -16,6 +16,9 @@ const MAX_TOKENS: usize = 256;
 /// Texts that are tokenised and sorted together: bounds the memory for token ids to some 16 MB.
 const GROUP: usize = 16_384;
 
+/// Members of a batch (indices into its texts), and what the model made of them, one after the other.
+type Batch = (Vec<usize>, Vec<f32>);
+
 /// all-MiniLM-L6-v2: mean-pooled BERT vectors of 384 numbers with L2 norm 1.
 ///
 /// On a CPU, batches run side by side on all threads of the current rayon pool, each on one thread, so the result does
@@ -57,24 +60,48 @@ impl MiniLm {
     /// Encodes texts that all differ, at most [`GROUP`] of them, into `rows`.
     fn encode_group(&self, texts: &[&str], rows: &mut [f32]) -> Result<(), EncodeError> {
         let ids: Vec<Vec<u32>> = texts.par_iter().map(|text| self.tokens.encode(text, MAX_TOKENS)).collect();
+        for (members, vectors) in self.in_batches(&ids, |sequences| self.model.embed(sequences))? {
+            for (i, vector) in members.into_iter().zip(vectors.chunks_exact(self.dimension)) {
+                rows[i * self.dimension..(i + 1) * self.dimension].copy_from_slice(vector);
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs batches of sequences of like length, side by side where the model can: for each batch its members (indices into
+    /// `ids`) and what `run` made of them.
+    fn in_batches(
+        &self,
+        ids: &[Vec<u32>],
+        run: impl Fn(&[&[u32]]) -> candle_core::Result<Vec<f32>> + Sync,
+    ) -> Result<Vec<Batch>, EncodeError> {
         let lengths: Vec<usize> = ids.iter().map(Vec::len).collect();
         let Batches { order, ranges } = Batches::new(&lengths, self.model.batch_tokens());
         let embed = |range: &std::ops::Range<usize>| {
             let members = &order[range.clone()];
             let sequences: Vec<&[u32]> = members.iter().map(|&i| ids[i].as_slice()).collect();
-            self.model.embed(&sequences).map(|vectors| (members, vectors))
+            run(&sequences).map(|vectors| (members.to_vec(), vectors))
         };
         let done: candle_core::Result<Vec<_>> = if self.model.parallel() {
             ranges.par_iter().with_max_len(1).map(embed).collect()
         } else {
             ranges.iter().map(embed).collect()
         };
-        for (members, vectors) in done.map_err(|e| EncodeError::Run(Box::new(e)))? {
-            for (&i, vector) in members.iter().zip(vectors.chunks_exact(self.dimension)) {
-                rows[i * self.dimension..(i + 1) * self.dimension].copy_from_slice(vector);
-            }
+        done.map_err(|e| EncodeError::Run(Box::new(e)))
+    }
+}
+
+impl MiniLm {
+    /// The rows of a sequence's tokens, each scaled to norm 1, without `[CLS]` and `[SEP]`.
+    fn without_ends(&self, rows: &[f32]) -> Embeddings {
+        let count = (rows.len() / self.dimension).saturating_sub(2);
+        let mut values = rows[self.dimension.min(rows.len())..].to_vec();
+        values.truncate(count * self.dimension);
+        for row in values.chunks_exact_mut(self.dimension) {
+            let norm = row.iter().map(|x| x * x).sum::<f32>().sqrt().max(1e-12);
+            row.iter_mut().for_each(|x| *x /= norm);
         }
-        Ok(())
+        Embeddings::new(self.dimension, values)
     }
 }
 
@@ -135,5 +162,19 @@ impl SentenceEncoder for MiniLm {
         let rows = Embeddings::new(self.dimension, rows);
         let values = place.into_iter().flat_map(|i| rows.row(i)).copied().collect();
         Ok(Embeddings::new(self.dimension, values))
+    }
+
+    fn encode_tokens(&self, texts: &[&str]) -> Result<Vec<Embeddings>, EncodeError> {
+        let ids: Vec<Vec<u32>> = texts.par_iter().map(|text| self.tokens.encode(text, MAX_TOKENS)).collect();
+        let mut found: Vec<Embeddings> = texts.iter().map(|_| Embeddings::default()).collect();
+        for (members, rows) in self.in_batches(&ids, |sequences| self.model.hidden(sequences))? {
+            let mut rest = rows.as_slice();
+            for i in members {
+                let (own, others) = rest.split_at(ids[i].len() * self.dimension);
+                rest = others;
+                found[i] = self.without_ends(own);
+            }
+        }
+        Ok(found)
     }
 }

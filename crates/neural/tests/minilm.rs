@@ -134,3 +134,19 @@ fn the_fingerprint_names_weights_pooling_and_limit() {
     assert!(text.contains("mean") && text.contains("256"), "{text}");
     assert_eq!(MiniLm::load(dir).unwrap().fingerprint(), text);
 }
+
+#[test]
+fn token_vectors_are_those_of_the_pieces() {
+    let Some((dir, model)) = &*MODEL else { return };
+    let tokenizer = pericope_neural::WordPiece::load(&dir.file("tokenizer.json")).unwrap();
+    let long = "many words ".repeat(300);
+    let texts = ["A bat flew out of the cave.", "", "He hit the ball with a bat.", "Bats are mammals that fly.", &long];
+    let found = model.encode_tokens(&texts).unwrap();
+    for (text, rows) in texts.iter().zip(&found) {
+        assert_eq!(rows.len(), tokenizer.encode(text, model.max_tokens()).len() - 2, "{text:?}");
+        assert!(rows.rows().all(|row| (row.iter().map(|x| x * x).sum::<f32>() - 1.0).abs() < 1e-4));
+    }
+    // In context: the bat that flies (row 1) is nearer to the mammals (row 0) than the one that hits (row 6) is.
+    let (flies, hits, mammals) = (found[0].row(1), found[2].row(6), found[3].row(0));
+    assert!(cosine(flies, mammals) > cosine(hits, mammals));
+}

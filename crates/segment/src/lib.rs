@@ -1,17 +1,21 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+mod band;
 mod breaks;
 mod chars;
 mod chunker;
 mod depth;
 mod packing;
+mod random;
 mod resources;
 mod ruler;
 
 pub mod counters;
 pub mod embedding;
 pub mod fixed;
+pub mod fusion;
+pub mod graph;
 pub mod kernels;
 pub mod laws;
 pub mod lexical;
@@ -20,6 +24,7 @@ pub mod policy;
 pub mod registry;
 pub mod spec;
 pub mod structure;
+pub mod synthetic;
 
 pub use chunker::Chunker;
 pub use resources::{Limits, Resources, Standalone};

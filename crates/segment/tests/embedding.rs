@@ -7,7 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use pericope_api::{Boundaries, Cuts, Document, Kind, Segmenter};
-use pericope_segment::embedding::{Kamradt, Threshold, Window};
+use pericope_segment::counters::WordCounter;
+use pericope_segment::embedding::{Cluster, Kamradt, Threshold, Variance, Window};
+use pericope_segment::fusion::Fusion;
 use support::Hashing;
 
 const TOPICS: [&str; 4] = [
@@ -66,5 +68,59 @@ fn kamradt_cuts_where_the_distance_is_above_the_percentile() {
     assert_eq!(found.len(), 4);
     assert!(found.iter().all(|b| TOPICS.len() * 10 > *b));
     let one = Kamradt { threshold: Threshold::Gradient(95.0), ..kamradt };
-    assert_eq!(above(one.cut(&Document::from_sentences("d", &["a b", "c d"])).unwrap()), [0; 0]);
+    // As LangChain does, which parts two sentences under this rule.
+    assert_eq!(above(one.cut(&Document::from_sentences("d", &["a b", "c d"])).unwrap()), [1]);
+}
+
+#[test]
+fn variance_and_fusion_find_the_topics() {
+    let document = four_topics();
+    let variance = Variance::new(Arc::new(Hashing::default()));
+    assert_eq!(variance.cut_known(&document, 4).unwrap().after(), [10, 20, 30]);
+    let fusion = Fusion::new(Arc::new(Hashing::default()));
+    assert_eq!(fusion.cut_known(&document, 4).unwrap().after(), [10, 20, 30]);
+    for segmenter in [&variance as &dyn Segmenter, &fusion] {
+        assert_eq!(above(segmenter.cut(&document).unwrap()), [10, 20, 30]);
+        // One segment, and as many as there are sentences.
+        assert_eq!(segmenter.cut_known(&document, 1).unwrap().segments(), 1);
+        assert_eq!(segmenter.cut_known(&document, 400).unwrap().segments(), 40);
+    }
+}
+
+#[test]
+fn code_has_no_part_in_the_evidence() {
+    let mut document = four_topics();
+    document.sentences[10].kind = Kind::Code;
+    for segmenter in [
+        Box::new(Variance::new(Arc::new(Hashing::default()))) as Box<dyn Segmenter>,
+        Box::new(Fusion::new(Arc::new(Hashing::default()))),
+    ] {
+        assert_eq!(segmenter.cut_known(&document, 4).unwrap().after(), [11, 20, 30]);
+        assert_eq!(above(segmenter.cut(&document).unwrap()), [11, 20, 30]);
+    }
+}
+
+#[test]
+fn fusion_has_fewer_boundaries_at_a_higher_price() {
+    let document = four_topics();
+    let count = |price: f64| {
+        let mut fusion = Fusion::new(Arc::new(Hashing::default()));
+        (fusion.price, fusion.share) = (price, 0.0);
+        above(fusion.cut(&document).unwrap()).len()
+    };
+    assert!(count(-50.0) > 3 && count(1e4) == 0);
+    assert!([-50.0, 0.0, 10.0, 100.0, 1e4].windows(2).all(|pair| count(pair[0]) >= count(pair[1])));
+}
+
+#[test]
+fn clusters_are_runs_of_pieces_within_the_size() {
+    let cluster = Cluster { encoder: Arc::new(Hashing::default()), counter: Arc::new(WordCounter), piece: 6, size: 24 };
+    let document = four_topics();
+    let Cuts::Spans(spans) = cluster.cut(&document).unwrap() else { unreachable!() };
+    assert!(
+        spans.len() >= 10 && spans.iter().skip(1).all(|span| document.text(*span).split_whitespace().count() <= 24)
+    );
+    // A chunk ends where a topic does.
+    let ends: Vec<usize> = [9, 19, 29].map(|i| document.sentences[i].span.end).to_vec();
+    assert!(ends.iter().filter(|end| spans.iter().any(|span| span.end == **end)).count() >= 2, "{spans:?}");
 }

@@ -1,9 +1,19 @@
 //! `pericope segment-eval`
 
-use pericope_eval::segmentation::{SegmentationRow, evaluate_segmenter, read_segmented};
-use pericope_segment::Limits;
-use pericope_segment::registry::build;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use pericope_api::{Document, SentenceEncoder};
+use pericope_eval::segmentation::config::SegmentationExperiment;
+use pericope_eval::segmentation::evaluate::{Contestant, Evaluation, SegmentationRow, evaluate};
+use pericope_eval::segmentation::plot::{DocumentPlot, MOST_DOCUMENTS, tiles_svg};
+use pericope_eval::segmentation::read::{Options, Set, read};
+use pericope_eval::segmentation::report::Report;
+use pericope_segment::registry::{self, build};
 use pericope_segment::spec::Spec;
+use pericope_segment::{Chunker, Limits};
 use serde::Serialize;
 
 use crate::args::SegmentEvalArgs;
@@ -11,80 +21,245 @@ use crate::resources::{CommandResources, shown};
 use crate::status::{Failure, Outcome, Status};
 use crate::{commands::print_json, input, progress};
 
+/// A segmenter that is to be scored.
+struct Entry {
+    name: String,
+    spec: Spec,
+    /// Without and with the true number of segments.
+    counts: Vec<bool>,
+}
+
 #[derive(Serialize)]
-struct Report {
-    data: String,
+struct OneSet<'a> {
+    data: &'a str,
     documents: usize,
     known_count: bool,
-    results: Vec<SegmentationRow>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    embedding_seconds: Option<f64>,
+    results: Vec<&'a SegmentationRow>,
+}
+
+#[derive(Serialize)]
+struct SeveralSets<'a> {
+    sets: Vec<OneSet<'a>>,
 }
 
 /// Runs the command.
 pub fn run(args: SegmentEvalArgs, quiet: bool) -> Outcome {
-    let (documents, skipped) = read_segmented(&args.data).map_err(Failure::usage)?;
-    let bad = input::report(&skipped);
-    let corpus = |visit: &mut dyn FnMut(&pericope_api::Document)| documents.iter().for_each(|d| visit(&d.document));
-    // The segmentation itself is measured: no limit unless a spec names one.
-    let resources = CommandResources::new(Limits::default(), Limits::NONE, None).with_corpus(&corpus);
-    let mut chunkers = Vec::new();
-    for text in &args.segmenter {
-        let usage = |e: &dyn std::fmt::Display| Failure::usage(format!("--segmenter {text}: {e}"));
-        let spec = Spec::parse(text).map_err(|e| usage(&e))?;
-        chunkers.push(build(&spec, &resources).map_err(|e| usage(&e))?);
+    match &args.config {
+        Some(config) => experiment(config, &args.set, args.out.as_deref(), args.json, quiet),
+        None => plain(&args, quiet),
     }
-    let mut results = Vec::new();
-    for (chunker, text) in chunkers.iter().zip(&args.segmenter) {
-        let bar = progress::bar(documents.len() as u64, text, quiet);
-        let row = evaluate_segmenter(chunker, &documents, args.known_count, &|| bar.inc(1));
-        bar.finish_and_clear();
-        let row = row.map_err(|(id, e)| Failure::runtime(format!("{text} on {id}: {e}")))?;
-        results.push(SegmentationRow { segmenter: text.clone(), ..row });
-    }
-    let report = Report { data: shown(&args.data), documents: documents.len(), known_count: args.known_count, results };
-    if args.json {
-        print_json(&report)?;
-    } else {
-        table(&report)?;
-    }
-    Ok(if bad > 0 { Status::Incomplete } else { Status::Done })
 }
 
-fn table(report: &Report) -> std::io::Result<()> {
-    let count =
-        if report.known_count { "number of segments given" } else { "number of segments found by the segmenter" };
-    say!("{}: {} documents, {count}\n", report.data, report.documents);
-    let width = report.results.iter().map(|r| r.segmenter.chars().count()).max().unwrap_or(0).max(9);
-    say!(
-        "{:width$}  {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>9} {:>9}",
-        "segmenter",
-        "Pk",
-        "WD",
-        "P",
-        "R",
-        "F1",
-        "F1/doc",
-        "B",
-        "prop/true",
-        "sent/s"
-    );
-    for row in &report.results {
-        let percent = |x: f64| format!("{:.1}", 100.0 * x);
+/// An experiment file with its report.
+pub fn experiment(config: &Path, set: &[String], out: Option<&Path>, json: bool, quiet: bool) -> Outcome {
+    let check = |spec: &Spec| registry::check(spec).map(|_| ()).map_err(|e| e.to_string());
+    let experiment = SegmentationExperiment::load(config, set, &check).map_err(Failure::usage)?;
+    let mut sets = Vec::new();
+    for set in &experiment.sets {
+        let path = set.expanded(&|name| std::env::var(name).ok()).map_err(Failure::usage)?;
+        sets.push(read_set(&path, Some(&set.name), set.documents, set.seed)?);
+    }
+    let entries = (experiment.segmenters.iter())
+        .map(|s| Entry {
+            name: s.name.clone(),
+            spec: s.spec.clone(),
+            counts: if s.known { vec![false, true] } else { vec![false] },
+        })
+        .collect();
+    let (evaluation, embedding) = score(&sets, entries, quiet)?;
+    let left_out = left_out(&sets, &evaluation);
+    let folder = out.map_or_else(|| PathBuf::from("reports/runs").join(&experiment.name), Path::to_path_buf);
+    let report = Report::new(&experiment.name, &sets, evaluation, &experiment.published);
+    report.write(&folder).map_err(Failure::runtime)?;
+    if json {
+        say!("{}", report.summary().map_err(Failure::runtime)?);
+    } else {
+        table(&sets, &report.evaluation, embedding)?;
+        say!("Report: {}", shown(&folder.join("index.html")));
+    }
+    Ok(if left_out > 0 { Status::Incomplete } else { Status::Done })
+}
+
+/// Data and segmenters from the command line.
+fn plain(args: &SegmentEvalArgs, quiet: bool) -> Outcome {
+    let mut sets = Vec::new();
+    for path in &args.data {
+        sets.push(read_set(path, Some(&shown(path)), args.documents, args.seed)?);
+    }
+    let mut entries = Vec::new();
+    for text in &args.segmenter {
+        let spec = Spec::parse(text).map_err(|e| Failure::usage(format!("--segmenter {text}: {e}")))?;
+        entries.push(Entry { name: text.clone(), spec, counts: vec![args.known_count] });
+    }
+    let (evaluation, embedding) = score(&sets, entries, quiet)?;
+    let left_out = left_out(&sets, &evaluation);
+    if let Some(path) = &args.per_document {
+        let mut lines = String::new();
+        for row in &evaluation.documents {
+            lines.push_str(&serde_json::to_string(row).map_err(anyhow::Error::from)?);
+            lines.push('\n');
+        }
+        save(path, &lines)?;
+    }
+    if let Some(path) = &args.plot {
+        save(path, &plot(&sets, &evaluation))?;
+    }
+    if args.json {
+        let one = |set: &Set| OneSet {
+            data: "",
+            documents: set.documents.len(),
+            known_count: args.known_count,
+            embedding_seconds: embedding,
+            results: evaluation.rows.iter().filter(|row| row.set == set.name).collect(),
+        };
+        let names: Vec<String> = args.data.iter().map(|path| shown(path)).collect();
+        let mut found: Vec<OneSet<'_>> =
+            sets.iter().zip(&names).map(|(s, name)| OneSet { data: name, ..one(s) }).collect();
+        if found.len() == 1 {
+            print_json(&found.remove(0))?;
+        } else {
+            print_json(&SeveralSets { sets: found })?;
+        }
+    } else {
+        table(&sets, &evaluation, embedding)?;
+    }
+    Ok(if left_out > 0 { Status::Incomplete } else { Status::Done })
+}
+
+fn read_set(path: &Path, name: Option<&str>, documents: usize, seed: u64) -> Result<Set, Failure> {
+    let splitter = pericope_read::default_splitter();
+    let split = |text: &str| {
+        let mut found = Vec::new();
+        splitter.split(text, &mut |span| found.push(span.start..span.end));
+        found
+    };
+    let options = Options { name, documents, seed, ..Options::new(&split) };
+    read(path, &options).map_err(Failure::usage)
+}
+
+/// Scores every segmenter on every set. The seconds are those of embedding all sentences beforehand, where several
+/// segmenters share the vectors.
+fn score(sets: &[Set], entries: Vec<Entry>, quiet: bool) -> Result<(Evaluation, Option<f64>), Failure> {
+    let corpus = |visit: &mut dyn FnMut(&Document)| {
+        sets.iter().flat_map(|set| &set.documents).for_each(|segmented| visit(&segmented.document));
+    };
+    // The segmentation itself is measured: no limit unless a spec names one.
+    let mut resources = CommandResources::new(Limits::default(), Limits::NONE, None).with_corpus(&corpus);
+    let asks = |entry: &Entry| registry::check(&entry.spec).is_ok_and(|known| known.needs_encoder);
+    let asking: usize = entries.iter().filter(|entry| asks(entry)).map(|entry| entry.counts.len()).sum();
+    let mut embedding = None;
+    if asking > 1 {
+        let encoder = resources.remember().map_err(Failure::usage)?;
+        embedding = Some(warm(sets, &encoder, quiet)?);
+    }
+    let mut chunkers: Vec<(Entry, Chunker)> = Vec::new();
+    for entry in entries {
+        let chunker =
+            build(&entry.spec, &resources).map_err(|e| Failure::usage(format!("segmenter {}: {e}", entry.name)))?;
+        chunkers.push((entry, chunker));
+    }
+    let mut contestants = Vec::new();
+    for (entry, chunker) in &chunkers {
+        for &known_count in &entry.counts {
+            contestants.push(Contestant { name: entry.name.clone(), chunker, known_count });
+        }
+    }
+    let documents: usize = sets.iter().map(|set| set.documents.len()).sum();
+    let bar = progress::bar((documents * contestants.len()) as u64, "segmenting", quiet);
+    let evaluation = evaluate(sets, &contestants, &|one: &Contestant<'_>, _: &str| {
+        bar.set_message(one.name.clone());
+        bar.inc(1);
+    });
+    bar.finish_and_clear();
+    Ok((evaluation.map_err(Failure::usage)?, embedding))
+}
+
+/// Embeds every sentence once; gives the seconds that it took.
+fn warm(sets: &[Set], encoder: &Arc<dyn SentenceEncoder>, quiet: bool) -> Result<f64, Failure> {
+    let start = Instant::now();
+    let documents: Vec<&Document> = sets.iter().flat_map(|set| &set.documents).map(|one| &one.document).collect();
+    let bar = progress::bar(documents.len() as u64, "embedding", quiet);
+    for part in documents.chunks(16) {
+        let texts: Vec<_> =
+            part.iter().flat_map(|d| d.sentences.iter().map(|sentence| d.visible(sentence.span))).collect();
+        let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
+        encoder.encode(&texts).map_err(Failure::runtime)?;
+        bar.inc(part.len() as u64);
+    }
+    bar.finish_and_clear();
+    Ok(start.elapsed().as_secs_f64())
+}
+
+/// Names what was not read or not segmented; how much it is.
+fn left_out(sets: &[Set], evaluation: &Evaluation) -> usize {
+    let read: usize = sets.iter().map(|set| input::report(&set.skipped)).sum();
+    let failures: Vec<String> = (evaluation.rows.iter())
+        .flat_map(|row| row.failed.iter().map(|f| format!("{} on {}: {}", row.segmenter, f.document, f.reason)))
+        .collect();
+    read + input::report(&failures)
+}
+
+/// The tiles of the first documents of every set.
+fn plot(sets: &[Set], evaluation: &Evaluation) -> String {
+    let documents = sets.iter().flat_map(|set| set.documents.iter().map(move |one| (set, one)));
+    let plots: Vec<DocumentPlot> = documents
+        .filter_map(|(set, one)| DocumentPlot::of(evaluation, &set.name, &one.document.id, None))
+        .take(MOST_DOCUMENTS + 1)
+        .collect();
+    tiles_svg("Segmentations", &plots)
+}
+
+fn save(path: &Path, text: &str) -> Result<(), Failure> {
+    fs::write(path, text).map_err(|e| Failure::runtime(format!("{}: {e}", shown(path))))
+}
+
+fn table(sets: &[Set], evaluation: &Evaluation, embedding: Option<f64>) -> std::io::Result<()> {
+    let width = evaluation.rows.iter().map(|r| r.segmenter.chars().count() + 2).max().unwrap_or(0).max(9);
+    for set in sets {
+        say!("{}: {} documents\n", set.name, set.documents.len());
         say!(
-            "{:width$}  {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>9} {:>9.0}",
-            row.segmenter,
-            percent(row.pk),
-            percent(row.window_diff),
-            percent(row.precision),
-            percent(row.recall),
-            percent(row.f1),
-            percent(row.macro_f1),
-            percent(row.boundary_similarity),
-            row.proposed_over_true.map_or("-".into(), |x| format!("{x:.2}")),
-            row.sentences_per_second
+            "{:width$}  {:>11} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>9} {:>9}",
+            "segmenter",
+            "Pk",
+            "WD",
+            "P",
+            "R",
+            "F1",
+            "F1/doc",
+            "B",
+            "prop/true",
+            "sent/s"
         );
+        for row in evaluation.rows.iter().filter(|row| row.set == set.name) {
+            let percent = |x: f64| format!("{:.1}", 100.0 * x);
+            say!(
+                "{:width$}  {:>11} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>9} {:>9.0}",
+                format!("{}{}", row.segmenter, if row.known_count { " *" } else { "" }),
+                match row.pk_error {
+                    Some(error) => format!("{} ±{:.1}", percent(row.pk), 100.0 * error),
+                    None => percent(row.pk),
+                },
+                percent(row.window_diff),
+                percent(row.precision),
+                percent(row.recall),
+                percent(row.f1),
+                percent(row.macro_f1),
+                percent(row.boundary_similarity),
+                row.proposed_over_true.map_or("-".into(), |x| format!("{x:.2}")),
+                row.sentences_per_second
+            );
+        }
+        say!("");
     }
     say!(
-        "\nPk, WD (WindowDiff): lower is better. P, R, F1: exact boundaries, over all of the\nset; F1/doc: mean over documents. B: boundary similarity. Proposing nothing often\nlooks good on Pk and WD: read them together with F1 and the ratio of proposed to true boundaries."
+        "* was told the true number of segments. Pk (± standard error over documents), WD (WindowDiff): lower is better.\n\
+         P, R, F1: exact boundaries over all of the set; F1/doc: mean over documents. B: boundary similarity. Proposing\n\
+         nothing often looks good on Pk and WD: read them together with F1 and the ratio of proposed to true boundaries."
     );
+    if let Some(seconds) = embedding {
+        say!("All sentences were embedded once, beforehand, in {seconds:.1} s: sent/s is without that.");
+    }
     Ok(())
 }

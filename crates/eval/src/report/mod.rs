@@ -5,16 +5,16 @@
 
 mod excerpt;
 mod files;
-mod format;
+pub(crate) mod format;
 mod headline;
-mod html;
+pub(crate) mod html;
 mod load;
 mod many;
 mod markdown;
-mod markup;
+pub(crate) mod markup;
 mod metric;
 mod reduce;
-mod svg;
+pub(crate) mod svg;
 mod terminal;
 mod view;
 mod warnings;

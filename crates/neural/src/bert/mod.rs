@@ -25,6 +25,12 @@ pub trait Embed: Send + Sync {
     /// Where candle fails (out of memory on a GPU, for instance).
     fn embed(&self, sequences: &[&[u32]]) -> candle_core::Result<Vec<f32>>;
 
+    /// The last layer's vectors of all tokens, `[tokens, hidden]`, the sequences one after the other.
+    ///
+    /// # Errors
+    /// As [`embed`](Self::embed).
+    fn hidden(&self, sequences: &[&[u32]]) -> candle_core::Result<Vec<f32>>;
+
     /// Tokens of a batch (longest sequence times sequences) that suit it.
     fn batch_tokens(&self) -> usize;
 

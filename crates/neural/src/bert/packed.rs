@@ -135,7 +135,8 @@ impl Packed {
         }
     }
 
-    fn forward(&self, sequences: &[&[u32]], scratch: &mut Scratch) -> Vec<f32> {
+    /// Leaves the last layer's rows in `scratch.x`; gives where each sequence's are.
+    fn forward(&self, sequences: &[&[u32]], scratch: &mut Scratch) -> Vec<Range<usize>> {
         let hidden = self.hidden;
         let mut ranges = Vec::with_capacity(sequences.len());
         let mut tokens = 0;
@@ -168,11 +169,17 @@ impl Packed {
             let Norm { gain, shift } = &layer.down_norm;
             layer_norm(&mut x[..tokens * hidden], gain, shift, self.epsilon);
         }
-        let mut pooled = vec![0.0; sequences.len() * hidden];
-        for (range, out) in ranges.iter().zip(pooled.chunks_exact_mut(hidden)) {
-            mean_pool(&x[range.start * hidden..range.end * hidden], out);
-        }
-        pooled
+        ranges
+    }
+
+    /// Runs the model in buffers that nobody uses, and reads the result out of them.
+    fn run<T>(&self, sequences: &[&[u32]], read: impl FnOnce(&[Range<usize>], &[f32]) -> T) -> T {
+        let take = || self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut scratch = take().unwrap_or_default();
+        let ranges = self.forward(sequences, &mut scratch);
+        let found = read(&ranges, &scratch.x);
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
+        found
     }
 }
 
@@ -181,11 +188,19 @@ const _: () = assert!(FEED_ROWS.is_multiple_of(ROW_TILE));
 
 impl Embed for Packed {
     fn embed(&self, sequences: &[&[u32]]) -> candle_core::Result<Vec<f32>> {
-        let take = || self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let mut scratch = take().unwrap_or_default();
-        let pooled = self.forward(sequences, &mut scratch);
-        self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
-        Ok(pooled)
+        let hidden = self.hidden;
+        Ok(self.run(sequences, |ranges, x| {
+            let mut pooled = vec![0.0; ranges.len() * hidden];
+            for (range, out) in ranges.iter().zip(pooled.chunks_exact_mut(hidden)) {
+                mean_pool(&x[range.start * hidden..range.end * hidden], out);
+            }
+            pooled
+        }))
+    }
+
+    fn hidden(&self, sequences: &[&[u32]]) -> candle_core::Result<Vec<f32>> {
+        let tokens = |ranges: &[Range<usize>]| ranges.last().map_or(0, |range| range.end);
+        Ok(self.run(sequences, |ranges, x| x[..tokens(ranges) * self.hidden].to_vec()))
     }
 
     fn batch_tokens(&self) -> usize {

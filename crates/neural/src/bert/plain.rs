@@ -104,7 +104,8 @@ impl Plain {
         Ok((Tensor::from_vec(ids, shape, &self.device)?, Tensor::from_vec(mask, shape, &self.device)?))
     }
 
-    fn forward(&self, sequences: &[&[u32]]) -> Result<Vec<f32>> {
+    /// `[sequences, longest, hidden]`, and the mask `[sequences, longest]`.
+    fn forward(&self, sequences: &[&[u32]]) -> Result<(Tensor, Tensor)> {
         let (ids, mask) = self.pad(sequences)?;
         let (count, longest) = ids.dims2()?;
         let words = self.words.index_select(&ids.flatten_all()?, 0)?.reshape((count, longest, ()))?;
@@ -118,6 +119,10 @@ impl Plain {
             let wide = layer.up.apply(&y)?.gelu_erf()?;
             x = layer.down_norm.apply(&(layer.down.apply(&wide)? + &y)?, self.epsilon)?;
         }
+        Ok((x, mask))
+    }
+
+    fn pool(x: &Tensor, mask: &Tensor) -> Result<Vec<f32>> {
         let mask = mask.unsqueeze(2)?;
         let mean = x.broadcast_mul(&mask)?.sum(1)?.broadcast_div(&mask.sum(1)?)?;
         let norm = mean.sqr()?.sum_keepdim(1)?.sqrt()?.maximum(1e-12)?;
@@ -156,7 +161,17 @@ impl Layer {
 
 impl Embed for Plain {
     fn embed(&self, sequences: &[&[u32]]) -> Result<Vec<f32>> {
-        self.forward(sequences)
+        let (x, mask) = self.forward(sequences)?;
+        Self::pool(&x, &mask)
+    }
+
+    fn hidden(&self, sequences: &[&[u32]]) -> Result<Vec<f32>> {
+        let (x, _) = self.forward(sequences)?;
+        let mut rows = Vec::new();
+        for (i, ids) in sequences.iter().enumerate() {
+            rows.extend(x.get(i)?.narrow(0, 0, ids.len())?.flatten_all()?.to_vec1::<f32>()?);
+        }
+        Ok(rows)
     }
 
     fn batch_tokens(&self) -> usize {

@@ -165,6 +165,10 @@ impl Segmenter for Kamradt {
         if document.len() < 2 {
             return Ok(Cuts::Scores { scores: Vec::new(), tau: 0.5 });
         }
+        if document.len() == 2 && matches!(self.threshold, Threshold::Gradient(_)) {
+            // One distance has no gradient; LangChain parts the two then.
+            return Ok(Cuts::Scores { scores: vec![1.0], tau: 0.5 });
+        }
         let (values, bound) = self.threshold.apply(&self.distances(document)?);
         let (_, deviation) = mean_and_deviation(&values);
         let score = |&value: &f64| {

@@ -12,10 +12,19 @@ pub(super) const BATCH: usize = 4096;
 /// write, so what is cut off here would not be read anyway, and a line of ten megabytes is not tokenised for nothing.
 const BYTES_A_TOKEN: usize = 64;
 
+/// Bytes of a sentence beyond which the encoder reads nothing.
+pub(crate) fn bytes_read(encoder: &dyn SentenceEncoder) -> usize {
+    encoder.max_tokens().saturating_mul(BYTES_A_TOKEN)
+}
+
 /// Sentence `i` as a person reads it, as far as the encoder reads it.
 pub(super) fn readable<'a>(document: &'a Document, i: usize, encoder: &dyn SentenceEncoder) -> Cow<'a, str> {
+    shortened(document, i, bytes_read(encoder))
+}
+
+/// The first `most` bytes (whole characters) of sentence `i`, as a person reads them.
+pub(crate) fn shortened(document: &Document, i: usize, most: usize) -> Cow<'_, str> {
     let Some(sentence) = document.sentences.get(i) else { return Cow::Borrowed("") };
-    let most = encoder.max_tokens().saturating_mul(BYTES_A_TOKEN);
     let mut span = sentence.span;
     if span.len() > most {
         span.end = floor(&document.source, span.start + most);

@@ -1,8 +1,11 @@
-//! Chunks of a set size: `fixed` and `same-size`.
+//! Segmenters that do not look at what the text says: `fixed`, `same-size`, `random`.
 
+mod random;
 mod same_size;
 mod segmenter;
 
+pub(crate) use random::RANDOM;
+pub use random::Random;
 pub(crate) use same_size::SAME_SIZE;
 pub use same_size::mean_words;
 pub use segmenter::Fixed;

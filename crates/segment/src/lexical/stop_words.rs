@@ -1,8 +1,15 @@
 //! English words that say little about a topic, in alphabetical order.
 
-/// True for a lower-case function word.
+/// True for a lower-case function word, alone or contracted with another (`don't`, `she'll`), and for what a tokeniser
+/// leaves of a contraction (`n't`, `ve`, single letters).
 pub(super) fn is_stop_word(word: &str) -> bool {
-    WORDS.binary_search(&word).is_ok()
+    let known = |word: &str| WORDS.binary_search(&word).is_ok();
+    let (base, end) = word.split_once(['\'', '’']).unwrap_or((word, ""));
+    known(base) || (end == "t" && base.ends_with('n')) || matches!(base, "ll" | "re" | "ve") || is_letter(base)
+}
+
+fn is_letter(word: &str) -> bool {
+    matches!(word.as_bytes(), [byte] if byte.is_ascii_lowercase())
 }
 
 #[rustfmt::skip]
@@ -34,5 +41,15 @@ mod tests {
     fn the_list_can_be_searched() {
         assert!(WORDS.windows(2).all(|pair| pair[0] < pair[1]));
         assert!(is_stop_word("the") && is_stop_word("a") && is_stop_word("yourself") && !is_stop_word("segment"));
+    }
+
+    #[test]
+    fn contractions_say_as_little() {
+        for word in ["don't", "isn’t", "n't", "she'll", "i've", "ve", "that's", "s"] {
+            assert!(is_stop_word(word), "{word}");
+        }
+        for word in ["ship's", "o'clocks", "vet", "ß", ""] {
+            assert_eq!(is_stop_word(word), word == "o'clocks", "{word}");
+        }
     }
 }

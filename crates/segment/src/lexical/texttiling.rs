@@ -1,10 +1,7 @@
-use std::collections::HashMap;
-
-use pericope_api::{Cuts, Document, SegmentError, Segmenter, Span};
-use rust_stemmers::{Algorithm, Stemmer};
+use pericope_api::{Cuts, Document, SegmentError, Segmenter};
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::stop_words::is_stop_word;
+use super::words::Stems;
 use crate::Resources;
 use crate::chunker::nearest_boundary;
 use crate::depth;
@@ -31,7 +28,7 @@ fn build(args: &Args<'_>, _: &dyn Resources) -> Result<Built, SpecError> {
 /// TextTiling by block comparison (Hearst 1997, "TextTiling: Segmenting Text into Multi-paragraph Subtopic Passages",
 /// sections 5.1 to 5.3).
 ///
-/// The words of the text, in runs of `w`, are token sequences; stop words aside, their stems are counted. At each gap
+/// The words of the text, in runs of `w`, are token sequences; function words and numbers aside, their stems are counted. At each gap
 /// between sequences the `k` before and the `k` after are compared by the cosine of their counts; the similarities are
 /// smoothed (mean of three), and the depth of each valley is measured from the peaks on both sides. Gaps deeper than
 /// the mean less half a standard deviation are boundaries, deepest first and at least four sequences apart, each moved
@@ -121,27 +118,18 @@ struct Sequences {
 
 impl Sequences {
     fn read(document: &Document, w: usize) -> Self {
-        let stemmer = Stemmer::create(Algorithm::English);
-        let mut numbers: HashMap<String, Option<u32>> = HashMap::new();
-        let mut vocabulary: HashMap<String, u32> = HashMap::new();
+        let mut numbers = Stems::new();
         let (mut stems, mut ends) = (Vec::new(), Vec::new());
         let mut current = Vec::new();
         let mut words = 0;
         for sentence in document.sentences.iter().filter(|s| s.kind.is_language()) {
             let text = document.text(sentence.span);
             for (at, word) in text.unicode_word_indices() {
-                let number = *numbers.entry(word.to_lowercase()).or_insert_with_key(|word| {
-                    if is_stop_word(word) {
-                        return None;
-                    }
-                    let next = u32::try_from(vocabulary.len()).unwrap_or(u32::MAX);
-                    Some(*vocabulary.entry(stemmer.stem(word).into_owned()).or_insert(next))
-                });
-                current.extend(number);
+                current.extend(numbers.number(word));
                 words += 1;
                 if words == w {
                     stems.push(std::mem::take(&mut current));
-                    ends.push(Span::new(sentence.span.start + at, sentence.span.start + at + word.len()).end);
+                    ends.push(sentence.span.start + at + word.len());
                     words = 0;
                 }
             }
@@ -151,7 +139,7 @@ impl Sequences {
             Some(last) => last.append(&mut current),
             None => stems.push(current),
         }
-        Self { stems, ends, vocabulary: vocabulary.len() }
+        Self { stems, ends, vocabulary: numbers.vocabulary() }
     }
 
     /// Cosine of the stem counts of the `k` sequences before and after each gap (fewer near the ends of the text).

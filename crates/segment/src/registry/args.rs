@@ -91,6 +91,11 @@ impl<'a> Args<'a> {
         Ok(self.overrides.or(own).or(self.defaults))
     }
 
+    /// The limit in force, in tokens; `None`: none.
+    pub(crate) fn max_tokens(&self) -> Option<usize> {
+        self.limits().ok().and_then(|limits| limits.max_tokens).filter(|&max| max != 0)
+    }
+
     /// The overlap in force.
     pub(crate) fn overlap(&self) -> usize {
         self.limits().ok().and_then(|limits| limits.overlap).unwrap_or(0)

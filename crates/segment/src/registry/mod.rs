@@ -9,7 +9,7 @@ pub use args::Args;
 use crate::policy::{Overlap, SizePolicy};
 use crate::resources::{Limits, Resources};
 use crate::spec::{Spec, SpecError, hint};
-use crate::{Chunker, embedding, fixed, lexical, structure};
+use crate::{Chunker, embedding, fixed, fusion, graph, lexical, structure};
 
 /// A setting of a segmenter.
 #[derive(Debug, Clone, Copy)]
@@ -95,7 +95,15 @@ const ENTRIES: &[Entry] = &[
     structure::STRUCTURE,
     embedding::WINDOW,
     embedding::KAMRADT,
+    fusion::FUSION,
+    embedding::VARIANCE,
+    embedding::CLUSTER,
+    graph::GRAPH,
     lexical::TEXTTILING,
+    lexical::C99_ENTRY,
+    lexical::U00_ENTRY,
+    lexical::BAYESSEG,
+    fixed::RANDOM,
 ];
 
 /// All segmenters of this crate.

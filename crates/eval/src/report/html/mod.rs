@@ -5,8 +5,8 @@ mod comparisons;
 mod questions;
 mod record;
 mod results;
-pub(super) mod shell;
-pub(super) mod table;
+pub(crate) mod shell;
+pub(crate) mod table;
 mod top;
 
 pub(super) use record::facts;
@@ -32,7 +32,7 @@ pub(super) fn page(report: &Report) -> String {
 }
 
 /// A section with its heading.
-pub(super) fn section(m: &mut Markup, id: &str, title: &str, body: impl FnOnce(&mut Markup)) {
+pub(crate) fn section(m: &mut Markup, id: &str, title: &str, body: impl FnOnce(&mut Markup)) {
     let heading = format!("{id}-title");
     m.element("section", &[("id", id), ("aria-labelledby", &heading)], |m| {
         m.leaf("h2", &[("id", &heading)], title);

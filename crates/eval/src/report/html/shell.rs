@@ -4,11 +4,11 @@ use sha2::{Digest, Sha256};
 
 use crate::report::markup::Markup;
 
-const STYLE: &str = include_str!("report.css");
+const STYLE: &str = concat!(include_str!("report.css"), include_str!("../../segmentation/plot/plot.css"));
 const SCRIPT: &str = include_str!("report.js");
 
 /// A whole document around `body`.
-pub(in crate::report) fn document(title: &str, body: impl FnOnce(&mut Markup)) -> String {
+pub(crate) fn document(title: &str, body: impl FnOnce(&mut Markup)) -> String {
     let mut m = Markup::default();
     m.raw("<!DOCTYPE html>\n");
     m.element("html", &[("lang", "en")], |m| {

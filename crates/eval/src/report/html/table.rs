@@ -5,7 +5,7 @@ use crate::report::svg;
 
 /// A column's head.
 #[derive(Debug, Clone)]
-pub(in crate::report) struct Head {
+pub(crate) struct Head {
     text: String,
     numeric: bool,
     explained: &'static str,
@@ -30,7 +30,7 @@ impl Head {
 
 /// A cell and what it is sorted by.
 #[derive(Debug, Clone)]
-pub(in crate::report) struct Value {
+pub(crate) struct Value {
     text: String,
     key: Option<f64>,
     strong: bool,
@@ -55,7 +55,7 @@ impl Value {
 
 /// A row: its head, whose chunker's marker stands before it, and its cells.
 #[derive(Debug, Clone)]
-pub(in crate::report) struct Row {
+pub(crate) struct Row {
     pub head: String,
     pub place: Option<usize>,
     pub values: Vec<Value>,
@@ -66,7 +66,7 @@ pub(in crate::report) struct Row {
 }
 
 /// Writes a table. `caption` also names the frame that scrolls.
-pub(in crate::report) fn table(m: &mut Markup, caption: &str, heads: &[Head], rows: &[Row]) {
+pub(crate) fn table(m: &mut Markup, caption: &str, heads: &[Head], rows: &[Row]) {
     let frame = [("class", "scroll"), ("tabindex", "0"), ("role", "region"), ("aria-label", caption)];
     m.element("div", &frame, |m| {
         m.element("table", &[], |m| {

@@ -2,7 +2,7 @@
 
 /// A linear scale from values to coordinates.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Scale {
+pub(crate) struct Scale {
     pub low: f64,
     pub high: f64,
     from: f64,
@@ -26,7 +26,7 @@ impl Scale {
 }
 
 /// A step of 1, 2 or 5 times a power of ten that cuts `extent` into at most `parts`.
-pub(super) fn step(extent: f64, parts: f64) -> f64 {
+pub(crate) fn step(extent: f64, parts: f64) -> f64 {
     if !extent.is_finite() || extent <= 0.0 {
         return 1.0;
     }
@@ -36,7 +36,7 @@ pub(super) fn step(extent: f64, parts: f64) -> f64 {
 }
 
 /// The multiples of `step` from `low` to `high`, at most a hundred.
-pub(super) fn ticks(low: f64, high: f64, step: f64) -> Vec<f64> {
+pub(crate) fn ticks(low: f64, high: f64, step: f64) -> Vec<f64> {
     if !(low.is_finite() && high.is_finite() && step > 0.0) {
         return Vec::new();
     }
@@ -45,7 +45,7 @@ pub(super) fn ticks(low: f64, high: f64, step: f64) -> Vec<f64> {
 }
 
 /// A range with round ends that holds all values with some air, at least `least` wide, and within `bounds`.
-pub(super) fn around(values: impl IntoIterator<Item = f64>, least: f64, bounds: (f64, f64)) -> (f64, f64) {
+pub(crate) fn around(values: impl IntoIterator<Item = f64>, least: f64, bounds: (f64, f64)) -> (f64, f64) {
     let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
     for value in values.into_iter().filter(|x| x.is_finite()) {
         low = low.min(value);
@@ -74,7 +74,7 @@ pub(super) fn around(values: impl IntoIterator<Item = f64>, least: f64, bounds: 
 }
 
 /// The range of the values with a little air; its ends need not be round.
-pub(super) fn padded(values: impl IntoIterator<Item = f64>) -> (f64, f64) {
+pub(crate) fn padded(values: impl IntoIterator<Item = f64>) -> (f64, f64) {
     let ends = |(low, high): (f64, f64), x: f64| (low.min(x), high.max(x));
     let (low, high) = values.into_iter().filter(|x| x.is_finite()).fold((f64::INFINITY, f64::NEG_INFINITY), ends);
     if low > high {
@@ -85,7 +85,7 @@ pub(super) fn padded(values: impl IntoIterator<Item = f64>) -> (f64, f64) {
 }
 
 /// As many decimals as the ticks need.
-pub(super) fn decimals(step: f64) -> usize {
+pub(crate) fn decimals(step: f64) -> usize {
     (0..6).find(|&d| (step * 10_f64.powi(d) - (step * 10_f64.powi(d)).round()).abs() < 1e-6).unwrap_or(6) as usize
 }
 

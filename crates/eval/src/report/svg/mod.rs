@@ -1,7 +1,7 @@
 //! Charts as inline SVG. Colours come from the page's style sheet by class, so that they follow the dark mode; every
 //! chunker has a colour and a marker of its own, so that no chart depends on telling colours apart.
 
-mod axis;
+pub(crate) mod axis;
 mod forest;
 mod histogram;
 mod lines;
@@ -13,24 +13,24 @@ pub(crate) use lines::{LineChart, Point, Series, lines, score_range};
 use super::markup::Markup;
 
 /// Width of every chart in its own units; about the width of a phone, so that letters keep their size there.
-pub(super) const WIDTH: f64 = 400.0;
+pub(crate) const WIDTH: f64 = 400.0;
 /// Colours, and so classes `s0` to `s7`; further chunkers begin again.
 pub(crate) const COLOURS: usize = 8;
 /// Shapes of markers: fewer than colours and prime to them would be ideal; five against eight repeats after forty.
 const SHAPES: usize = 5;
 
 /// A coordinate: one decimal, and never anything but a number.
-pub(super) fn at(x: f64) -> String {
+pub(crate) fn at(x: f64) -> String {
     if x.is_finite() { format!("{}", (x * 10.0).round() / 10.0) } else { "0".to_owned() }
 }
 
 /// `s3 extra`: the class of the chunker at a place.
-pub(super) fn class(place: usize, extra: &str) -> String {
+pub(crate) fn class(place: usize, extra: &str) -> String {
     format!("s{} {extra}", place % COLOURS).trim_end().to_owned()
 }
 
 /// The marker of the chunker at a place, about its centre.
-pub(super) fn marker(m: &mut Markup, place: usize, x: f64, y: f64, extra: &str) {
+pub(crate) fn marker(m: &mut Markup, place: usize, x: f64, y: f64, extra: &str) {
     let class = class(place, &format!("mark {extra}"));
     if place.is_multiple_of(SHAPES) {
         m.empty("circle", &[("class", &class), ("cx", &at(x)), ("cy", &at(y)), ("r", "4.5")]);
@@ -54,12 +54,12 @@ pub(crate) fn badge(m: &mut Markup, place: usize) {
 }
 
 /// A line of text; `class` says how it is set and anchored (`start`, `middle`, `end`).
-pub(super) fn label(m: &mut Markup, class: &str, x: f64, y: f64, text: &str) {
+pub(crate) fn label(m: &mut Markup, class: &str, x: f64, y: f64, text: &str) {
     m.leaf("text", &[("class", class), ("x", &at(x)), ("y", &at(y))], text);
 }
 
 /// A straight line.
-pub(super) fn rule(m: &mut Markup, class: &str, from: (f64, f64), to: (f64, f64)) {
+pub(crate) fn rule(m: &mut Markup, class: &str, from: (f64, f64), to: (f64, f64)) {
     m.empty(
         "line",
         &[("class", class), ("x1", &at(from.0)), ("y1", &at(from.1)), ("x2", &at(to.0)), ("y2", &at(to.1))],
@@ -67,7 +67,7 @@ pub(super) fn rule(m: &mut Markup, class: &str, from: (f64, f64), to: (f64, f64)
 }
 
 /// A box; nothing where it has no area.
-pub(super) fn bar(m: &mut Markup, class: &str, (x, y): (f64, f64), (width, height): (f64, f64), title: &str) {
+pub(crate) fn bar(m: &mut Markup, class: &str, (x, y): (f64, f64), (width, height): (f64, f64), title: &str) {
     if width <= 0.0 || height <= 0.0 {
         return;
     }
@@ -81,7 +81,7 @@ pub(super) fn bar(m: &mut Markup, class: &str, (x, y): (f64, f64), (width, heigh
 }
 
 /// The frame of a chart: a figure with its title, what it says in words for those who do not see it, and a note.
-pub(super) fn figure(
+pub(crate) fn figure(
     m: &mut Markup,
     title: &str,
     spoken: &str,

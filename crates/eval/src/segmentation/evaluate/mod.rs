@@ -1,0 +1,238 @@
+//! Scores segmenters on data sets.
+//!
+//! Segmenters run one after another, so that none takes time from another; each works on the documents of all sets in
+//! parallel. The scores do not depend on the number of threads.
+
+mod rows;
+#[cfg(test)]
+mod tests;
+
+use std::time::{Duration, Instant};
+
+use pericope_api::{Boundaries, Document, SegmentError};
+use pericope_segment::Chunker;
+use pericope_segment::metrics::{DocumentScores, Summary, evaluate as score};
+use rayon::prelude::*;
+
+use super::read::{Segmented, Set};
+
+pub use rows::{DocumentRow, Failure, SegmentationRow};
+
+/// A segmenter as it takes part.
+#[derive(Debug, Clone)]
+pub struct Contestant<'a> {
+    /// What tables call it.
+    pub name: String,
+    /// What segments.
+    pub chunker: &'a Chunker,
+    /// Whether it is told the true number of segments.
+    pub known_count: bool,
+}
+
+/// Is told about progress.
+pub trait Observer: Sync {
+    /// A document has been segmented, or has failed.
+    fn tick(&self, contestant: &Contestant<'_>, set: &str);
+}
+
+impl<F: Fn(&Contestant<'_>, &str) + Sync> Observer for F {
+    fn tick(&self, contestant: &Contestant<'_>, set: &str) {
+        self(contestant, set);
+    }
+}
+
+/// What came out.
+#[derive(Debug, Clone, Default)]
+pub struct Evaluation {
+    /// By set, then by contestant, both in the order given.
+    pub rows: Vec<SegmentationRow>,
+    /// By set, then by contestant, then by document, in the order given.
+    pub documents: Vec<DocumentRow>,
+}
+
+impl Evaluation {
+    /// The segmenters' names in the order of their first rows.
+    #[must_use]
+    pub fn segmenters(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for row in &self.rows {
+            if !names.contains(&row.segmenter.as_str()) {
+                names.push(&row.segmenter);
+            }
+        }
+        names
+    }
+}
+
+/// Why an evaluation does not begin.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EvaluateError {
+    /// A segmenter cannot do what it is here for.
+    #[error("{segmenter}{}: {reason}", if *.known_count { " with the number of segments given" } else { "" })]
+    Unusable {
+        /// Its name.
+        segmenter: String,
+        /// Whether it was to be told the number of segments.
+        known_count: bool,
+        /// Why not.
+        reason: String,
+    },
+}
+
+/// Scores every contestant on every set.
+///
+/// A document that cannot be segmented is named in its row's [`SegmentationRow::failed`]; the rest goes on.
+///
+/// # Errors
+/// [`EvaluateError`], before any document is touched, where a contestant cannot segment a document of two sentences.
+pub fn evaluate(
+    sets: &[Set],
+    contestants: &[Contestant<'_>],
+    observer: &dyn Observer,
+) -> Result<Evaluation, EvaluateError> {
+    let probe = Document::from_sentences("probe", &["Rain falls on the hills.", "Copper conducts heat well."]);
+    for contestant in contestants {
+        segment(contestant, &probe, 2).map_err(|reason| EvaluateError::Unusable {
+            segmenter: contestant.name.clone(),
+            known_count: contestant.known_count,
+            reason: reason.to_string(),
+        })?;
+    }
+    let mut parts: Vec<Vec<(SegmentationRow, Vec<DocumentRow>)>> = sets.iter().map(|_| Vec::new()).collect();
+    for contestant in contestants {
+        for (part, row) in parts.iter_mut().zip(evaluate_one(contestant, sets, observer)) {
+            part.push(row);
+        }
+    }
+    let mut evaluation = Evaluation::default();
+    for (row, documents) in parts.into_iter().flatten() {
+        evaluation.rows.push(row);
+        evaluation.documents.extend(documents);
+    }
+    Ok(evaluation)
+}
+
+fn segment(contestant: &Contestant<'_>, document: &Document, segments: usize) -> Result<Boundaries, SegmentError> {
+    if contestant.known_count {
+        contestant.chunker.boundaries_known(document, segments)
+    } else {
+        contestant.chunker.boundaries(document)
+    }
+}
+
+type Outcome = (Result<(Boundaries, DocumentScores), String>, Duration);
+
+/// A row, with its documents, for every set.
+fn evaluate_one(
+    contestant: &Contestant<'_>,
+    sets: &[Set],
+    observer: &dyn Observer,
+) -> Vec<(SegmentationRow, Vec<DocumentRow>)> {
+    let tasks: Vec<(&Set, &Segmented)> =
+        sets.iter().flat_map(|set| set.documents.iter().map(move |one| (set, one))).collect();
+    let start = Instant::now();
+    let outcomes: Vec<Outcome> = tasks
+        .par_iter()
+        .with_max_len(1)
+        .map(|(set, one)| {
+            let start = Instant::now();
+            let found = segment(contestant, &one.document, one.reference.segments());
+            let busy = start.elapsed();
+            observer.tick(contestant, &set.name);
+            let scored = found.map_err(|e| e.to_string()).and_then(|hypothesis| {
+                let scores = score(&one.reference, &hypothesis).map_err(|e| e.to_string())?;
+                Ok((hypothesis, scores))
+            });
+            (scored, busy)
+        })
+        .collect();
+    let wall = start.elapsed().as_secs_f64();
+    let busy: f64 = outcomes.iter().map(|(_, busy)| busy.as_secs_f64()).sum();
+    let share = if busy > 0.0 { wall / busy } else { 0.0 };
+    let mut outcomes = outcomes.into_iter();
+    sets.iter().map(|set| row(contestant, set, outcomes.by_ref().take(set.documents.len()), share)).collect()
+}
+
+fn row(
+    contestant: &Contestant<'_>,
+    set: &Set,
+    outcomes: impl Iterator<Item = Outcome>,
+    share: f64,
+) -> (SegmentationRow, Vec<DocumentRow>) {
+    let (mut scores, mut documents, mut failed) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut seconds, mut sentences) = (0.0, 0);
+    for (one, (scored, busy)) in set.documents.iter().zip(outcomes) {
+        seconds += busy.as_secs_f64() * share;
+        match scored {
+            Ok((hypothesis, found)) => {
+                sentences += one.document.len();
+                documents.push(document_row(contestant, set, one, &hypothesis, &found));
+                scores.push(found);
+            }
+            Err(reason) => failed.push(Failure { document: one.document.id.clone(), reason }),
+        }
+    }
+    let summary: Summary = scores.iter().collect();
+    let figure = |value: f64| if scores.is_empty() { f64::NAN } else { value };
+    let row = SegmentationRow {
+        set: set.name.clone(),
+        segmenter: contestant.name.clone(),
+        spec: contestant.chunker.spec().to_string(),
+        known_count: contestant.known_count,
+        documents: scores.len(),
+        pk: figure(summary.mean.pk),
+        pk_error: standard_error(scores.iter().map(|s| s.scores.pk)),
+        window_diff: figure(summary.mean.window_diff),
+        window_diff_error: standard_error(scores.iter().map(|s| s.scores.window_diff)),
+        precision: figure(summary.counts.precision()),
+        recall: figure(summary.counts.recall()),
+        f1: figure(summary.micro_f1()),
+        macro_precision: figure(summary.mean.precision),
+        macro_recall: figure(summary.mean.recall),
+        macro_f1: figure(summary.mean.f1),
+        boundary_similarity: figure(summary.mean.boundary_similarity),
+        segmentation_similarity: figure(summary.mean.segmentation_similarity),
+        tiling: figure(summary.mean.tiling),
+        proposed_over_true: summary.counts.ratio(),
+        seconds,
+        sentences_per_second: if seconds > 0.0 { sentences as f64 / seconds } else { 0.0 },
+        failed,
+    };
+    (row, documents)
+}
+
+fn document_row(
+    contestant: &Contestant<'_>,
+    set: &Set,
+    one: &Segmented,
+    hypothesis: &Boundaries,
+    found: &DocumentScores,
+) -> DocumentRow {
+    DocumentRow {
+        set: set.name.clone(),
+        document: one.document.id.clone(),
+        segmenter: contestant.name.clone(),
+        known_count: contestant.known_count,
+        sentences: one.document.len(),
+        reference: one.reference.after().to_vec(),
+        hypothesis: hypothesis.after().to_vec(),
+        pk: found.scores.pk,
+        window_diff: found.scores.window_diff,
+        precision: found.scores.precision,
+        recall: found.scores.recall,
+        f1: found.scores.f1,
+        boundary_similarity: found.scores.boundary_similarity,
+    }
+}
+
+/// Sample standard deviation (n - 1) over the root of n; none for fewer than two values.
+fn standard_error(values: impl Iterator<Item = f64> + Clone) -> Option<f64> {
+    let n = values.clone().count();
+    if n < 2 {
+        return None;
+    }
+    let mean = values.clone().sum::<f64>() / n as f64;
+    let squares: f64 = values.map(|x| (x - mean).powi(2)).sum();
+    Some((squares / (n - 1) as f64 / n as f64).sqrt())
+}

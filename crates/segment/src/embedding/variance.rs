@@ -1,0 +1,97 @@
+use std::sync::Arc;
+
+use pericope_api::{Boundaries, Cuts, Document, SegmentError, Segmenter, SentenceEncoder};
+
+use super::vectors::Vectors;
+use crate::Resources;
+use crate::band::{Band, scores};
+use crate::registry::{Args, Built, Entry, Key};
+use crate::spec::SpecError;
+
+/// Sentences of the longest segment, where their number is not known.
+const LONGEST: usize = 400;
+
+pub(crate) const VARIANCE: Entry = Entry {
+    name: "variance",
+    summary: "segments whose sentences' embeddings lie closest together, by dynamic programming",
+    keys: &[
+        Key { name: "penalty", default: "1.1", doc: "price of a segment, in mean squared errors of a sentence" },
+        Key { name: "longest", default: "400", doc: "sentences of the longest segment, where the number is not given" },
+    ],
+    example: "variance:penalty=1.5",
+    needs_encoder: true,
+    has_scores: true,
+    build,
+};
+
+fn build(args: &Args<'_>, resources: &dyn Resources) -> Result<Built, SpecError> {
+    let encoder = resources.encoder().map_err(|reason| args.unavailable(reason))?;
+    let mut variance = Variance::new(encoder);
+    if let Some(penalty) = args.maybe_number("penalty", 0.0..=1000.0)? {
+        variance.penalty = penalty;
+    }
+    variance.longest = args.count("longest", LONGEST, 1)?;
+    Ok(Built::new(variance))
+}
+
+/// The segmentation with the least squared distance of sentence embeddings from the mean of their segment: exact, by
+/// dynamic programming (methods: baselines, `variance`).
+///
+/// With the number of segments given it is the exact minimum. Without, every segment has a price: `penalty` times the mean
+/// squared error a sentence that the document's embeddings have under the finest segmentation worth the name (pairs
+/// of neighbours), so that the price follows the style of the text.
+///
+/// A score is the probability of a boundary where a segmentation's probability falls exponentially with its cost, moved
+/// to the side of 0.5 on which the cheapest segmentation has it.
+pub struct Variance {
+    /// Embeds the sentences.
+    pub encoder: Arc<dyn SentenceEncoder>,
+    /// Price of a segment, in mean squared errors of a sentence; 0 or more.
+    pub penalty: f64,
+    /// Sentences of the longest segment, where the number of segments is not given.
+    pub longest: usize,
+}
+
+impl Variance {
+    /// With the default settings.
+    #[must_use]
+    pub fn new(encoder: Arc<dyn SentenceEncoder>) -> Self {
+        Self { encoder, penalty: 1.1, longest: LONGEST }
+    }
+}
+
+/// The table of squared errors, for segments of up to `wanted` sentences.
+fn band(vectors: &Vectors, wanted: usize) -> Band {
+    let n = vectors.len();
+    Band::new(n, Band::reach(n, wanted), || (), |(), first, costs| vectors.scatter(first, &[], 0.0, costs))
+}
+
+impl Segmenter for Variance {
+    fn cut(&self, document: &Document) -> Result<Cuts, SegmentError> {
+        let n = document.len();
+        let vectors = Vectors::of(document, self.encoder.as_ref())?;
+        if vectors.len() < 2 {
+            return Ok(Cuts::Scores { scores: vec![0.0; n.saturating_sub(1)], tau: 0.5 });
+        }
+        let band = band(&vectors, self.longest);
+        // A pair's error is half the squared distance of its two; a sentence alone has none.
+        let pairs = vectors.len() - 1;
+        let unit = (0..pairs).map(|i| band.cost(i, i + 2)).sum::<f64>() / pairs as f64;
+        let price = self.penalty * unit.max(1e-6);
+        let chosen = band.cheapest(price)?;
+        let found = scores(band.marginals(price, unit.max(1e-6) / 4.0), &chosen);
+        Ok(Cuts::Scores { scores: vectors.spread(&found, n), tau: 0.5 })
+    }
+
+    fn cut_known(&self, document: &Document, segments: usize) -> Result<Boundaries, SegmentError> {
+        let n = document.len();
+        let vectors = Vectors::of(document, self.encoder.as_ref())?;
+        if vectors.len() < 2 {
+            return Ok(Boundaries::none(n));
+        }
+        let wanted = LONGEST.max(4 * vectors.len() / segments.max(1));
+        let found = band(&vectors, wanted).counted(segments)?;
+        let found = found.unwrap_or_else(|| Boundaries::none(vectors.len()));
+        vectors.spread_boundaries(&found, n)
+    }
+}

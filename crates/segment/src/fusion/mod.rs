@@ -1,0 +1,7 @@
+//! Words and embeddings together: the semantic segmenter for where no trained one is wanted.
+
+mod evidence;
+mod segmenter;
+
+pub(crate) use segmenter::FUSION;
+pub use segmenter::Fusion;

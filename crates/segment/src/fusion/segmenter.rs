@@ -1,0 +1,142 @@
+use std::sync::Arc;
+
+use pericope_api::{Boundaries, Cuts, Document, SegmentError, Segmenter, SentenceEncoder};
+
+use super::evidence::{Evidence, Model};
+use crate::Resources;
+use crate::band::{Band, scores};
+use crate::registry::{Args, Built, Entry, Key};
+use crate::spec::SpecError;
+
+/// Sentences of the longest segment, where the number of segments is not known.
+const LONGEST: usize = 400;
+
+/// Splits among which the strongest boundaries are looked for.
+const FIRST: usize = 8;
+
+pub(crate) const FUSION: Entry = Entry {
+    name: "fusion",
+    summary: "words and embeddings together, one model of a segment: the best of those that need no training (English)",
+    keys: &[
+        Key { name: "price", default: "10", doc: "least price of a segment in nats: higher for fewer boundaries" },
+        Key {
+            name: "share",
+            default: "0.1",
+            doc: "what a boundary must gain on top, as a share of what the document's strongest ones gain, 0 to 1",
+        },
+        Key {
+            name: "weight",
+            default: "30",
+            doc: "nats for a squared distance of 1 between embeddings; 0: words alone",
+        },
+        Key { name: "shrinkage", default: "4", doc: "sentences' worth of pull of a segment's mean to the document's" },
+        Key { name: "prior", default: "0.2", doc: "times that every word counts as seen in every segment beforehand" },
+        Key { name: "median", default: "10", doc: "median of the prior on a segment's length, in sentences" },
+        Key { name: "temperature", default: "12", doc: "nats that are one unit of a score's logit" },
+        Key { name: "longest", default: "400", doc: "sentences of the longest segment, where the number is not given" },
+    ],
+    example: "fusion:share=0.05",
+    needs_encoder: true,
+    has_scores: true,
+    build,
+};
+
+fn build(args: &Args<'_>, resources: &dyn Resources) -> Result<Built, SpecError> {
+    let encoder = resources.encoder().map_err(|reason| args.unavailable(reason))?;
+    let mut fusion = Fusion::new(encoder);
+    for (key, range, value) in [
+        ("price", -1e4..=1e4, &mut fusion.price),
+        ("share", 0.0..=1.0, &mut fusion.share),
+        ("weight", 0.0..=1e4, &mut fusion.model.weight),
+        ("shrinkage", 0.0..=1e4, &mut fusion.model.shrinkage),
+        ("prior", 1e-6..=1e3, &mut fusion.model.prior),
+        ("median", 1.0..=1e4, &mut fusion.model.median),
+        ("temperature", 0.01..=1e4, &mut fusion.temperature),
+    ] {
+        if let Some(given) = args.maybe_number(key, range)? {
+            *value = given;
+        }
+    }
+    fusion.longest = args.count("longest", LONGEST, 1)?;
+    Ok(Built::new(fusion))
+}
+
+/// Lexical cohesion and embeddings in one probabilistic model of a segment (ours): its words come from a multinomial
+/// of its own (Eisenstein and Barzilay 2008), its sentences' embeddings scatter around a mean of its own, and its length follows a log-normal
+/// prior. The unknown multinomial and the unknown mean are summed out, so that a segment pays for having them. The cheapest segmentation is found exactly, by dynamic
+/// programming; the number of segments may also be given.
+///
+/// How many segments there are is the harder half: sections of one text are the paragraphs of another, and nothing in the words says
+/// which is meant. So a segment costs `price` nats and, on top, `share` of what the strongest boundaries of the same document gain: what is
+/// weak beside them is no boundary of their kind. These two, the weight and the shrinkage were chosen on half of the documents of six
+/// collections (see the crate's README).
+///
+/// A score is the probability of a boundary, the model's odds being tempered by `temperature` (sentences are not independent, so that
+/// the model alone is far too sure), and moved to the side of 0.5 on which the cheapest segmentation has it.
+///
+/// A code block or table belongs to the sentence before it.
+///
+/// Time: embedding every sentence once; then O(sentences x longest segment x dimension) products, a few seconds for a
+/// document of 10,000 sentences.
+pub struct Fusion {
+    /// Embeds the sentences.
+    pub encoder: Arc<dyn SentenceEncoder>,
+    /// Least price of a segment, in nats.
+    pub price: f64,
+    /// What is added to it: this share of what the document's strongest boundaries gain.
+    pub share: f64,
+    /// Nats that are one unit of a score's logit.
+    pub temperature: f64,
+    /// Sentences of the longest segment, where the number of segments is not given.
+    pub longest: usize,
+    model: Model,
+}
+
+impl Fusion {
+    /// With the default settings.
+    #[must_use]
+    pub fn new(encoder: Arc<dyn SentenceEncoder>) -> Self {
+        let model = Model { weight: 30.0, shrinkage: 4.0, prior: 0.2, median: 10.0 };
+        Self { encoder, price: 10.0, share: 0.1, temperature: 12.0, longest: LONGEST, model }
+    }
+}
+
+/// What the strongest boundaries gain: the mean of the three greatest gains of one more segment, among the first few.
+fn strongest(band: &Band, n: usize) -> Result<f64, SegmentError> {
+    // As many segments as the longest allowed makes necessary, and some more.
+    let found = band.by_count(n.div_ceil(band.longest()) + FIRST)?;
+    let costs: Vec<f64> = found.iter().flatten().map(|(cost, _)| *cost).collect();
+    let mut gains: Vec<f64> = costs.windows(2).map(|pair| pair[0] - pair[1]).collect();
+    gains.sort_by(|a, b| b.total_cmp(a));
+    gains.truncate(3);
+    let count = gains.len().max(1) as f64;
+    Ok((gains.into_iter().sum::<f64>() / count).max(0.0))
+}
+
+impl Segmenter for Fusion {
+    fn cut(&self, document: &Document) -> Result<Cuts, SegmentError> {
+        let n = document.len();
+        let evidence = Evidence::of(document, self.encoder.as_ref(), &self.model)?;
+        let vectors = evidence.vectors();
+        if vectors.len() < 2 {
+            return Ok(Cuts::Scores { scores: vec![0.0; n.saturating_sub(1)], tau: 0.5 });
+        }
+        let band = evidence.band(self.longest);
+        let price = self.price + self.share * strongest(&band, vectors.len())?;
+        let chosen = band.cheapest(price)?;
+        let found = scores(band.marginals(price, self.temperature), &chosen);
+        Ok(Cuts::Scores { scores: vectors.spread(&found, n), tau: 0.5 })
+    }
+
+    fn cut_known(&self, document: &Document, segments: usize) -> Result<Boundaries, SegmentError> {
+        let n = document.len();
+        let evidence = Evidence::of(document, self.encoder.as_ref(), &self.model)?;
+        let vectors = evidence.vectors();
+        if vectors.len() < 2 {
+            return Ok(Boundaries::none(n));
+        }
+        let band = evidence.band(self.longest.max(4 * vectors.len() / segments.max(1)));
+        let found = band.counted(segments)?.unwrap_or_else(|| Boundaries::none(vectors.len()));
+        vectors.spread_boundaries(&found, n)
+    }
+}

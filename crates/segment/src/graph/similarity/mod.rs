@@ -1,0 +1,149 @@
+//! How alike two sentences are: the weights of the graph's edges.
+//!
+//! A new similarity implements [`Similarity`] and gets a line in [`NAMES`] and [`by_name`].
+
+mod band;
+mod bertscore;
+mod embedding;
+mod jaccard;
+mod sequence_matcher;
+
+use std::sync::Arc;
+
+use pericope_api::{Document, SegmentError, SentenceEncoder};
+
+pub use band::Band;
+pub use bertscore::BertScore;
+pub use embedding::Cosine;
+pub use jaccard::Jaccard;
+pub use sequence_matcher::{SequenceMatcher, ratio};
+
+/// A measure of how alike two sentences are, from what it has found out about each of them alone.
+///
+/// A sentence is prepared once and compared with up to 2 K others. Sentences come in order and in batches, of which at
+/// most two (and K sentences) are held in memory.
+pub trait Similarity: Send + Sync {
+    /// What is known about one sentence.
+    type Prepared: Send + Sync;
+
+    /// As in `graph:similarity=NAME`.
+    fn name(&self) -> &'static str;
+
+    /// Prepares texts, one answer each, in order. The answers must not depend on how the texts are batched.
+    ///
+    /// # Errors
+    /// [`SegmentError`] where an encoder fails.
+    fn prepare(&self, texts: &[&str]) -> Result<Vec<Self::Prepared>, SegmentError>;
+
+    /// How alike two sentences are, `left` being the earlier one. At most 1 (equal); what is below 0 counts as 0 in the
+    /// graph.
+    fn compare(&self, left: &Self::Prepared, right: &Self::Prepared) -> f64;
+
+    /// Texts that are prepared at a time.
+    fn batch(&self) -> usize {
+        4096
+    }
+
+    /// Bytes of a sentence that are read; what lies beyond is left out.
+    fn most_bytes(&self) -> usize {
+        usize::MAX
+    }
+}
+
+/// A [`Similarity`] whose kind is known only when the program runs. Every similarity is one; nothing else need be.
+pub trait PairWeights: Send + Sync {
+    /// As in `graph:similarity=NAME`.
+    fn name(&self) -> &'static str;
+
+    /// Compares each of the given sentences of a document with the `k` that follow it among them (fewer at the end).
+    /// Pairs are compared in parallel; the numbers do not depend on the number of threads.
+    ///
+    /// # Errors
+    /// As [`Similarity::prepare`].
+    fn band(&self, document: &Document, sentences: &[usize], k: usize) -> Result<Band, SegmentError>;
+}
+
+impl<S: Similarity> PairWeights for S {
+    fn name(&self) -> &'static str {
+        Similarity::name(self)
+    }
+
+    fn band(&self, document: &Document, sentences: &[usize], k: usize) -> Result<Band, SegmentError> {
+        band::fill(self, document, sentences, k)
+    }
+}
+
+/// The names that [`by_name`] knows, and whether the similarity asks an encoder.
+pub const NAMES: [(&str, bool); 4] =
+    [("embedding", true), ("jaccard", false), ("sequence-matcher", false), ("bertscore", true)];
+
+/// The similarity of a name; `encoder` is called for those that ask one.
+///
+/// # Errors
+/// Why there is none: a name that is not in [`NAMES`], or the encoder's own reason.
+pub fn by_name(
+    name: &str,
+    encoder: impl FnOnce() -> Result<Arc<dyn SentenceEncoder>, String>,
+) -> Result<Box<dyn PairWeights>, String> {
+    match name {
+        "embedding" => Ok(Box::new(Cosine { encoder: encoder()? })),
+        "jaccard" => Ok(Box::new(Jaccard)),
+        "sequence-matcher" => Ok(Box::new(SequenceMatcher)),
+        "bertscore" => Ok(Box::new(BertScore { encoder: encoder()? })),
+        _ => Err(format!("no similarity `{name}`; there are {}", NAMES.map(|(name, _)| name).join(", "))),
+    }
+}
+
+#[cfg(test)]
+pub(in crate::graph) mod tests {
+    use std::sync::Arc;
+
+    use pericope_api::{Embeddings, EncodeError, SentenceEncoder};
+
+    use super::{NAMES, by_name};
+
+    /// Unit vectors in the plane: a word is the angle that it says (in radians), a text the angle of its first word.
+    pub(in crate::graph) struct Circle;
+
+    fn angles(words: impl Iterator<Item = f32>) -> Embeddings {
+        Embeddings::new(2, words.flat_map(|angle| [angle.cos(), angle.sin()]).collect())
+    }
+
+    impl SentenceEncoder for Circle {
+        fn name(&self) -> &str {
+            "circle"
+        }
+
+        fn fingerprint(&self) -> String {
+            "circle".into()
+        }
+
+        fn dimension(&self) -> usize {
+            2
+        }
+
+        fn max_tokens(&self) -> usize {
+            8
+        }
+
+        fn encode(&self, texts: &[&str]) -> Result<Embeddings, EncodeError> {
+            let first = |text: &&str| text.split_whitespace().next().and_then(|w| w.parse().ok()).unwrap_or(0.0);
+            Ok(angles(texts.iter().map(first)))
+        }
+
+        fn encode_tokens(&self, texts: &[&str]) -> Result<Vec<Embeddings>, EncodeError> {
+            let all = |text: &&str| angles(text.split_whitespace().filter_map(|word| word.parse().ok()));
+            Ok(texts.iter().map(all).collect())
+        }
+    }
+
+    #[test]
+    fn every_name_builds_what_it_names() {
+        for (name, asks) in NAMES {
+            assert_eq!(by_name(name, || Ok(Arc::new(Circle))).map(|s| s.name()), Ok(name));
+            assert_eq!(by_name(name, || Err("none".into())).is_err(), asks, "{name}");
+        }
+        let error = by_name("cosine", || Ok(Arc::new(Circle))).map(|_| ());
+        assert!(error.is_err_and(|text| text.contains("sequence-matcher")));
+    }
+}
