@@ -230,7 +230,8 @@ pub enum EvalCommand {
     /// Run an experiment and write its report
     #[command(after_help = "Examples:
   pericope eval run eval/quickstart.toml
-  pericope eval run eval/documentation.toml --out runs/a --set data.questions=100 --set retrieval.k=[1,5]")]
+  pericope eval run eval/documentation.toml --out runs/a --set data.questions=100 --set retrieval.k=[1,5]
+  pericope eval run eval/segmentation.toml       (the same as segment-eval eval/segmentation.toml)")]
     Run(EvalRunArgs),
     /// Write the report of finished runs again, or of several side by side
     #[command(after_help = "Examples:
@@ -281,6 +282,49 @@ pub enum DatasetCommand {
   pericope dataset from-docs docs/ --out questions.json
   pericope dataset from-docs docs/ --out questions.json --segmentation boundaries.jsonl")]
     FromDocs(FromDocsArgs),
+    /// Join parts of unrelated documents at known places, for segment-eval
+    #[command(after_help = "Examples:
+  pericope dataset synthetic docs/ --out joined.jsonl --documents 200 --parts 8 --sentences 3-11
+  pericope dataset synthetic wiki.jsonl --out joined.jsonl && pericope segment-eval --data joined.jsonl -s fusion")]
+    Synthetic(SyntheticArgs),
+}
+
+/// `pericope dataset synthetic`
+#[derive(Debug, Args)]
+pub struct SyntheticArgs {
+    /// Files or folders of documents, or segmentation data as segment-eval reads it
+    #[arg(required = true, value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// Where the documents go, one a line
+    #[arg(long, value_name = "FILE.jsonl")]
+    pub out: PathBuf,
+    /// Number of documents
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub documents: usize,
+    /// Parts of a document, each from another source
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = parts)]
+    pub parts: usize,
+    /// Sentences of a part, drawn from this range; without it, whole sources
+    #[arg(long, value_name = "FROM-TO", value_parser = range)]
+    pub sentences: Option<std::ops::RangeInclusive<usize>>,
+    /// Another seed, other documents
+    #[arg(long, value_name = "N", default_value_t = 7)]
+    pub seed: u64,
+    /// One JSON document on standard output
+    #[arg(long)]
+    pub json: bool,
+}
+
+fn parts(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|&n: &usize| n >= 1).ok_or_else(|| "a whole number of at least 1".into())
+}
+
+fn range(text: &str) -> Result<std::ops::RangeInclusive<usize>, String> {
+    let (from, to) = text.split_once('-').unwrap_or((text, text));
+    match (from.trim().parse::<usize>(), to.trim().parse::<usize>()) {
+        (Ok(from), Ok(to)) if 1 <= from && from <= to => Ok(from..=to),
+        _ => Err("two whole numbers of at least 1, as in 3-11".into()),
+    }
 }
 
 /// `pericope dataset from-docs`

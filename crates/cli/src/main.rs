@@ -45,6 +45,7 @@ fn run(cli: Cli) -> Outcome {
         Command::Eval(EvalCommand::Run(args)) => commands::eval::run(args, quiet),
         Command::Eval(EvalCommand::Report(args)) => commands::eval::report(args),
         Command::Dataset(DatasetCommand::FromDocs(args)) => commands::dataset::from_docs_command(args, quiet),
+        Command::Dataset(DatasetCommand::Synthetic(args)) => commands::synthetic::run(args, quiet),
         Command::Models(args) => commands::models::run(args, quiet),
         Command::Segmenters { json } => commands::segmenters::run(json),
         Command::Completions { shell } => commands::completions(shell),

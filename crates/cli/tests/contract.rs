@@ -296,9 +296,25 @@ fn help_has_examples_and_completions_know_the_commands() {
         serde_json::from_str(&stdout(&pericope(folder.path()).args(["segmenters", "--json"]).output().unwrap()))
             .unwrap();
     let names: Vec<&str> = listed.as_array().unwrap().iter().map(|e| e["name"].as_str().unwrap()).collect();
-    for name in
-        ["fixed", "same-size", "sentence", "paragraph", "recursive", "structure", "window", "kamradt", "texttiling"]
-    {
+    for name in [
+        "fixed",
+        "same-size",
+        "sentence",
+        "paragraph",
+        "recursive",
+        "structure",
+        "window",
+        "kamradt",
+        "texttiling",
+        "fusion",
+        "graph",
+        "variance",
+        "cluster",
+        "c99",
+        "u00",
+        "bayesseg",
+        "random",
+    ] {
         assert!(names.contains(&name), "{name}");
     }
 }
@@ -382,5 +398,85 @@ fn output_that_cannot_be_written_is_an_error_and_no_panic() {
         &["completions", "bash"],
     ] {
         assert_eq!(status(args), Some(3), "{args:?}");
+    }
+}
+
+#[test]
+fn segment_eval_takes_several_sets_and_draws_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let topics = ["Bees fly to flowers and make honey.", "Ships sail the sea with wind and rope."];
+    let sentences: Vec<String> =
+        (0..24).map(|i| format!("{} Number {i}.", topics[i / 6 % 2].trim_end_matches('.'))).collect();
+    let line = serde_json::json!({"id": "d", "source": "t", "sentences": sentences, "boundaries": [6, 12, 18]});
+    fs::write(path.join("d.jsonl"), format!("{line}\n")).unwrap();
+    let marks: Vec<String> = sentences.chunks(6).map(|part| part.join("\n")).collect();
+    fs::create_dir(path.join("choi")).unwrap();
+    fs::write(path.join("choi/0.ref"), format!("==========\n{}\n==========\n", marks.join("\n==========\n"))).unwrap();
+    let specs = ["bayesseg", "u00", "c99", "texttiling", "graph:similarity=jaccard", "random"];
+    let mut args = vec!["segment-eval", "--data", "d.jsonl", "--data", "choi", "--known-count", "--json"];
+    args.extend(["--plot", "cuts.svg", "--per-document", "cuts.jsonl"]);
+    args.extend(specs.iter().flat_map(|spec| ["-s", spec]));
+    let output = without_models(path).args(&args).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let report: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let sets = report["sets"].as_array().unwrap();
+    assert_eq!((sets[0]["data"].as_str(), sets[1]["data"].as_str()), (Some("d.jsonl"), Some("choi")));
+    for set in sets {
+        for (row, spec) in set["results"].as_array().unwrap().iter().zip(specs) {
+            assert_eq!((row["segmenter"].as_str(), row["proposed_over_true"].as_f64()), (Some(spec), Some(1.0)));
+        }
+        assert_eq!(set["results"][0]["f1"], 1.0, "bayesseg knows where the words change");
+    }
+    // The two layouts hold the same document.
+    assert_eq!(sets[0]["results"][2]["pk"], sets[1]["results"][2]["pk"]);
+    assert!(fs::read_to_string(path.join("cuts.svg")).unwrap().contains("bayesseg"));
+    let lines = json_lines(&fs::read_to_string(path.join("cuts.jsonl")).unwrap());
+    assert_eq!(lines.len(), 2 * specs.len());
+    assert_eq!(lines[0]["hypothesis"], serde_json::json!([6, 12, 18]));
+
+    // What cannot be told the number says so before anything runs.
+    let output = without_models(path)
+        .args(["segment-eval", "--data", "d.jsonl", "-s", "bayesseg", "-s", "fixed", "--known-count"])
+        .output()
+        .unwrap();
+    assert_eq!((output.status.code(), output.stdout.is_empty()), (Some(2), true), "{}", stderr(&output));
+
+    let config = "name = \"t\"\nset = [{ name = \"small\", path = \"d.jsonl\" }]\n\
+        segmenter = [{ name = \"bayes\", spec = \"bayesseg\", known = true }, { name = \"u00\", spec = \"u00\" }]\n\
+        published = [{ system = \"them\", set = \"small\", pk = 12.5, source = \"a paper\" }]\n";
+    fs::write(path.join("s.toml"), config).unwrap();
+    for (command, out) in [(&["segment-eval"][..], "a"), (&["eval", "run"], "b")] {
+        let output = without_models(path).args(command).args(["s.toml", "--out", out]).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        assert!(fs::read_to_string(path.join(out).join("index.html")).unwrap().contains("them"));
+        let summary: Value =
+            serde_json::from_str(&fs::read_to_string(path.join(out).join("summary.json")).unwrap()).unwrap();
+        assert!(summary.to_string().contains("bayes"));
+    }
+}
+
+#[test]
+fn synthetic_documents_have_their_joins_for_boundaries() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = pericope(&root())
+        .args(["dataset", "synthetic", "corpora/handbook", "--documents", "5", "--parts", "3", "--sentences", "4-6"])
+        .arg("--out")
+        .arg(folder.path().join("joined.jsonl"))
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let lines = json_lines(&fs::read_to_string(folder.path().join("joined.jsonl")).unwrap());
+    assert_eq!(lines.len(), 5);
+    for line in &lines {
+        let ends: Vec<u64> = line["boundaries"].as_array().unwrap().iter().map(|b| b.as_u64().unwrap()).collect();
+        let n = line["sentences"].as_array().unwrap().len() as u64;
+        assert_eq!(ends.len(), 2);
+        assert!(
+            (4..=6).contains(&ends[0]) && (4..=6).contains(&(ends[1] - ends[0])) && (4..=6).contains(&(n - ends[1]))
+        );
+        let from: std::collections::BTreeSet<&str> =
+            line["headings"].as_array().unwrap().iter().map(|h| h.as_str().unwrap()).collect();
+        assert_eq!(from.len(), 3, "parts of different articles");
     }
 }

@@ -99,7 +99,7 @@ fn same(a: &Path, b: &Path) -> bool {
 }
 
 /// Writes a file whole or not at all.
-fn save(path: &Path, text: &str) -> Result<(), Failure> {
+pub(super) fn save(path: &Path, text: &str) -> Result<(), Failure> {
     let failed = |e: std::io::Error| Failure::runtime(format!("{}: {e}", shown(path)));
     if let Some(folder) = path.parent().filter(|p| !p.as_os_str().is_empty()) {
         fs::create_dir_all(folder).map_err(failed)?;

@@ -12,13 +12,16 @@ use pericope_eval::run::{self, Observer, RunError, Setup};
 use pericope_segment::{Limits, Resources, registry};
 
 use crate::args::{EvalReportArgs, EvalRunArgs};
-use crate::commands::print_json;
+use crate::commands::{print_json, segment_eval};
 use crate::progress;
 use crate::resources::{CommandResources, embedder, shown};
 use crate::status::{Failure, Outcome, Status};
 
 /// `pericope eval run`
 pub fn run(args: EvalRunArgs, quiet: bool) -> Outcome {
+    if asks_for_segmentation(&args.config) {
+        return segment_eval::experiment(&args.config, &args.set, args.out.as_deref(), args.json, quiet);
+    }
     let experiment = Experiment::load(&args.config, &args.set).map_err(Failure::usage)?;
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from("reports/runs").join(file_name(&experiment.name)));
     let resources = CommandResources::new(Limits::default(), Limits::INDEX, None);
@@ -59,6 +62,12 @@ pub fn run(args: EvalRunArgs, quiet: bool) -> Outcome {
         return Ok(Status::Incomplete);
     }
     Ok(Status::Done)
+}
+
+/// True for an experiment on segmentation: it has sets of documents in place of `[data]`.
+fn asks_for_segmentation(config: &Path) -> bool {
+    let table = std::fs::read_to_string(config).ok().and_then(|text| text.parse::<toml::Table>().ok());
+    table.is_some_and(|table| table.contains_key("set") && !table.contains_key("data"))
 }
 
 /// The models that this run asks, with what identifies their files.

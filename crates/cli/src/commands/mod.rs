@@ -8,6 +8,7 @@ pub mod search;
 pub mod segment;
 pub mod segment_eval;
 pub mod segmenters;
+pub mod synthetic;
 
 use std::io::Write;
 

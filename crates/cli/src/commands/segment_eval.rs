@@ -1,6 +1,5 @@
 //! `pericope segment-eval`
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -17,9 +16,10 @@ use pericope_segment::{Chunker, Limits};
 use serde::Serialize;
 
 use crate::args::SegmentEvalArgs;
+use crate::commands::{dataset::save, print_json};
 use crate::resources::{CommandResources, shown};
 use crate::status::{Failure, Outcome, Status};
-use crate::{commands::print_json, input, progress};
+use crate::{input, progress};
 
 /// A segmenter that is to be scored.
 struct Entry {
@@ -128,7 +128,7 @@ fn plain(args: &SegmentEvalArgs, quiet: bool) -> Outcome {
     Ok(if left_out > 0 { Status::Incomplete } else { Status::Done })
 }
 
-fn read_set(path: &Path, name: Option<&str>, documents: usize, seed: u64) -> Result<Set, Failure> {
+pub(super) fn read_set(path: &Path, name: Option<&str>, documents: usize, seed: u64) -> Result<Set, Failure> {
     let splitter = pericope_read::default_splitter();
     let split = |text: &str| {
         let mut found = Vec::new();
@@ -209,10 +209,6 @@ fn plot(sets: &[Set], evaluation: &Evaluation) -> String {
         .take(MOST_DOCUMENTS + 1)
         .collect();
     tiles_svg("Segmentations", &plots)
-}
-
-fn save(path: &Path, text: &str) -> Result<(), Failure> {
-    fs::write(path, text).map_err(|e| Failure::runtime(format!("{}: {e}", shown(path))))
 }
 
 fn table(sets: &[Set], evaluation: &Evaluation, embedding: Option<f64>) -> std::io::Result<()> {

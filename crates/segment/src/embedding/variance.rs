@@ -15,10 +15,10 @@ pub(crate) const VARIANCE: Entry = Entry {
     name: "variance",
     summary: "segments whose sentences' embeddings lie closest together, by dynamic programming",
     keys: &[
-        Key { name: "penalty", default: "1.1", doc: "price of a segment, in mean squared errors of a sentence" },
+        Key { name: "penalty", default: "2", doc: "price of a segment, in mean squared errors of a sentence" },
         Key { name: "longest", default: "400", doc: "sentences of the longest segment, where the number is not given" },
     ],
-    example: "variance:penalty=1.5",
+    example: "variance:penalty=3",
     needs_encoder: true,
     has_scores: true,
     build,
@@ -56,7 +56,7 @@ impl Variance {
     /// With the default settings.
     #[must_use]
     pub fn new(encoder: Arc<dyn SentenceEncoder>) -> Self {
-        Self { encoder, penalty: 1.1, longest: LONGEST }
+        Self { encoder, penalty: 2.0, longest: LONGEST }
     }
 }
 

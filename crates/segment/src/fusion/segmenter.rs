@@ -18,7 +18,7 @@ pub(crate) const FUSION: Entry = Entry {
     name: "fusion",
     summary: "words and embeddings together, one model of a segment: the best of those that need no training (English)",
     keys: &[
-        Key { name: "price", default: "10", doc: "least price of a segment in nats: higher for fewer boundaries" },
+        Key { name: "price", default: "5", doc: "least price of a segment in nats: higher for fewer boundaries" },
         Key {
             name: "share",
             default: "0.1",
@@ -32,7 +32,7 @@ pub(crate) const FUSION: Entry = Entry {
         Key { name: "shrinkage", default: "4", doc: "sentences' worth of pull of a segment's mean to the document's" },
         Key { name: "prior", default: "0.2", doc: "times that every word counts as seen in every segment beforehand" },
         Key { name: "median", default: "10", doc: "median of the prior on a segment's length, in sentences" },
-        Key { name: "temperature", default: "12", doc: "nats that are one unit of a score's logit" },
+        Key { name: "temperature", default: "8", doc: "nats that are one unit of a score's logit" },
         Key { name: "longest", default: "400", doc: "sentences of the longest segment, where the number is not given" },
     ],
     example: "fusion:share=0.05",
@@ -97,7 +97,7 @@ impl Fusion {
     #[must_use]
     pub fn new(encoder: Arc<dyn SentenceEncoder>) -> Self {
         let model = Model { weight: 30.0, shrinkage: 4.0, prior: 0.2, median: 10.0 };
-        Self { encoder, price: 10.0, share: 0.1, temperature: 12.0, longest: LONGEST, model }
+        Self { encoder, price: 5.0, share: 0.1, temperature: 8.0, longest: LONGEST, model }
     }
 }
 

@@ -1,0 +1,89 @@
+//! `pericope dataset synthetic`
+
+use pericope_segment::synthetic::{Recipe, Synthetic, concatenations};
+use serde::Serialize;
+
+use crate::args::SyntheticArgs;
+use crate::commands::{dataset::save, print_json, segment_eval::read_set};
+use crate::input::{self, Input};
+use crate::resources::shown;
+use crate::status::{Failure, Outcome, Status};
+
+#[derive(Serialize)]
+struct Line<'a> {
+    id: String,
+    source: &'a str,
+    sentences: &'a [String],
+    boundaries: &'a [usize],
+    /// What each part is from.
+    headings: Vec<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Counts {
+    sources: usize,
+    documents: usize,
+    unreadable: usize,
+}
+
+/// Runs the command.
+pub fn run(args: SyntheticArgs, quiet: bool) -> Outcome {
+    let (mut ids, mut sources, mut problems) = (Vec::new(), Vec::new(), Vec::new());
+    let mut add = |document: &pericope_api::Document| {
+        let prose = document.sentences.iter().filter(|s| matches!(s.kind, pericope_api::Kind::Prose));
+        let text =
+            |s: &pericope_api::Sentence| document.visible(s.span).split_whitespace().collect::<Vec<_>>().join(" ");
+        ids.push(document.id.clone());
+        sources.push(prose.map(text).filter(|text| !text.is_empty()).collect::<Vec<String>>());
+    };
+    // What is no segmentation data is read as documents.
+    let mut plain = Vec::new();
+    for path in &args.paths {
+        match read_set(path, None, 0, args.seed) {
+            Ok(set) => {
+                set.documents.iter().for_each(|one| add(&one.document));
+                problems.extend(set.skipped);
+            }
+            Err(_) => plain.push(path.clone()),
+        }
+    }
+    if !plain.is_empty() {
+        let found = Input::find(&plain, 0)?;
+        problems.extend(found.problems().iter().cloned());
+        for path in found.files() {
+            found.read(path, &mut |document| add(&document), &mut |problem| problems.push(problem));
+        }
+    }
+    let unreadable = input::report(&problems);
+    let recipe =
+        Recipe { documents: args.documents, parts: args.parts, sentences: args.sentences.clone(), seed: args.seed };
+    let made = concatenations(&sources, &recipe);
+    if made.is_empty() {
+        return Err(Failure::usage(
+            "no source has enough sentences: name more documents, or shorter parts (--sentences)",
+        ));
+    }
+    let mut lines = String::new();
+    for (number, one) in made.iter().enumerate() {
+        lines.push_str(&line(number, one, &ids).map_err(anyhow::Error::from)?);
+        lines.push('\n');
+    }
+    save(&args.out, &lines)?;
+    let counts = Counts { sources: sources.len(), documents: made.len(), unreadable };
+    if args.json {
+        print_json(&counts)?;
+    } else if !quiet {
+        say!("{}: {} documents from {} sources", shown(&args.out), counts.documents, counts.sources);
+    }
+    Ok(if unreadable > 0 { Status::Incomplete } else { Status::Done })
+}
+
+fn line(number: usize, one: &Synthetic, ids: &[String]) -> serde_json::Result<String> {
+    serde_json::to_string(&Line {
+        id: format!("synthetic/{number}"),
+        source: "synthetic",
+        sentences: &one.sentences,
+        boundaries: one.boundaries.after(),
+        headings: one.sources.iter().filter_map(|&i| ids.get(i)).map(String::as_str).collect(),
+    })
+}
