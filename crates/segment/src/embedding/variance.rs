@@ -63,7 +63,7 @@ impl Variance {
 /// The table of squared errors, for segments of up to `wanted` sentences.
 fn band(vectors: &Vectors, wanted: usize) -> Band {
     let n = vectors.len();
-    Band::new(n, Band::reach(n, wanted), || (), |(), first, costs| vectors.scatter(first, &[], 0.0, costs))
+    Band::new(n, Band::reach(n, wanted), || (), |(), first, costs| vectors.scatter(first, &[], costs))
 }
 
 impl Segmenter for Variance {

@@ -72,22 +72,9 @@ impl Vectors {
         sums.iter().sum::<f32>() + rest
     }
 
-    /// Moves all vectors so that their mean is 0.
-    pub fn centre(&mut self) {
-        let n = self.len().max(1) as f64;
-        let mut mean = vec![0f64; self.dimension];
-        for row in self.values.chunks_exact(self.dimension) {
-            mean.iter_mut().zip(row).for_each(|(m, &x)| *m += f64::from(x) / n);
-        }
-        for row in self.values.chunks_exact_mut(self.dimension) {
-            row.iter_mut().zip(&mean).for_each(|(x, m)| *x -= *m as f32);
-        }
-    }
-
-    /// For the segments that begin at vector `first` and are 1, 2, ... vectors long: the sum of w |x|^2 less
-    /// |sum of w x|^2 / (sum of w + `shrinkage`), into `found`. With weights 1 and no shrinkage it is the squared distance
-    /// of the vectors from their mean, summed.
-    pub fn scatter(&self, first: usize, weights: &[f32], shrinkage: f64, found: &mut [f64]) {
+    /// For the segments that begin at vector `first` and are 1, 2, ... vectors long: the weighted sum of the squared
+    /// distances of their vectors from their weighted mean, into `found`. A weight that is not given is 1.
+    pub fn scatter(&self, first: usize, weights: &[f32], found: &mut [f64]) {
         let mut sum = vec![0f32; self.dimension];
         // |s + w x|^2 = |s|^2 + 2 w s.x + w^2 |x|^2: one product a step.
         let (mut square, mut squares, mut mass) = (0.0, 0.0, 0.0);
@@ -100,7 +87,7 @@ impl Vectors {
             squares += w * own;
             mass += w;
             sum.iter_mut().zip(row).for_each(|(s, x)| *s += weight * x);
-            let explained = if mass + shrinkage > 0.0 { square / (mass + shrinkage) } else { 0.0 };
+            let explained = if mass > 0.0 { square / mass } else { 0.0 };
             *found = (squares - explained).max(0.0);
         }
     }

@@ -2,6 +2,7 @@
 
 mod evidence;
 mod segmenter;
+mod words;
 
 pub(crate) use segmenter::FUSION;
 pub use segmenter::Fusion;

@@ -18,24 +18,28 @@ pub(crate) const FUSION: Entry = Entry {
     name: "fusion",
     summary: "words and embeddings together, one model of a segment: the best of those that need no training (English)",
     keys: &[
-        Key { name: "price", default: "5", doc: "least price of a segment in nats: higher for fewer boundaries" },
+        Key { name: "price", default: "60", doc: "least price of a segment in nats: higher for fewer boundaries" },
         Key {
             name: "share",
-            default: "0.1",
+            default: "0.2",
             doc: "what a boundary must gain on top, as a share of what the document's strongest ones gain, 0 to 1",
         },
         Key {
             name: "weight",
-            default: "30",
+            default: "60",
             doc: "nats for a squared distance of 1 between embeddings; 0: words alone",
         },
-        Key { name: "shrinkage", default: "4", doc: "sentences' worth of pull of a segment's mean to the document's" },
-        Key { name: "prior", default: "0.2", doc: "times that every word counts as seen in every segment beforehand" },
-        Key { name: "median", default: "10", doc: "median of the prior on a segment's length, in sentences" },
-        Key { name: "temperature", default: "8", doc: "nats that are one unit of a score's logit" },
+        Key {
+            name: "concentration",
+            default: "200",
+            doc: "how many words of the whole document each segment begins with",
+        },
+        Key { name: "median", default: "6", doc: "median of the prior on a segment's length, in sentences" },
+        Key { name: "length", default: "24", doc: "weight of that prior; 0: any length is as likely" },
+        Key { name: "temperature", default: "20", doc: "nats that are one unit of a score's logit" },
         Key { name: "longest", default: "400", doc: "sentences of the longest segment, where the number is not given" },
     ],
-    example: "fusion:share=0.05",
+    example: "fusion:price=20,share=0.1",
     needs_encoder: true,
     has_scores: true,
     build,
@@ -48,8 +52,8 @@ fn build(args: &Args<'_>, resources: &dyn Resources) -> Result<Built, SpecError>
         ("price", -1e4..=1e4, &mut fusion.price),
         ("share", 0.0..=1.0, &mut fusion.share),
         ("weight", 0.0..=1e4, &mut fusion.model.weight),
-        ("shrinkage", 0.0..=1e4, &mut fusion.model.shrinkage),
-        ("prior", 1e-6..=1e3, &mut fusion.model.prior),
+        ("concentration", 1e-3..=1e6, &mut fusion.model.concentration),
+        ("length", 0.0..=1e3, &mut fusion.model.length),
         ("median", 1.0..=1e4, &mut fusion.model.median),
         ("temperature", 0.01..=1e4, &mut fusion.temperature),
     ] {
@@ -68,7 +72,7 @@ fn build(args: &Args<'_>, resources: &dyn Resources) -> Result<Built, SpecError>
 ///
 /// How many segments there are is the harder half: sections of one text are the paragraphs of another, and nothing in the words says
 /// which is meant. So a segment costs `price` nats and, on top, `share` of what the strongest boundaries of the same document gain: what is
-/// weak beside them is no boundary of their kind. These two, the weight and the shrinkage were chosen on half of the documents of six
+/// weak beside them is no boundary of their kind. These and the other constants were chosen on half of the documents of six
 /// collections (see the crate's README).
 ///
 /// A score is the probability of a boundary, the model's odds being tempered by `temperature` (sentences are not independent, so that
@@ -96,8 +100,8 @@ impl Fusion {
     /// With the default settings.
     #[must_use]
     pub fn new(encoder: Arc<dyn SentenceEncoder>) -> Self {
-        let model = Model { weight: 30.0, shrinkage: 4.0, prior: 0.2, median: 10.0 };
-        Self { encoder, price: 5.0, share: 0.1, temperature: 8.0, longest: LONGEST, model }
+        let model = Model { weight: 60.0, concentration: 200.0, median: 6.0, length: 24.0 };
+        Self { encoder, price: 60.0, share: 0.2, temperature: 20.0, longest: LONGEST, model }
     }
 }
 

@@ -12,7 +12,7 @@ use super::words::Words;
 const NATS: f64 = 5.0;
 
 /// A model of the words of a segment, as the tables of [`Costs`].
-pub(crate) trait Cohesion {
+pub(super) trait Cohesion {
     /// Cost of a segment by its number of words, the cost of being a segment in it.
     fn base(&self, words: &Words) -> Vec<f64>;
 
@@ -23,7 +23,7 @@ pub(crate) trait Cohesion {
     fn longest(&self) -> usize;
 }
 
-pub(crate) fn costs<'a>(model: &impl Cohesion, words: &'a Words, longest: usize) -> Costs<'a> {
+pub(super) fn costs<'a>(model: &impl Cohesion, words: &'a Words, longest: usize) -> Costs<'a> {
     Costs { words, base: model.base(words), step: model.step(words), longest: longest.max(1) }
 }
 

@@ -16,8 +16,6 @@ pub(crate) use bayesseg::BAYESSEG;
 pub use bayesseg::BayesSeg;
 pub use c99::C99;
 pub(crate) use c99::C99_ENTRY;
-pub(crate) use cohesion::costs;
-pub(crate) use path::Costs;
 pub(crate) use texttiling::TEXTTILING;
 pub use texttiling::TextTiling;
 pub use u00::U00;

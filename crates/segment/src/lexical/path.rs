@@ -9,7 +9,7 @@ const CELLS: usize = 1 << 25;
 /// `step[how often the word occurs in it before]`.
 ///
 /// So a segment grows by a sentence in time proportional to the sentence's words.
-pub(crate) struct Costs<'a> {
+pub(super) struct Costs<'a> {
     pub(super) words: &'a Words,
     /// By number of words, 0 to all of the document.
     pub(super) base: Vec<f64>,
@@ -32,7 +32,7 @@ pub(super) struct Best {
 impl Costs<'_> {
     /// Fills `costs` with the cost of the segments from sentence `start` to each end after it. `counts` is zero for all
     /// words, before and after.
-    pub(crate) fn row(&self, start: usize, counts: &mut [u32], costs: &mut Vec<f64>) {
+    fn row(&self, start: usize, counts: &mut [u32], costs: &mut Vec<f64>) {
         costs.clear();
         let end = start.saturating_add(self.longest).min(self.words.sentences());
         let (mut steps, mut length) = (0.0, 0);

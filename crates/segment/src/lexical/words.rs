@@ -81,18 +81,18 @@ impl Words {
     }
 
     /// Number of sentences.
-    pub(super) fn sentences(&self) -> usize {
+    pub(crate) fn sentences(&self) -> usize {
         self.ends.len()
     }
 
     /// The words of sentence `i` (0-based).
-    pub(super) fn of(&self, i: usize) -> &[u32] {
+    pub(crate) fn of(&self, i: usize) -> &[u32] {
         let start = if i == 0 { 0 } else { self.ends[i - 1] };
         &self.numbers[start..self.ends[i]]
     }
 
     /// Number of words of the document.
-    pub(super) fn total(&self) -> usize {
+    pub(crate) fn total(&self) -> usize {
         self.numbers.len()
     }
 
