@@ -71,7 +71,8 @@ pub fn experiment(config: &Path, set: &[String], out: Option<&Path>, json: bool,
     let (evaluation, embedding) = score(&sets, entries, quiet)?;
     let left_out = left_out(&sets, &evaluation);
     let folder = out.map_or_else(|| PathBuf::from("reports/runs").join(&experiment.name), Path::to_path_buf);
-    let report = Report::new(&experiment.name, &sets, evaluation, &experiment.published);
+    let mut report = Report::new(&experiment.name, &sets, evaluation, &experiment.published);
+    report.embedding_seconds = embedding;
     report.write(&folder).map_err(Failure::runtime)?;
     if json {
         say!("{}", report.summary().map_err(Failure::runtime)?);

@@ -1,6 +1,6 @@
 //! `segments.md`.
 
-use super::text::{CAUTION, COLUMNS, compared, facts, finding, heading, warnings};
+use super::text::{CAUTION, COLUMNS, compared, facts, finding, heading, times, warnings};
 use super::{Line, Report, lines};
 use crate::report::format;
 
@@ -24,6 +24,9 @@ pub(super) fn markdown(report: &Report) -> String {
         }
     }
     out.push_str(&format!("\n{COLUMNS}\n"));
+    if let Some(times) = times(report) {
+        out.push_str(&format!("\n{times} Pericope {}.\n", env!("CARGO_PKG_VERSION")));
+    }
     out.replace('\u{a0}', " ")
 }
 

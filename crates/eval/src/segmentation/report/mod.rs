@@ -49,11 +49,16 @@ pub struct Report {
     pub comparisons: Vec<Comparison>,
     /// Figures of others, x 100.
     pub published: Vec<Published>,
+    /// Seconds of embedding all sentences beforehand, where the segmenters shared the vectors.
+    pub embedding_seconds: Option<f64>,
 }
 
 #[derive(Serialize)]
 struct Summary<'a> {
     name: &'a str,
+    version: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    embedding_seconds: Option<f64>,
     sets: &'a [SetFacts],
     results: &'a [SegmentationRow],
     comparisons: &'a [Comparison],
@@ -111,6 +116,7 @@ impl Report {
             comparisons: comparisons(&evaluation),
             evaluation,
             published: published.to_vec(),
+            embedding_seconds: None,
         }
     }
 
@@ -132,6 +138,8 @@ impl Report {
         });
         let summary = Summary {
             name: &self.name,
+            version: env!("CARGO_PKG_VERSION"),
+            embedding_seconds: self.embedding_seconds,
             sets: &self.sets,
             results: &self.evaluation.rows,
             comparisons: &self.comparisons,

@@ -1,6 +1,6 @@
 //! `index.html`.
 
-use super::text::{CAUTION, COLUMNS, compared, facts, finding, heading, warnings};
+use super::text::{CAUTION, COLUMNS, compared, facts, finding, heading, times, warnings};
 use super::{Line, Report, SetFacts, lines, slug};
 use crate::report::format;
 use crate::report::html::table::{Head, Row, Value, table};
@@ -100,6 +100,9 @@ fn one_set(m: &mut Markup, report: &Report, set: &SetFacts) {
             }
         }
         m.leaf("p", &[("class", "note")], COLUMNS);
+        if let Some(times) = times(report) {
+            m.leaf("p", &[("class", "note")], &times);
+        }
         plots(m, report, &set.name);
     });
 }

@@ -58,5 +58,5 @@ pub(crate) fn report() -> Report {
         source: "Someone (2001)".into(),
     };
     let published = [row("Old <b> system", Some(50.0), false), row("Told | system", None, true)];
-    Report::new("sample", &sets(), evaluation(), &published)
+    Report { embedding_seconds: Some(2.0), ..Report::new("sample", &sets(), evaluation(), &published) }
 }

@@ -13,6 +13,19 @@ pub(super) const COLUMNS: &str = "Pk and WindowDiff (WD): mean over documents, l
     P, R, F1: exact boundaries, over all of the set; F1/doc: mean over documents. B: boundary similarity. \
     Prop/true: boundaries proposed over true ones. All but the last x 100.";
 
+/// What the sentences per second are without.
+pub(super) fn times(report: &Report) -> Option<String> {
+    let seconds = report.embedding_seconds?;
+    let sentences: usize = report.sets.iter().map(|set| set.sentences).sum();
+    Some(format!(
+        "All {} sentences were embedded once, beforehand, in {} ({} a second), and the segmenters shared the vectors: sentences/s is \
+         without that.",
+        format::count(sentences),
+        format::seconds(seconds),
+        format::count((sentences as f64 / seconds.max(1e-9)) as usize)
+    ))
+}
+
 /// How a table of segmenters is headed.
 pub(super) fn heading(known: bool) -> &'static str {
     if known { "Told the true number of segments" } else { "Finding the number of segments themselves" }
