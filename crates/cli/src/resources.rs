@@ -1,6 +1,6 @@
 //! What segmenters ask for (encoder, token counter, limits), made when it is first needed.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
@@ -169,6 +169,29 @@ impl Resources for CommandResources<'_> {
                 Ok(mean_words)
             }
         }
+    }
+}
+
+/// Whether a segmenter of this spec asks for an encoder, which may depend on its settings.
+pub fn asks_for_encoder(spec: &Spec) -> bool {
+    let probe = Probe { asked: Cell::new(false) };
+    let _ = build(spec, &probe);
+    probe.asked.get()
+}
+
+/// Resources that note whether the encoder is asked for.
+struct Probe {
+    asked: Cell<bool>,
+}
+
+impl Resources for Probe {
+    fn encoder(&self) -> Result<Arc<dyn SentenceEncoder>, String> {
+        self.asked.set(true);
+        Err("only asked whether it is needed".into())
+    }
+
+    fn mean_words(&self, _: &str) -> Result<f64, String> {
+        Ok(1.0)
     }
 }
 

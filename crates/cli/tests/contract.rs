@@ -413,7 +413,16 @@ fn segment_eval_takes_several_sets_and_draws_them() {
     let marks: Vec<String> = sentences.chunks(6).map(|part| part.join("\n")).collect();
     fs::create_dir(path.join("choi")).unwrap();
     fs::write(path.join("choi/0.ref"), format!("==========\n{}\n==========\n", marks.join("\n==========\n"))).unwrap();
-    let specs = ["bayesseg", "u00", "c99", "texttiling", "graph:similarity=jaccard", "random"];
+    // Two of graph, which asks for a model only where its similarity does.
+    let specs = [
+        "bayesseg",
+        "u00",
+        "c99",
+        "texttiling",
+        "graph:similarity=jaccard",
+        "graph:similarity=sequence-matcher",
+        "random",
+    ];
     let mut args = vec!["segment-eval", "--data", "d.jsonl", "--data", "choi", "--known-count", "--json"];
     args.extend(["--plot", "cuts.svg", "--per-document", "cuts.jsonl"]);
     args.extend(specs.iter().flat_map(|spec| ["-s", spec]));
@@ -441,6 +450,15 @@ fn segment_eval_takes_several_sets_and_draws_them() {
         .output()
         .unwrap();
     assert_eq!((output.status.code(), output.stdout.is_empty()), (Some(2), true), "{}", stderr(&output));
+    let twice = ["segment-eval", "--data", "d.jsonl", "--data", "d.jsonl", "-s", "bayesseg"];
+    let output = without_models(path).args(twice).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("twice"), "{}", stderr(&output));
+
+    // A mark at the beginning of a file is no part of it.
+    fs::write(path.join("marked.jsonl"), format!("\u{feff}{line}\n")).unwrap();
+    let marked = ["segment-eval", "--data", "marked.jsonl", "-s", "bayesseg"];
+    assert_eq!(without_models(path).args(marked).output().unwrap().status.code(), Some(0));
 
     let config = "name = \"t\"\nset = [{ name = \"small\", path = \"d.jsonl\" }]\n\
         segmenter = [{ name = \"bayes\", spec = \"bayesseg\", known = true }, { name = \"u00\", spec = \"u00\" }]\n\

@@ -4,7 +4,7 @@
 //! segmentation with a given number of segments, the cheapest one at a given price a segment, and how much of all the
 //! probability lies on segmentations that have a boundary at a gap.
 
-use pericope_api::{Boundaries, BoundaryError};
+use pericope_api::{Boundaries, BoundaryError, Cuts, SegmentError};
 use rayon::prelude::*;
 
 /// Cells of a band at most: 256 MB.
@@ -53,7 +53,8 @@ impl Band {
     }
 
     /// The cost of one segment; infinite beyond the band.
-    pub fn cost(&self, first: usize, end: usize) -> f64 {
+    #[cfg(test)]
+    fn cost(&self, first: usize, end: usize) -> f64 {
         let length = end.saturating_sub(first);
         if length == 0 || length > self.longest { f64::INFINITY } else { self.row(first)[length - 1] }
     }
@@ -86,43 +87,34 @@ impl Band {
         Boundaries::new(self.n, trace(&from, self.n))
     }
 
-    /// The cheapest segmentations into 1, 2, ... `most` segments, with their costs; a number that the band does not allow
-    /// (segments would be longer than the longest) is `None`.
-    pub fn by_count(&self, most: usize) -> Result<Vec<Option<(f64, Boundaries)>>, BoundaryError> {
-        let (n, most) = (self.n, most.min(self.n));
-        let mut best = vec![f64::INFINITY; n + 1];
-        best[0] = 0.0;
-        let mut from: Vec<Vec<u32>> = Vec::with_capacity(most);
-        let mut found = Vec::with_capacity(most);
-        for count in 1..=most {
-            let mut next = vec![f64::INFINITY; n + 1];
-            let mut back = vec![0u32; n + 1];
-            for (first, &before) in best.iter().enumerate().take(n).skip(count - 1) {
-                if before == f64::INFINITY {
-                    continue;
-                }
-                for (i, cost) in self.row(first).iter().enumerate().take(n - first) {
-                    let end = first + i + 1;
-                    if before + cost <= next[end] {
-                        next[end] = before + cost;
-                        back[end] = first as u32;
-                    }
-                }
-            }
-            from.push(back);
-            best = next;
-            found.push(match best[n] {
-                cost if cost < f64::INFINITY => Some((cost, Boundaries::new(n, trace_counted(&from, n))?)),
-                _ => None,
-            });
-        }
-        Ok(found)
+    /// The costs of the cheapest segmentations of the first `n` sentences (at most all) into 1, 2, ... `most` segments; infinite
+    /// where the band allows none. Time O(n * longest * most).
+    pub fn costs_by_count(&self, n: usize, most: usize) -> Vec<f64> {
+        let n = n.min(self.n);
+        let mut best = Counting::new(n);
+        (0..most.min(n)).map(|_| best.one_more(self, &mut [])).collect()
     }
 
-    /// The cheapest segmentation into `segments` segments, or into as many as there are sentences.
+    /// The cheapest segmentation into `segments` segments, or into as many as there are sentences. `None` where the
+    /// longest segments of the band are too short for so few, and where the table would be too large (sentences times segments
+    /// above 2^25).
     pub fn counted(&self, segments: usize) -> Result<Option<Boundaries>, BoundaryError> {
-        let wanted = segments.clamp(1, self.n.max(1));
-        Ok(self.by_count(wanted)?.pop().flatten().map(|(_, boundaries)| boundaries))
+        let n = self.n;
+        let wanted = segments.clamp(1, n.max(1));
+        if wanted.saturating_mul(self.longest) < n || wanted.saturating_mul(n + 1) > CELLS {
+            return Ok(None);
+        }
+        let mut best = Counting::new(n);
+        let mut from: Vec<Vec<u32>> = Vec::with_capacity(wanted);
+        for _ in 0..wanted.min(n) {
+            let mut back = vec![0u32; n + 1];
+            best.one_more(self, &mut back);
+            from.push(back);
+        }
+        match best.cost() {
+            cost if cost < f64::INFINITY => Ok(Some(Boundaries::new(n, trace_counted(&from, n))?)),
+            _ => Ok(None),
+        }
     }
 
     /// For each gap the probability of a boundary, where a segmentation's probability is proportional to
@@ -150,6 +142,48 @@ impl Band {
                 terms.fold(f64::NEG_INFINITY, |sum, (i, &cost)| log_add(sum, weight(cost) + backward[first + i + 1]));
         }
         (1..n).map(|gap| (forward[gap] + backward[gap] - forward[n]).exp().clamp(0.0, 1.0)).collect()
+    }
+}
+
+/// The cheapest ways to every gap in a number of segments.
+struct Counting {
+    best: Vec<f64>,
+    segments: usize,
+}
+
+impl Counting {
+    fn new(n: usize) -> Self {
+        let mut best = vec![f64::INFINITY; n + 1];
+        best[0] = 0.0;
+        Self { best, segments: 0 }
+    }
+
+    /// Cost of the way to the last gap.
+    fn cost(&self) -> f64 {
+        self.best.last().copied().unwrap_or(f64::INFINITY)
+    }
+
+    /// Adds a segment; writes where it begins to `back`, if that has room, and gives the cost.
+    fn one_more(&mut self, band: &Band, back: &mut [u32]) -> f64 {
+        let n = self.best.len() - 1;
+        let mut next = vec![f64::INFINITY; n + 1];
+        for (first, &before) in self.best.iter().enumerate().take(n).skip(self.segments) {
+            if before == f64::INFINITY {
+                continue;
+            }
+            for (i, cost) in band.row(first).iter().enumerate().take(n - first) {
+                let end = first + i + 1;
+                if before + cost <= next[end] {
+                    next[end] = before + cost;
+                    if let Some(back) = back.get_mut(end) {
+                        *back = first as u32;
+                    }
+                }
+            }
+        }
+        self.best = next;
+        self.segments += 1;
+        self.cost()
     }
 }
 
@@ -182,6 +216,14 @@ fn trace_counted(from: &[Vec<u32>], n: usize) -> Vec<usize> {
     }
     after.reverse();
     after
+}
+
+/// The highest scores as boundaries: for numbers of segments that a band cannot answer.
+pub(crate) fn highest(cuts: Cuts, n: usize, segments: usize) -> Result<Boundaries, SegmentError> {
+    match cuts {
+        Cuts::Scores { scores, .. } if n > 0 => Ok(Boundaries::top(&scores, segments.saturating_sub(1))),
+        _ => Ok(Boundaries::none(n)),
+    }
 }
 
 /// Scores whose boundaries above 0.5 are exactly `chosen`: the probabilities, moved to the right side of 0.5.
@@ -237,14 +279,14 @@ mod tests {
             let priced = |b: &Boundaries| band.total(b) + price * b.segments() as f64;
             let least = all(n).map(|b| priced(&b)).fold(f64::INFINITY, f64::min);
             prop_assert!((priced(&band.cheapest(price).unwrap()) - least).abs() < 1e-9);
-            for (i, found) in band.by_count(n).unwrap().into_iter().enumerate() {
+            for (i, cost) in band.costs_by_count(n, n).into_iter().enumerate() {
                 let least = all(n).filter(|b| b.segments() == i + 1).map(|b| band.total(&b)).fold(f64::INFINITY, f64::min);
-                match found {
-                    Some((cost, boundaries)) => {
+                match band.counted(i + 1).unwrap() {
+                    Some(boundaries) => {
                         prop_assert_eq!(boundaries.segments(), i + 1);
                         prop_assert!((cost - least).abs() < 1e-9 && (band.total(&boundaries) - least).abs() < 1e-9);
                     }
-                    None => prop_assert!(least.is_infinite()),
+                    None => prop_assert!(least.is_infinite() && cost.is_infinite()),
                 }
             }
             let temperature = 0.7;

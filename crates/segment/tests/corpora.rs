@@ -27,6 +27,15 @@ fn laws_hold_on_real_documents() {
         "window",
         "kamradt",
         "texttiling",
+        "c99",
+        "u00",
+        "bayesseg",
+        "fusion",
+        "variance",
+        "cluster",
+        "graph:runs=2",
+        "graph:similarity=jaccard,runs=2",
+        "random",
     ];
     let chunkers = specs.map(|spec| {
         let spec = Spec::parse(spec).unwrap();

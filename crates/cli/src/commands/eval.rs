@@ -9,12 +9,12 @@ use pericope_api::SentenceEncoder;
 use pericope_eval::config::Experiment;
 use pericope_eval::report::{self, Report};
 use pericope_eval::run::{self, Observer, RunError, Setup};
-use pericope_segment::{Limits, Resources, registry};
+use pericope_segment::{Limits, Resources};
 
 use crate::args::{EvalReportArgs, EvalRunArgs};
 use crate::commands::{print_json, segment_eval};
 use crate::progress;
-use crate::resources::{CommandResources, embedder, shown};
+use crate::resources::{CommandResources, asks_for_encoder, embedder, shown};
 use crate::status::{Failure, Outcome, Status};
 
 /// `pericope eval run`
@@ -78,8 +78,7 @@ fn model_checksums(
 ) -> Result<BTreeMap<String, String>, Failure> {
     let mut found: BTreeMap<String, String> = BTreeMap::new();
     found.extend(encoder.map(|e| (e.name().to_owned(), digest(&e.fingerprint()))));
-    let asks = |name: &str| registry::list().iter().any(|entry| entry.name == name && entry.needs_encoder);
-    if experiment.chunkers.iter().any(|chunker| asks(&chunker.spec.name)) {
+    if experiment.chunkers.iter().any(|chunker| asks_for_encoder(&chunker.spec)) {
         let encoder = resources.encoder().map_err(Failure::usage)?;
         found.insert(encoder.name().to_owned(), digest(&encoder.fingerprint()));
     }

@@ -17,7 +17,7 @@ use serde::Serialize;
 
 use crate::args::SegmentEvalArgs;
 use crate::commands::{dataset::save, print_json};
-use crate::resources::{CommandResources, shown};
+use crate::resources::{CommandResources, asks_for_encoder, shown};
 use crate::status::{Failure, Outcome, Status};
 use crate::{input, progress};
 
@@ -85,6 +85,9 @@ pub fn experiment(config: &Path, set: &[String], out: Option<&Path>, json: bool,
 
 /// Data and segmenters from the command line.
 fn plain(args: &SegmentEvalArgs, quiet: bool) -> Outcome {
+    let names: Vec<String> = args.data.iter().map(|path| shown(path)).collect();
+    distinct("--data", &names)?;
+    distinct("--segmenter", &args.segmenter)?;
     let mut sets = Vec::new();
     for path in &args.data {
         sets.push(read_set(path, Some(&shown(path)), args.documents, args.seed)?);
@@ -115,7 +118,6 @@ fn plain(args: &SegmentEvalArgs, quiet: bool) -> Outcome {
             embedding_seconds: embedding,
             results: evaluation.rows.iter().filter(|row| row.set == set.name).collect(),
         };
-        let names: Vec<String> = args.data.iter().map(|path| shown(path)).collect();
         let mut found: Vec<OneSet<'_>> =
             sets.iter().zip(&names).map(|(s, name)| OneSet { data: name, ..one(s) }).collect();
         if found.len() == 1 {
@@ -127,6 +129,14 @@ fn plain(args: &SegmentEvalArgs, quiet: bool) -> Outcome {
         table(&sets, &evaluation, embedding)?;
     }
     Ok(if left_out > 0 { Status::Incomplete } else { Status::Done })
+}
+
+/// Rows are told apart by their names.
+fn distinct(flag: &str, names: &[String]) -> Result<(), Failure> {
+    match names.iter().enumerate().find(|(i, name)| names[..*i].contains(name)) {
+        Some((_, name)) => Err(Failure::usage(format!("{flag} {name} is given twice"))),
+        None => Ok(()),
+    }
 }
 
 pub(super) fn read_set(path: &Path, name: Option<&str>, documents: usize, seed: u64) -> Result<Set, Failure> {
@@ -148,8 +158,8 @@ fn score(sets: &[Set], entries: Vec<Entry>, quiet: bool) -> Result<(Evaluation, 
     };
     // The segmentation itself is measured: no limit unless a spec names one.
     let mut resources = CommandResources::new(Limits::default(), Limits::NONE, None).with_corpus(&corpus);
-    let asks = |entry: &Entry| registry::check(&entry.spec).is_ok_and(|known| known.needs_encoder);
-    let asking: usize = entries.iter().filter(|entry| asks(entry)).map(|entry| entry.counts.len()).sum();
+    let asking: usize =
+        entries.iter().filter(|entry| asks_for_encoder(&entry.spec)).map(|entry| entry.counts.len()).sum();
     let mut embedding = None;
     if asking > 1 {
         let encoder = resources.remember().map_err(Failure::usage)?;
@@ -204,11 +214,10 @@ fn left_out(sets: &[Set], evaluation: &Evaluation) -> usize {
 
 /// The tiles of the first documents of every set.
 fn plot(sets: &[Set], evaluation: &Evaluation) -> String {
-    let documents = sets.iter().flat_map(|set| set.documents.iter().map(move |one| (set, one)));
-    let plots: Vec<DocumentPlot> = documents
-        .filter_map(|(set, one)| DocumentPlot::of(evaluation, &set.name, &one.document.id, None))
-        .take(MOST_DOCUMENTS + 1)
-        .collect();
+    let each = (MOST_DOCUMENTS / sets.len().max(1)).max(1);
+    let documents = sets.iter().flat_map(|set| set.documents.iter().take(each).map(move |one| (set, one)));
+    let plots: Vec<DocumentPlot> =
+        documents.filter_map(|(set, one)| DocumentPlot::of(evaluation, &set.name, &one.document.id, None)).collect();
     tiles_svg("Segmentations", &plots)
 }
 
@@ -256,7 +265,10 @@ fn table(sets: &[Set], evaluation: &Evaluation, embedding: Option<f64>) -> std::
          nothing often looks good on Pk and WD: read them together with F1 and the ratio of proposed to true boundaries."
     );
     if let Some(seconds) = embedding {
-        say!("All sentences were embedded once, beforehand, in {seconds:.1} s: sent/s is without that.");
+        say!(
+            "All sentences were embedded once, beforehand, in {seconds:.1} s: sent/s is without that.\n\
+             What kamradt, cluster and bertscore embed beside sentences is in theirs."
+        );
     }
     Ok(())
 }

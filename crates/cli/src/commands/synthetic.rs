@@ -37,14 +37,17 @@ pub fn run(args: SyntheticArgs, quiet: bool) -> Outcome {
         sources.push(prose.map(text).filter(|text| !text.is_empty()).collect::<Vec<String>>());
     };
     // What is no segmentation data is read as documents.
-    let mut plain = Vec::new();
+    let (mut plain, mut refused) = (Vec::new(), None);
     for path in &args.paths {
         match read_set(path, None, 0, args.seed) {
             Ok(set) => {
                 set.documents.iter().for_each(|one| add(&one.document));
                 problems.extend(set.skipped);
             }
-            Err(_) => plain.push(path.clone()),
+            Err(why) => {
+                plain.push(path.clone());
+                refused.get_or_insert(why);
+            }
         }
     }
     if !plain.is_empty() {
@@ -59,6 +62,9 @@ pub fn run(args: SyntheticArgs, quiet: bool) -> Outcome {
         Recipe { documents: args.documents, parts: args.parts, sentences: args.sentences.clone(), seed: args.seed };
     let made = concatenations(&sources, &recipe);
     if made.is_empty() {
+        if let (true, Some(why)) = (sources.is_empty(), refused) {
+            return Err(why);
+        }
         return Err(Failure::usage(
             "no source has enough sentences: name more documents, or shorter parts (--sentences)",
         ));

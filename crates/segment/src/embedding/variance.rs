@@ -4,7 +4,7 @@ use pericope_api::{Boundaries, Cuts, Document, SegmentError, Segmenter, Sentence
 
 use super::vectors::Vectors;
 use crate::Resources;
-use crate::band::{Band, scores};
+use crate::band::{Band, highest, scores};
 use crate::registry::{Args, Built, Entry, Key};
 use crate::spec::SpecError;
 
@@ -76,7 +76,8 @@ impl Segmenter for Variance {
         let band = band(&vectors, self.longest);
         // A pair's error is half the squared distance of its two; a sentence alone has none.
         let pairs = vectors.len() - 1;
-        let unit = (0..pairs).map(|i| band.cost(i, i + 2)).sum::<f64>() / pairs as f64;
+        let error = |i: usize| (1.0 - f64::from(Vectors::dot(vectors.row(i), vectors.row(i + 1)))).max(0.0);
+        let unit = (0..pairs).map(error).sum::<f64>() / pairs as f64;
         let price = self.penalty * unit.max(1e-6);
         let chosen = band.cheapest(price)?;
         let found = scores(band.marginals(price, unit.max(1e-6) / 4.0), &chosen);
@@ -90,8 +91,9 @@ impl Segmenter for Variance {
             return Ok(Boundaries::none(n));
         }
         let wanted = LONGEST.max(4 * vectors.len() / segments.max(1));
-        let found = band(&vectors, wanted).counted(segments)?;
-        let found = found.unwrap_or_else(|| Boundaries::none(vectors.len()));
-        vectors.spread_boundaries(&found, n)
+        match band(&vectors, wanted).counted(segments)? {
+            Some(found) => vectors.spread_boundaries(&found, n),
+            None => highest(self.cut(document)?, n, segments),
+        }
     }
 }

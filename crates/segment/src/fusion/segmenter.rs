@@ -4,7 +4,7 @@ use pericope_api::{Boundaries, Cuts, Document, SegmentError, Segmenter, Sentence
 
 use super::evidence::{Evidence, Model};
 use crate::Resources;
-use crate::band::{Band, scores};
+use crate::band::{Band, highest, scores};
 use crate::registry::{Args, Built, Entry, Key};
 use crate::spec::SpecError;
 
@@ -13,6 +13,8 @@ const LONGEST: usize = 400;
 
 /// Splits among which the strongest boundaries are looked for.
 const FIRST: usize = 8;
+/// Sentences among which they are looked for, so that the time stays linear in the document's length.
+const LOOK: usize = 1000;
 
 pub(crate) const FUSION: Entry = Entry {
     name: "fusion",
@@ -26,7 +28,7 @@ pub(crate) const FUSION: Entry = Entry {
         },
         Key {
             name: "weight",
-            default: "60",
+            default: "90",
             doc: "nats for a squared distance of 1 between embeddings; 0: words alone",
         },
         Key {
@@ -78,7 +80,7 @@ fn build(args: &Args<'_>, resources: &dyn Resources) -> Result<Built, SpecError>
 /// which is meant. Three things decide: a prior on a segment's length, whose median grows with the document; the price of a segment, `price`
 /// nats; and on top `share` of what the strongest boundaries of the same document gain: what is weak beside them is no boundary of their
 /// kind. The constants were chosen on the collections of the crate's README, where tuning on two and reporting on a third is shown too. They err on the side
-/// of few boundaries; `fusion:price=20,share=0.1,length=3` cuts finer.
+/// of few boundaries: a lower price, or a lower weight of the length, cuts finer.
 ///
 /// A score is the probability of a boundary, the model's odds being tempered by `temperature` (sentences are not independent, so that
 /// the model alone is far too sure), and moved to the side of 0.5 on which the cheapest segmentation has it.
@@ -110,16 +112,18 @@ impl Fusion {
     }
 }
 
-/// What the strongest boundaries gain: the mean of the three greatest gains of one more segment, among the first few.
-fn strongest(band: &Band, n: usize) -> Result<f64, SegmentError> {
+/// What the strongest boundaries gain: the mean of the three greatest gains of one more segment, among the first few, at the
+/// beginning of the document.
+fn strongest(band: &Band, n: usize) -> f64 {
+    let n = n.min(LOOK);
     // As many segments as the longest allowed makes necessary, and some more.
-    let found = band.by_count(n.div_ceil(band.longest()) + FIRST)?;
-    let costs: Vec<f64> = found.iter().flatten().map(|(cost, _)| *cost).collect();
+    let costs = band.costs_by_count(n, n.div_ceil(band.longest()) + FIRST);
+    let costs: Vec<f64> = costs.into_iter().filter(|cost| cost.is_finite()).collect();
     let mut gains: Vec<f64> = costs.windows(2).map(|pair| pair[0] - pair[1]).collect();
     gains.sort_by(|a, b| b.total_cmp(a));
     gains.truncate(3);
     let count = gains.len().max(1) as f64;
-    Ok((gains.into_iter().sum::<f64>() / count).max(0.0))
+    (gains.into_iter().sum::<f64>() / count).max(0.0)
 }
 
 impl Segmenter for Fusion {
@@ -131,7 +135,7 @@ impl Segmenter for Fusion {
             return Ok(Cuts::Scores { scores: vec![0.0; n.saturating_sub(1)], tau: 0.5 });
         }
         let band = evidence.band(self.longest);
-        let price = self.price + self.share * strongest(&band, vectors.len())?;
+        let price = self.price + self.share * strongest(&band, vectors.len());
         let chosen = band.cheapest(price)?;
         let found = scores(band.marginals(price, self.temperature), &chosen);
         Ok(Cuts::Scores { scores: vectors.spread(&found, n), tau: 0.5 })
@@ -145,7 +149,62 @@ impl Segmenter for Fusion {
             return Ok(Boundaries::none(n));
         }
         let band = evidence.band(self.longest.max(4 * vectors.len() / segments.max(1)));
-        let found = band.counted(segments)?.unwrap_or_else(|| Boundaries::none(vectors.len()));
-        vectors.spread_boundaries(&found, n)
+        match band.counted(segments)? {
+            Some(found) => vectors.spread_boundaries(&found, n),
+            None => highest(self.cut(document)?, n, segments),
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::sync::Arc;
+
+    use pericope_api::{Embeddings, EncodeError, SentenceEncoder};
+
+    use super::{FUSION, Fusion};
+
+    struct Nothing;
+
+    impl SentenceEncoder for Nothing {
+        fn name(&self) -> &str {
+            "nothing"
+        }
+
+        fn fingerprint(&self) -> String {
+            "nothing".into()
+        }
+
+        fn dimension(&self) -> usize {
+            1
+        }
+
+        fn max_tokens(&self) -> usize {
+            1
+        }
+
+        fn encode(&self, _: &[&str]) -> Result<Embeddings, EncodeError> {
+            Err(EncodeError::Model("it encodes nothing".into()))
+        }
+    }
+
+    #[test]
+    fn the_defaults_that_are_shown_are_the_real_ones() {
+        let real = Fusion::new(Arc::new(Nothing));
+        for (key, value) in [
+            ("price", real.price),
+            ("share", real.share),
+            ("weight", real.model.weight),
+            ("concentration", real.model.concentration),
+            ("median", real.model.median),
+            ("length", real.model.length),
+            ("temperature", real.temperature),
+            ("longest", real.longest as f64),
+        ] {
+            let shown = FUSION.keys.iter().find(|known| known.name == key).unwrap().default;
+            assert_eq!(shown.parse::<f64>().unwrap(), value, "{key}");
+        }
+        assert_eq!(FUSION.keys.len(), 8);
     }
 }

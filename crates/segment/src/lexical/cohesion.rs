@@ -11,6 +11,9 @@ use super::words::Words;
 /// far too sure. On sets of several kinds the scores' log loss is least between 2 and 20.
 const NATS: f64 = 5.0;
 
+/// Segments that are looked at for a known number of them: beyond that, the highest scores are taken.
+const STEPS: usize = 1 << 28;
+
 /// A model of the words of a segment, as the tables of [`Costs`].
 pub(super) trait Cohesion {
     /// Cost of a segment by its number of words, the cost of being a segment in it.
@@ -59,7 +62,8 @@ pub(super) fn cut_known(
     let segments = segments.clamp(1, n);
     let words = Words::read(document);
     let longest = model.longest().max(n.div_ceil(segments).saturating_mul(4));
-    if let Some(after) = costs(model, &words, longest).exactly(segments) {
+    let affordable = n.saturating_mul(longest) <= STEPS;
+    if affordable && let Some(after) = costs(model, &words, longest).exactly(segments) {
         return Ok(Boundaries::new(n, after)?);
     }
     match cut(model, document) {

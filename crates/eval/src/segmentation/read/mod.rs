@@ -17,7 +17,7 @@ mod sample;
 mod wiki727;
 mod wikisection;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::ops::Range;
 use std::path::Path;
@@ -142,12 +142,13 @@ fn name_of(path: &Path) -> String {
 /// A later document with an id that was there before gets a number behind it.
 fn make_unique(documents: &mut [Segmented]) {
     let mut seen: HashSet<String> = HashSet::with_capacity(documents.len());
+    let mut next: HashMap<String, usize> = HashMap::new();
     for document in documents.iter_mut().map(|one| &mut one.document) {
-        let mut number = 2;
+        let number = next.entry(document.id.clone()).or_insert(2);
         let mut id = document.id.clone();
         while !seen.insert(id.clone()) {
             id = format!("{}#{number}", document.id);
-            number += 1;
+            *number += 1;
         }
         document.id = id;
     }
@@ -157,7 +158,11 @@ fn make_unique(documents: &mut [Segmented]) {
 fn text_of(path: &Path) -> Result<String, DataError> {
     let io = |source| DataError::Io { path: path.to_owned(), source };
     let bytes = std::fs::read(path).map_err(io)?;
-    String::from_utf8(bytes).map_err(|e| DataError::Layout {
+    let without_mark = |text: String| match text.strip_prefix('\u{feff}') {
+        Some(rest) => rest.to_owned(),
+        None => text,
+    };
+    String::from_utf8(bytes).map(without_mark).map_err(|e| DataError::Layout {
         path: path.to_owned(),
         problem: format!("invalid UTF-8 at byte {}", e.utf8_error().valid_up_to()),
     })

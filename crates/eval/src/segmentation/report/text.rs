@@ -19,7 +19,7 @@ pub(super) fn times(report: &Report) -> Option<String> {
     let sentences: usize = report.sets.iter().map(|set| set.sentences).sum();
     Some(format!(
         "All {} sentences were embedded once, beforehand, in {} ({} a second), and the segmenters shared the vectors: sentences/s is \
-         without that.",
+         without that. What kamradt, cluster and bertscore embed beside sentences is in theirs.",
         format::count(sentences),
         format::seconds(seconds),
         format::count((sentences as f64 / seconds.max(1e-9)) as usize)
