@@ -302,7 +302,7 @@ pub struct SyntheticArgs {
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub documents: usize,
     /// Parts of a document, each from another source
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = parts)]
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = at_least_one)]
     pub parts: usize,
     /// Sentences of a part, drawn from this range; without it, whole sources
     #[arg(long, value_name = "FROM-TO", value_parser = range)]
@@ -313,10 +313,6 @@ pub struct SyntheticArgs {
     /// One JSON document on standard output
     #[arg(long)]
     pub json: bool,
-}
-
-fn parts(text: &str) -> Result<usize, String> {
-    text.parse().ok().filter(|&n: &usize| n >= 1).ok_or_else(|| "a whole number of at least 1".into())
 }
 
 fn range(text: &str) -> Result<std::ops::RangeInclusive<usize>, String> {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use pericope_segment::spec::Spec;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// Why a configuration cannot be used.
@@ -191,21 +192,8 @@ impl Experiment {
     /// # Errors
     /// As [`Experiment::load`].
     pub fn parse(text: &str, path: &Path, overrides: &[String]) -> Result<Self, ConfigError> {
-        let toml_error = |problem: String| ConfigError::Toml { path: path.to_owned(), problem };
-        let mut table: toml::Table = text.parse().map_err(|e: toml::de::Error| toml_error(located(&e, text)))?;
-        for setting in overrides {
-            set(&mut table, setting).map_err(ConfigError::Value)?;
-        }
-        // Parsed once more from its own print where something was overridden, so that places in messages fit.
-        let experiment: Self = if overrides.is_empty() {
-            toml::from_str(text).map_err(|e| toml_error(located(&e, text)))?
-        } else {
-            table.try_into().map_err(|e: toml::de::Error| match culprit(text, overrides) {
-                Some(setting) => ConfigError::Value(format!("--set {setting}: {}", one_line(e.message()))),
-                None => toml_error(one_line(e.message())),
-            })?
-        };
-        experiment.check().map_err(toml_error)?;
+        let experiment: Self = read(text, path, overrides)?;
+        experiment.check().map_err(|problem| ConfigError::Toml { path: path.to_owned(), problem })?;
         Ok(experiment)
     }
 
@@ -284,7 +272,7 @@ impl Experiment {
 }
 
 /// A TOML error as one line: what and where.
-pub(crate) fn located(error: &toml::de::Error, text: &str) -> String {
+fn located(error: &toml::de::Error, text: &str) -> String {
     let message = one_line(error.message());
     match error.span() {
         Some(span) => {
@@ -300,8 +288,27 @@ pub(crate) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// An experiment of any kind from TOML, with `overrides` applied; `path` is used in messages only.
+///
+/// # Errors
+/// [`ConfigError`], whose message is one line that names the place, the key or the setting.
+pub(crate) fn read<T: DeserializeOwned>(text: &str, path: &Path, overrides: &[String]) -> Result<T, ConfigError> {
+    let toml_error = |problem: String| ConfigError::Toml { path: path.to_owned(), problem };
+    if overrides.is_empty() {
+        return toml::from_str(text).map_err(|e| toml_error(located(&e, text)));
+    }
+    let mut table: toml::Table = text.parse().map_err(|e: toml::de::Error| toml_error(located(&e, text)))?;
+    for setting in overrides {
+        set(&mut table, setting).map_err(ConfigError::Value)?;
+    }
+    table.try_into().map_err(|e: toml::de::Error| match culprit::<T>(text, overrides) {
+        Some(setting) => ConfigError::Value(format!("--set {setting}: {}", one_line(e.message()))),
+        None => toml_error(one_line(e.message())),
+    })
+}
+
 /// The setting without which the rest would be a configuration.
-fn culprit<'a>(text: &str, overrides: &'a [String]) -> Option<&'a String> {
+fn culprit<'a, T: DeserializeOwned>(text: &str, overrides: &'a [String]) -> Option<&'a String> {
     let fine_without = |left_out: usize| {
         let mut table: toml::Table = text.parse().ok()?;
         for (i, setting) in overrides.iter().enumerate() {
@@ -309,13 +316,13 @@ fn culprit<'a>(text: &str, overrides: &'a [String]) -> Option<&'a String> {
                 set(&mut table, setting).ok()?;
             }
         }
-        table.try_into::<Experiment>().ok()
+        table.try_into::<T>().ok()
     };
     overrides.iter().enumerate().find(|(i, _)| fine_without(*i).is_some()).map(|(_, setting)| setting)
 }
 
 /// Applies `key.sub=value`; the value is TOML, or, where it is not, a bare string.
-pub(crate) fn set(table: &mut toml::Table, setting: &str) -> Result<(), String> {
+fn set(table: &mut toml::Table, setting: &str) -> Result<(), String> {
     let (key, value) = setting.split_once('=').ok_or_else(|| format!("--set {setting}: expected key=value"))?;
     let parsed: Option<toml::Value> =
         format!("v = {}", value.trim()).parse::<toml::Table>().ok().and_then(|mut t| t.remove("v"));

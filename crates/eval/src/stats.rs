@@ -171,13 +171,20 @@ fn flipped_sum(values: &[f64], signs: u64) -> f64 {
 /// Infinite for fewer than two questions: nothing can be found with them.
 #[must_use]
 pub fn detectable(differences: &[f64]) -> f64 {
-    let n = differences.len();
+    standard_error(differences).map_or(f64::INFINITY, |error| (Z_ALPHA + Z_POWER) * error)
+}
+
+/// The standard error of a mean: sd / sqrt(n), sd being the sample standard deviation (n - 1). `None` for fewer than two
+/// values.
+#[must_use]
+pub fn standard_error(values: &[f64]) -> Option<f64> {
+    let n = values.len();
     if n < 2 {
-        return f64::INFINITY;
+        return None;
     }
-    let center = mean(differences);
-    let variance = differences.iter().map(|d| (d - center).powi(2)).sum::<f64>() / (n - 1) as f64;
-    (Z_ALPHA + Z_POWER) * (variance / n as f64).sqrt()
+    let center = mean(values);
+    let variance = values.iter().map(|x| (x - center).powi(2)).sum::<f64>() / (n - 1) as f64;
+    Some((variance / n as f64).sqrt())
 }
 
 /// Holm's step-down correction (Holm 1979) over a family of p-values: adjusted values in the same order, each at most 1

@@ -4,7 +4,7 @@
 //! segmentation with a given number of segments, the cheapest one at a given price a segment, and how much of all the
 //! probability lies on segmentations that have a boundary at a gap.
 
-use pericope_api::{Boundaries, BoundaryError, Cuts, SegmentError};
+use pericope_api::{Boundaries, BoundaryError};
 use rayon::prelude::*;
 
 /// Cells of a band at most: 256 MB.
@@ -95,13 +95,19 @@ impl Band {
         (0..most.min(n)).map(|_| best.one_more(self, &mut [])).collect()
     }
 
-    /// The cheapest segmentation into `segments` segments, or into as many as there are sentences. `None` where the
-    /// longest segments of the band are too short for so few, and where the table would be too large (sentences times segments
-    /// above 2^25).
+    /// Whether a band for `n` sentences can be asked for `segments` segments: not where segments of up to `longest` sentences are
+    /// too short for so few, nor where the table would be too large (sentences times segments above 2^25).
+    pub fn counts(n: usize, longest: usize, segments: usize) -> bool {
+        let wanted = segments.clamp(1, n.max(1));
+        wanted.saturating_mul(longest) >= n && wanted.saturating_mul(n + 1) <= CELLS
+    }
+
+    /// The cheapest segmentation into `segments` segments, or into as many as there are sentences; `None` where it cannot
+    /// be [asked for](Self::counts).
     pub fn counted(&self, segments: usize) -> Result<Option<Boundaries>, BoundaryError> {
         let n = self.n;
         let wanted = segments.clamp(1, n.max(1));
-        if wanted.saturating_mul(self.longest) < n || wanted.saturating_mul(n + 1) > CELLS {
+        if !Self::counts(n, self.longest, segments) {
             return Ok(None);
         }
         let mut best = Counting::new(n);
@@ -216,14 +222,6 @@ fn trace_counted(from: &[Vec<u32>], n: usize) -> Vec<usize> {
     }
     after.reverse();
     after
-}
-
-/// The highest scores as boundaries: for numbers of segments that a band cannot answer.
-pub(crate) fn highest(cuts: Cuts, n: usize, segments: usize) -> Result<Boundaries, SegmentError> {
-    match cuts {
-        Cuts::Scores { scores, .. } if n > 0 => Ok(Boundaries::top(&scores, segments.saturating_sub(1))),
-        _ => Ok(Boundaries::none(n)),
-    }
 }
 
 /// Scores whose boundaries above 0.5 are exactly `chosen`: the probabilities, moved to the right side of 0.5.

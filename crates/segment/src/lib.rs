@@ -6,10 +6,13 @@ mod breaks;
 mod chars;
 mod chunker;
 mod depth;
+mod language;
 mod packing;
 mod random;
 mod resources;
 mod ruler;
+#[cfg(test)]
+mod testing;
 
 pub mod counters;
 pub mod embedding;

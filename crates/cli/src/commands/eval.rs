@@ -23,7 +23,7 @@ pub fn run(args: EvalRunArgs, quiet: bool) -> Outcome {
         return segment_eval::experiment(&args.config, &args.set, args.out.as_deref(), args.json, quiet);
     }
     let experiment = Experiment::load(&args.config, &args.set).map_err(Failure::usage)?;
-    let out = args.out.clone().unwrap_or_else(|| PathBuf::from("reports/runs").join(file_name(&experiment.name)));
+    let out = run_folder(args.out.as_deref(), &experiment.name);
     let resources = CommandResources::new(Limits::default(), Limits::INDEX, None);
     let encoder = embedder(&experiment.retrieval.embedder)?;
     let setup = Setup {
@@ -130,9 +130,13 @@ fn by_kind(error: RunError) -> Failure {
     }
 }
 
-/// A name as a folder name.
-fn file_name(name: &str) -> String {
-    name.chars().map(|c| if c.is_alphanumeric() || c == '-' || c == '_' { c } else { '-' }).collect()
+/// Where the files of a run go: the folder that was named, else one that is called like the experiment.
+pub(super) fn run_folder(out: Option<&Path>, name: &str) -> PathBuf {
+    let as_folder = |c: char| if c.is_alphanumeric() || c == '-' || c == '_' { c } else { '-' };
+    out.map_or_else(
+        || Path::new("reports/runs").join(name.chars().map(as_folder).collect::<String>()),
+        Path::to_path_buf,
+    )
 }
 
 /// Shows each stage of a run as a bar.

@@ -1,6 +1,6 @@
 //! `pericope segment-eval`
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -16,7 +16,7 @@ use pericope_segment::{Chunker, Limits};
 use serde::Serialize;
 
 use crate::args::SegmentEvalArgs;
-use crate::commands::{dataset::save, print_json};
+use crate::commands::{dataset::save, eval::run_folder, print_json};
 use crate::resources::{CommandResources, asks_for_encoder, shown};
 use crate::status::{Failure, Outcome, Status};
 use crate::{input, progress};
@@ -70,7 +70,7 @@ pub fn experiment(config: &Path, set: &[String], out: Option<&Path>, json: bool,
         .collect();
     let (evaluation, embedding) = score(&sets, entries, quiet)?;
     let left_out = left_out(&sets, &evaluation);
-    let folder = out.map_or_else(|| PathBuf::from("reports/runs").join(&experiment.name), Path::to_path_buf);
+    let folder = run_folder(out, &experiment.name);
     let mut report = Report::new(&experiment.name, &sets, evaluation, &experiment.published);
     report.embedding_seconds = embedding;
     report.write(&folder).map_err(Failure::runtime)?;

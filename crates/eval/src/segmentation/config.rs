@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use pericope_segment::spec::Spec;
 use serde::{Deserialize, Serialize};
 
-use crate::config::{ConfigError, expand, located, one_line, set};
+use crate::config::{ConfigError, expand, one_line, read};
 
 /// One experiment. Unknown keys are errors.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -109,17 +109,8 @@ impl SegmentationExperiment {
         overrides: &[String],
         check: &dyn Fn(&Spec) -> Result<(), String>,
     ) -> Result<Self, ConfigError> {
-        let toml_error = |problem: String| ConfigError::Toml { path: path.to_owned(), problem };
-        let experiment: Self = if overrides.is_empty() {
-            toml::from_str(text).map_err(|e| toml_error(located(&e, text)))?
-        } else {
-            let mut table: toml::Table = text.parse().map_err(|e: toml::de::Error| toml_error(located(&e, text)))?;
-            for setting in overrides {
-                set(&mut table, setting).map_err(ConfigError::Value)?;
-            }
-            table.try_into().map_err(|e: toml::de::Error| toml_error(one_line(e.message())))?
-        };
-        experiment.check(check).map_err(toml_error)?;
+        let experiment: Self = read(text, path, overrides)?;
+        experiment.check(check).map_err(|problem| ConfigError::Toml { path: path.to_owned(), problem })?;
         Ok(experiment)
     }
 

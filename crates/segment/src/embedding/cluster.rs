@@ -3,7 +3,7 @@ use std::sync::Arc;
 use pericope_api::{Cuts, Document, Embeddings, SegmentError, Segmenter, SentenceEncoder, Span, TokenCounter};
 
 use super::reading::BATCH;
-use super::vectors::Vectors;
+use super::vectors::dot;
 use crate::Resources;
 use crate::registry::{Args, Built, Entry, Key};
 use crate::spec::SpecError;
@@ -92,7 +92,7 @@ pub fn clusters(vectors: &Embeddings, most: usize) -> Vec<std::ops::Range<usize>
         for first in (end.saturating_sub(most)..end).rev() {
             // The run grows to the left: the new one meets all that were in it.
             let row = vectors.row(first);
-            sum += (first + 1..end).map(|j| f64::from(Vectors::dot(row, vectors.row(j))) - mean).sum::<f64>();
+            sum += (first + 1..end).map(|j| f64::from(dot(row, vectors.row(j))) - mean).sum::<f64>();
             // The original sums over the whole square of pairs.
             let total = best[first] + 2.0 * sum;
             if total > best[end] {

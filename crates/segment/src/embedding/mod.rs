@@ -16,6 +16,6 @@ pub use pooling::Pool;
 pub(crate) use reading::{bytes_read, shortened};
 pub(crate) use variance::VARIANCE;
 pub use variance::Variance;
-pub(crate) use vectors::Vectors;
+pub(crate) use vectors::{Vectors, dot};
 pub(crate) use window::WINDOW;
 pub use window::Window;

@@ -105,35 +105,10 @@ impl Rows {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use pericope_api::{Document, Embeddings, EncodeError, SentenceEncoder};
+    use pericope_api::Document;
 
     use super::{BATCH, Pool, similarities};
-
-    /// Unit vectors in the plane, by the number that the text is.
-    struct Circle;
-
-    impl SentenceEncoder for Circle {
-        fn name(&self) -> &str {
-            "circle"
-        }
-
-        fn fingerprint(&self) -> String {
-            "circle".into()
-        }
-
-        fn dimension(&self) -> usize {
-            2
-        }
-
-        fn max_tokens(&self) -> usize {
-            8
-        }
-
-        fn encode(&self, texts: &[&str]) -> Result<Embeddings, EncodeError> {
-            let angle = |text: &&str| text.parse::<f32>().unwrap();
-            Ok(Embeddings::new(2, texts.iter().map(angle).flat_map(|a| [a.cos(), a.sin()]).collect()))
-        }
-    }
+    use crate::testing::Circle;
 
     #[test]
     fn pooled_cosines_are_those_of_all_pairs() {

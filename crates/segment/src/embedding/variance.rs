@@ -2,9 +2,9 @@ use std::sync::Arc;
 
 use pericope_api::{Boundaries, Cuts, Document, SegmentError, Segmenter, SentenceEncoder};
 
-use super::vectors::Vectors;
+use super::vectors::{Vectors, dot};
 use crate::Resources;
-use crate::band::{Band, highest, scores};
+use crate::band::{Band, scores};
 use crate::registry::{Args, Built, Entry, Key};
 use crate::spec::SpecError;
 
@@ -66,22 +66,25 @@ fn band(vectors: &Vectors, wanted: usize) -> Band {
     Band::new(n, Band::reach(n, wanted), || (), |(), first, costs| vectors.scatter(first, &[], costs))
 }
 
-impl Segmenter for Variance {
-    fn cut(&self, document: &Document) -> Result<Cuts, SegmentError> {
-        let n = document.len();
-        let vectors = Vectors::of(document, self.encoder.as_ref())?;
-        if vectors.len() < 2 {
-            return Ok(Cuts::Scores { scores: vec![0.0; n.saturating_sub(1)], tau: 0.5 });
-        }
-        let band = band(&vectors, self.longest);
+impl Variance {
+    /// Scores of the gaps between the vectors, of which there are at least two.
+    fn scores(&self, vectors: &Vectors) -> Result<Vec<f64>, SegmentError> {
+        let band = band(vectors, self.longest);
         // A pair's error is half the squared distance of its two; a sentence alone has none.
         let pairs = vectors.len() - 1;
-        let error = |i: usize| (1.0 - f64::from(Vectors::dot(vectors.row(i), vectors.row(i + 1)))).max(0.0);
+        let error = |i: usize| (1.0 - f64::from(dot(vectors.row(i), vectors.row(i + 1)))).max(0.0);
         let unit = (0..pairs).map(error).sum::<f64>() / pairs as f64;
         let price = self.penalty * unit.max(1e-6);
         let chosen = band.cheapest(price)?;
-        let found = scores(band.marginals(price, unit.max(1e-6) / 4.0), &chosen);
-        Ok(Cuts::Scores { scores: vectors.spread(&found, n), tau: 0.5 })
+        Ok(scores(band.marginals(price, unit.max(1e-6) / 4.0), &chosen))
+    }
+}
+
+impl Segmenter for Variance {
+    fn cut(&self, document: &Document) -> Result<Cuts, SegmentError> {
+        let vectors = Vectors::of(document, self.encoder.as_ref())?;
+        let found = if vectors.len() < 2 { Vec::new() } else { self.scores(&vectors)? };
+        Ok(Cuts::Scores { scores: vectors.spread(&found, document.len()), tau: 0.5 })
     }
 
     fn cut_known(&self, document: &Document, segments: usize) -> Result<Boundaries, SegmentError> {
@@ -91,9 +94,11 @@ impl Segmenter for Variance {
             return Ok(Boundaries::none(n));
         }
         let wanted = LONGEST.max(4 * vectors.len() / segments.max(1));
-        match band(&vectors, wanted).counted(segments)? {
-            Some(found) => vectors.spread_boundaries(&found, n),
-            None => highest(self.cut(document)?, n, segments),
+        if Band::counts(vectors.len(), Band::reach(vectors.len(), wanted), segments)
+            && let Some(found) = band(&vectors, wanted).counted(segments)?
+        {
+            return vectors.spread_boundaries(&found, n);
         }
+        Ok(Boundaries::top(&vectors.spread(&self.scores(&vectors)?, n), segments.saturating_sub(1)))
     }
 }

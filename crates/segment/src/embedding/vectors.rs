@@ -1,6 +1,7 @@
 use pericope_api::{Boundaries, Document, SegmentError, SentenceEncoder};
 
 use super::reading::{BATCH, readable};
+use crate::language;
 
 /// The embeddings of a document's sentences of prose, in order, and which sentences they are.
 ///
@@ -16,7 +17,7 @@ pub(crate) struct Vectors {
 impl Vectors {
     /// Embeds what is language in `document`, each sentence on its own.
     pub fn of(document: &Document, encoder: &dyn SentenceEncoder) -> Result<Self, SegmentError> {
-        let sentences: Vec<usize> = (0..document.len()).filter(|&i| document.sentences[i].kind.is_language()).collect();
+        let sentences = language::sentences(document);
         let dimension = encoder.dimension().max(1);
         let mut values = Vec::with_capacity(sentences.len() * dimension);
         for part in sentences.chunks(BATCH) {
@@ -42,34 +43,15 @@ impl Vectors {
         &self.values[i * self.dimension..(i + 1) * self.dimension]
     }
 
-    /// Scores between the sentences that were read, as scores between all sentences of a document of `n`: those of a gap
-    /// belong just before the next sentence that was read, behind any code or table in between.
+    /// Scores between the sentences that were read, as scores between all sentences of a document of `n`.
     pub fn spread(&self, scores: &[f64], n: usize) -> Vec<f64> {
-        let mut spread = vec![0.0; n.saturating_sub(1)];
-        for (&score, &next) in scores.iter().zip(self.sentences.iter().skip(1)) {
-            spread[next - 1] = score;
-        }
-        spread
+        language::spread(scores, &self.sentences, n)
     }
 
     /// Boundaries between the sentences that were read, as boundaries of the whole document of `n` sentences.
     pub fn spread_boundaries(&self, found: &Boundaries, n: usize) -> Result<Boundaries, SegmentError> {
         let after = found.after().iter().filter_map(|&gap| self.sentences.get(gap).copied()).collect();
         Ok(Boundaries::new(n, after)?)
-    }
-
-    /// Sum of products of two vectors.
-    pub fn dot(a: &[f32], b: &[f32]) -> f32 {
-        // Eight sums side by side, so that the compiler may use vector instructions; always in the same order.
-        let mut sums = [0f32; 8];
-        let (parts, others) = (a.chunks_exact(8), b.chunks_exact(8));
-        let rest: f32 = parts.remainder().iter().zip(others.remainder()).map(|(x, y)| x * y).sum();
-        for (x, y) in parts.zip(others) {
-            for lane in 0..8 {
-                sums[lane] += x[lane] * y[lane];
-            }
-        }
-        sums.iter().sum::<f32>() + rest
     }
 
     /// For the segments that begin at vector `first` and are 1, 2, ... vectors long: the weighted sum of the squared
@@ -81,14 +63,44 @@ impl Vectors {
         for (i, found) in found.iter_mut().enumerate() {
             let row = self.row(first + i);
             let weight = weights.get(first + i).copied().unwrap_or(1.0);
-            let own = f64::from(Self::dot(row, row));
+            let own = f64::from(dot(row, row));
             let w = f64::from(weight);
-            square += w * (2.0 * f64::from(Self::dot(&sum, row)) + w * own);
+            square += w * (2.0 * f64::from(dot(&sum, row)) + w * own);
             squares += w * own;
             mass += w;
             sum.iter_mut().zip(row).for_each(|(s, x)| *s += weight * x);
             let explained = if mass > 0.0 { square / mass } else { 0.0 };
             *found = (squares - explained).max(0.0);
+        }
+    }
+}
+
+/// The dot product of two vectors of the same length. Summed in eight lanes, always the same ones: the compiler
+/// vectorises it, and the result does not depend on the machine.
+pub(crate) fn dot(a: &[f32], b: &[f32]) -> f32 {
+    const LANES: usize = 8;
+    let mut sums = [0f32; LANES];
+    let (whole_a, whole_b) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
+    let rest: f32 = whole_a.remainder().iter().zip(whole_b.remainder()).map(|(x, y)| x * y).sum();
+    for (x, y) in whole_a.zip(whole_b) {
+        for lane in 0..LANES {
+            sums[lane] += x[lane] * y[lane];
+        }
+    }
+    sums.iter().sum::<f32>() + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::dot;
+
+    #[test]
+    fn dot_products_of_any_length() {
+        for n in [0, 1, 7, 8, 9, 384, 387] {
+            let a: Vec<f32> = (0..n).map(|i| (i % 7) as f32 - 3.0).collect();
+            let b: Vec<f32> = (0..n).map(|i| (i % 5) as f32).collect();
+            let expected: f32 = a.iter().zip(&b).map(|(x, y)| x * y).sum();
+            assert_eq!(dot(&a, &b), expected);
         }
     }
 }

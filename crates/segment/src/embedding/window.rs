@@ -5,6 +5,7 @@ use pericope_api::{Cuts, Document, SegmentError, Segmenter, SentenceEncoder};
 use super::pooling::{Pool, similarities};
 use crate::Resources;
 use crate::depth::depths;
+use crate::language;
 use crate::registry::{Args, Built, Entry, Key};
 use crate::spec::SpecError;
 
@@ -100,15 +101,12 @@ impl Window {
 
 impl Segmenter for Window {
     fn cut(&self, document: &Document) -> Result<Cuts, SegmentError> {
-        let mut scores = vec![0.0; document.len().saturating_sub(1)];
-        let read: Vec<usize> = (0..document.len()).filter(|&i| document.sentences[i].kind.is_language()).collect();
+        let read = language::sentences(document);
+        let mut shifts = Vec::new();
         if read.len() > 1 {
-            let found = similarities(document, &read, self.encoder.as_ref(), self.k, self.pool)?;
-            // The gap just before the sentence after it, behind any code or table in between.
-            for (shift, &next) in self.shifts(&found).into_iter().zip(&read[1..]) {
-                scores[next - 1] = shift;
-            }
+            shifts = self.shifts(&similarities(document, &read, self.encoder.as_ref(), self.k, self.pool)?);
         }
+        let scores = language::spread(&shifts, &read, document.len());
         Ok(Cuts::Scores { scores, tau: 0.5 })
     }
 }

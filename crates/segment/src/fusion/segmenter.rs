@@ -4,7 +4,7 @@ use pericope_api::{Boundaries, Cuts, Document, SegmentError, Segmenter, Sentence
 
 use super::evidence::{Evidence, Model};
 use crate::Resources;
-use crate::band::{Band, highest, scores};
+use crate::band::{Band, scores};
 use crate::registry::{Args, Built, Entry, Key};
 use crate::spec::SpecError;
 
@@ -126,19 +126,22 @@ fn strongest(band: &Band, n: usize) -> f64 {
     (gains.into_iter().sum::<f64>() / count).max(0.0)
 }
 
+impl Fusion {
+    /// Scores of the gaps between the sentences that count, of which there are at least two.
+    fn scores(&self, evidence: &Evidence<'_>) -> Result<Vec<f64>, SegmentError> {
+        let band = evidence.band(self.longest);
+        let price = self.price + self.share * strongest(&band, evidence.vectors().len());
+        let chosen = band.cheapest(price)?;
+        Ok(scores(band.marginals(price, self.temperature), &chosen))
+    }
+}
+
 impl Segmenter for Fusion {
     fn cut(&self, document: &Document) -> Result<Cuts, SegmentError> {
-        let n = document.len();
         let evidence = Evidence::of(document, self.encoder.as_ref(), &self.model)?;
         let vectors = evidence.vectors();
-        if vectors.len() < 2 {
-            return Ok(Cuts::Scores { scores: vec![0.0; n.saturating_sub(1)], tau: 0.5 });
-        }
-        let band = evidence.band(self.longest);
-        let price = self.price + self.share * strongest(&band, vectors.len());
-        let chosen = band.cheapest(price)?;
-        let found = scores(band.marginals(price, self.temperature), &chosen);
-        Ok(Cuts::Scores { scores: vectors.spread(&found, n), tau: 0.5 })
+        let found = if vectors.len() < 2 { Vec::new() } else { self.scores(&evidence)? };
+        Ok(Cuts::Scores { scores: vectors.spread(&found, document.len()), tau: 0.5 })
     }
 
     fn cut_known(&self, document: &Document, segments: usize) -> Result<Boundaries, SegmentError> {
@@ -148,11 +151,13 @@ impl Segmenter for Fusion {
         if vectors.len() < 2 {
             return Ok(Boundaries::none(n));
         }
-        let band = evidence.band(self.longest.max(4 * vectors.len() / segments.max(1)));
-        match band.counted(segments)? {
-            Some(found) => vectors.spread_boundaries(&found, n),
-            None => highest(self.cut(document)?, n, segments),
+        let wanted = self.longest.max(4 * vectors.len() / segments.max(1));
+        if Band::counts(vectors.len(), Band::reach(vectors.len(), wanted), segments)
+            && let Some(found) = evidence.band(wanted).counted(segments)?
+        {
+            return vectors.spread_boundaries(&found, n);
         }
+        Ok(Boundaries::top(&vectors.spread(&self.scores(&evidence)?, n), segments.saturating_sub(1)))
     }
 }
 
@@ -161,37 +166,12 @@ impl Segmenter for Fusion {
 mod tests {
     use std::sync::Arc;
 
-    use pericope_api::{Embeddings, EncodeError, SentenceEncoder};
-
     use super::{FUSION, Fusion};
-
-    struct Nothing;
-
-    impl SentenceEncoder for Nothing {
-        fn name(&self) -> &str {
-            "nothing"
-        }
-
-        fn fingerprint(&self) -> String {
-            "nothing".into()
-        }
-
-        fn dimension(&self) -> usize {
-            1
-        }
-
-        fn max_tokens(&self) -> usize {
-            1
-        }
-
-        fn encode(&self, _: &[&str]) -> Result<Embeddings, EncodeError> {
-            Err(EncodeError::Model("it encodes nothing".into()))
-        }
-    }
+    use crate::testing::Circle;
 
     #[test]
     fn the_defaults_that_are_shown_are_the_real_ones() {
-        let real = Fusion::new(Arc::new(Nothing));
+        let real = Fusion::new(Arc::new(Circle));
         for (key, value) in [
             ("price", real.price),
             ("share", real.share),

@@ -4,6 +4,7 @@ use rayon::prelude::*;
 use super::evidence::Evidence;
 use super::similarity::{Band, PairWeights};
 use super::{Network, compact, louvain};
+use crate::language::{sentences, spread};
 
 /// Graph tiling (Costacurta, "Text Tiling Done Right"): each sentence is linked with its `k` next ones by their
 /// similarity times exp(-l/2), l being their distance; Louvain's communities in this graph, made contiguous by
@@ -86,30 +87,15 @@ pub(super) const K: usize = 5;
 pub(super) const RESOLUTION: f64 = 1.0;
 pub(super) const RUNS: usize = 10;
 
-/// The sentences that are compared.
-fn language(document: &Document) -> Vec<usize> {
-    (0..document.len()).filter(|&i| document.sentences[i].kind.is_language()).collect()
-}
-
-/// Numbers at the gaps between `read` sentences, each moved to the gap just before the later one, behind any code or
-/// table in between; 0 at the other gaps.
-fn spread(values: &[f64], read: &[usize], sentences: usize) -> Vec<f64> {
-    let mut spread = vec![0.0; sentences.saturating_sub(1)];
-    for (value, next) in values.iter().zip(read.iter().skip(1)) {
-        spread[next - 1] = *value;
-    }
-    spread
-}
-
 impl Segmenter for GraphTiling {
     fn cut(&self, document: &Document) -> Result<Cuts, SegmentError> {
-        let read = language(document);
+        let read = sentences(document);
         let scores = if read.len() < 2 { Vec::new() } else { self.evidence(document, &read, None)?.scores() };
         Ok(Cuts::Scores { scores: spread(&scores, &read, document.len()), tau: 0.5 })
     }
 
     fn cut_known(&self, document: &Document, segments: usize) -> Result<Boundaries, SegmentError> {
-        let read = language(document);
+        let read = sentences(document);
         if document.len() < 2 || segments < 2 {
             return Ok(Boundaries::none(document.len()));
         }

@@ -11,10 +11,11 @@ use std::time::{Duration, Instant};
 
 use pericope_api::{Boundaries, Document, SegmentError};
 use pericope_segment::Chunker;
-use pericope_segment::metrics::{DocumentScores, Summary, evaluate as score};
+use pericope_segment::metrics::{DocumentScores, Scores, Summary, evaluate as score};
 use rayon::prelude::*;
 
 use super::read::{Segmented, Set};
+use crate::stats::standard_error;
 
 pub use rows::{DocumentRow, Failure, SegmentationRow};
 
@@ -174,6 +175,8 @@ fn row(
         }
     }
     let summary: Summary = scores.iter().collect();
+    let error_of =
+        |figure: fn(&Scores) -> f64| standard_error(&scores.iter().map(|s| figure(&s.scores)).collect::<Vec<_>>());
     let figure = |value: f64| if scores.is_empty() { f64::NAN } else { value };
     let row = SegmentationRow {
         set: set.name.clone(),
@@ -182,9 +185,9 @@ fn row(
         known_count: contestant.known_count,
         documents: scores.len(),
         pk: figure(summary.mean.pk),
-        pk_error: standard_error(scores.iter().map(|s| s.scores.pk)),
+        pk_error: error_of(|s| s.pk),
         window_diff: figure(summary.mean.window_diff),
-        window_diff_error: standard_error(scores.iter().map(|s| s.scores.window_diff)),
+        window_diff_error: error_of(|s| s.window_diff),
         precision: figure(summary.counts.precision()),
         recall: figure(summary.counts.recall()),
         f1: figure(summary.micro_f1()),
@@ -224,15 +227,4 @@ fn document_row(
         f1: found.scores.f1,
         boundary_similarity: found.scores.boundary_similarity,
     }
-}
-
-/// Sample standard deviation (n - 1) over the root of n; none for fewer than two values.
-fn standard_error(values: impl Iterator<Item = f64> + Clone) -> Option<f64> {
-    let n = values.clone().count();
-    if n < 2 {
-        return None;
-    }
-    let mean = values.clone().sum::<f64>() / n as f64;
-    let squares: f64 = values.map(|x| (x - mean).powi(2)).sum();
-    Some((squares / (n - 1) as f64 / n as f64).sqrt())
 }

@@ -3,8 +3,7 @@ use std::sync::Arc;
 use pericope_api::{Embeddings, SegmentError, SentenceEncoder};
 
 use super::Similarity;
-use super::embedding::dot;
-use crate::embedding::bytes_read;
+use crate::embedding::{bytes_read, dot};
 
 /// BERTScore (Zhang et al. 2020, section 3; no idf weights, no rescaling): each token is matched with the token of the
 /// other sentence whose contextual vector is nearest. Precision is the mean over the later sentence's tokens of their
@@ -62,8 +61,8 @@ mod tests {
     use pericope_api::{Document, Embeddings, EncodeError, SentenceEncoder};
 
     use super::BertScore;
-    use crate::graph::similarity::tests::Circle;
     use crate::graph::similarity::{PairWeights, Similarity};
+    use crate::testing::Circle;
 
     fn score(a: &str, b: &str) -> f64 {
         let similarity = BertScore { encoder: Arc::new(Circle) };
