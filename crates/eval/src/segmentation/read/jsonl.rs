@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::data::DataError;
 
-use super::{Segmented, text_of};
+use super::Segmented;
 
 #[derive(Deserialize)]
 struct Line {
@@ -18,10 +18,13 @@ struct Line {
 
 /// Every line as a document, or why it is none.
 pub(super) fn read(path: &Path) -> Result<Vec<Result<Segmented, String>>, DataError> {
-    let text = text_of(path)?;
-    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    let bytes = std::fs::read(path).map_err(|source| DataError::Io { path: path.to_owned(), source })?;
+    let lines = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes).split(|&byte| byte == b'\n').enumerate();
+    let lines = lines.filter(|(_, line)| !line.trim_ascii().is_empty());
     let place = |number: usize| format!("{}:{}", path.display(), number + 1);
-    Ok(lines.map(|(i, line)| parse(line).map_err(|problem| format!("{}: {problem}", place(i)))).collect())
+    // Line by line, so that one bad byte costs its document and not the whole set.
+    let text = |line| std::str::from_utf8(line).map_err(|e| format!("it is not UTF-8: {e}"));
+    Ok(lines.map(|(i, line)| text(line).and_then(parse).map_err(|problem| format!("{}: {problem}", place(i)))).collect())
 }
 
 fn parse(line: &str) -> Result<Segmented, String> {
@@ -55,9 +58,11 @@ mod tests {
     fn bad_lines_are_named() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.jsonl");
-        std::fs::write(&path, "\n{\"id\":\"d\",\"sentences\":[\"a\"],\"boundaries\":[]}\nnonsense\n").unwrap();
+        let text = b"\xef\xbb\xbf\n{\"id\":\"d\",\"sentences\":[\"a\"],\"boundaries\":[]}\nnonsense\r\n{\"id\":\"\xff\"}\n";
+        std::fs::write(&path, text).unwrap();
         let found = read(&path).unwrap();
-        assert_eq!(found.iter().filter(|one| one.is_ok()).count(), 1);
+        assert_eq!((found.len(), found.iter().filter(|one| one.is_ok()).count()), (3, 1));
+        assert!(found[2].as_ref().unwrap_err().contains("x.jsonl:4: it is not UTF-8"));
         assert!(found[1].as_ref().unwrap_err().contains("x.jsonl:3: "));
     }
 }

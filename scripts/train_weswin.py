@@ -1,0 +1,298 @@
+#!/usr/bin/env python3
+"""Trains WeSWin (and WeSWin-Ret) in PyTorch and writes the layout that `pericope train weswin` writes.
+
+Two uses: an independent check of the Rust trainer (`--trace`: the loss of each step, without dropout, on the batches in
+the order that both share), and training where PyTorch finds a GPU.
+
+    scripts/train_weswin.py --data docs.seg.jsonl wiki.jsonl --base MODEL_DIR --out DIR --epochs 3
+
+MODEL_DIR holds config.json, model.safetensors and tokenizer.json of a BERT (`pericope models list` shows where MiniLM
+lies). Needs torch, transformers, tokenizers, safetensors and numpy.
+"""
+import argparse
+import hashlib
+import json
+import math
+import os
+import sys
+import time
+
+import numpy as np
+import torch
+from safetensors.torch import save_file
+from tokenizers import Tokenizer
+from transformers import BertConfig, BertModel
+
+CLS, SEP = 101, 102
+
+
+def share_of(name):
+    """0..9 from the document's id: 0 is test, 1 is validation, the rest trains (as `split` in the Rust trainer)."""
+    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big") % 10
+
+
+def read(paths, tokenizer, limit):
+    """Documents as lists of token id lists (at most `limit` a sentence), with labels: 1 where a segment ends."""
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    documents = []
+    for path in paths:
+        with open(path, encoding="utf-8") as lines:
+            for line in lines:
+                if not line.strip():
+                    continue
+                d = json.loads(line)
+                encoded = tokenizer.encode_batch(d["sentences"], add_special_tokens=False)
+                ids = [e.ids[:limit] for e in encoded]
+                labels = np.zeros(len(ids), dtype=np.int64)
+                labels[[b - 1 for b in d["boundaries"]]] = 1
+                documents.append({"id": d["id"], "ids": ids, "labels": labels, "source": d["source"]})
+    return documents
+
+
+def windows(lengths, budget, partition):
+    """(start, end, first active, end of active) of every sequence; `lengths` counts a sentence's tokens and its [SNT]."""
+    n, start, out = len(lengths), 0, []
+    ends, total, end = [], 0, 0
+    for i in range(n):  # ends[i]: where a sequence that starts at i is full
+        while end < n and (end == i or total + lengths[end] <= budget):
+            total += lengths[end]
+            end += 1
+        ends.append(end)
+        total -= lengths[i]
+    kind, k = partition.split("-")
+    k = int(k)
+    while start < n:
+        end = ends[start]
+        if kind == "cr":
+            active = n if end == n else max(end - k, start + 1)
+            out.append((start, end, start, active))
+            if active >= n:
+                break
+            start = active
+        elif kind == "ss":
+            out.append((start, end, start, end))
+            if end == n:
+                break
+            start = min(start + k, end - 1 if end - 1 > start else end)
+        else:
+            raise SystemExit(f"the partition {partition} is not known here: cr-K or ss-K")
+    return out
+
+
+def sequences(documents, budget, partition):
+    for number, d in enumerate(documents):
+        lengths = [len(s) + 1 for s in d["ids"]]
+        for start, end, first, last in windows(lengths, budget - 2, partition):
+            yield number, start, end, first, last
+
+
+class WeSWin(torch.nn.Module):
+    def __init__(self, folder, frozen, dropout):
+        super().__init__()
+        config = BertConfig.from_json_file(os.path.join(folder, "config.json"))
+        config.hidden_dropout_prob = dropout
+        config.attention_probs_dropout_prob = dropout
+        self.encoder = BertModel.from_pretrained(folder, config=config, add_pooling_layer=False)
+        self.snt_id = config.vocab_size
+        hidden = config.hidden_size
+        self.snt = torch.nn.Parameter(self.encoder.embeddings.word_embeddings.weight[SEP].detach().clone())
+        self.boundary = torch.nn.Linear(hidden, 2)
+        self.retrieval = torch.nn.Linear(hidden, 2)
+        for head in (self.boundary, self.retrieval):
+            torch.nn.init.zeros_(head.weight)
+            torch.nn.init.zeros_(head.bias)
+        self.frozen = frozen
+        for p in self.encoder.embeddings.parameters():
+            p.requires_grad = False
+        for layer in self.encoder.encoder.layer[:frozen]:
+            for p in layer.parameters():
+                p.requires_grad = False
+        self.snt.requires_grad = frozen == 0
+
+    def forward(self, ids, mask):
+        words = self.encoder.embeddings.word_embeddings(ids.clamp(max=self.snt_id - 1))
+        words = torch.where((ids == self.snt_id).unsqueeze(2), self.snt, words)
+        return self.encoder(inputs_embeds=words, attention_mask=mask).last_hidden_state
+
+
+def batch_of(model, documents, chosen, device):
+    """ids, mask, places of the active [SNT]s (batch, position) and their labels."""
+    rows, places, labels = [], [], []
+    for row, (number, start, end, first, last) in enumerate(chosen):
+        d = documents[number]
+        ids = [CLS]
+        for i in range(start, end):
+            ids += d["ids"][i]
+            if first <= i < last:
+                places.append((row, len(ids)))
+                labels.append(d["labels"][i] if i + 1 < len(d["ids"]) else -100)
+            ids.append(model.snt_id)
+        rows.append(ids + [SEP])
+    longest = max(map(len, rows))
+    ids = torch.tensor([r + [0] * (longest - len(r)) for r in rows], device=device)
+    mask = torch.tensor([[1] * len(r) + [0] * (longest - len(r)) for r in rows], device=device)
+    places = torch.tensor(places, device=device).T
+    return ids, mask, places, torch.tensor(labels, device=device)
+
+
+@torch.no_grad()
+def predict(model, documents, tokens, partition, device, batch=8):
+    """Mean probability of a boundary after each sentence of each document."""
+    model.eval()
+    total = [np.zeros(len(d["ids"])) for d in documents]
+    count = [np.zeros(len(d["ids"])) for d in documents]
+    todo = sorted(sequences(documents, tokens, partition), key=lambda s: s[2] - s[1])
+    todo.sort(key=lambda s: sum(len(x) + 1 for x in documents[s[0]]["ids"][s[1] : s[2]]))
+    for i in range(0, len(todo), batch):
+        chosen = todo[i : i + batch]
+        ids, mask, places, _ = batch_of(model, documents, chosen, device)
+        x = model(ids, mask)[places[0], places[1]]
+        p = torch.softmax(model.boundary(x).float(), -1)[:, 1].cpu().numpy()
+        at = 0
+        for number, _, _, first, last in chosen:
+            total[number][first:last] += p[at : at + last - first]
+            count[number][first:last] += 1
+            at += last - first
+    return [t / np.maximum(c, 1) for t, c in zip(total, count)]
+
+
+def score(documents, probabilities, tau):
+    """Per source: F1, Pk, WindowDiff, proposed over true."""
+    out = {}
+    for d, p in zip(documents, probabilities):
+        n = len(d["ids"])
+        y, g = d["labels"][: n - 1], p[: n - 1] > tau
+        k = max(2, int(n / (2 * (y.sum() + 1)) + 0.5))
+        ref, hyp = np.concatenate([[0], np.cumsum(y)]), np.concatenate([[0], np.cumsum(g)])
+        row = out.setdefault(d["source"], [0, 0, 0, 0.0, 0.0, 0])
+        row[0] += (y & g).sum()
+        row[1] += g.sum()
+        row[2] += y.sum()
+        if n > k:
+            a, b = ref[k:] - ref[:-k], hyp[k:] - hyp[:-k]
+            row[3] += ((a == 0) != (b == 0)).mean()
+            row[4] += (a != b).mean()
+        row[5] += 1
+    table = {}
+    for source, (hit, proposed, true, pk, wd, docs) in out.items():
+        f1 = 2 * hit / max(proposed + true, 1)
+        table[source] = dict(f1=f1, pk=pk / docs, wd=wd / docs, ratio=proposed / max(true, 1), docs=docs)
+    hit, proposed, true = (sum(r[i] for r in out.values()) for i in range(3))
+    table["all"] = dict(f1=2 * hit / max(proposed + true, 1), ratio=proposed / max(true, 1), docs=len(documents))
+    return table
+
+
+def read_squad(paths, tokenizer, limit, splitter):
+    """(sentences' ids, labels, question ids) a question; sentences by `splitter` over the paragraph."""
+    out = []
+    for path in paths:
+        for article in json.load(open(path, encoding="utf-8"))["data"]:
+            for paragraph in article["paragraphs"]:
+                if not paragraph["qas"]:
+                    continue
+                text = paragraph["context"]
+                spans = splitter(text)
+                encoded = tokenizer.encode_batch([text[a:b] for a, b in spans], add_special_tokens=False)
+                ids = [e.ids[:limit] for e in encoded]
+                for qa in paragraph["qas"]:
+                    gold = [(a["answer_start"], a["answer_start"] + len(a["text"])) for a in qa["answers"]]
+                    labels = np.array([any(a < e and s < b for s, e in gold) for a, b in spans], dtype=np.int64)
+                    question = tokenizer.encode(qa["question"], add_special_tokens=False).ids[:64]
+                    out.append({"id": qa["id"], "ids": ids, "labels": labels, "question": question})
+    return out
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", nargs="+", required=True, help="segmentation JSONL files")
+    parser.add_argument("--base", required=True, help="folder of the base model")
+    parser.add_argument("--out", required=True)
+    parser.add_argument("--leave-out", nargs="*", default=[], help="sources that only test")
+    parser.add_argument("--partition", default="cr-1")
+    parser.add_argument("--tokens", type=int, default=512)
+    parser.add_argument("--frozen", type=int, default=0, help="lower layers that stay as they are")
+    parser.add_argument("--epochs", type=float, default=3)
+    parser.add_argument("--batch", type=int, default=8)
+    parser.add_argument("--lr", type=float, default=1e-4)
+    parser.add_argument("--warmup", type=float, default=0.1)
+    parser.add_argument("--decay", type=float, default=0.01)
+    parser.add_argument("--dropout", type=float, default=0.1)
+    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--evals", type=int, default=2, help="validations an epoch")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--bf16", action="store_true")
+    parser.add_argument("--max-docs", type=int, default=0)
+    args = parser.parse_args()
+
+    torch.manual_seed(args.seed)
+    torch.set_num_threads(args.threads)
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    tokenizer = Tokenizer.from_file(os.path.join(args.base, "tokenizer.json"))
+    documents = read(args.data, tokenizer, args.tokens - 3)
+    free = [d for d in documents if d["source"].split("/")[-1] not in args.leave_out]
+    train = [d for d in free if share_of(d["id"]) > 1]
+    valid = [d for d in free if share_of(d["id"]) == 1]
+    if args.max_docs:
+        train = train[: args.max_docs]
+    model = WeSWin(args.base, args.frozen, args.dropout).to(device)
+    groups = [
+        {"params": [p for p in model.parameters() if p.requires_grad and p.dim() > 1], "weight_decay": args.decay},
+        {"params": [p for p in model.parameters() if p.requires_grad and p.dim() == 1], "weight_decay": 0.0},
+    ]
+    optimizer = torch.optim.AdamW(groups, lr=args.lr, betas=(0.9, 0.999), eps=1e-8)
+    todo = list(sequences(train, args.tokens, args.partition))
+    steps = max(1, int(len(todo) * args.epochs / args.batch))
+    warm = max(1, int(steps * args.warmup))
+    print(f"{len(train)} documents, {len(todo)} sequences, {steps} steps; {len(valid)} for validation", flush=True)
+    generator = np.random.default_rng(args.seed)
+    order, step, best, began, running = [], 0, -1.0, time.time(), []
+    every = max(1, int(len(todo) / args.batch / args.evals))
+    while step < steps:
+        if len(order) < args.batch:
+            order = list(generator.permutation(len(todo)))
+        chosen = [todo[i] for i in order[: args.batch]]
+        order = order[args.batch :]
+        rate = args.lr * min((step + 1) / warm, (steps - step) / max(1, steps - warm))
+        for group in optimizer.param_groups:
+            group["lr"] = rate
+        model.train()
+        ids, mask, places, labels = batch_of(model, train, chosen, device)
+        with torch.autocast(device, dtype=torch.bfloat16, enabled=args.bf16):
+            logits = model.boundary(model(ids, mask)[places[0], places[1]])
+        loss = torch.nn.functional.cross_entropy(logits.float(), labels, ignore_index=-100)
+        optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_([p for p in model.parameters() if p.requires_grad], 1.0)
+        optimizer.step()
+        running.append(loss.item())
+        step += 1
+        if step % 25 == 0:
+            print(f"{step}/{steps} loss {np.mean(running[-100:]):.4f} {time.time() - began:.0f} s", flush=True)
+        if step % every == 0 or step == steps:
+            p = predict(model, valid, args.tokens, "cr-1", device)
+            tables = {tau: score(valid, p, tau) for tau in (0.3, 0.35, 0.4, 0.45, 0.5)}
+            tau = max(tables, key=lambda t: tables[t]["all"]["f1"])
+            table = tables[tau]
+            print(step, "tau", tau, json.dumps({s: {k: round(float(v), 3) for k, v in r.items()} for s, r in table.items()}), flush=True)
+            if table["all"]["f1"] > best:
+                best = table["all"]["f1"]
+                write(model, args)
+    print(f"best validation F1 {best:.4f}")
+
+
+def write(model, args):
+    os.makedirs(args.out, exist_ok=True)
+    tensors = {"snt": model.snt.detach()}
+    for name, value in model.encoder.encoder.state_dict().items():
+        if int(name.split(".")[1]) >= args.frozen:
+            tensors["encoder." + name] = value
+    for name in ("boundary", "retrieval"):
+        head = getattr(model, name)
+        tensors[name + ".weight"], tensors[name + ".bias"] = head.weight.detach(), head.bias.detach()
+    tensors = {k: v.contiguous().cpu() for k, v in tensors.items()}
+    save_file(tensors, os.path.join(args.out, "weswin.safetensors"))
+
+
+if __name__ == "__main__":
+    main()
