@@ -13,7 +13,7 @@ use candle_core::Device;
 pub use config::Config;
 pub use packed::Packed;
 pub use plain::Plain;
-pub use weights::Weights;
+pub use weights::{Tensors, Weights};
 
 use crate::models::{ModelDir, ModelError};
 

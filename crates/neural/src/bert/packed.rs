@@ -1,7 +1,7 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use super::{Config, Embed, Weights};
+use super::{Config, Embed, Tensors};
 use crate::kernels::{
     Aligned, AttendScratch, Attention, Finish, Linear, ROW_TILE, attend, layer_norm, mean_pool, padded_rows,
 };
@@ -67,7 +67,7 @@ impl Packed {
     }
 
     /// Packs the weights of a model that [fits](Self::fits).
-    pub fn new(config: &Config, weights: &Weights) -> Result<Self, ModelError> {
+    pub fn new(config: &Config, weights: &dyn Tensors) -> Result<Self, ModelError> {
         let hidden = config.hidden_size;
         let norm = |name: String| -> Result<Norm, ModelError> {
             Ok(Norm {

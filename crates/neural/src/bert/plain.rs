@@ -1,6 +1,6 @@
 use candle_core::{D, Device, Result, Tensor};
 
-use super::{Config, Embed, Weights};
+use super::{Config, Embed, Tensors};
 use crate::models::ModelError;
 
 /// Padded tokens of a batch on a GPU, where small products leave most of it idle.
@@ -45,7 +45,7 @@ impl Plain {
     ///
     /// # Errors
     /// [`ModelError::Unusable`], naming the tensor.
-    pub fn new(config: &Config, weights: &Weights, device: &Device) -> std::result::Result<Self, ModelError> {
+    pub fn new(config: &Config, weights: &dyn Tensors, device: &Device) -> std::result::Result<Self, ModelError> {
         type Loaded<T> = std::result::Result<T, ModelError>;
         let (hidden, wide) = (config.hidden_size, config.intermediate_size);
         let norm = |name: String| -> Loaded<Norm> {

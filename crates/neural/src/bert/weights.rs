@@ -5,6 +5,29 @@ use candle_core::{DType, Device, Tensor};
 
 use crate::models::{ModelError, known_sha256};
 
+/// Where a model's tensors come from: a file, a file with some of them replaced, or variables that are being trained.
+pub trait Tensors {
+    /// The tensor `name` in single precision on `device`.
+    ///
+    /// # Errors
+    /// [`ModelError::Unusable`] where it is missing or of another shape.
+    fn tensor(&self, name: &str, shape: &[usize], device: &Device) -> Result<Tensor, ModelError>;
+
+    /// An error about where they come from.
+    fn unusable(&self, reason: String) -> ModelError;
+
+    /// The numbers of the tensor `name`, row by row.
+    ///
+    /// # Errors
+    /// As [`Tensors::tensor`].
+    fn numbers(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>, ModelError> {
+        self.tensor(name, shape, &Device::Cpu)?
+            .flatten_all()
+            .and_then(|t| t.to_vec1())
+            .map_err(|e| self.unusable(format!("tensor {name}: {e}")))
+    }
+}
+
 /// The tensors of a `model.safetensors`.
 pub struct Weights {
     path: PathBuf,
@@ -28,12 +51,10 @@ impl Weights {
     pub fn sha256(&self) -> &str {
         &self.sha256
     }
+}
 
-    /// The tensor `name` in single precision on `device`.
-    ///
-    /// # Errors
-    /// [`ModelError::Unusable`] where it is missing or of another shape.
-    pub fn tensor(&self, name: &str, shape: &[usize], device: &Device) -> Result<Tensor, ModelError> {
+impl Tensors for Weights {
+    fn tensor(&self, name: &str, shape: &[usize], device: &Device) -> Result<Tensor, ModelError> {
         let unusable = |e: candle_core::Error| ModelError::unusable(&self.path, format!("tensor {name}: {e}"));
         // Looked up on its own: candle's message for a missing tensor is long.
         let view = self.tensors.get(name);
@@ -45,19 +66,7 @@ impl Weights {
         self.tensors.load(name, device).and_then(|t| t.to_dtype(DType::F32)).map_err(unusable)
     }
 
-    /// An error about this file.
-    pub fn unusable(&self, reason: String) -> ModelError {
+    fn unusable(&self, reason: String) -> ModelError {
         ModelError::unusable(&self.path, reason)
-    }
-
-    /// The numbers of the tensor `name`, row by row.
-    ///
-    /// # Errors
-    /// As [`Weights::tensor`].
-    pub fn numbers(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>, ModelError> {
-        self.tensor(name, shape, &Device::Cpu)?
-            .flatten_all()
-            .and_then(|t| t.to_vec1())
-            .map_err(|e| ModelError::unusable(&self.path, format!("tensor {name}: {e}")))
     }
 }
