@@ -12,9 +12,8 @@ lies). Needs torch, transformers, tokenizers, safetensors and numpy.
 import argparse
 import hashlib
 import json
-import math
 import os
-import sys
+import re
 import time
 
 import numpy as np
@@ -83,7 +82,8 @@ def windows(lengths, budget, partition):
 def sequences(documents, budget, partition):
     for number, d in enumerate(documents):
         lengths = [len(s) + 1 for s in d["ids"]]
-        for start, end, first, last in windows(lengths, budget - 2, partition):
+        room = budget - 2 - (len(d["question"]) + 1 if "question" in d else 0)
+        for start, end, first, last in windows(lengths, room, partition):
             yield number, start, end, first, last
 
 
@@ -92,7 +92,7 @@ class WeSWin(torch.nn.Module):
         super().__init__()
         config = BertConfig.from_json_file(os.path.join(folder, "config.json"))
         config.hidden_dropout_prob = dropout
-        config.attention_probs_dropout_prob = dropout
+        config.attention_probs_dropout_prob = 0.0
         self.encoder = BertModel.from_pretrained(folder, config=config, add_pooling_layer=False)
         self.snt_id = config.vocab_size
         hidden = config.hidden_size
@@ -126,9 +126,10 @@ def batch_of(model, documents, chosen, device):
             ids += d["ids"][i]
             if first <= i < last:
                 places.append((row, len(ids)))
-                labels.append(d["labels"][i] if i + 1 < len(d["ids"]) else -100)
+                # The document's end is no boundary to be learnt; a sentence there may well hold an answer.
+                labels.append(d["labels"][i] if "question" in d or i + 1 < len(d["ids"]) else -100)
             ids.append(model.snt_id)
-        rows.append(ids + [SEP])
+        rows.append(ids + [SEP] + (d["question"] + [SEP] if "question" in d else []))
     longest = max(map(len, rows))
     ids = torch.tensor([r + [0] * (longest - len(r)) for r in rows], device=device)
     mask = torch.tensor([[1] * len(r) + [0] * (longest - len(r)) for r in rows], device=device)
@@ -183,16 +184,19 @@ def score(documents, probabilities, tau):
     return table
 
 
-def read_squad(paths, tokenizer, limit, splitter):
-    """(sentences' ids, labels, question ids) a question; sentences by `splitter` over the paragraph."""
+def read_squad(paths, tokenizer, limit):
+    """A document a question: sentences' ids, labels (1: in the answer), the question's ids; those that train."""
     out = []
     for path in paths:
         for article in json.load(open(path, encoding="utf-8"))["data"]:
+            if share_of(article.get("id", article["title"])) <= 1:
+                continue
             for paragraph in article["paragraphs"]:
                 if not paragraph["qas"]:
                     continue
                 text = paragraph["context"]
-                spans = splitter(text)
+                ends = [m.end() for m in re.finditer(r"(?<=[.!?:])\s+|\n+", text)] + [len(text)]
+                spans = [(a, b) for a, b in zip([0] + ends, ends) if text[a:b].strip()]
                 encoded = tokenizer.encode_batch([text[a:b] for a, b in spans], add_special_tokens=False)
                 ids = [e.ids[:limit] for e in encoded]
                 for qa in paragraph["qas"]:
@@ -201,6 +205,39 @@ def read_squad(paths, tokenizer, limit, splitter):
                     question = tokenizer.encode(qa["question"], add_special_tokens=False).ids[:64]
                     out.append({"id": qa["id"], "ids": ids, "labels": labels, "question": question})
     return out
+
+
+class SplitMix64:
+    def __init__(self, seed):
+        self.state = seed & 0xFFFFFFFFFFFFFFFF
+
+    def next(self):
+        self.state = (self.state + 0x9E3779B97F4A7C15) & 0xFFFFFFFFFFFFFFFF
+        z = self.state
+        z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & 0xFFFFFFFFFFFFFFFF
+        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & 0xFFFFFFFFFFFFFFFF
+        return z ^ (z >> 31)
+
+    def shuffle(self, items):
+        for i in range(len(items) - 1, 0, -1):
+            j = (self.next() * (i + 1)) >> 64
+            items[i], items[j] = items[j], items[i]
+
+
+def batches(lengths, size, seed):
+    """An epoch's batches: shuffled, of like length (sorted within 16 batches), in shuffled order; without end."""
+    epoch = 0
+    while True:
+        random = SplitMix64(seed + epoch)
+        order = list(range(len(lengths)))
+        random.shuffle(order)
+        cut = []
+        for i in range(0, len(order), 16 * size):
+            group = sorted(order[i : i + 16 * size], key=lambda j: (-lengths[j], j))
+            cut += [group[j : j + size] for j in range(0, len(group), size)]
+        random.shuffle(cut)
+        yield from cut
+        epoch += 1
 
 
 def main():
@@ -214,15 +251,22 @@ def main():
     parser.add_argument("--frozen", type=int, default=0, help="lower layers that stay as they are")
     parser.add_argument("--epochs", type=float, default=3)
     parser.add_argument("--batch", type=int, default=8)
-    parser.add_argument("--lr", type=float, default=1e-4)
+    parser.add_argument("--lr", type=float, default=5e-5)
+    parser.add_argument("--head-lr", type=float, default=1e-3)
     parser.add_argument("--warmup", type=float, default=0.1)
     parser.add_argument("--decay", type=float, default=0.01)
     parser.add_argument("--dropout", type=float, default=0.1)
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--evals", type=int, default=2, help="validations an epoch")
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--base-name", default="minilm", help="how the checkpoint names its base model")
+    parser.add_argument("--half", action="store_true", help="write half precision")
     parser.add_argument("--bf16", action="store_true")
-    parser.add_argument("--max-docs", type=int, default=0)
+    parser.add_argument("--questions", nargs="*", default=[], help="SQuAD-layout files for the retrieval head")
+    parser.add_argument("--questions-every", type=int, default=6, help="a batch of questions every so many steps")
+    parser.add_argument("--max-steps", type=int, default=0)
+    parser.add_argument("--all", action="store_true", help="train on every document, and validate on none")
+    parser.add_argument("--trace", help="write the loss of every step to this JSON file")
     args = parser.parse_args()
 
     torch.manual_seed(args.seed)
@@ -233,55 +277,71 @@ def main():
     free = [d for d in documents if d["source"].split("/")[-1] not in args.leave_out]
     train = [d for d in free if share_of(d["id"]) > 1]
     valid = [d for d in free if share_of(d["id"]) == 1]
-    if args.max_docs:
-        train = train[: args.max_docs]
+    if args.all:
+        train, valid = free, []
     model = WeSWin(args.base, args.frozen, args.dropout).to(device)
+    named = [(n, p) for n, p in model.named_parameters() if p.requires_grad]
+    heads = lambda n: n.startswith(("boundary", "retrieval", "snt"))
     groups = [
-        {"params": [p for p in model.parameters() if p.requires_grad and p.dim() > 1], "weight_decay": args.decay},
-        {"params": [p for p in model.parameters() if p.requires_grad and p.dim() == 1], "weight_decay": 0.0},
+        {"params": [p for n, p in named if not heads(n) and p.dim() > 1], "weight_decay": args.decay, "times": 1.0},
+        {"params": [p for n, p in named if not heads(n) and p.dim() == 1], "weight_decay": 0.0, "times": 1.0},
+        {"params": [p for n, p in named if heads(n)], "weight_decay": 0.0, "times": args.head_lr / args.lr},
     ]
     optimizer = torch.optim.AdamW(groups, lr=args.lr, betas=(0.9, 0.999), eps=1e-8)
     todo = list(sequences(train, args.tokens, args.partition))
-    steps = max(1, int(len(todo) * args.epochs / args.batch))
+    length = lambda docs, s: sum(len(x) + 1 for x in docs[s[0]]["ids"][s[1] : s[2]])
+    feed = batches([length(train, s) for s in todo], args.batch, args.seed)
+    asked = read_squad(args.questions, tokenizer, args.tokens - 3 - 65)
+    todo_asked = list(sequences(asked, args.tokens, "cr-1"))
+    feed_asked = batches([length(asked, s) for s in todo_asked], args.batch, args.seed)
+    steps = max(1, int(-(-len(todo) // args.batch) * args.epochs))
+    if args.max_steps:
+        steps = min(steps, args.max_steps)
     warm = max(1, int(steps * args.warmup))
     print(f"{len(train)} documents, {len(todo)} sequences, {steps} steps; {len(valid)} for validation", flush=True)
-    generator = np.random.default_rng(args.seed)
-    order, step, best, began, running = [], 0, -1.0, time.time(), []
+    print(f"{len(asked)} questions, {len(todo_asked)} sequences", flush=True)
+    step, best, began, running, trace = 0, -1.0, time.time(), [], []
     every = max(1, int(len(todo) / args.batch / args.evals))
     while step < steps:
-        if len(order) < args.batch:
-            order = list(generator.permutation(len(todo)))
-        chosen = [todo[i] for i in order[: args.batch]]
-        order = order[args.batch :]
         rate = args.lr * min((step + 1) / warm, (steps - step) / max(1, steps - warm))
         for group in optimizer.param_groups:
-            group["lr"] = rate
+            group["lr"] = rate * group["times"]
         model.train()
-        ids, mask, places, labels = batch_of(model, train, chosen, device)
-        with torch.autocast(device, dtype=torch.bfloat16, enabled=args.bf16):
-            logits = model.boundary(model(ids, mask)[places[0], places[1]])
-        loss = torch.nn.functional.cross_entropy(logits.float(), labels, ignore_index=-100)
         optimizer.zero_grad()
-        loss.backward()
+        turns = [(train, todo, feed, model.boundary)]
+        if todo_asked and (step + 1) % args.questions_every == 0:
+            turns.append((asked, todo_asked, feed_asked, model.retrieval))
+        for documents_, todo_, feed_, head in turns:
+            ids, mask, places, labels = batch_of(model, documents_, [todo_[i] for i in next(feed_)], device)
+            with torch.autocast(device, dtype=torch.bfloat16, enabled=args.bf16):
+                logits = head(model(ids, mask)[places[0], places[1]])
+            loss = torch.nn.functional.cross_entropy(logits.float(), labels, ignore_index=-100)
+            loss.backward()
+            if head is model.boundary:
+                running.append(loss.item())
+        trace.append(running[-1])
         torch.nn.utils.clip_grad_norm_([p for p in model.parameters() if p.requires_grad], 1.0)
         optimizer.step()
-        running.append(loss.item())
         step += 1
         if step % 25 == 0:
             print(f"{step}/{steps} loss {np.mean(running[-100:]):.4f} {time.time() - began:.0f} s", flush=True)
-        if step % every == 0 or step == steps:
+        if valid and (step % every == 0 or step == steps):
             p = predict(model, valid, args.tokens, "cr-1", device)
             tables = {tau: score(valid, p, tau) for tau in (0.3, 0.35, 0.4, 0.45, 0.5)}
             tau = max(tables, key=lambda t: tables[t]["all"]["f1"])
             table = tables[tau]
-            print(step, "tau", tau, json.dumps({s: {k: round(float(v), 3) for k, v in r.items()} for s, r in table.items()}), flush=True)
+            print(step, "tau", tau, {s: [round(float(r[k]), 3) for k in ("f1", "pk", "ratio") if k in r] for s, r in table.items()}, flush=True)
             if table["all"]["f1"] > best:
                 best = table["all"]["f1"]
-                write(model, args)
+                write(model, args, tau)
+    if args.trace:
+        json.dump(trace, open(args.trace, "w"))
+    if not valid:
+        write(model, args, 0.5)
     print(f"best validation F1 {best:.4f}")
 
 
-def write(model, args):
+def write(model, args, tau):
     os.makedirs(args.out, exist_ok=True)
     tensors = {"snt": model.snt.detach()}
     for name, value in model.encoder.encoder.state_dict().items():
@@ -290,8 +350,19 @@ def write(model, args):
     for name in ("boundary", "retrieval"):
         head = getattr(model, name)
         tensors[name + ".weight"], tensors[name + ".bias"] = head.weight.detach(), head.bias.detach()
-    tensors = {k: v.contiguous().cpu() for k, v in tensors.items()}
-    save_file(tensors, os.path.join(args.out, "weswin.safetensors"))
+    kind = torch.float16 if args.half else torch.float32
+    tensors = {k: v.to(kind).contiguous().cpu() for k, v in tensors.items()}
+    weights = open(os.path.join(args.base, "model.safetensors"), "rb").read()
+    settings = {
+        "base": args.base_name,
+        "base_sha256": hashlib.sha256(weights).hexdigest(),
+        "tokens": args.tokens,
+        "partition": "cr-1",
+        "weights": "mean:uniform",
+        "tau": tau,
+        "notes": "scripts/train_weswin.py " + " ".join(f"{k}={v}" for k, v in sorted(vars(args).items()) if k not in ("base", "out", "data")),
+    }
+    save_file(tensors, os.path.join(args.out, "weswin.safetensors"), metadata={"weswin": json.dumps(settings)})
 
 
 if __name__ == "__main__":

@@ -239,7 +239,7 @@ impl Experiment {
             }
         }
         for chunker in &self.chunkers {
-            pericope_segment::registry::check(&chunker.spec).map_err(|e| format!("chunker '{}': {e}", chunker.name))?;
+            pericope_neural::registry::check(&chunker.spec).map_err(|e| format!("chunker '{}': {e}", chunker.name))?;
         }
         known("data.kind", &self.data.kind, &["squad", "chroma"])?;
         for mode in &self.retrieval.modes {

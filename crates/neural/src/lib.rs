@@ -10,6 +10,7 @@ pub mod models;
 pub mod registry;
 mod remembered;
 mod tokens;
+pub mod weswin;
 
 pub use candle_core::Device;
 pub use minilm::MiniLm;

@@ -105,13 +105,15 @@ impl MiniLm {
     }
 }
 
+/// A GPU with feature `cuda` and one that works, else the CPU.
 #[cfg(feature = "cuda")]
-fn best_device() -> Device {
+pub(crate) fn best_device() -> Device {
     Device::new_cuda(0).unwrap_or(Device::Cpu)
 }
 
+/// The CPU: this crate was built without feature `cuda`.
 #[cfg(not(feature = "cuda"))]
-fn best_device() -> Device {
+pub(crate) fn best_device() -> Device {
     Device::Cpu
 }
 

@@ -1,12 +1,40 @@
-//! Encoders and token counters by the names that the command line and configurations use.
+//! Encoders, token counters and segmenters by the names that the command line and configurations use.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use pericope_api::{SentenceEncoder, TokenCounter};
 use pericope_segment::counters::WordCounter;
+use pericope_segment::registry::{Entry, build_from, check_in};
+use pericope_segment::spec::{Spec, SpecError};
+use pericope_segment::{Chunker, Resources};
 
 use crate::models::{self, ModelError};
-use crate::{MiniLm, WordPieceCounter};
+use crate::{MiniLm, WordPieceCounter, weswin};
+
+/// All segmenters: those of `pericope-segment`, and this crate's.
+#[must_use]
+pub fn segmenters() -> &'static [Entry] {
+    static ALL: OnceLock<Vec<Entry>> = OnceLock::new();
+    ALL.get_or_init(|| {
+        pericope_segment::registry::list().to_vec()
+    })
+}
+
+/// Builds the chunker of a spec, whichever of all segmenters it names.
+///
+/// # Errors
+/// [`SpecError`] for unknown names and keys, values out of range, and missing resources.
+pub fn build(spec: &Spec, resources: &dyn Resources) -> Result<Chunker, SpecError> {
+    build_from(segmenters(), spec, resources)
+}
+
+/// Checks a spec's name and keys without building anything.
+///
+/// # Errors
+/// [`SpecError::UnknownName`] and [`SpecError::UnknownKey`], which list what is known.
+pub fn check(spec: &Spec) -> Result<&'static Entry, SpecError> {
+    check_in(segmenters(), spec)
+}
 
 /// Why a name gives no encoder or counter.
 #[derive(Debug, thiserror::Error)]

@@ -3,13 +3,15 @@
 use pericope_api::Document;
 
 /// The indices of the sentences that are language: not code, not tables.
-pub(crate) fn sentences(document: &Document) -> Vec<usize> {
+#[must_use]
+pub fn sentences(document: &Document) -> Vec<usize> {
     (0..document.len()).filter(|&i| document.sentences[i].kind.is_language()).collect()
 }
 
 /// Numbers at the gaps between the sentences `read` of a document of `n`, each moved to the gap just before the later one,
 /// behind any code or table in between; 0 at the other gaps.
-pub(crate) fn spread(values: &[f64], read: &[usize], n: usize) -> Vec<f64> {
+#[must_use]
+pub fn spread(values: &[f64], read: &[usize], n: usize) -> Vec<f64> {
     let mut spread = vec![0.0; n.saturating_sub(1)];
     for (&value, &next) in values.iter().zip(read.iter().skip(1)) {
         spread[next - 1] = value;

@@ -6,9 +6,8 @@ mod breaks;
 mod chars;
 mod chunker;
 mod depth;
-mod language;
 mod packing;
-mod random;
+pub mod random;
 mod resources;
 mod ruler;
 #[cfg(test)]
@@ -20,6 +19,7 @@ pub mod fixed;
 pub mod fusion;
 pub mod graph;
 pub mod kernels;
+pub mod language;
 pub mod laws;
 pub mod lexical;
 pub mod metrics;

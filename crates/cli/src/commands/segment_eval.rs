@@ -10,7 +10,7 @@ use pericope_eval::segmentation::evaluate::{Contestant, Evaluation, Segmentation
 use pericope_eval::segmentation::plot::{DocumentPlot, MOST_DOCUMENTS, tiles_svg};
 use pericope_eval::segmentation::read::{Options, Set, read};
 use pericope_eval::segmentation::report::Report;
-use pericope_segment::registry::{self, build};
+use pericope_neural::registry::{self, build};
 use pericope_segment::spec::Spec;
 use pericope_segment::{Chunker, Limits};
 use serde::Serialize;

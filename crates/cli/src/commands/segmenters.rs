@@ -1,6 +1,7 @@
 //! `pericope segmenters`
 
-use pericope_segment::registry::{self, Entry, Key};
+use pericope_neural::registry::segmenters;
+use pericope_segment::registry::{Entry, Key, POLICY_KEYS};
 use serde::Serialize;
 
 use crate::commands::print_json;
@@ -26,17 +27,17 @@ struct KeyRow {
 /// Runs the command.
 pub fn run(json: bool) -> Outcome {
     if json {
-        return print_json(&registry::list().iter().map(row).collect::<Vec<_>>());
+        return print_json(&segmenters().iter().map(row).collect::<Vec<_>>());
     }
     let (bold, soft, plain) = (style("1"), style("2"), style("0"));
-    for entry in registry::list() {
-        let model = if entry.needs_encoder { "  (asks the embedding model)" } else { "" };
+    for entry in segmenters() {
+        let model = if entry.needs_encoder { "  (needs the embedding model)" } else { "" };
         say!("{bold}{}{plain}  {}{soft}{model}{plain}", entry.name, entry.summary);
         entry.keys.iter().try_for_each(show)?;
         say!("    {soft}e.g. {}{plain}\n", entry.example);
     }
     say!("{bold}every segmenter{plain}  also takes");
-    registry::POLICY_KEYS.iter().try_for_each(show)?;
+    POLICY_KEYS.iter().try_for_each(show)?;
     Ok(Status::Done)
 }
 

@@ -3,7 +3,7 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 use pericope_api::{Chunk, Document, SentenceEncoder, TokenCounter};
-use pericope_segment::registry::build;
+use pericope_neural::registry::build;
 use pericope_segment::spec::Spec;
 use pericope_segment::{Limits, Resources};
 use rayon::prelude::*;

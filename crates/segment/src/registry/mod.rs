@@ -33,7 +33,7 @@ pub struct Entry {
     pub keys: &'static [Key],
     /// A spec that shows how it is used.
     pub example: &'static str,
-    /// True where it asks [`Resources::encoder`].
+    /// True where it needs the encoder's model: it asks [`Resources::encoder`], or is trained on top of it.
     pub needs_encoder: bool,
     /// True where it scores gaps, so that it takes `tau`.
     pub has_scores: bool,
@@ -171,7 +171,11 @@ pub fn check(spec: &Spec) -> Result<&'static Entry, SpecError> {
     check_in(ENTRIES, spec)
 }
 
-fn check_in<'a>(entries: &'a [Entry], spec: &Spec) -> Result<&'a Entry, SpecError> {
+/// The same with other segmenters than this crate's.
+///
+/// # Errors
+/// As [`check`].
+pub fn check_in<'a>(entries: &'a [Entry], spec: &Spec) -> Result<&'a Entry, SpecError> {
     let names = || entries.iter().map(|e| e.name);
     let Some(entry) = entries.iter().find(|e| e.name == spec.name) else {
         return Err(SpecError::UnknownName {

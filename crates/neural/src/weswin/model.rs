@@ -1,0 +1,244 @@
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use candle_core::Device;
+use rayon::prelude::*;
+
+use super::checkpoint::{Checkpoint, Settings, Tuned};
+use super::partition::{Partition, Window};
+use super::sequence::{Sentences, Special, sequence};
+use crate::batches::Batches;
+use crate::bert::{Config, Embed, Packed, Plain, Weights};
+use crate::models::{ModelDir, ModelError};
+use crate::tokens::WordPiece;
+
+/// A sequence's labelled sentences, and the log-odds of a boundary after each.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Logits {
+    /// The sequence.
+    pub window: Window,
+    /// One number a sentence of `window.active`: the logit of "ends a segment" less that of "does not".
+    pub odds: Vec<f32>,
+}
+
+/// Sequences that are run together before any of them is kept as logits: bounds memory, some 130,000 tokens.
+const GROUP: usize = 256;
+
+/// A trained WeSWin: an encoder, a head that labels sentences, and one that scores them for a question.
+///
+/// On a CPU, sequences run side by side on all threads of the current rayon pool, each on one thread, so that the result
+/// does not depend on their number.
+pub struct WeSWin {
+    encoder: Box<dyn Embed>,
+    words: WordPiece,
+    special: Special,
+    hidden: usize,
+    /// Row "ends a segment" less row "does not", and their biases' difference.
+    boundary: (Vec<f32>, f32),
+    retrieval: Option<(Vec<f32>, f32)>,
+    settings: Settings,
+    fingerprint: String,
+    tokens_read: AtomicU64,
+}
+
+impl WeSWin {
+    /// Puts a checkpoint on its base model, which must be installed (or be the folder that the settings name).
+    ///
+    /// # Errors
+    /// [`ModelError`], naming the file and the tensor: where the base model is missing or another one, or where shapes do
+    /// not fit.
+    pub fn load(checkpoint: &Checkpoint, device: &Device) -> Result<Self, ModelError> {
+        let settings = checkpoint.settings.clone();
+        let dir = base(&settings.base)?;
+        let (words, weights) = rayon::join(
+            || WordPiece::load(&dir.file("tokenizer.json")),
+            || Weights::read(&dir.file("model.safetensors")),
+        );
+        let (words, weights) = (words?, weights?);
+        if weights.sha256() != settings.base_sha256 {
+            let (own, wanted) = (short(weights.sha256()), short(&settings.base_sha256));
+            let reason = format!("it was trained on a base model with checksum {wanted}; {} has {own}", dir.name);
+            return Err(ModelError::unusable(checkpoint.path(), reason));
+        }
+        let mut config = Config::read(&dir.file("config.json"))?;
+        if settings.tokens < 8 || settings.tokens > config.max_position_embeddings {
+            let (asked, most) = (settings.tokens, config.max_position_embeddings);
+            let reason = format!("its sequences have {asked} tokens; its base model reads 8 to {most}");
+            return Err(ModelError::unusable(checkpoint.path(), reason));
+        }
+        let sentence = u32::try_from(config.vocab_size).unwrap_or(u32::MAX);
+        config.vocab_size += 1;
+        let hidden = config.hidden_size;
+        let tuned = Tuned { base: &weights, checkpoint };
+        let encoder: Box<dyn Embed> = if device.is_cpu() && Packed::fits(&config) {
+            Box::new(Packed::new(&config, &tuned)?)
+        } else {
+            Box::new(Plain::new(&config, &tuned, device)?)
+        };
+        let head = |name: &str| -> Result<(Vec<f32>, f32), ModelError> {
+            let weight = checkpoint.numbers(&format!("{name}.weight"), &[2, hidden])?;
+            let bias = checkpoint.numbers(&format!("{name}.bias"), &[2])?;
+            let (no, yes) = weight.split_at(hidden);
+            let offset = bias.iter().rev().copied().reduce(|yes, no| yes - no).unwrap_or(0.0);
+            Ok((yes.iter().zip(no).map(|(yes, no)| yes - no).collect(), offset))
+        };
+        let boundary = head("boundary")?;
+        let retrieval = if checkpoint.has("retrieval.weight") { Some(head("retrieval")?) } else { None };
+        let (start, end) = words.ends_of_sequences();
+        let special = Special { start, end, sentence };
+        let fingerprint = format!("weswin:{}:{}", short(&settings.base_sha256), short(checkpoint.sha256()));
+        Ok(Self {
+            encoder,
+            words,
+            special,
+            hidden,
+            boundary,
+            retrieval,
+            settings,
+            fingerprint,
+            tokens_read: AtomicU64::new(0),
+        })
+    }
+
+    /// How it was trained and is used by default.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Changes whenever its answers could.
+    #[must_use]
+    pub fn fingerprint(&self) -> &str {
+        &self.fingerprint
+    }
+
+    /// Tokens that went through the encoder since it was loaded, special tokens included.
+    #[must_use]
+    pub fn tokens_read(&self) -> u64 {
+        self.tokens_read.load(Ordering::Relaxed)
+    }
+
+    /// The tokens of sentences; a sentence that no sequence can hold is cut off.
+    #[must_use]
+    pub fn tokenize(&self, sentences: &[&str]) -> Sentences {
+        let limit = self.budget() - 1;
+        let ids: Vec<Vec<u32>> = sentences.par_iter().map(|text| self.words.pieces_of(text, limit)).collect();
+        Sentences::new(ids.iter().map(Vec::as_slice), limit)
+    }
+
+    /// Tokens that sentences and their `[SNT]`s may take in a sequence.
+    #[must_use]
+    pub fn budget(&self) -> usize {
+        self.settings.tokens - 2
+    }
+
+    /// The windows of a document under a partition.
+    #[must_use]
+    pub fn windows(&self, document: &Sentences, partition: Partition) -> Vec<Window> {
+        partition.windows(&document.tokens(), self.budget())
+    }
+
+    /// Reads windows of documents (by their index in `documents`) and labels their active sentences. Sequences of like
+    /// length run together, whatever document they come from. In the order of `windows`.
+    ///
+    /// # Errors
+    /// Where candle fails (out of memory on a GPU, for instance).
+    pub fn read(&self, documents: &[&Sentences], windows: Vec<(usize, Window)>) -> candle_core::Result<Vec<Logits>> {
+        let mut read = Vec::with_capacity(windows.len());
+        let mut windows = windows.into_iter().peekable();
+        while windows.peek().is_some() {
+            let group: Vec<(usize, Window)> = windows.by_ref().take(GROUP).collect();
+            let build = |(d, window): &(usize, Window)| sequence(documents[*d], window, self.special);
+            let sequences: Vec<(Vec<u32>, Vec<usize>)> = group.iter().map(build).collect();
+            let odds = self.run(&sequences, &self.boundary)?;
+            read.extend(group.into_iter().zip(odds).map(|((_, window), odds)| Logits { window, odds }));
+        }
+        Ok(read)
+    }
+
+    /// How likely each sentence holds the answer to `question`, in `[0, 1]` (WeSWin-Ret): sequences are
+    /// `[CLS] s_a [SNT] ... s_b [SNT] [SEP] question [EOS]`, parted as `cr-1`. `None` where the model has no head for it.
+    ///
+    /// # Errors
+    /// As [`WeSWin::read`].
+    pub fn relevance(&self, sentences: &Sentences, question: &str) -> candle_core::Result<Option<Vec<f32>>> {
+        let Some(head) = &self.retrieval else { return Ok(None) };
+        let question = self.words.pieces_of(question, QUESTION.min(self.budget() / 2));
+        let budget = self.budget() - question.len() - 1;
+        let cut = Sentences::new((0..sentences.len()).map(|i| sentences.of(i)), budget - 1);
+        let windows = Partition::Right(1).windows(&cut.tokens(), budget);
+        let mut relevance = vec![0.0; sentences.len()];
+        for group in windows.chunks(GROUP) {
+            let asked = |window: &Window| {
+                let (mut ids, places) = sequence(&cut, window, self.special);
+                ids.extend_from_slice(&question);
+                ids.push(self.special.end);
+                (ids, places)
+            };
+            let sequences: Vec<_> = group.iter().map(asked).collect();
+            for (window, odds) in group.iter().zip(self.run(&sequences, head)?) {
+                for (score, odds) in relevance[window.active.clone()].iter_mut().zip(odds) {
+                    *score = 1.0 / (1.0 + (-odds).exp());
+                }
+            }
+        }
+        Ok(Some(relevance))
+    }
+
+    /// Runs sequences and reads a head at their places.
+    fn run(&self, sequences: &[(Vec<u32>, Vec<usize>)], head: &(Vec<f32>, f32)) -> candle_core::Result<Vec<Vec<f32>>> {
+        let lengths: Vec<usize> = sequences.iter().map(|(ids, _)| ids.len()).collect();
+        self.tokens_read.fetch_add(lengths.iter().sum::<usize>() as u64, Ordering::Relaxed);
+        let Batches { order, ranges } = Batches::new(&lengths, self.encoder.batch_tokens());
+        let batch = |range: &Range<usize>| {
+            let members = &order[range.clone()];
+            let ids: Vec<&[u32]> = members.iter().map(|&i| sequences[i].0.as_slice()).collect();
+            let rows = self.encoder.hidden(&ids)?;
+            let mut first = 0;
+            let mut found = Vec::with_capacity(members.len());
+            for &i in members {
+                let (ids, places) = &sequences[i];
+                let odds = places.iter().map(|place| {
+                    let row = &rows[(first + place) * self.hidden..(first + place + 1) * self.hidden];
+                    row.iter().zip(&head.0).map(|(x, w)| x * w).sum::<f32>() + head.1
+                });
+                found.push((i, odds.collect::<Vec<f32>>()));
+                first += ids.len();
+            }
+            Ok(found)
+        };
+        let done: candle_core::Result<Vec<_>> = if self.encoder.parallel() {
+            ranges.par_iter().with_max_len(1).map(batch).collect()
+        } else {
+            ranges.iter().map(batch).collect()
+        };
+        let mut odds = vec![Vec::new(); sequences.len()];
+        for (i, own) in done?.into_iter().flatten() {
+            odds[i] = own;
+        }
+        Ok(odds)
+    }
+}
+
+/// Most tokens of a question that are read.
+const QUESTION: usize = 64;
+
+fn short(checksum: &str) -> &str {
+    checksum.get(..12).unwrap_or(checksum)
+}
+
+/// The folder of a base model: a path, or the name of an installed one.
+fn base(name: &str) -> Result<ModelDir, ModelError> {
+    let path = PathBuf::from(name);
+    if name.contains(std::path::MAIN_SEPARATOR) || Path::new(name).join("config.json").is_file() {
+        return Ok(ModelDir { name: name.to_owned(), path });
+    }
+    crate::models::locate(name)
+}
+
+impl std::fmt::Debug for WeSWin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("WeSWin").field("fingerprint", &self.fingerprint).finish_non_exhaustive()
+    }
+}

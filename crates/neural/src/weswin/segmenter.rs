@@ -1,0 +1,127 @@
+use std::path::Path;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use pericope_api::{Cuts, Document, EncodeError, SegmentError, Segmenter};
+use pericope_segment::Resources;
+use pericope_segment::language;
+use pericope_segment::registry::{Args, Built, Entry, Key};
+use pericope_segment::spec::SpecError;
+
+use super::checkpoint::Checkpoint;
+use super::model::WeSWin;
+use super::plan::Plan;
+use super::shipped::shipped;
+use super::weighting::Weighting;
+
+pub(crate) const WESWIN: Entry = Entry {
+    name: "weswin",
+    summary: "a trained model's boundary probabilities, read in overlapping windows (English)",
+    keys: &[
+        Key { name: "model", default: "shipped", doc: "a checkpoint: `shipped`, or a file or folder of `pericope train`" },
+        Key {
+            name: "partition",
+            default: "",
+            doc: "cr-K, clr-K, ss-K, si-K, or (adaptive:base=cr-1,refine=ss-4,margin=0.2); the model's own by default",
+        },
+        Key {
+            name: "weights",
+            default: "",
+            doc: "mean:uniform, mean:lin_k5_e0.1, mean:poly_k8_p2_e0.1, mean:lob_k12_e0.1; the model's own by default",
+        },
+    ],
+    example: "weswin:partition=ss-4",
+    needs_encoder: true,
+    has_scores: true,
+    build,
+};
+
+fn build(args: &Args<'_>, _: &dyn Resources) -> Result<Built, SpecError> {
+    let plan = args.get("partition").map(str::parse::<Plan>).transpose();
+    let plan = plan.map_err(|e| args.unavailable(format!("partition: {e}")))?;
+    let weighting = args.get("weights").map(str::parse::<Weighting>).transpose();
+    let weighting = weighting.map_err(|e| args.unavailable(format!("weights: {e}")))?;
+    let tau = args.maybe_share("tau")?;
+    let model = loaded(args.get("model").unwrap_or("shipped")).map_err(|reason| args.unavailable(reason))?;
+    let segmenter = WeSWinSegmenter::new(model).and_then(|segmenter| segmenter.with(plan, weighting, tau));
+    segmenter.map(Built::new).map_err(|reason| args.unavailable(reason))
+}
+
+/// A checkpoint's file: itself, or `weswin.safetensors` in a folder.
+fn open(name: &str) -> Result<WeSWin, String> {
+    let checkpoint = if name == "shipped" {
+        shipped()
+    } else {
+        let path = Path::new(name);
+        let file = if path.is_dir() { path.join("weswin.safetensors") } else { path.to_owned() };
+        Checkpoint::read(&file)
+    };
+    checkpoint.and_then(|c| WeSWin::load(&c, &crate::minilm::best_device())).map_err(|e| e.to_string())
+}
+
+/// The model of that name, loaded once however many specs name it.
+fn loaded(name: &str) -> Result<Arc<WeSWin>, String> {
+    static LOADED: OnceLock<Mutex<Vec<(String, Arc<WeSWin>)>>> = OnceLock::new();
+    let mut models = LOADED.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, model)) = models.iter().find(|(known, _)| known == name) {
+        return Ok(Arc::clone(model));
+    }
+    let model = Arc::new(open(name)?);
+    models.push((name.to_owned(), Arc::clone(&model)));
+    Ok(model)
+}
+
+/// Boundaries where a [`WeSWin`] gives them a probability above the threshold.
+///
+/// Code and tables are passed over. Memory beside the document's own: its token ids, and a group of sequences.
+#[derive(Debug, Clone)]
+pub struct WeSWinSegmenter {
+    model: Arc<WeSWin>,
+    plan: Plan,
+    weighting: Weighting,
+    tau: f64,
+}
+
+impl WeSWinSegmenter {
+    /// With the partition, weighting and threshold that the model was tuned for.
+    ///
+    /// # Errors
+    /// What is wrong in the checkpoint's settings.
+    pub fn new(model: Arc<WeSWin>) -> Result<Self, String> {
+        let settings = model.settings();
+        let (plan, weighting, tau) = (settings.partition.parse()?, settings.weights.parse()?, settings.tau);
+        Ok(Self { model, plan, weighting, tau })
+    }
+
+    /// With what is given, and the model's own for the rest. `tau` in `[0, 1]`.
+    ///
+    /// # Errors
+    /// Where `tau` is no share.
+    pub fn with(self, plan: Option<Plan>, weighting: Option<Weighting>, tau: Option<f64>) -> Result<Self, String> {
+        let tau = tau.unwrap_or(self.tau);
+        if !(0.0..=1.0).contains(&tau) {
+            return Err(format!("the threshold {tau} is not in 0..=1"));
+        }
+        Ok(Self { plan: plan.unwrap_or(self.plan), weighting: weighting.unwrap_or(self.weighting), tau, ..self })
+    }
+
+    /// The model.
+    #[must_use]
+    pub fn model(&self) -> &WeSWin {
+        &self.model
+    }
+}
+
+impl Segmenter for WeSWinSegmenter {
+    fn cut(&self, document: &Document) -> Result<Cuts, SegmentError> {
+        let read = language::sentences(document);
+        let texts: Vec<_> = read.iter().map(|&i| document.visible(document.sentences[i].span)).collect();
+        let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
+        let sentences = self.model.tokenize(&texts);
+        let found = self.model.probabilities(&[&sentences], self.plan, self.weighting, self.tau);
+        let found = found.map_err(|e| EncodeError::Run(Box::new(e)))?.pop().unwrap_or_default();
+        // The last sentence ends the document: that is no boundary.
+        let gaps = found.len().saturating_sub(1);
+        let scores = language::spread(&found[..gaps], &read, document.len());
+        Ok(Cuts::Scores { scores, tau: self.tau })
+    }
+}
