@@ -2,7 +2,8 @@
 #![forbid(unsafe_code)]
 
 mod batches;
-mod bert;
+#[doc(hidden)]
+pub mod encoders;
 #[doc(hidden)]
 pub mod kernels;
 mod minilm;
@@ -16,4 +17,4 @@ pub use candle_core::Device;
 pub use minilm::MiniLm;
 pub use models::{ModelDir, ModelError};
 pub use remembered::Remembered;
-pub use tokens::{WordPiece, WordPieceCounter};
+pub use tokens::{Subwords, WordPiece, WordPieceCounter};

@@ -6,7 +6,7 @@ use pericope_api::{Embeddings, EncodeError, SentenceEncoder};
 use rayon::prelude::*;
 
 use crate::batches::Batches;
-use crate::bert::{self, Embed};
+use crate::encoders::{self, Embed};
 use crate::models::{ModelDir, ModelError};
 use crate::tokens::{WordPiece, WordPieceCounter};
 
@@ -45,10 +45,12 @@ impl MiniLm {
     /// As [`MiniLm::load`].
     pub fn load_on(dir: &ModelDir, device: &Device) -> Result<Self, ModelError> {
         // The tokenizer and the weights are about equally slow to read.
-        let (tokens, model) = rayon::join(|| WordPiece::load(&dir.file("tokenizer.json")), || bert::load(dir, device));
-        let (model, config, checksum) = model?;
+        let (tokens, model) =
+            rayon::join(|| WordPiece::load(&dir.file("tokenizer.json")), || encoders::load(dir, device));
+        let ((model, config, checksum), tokens) = (model?, tokens?);
+        encoders::check_vocabulary(dir, tokens.vocabulary(), &config)?;
         let fingerprint = format!("{}:sha256={checksum}:mean:l2:{MAX_TOKENS}", dir.name);
-        Ok(Self { tokens: Arc::new(tokens?), model, dimension: config.hidden_size, fingerprint })
+        Ok(Self { tokens: Arc::new(tokens), model, dimension: config.hidden_size, fingerprint })
     }
 
     /// A token counter that shares this model's tokenizer.

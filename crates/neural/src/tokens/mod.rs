@@ -1,10 +1,13 @@
-//! WordPiece tokens, as BERT models read them.
+//! Tokens as models read them: WordPiece, fast, and any other kind by the `tokenizers` crate.
 
+mod cache;
 mod chars;
 mod counter;
+mod subwords;
 mod trie;
 mod units;
 mod wordpiece;
 
 pub use counter::WordPieceCounter;
+pub use subwords::Subwords;
 pub use wordpiece::WordPiece;

@@ -1,17 +1,15 @@
-use std::collections::HashMap;
-use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use tokenizers::normalizers::BertNormalizer;
 use tokenizers::{ModelWrapper, NormalizerWrapper, PreTokenizerWrapper, Tokenizer};
 
+use super::cache::{Cache, Piece};
 use super::chars::Classes;
+use super::subwords::{read, vocabulary};
 use super::trie::{Root, Trie};
 use super::units::{Kind, Units};
 use crate::models::ModelError;
-
-/// A token: its id, and where it ends, in bytes from the start of its word.
-type Piece = (u32, u32);
 
 /// A lower-casing WordPiece tokenizer (BERT's), read from a `tokenizer.json`.
 ///
@@ -41,35 +39,17 @@ impl WordPiece {
     /// # Errors
     /// [`ModelError::Unusable`] where the file is no lower-casing BERT tokenizer.
     pub fn load(path: &Path) -> Result<Self, ModelError> {
-        let bytes = std::fs::read(path).map_err(ModelError::io(path))?;
-        let mut tokenizer = Tokenizer::from_bytes(&bytes).map_err(|e| ModelError::unusable(path, e))?;
-        tokenizer.with_padding(None);
-        tokenizer.with_truncation(None).map_err(|e| ModelError::unusable(path, e))?;
+        let not_bert = |what: String| ModelError::unusable(path, format!("not a lower-casing BERT tokenizer: {what}"));
+        Self::new(read(path)?).map_err(|refused| not_bert(refused.reason))
+    }
 
-        let not_bert = |what: &str| ModelError::unusable(path, format!("not a lower-casing BERT tokenizer: {what}"));
-        let ModelWrapper::WordPiece(model) = tokenizer.get_model() else {
-            return Err(not_bert("the model is not WordPiece"));
+    /// Takes a tokenizer if it is a lower-casing BERT tokenizer, and else gives it back with the reason.
+    pub(super) fn new(tokenizer: Tokenizer) -> Result<Self, Box<Refused>> {
+        let parts = match Parts::of(&tokenizer) {
+            Ok(parts) => parts,
+            Err(reason) => return Err(Box::new(Refused { tokenizer, reason })),
         };
-        let (prefix, longest) = (model.continuing_subword_prefix.clone(), model.max_input_chars_per_word);
-        let unknown = model.unk_token.clone();
-        let normalizer = match tokenizer.get_normalizer() {
-            Some(NormalizerWrapper::BertNormalizer(normalizer)) if normalizer.lowercase => *normalizer,
-            _ => return Err(not_bert("the normalizer is another one")),
-        };
-        if !matches!(tokenizer.get_pre_tokenizer(), Some(PreTokenizerWrapper::BertPreTokenizer(_))) {
-            return Err(not_bert("the pre-tokenizer is another one"));
-        }
-        let id = |token: &str| tokenizer.token_to_id(token).ok_or_else(|| not_bert(&format!("there is no {token}")));
-        let (unknown, first, last) = (id(&unknown)?, id("[CLS]")?, id("[SEP]")?);
-        let mut special = Vec::new();
-        for (id, token) in tokenizer.get_added_tokens_decoder() {
-            if !token.content.starts_with(|c: char| c.is_ascii_punctuation()) || token.normalized {
-                return Err(not_bert(&format!("unexpected added token {:?}", token.content)));
-            }
-            special.push((token.content.into_boxed_str(), id));
-        }
-        // Of two tokens that start alike, the longer one wins.
-        special.sort_by_key(|(token, _)| std::cmp::Reverse(token.len()));
+        let Parts { prefix, longest, normalizer, unknown, first, last, special } = parts;
         let vocabulary = tokenizer.get_vocab(false);
         let trie = Trie::new(vocabulary.iter().map(|(token, &id)| (token.as_str(), id)), &prefix);
         let classes = Classes::new(normalizer);
@@ -80,8 +60,28 @@ impl WordPiece {
     /// lies beyond is not read.
     #[must_use]
     pub fn encode(&self, text: &str, limit: usize) -> Vec<u32> {
-        let room = limit.saturating_sub(1).max(1);
         let mut ids = vec![self.first];
+        self.extend(text, limit.saturating_sub(1).max(1), &mut ids);
+        ids.push(self.last);
+        ids
+    }
+
+    /// The ids of `text` alone, without special tokens before or after them, at most `limit`.
+    #[must_use]
+    pub fn ids(&self, text: &str, limit: usize) -> Vec<u32> {
+        let mut ids = Vec::new();
+        self.extend(text, limit, &mut ids);
+        ids
+    }
+
+    /// Ids are below this number.
+    #[must_use]
+    pub fn vocabulary(&self) -> usize {
+        vocabulary(&self.tokenizer)
+    }
+
+    /// Appends the tokens of `text` until there are `room` ids.
+    fn extend(&self, text: &str, room: usize, ids: &mut Vec<u32>) {
         let mut pieces = Vec::new();
         for unit in Units::new(text, &self.classes, &self.special, self.longest, false) {
             if ids.len() >= room {
@@ -99,8 +99,6 @@ impl WordPiece {
             }
         }
         ids.truncate(room);
-        ids.push(self.last);
-        ids
     }
 
     /// The ids of `text` alone, at most `limit` of them.
@@ -184,32 +182,55 @@ impl WordPiece {
     }
 }
 
-/// Words that were tokenised before. Bounded: a part that is full is emptied.
-#[derive(Debug, Default)]
-struct Cache {
-    hasher: RandomState,
-    parts: [Mutex<Part>; 16],
+/// A tokenizer of another kind.
+pub(super) struct Refused {
+    pub tokenizer: Tokenizer,
+    pub reason: String,
 }
 
-type Part = HashMap<Box<str>, Arc<[Piece]>>;
+/// What has to be known of a BERT tokenizer.
+struct Parts {
+    prefix: String,
+    longest: usize,
+    normalizer: BertNormalizer,
+    unknown: u32,
+    first: u32,
+    last: u32,
+    special: Vec<(Box<str>, u32)>,
+}
 
-/// Words in a part of the cache: with 16 parts, some 30 MB at most.
-const PART: usize = 8_192;
-
-impl Cache {
-    fn get_or(&self, word: &str, make: impl FnOnce() -> Arc<[Piece]>) -> Arc<[Piece]> {
-        let part = &self.parts[(self.hasher.hash_one(word) >> 60) as usize];
-        // A thread that panicked while it held the lock cannot have left a half-made entry.
-        if let Some(found) = part.lock().unwrap_or_else(PoisonError::into_inner).get(word) {
-            return Arc::clone(found);
+impl Parts {
+    /// Fails with the first thing in which the tokenizer is not a lower-casing BERT tokenizer.
+    fn of(tokenizer: &Tokenizer) -> Result<Self, String> {
+        let ModelWrapper::WordPiece(model) = tokenizer.get_model() else {
+            return Err("the model is not WordPiece".into());
+        };
+        let normalizer = match tokenizer.get_normalizer() {
+            Some(NormalizerWrapper::BertNormalizer(normalizer)) if normalizer.lowercase => *normalizer,
+            _ => return Err("the normalizer is another one".into()),
+        };
+        if !matches!(tokenizer.get_pre_tokenizer(), Some(PreTokenizerWrapper::BertPreTokenizer(_))) {
+            return Err("the pre-tokenizer is another one".into());
         }
-        let made = make();
-        let mut part = part.lock().unwrap_or_else(PoisonError::into_inner);
-        if part.len() >= PART {
-            part.clear();
+        let id = |token: &str| tokenizer.token_to_id(token).ok_or_else(|| format!("there is no {token}"));
+        let mut special = Vec::new();
+        for (id, token) in tokenizer.get_added_tokens_decoder() {
+            if !token.content.starts_with(|c: char| c.is_ascii_punctuation()) || token.normalized {
+                return Err(format!("unexpected added token {:?}", token.content));
+            }
+            special.push((token.content.into_boxed_str(), id));
         }
-        part.insert(word.into(), Arc::clone(&made));
-        made
+        // Of two tokens that start alike, the longer one wins.
+        special.sort_by_key(|(token, _)| std::cmp::Reverse(token.len()));
+        Ok(Self {
+            prefix: model.continuing_subword_prefix.clone(),
+            longest: model.max_input_chars_per_word,
+            normalizer,
+            unknown: id(&model.unk_token)?,
+            first: id("[CLS]")?,
+            last: id("[SEP]")?,
+            special,
+        })
     }
 }
 

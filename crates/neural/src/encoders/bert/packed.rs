@@ -15,12 +15,10 @@ const BATCH_TOKENS: usize = 256;
 /// cache.
 const FEED_ROWS: usize = 128;
 
-/// BERT on a CPU. The tokens of all sequences of a batch lie one after the other, `[tokens, hidden]`: linear layers see
+/// BERT or RoBERTa on a CPU. The tokens of all sequences of a batch lie one after the other, `[tokens, hidden]`: linear layers see
 /// one matrix, attention sees each sequence alone, and there is no padding.
 pub struct Packed {
-    hidden: usize,
-    intermediate: usize,
-    epsilon: f32,
+    config: Config,
     attention: Attention,
     words: Vec<f32>,
     /// Embeddings of positions, that of segment type 0 added.
@@ -105,9 +103,7 @@ impl Packed {
             }
         }
         Ok(Self {
-            hidden,
-            intermediate: config.intermediate_size,
-            epsilon: config.layer_norm_eps as f32,
+            config: config.clone(),
             attention: Self::attention(config),
             words: weights.numbers("embeddings.word_embeddings.weight", &[config.vocab_size, hidden])?,
             positions,
@@ -117,18 +113,13 @@ impl Packed {
         })
     }
 
-    /// Fills `x` with the rows of the embedding layer. Ids beyond the vocabulary and positions beyond the last are read
-    /// as the last one; the tokenizer of the same model gives neither.
+    /// Fills `x` with the rows of the embedding layer, of sequences that were checked.
     fn look_up(&self, sequences: &[&[u32]], x: &mut [f32]) {
-        let hidden = self.hidden;
-        let row = |table: &'_ [f32], i: usize| -> Range<usize> {
-            let i = i.min((table.len() / hidden).saturating_sub(1));
-            i * hidden..(i + 1) * hidden
-        };
-        let tokens = sequences.iter().flat_map(|ids| ids.iter().enumerate());
-        for ((position, &id), out) in tokens.zip(x.chunks_exact_mut(hidden)) {
-            let word = &self.words[row(&self.words, id as usize)];
-            let place = &self.positions[row(&self.positions, position)];
+        let hidden = self.config.hidden_size;
+        let tokens = sequences.iter().flat_map(|ids| ids.iter().zip(self.config.positions(ids)));
+        for ((&id, position), out) in tokens.zip(x.chunks_exact_mut(hidden)) {
+            let word = &self.words[id as usize * hidden..][..hidden];
+            let place = &self.positions[position as usize * hidden..][..hidden];
             for ((v, w), p) in out.iter_mut().zip(word).zip(place) {
                 *v = w + p;
             }
@@ -137,7 +128,8 @@ impl Packed {
 
     /// Leaves the last layer's rows in `scratch.x`; gives where each sequence's are.
     fn forward(&self, sequences: &[&[u32]], scratch: &mut Scratch) -> Vec<Range<usize>> {
-        let hidden = self.hidden;
+        let Config { hidden_size: hidden, intermediate_size: intermediate, .. } = self.config;
+        let epsilon = self.config.layer_norm_eps as f32;
         let mut ranges = Vec::with_capacity(sequences.len());
         let mut tokens = 0;
         for ids in sequences {
@@ -150,16 +142,16 @@ impl Packed {
             buffer.reserve(rows * hidden);
         }
         qkv.reserve(rows * 3 * hidden);
-        wide.reserve(FEED_ROWS.min(rows) * self.intermediate);
+        wide.reserve(FEED_ROWS.min(rows) * intermediate);
 
         self.look_up(sequences, x);
-        layer_norm(&mut x[..tokens * hidden], &self.norm.gain, &self.norm.shift, self.epsilon);
+        layer_norm(&mut x[..tokens * hidden], &self.norm.gain, &self.norm.shift, epsilon);
         for layer in &self.layers {
             layer.qkv.apply(tokens, x, Finish::Bias, qkv);
             attend(self.attention, &ranges, qkv, attend_scratch, context);
             layer.out.apply(tokens, context, Finish::Add(x), y);
             let Norm { gain, shift } = &layer.out_norm;
-            layer_norm(&mut y[..tokens * hidden], gain, shift, self.epsilon);
+            layer_norm(&mut y[..tokens * hidden], gain, shift, epsilon);
             for first in (0..tokens).step_by(FEED_ROWS) {
                 let count = FEED_ROWS.min(tokens - first);
                 let block = &y[first * hidden..];
@@ -167,19 +159,20 @@ impl Packed {
                 layer.down.apply(count, wide, Finish::Add(block), &mut x[first * hidden..]);
             }
             let Norm { gain, shift } = &layer.down_norm;
-            layer_norm(&mut x[..tokens * hidden], gain, shift, self.epsilon);
+            layer_norm(&mut x[..tokens * hidden], gain, shift, epsilon);
         }
         ranges
     }
 
     /// Runs the model in buffers that nobody uses, and reads the result out of them.
-    fn run<T>(&self, sequences: &[&[u32]], read: impl FnOnce(&[Range<usize>], &[f32]) -> T) -> T {
+    fn run<T>(&self, sequences: &[&[u32]], read: impl FnOnce(&[Range<usize>], &[f32]) -> T) -> candle_core::Result<T> {
+        self.config.check(sequences)?;
         let take = || self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut scratch = take().unwrap_or_default();
         let ranges = self.forward(sequences, &mut scratch);
         let found = read(&ranges, &scratch.x);
         self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
-        found
+        Ok(found)
     }
 }
 
@@ -188,19 +181,19 @@ const _: () = assert!(FEED_ROWS.is_multiple_of(ROW_TILE));
 
 impl Embed for Packed {
     fn embed(&self, sequences: &[&[u32]]) -> candle_core::Result<Vec<f32>> {
-        let hidden = self.hidden;
-        Ok(self.run(sequences, |ranges, x| {
+        let hidden = self.config.hidden_size;
+        self.run(sequences, |ranges, x| {
             let mut pooled = vec![0.0; ranges.len() * hidden];
             for (range, out) in ranges.iter().zip(pooled.chunks_exact_mut(hidden)) {
                 mean_pool(&x[range.start * hidden..range.end * hidden], out);
             }
             pooled
-        }))
+        })
     }
 
     fn hidden(&self, sequences: &[&[u32]]) -> candle_core::Result<Vec<f32>> {
         let tokens = |ranges: &[Range<usize>]| ranges.last().map_or(0, |range| range.end);
-        Ok(self.run(sequences, |ranges, x| x[..tokens(ranges) * self.hidden].to_vec()))
+        self.run(sequences, |ranges, x| x[..tokens(ranges) * self.config.hidden_size].to_vec())
     }
 
     fn batch_tokens(&self) -> usize {

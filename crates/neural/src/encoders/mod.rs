@@ -1,0 +1,83 @@
+//! Encoders in the layouts of Hugging Face: a folder with `config.json`, `model.safetensors` and `tokenizer.json`.
+//!
+//! | `model_type` | run by |
+//! | --- | --- |
+//! | `bert`, or none | [`bert::Packed`] on a CPU where the shapes fit its kernels, else [`bert::Plain`] |
+//! | `roberta`, `xlm-roberta` | the same, with RoBERTa's positions |
+//! | `longformer` | [`Longformer`] |
+
+pub mod bert;
+mod config;
+mod layers;
+mod longformer;
+mod weights;
+
+use candle_core::Device;
+
+pub use bert::{Packed, Plain};
+pub use config::{Config, Kind};
+pub use longformer::Longformer;
+pub use weights::{Tensors, Weights};
+
+use crate::models::{ModelDir, ModelError};
+
+/// A model that turns sequences of token ids into vectors.
+pub trait Embed: Send + Sync {
+    /// Mean-pooled vectors of L2 norm 1, one after the other, for sequences of 1 to [`Config::max_tokens`] tokens.
+    ///
+    /// # Errors
+    /// For other sequences, for ids that the model does not have, and where candle fails (out of memory on a GPU, for
+    /// instance).
+    fn embed(&self, sequences: &[&[u32]]) -> candle_core::Result<Vec<f32>>;
+
+    /// The last layer's vectors of all tokens, `[tokens, hidden]`, the sequences one after the other.
+    ///
+    /// # Errors
+    /// As [`embed`](Self::embed).
+    fn hidden(&self, sequences: &[&[u32]]) -> candle_core::Result<Vec<f32>>;
+
+    /// Tokens of a batch (longest sequence times sequences) that suit it.
+    fn batch_tokens(&self) -> usize;
+
+    /// True where batches may run side by side on several threads.
+    fn parallel(&self) -> bool;
+}
+
+/// Reads an installed encoder of the kind that its `config.json` names: with fused kernels where there are some, the
+/// device is the CPU and the shapes fit, else in candle's operations. Also gives the SHA-256 of the weights.
+///
+/// # Errors
+/// [`ModelError::Io`] or [`ModelError::Unusable`], naming the file and the field or tensor.
+pub fn load(dir: &ModelDir, device: &Device) -> Result<(Box<dyn Embed>, Config, String), ModelError> {
+    let config = Config::read(&dir.file("config.json"))?;
+    let weights = Weights::read(&dir.file("model.safetensors"))?;
+    let checksum = weights.sha256().to_owned();
+    let model: Box<dyn Embed> = match config.kind() {
+        Kind::Longformer => Box::new(Longformer::new(&config, &weights, device)?),
+        _ if device.is_cpu() && Packed::fits(&config) => Box::new(Packed::new(&config, &weights)?),
+        _ => Box::new(Plain::new(&config, &weights, device)?),
+    };
+    Ok((model, config, checksum))
+}
+
+/// Refuses a tokenizer that gives ids without an embedding, or so few that it must be another model's.
+///
+/// Tables of embeddings are often longer than the vocabulary, by less than the [`PADDED`] rows to which they are rounded
+/// up.
+///
+/// # Errors
+/// [`ModelError::Unusable`], naming the folder and both numbers.
+pub fn check_vocabulary(dir: &ModelDir, tokens: usize, config: &Config) -> Result<(), ModelError> {
+    if (tokens..tokens.saturating_add(PADDED)).contains(&config.vocab_size) {
+        return Ok(());
+    }
+    let rows = config.vocab_size;
+    let reason = format!("tokenizer.json has {tokens} tokens, the model's embedding {rows} rows");
+    Err(ModelError::unusable(&dir.path, reason))
+}
+
+/// Rows to a whole multiple of which tables of embeddings are filled up, at most.
+const PADDED: usize = 128;
+
+#[cfg(test)]
+mod tests;
