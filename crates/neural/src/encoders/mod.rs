@@ -62,8 +62,7 @@ pub fn load(dir: &ModelDir, device: &Device) -> Result<(Box<dyn Embed>, Config, 
 
 /// Refuses a tokenizer that gives ids without an embedding, or so few that it must be another model's.
 ///
-/// Tables of embeddings are often longer than the vocabulary, by less than the [`PADDED`] rows to which they are rounded
-/// up.
+/// Tables of embeddings are often longer than the vocabulary, filled up to a whole multiple of at most 128 rows.
 ///
 /// # Errors
 /// [`ModelError::Unusable`], naming the folder and both numbers.
