@@ -22,7 +22,7 @@ from safetensors.torch import save_file
 from tokenizers import Tokenizer
 from transformers import BertConfig, BertModel
 
-CLS, SEP = 101, 102
+
 
 
 def share_of(name):
@@ -95,8 +95,10 @@ class WeSWin(torch.nn.Module):
         config.attention_probs_dropout_prob = 0.0
         self.encoder = BertModel.from_pretrained(folder, config=config, add_pooling_layer=False)
         self.snt_id = config.vocab_size
+        tokenizer = Tokenizer.from_file(os.path.join(folder, "tokenizer.json"))
+        self.start, self.end = tokenizer.token_to_id("[CLS]"), tokenizer.token_to_id("[SEP]")
         hidden = config.hidden_size
-        self.snt = torch.nn.Parameter(self.encoder.embeddings.word_embeddings.weight[SEP].detach().clone())
+        self.snt = torch.nn.Parameter(self.encoder.embeddings.word_embeddings.weight[self.end].detach().clone())
         self.boundary = torch.nn.Linear(hidden, 2)
         self.retrieval = torch.nn.Linear(hidden, 2)
         for head in (self.boundary, self.retrieval):
@@ -121,7 +123,7 @@ def batch_of(model, documents, chosen, device):
     rows, places, labels = [], [], []
     for row, (number, start, end, first, last) in enumerate(chosen):
         d = documents[number]
-        ids = [CLS]
+        ids = [model.start]
         for i in range(start, end):
             ids += d["ids"][i]
             if first <= i < last:
@@ -129,7 +131,7 @@ def batch_of(model, documents, chosen, device):
                 # The document's end is no boundary to be learnt; a sentence there may well hold an answer.
                 labels.append(d["labels"][i] if "question" in d or i + 1 < len(d["ids"]) else -100)
             ids.append(model.snt_id)
-        rows.append(ids + [SEP] + (d["question"] + [SEP] if "question" in d else []))
+        rows.append(ids + [model.end] + (d["question"] + [model.end] if "question" in d else []))
     longest = max(map(len, rows))
     ids = torch.tensor([r + [0] * (longest - len(r)) for r in rows], device=device)
     mask = torch.tensor([[1] * len(r) + [0] * (longest - len(r)) for r in rows], device=device)
@@ -184,7 +186,7 @@ def score(documents, probabilities, tau):
     return table
 
 
-def read_squad(paths, tokenizer, limit):
+def read_squad(paths, tokenizer, tokens):
     """A document a question: sentences' ids, labels (1: in the answer), the question's ids; those that train."""
     out = []
     for path in paths:
@@ -198,11 +200,11 @@ def read_squad(paths, tokenizer, limit):
                 ends = [m.end() for m in re.finditer(r"(?<=[.!?:])\s+|\n+", text)] + [len(text)]
                 spans = [(a, b) for a, b in zip([0] + ends, ends) if text[a:b].strip()]
                 encoded = tokenizer.encode_batch([text[a:b] for a, b in spans], add_special_tokens=False)
-                ids = [e.ids[:limit] for e in encoded]
                 for qa in paragraph["qas"]:
                     gold = [(a["answer_start"], a["answer_start"] + len(a["text"])) for a in qa["answers"]]
                     labels = np.array([any(a < e and s < b for s, e in gold) for a, b in spans], dtype=np.int64)
                     question = tokenizer.encode(qa["question"], add_special_tokens=False).ids[:64]
+                    ids = [e.ids[: tokens - 4 - len(question)] for e in encoded]
                     out.append({"id": qa["id"], "ids": ids, "labels": labels, "question": question})
     return out
 
@@ -289,9 +291,9 @@ def main():
     ]
     optimizer = torch.optim.AdamW(groups, lr=args.lr, betas=(0.9, 0.999), eps=1e-8)
     todo = list(sequences(train, args.tokens, args.partition))
-    length = lambda docs, s: sum(len(x) + 1 for x in docs[s[0]]["ids"][s[1] : s[2]])
+    length = lambda docs, s: sum(len(x) + 1 for x in docs[s[0]]["ids"][s[1] : s[2]]) + len(docs[s[0]].get("question", []))
     feed = batches([length(train, s) for s in todo], args.batch, args.seed)
-    asked = read_squad(args.questions, tokenizer, args.tokens - 3 - 65)
+    asked = read_squad(args.questions, tokenizer, args.tokens)
     todo_asked = list(sequences(asked, args.tokens, "cr-1"))
     feed_asked = batches([length(asked, s) for s in todo_asked], args.batch, args.seed)
     steps = max(1, int(-(-len(todo) // args.batch) * args.epochs))

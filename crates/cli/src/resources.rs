@@ -7,8 +7,8 @@ use std::sync::{Arc, OnceLock};
 use pericope_api::{Document, SentenceEncoder, TokenCounter};
 use pericope_index::ReferenceMeta;
 use pericope_neural::Remembered;
-use pericope_segment::counters::WordCounter;
 use pericope_neural::registry::build;
+use pericope_segment::counters::WordCounter;
 use pericope_segment::spec::Spec;
 use pericope_segment::{Chunker, Limits, Resources};
 

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+mod base;
 mod batches;
 #[doc(hidden)]
 pub mod encoders;
@@ -11,8 +12,10 @@ pub mod models;
 pub mod registry;
 mod remembered;
 mod tokens;
+pub mod training;
 pub mod weswin;
 
+pub use base::Base;
 pub use candle_core::Device;
 pub use minilm::MiniLm;
 pub use models::{ModelDir, ModelError};

@@ -15,9 +15,7 @@ use crate::{MiniLm, WordPieceCounter, weswin};
 #[must_use]
 pub fn segmenters() -> &'static [Entry] {
     static ALL: OnceLock<Vec<Entry>> = OnceLock::new();
-    ALL.get_or_init(|| {
-        pericope_segment::registry::list().to_vec()
-    })
+    ALL.get_or_init(|| pericope_segment::registry::list().to_vec())
 }
 
 /// Builds the chunker of a spec, whichever of all segmenters it names.

@@ -52,12 +52,20 @@ pub fn load(dir: &ModelDir, device: &Device) -> Result<(Box<dyn Embed>, Config, 
     let config = Config::read(&dir.file("config.json"))?;
     let weights = Weights::read(&dir.file("model.safetensors"))?;
     let checksum = weights.sha256().to_owned();
-    let model: Box<dyn Embed> = match config.kind() {
-        Kind::Longformer => Box::new(Longformer::new(&config, &weights, device)?),
-        _ if device.is_cpu() && Packed::fits(&config) => Box::new(Packed::new(&config, &weights)?),
-        _ => Box::new(Plain::new(&config, &weights, device)?),
-    };
-    Ok((model, config, checksum))
+    Ok((build(&config, &weights, device)?, config, checksum))
+}
+
+/// The model of `weights`: with fused kernels where there are some, the device is the CPU and the shapes fit, else in
+/// candle's operations.
+///
+/// # Errors
+/// [`ModelError::Unusable`], naming the tensor.
+pub fn build(config: &Config, weights: &dyn Tensors, device: &Device) -> Result<Box<dyn Embed>, ModelError> {
+    Ok(match config.kind() {
+        Kind::Longformer => Box::new(Longformer::new(config, weights, device)?),
+        _ if device.is_cpu() && Packed::fits(config) => Box::new(Packed::new(config, weights)?),
+        _ => Box::new(Plain::new(config, weights, device)?),
+    })
 }
 
 /// Refuses a tokenizer that gives ids without an embedding, or so few that it must be another model's.

@@ -101,21 +101,6 @@ impl WordPiece {
         ids.truncate(room);
     }
 
-    /// The ids of `text` alone, at most `limit` of them.
-    #[must_use]
-    pub fn pieces_of(&self, text: &str, limit: usize) -> Vec<u32> {
-        let mut ids = self.encode(text, limit.saturating_add(2));
-        ids.pop();
-        ids.drain(..ids.len().min(1));
-        ids
-    }
-
-    /// The ids of `[CLS]` and `[SEP]`.
-    #[must_use]
-    pub fn ends_of_sequences(&self) -> (u32, u32) {
-        (self.first, self.last)
-    }
-
     /// Calls `token` with the end of every token of `text`, in bytes; a word that is too long for the model counts as
     /// one token for every four bytes begun. Cuts at all white space, so that counting is additive over pieces.
     pub(super) fn ends(&self, text: &str, mut token: impl FnMut(usize)) {

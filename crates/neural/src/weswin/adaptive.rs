@@ -7,18 +7,18 @@ use super::sequence::Sentences;
 use super::weighting::Weighting;
 
 /// Weighted means of probabilities, sentence by sentence.
-pub(super) struct Means {
+pub(crate) struct Means {
     sums: Vec<f64>,
     weights: Vec<f64>,
 }
 
 impl Means {
-    pub(super) fn new(sentences: usize) -> Self {
+    pub(crate) fn new(sentences: usize) -> Self {
         Self { sums: vec![0.0; sentences], weights: vec![0.0; sentences] }
     }
 
     /// Takes in the predictions of a sequence; `weights` has one number a sentence of `read`.
-    pub(super) fn add(&mut self, window: &Window, odds: &[f32], weights: &[f64]) {
+    pub(crate) fn add(&mut self, window: &Window, odds: &[f32], weights: &[f64]) {
         for (i, &odds) in window.active.clone().zip(odds) {
             let weight = weights[i - window.read.start];
             self.sums[i] += weight / (1.0 + (-f64::from(odds)).exp());
@@ -38,7 +38,7 @@ impl Means {
         most <= tau || least > tau
     }
 
-    pub(super) fn all(&self) -> Vec<f64> {
+    pub(crate) fn all(&self) -> Vec<f64> {
         (0..self.sums.len()).map(|i| self.mean(i)).collect()
     }
 }

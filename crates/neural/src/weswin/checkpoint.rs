@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::weighting::Curve;
-use crate::bert::Tensors;
+use crate::encoders::Tensors;
 use crate::models::ModelError;
 
 /// How a checkpoint was made, and how it is used where nothing else is said.
@@ -133,6 +133,12 @@ impl Checkpoint {
         numbers.map_err(|e| problem(format!("tensor {name}: {e}")))
     }
 
+    /// The tensors by name.
+    #[must_use]
+    pub fn tensors(&self) -> &HashMap<String, Tensor> {
+        &self.tensors
+    }
+
     /// True where there is a tensor of that name.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
@@ -141,15 +147,15 @@ impl Checkpoint {
 }
 
 /// Where the embeddings of words are in a base model.
-const WORDS: &str = "embeddings.word_embeddings.weight";
+pub(crate) const WORDS: &str = "embeddings.word_embeddings.weight";
 
 /// A base model with a checkpoint's tensors in place of its own, and `[SNT]` as the last row of its vocabulary.
-pub(super) struct Tuned<'a> {
+pub(super) struct Overlaid<'a> {
     pub(super) base: &'a dyn Tensors,
     pub(super) checkpoint: &'a Checkpoint,
 }
 
-impl Tensors for Tuned<'_> {
+impl Tensors for Overlaid<'_> {
     fn tensor(&self, name: &str, shape: &[usize], device: &Device) -> Result<Tensor, ModelError> {
         let problem = |e: candle_core::Error| self.unusable(format!("tensor {name}: {e}"));
         if let Some(tensor) = self.checkpoint.tensors.get(name) {

@@ -14,12 +14,14 @@ mod sequence;
 mod shipped;
 mod weighting;
 
+pub(crate) use adaptive::Means;
+pub(crate) use checkpoint::WORDS;
 pub use checkpoint::{Checkpoint, Settings};
-pub use model::{Logits, WeSWin};
+pub use model::{Logits, QUESTION, WeSWin};
 pub use partition::{Partition, Window};
 pub use plan::Plan;
 pub(crate) use segmenter::WESWIN;
 pub use segmenter::WeSWinSegmenter;
-pub use sequence::{Sentences, sequence};
+pub use sequence::{Sentences, Special, sequence};
 pub use shipped::shipped;
 pub use weighting::{Curve, Weighting};

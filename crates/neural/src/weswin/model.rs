@@ -1,17 +1,18 @@
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use candle_core::Device;
 use rayon::prelude::*;
 
-use super::checkpoint::{Checkpoint, Settings, Tuned};
+use super::checkpoint::{Checkpoint, Overlaid, Settings};
 use super::partition::{Partition, Window};
 use super::sequence::{Sentences, Special, sequence};
+use crate::base::{Base, short};
 use crate::batches::Batches;
-use crate::bert::{Config, Embed, Packed, Plain, Weights};
-use crate::models::{ModelDir, ModelError};
-use crate::tokens::WordPiece;
+use crate::encoders::{self, Embed};
+use crate::models::ModelError;
+use crate::tokens::Subwords;
 
 /// A sequence's labelled sentences, and the log-odds of a boundary after each.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,7 +32,7 @@ const GROUP: usize = 256;
 /// does not depend on their number.
 pub struct WeSWin {
     encoder: Box<dyn Embed>,
-    words: WordPiece,
+    words: Arc<Subwords>,
     special: Special,
     hidden: usize,
     /// Row "ends a segment" less row "does not", and their biases' difference.
@@ -49,33 +50,27 @@ impl WeSWin {
     /// [`ModelError`], naming the file and the tensor: where the base model is missing or another one, or where shapes do
     /// not fit.
     pub fn load(checkpoint: &Checkpoint, device: &Device) -> Result<Self, ModelError> {
+        Self::on(&Base::open(&checkpoint.settings.base)?, checkpoint, device)
+    }
+
+    /// The same on a base model that has been read already.
+    ///
+    /// # Errors
+    /// As [`WeSWin::load`].
+    pub fn on(base: &Base, checkpoint: &Checkpoint, device: &Device) -> Result<Self, ModelError> {
         let settings = checkpoint.settings.clone();
-        let dir = base(&settings.base)?;
-        let (words, weights) = rayon::join(
-            || WordPiece::load(&dir.file("tokenizer.json")),
-            || Weights::read(&dir.file("model.safetensors")),
-        );
-        let (words, weights) = (words?, weights?);
-        if weights.sha256() != settings.base_sha256 {
-            let (own, wanted) = (short(weights.sha256()), short(&settings.base_sha256));
-            let reason = format!("it was trained on a base model with checksum {wanted}; {} has {own}", dir.name);
-            return Err(ModelError::unusable(checkpoint.path(), reason));
-        }
-        let mut config = Config::read(&dir.file("config.json"))?;
-        if settings.tokens < 8 || settings.tokens > config.max_position_embeddings {
-            let (asked, most) = (settings.tokens, config.max_position_embeddings);
-            let reason = format!("its sequences have {asked} tokens; its base model reads 8 to {most}");
+        base.expect(&settings.base_sha256, checkpoint.path())?;
+        let mut config = base.config.clone();
+        let most = config.max_tokens();
+        if settings.tokens < LEAST_TOKENS || settings.tokens > most {
+            let asked = settings.tokens;
+            let reason = format!("its sequences have {asked} tokens; its base model reads {LEAST_TOKENS} to {most}");
             return Err(ModelError::unusable(checkpoint.path(), reason));
         }
         let sentence = u32::try_from(config.vocab_size).unwrap_or(u32::MAX);
         config.vocab_size += 1;
         let hidden = config.hidden_size;
-        let tuned = Tuned { base: &weights, checkpoint };
-        let encoder: Box<dyn Embed> = if device.is_cpu() && Packed::fits(&config) {
-            Box::new(Packed::new(&config, &tuned)?)
-        } else {
-            Box::new(Plain::new(&config, &tuned, device)?)
-        };
+        let encoder = encoders::build(&config, &Overlaid { base: &base.weights, checkpoint }, device)?;
         let head = |name: &str| -> Result<(Vec<f32>, f32), ModelError> {
             let weight = checkpoint.numbers(&format!("{name}.weight"), &[2, hidden])?;
             let bias = checkpoint.numbers(&format!("{name}.bias"), &[2])?;
@@ -85,8 +80,8 @@ impl WeSWin {
         };
         let boundary = head("boundary")?;
         let retrieval = if checkpoint.has("retrieval.weight") { Some(head("retrieval")?) } else { None };
-        let (start, end) = words.ends_of_sequences();
-        let special = Special { start, end, sentence };
+        let words = Arc::clone(&base.tokens);
+        let special = Special { start: words.start(), end: words.end(), sentence };
         let fingerprint = format!("weswin:{}:{}", short(&settings.base_sha256), short(checkpoint.sha256()));
         Ok(Self {
             encoder,
@@ -123,7 +118,7 @@ impl WeSWin {
     #[must_use]
     pub fn tokenize(&self, sentences: &[&str]) -> Sentences {
         let limit = self.budget() - 1;
-        let ids: Vec<Vec<u32>> = sentences.par_iter().map(|text| self.words.pieces_of(text, limit)).collect();
+        let ids: Vec<Vec<u32>> = sentences.par_iter().map(|text| self.words.ids(text, limit)).collect();
         Sentences::new(ids.iter().map(Vec::as_slice), limit)
     }
 
@@ -164,7 +159,7 @@ impl WeSWin {
     /// As [`WeSWin::read`].
     pub fn relevance(&self, sentences: &Sentences, question: &str) -> candle_core::Result<Option<Vec<f32>>> {
         let Some(head) = &self.retrieval else { return Ok(None) };
-        let question = self.words.pieces_of(question, QUESTION.min(self.budget() / 2));
+        let question = self.words.ids(question, QUESTION.min(self.budget() / 2));
         let budget = self.budget() - question.len() - 1;
         let cut = Sentences::new((0..sentences.len()).map(|i| sentences.of(i)), budget - 1);
         let windows = Partition::Right(1).windows(&cut.tokens(), budget);
@@ -222,20 +217,10 @@ impl WeSWin {
 }
 
 /// Most tokens of a question that are read.
-const QUESTION: usize = 64;
+pub const QUESTION: usize = 64;
 
-fn short(checksum: &str) -> &str {
-    checksum.get(..12).unwrap_or(checksum)
-}
-
-/// The folder of a base model: a path, or the name of an installed one.
-fn base(name: &str) -> Result<ModelDir, ModelError> {
-    let path = PathBuf::from(name);
-    if name.contains(std::path::MAIN_SEPARATOR) || Path::new(name).join("config.json").is_file() {
-        return Ok(ModelDir { name: name.to_owned(), path });
-    }
-    crate::models::locate(name)
-}
+/// Fewest tokens of a sequence: `[CLS]`, a few words, `[SNT]` and `[EOS]`.
+const LEAST_TOKENS: usize = 16;
 
 impl std::fmt::Debug for WeSWin {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -65,7 +65,11 @@ impl Partition {
                     Partition::Stride(stride) => (read.start.saturating_add(stride)).min(read.end - 1),
                     Partition::Intersection(shared) => read.end.saturating_sub(shared),
                 }
-                .max(if matches!(self, Partition::Right(_) | Partition::Both(_)) { 0 } else { read.start + 1 })
+                .max(if matches!(self, Partition::Right(_) | Partition::Both(_)) {
+                    0
+                } else {
+                    read.start + 1
+                })
             };
             windows.push(window);
         }

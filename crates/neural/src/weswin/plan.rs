@@ -33,7 +33,10 @@ impl FromStr for Plan {
     /// `cr-1`, or `adaptive:base=cr-1,refine=ss-4,margin=0.2` (these are the defaults).
     fn from_str(text: &str) -> Result<Self, String> {
         if !text.starts_with("adaptive") {
-            return text.parse().map(Plan::All).map_err(|e| format!("{e}, and adaptive:base=cr-1,refine=ss-4,margin={MARGIN}"));
+            return text
+                .parse()
+                .map(Plan::All)
+                .map_err(|e| format!("{e}, and adaptive:base=cr-1,refine=ss-4,margin={MARGIN}"));
         }
         let spec = Spec::parse(text).map_err(|e| e.to_string())?;
         if let Some(key) = spec.args.keys().find(|key| !["base", "refine", "margin"].contains(&key.as_str())) {

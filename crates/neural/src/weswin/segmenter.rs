@@ -17,7 +17,11 @@ pub(crate) const WESWIN: Entry = Entry {
     name: "weswin",
     summary: "a trained model's boundary probabilities, read in overlapping windows (English)",
     keys: &[
-        Key { name: "model", default: "shipped", doc: "a checkpoint: `shipped`, or a file or folder of `pericope train`" },
+        Key {
+            name: "model",
+            default: "shipped",
+            doc: "a checkpoint: `shipped`, or a file or folder of `pericope train`",
+        },
         Key {
             name: "partition",
             default: "",

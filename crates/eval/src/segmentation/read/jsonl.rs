@@ -24,7 +24,9 @@ pub(super) fn read(path: &Path) -> Result<Vec<Result<Segmented, String>>, DataEr
     let place = |number: usize| format!("{}:{}", path.display(), number + 1);
     // Line by line, so that one bad byte costs its document and not the whole set.
     let text = |line| std::str::from_utf8(line).map_err(|e| format!("it is not UTF-8: {e}"));
-    Ok(lines.map(|(i, line)| text(line).and_then(parse).map_err(|problem| format!("{}: {problem}", place(i)))).collect())
+    Ok(lines
+        .map(|(i, line)| text(line).and_then(parse).map_err(|problem| format!("{}: {problem}", place(i))))
+        .collect())
 }
 
 fn parse(line: &str) -> Result<Segmented, String> {
@@ -58,7 +60,8 @@ mod tests {
     fn bad_lines_are_named() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.jsonl");
-        let text = b"\xef\xbb\xbf\n{\"id\":\"d\",\"sentences\":[\"a\"],\"boundaries\":[]}\nnonsense\r\n{\"id\":\"\xff\"}\n";
+        let text =
+            b"\xef\xbb\xbf\n{\"id\":\"d\",\"sentences\":[\"a\"],\"boundaries\":[]}\nnonsense\r\n{\"id\":\"\xff\"}\n";
         std::fs::write(&path, text).unwrap();
         let found = read(&path).unwrap();
         assert_eq!((found.len(), found.iter().filter(|one| one.is_ok()).count()), (3, 1));

@@ -1,0 +1,63 @@
+use sha2::{Digest, Sha256};
+
+use crate::weswin::Sentences;
+
+/// A document whose boundaries are known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Labelled {
+    /// Its id, which decides its [`Part`].
+    pub id: String,
+    /// Its sentences as the base model's tokens.
+    pub sentences: Sentences,
+    /// True where a segment ends after the sentence; the last one's entry is not used.
+    pub ends: Vec<bool>,
+}
+
+/// A question about a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asked {
+    /// The document's sentences.
+    pub sentences: Sentences,
+    /// True for sentences inside the answer.
+    pub relevant: Vec<bool>,
+    /// The question's tokens.
+    pub question: Vec<u32>,
+}
+
+/// What a document serves for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Part {
+    /// To learn from: 80 in 100.
+    Train,
+    /// To stop by and to tune on: 10 in 100.
+    Validation,
+    /// For figures that are reported: 10 in 100.
+    Test,
+}
+
+/// The part of a document, by the SHA-256 of its id alone: its first eight bytes, a big-endian number, modulo 10; 0 is
+/// test, 1 validation. It stays what it is whatever else a collection holds.
+#[must_use]
+pub fn part_of(id: &str) -> Part {
+    let digest = Sha256::digest(id.as_bytes());
+    let number = digest.iter().take(8).fold(0u64, |number, &byte| number << 8 | u64::from(byte));
+    match number % 10 {
+        0 => Part::Test,
+        1 => Part::Validation,
+        _ => Part::Train,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Part, part_of};
+
+    #[test]
+    fn parts_are_of_the_sizes_said_and_stay() {
+        let parts: Vec<Part> = (0..10_000).map(|i| part_of(&format!("document {i}"))).collect();
+        let count = |part| parts.iter().filter(|&&p| p == part).count();
+        assert!((900..1100).contains(&count(Part::Test)) && (900..1100).contains(&count(Part::Validation)));
+        // By Python: int.from_bytes(hashlib.sha256(b"a").digest()[:8], "big") % 10 is 0, of b"b" 6, of b"d" 9.
+        assert_eq!(["a", "b", "d"].map(part_of), [Part::Test, Part::Train, Part::Train]);
+    }
+}

@@ -1,0 +1,96 @@
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::models::ModelError;
+use crate::weswin::Partition;
+
+/// Why a training ended early.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TrainError {
+    /// The base model or a checkpoint cannot be used, or not be written.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// candle failed: out of memory, most likely.
+    #[error("training failed: {0}")]
+    Candle(#[from] candle_core::Error),
+    /// A file of the training's own.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// It was asked to stop; the same call goes on from here.
+    #[error("interrupted after {step} steps; the same command goes on from there")]
+    Interrupted {
+        /// Steps done.
+        step: usize,
+    },
+    /// There is nothing to train on, or the options contradict each other.
+    #[error("{0}")]
+    Options(String),
+}
+
+/// How a WeSWin is trained. The defaults are for MiniLM on two cores.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Options {
+    /// Tokens of a sequence, special tokens included.
+    pub tokens: usize,
+    /// How documents become training sequences: `cr-1`, or `ss-4` where documents are few.
+    pub partition: String,
+    /// Lower layers that stay as they are; their outputs are worked out once and kept on disk. With 0, `[SNT]`'s own
+    /// embedding is trained too; else it stays that of `[SEP]`.
+    pub frozen: usize,
+    /// Passes over the training sequences, at most.
+    pub epochs: f64,
+    /// Sequences of a step.
+    pub batch: usize,
+    /// Sequences whose gradients are worked out together; those of a step are added up. Bounds memory.
+    pub micro_batch: usize,
+    /// Highest learning rate of the encoder.
+    pub learning_rate: f64,
+    /// Highest learning rate of the heads.
+    pub head_learning_rate: f64,
+    /// Share of the steps in which the rate rises from 0; then it falls to 0 at the end.
+    pub warm_up: f64,
+    /// Weight decay of the encoder's matrices.
+    pub decay: f64,
+    /// Norm that the gradient is scaled down to where it is longer.
+    pub clip: f64,
+    /// Validations without a better F1 after which training ends.
+    pub patience: usize,
+    /// Validations an epoch.
+    pub validations: usize,
+    /// A batch of questions comes with every so many steps, where there are questions.
+    pub questions_every: usize,
+    /// Steps at most; 0: as many as the epochs have.
+    pub max_steps: usize,
+    /// Seed of the order of sequences.
+    pub seed: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            tokens: 512,
+            partition: Partition::Right(1).to_string(),
+            frozen: 3,
+            epochs: 4.0,
+            batch: 8,
+            micro_batch: 2,
+            learning_rate: 1.5e-4,
+            head_learning_rate: 1e-3,
+            warm_up: 0.05,
+            decay: 0.01,
+            clip: 1.0,
+            patience: 3,
+            validations: 1,
+            questions_every: 6,
+            max_steps: 0,
+            seed: 7,
+        }
+    }
+}

@@ -1,0 +1,90 @@
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
+use candle_core::{Device, Tensor, Var};
+use serde::{Deserialize, Serialize};
+
+use super::adamw::{AdamW, Moments};
+use super::options::{Options, TrainError};
+use crate::models::ModelError;
+
+/// Where a training stands.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Progress {
+    /// Says what was trained how: another training's state is refused.
+    pub(super) fingerprint: String,
+    pub(super) options: Options,
+    /// Steps done.
+    pub(super) step: usize,
+    /// Best validation F1, and the step that it was found at.
+    pub(super) best: Option<(f64, usize)>,
+    /// Validations since.
+    pub(super) stale: usize,
+    /// The boundary loss of every step.
+    pub(super) losses: Vec<f32>,
+    pub(super) seconds: f64,
+}
+
+/// Key of [`Progress`] in the safetensors header: one file, so that a crash never leaves two that do not belong together.
+const KEY: &str = "training";
+
+pub(super) fn save(
+    path: &Path,
+    progress: &Progress,
+    variables: &BTreeMap<String, Var>,
+    optimizer: &AdamW,
+) -> Result<(), TrainError> {
+    let io = |source| TrainError::Io { path: path.to_owned(), source };
+    let mut tensors: BTreeMap<String, &Tensor> = BTreeMap::new();
+    for (name, variable) in variables {
+        tensors.insert(format!("v/{name}"), variable.as_tensor());
+    }
+    let mut steps = BTreeMap::new();
+    for (name, moments) in optimizer.moments() {
+        tensors.insert(format!("m/{name}"), &moments.first);
+        tensors.insert(format!("s/{name}"), &moments.second);
+        steps.insert(name, moments.steps);
+    }
+    let text = serde_json::to_string(&(progress, steps)).map_err(|e| unusable(path, &e))?;
+    let bytes = safetensors::serialize(tensors, Some(HashMap::from([(KEY.to_owned(), text)])));
+    let bytes = bytes.map_err(|e| unusable(path, &e))?;
+    let unfinished = path.with_extension("unfinished");
+    std::fs::write(&unfinished, bytes).and_then(|()| std::fs::rename(&unfinished, path)).map_err(io)
+}
+
+/// What [`save`] wrote: the progress, the variables' values, the optimizer. `None` where there is no file.
+#[allow(clippy::type_complexity)]
+pub(super) fn load(
+    path: &Path,
+    device: &Device,
+) -> Result<Option<(Progress, HashMap<String, Tensor>, AdamW)>, TrainError> {
+    let bytes = match std::fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(source) => return Err(TrainError::Io { path: path.to_owned(), source }),
+    };
+    let (_, header) = safetensors::SafeTensors::read_metadata(&bytes).map_err(|e| unusable(path, &e))?;
+    let text = header.metadata().as_ref().and_then(|all| all.get(KEY));
+    let text = text.ok_or_else(|| unusable(path, &"it is no training state"))?;
+    let (progress, steps): (Progress, BTreeMap<String, u32>) =
+        serde_json::from_str(text).map_err(|e| unusable(path, &e))?;
+    let mut values = HashMap::new();
+    let mut moments: BTreeMap<String, (Option<Tensor>, Option<Tensor>)> = BTreeMap::new();
+    for (name, tensor) in candle_core::safetensors::load_buffer(&bytes, device)? {
+        match name.split_once('/') {
+            Some(("v", name)) => drop(values.insert(name.to_owned(), tensor)),
+            Some(("m", name)) => moments.entry(name.to_owned()).or_default().0 = Some(tensor),
+            Some(("s", name)) => moments.entry(name.to_owned()).or_default().1 = Some(tensor),
+            _ => return Err(unusable(path, &format!("unexpected tensor {name}")).into()),
+        }
+    }
+    let whole = moments.into_iter().filter_map(|(name, (first, second))| {
+        let steps = steps.get(&name).copied()?;
+        Some((name, Moments { steps, first: first?, second: second? }))
+    });
+    Ok(Some((progress, values, AdamW::resume(whole.collect()))))
+}
+
+fn unusable(path: &Path, reason: &dyn std::fmt::Display) -> ModelError {
+    ModelError::unusable(path, reason)
+}

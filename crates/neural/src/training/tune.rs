@@ -1,0 +1,177 @@
+use serde::Serialize;
+
+use super::data::Labelled;
+use super::options::TrainError;
+use crate::weswin::{Curve, Logits, Means, Partition, Sentences, Settings, WeSWin, Weighting, Window};
+
+/// What is tried on validation documents (Abbasi 2024, tuning).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Grid {
+    /// Partitions; the logits of each are worked out once.
+    pub partitions: Vec<Partition>,
+    /// Weightings, all tried on the same logits. One alone is tried where a partition does not overlap.
+    pub weightings: Vec<Weighting>,
+    /// Thresholds in `[0, 1]`.
+    pub thresholds: Vec<f64>,
+}
+
+impl Default for Grid {
+    /// cr-1, ss-6, ss-4, ss-2; uniform, and lin, poly and lob with k = 5, 8, 10, 12, e = 0.1 and p = 2; thresholds from
+    /// 0.2 to 0.7 by 0.01.
+    fn default() -> Self {
+        let mut weightings = vec![Weighting::Uniform];
+        for k in [5, 8, 10, 12] {
+            weightings.push(Weighting::Linear { k, e: 0.1 });
+            weightings.push(Weighting::Polynomial { k, p: 2, e: 0.1 });
+            weightings.push(Weighting::Observed { k, e: 0.1 });
+        }
+        Self {
+            partitions: vec![Partition::Right(1), Partition::Stride(6), Partition::Stride(4), Partition::Stride(2)],
+            weightings,
+            thresholds: (20..=70).map(|t| f64::from(t) / 100.0).collect(),
+        }
+    }
+}
+
+/// A setting and how it does.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Tried {
+    /// `ss-4`.
+    pub partition: String,
+    /// `mean:lin_k5_e0.1`.
+    pub weights: String,
+    /// The threshold that suits it best.
+    pub tau: f64,
+    /// F1 of exact boundaries over all documents, 0 to 1.
+    pub f1: f64,
+    /// Tokens read, special tokens included.
+    pub tokens: u64,
+}
+
+/// What tuning found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tuning {
+    /// Every partition with every weighting, in the grid's order.
+    pub tried: Vec<Tried>,
+    /// The one with the highest F1; of equals the first.
+    pub best: Tried,
+    /// How good predictions are by their place in a sequence, measured with ss-4.
+    pub curve: Curve,
+}
+
+impl Tuning {
+    /// Settings with what was found best.
+    #[must_use]
+    pub fn applied(&self, settings: Settings) -> Settings {
+        let Tried { partition, weights, tau, .. } = self.best.clone();
+        Settings { partition, weights, tau, curve: self.curve.clone(), ..settings }
+    }
+}
+
+/// Tries partitions, weightings and thresholds on documents; the encoder reads each partition's sequences once.
+///
+/// # Errors
+/// Where the model fails, or there is no document or nothing to try.
+pub fn tune(model: &WeSWin, documents: &[Labelled], grid: &Grid) -> Result<Tuning, TrainError> {
+    let read = |partition: Partition| -> Result<(Vec<(usize, Logits)>, u64), TrainError> {
+        let before = model.tokens_read();
+        let logits = logits(model, documents, partition)?;
+        Ok((logits, model.tokens_read() - before))
+    };
+    let stride = Partition::Stride(4);
+    let observed = read(stride)?;
+    let curve = curve(documents, &observed.0);
+    let mut tried = Vec::new();
+    for &partition in &grid.partitions {
+        let (logits, tokens) = if partition == stride { observed.clone() } else { read(partition)? };
+        for (i, &weighting) in grid.weightings.iter().enumerate() {
+            if i > 0 && !partition.overlaps() {
+                break;
+            }
+            let probabilities = average(documents, &logits, weighting, &curve);
+            let (f1, tau) = best(documents, &probabilities, &grid.thresholds);
+            let (partition, weights) = (partition.to_string(), weighting.to_string());
+            tried.push(Tried { partition, weights, tau, f1, tokens });
+        }
+    }
+    let best = tried.iter().cloned().reduce(|best, next| if next.f1 > best.f1 { next } else { best });
+    let best = best.ok_or_else(|| TrainError::Options("there is nothing to tune".into()))?;
+    Ok(Tuning { tried, best, curve })
+}
+
+/// The best F1 with one pass of cr-1, and its threshold.
+pub(super) fn best_threshold(model: &WeSWin, documents: &[Labelled]) -> Result<(f64, f64), TrainError> {
+    let logits = logits(model, documents, Partition::Right(1))?;
+    let probabilities = average(documents, &logits, Weighting::Uniform, &Curve::default());
+    let thresholds: Vec<f64> = (5..=80).map(|t| f64::from(t) / 100.0).collect();
+    Ok(best(documents, &probabilities, &thresholds))
+}
+
+fn logits(model: &WeSWin, documents: &[Labelled], partition: Partition) -> Result<Vec<(usize, Logits)>, TrainError> {
+    let sentences: Vec<&Sentences> = documents.iter().map(|d| &d.sentences).collect();
+    let windows: Vec<(usize, Window)> = (sentences.iter().enumerate())
+        .flat_map(|(d, document)| model.windows(document, partition).into_iter().map(move |w| (d, w)))
+        .collect();
+    let owners: Vec<usize> = windows.iter().map(|(d, _)| *d).collect();
+    Ok(owners.into_iter().zip(model.read(&sentences, windows)?).collect())
+}
+
+/// Places at each edge of a sequence that are told apart.
+const EDGE: usize = 12;
+
+/// Mean losses by place: from the first sentence and from the last, where the other edge is further away than that, and
+/// elsewhere.
+fn curve(documents: &[Labelled], logits: &[(usize, Logits)]) -> Curve {
+    let (mut left, mut right, mut middle) = ([(0.0, 0u32); EDGE], [(0.0, 0u32); EDGE], (0.0, 0u32));
+    for (d, Logits { window, odds }) in logits {
+        let ends = &documents[*d].ends;
+        let last = ends.len().saturating_sub(1);
+        for (i, &odds) in window.active.clone().zip(odds).filter(|&(i, _)| i < last) {
+            let towards = if ends[i] { -f64::from(odds) } else { f64::from(odds) };
+            let loss = towards.max(0.0) + (-towards.abs()).exp().ln_1p();
+            let (from_left, from_right) = (i - window.read.start, window.read.end - 1 - i);
+            let place = match (from_left.cmp(&from_right), from_left < EDGE, from_right < EDGE) {
+                (std::cmp::Ordering::Less, true, _) => &mut left[from_left],
+                (std::cmp::Ordering::Greater, _, true) => &mut right[from_right],
+                _ => &mut middle,
+            };
+            place.0 += loss;
+            place.1 += 1;
+        }
+    }
+    let everywhere = left.iter().chain(&right).chain(std::iter::once(&middle));
+    let (sum, count) = everywhere.fold((0.0, 0), |(sum, count), place| (sum + place.0, count + place.1));
+    let overall = sum / f64::from(count.max(1));
+    let mean = |&(sum, count): &(f64, u32)| if count > 0 { sum / f64::from(count) } else { overall };
+    let means = |places: &[(f64, u32)]| places.iter().map(mean).collect::<Vec<f64>>();
+    Curve::from_losses(&means(&left), &means(&right), mean(&middle))
+}
+
+fn average(documents: &[Labelled], logits: &[(usize, Logits)], weighting: Weighting, curve: &Curve) -> Vec<Vec<f64>> {
+    let mut means: Vec<Means> = documents.iter().map(|d| Means::new(d.sentences.len())).collect();
+    for (d, Logits { window, odds }) in logits {
+        means[*d].add(window, odds, &weighting.weights(window.read.len(), curve));
+    }
+    means.iter().map(Means::all).collect()
+}
+
+/// The highest micro F1 over thresholds, and the first threshold that has it.
+fn best(documents: &[Labelled], probabilities: &[Vec<f64>], thresholds: &[f64]) -> (f64, f64) {
+    let mut found = (-1.0, 0.5);
+    for &tau in thresholds {
+        let (mut hits, mut proposed, mut true_ones) = (0u64, 0u64, 0u64);
+        for (document, p) in documents.iter().zip(probabilities) {
+            let gaps = p.len().saturating_sub(1);
+            for (&p, &end) in p[..gaps].iter().zip(&document.ends) {
+                hits += u64::from(p > tau && end);
+                proposed += u64::from(p > tau);
+                true_ones += u64::from(end);
+            }
+        }
+        let f1 = 2.0 * hits as f64 / (proposed + true_ones).max(1) as f64;
+        if f1 > found.0 {
+            found = (f1, tau);
+        }
+    }
+    found
+}

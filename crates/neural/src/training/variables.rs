@@ -1,0 +1,164 @@
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+
+use candle_core::{Device, Tensor, Var};
+
+use super::options::TrainError;
+use crate::base::Base;
+use crate::encoders::{Config, Kind, Longformer, Plain, Tensors};
+use crate::models::ModelError;
+use crate::weswin::WORDS;
+
+/// A base model whose upper layers are variables; the others stay as they are.
+pub(super) struct Variables<'a> {
+    base: &'a Base,
+    device: Device,
+    /// Layers below this one stay.
+    frozen: usize,
+    /// Tensors that replace the base model's to begin with: those of a checkpoint that training goes on from.
+    initial: HashMap<String, Tensor>,
+    trained: RefCell<BTreeMap<String, Var>>,
+    kept: RefCell<HashMap<String, Tensor>>,
+}
+
+impl<'a> Variables<'a> {
+    pub(super) fn new(base: &'a Base, device: &Device, frozen: usize, initial: HashMap<String, Tensor>) -> Self {
+        let (trained, kept) = (RefCell::default(), RefCell::default());
+        Self { base, device: device.clone(), frozen, initial, trained, kept }
+    }
+
+    /// The base model's configuration with `[SNT]` in its vocabulary.
+    pub(super) fn config(&self) -> Config {
+        let mut config = self.base.config.clone();
+        config.vocab_size += 1;
+        config
+    }
+
+    /// The encoder as it is now.
+    pub(super) fn encoder(&self) -> Result<Layers, ModelError> {
+        let config = self.config();
+        Ok(match config.kind() {
+            Kind::Longformer => Layers::Longformer(Longformer::new(&config, self, &self.device)?),
+            _ => Layers::Plain(Plain::new(&config, self, &self.device)?),
+        })
+    }
+
+    /// The variable `name`: as in the checkpoint that training began from, or else of `fresh` numbers.
+    pub(super) fn variable(&self, name: &str, fresh: impl FnOnce() -> Result<Tensor, ModelError>) -> Loaded {
+        if let Some(variable) = self.trained.borrow().get(name) {
+            return Ok(variable.as_tensor().clone());
+        }
+        let start = match self.initial.get(name) {
+            Some(tensor) => tensor.to_device(&self.device).map_err(|e| self.unusable(format!("tensor {name}: {e}")))?,
+            None => fresh()?,
+        };
+        let variable = Var::from_tensor(&start).map_err(|e| self.unusable(format!("tensor {name}: {e}")))?;
+        let tensor = variable.as_tensor().clone();
+        self.trained.borrow_mut().insert(name.to_owned(), variable);
+        Ok(tensor)
+    }
+
+    /// The embedding of `[SNT]` where it is not trained.
+    pub(super) fn sentence(&self) -> Loaded {
+        let config = self.config();
+        self.tensor(WORDS, &[config.vocab_size, config.hidden_size], &self.device)?;
+        self.kept("snt", || Err(self.unusable("there is no [SNT]".into())))
+    }
+
+    /// All variables by name.
+    pub(super) fn all(&self) -> BTreeMap<String, Var> {
+        self.trained.borrow().clone()
+    }
+
+    /// Sets all variables to saved values.
+    pub(super) fn restore(&self, saved: &HashMap<String, Tensor>) -> Result<(), TrainError> {
+        for (name, variable) in self.trained.borrow().iter() {
+            let Some(value) = saved.get(name) else {
+                return Err(TrainError::Options(format!("the saved state has no {name}: it is another training's")));
+            };
+            variable.set(&value.to_device(&self.device)?)?;
+        }
+        Ok(())
+    }
+
+    fn trains(&self, name: &str) -> bool {
+        let layer = name.strip_prefix("encoder.layer.").and_then(|rest| rest.split('.').next()?.parse::<usize>().ok());
+        layer.is_some_and(|layer| layer >= self.frozen)
+    }
+
+    fn kept(&self, name: &str, make: impl FnOnce() -> Loaded) -> Loaded {
+        if let Some(tensor) = self.kept.borrow().get(name) {
+            return Ok(tensor.clone());
+        }
+        let tensor = make()?;
+        self.kept.borrow_mut().insert(name.to_owned(), tensor.clone());
+        Ok(tensor)
+    }
+
+    /// The embedding that `[SNT]` begins with: that of the token which ends sequences.
+    fn sentence_row(&self, shape: &[usize]) -> Loaded {
+        let [rows, hidden] = *shape else { return Err(self.unusable("the vocabulary is no table".into())) };
+        let base = self.kept(WORDS, || self.base.weights.tensor(WORDS, &[rows - 1, hidden], &self.device))?;
+        let row = base.get(self.base.tokens.end() as usize);
+        row.map_err(|e| self.unusable(format!("tensor {WORDS}: {e}")))
+    }
+}
+
+type Loaded = Result<Tensor, ModelError>;
+
+impl Tensors for Variables<'_> {
+    fn tensor(&self, name: &str, shape: &[usize], device: &Device) -> Loaded {
+        if name == WORDS {
+            let problem = |e: candle_core::Error| self.unusable(format!("tensor {name}: {e}"));
+            let row = if self.frozen == 0 {
+                self.variable("snt", || self.sentence_row(shape))?
+            } else {
+                self.kept("snt", || match self.initial.get("snt") {
+                    Some(row) => row.to_device(device).map_err(problem),
+                    None => self.sentence_row(shape),
+                })?
+            };
+            self.sentence_row(shape)?;
+            let base = self.kept(WORDS, || Err(self.unusable("the vocabulary is not there".into())))?;
+            return row.unsqueeze(0).and_then(|row| Tensor::cat(&[&base, &row], 0)).map_err(problem);
+        }
+        let load = || match self.initial.get(name) {
+            Some(tensor) if tensor.dims() == shape => {
+                tensor.to_device(device).map_err(|e| self.unusable(format!("tensor {name}: {e}")))
+            }
+            _ => self.base.weights.tensor(name, shape, device),
+        };
+        if self.trains(name) { self.variable(name, load) } else { self.kept(name, load) }
+    }
+
+    fn unusable(&self, reason: String) -> ModelError {
+        self.base.weights.unusable(reason)
+    }
+}
+
+/// An encoder that gradients go through.
+pub(super) enum Layers {
+    Plain(Plain),
+    Longformer(Longformer),
+}
+
+impl Layers {
+    /// What the first layer reads, `[sequences, longest, hidden]`, and the mask.
+    pub(super) fn embed(&self, sequences: &[&[u32]]) -> candle_core::Result<(Tensor, Tensor)> {
+        match self {
+            Layers::Plain(model) => model.embed_tokens(sequences),
+            Layers::Longformer(model) => model.embed_tokens(sequences),
+        }
+    }
+
+    /// The output of the last of `layers` on the input of the first.
+    pub(super) fn run(&self, x: &Tensor, mask: &Tensor, layers: std::ops::Range<usize>) -> candle_core::Result<Tensor> {
+        match self {
+            Layers::Plain(model) => model.run_layers(x, mask, layers),
+            Layers::Longformer(model) => {
+                let first: Vec<&[usize]> = vec![&[0]; mask.dim(0)?];
+                model.run_layers(x, mask, &first, layers)
+            }
+        }
+    }
+}
