@@ -18,7 +18,7 @@ import time
 
 import numpy as np
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
 from transformers import BertConfig, BertModel
 
@@ -259,6 +259,7 @@ def main():
     parser.add_argument("--decay", type=float, default=0.01)
     parser.add_argument("--dropout", type=float, default=0.1)
     parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--eval-every", type=int, default=0, help="steps between validations, instead of --evals")
     parser.add_argument("--evals", type=int, default=2, help="validations an epoch")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--base-name", default="minilm", help="how the checkpoint names its base model")
@@ -266,6 +267,7 @@ def main():
     parser.add_argument("--bf16", action="store_true")
     parser.add_argument("--questions", nargs="*", default=[], help="SQuAD-layout files for the retrieval head")
     parser.add_argument("--questions-every", type=int, default=6, help="a batch of questions every so many steps")
+    parser.add_argument("--start", help="a checkpoint to go on from instead of the base model")
     parser.add_argument("--max-steps", type=int, default=0)
     parser.add_argument("--all", action="store_true", help="train on every document, and validate on none")
     parser.add_argument("--trace", help="write the loss of every step to this JSON file")
@@ -282,6 +284,14 @@ def main():
     if args.all:
         train, valid = free, []
     model = WeSWin(args.base, args.frozen, args.dropout).to(device)
+    if args.start:
+        tensors = load_file(args.start)
+        model.snt.data.copy_(tensors.pop("snt").float())
+        for name in ("boundary", "retrieval"):
+            getattr(model, name).load_state_dict({k: tensors.pop(f"{name}.{k}").float() for k in ("weight", "bias")})
+        prefix = "encoder."
+        missing = model.encoder.encoder.load_state_dict({k[len(prefix) :]: v.float() for k, v in tensors.items()}, strict=False)
+        assert not missing.unexpected_keys, missing
     named = [(n, p) for n, p in model.named_parameters() if p.requires_grad]
     heads = lambda n: n.startswith(("boundary", "retrieval", "snt"))
     groups = [
@@ -303,7 +313,7 @@ def main():
     print(f"{len(train)} documents, {len(todo)} sequences, {steps} steps; {len(valid)} for validation", flush=True)
     print(f"{len(asked)} questions, {len(todo_asked)} sequences", flush=True)
     step, best, began, running, trace = 0, -1.0, time.time(), [], []
-    every = max(1, int(len(todo) / args.batch / args.evals))
+    every = args.eval_every or max(1, int(len(todo) / args.batch / args.evals))
     while step < steps:
         rate = args.lr * min((step + 1) / warm, (steps - step) / max(1, steps - warm))
         for group in optimizer.param_groups:

@@ -42,6 +42,12 @@ pub trait Segmenter: Send + Sync {
     /// [`SegmentError`] where an encoder fails or the document asks for something that the segmenter cannot do.
     fn cut(&self, document: &Document) -> Result<Cuts, SegmentError>;
 
+    /// Tokens that went through this segmenter's own model since it was loaded; `None` where it has none, or does not
+    /// count. Segmenters that share a model share the count.
+    fn tokens_read(&self) -> Option<u64> {
+        None
+    }
+
     /// Cuts a document into `segments` segments, the number known beforehand (as the literature's comparisons do).
     ///
     /// The default takes the highest scores; segmenters without scores do not know how.

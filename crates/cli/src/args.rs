@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use pericope_neural::training::Part;
 
 /// Cut documents into passages, index them, and measure what the cutting does to retrieval and answers.
 #[derive(Debug, Parser)]
@@ -39,6 +40,12 @@ pub enum Command {
     /// Make question sets
     #[command(subcommand)]
     Dataset(DatasetCommand),
+    /// Train a segmenter on documents whose boundaries are known
+    #[command(subcommand)]
+    Train(TrainCommand),
+    /// Try settings on validation documents and show which does best
+    #[command(after_help = TUNE_EXAMPLES)]
+    Tune(TuneArgs),
     /// Get and check model files
     #[command(subcommand)]
     Models(ModelsCommand),
@@ -156,6 +163,9 @@ pub struct SegmentEvalArgs {
     /// Seed of that draw
     #[arg(long, value_name = "N", default_value_t = 7)]
     pub seed: u64,
+    /// Only the documents of this part, as `pericope train` parts them by their ids: train, validation or test
+    #[arg(long, value_name = "PART")]
+    pub part: Option<Part>,
     /// Draw the segmentations as coloured bars, the truth on top (at most 40 documents)
     #[arg(long, value_name = "FILE.svg")]
     pub plot: Option<PathBuf>,
@@ -345,6 +355,117 @@ pub struct FromDocsArgs {
     #[arg(long)]
     pub json: bool,
 }
+
+/// `pericope train`
+#[derive(Debug, Subcommand)]
+pub enum TrainCommand {
+    /// WeSWin: a boundary's probability after each sentence, read in windows; with questions, WeSWin-Ret
+    #[command(after_help = TRAIN_WESWIN_EXAMPLES)]
+    Weswin(TrainWeswinArgs),
+}
+
+/// `pericope train weswin`
+#[derive(Debug, Args)]
+pub struct TrainWeswinArgs {
+    /// Documents with known boundaries, as segment-eval reads them; may be given several times
+    #[arg(long, required = true, value_name = "PATH")]
+    pub data: Vec<PathBuf>,
+    /// Questions in SQuAD's layout, for the head that says which sentences answer; may be given several times
+    #[arg(long, value_name = "FILE.json")]
+    pub questions: Vec<PathBuf>,
+    /// Folder of the model and of the state that an interrupted training goes on from
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+    /// Base model: the name of an installed one, or a folder with config.json, model.safetensors and tokenizer.json
+    #[arg(long, value_name = "NAME|DIR", default_value = "minilm")]
+    pub base: String,
+    /// Go on from a trained model instead of the base model: `shipped`, or a file or folder of an earlier training
+    #[arg(long, value_name = "MODEL")]
+    pub start: Option<String>,
+    /// Train on all documents, those that are otherwise kept for validation and test too
+    #[arg(long)]
+    pub no_holdout: bool,
+    /// Tokens of a sequence, special tokens included [default: what the base model reads, at most 512]
+    #[arg(long, value_name = "N")]
+    pub tokens: Option<usize>,
+    /// Training sequences: cr-1, or ss-4 where documents are few
+    #[arg(long, value_name = "PARTITION", default_value = "cr-1")]
+    pub partition: String,
+    /// Lower layers that stay as they are; their outputs are worked out once and kept on disk
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    pub frozen: usize,
+    /// Passes over the data, at most
+    #[arg(long, value_name = "X", default_value_t = 4.0)]
+    pub epochs: f64,
+    /// Sequences a step
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = at_least_one)]
+    pub batch: usize,
+    /// Sequences whose gradients are worked out at once: less memory where it is lower
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = at_least_one)]
+    pub micro_batch: usize,
+    /// Highest learning rate of the encoder
+    #[arg(long, value_name = "X", default_value_t = 1.5e-4)]
+    pub learning_rate: f64,
+    /// Highest learning rate of the heads
+    #[arg(long, value_name = "X", default_value_t = 1e-3)]
+    pub head_learning_rate: f64,
+    /// Validations without a better F1 after which training ends
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = at_least_one)]
+    pub patience: usize,
+    /// Validations a pass
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = at_least_one)]
+    pub validations: usize,
+    /// A batch of questions comes with every so many steps
+    #[arg(long, value_name = "N", default_value_t = 6, value_parser = at_least_one)]
+    pub questions_every: usize,
+    /// Steps at most; 0: as many as the passes have
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub max_steps: usize,
+    /// Another seed, another order
+    #[arg(long, value_name = "N", default_value_t = 7)]
+    pub seed: u64,
+    /// Write half precision: half the size
+    #[arg(long)]
+    pub half: bool,
+    /// One JSON document on standard output
+    #[arg(long)]
+    pub json: bool,
+}
+
+const TRAIN_WESWIN_EXAMPLES: &str = "Examples:
+  pericope train weswin --data docs.seg.jsonl --data wiki.jsonl --out models/mine
+  pericope train weswin --data few.jsonl --start shipped --partition ss-4 --learning-rate 5e-5 --out models/tuned
+  pericope segment README.md --segmenter weswin:model=models/mine
+
+Documents are parted by a hash of their ids: 80 in 100 train, 10 validate, 10 are left for
+  pericope segment-eval --data docs.seg.jsonl --part test -s weswin:model=models/mine
+Training ends when the F1 on the validation documents rises no more. Stopped at any moment, the same command goes on.
+Make data from documentation: pericope dataset from-docs docs/ --out questions.json --segmentation docs.seg.jsonl";
+
+/// `pericope tune`
+#[derive(Debug, Args)]
+pub struct TuneArgs {
+    /// What is tuned, on what
+    #[arg(value_name = "CONFIG.toml")]
+    pub config: PathBuf,
+    /// Override a key of the configuration: part=\"test\"
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// One JSON document on standard output
+    #[arg(long)]
+    pub json: bool,
+}
+
+const TUNE_EXAMPLES: &str = "Example: how a trained model reads documents best (partition, weighting, threshold)
+  pericope tune eval/tune-weswin.toml
+
+The file:
+  model = \"models/mine\"              # or \"shipped\"
+  data = [\"docs.seg.jsonl\"]
+  part = \"validation\"                # train, validation, test; without it all documents
+  partitions = [\"cr-1\", \"ss-4\"]    # these keys have defaults
+  weights = [\"mean:uniform\", \"mean:lin_k5_e0.1\"]
+  write = true                       # into the model's file, where it is not the shipped one";
 
 /// `pericope models`
 #[derive(Debug, Subcommand)]

@@ -20,7 +20,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use args::{Cli, Command, DatasetCommand, EvalCommand};
+use args::{Cli, Command, DatasetCommand, EvalCommand, TrainCommand};
 use status::{Failure, Outcome};
 
 fn main() -> ExitCode {
@@ -46,6 +46,8 @@ fn run(cli: Cli) -> Outcome {
         Command::Eval(EvalCommand::Report(args)) => commands::eval::report(args),
         Command::Dataset(DatasetCommand::FromDocs(args)) => commands::dataset::from_docs_command(args, quiet),
         Command::Dataset(DatasetCommand::Synthetic(args)) => commands::synthetic::run(args, quiet),
+        Command::Train(TrainCommand::Weswin(args)) => commands::train::weswin(args, quiet),
+        Command::Tune(args) => commands::tune::run(args, quiet),
         Command::Models(args) => commands::models::run(args, quiet),
         Command::Segmenters { json } => commands::segmenters::run(json),
         Command::Completions { shell } => commands::completions(shell),

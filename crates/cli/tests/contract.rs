@@ -498,3 +498,70 @@ fn synthetic_documents_have_their_joins_for_boundaries() {
         assert_eq!(from.len(), 3, "parts of different articles");
     }
 }
+
+/// A base model, a training, a tuned model and its figures on documents that it has not seen.
+#[test]
+fn a_model_is_trained_tuned_and_used() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let data = root().join("crates/neural/tests/golden/training");
+    let documents = data.join("documents.jsonl").display().to_string();
+    let train = || {
+        let mut command = without_models(folder.path());
+        command.args([
+            "train",
+            "weswin",
+            "--data",
+            &documents,
+            "--base",
+            &data.display().to_string(),
+            "--out",
+            "model",
+        ]);
+        command.args(["--tokens", "48", "--frozen", "0", "--batch", "4", "--epochs", "12", "--patience", "20"]);
+        command.args(["--learning-rate", "0.002", "--head-learning-rate", "0.02", "--json"]);
+        command.output().unwrap()
+    };
+    let output = train();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let summary: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let parts = ["train", "validation", "test"].map(|part| summary["documents"][part].as_u64().unwrap());
+    assert!(parts.iter().sum::<u64>() == 30 && parts.iter().all(|&n| n > 0), "{parts:?}");
+    assert!(summary["validation_f1"].as_f64().unwrap() > 0.3, "{}", summary["validation_f1"]);
+    assert!(folder.path().join("model/training.json").is_file());
+    // The same command has nothing left to do; another one is refused.
+    assert_eq!(train().status.code(), Some(0));
+    let mut other = without_models(folder.path());
+    other.args(["train", "weswin", "--data", &documents, "--base", &data.display().to_string(), "--out", "model"]);
+    let other = other.args(["--tokens", "48", "--frozen", "0", "--seed", "8"]).output().unwrap();
+    assert_eq!(other.status.code(), Some(2));
+    assert!(stderr(&other).contains("another training"), "{}", stderr(&other));
+
+    let config = format!(
+        "model = 'model'\ndata = ['{documents}']\npart = 'validation'\npartitions = ['cr-1', 'ss-2']\nwrite = true\n"
+    );
+    fs::write(at("tune.toml"), config).unwrap();
+    let tuned = without_models(folder.path()).args(["tune", "tune.toml", "--json"]).output().unwrap();
+    assert_eq!(tuned.status.code(), Some(0), "{}", stderr(&tuned));
+    let tuned: Value = serde_json::from_str(&stdout(&tuned)).unwrap();
+    assert_eq!(tuned["tried"].as_array().unwrap().len(), 1 + 13);
+    let best = tuned["best"]["f1"].as_f64().unwrap();
+    assert!(tuned["tried"].as_array().unwrap().iter().all(|row| row["f1"].as_f64().unwrap() <= best));
+    let wrong =
+        without_models(folder.path()).args(["tune", "tune.toml", "--set", "partitions=['x-1']"]).output().unwrap();
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(stderr(&wrong).contains("no partition"), "{}", stderr(&wrong));
+
+    let score = |part: &str| {
+        let mut command = without_models(folder.path());
+        command.args(["segment-eval", "--data", &documents, "--part", part, "-s", "weswin:model=model", "--json"]);
+        let output = command.output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        serde_json::from_str::<Value>(&stdout(&output)).unwrap()
+    };
+    let [train, validation, test] = ["train", "validation", "test"].map(score);
+    let counted = [&train, &validation, &test].map(|set| set["documents"].as_u64().unwrap());
+    assert_eq!(counted, parts);
+    // Tuning and scoring measure the same.
+    assert!((validation["results"][0]["f1"].as_f64().unwrap() - best).abs() < 1e-9);
+}

@@ -292,7 +292,7 @@ pub(crate) fn one_line(text: &str) -> String {
 ///
 /// # Errors
 /// [`ConfigError`], whose message is one line that names the place, the key or the setting.
-pub(crate) fn read<T: DeserializeOwned>(text: &str, path: &Path, overrides: &[String]) -> Result<T, ConfigError> {
+pub fn read<T: DeserializeOwned>(text: &str, path: &Path, overrides: &[String]) -> Result<T, ConfigError> {
     let toml_error = |problem: String| ConfigError::Toml { path: path.to_owned(), problem };
     if overrides.is_empty() {
         return toml::from_str(text).map_err(|e| toml_error(located(&e, text)));
@@ -342,7 +342,10 @@ fn set(table: &mut toml::Table, setting: &str) -> Result<(), String> {
 }
 
 /// Replaces `${NAME}` by the variable's value and `${NAME:-text}` by it or by `text`.
-pub(crate) fn expand(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
+///
+/// # Errors
+/// In words: a variable that is not set and has no default, or a brace that is not closed.
+pub fn expand(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find("${") {

@@ -15,7 +15,11 @@ use crate::{MiniLm, WordPieceCounter, weswin};
 #[must_use]
 pub fn segmenters() -> &'static [Entry] {
     static ALL: OnceLock<Vec<Entry>> = OnceLock::new();
-    ALL.get_or_init(|| pericope_segment::registry::list().to_vec())
+    ALL.get_or_init(|| {
+        let mut all = pericope_segment::registry::list().to_vec();
+        all.push(weswin::WESWIN);
+        all
+    })
 }
 
 /// Builds the chunker of a spec, whichever of all segmenters it names.

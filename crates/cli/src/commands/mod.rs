@@ -9,6 +9,8 @@ pub mod segment;
 pub mod segment_eval;
 pub mod segmenters;
 pub mod synthetic;
+pub mod train;
+pub mod tune;
 
 use std::io::Write;
 

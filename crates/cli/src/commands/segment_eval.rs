@@ -11,6 +11,7 @@ use pericope_eval::segmentation::plot::{DocumentPlot, MOST_DOCUMENTS, tiles_svg}
 use pericope_eval::segmentation::read::{Options, Set, read};
 use pericope_eval::segmentation::report::Report;
 use pericope_neural::registry::{self, build};
+use pericope_neural::training::Part;
 use pericope_segment::spec::Spec;
 use pericope_segment::{Chunker, Limits};
 use serde::Serialize;
@@ -59,7 +60,7 @@ pub fn experiment(config: &Path, set: &[String], out: Option<&Path>, json: bool,
     let mut sets = Vec::new();
     for set in &experiment.sets {
         let path = set.expanded(&|name| std::env::var(name).ok()).map_err(Failure::usage)?;
-        sets.push(read_set(&path, Some(&set.name), set.documents, set.seed)?);
+        sets.push(read_set(&path, Some(&set.name), (set.documents, set.seed), set.part)?);
     }
     let entries = (experiment.segmenters.iter())
         .map(|s| Entry {
@@ -90,7 +91,7 @@ fn plain(args: &SegmentEvalArgs, quiet: bool) -> Outcome {
     distinct("--segmenter", &args.segmenter)?;
     let mut sets = Vec::new();
     for path in &args.data {
-        sets.push(read_set(path, Some(&shown(path)), args.documents, args.seed)?);
+        sets.push(read_set(path, Some(&shown(path)), (args.documents, args.seed), args.part)?);
     }
     let mut entries = Vec::new();
     for text in &args.segmenter {
@@ -139,14 +140,20 @@ fn distinct(flag: &str, names: &[String]) -> Result<(), Failure> {
     }
 }
 
-pub(super) fn read_set(path: &Path, name: Option<&str>, documents: usize, seed: u64) -> Result<Set, Failure> {
+/// Reads a set: `documents` of it (0: all) drawn by a seed, of one part where one is named.
+pub(super) fn read_set(
+    path: &Path,
+    name: Option<&str>,
+    (documents, seed): (usize, u64),
+    part: Option<Part>,
+) -> Result<Set, Failure> {
     let splitter = pericope_read::default_splitter();
     let split = |text: &str| {
         let mut found = Vec::new();
         splitter.split(text, &mut |span| found.push(span.start..span.end));
         found
     };
-    let options = Options { name, documents, seed, ..Options::new(&split) };
+    let options = Options { name, documents, seed, part, ..Options::new(&split) };
     read(path, &options).map_err(Failure::usage)
 }
 
@@ -223,10 +230,11 @@ fn plot(sets: &[Set], evaluation: &Evaluation) -> String {
 
 fn table(sets: &[Set], evaluation: &Evaluation, embedding: Option<f64>) -> std::io::Result<()> {
     let width = evaluation.rows.iter().map(|r| r.segmenter.chars().count() + 2).max().unwrap_or(0).max(9);
+    let counted = evaluation.rows.iter().any(|row| row.tokens_read.is_some());
     for set in sets {
         say!("{}: {} documents\n", set.name, set.documents.len());
         say!(
-            "{:width$}  {:>11} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>9} {:>9}",
+            "{:width$}  {:>11} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>9} {:>9}{}",
             "segmenter",
             "Pk",
             "WD",
@@ -236,12 +244,13 @@ fn table(sets: &[Set], evaluation: &Evaluation, embedding: Option<f64>) -> std::
             "F1/doc",
             "B",
             "prop/true",
-            "sent/s"
+            "sent/s",
+            if counted { format!(" {:>11}", "tokens read") } else { String::new() }
         );
         for row in evaluation.rows.iter().filter(|row| row.set == set.name) {
             let percent = |x: f64| format!("{:.1}", 100.0 * x);
             say!(
-                "{:width$}  {:>11} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>9} {:>9.0}",
+                "{:width$}  {:>11} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>9} {:>9.0}{}",
                 format!("{}{}", row.segmenter, if row.known_count { " *" } else { "" }),
                 match row.pk_error {
                     Some(error) => format!("{} ±{:.1}", percent(row.pk), 100.0 * error),
@@ -254,7 +263,8 @@ fn table(sets: &[Set], evaluation: &Evaluation, embedding: Option<f64>) -> std::
                 percent(row.macro_f1),
                 percent(row.boundary_similarity),
                 row.proposed_over_true.map_or("-".into(), |x| format!("{x:.2}")),
-                row.sentences_per_second
+                row.sentences_per_second,
+                row.tokens_read.map_or(String::new(), |tokens| format!(" {tokens:>11}"))
             );
         }
         say!("");

@@ -39,7 +39,7 @@ pub fn run(args: SyntheticArgs, quiet: bool) -> Outcome {
     // What is no segmentation data is read as documents.
     let (mut plain, mut refused) = (Vec::new(), None);
     for path in &args.paths {
-        match read_set(path, None, 0, args.seed) {
+        match read_set(path, None, (0, args.seed), None) {
             Ok(set) => {
                 set.documents.iter().for_each(|one| add(&one.document));
                 problems.extend(set.skipped);

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use pericope_neural::training::Part;
 use pericope_segment::spec::Spec;
 use serde::{Deserialize, Serialize};
 
@@ -38,6 +39,9 @@ pub struct SetConfig {
     /// Seed of the sampling; default 7.
     #[serde(default = "seed")]
     pub seed: u64,
+    /// Only the documents of this part, as `pericope train` parts them: train, validation or test; default: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<Part>,
 }
 
 /// `[[segmenter]]`.
@@ -222,7 +226,7 @@ mod tests {
 
     #[test]
     fn unset_variables_are_named_with_their_set() {
-        let set = SetConfig { name: "s".into(), path: "${NOPE}/x".into(), documents: 0, seed: 7 };
+        let set = SetConfig { name: "s".into(), path: "${NOPE}/x".into(), documents: 0, seed: 7, part: None };
         let error = set.expanded(&|_| None).unwrap_err().to_string();
         assert!(error.contains("'s'") && error.contains("NOPE"), "{error}");
     }

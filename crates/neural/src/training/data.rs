@@ -1,3 +1,4 @@
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::weswin::Sentences;
@@ -25,7 +26,8 @@ pub struct Asked {
 }
 
 /// What a document serves for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Part {
     /// To learn from: 80 in 100.
     Train,
@@ -33,6 +35,19 @@ pub enum Part {
     Validation,
     /// For figures that are reported: 10 in 100.
     Test,
+}
+
+impl std::str::FromStr for Part {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "train" => Ok(Part::Train),
+            "validation" => Ok(Part::Validation),
+            "test" => Ok(Part::Test),
+            _ => Err(format!("{text:?} is no part: known are train, validation and test")),
+        }
+    }
 }
 
 /// The part of a document, by the SHA-256 of its id alone: its first eight bytes, a big-endian number, modulo 10; 0 is

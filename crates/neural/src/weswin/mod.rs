@@ -21,7 +21,7 @@ pub use model::{Logits, QUESTION, WeSWin};
 pub use partition::{Partition, Window};
 pub use plan::Plan;
 pub(crate) use segmenter::WESWIN;
-pub use segmenter::WeSWinSegmenter;
+pub use segmenter::{WeSWinSegmenter, open};
 pub use sequence::{Sentences, Special, sequence};
 pub use shipped::shipped;
 pub use weighting::{Curve, Weighting};

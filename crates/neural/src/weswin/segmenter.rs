@@ -1,5 +1,5 @@
 use std::path::Path;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use pericope_api::{Cuts, Document, EncodeError, SegmentError, Segmenter};
 use pericope_segment::Resources;
@@ -12,6 +12,7 @@ use super::model::WeSWin;
 use super::plan::Plan;
 use super::shipped::shipped;
 use super::weighting::Weighting;
+use crate::models::ModelError;
 
 pub(crate) const WESWIN: Entry = Entry {
     name: "weswin",
@@ -50,27 +51,30 @@ fn build(args: &Args<'_>, _: &dyn Resources) -> Result<Built, SpecError> {
     segmenter.map(Built::new).map_err(|reason| args.unavailable(reason))
 }
 
-/// A checkpoint's file: itself, or `weswin.safetensors` in a folder.
-fn open(name: &str) -> Result<WeSWin, String> {
-    let checkpoint = if name == "shipped" {
-        shipped()
-    } else {
-        let path = Path::new(name);
-        let file = if path.is_dir() { path.join("weswin.safetensors") } else { path.to_owned() };
-        Checkpoint::read(&file)
-    };
-    checkpoint.and_then(|c| WeSWin::load(&c, &crate::minilm::best_device())).map_err(|e| e.to_string())
+/// The shipped checkpoint, a file, or `weswin.safetensors` in a folder.
+///
+/// # Errors
+/// [`ModelError`], naming the file.
+pub fn open(name: &str) -> Result<Checkpoint, ModelError> {
+    let path = Path::new(name);
+    match name {
+        "shipped" => shipped(),
+        _ if path.is_dir() => Checkpoint::read(&path.join("weswin.safetensors")),
+        _ => Checkpoint::read(path),
+    }
 }
 
-/// The model of that name, loaded once however many specs name it.
+/// The model of that name, put together once however many specs name it, and anew when its file changes.
 fn loaded(name: &str) -> Result<Arc<WeSWin>, String> {
-    static LOADED: OnceLock<Mutex<Vec<(String, Arc<WeSWin>)>>> = OnceLock::new();
-    let mut models = LOADED.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((_, model)) = models.iter().find(|(known, _)| known == name) {
+    static LOADED: Mutex<Vec<(String, Arc<WeSWin>)>> = Mutex::new(Vec::new());
+    let checkpoint = open(name).map_err(|e| e.to_string())?;
+    let mut models = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, model)) = models.iter().find(|(known, _)| known == checkpoint.sha256()) {
         return Ok(Arc::clone(model));
     }
-    let model = Arc::new(open(name)?);
-    models.push((name.to_owned(), Arc::clone(&model)));
+    let model = WeSWin::load(&checkpoint, &crate::minilm::best_device()).map_err(|e| e.to_string())?;
+    let model = Arc::new(model);
+    models.push((checkpoint.sha256().to_owned(), Arc::clone(&model)));
     Ok(model)
 }
 
@@ -116,6 +120,10 @@ impl WeSWinSegmenter {
 }
 
 impl Segmenter for WeSWinSegmenter {
+    fn tokens_read(&self) -> Option<u64> {
+        Some(self.model.tokens_read())
+    }
+
     fn cut(&self, document: &Document) -> Result<Cuts, SegmentError> {
         let read = language::sentences(document);
         let texts: Vec<_> = read.iter().map(|&i| document.visible(document.sentences[i].span)).collect();

@@ -1,13 +1,13 @@
 //! Scores segmenters on data sets.
 //!
-//! Segmenters run one after another, so that none takes time from another; each works on the documents of all sets in
+//! Segmenters run one after another, so that none takes time from another; each works on the documents of a set in
 //! parallel. The scores do not depend on the number of threads.
 
 mod rows;
 #[cfg(test)]
 mod tests;
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use pericope_api::{Boundaries, Document, SegmentError};
 use pericope_segment::Chunker;
@@ -100,16 +100,13 @@ pub fn evaluate(
             reason: reason.to_string(),
         })?;
     }
-    let mut parts: Vec<Vec<(SegmentationRow, Vec<DocumentRow>)>> = sets.iter().map(|_| Vec::new()).collect();
-    for contestant in contestants {
-        for (part, row) in parts.iter_mut().zip(evaluate_one(contestant, sets, observer)) {
-            part.push(row);
-        }
-    }
     let mut evaluation = Evaluation::default();
-    for (row, documents) in parts.into_iter().flatten() {
-        evaluation.rows.push(row);
-        evaluation.documents.extend(documents);
+    for set in sets {
+        for contestant in contestants {
+            let (row, documents) = evaluate_one(contestant, set, observer);
+            evaluation.rows.push(row);
+            evaluation.documents.extend(documents);
+        }
     }
     Ok(evaluation)
 }
@@ -122,49 +119,31 @@ fn segment(contestant: &Contestant<'_>, document: &Document, segments: usize) ->
     }
 }
 
-type Outcome = (Result<(Boundaries, DocumentScores), String>, Duration);
-
-/// A row, with its documents, for every set.
+/// A row, with its documents, for a set.
 fn evaluate_one(
     contestant: &Contestant<'_>,
-    sets: &[Set],
+    set: &Set,
     observer: &dyn Observer,
-) -> Vec<(SegmentationRow, Vec<DocumentRow>)> {
-    let tasks: Vec<(&Set, &Segmented)> =
-        sets.iter().flat_map(|set| set.documents.iter().map(move |one| (set, one))).collect();
-    let start = Instant::now();
-    let outcomes: Vec<Outcome> = tasks
-        .par_iter()
-        .with_max_len(1)
-        .map(|(set, one)| {
-            let start = Instant::now();
+) -> (SegmentationRow, Vec<DocumentRow>) {
+    let segmenter = contestant.chunker.segmenter();
+    let (start, tokens_before) = (Instant::now(), segmenter.tokens_read());
+    let found: Vec<Result<Boundaries, String>> = (set.documents.par_iter().with_max_len(1))
+        .map(|one| {
             let found = segment(contestant, &one.document, one.reference.segments());
-            let busy = start.elapsed();
             observer.tick(contestant, &set.name);
-            let scored = found.map_err(|e| e.to_string()).and_then(|hypothesis| {
-                let scores = score(&one.reference, &hypothesis).map_err(|e| e.to_string())?;
-                Ok((hypothesis, scores))
-            });
-            (scored, busy)
+            found.map_err(|e| e.to_string())
         })
         .collect();
-    let wall = start.elapsed().as_secs_f64();
-    let busy: f64 = outcomes.iter().map(|(_, busy)| busy.as_secs_f64()).sum();
-    let share = if busy > 0.0 { wall / busy } else { 0.0 };
-    let mut outcomes = outcomes.into_iter();
-    sets.iter().map(|set| row(contestant, set, outcomes.by_ref().take(set.documents.len()), share)).collect()
-}
+    let seconds = start.elapsed().as_secs_f64();
+    let tokens_read = segmenter.tokens_read().zip(tokens_before).map(|(after, before)| after - before);
 
-fn row(
-    contestant: &Contestant<'_>,
-    set: &Set,
-    outcomes: impl Iterator<Item = Outcome>,
-    share: f64,
-) -> (SegmentationRow, Vec<DocumentRow>) {
     let (mut scores, mut documents, mut failed) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut seconds, mut sentences) = (0.0, 0);
-    for (one, (scored, busy)) in set.documents.iter().zip(outcomes) {
-        seconds += busy.as_secs_f64() * share;
+    let mut sentences = 0;
+    for (one, found) in set.documents.iter().zip(found) {
+        let scored = found.and_then(|hypothesis| {
+            let scores = score(&one.reference, &hypothesis).map_err(|e| e.to_string())?;
+            Ok((hypothesis, scores))
+        });
         match scored {
             Ok((hypothesis, found)) => {
                 sentences += one.document.len();
@@ -199,6 +178,7 @@ fn row(
         tiling: figure(summary.mean.tiling),
         proposed_over_true: summary.counts.ratio(),
         seconds,
+        tokens_read,
         sentences_per_second: if seconds > 0.0 { sentences as f64 / seconds } else { 0.0 },
         failed,
     };

@@ -54,8 +54,11 @@ pub struct SegmentationRow {
     pub tiling: f64,
     /// Boundaries proposed over true boundaries; none where no boundary is true.
     pub proposed_over_true: Option<f64>,
-    /// Wall-clock seconds: those of the segmenter on all sets, shared out by the time that the documents of each took.
+    /// Wall-clock seconds of segmenting the set, its documents side by side on all threads.
     pub seconds: f64,
+    /// Tokens that went through the segmenter's own model, where it has one and counts them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens_read: Option<u64>,
     /// Sentences of the documents that were scored, over `seconds`.
     pub sentences_per_second: f64,
     /// Documents without a segmentation.

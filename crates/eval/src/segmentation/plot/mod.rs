@@ -4,6 +4,7 @@
 //! `plot.css` in its style sheet.
 
 mod bars;
+mod speed;
 mod standalone;
 mod tiles;
 
@@ -11,6 +12,8 @@ use super::evaluate::{DocumentRow, Evaluation};
 
 pub use bars::{Bar, BarGroup, bars_svg, groups};
 pub(crate) use bars::{NOTE as BARS_NOTE, bars};
+pub(crate) use speed::speed;
+pub use speed::{SpeedPoint, speed_svg, speeds};
 pub(crate) use tiles::tiles;
 pub use tiles::{MOST_DOCUMENTS, MOST_ROWS, tiles_svg};
 

@@ -25,6 +25,7 @@ pub(super) fn read(
             let id = id_of(path, &file);
             (sample::rank(&id, options.seed), id, file)
         })
+        .filter(|(_, id, _)| options.wants(id))
         .collect();
     let wanted = if options.documents == 0 { files.len() } else { options.documents };
     if wanted < files.len() {

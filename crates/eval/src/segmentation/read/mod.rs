@@ -25,6 +25,7 @@ use std::path::Path;
 use pericope_api::{Boundaries, Document};
 
 use crate::data::DataError;
+use pericope_neural::training::{Part, part_of};
 
 pub use detect::detect;
 
@@ -85,6 +86,8 @@ pub struct Options<'a> {
     pub documents: usize,
     /// Seed of the sampling.
     pub seed: u64,
+    /// Only the documents of this part, as training parts them; all where there is none.
+    pub part: Option<Part>,
     /// The sentences of a text that comes without (WikiSection).
     pub split: Splitter<'a>,
     /// The layout; found by looking where there is none.
@@ -102,7 +105,14 @@ impl<'a> Options<'a> {
     /// All documents of whatever layout there is.
     #[must_use]
     pub fn new(split: Splitter<'a>) -> Self {
-        Self { name: None, documents: 0, seed: 7, split, layout: None }
+        Self { name: None, documents: 0, seed: 7, part: None, split, layout: None }
+    }
+}
+
+impl Options<'_> {
+    /// Whether a document of this id is wanted.
+    fn wants(&self, id: &str) -> bool {
+        self.part.is_none_or(|part| part_of(id) == part)
     }
 }
 

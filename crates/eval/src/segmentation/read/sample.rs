@@ -16,7 +16,8 @@ pub(super) fn take(found: Vec<Result<Segmented, String>>, options: &Options<'_>)
     let mut set = Set::default();
     for one in found {
         match one {
-            Ok(document) => set.documents.push(document),
+            Ok(one) if options.wants(&one.document.id) => set.documents.push(one),
+            Ok(_) => {}
             Err(problem) => set.skipped.push(problem),
         }
     }

@@ -22,6 +22,8 @@ pub(crate) struct Line {
     pub boundary_similarity: Option<f64>,
     pub proposed_over_true: Option<f64>,
     pub sentences_per_second: Option<f64>,
+    /// By the segmenter's own model.
+    pub tokens_read: Option<f64>,
     /// Documents that failed.
     pub failed: usize,
     /// Where the figures are from; none for ours.
@@ -46,6 +48,7 @@ pub(crate) fn lines(report: &Report, set: &str, known: bool) -> Vec<Line> {
         boundary_similarity: finite(row.boundary_similarity),
         proposed_over_true: row.proposed_over_true,
         sentences_per_second: finite(row.sentences_per_second).filter(|x| *x > 0.0),
+        tokens_read: row.tokens_read.map(|tokens| tokens as f64),
         failed: row.failed.len(),
         source: None,
     });

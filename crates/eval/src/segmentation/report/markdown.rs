@@ -35,8 +35,8 @@ fn table(out: &mut String, known: bool, lines: &[Line]) {
         return;
     }
     out.push_str(&format!("\n**{}**\n\n", heading(known)));
-    out.push_str("| system | Pk | WD | P | R | F1 | F1/doc | B | prop/true | sentences/s | source |\n");
-    out.push_str("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |\n");
+    out.push_str("| system | Pk | WD | P | R | F1 | F1/doc | B | prop/true | sentences/s | tokens read | source |\n");
+    out.push_str("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |\n");
     for line in lines {
         let percent = |x: Option<f64>| x.map_or_else(|| format::ABSENT.to_owned(), |x| format::decimal(100.0 * x, 1));
         let spread = |x: Option<f64>, error: Option<f64>| match error {
@@ -56,6 +56,7 @@ fn table(out: &mut String, known: bool, lines: &[Line]) {
             percent(line.boundary_similarity),
             line.proposed_over_true.map_or_else(|| format::ABSENT.to_owned(), |x| format::decimal(x, 2)),
             line.sentences_per_second.map_or_else(|| format::ABSENT.to_owned(), format::mean),
+            line.tokens_read.map_or_else(|| format::ABSENT.to_owned(), format::mean),
             line.source.as_deref().map_or_else(|| "this run".to_owned(), one_line),
         ];
         out.push_str(&format!("| {} |\n", cells.join(" | ")));
@@ -77,7 +78,7 @@ mod tests {
         let text = report().markdown();
         assert_eq!(text.matches("\n| system |").count(), 4);
         for row in text.lines().filter(|line| line.starts_with('|')) {
-            assert_eq!(row.replace("\\|", "").matches('|').count(), 12, "{row}");
+            assert_eq!(row.replace("\\|", "").matches('|').count(), 13, "{row}");
         }
         assert!(text.contains("Told \\| system") && text.contains("| **near** |") && !text.contains("NaN"));
     }

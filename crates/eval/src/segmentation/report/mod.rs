@@ -15,7 +15,7 @@ use serde::Serialize;
 use super::compare::{Comparison, comparisons};
 use super::config::Published;
 use super::evaluate::{Evaluation, SegmentationRow};
-use super::plot::{DocumentPlot, bars_svg, extremes, groups, tiles_svg};
+use super::plot::{DocumentPlot, bars_svg, extremes, groups, speed_svg, speeds, tiles_svg};
 use super::read::Set;
 
 pub(crate) use lines::{Line, lines};
@@ -185,7 +185,7 @@ impl Report {
     }
 
     /// Writes everything into `folder`, which is made where it is missing, and returns the files' paths: `summary.json`,
-    /// `documents.jsonl`, `segments.md`, `index.html`, `f1.svg` and `tiles-SET.svg`.
+    /// `documents.jsonl`, `segments.md`, `index.html`, `f1.svg`, `speed.svg` and `tiles-SET.svg`.
     ///
     /// # Errors
     /// [`SegmentReportError`] where a file cannot be written.
@@ -197,6 +197,7 @@ impl Report {
             ("segments.md".to_owned(), self.markdown()),
             ("index.html".to_owned(), self.page()),
             ("f1.svg".to_owned(), bars_svg(&format!("{}: F1", self.name), "F1", &groups(&self.evaluation))),
+            ("speed.svg".to_owned(), speed_svg(&format!("{}: F1 and speed", self.name), &speeds(&self.evaluation))),
         ];
         files.extend(self.sets.iter().map(|set| (format!("tiles-{}.svg", slug(&set.name)), self.tiles(&set.name))));
         let mut written = Vec::with_capacity(files.len());
@@ -234,6 +235,7 @@ mod tests {
                 "segments.md",
                 "index.html",
                 "f1.svg",
+                "speed.svg",
                 "tiles-one.svg",
                 "tiles-two.svg"
             ]

@@ -6,7 +6,7 @@ use crate::report::format;
 use crate::report::html::table::{Head, Row, Value, table};
 use crate::report::html::{section, shell};
 use crate::report::markup::Markup;
-use crate::segmentation::plot::{BARS_NOTE, DocumentPlot, bars, extremes, groups, tiles};
+use crate::segmentation::plot::{BARS_NOTE, DocumentPlot, bars, extremes, groups, speed, speeds, tiles};
 
 /// Warnings that are shown.
 const WARNINGS: usize = 50;
@@ -88,6 +88,23 @@ fn scores(m: &mut Markup, report: &Report) {
             m.leaf("p", &[("class", "note")], BARS_NOTE);
         }
     });
+    let speeds = speeds(&report.evaluation);
+    if !speeds.is_empty() {
+        section(m, "speed", "F1 and speed", |m| {
+            m.element("div", &[("class", "charts")], |m| {
+                for (set, points) in &speeds {
+                    speed(m, set, points);
+                }
+            });
+            if report.embedding_seconds.is_some() {
+                m.leaf(
+                    "p",
+                    &[("class", "note")],
+                    "What shares the embeddings made beforehand is shown without their time.",
+                );
+            }
+        });
+    }
 }
 
 fn one_set(m: &mut Markup, report: &Report, set: &SetFacts) {
@@ -120,6 +137,7 @@ fn figures(m: &mut Markup, caption: &str, lines: &[Line]) {
         Head::number("F1/doc"),
         Head::number("B").explained("Boundary similarity, mean over documents."),
         Head::number("sentences/s"),
+        Head::number("tokens read").explained("By the segmenter's own model, special tokens included."),
     ];
     let rows: Vec<Row> = lines.iter().map(row).collect();
     table(m, caption, &heads, &rows);
@@ -150,6 +168,7 @@ fn row(line: &Line) -> Row {
         percent(line.macro_f1),
         percent(line.boundary_similarity),
         number(line.sentences_per_second, format::mean),
+        number(line.tokens_read, format::mean),
     ];
     let failed = if line.failed > 0 { format!(" ({} failed)", line.failed) } else { String::new() };
     let head = format!("{}{failed}", line.name);

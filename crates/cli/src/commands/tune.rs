@@ -1,0 +1,120 @@
+//! `pericope tune`
+
+use std::path::PathBuf;
+
+use pericope_eval::config::{expand, read};
+use pericope_neural::training::{Grid, Labelled, Part, Tried, tune};
+use pericope_neural::weswin::{WeSWin, open};
+use pericope_neural::{Base, Device};
+use serde::{Deserialize, Serialize};
+
+use crate::args::TuneArgs;
+use crate::commands::{print_json, segment_eval::read_set, train::labelled};
+use crate::input;
+use crate::resources::shown;
+use crate::status::{Failure, Outcome, Status};
+
+/// What is tuned, on what. Unknown keys are errors.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Config {
+    #[serde(default = "shipped_name")]
+    model: String,
+    data: Vec<String>,
+    part: Option<Part>,
+    partitions: Option<Vec<String>>,
+    weights: Option<Vec<String>>,
+    /// Lowest, highest, step.
+    thresholds: Option<[f64; 3]>,
+    #[serde(default)]
+    write: bool,
+}
+
+fn shipped_name() -> String {
+    "shipped".into()
+}
+
+#[derive(Serialize)]
+struct Summary {
+    model: String,
+    documents: usize,
+    best: Tried,
+    tried: Vec<Tried>,
+}
+
+/// Runs the command.
+pub fn run(args: TuneArgs, quiet: bool) -> Outcome {
+    let path = &args.config;
+    let wrong = |problem: String| Failure::usage(format!("{}: {problem}", shown(path)));
+    let text = std::fs::read_to_string(path).map_err(|e| wrong(e.to_string()))?;
+    let config: Config = read(&text, path, &args.set).map_err(Failure::usage)?;
+    let grid = grid(&config).map_err(wrong)?;
+    let file = (config.model != "shipped").then(|| {
+        let path = PathBuf::from(&config.model);
+        if path.is_dir() { path.join("weswin.safetensors") } else { path }
+    });
+    let mut checkpoint = open(&config.model).map_err(Failure::usage)?;
+    if config.write && file.is_none() {
+        return Err(wrong("write: the shipped model stays as it is".into()));
+    }
+    let base = Base::open(&checkpoint.settings.base).map_err(Failure::usage)?;
+    let model = WeSWin::on(&base, &checkpoint, &Device::Cpu).map_err(Failure::usage)?;
+    let mut documents: Vec<Labelled> = Vec::new();
+    let mut problems = Vec::new();
+    for data in &config.data {
+        let path = expand(data, &|name| std::env::var(name).ok()).map_err(wrong)?;
+        let set = read_set(path.as_ref(), None, (0, 0), config.part)?;
+        problems.extend(set.skipped);
+        documents.extend(set.documents.iter().map(|one| labelled(one, &base, checkpoint.settings.tokens)));
+    }
+    let unreadable = input::report(&problems);
+    let tuning = tune(&model, &documents, &grid).map_err(Failure::usage)?;
+    if let (true, Some(file)) = (config.write, &file) {
+        checkpoint.settings = tuning.applied(checkpoint.settings.clone());
+        checkpoint.write(file, false).map_err(Failure::runtime)?;
+    }
+    let summary = Summary { model: config.model, documents: documents.len(), best: tuning.best, tried: tuning.tried };
+    if args.json {
+        print_json(&summary)?;
+    } else {
+        show(&summary)?;
+        if config.write && !quiet {
+            say!(
+                "Written into the model: {}, {}, tau {:.2}",
+                summary.best.partition,
+                summary.best.weights,
+                summary.best.tau
+            );
+        }
+    }
+    Ok(if unreadable > 0 { Status::Incomplete } else { Status::Done })
+}
+
+fn grid(config: &Config) -> Result<Grid, String> {
+    let mut grid = Grid::default();
+    if let Some(names) = &config.partitions {
+        grid.partitions = names.iter().map(|name| name.parse()).collect::<Result<_, String>>()?;
+    }
+    if let Some(names) = &config.weights {
+        grid.weightings = names.iter().map(|name| name.parse()).collect::<Result<_, String>>()?;
+    }
+    if let Some([low, high, step]) = config.thresholds {
+        if !(0.0..=1.0).contains(&low) || !(low..=1.0).contains(&high) || step < 1e-4 {
+            return Err("thresholds: lowest and highest in 0..=1, and a step of at least 0.0001".into());
+        }
+        let count = ((high - low) / step + 1e-9) as usize;
+        grid.thresholds = (0..=count).map(|i| low + step * i as f64).collect();
+    }
+    Ok(grid)
+}
+
+fn show(summary: &Summary) -> std::io::Result<()> {
+    say!("{} documents; F1 of exact boundaries, at the threshold that suits each row best\n", summary.documents);
+    say!("{:<10} {:<18} {:>5} {:>6} {:>12}", "partition", "weights", "tau", "F1", "tokens read");
+    for row in &summary.tried {
+        let best = if *row == summary.best { "  <- best" } else { "" };
+        let Tried { partition, weights, tau, f1, tokens } = row;
+        say!("{partition:<10} {weights:<18} {tau:>5.2} {:>6.1} {tokens:>12}{best}", 100.0 * f1);
+    }
+    Ok(())
+}
