@@ -3,8 +3,10 @@
 
 mod base;
 mod batches;
+pub mod checkpoint;
 #[doc(hidden)]
 pub mod encoders;
+mod kept;
 #[doc(hidden)]
 pub mod kernels;
 mod minilm;

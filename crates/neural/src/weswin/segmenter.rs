@@ -1,5 +1,5 @@
 use std::path::Path;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::Arc;
 
 use pericope_api::{Cuts, Document, EncodeError, SegmentError, Segmenter};
 use pericope_segment::Resources;
@@ -12,6 +12,7 @@ use super::model::WeSWin;
 use super::plan::Plan;
 use super::shipped::shipped;
 use super::weighting::Weighting;
+use crate::kept::Kept;
 
 pub(crate) const WESWIN: Entry = Entry {
     name: "weswin",
@@ -45,7 +46,7 @@ fn build(args: &Args<'_>, _: &dyn Resources) -> Result<Built, SpecError> {
     let weighting = args.get("weights").map(str::parse::<Weighting>).transpose();
     let weighting = weighting.map_err(|e| args.unavailable(format!("weights: {e}")))?;
     let tau = args.maybe_share("tau")?;
-    let model = loaded(args.get("model").unwrap_or("shipped")).map_err(|reason| args.unavailable(reason))?;
+    let model = LOADED.get(args.get("model").unwrap_or("shipped"), open).map_err(|reason| args.unavailable(reason))?;
     let segmenter = WeSWinSegmenter::new(model).and_then(|segmenter| segmenter.with(plan, weighting, tau));
     segmenter.map(Built::new).map_err(|reason| args.unavailable(reason))
 }
@@ -62,17 +63,7 @@ fn open(name: &str) -> Result<WeSWin, String> {
     checkpoint.and_then(|c| WeSWin::load(&c, &crate::minilm::best_device())).map_err(|e| e.to_string())
 }
 
-/// The model of that name, loaded once however many specs name it.
-fn loaded(name: &str) -> Result<Arc<WeSWin>, String> {
-    static LOADED: OnceLock<Mutex<Vec<(String, Arc<WeSWin>)>>> = OnceLock::new();
-    let mut models = LOADED.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((_, model)) = models.iter().find(|(known, _)| known == name) {
-        return Ok(Arc::clone(model));
-    }
-    let model = Arc::new(open(name)?);
-    models.push((name.to_owned(), Arc::clone(&model)));
-    Ok(model)
-}
+static LOADED: Kept<WeSWin> = Kept::new();
 
 /// Boundaries where a [`WeSWin`] gives them a probability above the threshold.
 ///
