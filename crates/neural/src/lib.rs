@@ -11,6 +11,7 @@ mod kept;
 pub mod kernels;
 mod minilm;
 pub mod models;
+pub mod nsp;
 pub mod registry;
 mod remembered;
 mod tokens;
