@@ -362,62 +362,56 @@ pub enum TrainCommand {
     /// WeSWin: a boundary's probability after each sentence, read in windows; with questions, WeSWin-Ret
     #[command(after_help = TRAIN_WESWIN_EXAMPLES)]
     Weswin(TrainWeswinArgs),
+    /// NSP: whether a sentence follows the one before it
+    #[command(after_help = TRAIN_NSP_EXAMPLES)]
+    Nsp(TrainNspArgs),
 }
 
-/// `pericope train weswin`
+/// What every training takes.
 #[derive(Debug, Args)]
-pub struct TrainWeswinArgs {
+pub struct TrainArgs {
     /// Documents with known boundaries, as segment-eval reads them; may be given several times
     #[arg(long, required = true, value_name = "PATH")]
     pub data: Vec<PathBuf>,
-    /// Questions in SQuAD's layout, for the head that says which sentences answer; may be given several times
-    #[arg(long, value_name = "FILE.json")]
-    pub questions: Vec<PathBuf>,
     /// Folder of the model and of the state that an interrupted training goes on from
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
     /// Base model: the name of an installed one, or a folder with config.json, model.safetensors and tokenizer.json
     #[arg(long, value_name = "NAME|DIR", default_value = "minilm")]
     pub base: String,
-    /// Go on from a trained model instead of the base model: `shipped`, or a file or folder of an earlier training
+    /// Go on from a trained model instead of the base model: a file or folder of an earlier training (weswin: or `shipped`)
     #[arg(long, value_name = "MODEL")]
     pub start: Option<String>,
     /// Train on all documents, those that are otherwise kept for validation and test too
     #[arg(long)]
     pub no_holdout: bool,
-    /// Tokens of a sequence, special tokens included [default: what the base model reads, at most 512]
+    /// Tokens of a sequence, special tokens included [default: 512, or what the base model reads; nsp: 256]
     #[arg(long, value_name = "N")]
     pub tokens: Option<usize>,
-    /// Training sequences: cr-1, or ss-4 where documents are few
-    #[arg(long, value_name = "PARTITION", default_value = "cr-1")]
-    pub partition: String,
-    /// Lower layers that stay as they are; their outputs are worked out once and kept on disk
+    /// Lower layers that stay as they are
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub frozen: usize,
-    /// Passes over the data, at most
-    #[arg(long, value_name = "X", default_value_t = 4.0)]
-    pub epochs: f64,
-    /// Sequences a step
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = at_least_one)]
-    pub batch: usize,
-    /// Sequences whose gradients are worked out at once: less memory where it is lower
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = at_least_one)]
-    pub micro_batch: usize,
-    /// Highest learning rate of the encoder
-    #[arg(long, value_name = "X", default_value_t = 1.5e-4)]
-    pub learning_rate: f64,
+    /// Passes over the data, at most [default: 4; nsp: 1]
+    #[arg(long, value_name = "X")]
+    pub epochs: Option<f64>,
+    /// Sequences a step [default: 8; nsp: 32]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub batch: Option<usize>,
+    /// Sequences whose gradients are worked out at once: less memory where it is lower [default: 2; nsp: 8]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub micro_batch: Option<usize>,
+    /// Highest learning rate of the encoder [default: 1.5e-4; nsp: 1e-4]
+    #[arg(long, value_name = "X")]
+    pub learning_rate: Option<f64>,
     /// Highest learning rate of the heads
     #[arg(long, value_name = "X", default_value_t = 1e-3)]
     pub head_learning_rate: f64,
     /// Validations without a better F1 after which training ends
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = at_least_one)]
     pub patience: usize,
-    /// Validations a pass
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = at_least_one)]
-    pub validations: usize,
-    /// A batch of questions comes with every so many steps
-    #[arg(long, value_name = "N", default_value_t = 6, value_parser = at_least_one)]
-    pub questions_every: usize,
+    /// Validations a pass [default: 1; nsp: 4]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub validations: Option<usize>,
     /// Steps at most; 0: as many as the passes have
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub max_steps: usize,
@@ -432,6 +426,29 @@ pub struct TrainWeswinArgs {
     pub json: bool,
 }
 
+/// `pericope train weswin`
+#[derive(Debug, Args)]
+pub struct TrainWeswinArgs {
+    #[command(flatten)]
+    pub common: TrainArgs,
+    /// Questions in SQuAD's layout, for the head that says which sentences answer; may be given several times
+    #[arg(long, value_name = "FILE.json")]
+    pub questions: Vec<PathBuf>,
+    /// A batch of questions comes with every so many steps
+    #[arg(long, value_name = "N", default_value_t = 6, value_parser = at_least_one)]
+    pub questions_every: usize,
+    /// Training sequences: cr-1, or ss-4 where documents are few
+    #[arg(long, value_name = "PARTITION", default_value = "cr-1")]
+    pub partition: String,
+}
+
+/// `pericope train nsp`
+#[derive(Debug, Args)]
+pub struct TrainNspArgs {
+    #[command(flatten)]
+    pub common: TrainArgs,
+}
+
 const TRAIN_WESWIN_EXAMPLES: &str = "Examples:
   pericope train weswin --data docs.seg.jsonl --data wiki.jsonl --out models/mine
   pericope train weswin --data few.jsonl --start shipped --partition ss-4 --learning-rate 5e-5 --out models/tuned
@@ -440,7 +457,15 @@ const TRAIN_WESWIN_EXAMPLES: &str = "Examples:
 Documents are parted by a hash of their ids: 80 in 100 train, 10 validate, 10 are left for
   pericope segment-eval --data docs.seg.jsonl --part test -s weswin:model=models/mine
 Training ends when the F1 on the validation documents rises no more. Stopped at any moment, the same command goes on.
+Frozen layers are run once; what they give is kept in --out until the end (768 bytes a token of MiniLM).
 Make data from documentation: pericope dataset from-docs docs/ --out questions.json --segmentation docs.seg.jsonl";
+
+const TRAIN_NSP_EXAMPLES: &str = "Examples:
+  pericope train nsp --data docs.seg.jsonl --data wiki.jsonl --out models/nsp
+  pericope segment README.md --segmenter nsp:model=models/nsp
+  pericope segment README.md --segmenter nsp:model=/path/to/bert-base-uncased,one_minus_p=1e-4     (no training needed)
+
+Neighbouring sentences against sentences from another document. Documents are parted as for `train weswin`.";
 
 /// `pericope tune`
 #[derive(Debug, Args)]

@@ -47,6 +47,7 @@ fn run(cli: Cli) -> Outcome {
         Command::Dataset(DatasetCommand::FromDocs(args)) => commands::dataset::from_docs_command(args, quiet),
         Command::Dataset(DatasetCommand::Synthetic(args)) => commands::synthetic::run(args, quiet),
         Command::Train(TrainCommand::Weswin(args)) => commands::train::weswin(args, quiet),
+        Command::Train(TrainCommand::Nsp(args)) => commands::train::nsp(args, quiet),
         Command::Tune(args) => commands::tune::run(args, quiet),
         Command::Models(args) => commands::models::run(args, quiet),
         Command::Segmenters { json } => commands::segmenters::run(json),

@@ -1,5 +1,8 @@
 use std::ops::Range;
 
+use candle_core::Result;
+use rayon::prelude::*;
+
 /// Sequences in the order in which they are encoded, and the batches in it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Batches {
@@ -24,6 +27,19 @@ impl Batches {
             start = end;
         }
         Self { order, ranges }
+    }
+
+    /// What `run` makes of the members of each batch (indices of sequences), in the order of the batches: side by side on
+    /// all threads of the current rayon pool where `parallel`, else one after the other.
+    ///
+    /// # Errors
+    /// The first that `run` gives.
+    pub fn run<T: Send>(&self, parallel: bool, run: impl Fn(&[usize]) -> Result<T> + Sync) -> Result<Vec<T>> {
+        let run = |range: &Range<usize>| run(self.order.get(range.clone()).unwrap_or(&[]));
+        if parallel {
+            return self.ranges.par_iter().with_max_len(1).map(run).collect();
+        }
+        self.ranges.iter().map(run).collect()
     }
 }
 

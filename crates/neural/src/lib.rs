@@ -3,12 +3,15 @@
 
 mod base;
 mod batches;
+pub mod checkpoint;
 #[doc(hidden)]
 pub mod encoders;
+mod kept;
 #[doc(hidden)]
 pub mod kernels;
 mod minilm;
 pub mod models;
+pub mod nsp;
 pub mod registry;
 mod remembered;
 mod tokens;

@@ -78,17 +78,11 @@ impl MiniLm {
         run: impl Fn(&[&[u32]]) -> candle_core::Result<Vec<f32>> + Sync,
     ) -> Result<Vec<Batch>, EncodeError> {
         let lengths: Vec<usize> = ids.iter().map(Vec::len).collect();
-        let Batches { order, ranges } = Batches::new(&lengths, self.model.batch_tokens());
-        let embed = |range: &std::ops::Range<usize>| {
-            let members = &order[range.clone()];
+        let batches = Batches::new(&lengths, self.model.batch_tokens());
+        let done = batches.run(self.model.parallel(), |members| {
             let sequences: Vec<&[u32]> = members.iter().map(|&i| ids[i].as_slice()).collect();
             run(&sequences).map(|vectors| (members.to_vec(), vectors))
-        };
-        let done: candle_core::Result<Vec<_>> = if self.model.parallel() {
-            ranges.par_iter().with_max_len(1).map(embed).collect()
-        } else {
-            ranges.iter().map(embed).collect()
-        };
+        });
         done.map_err(|e| EncodeError::Run(Box::new(e)))
     }
 }

@@ -9,7 +9,7 @@ use pericope_segment::spec::{Spec, SpecError};
 use pericope_segment::{Chunker, Resources};
 
 use crate::models::{self, ModelError};
-use crate::{MiniLm, WordPieceCounter, weswin};
+use crate::{MiniLm, WordPieceCounter, nsp, weswin};
 
 /// All segmenters: those of `pericope-segment`, and this crate's.
 #[must_use]
@@ -17,7 +17,7 @@ pub fn segmenters() -> &'static [Entry] {
     static ALL: OnceLock<Vec<Entry>> = OnceLock::new();
     ALL.get_or_init(|| {
         let mut all = pericope_segment::registry::list().to_vec();
-        all.push(weswin::WESWIN);
+        all.extend([weswin::WESWIN, nsp::NSP]);
         all
     })
 }

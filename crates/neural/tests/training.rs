@@ -1,43 +1,16 @@
 //! The trainer against PyTorch, on a tiny random BERT and documents that `scripts/golden_training.py` makes.
 #![allow(clippy::unwrap_used)]
 
-use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+mod common;
 
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use common::{base, close, documents, folder, tokens};
 use pericope_neural::training::{Asked, Event, Labelled, Options, Report, TrainError, train_weswin};
 use pericope_neural::weswin::{Checkpoint, Partition, Plan, Sentences, WeSWin, Weighting};
 use pericope_neural::{Base, Device};
 use serde::Deserialize;
-
-fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/training")
-}
-
-fn base() -> Base {
-    Base::open(&folder().display().to_string()).unwrap()
-}
-
-#[derive(Deserialize)]
-struct Line {
-    id: String,
-    sentences: Vec<String>,
-    boundaries: Vec<usize>,
-}
-
-fn tokens<S: AsRef<str>>(base: &Base, texts: &[S]) -> Sentences {
-    let ids: Vec<Vec<u32>> = texts.iter().map(|text| base.tokens.ids(text.as_ref(), 45)).collect();
-    Sentences::new(ids.iter().map(Vec::as_slice), 45)
-}
-
-fn documents(base: &Base) -> Vec<Labelled> {
-    let text = std::fs::read_to_string(folder().join("documents.jsonl")).unwrap();
-    let lines = text.lines().map(|line| serde_json::from_str::<Line>(line).unwrap());
-    let labelled = lines.map(|line| {
-        let ends = (1..=line.sentences.len()).map(|i| line.boundaries.contains(&i)).collect();
-        Labelled { id: line.id, sentences: tokens(base, &line.sentences), ends }
-    });
-    labelled.collect()
-}
 
 #[derive(Deserialize)]
 struct Golden {
@@ -79,13 +52,6 @@ fn options() -> Options {
 fn run(base: &Base, options: &Options, asked: &[Asked], out: &Path) -> Report {
     let documents = documents(base);
     train_weswin(base, None, (&documents, &[], asked), options, out, "", &mut |_| ControlFlow::Continue(())).unwrap()
-}
-
-fn close(found: &[f32], expected: &[f32]) {
-    assert_eq!(found.len(), expected.len());
-    let off = found.iter().zip(expected).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
-    eprintln!("losses differ by {off} at most over {} steps", found.len());
-    assert!(off < 1e-3, "differs by {off}: {found:?} {expected:?}");
 }
 
 #[test]

@@ -85,6 +85,7 @@ impl Chunker {
         let overlap = match self.policy.overlap {
             Overlap::Sentences(n) => n,
             Overlap::Tokens { tokens, .. } => tokens,
+            Overlap::Next { .. } => 1,
         };
         Limits {
             max_tokens: self.policy.max_tokens,
@@ -95,7 +96,7 @@ impl Chunker {
     }
 
     /// The chunks of a document, in order. A chunk's heading path is that of the first sentence it does not repeat from
-    /// the chunk before.
+    /// the chunk before (a sentence that the chunk before took from it is still its own).
     ///
     /// # Errors
     /// As the segmenter and [`SizePolicy::spans`].

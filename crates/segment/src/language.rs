@@ -2,6 +2,8 @@
 
 use pericope_api::Document;
 
+pub use crate::packing::parts_heading;
+
 /// The indices of the sentences that are language: not code, not tables.
 #[must_use]
 pub fn sentences(document: &Document) -> Vec<usize> {

@@ -3,6 +3,7 @@
 use pericope_api::{Chunk, Document, SegmentError, Span, TokenCounter};
 
 use crate::chunker::Chunker;
+use crate::policy::Overlap;
 use crate::resources::Limits;
 
 /// A law that does not hold, and where.
@@ -32,6 +33,18 @@ pub fn check(
     counter: &dyn TokenCounter,
     limits: &Limits,
 ) -> Result<(), Violation> {
+    check_overlapped(document, chunks, counter, limits, false)
+}
+
+/// [`check`], where `next` says that chunks repeat the first sentence of the one after: then a last chunk of one sentence
+/// ends where the one before does, and a chunk's heading path is that of its first sentence.
+fn check_overlapped(
+    document: &Document,
+    chunks: &[Chunk],
+    counter: &dyn TokenCounter,
+    limits: &Limits,
+    next: bool,
+) -> Result<(), Violation> {
     let overlap = limits.overlap.is_some_and(|n| n > 0);
     let mut before = Span::new(0, 0);
     for (ordinal, chunk) in chunks.iter().enumerate() {
@@ -55,10 +68,13 @@ pub fn check(
             return broken(format!("no chunk covers {between:?} before it"));
         }
         let first_new = if overlap { chunk.span.start.max(before.end) } else { chunk.span.start };
-        if first_new < before.end || chunk.span.start < before.start || chunk.span.end <= before.end {
+        let ends_later = if next { chunk.span.end >= before.end } else { chunk.span.end > before.end };
+        let starts_later =
+            if next && ordinal > 0 { chunk.span.start > before.start } else { chunk.span.start >= before.start };
+        if first_new < before.end || !starts_later || !ends_later {
             return broken(format!("{:?} does not go on from {before:?}", chunk.span));
         }
-        let own = Span::new(first_new, chunk.span.end).trimmed(&document.source);
+        let own = if next { chunk.span } else { Span::new(first_new, chunk.span.end).trimmed(&document.source) };
         if chunk.heading_path != document.heading_path(document.sentence_at(own.start)) {
             return broken(format!("its heading path {:?} is not its first new sentence's", chunk.heading_path));
         }
@@ -101,7 +117,8 @@ pub enum Failure {
 /// [`Failure`] with the first law that is broken.
 pub fn check_chunker(chunker: &Chunker, document: &Document) -> Result<Vec<Chunk>, Failure> {
     let chunks = chunker.chunks(document)?;
-    check(document, &chunks, chunker.counter().as_ref(), &chunker.limits())?;
+    let next = matches!(chunker.policy().overlap, Overlap::Next { .. });
+    check_overlapped(document, &chunks, chunker.counter().as_ref(), &chunker.limits(), next)?;
     for threads in [1, 3] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         let pool = pool.map_err(|error| Failure::Threads(error.to_string()))?;

@@ -31,7 +31,8 @@ pub(crate) struct Packing<'a> {
 
 /// True where a cut after sentence `i` would part a heading from its body: sentence `i` is a heading, and what follows
 /// is no heading of the same or a higher rank.
-pub(crate) fn parts_heading(document: &Document, i: usize) -> bool {
+#[must_use]
+pub fn parts_heading(document: &Document, i: usize) -> bool {
     let kind = |i: usize| document.sentences.get(i).map(|s| s.kind);
     match (kind(i), kind(i + 1)) {
         (Some(Kind::Heading(above)), Some(Kind::Heading(below))) => below > above,

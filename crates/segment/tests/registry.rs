@@ -99,6 +99,19 @@ fn overlap_of_fixed_tokens_is_in_tokens() {
     );
 }
 
+/// The naive overlap of Dong, Singh and Yeh: windows of 200 tokens, moved by 50.
+#[test]
+fn naive_overlap_is_fixed_tokens_with_overlap() {
+    let words: Vec<String> = (0..430).map(|i| format!("w{i}")).collect();
+    let document = pericope_api::Document::from_sentences("d", &[words.join(" ")]);
+    let chunker = build("fixed:tokens=200,overlap=150", &Standalone::default()).unwrap();
+    let chunks = chunker.chunks(&document).unwrap();
+    let starts: Vec<&str> = chunks.iter().filter_map(|c| document.text(c.span).split(' ').next()).collect();
+    assert_eq!(starts, ["w0", "w50", "w100", "w150", "w200", "w250"]);
+    let sizes: Vec<usize> = chunks.iter().map(|c| c.tokens).collect();
+    assert_eq!(sizes, [200, 200, 200, 200, 200, 180]);
+}
+
 #[test]
 fn overlap_of_sentences_never_breaks_the_maximum() {
     let document = pericope_api::Document::from_sentences("d", &["a b c", "d e f", "g h", "i j k"]);

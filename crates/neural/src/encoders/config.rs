@@ -186,6 +186,22 @@ impl Config {
         })
     }
 
+    /// Refuses pairs that the model cannot read: sequences as [`check`](Self::check), and each with a place from which on
+    /// its second part stands.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check), and for another number of places.
+    pub(crate) fn check_pairs(&self, sequences: &[&[u32]], second: &[usize]) -> candle_core::Result<()> {
+        if sequences.len() != second.len() {
+            candle_core::bail!(
+                "{} sequences, and {} places where their second parts begin",
+                sequences.len(),
+                second.len()
+            );
+        }
+        self.check(sequences)
+    }
+
     /// Refuses sequences that the model cannot read.
     ///
     /// # Errors

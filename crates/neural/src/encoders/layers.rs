@@ -118,7 +118,10 @@ impl Embedding {
     pub fn apply(&self, batch: &Batch) -> Result<Tensor> {
         let (count, longest) = batch.mask.dims2()?;
         let rows = self.words.index_select(&batch.ids, 0)? + self.positions.index_select(&batch.positions, 0)?;
-        let rows = rows?.broadcast_add(&self.types.narrow(0, 0, 1)?)?;
+        let rows = match &batch.types {
+            Some(types) if self.types.dim(0)? > 1 => (rows? + self.types.index_select(types, 0)?)?,
+            _ => rows?.broadcast_add(&self.types.narrow(0, 0, 1)?)?,
+        };
         self.norm.apply(&rows)?.reshape((count, longest, ()))
     }
 }
@@ -138,6 +141,8 @@ pub(crate) struct Batch {
     ids: Tensor,
     /// Rows of the table of positions, `[sequences * longest]`.
     positions: Tensor,
+    /// Segment types, `[sequences * longest]`; all 0 where there are none.
+    types: Option<Tensor>,
     /// 1 for tokens and 0 for padding, `[sequences, longest]`.
     pub mask: Tensor,
 }
@@ -166,8 +171,22 @@ impl Batch {
         Ok(Self {
             ids: Tensor::from_vec(ids, size, device)?,
             positions: Tensor::from_vec(positions, size, device)?,
+            types: None,
             mask: Tensor::from_vec(mask, (sequences.len(), longest), device)?,
         })
+    }
+
+    /// The same for pairs: tokens from place `second[i]` of sequence i on are of segment type 1.
+    ///
+    /// # Errors
+    /// As [`Batch::new`], and as [`Config::check_pairs`].
+    pub fn of_pairs(config: &Config, sequences: &[&[u32]], second: &[usize], device: &Device) -> Result<Self> {
+        config.check_pairs(sequences, second)?;
+        let batch = Self::new(config, sequences, device)?;
+        let (count, longest) = batch.mask.dims2()?;
+        let types = second.iter().flat_map(|&second| (0..longest).map(move |i| u32::from(i >= second)));
+        let types = Tensor::from_vec(types.collect::<Vec<u32>>(), count * longest, device)?;
+        Ok(Self { types: Some(types), ..batch })
     }
 }
 
@@ -201,6 +220,11 @@ pub(crate) fn pool(x: &Tensor, mask: &Tensor) -> Result<Vec<f32>> {
     let mean = x.broadcast_mul(&mask)?.sum(1)?.broadcast_div(&mask.sum(1)?)?;
     let norm = mean.sqr()?.sum_keepdim(1)?.sqrt()?.maximum(1e-12)?;
     mean.broadcast_div(&norm)?.flatten_all()?.to_vec1()
+}
+
+/// The rows of first tokens, `[sequences, hidden]`.
+pub(crate) fn firsts(x: &Tensor) -> Result<Tensor> {
+    x.narrow(1, 0, 1)?.squeeze(1)?.contiguous()
 }
 
 /// The rows of tokens, without those of padding, one after the other.

@@ -36,6 +36,14 @@ pub trait Embed: Send + Sync {
     /// As [`embed`](Self::embed).
     fn hidden(&self, sequences: &[&[u32]]) -> candle_core::Result<Vec<f32>>;
 
+    /// The last hidden state of each sequence's first token, `[sequences, hidden]`: what a head reads that classifies
+    /// whole sequences. Tokens from place `second[i]` of sequence i on are of segment type 1 where the model has more
+    /// than one type (RoBERTa has one); the others are of type 0.
+    ///
+    /// # Errors
+    /// As [`embed`](Self::embed), and where there are not as many places as sequences.
+    fn first_of_pairs(&self, sequences: &[&[u32]], second: &[usize]) -> candle_core::Result<Vec<f32>>;
+
     /// Tokens of a batch (longest sequence times sequences) that suit it.
     fn batch_tokens(&self) -> usize;
 

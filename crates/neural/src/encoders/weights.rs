@@ -65,6 +65,11 @@ impl Weights {
         &self.sha256
     }
 
+    /// True where there is a tensor of that name.
+    pub fn has(&self, name: &str) -> bool {
+        self.find(name).is_ok()
+    }
+
     /// The name that the file gives a tensor.
     ///
     /// # Errors
@@ -77,7 +82,13 @@ impl Weights {
             let stem = full.strip_suffix(new)?;
             Some(format!("{stem}LayerNorm.{old}"))
         });
-        let missing = || ModelError::unusable(&self.path, format!("there is no tensor {full}"));
+        let missing = || {
+            let reason = match self.prefix {
+                "" => format!("there is no tensor {full}"),
+                _ => format!("there is no tensor {full}, and no {name}"),
+            };
+            ModelError::unusable(&self.path, reason)
+        };
         let names = [Some(full.clone()), Some(name.to_owned()), old];
         names.into_iter().flatten().find(here).ok_or_else(missing)
     }

@@ -3,9 +3,15 @@
 
 mod adamw;
 mod data;
+mod events;
 mod feed;
+mod fit;
 mod frozen;
+mod gradients;
+mod nsp;
 mod options;
+mod pairs;
+mod sequences;
 mod state;
 mod tune;
 mod variables;
@@ -13,7 +19,10 @@ mod weswin;
 
 pub use adamw::{AdamW, Moments, Schedule};
 pub use data::{Asked, Labelled, Part, part_of};
+pub use events::{Event, Report, Watch};
 pub use feed::Feed;
+pub use nsp::train_nsp;
 pub use options::{Options, TrainError};
+pub use pairs::{Pair, pairs};
 pub use tune::{Grid, Tried, Tuning, tune};
-pub use weswin::{Event, Report, Watch, train_weswin};
+pub use weswin::train_weswin;

@@ -34,15 +34,15 @@ pub enum TrainError {
     Options(String),
 }
 
-/// How a WeSWin is trained. The defaults are for MiniLM on two cores.
+/// How a model is trained. The defaults are for WeSWin on MiniLM and two cores; [`Options::nsp`] has those of NSP.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Options {
-    /// Tokens of a sequence, special tokens included.
+    /// Tokens of a sequence (NSP: of a pair, at most), special tokens included.
     pub tokens: usize,
-    /// How documents become training sequences: `cr-1`, or `ss-4` where documents are few.
+    /// How documents become training sequences: `cr-1`, or `ss-4` where documents are few. WeSWin's alone.
     pub partition: String,
-    /// Lower layers that stay as they are; their outputs are worked out once and kept on disk. With 0, `[SNT]`'s own
-    /// embedding is trained too; else it stays that of `[SEP]`.
+    /// Lower layers that stay as they are. WeSWin works their outputs out once and keeps them on disk; with 0, `[SNT]`'s
+    /// own embedding is trained too; else it stays that of `[SEP]`.
     pub frozen: usize,
     /// Passes over the training sequences, at most.
     pub epochs: f64,
@@ -64,12 +64,28 @@ pub struct Options {
     pub patience: usize,
     /// Validations an epoch.
     pub validations: usize,
-    /// A batch of questions comes with every so many steps, where there are questions.
+    /// A batch of questions comes with every so many steps, where there are questions. WeSWin's alone.
     pub questions_every: usize,
     /// Steps at most; 0: as many as the epochs have.
     pub max_steps: usize,
     /// Seed of the order of sequences.
     pub seed: u64,
+}
+
+impl Options {
+    /// For NSP: pairs are short, so a step has more of them.
+    #[must_use]
+    pub fn nsp() -> Self {
+        Self {
+            tokens: 256,
+            epochs: 1.0,
+            batch: 32,
+            micro_batch: 8,
+            learning_rate: 1e-4,
+            validations: 4,
+            ..Self::default()
+        }
+    }
 }
 
 impl Default for Options {

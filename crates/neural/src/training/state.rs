@@ -16,13 +16,33 @@ pub(super) struct Progress {
     pub(super) options: Options,
     /// Steps done.
     pub(super) step: usize,
-    /// Best validation F1, and the step that it was found at.
+    /// Best validation score, and the step that it was found at.
     pub(super) best: Option<(f64, usize)>,
     /// Validations since.
     pub(super) stale: usize,
-    /// The boundary loss of every step.
+    /// The loss of every step.
     pub(super) losses: Vec<f32>,
     pub(super) seconds: f64,
+}
+
+impl Progress {
+    /// Nothing is done yet.
+    pub(super) fn new(fingerprint: &str, options: &Options) -> Self {
+        let (fingerprint, options) = (fingerprint.to_owned(), options.clone());
+        Self { fingerprint, options, step: 0, best: None, stale: 0, losses: Vec::new(), seconds: 0.0 }
+    }
+
+    /// Takes note of a validation; true where it is the best so far.
+    pub(super) fn better(&mut self, score: f64) -> bool {
+        let best = self.best.is_none_or(|(before, _)| score > before);
+        if best {
+            self.best = Some((score, self.step));
+            self.stale = 0;
+        } else {
+            self.stale += 1;
+        }
+        best
+    }
 }
 
 /// Key of [`Progress`] in the safetensors header: one file, so that a crash never leaves two that do not belong together.

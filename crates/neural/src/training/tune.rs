@@ -2,6 +2,7 @@ use serde::Serialize;
 
 use super::data::Labelled;
 use super::options::TrainError;
+use crate::nsp::Threshold;
 use crate::weswin::{Curve, Logits, Means, Partition, Sentences, Settings, WeSWin, Weighting, Window};
 
 /// What is tried on validation documents (Abbasi 2024, tuning).
@@ -174,4 +175,43 @@ fn best(documents: &[Labelled], probabilities: &[Vec<f64>], thresholds: &[f64]) 
         }
     }
     found
+}
+
+/// The threshold with the highest F1 on gaps (log-odds of "is next", and whether a segment ends there): halfway between
+/// the highest log-odds that it cuts and the next; of equals the lowest. `None` where no segment ends.
+pub(super) fn best_odds(mut gaps: Vec<(f64, bool)>) -> Option<(f64, Threshold)> {
+    gaps.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let ends = gaps.iter().filter(|(_, end)| *end).count();
+    let (mut hits, mut best) = (0, None);
+    for (i, &(odds, end)) in gaps.iter().enumerate() {
+        hits += usize::from(end);
+        let next = gaps.get(i + 1).map_or(odds, |next| next.0);
+        // Gaps of equal log-odds are cut together.
+        if next <= odds && i + 1 < gaps.len() {
+            continue;
+        }
+        let f1 = 2.0 * hits as f64 / (i + 1 + ends) as f64;
+        if ends > 0 && best.is_none_or(|(before, _)| f1 > before) {
+            best = Some((f1, Threshold::of_odds(f64::midpoint(odds, next))));
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::best_odds;
+
+    #[test]
+    fn the_best_odds_by_hand() {
+        assert_eq!(best_odds(vec![]), None);
+        assert_eq!(best_odds(vec![(1.0, false)]), None);
+        // Cut are the two lowest: both true ones, and one more proposed.
+        let (f1, threshold) = best_odds(vec![(3.0, false), (-1.0, false), (0.0, true), (8.0, false)]).unwrap();
+        assert!((f1 - 2.0 / 3.0).abs() < 1e-12 && (threshold.odds() - 1.5).abs() < 1e-12);
+        // Equal log-odds are cut together or not at all.
+        let (f1, threshold) = best_odds(vec![(2.0, true), (2.0, false), (2.0, true)]).unwrap();
+        assert!((f1 - 0.8).abs() < 1e-12 && (threshold.odds() - 2.0).abs() < 1e-12);
+    }
 }

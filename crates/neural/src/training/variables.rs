@@ -15,6 +15,8 @@ pub(super) struct Variables<'a> {
     device: Device,
     /// Layers below this one stay.
     frozen: usize,
+    /// True where `[SNT]` is in the vocabulary.
+    sentence: bool,
     /// Tensors that replace the base model's to begin with: those of a checkpoint that training goes on from.
     initial: HashMap<String, Tensor>,
     trained: RefCell<BTreeMap<String, Var>>,
@@ -24,14 +26,25 @@ pub(super) struct Variables<'a> {
 impl<'a> Variables<'a> {
     pub(super) fn new(base: &'a Base, device: &Device, frozen: usize, initial: HashMap<String, Tensor>) -> Self {
         let (trained, kept) = (RefCell::default(), RefCell::default());
-        Self { base, device: device.clone(), frozen, initial, trained, kept }
+        Self { base, device: device.clone(), frozen, sentence: false, initial, trained, kept }
     }
 
-    /// The base model's configuration with `[SNT]` in its vocabulary.
+    /// The same with `[SNT]` in the vocabulary.
+    pub(super) fn with_sentence(self) -> Self {
+        Self { sentence: true, ..self }
+    }
+
+    /// The base model's configuration, with `[SNT]` in its vocabulary where it is.
     pub(super) fn config(&self) -> Config {
         let mut config = self.base.config.clone();
-        config.vocab_size += 1;
+        config.vocab_size += usize::from(self.sentence);
         config
+    }
+
+    /// True where the encoder's tensors are not all variables or fixed, so that a step asks for a new encoder: the table
+    /// of embeddings is put together with that of `[SNT]`.
+    pub(super) fn puts_together(&self) -> bool {
+        self.sentence && self.frozen == 0
     }
 
     /// The encoder as it is now.
@@ -56,6 +69,34 @@ impl<'a> Variables<'a> {
         let tensor = variable.as_tensor().clone();
         self.trained.borrow_mut().insert(name.to_owned(), variable);
         Ok(tensor)
+    }
+
+    /// The variable `name`, of zeros to begin with.
+    pub(super) fn zeros(&self, name: &str, shape: &[usize]) -> Loaded {
+        self.variable(name, || {
+            let made = Tensor::zeros(shape, candle_core::DType::F32, &self.device);
+            made.map_err(|e| self.unusable(format!("tensor {name}: {e}")))
+        })
+    }
+
+    /// The variable `name`: as in the checkpoint that training began from, or else as in the base model, or else what
+    /// `fresh` makes.
+    pub(super) fn inherited(
+        &self,
+        name: &str,
+        shape: &[usize],
+        fresh: impl FnOnce() -> candle_core::Result<Tensor>,
+    ) -> Loaded {
+        self.variable(name, || match self.base.weights.has(name) {
+            true => self.base.weights.tensor(name, shape, &self.device),
+            false => fresh().map_err(|e| self.unusable(format!("tensor {name}: {e}"))),
+        })
+    }
+
+    /// Copies of all variables on the CPU, as they are now.
+    pub(super) fn values(&self) -> candle_core::Result<HashMap<String, Tensor>> {
+        let value = |variable: Var| variable.as_detached_tensor().copy()?.to_device(&Device::Cpu);
+        self.all().into_iter().map(|(name, variable)| Ok((name, value(variable)?))).collect()
     }
 
     /// The embedding of `[SNT]` where it is not trained.
@@ -108,7 +149,7 @@ type Loaded = Result<Tensor, ModelError>;
 
 impl Tensors for Variables<'_> {
     fn tensor(&self, name: &str, shape: &[usize], device: &Device) -> Loaded {
-        if name == WORDS {
+        if self.sentence && name == WORDS {
             let problem = |e: candle_core::Error| self.unusable(format!("tensor {name}: {e}"));
             let row = if self.frozen == 0 {
                 self.variable("snt", || self.sentence_row(shape))?
@@ -148,6 +189,14 @@ impl Layers {
         match self {
             Layers::Plain(model) => model.embed_tokens(sequences),
             Layers::Longformer(model) => model.embed_tokens(sequences),
+        }
+    }
+
+    /// As [`embed`](Self::embed), with segment type 1 from place `second[i]` of sequence i on.
+    pub(super) fn embed_pairs(&self, sequences: &[&[u32]], second: &[usize]) -> candle_core::Result<(Tensor, Tensor)> {
+        match self {
+            Layers::Plain(model) => model.embed_pairs(sequences, second),
+            Layers::Longformer(model) => model.embed_pairs(sequences, second),
         }
     }
 

@@ -1,11 +1,10 @@
-use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use candle_core::Device;
 use rayon::prelude::*;
 
-use super::checkpoint::{Checkpoint, Overlaid, Settings};
+use super::checkpoint::{Checkpoint, Settings, WithSentence};
 use super::partition::{Partition, Window};
 use super::sequence::{Sentences, Special, sequence};
 use crate::base::{Base, short};
@@ -70,7 +69,7 @@ impl WeSWin {
         let sentence = u32::try_from(config.vocab_size).unwrap_or(u32::MAX);
         config.vocab_size += 1;
         let hidden = config.hidden_size;
-        let encoder = encoders::build(&config, &Overlaid { base: &base.weights, checkpoint }, device)?;
+        let encoder = encoders::build(&config, &WithSentence::new(base, checkpoint), device)?;
         let head = |name: &str| -> Result<(Vec<f32>, f32), ModelError> {
             let weight = checkpoint.numbers(&format!("{name}.weight"), &[2, hidden])?;
             let bias = checkpoint.numbers(&format!("{name}.bias"), &[2])?;
@@ -185,9 +184,8 @@ impl WeSWin {
     fn run(&self, sequences: &[(Vec<u32>, Vec<usize>)], head: &(Vec<f32>, f32)) -> candle_core::Result<Vec<Vec<f32>>> {
         let lengths: Vec<usize> = sequences.iter().map(|(ids, _)| ids.len()).collect();
         self.tokens_read.fetch_add(lengths.iter().sum::<usize>() as u64, Ordering::Relaxed);
-        let Batches { order, ranges } = Batches::new(&lengths, self.encoder.batch_tokens());
-        let batch = |range: &Range<usize>| {
-            let members = &order[range.clone()];
+        let batches = Batches::new(&lengths, self.encoder.batch_tokens());
+        let done = batches.run(self.encoder.parallel(), |members| {
             let ids: Vec<&[u32]> = members.iter().map(|&i| sequences[i].0.as_slice()).collect();
             let rows = self.encoder.hidden(&ids)?;
             let mut first = 0;
@@ -202,14 +200,9 @@ impl WeSWin {
                 first += ids.len();
             }
             Ok(found)
-        };
-        let done: candle_core::Result<Vec<_>> = if self.encoder.parallel() {
-            ranges.par_iter().with_max_len(1).map(batch).collect()
-        } else {
-            ranges.iter().map(batch).collect()
-        };
+        })?;
         let mut odds = vec![Vec::new(); sequences.len()];
-        for (i, own) in done?.into_iter().flatten() {
+        for (i, own) in done.into_iter().flatten() {
             odds[i] = own;
         }
         Ok(odds)

@@ -1,5 +1,5 @@
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use pericope_api::{Cuts, Document, EncodeError, SegmentError, Segmenter};
 use pericope_segment::Resources;
@@ -12,6 +12,7 @@ use super::model::WeSWin;
 use super::plan::Plan;
 use super::shipped::shipped;
 use super::weighting::Weighting;
+use crate::kept::Kept;
 use crate::models::ModelError;
 
 pub(crate) const WESWIN: Entry = Entry {
@@ -46,7 +47,7 @@ fn build(args: &Args<'_>, _: &dyn Resources) -> Result<Built, SpecError> {
     let weighting = args.get("weights").map(str::parse::<Weighting>).transpose();
     let weighting = weighting.map_err(|e| args.unavailable(format!("weights: {e}")))?;
     let tau = args.maybe_share("tau")?;
-    let model = loaded(args.get("model").unwrap_or("shipped")).map_err(|reason| args.unavailable(reason))?;
+    let model = loaded(args.get("model").unwrap_or("shipped")).map_err(|e| args.unavailable(e.to_string()))?;
     let segmenter = WeSWinSegmenter::new(model).and_then(|segmenter| segmenter.with(plan, weighting, tau));
     segmenter.map(Built::new).map_err(|reason| args.unavailable(reason))
 }
@@ -64,18 +65,12 @@ pub fn open(name: &str) -> Result<Checkpoint, ModelError> {
     }
 }
 
-/// The model of that name, put together once however many specs name it, and anew when its file changes.
-fn loaded(name: &str) -> Result<Arc<WeSWin>, String> {
-    static LOADED: Mutex<Vec<(String, Arc<WeSWin>)>> = Mutex::new(Vec::new());
-    let checkpoint = open(name).map_err(|e| e.to_string())?;
-    let mut models = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((_, model)) = models.iter().find(|(known, _)| known == checkpoint.sha256()) {
-        return Ok(Arc::clone(model));
-    }
-    let model = WeSWin::load(&checkpoint, &crate::minilm::best_device()).map_err(|e| e.to_string())?;
-    let model = Arc::new(model);
-    models.push((checkpoint.sha256().to_owned(), Arc::clone(&model)));
-    Ok(model)
+/// By checksum: a file that changed is another model.
+static LOADED: Kept<WeSWin> = Kept::new();
+
+fn loaded(name: &str) -> Result<Arc<WeSWin>, ModelError> {
+    let checkpoint = open(name)?;
+    LOADED.get(checkpoint.sha256(), || WeSWin::load(&checkpoint, &crate::minilm::best_device()))
 }
 
 /// Boundaries where a [`WeSWin`] gives them a probability above the threshold.

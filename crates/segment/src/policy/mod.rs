@@ -50,7 +50,7 @@ use crate::ruler::Ruler;
 use program::Problem;
 use units::Units;
 
-/// What a chunk repeats of the text before it.
+/// What a chunk repeats of its neighbours' text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Overlap {
     /// Up to so many sentences of the chunk before, as many as fit `max_tokens`.
@@ -60,6 +60,13 @@ pub enum Overlap {
     Tokens {
         /// Tokens to repeat.
         tokens: usize,
+        /// Most tokens of a chunk with its overlap.
+        limit: usize,
+    },
+    /// The first sentence of the chunk after it, where the chunk then still has at most `limit` tokens (special tokens
+    /// counted) and at most `max_tokens`: "NSP with overlap" (Dong, Singh and Yeh). Only whole sentences are added, and
+    /// only to the chunks' own text: a sentence that was added is not handed on.
+    Next {
         /// Most tokens of a chunk with its overlap.
         limit: usize,
     },
@@ -88,7 +95,7 @@ pub struct SizePolicy {
     pub min_tokens: Option<usize>,
     /// Chunks further from this cost more.
     pub target_tokens: Option<usize>,
-    /// What is repeated from the chunk before; never breaks the maximum.
+    /// What is repeated of the chunk before or after; never breaks the maximum.
     pub overlap: Overlap,
     /// Threshold on scores, in [0, 1], instead of the segmenter's own.
     pub tau: Option<f64>,
@@ -151,7 +158,7 @@ impl SizePolicy {
         Ok(units.join(ends))
     }
 
-    /// The spans with what each repeats of the text before it.
+    /// The spans with what each repeats of its neighbours.
     pub(crate) fn overlapped(&self, document: &Document, own: &[Span], ruler: &Ruler<'_>) -> Vec<Span> {
         overlap::extend(self.overlap, self.max_tokens, document, own, ruler)
     }

@@ -1,4 +1,4 @@
-//! Puts text of the chunk before in front of chunks.
+//! Adds to chunks what they repeat of the chunk before or after.
 
 use pericope_api::{Document, Span};
 
@@ -18,6 +18,11 @@ pub(super) fn extend(
         return own.to_vec();
     }
     let budget = max.map_or(usize::MAX, |max| max.saturating_sub(ruler.special()));
+    if let Overlap::Next { limit } = overlap {
+        let budget = budget.min(limit.saturating_sub(ruler.special()));
+        let next = own.iter().skip(1).map(Some).chain([None]);
+        return own.iter().zip(next).map(|(&span, next)| with_next(document, span, next, budget, ruler)).collect();
+    }
     let mut spans = Vec::with_capacity(own.len());
     for (k, &span) in own.iter().enumerate() {
         let start = match (k.checked_sub(1).map(|before| own[before]), overlap) {
@@ -27,10 +32,20 @@ pub(super) fn extend(
                 let low = spans.last().map_or(0, |before: &Span| before.start);
                 self::tokens(span, low, tokens, limit.min(budget), ruler)
             }
+            (Some(_), Overlap::Next { .. }) => span.start,
         };
         spans.push(Span::new(start, span.end));
     }
     spans
+}
+
+/// The span with the first sentence of the chunk after it, where it fits. A sentence that the chunk after holds only the
+/// first piece of is added as that piece.
+fn with_next(document: &Document, span: Span, next: Option<&Span>, budget: usize, ruler: &Ruler<'_>) -> Span {
+    let Some(next) = next else { return span };
+    let first = document.sentences.get(document.sentence_at(next.start)).map_or(next.end, |s| s.span.end);
+    let with = Span::new(span.start, first.min(next.end).max(span.end));
+    if ruler.fits(with, budget) { with } else { span }
 }
 
 /// The earliest of the last `most` sentence starts in the chunk before from which the chunk still fits.

@@ -1,12 +1,15 @@
 #![allow(clippy::unwrap_used)]
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use pericope_api::{Boundaries, Cuts, Document, Kind, Span, TokenCounter};
+use pericope_api::{Boundaries, Cuts, Document, Kind, SegmentError, Segmenter, Span, TokenCounter};
 use proptest::prelude::*;
 
-use super::SizePolicy;
+use super::{Overlap, SizePolicy};
+use crate::Chunker;
 use crate::counters::WordCounter;
+use crate::laws;
 
 fn numbered(words: &[usize]) -> Document {
     let sentence = |(i, &n): (usize, &usize)| format!("s{i}{}", " w".repeat(n - 1));
@@ -108,6 +111,45 @@ fn an_over_long_unit_is_split_evenly_where_its_kind_says() {
     assert_eq!(texts(12), [code]);
     assert_eq!(texts(8), ["a b c\nd e f", "g h i\nj k l"]);
     assert_eq!(texts(3), ["a b c", "d e f", "g h i", "j k l"]);
+}
+
+/// The same cuts for every document.
+struct Given(Boundaries);
+
+impl Segmenter for Given {
+    fn cut(&self, _: &Document) -> Result<Cuts, SegmentError> {
+        Ok(Cuts::Boundaries(self.0.clone()))
+    }
+}
+
+/// The sentences (counted from 1) of each chunk with the overlap of the chunk after.
+fn with_next(words: &[usize], after: &[usize], limit: usize, max_tokens: Option<usize>) -> Vec<Vec<usize>> {
+    let document = numbered(words);
+    let segmenter = Given(Boundaries::new(words.len(), after.to_vec()).unwrap());
+    let policy = SizePolicy { max_tokens, overlap: Overlap::Next { limit }, ..SizePolicy::default() };
+    let chunker = Chunker::new(Box::new(segmenter), policy, Arc::new(WordCounter));
+    let chunks = laws::check_chunker(&chunker, &document).unwrap();
+    let within = |span: Span| {
+        let held = document
+            .sentences
+            .iter()
+            .enumerate()
+            .filter(move |(_, s)| span.start <= s.span.start && s.span.end <= span.end);
+        held.map(|(i, _)| i + 1).collect()
+    };
+    chunks.iter().map(|chunk| within(chunk.span)).collect()
+}
+
+/// Dong, Singh and Yeh: {1,2},{3,4},{5,6,7} become {1,2,3},{3,4,5},{5,6,7}.
+#[test]
+fn chunks_take_the_first_sentence_of_the_next() {
+    assert_eq!(with_next(&[2; 7], &[2, 4], 512, None), [vec![1, 2, 3], vec![3, 4, 5], vec![5, 6, 7]]);
+    // The last segment is one sentence, and wholly in the chunk before it too.
+    assert_eq!(with_next(&[2; 3], &[1, 2], 512, None), [vec![1, 2], vec![2, 3], vec![3]]);
+    assert_eq!(with_next(&[2; 3], &[], 512, None), [vec![1, 2, 3]]);
+    // Where it does not fit, nothing is added: by the mode's own limit, and by the policy's.
+    assert_eq!(with_next(&[4, 4, 9, 4, 4], &[2, 3], 13, None), [vec![1, 2], vec![3, 4], vec![4, 5]]);
+    assert_eq!(with_next(&[4, 4, 9, 4, 4], &[2, 3], 512, Some(12)), [vec![1, 2], vec![3], vec![4, 5]]);
 }
 
 #[test]

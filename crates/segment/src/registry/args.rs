@@ -96,8 +96,9 @@ impl<'a> Args<'a> {
         self.limits().ok().and_then(|limits| limits.max_tokens).filter(|&max| max != 0)
     }
 
-    /// The overlap in force.
-    pub(crate) fn overlap(&self) -> usize {
+    /// The overlap in force: sentences, where the segmenter does not say otherwise; 0: none.
+    #[must_use]
+    pub fn overlap(&self) -> usize {
         self.limits().ok().and_then(|limits| limits.overlap).unwrap_or(0)
     }
 

@@ -61,7 +61,7 @@ impl Built {
         self
     }
 
-    /// With an overlap that is not in whole sentences.
+    /// With an overlap other than whole sentences of the chunk before.
     #[must_use]
     pub fn with_overlap(mut self, overlap: Overlap) -> Self {
         self.overlap = Some(overlap);

@@ -23,6 +23,8 @@ pub struct Packed {
     words: Vec<f32>,
     /// Embeddings of positions, that of segment type 0 added.
     positions: Vec<f32>,
+    /// What a token of segment type 1 has more than one of type 0; zeros where there is one type.
+    second: Vec<f32>,
     norm: Norm,
     layers: Vec<Layer>,
     spare: Mutex<Vec<Scratch>>,
@@ -97,6 +99,10 @@ impl Packed {
         let mut positions = weights.numbers("embeddings.position_embeddings.weight", &positions)?;
         let types = [config.type_vocab_size, hidden];
         let types = weights.numbers("embeddings.token_type_embeddings.weight", &types)?;
+        let second = match types.get(hidden..2 * hidden) {
+            Some(second) => second.iter().zip(&types).map(|(second, first)| second - first).collect(),
+            None => vec![0.0; hidden],
+        };
         for row in positions.chunks_exact_mut(hidden) {
             for (v, t) in row.iter_mut().zip(&types) {
                 *v += t;
@@ -107,6 +113,7 @@ impl Packed {
             attention: Self::attention(config),
             words: weights.numbers("embeddings.word_embeddings.weight", &[config.vocab_size, hidden])?,
             positions,
+            second,
             norm: norm("embeddings.LayerNorm".into())?,
             layers: (0..config.num_hidden_layers).map(layer).collect::<Result<_, _>>()?,
             spare: Mutex::default(),
@@ -126,8 +133,9 @@ impl Packed {
         }
     }
 
-    /// Leaves the last layer's rows in `scratch.x`; gives where each sequence's are.
-    fn forward(&self, sequences: &[&[u32]], scratch: &mut Scratch) -> Vec<Range<usize>> {
+    /// Leaves the last layer's rows in `scratch.x`; gives where each sequence's are. Of pairs, whose second parts begin at
+    /// the places `pairs`, only the first token's row of each is left, one after the other.
+    fn forward(&self, sequences: &[&[u32]], pairs: Option<&[usize]>, scratch: &mut Scratch) -> Vec<Range<usize>> {
         let Config { hidden_size: hidden, intermediate_size: intermediate, .. } = self.config;
         let epsilon = self.config.layer_norm_eps as f32;
         let mut ranges = Vec::with_capacity(sequences.len());
@@ -145,10 +153,26 @@ impl Packed {
         wide.reserve(FEED_ROWS.min(rows) * intermediate);
 
         self.look_up(sequences, x);
+        for (range, &second) in ranges.iter().zip(pairs.unwrap_or(&[])) {
+            for row in x[range.start.saturating_add(second).min(range.end) * hidden..range.end * hidden]
+                .chunks_exact_mut(hidden)
+            {
+                row.iter_mut().zip(&self.second).for_each(|(v, more)| *v += more);
+            }
+        }
         layer_norm(&mut x[..tokens * hidden], &self.norm.gain, &self.norm.shift, epsilon);
-        for layer in &self.layers {
+        for (i, layer) in self.layers.iter().enumerate() {
             layer.qkv.apply(tokens, x, Finish::Bias, qkv);
             attend(self.attention, &ranges, qkv, attend_scratch, context);
+            if pairs.is_some() && i + 1 == self.layers.len() {
+                // Behind the last attention rows no longer see each other: the others need not be worked out.
+                for (row, range) in ranges.iter().enumerate() {
+                    let first = range.start * hidden..(range.start + 1) * hidden;
+                    x.copy_within(first.clone(), row * hidden);
+                    context.copy_within(first, row * hidden);
+                }
+                tokens = ranges.len();
+            }
             layer.out.apply(tokens, context, Finish::Add(x), y);
             let Norm { gain, shift } = &layer.out_norm;
             layer_norm(&mut y[..tokens * hidden], gain, shift, epsilon);
@@ -165,11 +189,16 @@ impl Packed {
     }
 
     /// Runs the model in buffers that nobody uses, and reads the result out of them.
-    fn run<T>(&self, sequences: &[&[u32]], read: impl FnOnce(&[Range<usize>], &[f32]) -> T) -> candle_core::Result<T> {
+    fn run<T>(
+        &self,
+        sequences: &[&[u32]],
+        pairs: Option<&[usize]>,
+        read: impl FnOnce(&[Range<usize>], &[f32]) -> T,
+    ) -> candle_core::Result<T> {
         self.config.check(sequences)?;
         let take = || self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut scratch = take().unwrap_or_default();
-        let ranges = self.forward(sequences, &mut scratch);
+        let ranges = self.forward(sequences, pairs, &mut scratch);
         let found = read(&ranges, &scratch.x);
         self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
         Ok(found)
@@ -182,7 +211,7 @@ const _: () = assert!(FEED_ROWS.is_multiple_of(ROW_TILE));
 impl Embed for Packed {
     fn embed(&self, sequences: &[&[u32]]) -> candle_core::Result<Vec<f32>> {
         let hidden = self.config.hidden_size;
-        self.run(sequences, |ranges, x| {
+        self.run(sequences, None, |ranges, x| {
             let mut pooled = vec![0.0; ranges.len() * hidden];
             for (range, out) in ranges.iter().zip(pooled.chunks_exact_mut(hidden)) {
                 mean_pool(&x[range.start * hidden..range.end * hidden], out);
@@ -193,7 +222,18 @@ impl Embed for Packed {
 
     fn hidden(&self, sequences: &[&[u32]]) -> candle_core::Result<Vec<f32>> {
         let tokens = |ranges: &[Range<usize>]| ranges.last().map_or(0, |range| range.end);
-        self.run(sequences, |ranges, x| x[..tokens(ranges) * self.config.hidden_size].to_vec())
+        self.run(sequences, None, |ranges, x| x[..tokens(ranges) * self.config.hidden_size].to_vec())
+    }
+
+    fn first_of_pairs(&self, sequences: &[&[u32]], second: &[usize]) -> candle_core::Result<Vec<f32>> {
+        self.config.check_pairs(sequences, second)?;
+        let hidden = self.config.hidden_size;
+        self.run(sequences, Some(second), |ranges, x| {
+            if !self.layers.is_empty() {
+                return x[..ranges.len() * hidden].to_vec();
+            }
+            ranges.iter().flat_map(|range| &x[range.start * hidden..][..hidden]).copied().collect()
+        })
     }
 
     fn batch_tokens(&self) -> usize {

@@ -3,7 +3,7 @@ use std::ops::Range;
 use candle_core::{Device, Result, Tensor};
 
 use super::{Config, Embed, Tensors};
-use crate::encoders::layers::{Batch, Embedding, Feed, Linear, Parts, hidden, join, pool, rows, softmax};
+use crate::encoders::layers::{Batch, Embedding, Feed, Linear, Parts, firsts, hidden, join, pool, rows, softmax};
 use crate::models::ModelError;
 
 /// Padded tokens of a batch on a GPU, where small products leave most of it idle.
@@ -60,6 +60,15 @@ impl Plain {
         Ok((self.embedding.apply(&batch)?, batch.mask))
     }
 
+    /// As [`embed_tokens`](Self::embed_tokens), with segment type 1 from place `second[i]` of sequence i on.
+    ///
+    /// # Errors
+    /// As [`embed_tokens`](Self::embed_tokens), and where there are not as many places as sequences.
+    pub(crate) fn embed_pairs(&self, sequences: &[&[u32]], second: &[usize]) -> Result<(Tensor, Tensor)> {
+        let batch = Batch::of_pairs(&self.config, sequences, second, &self.device)?;
+        Ok((self.embedding.apply(&batch)?, batch.mask))
+    }
+
     /// The output of the last of `layers`, `[sequences, longest, hidden]`, where `x` is the input of the first and `mask`
     /// is as [`embed_tokens`](Self::embed_tokens) gives it. Lower layers that do not change can be run once, and what
     /// they give be kept.
@@ -106,6 +115,15 @@ impl Embed for Plain {
             return Ok(Vec::new());
         }
         rows(&self.forward(sequences)?.0, sequences)
+    }
+
+    fn first_of_pairs(&self, sequences: &[&[u32]], second: &[usize]) -> Result<Vec<f32>> {
+        self.config.check_pairs(sequences, second)?;
+        if sequences.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (x, mask) = self.embed_pairs(sequences, second)?;
+        firsts(&self.run_layers(&x, &mask, 0..self.layers.len())?)?.flatten_all()?.to_vec1()
     }
 
     fn batch_tokens(&self) -> usize {

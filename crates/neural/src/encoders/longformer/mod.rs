@@ -14,7 +14,7 @@ use candle_core::{Device, Result, Tensor};
 
 use self::global::Globals;
 use self::window::Window;
-use super::layers::{Batch, Embedding, Feed, Linear, Parts, join, pool, rows, split};
+use super::layers::{self, Batch, Embedding, Feed, Linear, Parts, join, pool, rows, split};
 use super::{Config, Embed, Tensors};
 use crate::models::ModelError;
 
@@ -88,6 +88,15 @@ impl Longformer {
     /// For no sequences, one that is empty or longer than [`Config::max_tokens`], and unknown ids.
     pub(crate) fn embed_tokens(&self, sequences: &[&[u32]]) -> Result<(Tensor, Tensor)> {
         let batch = Batch::new(&self.config, sequences, &self.device)?;
+        Ok((self.embedding.apply(&batch)?, batch.mask))
+    }
+
+    /// As [`embed_tokens`](Self::embed_tokens), with segment type 1 from place `second[i]` of sequence i on.
+    ///
+    /// # Errors
+    /// As [`embed_tokens`](Self::embed_tokens), and where there are not as many places as sequences.
+    pub(crate) fn embed_pairs(&self, sequences: &[&[u32]], second: &[usize]) -> Result<(Tensor, Tensor)> {
+        let batch = Batch::of_pairs(&self.config, sequences, second, &self.device)?;
         Ok((self.embedding.apply(&batch)?, batch.mask))
     }
 
@@ -170,6 +179,17 @@ impl Embed for Longformer {
     /// The first token is the only global one.
     fn hidden(&self, sequences: &[&[u32]]) -> Result<Vec<f32>> {
         self.hidden_with_global(sequences, &firsts(sequences))
+    }
+
+    /// The first token is the only global one.
+    fn first_of_pairs(&self, sequences: &[&[u32]], second: &[usize]) -> Result<Vec<f32>> {
+        self.config.check_pairs(sequences, second)?;
+        if sequences.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (x, mask) = self.embed_pairs(sequences, second)?;
+        let x = self.run_layers(&x, &mask, &firsts(sequences), 0..self.layers.len())?;
+        layers::firsts(&x)?.flatten_all()?.to_vec1()
     }
 
     fn batch_tokens(&self) -> usize {

@@ -1,0 +1,161 @@
+//! The file of a trained model: what differs from its base model, and how it is to be used.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use candle_core::{DType, Device, Tensor};
+use safetensors::SafeTensors;
+use serde::{Serialize, de::DeserializeOwned};
+use sha2::{Digest, Sha256};
+
+use crate::encoders::Tensors;
+use crate::models::ModelError;
+
+/// What a kind of trained model says about itself in its file.
+pub trait About: Serialize + DeserializeOwned {
+    /// The key of the safetensors header that holds it.
+    const KEY: &'static str;
+    /// What the model is called in messages.
+    const NAME: &'static str;
+}
+
+/// The tensors that a training changed, and what else is to be known. Names are those of the base model
+/// (`encoder.layer.3.attention.self.query.weight`), and those of the model's heads.
+pub struct Checkpoint<S> {
+    path: PathBuf,
+    /// The settings.
+    pub settings: S,
+    tensors: HashMap<String, Tensor>,
+    sha256: String,
+}
+
+impl<S: About> Checkpoint<S> {
+    /// Puts a checkpoint together.
+    #[must_use]
+    pub fn new(settings: S, tensors: HashMap<String, Tensor>) -> Self {
+        Self { path: PathBuf::from("(in memory)"), settings, tensors, sha256: String::new() }
+    }
+
+    /// Reads a checkpoint. `path` names it in errors.
+    ///
+    /// # Errors
+    /// [`ModelError::Unusable`] where the bytes are cut off, no safetensors, or without settings.
+    pub fn from_bytes(path: &Path, bytes: &[u8]) -> Result<Self, ModelError> {
+        let unusable = |e: &dyn std::fmt::Display| ModelError::unusable(path, e);
+        let (_, header) = SafeTensors::read_metadata(bytes).map_err(|e| unusable(&e))?;
+        let text = header.metadata().as_ref().and_then(|all| all.get(S::KEY));
+        let text =
+            text.ok_or_else(|| unusable(&format!("its header has no {:?}: it is no {} checkpoint", S::KEY, S::NAME)))?;
+        let settings = serde_json::from_str(text).map_err(|e| unusable(&format!("its settings: {e}")))?;
+        let all = candle_core::safetensors::load_buffer(bytes, &Device::Cpu).map_err(|e| unusable(&e))?;
+        let single = |(name, tensor): (String, Tensor)| match tensor.to_dtype(DType::F32) {
+            Ok(tensor) => Ok((name, tensor)),
+            Err(e) => Err(unusable(&format!("tensor {name}: {e}"))),
+        };
+        let tensors = all.into_iter().map(single).collect::<Result<_, _>>()?;
+        let sha256 = format!("{:x}", Sha256::digest(bytes));
+        Ok(Self { path: path.to_owned(), settings, tensors, sha256 })
+    }
+
+    /// Reads a checkpoint's file.
+    ///
+    /// # Errors
+    /// [`ModelError::Io`], else as [`Checkpoint::from_bytes`].
+    pub fn read(path: &Path) -> Result<Self, ModelError> {
+        let bytes = std::fs::read(path).map_err(ModelError::io(path))?;
+        Self::from_bytes(path, &bytes)
+    }
+
+    /// Writes it, whole or not at all, in half precision where `half`.
+    ///
+    /// # Errors
+    /// [`ModelError::Io`]; [`ModelError::Unusable`] where a tensor cannot be written.
+    pub fn write(&self, path: &Path, half: bool) -> Result<(), ModelError> {
+        let unusable = |e: &dyn std::fmt::Display| ModelError::unusable(path, e);
+        let settings = serde_json::to_string(&self.settings).map_err(|e| unusable(&e))?;
+        let kind = if half { DType::F16 } else { DType::F32 };
+        let tensors: HashMap<&String, Tensor> = (self.tensors.iter())
+            .map(|(name, tensor)| Ok((name, tensor.to_dtype(kind)?)))
+            .collect::<candle_core::Result<_>>()
+            .map_err(|e| unusable(&e))?;
+        let header = Some(HashMap::from([(S::KEY.to_owned(), settings)]));
+        let bytes = safetensors::serialize(&tensors, header).map_err(|e| unusable(&e))?;
+        let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let io = |e| ModelError::io(path)(e);
+        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(io)?;
+        std::io::Write::write_all(&mut file, &bytes).map_err(io)?;
+        file.persist(path).map_err(|e| io(e.error))?;
+        Ok(())
+    }
+
+    /// SHA-256 of its bytes, hexadecimal; empty for one that was put together and not read.
+    #[must_use]
+    pub fn sha256(&self) -> &str {
+        &self.sha256
+    }
+
+    /// Where it was read from.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The numbers of a tensor, row by row.
+    ///
+    /// # Errors
+    /// [`ModelError::Unusable`] where the tensor is missing or of another shape.
+    pub fn numbers(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>, ModelError> {
+        Tensors::numbers(self, name, shape)
+    }
+
+    /// The tensors by name.
+    #[must_use]
+    pub fn tensors(&self) -> &HashMap<String, Tensor> {
+        &self.tensors
+    }
+
+    /// True where there is a tensor of that name.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
+        self.tensors.contains_key(name)
+    }
+}
+
+impl<S: About> Tensors for Checkpoint<S> {
+    fn tensor(&self, name: &str, shape: &[usize], device: &Device) -> Result<Tensor, ModelError> {
+        let tensor = self.tensors.get(name).ok_or_else(|| self.unusable(format!("there is no tensor {name}")))?;
+        if tensor.dims() != shape {
+            let reason = format!("tensor {name} has shape {:?}, expected {shape:?}", tensor.dims());
+            return Err(self.unusable(reason));
+        }
+        tensor.to_device(device).map_err(|e| self.unusable(format!("tensor {name}: {e}")))
+    }
+
+    fn unusable(&self, reason: String) -> ModelError {
+        ModelError::unusable(&self.path, reason)
+    }
+}
+
+/// A base model with a checkpoint's tensors in place of its own.
+pub(crate) struct Overlaid<'a, S> {
+    pub(crate) base: &'a dyn Tensors,
+    pub(crate) checkpoint: &'a Checkpoint<S>,
+}
+
+impl<S: About> Tensors for Overlaid<'_, S> {
+    fn tensor(&self, name: &str, shape: &[usize], device: &Device) -> Result<Tensor, ModelError> {
+        let here = self.checkpoint.has(name);
+        let from: &dyn Tensors = if here { self.checkpoint } else { self.base };
+        from.tensor(name, shape, device)
+    }
+
+    fn unusable(&self, reason: String) -> ModelError {
+        self.checkpoint.unusable(reason)
+    }
+}
+
+impl<S> std::fmt::Debug for Checkpoint<S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Checkpoint").field("path", &self.path).finish_non_exhaustive()
+    }
+}
