@@ -565,3 +565,27 @@ fn a_model_is_trained_tuned_and_used() {
     // Tuning and scoring measure the same.
     assert!((validation["results"][0]["f1"].as_f64().unwrap() - best).abs() < 1e-9);
 }
+
+#[test]
+fn an_nsp_model_is_trained_and_used() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = root().join("crates/neural/tests/golden/training");
+    let documents = data.join("documents.jsonl").display().to_string();
+    let mut train = without_models(folder.path());
+    train.args(["train", "nsp", "--data", &documents, "--base", &data.display().to_string(), "--out", "model"]);
+    train.args(["--tokens", "48", "--frozen", "0", "--epochs", "2", "--half", "--json"]);
+    let output = train.output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let summary: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let validations = summary["validations"].as_array().unwrap();
+    assert!(!validations.is_empty() && validations.iter().all(|v| v["accuracy"].as_f64().unwrap() > 0.3));
+    fs::write(folder.path().join("a.txt"), "The ship is with the pilot. A sailor and the anchor. Bread of flour.")
+        .unwrap();
+    for (spec, chunks) in [("nsp:model=model,p=1", 3), ("nsp:model=model,p=0", 1)] {
+        let mut segment = without_models(folder.path());
+        segment.args(["segment", "a.txt", "--segmenter", spec, "--format", "json"]);
+        let output = segment.output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        assert_eq!(json_lines(&stdout(&output)).len(), chunks, "{spec}");
+    }
+}

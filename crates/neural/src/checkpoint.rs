@@ -27,13 +27,14 @@ pub struct Checkpoint<S> {
     pub settings: S,
     tensors: HashMap<String, Tensor>,
     sha256: String,
+    half: bool,
 }
 
 impl<S: About> Checkpoint<S> {
     /// Puts a checkpoint together.
     #[must_use]
     pub fn new(settings: S, tensors: HashMap<String, Tensor>) -> Self {
-        Self { path: PathBuf::from("(in memory)"), settings, tensors, sha256: String::new() }
+        Self { path: PathBuf::from("(in memory)"), settings, tensors, sha256: String::new(), half: false }
     }
 
     /// Reads a checkpoint. `path` names it in errors.
@@ -48,13 +49,14 @@ impl<S: About> Checkpoint<S> {
             text.ok_or_else(|| unusable(&format!("its header has no {:?}: it is no {} checkpoint", S::KEY, S::NAME)))?;
         let settings = serde_json::from_str(text).map_err(|e| unusable(&format!("its settings: {e}")))?;
         let all = candle_core::safetensors::load_buffer(bytes, &Device::Cpu).map_err(|e| unusable(&e))?;
+        let half = all.values().all(|tensor| tensor.dtype() == DType::F16);
         let single = |(name, tensor): (String, Tensor)| match tensor.to_dtype(DType::F32) {
             Ok(tensor) => Ok((name, tensor)),
             Err(e) => Err(unusable(&format!("tensor {name}: {e}"))),
         };
         let tensors = all.into_iter().map(single).collect::<Result<_, _>>()?;
         let sha256 = format!("{:x}", Sha256::digest(bytes));
-        Ok(Self { path: path.to_owned(), settings, tensors, sha256 })
+        Ok(Self { path: path.to_owned(), settings, tensors, sha256, half })
     }
 
     /// Reads a checkpoint's file.
@@ -92,6 +94,12 @@ impl<S: About> Checkpoint<S> {
     #[must_use]
     pub fn sha256(&self) -> &str {
         &self.sha256
+    }
+
+    /// True where it was read from half precision.
+    #[must_use]
+    pub fn is_half(&self) -> bool {
+        self.half
     }
 
     /// Where it was read from.

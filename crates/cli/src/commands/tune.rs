@@ -71,7 +71,7 @@ pub fn run(args: TuneArgs, quiet: bool) -> Outcome {
     let tuning = tune(&model, &documents, &grid).map_err(Failure::usage)?;
     if let (true, Some(file)) = (config.write, &file) {
         checkpoint.settings = tuning.applied(checkpoint.settings.clone());
-        checkpoint.write(file, false).map_err(Failure::runtime)?;
+        checkpoint.write(file, checkpoint.is_half()).map_err(Failure::runtime)?;
     }
     let summary = Summary { model: config.model, documents: documents.len(), best: tuning.best, tried: tuning.tried };
     if args.json {

@@ -23,7 +23,7 @@ mod threshold;
 pub use checkpoint::{CHECKPOINT, Checkpoint, Settings};
 pub use model::Nsp;
 pub use pair::pair;
-pub use segmenter::{NSP, NspSegmenter};
+pub use segmenter::{NSP, NspSegmenter, shipped};
 pub use threshold::{TAU, Threshold};
 
 pub(crate) use checkpoint::{HEAD, POOLER};

@@ -8,11 +8,12 @@ use pericope_segment::policy::Overlap;
 use pericope_segment::registry::{Args, Built, Entry, Key};
 use pericope_segment::spec::SpecError;
 
-use super::checkpoint::CHECKPOINT;
+use super::checkpoint::{CHECKPOINT, Checkpoint};
 use super::limit::{Row, keep};
 use super::model::Nsp;
 use super::threshold::{TAU, Threshold};
 use crate::kept::Kept;
+use crate::models::ModelError;
 
 /// `nsp`, for the list of segmenters. Its threshold is `p`, so it takes no `tau`.
 pub const NSP: Entry = Entry {
@@ -21,8 +22,8 @@ pub const NSP: Entry = Entry {
     keys: &[
         Key {
             name: "model",
-            default: "",
-            doc: "a BERT's folder with cls.seq_relationship, or a file or folder of `pericope train nsp`",
+            default: "shipped",
+            doc: "`shipped`, a BERT's folder with cls.seq_relationship, or a file or folder of `pericope train nsp`",
         },
         Key { name: "p", default: "", doc: "a segment ends where q <= p; the model's own by default, else 0.95" },
         Key { name: "one_minus_p", default: "", doc: "instead of p, where it is close to 1: 1e-5, or 0 for p = 1" },
@@ -33,7 +34,7 @@ pub const NSP: Entry = Entry {
             doc: "1: a chunk repeats the first sentence of the next one, where it fits `limit`",
         },
     ],
-    example: "nsp:model=bert-base-uncased/,p=0.95",
+    example: "nsp:p=0.95",
     needs_encoder: true,
     has_scores: false,
     build,
@@ -69,10 +70,22 @@ fn build(args: &Args<'_>, _: &dyn Resources) -> Result<Built, SpecError> {
 const SHIPPED: &str = "shipped";
 
 fn open(name: &str) -> Result<Nsp, String> {
-    if name == SHIPPED {
-        return Err("no weights for it come with Pericope: name some with model=DIR".into());
-    }
-    Nsp::open(name, &crate::minilm::best_device()).map_err(|e| e.to_string())
+    let device = crate::minilm::best_device();
+    let model = match name {
+        SHIPPED => shipped().and_then(|checkpoint| Nsp::load(&checkpoint, &device)),
+        _ => Nsp::open(name, &device),
+    };
+    model.map_err(|e| e.to_string())
+}
+
+const BYTES: &[u8] = include_bytes!("../../weights/nsp.safetensors");
+
+/// NSP on all-MiniLM-L6-v2, trained for this crate; see `weights/README.md`.
+///
+/// # Errors
+/// None, unless the crate was built from a damaged file.
+pub fn shipped() -> Result<Checkpoint, ModelError> {
+    Checkpoint::from_bytes(Path::new("nsp.safetensors (shipped)"), BYTES)
 }
 
 fn loaded(name: &str) -> Result<Arc<Nsp>, String> {
