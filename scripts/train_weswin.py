@@ -24,9 +24,8 @@ from transformers import BertConfig, BertModel
 
 
 
-
 def share_of(name):
-    """0..9 from the document's id: 0 is test, 1 is validation, the rest trains (as `split` in the Rust trainer)."""
+    """0..9 from the document's id: 0 is test, 1 is validation, the rest trains (as `part_of` in the Rust trainer)."""
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big") % 10
 
 
@@ -97,6 +96,7 @@ class WeSWin(torch.nn.Module):
         self.snt_id = config.vocab_size
         tokenizer = Tokenizer.from_file(os.path.join(folder, "tokenizer.json"))
         self.start, self.end = tokenizer.token_to_id("[CLS]"), tokenizer.token_to_id("[SEP]")
+        self.hidden_word = tokenizer.token_to_id("[MASK]")
         hidden = config.hidden_size
         self.snt = torch.nn.Parameter(self.encoder.embeddings.word_embeddings.weight[self.end].detach().clone())
         self.boundary = torch.nn.Linear(hidden, 2)
@@ -118,8 +118,8 @@ class WeSWin(torch.nn.Module):
         return self.encoder(inputs_embeds=words, attention_mask=mask).last_hidden_state
 
 
-def batch_of(model, documents, chosen, device):
-    """ids, mask, places of the active [SNT]s (batch, position) and their labels."""
+def batch_of(model, documents, chosen, device, masked=0.0):
+    """ids, mask, places of the active [SNT]s (batch, position) and their labels; `masked` of the words hidden."""
     rows, places, labels = [], [], []
     for row, (number, start, end, first, last) in enumerate(chosen):
         d = documents[number]
@@ -134,6 +134,9 @@ def batch_of(model, documents, chosen, device):
         rows.append(ids + [model.end] + (d["question"] + [model.end] if "question" in d else []))
     longest = max(map(len, rows))
     ids = torch.tensor([r + [0] * (longest - len(r)) for r in rows], device=device)
+    if masked:
+        kept = (ids == 0) | (ids == model.start) | (ids == model.end) | (ids == model.snt_id)
+        ids = torch.where(kept | (torch.rand(ids.shape, device=device) >= masked), ids, model.hidden_word)
     mask = torch.tensor([[1] * len(r) + [0] * (longest - len(r)) for r in rows], device=device)
     places = torch.tensor(places, device=device).T
     return ids, mask, places, torch.tensor(labels, device=device)
@@ -258,6 +261,7 @@ def main():
     parser.add_argument("--warmup", type=float, default=0.1)
     parser.add_argument("--decay", type=float, default=0.01)
     parser.add_argument("--dropout", type=float, default=0.1)
+    parser.add_argument("--masked", type=float, default=0.0, help="share of the words of a batch hidden by [MASK]")
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--eval-every", type=int, default=0, help="steps between validations, instead of --evals")
     parser.add_argument("--evals", type=int, default=2, help="validations an epoch")
@@ -324,7 +328,7 @@ def main():
         if todo_asked and (step + 1) % args.questions_every == 0:
             turns.append((asked, todo_asked, feed_asked, model.retrieval))
         for documents_, todo_, feed_, head in turns:
-            ids, mask, places, labels = batch_of(model, documents_, [todo_[i] for i in next(feed_)], device)
+            ids, mask, places, labels = batch_of(model, documents_, [todo_[i] for i in next(feed_)], device, args.masked)
             with torch.autocast(device, dtype=torch.bfloat16, enabled=args.bf16):
                 logits = head(model(ids, mask)[places[0], places[1]])
             loss = torch.nn.functional.cross_entropy(logits.float(), labels, ignore_index=-100)
