@@ -1,10 +1,13 @@
 //! Experiments: what `pericope eval run` reads, as TOML.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use pericope_segment::spec::Spec;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+
+use crate::sweep::TuneConfig;
 
 /// Why a configuration cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -60,16 +63,29 @@ pub struct Experiment {
     /// Model endpoints; read and kept, used by the generators and judges that call a model.
     #[serde(default, skip_serializing_if = "toml::Table::is_empty")]
     pub llm: toml::Table,
+    /// `[sweep]`: values to try by dotted key; every combination is a run of its own ([`crate::sweep`]).
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub sweep: BTreeMap<String, Vec<toml::Value>>,
+    /// `[tune]`: what `pericope tune` chooses by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tune: Option<TuneConfig>,
 }
 
 /// `[data]`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Data {
-    /// `squad` or `chroma`.
+    /// `squad`, `chroma` or `beir`.
     pub kind: String,
     /// File or folder, relative to the working directory; `${VAR}` and `${VAR:-default}` are expanded.
     pub path: String,
+    /// `squad`: only articles whose `source` is one of these; default: all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<String>,
+    /// Which split: of a `squad` folder the files with this word in their names, of a `beir` folder `qrels/NAME.tsv`
+    /// (default `test`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub split: Option<String>,
     /// Documents to keep (0: all); those that hold sampled questions always stay.
     #[serde(default)]
     pub documents: usize,
@@ -223,7 +239,7 @@ impl Experiment {
         found
     }
 
-    fn check(&self) -> Result<(), String> {
+    pub(crate) fn check(&self) -> Result<(), String> {
         fn known(key: &str, value: &str, list: &[&str]) -> Result<(), String> {
             if list.contains(&value) {
                 return Ok(());
@@ -241,7 +257,7 @@ impl Experiment {
         for chunker in &self.chunkers {
             pericope_neural::registry::check(&chunker.spec).map_err(|e| format!("chunker '{}': {e}", chunker.name))?;
         }
-        known("data.kind", &self.data.kind, &["squad", "chroma"])?;
+        known("data.kind", &self.data.kind, &crate::data::KINDS)?;
         for mode in &self.retrieval.modes {
             known("retrieval.modes", mode, &["dense", "bm25", "hybrid"])?;
             if mode != "bm25" && self.retrieval.embedder == "none" {
@@ -327,18 +343,32 @@ fn set(table: &mut toml::Table, setting: &str) -> Result<(), String> {
     let parsed: Option<toml::Value> =
         format!("v = {}", value.trim()).parse::<toml::Table>().ok().and_then(|mut t| t.remove("v"));
     let value = parsed.unwrap_or_else(|| toml::Value::String(value.trim().to_owned()));
-    let mut parts: Vec<&str> = key.trim().split('.').collect();
-    let last = parts.pop().filter(|k| !k.is_empty()).ok_or_else(|| format!("--set {setting}: the key is empty"))?;
+    set_value(table, key, value).map_err(|problem| format!("--set {setting}: {problem}"))
+}
+
+/// Puts a value under a dotted key; in an array of tables, the part after its name is the `name` of the entry that is
+/// meant: `chunker.semantic.spec`.
+pub(crate) fn set_value(table: &mut toml::Table, key: &str, value: toml::Value) -> Result<(), String> {
+    let mut parts = key.trim().split('.').peekable();
     let mut at = table;
-    for part in parts {
+    while let Some(part) = parts.next().filter(|part| !part.is_empty()) {
+        if parts.peek().is_none() {
+            at.insert(part.to_owned(), value);
+            return Ok(());
+        }
         let next = at.entry(part).or_insert_with(|| toml::Value::Table(toml::Table::new()));
         at = match next {
             toml::Value::Table(inner) => inner,
-            _ => return Err(format!("--set {setting}: '{part}' is not a table")),
+            toml::Value::Array(entries) => {
+                let name = parts.next().unwrap_or_default();
+                (entries.iter_mut().filter_map(toml::Value::as_table_mut))
+                    .find(|entry| entry.get("name").and_then(toml::Value::as_str) == Some(name))
+                    .ok_or_else(|| format!("no [[{part}]] is named \"{name}\""))?
+            }
+            _ => return Err(format!("'{part}' is not a table")),
         };
     }
-    at.insert(last.to_owned(), value);
-    Ok(())
+    Err("the key is empty or ends with a dot".into())
 }
 
 /// Replaces `${NAME}` by the variable's value and `${NAME:-text}` by it or by `text`.
@@ -397,6 +427,9 @@ mod tests {
         assert!(e.unused().is_empty());
         let idle = parse(SMALL, &["judge.votes=3", "limits.budget=5.0", "llm.judge.model=m"]).unwrap();
         assert_eq!(idle.unused().len(), 3);
+        let named = parse(SMALL, &["chunker.fixed.spec=fixed:words=7"]).unwrap();
+        assert_eq!(named.chunkers[0].spec.to_string(), "fixed:words=7");
+        assert!(parse(SMALL, &["chunker.none.spec=window"]).unwrap_err().contains("\"none\""));
         assert!(parse(SMALL, &["data.questons=1"]).unwrap_err().contains("questons"));
         let wrong = parse(SMALL, &["data.seed=3", "retrieval.k=many"]).unwrap_err();
         assert!(wrong.contains("--set retrieval.k=many"), "{wrong}");

@@ -11,4 +11,5 @@ pub mod run;
 pub mod segmentation;
 pub mod stats;
 pub mod summary;
+pub mod sweep;
 mod text;

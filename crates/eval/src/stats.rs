@@ -204,13 +204,99 @@ pub fn holm(p: &[f64]) -> Vec<f64> {
     adjusted
 }
 
+/// Pearson's correlation; NaN with fewer than two pairs, lists of different lengths, and where one does not vary.
+#[must_use]
+pub fn pearson(a: &[f64], b: &[f64]) -> f64 {
+    if a.len() != b.len() || a.len() < 2 {
+        return f64::NAN;
+    }
+    let (mean_a, mean_b) = (mean(a), mean(b));
+    let (mut both, mut of_a, mut of_b) = (0.0, 0.0, 0.0);
+    for (x, y) in a.iter().zip(b) {
+        let (x, y) = (x - mean_a, y - mean_b);
+        both += x * y;
+        of_a += x * x;
+        of_b += y * y;
+    }
+    if of_a * of_b > 0.0 { both / (of_a * of_b).sqrt() } else { f64::NAN }
+}
+
+/// Spearman's correlation: Pearson's of the ranks, where equal values share the mean of theirs.
+#[must_use]
+pub fn spearman(a: &[f64], b: &[f64]) -> f64 {
+    pearson(&ranks(a), &ranks(b))
+}
+
+fn ranks(values: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|&i, &j| values[i].total_cmp(&values[j]));
+    let mut ranks = vec![0.0; values.len()];
+    let mut from = 0;
+    while from < order.len() {
+        let same = order[from..].iter().take_while(|&&i| values[i] == values[order[from]]).count().max(1);
+        let rank = from as f64 + (same as f64 + 1.0) / 2.0;
+        for &i in &order[from..from + same] {
+            ranks[i] = rank;
+        }
+        from += same;
+    }
+    ranks
+}
+
+/// What a mean difference comes to when the questions of any one document are left out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LeaveOneOut {
+    /// Lowest mean difference over all documents left out.
+    pub low: f64,
+    /// Highest.
+    pub high: f64,
+    /// The document whose questions move the mean furthest.
+    pub document: String,
+}
+
+/// Leaves out each document's questions in turn: shows whether a difference hangs on one document. `documents[i]` is
+/// where the answer to question i stands. `None` with fewer than two documents, or lists of different lengths.
+#[must_use]
+pub fn leave_one_out(differences: &[f64], documents: &[&str]) -> Option<LeaveOneOut> {
+    if differences.len() != documents.len() {
+        return None;
+    }
+    let mut groups: std::collections::BTreeMap<&str, (f64, usize)> = std::collections::BTreeMap::new();
+    for (difference, document) in differences.iter().zip(documents) {
+        let group = groups.entry(document).or_default();
+        *group = (group.0 + difference, group.1 + 1);
+    }
+    let (sum, n) = (differences.iter().sum::<f64>(), differences.len());
+    let all = mean(differences);
+    let without = |(left_out, count): (f64, usize)| (sum - left_out) / (n - count).max(1) as f64;
+    let first = groups.iter().filter(|_| groups.len() > 1);
+    let moved = first.map(|(document, group)| (*document, without(*group)));
+    moved
+        .fold(None, |found: Option<(LeaveOneOut, f64)>, (document, value)| {
+            let away = (value - all).abs();
+            let document = document.to_owned();
+            Some(match found {
+                None => (LeaveOneOut { low: value, high: value, document }, away),
+                Some((before, furthest)) => (
+                    LeaveOneOut {
+                        low: before.low.min(value),
+                        high: before.high.max(value),
+                        document: if away > furthest { document } else { before.document },
+                    },
+                    furthest.max(away),
+                ),
+            })
+        })
+        .map(|(found, _)| found)
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
 
     use proptest::prelude::*;
 
-    use super::{EXACT_UP_TO, Paired, bootstrap_interval, compare, detectable, holm, permutation_p, quantile};
+    use super::*;
 
     #[test]
     fn odd_input() {
@@ -238,6 +324,27 @@ mod tests {
         assert_eq!(quantile(&[], 0.5), 0.0);
         assert!(holm(&[]).is_empty());
         assert_eq!(holm(&[f64::NAN, 0.01]), [1.0, 0.02]);
+    }
+
+    #[test]
+    fn correlations_are_scipys() {
+        // scipy.stats.pearsonr and spearmanr of the same lists.
+        let (a, b) = ([1.0, 2.0, 2.0, 4.0, 7.5], [2.0, 1.0, 3.0, 3.5, 3.0]);
+        assert!((pearson(&a, &b) - 0.507_062_987_344_105_4).abs() < 1e-12, "{}", pearson(&a, &b));
+        assert!((spearman(&a, &b) - 0.605_263_157_894_737).abs() < 1e-12, "{}", spearman(&a, &b));
+        assert!(pearson(&a, &[1.0; 5]).is_nan() && spearman(&a[..1], &b[..1]).is_nan());
+    }
+
+    #[test]
+    fn one_document_may_carry_a_difference() {
+        let differences = [0.0, 0.1, -0.1, 0.8, 0.7, 0.0];
+        let documents = ["a", "b", "b", "c", "c", "d"];
+        let found = leave_one_out(&differences, &documents).unwrap();
+        assert_eq!(found.document, "c");
+        assert!(found.low.abs() < 1e-12);
+        assert!((found.high - 1.5 / 4.0).abs() < 1e-12, "without b: {}", found.high);
+        assert_eq!(leave_one_out(&differences, &["a"; 6]), None);
+        assert_eq!(leave_one_out(&differences, &["a"]), None);
     }
 
     #[test]

@@ -10,6 +10,8 @@ use std::collections::BTreeMap;
 use pericope_api::Span;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::stats::LeaveOneOut;
+
 /// Metric name to value; names as in `summary.json`: `span_recall`, `judge`, `token_f1`.
 pub type Metrics = BTreeMap<String, f64>;
 
@@ -30,6 +32,9 @@ pub struct Summary {
     pub cells: Vec<Cell>,
     /// Paired comparisons of two chunkers.
     pub comparisons: Vec<Comparison>,
+    /// The model's scores against the lexical judge's, where both judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judges_agree: Option<Agreement>,
 }
 
 /// A chunker and what its cutting amounts to.
@@ -170,6 +175,12 @@ pub struct Cell {
     /// 95th percentile of the time of a query in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub query_p95_ms: Option<f64>,
+    /// What models were paid for its items.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Cost>,
+    /// The judge's own spread: the root of the mean variance of an item's votes; absent with one vote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judge_spread: Option<f64>,
 }
 
 /// Two chunkers on the same questions: `difference` is the mean of a's score minus b's.
@@ -213,6 +224,9 @@ pub struct Comparison {
     /// The smallest difference that this sample could have found.
     #[serde(deserialize_with = "null_as_nan")]
     pub detectable: f64,
+    /// The difference without the questions of any one document; absent where there is one document only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub leave_one_out: Option<LeaveOneOut>,
 }
 
 /// One line of `items.jsonl`: a question put to one chunker's index in one mode at one setting.
@@ -244,6 +258,15 @@ pub struct Item {
     /// The item's scores.
     #[serde(default, with = "finite_metrics")]
     pub metrics: Metrics,
+    /// What a model that judged the answer said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judgement: Option<Judgement>,
+    /// What models were paid for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Cost>,
+    /// Chunks, the worst ranked, that were not given to the reader since they did not fit its context.
+    #[serde(default, skip_serializing_if = "none_dropped")]
+    pub dropped: usize,
     /// Tokens given to the reader.
     #[serde(default)]
     pub context_tokens: usize,
@@ -253,6 +276,63 @@ pub struct Item {
     /// Why there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde passes a reference
+fn none_dropped(n: &usize) -> bool {
+    *n == 0
+}
+
+/// A model's judgement of an answer.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Judgement {
+    /// Mean of the votes, 0..=10.
+    pub score: f64,
+    /// The reason given with the first vote.
+    #[serde(default)]
+    pub reason: String,
+    /// Every vote.
+    #[serde(default)]
+    pub votes: Vec<f64>,
+}
+
+/// What was asked of models, and what it cost.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Cost {
+    /// Requests that were answered by a model.
+    pub calls: u64,
+    /// Requests that were answered from the cache.
+    pub cached: u64,
+    /// Tokens of the prompts, those answered from the cache included.
+    pub prompt_tokens: u64,
+    /// Tokens of the answers, likewise.
+    pub completion_tokens: u64,
+    /// Price of the calls, in the currency of the configuration; what came from the cache is free.
+    #[serde(default)]
+    pub price: f64,
+}
+
+impl std::ops::AddAssign for Cost {
+    fn add_assign(&mut self, other: Self) {
+        self.calls += other.calls;
+        self.cached += other.cached;
+        self.prompt_tokens += other.prompt_tokens;
+        self.completion_tokens += other.completion_tokens;
+        self.price += other.price;
+    }
+}
+
+/// How far two judges agree on the items that both judged.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Agreement {
+    /// Items.
+    pub n: usize,
+    /// Pearson's correlation of the scores.
+    #[serde(deserialize_with = "null_as_nan")]
+    pub pearson: f64,
+    /// Spearman's correlation of their ranks.
+    #[serde(deserialize_with = "null_as_nan")]
+    pub spearman: f64,
 }
 
 /// Whether an item has a result.
@@ -350,6 +430,9 @@ pub struct RunRecord {
     /// Seconds that it took, all sittings of a resumed run together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
+    /// The prompt templates as used, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub prompts: BTreeMap<String, String>,
     /// Where it ran.
     #[serde(default)]
     pub machine: Machine,

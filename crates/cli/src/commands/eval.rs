@@ -31,6 +31,9 @@ pub fn run(args: EvalRunArgs, quiet: bool) -> Outcome {
         counter: resources.counter().map_err(Failure::usage)?,
         model_checksums: model_checksums(&experiment, encoder.as_deref(), &resources)?,
         encoder,
+        generator: None,
+        judge: None,
+        prompts: BTreeMap::new(),
         resume: args.resume,
     };
     let observer = Bars { bar: Mutex::new(ProgressBar::hidden()), quiet };

@@ -2,9 +2,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use pericope_api::{Document, EncodeError, Kind, SentenceEncoder, Span};
+use pericope_read::ReadOptions;
 use rayon::prelude::*;
 
-use super::{Context, Generated};
+use super::{Context, Generated, Generator, Missing, Request};
 use crate::text::Stems;
 
 /// Constants of the reader. The defaults come from `examples/tune_reader.rs` on 172 questions each of the shipped handbook
@@ -163,15 +164,33 @@ impl Extractive {
             Some((_, document, span)) => Generated {
                 text: self.documents[document].visible(span).trim().to_owned(),
                 place: Some((document, span)),
+                ..Generated::default()
             },
             None => Generated::default(),
         }
     }
 
-    /// Answers many questions, on all cores, in order.
-    #[must_use]
-    pub fn answer_all(&self, questions: &[(&Asked, &[Context])]) -> Vec<Generated> {
-        questions.par_iter().map(|(question, contexts)| self.answer(question, contexts)).collect()
+    /// Embeddings of texts that stand in no document: the mean over their sentences, by words, as
+    /// [`mean_vector`](Self::mean_vector) makes it of spans. `None` for each without an encoder or without a sentence.
+    ///
+    /// # Errors
+    /// [`EncodeError`] where the encoder fails.
+    pub fn text_vectors(&self, texts: &[&str]) -> Result<Vec<Option<Vec<f32>>>, EncodeError> {
+        let mut found: Vec<Option<Vec<f32>>> = vec![None; texts.len()];
+        let Some(encoder) = &self.encoder else { return Ok(found) };
+        let read = |text: &&str| pericope_read::read_text("answer", "plain", *text, &ReadOptions::default()).ok();
+        let documents: Vec<Option<Document>> = texts.par_iter().map(read).collect();
+        let sentences: Vec<(usize, &str)> = (documents.iter().enumerate())
+            .flat_map(|(i, d)| d.iter().flat_map(move |d| d.sentences.iter().map(move |s| (i, d.text(s.span)))))
+            .collect();
+        let vectors = encoder.encode(&sentences.iter().map(|(_, text)| *text).collect::<Vec<_>>())?;
+        for (n, (i, text)) in sentences.iter().enumerate() {
+            let words = text.split_whitespace().count() as f32;
+            let Some(sum) = found.get_mut(*i) else { continue };
+            let sum = sum.get_or_insert_with(|| vec![0.0; vectors.row(n).len()]);
+            sum.iter_mut().zip(vectors.row(n)).for_each(|(total, x)| *total += words * x);
+        }
+        Ok(found)
     }
 
     /// Contexts of one document that touch or overlap are one region; each byte keeps the best rank that brought it.
@@ -258,6 +277,18 @@ impl Extractive {
             }
             _ => lexical,
         }
+    }
+}
+
+impl Generator for Extractive {
+    fn answer_all(&self, requests: &[Request<'_>], done: &(dyn Fn() + Sync)) -> Vec<Result<Generated, Missing>> {
+        (requests.par_iter())
+            .map(|request| {
+                let answer = self.answer(request.asked, request.contexts);
+                done();
+                Ok(answer)
+            })
+            .collect()
     }
 }
 

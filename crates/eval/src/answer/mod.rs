@@ -9,6 +9,8 @@ pub use extractive::{Asked, Extractive, ExtractiveOptions};
 
 use pericope_api::Span;
 
+use crate::summary::{Cost, Judgement};
+
 /// A retrieved range of a document.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Context {
@@ -25,4 +27,57 @@ pub struct Generated {
     pub text: String,
     /// Where it stands: document index and byte range, for answers that are quotations.
     pub place: Option<(usize, Span)>,
+    /// Contexts, the last ones, that the generator had to leave out.
+    pub dropped: usize,
+    /// What it cost, where a model was asked.
+    pub cost: Option<Cost>,
+}
+
+/// A question with what was retrieved for it.
+#[derive(Clone, Copy)]
+pub struct Request<'a> {
+    /// The question's words.
+    pub question: &'a str,
+    /// The same, prepared by the embedded reader.
+    pub asked: &'a Asked,
+    /// Where what was retrieved lies, best first.
+    pub contexts: &'a [Context],
+    /// What was retrieved, in the same order.
+    pub passages: &'a [Passage<'a>],
+}
+
+/// A retrieved range as a model reads it.
+#[derive(Debug, Clone, Copy)]
+pub struct Passage<'a> {
+    /// Id of the document.
+    pub document: &'a str,
+    /// Headings above, outermost first.
+    pub heading_path: &'a [String],
+    /// The text.
+    pub text: &'a str,
+}
+
+/// Why there is no answer or no judgement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Missing {
+    /// For this item alone: it is counted as failed.
+    Item(String),
+    /// For all that follow as well: the run ends, and can be taken up again.
+    Run(String),
+}
+
+/// Makes answers.
+pub trait Generator: Sync {
+    /// An answer, or why there is none, for each request, in their order; `done` is called as each is finished.
+    fn answer_all(&self, requests: &[Request<'_>], done: &(dyn Fn() + Sync)) -> Vec<Result<Generated, Missing>>;
+}
+
+/// Scores answers from 0 to 10.
+pub trait Judge: Sync {
+    /// A judgement, or why there is none, for each (question, gold answer, answer), in their order.
+    fn judge_all(
+        &self,
+        answers: &[(&str, &str, &str)],
+        done: &(dyn Fn() + Sync),
+    ) -> Vec<Result<(Judgement, Cost), Missing>>;
 }

@@ -60,6 +60,7 @@ pub(super) fn load(folder: &Path) -> Result<QuestionSet, DataError> {
                 text: row.question.clone(),
                 document,
                 gold,
+                elsewhere: Vec::new(),
                 answer,
             }),
             Err(problem) => set.skipped.push(format!("row {} of {}: {problem}", number + 1, csv_path.display())),

@@ -75,6 +75,7 @@ pub fn from_docs(documents: &[Document], source: &str, options: FromDocsOptions)
             title: document.title.clone().unwrap_or_else(|| document.id.clone()),
             id: Some(document.id.clone()),
             format: Some(format_name(document.format).to_owned()),
+            source: None,
             paragraphs: vec![Paragraph { context: context.text, qas: Vec::new() }],
         });
     }

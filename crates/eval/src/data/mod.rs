@@ -2,6 +2,7 @@
 //!
 //! One loader a layout, beside each other; [`load`] picks by name.
 
+mod beir;
 mod chroma;
 mod from_docs;
 mod offsets;
@@ -40,7 +41,7 @@ pub enum DataError {
         problem: String,
     },
     /// No loader has this name.
-    #[error("unknown data kind '{0}': known are squad and chroma")]
+    #[error("unknown data kind '{0}': known are squad, chroma and beir")]
     UnknownKind(String),
 }
 
@@ -55,8 +56,28 @@ pub struct Question {
     pub document: usize,
     /// Where the answer stands: byte ranges into the document's source, at least one, none empty.
     pub gold: Vec<Span>,
-    /// The answer's text (several spans are joined by line ends).
+    /// Where else it stands: ranges of other documents (index, byte range). They count in retrieval metrics as `gold`
+    /// does; empty in layouts with one document a question.
+    pub elsewhere: Vec<(usize, Span)>,
+    /// The answer's text (several spans are joined by line ends); empty in layouts that name passages but no answers.
     pub answer: String,
+}
+
+impl Question {
+    /// All gold ranges with the document that each lies in.
+    pub fn places(&self) -> impl Iterator<Item = (usize, Span)> + '_ {
+        self.gold.iter().map(|&span| (self.document, span)).chain(self.elsewhere.iter().copied())
+    }
+}
+
+/// Which part of the data a run wants.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Selection {
+    /// `squad`: only articles whose `source` is one of these; empty: all.
+    pub sources: Vec<String>,
+    /// `squad` folders: only files with this word in their names (NLQuAD's `train`, `dev`, `test`); `beir`: which of
+    /// `qrels/NAME.tsv` (default `test`).
+    pub split: Option<String>,
 }
 
 /// Documents and the questions that they answer.
@@ -85,14 +106,36 @@ pub enum Unit {
     CodePoints,
 }
 
+/// The layouts that [`load`] reads.
+pub const KINDS: [&str; 3] = ["squad", "chroma", "beir"];
+
 /// Reads the question set at `path`.
 ///
 /// # Errors
 /// [`DataError`] where the file is missing, is not of this layout, or holds no question at all.
 pub fn load(kind: &str, path: &Path) -> Result<QuestionSet, DataError> {
+    select(kind, path, &Selection::default())
+}
+
+/// Reads a part of the question set at `path`.
+///
+/// # Errors
+/// As [`load`]; and where the layout knows no such part, or it holds no question.
+pub fn select(kind: &str, path: &Path, selection: &Selection) -> Result<QuestionSet, DataError> {
+    let foreign = |key: &str| {
+        let problem = format!("data.{key} means nothing for data.kind = \"{kind}\"");
+        Err(DataError::Layout { path: path.to_owned(), problem })
+    };
+    if kind != "squad" && !selection.sources.is_empty() {
+        return foreign("sources");
+    }
+    if kind == "chroma" && selection.split.is_some() {
+        return foreign("split");
+    }
     let set = match kind {
-        "squad" => squad::load(path)?,
+        "squad" => squad::load(path, selection)?,
         "chroma" => chroma::load(path)?,
+        "beir" => beir::load(path, selection.split.as_deref().unwrap_or("test"))?,
         other => return Err(DataError::UnknownKind(other.to_owned())),
     };
     if set.questions.is_empty() {

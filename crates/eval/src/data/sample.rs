@@ -32,7 +32,7 @@ impl QuestionSet {
         if sampling.documents > 0 && sampling.documents < self.documents.len() {
             let mut keep = vec![false; self.documents.len()];
             for question in &self.questions {
-                keep[question.document] = true;
+                question.places().for_each(|(document, _)| keep[document] = true);
             }
             let held = keep.iter().filter(|k| **k).count();
             let mut others: Vec<usize> = (0..keep.len()).filter(|&i| !keep[i]).collect();
@@ -51,6 +51,7 @@ impl QuestionSet {
             self.documents = kept;
             for question in &mut self.questions {
                 question.document = place[question.document];
+                question.elsewhere.iter_mut().for_each(|(document, _)| *document = place[*document]);
             }
         }
         self
@@ -71,6 +72,7 @@ mod tests {
             text: "?".into(),
             document: i % 10,
             gold: vec![Span::new(0, 4)],
+            elsewhere: vec![((i + 10) % 20, Span::new(0, 4))],
             answer: "Text".into(),
         };
         QuestionSet { documents, questions: (0..30).map(question).collect(), ..QuestionSet::default() }
@@ -83,6 +85,7 @@ mod tests {
         for q in &sampled.questions {
             let number: usize = q.id[1..].parse().unwrap_or(99);
             assert_eq!(sampled.documents[q.document].id, format!("d{}", number % 10));
+            assert_eq!(sampled.documents[q.elsewhere[0].0].id, format!("d{}", (number + 10) % 20));
         }
         let again = set().sample(Sampling { documents: 12, questions: 5, seed: 7 });
         assert_eq!(sampled.questions, again.questions);

@@ -1,11 +1,11 @@
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use pericope_api::Span;
 use pericope_read::ReadOptions;
 use serde::{Deserialize, Serialize};
 
 use super::offsets::CodePoints;
-use super::{DataError, Question, QuestionSet, Unit, read};
+use super::{DataError, Question, QuestionSet, Selection, Unit, read};
 
 /// A file in the layout of SQuAD v1.1 (NLQuAD has the same).
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -29,6 +29,9 @@ pub struct Article {
     /// What the contexts are written in: `plain` (default), `md` or `html`. An addition to SQuAD's layout.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<String>,
+    /// Where it is from: the project or collection. An addition to SQuAD's layout.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
     /// The text, in one or several pieces, each with its questions.
     pub paragraphs: Vec<Paragraph>,
 }
@@ -76,23 +79,66 @@ fn id_as_text<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Strin
 /// What stands between the paragraphs of one article.
 const JOINT: &str = "\n\n";
 
-pub(super) fn load(path: &Path) -> Result<QuestionSet, DataError> {
-    let (text, checksum) = read(path)?;
-    let file: SquadFile = serde_json::from_str(&text).map_err(|e| DataError::Layout {
-        path: path.to_owned(),
-        problem: format!("not in SQuAD's layout (data > paragraphs > context, qas): {e}"),
-    })?;
-    let mut set = QuestionSet {
-        checksums: vec![(path.display().to_string(), checksum)],
-        unit: Unit::Bytes,
-        ..QuestionSet::default()
-    };
+/// A file, or a folder of files (NLQuAD comes as three), which are read in the order of their names.
+pub(super) fn load(path: &Path, selection: &Selection) -> Result<QuestionSet, DataError> {
+    let mut set = QuestionSet { unit: Unit::Bytes, ..QuestionSet::default() };
     let mut seen = std::collections::HashSet::new();
-    for (number, article) in file.data.into_iter().enumerate() {
-        let id = unique(&mut seen, article.id.clone().unwrap_or_else(|| article.title.clone()), number);
-        add(&mut set, id, &article);
+    let mut sources = std::collections::BTreeSet::new();
+    for file in files(path, selection.split.as_deref())? {
+        let (text, checksum) = read(&file)?;
+        let parsed: SquadFile = serde_json::from_str(&text).map_err(|e| DataError::Layout {
+            path: file.clone(),
+            problem: format!("not in SQuAD's layout (data > paragraphs > context, qas): {e}"),
+        })?;
+        set.checksums.push((file.display().to_string(), checksum));
+        for (number, article) in parsed.data.into_iter().enumerate() {
+            sources.extend(article.source.clone());
+            let wanted = selection.sources.is_empty()
+                || article.source.as_ref().is_some_and(|source| selection.sources.contains(source));
+            if wanted {
+                let id = unique(&mut seen, article.id.clone().unwrap_or_else(|| article.title.clone()), number);
+                add(&mut set, id, &article);
+            }
+        }
+    }
+    if let Some(unknown) = selection.sources.iter().find(|source| !sources.contains(*source)) {
+        let known = sources.into_iter().collect::<Vec<_>>().join(", ");
+        let known = if known.is_empty() { "its articles name none".to_owned() } else { format!("there are {known}") };
+        let problem = format!("no article is from data.sources = \"{unknown}\": {known}");
+        return Err(DataError::Layout { path: path.to_owned(), problem });
     }
     Ok(set)
+}
+
+/// The files behind a path, sorted by name.
+fn files(path: &Path, split: Option<&str>) -> Result<Vec<PathBuf>, DataError> {
+    if !path.is_dir() {
+        return match split {
+            Some(_) => Err(DataError::Layout {
+                path: path.to_owned(),
+                problem: "data.split chooses among the files of a folder, and this is no folder".into(),
+            }),
+            None => Ok(vec![path.to_owned()]),
+        };
+    }
+    let io = |source| DataError::Io { path: path.to_owned(), source };
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(path).map_err(io)? {
+        let file = entry.map_err(io)?.path();
+        let name = file.file_stem().unwrap_or_default().to_string_lossy().to_lowercase();
+        let is_json = file.extension().is_some_and(|e| e.eq_ignore_ascii_case("json"));
+        let mut words = name.split(|c: char| !c.is_alphanumeric());
+        if is_json && file.is_file() && split.is_none_or(|split| words.any(|word| word == split.to_lowercase())) {
+            found.push(file);
+        }
+    }
+    if found.is_empty() {
+        let which = split.map(|s| format!(" with the word \"{s}\" in its name")).unwrap_or_default();
+        let problem = format!("there is no .json file{which} in this folder");
+        return Err(DataError::Layout { path: path.to_owned(), problem });
+    }
+    found.sort_unstable();
+    Ok(found)
 }
 
 fn unique(seen: &mut std::collections::HashSet<String>, wanted: String, number: usize) -> String {
@@ -122,6 +168,7 @@ fn add(set: &mut QuestionSet, id: String, article: &Article) {
                     text: qa.question.trim().to_owned(),
                     document: index,
                     gold: vec![Span::new(base + span.start, base + span.end)],
+                    elsewhere: Vec::new(),
                     answer: span.of(&paragraph.context).to_owned(),
                 }),
                 Err(problem) => set.skipped.push(format!("question '{}' of {id}: {problem}", qa.question)),
@@ -171,6 +218,38 @@ fn gold(context: &str, points: &CodePoints, qa: &Qa) -> Result<Span, String> {
 mod tests {
     #![allow(clippy::unwrap_used)]
 
+    use super::super::{Selection, load, select};
+
+    #[test]
+    fn a_folder_is_read_by_split_and_source() {
+        let folder = tempfile::tempdir().unwrap();
+        let article = |id: &str, source: &str| {
+            format!(
+                r#"{{"data":[{{"title":"{id}","source":"{source}","paragraphs":[{{"context":"One. Two.","qas":[
+                {{"id":"{id}-q","question":"What?","answers":[{{"text":"Two.","answer_start":5}}]}}]}}]}}]}}"#
+            )
+        };
+        for (name, source) in [("qa_train", "red"), ("qa_dev", "blue"), ("qa_test", "red"), ("latest", "green")] {
+            std::fs::write(folder.path().join(format!("{name}.json")), article(name, source)).unwrap();
+        }
+        let ids = |selection: &Selection| -> Vec<String> {
+            let set = select("squad", folder.path(), selection).unwrap();
+            set.questions.into_iter().map(|q| q.id).collect()
+        };
+        let split = |name: &str| Selection { split: Some(name.into()), ..Selection::default() };
+        // `latest` holds the letters of `test` and is another word.
+        assert_eq!(ids(&split("test")), ["qa_test-q"]);
+        assert_eq!(
+            ids(&Selection { sources: vec!["red".into()], ..Selection::default() }),
+            ["qa_test-q", "qa_train-q"]
+        );
+        assert_eq!(load("squad", folder.path()).unwrap().checksums.len(), 4);
+        let of = |selection: &Selection| select("squad", folder.path(), selection).unwrap_err().to_string();
+        assert!(of(&split("final")).contains("\"final\""));
+        let error = of(&Selection { sources: vec!["pink".into()], ..Selection::default() });
+        assert!(error.contains("pink") && error.contains("blue, green, red"), "{error}");
+    }
+
     fn write(text: &str) -> tempfile::NamedTempFile {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), text).unwrap();
@@ -189,7 +268,7 @@ mod tests {
               {"id":"5","question":"e?","answers":[{"text":"absent","answer_start":0}]}]},
             {"context":"Second piece é.","qas":[{"question":"f?","answers":[{"text":"é.","answer_start":13}]}]}]}]}"#,
         );
-        let set = super::super::load("squad", file.path()).unwrap();
+        let set = load("squad", file.path()).unwrap();
         assert_eq!(set.documents.len(), 1);
         let source = &set.documents[0].source;
         let found: Vec<_> = set.questions.iter().map(|q| (q.id.as_str(), q.gold[0].of(source))).collect();
@@ -200,7 +279,7 @@ mod tests {
     #[test]
     fn a_half_written_file_is_named() {
         let file = write(r#"{"data":[{"paragraphs":[{"context":"#);
-        let error = super::super::load("squad", file.path()).unwrap_err().to_string();
+        let error = load("squad", file.path()).unwrap_err().to_string();
         assert!(error.contains("SQuAD") && error.contains("line 1"), "{error}");
     }
 }

@@ -1,5 +1,6 @@
 //! The summary as the report looks at it: which comparison comes first, which way round, which metrics there are.
 
+use crate::stats::LeaveOneOut;
 use crate::summary::{Cell, Comparison, Summary};
 
 use super::format;
@@ -183,6 +184,7 @@ fn oriented(summary: &Summary, c: &Comparison) -> Comparison {
         high: -c.low,
         wins: c.losses,
         losses: c.wins,
+        leave_one_out: (c.leave_one_out.clone()).map(|l| LeaveOneOut { low: -l.high, high: -l.low, ..l }),
         ..c.clone()
     }
 }

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use crate::stats;
-use crate::summary::{Comparison, Item, Status};
+use crate::summary::{Agreement, Comparison, Item, Status};
 
 use super::Setting;
 
@@ -14,21 +14,43 @@ type Key = (String, String, Option<usize>, Option<usize>);
 #[derive(Default)]
 pub(super) struct Scores {
     cells: BTreeMap<Key, BTreeMap<String, BTreeMap<String, f64>>>,
+    /// By question, the document that answers it.
+    documents: BTreeMap<String, String>,
 }
 
 impl Scores {
     /// Keeps the metrics of an item; the rest is dropped.
     pub(super) fn add(&mut self, item: Item) {
         if item.status == Status::Ok {
+            if !self.documents.contains_key(&item.question_id) {
+                self.documents.insert(item.question_id.clone(), item.gold.document);
+            }
             let key = (item.chunker, item.mode, item.k, item.token_budget);
             self.cells.entry(key).or_default().insert(item.question_id, item.metrics);
         }
     }
 
-    /// The scores of two chunkers on the questions that both have one for.
-    fn pairs(&self, a: &Key, b: &Key, metric: &str) -> (Vec<f64>, Vec<f64>) {
-        let (Some(a), Some(b)) = (self.cells.get(a), self.cells.get(b)) else { return (Vec::new(), Vec::new()) };
-        a.iter().filter_map(|(question, of_a)| Some((*of_a.get(metric)?, *b.get(question)?.get(metric)?))).unzip()
+    /// How far the model's scores agree with the lexical judge's; nothing where only one of them judged.
+    pub(super) fn agreement(&self) -> Option<Agreement> {
+        let items = self.cells.values().flat_map(BTreeMap::values);
+        let both = |scores: &BTreeMap<String, f64>| Some((*scores.get("judge")?, *scores.get("judge_lexical")?));
+        let (model, lexical): (Vec<f64>, Vec<f64>) = items.filter_map(both).unzip();
+        let (pearson, spearman) = (stats::pearson(&model, &lexical), stats::spearman(&model, &lexical));
+        (!model.is_empty()).then_some(Agreement { n: model.len(), pearson, spearman })
+    }
+
+    /// The scores of two chunkers on the questions that both have one for, and the documents that answer them.
+    fn pairs(&self, a: &Key, b: &Key, metric: &str) -> (Vec<f64>, Vec<f64>, Vec<&str>) {
+        let (mut of_a, mut of_b, mut documents) = (Vec::new(), Vec::new(), Vec::new());
+        let (Some(a), Some(b)) = (self.cells.get(a), self.cells.get(b)) else { return (of_a, of_b, documents) };
+        for (question, scores) in a {
+            if let (Some(x), Some(y)) = (scores.get(metric), b.get(question).and_then(|scores| scores.get(metric))) {
+                of_a.push(*x);
+                of_b.push(*y);
+                documents.push(self.documents.get(question).map_or("", String::as_str));
+            }
+        }
+        (of_a, of_b, documents)
     }
 }
 
@@ -71,8 +93,9 @@ fn pair(
     seed: u64,
 ) -> Option<Comparison> {
     let key = |name: &str| (name.to_owned(), mode.to_owned(), setting.k(), setting.budget());
-    let (of_a, of_b) = scores.pairs(&key(a), &key(b), metric);
+    let (of_a, of_b, documents) = scores.pairs(&key(a), &key(b), metric);
     let paired = stats::compare(&of_a, &of_b, seed)?;
+    let differences: Vec<f64> = of_a.iter().zip(&of_b).map(|(a, b)| a - b).collect();
     Some(Comparison {
         a: a.to_owned(),
         b: b.to_owned(),
@@ -90,5 +113,6 @@ fn pair(
         ties: paired.ties,
         losses: paired.losses,
         detectable: paired.detectable,
+        leave_one_out: stats::leave_one_out(&differences, &documents),
     })
 }

@@ -1,5 +1,5 @@
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::time::Instant;
 
 use pericope_api::{Chunk, Document, SentenceEncoder, TokenCounter};
@@ -27,9 +27,16 @@ pub(super) struct Cut {
     pub(super) mean_words: f64,
     seconds: f64,
     limit: Option<usize>,
+    /// Documents that the chunker failed on, by index, with its reason: they are missing in its index.
+    failed: BTreeMap<usize, String>,
 }
 
 impl Cut {
+    /// Why the chunker has no chunks of a document that a question's answer stands in.
+    pub(super) fn failure(&self, documents: impl Iterator<Item = usize>) -> Option<&str> {
+        documents.into_iter().find_map(|document| self.failed.get(&document)).map(String::as_str)
+    }
+
     pub(super) fn chunk(&self, hit: &Hit) -> &Chunk {
         &self.chunks[hit.document][hit.ordinal]
     }
@@ -101,12 +108,19 @@ fn one(
         .collect();
     let seconds = start.elapsed().as_secs_f64();
     let mut chunks = Vec::with_capacity(cut.len());
-    for (document, result) in documents.iter().zip(cut) {
-        chunks.push(result.map_err(|e| RunError::Chunker {
-            chunker: name.to_owned(),
-            document: document.id.clone(),
-            problem: e.to_string(),
-        })?);
+    let mut failed = BTreeMap::new();
+    for (at, (document, result)) in documents.iter().zip(cut).enumerate() {
+        chunks.push(result.unwrap_or_else(|e| {
+            let problem = format!("chunker '{name}' failed on document '{}': {e}", document.id);
+            observer.note(&problem);
+            failed.insert(at, problem);
+            Vec::new()
+        }));
+    }
+    if failed.len() == documents.len()
+        && let Some(problem) = failed.values().next()
+    {
+        return Err(RunError::Config(format!("{problem} (and on every other)")));
     }
     // A same-size chunker resolves to the fixed one that it came down to.
     let found = chunker.spec();
@@ -125,6 +139,7 @@ fn one(
         chunks,
         seconds,
         limit: chunker.policy().max_tokens,
+        failed,
     })
 }
 

@@ -4,55 +4,105 @@ use pericope_api::Span;
 
 use super::score::Scorer;
 use super::{Corpus, RunError};
-use crate::answer::{Context, Extractive, Generated};
+use crate::answer::{Context, Extractive, Generated, Judge, Missing};
+use crate::config::one_line;
+use crate::data::Question;
 
-/// Questions that are tried.
-const TRIED: usize = 20;
+/// Questions that are tried, and so many where every judgement may cost something.
+const TRIED: (usize, usize) = (20, 5);
 /// Gold against itself scores at least this.
 const GOLD: f64 = 9.0;
 /// Gold against an answer from elsewhere scores at most this, on average.
 const UNRELATED: f64 = 2.0;
 
 /// Judges gold answers against themselves and against the answer to another document's question, as the run will judge.
-pub(super) fn run(corpus: &Corpus, scorer: &Scorer<'_>, reader: &mut Extractive) -> Result<(), RunError> {
+pub(super) fn lexical(corpus: &Corpus, scorer: &Scorer<'_>, reader: &mut Extractive) -> Result<(), RunError> {
     let questions = &corpus.set.questions;
-    let step = (questions.len() / TRIED).max(1);
-    let tried: Vec<usize> = (0..questions.len()).step_by(step).take(TRIED).collect();
-    let gold: Vec<Context> = (tried.iter().map(|&q| &questions[q]))
+    let tried = tried(questions, TRIED.0);
+    let gold: Vec<Context> = (tried.iter().filter_map(|&q| questions.get(q)))
         .flat_map(|q| q.gold.iter().map(|&span| Context { document: q.document, span }))
         .collect();
     reader.warm(gold.iter())?;
     // The gold answer of one question, given to another.
-    let score = |answer: usize, question: usize| {
-        let from = &questions[answer];
+    let score = |(answer, question): &(usize, usize)| {
+        let from = &questions[*answer];
         let span: Option<Span> = from.gold.iter().copied().reduce(|a, b| a.hull(&b));
-        let generated = Generated { text: from.answer.clone(), place: span.map(|span| (from.document, span)) };
-        scorer.answer(question, &generated, Some(reader)).judge()
+        let place = span.map(|span| (from.document, span));
+        let generated = Generated { text: from.answer.clone(), place, ..Generated::default() };
+        (scorer.answer(*question, &generated, Some(reader), None).judge(), String::new())
     };
-    for &q in &tried {
-        let own = score(q, q);
-        if own < GOLD {
-            return Err(RunError::Judge(format!(
-                "the gold answer to '{}' scores {own:.1} against itself, not {GOLD} or more",
-                questions[q].text
-            )));
-        }
+    let (own, unrelated) = pairs(questions, &tried);
+    verdict(questions, &own, own.iter().map(score).collect(), &unrelated, unrelated.iter().map(score).collect())
+}
+
+/// The same for a judge that is asked in words; what it said is part of the error.
+pub(super) fn asked(corpus: &Corpus, judge: &dyn Judge) -> Result<(), RunError> {
+    let questions = &corpus.set.questions;
+    let tried = tried(questions, TRIED.1);
+    let (own, unrelated) = pairs(questions, &tried);
+    let scores = |pairs: &[(usize, usize)]| -> Result<Vec<(f64, String)>, RunError> {
+        let answers: Vec<(&str, &str, &str)> = (pairs.iter())
+            .map(|&(a, q)| (questions[q].text.as_str(), questions[q].answer.as_str(), questions[a].answer.as_str()))
+            .collect();
+        (judge.judge_all(&answers, &|| ()).into_iter())
+            .map(|judged| match judged {
+                Ok((judgement, _)) => Ok((judgement.score, judgement.reason)),
+                Err(Missing::Run(problem)) => Err(RunError::Stopped(problem)),
+                Err(Missing::Item(problem)) => Err(RunError::Judge(format!("a check failed: {problem}"))),
+            })
+            .collect()
+    };
+    verdict(questions, &own, scores(&own)?, &unrelated, scores(&unrelated)?)
+}
+
+/// Questions with an answer, spread over the set.
+fn tried(questions: &[Question], at_most: usize) -> Vec<usize> {
+    let answered: Vec<usize> = (0..questions.len()).filter(|&q| !questions[q].answer.is_empty()).collect();
+    let step = (answered.len() / at_most).max(1);
+    answered.into_iter().step_by(step).take(at_most).collect()
+}
+
+type Pairs = Vec<(usize, usize)>;
+
+/// (answer of, question): each question with its own gold answer, and with that of a question on another document.
+fn pairs(questions: &[Question], tried: &[usize]) -> (Pairs, Pairs) {
+    let other = |i: usize| {
+        (1..tried.len())
+            .map(|d| tried[(i + d) % tried.len()])
+            .find(|&other| questions[other].document != questions[tried[i]].document)
+    };
+    let own = tried.iter().map(|&q| (q, q)).collect();
+    (own, (0..tried.len()).filter_map(|i| Some((other(i)?, tried[i]))).collect())
+}
+
+fn verdict(
+    questions: &[Question],
+    own: &[(usize, usize)],
+    of_own: Vec<(f64, String)>,
+    unrelated: &[(usize, usize)],
+    of_unrelated: Vec<(f64, String)>,
+) -> Result<(), RunError> {
+    let said = |(answer, question): (usize, usize), (score, reason): &(f64, String)| {
+        let short = |text: &str| -> String { one_line(text).chars().take(200).collect() };
+        let reason = if reason.is_empty() { String::new() } else { format!("\n  the judge: {}", short(reason)) };
+        format!(
+            "\n  question: {}\n  gold: {}\n  answer: {}\n  score: {score:.1}{reason}",
+            short(&questions[question].text),
+            short(&questions[question].answer),
+            short(&questions[answer].answer)
+        )
+    };
+    if let Some((pair, judged)) = own.iter().zip(&of_own).find(|(_, judged)| judged.0 < GOLD) {
+        let what = "a gold answer does not score";
+        return Err(RunError::Judge(format!("{what} {GOLD} or more against itself{}", said(*pair, judged))));
     }
-    let unrelated: Vec<f64> = (0..tried.len())
-        .filter_map(|i| {
-            (1..tried.len())
-                .map(|d| tried[(i + d) % tried.len()])
-                .find(|&other| questions[other].document != questions[tried[i]].document)
-                .map(|other| score(other, tried[i]))
-        })
-        .collect();
-    if unrelated.is_empty() {
-        return Ok(());
-    }
-    let mean = unrelated.iter().sum::<f64>() / unrelated.len() as f64;
+    let mean = of_unrelated.iter().map(|(score, _)| score).sum::<f64>() / of_unrelated.len().max(1) as f64;
     if mean > UNRELATED {
+        let worst = (unrelated.iter().zip(&of_unrelated)).max_by(|(_, a), (_, b)| a.0.total_cmp(&b.0));
+        let worst = worst.map(|(pair, judged)| said(*pair, judged)).unwrap_or_default();
+        let what = "answers to other questions score";
         return Err(RunError::Judge(format!(
-            "answers to other questions score {mean:.1} on average, not {UNRELATED} or less"
+            "{what} {mean:.1} on average, not {UNRELATED} or less; the highest:{worst}"
         )));
     }
     Ok(())
@@ -60,12 +110,20 @@ pub(super) fn run(corpus: &Corpus, scorer: &Scorer<'_>, reader: &mut Extractive)
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
     use super::*;
     use crate::answer::ExtractiveOptions;
-    use crate::data::{Question, QuestionSet};
+    use crate::data::QuestionSet;
+    use crate::summary::{Cost, Judgement};
     use pericope_api::Document;
 
     fn judged(answers: &[&str]) -> Result<(), RunError> {
+        let corpus = corpus(answers);
+        let mut reader = Extractive::new(corpus.documents.clone(), None, ExtractiveOptions::default());
+        lexical(&corpus, &Scorer::new(&corpus, Some("judge")), &mut reader)
+    }
+
+    fn corpus(answers: &[&str]) -> Corpus {
         let documents =
             answers.iter().enumerate().map(|(i, a)| Document::from_sentences(&format!("{i}"), &[a])).collect();
         let questions = answers
@@ -76,12 +134,39 @@ mod tests {
                 text: "?".into(),
                 document: i,
                 gold: vec![Span::new(0, a.len())],
+                elsewhere: Vec::new(),
                 answer: (*a).to_owned(),
             })
             .collect();
-        let corpus = Corpus::new(QuestionSet { documents, questions, ..QuestionSet::default() });
-        let mut reader = Extractive::new(corpus.documents.clone(), None, ExtractiveOptions::default());
-        run(&corpus, &Scorer::new(&corpus, true), &mut reader)
+        Corpus::new(QuestionSet { documents, questions, ..QuestionSet::default() })
+    }
+
+    /// Gives every answer the same score, or knows the gold answer.
+    struct Stubborn(Option<f64>);
+
+    impl Judge for Stubborn {
+        fn judge_all(
+            &self,
+            answers: &[(&str, &str, &str)],
+            _: &(dyn Fn() + Sync),
+        ) -> Vec<Result<(Judgement, Cost), Missing>> {
+            let score = |gold: &str, answer: &str| self.0.unwrap_or(if gold == answer { 10.0 } else { 0.0 });
+            let judged = |&(_, gold, answer): &(&str, &str, &str)| {
+                let reason = "it pleases me".to_owned();
+                Ok((Judgement { score: score(gold, answer), reason, votes: Vec::new() }, Cost::default()))
+            };
+            answers.iter().map(judged).collect()
+        }
+    }
+
+    #[test]
+    fn a_judge_that_is_always_pleased_or_never_stops_the_run_with_what_it_said() {
+        let corpus = corpus(&["Bees gather nectar from flowers.", "A fuse melts when current is too high."]);
+        assert!(asked(&corpus, &Stubborn(None)).is_ok());
+        for score in [8.0, 10.0] {
+            let error = asked(&corpus, &Stubborn(Some(score))).unwrap_err().to_string();
+            assert!(error.contains("it pleases me") && error.contains("Bees gather"), "{error}");
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! `chunkers.jsonl` (a chunker's row once it is done), `summary.json`, and the report. Items are appended as soon as a
 //! chunker's mode is finished, so an interrupted run can be taken up again.
 
+mod bench;
 mod compare;
 mod cut;
 mod judge_checks;
@@ -21,14 +22,13 @@ use std::time::Instant;
 use pericope_api::{Document, SentenceEncoder, TokenCounter};
 use pericope_segment::Resources;
 
-use crate::answer::{Asked, Context, Extractive, ExtractiveOptions, Generated};
+use crate::answer::{Generator, Judge};
 use crate::config::Experiment;
-use crate::data::{self, DataError, QuestionSet, Sampling};
-use crate::summary::{Cell, ChunkerRow, Item, Metrics, QueryTimes, RunRecord, Status, Summary};
+use crate::data::{self, DataError, QuestionSet, Sampling, Selection};
+use crate::summary::{RunRecord, Summary};
 
+use bench::Bench;
 use compare::Scores;
-use cut::Cut;
-use retrieve::Ranking;
 
 /// Why a run could not be finished.
 #[derive(Debug, thiserror::Error)]
@@ -64,6 +64,10 @@ pub enum RunError {
     /// The judge gave impossible scores to answers whose score is known.
     #[error("the judge cannot be trusted: {0}")]
     Judge(String),
+    /// Something that concerns every item that is left: a model that refuses the key, a spent budget. What is done is
+    /// kept: `--resume` goes on.
+    #[error("the run was stopped: {0}")]
+    Stopped(String),
     /// A file of the run cannot be written or read.
     #[error("{path}: {source}")]
     Io {
@@ -89,6 +93,12 @@ pub struct Setup<'a> {
     pub encoder: Option<Arc<dyn SentenceEncoder>>,
     /// What counts tokens.
     pub counter: Arc<dyn TokenCounter>,
+    /// What answers, where that is not the embedded reader.
+    pub generator: Option<Arc<dyn Generator>>,
+    /// What judges, beside or in place of the lexical judge.
+    pub judge: Option<Arc<dyn Judge>>,
+    /// The prompt templates of both, by name.
+    pub prompts: BTreeMap<String, String>,
     /// SHA-256 of model files, by name.
     pub model_checksums: BTreeMap<String, String>,
     /// Whether an earlier run in the folder is taken up again.
@@ -147,7 +157,8 @@ pub fn run(
         questions: experiment.data.questions,
         seed: experiment.data.seed,
     };
-    let set = data::load(&experiment.data.kind, &path)?.sample(sampling);
+    let selection = Selection { sources: experiment.data.sources.clone(), split: experiment.data.split.clone() };
+    let set = data::select(&experiment.data.kind, &path, &selection)?.sample(sampling);
     for skipped in set.skipped.iter().take(5) {
         observer.note(&format!("left out: {skipped}"));
     }
@@ -158,7 +169,7 @@ pub fn run(
     let mut record = resume::new_record(experiment, &set, setup);
     let corpus = Corpus::new(set);
     let mut bench = Bench::new(experiment, setup, &corpus)?;
-    if experiment.judge.kind != "none" && experiment.judge.checks {
+    if experiment.judge.checks {
         bench.check_judge()?;
     }
 
@@ -204,6 +215,7 @@ pub fn run(
         chunkers: rows,
         cells,
         comparisons,
+        judges_agree: scores.agreement(),
     };
     record.finish(before + clock.elapsed().as_secs_f64());
     resume::write_json(&out.join("run.json"), &record)?;
@@ -222,174 +234,6 @@ impl Corpus {
     fn new(mut set: QuestionSet) -> Self {
         let documents = Arc::new(std::mem::take(&mut set.documents));
         Self { documents, set }
-    }
-}
-
-/// What all chunkers are measured with.
-struct Bench<'a> {
-    experiment: &'a Experiment,
-    setup: &'a Setup<'a>,
-    corpus: &'a Corpus,
-    settings: Vec<Setting>,
-    reader: Option<Extractive>,
-    asked: Vec<Asked>,
-    vectors: Option<pericope_api::Embeddings>,
-    scorer: score::Scorer<'a>,
-}
-
-impl<'a> Bench<'a> {
-    fn new(experiment: &'a Experiment, setup: &'a Setup<'a>, corpus: &'a Corpus) -> Result<Self, RunError> {
-        let retrieval = &experiment.retrieval;
-        let mut settings: Vec<Setting> = retrieval.k.iter().map(|&k| Setting::K(k)).collect();
-        settings.extend(retrieval.token_budgets.iter().map(|&b| Setting::Budget(b)));
-        settings.sort_unstable();
-        settings.dedup();
-        let vectors = match &setup.encoder {
-            Some(encoder) => {
-                let texts: Vec<&str> = corpus.set.questions.iter().map(|q| q.text.as_str()).collect();
-                Some(encoder.encode(&texts)?)
-            }
-            None => None,
-        };
-        let reader = (experiment.answer.generator == "extractive")
-            .then(|| Extractive::new(corpus.documents.clone(), setup.encoder.clone(), ExtractiveOptions::default()));
-        let asked = match &reader {
-            Some(reader) => (corpus.set.questions.iter().enumerate())
-                .map(|(i, q)| reader.ask(&q.text, vectors.as_ref().map(|v| v.row(i).to_vec())))
-                .collect(),
-            None => Vec::new(),
-        };
-        let scorer = score::Scorer::new(corpus, experiment.judge.kind == "lexical");
-        Ok(Self { experiment, setup, corpus, settings, reader, asked, vectors, scorer })
-    }
-
-    /// Asks the judge what it must know; without answers there is nothing to judge.
-    fn check_judge(&mut self) -> Result<(), RunError> {
-        match &mut self.reader {
-            Some(reader) => judge_checks::run(self.corpus, &self.scorer, reader),
-            None => Ok(()),
-        }
-    }
-
-    /// Indexes one chunker's chunks and measures every mode and setting.
-    fn chunker(&mut self, cut: &Cut, out: &Path, observer: &dyn Observer) -> Result<(ChunkerRow, Vec<Item>), RunError> {
-        let depth = self.depth();
-        let (rankings, built) = retrieve::all(
-            cut,
-            self.corpus,
-            self.setup,
-            &self.experiment.retrieval,
-            self.vectors.as_ref(),
-            depth,
-            out,
-            observer,
-        )?;
-        let mut row = cut.row(&built);
-        for ranking in &rankings {
-            let times = QueryTimes { p50_ms: ranking.percentile_ms(0.5), p95_ms: ranking.percentile_ms(0.95) };
-            row.query_times.insert(ranking.mode.clone(), times);
-        }
-        let mut items = Vec::new();
-        for ranking in &rankings {
-            items.extend(self.mode(cut, ranking, observer)?);
-        }
-        Ok((row, items))
-    }
-
-    /// How deep a ranking must be: for a budget, a good many small chunks.
-    fn depth(&self) -> usize {
-        let k = self.settings.iter().filter_map(|s| s.k()).max().unwrap_or(0);
-        let budget = self.settings.iter().filter_map(|s| s.budget()).max().unwrap_or(0);
-        k.max((budget / 8).min(200))
-    }
-
-    fn mode(&mut self, cut: &Cut, ranking: &Ranking, observer: &dyn Observer) -> Result<Vec<Item>, RunError> {
-        let questions = &self.corpus.set.questions;
-        observer.stage(&format!("{}: {} answers", cut.name, ranking.mode), questions.len() * self.settings.len());
-        let picked: Vec<Vec<Vec<usize>>> = self
-            .settings
-            .iter()
-            .map(|setting| ranking.hits.iter().map(|hits| retrieve::pick(hits, cut, *setting)).collect())
-            .collect();
-        let contexts = |s: usize, q: usize| -> Vec<Context> {
-            picked[s][q]
-                .iter()
-                .map(|&at| {
-                    let hit = &ranking.hits[q][at];
-                    Context { document: hit.document, span: cut.chunk(hit).span }
-                })
-                .collect()
-        };
-        let mut items = Vec::with_capacity(questions.len() * self.settings.len());
-        if let Some(reader) = &mut self.reader {
-            let widest: Vec<Context> = (0..questions.len())
-                .flat_map(|q| (0..picked.len()).flat_map(move |s| [(s, q)]))
-                .flat_map(|(s, q)| contexts(s, q))
-                .collect();
-            reader.warm(widest.iter())?;
-            let gold: Vec<Context> = questions
-                .iter()
-                .flat_map(|q| q.gold.iter().map(|&span| Context { document: q.document, span }))
-                .collect();
-            reader.warm(gold.iter())?;
-        }
-        for (s, setting) in self.settings.iter().enumerate() {
-            let given: Vec<Vec<Context>> = (0..questions.len()).map(|q| contexts(s, q)).collect();
-            let answers: Vec<Option<Generated>> = match &self.reader {
-                Some(reader) => {
-                    let pairs: Vec<(&Asked, &[Context])> =
-                        self.asked.iter().zip(&given).map(|(a, c)| (a, c.as_slice())).collect();
-                    reader.answer_all(&pairs).into_iter().map(Some).collect()
-                }
-                None => vec![None; questions.len()],
-            };
-            for (q, answer) in answers.into_iter().enumerate() {
-                let hits: Vec<_> = picked[s][q].iter().map(|&at| &ranking.hits[q][at]).collect();
-                items.push(self.scorer.item(q, cut, &ranking.mode, *setting, &hits, answer, self.reader.as_ref()));
-            }
-            observer.advance(questions.len());
-        }
-        Ok(items)
-    }
-
-    /// Means by mode and setting; failed items are counted, and are no part of a mean.
-    fn cells(&self, row: &ChunkerRow, items: &[Item]) -> Vec<Cell> {
-        let mut cells = Vec::new();
-        for mode in &self.experiment.retrieval.modes {
-            for setting in &self.settings {
-                let here: Vec<&Item> = items
-                    .iter()
-                    .filter(|i| i.mode == *mode && i.k == setting.k() && i.token_budget == setting.budget())
-                    .collect();
-                cells.push(cell(row, mode, *setting, &here));
-            }
-        }
-        cells
-    }
-}
-
-fn cell(row: &ChunkerRow, mode: &str, setting: Setting, items: &[&Item]) -> Cell {
-    let done: Vec<&&Item> = items.iter().filter(|i| i.status == Status::Ok).collect();
-    let mut sums: BTreeMap<&str, (f64, usize)> = BTreeMap::new();
-    for item in &done {
-        for (name, value) in &item.metrics {
-            let entry = sums.entry(name).or_default();
-            entry.0 += value;
-            entry.1 += 1;
-        }
-    }
-    let metrics: Metrics = sums.into_iter().map(|(name, (sum, n))| (name.to_owned(), sum / n as f64)).collect();
-    let tokens: usize = done.iter().map(|i| i.context_tokens).sum();
-    Cell {
-        chunker: row.name.clone(),
-        mode: mode.to_owned(),
-        k: setting.k(),
-        token_budget: setting.budget(),
-        context_tokens: if done.is_empty() { 0.0 } else { tokens as f64 / done.len() as f64 },
-        failed: items.len() - done.len(),
-        metrics,
-        query_p50_ms: row.query_times.get(mode).and_then(|t| t.p50_ms),
-        query_p95_ms: row.query_times.get(mode).and_then(|t| t.p95_ms),
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use sha2::{Digest, Sha256};
 
 use super::{Observer, RunError, Setup, write_lines};
 use crate::config::Experiment;
@@ -45,8 +46,9 @@ pub(super) fn new_record(experiment: &Experiment, set: &QuestionSet, setup: &Set
         checksums: Checksums {
             data: set.checksums.iter().cloned().collect(),
             models: setup.model_checksums.clone(),
-            prompts: BTreeMap::new(),
+            prompts: setup.prompts.iter().map(|(name, text)| (name.clone(), sha256(text))).collect(),
         },
+        prompts: setup.prompts.clone(),
         seeds: BTreeMap::from([("sampling".into(), experiment.data.seed), ("statistics".into(), experiment.data.seed)]),
         tokenizer: setup.counter.name().to_owned(),
         started: crate::clock::now(),
@@ -57,6 +59,10 @@ pub(super) fn new_record(experiment: &Experiment, set: &QuestionSet, setup: &Set
             os: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
         },
     }
+}
+
+fn sha256(text: &str) -> String {
+    Sha256::digest(text.as_bytes()).iter().map(|b| format!("{b:02x}")).collect()
 }
 
 impl RunRecord {
@@ -91,6 +97,7 @@ pub(super) fn open(
     for (what, same) in [
         ("configuration", before.config == record.config),
         ("data", before.checksums.data == record.checksums.data),
+        ("prompts", before.checksums.prompts == record.checksums.prompts),
         ("models", before.checksums.models == record.checksums.models),
         ("tokenizer", before.tokenizer == record.tokenizer),
         ("version", before.version == record.version),

@@ -23,9 +23,12 @@ pub(super) struct Hit {
 }
 
 /// For every question the chunks that one mode finds, best first.
+#[derive(Default)]
 pub(super) struct Ranking {
     pub(super) mode: String,
     pub(super) hits: Vec<Vec<Hit>>,
+    /// Questions whose search failed, with the reason; they have no hits.
+    pub(super) failed: HashMap<usize, String>,
     /// Seconds of each search, sorted; the question's embedding is not in it.
     pub(super) seconds: Vec<f64>,
 }
@@ -98,7 +101,7 @@ pub(super) fn all(
         observer.stage(&format!("{}: {name} retrieval", cut.name), corpus.set.questions.len());
         // Repeats are passed over after the search, so some more are asked for.
         let wanted = if retrieval.drop_repeats { depth * 2 } else { depth };
-        let found: Vec<Result<(Vec<Hit>, f64), RunError>> = corpus
+        let found: Vec<Result<(Vec<Hit>, f64), String>> = corpus
             .set
             .questions
             .par_iter()
@@ -110,9 +113,10 @@ pub(super) fn all(
                     query = query.with_vector(vectors.row(i).to_vec());
                 }
                 let start = Instant::now();
-                let hits = reader.search(&query).map_err(failed)?;
+                let found = reader.search(&query);
                 let seconds = start.elapsed().as_secs_f64();
                 observer.advance(1);
+                let hits = found.map_err(|e| format!("search failed: {e}"))?;
                 let hits = hits
                     .into_iter()
                     .filter_map(|h| {
@@ -123,11 +127,19 @@ pub(super) fn all(
                 Ok((if retrieval.drop_repeats { without_repeats(hits, cut, depth) } else { hits }, seconds))
             })
             .collect();
-        let mut ranking = Ranking { mode: name.clone(), hits: Vec::with_capacity(found.len()), seconds: Vec::new() };
-        for one in found {
-            let (hits, seconds) = one?;
+        let mut ranking = Ranking { mode: name.clone(), hits: Vec::with_capacity(found.len()), ..Ranking::default() };
+        for (question, one) in found.into_iter().enumerate() {
+            let hits = match one {
+                Ok((hits, seconds)) => {
+                    ranking.seconds.push(seconds);
+                    hits
+                }
+                Err(problem) => {
+                    ranking.failed.insert(question, problem);
+                    Vec::new()
+                }
+            };
             ranking.hits.push(hits);
-            ranking.seconds.push(seconds);
         }
         ranking.seconds.sort_by(f64::total_cmp);
         rankings.push(ranking);

@@ -12,13 +12,14 @@ use crate::summary::{Answer, Gold, Item, Metrics, Retrieved, Status};
 /// Scores one question's retrieved chunks and answer.
 pub(super) struct Scorer<'a> {
     corpus: &'a Corpus,
-    lexical_judge: bool,
+    /// What the lexical judge's score is called, where it judges.
+    lexical_judge: Option<&'static str>,
     /// Where the layout counts in code points: each document's conversion.
     points: Vec<CodePoints<'a>>,
 }
 
 impl<'a> Scorer<'a> {
-    pub(super) fn new(corpus: &'a Corpus, lexical_judge: bool) -> Self {
+    pub(super) fn new(corpus: &'a Corpus, lexical_judge: Option<&'static str>) -> Self {
         let points = match corpus.set.unit {
             Unit::Bytes => Vec::new(),
             Unit::CodePoints => corpus.documents.iter().map(|d| CodePoints::new(&d.source)).collect(),
@@ -47,12 +48,11 @@ impl<'a> Scorer<'a> {
         mode: &str,
         setting: Setting,
         hits: &[&Hit],
-        generated: Option<Generated>,
-        reader: Option<&Extractive>,
+        answer: Option<(Generated, AnswerScores)>,
     ) -> Item {
         let asked = &self.corpus.set.questions[question];
         let gold_document = &self.corpus.documents[asked.document];
-        let gold = GoldSpans::new(asked.gold.iter().map(|&s| (asked.document, self.unit(asked.document, s))));
+        let gold = GoldSpans::new(asked.places().map(|(document, span)| (document, self.unit(document, span))));
         let passages: Vec<Passage<usize>> = hits
             .iter()
             .map(|hit| {
@@ -61,8 +61,12 @@ impl<'a> Scorer<'a> {
             })
             .collect();
         // Chunks of other documents hold no gold, so they change neither omega nor the ideal ranking.
-        let around: Vec<Passage<usize>> =
-            cut.chunks[asked.document].iter().map(|c| self.passage(asked.document, c.span, c.tokens)).collect();
+        let mut holders: Vec<usize> = asked.places().map(|(document, _)| document).collect();
+        holders.sort_unstable();
+        holders.dedup();
+        let around: Vec<Passage<usize>> = (holders.iter())
+            .flat_map(|&d| cut.chunks[d].iter().map(move |c| self.passage(d, c.span, c.tokens)))
+            .collect();
 
         let mut metrics = Metrics::new();
         let mut put = |name: &str, value: f64| {
@@ -78,8 +82,7 @@ impl<'a> Scorer<'a> {
         put("mrr", ranks.reciprocal_rank);
         put("ndcg", ranks.ndcg);
         put("document_recall", ranks.document_recall);
-        if let Some(generated) = &generated {
-            let scores = self.answer(question, generated, reader);
+        if let Some((_, scores)) = answer.as_ref().filter(|_| !asked.answer.is_empty()) {
             put("token_f1", scores.token_f1);
             put("exact_match", scores.exact_match);
             for (name, value) in
@@ -89,8 +92,8 @@ impl<'a> Scorer<'a> {
                     put(name, value);
                 }
             }
-            if self.lexical_judge {
-                put("judge", scores.judge());
+            if let Some(name) = self.lexical_judge {
+                put(name, scores.judge());
             }
         }
         Item {
@@ -99,11 +102,14 @@ impl<'a> Scorer<'a> {
             mode: mode.to_owned(),
             k: setting.k(),
             token_budget: setting.budget(),
-            documents: vec![gold_document.id.clone()],
+            documents: holders.iter().map(|&d| self.corpus.documents[d].id.clone()).collect(),
             question: asked.text.clone(),
             gold: Gold { document: gold_document.id.clone(), spans: asked.gold.clone(), text: asked.answer.clone() },
             retrieved: hits.iter().enumerate().map(|(i, hit)| self.retrieved(i + 1, hit, cut, &gold)).collect(),
-            answer: generated.map(|g| self.answered(g)),
+            dropped: answer.as_ref().map_or(0, |(generated, _)| generated.dropped),
+            cost: answer.as_ref().and_then(|(generated, _)| generated.cost),
+            answer: answer.map(|(generated, _)| self.answered(generated)),
+            judgement: None,
             metrics,
             context_tokens: context_tokens(&passages),
             status: Status::Ok,
@@ -111,8 +117,33 @@ impl<'a> Scorer<'a> {
         }
     }
 
-    /// An answer against the gold answer of a question.
-    pub(super) fn answer(&self, question: usize, generated: &Generated, reader: Option<&Extractive>) -> AnswerScores {
+    /// An item without a result: what was not measured is absent, not 0.
+    pub(super) fn failed(&self, question: usize, cut: &Cut, mode: &str, setting: Setting, problem: String) -> Item {
+        let asked = &self.corpus.set.questions[question];
+        let document = self.corpus.documents[asked.document].id.clone();
+        Item {
+            question_id: asked.id.clone(),
+            chunker: cut.name.clone(),
+            mode: mode.to_owned(),
+            k: setting.k(),
+            token_budget: setting.budget(),
+            documents: vec![document.clone()],
+            question: asked.text.clone(),
+            gold: Gold { document, spans: asked.gold.clone(), text: asked.answer.clone() },
+            status: Status::Failed,
+            error: Some(problem),
+            ..Item::default()
+        }
+    }
+
+    /// An answer against the gold answer of a question; `vector` is the embedding of an answer that has no place.
+    pub(super) fn answer(
+        &self,
+        question: usize,
+        generated: &Generated,
+        reader: Option<&Extractive>,
+        vector: Option<&[f32]>,
+    ) -> AnswerScores {
         let asked = &self.corpus.set.questions[question];
         let gold = asked.gold.iter().copied().reduce(|a, b| a.hull(&b));
         let places = generated.place.zip(gold);
@@ -126,8 +157,8 @@ impl<'a> Scorer<'a> {
         };
         let of_gold = reader.and_then(|r| r.mean_vector(asked.document, &asked.gold));
         let likeness = of_gold.map(|gold| {
-            let of_answer = generated.place.and_then(|(d, span)| reader.and_then(|r| r.mean_vector(d, &[span])));
-            of_answer.map_or(0.0, |answer| cosine(&answer, &gold))
+            let of_place = generated.place.and_then(|(d, span)| reader.and_then(|r| r.mean_vector(d, &[span])));
+            of_place.or_else(|| vector.map(<[f32]>::to_vec)).map_or(0.0, |answer| cosine(&answer, &gold))
         });
         AnswerScores::of(&generated.text, &asked.answer, iou, likeness)
     }

@@ -253,7 +253,7 @@ fn item(
         retrieved,
         metrics,
         status: Status::Ok,
-        error: None,
+        ..Item::default()
     }
 }
 
@@ -308,7 +308,16 @@ fn summary(
         }
     }
     let failed = cells.iter().map(|c| c.failed).sum();
-    Summary { name: "synthetic sample".into(), questions, documents, failed, chunkers, cells, comparisons }
+    Summary {
+        name: "synthetic sample".into(),
+        questions,
+        documents,
+        failed,
+        chunkers,
+        cells,
+        comparisons,
+        ..Summary::default()
+    }
 }
 
 /// Interval and p-value of a mean by the normal approximation: good enough for a picture.
@@ -356,5 +365,6 @@ fn record() -> RunRecord {
         finished: "2026-01-01T06:03:20Z".into(),
         seconds: Some(200.0),
         machine: Machine { cores: 2, os: "linux x86_64".into() },
+        ..RunRecord::default()
     }
 }

@@ -87,6 +87,8 @@ fn list(m: &mut Markup, view: &View, caption: &str, mut rows: Vec<&Comparison>) 
         Head::number("n").explained("Questions that both have a score for."),
         Head::number("could find")
             .explained("The smallest difference that this many questions would most likely show."),
+        Head::number("without one document")
+            .explained("The difference when the questions of any one document are left out: lowest to highest."),
     ]);
     let mut last = None;
     let rows: Vec<Row> = rows
@@ -121,9 +123,18 @@ fn row(c: &Comparison, modes: bool, opens: bool) -> Row {
         Value::number(format!("{} / {} / {}", c.wins, c.ties, c.losses), c.wins as f64 - c.losses as f64),
         Value::number(format::count(c.n), c.n as f64),
         Value::number(unit.difference(c.detectable).trim_start_matches('+'), c.detectable),
+        Value::number(without_one(c, &metric), c.leave_one_out.as_ref().map_or(f64::NAN, |l| l.low)),
     ]);
     let data = vec![("data-metric", metric.label.clone())];
     Row { head: format!("{} − {}", c.a, c.b), place: None, values, opens, data }
+}
+
+fn without_one(c: &Comparison, metric: &Metric) -> String {
+    let range = c.leave_one_out.as_ref();
+    range.map_or_else(
+        || format::ABSENT.to_owned(),
+        |l| format!("{} to {}", metric.unit.difference(l.low), metric.unit.difference(l.high)),
+    )
 }
 
 fn interval(c: &Comparison, metric: &Metric) -> String {

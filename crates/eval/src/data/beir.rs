@@ -1,0 +1,164 @@
+use std::collections::HashMap;
+use std::path::Path;
+
+use pericope_api::Span;
+use pericope_read::ReadOptions;
+use serde::Deserialize;
+
+use super::{DataError, Question, QuestionSet, Unit, read};
+
+#[derive(Deserialize)]
+struct Passage {
+    #[serde(rename = "_id")]
+    id: String,
+    #[serde(default)]
+    title: String,
+    text: String,
+}
+
+#[derive(Deserialize)]
+struct Query {
+    #[serde(rename = "_id")]
+    id: String,
+    text: String,
+}
+
+/// BEIR's layout (Thakur et al. 2021): `corpus.jsonl`, `queries.jsonl` and `qrels/SPLIT.tsv` (query, document, score).
+///
+/// The gold of a question is the whole text of every document whose score is above 0, the highest score first. There are
+/// no answers: what is generated cannot be judged.
+pub(super) fn load(folder: &Path, split: &str) -> Result<QuestionSet, DataError> {
+    let mut set = QuestionSet { unit: Unit::Bytes, ..QuestionSet::default() };
+    let mut places = HashMap::new();
+    let corpus = folder.join("corpus.jsonl");
+    for (number, passage) in lines::<Passage>(&corpus, &mut set)? {
+        let broken = |set: &mut QuestionSet, problem: &str| {
+            set.skipped.push(format!("document '{}' (corpus.jsonl, line {number}): {problem}", passage.id));
+        };
+        if places.contains_key(&passage.id) {
+            broken(&mut set, "its id stands there twice");
+            continue;
+        }
+        match pericope_read::read_text(&passage.id, "plain", passage.text.clone(), &ReadOptions::default()) {
+            Ok(mut document) => {
+                document.title = Some(passage.title.clone()).filter(|title| !title.trim().is_empty());
+                places.insert(passage.id.clone(), set.documents.len());
+                set.documents.push(document);
+            }
+            Err(problem) => broken(&mut set, &problem.to_string()),
+        }
+    }
+    let path = folder.join("qrels").join(format!("{split}.tsv"));
+    let mut relevant = relevance(&path, &mut set)?;
+    for (_, query) in lines::<Query>(&folder.join("queries.jsonl"), &mut set)? {
+        let Some(mut found) = relevant.remove(&query.id) else { continue };
+        found.sort_by_key(|&(score, line, _)| (std::cmp::Reverse(score), line));
+        let mut golds = found.iter().filter(|(score, _, _)| *score > 0).filter_map(|(_, _, id)| {
+            let at = *places.get(id)?;
+            let source = &set.documents.get(at)?.source;
+            Some((at, Span::new(0, source.len()).trimmed(source)))
+        });
+        let Some((document, span)) = golds.next() else {
+            set.skipped.push(format!("question '{}': none of its documents is in the corpus", query.id));
+            continue;
+        };
+        let elsewhere = golds.collect();
+        let (id, text) = (query.id, query.text.trim().to_owned());
+        set.questions.push(Question { id, text, document, gold: vec![span], elsewhere, answer: String::new() });
+    }
+    let mut lost: Vec<_> = relevant.into_keys().collect();
+    lost.sort_unstable();
+    set.skipped.extend(lost.into_iter().map(|id| format!("question '{id}': it is not in queries.jsonl")));
+    Ok(set)
+}
+
+/// The parsed lines of a file, numbered from 1.
+fn lines<T: for<'a> Deserialize<'a>>(path: &Path, set: &mut QuestionSet) -> Result<Vec<(usize, T)>, DataError> {
+    let (text, checksum) = read(path)?;
+    set.checksums.push((path.display().to_string(), checksum));
+    (text.lines().enumerate())
+        .filter(|(_, line)| !line.trim().is_empty())
+        .map(|(number, line)| match serde_json::from_str(line) {
+            Ok(value) => Ok((number + 1, value)),
+            Err(e) => Err(DataError::Layout { path: path.to_owned(), problem: format!("line {}: {e}", number + 1) }),
+        })
+        .collect()
+}
+
+type Relevance = HashMap<String, Vec<(i64, usize, String)>>;
+
+/// By question: score, line and document.
+fn relevance(path: &Path, set: &mut QuestionSet) -> Result<Relevance, DataError> {
+    let (text, checksum) = read(path)?;
+    set.checksums.push((path.display().to_string(), checksum));
+    let mut found = Relevance::new();
+    for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let mut fields = line.split('\t').map(str::trim);
+        let (query, document, score) = (fields.next(), fields.next(), fields.next().and_then(|s| s.parse().ok()));
+        match (query, document, score) {
+            (Some(query), Some(document), Some(score)) => {
+                found.entry(query.to_owned()).or_default().push((score, number, document.to_owned()));
+            }
+            // The first line names the columns.
+            _ if number == 0 => {}
+            _ => {
+                let problem = format!("line {}: expected query, document and a whole score, by tabs", number + 1);
+                return Err(DataError::Layout { path: path.to_owned(), problem });
+            }
+        }
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::super::{Selection, load, select};
+
+    fn folder() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("qrels")).unwrap();
+        let put = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+        put(
+            "corpus.jsonl",
+            "{\"_id\":\"d1\",\"title\":\"Bees\",\"text\":\" Bees gather nectar. \"}\n\n\
+             {\"_id\":\"d2\",\"text\":\"A fuse melts.\"}\n{\"_id\":\"d3\",\"text\":\"Hives hum.\"}\n\
+             {\"_id\":\"d4\",\"text\":\"  \"}\n",
+        );
+        put(
+            "queries.jsonl",
+            "{\"_id\":\"q1\",\"text\":\"What do bees do?\"}\n{\"_id\":\"q2\",\"text\":\"Unjudged?\"}\n\
+             {\"_id\":\"q3\",\"text\":\"Lost?\"}\n",
+        );
+        put("qrels/test.tsv", "query-id\tcorpus-id\tscore\nq1\td3\t1\nq1\td1\t2\nq1\td2\t0\nq3\td9\t1\nq9\td1\t1\n");
+        put("qrels/dev.tsv", "q2\td2\t1\n");
+        folder
+    }
+
+    #[test]
+    fn whole_documents_are_gold_and_the_best_comes_first() {
+        let folder = folder();
+        let set = load("beir", folder.path()).unwrap();
+        assert_eq!(set.documents.iter().map(|d| d.id.as_str()).collect::<Vec<_>>(), ["d1", "d2", "d3"]);
+        assert_eq!(set.documents[0].title.as_deref(), Some("Bees"));
+        let [question] = set.questions.as_slice() else { panic!("{:?}", set.questions) };
+        assert_eq!((question.id.as_str(), question.document), ("q1", 0));
+        assert_eq!(question.gold[0].of(&set.documents[0].source), "Bees gather nectar.");
+        assert_eq!(question.elsewhere.iter().map(|(d, _)| *d).collect::<Vec<_>>(), [2]);
+        // The empty document, the question without its document, the judgement without its question.
+        assert_eq!(set.skipped.len(), 3, "{:?}", set.skipped);
+        assert_eq!(set.checksums.len(), 3);
+        let dev = Selection { split: Some("dev".into()), ..Selection::default() };
+        assert_eq!(select("beir", folder.path(), &dev).unwrap().questions[0].id, "q2");
+    }
+
+    #[test]
+    fn broken_lines_are_named() {
+        let folder = folder();
+        std::fs::write(folder.path().join("qrels/test.tsv"), "q1\td1\t1\nq1 d1 1\n").unwrap();
+        assert!(load("beir", folder.path()).unwrap_err().to_string().contains("line 2"));
+        std::fs::write(folder.path().join("corpus.jsonl"), "{\"_id\":1}\n").unwrap();
+        assert!(load("beir", folder.path()).unwrap_err().to_string().contains("line 1"));
+    }
+}

@@ -1,0 +1,316 @@
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::cut::Cut;
+use super::retrieve::{self, Hit, Ranking};
+use super::{Corpus, Observer, RunError, Setting, Setup, judge_checks, score};
+use crate::answer::{
+    Asked, Context, Extractive, ExtractiveOptions, Generated, Generator, Judge, Missing, Passage, Request,
+};
+use crate::config::Experiment;
+use crate::data::Question;
+use crate::metrics::answers::AnswerScores;
+use crate::summary::{Cell, ChunkerRow, Item, Metrics, QueryTimes, Status};
+
+/// What all chunkers are measured with.
+pub(super) struct Bench<'a> {
+    experiment: &'a Experiment,
+    setup: &'a Setup<'a>,
+    corpus: &'a Corpus,
+    pub(super) settings: Vec<Setting>,
+    reader: Option<Extractive>,
+    asked: Vec<Asked>,
+    vectors: Option<pericope_api::Embeddings>,
+    scorer: score::Scorer<'a>,
+}
+
+impl<'a> Bench<'a> {
+    pub(super) fn new(experiment: &'a Experiment, setup: &'a Setup<'a>, corpus: &'a Corpus) -> Result<Self, RunError> {
+        let retrieval = &experiment.retrieval;
+        let mut settings: Vec<Setting> = retrieval.k.iter().map(|&k| Setting::K(k)).collect();
+        settings.extend(retrieval.token_budgets.iter().map(|&b| Setting::Budget(b)));
+        settings.sort_unstable();
+        settings.dedup();
+        let vectors = match &setup.encoder {
+            Some(encoder) => {
+                let texts: Vec<&str> = corpus.set.questions.iter().map(|q| q.text.as_str()).collect();
+                Some(encoder.encode(&texts)?)
+            }
+            None => None,
+        };
+        // Its sentence vectors also serve the lexical judge where a model answers.
+        let reader = (experiment.answer.generator != "none")
+            .then(|| Extractive::new(corpus.documents.clone(), setup.encoder.clone(), ExtractiveOptions::default()));
+        let asked = match &reader {
+            Some(reader) => (corpus.set.questions.iter().enumerate())
+                .map(|(i, q)| reader.ask(&q.text, vectors.as_ref().map(|v| v.row(i).to_vec())))
+                .collect(),
+            None => Vec::new(),
+        };
+        let lexical = match experiment.judge.kind.as_str() {
+            "lexical" => Some("judge"),
+            "both" => Some("judge_lexical"),
+            _ => None,
+        };
+        let scorer = score::Scorer::new(corpus, lexical);
+        Ok(Self { experiment, setup, corpus, settings, reader, asked, vectors, scorer })
+    }
+
+    /// Asks the judges what they must know; without answers there is nothing to judge.
+    pub(super) fn check_judge(&mut self) -> Result<(), RunError> {
+        let Some(reader) = &mut self.reader else { return Ok(()) };
+        if matches!(self.experiment.judge.kind.as_str(), "lexical" | "both") {
+            judge_checks::lexical(self.corpus, &self.scorer, reader)?;
+        }
+        match &self.setup.judge {
+            Some(judge) => judge_checks::asked(self.corpus, judge.as_ref()),
+            None => Ok(()),
+        }
+    }
+
+    /// Indexes one chunker's chunks and measures every mode and setting.
+    pub(super) fn chunker(
+        &mut self,
+        cut: &Cut,
+        out: &Path,
+        observer: &dyn Observer,
+    ) -> Result<(ChunkerRow, Vec<Item>), RunError> {
+        let depth = self.depth();
+        let (rankings, built) = retrieve::all(
+            cut,
+            self.corpus,
+            self.setup,
+            &self.experiment.retrieval,
+            self.vectors.as_ref(),
+            depth,
+            out,
+            observer,
+        )?;
+        let mut row = cut.row(&built);
+        for ranking in &rankings {
+            let times = QueryTimes { p50_ms: ranking.percentile_ms(0.5), p95_ms: ranking.percentile_ms(0.95) };
+            row.query_times.insert(ranking.mode.clone(), times);
+        }
+        let mut items = Vec::new();
+        for ranking in &rankings {
+            items.extend(self.mode(cut, ranking, observer)?);
+        }
+        Ok((row, items))
+    }
+
+    /// How deep a ranking must be: for a budget, a good many small chunks.
+    fn depth(&self) -> usize {
+        let k = self.settings.iter().filter_map(|s| s.k()).max().unwrap_or(0);
+        let budget = self.settings.iter().filter_map(|s| s.budget()).max().unwrap_or(0);
+        k.max((budget / 8).min(200))
+    }
+
+    fn mode(&mut self, cut: &Cut, ranking: &Ranking, observer: &dyn Observer) -> Result<Vec<Item>, RunError> {
+        let questions = &self.corpus.set.questions;
+        observer.stage(&format!("{}: {} answers", cut.name, ranking.mode), questions.len() * self.settings.len());
+        let picked: Vec<Vec<Vec<&Hit>>> = (self.settings.iter())
+            .map(|setting| {
+                let pick = |hits: &'_ Vec<Hit>| retrieve::pick(hits, cut, *setting);
+                ranking.hits.iter().map(|hits| pick(hits).into_iter().filter_map(|at| hits.get(at)).collect()).collect()
+            })
+            .collect();
+        let context = |hit: &&Hit| Context { document: hit.document, span: cut.chunk(hit).span };
+        if let Some(reader) = &mut self.reader {
+            let widest: Vec<Context> = picked.iter().flatten().flatten().map(context).collect();
+            reader.warm(widest.iter())?;
+            let places = questions.iter().flat_map(|q| q.gold.iter().map(|&span| (q.document, span)));
+            let gold: Vec<Context> = places.map(|(document, span)| Context { document, span }).collect();
+            reader.warm(gold.iter())?;
+        }
+        let mut items = Vec::with_capacity(questions.len() * self.settings.len());
+        for (setting, picked) in self.settings.iter().zip(&picked) {
+            let problems = self.problems(cut, ranking);
+            let answers = self.answers(cut, picked, &problems, observer)?;
+            for (q, (answer, hits)) in answers.into_iter().zip(picked).enumerate() {
+                items.push(match answer {
+                    Ok(answer) => self.scorer.item(q, cut, &ranking.mode, *setting, hits, answer),
+                    Err(problem) => self.scorer.failed(q, cut, &ranking.mode, *setting, problem),
+                });
+            }
+            if self.generator().is_none() {
+                observer.advance(questions.len());
+            }
+        }
+        if let Some(judge) = &self.setup.judge {
+            observer.stage(&format!("{}: {} judgements", cut.name, ranking.mode), items.len());
+            judged(judge.as_ref(), &mut items, &|| observer.advance(1))?;
+        }
+        Ok(items)
+    }
+
+    /// Why questions cannot be answered, whatever the setting.
+    fn problems(&self, cut: &Cut, ranking: &Ranking) -> Vec<Option<String>> {
+        let of_question = |(q, question): (usize, &Question)| {
+            let cutting = || cut.failure(question.places().map(|(document, _)| document)).map(str::to_owned);
+            ranking.failed.get(&q).cloned().or_else(cutting)
+        };
+        self.corpus.set.questions.iter().enumerate().map(of_question).collect()
+    }
+
+    /// What makes the answers, if anything does.
+    fn generator(&self) -> Option<&dyn Generator> {
+        match &self.setup.generator {
+            Some(generator) => Some(generator.as_ref()),
+            None => self.reader.as_ref().map(|reader| reader as &dyn Generator),
+        }
+    }
+
+    /// An answer with its scores for each question (none where none is asked for), or why there is none.
+    #[allow(clippy::type_complexity)]
+    fn answers(
+        &self,
+        cut: &Cut,
+        picked: &[Vec<&Hit>],
+        problems: &[Option<String>],
+        observer: &dyn Observer,
+    ) -> Result<Vec<Result<Option<(Generated, AnswerScores)>, String>>, RunError> {
+        let questions = &self.corpus.set.questions;
+        let Some(generator) = self.generator() else {
+            return Ok(problems.iter().map(|problem| problem.clone().map_or(Ok(None), Err)).collect());
+        };
+        let open: Vec<usize> = (0..questions.len()).filter(|&q| problems[q].is_none()).collect();
+        observer.advance(questions.len() - open.len());
+        let given: Vec<(Vec<Context>, Vec<Passage<'_>>)> = (open.iter().map(|&q| &picked[q]))
+            .map(|hits| hits.iter().map(|hit| self.given(cut, hit)).unzip())
+            .collect();
+        let requests: Vec<Request<'_>> = (open.iter().zip(&given))
+            .map(|(&q, (contexts, passages))| Request {
+                question: &questions[q].text,
+                asked: &self.asked[q],
+                contexts,
+                passages,
+            })
+            .collect();
+        let mut answered = settled(generator.answer_all(&requests, &|| observer.advance(1)))?;
+        let free: Vec<&str> = (answered.iter().flatten())
+            .filter(|generated| generated.place.is_none() && !generated.text.is_empty())
+            .map(|generated| generated.text.as_str())
+            .collect();
+        let mut vectors = match &self.reader {
+            Some(reader) => reader.text_vectors(&free)?.into_iter(),
+            None => Vec::new().into_iter(),
+        };
+        let mut found: Vec<Result<_, String>> =
+            problems.iter().map(|problem| problem.clone().map_or(Ok(None), Err)).collect();
+        for (&q, answer) in open.iter().zip(answered.drain(..)) {
+            found[q] = answer.map(|generated| {
+                let is_free = generated.place.is_none() && !generated.text.is_empty();
+                let vector = if is_free { vectors.next().flatten() } else { None };
+                let scores = self.scorer.answer(q, &generated, self.reader.as_ref(), vector.as_deref());
+                Some((generated, scores))
+            });
+        }
+        Ok(found)
+    }
+
+    /// A hit as generators get it.
+    fn given<'c>(&'c self, cut: &'c Cut, hit: &Hit) -> (Context, Passage<'c>) {
+        let chunk = cut.chunk(hit);
+        let document = &self.corpus.documents[hit.document];
+        let passage =
+            Passage { document: &document.id, heading_path: &chunk.heading_path, text: document.text(chunk.span) };
+        (Context { document: hit.document, span: chunk.span }, passage)
+    }
+
+    /// Means by mode and setting; failed items are counted, and are no part of a mean.
+    pub(super) fn cells(&self, row: &ChunkerRow, items: &[Item]) -> Vec<Cell> {
+        let mut cells = Vec::new();
+        for mode in &self.experiment.retrieval.modes {
+            for setting in &self.settings {
+                let here: Vec<&Item> = items
+                    .iter()
+                    .filter(|i| i.mode == *mode && i.k == setting.k() && i.token_budget == setting.budget())
+                    .collect();
+                cells.push(cell(row, mode, *setting, &here));
+            }
+        }
+        cells
+    }
+}
+
+/// Item failures stay with their items; what concerns all of them ends the run.
+fn settled<T>(results: Vec<Result<T, Missing>>) -> Result<Vec<Result<T, String>>, RunError> {
+    (results.into_iter())
+        .map(|result| match result {
+            Ok(value) => Ok(Ok(value)),
+            Err(Missing::Item(problem)) => Ok(Err(problem)),
+            Err(Missing::Run(problem)) => Err(RunError::Stopped(problem)),
+        })
+        .collect()
+}
+
+/// Has the answers judged; an answer that cannot be judged makes its item a failed one.
+fn judged(judge: &dyn Judge, items: &mut [Item], done: &(dyn Fn() + Sync)) -> Result<(), RunError> {
+    let open: Vec<usize> = (items.iter().enumerate())
+        .filter(|(_, item)| item.status == Status::Ok && item.answer.is_some() && !item.gold.text.is_empty())
+        .map(|(at, _)| at)
+        .collect();
+    let text = |item: &Item| item.answer.as_ref().map_or(String::new(), |answer| answer.text.clone());
+    let answers: Vec<String> = open.iter().map(|&at| text(&items[at])).collect();
+    let asked: Vec<(&str, &str, &str)> = (open.iter().zip(&answers))
+        .map(|(&at, answer)| (items[at].question.as_str(), items[at].gold.text.as_str(), answer.as_str()))
+        .collect();
+    let results = settled(judge.judge_all(&asked, done))?;
+    for (at, result) in open.into_iter().zip(results) {
+        let item = &mut items[at];
+        match result {
+            Ok((judgement, cost)) => {
+                item.metrics.insert("judge".to_owned(), judgement.score);
+                item.judgement = Some(judgement);
+                *item.cost.get_or_insert_default() += cost;
+            }
+            Err(problem) => {
+                item.status = Status::Failed;
+                item.error = Some(format!("no judgement: {problem}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The root of the mean variance of an item's votes.
+fn judge_spread(items: &[&Item]) -> Option<f64> {
+    let votes = items.iter().filter_map(|item| Some(&item.judgement.as_ref()?.votes)).filter(|votes| votes.len() > 1);
+    let variances: Vec<f64> = votes
+        .map(|votes| {
+            let mean = votes.iter().sum::<f64>() / votes.len() as f64;
+            votes.iter().map(|vote| (vote - mean).powi(2)).sum::<f64>() / (votes.len() - 1) as f64
+        })
+        .collect();
+    (!variances.is_empty()).then(|| (variances.iter().sum::<f64>() / variances.len() as f64).sqrt())
+}
+
+fn cell(row: &ChunkerRow, mode: &str, setting: Setting, items: &[&Item]) -> Cell {
+    let done: Vec<&&Item> = items.iter().filter(|i| i.status == Status::Ok).collect();
+    let mut sums: BTreeMap<&str, (f64, usize)> = BTreeMap::new();
+    for item in &done {
+        for (name, value) in &item.metrics {
+            let entry = sums.entry(name).or_default();
+            entry.0 += value;
+            entry.1 += 1;
+        }
+    }
+    let metrics: Metrics = sums.into_iter().map(|(name, (sum, n))| (name.to_owned(), sum / n as f64)).collect();
+    let tokens: usize = done.iter().map(|i| i.context_tokens).sum();
+    Cell {
+        chunker: row.name.clone(),
+        mode: mode.to_owned(),
+        k: setting.k(),
+        token_budget: setting.budget(),
+        context_tokens: if done.is_empty() { 0.0 } else { tokens as f64 / done.len() as f64 },
+        failed: items.len() - done.len(),
+        metrics,
+        query_p50_ms: row.query_times.get(mode).and_then(|t| t.p50_ms),
+        query_p95_ms: row.query_times.get(mode).and_then(|t| t.p95_ms),
+        cost: items.iter().filter_map(|item| item.cost).reduce(|mut sum, cost| {
+            sum += cost;
+            sum
+        }),
+        judge_spread: judge_spread(items),
+    }
+}

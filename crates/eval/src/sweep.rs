@@ -1,0 +1,285 @@
+//! Sweeps: one experiment with lists of values for some of its keys, and the choice among them on held-out questions.
+//!
+//! ```toml
+//! [sweep]                       # every combination is a run of its own
+//! "chunker.semantic.spec" = ["fusion", "window:k=2"]
+//! "retrieval.k" = [[1], [3]]
+//!
+//! [tune]                        # read by `pericope tune`
+//! chunker = "semantic"
+//! metric = "span_recall"
+//! mode = "dense"
+//! k = 3
+//! validation = 0.5              # share of the documents whose questions choose; the others only report
+//! ```
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::config::{ConfigError, Experiment, set_value};
+use crate::stats;
+use crate::summary::{Item, Status};
+
+/// Most combinations of a sweep: more is a mistake in the file.
+const MOST: usize = 256;
+
+/// `[tune]`: what chooses among the variants of a sweep.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TuneConfig {
+    /// The chunker whose scores count.
+    pub chunker: String,
+    /// The metric; more is better.
+    #[serde(default = "metric")]
+    pub metric: String,
+    /// Retrieval mode; default: the first of the experiment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<String>,
+    /// Chunks retrieved; neither this nor a budget: all settings together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub k: Option<usize>,
+    /// Tokens that may be retrieved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token_budget: Option<usize>,
+    /// Share of the documents, by a hash of their ids, whose questions choose; default 0.5.
+    #[serde(default = "half")]
+    pub validation: f64,
+}
+
+fn metric() -> String {
+    "span_recall".into()
+}
+
+fn half() -> f64 {
+    0.5
+}
+
+/// One combination of a sweep's values.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Variant {
+    /// Its values as `key=value`, by commas; the experiment's name where nothing is swept.
+    pub label: String,
+    /// The experiment with these values in place.
+    pub experiment: Experiment,
+}
+
+/// The combinations of an experiment's `[sweep]`, the last key changing fastest; the experiment itself where it has none.
+///
+/// # Errors
+/// [`ConfigError::Value`] where a key does not exist, a value is none for it, or there are too many combinations.
+pub fn variants(experiment: &Experiment) -> Result<Vec<Variant>, ConfigError> {
+    if experiment.sweep.is_empty() {
+        return Ok(vec![Variant { label: experiment.name.clone(), experiment: experiment.clone() }]);
+    }
+    let wrong = |problem: String| ConfigError::Value(format!("[sweep]: {problem}"));
+    let mut combinations: Vec<Vec<(&String, &toml::Value)>> = vec![Vec::new()];
+    for (key, values) in &experiment.sweep {
+        if values.is_empty() {
+            return Err(wrong(format!("\"{key}\" has no values")));
+        }
+        combinations = (combinations.into_iter())
+            .flat_map(|before| values.iter().map(move |value| [before.clone(), vec![(key, value)]].concat()))
+            .collect();
+        if combinations.len() > MOST {
+            return Err(wrong(format!("more than {MOST} combinations")));
+        }
+    }
+    let plain = Experiment { sweep: BTreeMap::new(), ..experiment.clone() };
+    let table = toml::Table::try_from(&plain).map_err(|e| wrong(e.to_string()))?;
+    (combinations.into_iter())
+        .map(|values| {
+            let mut table = table.clone();
+            for (key, value) in &values {
+                set_value(&mut table, key, (*value).clone()).map_err(&wrong)?;
+            }
+            let label: Vec<String> = values.iter().map(|(key, value)| format!("{key}={}", shown(value))).collect();
+            let label = label.join(", ");
+            let experiment: Experiment = table
+                .try_into()
+                .map_err(|e: toml::de::Error| wrong(format!("{label}: {}", crate::config::one_line(e.message()))))?;
+            experiment.check().map_err(|problem| wrong(format!("{label}: {problem}")))?;
+            Ok(Variant { label, experiment })
+        })
+        .collect()
+}
+
+fn shown(value: &toml::Value) -> String {
+    match value {
+        toml::Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// What a variant scored on both parts.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Tried {
+    /// The variant's label.
+    pub label: String,
+    /// Mean on the questions that choose; absent where none has a score.
+    pub validation: Option<f64>,
+    /// Mean on the others.
+    pub held_out: Option<f64>,
+    /// Questions of each part with a score.
+    pub questions: (usize, usize),
+}
+
+/// The outcome of a choice.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Chosen {
+    /// What chose.
+    pub by: TuneConfig,
+    /// All variants in the order of the sweep.
+    pub tried: Vec<Tried>,
+    /// Index of the best on the questions that choose; the earlier of equals.
+    pub best: usize,
+    /// The best against the first variant on the held-out questions, paired by question; absent where the first is the
+    /// best.
+    pub against_first: Option<stats::Paired>,
+}
+
+/// Chooses among the variants' items: by the mean over the validation documents' questions, reported on the others'.
+///
+/// # Errors
+/// In words, where no variant has a score on the questions that choose, or a share is none.
+pub fn choose(by: &TuneConfig, runs: &[(String, Vec<Item>)]) -> Result<Chosen, String> {
+    if !(by.validation > 0.0 && by.validation < 1.0) {
+        return Err(format!("tune.validation = {} is no share between 0 and 1", by.validation));
+    }
+    let scored: Vec<[BTreeMap<String, f64>; 2]> = runs.iter().map(|(_, items)| scores(by, items)).collect();
+    let mean = |scores: &BTreeMap<String, f64>| {
+        (!scores.is_empty()).then(|| scores.values().sum::<f64>() / scores.len() as f64)
+    };
+    let tried: Vec<Tried> = (runs.iter().zip(&scored))
+        .map(|((label, _), [validation, held_out])| Tried {
+            label: label.clone(),
+            validation: mean(validation),
+            held_out: mean(held_out),
+            questions: (validation.len(), held_out.len()),
+        })
+        .collect();
+    let mut best: Option<(usize, f64)> = None;
+    for (i, row) in tried.iter().enumerate() {
+        if let Some(value) = row.validation
+            && best.is_none_or(|(_, top)| value > top)
+        {
+            best = Some((i, value));
+        }
+    }
+    let Some((best, _)) = best else {
+        return Err(format!(
+            "no question of the validation documents has a score \"{}\" of the chunker \"{}\"",
+            by.metric, by.chunker
+        ));
+    };
+    let against_first = match (scored.get(best), scored.first()) {
+        (Some([_, of_best]), Some([_, of_first])) if best > 0 => {
+            let (a, b): (Vec<f64>, Vec<f64>) =
+                of_best.iter().filter_map(|(key, a)| Some((*a, *of_first.get(key)?))).unzip();
+            stats::compare(&a, &b, 7)
+        }
+        _ => None,
+    };
+    Ok(Chosen { by: by.clone(), tried, best, against_first })
+}
+
+/// The scores of the questions that choose and of the others, by question; the mean where several settings count.
+fn scores(by: &TuneConfig, items: &[Item]) -> [BTreeMap<String, f64>; 2] {
+    let mut sums: [BTreeMap<String, (f64, usize)>; 2] = Default::default();
+    let mode = by.mode.as_deref().or_else(|| items.first().map(|item| item.mode.as_str())).unwrap_or_default();
+    let wanted = |item: &&Item| {
+        item.chunker == by.chunker
+            && item.mode == mode
+            && item.status == Status::Ok
+            && by.k.is_none_or(|k| item.k == Some(k))
+            && by.token_budget.is_none_or(|budget| item.token_budget == Some(budget))
+    };
+    for item in items.iter().filter(wanted) {
+        let Some(value) = item.metrics.get(&by.metric) else { continue };
+        let part = usize::from(!chooses(&item.gold.document, by.validation));
+        if let Some(sums) = sums.get_mut(part) {
+            let sum = sums.entry(item.question_id.clone()).or_default();
+            *sum = (sum.0 + value, sum.1 + 1);
+        }
+    }
+    sums.map(|sums| sums.into_iter().map(|(question, (sum, n))| (question, sum / n as f64)).collect())
+}
+
+/// Whether the questions of a document choose: all questions of a document are on one side.
+fn chooses(document: &str, share: f64) -> bool {
+    let hash = Sha256::digest(document.as_bytes());
+    let number = hash.iter().take(4).fold(0_u32, |n, byte| (n << 8) | u32::from(*byte));
+    f64::from(number) / (f64::from(u32::MAX) + 1.0) < share
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+    use crate::summary::Gold;
+    use std::path::Path;
+
+    const SWEPT: &str = "name = \"n\"\n[data]\nkind = \"squad\"\npath = \"p\"\n\
+        [[chunker]]\nname = \"a\"\nspec = \"fixed:words=100\"\n[[chunker]]\nname = \"b\"\nspec = \"fixed:words=50\"\n\
+        [sweep]\n\"chunker.b.spec\" = [\"fixed:words=10\", \"fixed:words=20\"]\n\"retrieval.k\" = [[1], [3]]\n";
+
+    fn parse(text: &str) -> Experiment {
+        Experiment::parse(text, Path::new("x.toml"), &[]).unwrap()
+    }
+
+    #[test]
+    fn every_combination_is_an_experiment() {
+        let found = variants(&parse(SWEPT)).unwrap();
+        assert_eq!(found.len(), 4);
+        assert_eq!(found[1].label, "chunker.b.spec=fixed:words=10, retrieval.k=[3]");
+        assert_eq!(found[1].experiment.chunkers[1].spec.to_string(), "fixed:words=10");
+        assert_eq!(found[1].experiment.chunkers[0].spec.to_string(), "fixed:words=100");
+        assert_eq!(
+            (found[1].experiment.retrieval.k.clone(), found[2].experiment.retrieval.k.clone()),
+            (vec![3], vec![1])
+        );
+        assert!(found.iter().all(|v| v.experiment.sweep.is_empty()));
+    }
+
+    #[test]
+    fn wrong_keys_and_values_are_named() {
+        for (from, to, says) in [
+            ("chunker.b.spec", "chunker.c.spec", "\"c\""),
+            ("chunker.b.spec", "retrieval.deep", "deep"),
+            ("fixed:words=10\"", "fixd\"", "fixd"),
+            ("[[1], [3]]", "[]", "no values"),
+        ] {
+            let error = variants(&parse(&SWEPT.replace(from, to))).unwrap_err().to_string();
+            assert!(error.contains("[sweep]") && error.contains(says), "{error} does not say {says}");
+        }
+    }
+
+    #[test]
+    fn one_part_chooses_and_the_other_reports() {
+        let item = |q: usize, value: f64| Item {
+            question_id: format!("q{q}"),
+            chunker: "b".into(),
+            mode: "dense".into(),
+            k: Some(3),
+            gold: Gold { document: format!("d{}", q % 40), ..Gold::default() },
+            metrics: [("span_recall".to_owned(), value)].into(),
+            ..Item::default()
+        };
+        let chosen_by = |q: usize| chooses(&format!("d{}", q % 40), 0.5);
+        // The second is better on the questions that choose, the first on the others.
+        let first = (0..80).map(|q| item(q, if chosen_by(q) { 0.2 } else { 0.9 })).collect();
+        let second = (0..80).map(|q| item(q, if chosen_by(q) { 0.6 } else { 0.4 })).collect();
+        let by: TuneConfig = toml::from_str("chunker = \"b\"\nk = 3\n").unwrap();
+        let chosen = choose(&by, &[("one".into(), first), ("two".into(), second)]).unwrap();
+        assert_eq!(chosen.best, 1);
+        assert!((chosen.tried[1].held_out.unwrap() - 0.4).abs() < 1e-12);
+        let (validation, held_out) = chosen.tried[0].questions;
+        assert!(validation > 20 && held_out > 20 && validation + held_out == 80);
+        let paired = chosen.against_first.unwrap();
+        assert!((paired.difference + 0.5).abs() < 1e-12 && paired.n == held_out);
+        let nothing = TuneConfig { metric: "judge".into(), ..by };
+        assert!(choose(&nothing, &[("one".into(), vec![item(1, 0.1)])]).unwrap_err().contains("judge"));
+    }
+}
