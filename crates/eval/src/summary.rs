@@ -169,6 +169,9 @@ pub struct Cell {
     /// Means over the questions.
     #[serde(with = "finite_metrics")]
     pub metrics: Metrics,
+    /// 95 % bootstrap intervals of the means that chunkers are compared by: low and high.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub intervals: BTreeMap<String, [f64; 2]>,
     /// Median time of a query in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub query_p50_ms: Option<f64>,

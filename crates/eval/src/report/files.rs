@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{Report, ReportError, html, many, markdown};
+use super::{Report, ReportError, browser, html, many, markdown};
 
 /// Where a report was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,13 +15,18 @@ pub struct Written {
     pub markdown: PathBuf,
 }
 
-/// Writes `summary.md` and `index.html` into `dir`, which is made where it is missing.
+/// Writes `summary.md`, `index.html` and, where the items are in a file, `items.html` into `dir`, which is made where it is missing.
 ///
 /// Each file appears whole or not at all: it is written beside its place and then moved there.
 ///
 /// # Errors
 /// [`ReportError::Write`] where the folder or a file cannot be written.
 pub fn write(dir: &Path, report: &Report) -> Result<Written, ReportError> {
+    if let Some(items) = &report.items {
+        let page = browser::page(report, items)?;
+        fs::create_dir_all(dir).map_err(|source| ReportError::Write { path: dir.to_owned(), source })?;
+        put(&dir.join("items.html"), &page)?;
+    }
     place_all(dir, &markdown::page(report), &html::page(report))
 }
 

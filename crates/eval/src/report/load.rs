@@ -72,7 +72,7 @@ impl Report {
         })?;
         let contrasts = chosen.finish(&summary);
         let label = run_dir.file_name().map(|name| name.to_string_lossy().into_owned());
-        Ok(Self { label, summary, run, contrasts, failures })
+        Ok(Self { label, summary, run, contrasts, failures, items: Some(items) })
     }
 }
 
@@ -98,7 +98,7 @@ fn whole<T: DeserializeOwned>(path: &Path) -> Result<T, ReportError> {
 }
 
 /// Calls `f` with every non-blank line, parsed and as it stands.
-fn each_line<T: DeserializeOwned>(
+pub(super) fn each_line<T: DeserializeOwned>(
     path: &Path,
     mut f: impl FnMut(T, &str) -> Result<(), serde_json::Error>,
 ) -> Result<(), ReportError> {

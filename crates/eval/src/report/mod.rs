@@ -3,6 +3,7 @@
 //! The page loads nothing from anywhere: styles, the charts (inline SVG) and a short script for sorting and filtering
 //! are part of it, its content security policy forbids the rest, and it reads in full without the script.
 
+mod browser;
 mod excerpt;
 mod files;
 pub(crate) mod format;
@@ -18,6 +19,8 @@ pub(crate) mod svg;
 mod terminal;
 mod view;
 mod warnings;
+
+use std::path::PathBuf;
 
 use crate::summary::{Item, RunRecord, Summary};
 
@@ -41,6 +44,8 @@ pub struct Report {
     pub contrasts: Vec<Contrast>,
     /// Items without a result, the first twenty.
     pub failures: Vec<Failure>,
+    /// The file of all items, where there is one: the report then has a page that shows each of them.
+    pub items: Option<PathBuf>,
 }
 
 impl Report {
@@ -59,7 +64,7 @@ impl Report {
             }
         }
         let contrasts = chosen.finish(&summary);
-        Self { label: None, summary, run, contrasts, failures }
+        Self { label: None, summary, run, contrasts, failures, items: None }
     }
 
     /// The headline sentence: what the run shows, or that it shows nothing.

@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use super::compare::COMPARED;
 use super::cut::Cut;
 use super::retrieve::{self, Hit, Ranking};
 use super::{Corpus, Observer, RunError, Setting, Setup, judge_checks, score};
@@ -10,6 +11,7 @@ use crate::answer::{
 use crate::config::Experiment;
 use crate::data::Question;
 use crate::metrics::answers::AnswerScores;
+use crate::stats;
 use crate::summary::{Cell, ChunkerRow, Item, Metrics, QueryTimes, Status};
 
 /// What all chunkers are measured with.
@@ -226,7 +228,7 @@ impl<'a> Bench<'a> {
                     .iter()
                     .filter(|i| i.mode == *mode && i.k == setting.k() && i.token_budget == setting.budget())
                     .collect();
-                cells.push(cell(row, mode, *setting, &here));
+                cells.push(cell(row, mode, *setting, &here, self.experiment.data.seed));
             }
         }
         cells
@@ -285,7 +287,7 @@ fn judge_spread(items: &[&Item]) -> Option<f64> {
     (!variances.is_empty()).then(|| (variances.iter().sum::<f64>() / variances.len() as f64).sqrt())
 }
 
-fn cell(row: &ChunkerRow, mode: &str, setting: Setting, items: &[&Item]) -> Cell {
+fn cell(row: &ChunkerRow, mode: &str, setting: Setting, items: &[&Item], seed: u64) -> Cell {
     let done: Vec<&&Item> = items.iter().filter(|i| i.status == Status::Ok).collect();
     let mut sums: BTreeMap<&str, (f64, usize)> = BTreeMap::new();
     for item in &done {
@@ -296,6 +298,13 @@ fn cell(row: &ChunkerRow, mode: &str, setting: Setting, items: &[&Item]) -> Cell
         }
     }
     let metrics: Metrics = sums.into_iter().map(|(name, (sum, n))| (name.to_owned(), sum / n as f64)).collect();
+    let intervals = (COMPARED.iter())
+        .filter_map(|name| {
+            let values: Vec<f64> = done.iter().filter_map(|item| item.metrics.get(*name).copied()).collect();
+            let (low, high) = stats::bootstrap_interval(&values, seed);
+            (values.len() > 1).then(|| ((*name).to_owned(), [low, high]))
+        })
+        .collect();
     let tokens: usize = done.iter().map(|i| i.context_tokens).sum();
     Cell {
         chunker: row.name.clone(),
@@ -305,6 +314,7 @@ fn cell(row: &ChunkerRow, mode: &str, setting: Setting, items: &[&Item]) -> Cell
         context_tokens: if done.is_empty() { 0.0 } else { tokens as f64 / done.len() as f64 },
         failed: items.len() - done.len(),
         metrics,
+        intervals,
         query_p50_ms: row.query_times.get(mode).and_then(|t| t.p50_ms),
         query_p95_ms: row.query_times.get(mode).and_then(|t| t.p95_ms),
         cost: items.iter().filter_map(|item| item.cost).reduce(|mut sum, cost| {

@@ -6,7 +6,7 @@ use crate::summary::{Agreement, Comparison, Item, Status};
 use super::Setting;
 
 /// Metrics that chunkers are compared by; the others are in the tables.
-const COMPARED: [&str; 5] = ["judge", "token_f1", "span_recall", "iou", "ndcg"];
+pub(super) const COMPARED: [&str; 5] = ["judge", "token_f1", "span_recall", "iou", "ndcg"];
 
 type Key = (String, String, Option<usize>, Option<usize>);
 

@@ -2,6 +2,7 @@
 
 mod chunkers;
 mod comparisons;
+mod costs;
 mod questions;
 mod record;
 mod results;
@@ -24,6 +25,7 @@ pub(super) fn page(report: &Report) -> String {
             top::summary(m, report, &view);
             results::section(m, &view);
             comparisons::section(m, &view);
+            costs::section(m, &view);
             chunkers::section(m, &view);
             questions::section(m, report, &view);
             record::section(m, report);

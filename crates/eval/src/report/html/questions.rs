@@ -23,6 +23,9 @@ const QUESTION: usize = 600;
 
 pub(super) fn section(m: &mut Markup, report: &Report, view: &View) {
     wrap(m, "questions", "Where the chunkers differ most", |m| {
+        if report.items.is_some() {
+            m.element("p", &[], |m| m.leaf("a", &[("href", "items.html")], "All questions and answers, item by item"));
+        }
         let (Some(metric), false) = (&view.metric, report.contrasts.is_empty()) else {
             let why = if report.summary.chunkers.len() < 2 {
                 "With one chunker there is nothing to set side by side."

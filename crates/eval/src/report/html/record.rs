@@ -35,6 +35,12 @@ pub(super) fn section(m: &mut Markup, report: &Report) {
                 });
             });
         }
+        for (name, text) in &run.prompts {
+            m.element("details", &[], |m| {
+                m.leaf("summary", &[], &format!("The prompt “{name}” as used"));
+                m.leaf("pre", &[("tabindex", "0")], text.get(..text.floor_char_boundary(CONFIG)).unwrap_or(""));
+            });
+        }
         m.leaf(
             "p",
             &[("class", "note")],

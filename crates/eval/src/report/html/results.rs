@@ -125,7 +125,7 @@ fn series(view: &View, metric: &Metric, mode: &str, x: &dyn Fn(&Cell) -> Option<
 
 fn tables(m: &mut Markup, view: &View, mode: &str) {
     let (by_k, by_budget): (Vec<Setting>, Vec<Setting>) = view.settings(mode).into_iter().partition(|s| s.k.is_some());
-    let note = "Shares in percent; bold: the highest of its setting, which may be chance.";
+    let note = "Shares in percent; in brackets, the 95\u{a0}% interval of the mean; bold: the highest of its setting, which may be chance.";
     if !by_k.is_empty() {
         scores(m, view, &format!("Results by k, {mode} retrieval. {note}"), "k", &by_k);
     }
@@ -171,7 +171,8 @@ fn scores(m: &mut Markup, view: &View, caption: &str, held: &str, settings: &[Se
                 Value::number(format::count(size), size as f64),
                 Value::number(format::mean(cell.context_tokens), cell.context_tokens),
             ];
-            values.extend(metrics.iter().map(|metric| score(metric, cell, group)));
+            let chief = |metric: &Metric| Some(metric) == view.metric.as_ref() || Some(metric) == view.answer_metric();
+            values.extend(metrics.iter().map(|metric| score(metric, cell, group, chief(metric))));
             if failed {
                 values.push(Value::number(format::count(cell.failed), cell.failed as f64));
             }
@@ -186,12 +187,18 @@ fn scores(m: &mut Markup, view: &View, caption: &str, held: &str, settings: &[Se
     table(m, caption, &heads, &rows);
 }
 
-/// A score, bold where no other of its setting is higher and at least one is lower.
-fn score(metric: &Metric, cell: &Cell, group: &[(usize, &Cell)]) -> Value {
+/// A score (with its interval where it is one of the chief ones), bold where no other of its setting is higher and at least one is lower.
+fn score(metric: &Metric, cell: &Cell, group: &[(usize, &Cell)], chief: bool) -> Value {
     let Some(&x) = cell.metrics.get(&metric.key) else { return Value::words(format::ABSENT) };
     let others = || group.iter().filter_map(|(_, other)| other.metrics.get(&metric.key));
     let best = others().all(|y| *y <= x) && others().any(|y| *y < x);
-    Value::number(metric.unit.bare(x), x).strong(best)
+    let text = match cell.intervals.get(&metric.key).filter(|_| chief) {
+        Some([low, high]) => {
+            format!("{} ({}–{})", metric.unit.bare(x), metric.unit.bare(*low), metric.unit.bare(*high))
+        }
+        None => metric.unit.bare(x),
+    };
+    Value::number(text, x).strong(best)
 }
 
 fn glossary(m: &mut Markup, view: &View) {

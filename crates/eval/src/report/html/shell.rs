@@ -9,6 +9,12 @@ const SCRIPT: &str = include_str!("report.js");
 
 /// A whole document around `body`.
 pub(crate) fn document(title: &str, body: impl FnOnce(&mut Markup)) -> String {
+    with(title, "", "", body)
+}
+
+/// The same with a style and a script of its own beside those of every page.
+pub(crate) fn with(title: &str, style: &str, script: &str, body: impl FnOnce(&mut Markup)) -> String {
+    let (style, script) = (format!("{STYLE}{style}"), format!("{SCRIPT}{script}"));
     let mut m = Markup::default();
     m.raw("<!DOCTYPE html>\n");
     m.element("html", &[("lang", "en")], |m| {
@@ -16,20 +22,20 @@ pub(crate) fn document(title: &str, body: impl FnOnce(&mut Markup)) -> String {
             m.empty("meta", &[("charset", "utf-8")]);
             let policy = format!(
                 "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; base-uri 'none'; form-action 'none'",
-                base64(&Sha256::digest(STYLE)),
-                base64(&Sha256::digest(SCRIPT))
+                base64(&Sha256::digest(&style)),
+                base64(&Sha256::digest(&script))
             );
             m.empty("meta", &[("http-equiv", "Content-Security-Policy"), ("content", &policy)]);
             m.empty("meta", &[("name", "viewport"), ("content", "width=device-width, initial-scale=1")]);
             m.empty("meta", &[("name", "color-scheme"), ("content", "light dark")]);
             m.leaf("title", &[], title);
-            m.element("style", &[], |m| m.raw(STYLE));
+            m.element("style", &[], |m| m.raw(&style));
         });
         m.line();
         m.element("body", &[], |m| {
             m.leaf("a", &[("class", "skip"), ("href", "#main")], "Skip to the results");
             body(m);
-            m.element("script", &[], |m| m.raw(SCRIPT));
+            m.element("script", &[], |m| m.raw(&script));
         });
     });
     m.line();
