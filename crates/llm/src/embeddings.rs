@@ -1,0 +1,318 @@
+//! Vectors from an embeddings endpoint.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use pericope_api::{Embeddings, EncodeError, SentenceEncoder};
+use serde_json::{Value, json};
+
+use crate::cache::{Cache, CacheKey};
+use crate::config::LlmConfig;
+use crate::error::LlmError;
+use crate::http::{Api, Endpoint, Failed, Refusal, block};
+use crate::items::each;
+use crate::providers::{identity, tokens};
+use crate::tokens::Tokens;
+
+const API: Api = Api {
+    base: "https://api.openai.com/v1",
+    path: "/embeddings",
+    key_env: "OPENAI_API_KEY",
+    key_header: None,
+    headers: &[],
+};
+
+/// Texts of one request; OpenAI takes 2048.
+const MOST_TEXTS: usize = 256;
+/// Tokens of one request, estimated; OpenAI takes 300,000.
+const MOST_TOKENS: usize = 100_000;
+/// Tokens of a text that OpenAI's models read; the default where nothing else is known.
+const MAX_TOKENS: usize = 8191;
+/// A text that is too long for the server is cut to three quarters, so often at most.
+const CUTS: usize = 12;
+
+/// Lengths of the vectors of models that everyone knows; other models are asked once.
+const KNOWN: &[(&str, usize)] =
+    &[("text-embedding-3-large", 3072), ("text-embedding-3-small", 1536), ("text-embedding-ada-002", 1536)];
+
+/// Sentence vectors from any endpoint that speaks OpenAI's embeddings API.
+///
+/// Texts are sent in batches by count and tokens, several batches at once; vectors are normalised and kept in the cache by
+/// model and text, so nothing is paid for twice. A text that is longer than the model reads is cut off.
+pub struct OpenAiEmbeddings {
+    endpoint: Option<Endpoint>,
+    identity: Value,
+    name: String,
+    model: String,
+    asked_dimensions: Option<usize>,
+    dimension: usize,
+    max_tokens: usize,
+    workers: usize,
+    tokens: Tokens,
+    cache: Arc<Cache>,
+}
+
+impl OpenAiEmbeddings {
+    /// The encoder `openai:MODEL`, or `openai:MODEL:DIMENSIONS` for shorter vectors where the model has them. The base URL
+    /// is in `OPENAI_BASE_URL` (default: OpenAI's), the key in `OPENAI_API_KEY` (needed where the base URL is OpenAI's).
+    ///
+    /// # Errors
+    /// [`LlmError`], as for [`OpenAiEmbeddings::new`].
+    pub fn from_spec(spec: &str, cache: Arc<Cache>, offline: bool) -> Result<Self, LlmError> {
+        let wrong = || LlmError::Config(format!("'{spec}': expected openai:MODEL or openai:MODEL:DIMENSIONS"));
+        let rest = spec.strip_prefix("openai:").filter(|rest| !rest.is_empty()).ok_or_else(wrong)?;
+        // Ollama's names hold colons too ("bge-m3:latest"): only a number is dimensions.
+        let split = rest.rsplit_once(':').and_then(|(model, n)| Some((model, n.parse::<usize>().ok()?)));
+        let (model, dimensions) = split.map_or((rest, None), |(model, n)| (model, Some(n)));
+        if model.is_empty() || dimensions == Some(0) {
+            return Err(wrong());
+        }
+        let mut config = LlmConfig::new("openai", model);
+        config.base_url = std::env::var("OPENAI_BASE_URL").ok().filter(|url| !url.trim().is_empty());
+        if std::env::var_os("OPENAI_API_KEY").is_some_and(|key| !key.is_empty()) {
+            config.api_key_env = Some(API.key_env.to_owned());
+        }
+        Self::new(&config, dimensions, cache, offline)
+    }
+
+    /// The encoder of a configuration, of which prompt, seed and the like are not used. `dimensions` asks the model for
+    /// shorter vectors. Where the length of the vectors is not known, one short text is embedded to find out.
+    ///
+    /// # Errors
+    /// [`LlmError`].
+    pub fn new(
+        config: &LlmConfig,
+        dimensions: Option<usize>,
+        cache: Arc<Cache>,
+        offline: bool,
+    ) -> Result<Self, LlmError> {
+        let mut identity = identity("openai-embeddings", config, &API)?;
+        if let Some(dimensions) = dimensions {
+            identity["dimensions"] = json!(dimensions);
+        }
+        let known = KNOWN.iter().find(|(name, _)| *name == config.model).map(|(_, dimension)| *dimension);
+        let mut encoder = Self {
+            endpoint: if offline { None } else { Some(Endpoint::new(config, &API)?) },
+            identity,
+            name: format!("openai:{}", config.model),
+            model: config.model.clone(),
+            asked_dimensions: dimensions,
+            dimension: dimensions.or(known).unwrap_or(0),
+            max_tokens: MAX_TOKENS,
+            workers: config.concurrency,
+            tokens: tokens(config)?,
+            cache,
+        };
+        if encoder.dimension == 0 {
+            encoder.dimension = encoder.vectors(&["dimension"])?.first().map_or(0, Vec::len);
+        }
+        Ok(encoder)
+    }
+
+    /// For models that read another number of tokens than 8191.
+    #[must_use]
+    pub fn with_max_tokens(mut self, max_tokens: usize) -> Self {
+        self.max_tokens = max_tokens.max(1);
+        self
+    }
+
+    /// One normalised vector a text.
+    ///
+    /// # Errors
+    /// [`LlmError`]; [`LlmError::NotCached`] offline.
+    pub fn vectors(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, LlmError> {
+        let keys: Vec<CacheKey> = texts.iter().map(|text| CacheKey::of_text(&self.identity, text)).collect();
+        let mut found: HashMap<&CacheKey, Vec<f32>> = HashMap::new();
+        let mut missing: Vec<(&CacheKey, &str)> = Vec::new();
+        let mut seen = std::collections::HashSet::new();
+        for (key, text) in keys.iter().zip(texts) {
+            if !seen.insert(key) {
+                continue;
+            }
+            match self.cache.vector(key)? {
+                Some(vector) => drop(found.insert(key, vector)),
+                None => missing.push((key, text)),
+            }
+        }
+        if !missing.is_empty() {
+            let endpoint = self.endpoint.as_ref().ok_or(LlmError::NotCached)?;
+            let batches = self.batches(&missing);
+            let done = each(self.workers, &batches, |_, batch| {
+                let texts: Vec<&str> = batch.iter().map(|(_, text)| *text).collect();
+                let vectors = self.fetch(endpoint, &texts, CUTS)?;
+                let rows: Vec<_> = (batch.iter().zip(vectors))
+                    .map(|((key, text), vector)| ((*key).clone(), self.tokens.count(text) as u64, vector))
+                    .collect();
+                self.cache.put_vectors(&self.model, &rows)?;
+                Ok(rows)
+            });
+            if let Some(error) = done.stopped {
+                return Err(error);
+            }
+            for (batch, result) in batches.iter().zip(done.results) {
+                let rows = result.unwrap_or(Err(LlmError::NotCached))?;
+                found.extend(batch.iter().map(|(key, _)| *key).zip(rows.into_iter().map(|(_, _, vector)| vector)));
+            }
+        }
+        keys.iter().map(|key| found.get(key).cloned().ok_or(LlmError::NotCached)).collect()
+    }
+
+    fn batches<'a>(&self, missing: &[(&'a CacheKey, &'a str)]) -> Vec<Vec<(&'a CacheKey, &'a str)>> {
+        let mut batches: Vec<Vec<(&CacheKey, &str)>> = Vec::new();
+        let mut tokens = 0;
+        for (key, text) in missing {
+            let count = self.tokens.count(text).min(self.max_tokens);
+            match batches.last_mut() {
+                Some(batch) if batch.len() < MOST_TEXTS && tokens + count <= MOST_TOKENS => {
+                    batch.push((key, text));
+                    tokens += count;
+                }
+                _ => {
+                    batches.push(vec![(key, text)]);
+                    tokens = count;
+                }
+            }
+        }
+        batches
+    }
+
+    /// Embeds one batch; one that the server finds too long is halved, and a single text cut shorter.
+    fn fetch(&self, endpoint: &Endpoint, texts: &[&str], cuts: usize) -> Result<Vec<Vec<f32>>, LlmError> {
+        // Blank texts are refused by some servers.
+        let input: Vec<&str> =
+            texts.iter().map(|text| if text.trim().is_empty() { " " } else { self.fitting(text) }).collect();
+        let most: usize = input.iter().map(|text| self.tokens.count(text)).sum();
+        let mut body = json!({"model": self.model, "input": input, "encoding_format": "float"});
+        if let Some(dimensions) = self.asked_dimensions {
+            body["dimensions"] = json!(dimensions);
+        }
+        let sent = block(async {
+            match endpoint.post(&body, most).await {
+                Ok(received) => Ok(Ok(received)),
+                Err(Failed::Error(LlmError::ContextLength(message))) => Ok(Err((400, message))),
+                Err(Failed::Refused(Refusal { status: status @ (400 | 413 | 422), message, .. }))
+                    if texts.len() > 1 =>
+                {
+                    Ok(Err((status, message)))
+                }
+                Err(Failed::Refused(Refusal { status, message, .. })) => Err(LlmError::Rejected { status, message }),
+                Err(Failed::Error(error)) => Err(error),
+            }
+        })?;
+        let received = match (sent, texts) {
+            (Ok(received), _) => received,
+            (Err(_), [_, _, ..]) => {
+                let (first, second) = texts.split_at(texts.len() / 2);
+                let mut vectors = self.fetch(endpoint, first, cuts)?;
+                vectors.extend(self.fetch(endpoint, second, cuts)?);
+                return Ok(vectors);
+            }
+            (Err((_, message)), _) if cuts == 0 => return Err(LlmError::ContextLength(message)),
+            (Err(_), _) => {
+                let shorter: Vec<&str> = input.iter().map(|text| head(text, text.len() / 4 * 3)).collect();
+                return self.fetch(endpoint, &shorter, cuts - 1);
+            }
+        };
+        let used = received.body.pointer("/usage/total_tokens").and_then(Value::as_u64);
+        endpoint.settle(most, used.unwrap_or(most as u64));
+        rows(&received.body, texts.len(), self.dimension)
+    }
+
+    /// The beginning of a text that surely holds what the model reads of it, where the text is much longer.
+    fn fitting<'a>(&self, text: &'a str) -> &'a str {
+        // No tokenizer makes tokens of more than 8 bytes on average of running text.
+        head(text, self.max_tokens.saturating_mul(8))
+    }
+}
+
+impl SentenceEncoder for OpenAiEmbeddings {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn fingerprint(&self) -> String {
+        format!("openai-embeddings {}", CacheKey::of_text(&self.identity, "").as_str())
+    }
+
+    fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    fn max_tokens(&self) -> usize {
+        self.max_tokens
+    }
+
+    fn encode(&self, texts: &[&str]) -> Result<Embeddings, EncodeError> {
+        let vectors = self.vectors(texts).map_err(|e| EncodeError::Run(Box::new(e)))?;
+        Ok(Embeddings::new(self.dimension, vectors.concat()))
+    }
+}
+
+/// The first `bytes` of a text, or a little less.
+fn head(text: &str, bytes: usize) -> &str {
+    text.get(..text.floor_char_boundary(bytes)).unwrap_or(text)
+}
+
+/// The vectors of an answer in the order of its `index`, normalised. `dimension` 0: whatever comes.
+fn rows(body: &Value, count: usize, dimension: usize) -> Result<Vec<Vec<f32>>, LlmError> {
+    let invalid = |problem: String| LlmError::Invalid { problem, answer: "an embeddings answer".into() };
+    let data = body.get("data").and_then(Value::as_array).ok_or_else(|| invalid("\"data\" is no list".into()))?;
+    let mut rows: Vec<Option<Vec<f32>>> = vec![None; count];
+    for (at, item) in data.iter().enumerate() {
+        let index = item.get("index").and_then(Value::as_u64).map_or(Some(at), |n| usize::try_from(n).ok());
+        let numbers = item.get("embedding").and_then(Value::as_array);
+        let vector: Option<Vec<f32>> =
+            numbers.and_then(|numbers| numbers.iter().map(|n| n.as_f64().map(|n| n as f32)).collect());
+        let vector = vector.ok_or_else(|| invalid("an \"embedding\" is no list of numbers".into()))?;
+        if vector.is_empty() || (dimension != 0 && vector.len() != dimension) {
+            return Err(invalid(format!("a vector has {} numbers, expected {dimension}", vector.len())));
+        }
+        let slot =
+            index.and_then(|index| rows.get_mut(index)).ok_or_else(|| invalid("an \"index\" is too high".into()))?;
+        *slot = Some(normalised(vector).ok_or_else(|| invalid("a vector has no direction".into()))?);
+    }
+    let rows: Option<Vec<Vec<f32>>> = rows.into_iter().collect();
+    rows.ok_or_else(|| invalid(format!("{count} vectors expected, {} came", data.len())))
+}
+
+fn normalised(mut vector: Vec<f32>) -> Option<Vec<f32>> {
+    let norm = vector.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt();
+    if !(norm.is_finite() && norm > 0.0) {
+        return None;
+    }
+    for x in &mut vector {
+        *x = (f64::from(*x) / norm) as f32;
+    }
+    Some(vector)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_are_checked() {
+        let one = |index: u64, numbers: &[f64]| json!({"index": index, "embedding": numbers});
+        let good = rows(&json!({"data": [one(1, &[0.0, 2.0]), one(0, &[3.0, 4.0])]}), 2, 2).unwrap();
+        assert_eq!(good, [[0.6, 0.8], [0.0, 1.0]]);
+        for data in [
+            json!([one(0, &[1.0, 0.0])]),
+            json!([one(0, &[1.0, 0.0]), one(0, &[1.0, 0.0])]),
+            json!([one(0, &[1.0, 0.0]), one(2, &[1.0, 0.0])]),
+            json!([one(0, &[1.0, 0.0]), one(1, &[1.0])]),
+            json!([one(0, &[1.0, 0.0]), one(1, &[0.0, 0.0])]),
+            json!([one(0, &[1.0, 0.0]), {"index": 1}]),
+            json!("none"),
+        ] {
+            assert!(rows(&json!({"data": data}), 2, 2).is_err(), "{data}");
+        }
+    }
+
+    #[test]
+    fn heads_end_between_characters() {
+        assert_eq!(head("aéb", 2), "a");
+        assert_eq!(head("aéb", 3), "aé");
+        assert_eq!(head("ab", 9), "ab");
+    }
+}

@@ -1,0 +1,211 @@
+use std::path::PathBuf;
+
+use crate::prompt::PromptError;
+
+/// Why there is no answer.
+///
+/// Some errors are about one item, and the next item may do better; after others, every further call would fail the same
+/// way: [`aborts_run`](LlmError::aborts_run) tells them apart.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LlmError {
+    /// The configuration makes no sense.
+    #[error("{0}")]
+    Config(String),
+    /// A prompt file that cannot be used.
+    #[error(transparent)]
+    Prompt(#[from] PromptError),
+    /// The variable that should hold the key is not set.
+    #[error("the environment variable {variable} is not set: it should hold the key for {endpoint}")]
+    NoKey {
+        /// The variable.
+        variable: String,
+        /// Where the key is for.
+        endpoint: String,
+    },
+    /// 401 or 403: the key is wrong, or may not do this.
+    #[error("{endpoint} refuses the key ({status}): {message}")]
+    Denied {
+        /// The endpoint.
+        endpoint: String,
+        /// HTTP status.
+        status: u16,
+        /// What the server said.
+        message: String,
+    },
+    /// 404, or a redirection: no such address, or no such model.
+    #[error("{endpoint} does not know the address or the model {model:?} ({status}): {message}")]
+    NotFound {
+        /// The endpoint.
+        endpoint: String,
+        /// The model asked for.
+        model: String,
+        /// HTTP status.
+        status: u16,
+        /// What the server said.
+        message: String,
+    },
+    /// The account has no money or no quota left.
+    #[error("{endpoint} wants to be paid ({status}): {message}")]
+    Billing {
+        /// The endpoint.
+        endpoint: String,
+        /// HTTP status.
+        status: u16,
+        /// What the server said.
+        message: String,
+    },
+    /// The server asks for a longer pause than a run should sit through.
+    #[error("{endpoint} asks to wait {seconds} s: {message}; resume later, nothing is lost")]
+    Wait {
+        /// The endpoint.
+        endpoint: String,
+        /// The pause.
+        seconds: u64,
+        /// What the server said.
+        message: String,
+    },
+    /// Item after item failed to reach the server.
+    #[error("{endpoint} has failed {failures} items in a row, the last with: {message}")]
+    Down {
+        /// The endpoint.
+        endpoint: String,
+        /// Items in a row.
+        failures: u32,
+        /// The last failure.
+        message: String,
+    },
+    /// The next call could cost more than is left.
+    #[error("the budget of {budget} is used up: {spent:.4} spent, and the next call may cost {next:.4}")]
+    Budget {
+        /// What may be spent.
+        budget: f64,
+        /// What has been spent, with what is under way.
+        spent: f64,
+        /// What the next call may cost.
+        next: f64,
+    },
+    /// The cache cannot be read or written.
+    #[error("the response cache {path}: {source}")]
+    Cache {
+        /// Its file.
+        path: PathBuf,
+        /// What SQLite said.
+        source: rusqlite::Error,
+    },
+    /// A file of the cache that is none of ours, or of a later version.
+    #[error("{path} is no response cache that this version reads (version {found}, expected {expected})")]
+    CacheVersion {
+        /// The file.
+        path: PathBuf,
+        /// Version found.
+        found: i64,
+        /// Version expected.
+        expected: i64,
+    },
+    /// A model on this machine cannot be loaded.
+    #[error("the model {path}: {reason}")]
+    Model {
+        /// Its file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A judge failed its checks.
+    #[error("the judge {model} does not pass its checks: {problem}\n{transcript}")]
+    Judge {
+        /// The judge's model.
+        model: String,
+        /// What it got wrong.
+        problem: String,
+        /// Questions, answers, scores and reasons.
+        transcript: String,
+    },
+    /// Only the cache may be used, and it has no answer to this.
+    #[error("offline, and the answer is not in the cache")]
+    NotCached,
+    /// The prompt is longer than the model reads.
+    #[error("the prompt is longer than the model's context: {0}")]
+    ContextLength(String),
+    /// 400, 413 or 422: the server does not take this request.
+    #[error("the request was rejected ({status}): {message}")]
+    Rejected {
+        /// HTTP status.
+        status: u16,
+        /// What the server said.
+        message: String,
+    },
+    /// The server kept failing or the connection kept breaking.
+    #[error("no answer after {tries} tries: {message}")]
+    Unavailable {
+        /// Requests made.
+        tries: u32,
+        /// The last failure.
+        message: String,
+    },
+    /// The model declined.
+    #[error("the model refused: {0}")]
+    Refused(String),
+    /// The model answered nothing.
+    #[error("the answer is empty (finish reason {0})")]
+    Empty(String),
+    /// The answer is not what was asked for, and neither was a second one.
+    #[error("the answer cannot be used: {problem}; it was: {answer}")]
+    Invalid {
+        /// What is wrong.
+        problem: String,
+        /// The beginning of the answer.
+        answer: String,
+    },
+}
+
+impl LlmError {
+    /// True where every further call would fail the same way, so that a run should stop (and may be resumed); false where
+    /// one item has failed.
+    #[must_use]
+    pub fn aborts_run(&self) -> bool {
+        !matches!(
+            self,
+            Self::NotCached
+                | Self::ContextLength(_)
+                | Self::Rejected { .. }
+                | Self::Unavailable { .. }
+                | Self::Refused(_)
+                | Self::Empty(_)
+                | Self::Invalid { .. }
+        )
+    }
+
+    /// One word for tables and run files: `refused`, `empty`, `context-length` ...
+    #[must_use]
+    pub fn status(&self) -> &'static str {
+        match self {
+            Self::Config(_) | Self::Prompt(_) => "configuration",
+            Self::NoKey { .. } | Self::Denied { .. } => "denied",
+            Self::NotFound { .. } => "not-found",
+            Self::Billing { .. } => "billing",
+            Self::Wait { .. } => "wait",
+            Self::Down { .. } => "down",
+            Self::Budget { .. } => "budget",
+            Self::Cache { .. } | Self::CacheVersion { .. } => "cache",
+            Self::Model { .. } => "model",
+            Self::Judge { .. } => "judge",
+            Self::NotCached => "not-cached",
+            Self::ContextLength(_) => "context-length",
+            Self::Rejected { .. } => "rejected",
+            Self::Unavailable { .. } => "unavailable",
+            Self::Refused(_) => "refused",
+            Self::Empty(_) => "empty",
+            Self::Invalid { .. } => "invalid",
+        }
+    }
+}
+
+/// `text` on one line and not longer than `limit` characters.
+pub(crate) fn short(text: &str, limit: usize) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(limit) {
+        Some((at, _)) => format!("{} ...", line.get(..at).unwrap_or_default()),
+        None => line,
+    }
+}

@@ -1,0 +1,210 @@
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use crate::request::{Message, Role};
+
+/// Why a text is no prompt.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PromptError {
+    /// The file cannot be read.
+    #[error("cannot read the prompt {path}: {source}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A placeholder that nothing fills.
+    #[error("the prompt {name} has the placeholder {{{found}}}, which nothing fills; it may use {known}")]
+    Unknown {
+        /// The prompt.
+        name: String,
+        /// Its placeholder.
+        found: String,
+        /// Those that there are.
+        known: String,
+    },
+    /// A placeholder without which the prompt asks nothing.
+    #[error("the prompt {name} lacks the placeholder {{{missing}}}")]
+    Missing {
+        /// The prompt.
+        name: String,
+        /// What is missing.
+        missing: String,
+    },
+}
+
+/// A prompt template.
+///
+/// Lines `# System` and `# User` begin its two messages; what stands before the first of them is a note to the reader of
+/// the file and is not sent. A text without such lines is one user message. `{name}` (lower-case letters and `_`) is a
+/// placeholder; other braces are text.
+///
+/// ```
+/// use pericope_llm::Prompt;
+///
+/// let prompt = Prompt::new("greeting", "# System\nBe short: {\"ok\": 1}.\n# User\nHello {who}!", &["who"])?;
+/// let messages = prompt.fill(&[("who", "{who}")]);
+/// assert_eq!(messages[0].content, "Be short: {\"ok\": 1}.");
+/// assert_eq!(messages[1].content, "Hello {who}!");
+/// # Ok::<(), pericope_llm::PromptError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prompt {
+    name: String,
+    text: String,
+    parts: Vec<(Role, String)>,
+}
+
+impl Prompt {
+    /// Checks a template: it must use every one of `placeholders`, and no other.
+    ///
+    /// # Errors
+    /// [`PromptError::Unknown`] and [`PromptError::Missing`].
+    pub fn new(name: &str, text: &str, placeholders: &[&str]) -> Result<Self, PromptError> {
+        // The same prompt whatever system it was edited on.
+        let text = text.replace("\r\n", "\n");
+        let parts = parts(&text);
+        let found: Vec<&str> = parts.iter().flat_map(|(_, part)| pieces(part)).filter_map(Piece::placeholder).collect();
+        if let Some(unknown) = found.iter().find(|found| !placeholders.contains(found)) {
+            let known = placeholders.iter().map(|p| format!("{{{p}}}")).collect::<Vec<_>>().join(", ");
+            return Err(PromptError::Unknown { name: name.into(), found: (*unknown).to_owned(), known });
+        }
+        if let Some(missing) = placeholders.iter().find(|wanted| !found.contains(wanted)) {
+            return Err(PromptError::Missing { name: name.into(), missing: (*missing).to_owned() });
+        }
+        Ok(Self { name: name.to_owned(), parts, text })
+    }
+
+    /// The template in `path`, or the default one.
+    ///
+    /// # Errors
+    /// [`PromptError`].
+    pub fn load(path: Option<&Path>, name: &str, default: &str, placeholders: &[&str]) -> Result<Self, PromptError> {
+        let Some(path) = path else { return Self::new(name, default, placeholders) };
+        let text = std::fs::read_to_string(path).map_err(|source| PromptError::Io { path: path.to_owned(), source })?;
+        Self::new(&path.display().to_string(), &text, placeholders)
+    }
+
+    /// The whole template.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// SHA-256 of the template, hexadecimal: for the record of a run.
+    #[must_use]
+    pub fn sha256(&self) -> String {
+        hex(&Sha256::digest(self.text.as_bytes()))
+    }
+
+    /// The messages, with each placeholder replaced once: what is filled in is never searched for placeholders.
+    #[must_use]
+    pub fn fill(&self, values: &[(&str, &str)]) -> Vec<Message> {
+        let value = |name: &str| values.iter().find(|(key, _)| *key == name).map_or("", |(_, value)| value);
+        self.parts
+            .iter()
+            .map(|(role, part)| {
+                let content: String = pieces(part)
+                    .map(|piece| match piece {
+                        Piece::Text(text) => text,
+                        Piece::Placeholder(name) => value(name),
+                    })
+                    .collect();
+                Message::new(*role, content)
+            })
+            .collect()
+    }
+}
+
+/// Lower-case hexadecimal.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn parts(text: &str) -> Vec<(Role, String)> {
+    let mut parts: Vec<(Role, String)> = Vec::new();
+    for line in text.split_inclusive('\n') {
+        match line.trim_end() {
+            "# System" => parts.push((Role::System, String::new())),
+            "# User" => parts.push((Role::User, String::new())),
+            _ => {
+                if let Some((_, part)) = parts.last_mut() {
+                    part.push_str(line);
+                }
+            }
+        }
+    }
+    if parts.is_empty() {
+        parts.push((Role::User, text.to_owned()));
+    }
+    for (_, part) in &mut parts {
+        *part = part.trim().to_owned();
+    }
+    parts
+}
+
+enum Piece<'a> {
+    Text(&'a str),
+    Placeholder(&'a str),
+}
+
+impl<'a> Piece<'a> {
+    fn placeholder(self) -> Option<&'a str> {
+        match self {
+            Self::Placeholder(name) => Some(name),
+            Self::Text(_) => None,
+        }
+    }
+}
+
+fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let mut from = 0;
+        while let Some(open) = rest.get(from..).and_then(|tail| tail.find('{')).map(|at| from + at) {
+            let inner = rest.get(open + 1..).unwrap_or_default();
+            let length = inner.find(|c: char| !(c.is_ascii_lowercase() || c == '_')).unwrap_or(inner.len());
+            let closed = inner.get(length..).is_some_and(|tail| tail.starts_with('}'));
+            if length > 0 && closed {
+                if open > 0 {
+                    let (text, tail) = rest.split_at(open);
+                    rest = tail;
+                    return Some(Piece::Text(text));
+                }
+                rest = inner.get(length + 1..).unwrap_or_default();
+                return Some(Piece::Placeholder(inner.get(..length).unwrap_or_default()));
+            }
+            from = open + 1;
+        }
+        Some(Piece::Text(std::mem::take(&mut rest)))
+    })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::Prompt;
+    use crate::request::Role;
+
+    #[test]
+    fn placeholders_are_checked() {
+        let say = |text: &str| Prompt::new("p", text, &["question"]).map(|_| ()).map_err(|e| e.to_string());
+        assert_eq!(say("{question} {\"score\": {}} {Upper} { question }"), Ok(()));
+        assert!(say("{question} {qestion}").unwrap_err().contains("{qestion}"));
+        assert!(say("Nothing").unwrap_err().contains("lacks the placeholder {question}"));
+    }
+
+    #[test]
+    fn notes_are_not_sent() {
+        let prompt = Prompt::new("p", "A note.\r\n# User\r\n\r\n{q}{q}\n", &["q"]).unwrap();
+        let messages = prompt.fill(&[("q", "é")]);
+        assert_eq!((messages.len(), messages[0].role, messages[0].content.as_str()), (1, Role::User, "éé"));
+        assert_eq!(prompt.sha256().len(), 64);
+    }
+}

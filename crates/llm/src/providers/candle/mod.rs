@@ -1,0 +1,226 @@
+//! A GGUF file in this process: no server and no key.
+
+mod decoder;
+mod template;
+
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use candle_core::Device;
+use candle_core::quantized::gguf_file;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use tokenizers::Tokenizer;
+
+use self::decoder::{Cache, Decoder};
+use self::template::Template;
+use super::Provider;
+use crate::config::LlmConfig;
+use crate::error::{LlmError, short};
+use crate::prompt::hex;
+use crate::request::{Finish, Reply, Request, Usage};
+
+/// Tokens that are read at once of a prompt: bounds the memory of attention.
+const BLOCK: usize = 512;
+
+/// A model of the Qwen2, Qwen3 or Llama family in a GGUF file, with its `tokenizer.json`.
+///
+/// Answers are decoded greedily: temperature, seed and votes change nothing but the name in the cache. An answer's shape is
+/// asked for in words. One answer is made at a time, on all cores.
+pub struct Gguf {
+    model: String,
+    identity: Value,
+    decoder: Decoder,
+    tokenizer: Tokenizer,
+    template: Template,
+    stop: Vec<u32>,
+    first: Option<u32>,
+    device: Device,
+    busy: Mutex<()>,
+}
+
+impl Gguf {
+    /// `model` is the path of the file; `tokenizer` defaults to `tokenizer.json` beside it.
+    ///
+    /// # Errors
+    /// [`LlmError::Model`].
+    pub fn from_config(config: &LlmConfig) -> Result<Self, LlmError> {
+        let path = PathBuf::from(&config.model);
+        let tokenizer = config.tokenizer.clone().unwrap_or_else(|| path.with_file_name("tokenizer.json"));
+        Self::load(&path, &tokenizer)
+    }
+
+    /// Reads a model. On an NVIDIA GPU where there is one and the feature `cuda` is on, else on the CPU.
+    ///
+    /// # Errors
+    /// [`LlmError::Model`].
+    pub fn load(path: &Path, tokenizer_path: &Path) -> Result<Self, LlmError> {
+        let failed = |file: &Path, reason: &dyn std::fmt::Display| LlmError::Model {
+            path: file.to_owned(),
+            reason: short(&reason.to_string(), 400),
+        };
+        let in_model = |reason: &dyn std::fmt::Display| failed(path, reason);
+        let tokenizer = Tokenizer::from_file(tokenizer_path).map_err(|e| failed(tokenizer_path, &e))?;
+        let sha256 = sha256(path).map_err(|e| in_model(&e))?;
+        let mut file = BufReader::new(File::open(path).map_err(|e| in_model(&e))?);
+        let content = gguf_file::Content::read(&mut file).map_err(|e| in_model(&e))?;
+        let device = if cfg!(feature = "cuda") { Device::cuda_if_available(0) } else { Ok(Device::Cpu) };
+        let device = device.map_err(|e| in_model(&e))?;
+        let number = |key: &str| content.metadata.get(key).and_then(|value| value.to_u32().ok());
+        let mut stop: Vec<u32> =
+            ["tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id"].into_iter().filter_map(number).collect();
+        stop.extend(template::ENDS.iter().filter_map(|name| tokenizer.token_to_id(name)));
+        let architecture = (content.metadata.get("general.architecture"))
+            .and_then(|value| value.to_string().ok().cloned())
+            .unwrap_or_default();
+        let template = Template::of(&architecture, &tokenizer);
+        // Llama's texts begin with a token of their own; Qwen's do not.
+        let first = if template.begins_with_bos() { number("tokenizer.ggml.bos_token_id") } else { None };
+        let decoder = Decoder::load(&content, &mut file, &architecture, &device).map_err(|e| in_model(&e))?;
+        if tokenizer.get_vocab_size(true) > decoder.vocabulary() {
+            let problem = format!(
+                "has {} tokens, and the model {}: they do not belong together",
+                tokenizer.get_vocab_size(true),
+                decoder.vocabulary()
+            );
+            return Err(failed(tokenizer_path, &problem));
+        }
+        let name =
+            path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
+        let identity = json!({"provider": "candle", "sha256": sha256, "template": template.name()});
+        Ok(Self { model: name, identity, decoder, tokenizer, template, stop, first, device, busy: Mutex::default() })
+    }
+
+    /// Most tokens of prompt and answer together.
+    #[must_use]
+    pub fn context(&self) -> usize {
+        self.decoder.context()
+    }
+
+    /// The logits of the token after `ids`, for tests and experiments.
+    ///
+    /// # Errors
+    /// [`LlmError::Model`], also where `ids` is empty or longer than the context.
+    pub fn logits(&self, ids: &[u32]) -> Result<Vec<f32>, LlmError> {
+        if ids.is_empty() || ids.len() > self.context() {
+            return Err(self.failed(&format!("{} tokens, of 1 to {}", ids.len(), self.context())));
+        }
+        let mut cache = self.decoder.cache();
+        self.read(ids, &mut cache)
+    }
+
+    /// Continues `ids` greedily, by at most `most` tokens; the tokens without the one that ended it, and why it ended.
+    ///
+    /// # Errors
+    /// As [`logits`](Gguf::logits).
+    pub fn continued(&self, ids: &[u32], most: usize) -> Result<(Vec<u32>, Finish), LlmError> {
+        if ids.is_empty() || ids.len() > self.context() {
+            return Err(self.failed(&format!("{} tokens, of 1 to {}", ids.len(), self.context())));
+        }
+        let mut cache = self.decoder.cache();
+        let mut logits = self.read(ids, &mut cache)?;
+        let mut made = Vec::new();
+        loop {
+            let next = best(&logits);
+            if self.stop.contains(&next) {
+                return Ok((made, Finish::Stop));
+            }
+            made.push(next);
+            if made.len() >= most || ids.len() + made.len() >= self.context() {
+                return Ok((made, Finish::Length));
+            }
+            logits = self.read(&[next], &mut cache)?;
+        }
+    }
+
+    /// Feeds tokens in blocks; the logits after the last one.
+    fn read(&self, ids: &[u32], cache: &mut Cache) -> Result<Vec<f32>, LlmError> {
+        let mut logits = None;
+        let blocks = ids.chunks(BLOCK).len();
+        for (i, block) in ids.chunks(BLOCK).enumerate() {
+            let result = self.decoder.forward(block, cache, i + 1 == blocks, &self.device);
+            logits = result.map_err(|e| self.failed(&e))?;
+        }
+        logits.ok_or_else(|| self.failed(&"no tokens"))
+    }
+
+    fn failed(&self, reason: &dyn std::fmt::Display) -> LlmError {
+        LlmError::Model { path: PathBuf::from(&self.model), reason: short(&reason.to_string(), 400) }
+    }
+}
+
+impl Provider for Gguf {
+    fn name(&self) -> &str {
+        "candle"
+    }
+
+    fn model(&self) -> &str {
+        &self.model
+    }
+
+    fn identity(&self) -> Value {
+        self.identity.clone()
+    }
+
+    fn complete(&self, request: &Request) -> Result<Reply, LlmError> {
+        let mut messages = request.messages.clone();
+        if let (Some(schema), Some(last)) = (&request.schema, messages.last_mut()) {
+            last.content.push_str(&super::learned::in_words(&schema.schema));
+        }
+        let text = self.template.apply(&messages);
+        let encoding = self.tokenizer.encode_fast(text, false).map_err(|e| self.failed(&e))?;
+        let ids: Vec<u32> = self.first.into_iter().chain(encoding.get_ids().iter().copied()).collect();
+        let wanted = ids.len().saturating_add(request.max_tokens as usize);
+        if wanted > self.context() {
+            return Err(LlmError::ContextLength(format!(
+                "{} tokens of prompt and {} of answer, of {}",
+                ids.len(),
+                request.max_tokens,
+                self.context()
+            )));
+        }
+        let _one = self.busy.lock().unwrap_or_else(PoisonError::into_inner);
+        let started = Instant::now();
+        let (made, finish) = self.continued(&ids, request.max_tokens as usize)?;
+        let latency = started.elapsed();
+        let text = self.tokenizer.decode(&made, true).map_err(|e| self.failed(&e))?;
+        let usage = Usage { prompt: ids.len() as u64, cached: 0, completion: made.len() as u64, estimated: false };
+        let seconds = latency.as_secs_f64();
+        Ok(Reply {
+            text: text.trim().to_owned(),
+            finish,
+            usage,
+            model: Some(self.model.clone()),
+            latency,
+            tokens_per_second: (seconds > 0.0).then(|| made.len() as f64 / seconds),
+            ..Reply::of("")
+        })
+    }
+}
+
+/// The place of the highest logit, the first of several.
+fn best(logits: &[f32]) -> u32 {
+    let mut best = (0, f32::NEG_INFINITY);
+    for (id, &logit) in (0_u32..).zip(logits) {
+        if logit > best.1 {
+            best = (id, logit);
+        }
+    }
+    best.0
+}
+
+fn sha256(path: &Path) -> std::io::Result<String> {
+    let mut file = File::open(path)?;
+    let mut hash = Sha256::new();
+    let mut buffer = vec![0; 1 << 20];
+    loop {
+        let n = file.read(&mut buffer)?;
+        if n == 0 {
+            return Ok(hex(&hash.finalize()));
+        }
+        hash.update(buffer.get(..n).unwrap_or_default());
+    }
+}

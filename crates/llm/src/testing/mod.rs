@@ -1,0 +1,245 @@
+//! A server over real HTTP that speaks chat completions, embeddings and Anthropic's messages, and misbehaves as it is told.
+//!
+//! ```
+//! use pericope_llm::testing::{Act, Server};
+//! use pericope_llm::{LlmConfig, LlmGenerator, Shared};
+//!
+//! let server = Server::start(|_| "Blue.".to_owned(), |seen| if seen.before == 0 { Act::Status(500) } else { Act::Answer })?;
+//! let mut config = LlmConfig::new("openai", "any");
+//! config.base_url = Some(server.base_url());
+//! let generator = LlmGenerator::from_config(&config, &Shared::in_memory()?)?;
+//! assert_eq!(generator.answer("What colour is the sky?", &["The sky is blue."])?.text, "Blue.");
+//! assert_eq!(server.calls(), 2);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod replies;
+
+use std::collections::HashMap;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::{HeaderMap, Uri};
+use axum::response::Response;
+use serde_json::Value;
+use tokio::sync::oneshot;
+
+/// A call as it arrived.
+#[derive(Debug, Clone)]
+pub struct Seen {
+    /// Path of the address.
+    pub path: String,
+    /// Its body.
+    pub body: Value,
+    /// All messages, one after the other.
+    pub prompt: String,
+    /// Number of earlier calls whose first user message was the same.
+    pub before: usize,
+    /// Number of earlier calls.
+    pub number: usize,
+    /// Headers, names in lower case.
+    pub headers: HashMap<String, String>,
+}
+
+impl Seen {
+    /// The `type` of its `response_format`: `json_schema`, `json_object`, or nothing.
+    #[must_use]
+    pub fn format(&self) -> Option<&str> {
+        self.body.pointer("/response_format/type").and_then(Value::as_str)
+    }
+}
+
+/// What the server does with a call.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Act {
+    /// Answers.
+    Answer,
+    /// Answers after a while.
+    Slow(Duration),
+    /// Another text than the one that it would answer with.
+    Text(String),
+    /// The answer in a code fence, with prose around it.
+    Fence,
+    /// The answer, cut off in the middle; `finish_reason` is `length`.
+    Truncated,
+    /// Declines.
+    Refuse,
+    /// Answers nothing.
+    Empty,
+    /// 400: the prompt is too long.
+    TooLong,
+    /// 400 or another status with this message.
+    Error(u16, String),
+    /// A status with nothing else to say.
+    Status(u16),
+    /// 429 with `retry-after` in this form.
+    RetryAfter(String),
+    /// 429: no money left.
+    Billing,
+    /// Repeats the key in an error with this status.
+    EchoKey(u16),
+    /// Ends the connection in the middle of the answer.
+    Cut,
+    /// A body that is no JSON.
+    Garbage,
+}
+
+type Answer = dyn Fn(&Seen) -> String + Send + Sync;
+type Plan = dyn Fn(&Seen) -> Act + Send + Sync;
+
+struct Inner {
+    answer: Box<Answer>,
+    plan: Box<Plan>,
+    calls: AtomicUsize,
+    under_way: AtomicUsize,
+    most_at_once: AtomicUsize,
+    before: Mutex<HashMap<String, usize>>,
+    log: Mutex<Vec<Seen>>,
+}
+
+/// A running server; it ends when dropped.
+pub struct Server {
+    inner: Arc<Inner>,
+    address: SocketAddr,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+impl Server {
+    /// Starts a server on a free port. `answer` says what a well-behaved model would; `plan` says how the call goes.
+    ///
+    /// # Errors
+    /// The system's, where there is no port or no thread.
+    pub fn start(
+        answer: impl Fn(&Seen) -> String + Send + Sync + 'static,
+        plan: impl Fn(&Seen) -> Act + Send + Sync + 'static,
+    ) -> std::io::Result<Self> {
+        let inner = Arc::new(Inner {
+            answer: Box::new(answer),
+            plan: Box::new(plan),
+            calls: AtomicUsize::new(0),
+            under_way: AtomicUsize::new(0),
+            most_at_once: AtomicUsize::new(0),
+            before: Mutex::default(),
+            log: Mutex::default(),
+        });
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        listener.set_nonblocking(true)?;
+        let address = listener.local_addr()?;
+        let (stop, stopped) = oneshot::channel();
+        let router = Router::new().fallback(handle).with_state(inner.clone());
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let thread = std::thread::Builder::new().name("test-server".into()).spawn(move || {
+            runtime.block_on(async move {
+                let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
+                let serve = async { axum::serve(listener, router).await };
+                tokio::select! {
+                    _ = serve => {}
+                    _ = stopped => {}
+                }
+            });
+        })?;
+        Ok(Self { inner, address, stop: Some(stop), thread: Some(thread) })
+    }
+
+    /// `http://127.0.0.1:PORT/v1`.
+    #[must_use]
+    pub fn base_url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+
+    /// Calls so far.
+    #[must_use]
+    pub fn calls(&self) -> usize {
+        self.inner.calls.load(Ordering::SeqCst)
+    }
+
+    /// Most calls that were under way at the same time.
+    #[must_use]
+    pub fn most_at_once(&self) -> usize {
+        self.inner.most_at_once.load(Ordering::SeqCst)
+    }
+
+    /// Every call so far.
+    #[must_use]
+    pub fn log(&self) -> Vec<Seen> {
+        self.inner.log.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if let Some(stop) = self.stop.take() {
+            // It may have ended by itself.
+            let _ = stop.send(());
+        }
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+async fn handle(State(inner): State<Arc<Inner>>, uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
+    let _under_way = UnderWay::new(&inner);
+    let seen = inner.see(&uri, &headers, &body);
+    let act = (inner.plan)(&seen);
+    let answer = (inner.answer)(&seen);
+    if let Act::Slow(wait) = act {
+        tokio::time::sleep(wait).await;
+    }
+    replies::respond(&seen, &act, &answer)
+}
+
+/// Counts a call until it is answered, or until the client has gone away.
+struct UnderWay<'a>(&'a Inner);
+
+impl<'a> UnderWay<'a> {
+    fn new(inner: &'a Inner) -> Self {
+        let at_once = inner.under_way.fetch_add(1, Ordering::SeqCst) + 1;
+        inner.most_at_once.fetch_max(at_once, Ordering::SeqCst);
+        Self(inner)
+    }
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        self.0.under_way.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+impl Inner {
+    fn see(&self, uri: &Uri, headers: &HeaderMap, body: &[u8]) -> Seen {
+        let body: Value = serde_json::from_slice(body).unwrap_or(Value::Null);
+        let text = |message: &Value| message.get("content").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let messages = body.get("messages").and_then(Value::as_array).cloned().unwrap_or_default();
+        let user = messages.iter().find(|message| message.get("role").is_some_and(|role| role == "user"));
+        let mark = user.map_or_else(|| body.get("input").map(Value::to_string).unwrap_or_default(), text);
+        let mut prompt: Vec<String> =
+            body.get("system").and_then(Value::as_str).map(str::to_owned).into_iter().collect();
+        prompt.extend(messages.iter().map(text));
+        let before = {
+            let mut before = self.before.lock().unwrap_or_else(PoisonError::into_inner);
+            let count = before.entry(mark).or_default();
+            *count += 1;
+            *count - 1
+        };
+        let seen = Seen {
+            path: uri.path().to_owned(),
+            prompt: prompt.join("\n"),
+            before,
+            number: self.calls.fetch_add(1, Ordering::SeqCst),
+            headers: headers
+                .iter()
+                .map(|(name, value)| (name.to_string(), value.to_str().unwrap_or_default().to_owned()))
+                .collect(),
+            body,
+        };
+        self.log.lock().unwrap_or_else(PoisonError::into_inner).push(seen.clone());
+        seen
+    }
+}

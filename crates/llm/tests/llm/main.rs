@@ -1,0 +1,13 @@
+//! Models asked over real HTTP, by a server that misbehaves on purpose, and a model in this process.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod child;
+mod embeddings;
+mod errors;
+#[cfg(feature = "candle")]
+mod gguf;
+mod learning;
+mod messages;
+mod money;
+mod run;
+mod support;

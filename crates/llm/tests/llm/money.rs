@@ -1,0 +1,56 @@
+use std::sync::Arc;
+
+use pericope_llm::config::Price;
+use pericope_llm::testing::{Act, Server};
+use pericope_llm::{Budget, Cache, Client, LlmError, Shared, each};
+
+use crate::support::{always, config, plain};
+
+#[test]
+fn a_budget_stops_the_run_before_it_is_overspent() {
+    // Every answer has two words, which the server counts as tokens; a token written costs 1.
+    let server = Server::start(|_| "two words".into(), always(Act::Answer)).unwrap();
+    let mut settings = config(&server.base_url());
+    settings.price = Some(Price { input: 0.0, output: 1e6 });
+    let cache = Arc::new(Cache::in_memory().unwrap());
+    let with = |limit: f64| Shared { cache: cache.clone(), budget: Arc::new(Budget::new(Some(limit))), offline: false };
+    let items: Vec<String> = (0..40).map(|i| format!("item {i}")).collect();
+
+    let shared = with(90.0);
+    let client = Client::from_config(&settings, &shared).unwrap();
+    let requests: Vec<_> = items.iter().map(|item| plain(item)).collect();
+    let estimate = client.estimate(&requests).unwrap();
+    assert_eq!((estimate.requests, estimate.cached, estimate.cost_at_least), (40, 0, 0.0));
+    assert_eq!((estimate.max_completion_tokens, estimate.cost_at_most), (2000, 2000.0));
+
+    // A request may cost 50. After 20 answers 40 are spent, and 50 more are allowed; after 21, they are not.
+    let done = each(1, &items, |_, item| client.complete(&plain(item)));
+    assert!(matches!(done.stopped, Some(LlmError::Budget { .. })), "{:?}", done.stopped);
+    assert_eq!((server.calls(), shared.budget.spent(), client.total().paid), (21, 42.0, 42.0));
+
+    // With more money it goes on, and what is known costs nothing.
+    let shared = with(90.0);
+    let client = Client::from_config(&settings, &shared).unwrap();
+    let estimate = client.estimate(&requests).unwrap();
+    assert_eq!((estimate.cached, estimate.cost_at_most), (21, 950.0));
+    let done = each(1, &items, |_, item| client.complete(&plain(item)));
+    assert!(done.stopped.is_none() && done.results.iter().all(|r| matches!(r, Some(Ok(_)))));
+    let total = client.total();
+    assert_eq!((server.calls(), shared.budget.spent()), (40, 38.0));
+    assert_eq!((total.calls, total.cached, total.paid, total.cost), (40, 21, 38.0, 80.0));
+}
+
+#[test]
+fn many_at_once_do_not_overspend_either() {
+    let server =
+        Server::start(|_| "two words".into(), always(Act::Slow(std::time::Duration::from_millis(20)))).unwrap();
+    let mut settings = config(&server.base_url());
+    settings.concurrency = 16;
+    settings.price = Some(Price { input: 0.0, output: 1e6 });
+    let shared = Shared { budget: Arc::new(Budget::new(Some(100.0))), ..Shared::in_memory().unwrap() };
+    let client = Client::from_config(&settings, &shared).unwrap();
+    let items: Vec<String> = (0..100).map(|i| format!("item {i}")).collect();
+    let done = each(16, &items, |_, item| client.complete(&plain(item)));
+    assert!(matches!(done.stopped, Some(LlmError::Budget { .. })));
+    assert!(shared.budget.spent() <= 100.0 && server.calls() >= 2);
+}
