@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use pericope_llm::LlmConfig;
 use pericope_segment::spec::Spec;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -60,9 +61,9 @@ pub struct Experiment {
     /// Checks of `pericope nightly`; read and kept, not used by `eval run`.
     #[serde(default, rename = "gate", skip_serializing_if = "Vec::is_empty")]
     pub gates: Vec<toml::Table>,
-    /// Model endpoints; read and kept, used by the generators and judges that call a model.
-    #[serde(default, skip_serializing_if = "toml::Table::is_empty")]
-    pub llm: toml::Table,
+    /// Language models, for the generators and judges that ask one.
+    #[serde(default, skip_serializing_if = "LlmTables::is_empty")]
+    pub llm: LlmTables,
     /// `[sweep]`: values to try by dotted key; every combination is a run of its own ([`crate::sweep`]).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub sweep: BTreeMap<String, Vec<toml::Value>>,
@@ -145,7 +146,7 @@ pub struct ChunkerConfig {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct AnswerConfig {
-    /// `extractive` (default) or `none`.
+    /// `extractive` (default), `llm` or `none`.
     pub generator: String,
 }
 
@@ -159,17 +160,42 @@ impl Default for AnswerConfig {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct JudgeConfig {
-    /// `lexical` (default) or `none`.
+    /// `lexical` (default), `llm`, `both` (with their correlation) or `none`.
     pub kind: String,
-    /// Votes a judgement; the lexical judge always agrees with itself.
+    /// How often the model judges each answer; the mean counts. The lexical judge always agrees with itself.
     pub votes: usize,
+    /// Whether the model also says which claims of an answer its context supports; default false.
+    pub faithfulness: bool,
+    /// Whether the model also says which of the chunks help to answer the question; default false.
+    pub context_relevance: bool,
     /// Gold against gold and gold against unrelated, before the run; default true.
     pub checks: bool,
 }
 
 impl Default for JudgeConfig {
     fn default() -> Self {
-        Self { kind: "lexical".into(), votes: 1, checks: true }
+        Self { kind: "lexical".into(), votes: 1, faithfulness: false, context_relevance: false, checks: true }
+    }
+}
+
+/// `[llm.generator]` and `[llm.judge]`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LlmTables {
+    /// What answers where `answer.generator = "llm"`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generator: Option<LlmConfig>,
+    /// What judges where `judge.kind` is `llm` or `both`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judge: Option<LlmConfig>,
+    /// File of the response cache; default: `responses.sqlite` in the run's folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache: Option<PathBuf>,
+}
+
+impl LlmTables {
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
     }
 }
 
@@ -227,14 +253,22 @@ impl Experiment {
     #[must_use]
     pub fn unused(&self) -> Vec<String> {
         let mut found = Vec::new();
-        if self.judge.votes != 1 {
+        let judged = matches!(self.judge.kind.as_str(), "llm" | "both");
+        let generated = self.answer.generator == "llm";
+        if self.judge.votes != 1 && !judged {
             found.push("judge.votes has no effect: the lexical judge always agrees with itself".to_owned());
         }
-        if self.limits.budget.is_some() {
+        if (self.judge.faithfulness || self.judge.context_relevance) && !judged {
+            found.push("judge.faithfulness and judge.context_relevance have no effect: no model judges".to_owned());
+        }
+        if self.limits.budget.is_some() && !judged && !generated {
             found.push("limits.budget has no effect: nothing in this run costs money".to_owned());
         }
-        if !self.llm.is_empty() {
-            found.push("[llm] has no effect: neither answer.generator nor judge.kind asks a language model".to_owned());
+        if self.llm.generator.is_some() && !generated {
+            found.push("[llm.generator] has no effect: answer.generator is not \"llm\"".to_owned());
+        }
+        if self.llm.judge.is_some() && !judged {
+            found.push("[llm.judge] has no effect: judge.kind is neither \"llm\" nor \"both\"".to_owned());
         }
         found
     }
@@ -275,11 +309,31 @@ impl Experiment {
         if self.retrieval.k.contains(&0) || self.retrieval.token_budgets.contains(&0) {
             return Err("retrieval.k and retrieval.token_budgets must be at least 1".into());
         }
-        known("retrieval.embedder", &self.retrieval.embedder, &["minilm", "none"])?;
+        if !self.retrieval.embedder.starts_with("openai:") {
+            known("retrieval.embedder", &self.retrieval.embedder, &["minilm", "none", "openai:MODEL"])?;
+        }
         known("retrieval.rerank", &self.retrieval.rerank, &["none"])?;
         known("retrieval.expand", &self.retrieval.expand, &["none"])?;
-        known("answer.generator", &self.answer.generator, &["extractive", "none"])?;
-        known("judge.kind", &self.judge.kind, &["lexical", "none"])?;
+        known("answer.generator", &self.answer.generator, &["extractive", "llm", "none"])?;
+        known("judge.kind", &self.judge.kind, &["lexical", "llm", "both", "none"])?;
+        if self.answer.generator == "llm" && self.llm.generator.is_none() {
+            return Err("answer.generator = \"llm\" needs a table [llm.generator]: provider, model, base_url".into());
+        }
+        if matches!(self.judge.kind.as_str(), "llm" | "both") && self.llm.judge.is_none() {
+            return Err(format!(
+                "judge.kind = \"{}\" needs a table [llm.judge]: provider, model, base_url",
+                self.judge.kind
+            ));
+        }
+        if self.answer.generator == "none" && matches!(self.judge.kind.as_str(), "llm" | "both") {
+            return Err("judge.kind asks a model, but answer.generator = \"none\" leaves nothing to judge".into());
+        }
+        if self.judge.votes == 0 {
+            return Err("judge.votes must be at least 1".into());
+        }
+        for config in self.llm.generator.iter().chain(&self.llm.judge) {
+            config.check()?;
+        }
         if !(0.0..=1.0).contains(&self.limits.max_failed) {
             return Err("limits.max_failed is a share: 0 to 1".into());
         }
@@ -425,7 +479,9 @@ mod tests {
             parse(SMALL, &["data.questions=0", "retrieval.k=[2]", "retrieval.modes=[\"bm25\"]", "name=other"]).unwrap();
         assert_eq!((e.data.questions, e.retrieval.k.clone(), e.name.as_str()), (0, vec![2], "other"));
         assert!(e.unused().is_empty());
-        let idle = parse(SMALL, &["judge.votes=3", "limits.budget=5.0", "llm.judge.model=m"]).unwrap();
+        let idle =
+            parse(SMALL, &["judge.votes=3", "limits.budget=5.0", "llm.judge.model=m", "llm.judge.provider=openai"])
+                .unwrap();
         assert_eq!(idle.unused().len(), 3);
         let named = parse(SMALL, &["chunker.fixed.spec=fixed:words=7"]).unwrap();
         assert_eq!(named.chunkers[0].spec.to_string(), "fixed:words=7");

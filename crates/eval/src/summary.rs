@@ -297,6 +297,9 @@ pub struct Judgement {
     /// Every vote.
     #[serde(default)]
     pub votes: Vec<f64>,
+    /// Votes that could not be had; no part of the mean.
+    #[serde(default, skip_serializing_if = "none_dropped")]
+    pub failed_votes: usize,
 }
 
 /// What was asked of models, and what it cost.
@@ -310,9 +313,12 @@ pub struct Cost {
     pub prompt_tokens: u64,
     /// Tokens of the answers, likewise.
     pub completion_tokens: u64,
-    /// Price of the calls, in the currency of the configuration; what came from the cache is free.
+    /// Price of all answers, in the currency of the configuration, whether paid for now or by an earlier run.
     #[serde(default)]
     pub price: f64,
+    /// What was paid for now: answers from the cache are free.
+    #[serde(default)]
+    pub paid: f64,
 }
 
 impl std::ops::AddAssign for Cost {
@@ -322,6 +328,7 @@ impl std::ops::AddAssign for Cost {
         self.prompt_tokens += other.prompt_tokens;
         self.completion_tokens += other.completion_tokens;
         self.price += other.price;
+        self.paid += other.paid;
     }
 }
 

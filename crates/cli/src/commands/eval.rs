@@ -6,9 +6,11 @@ use std::sync::Mutex;
 
 use indicatif::ProgressBar;
 use pericope_api::SentenceEncoder;
+use pericope_eval::answer::Models;
 use pericope_eval::config::Experiment;
 use pericope_eval::report::{self, Report};
 use pericope_eval::run::{self, Observer, RunError, Setup};
+use pericope_llm::LlmError;
 use pericope_segment::{Limits, Resources};
 
 use crate::args::{EvalReportArgs, EvalRunArgs};
@@ -31,9 +33,7 @@ pub fn run(args: EvalRunArgs, quiet: bool) -> Outcome {
         counter: resources.counter().map_err(Failure::usage)?,
         model_checksums: model_checksums(&experiment, encoder.as_deref(), &resources)?,
         encoder,
-        generator: None,
-        judge: None,
-        prompts: BTreeMap::new(),
+        models: Models::open(&experiment, &out, args.offline).map_err(by_model)?,
         resume: args.resume,
     };
     let observer = Bars { bar: Mutex::new(ProgressBar::hidden()), quiet };
@@ -124,6 +124,16 @@ fn write_reports(runs: &[PathBuf], out: &Path) -> Result<(), Failure> {
     };
     written.map_err(|e| Failure::runtime(format!("{}: {e}", shown(out))))?;
     Ok(())
+}
+
+/// A key or a model that is missing is a matter of configuration; all else is not.
+fn by_model(error: LlmError) -> Failure {
+    match error {
+        LlmError::Config(_) | LlmError::Prompt(_) | LlmError::NoKey { .. } | LlmError::Model { .. } => {
+            Failure::usage(error)
+        }
+        other => Failure::runtime(other),
+    }
 }
 
 fn by_kind(error: RunError) -> Failure {

@@ -4,8 +4,10 @@
 //! document, with its place. One generator a file.
 
 mod extractive;
+mod llm;
 
 pub use extractive::{Asked, Extractive, ExtractiveOptions};
+pub use llm::{ModelGenerator, ModelJudge, Models};
 
 use pericope_api::Span;
 
@@ -67,17 +69,39 @@ pub enum Missing {
 }
 
 /// Makes answers.
-pub trait Generator: Sync {
+pub trait Generator: Sync + Send {
     /// An answer, or why there is none, for each request, in their order; `done` is called as each is finished.
     fn answer_all(&self, requests: &[Request<'_>], done: &(dyn Fn() + Sync)) -> Vec<Result<Generated, Missing>>;
 }
 
+/// An answer that is to be judged.
+#[derive(Debug, Clone)]
+pub struct ToJudge<'a> {
+    /// The question.
+    pub question: &'a str,
+    /// The gold answer.
+    pub gold: &'a str,
+    /// The answer.
+    pub answer: &'a str,
+    /// What it was made from, best first.
+    pub context: Vec<&'a str>,
+}
+
+/// What a judge says.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Judged {
+    /// Score, reason and votes.
+    pub judgement: Judgement,
+    /// Share of the answer's claims that the context supports, 0..=1, where that was asked.
+    pub faithfulness: Option<f64>,
+    /// Share of the passages that help to answer the question, 0..=1, where that was asked.
+    pub context_relevance: Option<f64>,
+    /// What it cost.
+    pub cost: Cost,
+}
+
 /// Scores answers from 0 to 10.
-pub trait Judge: Sync {
-    /// A judgement, or why there is none, for each (question, gold answer, answer), in their order.
-    fn judge_all(
-        &self,
-        answers: &[(&str, &str, &str)],
-        done: &(dyn Fn() + Sync),
-    ) -> Vec<Result<(Judgement, Cost), Missing>>;
+pub trait Judge: Sync + Send {
+    /// A judgement, or why there is none, for each answer, in their order; `done` is called as each is finished.
+    fn judge_all(&self, answers: &[ToJudge<'_>], done: &(dyn Fn() + Sync)) -> Vec<Result<Judged, Missing>>;
 }

@@ -6,7 +6,7 @@ use super::cut::Cut;
 use super::retrieve::{self, Hit, Ranking};
 use super::{Corpus, Observer, RunError, Setting, Setup, judge_checks, score};
 use crate::answer::{
-    Asked, Context, Extractive, ExtractiveOptions, Generated, Generator, Judge, Missing, Passage, Request,
+    Asked, Context, Extractive, ExtractiveOptions, Generated, Generator, Judge, Missing, Passage, Request, ToJudge,
 };
 use crate::config::Experiment;
 use crate::data::Question;
@@ -64,7 +64,7 @@ impl<'a> Bench<'a> {
         if matches!(self.experiment.judge.kind.as_str(), "lexical" | "both") {
             judge_checks::lexical(self.corpus, &self.scorer, reader)?;
         }
-        match &self.setup.judge {
+        match &self.setup.models.judge {
             Some(judge) => judge_checks::asked(self.corpus, judge.as_ref()),
             None => Ok(()),
         }
@@ -138,7 +138,7 @@ impl<'a> Bench<'a> {
                 observer.advance(questions.len());
             }
         }
-        if let Some(judge) = &self.setup.judge {
+        if let Some(judge) = &self.setup.models.judge {
             observer.stage(&format!("{}: {} judgements", cut.name, ranking.mode), items.len());
             judged(judge.as_ref(), &mut items, &|| observer.advance(1))?;
         }
@@ -156,7 +156,7 @@ impl<'a> Bench<'a> {
 
     /// What makes the answers, if anything does.
     fn generator(&self) -> Option<&dyn Generator> {
-        match &self.setup.generator {
+        match &self.setup.models.generator {
             Some(generator) => Some(generator.as_ref()),
             None => self.reader.as_ref().map(|reader| reader as &dyn Generator),
         }
@@ -254,17 +254,26 @@ fn judged(judge: &dyn Judge, items: &mut [Item], done: &(dyn Fn() + Sync)) -> Re
         .collect();
     let text = |item: &Item| item.answer.as_ref().map_or(String::new(), |answer| answer.text.clone());
     let answers: Vec<String> = open.iter().map(|&at| text(&items[at])).collect();
-    let asked: Vec<(&str, &str, &str)> = (open.iter().zip(&answers))
-        .map(|(&at, answer)| (items[at].question.as_str(), items[at].gold.text.as_str(), answer.as_str()))
+    let asked: Vec<ToJudge<'_>> = (open.iter().zip(&answers))
+        .map(|(&at, answer)| {
+            let item = &items[at];
+            let read = item.retrieved.len() - item.dropped.min(item.retrieved.len());
+            let context = item.retrieved.iter().take(read).map(|chunk| chunk.text.as_str()).collect();
+            ToJudge { question: &item.question, gold: &item.gold.text, answer, context }
+        })
         .collect();
     let results = settled(judge.judge_all(&asked, done))?;
     for (at, result) in open.into_iter().zip(results) {
         let item = &mut items[at];
         match result {
-            Ok((judgement, cost)) => {
-                item.metrics.insert("judge".to_owned(), judgement.score);
-                item.judgement = Some(judgement);
-                *item.cost.get_or_insert_default() += cost;
+            Ok(judged) => {
+                let more = [("faithfulness", judged.faithfulness), ("context_relevance", judged.context_relevance)];
+                let more = more.into_iter().filter_map(|(name, value)| Some((name, value?)));
+                for (name, value) in [("judge", judged.judgement.score)].into_iter().chain(more) {
+                    item.metrics.insert(name.to_owned(), value);
+                }
+                item.judgement = Some(judged.judgement);
+                *item.cost.get_or_insert_default() += judged.cost;
             }
             Err(problem) => {
                 item.status = Status::Failed;

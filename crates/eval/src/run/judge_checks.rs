@@ -4,7 +4,7 @@ use pericope_api::Span;
 
 use super::score::Scorer;
 use super::{Corpus, RunError};
-use crate::answer::{Context, Extractive, Generated, Judge, Missing};
+use crate::answer::{Context, Extractive, Generated, Judge, Missing, ToJudge};
 use crate::config::one_line;
 use crate::data::Question;
 
@@ -41,12 +41,17 @@ pub(super) fn asked(corpus: &Corpus, judge: &dyn Judge) -> Result<(), RunError> 
     let tried = tried(questions, TRIED.1);
     let (own, unrelated) = pairs(questions, &tried);
     let scores = |pairs: &[(usize, usize)]| -> Result<Vec<(f64, String)>, RunError> {
-        let answers: Vec<(&str, &str, &str)> = (pairs.iter())
-            .map(|&(a, q)| (questions[q].text.as_str(), questions[q].answer.as_str(), questions[a].answer.as_str()))
+        let answers: Vec<ToJudge<'_>> = (pairs.iter())
+            .map(|&(a, q)| ToJudge {
+                question: &questions[q].text,
+                gold: &questions[q].answer,
+                answer: &questions[a].answer,
+                context: Vec::new(),
+            })
             .collect();
         (judge.judge_all(&answers, &|| ()).into_iter())
             .map(|judged| match judged {
-                Ok((judgement, _)) => Ok((judgement.score, judgement.reason)),
+                Ok(judged) => Ok((judged.judgement.score, judged.judgement.reason)),
                 Err(Missing::Run(problem)) => Err(RunError::Stopped(problem)),
                 Err(Missing::Item(problem)) => Err(RunError::Judge(format!("a check failed: {problem}"))),
             })
@@ -113,8 +118,9 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use crate::answer::ExtractiveOptions;
+    use crate::answer::Judged;
     use crate::data::QuestionSet;
-    use crate::summary::{Cost, Judgement};
+    use crate::summary::Judgement;
     use pericope_api::Document;
 
     fn judged(answers: &[&str]) -> Result<(), RunError> {
@@ -145,15 +151,11 @@ mod tests {
     struct Stubborn(Option<f64>);
 
     impl Judge for Stubborn {
-        fn judge_all(
-            &self,
-            answers: &[(&str, &str, &str)],
-            _: &(dyn Fn() + Sync),
-        ) -> Vec<Result<(Judgement, Cost), Missing>> {
-            let score = |gold: &str, answer: &str| self.0.unwrap_or(if gold == answer { 10.0 } else { 0.0 });
-            let judged = |&(_, gold, answer): &(&str, &str, &str)| {
-                let reason = "it pleases me".to_owned();
-                Ok((Judgement { score: score(gold, answer), reason, votes: Vec::new() }, Cost::default()))
+        fn judge_all(&self, answers: &[ToJudge<'_>], _: &(dyn Fn() + Sync)) -> Vec<Result<Judged, Missing>> {
+            let judged = |asked: &ToJudge<'_>| {
+                let score = self.0.unwrap_or(if asked.gold == asked.answer { 10.0 } else { 0.0 });
+                let judgement = Judgement { score, reason: "it pleases me".to_owned(), ..Judgement::default() };
+                Ok(Judged { judgement, ..Judged::default() })
             };
             answers.iter().map(judged).collect()
         }

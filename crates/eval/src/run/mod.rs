@@ -7,6 +7,7 @@
 mod bench;
 mod compare;
 mod cut;
+mod estimate;
 mod judge_checks;
 mod resume;
 mod retrieve;
@@ -22,7 +23,7 @@ use std::time::Instant;
 use pericope_api::{Document, SentenceEncoder, TokenCounter};
 use pericope_segment::Resources;
 
-use crate::answer::{Generator, Judge};
+use crate::answer::Models;
 use crate::config::Experiment;
 use crate::data::{self, DataError, QuestionSet, Sampling, Selection};
 use crate::summary::{RunRecord, Summary};
@@ -93,12 +94,8 @@ pub struct Setup<'a> {
     pub encoder: Option<Arc<dyn SentenceEncoder>>,
     /// What counts tokens.
     pub counter: Arc<dyn TokenCounter>,
-    /// What answers, where that is not the embedded reader.
-    pub generator: Option<Arc<dyn Generator>>,
-    /// What judges, beside or in place of the lexical judge.
-    pub judge: Option<Arc<dyn Judge>>,
-    /// The prompt templates of both, by name.
-    pub prompts: BTreeMap<String, String>,
+    /// The language models that answer and judge, where any do.
+    pub models: Models,
     /// SHA-256 of model files, by name.
     pub model_checksums: BTreeMap<String, String>,
     /// Whether an earlier run in the folder is taken up again.
@@ -173,6 +170,7 @@ pub fn run(
         bench.check_judge()?;
     }
 
+    estimate::announce(experiment, &corpus, &bench.settings, observer);
     fs::create_dir_all(out).map_err(RunError::io(out))?;
     let mut done = resume::open(out, &mut record, setup.resume, observer)?;
     let before = record.seconds.unwrap_or(0.0);

@@ -46,9 +46,9 @@ pub(super) fn new_record(experiment: &Experiment, set: &QuestionSet, setup: &Set
         checksums: Checksums {
             data: set.checksums.iter().cloned().collect(),
             models: setup.model_checksums.clone(),
-            prompts: setup.prompts.iter().map(|(name, text)| (name.clone(), sha256(text))).collect(),
+            prompts: setup.models.prompts.iter().map(|(name, text)| (name.clone(), sha256(text))).collect(),
         },
-        prompts: setup.prompts.clone(),
+        prompts: setup.models.prompts.clone(),
         seeds: BTreeMap::from([("sampling".into(), experiment.data.seed), ("statistics".into(), experiment.data.seed)]),
         tokenizer: setup.counter.name().to_owned(),
         started: crate::clock::now(),

@@ -197,7 +197,7 @@ mod tests {
             k: Some(3),
             retrieved: vec![Retrieved { document: "d".into(), end: 4, text: text.into(), ..Retrieved::default() }],
             answer: Some(Answer { text: "Because".into(), ..Answer::default() }),
-            judgement: Some(Judgement { score: 7.0, reason: "close".into(), votes: vec![7.0] }),
+            judgement: Some(Judgement { score: 7.0, reason: "close".into(), votes: vec![7.0], ..Judgement::default() }),
             metrics: [("judge".to_owned(), 7.0), ("span_recall".to_owned(), 0.123_456)].into(),
             ..Item::default()
         }

@@ -34,6 +34,7 @@ pub(super) fn section(m: &mut Markup, view: &View) {
             Head::number("prompt tokens"),
             Head::number("answer tokens"),
             Head::number("price"),
+            Head::number("paid now"),
         ];
         if spread {
             heads.push(
@@ -69,12 +70,13 @@ pub(super) fn section(m: &mut Markup, view: &View) {
             values.push(Value::words(""));
         }
         rows.push(Row { head: "all".into(), place: None, values, opens: true, data: Vec::new() });
-        let caption = "What was asked of models for answers and judgements; tokens include what came from the cache, the price does not";
+        let caption =
+            "What was asked of models for answers and judgements; tokens and price include what came from the cache";
         table(m, caption, &heads, &rows);
     });
 }
 
-fn figures(cost: &Cost) -> [Value; 5] {
+fn figures(cost: &Cost) -> [Value; 6] {
     let count = |n: u64| Value::number(format::count(usize::try_from(n).unwrap_or(usize::MAX)), n as f64);
     [
         count(cost.calls),
@@ -82,5 +84,6 @@ fn figures(cost: &Cost) -> [Value; 5] {
         count(cost.prompt_tokens),
         count(cost.completion_tokens),
         Value::number(format::decimal(cost.price, 4), cost.price),
+        Value::number(format::decimal(cost.paid, 4), cost.paid),
     ]
 }

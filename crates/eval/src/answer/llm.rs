@@ -1,0 +1,192 @@
+//! Language models as generator and judge.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use pericope_llm::{LlmConfig, LlmError, LlmGenerator, LlmJudge, Shared, each};
+
+use super::{Generated, Generator, Judge, Judged, Missing, Request, ToJudge};
+use crate::config::Experiment;
+use crate::summary::{Cost, Judgement};
+
+/// The models of an experiment, ready to be asked.
+#[derive(Default)]
+pub struct Models {
+    /// What answers, where a model does.
+    pub generator: Option<Arc<dyn Generator>>,
+    /// What judges, where a model does.
+    pub judge: Option<Arc<dyn Judge>>,
+    /// The prompt templates of both, by name.
+    pub prompts: BTreeMap<String, String>,
+}
+
+impl Models {
+    /// Opens the models that `experiment` asks, with their response cache (by default in the run's folder `out`).
+    /// `offline`: only the cache is asked, and no key is needed.
+    ///
+    /// # Errors
+    /// In one line: a prompt, a key or a model that is not there, a cache that cannot be opened.
+    pub fn open(experiment: &Experiment, out: &Path, offline: bool) -> Result<Self, LlmError> {
+        let mut models = Self::default();
+        let generates = experiment.answer.generator == "llm";
+        let judges = matches!(experiment.judge.kind.as_str(), "llm" | "both");
+        if !generates && !judges {
+            return Ok(models);
+        }
+        let cache = experiment.llm.cache.clone().unwrap_or_else(|| out.join("responses.sqlite"));
+        if let Some(folder) = cache.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            std::fs::create_dir_all(folder)
+                .map_err(|e| LlmError::Config(format!("cannot make {}: {e}", folder.display())))?;
+        }
+        let shared = Shared::open(&cache, experiment.limits.budget, offline)?;
+        if let Some(config) = experiment.llm.generator.as_ref().filter(|_| generates) {
+            let generator = ModelGenerator::new(config, &shared)?;
+            models.prompts.insert("answer".to_owned(), generator.prompt().to_owned());
+            models.generator = Some(Arc::new(generator));
+        }
+        if let Some(config) = experiment.llm.judge.as_ref().filter(|_| judges) {
+            let judge = ModelJudge::new(config, &experiment.judge, &shared)?;
+            models.prompts.extend(judge.prompts());
+            models.judge = Some(Arc::new(judge));
+        }
+        Ok(models)
+    }
+}
+
+/// A model that answers from the retrieved passages.
+pub struct ModelGenerator {
+    generator: LlmGenerator,
+    workers: usize,
+}
+
+impl ModelGenerator {
+    /// The generator of `[llm.generator]`.
+    ///
+    /// # Errors
+    /// In one line: a prompt, a key or a model that is not there.
+    pub fn new(config: &LlmConfig, shared: &Shared) -> Result<Self, LlmError> {
+        Ok(Self { generator: LlmGenerator::from_config(config, shared)?, workers: config.concurrency })
+    }
+
+    /// The prompt template as used.
+    #[must_use]
+    pub fn prompt(&self) -> &str {
+        self.generator.prompt().text()
+    }
+}
+
+impl Generator for ModelGenerator {
+    fn answer_all(&self, requests: &[Request<'_>], done: &(dyn Fn() + Sync)) -> Vec<Result<Generated, Missing>> {
+        let results = each(self.workers, requests, |_, request| {
+            let texts: Vec<&str> = request.passages.iter().map(|passage| passage.text).collect();
+            let answer = self.generator.answer(request.question, &texts);
+            done();
+            answer
+        });
+        missing(results, |answer| Generated {
+            // What the model says instead of an answer is no answer: it counts as an empty one, not as a failure.
+            text: if answer.abstained { String::new() } else { answer.text },
+            place: None,
+            dropped: answer.dropped,
+            cost: Some(cost(&answer.spent)),
+        })
+    }
+}
+
+/// A model that scores answers against the gold answer.
+pub struct ModelJudge {
+    judge: LlmJudge,
+    workers: usize,
+    faithfulness: bool,
+    context_relevance: bool,
+}
+
+impl ModelJudge {
+    /// The judge of `[llm.judge]`, asked `votes` times an answer; with the optional judgements on the context.
+    ///
+    /// # Errors
+    /// As [`ModelGenerator::new`].
+    pub fn new(config: &LlmConfig, judge: &crate::config::JudgeConfig, shared: &Shared) -> Result<Self, LlmError> {
+        let votes = u32::try_from(judge.votes).unwrap_or(u32::MAX);
+        Ok(Self {
+            judge: LlmJudge::from_config(config, votes, shared)?,
+            workers: config.concurrency,
+            faithfulness: judge.faithfulness,
+            context_relevance: judge.context_relevance,
+        })
+    }
+
+    /// The prompt templates as used, by name.
+    #[must_use]
+    pub fn prompts(&self) -> Vec<(String, String)> {
+        let wanted =
+            [("judge", true), ("faithfulness", self.faithfulness), ("context relevance", self.context_relevance)];
+        (wanted.into_iter().zip(self.judge.prompts()))
+            .filter(|((_, asked), _)| *asked)
+            .map(|((name, _), prompt)| (name.to_owned(), prompt.text().to_owned()))
+            .collect()
+    }
+
+    fn one(&self, asked: &ToJudge<'_>) -> Result<Judged, LlmError> {
+        let judged = self.judge.judge(asked.question, asked.gold, asked.answer)?;
+        let mut spent = cost(&judged.spent);
+        let (mut faithfulness, mut context_relevance) = (None, None);
+        if self.faithfulness && !asked.context.is_empty() && !asked.answer.is_empty() {
+            let found = self.judge.faithfulness(asked.answer, &asked.context)?;
+            spent += cost(&found.spent);
+            faithfulness = found.share;
+        }
+        if self.context_relevance && !asked.context.is_empty() {
+            let found = self.judge.relevance(asked.question, &asked.context)?;
+            spent += cost(&found.spent);
+            context_relevance = found.share;
+        }
+        Ok(Judged {
+            judgement: Judgement {
+                score: judged.mean,
+                reason: judged.votes.first().map(|vote| vote.reason.clone()).unwrap_or_default(),
+                votes: judged.votes.iter().map(|vote| f64::from(vote.score)).collect(),
+                failed_votes: judged.failed.len(),
+            },
+            faithfulness,
+            context_relevance,
+            cost: spent,
+        })
+    }
+}
+
+impl Judge for ModelJudge {
+    fn judge_all(&self, answers: &[ToJudge<'_>], done: &(dyn Fn() + Sync)) -> Vec<Result<Judged, Missing>> {
+        let results = each(self.workers, answers, |_, asked| {
+            let judged = self.one(asked);
+            done();
+            judged
+        });
+        missing(results, |judged| judged)
+    }
+}
+
+fn cost(spent: &pericope_llm::Spent) -> Cost {
+    Cost {
+        calls: spent.calls - spent.cached.min(spent.calls),
+        cached: spent.cached,
+        prompt_tokens: spent.prompt_tokens,
+        completion_tokens: spent.completion_tokens,
+        price: spent.cost,
+        paid: spent.paid,
+    }
+}
+
+/// The results in the run's terms: where the models stopped, every item that is left says why.
+fn missing<R, T>(items: pericope_llm::Items<R>, make: impl Fn(R) -> T) -> Vec<Result<T, Missing>> {
+    let stopped = items.stopped.map(|error| error.to_string());
+    (items.results.into_iter())
+        .map(|result| match (result, &stopped) {
+            (_, Some(reason)) => Err(Missing::Run(reason.clone())),
+            (Some(Ok(value)), None) => Ok(make(value)),
+            (Some(Err(error)), None) => Err(Missing::Item(error.to_string())),
+            (None, None) => Err(Missing::Item("it was not asked".to_owned())),
+        })
+        .collect()
+}
