@@ -376,7 +376,7 @@ def write(model, args, tau):
         "partition": "cr-1",
         "weights": "mean:uniform",
         "tau": tau,
-        "notes": "scripts/train_weswin.py " + " ".join(f"{k}={v}" for k, v in sorted(vars(args).items()) if k not in ("base", "out", "data")),
+        "notes": "scripts/train_weswin.py " + " ".join(f"{k}={v}" for k, v in sorted(vars(args).items()) if k not in ("base", "out", "data", "questions", "start")),
     }
     save_file(tensors, os.path.join(args.out, "weswin.safetensors"), metadata={"weswin": json.dumps(settings)})
 
