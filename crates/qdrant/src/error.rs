@@ -22,7 +22,9 @@ pub enum Error {
         reason: String,
     },
     /// The server did not do what was asked, although it was asked several times.
-    #[error("{call} failed {attempts} times at {address}: {reason}; is the server up? Run it again when it is: {advice}")]
+    #[error(
+        "{call} failed {attempts} times at {address}: {reason}; is the server up? Run it again when it is: {advice}"
+    )]
     GaveUp {
         /// What was asked.
         call: &'static str,
@@ -56,7 +58,9 @@ pub enum Error {
         reason: String,
     },
     /// There is no such collection.
-    #[error("there is no collection `{collection}` at {address}; `pericope index PATH --into qdrant://{address}/{collection}` makes one")]
+    #[error(
+        "there is no collection `{collection}` at {address}; `pericope index PATH --into qdrant://{address}/{collection}` makes one"
+    )]
     NoCollection {
         /// Its name.
         collection: String,
@@ -64,7 +68,9 @@ pub enum Error {
         address: String,
     },
     /// The collection was made by something else.
-    #[error("the collection `{collection}` at {address} (server {version}) does not say what it was built with: another program made it, or the server is older than 1.16; name another collection")]
+    #[error(
+        "the collection `{collection}` at {address} (server {version}) does not say what it was built with: another program made it, or the server is older than 1.16; name another collection"
+    )]
     NotOurs {
         /// Its name.
         collection: String,
@@ -74,7 +80,9 @@ pub enum Error {
         version: String,
     },
     /// The collection was written in another format.
-    #[error("the collection `{collection}` has format {found}, this program reads {known}; index again with `--rebuild`")]
+    #[error(
+        "the collection `{collection}` has format {found}, this program reads {known}; index again with `--rebuild`"
+    )]
     Format {
         /// Its name.
         collection: String,
@@ -84,7 +92,9 @@ pub enum Error {
         known: u32,
     },
     /// The collection was made with another segmenter, embedder, tokenizer or option.
-    #[error("the collection `{collection}` was built with {what} `{found}`, not `{asked}`; name another collection or use `--rebuild`")]
+    #[error(
+        "the collection `{collection}` was built with {what} `{found}`, not `{asked}`; name another collection or use `--rebuild`"
+    )]
     Mismatch {
         /// Its name.
         collection: String,
@@ -96,7 +106,9 @@ pub enum Error {
         asked: String,
     },
     /// A rebuild of a collection that is no alias.
-    #[error("`{collection}` at {address} is a collection, not an alias, so that a rebuild cannot take its place; index into another name")]
+    #[error(
+        "`{collection}` at {address} is a collection, not an alias, so that a rebuild cannot take its place; index into another name"
+    )]
     NotAnAlias {
         /// Its name.
         collection: String,
@@ -126,7 +138,9 @@ pub enum Error {
         reason: String,
     },
     /// Dense search on a collection without vectors.
-    #[error("the collection `{collection}` was built without an embedder, so it knows no dense search; use `--mode bm25`")]
+    #[error(
+        "the collection `{collection}` was built without an embedder, so it knows no dense search; use `--mode bm25`"
+    )]
     NoVectors {
         /// Its name.
         collection: String,

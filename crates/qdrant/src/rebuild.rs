@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
-use qdrant_client::qdrant::{DeleteCollection, ListCollectionsRequest};
+use qdrant_client::qdrant::ListCollectionsRequest;
 
-use crate::collection::{Found, change_alias, create, expect_dimension, inspect, resolve};
+use crate::collection::{Found, change_alias, create, delete, expect_dimension, inspect, resolve};
 use crate::connection::{Connection, Purpose};
 use crate::{Collection, Error, Record, Target};
 
@@ -121,17 +121,6 @@ async fn ours(connection: &Connection, collection: &str) -> Result<Option<Found>
         Err(Error::NotOurs { .. } | Error::Format { .. }) => Ok(None),
         other => other,
     }
-}
-
-async fn delete(connection: &Connection, collection: &str) -> Result<(), Error> {
-    connection
-        .call("deleting a collection", Purpose::Load, || {
-            let mut client = connection.collections.clone();
-            let request = DeleteCollection { collection_name: collection.to_owned(), ..DeleteCollection::default() };
-            async move { client.delete(request).await }
-        })
-        .await
-        .map(drop)
 }
 
 #[cfg(test)]

@@ -119,10 +119,7 @@ impl Record {
     }
 
     /// From the collection's metadata; nothing where there is no record in it.
-    pub(crate) fn from_metadata(
-        collection: &str,
-        metadata: &HashMap<String, Value>,
-    ) -> Result<Option<Self>, Error> {
+    pub(crate) fn from_metadata(collection: &str, metadata: &HashMap<String, Value>) -> Result<Option<Self>, Error> {
         let Some(value) = metadata.get(KEY) else { return Ok(None) };
         let json = value.clone().into_json();
         // The format is looked at first: another one need not have the same fields.
@@ -183,8 +180,6 @@ mod tests {
         assert!(
             with(|r| r.embedder.as_mut().unwrap().prefix_headings = true).contains("heading prefix `off`, not `on`")
         );
-        assert!(
-            with(|r| drop(r.options.insert("reference".into(), "x".into()))).contains("reference `none`, not `x`")
-        );
+        assert!(with(|r| drop(r.options.insert("reference".into(), "x".into()))).contains("reference `none`, not `x`"));
     }
 }

@@ -61,7 +61,8 @@ impl Target {
             None => (None, place),
         };
         let (authority, collection) = place.split_once('/').ok_or_else(|| wrong("it names no collection"))?;
-        let collection = decoded(collection.trim_end_matches('/')).ok_or_else(|| wrong("its collection is not text"))?;
+        let collection =
+            decoded(collection.trim_end_matches('/')).ok_or_else(|| wrong("its collection is not text"))?;
         if collection.is_empty() {
             return Err(wrong("it names no collection"));
         }

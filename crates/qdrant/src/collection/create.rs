@@ -7,7 +7,7 @@ use qdrant_client::qdrant::payload_index_params::IndexParams;
 use qdrant_client::qdrant::quantization_config::Quantization as Method;
 use qdrant_client::qdrant::{
     AliasOperations, BinaryQuantization, ChangeAliases, CollectionInfo, CompressionRatio, CreateAlias,
-    CreateCollection, CreateFieldIndexCollection, DeleteAlias, Distance as ServerDistance, FieldType,
+    CreateCollection, CreateFieldIndexCollection, DeleteAlias, DeleteCollection, Distance as ServerDistance, FieldType,
     GetCollectionInfoRequest, ListAliasesRequest, Modifier, PayloadIndexParams, ProductQuantization,
     QuantizationConfig, QuantizationType, ScalarQuantization, SparseIndexConfig, SparseVectorConfig,
     SparseVectorParams, TextIndexParams, TokenizerType, VectorParams, VectorParamsMap, VectorsConfig, vectors_config,
@@ -100,6 +100,8 @@ pub(crate) async fn create(connection: &Connection, name: &str, record: &Record)
     add_indexes(connection, name, &HashSet::new()).await
 }
 
+/// What the server is asked for. The newer fields `memory` say the same to the newest servers alone.
+#[allow(deprecated)]
 fn request(settings: &Settings, name: &str, record: &Record) -> Result<CreateCollection, Error> {
     let dense = record.dimension().map(|dimension| VectorParams {
         size: dimension as u64,
@@ -127,7 +129,9 @@ fn request(settings: &Settings, name: &str, record: &Record) -> Result<CreateCol
             always_ram,
             ..ScalarQuantization::default()
         })),
-        Quantization::Binary => Some(Method::Binary(BinaryQuantization { always_ram, ..BinaryQuantization::default() })),
+        Quantization::Binary => {
+            Some(Method::Binary(BinaryQuantization { always_ram, ..BinaryQuantization::default() }))
+        }
         Quantization::Product => Some(Method::Product(ProductQuantization {
             compression: CompressionRatio::X16.into(),
             always_ram,
@@ -154,11 +158,7 @@ fn request(settings: &Settings, name: &str, record: &Record) -> Result<CreateCol
 
 /// Makes the indexes that are not there yet: before anything is loaded, since building them later costs more, and a
 /// server may refuse to filter without them.
-pub(crate) async fn add_indexes(
-    connection: &Connection,
-    name: &str,
-    there: &HashSet<String>,
-) -> Result<(), Error> {
+pub(crate) async fn add_indexes(connection: &Connection, name: &str, there: &HashSet<String>) -> Result<(), Error> {
     for &(field, kind) in INDEXES.iter().filter(|(field, _)| !there.contains(*field)) {
         let words = TextIndexParams {
             tokenizer: TokenizerType::Word.into(),
@@ -203,6 +203,18 @@ pub(crate) async fn change_alias(
             let mut client = connection.collections.clone();
             let request = request.clone();
             async move { client.update_aliases(request).await }
+        })
+        .await
+        .map(drop)
+}
+
+/// Deletes a collection and the aliases in front of it; that there is none is as good.
+pub(crate) async fn delete(connection: &Connection, collection: &str) -> Result<(), Error> {
+    connection
+        .call("deleting a collection", Purpose::Load, || {
+            let mut client = connection.collections.clone();
+            let request = DeleteCollection { collection_name: collection.to_owned(), ..DeleteCollection::default() };
+            async move { client.delete(request).await }
         })
         .await
         .map(drop)

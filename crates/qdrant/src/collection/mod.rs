@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::connection::Connection;
 use crate::{Bm25, Error, Record, Target, Writer};
 
-pub(crate) use self::create::{Found, change_alias, create, inspect, resolve};
+pub(crate) use self::create::{Found, change_alias, create, delete, inspect, resolve};
 pub use self::read::Stored;
 pub(crate) use self::read::{payload, scroll};
 
@@ -75,11 +75,7 @@ impl Collection {
     }
 
     /// What is found at a name must be ours, be built as asked, and be ready to be loaded.
-    pub(crate) async fn expect(
-        connection: &Arc<Connection>,
-        pinned: &str,
-        record: &Record,
-    ) -> Result<Found, Error> {
+    pub(crate) async fn expect(connection: &Arc<Connection>, pinned: &str, record: &Record) -> Result<Found, Error> {
         let Some(found) = inspect(connection, pinned).await? else {
             let address = connection.target.address();
             return Err(Error::NoCollection { collection: pinned.to_owned(), address });
@@ -127,6 +123,14 @@ impl Collection {
     #[must_use]
     pub fn bm25(&self) -> Bm25 {
         Bm25::new(self.record.mean_words)
+    }
+
+    /// Deletes the collection with all that is in it, and the alias in front of it.
+    ///
+    /// # Errors
+    /// What the server says.
+    pub fn delete(self) -> Result<(), Error> {
+        self.connection.wait(create::delete(&self.connection, &self.pinned))
     }
 
     /// Begins to write.

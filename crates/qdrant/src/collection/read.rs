@@ -46,8 +46,7 @@ impl Collection {
     /// [`Error::GaveUp`], [`Error::Key`] and [`Error::Refused`] from the server.
     pub fn count(&self) -> Result<u64, Error> {
         let connection = &self.connection;
-        let request =
-            CountPoints { collection_name: self.pinned.clone(), exact: Some(true), ..CountPoints::default() };
+        let request = CountPoints { collection_name: self.pinned.clone(), exact: Some(true), ..CountPoints::default() };
         let response = connection.wait(connection.call("counting the chunks", Purpose::Read, || {
             let mut client = connection.points.clone();
             let request = request.clone();
@@ -68,9 +67,8 @@ impl Collection {
             let Some(document) = string(&point.payload, fields::DOCUMENT) else { return };
             let revision = string(&point.payload, fields::REVISION);
             let chunks = integer(&point.payload, fields::CHUNKS);
-            let stored = documents
-                .entry(document)
-                .or_insert_with(|| Stored { revision: revision.clone(), chunks, found: 0 });
+            let stored =
+                documents.entry(document).or_insert_with(|| Stored { revision: revision.clone(), chunks, found: 0 });
             stored.found += 1;
             if stored.revision != revision || stored.chunks != chunks {
                 stored.revision = None;

@@ -124,9 +124,7 @@ impl Connection {
             made += 1;
             let outcome = match tokio::time::timeout(settings.timeout, attempt()).await {
                 Ok(outcome) => outcome,
-                Err(_) => {
-                    Err(Status::deadline_exceeded(format!("no answer in {} s", settings.timeout.as_secs_f64())))
-                }
+                Err(_) => Err(Status::deadline_exceeded(format!("no answer in {} s", settings.timeout.as_secs_f64()))),
             };
             let status = match outcome {
                 Ok(response) => return Ok(response.into_inner()),
@@ -207,8 +205,7 @@ impl Drop for Connection {
 
 fn endpoint(target: &Target) -> Result<Endpoint, Error> {
     let settings = &target.settings;
-    let setup =
-        |reason: String| Error::Setup { what: format!("the connection to {}", target.address()), reason };
+    let setup = |reason: String| Error::Setup { what: format!("the connection to {}", target.address()), reason };
     let tls = settings.tls || settings.ca.is_some();
     let uri = format!("{}://{}", if tls { "https" } else { "http" }, target.address());
     let endpoint = Endpoint::from_shared(uri)
@@ -224,8 +221,10 @@ fn endpoint(target: &Target) -> Result<Endpoint, Error> {
     let config = match &settings.ca {
         None => ClientTlsConfig::new().with_native_roots(),
         Some(path) => {
-            let pem = std::fs::read(path)
-                .map_err(|e| Error::Setup { what: format!("the certificate {}", path.display()), reason: e.to_string() })?;
+            let pem = std::fs::read(path).map_err(|e| Error::Setup {
+                what: format!("the certificate {}", path.display()),
+                reason: e.to_string(),
+            })?;
             ClientTlsConfig::new().ca_certificate(Certificate::from_pem(pem))
         }
     };

@@ -70,12 +70,7 @@ impl Store {
         Ok(ranked)
     }
 
-    fn nearest(
-        &self,
-        vector: &VectorInput,
-        using: &str,
-        candidate: impl Fn(&Key) -> bool,
-    ) -> Result<Ranked, Status> {
+    fn nearest(&self, vector: &VectorInput, using: &str, candidate: impl Fn(&Key) -> bool) -> Result<Ranked, Status> {
         let points = self.points.iter().filter(|(key, _)| candidate(key));
         match &vector.variant {
             Some(vector_input::Variant::Dense(query)) => {

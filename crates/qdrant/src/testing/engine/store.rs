@@ -4,12 +4,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use qdrant_client::qdrant::points_selector::PointsSelectorOneOf;
 use qdrant_client::qdrant::{
-    CollectionConfig, CollectionInfo, CollectionParams, CollectionStatus, CreateCollection,
-    CreateFieldIndexCollection, DenseVector, Distance, FieldType, Filter, GetPoints, Modifier, NamedVectorsOutput,
-    OptimizerStatus, PayloadSchemaInfo, PayloadSchemaType, PointId, PointStruct, PointsSelector, RetrievedPoint,
-    ScrollPoints, SparseVector, Value, VectorOutput, VectorsOutput, WithPayloadSelector, WithVectorsSelector,
-    point_id, vector, vector_output, vectors, vectors_config, vectors_output, with_payload_selector,
-    with_vectors_selector,
+    CollectionConfig, CollectionInfo, CollectionParams, CollectionStatus, CreateCollection, CreateFieldIndexCollection,
+    DenseVector, Distance, FieldType, Filter, GetPoints, Modifier, NamedVectorsOutput, OptimizerStatus,
+    PayloadSchemaInfo, PayloadSchemaType, PointId, PointStruct, PointsSelector, RetrievedPoint, ScrollPoints,
+    SparseVector, Value, VectorOutput, VectorsOutput, WithPayloadSelector, WithVectorsSelector, point_id, vector,
+    vector_output, vectors, vectors_config, vectors_output, with_payload_selector, with_vectors_selector,
 };
 use tonic::Status;
 use uuid::Uuid;
@@ -95,6 +94,7 @@ impl Store {
         format!("{:?}", self.request)
     }
 
+    #[allow(deprecated, reason = "our own side fills the old field")]
     pub fn info(&self) -> CollectionInfo {
         let request = &self.request;
         let schema = self.indexes.iter().map(|(field, kind)| {
@@ -290,10 +290,7 @@ pub(super) fn sparse_vector(sparse: &SparseVector) -> Result<BTreeMap<u32, f32>,
 }
 
 /// The fields of the payload that were asked for; none where nothing was said.
-pub(super) fn payload(
-    mut all: HashMap<String, Value>,
-    which: Option<&WithPayloadSelector>,
-) -> HashMap<String, Value> {
+pub(super) fn payload(mut all: HashMap<String, Value>, which: Option<&WithPayloadSelector>) -> HashMap<String, Value> {
     match which.and_then(|which| which.selector_options.as_ref()) {
         None | Some(with_payload_selector::SelectorOptions::Enable(false)) => all.clear(),
         Some(with_payload_selector::SelectorOptions::Enable(true)) => {}
@@ -315,11 +312,11 @@ fn vectors(stored: &Stored, which: Option<&WithVectorsSelector>) -> Option<Vecto
     };
     let wanted = |name: &String| wanted.is_none_or(|names| names.contains(name));
     #[allow(deprecated, reason = "the old fields must be given a value, and stay empty")]
-    let output =
-        |vector| VectorOutput { data: Vec::new(), indices: None, vectors_count: None, vector: Some(vector) };
-    let dense = stored.dense.iter().filter(|(name, _)| wanted(name)).map(|(name, data)| {
-        (name.clone(), output(vector_output::Vector::Dense(DenseVector { data: data.clone() })))
-    });
+    let output = |vector| VectorOutput { data: Vec::new(), indices: None, vectors_count: None, vector: Some(vector) };
+    let dense =
+        stored.dense.iter().filter(|(name, _)| wanted(name)).map(|(name, data)| {
+            (name.clone(), output(vector_output::Vector::Dense(DenseVector { data: data.clone() })))
+        });
     let sparse = stored.sparse.iter().filter(|(name, _)| wanted(name)).map(|(name, entries)| {
         let (indices, values) = entries.iter().unzip();
         (name.clone(), output(vector_output::Vector::Sparse(SparseVector { values, indices })))

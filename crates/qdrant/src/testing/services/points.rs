@@ -36,8 +36,7 @@ impl Points for Shared {
     async fn delete(&self, request: Request<DeletePoints>) -> Result<Response<PointsOperationResponse>, Status> {
         let started = Instant::now();
         let DeletePoints { collection_name, points, .. } = request.into_inner();
-        let delete =
-            |half: bool| self.engine.delete(&collection_name, points.as_ref(), half).map(|()| done(started));
+        let delete = |half: bool| self.engine.delete(&collection_name, points.as_ref(), half).map(|()| done(started));
         self.serve(Call::Delete, || delete(false), || delete(true)).await
     }
 
