@@ -9,8 +9,9 @@ use crate::{Collection, Error, Record, Target};
 /// A collection that is built anew beside the one that is being searched, and takes its place in one step.
 ///
 /// The collections behind the alias `NAME` are called `NAME-1`, `NAME-2` and so on. A rebuild that was interrupted is
-/// taken up again: the newest one that was never published, where it was begun with the same record. Many workers may
-/// take part; one of them publishes when all are done.
+/// taken up again: the newest one that was never published, where it was begun with the same record; it may hold
+/// documents that are gone from the source since, which [`Collection::documents`] lists. Many workers may take part; one
+/// of them publishes when all are done.
 pub struct Rebuild {
     next: Collection,
     number: u64,

@@ -40,7 +40,7 @@ pub(crate) struct Found {
 /// The collection that an alias stands for; nothing where there is no such alias.
 pub(crate) async fn resolve(connection: &Connection, alias: &str) -> Result<Option<String>, Error> {
     let response = connection
-        .call("listing the aliases", Purpose::Load, || {
+        .call("listing the aliases", Purpose::Read, || {
             let mut client = connection.collections.clone();
             async move { client.list_aliases(ListAliasesRequest {}).await }
         })
@@ -52,7 +52,7 @@ pub(crate) async fn resolve(connection: &Connection, alias: &str) -> Result<Opti
 pub(crate) async fn inspect(connection: &Connection, name: &str) -> Result<Option<Found>, Error> {
     const CALL: &str = "looking at the collection";
     let response = connection
-        .call(CALL, Purpose::Load, || {
+        .call(CALL, Purpose::Read, || {
             let mut client = connection.collections.clone();
             let request = GetCollectionInfoRequest { collection_name: name.to_owned() };
             async move {

@@ -145,7 +145,7 @@ impl Connection {
                         reason: reason(&status),
                         advice: match purpose {
                             Purpose::Load => "it goes on where it stopped",
-                            Purpose::Read => "nothing was changed",
+                            Purpose::Read => "nothing was lost",
                         },
                     });
                 }

@@ -23,8 +23,8 @@ pub(super) fn verdict(status: &Status) -> Verdict {
         // A server that lost one of its nodes says `internal` until another takes over.
         Code::Internal => Verdict::Again,
         // What is not the server's answer but the connection's end has a source: reset, broken, closed.
-        Code::Unknown | Code::Cancelled if status.source().is_some() => Verdict::Again,
-        // The connection's task was dropped together with the connection.
+        Code::Unknown if status.source().is_some() => Verdict::Again,
+        // The call went down together with its connection.
         Code::Cancelled => Verdict::Again,
         _ => Verdict::Refused,
     }

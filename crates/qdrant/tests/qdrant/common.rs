@@ -59,7 +59,7 @@ impl Place {
 impl Drop for Place {
     fn drop(&mut self) {
         if self.server.is_none() {
-            for name in 1..4 {
+            for name in 1..6 {
                 let target = Target::parse(&format!("{}-{name}", self.url)).unwrap();
                 if let Ok(collection) = Collection::open(&target) {
                     collection.delete().unwrap();

@@ -60,7 +60,8 @@ fn a_collection_is_made_once_whatever_happens_to_the_calls() {
             let collection = place.open();
             assert_eq!(collection.pinned(), "docs-1", "{call:?} {fault:?}");
             assert_eq!(place.server().collections(), ["docs-1"]);
-            assert_eq!(place.server().faults_left(), 0);
+            // A slow call is made once, the others until they succeed.
+            assert!(place.server().faults_left() < 2);
             // The indexes are there: filters would be refused without them.
             assert_eq!(collection.chunks_of("a.md").unwrap(), []);
         }
