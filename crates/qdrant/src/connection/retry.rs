@@ -60,7 +60,7 @@ pub(super) fn reason(status: &Status) -> String {
         Code::Unimplemented => "not known to the server",
         _ => "connection",
     };
-    let behind = status.source().map(|source| error_chain(source)).filter(|text| *text != message);
+    let behind = status.source().map(error_chain).filter(|text| *text != message);
     match behind {
         _ if message.is_empty() && status.source().is_none() => code.to_owned(),
         None => format!("{code}, {message}"),

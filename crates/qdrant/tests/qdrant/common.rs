@@ -88,7 +88,7 @@ pub fn words(text: &str, each: &mut dyn FnMut(&str)) {
 
 /// A bag of words in few dimensions, with a bit of place so that no two texts are quite alike.
 pub fn vector(text: &str) -> Vec<f32> {
-    let mut vector = vec![0.05_f32; DIMENSION];
+    let mut vector = [0.05_f32; DIMENSION];
     let mut place = 1.0;
     words(text, &mut |word| {
         let hash = pericope_qdrant::term_index(word) as usize;

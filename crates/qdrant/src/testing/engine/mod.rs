@@ -2,6 +2,7 @@
 
 mod filter;
 mod query;
+mod select;
 mod store;
 
 use std::collections::BTreeMap;

@@ -5,15 +5,14 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use qdrant_client::qdrant::points_selector::PointsSelectorOneOf;
 use qdrant_client::qdrant::{
     CollectionConfig, CollectionInfo, CollectionParams, CollectionStatus, CreateCollection, CreateFieldIndexCollection,
-    DenseVector, Distance, FieldType, Filter, GetPoints, Modifier, NamedVectorsOutput, OptimizerStatus,
-    PayloadSchemaInfo, PayloadSchemaType, PointId, PointStruct, PointsSelector, RetrievedPoint, ScrollPoints,
-    SparseVector, Value, VectorOutput, VectorsOutput, WithPayloadSelector, WithVectorsSelector, point_id, vector,
-    vector_output, vectors, vectors_config, vectors_output, with_payload_selector, with_vectors_selector,
+    Distance, FieldType, Filter, GetPoints, Modifier, OptimizerStatus, PayloadSchemaInfo, PayloadSchemaType, PointId,
+    PointStruct, PointsSelector, RetrievedPoint, ScrollPoints, SparseVector, Value, WithPayloadSelector,
+    WithVectorsSelector, point_id, vector, vectors, vectors_config,
 };
 use tonic::Status;
 use uuid::Uuid;
 
-use super::filter;
+use super::{filter, select};
 
 /// The id of a point, in the order of a listing.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -128,7 +127,7 @@ impl Store {
                     write_consistency_factor: request.write_consistency_factor.or(Some(1)),
                     ..CollectionParams::default()
                 }),
-                quantization_config: request.quantization_config.clone(),
+                quantization_config: request.quantization_config,
                 metadata: request.metadata.clone(),
                 ..CollectionConfig::default()
             }),
@@ -253,8 +252,8 @@ impl Store {
         let stored = self.points.get(key).cloned().unwrap_or_default();
         RetrievedPoint {
             id: Some(key.to_id()),
-            vectors: self::vectors(&stored, vectors),
-            payload: self::payload(stored.payload, payload),
+            vectors: select::vectors(&stored, vectors),
+            payload: select::payload(stored.payload, payload),
             ..RetrievedPoint::default()
         }
     }
@@ -287,40 +286,4 @@ pub(super) fn sparse_vector(sparse: &SparseVector) -> Result<BTreeMap<u32, f32>,
         return Err(Status::invalid_argument("Validation error: indices must be unique"));
     }
     Ok(entries)
-}
-
-/// The fields of the payload that were asked for; none where nothing was said.
-pub(super) fn payload(mut all: HashMap<String, Value>, which: Option<&WithPayloadSelector>) -> HashMap<String, Value> {
-    match which.and_then(|which| which.selector_options.as_ref()) {
-        None | Some(with_payload_selector::SelectorOptions::Enable(false)) => all.clear(),
-        Some(with_payload_selector::SelectorOptions::Enable(true)) => {}
-        Some(with_payload_selector::SelectorOptions::Include(list)) => {
-            all.retain(|field, _| list.fields.contains(field));
-        }
-        Some(with_payload_selector::SelectorOptions::Exclude(list)) => {
-            all.retain(|field, _| !list.fields.contains(field));
-        }
-    }
-    all
-}
-
-fn vectors(stored: &Stored, which: Option<&WithVectorsSelector>) -> Option<VectorsOutput> {
-    let wanted = match which?.selector_options.as_ref()? {
-        with_vectors_selector::SelectorOptions::Enable(false) => return None,
-        with_vectors_selector::SelectorOptions::Enable(true) => None,
-        with_vectors_selector::SelectorOptions::Include(list) => Some(&list.names),
-    };
-    let wanted = |name: &String| wanted.is_none_or(|names| names.contains(name));
-    #[allow(deprecated, reason = "the old fields must be given a value, and stay empty")]
-    let output = |vector| VectorOutput { data: Vec::new(), indices: None, vectors_count: None, vector: Some(vector) };
-    let dense =
-        stored.dense.iter().filter(|(name, _)| wanted(name)).map(|(name, data)| {
-            (name.clone(), output(vector_output::Vector::Dense(DenseVector { data: data.clone() })))
-        });
-    let sparse = stored.sparse.iter().filter(|(name, _)| wanted(name)).map(|(name, entries)| {
-        let (indices, values) = entries.iter().unzip();
-        (name.clone(), output(vector_output::Vector::Sparse(SparseVector { values, indices })))
-    });
-    let named = NamedVectorsOutput { vectors: dense.chain(sparse).collect() };
-    Some(VectorsOutput { vectors_options: Some(vectors_output::VectorsOptions::Vectors(named)) })
 }
