@@ -1,0 +1,247 @@
+//! One connection to a server, and calls that are made again where that may help.
+
+mod block;
+mod retry;
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use qdrant_client::qdrant::collections_client::CollectionsClient;
+use qdrant_client::qdrant::points_client::PointsClient;
+use qdrant_client::qdrant::qdrant_client::QdrantClient;
+use qdrant_client::qdrant::{HealthCheckRequest, PointsOperationResponse, UpdateStatus};
+use tokio::runtime::{Builder, Handle, Runtime};
+use tonic::metadata::{Ascii, MetadataValue};
+use tonic::service::Interceptor;
+use tonic::service::interceptor::InterceptedService;
+use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint};
+use tonic::{Code, Request, Response, Status};
+
+pub(crate) use self::block::block_on;
+use self::retry::{Verdict, reason, retry_after, verdict};
+use crate::{Error, Target};
+
+/// Threads that serve the sockets; the work on both sides of them is done elsewhere.
+const THREADS: usize = 2;
+
+/// What every call goes through.
+pub(crate) type Service = InterceptedService<Channel, Key>;
+
+/// What running the program again does.
+#[derive(Clone, Copy)]
+pub(crate) enum Purpose {
+    /// It writes, and takes up where it was.
+    Load,
+    /// It reads.
+    Read,
+}
+
+/// Puts the API key into each call.
+#[derive(Clone)]
+pub(crate) struct Key(Option<MetadataValue<Ascii>>);
+
+impl Interceptor for Key {
+    fn call(&mut self, mut request: Request<()>) -> Result<Request<()>, Status> {
+        if let Some(key) = &self.0 {
+            request.metadata_mut().insert("api-key", key.clone());
+        }
+        Ok(request)
+    }
+}
+
+/// One HTTP/2 connection, made at the first call and again whenever it is lost, and the threads that serve it.
+pub(crate) struct Connection {
+    pub target: Target,
+    pub points: PointsClient<Service>,
+    pub collections: CollectionsClient<Service>,
+    health: QdrantClient<Service>,
+    /// Nothing only while it is being dropped.
+    runtime: Option<Runtime>,
+    handle: Handle,
+}
+
+impl Connection {
+    /// Prepares the connection. Nothing is sent yet.
+    pub fn new(target: &Target) -> Result<Arc<Self>, Error> {
+        let setup = |what: &str, reason: String| Error::Setup { what: what.to_owned(), reason };
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(THREADS)
+            .thread_name("pericope-qdrant")
+            .enable_all()
+            .build()
+            .map_err(|e| setup("the threads of the connection", e.to_string()))?;
+        let endpoint = endpoint(target)?;
+        let handle = runtime.handle().clone();
+        let channel = {
+            let _inside = handle.enter();
+            endpoint.connect_lazy()
+        };
+        let key = match &target.key {
+            None => None,
+            Some(key) => {
+                let mut value: MetadataValue<Ascii> =
+                    key.parse().map_err(|_| setup("the API key", "it is not plain ASCII".to_owned()))?;
+                value.set_sensitive(true);
+                Some(value)
+            }
+        };
+        let service = InterceptedService::new(channel, Key(key));
+        Ok(Arc::new(Self {
+            target: target.clone(),
+            points: PointsClient::new(service.clone()).max_decoding_message_size(usize::MAX),
+            collections: CollectionsClient::new(service.clone()),
+            health: QdrantClient::new(service),
+            runtime: Some(runtime),
+            handle,
+        }))
+    }
+
+    pub fn handle(&self) -> &Handle {
+        &self.handle
+    }
+
+    /// Waits for a call. May be used anywhere, but blocks the thread: not for the threads of an async runtime.
+    pub fn wait<F: Future>(&self, call: F) -> F::Output {
+        let _inside = self.handle.enter();
+        block_on(call)
+    }
+
+    /// Makes a call until it succeeds, is refused, or has failed too often.
+    pub async fn call<T, F>(
+        &self,
+        name: &'static str,
+        purpose: Purpose,
+        mut attempt: impl FnMut() -> F,
+    ) -> Result<T, Error>
+    where
+        F: Future<Output = Result<Response<T>, Status>>,
+    {
+        let settings = &self.target.settings;
+        let attempts = settings.retries.saturating_add(1);
+        let mut made = 0;
+        loop {
+            made += 1;
+            let outcome = match tokio::time::timeout(settings.timeout, attempt()).await {
+                Ok(outcome) => outcome,
+                Err(_) => Err(Status::deadline_exceeded(format!("no answer in {} s", settings.timeout.as_secs_f64()))),
+            };
+            let status = match outcome {
+                Ok(response) => return Ok(response.into_inner()),
+                Err(status) => status,
+            };
+            match verdict(&status) {
+                Verdict::Refused => return Err(self.refusal(name, &status)),
+                Verdict::Again if made < attempts => {
+                    let longest = retry::longest_wait(settings.backoff, settings.max_backoff, made);
+                    let wait = longest.mul_f64(rand::random::<f64>()).max(retry_after(&status));
+                    tokio::time::sleep(wait).await;
+                }
+                Verdict::Again => {
+                    return Err(Error::GaveUp {
+                        call: name,
+                        attempts: made,
+                        address: self.target.address(),
+                        reason: reason(&status),
+                        advice: match purpose {
+                            Purpose::Load => "it goes on where it stopped",
+                            Purpose::Read => "nothing was lost",
+                        },
+                    });
+                }
+            }
+        }
+    }
+
+    /// Makes a call that changes points, until the server says that it has been done.
+    pub async fn update<F>(&self, name: &'static str, mut attempt: impl FnMut() -> F) -> Result<(), Error>
+    where
+        F: Future<Output = Result<Response<PointsOperationResponse>, Status>>,
+    {
+        let attempt = || {
+            let call = attempt();
+            async move {
+                let response = call.await?;
+                // Anything else was put off or dropped by a copy that is behind; all our calls may be made again.
+                match response.get_ref().result.as_ref().map(|result| result.status()) {
+                    Some(UpdateStatus::Completed) => Ok(response),
+                    other => Err(Status::aborted(format!("the update was not completed ({other:?})"))),
+                }
+            }
+        };
+        self.call(name, Purpose::Load, attempt).await.map(drop)
+    }
+
+    /// What the server says its version is.
+    pub async fn version(&self) -> Result<String, Error> {
+        let reply = self
+            .call("asking for the server's version", Purpose::Read, || {
+                let mut client = self.health.clone();
+                async move { client.health_check(HealthCheckRequest {}).await }
+            })
+            .await?;
+        Ok(reply.version)
+    }
+
+    fn refusal(&self, call: &'static str, status: &Status) -> Error {
+        let (address, reason) = (self.target.address(), reason(status));
+        match status.code() {
+            Code::Unauthenticated | Code::PermissionDenied => {
+                Error::Key { address, given: self.target.key.is_some(), reason }
+            }
+            _ => Error::Refused { call, address, reason },
+        }
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        // Dropping a runtime waits for it, which a task of its own, or of another runtime, must not do.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+fn endpoint(target: &Target) -> Result<Endpoint, Error> {
+    let settings = &target.settings;
+    let setup = |reason: String| Error::Setup { what: format!("the connection to {}", target.address()), reason };
+    let tls = settings.tls || settings.ca.is_some();
+    let uri = format!("{}://{}", if tls { "https" } else { "http" }, target.address());
+    let endpoint = Endpoint::from_shared(uri)
+        .and_then(|endpoint| endpoint.user_agent(concat!("pericope/", env!("CARGO_PKG_VERSION"))))
+        .map_err(|e| setup(e.to_string()))?
+        .connect_timeout(settings.connect_timeout)
+        .http2_keep_alive_interval(Duration::from_secs(30))
+        .keep_alive_timeout(Duration::from_secs(20))
+        .tcp_nodelay(true);
+    if !tls {
+        return Ok(endpoint);
+    }
+    let config = match &settings.ca {
+        None => ClientTlsConfig::new().with_native_roots(),
+        Some(path) => {
+            let pem = std::fs::read(path).map_err(|e| Error::Setup {
+                what: format!("the certificate {}", path.display()),
+                reason: e.to_string(),
+            })?;
+            ClientTlsConfig::new().ca_certificate(Certificate::from_pem(pem))
+        }
+    };
+    endpoint.tls_config(config).map_err(|e| setup(error_chain(&e)))
+}
+
+/// An error and what is behind it, on one line.
+pub(crate) fn error_chain(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    let mut next = Some(error);
+    while let Some(error) = next {
+        let text = error.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+        // Layers that repeat what is below them add nothing.
+        if !parts.iter().any(|part| part.contains(&text)) {
+            parts.push(text);
+        }
+        next = error.source();
+    }
+    parts.join(": ")
+}

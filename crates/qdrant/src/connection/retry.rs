@@ -1,0 +1,119 @@
+//! Which failures may pass, and how long to wait for that.
+
+use std::error::Error;
+use std::time::Duration;
+
+use tonic::{Code, Status};
+
+use super::error_chain;
+
+/// What a failure means for the call. All our calls may be made twice: ids are given by the content, and what is
+/// deleted is named.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// It may work the next time.
+    Again,
+    /// It never will.
+    Refused,
+}
+
+pub(super) fn verdict(status: &Status) -> Verdict {
+    match status.code() {
+        Code::Unavailable | Code::DeadlineExceeded | Code::ResourceExhausted | Code::Aborted => Verdict::Again,
+        // A server that lost one of its nodes says `internal` until another takes over.
+        Code::Internal => Verdict::Again,
+        // What is not the server's answer but the connection's end has a source: reset, broken, closed.
+        Code::Unknown if status.source().is_some() => Verdict::Again,
+        // The call went down together with its connection.
+        Code::Cancelled => Verdict::Again,
+        _ => Verdict::Refused,
+    }
+}
+
+/// The longest wait before the next attempt after `made` of them: `backoff * 2^(made - 1)`, at most `most`. The wait
+/// itself is drawn from 0 to this, so that many workers do not come back at the same moment.
+pub(super) fn longest_wait(backoff: Duration, most: Duration, made: u32) -> Duration {
+    let factor = 2_u32.saturating_pow(made.saturating_sub(1).min(31));
+    backoff.saturating_mul(factor).min(most)
+}
+
+/// How long the server asks to be left alone.
+pub(super) fn retry_after(status: &Status) -> Duration {
+    let seconds = status.metadata().get("retry-after").and_then(|value| value.to_str().ok()?.parse().ok());
+    Duration::from_secs(seconds.unwrap_or(0).min(600))
+}
+
+/// What happened, on one line, for the user.
+pub(super) fn reason(status: &Status) -> String {
+    let message = status.message().split_whitespace().collect::<Vec<_>>().join(" ");
+    let code = match status.code() {
+        Code::Unavailable => "unavailable",
+        Code::DeadlineExceeded => "timeout",
+        Code::ResourceExhausted => "too busy",
+        Code::Aborted => "aborted",
+        Code::Internal => "internal error",
+        Code::InvalidArgument => "invalid request",
+        Code::NotFound => "not found",
+        Code::AlreadyExists => "already exists",
+        Code::Unauthenticated => "not authenticated",
+        Code::PermissionDenied => "permission denied",
+        Code::Unimplemented => "not known to the server",
+        _ => "connection",
+    };
+    let behind = status.source().map(error_chain).filter(|text| *text != message);
+    match behind {
+        _ if message.is_empty() && status.source().is_none() => code.to_owned(),
+        None => format!("{code}, {message}"),
+        Some(behind) if message.is_empty() || behind.starts_with(&message) => format!("{code}, {behind}"),
+        Some(behind) => format!("{code}, {message}: {behind}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn what_may_pass_is_tried_again_and_what_never_will_is_not() {
+        for code in [Code::Unavailable, Code::DeadlineExceeded, Code::ResourceExhausted, Code::Aborted] {
+            assert_eq!(verdict(&Status::new(code, "")), Verdict::Again, "{code:?}");
+        }
+        for code in [
+            Code::InvalidArgument,
+            Code::Unauthenticated,
+            Code::PermissionDenied,
+            Code::NotFound,
+            Code::AlreadyExists,
+            Code::Unimplemented,
+            Code::Unknown,
+        ] {
+            assert_eq!(verdict(&Status::new(code, "")), Verdict::Refused, "{code:?}");
+        }
+        let reset = std::io::Error::new(std::io::ErrorKind::ConnectionReset, "reset by peer");
+        let status = Status::from_error(Box::new(reset));
+        assert_eq!((status.code(), verdict(&status)), (Code::Unknown, Verdict::Again));
+    }
+
+    #[test]
+    fn waits_double_up_to_the_most() {
+        let wait = |made| longest_wait(Duration::from_millis(250), Duration::from_secs(15), made).as_secs_f64();
+        assert_eq!([1, 2, 3, 6, 7, 1000].map(wait), [0.25, 0.5, 1.0, 8.0, 15.0, 15.0]);
+    }
+
+    #[test]
+    fn the_server_may_ask_for_longer() {
+        let mut status = Status::resource_exhausted("slow down");
+        assert_eq!(retry_after(&status), Duration::ZERO);
+        status.metadata_mut().insert("retry-after", "7".parse().unwrap());
+        assert_eq!(retry_after(&status), Duration::from_secs(7));
+        status.metadata_mut().insert("retry-after", "Wed, 21 Oct 2015".parse().unwrap());
+        assert_eq!(retry_after(&status), Duration::ZERO);
+    }
+
+    #[test]
+    fn reasons_are_one_line() {
+        assert_eq!(reason(&Status::unavailable("not\nnow")), "unavailable, not now");
+        assert_eq!(reason(&Status::aborted("")), "aborted");
+    }
+}

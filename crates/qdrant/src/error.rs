@@ -1,0 +1,175 @@
+/// Why a collection could not be opened, written or searched. Every message is one line that says what to do, where
+/// something can be done.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// An address that is none.
+    #[error("`{url}` is no Qdrant address: {reason}; write qdrant://HOST:PORT/COLLECTION")]
+    Target {
+        /// What was given, without a key.
+        url: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A setting that does not exist, or has no such value.
+    #[error("setting `{key}={value}`: {reason}")]
+    Setting {
+        /// Its name.
+        key: String,
+        /// The value that was given.
+        value: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The server did not do what was asked, although it was asked several times.
+    #[error(
+        "{call} failed {attempts} times at {address}: {reason}; is the server up? Run it again when it is: {advice}"
+    )]
+    GaveUp {
+        /// What was asked.
+        call: &'static str,
+        /// How often.
+        attempts: u32,
+        /// `host:port`.
+        address: String,
+        /// What happened the last time.
+        reason: String,
+        /// What running it again does.
+        advice: &'static str,
+    },
+    /// The server said no, and would say it again.
+    #[error("{call} was refused by {address}: {reason}")]
+    Refused {
+        /// What was asked.
+        call: &'static str,
+        /// `host:port`.
+        address: String,
+        /// The server's words.
+        reason: String,
+    },
+    /// The server wants another API key, or one at all.
+    #[error("{address} does not accept {}: {reason}; set PERICOPE_QDRANT_API_KEY or QDRANT_API_KEY", if *given { "the API key" } else { "a call without an API key" })]
+    Key {
+        /// `host:port`.
+        address: String,
+        /// Whether a key was sent.
+        given: bool,
+        /// The server's words.
+        reason: String,
+    },
+    /// There is no such collection.
+    #[error(
+        "there is no collection `{collection}` at {address}; `pericope index PATH --into qdrant://{address}/{collection}` makes one"
+    )]
+    NoCollection {
+        /// Its name.
+        collection: String,
+        /// `host:port`.
+        address: String,
+    },
+    /// The collection was made by something else.
+    #[error(
+        "the collection `{collection}` at {address} (server {version}) does not say what it was built with: another program made it, or the server is older than 1.16; name another collection"
+    )]
+    NotOurs {
+        /// Its name.
+        collection: String,
+        /// `host:port`.
+        address: String,
+        /// The server's version.
+        version: String,
+    },
+    /// The collection was written in another format.
+    #[error(
+        "the collection `{collection}` has format {found}, this program reads {known}; index again with `--rebuild`"
+    )]
+    Format {
+        /// Its name.
+        collection: String,
+        /// The collection's format.
+        found: String,
+        /// What this program reads and writes.
+        known: u32,
+    },
+    /// The collection was made with another segmenter, embedder, tokenizer or option.
+    #[error(
+        "the collection `{collection}` was built with {what} `{found}`, not `{asked}`; name another collection or use `--rebuild`"
+    )]
+    Mismatch {
+        /// Its name.
+        collection: String,
+        /// What differs.
+        what: String,
+        /// The collection's value.
+        found: String,
+        /// The caller's value.
+        asked: String,
+    },
+    /// A rebuild of a collection that is no alias.
+    #[error(
+        "`{collection}` at {address} is a collection, not an alias, so that a rebuild cannot take its place; index into another name"
+    )]
+    NotAnAlias {
+        /// Its name.
+        collection: String,
+        /// `host:port`.
+        address: String,
+    },
+    /// A vector that is not of the collection's length, or not there.
+    #[error("{what} has {found} dimensions, the collection `{collection}` {expected}")]
+    Dimension {
+        /// What has it: a chunk or the query.
+        what: String,
+        /// Its collection.
+        collection: String,
+        /// How many it has.
+        found: usize,
+        /// How many there should be.
+        expected: usize,
+    },
+    /// A point that cannot be stored.
+    #[error("chunk {ordinal} of `{document}`: {reason}")]
+    BadPoint {
+        /// Id of its document.
+        document: String,
+        /// Its place.
+        ordinal: u64,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Dense search on a collection without vectors.
+    #[error(
+        "the collection `{collection}` was built without an embedder, so it knows no dense search; use `--mode bm25`"
+    )]
+    NoVectors {
+        /// Its name.
+        collection: String,
+    },
+    /// Dense search without the query's vector.
+    #[error("{mode} search needs the query's vector, made by the embedder that the collection was built with")]
+    NoQueryVector {
+        /// The mode that was asked for.
+        mode: crate::Mode,
+    },
+    /// An answer that does not hold what it should.
+    #[error("{call}: {address} answered {reason}")]
+    Answer {
+        /// What was asked.
+        call: &'static str,
+        /// `host:port`.
+        address: String,
+        /// What is wrong with the answer.
+        reason: String,
+    },
+    /// An earlier batch was not stored.
+    #[error("an earlier write failed, so that nothing more is written; open a new writer")]
+    Poisoned,
+    /// The runtime or the connection could not be set up.
+    #[error("{what}: {reason}")]
+    Setup {
+        /// What could not be set up.
+        what: String,
+        /// Why.
+        reason: String,
+    },
+}

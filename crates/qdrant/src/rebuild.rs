@@ -1,0 +1,138 @@
+use std::sync::Arc;
+
+use qdrant_client::qdrant::ListCollectionsRequest;
+
+use crate::collection::{Found, change_alias, create, delete, expect_dimension, inspect, resolve};
+use crate::connection::{Connection, Purpose};
+use crate::{Collection, Error, Record, Target};
+
+/// A collection that is built anew beside the one that is being searched, and takes its place in one step.
+///
+/// The collections behind the alias `NAME` are called `NAME-1`, `NAME-2` and so on. A rebuild that was interrupted is
+/// taken up again: the newest one that was never published, where it was begun with the same record; it may hold
+/// documents that are gone from the source since, which [`Collection::documents`] lists. Many workers may take part; one
+/// of them publishes when all are done.
+pub struct Rebuild {
+    next: Collection,
+    number: u64,
+}
+
+impl Rebuild {
+    /// Begins a rebuild, or takes one up.
+    ///
+    /// # Errors
+    /// [`Error::NotAnAlias`] where the name is a collection's own; [`Error::Dimension`], and what the server says, as
+    /// in [`Collection::open_or_create`].
+    pub fn begin(target: &Target, record: &Record) -> Result<Self, Error> {
+        let connection = Connection::new(target)?;
+        connection.wait(async {
+            expect_dimension(target, record)?;
+            let name = &target.collection;
+            let current = resolve(&connection, name).await?;
+            let existing = numbers(&connection, name).await?;
+            if current.is_none() && list(&connection).await?.contains(name) {
+                let address = target.address();
+                return Err(Error::NotAnAlias { collection: name.clone(), address });
+            }
+            let published = current.as_deref().and_then(|current| number_of(name, current)).unwrap_or(0);
+            let newest = existing.iter().copied().max().unwrap_or(0);
+            let unfinished = match newest > published {
+                true => ours(&connection, &title(name, newest)).await?,
+                false => None,
+            };
+            let number = match unfinished {
+                Some(found) if found.record.expect(name, record).is_ok() => newest,
+                _ => newest.max(published) + 1,
+            };
+            let pinned = title(name, number);
+            create(&connection, &pinned, record).await?;
+            let found = Collection::expect(&connection, &pinned, record).await?;
+            Ok(Self { next: Collection::new(&connection, name, &pinned, found), number })
+        })
+    }
+
+    /// The collection that is being built: to write into. A search on it follows the alias, to the published one.
+    #[must_use]
+    pub fn collection(&self) -> &Collection {
+        &self.next
+    }
+
+    /// Makes the alias stand for the new collection, and deletes the older ones where `drop_old` is set. The writers
+    /// must have been flushed.
+    ///
+    /// # Errors
+    /// What the server says. An alias that could not be switched stands for what it stood for before.
+    pub fn publish(self, drop_old: bool) -> Result<Collection, Error> {
+        let Self { next, number } = self;
+        let connection = Arc::clone(&next.connection);
+        connection.wait(async {
+            // Asked again: somebody else may have published in between.
+            let before = resolve(&connection, &next.name).await?;
+            change_alias(&connection, &next.name, before.as_deref(), &next.pinned).await?;
+            if drop_old {
+                for old in numbers(&connection, &next.name).await?.into_iter().filter(|&old| old < number) {
+                    let old = title(&next.name, old);
+                    if ours(&connection, &old).await?.is_some() {
+                        delete(&connection, &old).await?;
+                    }
+                }
+            }
+            Ok(())
+        })?;
+        Ok(next)
+    }
+
+    /// Deletes what has been built.
+    ///
+    /// # Errors
+    /// What the server says.
+    pub fn abandon(self) -> Result<(), Error> {
+        let connection = Arc::clone(&self.next.connection);
+        connection.wait(delete(&connection, &self.next.pinned))
+    }
+}
+
+fn title(name: &str, number: u64) -> String {
+    format!("{name}-{number}")
+}
+
+fn number_of(name: &str, collection: &str) -> Option<u64> {
+    let digits = collection.strip_prefix(name)?.strip_prefix('-')?;
+    // `007` and `+7` are names that somebody else gave.
+    digits.parse().ok().filter(|number: &u64| number.to_string() == digits)
+}
+
+async fn list(connection: &Connection) -> Result<Vec<String>, Error> {
+    let response = connection
+        .call("listing the collections", Purpose::Load, || {
+            let mut client = connection.collections.clone();
+            async move { client.list(ListCollectionsRequest {}).await }
+        })
+        .await?;
+    Ok(response.collections.into_iter().map(|collection| collection.name).collect())
+}
+
+async fn numbers(connection: &Connection, name: &str) -> Result<Vec<u64>, Error> {
+    Ok(list(connection).await?.iter().filter_map(|collection| number_of(name, collection)).collect())
+}
+
+/// The collection of that name, if it is one of ours and in our format: what others made is left alone.
+async fn ours(connection: &Connection, collection: &str) -> Result<Option<Found>, Error> {
+    match inspect(connection, collection).await {
+        Err(Error::NotOurs { .. } | Error::Format { .. }) => Ok(None),
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_our_own_names_are_counted() {
+        assert_eq!(number_of("docs", "docs-12"), Some(12));
+        for other in ["docs", "docs-", "docs-007", "docs-+7", "docs-x", "docs-1-2", "documents-1"] {
+            assert_eq!(number_of("docs", other), None, "{other}");
+        }
+    }
+}
