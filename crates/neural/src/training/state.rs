@@ -5,6 +5,7 @@ use candle_core::{Device, Tensor, Var};
 use serde::{Deserialize, Serialize};
 
 use super::adamw::{AdamW, Moments};
+use super::events::Validation;
 use super::options::{Options, TrainError};
 use crate::models::ModelError;
 
@@ -22,6 +23,11 @@ pub(super) struct Progress {
     pub(super) stale: usize,
     /// The loss of every step.
     pub(super) losses: Vec<f32>,
+    /// The loss of every batch of questions.
+    #[serde(default)]
+    pub(super) question_losses: Vec<f32>,
+    #[serde(default)]
+    pub(super) validations: Vec<Validation>,
     pub(super) seconds: f64,
 }
 
@@ -29,19 +35,33 @@ impl Progress {
     /// Nothing is done yet.
     pub(super) fn new(fingerprint: &str, options: &Options) -> Self {
         let (fingerprint, options) = (fingerprint.to_owned(), options.clone());
-        Self { fingerprint, options, step: 0, best: None, stale: 0, losses: Vec::new(), seconds: 0.0 }
+        Self {
+            fingerprint,
+            options,
+            step: 0,
+            best: None,
+            stale: 0,
+            losses: Vec::new(),
+            question_losses: Vec::new(),
+            validations: Vec::new(),
+            seconds: 0.0,
+        }
     }
 
-    /// Takes note of a validation; true where it is the best so far.
-    pub(super) fn better(&mut self, score: f64) -> bool {
-        let best = self.best.is_none_or(|(before, _)| score > before);
-        if best {
+    /// True where a validation's score is the best so far.
+    pub(super) fn better(&self, score: f64) -> bool {
+        self.best.is_none_or(|(before, _)| score > before)
+    }
+
+    /// Takes note of a validation and of the score that it goes by.
+    pub(super) fn note(&mut self, validation: &Validation, score: f64) {
+        if validation.best {
             self.best = Some((score, self.step));
             self.stale = 0;
         } else {
             self.stale += 1;
         }
-        best
+        self.validations.push(validation.clone());
     }
 }
 
@@ -68,8 +88,7 @@ pub(super) fn save(
     let text = serde_json::to_string(&(progress, steps)).map_err(|e| unusable(path, &e))?;
     let bytes = safetensors::serialize(tensors, Some(HashMap::from([(KEY.to_owned(), text)])));
     let bytes = bytes.map_err(|e| unusable(path, &e))?;
-    let unfinished = path.with_extension("unfinished");
-    std::fs::write(&unfinished, bytes).and_then(|()| std::fs::rename(&unfinished, path)).map_err(io)
+    crate::files::replace(path, &bytes).map_err(io)
 }
 
 /// What [`save`] wrote: the progress, the variables' values, the optimizer. `None` where there is no file.
