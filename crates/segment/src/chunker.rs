@@ -205,12 +205,7 @@ impl Chunker {
         if document.is_empty() { Ok(None) } else { self.segmenter.cut(document).map(Some) }
     }
 
-    fn own_spans(
-        &self,
-        document: &Document,
-        cuts: Option<Cuts>,
-        ruler: &Ruler<'_>,
-    ) -> Result<Vec<Span>, SegmentError> {
+    fn own_spans(&self, document: &Document, cuts: Option<Cuts>, ruler: &Ruler<'_>) -> Result<Vec<Span>, SegmentError> {
         cuts.map_or_else(|| Ok(Vec::new()), |cuts| self.policy.own_spans(document, &cuts, ruler))
     }
 }
@@ -269,8 +264,7 @@ mod tests {
     #[test]
     fn documents_are_cut_together_as_they_are_alone() {
         let calls = Arc::new(AtomicUsize::new(0));
-        let chunker =
-            Chunker::new(Box::new(Threes(Arc::clone(&calls))), SizePolicy::default(), Arc::new(WordCounter));
+        let chunker = Chunker::new(Box::new(Threes(Arc::clone(&calls))), SizePolicy::default(), Arc::new(WordCounter));
         assert_eq!(chunker.fingerprint(), "threes");
         let texts: [&[&str]; 8] =
             [&["a", "b", "c"], &[], &["fail", "x"], &["d"], &["e", "f"], &[], &["g", "h"], &["i", "j"]];

@@ -89,7 +89,11 @@ pub(super) fn load(path: &Path) -> Result<QuestionSet, DataError> {
     };
     let mut seen = std::collections::HashSet::new();
     for (number, article) in file.data.into_iter().enumerate() {
-        let id = unique(&mut seen, article.id.clone().unwrap_or_else(|| article.title.clone()), number);
+        let own = article.id.clone().unwrap_or_else(|| article.title.clone());
+        let id = unique(&mut seen, own.clone(), number);
+        if id != own && !own.is_empty() {
+            set.renamed.insert(id.clone(), own);
+        }
         add(&mut set, id, &article);
     }
     Ok(set)

@@ -46,6 +46,7 @@ pub(super) fn new_record(experiment: &Experiment, set: &QuestionSet, setup: &Set
             data: set.checksums.iter().cloned().collect(),
             models: setup.model_checksums.clone(),
             prompts: BTreeMap::new(),
+            chunkers: BTreeMap::new(),
         },
         seeds: BTreeMap::from([("sampling".into(), experiment.data.seed), ("statistics".into(), experiment.data.seed)]),
         tokenizer: setup.counter.name().to_owned(),

@@ -18,6 +18,7 @@ pub(super) struct Progress {
     /// Steps done.
     pub(super) step: usize,
     /// Best validation score, and the step that it was found at.
+    #[serde(with = "exact")]
     pub(super) best: Option<(f64, usize)>,
     /// Validations since.
     pub(super) stale: usize,
@@ -29,6 +30,20 @@ pub(super) struct Progress {
     #[serde(default)]
     pub(super) validations: Vec<Validation>,
     pub(super) seconds: f64,
+}
+
+/// A score as text: read as JSON's numbers it can be off by its last bit, and an equal score would be better or worse.
+mod exact {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+
+    pub(super) fn serialize<S: Serializer>(best: &Option<(f64, usize)>, to: S) -> Result<S::Ok, S::Error> {
+        best.map(|(score, step)| (score.to_string(), step)).serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<(f64, usize)>, D::Error> {
+        let found: Option<(String, usize)> = Option::deserialize(from)?;
+        found.map(|(score, step)| Ok((score.parse().map_err(D::Error::custom)?, step))).transpose()
+    }
 }
 
 impl Progress {
@@ -126,4 +141,24 @@ pub(super) fn load(
 
 fn unusable(path: &Path, reason: &dyn std::fmt::Display) -> ModelError {
     ModelError::unusable(path, reason)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::Progress;
+    use crate::training::Options;
+
+    #[test]
+    fn the_best_score_is_read_back_to_its_last_bit() {
+        let mut at = Progress::new("f", &Options::default());
+        for score in [0.389_610_389_610_389_63, 1.0 / 3.0, 0.0, 1.0] {
+            at.best = Some((score, 4));
+            let read: Progress = serde_json::from_str(&serde_json::to_string(&at).unwrap()).unwrap();
+            assert_eq!(read, at);
+        }
+        at.best = None;
+        assert_eq!(serde_json::from_str::<Progress>(&serde_json::to_string(&at).unwrap()).unwrap(), at);
+    }
 }

@@ -72,8 +72,18 @@ impl Tuning {
 /// Tries partitions, weightings and thresholds on documents; the encoder reads each partition's sequences once.
 ///
 /// # Errors
-/// Where the model fails, or there is no document or nothing to try.
+/// [`TrainError::Options`] where there is no document, none with a boundary, or nothing to try; where the model fails.
 pub fn tune(model: &WeSWin, documents: &[Labelled], grid: &Grid) -> Result<Tuning, TrainError> {
+    let wrong = |reason: &str| Err(TrainError::Options(reason.into()));
+    if documents.is_empty() {
+        return wrong("there is no document to tune on");
+    }
+    if !documents.iter().any(Labelled::has_boundary) {
+        return wrong("no document to tune on has a boundary: every F1 would be 0");
+    }
+    if grid.partitions.is_empty() || grid.weightings.is_empty() || grid.thresholds.is_empty() {
+        return wrong("there is nothing to tune: no partition, no weighting or no threshold");
+    }
     let read = |partition: Partition| -> Result<(Vec<(usize, Logits)>, u64), TrainError> {
         let before = model.tokens_read();
         let logits = logits(model, documents, partition)?;

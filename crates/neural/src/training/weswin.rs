@@ -80,7 +80,9 @@ pub fn train_weswin(
 
     fit::make_folder(out)?;
     let mut initial = Start::of(start);
-    let mut warn = |text: &str| drop(progress(Event::Warning { text: text.into() }));
+    let mut warn = |text: &str| {
+        let _ = progress(Event::Warning { text: text.into() });
+    };
     if samples.len() == own && initial.forget(RETRIEVAL) {
         warn("without questions the model gets no retrieval head: that of the model begun with is left out");
     }
