@@ -4,6 +4,7 @@
 mod common;
 
 use std::fs;
+use std::path::Path;
 
 use common::{pericope, root, stderr, stdout, without_models};
 use serde_json::Value;

@@ -210,8 +210,9 @@ fn an_interrupted_training_with_questions_and_validation_goes_on_as_if_it_had_no
     }
     assert_eq!(report.best, whole.best);
     assert!(caches().is_empty());
-    // The frozen layers were run once.
-    assert_eq!(events.iter().filter(|event| *event == "Cached").count(), 1);
+    // The frozen layers were run in the first sitting alone.
+    let later = events.iter().skip_while(|event| *event != "Resumed");
+    assert!(events.iter().any(|event| event == "Cached") && !later.into_iter().any(|event| event == "Cached"));
 }
 
 #[test]

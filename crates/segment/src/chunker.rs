@@ -271,7 +271,9 @@ mod tests {
         let documents: Vec<Document> = texts.iter().map(|texts| Document::from_sentences("d", texts)).collect();
         let all: Vec<&Document> = documents.iter().collect();
         let ticks = AtomicUsize::new(0);
-        let tick = || drop(ticks.fetch_add(1, Ordering::Relaxed));
+        let tick = || {
+            ticks.fetch_add(1, Ordering::Relaxed);
+        };
         let (chunks, boundaries) = (chunker.chunks_all(&all, &tick), chunker.boundaries_all(&all, &tick));
         assert_eq!((ticks.into_inner(), calls.load(Ordering::Relaxed)), (16, 6));
         for ((document, chunks), boundaries) in documents.iter().zip(chunks).zip(boundaries) {

@@ -141,7 +141,7 @@ fn curve(documents: &[Labelled], logits: &[(usize, Logits)]) -> Curve {
             let towards = if ends[i] { -f64::from(odds) } else { f64::from(odds) };
             let loss = towards.max(0.0) + (-towards.abs()).exp().ln_1p();
             let (from_left, from_right) = (i - window.read.start, window.read.end - 1 - i);
-            let mut add = |place: &mut (f64, u32)| *place = (place.0 + loss, place.1 + 1);
+            let add = |place: &mut (f64, u32)| *place = (place.0 + loss, place.1 + 1);
             if from_left.min(from_right) >= EDGE {
                 add(&mut middle);
                 continue;
