@@ -4,11 +4,12 @@
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::Arc;
 
 use candle_core::Tensor;
-use pericope_api::{Cuts, Document, Kind};
+use pericope_api::{Cuts, Document, Kind, Segmenter};
 use pericope_neural::training::{Data, Labelled, Options, train_weswin};
-use pericope_neural::weswin::{Checkpoint, Partition, Sentences, Settings, WeSWin};
+use pericope_neural::weswin::{Checkpoint, Partition, Sentences, Settings, WeSWin, WeSWinSegmenter};
 use pericope_neural::{Base, Device, registry};
 use pericope_segment::spec::Spec;
 use pericope_segment::{Standalone, laws};
@@ -191,6 +192,38 @@ fn documents_are_read_together_as_they_are_alone() {
         for (document, together) in documents.iter().zip(chunker.chunks_all(&all, &|| ())) {
             assert_eq!(together.unwrap(), chunker.chunks(document).unwrap());
         }
+    }
+}
+
+/// With the fused kernels, which pad nothing, to the last bit.
+#[test]
+fn fused_kernels_read_documents_together_exactly_as_alone() {
+    let base =
+        Base::open(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/nsp").display().to_string()).unwrap();
+    let hidden = base.config.hidden_size;
+    let numbers = |count: usize| (0..count).map(|i| (i * i % 17) as f32 / 8.0 - 1.0).collect::<Vec<f32>>();
+    let head = Tensor::from_vec(numbers(2 * hidden), (2, hidden), &Device::Cpu).unwrap();
+    let tensors = HashMap::from([
+        ("snt".to_owned(), Tensor::from_vec(numbers(hidden), hidden, &Device::Cpu).unwrap()),
+        ("boundary.weight".to_owned(), head),
+        ("boundary.bias".to_owned(), Tensor::new(&[0.1f32, -0.1], &Device::Cpu).unwrap()),
+    ]);
+    let settings = Settings {
+        base: String::new(),
+        base_sha256: base.weights.sha256().into(),
+        tokens: 32,
+        partition: "ss-2".into(),
+        weights: "mean:uniform".into(),
+        tau: 0.5,
+        curve: Default::default(),
+        notes: String::new(),
+    };
+    let model = WeSWin::on(&base, &Checkpoint::new(settings, tensors), &Device::Cpu).unwrap();
+    let segmenter = WeSWinSegmenter::new(Arc::new(model)).unwrap();
+    let documents: Vec<Document> = [9, 40, 3, 17, 1, 25].map(repeated).to_vec();
+    let all: Vec<&Document> = documents.iter().collect();
+    for (document, together) in documents.iter().zip(segmenter.cut_all(&all)) {
+        assert_eq!(together.unwrap(), segmenter.cut(document).unwrap());
     }
 }
 
