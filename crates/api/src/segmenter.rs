@@ -42,6 +42,24 @@ pub trait Segmenter: Send + Sync {
     /// [`SegmentError`] where an encoder fails or the document asks for something that the segmenter cannot do.
     fn cut(&self, document: &Document) -> Result<Cuts, SegmentError>;
 
+    /// Changes whenever the cuts could, though the spec is the same: says which weights the segmenter reads with. Empty where
+    /// its spec says all. What is kept of a segmentation (an index, a run that is gone on with) keeps this with it.
+    fn fingerprint(&self) -> String {
+        String::new()
+    }
+
+    /// How many documents suit one call of [`cut_all`](Segmenter::cut_all); more of them are cut in several calls, which may
+    /// be made from several threads. At least 1.
+    fn together(&self) -> usize {
+        1
+    }
+
+    /// Cuts several documents: an answer for each, in their order, the same as [`cut`](Segmenter::cut) gives it alone. For
+    /// segmenters whose model reads parts of several documents at once.
+    fn cut_all(&self, documents: &[&Document]) -> Vec<Result<Cuts, SegmentError>> {
+        documents.iter().map(|document| self.cut(document)).collect()
+    }
+
     /// Tokens that went through this segmenter's own model since it was loaded; `None` where it has none, or does not
     /// count. Segmenters that share a model share the count.
     fn tokens_read(&self) -> Option<u64> {

@@ -379,7 +379,8 @@ pub struct TrainArgs {
     /// Base model: the name of an installed one, or a folder with config.json, model.safetensors and tokenizer.json
     #[arg(long, value_name = "NAME|DIR", default_value = "minilm")]
     pub base: String,
-    /// Go on from a trained model instead of the base model: a file or folder of an earlier training (weswin: or `shipped`)
+    /// Go on from a trained model instead of the base model: a file or folder of an earlier training (weswin: or `shipped`).
+    /// Layers that it trained and that are frozen now stay as it has them; --out must be another folder
     #[arg(long, value_name = "MODEL")]
     pub start: Option<String>,
     /// Train on all documents, those that are otherwise kept for validation and test too
@@ -409,7 +410,7 @@ pub struct TrainArgs {
     /// Validations without a better F1 after which training ends
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = at_least_one)]
     pub patience: usize,
-    /// Validations a pass [default: 1; nsp: 4]
+    /// Validations a pass [default: 4; nsp: 8]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub validations: Option<usize>,
     /// Steps at most; 0: as many as the passes have
@@ -431,10 +432,11 @@ pub struct TrainArgs {
 pub struct TrainWeswinArgs {
     #[command(flatten)]
     pub common: TrainArgs,
-    /// Questions in SQuAD's layout, for the head that says which sentences answer; may be given several times
+    /// Questions in SQuAD's layout, for the head that says which sentences answer; may be given several times. They are
+    /// parted as documents are; without any the model has no such head
     #[arg(long, value_name = "FILE.json")]
     pub questions: Vec<PathBuf>,
-    /// A batch of questions comes with every so many steps
+    /// A batch of questions comes with every so many steps; 1 alternates boundaries and questions
     #[arg(long, value_name = "N", default_value_t = 6, value_parser = at_least_one)]
     pub questions_every: usize,
     /// Training sequences: cr-1, or ss-4 where documents are few
@@ -456,7 +458,9 @@ const TRAIN_WESWIN_EXAMPLES: &str = "Examples:
 
 Documents are parted by a hash of their ids: 80 in 100 train, 10 validate, 10 are left for
   pericope segment-eval --data docs.seg.jsonl --part test -s weswin:model=models/mine
-Training ends when the F1 on the validation documents rises no more. Stopped at any moment, the same command goes on.
+Training ends when the F1 on the validation documents rises no more. Stopped at any moment, the same command goes on from
+the state in --out, which is saved once a minute: at most the last 60 seconds are lost.
+With --questions each validation says how often the sentence ranked first answers, and the mean reciprocal rank (MRR).
 Frozen layers are run once; what they give is kept in --out until the end (768 bytes a token of MiniLM).
 Make data from documentation: pericope dataset from-docs docs/ --out questions.json --segmentation docs.seg.jsonl";
 

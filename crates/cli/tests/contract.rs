@@ -4,6 +4,7 @@
 mod common;
 
 use std::fs;
+use std::path::Path;
 
 use common::{pericope, root, stderr, stdout, without_models};
 use serde_json::Value;
@@ -506,18 +507,14 @@ fn a_model_is_trained_tuned_and_used() {
     let at = |name: &str| folder.path().join(name).display().to_string();
     let data = root().join("crates/neural/tests/golden/training");
     let documents = data.join("documents.jsonl").display().to_string();
+    let base = Path::new(&at("base")).to_owned();
+    fs::create_dir(&base).unwrap();
+    for file in ["config.json", "model.safetensors", "tokenizer.json"] {
+        fs::copy(data.join(file), base.join(file)).unwrap();
+    }
     let train = || {
         let mut command = without_models(folder.path());
-        command.args([
-            "train",
-            "weswin",
-            "--data",
-            &documents,
-            "--base",
-            &data.display().to_string(),
-            "--out",
-            "model",
-        ]);
+        command.args(["train", "weswin", "--data", &documents, "--base", "./base", "--out", "model"]);
         command.args(["--tokens", "48", "--frozen", "0", "--batch", "4", "--epochs", "12", "--patience", "20"]);
         command.args(["--learning-rate", "0.002", "--head-learning-rate", "0.02", "--json"]);
         command.output().unwrap()
@@ -529,13 +526,38 @@ fn a_model_is_trained_tuned_and_used() {
     assert!(parts.iter().sum::<u64>() == 30 && parts.iter().all(|&n| n > 0), "{parts:?}");
     assert!(summary["validation_f1"].as_f64().unwrap() > 0.3, "{}", summary["validation_f1"]);
     assert!(folder.path().join("model/training.json").is_file());
+    assert!(summary["questions"]["train"] == 0 && summary["validations"].as_array().unwrap().len() > 3, "{summary}");
+    // The base model is named from the model's folder, not from where training happened to run.
+    assert_eq!(summary["settings"]["base"], "../base");
+    fs::create_dir(at("elsewhere")).unwrap();
+    fs::write(at("elsewhere/a.txt"), "The ship is with the pilot. A sailor and the anchor. Bread of flour.").unwrap();
+    let mut segment = without_models(&folder.path().join("elsewhere"));
+    let segment = segment.args(["segment", "a.txt", "--segmenter", "weswin:model=../model"]).output().unwrap();
+    assert_eq!(segment.status.code(), Some(0), "{}", stderr(&segment));
     // The same command has nothing left to do; another one is refused.
     assert_eq!(train().status.code(), Some(0));
     let mut other = without_models(folder.path());
-    other.args(["train", "weswin", "--data", &documents, "--base", &data.display().to_string(), "--out", "model"]);
+    other.args(["train", "weswin", "--data", &documents, "--base", "base", "--out", "model"]);
     let other = other.args(["--tokens", "48", "--frozen", "0", "--seed", "8"]).output().unwrap();
     assert_eq!(other.status.code(), Some(2));
     assert!(stderr(&other).contains("another training"), "{}", stderr(&other));
+
+    // Nor does a model go on from itself.
+    let mut same = without_models(folder.path());
+    same.args(["train", "weswin", "--data", &documents, "--base", "./base", "--start", "model", "--out", "model"]);
+    let same = same.args(["--tokens", "48", "--frozen", "0"]).output().unwrap();
+    assert_eq!(same.status.code(), Some(2));
+    assert!(stderr(&same).contains("is what training begins from"), "{}", stderr(&same));
+
+    let plain = "{\"id\":\"a\",\"sentences\":[\"The ship.\",\"The tide.\"],\"boundaries\":[]}\nno document\n";
+    fs::write(at("plain.jsonl"), plain).unwrap();
+    fs::write(at("none.toml"), "model = 'model'\ndata = ['plain.jsonl']\n").unwrap();
+    let none = without_models(folder.path()).args(["tune", "none.toml"]).output().unwrap();
+    assert_eq!(none.status.code(), Some(2));
+    // What could not be read is told first.
+    let told = stderr(&none);
+    assert!(told.contains("none.toml: no document to tune on has a boundary"), "{told}");
+    assert!(told.find("plain.jsonl:2") < told.find("none.toml"), "{told}");
 
     let config = format!(
         "model = 'model'\ndata = ['{documents}']\npart = 'validation'\npartitions = ['cr-1', 'ss-2']\nwrite = true\n"

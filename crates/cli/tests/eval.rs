@@ -187,6 +187,39 @@ fn an_interrupted_run_goes_on() {
     assert!(stderr(&other).contains("configuration"), "{}", stderr(&other));
 }
 
+/// The spec is the same and the weights are not: the first half of the run would not fit the second.
+#[test]
+fn a_run_is_not_gone_on_with_on_other_weights() {
+    let folder = tempfile::tempdir().unwrap();
+    let golden = root().join("crates/neural/tests/golden/training");
+    let train = |seed: &str, out: &str| {
+        let mut command = pericope(folder.path());
+        command.args(["train", "weswin", "--tokens", "48", "--frozen", "1", "--max-steps", "2", "--seed", seed]);
+        command.arg("--data").arg(golden.join("documents.jsonl")).arg("--base").arg(&golden);
+        let output = command.args(["--out", out]).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    };
+    train("7", "model");
+    train("8", "other");
+    let model = folder.path().join("model");
+    let out = folder.path().join("run");
+    let spec = format!("chunker=[{{name=\"weswin\",spec=\"weswin:model={}\"}}]", model.display());
+    let mut args = WORDS_ONLY.to_vec();
+    args.extend(["--set", &spec]);
+    let first = run(&out, &args);
+    assert_eq!(first.status.code(), Some(0), "{}", stderr(&first));
+    let told = read(&out.join("run.json"))["checksums"]["chunkers"]["weswin"].as_str().unwrap().to_owned();
+    assert!(told.starts_with("weswin:"), "{told}");
+    args.push("--resume");
+    let again = run(&out, &args);
+    assert_eq!(again.status.code(), Some(0), "{}", stderr(&again));
+    assert_eq!(read(&out.join("run.json"))["checksums"]["chunkers"]["weswin"], told.as_str());
+    fs::copy(folder.path().join("other/weswin.safetensors"), model.join("weswin.safetensors")).unwrap();
+    let other = run(&out, &args);
+    assert_eq!(other.status.code(), Some(2), "{}", stderr(&other));
+    assert!(stderr(&other).contains("'weswin' was run with another model"), "{}", stderr(&other));
+}
+
 #[test]
 fn the_quickstart_runs_with_vectors() {
     if !model_or_skip("the_quickstart_runs_with_vectors") {

@@ -47,6 +47,9 @@ pub struct ChunkerRow {
     /// What the spec came down to on this corpus, where it depends on it: `fixed:words=133` for a `same-size`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolved: Option<String>,
+    /// Says which weights the segmenter read with; empty where the spec says all.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub fingerprint: String,
     /// Chunks in the index.
     pub chunks: usize,
     /// Mean words a chunk.
@@ -457,6 +460,9 @@ pub struct Checksums {
     /// Model files.
     #[serde(default)]
     pub models: BTreeMap<String, String>,
+    /// What the chunkers' segmenters say about their weights, by the chunker's name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub chunkers: BTreeMap<String, String>,
     /// Prompt templates.
     #[serde(default)]
     pub prompts: BTreeMap<String, String>,

@@ -8,6 +8,7 @@ use safetensors::SafeTensors;
 use serde::{Serialize, de::DeserializeOwned};
 use sha2::{Digest, Sha256};
 
+use crate::base::Base;
 use crate::encoders::Tensors;
 use crate::models::ModelError;
 
@@ -17,6 +18,9 @@ pub trait About: Serialize + DeserializeOwned {
     const KEY: &'static str;
     /// What the model is called in messages.
     const NAME: &'static str;
+
+    /// The base model, as [`Base::named_for`] names it.
+    fn base(&self) -> &str;
 }
 
 /// The tensors that a training changed, and what else is to be known. Names are those of the base model
@@ -82,12 +86,15 @@ impl<S: About> Checkpoint<S> {
             .map_err(|e| unusable(&e))?;
         let header = Some(HashMap::from([(S::KEY.to_owned(), settings)]));
         let bytes = safetensors::serialize(&tensors, header).map_err(|e| unusable(&e))?;
-        let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let io = |e| ModelError::io(path)(e);
-        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(io)?;
-        std::io::Write::write_all(&mut file, &bytes).map_err(io)?;
-        file.persist(path).map_err(|e| io(e.error))?;
-        Ok(())
+        crate::files::replace(path, &bytes).map_err(ModelError::io(path))
+    }
+
+    /// Reads the base model that it was made for: see [`Base::of`].
+    ///
+    /// # Errors
+    /// As [`Base::of`].
+    pub fn base(&self) -> Result<Base, ModelError> {
+        Base::of(self.settings.base(), &self.path)
     }
 
     /// SHA-256 of its bytes, hexadecimal; empty for one that was put together and not read.

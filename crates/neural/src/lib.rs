@@ -6,6 +6,7 @@ mod batches;
 pub mod checkpoint;
 #[doc(hidden)]
 pub mod encoders;
+mod files;
 mod kept;
 #[doc(hidden)]
 pub mod kernels;
@@ -20,7 +21,7 @@ pub mod weswin;
 
 pub use base::Base;
 pub use candle_core::Device;
-pub use minilm::MiniLm;
+pub use minilm::{MiniLm, best_device};
 pub use models::{ModelDir, ModelError};
 pub use remembered::Remembered;
 pub use tokens::{Subwords, WordPiece, WordPieceCounter};

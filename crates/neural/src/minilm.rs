@@ -103,13 +103,15 @@ impl MiniLm {
 
 /// A GPU with feature `cuda` and one that works, else the CPU.
 #[cfg(feature = "cuda")]
-pub(crate) fn best_device() -> Device {
+#[must_use]
+pub fn best_device() -> Device {
     Device::new_cuda(0).unwrap_or(Device::Cpu)
 }
 
 /// The CPU: this crate was built without feature `cuda`.
 #[cfg(not(feature = "cuda"))]
-pub(crate) fn best_device() -> Device {
+#[must_use]
+pub fn best_device() -> Device {
     Device::Cpu
 }
 

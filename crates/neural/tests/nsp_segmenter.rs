@@ -156,8 +156,16 @@ fn specs_give_chunks() {
         let key = bad.split('=').next().unwrap();
         assert!(error(&format!(",{bad}")).contains(key), "{bad}");
     }
-    let missing = build_from(&[NSP], &Spec::parse("nsp").unwrap(), &Standalone::default()).map(|_| ()).unwrap_err();
-    assert!(missing.to_string().contains("model=DIR"), "{missing}");
+    let nowhere = Spec::parse("nsp:model=nowhere").unwrap();
+    let missing = build_from(&[NSP], &nowhere, &Standalone::default()).map(|_| ()).unwrap_err();
+    assert!(missing.to_string().contains("nowhere"), "{missing}");
+    // What is read with is known, and how much of it.
+    let segmenter = chunker.segmenter();
+    assert!(chunker.fingerprint().starts_with("nsp:"));
+    let before = segmenter.tokens_read().unwrap();
+    segmenter.cut(&document).unwrap();
+    // Six pairs of 3 and 3 tokens and three special ones.
+    assert_eq!(segmenter.tokens_read().unwrap() - before, 6 * 9);
 }
 
 proptest! {

@@ -5,9 +5,10 @@ mod common;
 
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::Arc;
 
 use common::{base, close, documents, folder, tokens};
-use pericope_neural::training::{Asked, Event, Labelled, Options, Report, TrainError, train_weswin};
+use pericope_neural::training::{Asked, Data, Event, Labelled, Options, Report, TrainError, Validation, train_weswin};
 use pericope_neural::weswin::{Checkpoint, Partition, Plan, Sentences, WeSWin, Weighting};
 use pericope_neural::{Base, Device};
 use serde::Deserialize;
@@ -25,6 +26,15 @@ struct Question {
     sentences: Vec<String>,
     answer: (usize, usize),
     question: String,
+}
+
+impl Question {
+    fn asked(&self, base: &Base) -> Asked {
+        let (start, end) = self.answer;
+        let relevant = (0..self.sentences.len()).map(|i| (start..end).contains(&i)).collect();
+        let question = base.tokens.ids(&self.question, 64);
+        Asked { sentences: Arc::new(tokens(base, &self.sentences)), relevant, question }
+    }
 }
 
 fn golden() -> Golden {
@@ -51,7 +61,8 @@ fn options() -> Options {
 
 fn run(base: &Base, options: &Options, asked: &[Asked], out: &Path) -> Report {
     let documents = documents(base);
-    train_weswin(base, None, (&documents, &[], asked), options, out, "", &mut |_| ControlFlow::Continue(())).unwrap()
+    let data = Data { train: &documents, questions: asked, ..Data::default() };
+    train_weswin(base, None, data, options, out, "", &mut |_| ControlFlow::Continue(())).unwrap()
 }
 
 #[test]
@@ -61,9 +72,7 @@ fn the_losses_are_pytorchs() {
     close(&run(&base, &options(), &[], &out.path().join("a")).losses, &golden.all_layers);
     let frozen = Options { frozen: 1, ..options() };
     close(&run(&base, &frozen, &[], &out.path().join("b")).losses, &golden.one_frozen);
-    let Question { sentences, answer: (start, end), question } = golden.questions;
-    let relevant = (0..sentences.len()).map(|i| (start..end).contains(&i)).collect();
-    let asked = [Asked { sentences: tokens(&base, &sentences), relevant, question: base.tokens.ids(&question, 64) }];
+    let asked = [golden.questions.asked(&base)];
     close(&run(&base, &options(), &asked, &out.path().join("c")).losses, &golden.with_questions);
 }
 
@@ -74,21 +83,25 @@ fn a_small_set_is_learnt_by_heart() {
     let out = tempfile::tempdir().unwrap();
     let options = Options { epochs: 60.0, max_steps: 0, patience: 1000, validations: 1, ..options() };
     let mut best = 0.0;
-    let report =
-        train_weswin(&base, None, (documents, documents, &[]), &options, out.path(), "made up", &mut |event| {
-            if let Event::Validated { f1, .. } = event {
-                best = f64::max(best, f1);
-            }
-            ControlFlow::Continue(())
-        });
+    let data = Data { train: documents, validation: documents, ..Data::default() };
+    let report = train_weswin(&base, None, data, &options, out.path(), "made up", &mut |event| {
+        if let Event::Validated(Validation { f1, .. }) = event {
+            best = f64::max(best, f1.unwrap());
+        }
+        ControlFlow::Continue(())
+    });
     let report = report.unwrap();
+    assert_eq!(report.validations.iter().filter_map(|v| v.f1).fold(0.0, f64::max), best);
     assert!((best - 1.0).abs() < 1e-12, "F1 {best}, losses {:?}", &report.losses[report.losses.len() - 5..]);
     assert_eq!(report.best.unwrap().0, best);
 
     // What was written does what was measured, with the settings that tuning put in.
     let checkpoint = Checkpoint::read(&out.path().join("weswin.safetensors")).unwrap();
     assert_eq!(checkpoint.settings.notes, "made up");
+    // Without questions there is no head for them.
+    assert!(!checkpoint.has("retrieval.weight"));
     let model = WeSWin::on(&base, &checkpoint, &Device::Cpu).unwrap();
+    assert_eq!(model.relevance(&documents[0].sentences, "the ship").unwrap(), None);
     let settings = model.settings();
     let (plan, weights): (Plan, Weighting) = (settings.partition.parse().unwrap(), settings.weights.parse().unwrap());
     let sentences: Vec<&Sentences> = documents.iter().map(|d| &d.sentences).collect();
@@ -116,7 +129,8 @@ fn an_interrupted_training_goes_on_as_if_it_had_not_been() {
     let whole = run(&base, &options, &[], &out.path().join("whole"));
     let cut = out.path().join("cut");
     let train = |documents: &[Labelled], stop_at: usize| {
-        train_weswin(&base, None, (documents, &[], &[]), &options, &cut, "", &mut |event| match event {
+        let data = Data { train: documents, ..Data::default() };
+        train_weswin(&base, None, data, &options, &cut, "", &mut |event| match event {
             Event::Step { step, .. } if step == stop_at => ControlFlow::Break(()),
             _ => ControlFlow::Continue(()),
         })
@@ -136,13 +150,13 @@ fn an_interrupted_training_goes_on_as_if_it_had_not_been() {
 fn the_retrieval_head_learns_which_sentences_answer() {
     let base = base();
     let golden = golden().questions;
-    let sentences = tokens(&base, &golden.sentences);
+    let sentences = Arc::new(tokens(&base, &golden.sentences));
     // Two questions whose answers lie apart, so that the question has to be read.
     let asked: Vec<Asked> = [("bread flour oven", 0..2), ("ship anchor tide", 4..6)]
         .into_iter()
         .map(|(question, answer)| {
             let relevant = (0..sentences.len()).map(|i| answer.contains(&i)).collect();
-            Asked { sentences: sentences.clone(), relevant, question: base.tokens.ids(question, 64) }
+            Asked { sentences: Arc::clone(&sentences), relevant, question: base.tokens.ids(question, 64) }
         })
         .collect();
     let out = tempfile::tempdir().unwrap();
@@ -150,6 +164,9 @@ fn the_retrieval_head_learns_which_sentences_answer() {
     run(&base, &options, &asked, out.path());
     let checkpoint = Checkpoint::read(&out.path().join("weswin.safetensors")).unwrap();
     let model = WeSWin::on(&base, &checkpoint, &Device::Cpu).unwrap();
-    let answers = model.relevance(&sentences, "bread flour oven").unwrap().unwrap();
-    assert!(answers[..2].iter().all(|&p| p > 0.5) && answers[4..6].iter().all(|&p| p < 0.5), "{answers:?}");
+    // Both are asked of one model, so neither answer can be the other's.
+    let [bread, ship] = ["bread flour oven", "ship anchor tide"]
+        .map(|question| model.relevance(&sentences, question).unwrap().unwrap());
+    assert!(bread[..2].iter().all(|&p| p > 0.5) && bread[4..6].iter().all(|&p| p < 0.5), "{bread:?}");
+    assert!(ship[4..6].iter().all(|&p| p > 0.5) && ship[..2].iter().all(|&p| p < 0.5), "{ship:?}");
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use common::{base, close, documents, folder};
 use pericope_neural::nsp::{CHECKPOINT, Checkpoint, Nsp};
-use pericope_neural::training::{Event, Labelled, Options, Report, TrainError, train_nsp};
+use pericope_neural::training::{Event, Labelled, Options, Report, TrainError, Validation, train_nsp};
 use pericope_neural::{Base, Device};
 use serde::Deserialize;
 
@@ -57,10 +57,10 @@ fn a_small_set_is_learnt_by_heart_and_training_goes_on_from_a_checkpoint() {
     let options = Options { epochs: 50.0, max_steps: 0, patience: 1000, validations: 1, tokens: 32, ..options() };
     let (mut most, mut f1s) = (0.0, Vec::new());
     let mut watch = |event| {
-        if let Event::ValidatedPairs { accuracy, f1, p, .. } = event {
-            most = f64::max(most, accuracy);
+        if let Event::Validated(Validation { accuracy, f1, threshold, .. }) = event {
+            most = f64::max(most, accuracy.unwrap());
             f1s.push(f1.unwrap());
-            assert!((0.0..=1.0).contains(&p));
+            assert!((0.0..=1.0).contains(&threshold));
         }
         ControlFlow::Continue(())
     };
@@ -107,9 +107,9 @@ fn without_boundaries_accuracy_decides() {
     let options = Options { max_steps: 4, epochs: 1.0, validations: 100, ..options() };
     let mut seen = Vec::new();
     let report = train_nsp(&base, None, (&documents, &documents[..5]), &options, out.path(), "", &mut |event| {
-        if let Event::ValidatedPairs { accuracy, f1, p, .. } = event {
-            assert_eq!((f1, p), (None, 0.5));
-            seen.push(accuracy);
+        if let Event::Validated(Validation { accuracy, f1, threshold, .. }) = event {
+            assert_eq!((f1, threshold), (None, 0.5));
+            seen.push(accuracy.unwrap());
         }
         ControlFlow::Continue(())
     });
@@ -144,6 +144,28 @@ fn an_interrupted_training_goes_on_as_if_it_had_not_been() {
     let report = train(&documents, &options, 99).unwrap();
     let off = report.losses.iter().zip(&whole.losses).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
     assert!(report.losses.len() == 12 && off < 1e-5, "{off}");
+}
+
+/// What was trained once and is frozen now stays in the checkpoint.
+#[test]
+fn what_a_start_holds_is_kept() {
+    let (base, out) = (base(), tempfile::tempdir().unwrap());
+    let documents = documents(&base);
+    run(&base, &documents, &Options { max_steps: 6, ..options() }, &out.path().join("start"));
+    let start = Checkpoint::read(&out.path().join("start").join(CHECKPOINT)).unwrap();
+    let more = Options { frozen: 2, max_steps: 2, learning_rate: 0.0, head_learning_rate: 0.0, ..options() };
+    let go = &mut |_| ControlFlow::Continue(());
+    let onward = out.path().join("onward");
+    train_nsp(&base, Some(&start), (&documents, &[]), &more, &onward, "", go).unwrap();
+    let found = Checkpoint::read(&onward.join(CHECKPOINT)).unwrap();
+    let odds = |checkpoint: &Checkpoint| {
+        Nsp::on(&base, checkpoint, &Device::Cpu).unwrap().odds(&documents[0].sentences).unwrap()
+    };
+    assert_eq!(odds(&found), odds(&start));
+    // Over itself it is not written.
+    let text = train_nsp(&base, Some(&start), (&documents, &[]), &more, &out.path().join("start"), "", go);
+    let text = text.unwrap_err().to_string();
+    assert!(text.contains("is what training begins from"), "{text}");
 }
 
 #[test]

@@ -4,11 +4,12 @@
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::Arc;
 
 use candle_core::Tensor;
-use pericope_api::{Cuts, Document, Kind};
-use pericope_neural::training::{Labelled, Options, train_weswin};
-use pericope_neural::weswin::{Checkpoint, Partition, Sentences, Settings, WeSWin};
+use pericope_api::{Cuts, Document, Kind, Segmenter};
+use pericope_neural::training::{Data, Labelled, Options, train_weswin};
+use pericope_neural::weswin::{Checkpoint, Partition, Sentences, Settings, WeSWin, WeSWinSegmenter};
 use pericope_neural::{Base, Device, registry};
 use pericope_segment::spec::Spec;
 use pericope_segment::{Standalone, laws};
@@ -42,7 +43,8 @@ fn trained() -> (TempDir, Checkpoint) {
     let options = Options { tokens: 32, frozen: 1, max_steps: 8, head_learning_rate: 0.05, ..Options::default() };
     let out = tempfile::tempdir().unwrap();
     let go_on = &mut |_| ControlFlow::Continue(());
-    train_weswin(&base, None, (&[document], &[], &[]), &options, out.path(), "", go_on).unwrap();
+    let data = Data { train: &[document], ..Data::default() };
+    train_weswin(&base, None, data, &options, out.path(), "", go_on).unwrap();
     let checkpoint = Checkpoint::read(&out.path().join("weswin.safetensors")).unwrap();
     (out, checkpoint)
 }
@@ -102,9 +104,9 @@ fn adaptive_reading_decides_as_the_whole_would() {
         let windows = model.windows(&document, partition).into_iter().map(|w| (0, w)).collect();
         model.read(&[&document], windows).unwrap()
     };
-    // By hand: the mean of every prediction of both partitions.
+    // By hand: the mean of every prediction. A sequence of cr-1 is one of ss-1 too, and counts once.
     let mut sums = vec![(0.0, 0.0); lines.len()];
-    for logits in read(Partition::Right(1)).iter().chain(&read(Partition::Stride(1))) {
+    for logits in &read(Partition::Stride(1)) {
         for (i, &odds) in logits.window.active.clone().zip(&logits.odds) {
             sums[i].0 += 1.0 / (1.0 + (-f64::from(odds)).exp());
             sums[i].1 += 1.0;
@@ -137,6 +139,28 @@ fn adaptive_reading_decides_as_the_whole_would() {
     read(Partition::Stride(1));
     let whole = model.tokens_read() - before;
     assert!(adaptive < whole, "{adaptive} of {whole} tokens");
+    // All in doubt, and nothing can be settled before the end: what is read is ss-1, each sequence once.
+    let (coarse, fine) =
+        (model.windows(&document, Partition::Right(1)), model.windows(&document, Partition::Stride(1)));
+    assert!(coarse.iter().all(|w| fine.iter().any(|f| f.read == w.read)));
+    for tau in [tau, 0.5] {
+        let before = model.tokens_read();
+        let all = model.probabilities(&[&document], "ss-1".parse().unwrap(), weights, tau).unwrap().remove(0);
+        let most = model.tokens_read() - before;
+        let before = model.tokens_read();
+        let plan = "adaptive:base=cr-1,refine=ss-1,margin=1".parse().unwrap();
+        let found = model.probabilities(&[&document], plan, weights, tau).unwrap().remove(0);
+        assert!(model.tokens_read() - before <= most);
+        let decided = |p: &[f64]| p[..p.len() - 1].iter().map(|&p| p > tau).collect::<Vec<_>>();
+        assert_eq!(decided(&found), decided(&all));
+    }
+    // Where both partitions are the same, the second pass has nothing to read, and nothing changes.
+    let before = model.tokens_read();
+    let same = "adaptive:base=ss-2,refine=ss-2,margin=1".parse().unwrap();
+    let found = model.probabilities(&[&document], same, weights, tau).unwrap();
+    let adaptive = model.tokens_read() - before;
+    assert_eq!(found, model.probabilities(&[&document], "ss-2".parse().unwrap(), weights, tau).unwrap());
+    assert_eq!(model.tokens_read() - before, 2 * adaptive);
     // Without doubt nothing is read twice.
     let before = model.tokens_read();
     model.probabilities(&[&document], "adaptive:margin=0".parse().unwrap(), weights, tau).unwrap();
@@ -144,6 +168,77 @@ fn adaptive_reading_decides_as_the_whole_would() {
     let before = model.tokens_read();
     read(Partition::Right(1));
     assert_eq!(least, model.tokens_read() - before);
+}
+
+/// Windows of several documents share batches; what a document gets is what it gets alone.
+#[test]
+fn documents_are_read_together_as_they_are_alone() {
+    let (folder, _) = trained();
+    for rest in ["", ",partition=ss-2", ",partition=(adaptive:base=cr-1,refine=ss-1,margin=0.3)"] {
+        let chunker = registry::build(&spec(folder.path(), rest), &Standalone::default()).unwrap();
+        let segmenter = chunker.segmenter();
+        assert!(segmenter.together() > 1 && segmenter.fingerprint().starts_with("weswin:"));
+        let mut documents: Vec<Document> = [7, 0, 30, 1, 12, 2, 19].map(repeated).to_vec();
+        documents[2].sentences[3].kind = Kind::Code;
+        let all: Vec<&Document> = documents.iter().collect();
+        for (document, together) in documents.iter().zip(segmenter.cut_all(&all)) {
+            let (Cuts::Scores { scores: a, .. }, Cuts::Scores { scores: b, .. }) =
+                (together.unwrap(), segmenter.cut(document).unwrap())
+            else {
+                panic!("no scores")
+            };
+            assert!(a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-6), "{a:?} {b:?}");
+        }
+        for (document, together) in documents.iter().zip(chunker.chunks_all(&all, &|| ())) {
+            assert_eq!(together.unwrap(), chunker.chunks(document).unwrap());
+        }
+    }
+}
+
+/// With the fused kernels, which pad nothing, to the last bit.
+#[test]
+fn fused_kernels_read_documents_together_exactly_as_alone() {
+    let base =
+        Base::open(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/nsp").display().to_string()).unwrap();
+    let hidden = base.config.hidden_size;
+    let numbers = |count: usize| (0..count).map(|i| (i * i % 17) as f32 / 8.0 - 1.0).collect::<Vec<f32>>();
+    let head = Tensor::from_vec(numbers(2 * hidden), (2, hidden), &Device::Cpu).unwrap();
+    let tensors = HashMap::from([
+        ("snt".to_owned(), Tensor::from_vec(numbers(hidden), hidden, &Device::Cpu).unwrap()),
+        ("boundary.weight".to_owned(), head),
+        ("boundary.bias".to_owned(), Tensor::new(&[0.1f32, -0.1], &Device::Cpu).unwrap()),
+    ]);
+    let settings = Settings {
+        base: String::new(),
+        base_sha256: base.weights.sha256().into(),
+        tokens: 32,
+        partition: "ss-2".into(),
+        weights: "mean:uniform".into(),
+        tau: 0.5,
+        curve: Default::default(),
+        notes: String::new(),
+    };
+    let model = WeSWin::on(&base, &Checkpoint::new(settings, tensors), &Device::Cpu).unwrap();
+    let segmenter = WeSWinSegmenter::new(Arc::new(model)).unwrap();
+    let documents: Vec<Document> = [9, 40, 3, 17, 1, 25].map(repeated).to_vec();
+    let all: Vec<&Document> = documents.iter().collect();
+    for (document, together) in documents.iter().zip(segmenter.cut_all(&all)) {
+        assert_eq!(together.unwrap(), segmenter.cut(document).unwrap());
+    }
+}
+
+/// Other weights in the same file are another fingerprint, under the same spec.
+#[test]
+fn fingerprints_tell_weights_apart() {
+    let (folder, checkpoint) = trained();
+    let fingerprint = || registry::build(&spec(folder.path(), ""), &Standalone::default()).unwrap().fingerprint();
+    let before = fingerprint();
+    assert_eq!(before, fingerprint());
+    let path = folder.path().join("weswin.safetensors");
+    let mut tensors = checkpoint.tensors().clone();
+    tensors.insert("boundary.bias".into(), Tensor::new(&[0.5f32, 0.25], &Device::Cpu).unwrap());
+    Checkpoint::new(checkpoint.settings.clone(), tensors).write(&path, false).unwrap();
+    assert_ne!(before, fingerprint());
 }
 
 #[test]

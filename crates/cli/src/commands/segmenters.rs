@@ -31,7 +31,7 @@ pub fn run(json: bool) -> Outcome {
     }
     let (bold, soft, plain) = (style("1"), style("2"), style("0"));
     for entry in segmenters() {
-        let model = if entry.needs_encoder { "  (needs the embedding model)" } else { "" };
+        let model = if entry.needs_encoder { "  (needs a model: pericope models pull minilm)" } else { "" };
         say!("{bold}{}{plain}  {}{soft}{model}{plain}", entry.name, entry.summary);
         entry.keys.iter().try_for_each(show)?;
         say!("    {soft}e.g. {}{plain}\n", entry.example);

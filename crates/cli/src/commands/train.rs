@@ -1,12 +1,14 @@
 //! `pericope train`
 
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::Arc;
 
 use pericope_eval::data::load;
 use pericope_eval::segmentation::read::Segmented;
 use pericope_neural::training::{
-    Asked, Event, Labelled, Options, Part, Report, TrainError, part_of, train_nsp, train_weswin,
+    Asked, Data, Event, Labelled, Options, Part, Report, TrainError, Validation, train_nsp, train_weswin,
 };
 use pericope_neural::weswin::{Checkpoint, QUESTION, Sentences, open};
 use pericope_neural::{Base, nsp};
@@ -25,7 +27,7 @@ struct Summary<S> {
     model: String,
     documents: Counts,
     #[serde(skip_serializing_if = "Option::is_none")]
-    questions: Option<usize>,
+    questions: Option<Counts>,
     #[serde(skip_serializing_if = "Option::is_none")]
     validation_f1: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -36,6 +38,8 @@ struct Summary<S> {
     options: Options,
     validations: Vec<Validation>,
     losses: Vec<f32>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    question_losses: Vec<f32>,
 }
 
 #[derive(Serialize, Clone, Copy)]
@@ -43,16 +47,6 @@ struct Counts {
     train: usize,
     validation: usize,
     test: usize,
-}
-
-#[derive(Serialize)]
-struct Validation {
-    step: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    f1: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    accuracy: Option<f64>,
-    threshold: f64,
 }
 
 /// Most tokens of a sequence where none are asked for.
@@ -63,17 +57,18 @@ struct Documents {
     train: Vec<Labelled>,
     validation: Vec<Labelled>,
     counts: Counts,
-    problems: Vec<String>,
+    /// How much of the data could not be read.
+    unreadable: usize,
 }
 
 impl Documents {
     fn read(args: &TrainArgs, base: &Base, tokens: usize) -> Result<Self, Failure> {
-        let (mut train, mut validation, mut test, mut problems) = (Vec::new(), Vec::new(), 0, Vec::new());
+        let (mut train, mut validation, mut test, mut unreadable) = (Vec::new(), Vec::new(), 0, 0);
         for path in &args.data {
             let set = read_set(path, None, (0, 0), None)?;
-            problems.extend(set.skipped);
+            unreadable += input::report(&set.skipped);
             for one in &set.documents {
-                let part = if args.no_holdout { Part::Train } else { part_of(&one.document.id) };
+                let part = if args.no_holdout { Part::Train } else { set.part(one) };
                 match part {
                     Part::Train => train.push(labelled(one, base, tokens)),
                     Part::Validation => validation.push(labelled(one, base, tokens)),
@@ -85,7 +80,7 @@ impl Documents {
             return Err(Failure::usage("no document is left to train on: give more data, or --no-holdout"));
         }
         let counts = Counts { train: train.len(), validation: validation.len(), test };
-        Ok(Self { train, validation, counts, problems })
+        Ok(Self { train, validation, counts, unreadable })
     }
 
     /// What the checkpoint says about its training.
@@ -107,13 +102,21 @@ pub fn weswin(args: TrainWeswinArgs, quiet: bool) -> Outcome {
         ..options(common, &base, start.as_ref().map(|s| s.settings.tokens).unwrap_or(TOKENS), Options::default())
     };
     let mut documents = Documents::read(common, &base, options.tokens)?;
-    let mut asked = Vec::new();
+    let mut asked = Questions::default();
     for path in &args.questions {
-        documents.problems.extend(questions(path, common.no_holdout, &base, &mut asked)?);
+        documents.unreadable += input::report(&asked.read(path, common.no_holdout, &base)?);
     }
-    let notes = documents.notes(common, &format!(" and {} questions", asked.len()));
+    if !args.questions.is_empty() && asked.train.is_empty() {
+        return Err(Failure::usage("no question is left to train on: give more, or --no-holdout"));
+    }
+    let notes = documents.notes(common, &format!(" and {} questions", asked.train.len()));
     let mut watch = Watch::new(quiet);
-    let data = (documents.train.as_slice(), documents.validation.as_slice(), asked.as_slice());
+    let data = Data {
+        train: &documents.train,
+        validation: &documents.validation,
+        questions: &asked.train,
+        validation_questions: &asked.validation,
+    };
     let report = train_weswin(&base, start.as_ref(), data, &options, &common.out, &notes, &mut |e| watch.see(e));
     let report = report.map_err(failure)?;
     let path = common.out.join("weswin.safetensors");
@@ -123,7 +126,8 @@ pub fn weswin(args: TrainWeswinArgs, quiet: bool) -> Outcome {
     }
     let settings = checkpoint.settings;
     let use_it = format!("read as {}, {}, tau {:.2}", settings.partition, settings.weights, settings.tau);
-    finish("weswin", common, documents, watch, Some(asked.len()), (options, report, settings), &use_it)
+    let counts = Counts { train: asked.train.len(), validation: asked.validation.len(), test: asked.test };
+    finish("weswin", common, documents, watch, Some(counts), (options, report, settings), &use_it)
 }
 
 /// `pericope train nsp`
@@ -158,12 +162,11 @@ fn finish<S: Serialize>(
     args: &TrainArgs,
     documents: Documents,
     watch: Watch,
-    questions: Option<usize>,
+    questions: Option<Counts>,
     (options, report, settings): (Options, Report, S),
     done: &str,
 ) -> Outcome {
     watch.bar.finish_and_clear();
-    let unreadable = input::report(&documents.problems);
     let summary = Summary {
         model: shown(&args.out.join(format!("{name}.safetensors"))),
         documents: documents.counts,
@@ -174,8 +177,9 @@ fn finish<S: Serialize>(
         seconds: report.seconds,
         settings,
         options,
-        validations: watch.validations,
+        validations: report.validations,
         losses: report.losses,
+        question_losses: report.question_losses,
     };
     let text = serde_json::to_string_pretty(&summary).map_err(anyhow::Error::from)?;
     save(&args.out.join("training.json"), &format!("{text}\n"))?;
@@ -184,10 +188,14 @@ fn finish<S: Serialize>(
     } else {
         let best =
             report.best.map_or(String::new(), |(f1, step)| format!("validation {:.1} (step {step}); ", 100.0 * f1));
-        say!("{}: {best}{done}", summary.model);
+        let at_best = summary.validations.iter().rev().find(|one| one.best).and_then(|one| one.questions);
+        let found = at_best.map_or(String::new(), |ranking| {
+            format!("answers first {:.1} %, MRR {:.3}; ", 100.0 * ranking.hit_at_1, ranking.mrr)
+        });
+        say!("{}: {best}{found}{done}", summary.model);
         say!("Use it: pericope segment FILE --segmenter {name}:model={}", shown(&args.out));
     }
-    Ok(if unreadable > 0 { Status::Incomplete } else { Status::Done })
+    Ok(if documents.unreadable > 0 { Status::Incomplete } else { Status::Done })
 }
 
 fn failure(error: TrainError) -> Failure {
@@ -232,28 +240,47 @@ pub(super) fn labelled(one: &Segmented, base: &Base, tokens: usize) -> Labelled 
     Labelled { id: document.id.clone(), sentences: Sentences::new(ids.iter().map(Vec::as_slice), limit), ends }
 }
 
-/// Adds a file's questions whose documents train; gives what was left out.
-fn questions(path: &Path, all: bool, base: &Base, asked: &mut Vec<Asked>) -> Result<Vec<String>, Failure> {
-    let set = load("squad", path).map_err(Failure::usage)?;
-    for question in &set.questions {
-        let Some(document) = set.documents.get(question.document) else { continue };
-        if !all && part_of(&document.id) != Part::Train {
-            continue;
+/// The questions of a training, by the part of their documents.
+#[derive(Default)]
+struct Questions {
+    train: Vec<Asked>,
+    validation: Vec<Asked>,
+    test: usize,
+}
+
+impl Questions {
+    /// Adds a file's questions; gives what was left out. A document is tokenized once, however many ask about it.
+    fn read(&mut self, path: &Path, all: bool, base: &Base) -> Result<Vec<String>, Failure> {
+        let set = load("squad", path).map_err(Failure::usage)?;
+        let mut known: HashMap<usize, (Vec<usize>, Arc<Sentences>)> = HashMap::new();
+        for question in &set.questions {
+            let Some(document) = set.documents.get(question.document) else { continue };
+            let asked = match if all { Part::Train } else { set.part(document) } {
+                Part::Train => &mut self.train,
+                Part::Validation => &mut self.validation,
+                Part::Test => {
+                    self.test += 1;
+                    continue;
+                }
+            };
+            let (read, sentences) = known.entry(question.document).or_insert_with(|| {
+                let read = language::sentences(document);
+                let text = |&i: &usize| document.visible(document.sentences[i].span);
+                let ids: Vec<Vec<u32>> = read.iter().map(|i| base.tokens.ids(&text(i), usize::MAX)).collect();
+                (read, Arc::new(Sentences::new(ids.iter().map(Vec::as_slice), usize::MAX)))
+            });
+            let relevant = read.iter().map(|&i| {
+                let span = document.sentences[i].span;
+                question.gold.iter().any(|gold| gold.start < span.end && span.start < gold.end)
+            });
+            asked.push(Asked {
+                relevant: relevant.collect(),
+                sentences: Arc::clone(sentences),
+                question: base.tokens.ids(&question.text, QUESTION),
+            });
         }
-        let read = language::sentences(document);
-        let ids: Vec<Vec<u32>> =
-            read.iter().map(|&i| base.tokens.ids(&document.visible(document.sentences[i].span), usize::MAX)).collect();
-        let relevant = read.iter().map(|&i| {
-            let span = document.sentences[i].span;
-            question.gold.iter().any(|gold| gold.start < span.end && span.start < gold.end)
-        });
-        asked.push(Asked {
-            relevant: relevant.collect(),
-            sentences: Sentences::new(ids.iter().map(Vec::as_slice), usize::MAX),
-            question: base.tokens.ids(&question.text, QUESTION),
-        });
+        Ok(set.skipped)
     }
-    Ok(set.skipped)
 }
 
 /// Shows a training on standard error.
@@ -261,40 +288,32 @@ struct Watch {
     bar: indicatif::ProgressBar,
     quiet: bool,
     f1: Option<f64>,
-    validations: Vec<Validation>,
 }
 
 impl Watch {
     fn new(quiet: bool) -> Self {
-        Self { bar: progress::bar(0, "training", quiet), quiet, f1: None, validations: Vec::new() }
+        Self { bar: progress::bar(0, "training", quiet), quiet, f1: None }
     }
 
     fn see(&mut self, event: Event) -> ControlFlow<()> {
         match event {
+            Event::Warning { text } => self.note(&format!("warning: {text}")),
             Event::Cached { done, of } => {
                 self.bar.set_message("frozen layers");
                 self.bar.set_length(of as u64);
                 self.bar.set_position(done as u64);
             }
             Event::Resumed { step } => self.note(&format!("goes on after step {step}")),
-            Event::Step { step, steps, loss, .. } => {
+            Event::Step { step, steps, loss, question_loss, .. } => {
                 self.bar.set_length(steps as u64);
                 self.bar.set_position(step as u64);
+                let questions = question_loss.map_or(String::new(), |loss| format!("  questions {loss:.4}"));
                 let f1 = self.f1.map_or(String::new(), |f1| format!("  F1 {:.1}", 100.0 * f1));
-                self.bar.set_message(format!("loss {loss:.4}{f1}"));
+                self.bar.set_message(format!("loss {loss:.4}{questions}{f1}"));
             }
-            Event::Validated { step, f1, tau, best } => {
-                self.f1 = Some(f1);
-                self.validations.push(Validation { step, f1: Some(f1), accuracy: None, threshold: tau });
-                let best = if best { ", the best so far" } else { "" };
-                self.note(&format!("step {step}: validation F1 {:.1} at tau {tau:.2}{best}", 100.0 * f1));
-            }
-            Event::ValidatedPairs { step, accuracy, f1, p, best } => {
-                self.f1 = f1;
-                self.validations.push(Validation { step, f1, accuracy: Some(accuracy), threshold: p });
-                let best = if best { ", the best so far" } else { "" };
-                let f1 = f1.map_or(String::new(), |f1| format!(", F1 {:.1} at p = {p}", 100.0 * f1));
-                self.note(&format!("step {step}: pairs told apart {:.1} %{f1}{best}", 100.0 * accuracy));
+            Event::Validated(found) => {
+                self.f1 = found.f1;
+                self.note(&shown_validation(&found));
             }
             Event::Stopped { step } => self.note(&format!("stopped after step {step}: no better F1 any more")),
             _ => {}
@@ -307,4 +326,18 @@ impl Watch {
             self.bar.suspend(|| eprintln!("{text}"));
         }
     }
+}
+
+fn shown_validation(found: &Validation) -> String {
+    let Validation { step, f1, threshold, accuracy, questions, best } = found;
+    let mut said = Vec::new();
+    said.extend(accuracy.map(|share| format!("pairs told apart {:.1} %", 100.0 * share)));
+    let name = if accuracy.is_some() { "p =" } else { "tau" };
+    said.extend(f1.map(|f1| format!("validation F1 {:.1} at {name} {threshold:.2}", 100.0 * f1)));
+    said.extend(questions.map(|found| {
+        let share = 100.0 * found.hit_at_1;
+        format!("{} questions: first sentence answers {share:.1} %, MRR {:.3}", found.questions, found.mrr)
+    }));
+    said.extend(best.then(|| "the best so far".to_owned()));
+    format!("step {step}: {}", said.join(", "))
 }

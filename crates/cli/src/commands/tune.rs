@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use pericope_eval::config::{expand, read};
+use pericope_neural::best_device;
 use pericope_neural::training::{Grid, Labelled, Part, Tried, tune};
 use pericope_neural::weswin::{WeSWin, open};
-use pericope_neural::{Base, Device};
 use serde::{Deserialize, Serialize};
 
 use crate::args::TuneArgs;
@@ -57,18 +57,17 @@ pub fn run(args: TuneArgs, quiet: bool) -> Outcome {
     if config.write && file.is_none() {
         return Err(wrong("write: the shipped model stays as it is".into()));
     }
-    let base = Base::open(&checkpoint.settings.base).map_err(Failure::usage)?;
-    let model = WeSWin::on(&base, &checkpoint, &Device::Cpu).map_err(Failure::usage)?;
+    let base = checkpoint.base().map_err(Failure::usage)?;
+    let model = WeSWin::on(&base, &checkpoint, &best_device()).map_err(Failure::usage)?;
     let mut documents: Vec<Labelled> = Vec::new();
-    let mut problems = Vec::new();
+    let mut unreadable = 0;
     for data in &config.data {
         let path = expand(data, &|name| std::env::var(name).ok()).map_err(wrong)?;
         let set = read_set(path.as_ref(), None, (0, 0), config.part)?;
-        problems.extend(set.skipped);
+        unreadable += input::report(&set.skipped);
         documents.extend(set.documents.iter().map(|one| labelled(one, &base, checkpoint.settings.tokens)));
     }
-    let unreadable = input::report(&problems);
-    let tuning = tune(&model, &documents, &grid).map_err(Failure::usage)?;
+    let tuning = tune(&model, &documents, &grid).map_err(|e| wrong(e.to_string()))?;
     if let (true, Some(file)) = (config.write, &file) {
         checkpoint.settings = tuning.applied(checkpoint.settings.clone());
         checkpoint.write(file, checkpoint.is_half()).map_err(Failure::runtime)?;

@@ -9,9 +9,11 @@ mod offsets;
 mod sample;
 mod squad;
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use pericope_api::{Document, Span};
+use pericope_neural::training::{Part, part_of};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -93,6 +95,16 @@ pub struct QuestionSet {
     pub checksums: Vec<(String, String)>,
     /// What gold spans and retrieval metrics are counted in for this layout.
     pub unit: Unit,
+    /// The ids in the file of documents that got another one, to be unique, by the new id.
+    pub renamed: HashMap<String, String>,
+}
+
+impl QuestionSet {
+    /// What a document serves for in training, by its id in the file.
+    #[must_use]
+    pub fn part(&self, document: &Document) -> Part {
+        part_of(self.renamed.get(&document.id).unwrap_or(&document.id))
+    }
 }
 
 /// What lengths of text are counted in.

@@ -96,7 +96,11 @@ pub(super) fn load(path: &Path, selection: &Selection) -> Result<QuestionSet, Da
             let wanted = selection.sources.is_empty()
                 || article.source.as_ref().is_some_and(|source| selection.sources.contains(source));
             if wanted {
-                let id = unique(&mut seen, article.id.clone().unwrap_or_else(|| article.title.clone()), number);
+                let own = article.id.clone().unwrap_or_else(|| article.title.clone());
+                let id = unique(&mut seen, own.clone(), number);
+                if id != own && !own.is_empty() {
+                    set.renamed.insert(id.clone(), own);
+                }
                 add(&mut set, id, &article);
             }
         }

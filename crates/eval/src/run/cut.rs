@@ -6,7 +6,6 @@ use pericope_api::{Chunk, Document, SentenceEncoder, TokenCounter};
 use pericope_neural::registry::build;
 use pericope_segment::spec::Spec;
 use pericope_segment::{Limits, Resources};
-use rayon::prelude::*;
 use std::sync::Arc;
 
 use super::resume::Done;
@@ -29,6 +28,8 @@ pub(super) struct Cut {
     limit: Option<usize>,
     /// Documents that the chunker failed on, by index, with its reason: they are missing in its index.
     failed: BTreeMap<usize, String>,
+    /// Says which weights it was cut with; empty where the spec says all.
+    pub(super) fingerprint: String,
 }
 
 impl Cut {
@@ -56,6 +57,7 @@ impl Cut {
             index_seconds: built.seconds,
             truncated: built.truncated,
             limit: self.limit,
+            fingerprint: self.fingerprint.clone(),
             index_bytes: Some(built.bytes),
             token_histogram: Some(Histogram::of(tokens)),
             query_times: std::collections::BTreeMap::new(),
@@ -76,6 +78,9 @@ pub(super) fn all(
         .collect();
     let resources = Corpus { base: setup.resources, documents, names: chunkers, means: RefCell::new(means) };
     let mut done: Vec<Option<Cut>> = chunkers.iter().map(|_| None).collect();
+    for config in chunkers {
+        check(config, &resources, finished)?;
+    }
     let mut order: Vec<usize> = (0..chunkers.len()).collect();
     // A reference to another chunker is answered from its mean once that is known.
     order.sort_by_key(|&i| chunkers[i].spec.name == "same-size");
@@ -89,6 +94,21 @@ pub(super) fn all(
     Ok(done)
 }
 
+/// Refuses to go on from what a chunker cut with other weights than it has now.
+fn check(config: &ChunkerConfig, resources: &dyn Resources, finished: &Done) -> Result<(), RunError> {
+    let ChunkerConfig { name, spec, .. } = config;
+    let Some(row) = finished.row(name).filter(|row| !row.fingerprint.is_empty()) else { return Ok(()) };
+    let chunker = build(spec, resources).map_err(|e| RunError::Config(format!("chunker '{name}': {e}")))?;
+    if chunker.fingerprint() == row.fingerprint {
+        return Ok(());
+    }
+    Err(RunError::Config(format!(
+        "chunker '{name}' was run with another model ({}, now {}): --resume would mix two runs; start without it, or with another --out",
+        row.fingerprint,
+        chunker.fingerprint()
+    )))
+}
+
 fn one(
     name: &str,
     spec: &Spec,
@@ -98,14 +118,8 @@ fn one(
 ) -> Result<Cut, RunError> {
     let chunker = build(spec, resources).map_err(|e| RunError::Config(format!("chunker '{name}': {e}")))?;
     let start = Instant::now();
-    let cut: Vec<Result<Vec<Chunk>, _>> = documents
-        .par_iter()
-        .map(|document| {
-            let chunks = chunker.chunks(document);
-            observer.advance(1);
-            chunks
-        })
-        .collect();
+    let all: Vec<&Document> = documents.iter().collect();
+    let cut = chunker.chunks_all(&all, &|| observer.advance(1));
     let seconds = start.elapsed().as_secs_f64();
     let mut chunks = Vec::with_capacity(cut.len());
     let mut failed = BTreeMap::new();
@@ -140,6 +154,7 @@ fn one(
         seconds,
         limit: chunker.policy().max_tokens,
         failed,
+        fingerprint: chunker.fingerprint(),
     })
 }
 

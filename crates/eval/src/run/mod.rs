@@ -197,6 +197,9 @@ pub fn run(
                 None => continue,
             },
         };
+        if !row.fingerprint.is_empty() {
+            record.checksums.chunkers.insert(row.name.clone(), row.fingerprint.clone());
+        }
         cells.extend(bench.cells(&row, &items));
         for item in items {
             scores.add(item);

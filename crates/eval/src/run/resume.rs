@@ -47,6 +47,7 @@ pub(super) fn new_record(experiment: &Experiment, set: &QuestionSet, setup: &Set
             data: set.checksums.iter().cloned().collect(),
             models: setup.model_checksums.clone(),
             prompts: setup.models.prompts.iter().map(|(name, text)| (name.clone(), sha256(text))).collect(),
+            chunkers: BTreeMap::new(),
         },
         prompts: setup.models.prompts.clone(),
         seeds: BTreeMap::from([("sampling".into(), experiment.data.seed), ("statistics".into(), experiment.data.seed)]),

@@ -358,6 +358,7 @@ fn record() -> RunRecord {
             data: [("synthetic.json".to_owned(), sum('a'))].into(),
             models: [("synthetic-model/model.safetensors".to_owned(), sum('b'))].into(),
             prompts: BTreeMap::new(),
+            chunkers: BTreeMap::new(),
         },
         tokenizer: "words".into(),
         seeds: [("data".to_owned(), 7)].into(),

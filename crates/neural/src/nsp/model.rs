@@ -66,13 +66,13 @@ impl Nsp {
         Self::of_base(&Base::open(name)?, device)
     }
 
-    /// Puts a checkpoint on its base model, which must be installed (or be the folder that the settings name).
+    /// Puts a checkpoint on its base model, which is found as [`Base::of`] says.
     ///
     /// # Errors
     /// [`ModelError`], naming the file and the tensor: where the base model is missing or another one, or where shapes do
     /// not fit.
     pub fn load(checkpoint: &Checkpoint, device: &Device) -> Loaded<Self> {
-        Self::on(&Base::open(&checkpoint.settings.base)?, checkpoint, device)
+        Self::on(&checkpoint.base()?, checkpoint, device)
     }
 
     /// The same on a base model that has been read already.

@@ -27,11 +27,11 @@ pub const NSP: Entry = Entry {
         },
         Key { name: "p", default: "", doc: "a segment ends where q <= p; the model's own by default, else 0.95" },
         Key { name: "one_minus_p", default: "", doc: "instead of p, where it is close to 1: 1e-5, or 0 for p = 1" },
-        Key { name: "limit", default: "512", doc: "tokens above which no sentence is added to a segment" },
+        Key { name: "limit", default: "512", doc: "tokens of the model above which no sentence is added to a segment" },
         Key {
             name: "overlap_next",
             default: "0",
-            doc: "1: a chunk repeats the first sentence of the next one, where it fits `limit`",
+            doc: "1: a chunk repeats the first sentence of the next one, where both have at most `limit` tokens of the tokenizer that chunks are counted with",
         },
     ],
     example: "nsp:p=0.95",
@@ -70,7 +70,7 @@ fn build(args: &Args<'_>, _: &dyn Resources) -> Result<Built, SpecError> {
 const SHIPPED: &str = "shipped";
 
 fn open(name: &str) -> Result<Nsp, String> {
-    let device = crate::minilm::best_device();
+    let device = crate::best_device();
     let model = match name {
         SHIPPED => shipped().and_then(|checkpoint| Nsp::load(&checkpoint, &device)),
         _ => Nsp::open(name, &device),
@@ -154,6 +154,14 @@ impl NspSegmenter {
 }
 
 impl Segmenter for NspSegmenter {
+    fn tokens_read(&self) -> Option<u64> {
+        Some(self.model.tokens_read())
+    }
+
+    fn fingerprint(&self) -> String {
+        self.model.fingerprint().to_owned()
+    }
+
     fn cut(&self, document: &Document) -> Result<Cuts, SegmentError> {
         let (mut scores, tokens) = self.gaps(document, |odds| self.threshold.score(odds))?;
         let glued: Vec<bool> = (0..scores.len()).map(|i| language::parts_heading(document, i)).collect();

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -8,7 +10,7 @@ use crate::weswin::Sentences;
 pub struct Labelled {
     /// Its id, which decides its [`Part`].
     pub id: String,
-    /// Its sentences as the base model's tokens.
+    /// Its sentences as the base model's tokens; for WeSWin at most 3 less of each than a sequence has.
     pub sentences: Sentences,
     /// True where a segment ends after the sentence; the last one's entry is not used.
     pub ends: Vec<bool>,
@@ -17,12 +19,25 @@ pub struct Labelled {
 /// A question about a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asked {
-    /// The document's sentences.
-    pub sentences: Sentences,
+    /// The document's sentences; questions about one document share them.
+    pub sentences: Arc<Sentences>,
     /// True for sentences inside the answer.
     pub relevant: Vec<bool>,
     /// The question's tokens.
     pub question: Vec<u32>,
+}
+
+/// What WeSWin is trained on.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Data<'a> {
+    /// Documents to learn boundaries from.
+    pub train: &'a [Labelled],
+    /// Documents to stop by and to tune on; without boundaries in them all steps are done and the last weights stay.
+    pub validation: &'a [Labelled],
+    /// Questions to train the retrieval head on; without any the model has none.
+    pub questions: &'a [Asked],
+    /// Questions that the retrieval head is measured on at each validation.
+    pub validation_questions: &'a [Asked],
 }
 
 /// What a document serves for.
@@ -35,6 +50,14 @@ pub enum Part {
     Validation,
     /// For figures that are reported: 10 in 100.
     Test,
+}
+
+impl Labelled {
+    /// True where a segment ends before the last sentence.
+    #[must_use]
+    pub fn has_boundary(&self) -> bool {
+        self.ends.iter().rev().skip(1).any(|&end| end)
+    }
 }
 
 impl std::str::FromStr for Part {

@@ -5,12 +5,14 @@ use candle_core::Device;
 use sha2::{Digest, Sha256};
 
 use super::adamw::{AdamW, Schedule};
+use super::data::Labelled;
 use super::events::{Event, Report, Watch};
 use super::gradients::Gradients;
 use super::options::{Options, TrainError};
 use super::state::{self, Progress};
 use super::variables::{Layers, Variables};
 use crate::base::Base;
+use crate::checkpoint::{About, Checkpoint};
 
 /// What is trained: batches with their losses, and how good the variables are on validation documents.
 pub(super) trait Task {
@@ -23,20 +25,31 @@ pub(super) trait Task {
     /// Batches of an epoch.
     fn batches(&self) -> usize;
 
+    /// Does beforehand what a training of `steps` steps needs. Not called where no step is left to do.
+    fn prepare(&mut self, steps: usize, progress: &mut Watch<'_>) -> Result<(), TrainError>;
+
     /// Goes on as if so many steps had been done.
     fn skip_to(&mut self, steps: usize);
 
     /// Adds the gradients of the next batch, that of step `step` (0-based), and gives its loss.
-    fn backward(&mut self, encoder: &Layers, step: usize, gradients: &mut Gradients) -> Result<f32, TrainError>;
+    fn backward(&mut self, encoder: &Layers, step: usize, gradients: &mut Gradients) -> Result<Losses, TrainError>;
 
     /// True where there is something to validate on.
     fn validates(&self) -> bool;
 
-    /// Measures the variables, tells [`Progress::better`], and where they are better writes the checkpoint.
+    /// Measures the variables, [notes](Progress::note) and tells what it found, and where that is better writes the
+    /// checkpoint.
     fn validate(&mut self, at: &mut Progress, progress: &mut Watch<'_>) -> Result<(), TrainError>;
 
     /// Leaves the checkpoint as it is to be used.
     fn finish(&mut self) -> Result<(), TrainError>;
+}
+
+/// The losses of a step.
+pub(super) struct Losses {
+    pub(super) own: f32,
+    /// That of the batch of questions, where one came with the step.
+    pub(super) questions: Option<f32>,
 }
 
 /// A training's circumstances.
@@ -57,55 +70,66 @@ const SAVE_EVERY: f64 = 60.0;
 /// Trains until the steps are done or validation stops getting better.
 pub(super) fn fit(task: &mut dyn Task, run: &Run<'_>, progress: &mut Watch<'_>) -> Result<Report, TrainError> {
     let Run { options, out, device, .. } = *run;
-    let each = task.batches();
-    let mut steps = (each as f64 * options.epochs) as usize;
-    if options.max_steps > 0 {
-        steps = steps.min(options.max_steps);
-    }
-    let steps = steps.max(1);
+    let steps = options.steps(task.batches());
     let schedule = Schedule { steps, warm_up: options.warm_up };
     let mut optimizer = AdamW::default();
     let mut at = Progress::new(&run.fingerprint, options);
+    let path = out.join(STATE);
+    // Before anything is worked out: the state may be that of another training.
+    let before = state::load(&path, device)?;
+    if before.as_ref().is_some_and(|(saved, ..)| saved.fingerprint != at.fingerprint) {
+        let reason = "holds the state of another training (other data, options or base model): name another folder";
+        return Err(TrainError::Options(format!("{} {reason}, or remove it", path.display())));
+    }
     let mut encoder = task.variables().encoder()?;
     task.heads()?;
-    let path = out.join(STATE);
-    if let Some((saved, values, moments)) = state::load(&path, device)? {
-        if saved.fingerprint != at.fingerprint {
-            let reason = "holds the state of another training (other data, options or base model): name another folder";
-            return Err(TrainError::Options(format!("{} {reason}, or remove it", path.display())));
-        }
+    if let Some((saved, values, moments)) = before {
         task.variables().restore(&values)?;
         optimizer = moments;
         at = saved;
-        task.skip_to(at.step);
         let _ = progress(Event::Resumed { step: at.step });
     }
+    let goes_on = |at: &Progress| at.step < steps && at.stale < options.patience.max(1);
+    if goes_on(&at) {
+        task.prepare(steps, progress)?;
+        task.skip_to(at.step);
+    }
 
-    let every = (each / options.validations.max(1)).max(1);
+    let every = options.validate_every(task.batches());
     let (mut began, mut saved) = (Instant::now(), Instant::now());
-    while at.step < steps && at.stale < options.patience.max(1) {
+    while goes_on(&at) {
         if task.variables().puts_together() {
             encoder = task.variables().encoder()?;
         }
         let mut gradients = Gradients::default();
-        let loss = task.backward(&encoder, at.step, &mut gradients)?;
+        let Losses { own, questions } = task.backward(&encoder, at.step, &mut gradients)?;
+        for (what, loss) in [("loss", Some(own)), ("loss of questions", questions)] {
+            if let Some(value) = loss.filter(|loss| !loss.is_finite()) {
+                return Err(TrainError::NotFinite { step: at.step + 1, what, value: value.into() });
+            }
+        }
         let share = schedule.at(at.step);
-        gradients.step(&mut optimizer, task.variables(), options, share)?;
+        gradients.step(&mut optimizer, task.variables(), options, (at.step, share))?;
         at.step += 1;
-        at.losses.push(loss);
-        let last = &at.losses[at.losses.len().saturating_sub(100)..];
-        let mean = last.iter().map(|&l| f64::from(l)).sum::<f64>() / last.len() as f64;
-        let go_on = progress(Event::Step { step: at.step, steps, loss: mean, rate: options.learning_rate * share });
+        at.losses.push(own);
+        at.question_losses.extend(questions);
+        let told = progress(Event::Step {
+            step: at.step,
+            steps,
+            loss: recent(&at.losses).unwrap_or(0.0),
+            question_loss: recent(&at.question_losses),
+            rate: options.learning_rate * share,
+        });
         if task.validates() && (at.step.is_multiple_of(every) || at.step == steps) {
             task.validate(&mut at, progress)?;
         }
-        if saved.elapsed().as_secs_f64() > SAVE_EVERY || at.step == steps || go_on.is_break() {
+        if saved.elapsed().as_secs_f64() > SAVE_EVERY || !goes_on(&at) || told.is_break() {
             at.seconds += began.elapsed().as_secs_f64();
             began = Instant::now();
             state::save(&path, &at, &task.variables().all(), &optimizer)?;
             saved = Instant::now();
         }
-        if go_on.is_break() && at.step < steps {
+        if told.is_break() && goes_on(&at) {
             return Err(TrainError::Interrupted { step: at.step });
         }
     }
@@ -114,7 +138,19 @@ pub(super) fn fit(task: &mut dyn Task, run: &Run<'_>, progress: &mut Watch<'_>) 
     }
     task.finish()?;
     at.seconds += began.elapsed().as_secs_f64();
-    Ok(Report { losses: at.losses, best: at.best, seconds: at.seconds })
+    Ok(Report {
+        losses: at.losses,
+        question_losses: at.question_losses,
+        validations: at.validations,
+        best: at.best,
+        seconds: at.seconds,
+    })
+}
+
+/// The mean of the last 100 losses.
+fn recent(losses: &[f32]) -> Option<f64> {
+    let last = losses.get(losses.len().saturating_sub(100)..).unwrap_or(losses);
+    (!last.is_empty()).then(|| last.iter().map(|&loss| f64::from(loss)).sum::<f64>() / last.len() as f64)
 }
 
 /// Refuses more frozen layers than there are, and sequences that the base model does not read.
@@ -131,7 +167,18 @@ pub(super) fn check(base: &Base, options: &Options, least: usize) -> Result<(), 
     Ok(())
 }
 
-/// A number that another base model, another start (its checksum), other options or other `data` change.
+/// Refuses to write over the checkpoint that training begins from: an interrupted training would find another one.
+pub(super) fn check_target<S: About>(start: Option<&Checkpoint<S>>, target: &Path) -> Result<(), TrainError> {
+    let Some(start) = start else { return Ok(()) };
+    let same = |path: &Path| path.canonicalize().ok();
+    if same(start.path()).is_some_and(|start| same(target) == Some(start)) {
+        let path = target.display();
+        return Err(TrainError::Options(format!("{path} is what training begins from: write into another folder")));
+    }
+    Ok(())
+}
+
+/// A number that another base model, another `start` (its checksum), other options or other `data` change.
 pub(super) fn fingerprint(base: &Base, start: &str, options: &Options, data: impl FnOnce(&mut Sha256)) -> String {
     let mut hash = Sha256::new();
     hash.update(base.weights.sha256());
@@ -139,6 +186,13 @@ pub(super) fn fingerprint(base: &Base, start: &str, options: &Options, data: imp
     hash.update(format!("{options:?}"));
     data(&mut hash);
     format!("{:x}", hash.finalize())
+}
+
+/// Takes documents into a fingerprint: what is validated on decides when training ends, and which weights are kept.
+pub(super) fn hash_documents(hash: &mut Sha256, documents: &[Labelled]) {
+    for document in documents {
+        hash.update(format!("{:?}{:?}", document.sentences, document.ends));
+    }
 }
 
 /// Makes a training's folder.

@@ -11,6 +11,7 @@ mod gradients;
 mod nsp;
 mod options;
 mod pairs;
+mod ranking;
 mod sequences;
 mod state;
 mod tune;
@@ -18,8 +19,8 @@ mod variables;
 mod weswin;
 
 pub use adamw::{AdamW, Moments, Schedule};
-pub use data::{Asked, Labelled, Part, part_of};
-pub use events::{Event, Report, Watch};
+pub use data::{Asked, Data, Labelled, Part, part_of};
+pub use events::{Event, Ranking, Report, Validation, Watch};
 pub use feed::Feed;
 pub use nsp::train_nsp;
 pub use options::{Options, TrainError};

@@ -1,4 +1,3 @@
-use std::collections::HashMap;
 use std::path::Path;
 
 use candle_core::{DType, Device, Tensor};
@@ -6,15 +5,15 @@ use pericope_segment::random::Random;
 use sha2::Digest;
 
 use super::data::Labelled;
-use super::events::{Event, Report, Watch};
+use super::events::{Event, Report, Validation, Watch};
 use super::feed::Feed;
-use super::fit::{self, Run, Task, fit};
+use super::fit::{self, Losses, Run, Task, fit};
 use super::gradients::{Gradients, cross_entropy};
 use super::options::{Options, TrainError};
 use super::pairs::{Pair, pairs};
 use super::state::Progress;
 use super::tune::best_odds;
-use super::variables::{Layers, Variables};
+use super::variables::{Layers, Start, Variables};
 use crate::base::Base;
 use crate::nsp::{CHECKPOINT, Checkpoint, HEAD, Nsp, POOLER, Settings, Threshold, pair};
 
@@ -24,9 +23,9 @@ const LEAST_TOKENS: usize = 8;
 /// Pairs that accuracy is measured on, at most.
 const VALIDATION_PAIRS: usize = 2_000;
 
-/// Trains next-sentence prediction on `base` (named in the checkpoint by its folder's name), and writes
-/// `out/nsp.safetensors`: the weights that are best on the `validation` documents (the last where there are none) with
-/// the threshold that suits these best.
+/// Trains next-sentence prediction on `base`, and writes `out/nsp.safetensors`: the weights that are best on the
+/// `validation` documents (the last where there are none) with the threshold that suits these best, and what `start` holds
+/// beside them. The checkpoint names the base model as [`Base::named_for`] does; `notes` are kept in it.
 ///
 /// The task is that of BERT: neighbours against a first sentence with one from another place ([`pairs`]), as many of the
 /// one as of the other. The loss is the cross-entropy, the mean over a step's pairs. `data` are documents to train on and
@@ -35,11 +34,11 @@ const VALIDATION_PAIRS: usize = 2_000;
 ///
 /// Validation measures the accuracy on fixed pairs and the F1 of exact boundaries at the best p; the F1 decides which
 /// weights are best, or the accuracy where no document has a boundary. An interrupted training leaves
-/// `out/state.safetensors`, and the same call goes on from it, with the same result up to rounding.
+/// `out/state.safetensors`, written once a minute, and the same call goes on from it, with the same result up to rounding.
 ///
 /// # Errors
-/// [`TrainError`]: for a `start` on another base model, for a state of another training, where no pair can be made, and
-/// where candle or the disk fails.
+/// [`TrainError`]: for a `start` on another base model or that lies where the checkpoint is to be written, for a state of
+/// another training, where no pair can be made, for a loss that is no number, and where candle or the disk fails.
 pub fn train_nsp(
     base: &Base,
     start: Option<&Checkpoint>,
@@ -49,9 +48,10 @@ pub fn train_nsp(
     notes: &str,
     progress: &mut Watch<'_>,
 ) -> Result<Report, TrainError> {
-    let device = crate::minilm::best_device();
+    let device = crate::best_device();
     let (train, validation) = data;
     fit::check(base, options, LEAST_TOKENS)?;
+    fit::check_target(start, &out.join(CHECKPOINT))?;
     if let Some(start) = start {
         // Says what does not fit: its base model, its tensors.
         Nsp::on(base, start, &device)?;
@@ -66,7 +66,8 @@ pub fn train_nsp(
     Random::new(options.seed).shuffle(&mut asked);
     asked.truncate(VALIDATION_PAIRS);
     fit::make_folder(out)?;
-    let initial = start.map_or_else(HashMap::new, |c| c.tensors().clone());
+    let initial = Start::of(start);
+    let started = initial.checksum()?;
     let mut trainer = Trainer {
         base,
         variables: Variables::new(base, &device, options.frozen, initial),
@@ -82,12 +83,13 @@ pub fn train_nsp(
     };
     let lengths = (0..trainer.samples.len()).map(|i| trainer.sequence(i).0.len()).collect();
     trainer.feed = Feed::new(lengths, options.batch, options.seed);
-    let fingerprint = fit::fingerprint(base, start.map_or("", Checkpoint::sha256), options, |hash| {
+    let fingerprint = fit::fingerprint(base, &started, options, |hash| {
         hash.update("nsp");
         for (i, sample) in trainer.samples.iter().enumerate() {
             trainer.sequence(i).0.iter().for_each(|id| hash.update(id.to_le_bytes()));
             hash.update([u8::from(sample.next)]);
         }
+        fit::hash_documents(hash, validation);
     });
     fit(&mut trainer, &Run { options, out, device: &device, fingerprint }, progress)
 }
@@ -146,7 +148,7 @@ impl Trainer<'_> {
     /// The variables as they are now.
     fn checkpoint(&self, threshold: Option<Threshold>) -> Result<Checkpoint, TrainError> {
         let settings = Settings {
-            base: self.base.dir.name.clone(),
+            base: self.base.named_for(self.out),
             base_sha256: self.base.weights.sha256().to_owned(),
             tokens: self.options.tokens,
             threshold: threshold.map(Threshold::odds),
@@ -188,11 +190,15 @@ impl Task for Trainer<'_> {
         self.feed.batches()
     }
 
+    fn prepare(&mut self, _: usize, _: &mut Watch<'_>) -> Result<(), TrainError> {
+        Ok(())
+    }
+
     fn skip_to(&mut self, steps: usize) {
         self.feed.skip_to(steps);
     }
 
-    fn backward(&mut self, encoder: &Layers, _: usize, gradients: &mut Gradients) -> Result<f32, TrainError> {
+    fn backward(&mut self, encoder: &Layers, _: usize, gradients: &mut Gradients) -> Result<Losses, TrainError> {
         let batch = self.feed.next().unwrap_or_default();
         let layers = self.base.config.num_hidden_layers;
         let mut sum = 0.0;
@@ -210,7 +216,7 @@ impl Task for Trainer<'_> {
             sum += loss.to_scalar::<f32>()?;
             gradients.add(&loss, &self.variables)?;
         }
-        Ok(sum)
+        Ok(Losses { own: sum, questions: None })
     }
 
     fn validates(&self) -> bool {
@@ -221,13 +227,17 @@ impl Task for Trainer<'_> {
         let model = Nsp::on(self.base, &self.checkpoint(None)?, &self.device)?;
         let (accuracy, found) = (self.accuracy(&model)?, self.boundaries(&model)?);
         let f1 = found.map(|(f1, _)| f1);
-        let best = at.better(f1.unwrap_or(accuracy));
+        let score = f1.unwrap_or(accuracy);
+        let best = at.better(score);
         let threshold = found.map(|(_, threshold)| threshold);
         if best {
             self.checkpoint(threshold)?.write(&self.out.join(CHECKPOINT), false)?;
         }
         let p = threshold.map_or(0.5, Threshold::p);
-        let _ = progress(Event::ValidatedPairs { step: at.step, accuracy, f1, p, best });
+        let (step, accuracy) = (at.step, Some(accuracy));
+        let found = Validation { step, f1, threshold: p, accuracy, questions: None, best };
+        at.note(&found, score);
+        let _ = progress(Event::Validated(found));
         Ok(())
     }
 

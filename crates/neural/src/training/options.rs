@@ -29,6 +29,16 @@ pub enum TrainError {
         /// Steps done.
         step: usize,
     },
+    /// A number that is none came out of a step: nothing was stepped or saved with it.
+    #[error("step {step}: the {what} is {value}: try a lower learning rate, into another folder")]
+    NotFinite {
+        /// The step, 1-based.
+        step: usize,
+        /// What is no number.
+        what: &'static str,
+        /// What it is instead.
+        value: f64,
+    },
     /// There is nothing to train on, or the options contradict each other.
     #[error("{0}")]
     Options(String),
@@ -64,7 +74,8 @@ pub struct Options {
     pub patience: usize,
     /// Validations an epoch.
     pub validations: usize,
-    /// A batch of questions comes with every so many steps, where there are questions. WeSWin's alone.
+    /// A batch of questions comes with every so many steps, where there are questions: 1 alternates batches of boundaries
+    /// and of questions, as published. WeSWin's alone.
     pub questions_every: usize,
     /// Steps at most; 0: as many as the epochs have.
     pub max_steps: usize,
@@ -73,6 +84,19 @@ pub struct Options {
 }
 
 impl Options {
+    /// Steps of a training whose epochs have `batches` batches each; at least one.
+    #[must_use]
+    pub fn steps(&self, batches: usize) -> usize {
+        let steps = (batches as f64 * self.epochs) as usize;
+        if self.max_steps > 0 { steps.min(self.max_steps).max(1) } else { steps.max(1) }
+    }
+
+    /// Steps from one validation to the next.
+    #[must_use]
+    pub fn validate_every(&self, batches: usize) -> usize {
+        (batches / self.validations.max(1)).max(1)
+    }
+
     /// For NSP: pairs are short, so a step has more of them.
     #[must_use]
     pub fn nsp() -> Self {
@@ -82,7 +106,7 @@ impl Options {
             batch: 32,
             micro_batch: 8,
             learning_rate: 1e-4,
-            validations: 4,
+            validations: 8,
             ..Self::default()
         }
     }
@@ -103,10 +127,29 @@ impl Default for Options {
             decay: 0.01,
             clip: 1.0,
             patience: 3,
-            validations: 1,
+            validations: 4,
             questions_every: 6,
             max_steps: 0,
             seed: 7,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Options;
+
+    #[test]
+    fn training_can_stop_early_as_it_comes() {
+        for options in [Options::default(), Options::nsp()] {
+            for batches in [8, 57, 4_000] {
+                let validations = options.steps(batches) / options.validate_every(batches);
+                // The first is the best there is, and patience runs out before the last.
+                assert!(validations > options.patience + 1, "{validations} of {options:?}");
+            }
+        }
+        let short = Options { epochs: 0.01, ..Options::default() };
+        assert_eq!((short.steps(5), short.validate_every(0)), (1, 1));
+        assert_eq!(Options { max_steps: 7, ..Options::default() }.steps(1_000), 7);
     }
 }

@@ -1,5 +1,5 @@
 use super::data::{Asked, Labelled};
-use crate::weswin::{Partition, Sentences, Special, Window, sequence};
+use crate::weswin::{Asking, Partition, Special, Window, sequence};
 
 /// A training sequence: its tokens, the places of its labelled `[SNT]`s, and their labels.
 pub(super) struct Sample {
@@ -29,13 +29,30 @@ pub(super) fn boundary_samples(
 
 /// The sequences of a question and its document.
 pub(super) fn question_samples(asked: &Asked, tokens: usize, special: Special) -> Vec<Sample> {
-    let budget = tokens.saturating_sub(3 + asked.question.len()).max(8);
-    let cut = Sentences::new((0..asked.sentences.len()).map(|i| asked.sentences.of(i)), budget - 1);
+    let asking = Asking::new(&asked.sentences, &asked.question, tokens);
     let make = |window: Window| {
-        let (mut ids, places) = sequence(&cut, &window, special);
-        ids.extend_from_slice(&asked.question);
-        ids.push(special.end);
+        let (ids, places) = asking.sequence(&window, special);
         Sample { ids, places, labels: asked.relevant[window.active].to_vec() }
     };
-    Partition::Right(1).windows(&cut.tokens(), budget).into_iter().map(make).collect()
+    asking.windows().into_iter().map(make).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::question_samples;
+    use crate::training::Asked;
+    use crate::weswin::{Sentences, Special};
+
+    #[test]
+    fn a_long_question_is_cut_as_it_is_when_it_is_asked() {
+        let ids: Vec<Vec<u32>> = (0..9).map(|n| vec![7; 3 * n]).collect();
+        let sentences = Arc::new(Sentences::new(ids.iter().map(Vec::as_slice), usize::MAX));
+        let asked = Asked { sentences, relevant: vec![true; 9], question: vec![9; 60] };
+        let special = Special { start: 1, end: 2, sentence: 3 };
+        let samples = question_samples(&asked, 32, special);
+        assert!(samples.iter().all(|s| s.ids.len() <= 32 && s.ids.iter().filter(|&&id| id == 9).count() == 15));
+        assert_eq!(samples.iter().map(|s| s.labels.len()).sum::<usize>(), 9);
+    }
 }

@@ -5,6 +5,7 @@ use candle_core::{Device, Tensor, Var};
 use serde::{Deserialize, Serialize};
 
 use super::adamw::{AdamW, Moments};
+use super::events::Validation;
 use super::options::{Options, TrainError};
 use crate::models::ModelError;
 
@@ -17,31 +18,65 @@ pub(super) struct Progress {
     /// Steps done.
     pub(super) step: usize,
     /// Best validation score, and the step that it was found at.
+    #[serde(with = "exact")]
     pub(super) best: Option<(f64, usize)>,
     /// Validations since.
     pub(super) stale: usize,
     /// The loss of every step.
     pub(super) losses: Vec<f32>,
+    /// The loss of every batch of questions.
+    #[serde(default)]
+    pub(super) question_losses: Vec<f32>,
+    #[serde(default)]
+    pub(super) validations: Vec<Validation>,
     pub(super) seconds: f64,
+}
+
+/// A score as text: read as JSON's numbers it can be off by its last bit, and an equal score would be better or worse.
+mod exact {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+
+    pub(super) fn serialize<S: Serializer>(best: &Option<(f64, usize)>, to: S) -> Result<S::Ok, S::Error> {
+        best.map(|(score, step)| (score.to_string(), step)).serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<(f64, usize)>, D::Error> {
+        let found: Option<(String, usize)> = Option::deserialize(from)?;
+        found.map(|(score, step)| Ok((score.parse().map_err(D::Error::custom)?, step))).transpose()
+    }
 }
 
 impl Progress {
     /// Nothing is done yet.
     pub(super) fn new(fingerprint: &str, options: &Options) -> Self {
         let (fingerprint, options) = (fingerprint.to_owned(), options.clone());
-        Self { fingerprint, options, step: 0, best: None, stale: 0, losses: Vec::new(), seconds: 0.0 }
+        Self {
+            fingerprint,
+            options,
+            step: 0,
+            best: None,
+            stale: 0,
+            losses: Vec::new(),
+            question_losses: Vec::new(),
+            validations: Vec::new(),
+            seconds: 0.0,
+        }
     }
 
-    /// Takes note of a validation; true where it is the best so far.
-    pub(super) fn better(&mut self, score: f64) -> bool {
-        let best = self.best.is_none_or(|(before, _)| score > before);
-        if best {
+    /// True where a validation's score is the best so far.
+    pub(super) fn better(&self, score: f64) -> bool {
+        self.best.is_none_or(|(before, _)| score > before)
+    }
+
+    /// Takes note of a validation and of the score that it goes by.
+    pub(super) fn note(&mut self, validation: &Validation, score: f64) {
+        if validation.best {
             self.best = Some((score, self.step));
             self.stale = 0;
         } else {
             self.stale += 1;
         }
-        best
+        self.validations.push(validation.clone());
     }
 }
 
@@ -68,8 +103,7 @@ pub(super) fn save(
     let text = serde_json::to_string(&(progress, steps)).map_err(|e| unusable(path, &e))?;
     let bytes = safetensors::serialize(tensors, Some(HashMap::from([(KEY.to_owned(), text)])));
     let bytes = bytes.map_err(|e| unusable(path, &e))?;
-    let unfinished = path.with_extension("unfinished");
-    std::fs::write(&unfinished, bytes).and_then(|()| std::fs::rename(&unfinished, path)).map_err(io)
+    crate::files::replace(path, &bytes).map_err(io)
 }
 
 /// What [`save`] wrote: the progress, the variables' values, the optimizer. `None` where there is no file.
@@ -107,4 +141,24 @@ pub(super) fn load(
 
 fn unusable(path: &Path, reason: &dyn std::fmt::Display) -> ModelError {
     ModelError::unusable(path, reason)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::Progress;
+    use crate::training::Options;
+
+    #[test]
+    fn the_best_score_is_read_back_to_its_last_bit() {
+        let mut at = Progress::new("f", &Options::default());
+        for score in [0.389_610_389_610_389_63, 1.0 / 3.0, 0.0, 1.0] {
+            at.best = Some((score, 4));
+            let read: Progress = serde_json::from_str(&serde_json::to_string(&at).unwrap()).unwrap();
+            assert_eq!(read, at);
+        }
+        at.best = None;
+        assert_eq!(serde_json::from_str::<Progress>(&serde_json::to_string(&at).unwrap()).unwrap(), at);
+    }
 }

@@ -72,8 +72,18 @@ impl Tuning {
 /// Tries partitions, weightings and thresholds on documents; the encoder reads each partition's sequences once.
 ///
 /// # Errors
-/// Where the model fails, or there is no document or nothing to try.
+/// [`TrainError::Options`] where there is no document, none with a boundary, or nothing to try; where the model fails.
 pub fn tune(model: &WeSWin, documents: &[Labelled], grid: &Grid) -> Result<Tuning, TrainError> {
+    let wrong = |reason: &str| Err(TrainError::Options(reason.into()));
+    if documents.is_empty() {
+        return wrong("there is no document to tune on");
+    }
+    if !documents.iter().any(Labelled::has_boundary) {
+        return wrong("no document to tune on has a boundary: every F1 would be 0");
+    }
+    if grid.partitions.is_empty() || grid.weightings.is_empty() || grid.thresholds.is_empty() {
+        return wrong("there is nothing to tune: no partition, no weighting or no threshold");
+    }
     let read = |partition: Partition| -> Result<(Vec<(usize, Logits)>, u64), TrainError> {
         let before = model.tokens_read();
         let logits = logits(model, documents, partition)?;
@@ -120,8 +130,8 @@ fn logits(model: &WeSWin, documents: &[Labelled], partition: Partition) -> Resul
 /// Places at each edge of a sequence that are told apart.
 const EDGE: usize = 12;
 
-/// Mean losses by place: from the first sentence and from the last, where the other edge is further away than that, and
-/// elsewhere.
+/// Mean losses by place: from the first sentence and from the last, where the other edge is as far away or further, and
+/// elsewhere. The sentence amid a short sequence is near both edges and counts at both.
 fn curve(documents: &[Labelled], logits: &[(usize, Logits)]) -> Curve {
     let (mut left, mut right, mut middle) = ([(0.0, 0u32); EDGE], [(0.0, 0u32); EDGE], (0.0, 0u32));
     for (d, Logits { window, odds }) in logits {
@@ -131,13 +141,17 @@ fn curve(documents: &[Labelled], logits: &[(usize, Logits)]) -> Curve {
             let towards = if ends[i] { -f64::from(odds) } else { f64::from(odds) };
             let loss = towards.max(0.0) + (-towards.abs()).exp().ln_1p();
             let (from_left, from_right) = (i - window.read.start, window.read.end - 1 - i);
-            let place = match (from_left.cmp(&from_right), from_left < EDGE, from_right < EDGE) {
-                (std::cmp::Ordering::Less, true, _) => &mut left[from_left],
-                (std::cmp::Ordering::Greater, _, true) => &mut right[from_right],
-                _ => &mut middle,
-            };
-            place.0 += loss;
-            place.1 += 1;
+            let add = |place: &mut (f64, u32)| *place = (place.0 + loss, place.1 + 1);
+            if from_left.min(from_right) >= EDGE {
+                add(&mut middle);
+                continue;
+            }
+            if from_left <= from_right {
+                add(&mut left[from_left]);
+            }
+            if from_right <= from_left {
+                add(&mut right[from_right]);
+            }
         }
     }
     let everywhere = left.iter().chain(&right).chain(std::iter::once(&middle));
@@ -201,7 +215,27 @@ pub(super) fn best_odds(mut gaps: Vec<(f64, bool)>) -> Option<(f64, Threshold)> 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use super::best_odds;
+    use super::{best_odds, curve};
+    use crate::training::Labelled;
+    use crate::weswin::{Logits, Sentences, Window};
+
+    #[test]
+    fn the_sentence_amid_a_short_sequence_is_near_both_edges() {
+        let document = |n: usize| Labelled {
+            id: String::new(),
+            sentences: Sentences::new(vec![&[7u32][..]; n], 9),
+            ends: vec![false; n],
+        };
+        let read = |n: usize, odds: &[f32]| Logits { window: Window { read: 0..n, active: 0..n }, odds: odds.into() };
+        // Three sentences, the middle one mistaken; thirty, none of which is, nor the fourth behind them.
+        let mut long = vec![-9.0; 30];
+        long[0] = -1.0;
+        let documents = [document(4), document(31)];
+        let found = curve(&documents, &[(0, read(3, &[-9.0, 9.0, -9.0])), (1, read(30, &long))]);
+        // The worst place is the second from either edge; the middle of long sequences is as good as any.
+        assert!(found.left[1] < 0.01 + found.left[0] && found.left[1] < 0.6 && found.right[1] < 0.6, "{found:?}");
+        assert!(found.middle > 0.99 && found.left[2] > 0.99 && found.right[0] > 0.99, "{found:?}");
+    }
 
     #[test]
     fn the_best_odds_by_hand() {

@@ -1,13 +1,61 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
 
 use candle_core::{Device, Tensor, Var};
+use sha2::{Digest, Sha256};
 
 use super::options::TrainError;
 use crate::base::Base;
+use crate::checkpoint::{About, Checkpoint};
 use crate::encoders::{Config, Kind, Longformer, Plain, Tensors};
 use crate::models::ModelError;
 use crate::weswin::WORDS;
+
+/// The tensors of a checkpoint that training goes on from; none where it begins from the base model.
+#[derive(Default)]
+pub(super) struct Start {
+    path: PathBuf,
+    tensors: HashMap<String, Tensor>,
+}
+
+impl Start {
+    pub(super) fn of<S: About>(checkpoint: Option<&Checkpoint<S>>) -> Self {
+        let of = |c: &Checkpoint<S>| Self { path: c.path().to_owned(), tensors: c.tensors().clone() };
+        checkpoint.map_or_else(Self::default, of)
+    }
+
+    /// Forgets a head; true where there was one.
+    pub(super) fn forget(&mut self, head: &str) -> bool {
+        let before = self.tensors.len();
+        self.tensors.retain(|name, _| !name.strip_prefix(head).is_some_and(|rest| rest.starts_with('.')));
+        self.tensors.len() < before
+    }
+
+    /// A number that other tensors change, whatever file they come from.
+    pub(super) fn checksum(&self) -> candle_core::Result<String> {
+        let mut hash = Sha256::new();
+        let sorted: BTreeMap<_, _> = self.tensors.iter().collect();
+        for (name, tensor) in sorted {
+            hash.update(format!("{name} {:?}\n", tensor.dims()));
+            for number in tensor.flatten_all()?.to_vec1::<f32>()? {
+                hash.update(number.to_le_bytes());
+            }
+        }
+        Ok(format!("{:x}", hash.finalize()))
+    }
+
+    /// The tensor `name`, where there is one.
+    fn tensor(&self, name: &str, shape: &[usize], device: &Device) -> Option<Loaded> {
+        let tensor = self.tensors.get(name)?;
+        let unusable = |reason: String| ModelError::unusable(&self.path, reason);
+        if tensor.dims() != shape {
+            let found = tensor.dims();
+            return Some(Err(unusable(format!("tensor {name} has shape {found:?}, expected {shape:?}"))));
+        }
+        Some(tensor.to_device(device).map_err(|e| unusable(format!("tensor {name}: {e}"))))
+    }
+}
 
 /// A base model whose upper layers are variables; the others stay as they are.
 pub(super) struct Variables<'a> {
@@ -17,16 +65,16 @@ pub(super) struct Variables<'a> {
     frozen: usize,
     /// True where `[SNT]` is in the vocabulary.
     sentence: bool,
-    /// Tensors that replace the base model's to begin with: those of a checkpoint that training goes on from.
-    initial: HashMap<String, Tensor>,
+    /// What replaces the base model's tensors to begin with.
+    start: Start,
     trained: RefCell<BTreeMap<String, Var>>,
     kept: RefCell<HashMap<String, Tensor>>,
 }
 
 impl<'a> Variables<'a> {
-    pub(super) fn new(base: &'a Base, device: &Device, frozen: usize, initial: HashMap<String, Tensor>) -> Self {
+    pub(super) fn new(base: &'a Base, device: &Device, frozen: usize, start: Start) -> Self {
         let (trained, kept) = (RefCell::default(), RefCell::default());
-        Self { base, device: device.clone(), frozen, sentence: false, initial, trained, kept }
+        Self { base, device: device.clone(), frozen, sentence: false, start, trained, kept }
     }
 
     /// The same with `[SNT]` in the vocabulary.
@@ -57,14 +105,11 @@ impl<'a> Variables<'a> {
     }
 
     /// The variable `name`: as in the checkpoint that training began from, or else of `fresh` numbers.
-    pub(super) fn variable(&self, name: &str, fresh: impl FnOnce() -> Result<Tensor, ModelError>) -> Loaded {
+    pub(super) fn variable(&self, name: &str, shape: &[usize], fresh: impl FnOnce() -> Loaded) -> Loaded {
         if let Some(variable) = self.trained.borrow().get(name) {
             return Ok(variable.as_tensor().clone());
         }
-        let start = match self.initial.get(name) {
-            Some(tensor) => tensor.to_device(&self.device).map_err(|e| self.unusable(format!("tensor {name}: {e}")))?,
-            None => fresh()?,
-        };
+        let start = self.start.tensor(name, shape, &self.device).unwrap_or_else(fresh)?;
         let variable = Var::from_tensor(&start).map_err(|e| self.unusable(format!("tensor {name}: {e}")))?;
         let tensor = variable.as_tensor().clone();
         self.trained.borrow_mut().insert(name.to_owned(), variable);
@@ -73,7 +118,7 @@ impl<'a> Variables<'a> {
 
     /// The variable `name`, of zeros to begin with.
     pub(super) fn zeros(&self, name: &str, shape: &[usize]) -> Loaded {
-        self.variable(name, || {
+        self.variable(name, shape, || {
             let made = Tensor::zeros(shape, candle_core::DType::F32, &self.device);
             made.map_err(|e| self.unusable(format!("tensor {name}: {e}")))
         })
@@ -87,16 +132,20 @@ impl<'a> Variables<'a> {
         shape: &[usize],
         fresh: impl FnOnce() -> candle_core::Result<Tensor>,
     ) -> Loaded {
-        self.variable(name, || match self.base.weights.has(name) {
+        self.variable(name, shape, || match self.base.weights.has(name) {
             true => self.base.weights.tensor(name, shape, &self.device),
             false => fresh().map_err(|e| self.unusable(format!("tensor {name}: {e}"))),
         })
     }
 
-    /// Copies of all variables on the CPU, as they are now.
+    /// What differs from the base model, on the CPU: copies of all variables as they are now, and what the checkpoint that
+    /// training began from holds beside them (a layer that was trained then and is frozen now).
     pub(super) fn values(&self) -> candle_core::Result<HashMap<String, Tensor>> {
-        let value = |variable: Var| variable.as_detached_tensor().copy()?.to_device(&Device::Cpu);
-        self.all().into_iter().map(|(name, variable)| Ok((name, value(variable)?))).collect()
+        let mut values = self.start.tensors.clone();
+        for (name, variable) in self.all() {
+            values.insert(name, variable.as_detached_tensor().copy()?.to_device(&Device::Cpu)?);
+        }
+        Ok(values)
     }
 
     /// The embedding of `[SNT]` where it is not trained.
@@ -151,25 +200,22 @@ impl Tensors for Variables<'_> {
     fn tensor(&self, name: &str, shape: &[usize], device: &Device) -> Loaded {
         if self.sentence && name == WORDS {
             let problem = |e: candle_core::Error| self.unusable(format!("tensor {name}: {e}"));
+            let width = shape.get(1..).unwrap_or(&[]);
             let row = if self.frozen == 0 {
-                self.variable("snt", || self.sentence_row(shape))?
+                self.variable("snt", width, || self.sentence_row(shape))?
             } else {
-                self.kept("snt", || match self.initial.get("snt") {
-                    Some(row) => row.to_device(device).map_err(problem),
-                    None => self.sentence_row(shape),
-                })?
+                let start = || self.start.tensor("snt", width, device);
+                self.kept("snt", || start().unwrap_or_else(|| self.sentence_row(shape)))?
             };
             self.sentence_row(shape)?;
             let base = self.kept(WORDS, || Err(self.unusable("the vocabulary is not there".into())))?;
             return row.unsqueeze(0).and_then(|row| Tensor::cat(&[&base, &row], 0)).map_err(problem);
         }
-        let load = || match self.initial.get(name) {
-            Some(tensor) if tensor.dims() == shape => {
-                tensor.to_device(device).map_err(|e| self.unusable(format!("tensor {name}: {e}")))
-            }
-            _ => self.base.weights.tensor(name, shape, device),
-        };
-        if self.trains(name) { self.variable(name, load) } else { self.kept(name, load) }
+        let base = || self.base.weights.tensor(name, shape, device);
+        if self.trains(name) {
+            return self.variable(name, shape, base);
+        }
+        self.kept(name, || self.start.tensor(name, shape, device).unwrap_or_else(base))
     }
 
     fn unusable(&self, reason: String) -> ModelError {

@@ -12,7 +12,7 @@ use crate::models::ModelError;
 /// How a checkpoint was made, and how it is used where nothing else is said.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
-    /// The base model's name (`minilm`) or the path of its folder.
+    /// The base model's name (`minilm`), or the path of its folder from the checkpoint's folder.
     pub base: String,
     /// SHA-256 of the base model's `model.safetensors`, hexadecimal.
     pub base_sha256: String,
@@ -35,6 +35,10 @@ pub struct Settings {
 impl About for Settings {
     const KEY: &'static str = "weswin";
     const NAME: &'static str = "WeSWin";
+
+    fn base(&self) -> &str {
+        &self.base
+    }
 }
 
 /// The tensors that a training changed, with their [`Settings`]. Names are those of the base model

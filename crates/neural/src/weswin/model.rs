@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::checkpoint::{Checkpoint, Settings, WithSentence};
 use super::partition::{Partition, Window};
-use super::sequence::{Sentences, Special, sequence};
+use super::sequence::{Asking, QUESTION, Sentences, Special, sequence};
 use crate::base::{Base, short};
 use crate::batches::Batches;
 use crate::encoders::{self, Embed};
@@ -43,13 +43,13 @@ pub struct WeSWin {
 }
 
 impl WeSWin {
-    /// Puts a checkpoint on its base model, which must be installed (or be the folder that the settings name).
+    /// Puts a checkpoint on its base model, which is found as [`Base::of`] says.
     ///
     /// # Errors
     /// [`ModelError`], naming the file and the tensor: where the base model is missing or another one, or where shapes do
     /// not fit.
     pub fn load(checkpoint: &Checkpoint, device: &Device) -> Result<Self, ModelError> {
-        Self::on(&Base::open(&checkpoint.settings.base)?, checkpoint, device)
+        Self::on(&checkpoint.base()?, checkpoint, device)
     }
 
     /// The same on a base model that has been read already.
@@ -152,25 +152,25 @@ impl WeSWin {
     }
 
     /// How likely each sentence holds the answer to `question`, in `[0, 1]` (WeSWin-Ret): sequences are
-    /// `[CLS] s_a [SNT] ... s_b [SNT] [SEP] question [EOS]`, parted as `cr-1`. `None` where the model has no head for it.
+    /// `[CLS] s_a [SNT] ... s_b [SNT] [SEP] question [EOS]`, parted as `cr-1`. `None` where the model has no head for it: it
+    /// was trained without questions.
     ///
     /// # Errors
     /// As [`WeSWin::read`].
     pub fn relevance(&self, sentences: &Sentences, question: &str) -> candle_core::Result<Option<Vec<f32>>> {
+        self.relevance_to(sentences, &self.words.ids(question, QUESTION))
+    }
+
+    /// The same for a question's tokens, without special ones.
+    ///
+    /// # Errors
+    /// As [`WeSWin::read`].
+    pub fn relevance_to(&self, sentences: &Sentences, question: &[u32]) -> candle_core::Result<Option<Vec<f32>>> {
         let Some(head) = &self.retrieval else { return Ok(None) };
-        let question = self.words.ids(question, QUESTION.min(self.budget() / 2));
-        let budget = self.budget() - question.len() - 1;
-        let cut = Sentences::new((0..sentences.len()).map(|i| sentences.of(i)), budget - 1);
-        let windows = Partition::Right(1).windows(&cut.tokens(), budget);
+        let asking = Asking::new(sentences, question, self.settings.tokens);
         let mut relevance = vec![0.0; sentences.len()];
-        for group in windows.chunks(GROUP) {
-            let asked = |window: &Window| {
-                let (mut ids, places) = sequence(&cut, window, self.special);
-                ids.extend_from_slice(&question);
-                ids.push(self.special.end);
-                (ids, places)
-            };
-            let sequences: Vec<_> = group.iter().map(asked).collect();
+        for group in asking.windows().chunks(GROUP) {
+            let sequences: Vec<_> = group.iter().map(|window| asking.sequence(window, self.special)).collect();
             for (window, odds) in group.iter().zip(self.run(&sequences, head)?) {
                 for (score, odds) in relevance[window.active.clone()].iter_mut().zip(odds) {
                     *score = 1.0 / (1.0 + (-odds).exp());
@@ -208,9 +208,6 @@ impl WeSWin {
         Ok(odds)
     }
 }
-
-/// Most tokens of a question that are read.
-pub const QUESTION: usize = 64;
 
 /// Fewest tokens of a sequence: `[CLS]`, a few words, `[SNT]` and `[EOS]`.
 const LEAST_TOKENS: usize = 16;

@@ -13,7 +13,8 @@ pub enum Plan {
     /// All sequences of one partition.
     All(Partition),
     /// All sequences of `base`; then, of those of `refine`, only the ones that hold sentences whose probability lies
-    /// within `margin` of the threshold, until no decision on them can change any more.
+    /// within `margin` of the threshold, until no decision on them can change any more. What is averaged is every prediction
+    /// of either; sentences that a sequence of both reads together are read once.
     Adaptive {
         /// Read first, whole.
         base: Partition,

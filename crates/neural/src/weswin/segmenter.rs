@@ -10,6 +10,7 @@ use pericope_segment::spec::SpecError;
 use super::checkpoint::Checkpoint;
 use super::model::WeSWin;
 use super::plan::Plan;
+use super::sequence::Sentences;
 use super::shipped::shipped;
 use super::weighting::Weighting;
 use crate::kept::Kept;
@@ -70,7 +71,7 @@ static LOADED: Kept<WeSWin> = Kept::new();
 
 fn loaded(name: &str) -> Result<Arc<WeSWin>, ModelError> {
     let checkpoint = open(name)?;
-    LOADED.get(checkpoint.sha256(), || WeSWin::load(&checkpoint, &crate::minilm::best_device()))
+    LOADED.get(checkpoint.sha256(), || WeSWin::load(&checkpoint, &crate::best_device()))
 }
 
 /// Boundaries where a [`WeSWin`] gives them a probability above the threshold.
@@ -112,23 +113,60 @@ impl WeSWinSegmenter {
     pub fn model(&self) -> &WeSWin {
         &self.model
     }
+
+    /// The sentences that are read, by their index in the document, and their tokens.
+    fn tokenize(&self, document: &Document) -> (Vec<usize>, Sentences) {
+        let read = language::sentences(document);
+        let texts: Vec<_> = read.iter().map(|&i| document.visible(document.sentences[i].span)).collect();
+        let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
+        let sentences = self.model.tokenize(&texts);
+        (read, sentences)
+    }
+
+    /// The document's scores from the probabilities after the sentences that were read.
+    fn scores(&self, document: &Document, read: &[usize], found: &[f64]) -> Cuts {
+        // The last sentence ends the document: that is no boundary.
+        let gaps = found.len().saturating_sub(1);
+        Cuts::Scores { scores: language::spread(&found[..gaps], read, document.len()), tau: self.tau }
+    }
 }
 
+/// Documents whose windows are read together: enough to fill batches of windows of like length.
+const TOGETHER: usize = 32;
+
 impl Segmenter for WeSWinSegmenter {
+    fn fingerprint(&self) -> String {
+        self.model.fingerprint().to_owned()
+    }
+
+    fn together(&self) -> usize {
+        TOGETHER
+    }
+
+    fn cut_all(&self, documents: &[&Document]) -> Vec<Result<Cuts, SegmentError>> {
+        let one_by_one = || documents.iter().map(|document| self.cut(document)).collect();
+        if documents.len() < 2 {
+            return one_by_one();
+        }
+        let (read, sentences): (Vec<Vec<usize>>, Vec<Sentences>) =
+            documents.iter().map(|document| self.tokenize(document)).unzip();
+        let all: Vec<&Sentences> = sentences.iter().collect();
+        // Where the model fails, the documents that it fails on are to be known.
+        let Ok(found) = self.model.probabilities(&all, self.plan, self.weighting, self.tau) else {
+            return one_by_one();
+        };
+        let cuts = documents.iter().zip(read).zip(found);
+        cuts.map(|((document, read), found)| Ok(self.scores(document, &read, &found))).collect()
+    }
+
     fn tokens_read(&self) -> Option<u64> {
         Some(self.model.tokens_read())
     }
 
     fn cut(&self, document: &Document) -> Result<Cuts, SegmentError> {
-        let read = language::sentences(document);
-        let texts: Vec<_> = read.iter().map(|&i| document.visible(document.sentences[i].span)).collect();
-        let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
-        let sentences = self.model.tokenize(&texts);
+        let (read, sentences) = self.tokenize(document);
         let found = self.model.probabilities(&[&sentences], self.plan, self.weighting, self.tau);
         let found = found.map_err(|e| EncodeError::Run(Box::new(e)))?.pop().unwrap_or_default();
-        // The last sentence ends the document: that is no boundary.
-        let gaps = found.len().saturating_sub(1);
-        let scores = language::spread(&found[..gaps], &read, document.len());
-        Ok(Cuts::Scores { scores, tau: self.tau })
+        Ok(self.scores(document, &read, &found))
     }
 }

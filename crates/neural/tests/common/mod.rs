@@ -37,6 +37,8 @@ pub fn documents(base: &Base) -> Vec<Labelled> {
     labelled.collect()
 }
 
+// Not every test compares losses.
+#[allow(dead_code)]
 pub fn close(found: &[f32], expected: &[f32]) {
     assert_eq!(found.len(), expected.len());
     let off = found.iter().zip(expected).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);

@@ -55,6 +55,10 @@ pub struct Cluster {
 }
 
 impl Segmenter for Cluster {
+    fn fingerprint(&self) -> String {
+        self.encoder.fingerprint()
+    }
+
     fn cut(&self, document: &Document) -> Result<Cuts, SegmentError> {
         let Cuts::Spans(pieces) = Recursive::tokens(self.piece, self.counter.clone()).cut(document)? else {
             return Err(SegmentError::Unsupported("the pieces are no spans".into()));

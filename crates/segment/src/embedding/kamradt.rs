@@ -161,6 +161,10 @@ fn cosine(a: &[f32], b: &[f32]) -> f64 {
 }
 
 impl Segmenter for Kamradt {
+    fn fingerprint(&self) -> String {
+        self.encoder.fingerprint()
+    }
+
     fn cut(&self, document: &Document) -> Result<Cuts, SegmentError> {
         if document.len() < 2 {
             return Ok(Cuts::Scores { scores: Vec::new(), tau: 0.5 });

@@ -81,6 +81,10 @@ impl Variance {
 }
 
 impl Segmenter for Variance {
+    fn fingerprint(&self) -> String {
+        self.encoder.fingerprint()
+    }
+
     fn cut(&self, document: &Document) -> Result<Cuts, SegmentError> {
         let vectors = Vectors::of(document, self.encoder.as_ref())?;
         let found = if vectors.len() < 2 { Vec::new() } else { self.scores(&vectors)? };

@@ -100,6 +100,10 @@ impl Window {
 }
 
 impl Segmenter for Window {
+    fn fingerprint(&self) -> String {
+        self.encoder.fingerprint()
+    }
+
     fn cut(&self, document: &Document) -> Result<Cuts, SegmentError> {
         let read = language::sentences(document);
         let mut shifts = Vec::new();

@@ -137,6 +137,10 @@ impl Fusion {
 }
 
 impl Segmenter for Fusion {
+    fn fingerprint(&self) -> String {
+        self.encoder.fingerprint()
+    }
+
     fn cut(&self, document: &Document) -> Result<Cuts, SegmentError> {
         let evidence = Evidence::of(document, self.encoder.as_ref(), &self.model)?;
         let vectors = evidence.vectors();

@@ -88,6 +88,11 @@ pub(super) const RESOLUTION: f64 = 1.0;
 pub(super) const RUNS: usize = 10;
 
 impl Segmenter for GraphTiling {
+    fn fingerprint(&self) -> String {
+        let all = self.similarities.iter().map(|similarity| similarity.fingerprint());
+        all.filter(|one| !one.is_empty()).collect::<Vec<_>>().join(" ")
+    }
+
     fn cut(&self, document: &Document) -> Result<Cuts, SegmentError> {
         let read = sentences(document);
         let scores = if read.len() < 2 { Vec::new() } else { self.evidence(document, &read, None)?.scores() };

@@ -35,7 +35,7 @@ fn set(name: &str, documents: &[(&str, usize, &[usize])]) -> Set {
             Segmented { document, reference: Boundaries::new(n, after.to_vec()).unwrap() }
         })
         .collect();
-    Set { name: name.into(), documents, skipped: Vec::new() }
+    Set { name: name.into(), documents, skipped: Vec::new(), ..Set::default() }
 }
 
 #[test]

@@ -47,6 +47,18 @@ pub struct Set {
     pub documents: Vec<Segmented>,
     /// What was left out, each with its place and reason.
     pub skipped: Vec<String>,
+    /// The ids in the file of documents that got another one, to be unique, by the new id.
+    pub renamed: HashMap<String, String>,
+}
+
+impl Set {
+    /// What a document serves for in training. Documents of the same id in the file go together: a copy of one that is
+    /// tested on is not trained on.
+    #[must_use]
+    pub fn part(&self, one: &Segmented) -> Part {
+        let id = &one.document.id;
+        part_of(self.renamed.get(id).unwrap_or(id))
+    }
 }
 
 /// How a data set is laid out.
@@ -139,7 +151,7 @@ pub fn read(path: &Path, options: &Options<'_>) -> Result<Set, DataError> {
         return Err(DataError::Layout { path: path.to_owned(), problem });
     }
     set.name = options.name.map_or_else(|| name_of(path), str::to_owned);
-    make_unique(&mut set.documents);
+    set.renamed = make_unique(&mut set.documents);
     Ok(set)
 }
 
@@ -149,8 +161,9 @@ fn name_of(path: &Path) -> String {
     name.map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
 }
 
-/// A later document with an id that was there before gets a number behind it.
-fn make_unique(documents: &mut [Segmented]) {
+/// A later document with an id that was there before gets a number behind it. Gives the ids before by those after.
+fn make_unique(documents: &mut [Segmented]) -> HashMap<String, String> {
+    let mut renamed = HashMap::new();
     let mut seen: HashSet<String> = HashSet::with_capacity(documents.len());
     let mut next: HashMap<String, usize> = HashMap::new();
     for document in documents.iter_mut().map(|one| &mut one.document) {
@@ -160,8 +173,11 @@ fn make_unique(documents: &mut [Segmented]) {
             id = format!("{}#{number}", document.id);
             *number += 1;
         }
-        document.id = id;
+        if id != document.id {
+            renamed.insert(id.clone(), std::mem::replace(&mut document.id, id));
+        }
     }
+    renamed
 }
 
 /// A file's text.
@@ -201,7 +217,7 @@ fn from_segments<S: AsRef<str>>(id: &str, segments: &[Vec<S>]) -> Result<Segment
 mod tests {
     #![allow(clippy::unwrap_used)]
 
-    use super::{Options, from_segments, read};
+    use super::{Options, Part, from_segments, part_of, read};
 
     #[test]
     fn empty_segments_and_blank_sentences_vanish() {
@@ -220,6 +236,10 @@ mod tests {
         let set = read(&path, &Options::new(&|_| Vec::new())).unwrap();
         let ids: Vec<&str> = set.documents.iter().map(|d| d.document.id.as_str()).collect();
         assert_eq!((set.name.as_str(), ids), ("twice", vec!["a", "a#2", "a#2#2"]));
+        // By the ids in the file: SHA-256 puts "a" into the test part, "a#2" and "a#2#2" elsewhere.
+        let parts: Vec<Part> = set.documents.iter().map(|d| set.part(d)).collect();
+        assert_eq!(parts, [part_of("a"), part_of("a"), part_of("a#2")]);
+        assert!(part_of("a#2") != part_of("a"));
     }
 
     #[test]

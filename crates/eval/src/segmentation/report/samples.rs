@@ -31,8 +31,8 @@ pub(crate) fn sets() -> Vec<Set> {
     };
     let one = vec![document("d0", 12, &[4, 8]), document("d1", 12, &[4, 9]), document("d2", 16, &[2, 5, 8, 12])];
     vec![
-        Set { name: "one".into(), documents: one, skipped: vec!["one.jsonl:3: bad".into()] },
-        Set { name: "two".into(), documents: vec![document("e0", 9, &[4])], skipped: Vec::new() },
+        Set { name: "one".into(), documents: one, skipped: vec!["one.jsonl:3: bad".into()], ..Set::default() },
+        Set { name: "two".into(), documents: vec![document("e0", 9, &[4])], skipped: Vec::new(), ..Set::default() },
     ]
 }
 

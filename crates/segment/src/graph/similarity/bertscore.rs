@@ -24,6 +24,10 @@ impl Similarity for BertScore {
         "bertscore"
     }
 
+    fn fingerprint(&self) -> String {
+        self.encoder.fingerprint()
+    }
+
     fn prepare(&self, texts: &[&str]) -> Result<Vec<Embeddings>, SegmentError> {
         Ok(self.encoder.encode_tokens(texts)?)
     }

@@ -18,6 +18,10 @@ impl Similarity for Cosine {
         "embedding"
     }
 
+    fn fingerprint(&self) -> String {
+        self.encoder.fingerprint()
+    }
+
     fn prepare(&self, texts: &[&str]) -> Result<Vec<Box<[f32]>>, SegmentError> {
         Ok(self.encoder.encode(texts)?.rows().map(Box::from).collect())
     }

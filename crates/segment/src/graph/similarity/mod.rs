@@ -29,6 +29,11 @@ pub trait Similarity: Send + Sync {
     /// As in `graph:similarity=NAME`.
     fn name(&self) -> &'static str;
 
+    /// Says which weights it asks; empty where there are none.
+    fn fingerprint(&self) -> String {
+        String::new()
+    }
+
     /// Prepares texts, one answer each, in order. The answers must not depend on how the texts are batched.
     ///
     /// # Errors
@@ -55,6 +60,9 @@ pub trait PairWeights: Send + Sync {
     /// As in `graph:similarity=NAME`.
     fn name(&self) -> &'static str;
 
+    /// As [`Similarity::fingerprint`].
+    fn fingerprint(&self) -> String;
+
     /// Compares each of the given sentences of a document with the `k` that follow it among them (fewer at the end).
     /// Pairs are compared in parallel; the numbers do not depend on the number of threads.
     ///
@@ -66,6 +74,10 @@ pub trait PairWeights: Send + Sync {
 impl<S: Similarity> PairWeights for S {
     fn name(&self) -> &'static str {
         Similarity::name(self)
+    }
+
+    fn fingerprint(&self) -> String {
+        Similarity::fingerprint(self)
     }
 
     fn band(&self, document: &Document, sentences: &[usize], k: usize) -> Result<Band, SegmentError> {
