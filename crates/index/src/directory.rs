@@ -4,6 +4,7 @@ use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::manifest::MANIFEST_FILE;
 use crate::sinks::{TextIndex, VectorStore};
 use crate::{IndexError, IndexMeta};
 
@@ -18,6 +19,10 @@ pub(crate) fn text_path(dir: &Path) -> PathBuf {
 
 pub(crate) fn vectors_path(dir: &Path) -> PathBuf {
     dir.join("vectors")
+}
+
+pub(crate) fn manifest_path(dir: &Path) -> PathBuf {
+    dir.join(MANIFEST_FILE)
 }
 
 /// Opens the vectors of an index that has them, and checks that there is one for each chunk.
