@@ -100,11 +100,8 @@ impl Embedder {
         for (hash, _) in texts {
             values.extend_from_slice(place.get(hash).and_then(|&i| all.get(i)).copied().unwrap_or(&[]));
         }
-        let counts = EmbedCounts {
-            encoded: missing.len() as u64,
-            reused: (distinct.len() - missing.len()) as u64,
-            seconds,
-        };
+        let counts =
+            EmbedCounts { encoded: missing.len() as u64, reused: (distinct.len() - missing.len()) as u64, seconds };
         Ok((Embeddings::new(dimension, values), counts))
     }
 }

@@ -79,8 +79,8 @@ impl VectorCache for EmbeddingCache {
         let keep = |db: &mut Connection| -> rusqlite::Result<()> {
             let transaction = db.transaction()?;
             {
-                let mut insert =
-                    transaction.prepare_cached("INSERT OR REPLACE INTO vector (model, text, vector) VALUES (?1, ?2, ?3)")?;
+                let mut insert = transaction
+                    .prepare_cached("INSERT OR REPLACE INTO vector (model, text, vector) VALUES (?1, ?2, ?3)")?;
                 for (hash, vector) in fresh {
                     let bytes: Vec<u8> = vector.iter().flat_map(|v| v.to_le_bytes()).collect();
                     insert.execute(params![self.model, hash.to_be_bytes().to_vec(), bytes])?;

@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use uuid::Uuid;
 
-pub use self::origin::Origin;
 pub(crate) use self::origin::Indexed;
+pub use self::origin::Origin;
 pub use self::record::{Known, KnownSource, SourceRecord, Stamp};
 use crate::IndexError;
 
@@ -136,8 +136,9 @@ impl Manifest {
                 let known = KnownSource { hash: hash(row, 1)?, stamp, fingerprint: row.get(5)?, documents: Vec::new() };
                 sources.insert(row.get(0)?, known);
             }
-            let mut query =
-                self.db.prepare("SELECT source, id, hash FROM document WHERE source IS NOT NULL ORDER BY source, id")?;
+            let mut query = self
+                .db
+                .prepare("SELECT source, id, hash FROM document WHERE source IS NOT NULL ORDER BY source, id")?;
             let mut rows = query.query([])?;
             while let Some(row) = rows.next()? {
                 let source: String = row.get(0)?;

@@ -2,13 +2,7 @@
 use super::*;
 
 fn origin(source: &str, hash: u128, documents: Option<u64>) -> Origin {
-    Origin {
-        document_hash: 5,
-        source: source.into(),
-        source_hash: Some(hash),
-        fingerprint: "f".into(),
-        documents,
-    }
+    Origin { document_hash: 5, source: source.into(), source_hash: Some(hash), fingerprint: "f".into(), documents }
 }
 
 fn indexed(id: &str, origin: Option<Origin>) -> Indexed {

@@ -98,7 +98,9 @@ impl<'a> EmbedStage<'a> {
                 Part::End(end) => self.steps.push(Step::Source(end)),
             }
             let ready = match self.embedder {
-                Some(_) => is_full(self.texts.len(), self.bytes) || (self.texts.is_empty() && self.steps.len() >= STEPS),
+                Some(_) => {
+                    is_full(self.texts.len(), self.bytes) || (self.texts.is_empty() && self.steps.len() >= STEPS)
+                }
                 None => self.steps.len() >= STEPS,
             };
             if ready {

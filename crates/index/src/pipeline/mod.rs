@@ -24,9 +24,9 @@ use pericope_api::{Chunk, Document, SegmentError};
 
 use self::budget::Budget;
 use self::embed::EmbedStage;
+pub use self::files::hash_file;
 use self::read::ReadStage;
 use self::sink::SinkStage;
-pub use self::files::hash_file;
 pub use self::source::{About, Source};
 use crate::cache::VectorCache;
 use crate::embed::Embedder;

@@ -10,10 +10,10 @@ use pericope_api::{Chunk, Document, SegmentError};
 
 use super::budget::{Budget, Share, cost};
 use super::{About, Failure, Options, Source};
+use crate::DocumentHead;
 use crate::entry::document_hash;
 use crate::manifest::{Known, KnownSource, Origin, SourceRecord};
 use crate::prepare::{Embedding, Prepared, beyond_reach, prepare};
-use crate::DocumentHead;
 
 /// An item with its share of the memory.
 pub(super) struct Fed<T> {

@@ -32,7 +32,8 @@ impl<'a, D: Destination + ?Sized> SinkStage<'a, D> {
     pub fn new(destination: &'a mut D, known: &'a Known, fingerprint: &'a str) -> Self {
         let mut owners = HashMap::new();
         for (name, source) in &known.sources {
-            owners.extend(source.documents.iter().filter(|(id, _)| id != name).map(|(id, _)| (id.clone(), name.clone())));
+            owners
+                .extend(source.documents.iter().filter(|(id, _)| id != name).map(|(id, _)| (id.clone(), name.clone())));
         }
         let (report, ids) = (Report::default(), HashSet::new());
         Self { destination, known, fingerprint, report, ids, failed: false, news: false, owners, skipping: false }

@@ -162,7 +162,8 @@ impl<I: Iterator<Item = (Document, Vec<Chunk>)>> ChunkPoints<I> {
                 Err(error) => failed = Some(error),
             }
         }
-        let texts: Vec<(u128, &str)> = batch.iter().map(|p| (p.entry.encoded.unwrap_or(0), p.encoded.as_str())).collect();
+        let texts: Vec<(u128, &str)> =
+            batch.iter().map(|p| (p.entry.encoded.unwrap_or(0), p.encoded.as_str())).collect();
         match self.embedder.embed(&texts) {
             Ok((vectors, _)) => {
                 let points = batch.iter().zip(vectors.rows()).map(|(prepared, vector)| {

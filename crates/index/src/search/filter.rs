@@ -4,12 +4,13 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use tantivy::collector::DocSetCollector;
+use tantivy::index::SegmentId;
 use tantivy::query::{
     AllQuery, BooleanQuery, ConstScorer, EmptyScorer, EnableScoring, Explanation, Occur, PhraseQuery,
     Query as TextQuery, Scorer, TermQuery, Weight,
 };
 use tantivy::schema::IndexRecordOption;
-use tantivy::{DocAddress, DocId, DocSet, Score, Searcher, SegmentId, SegmentReader, TERMINATED, TantivyError, Term};
+use tantivy::{DocAddress, DocId, DocSet, Score, Searcher, SegmentReader, TERMINATED, TantivyError, Term};
 use uuid::Uuid;
 
 use super::terms::words;

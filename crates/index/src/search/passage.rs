@@ -46,7 +46,8 @@ impl IndexReader {
         let mut pieces = Vec::new();
         for (ord, segment) in (0..).zip(searcher.segment_readers()) {
             let inverted = segment.inverted_index(fields.document)?;
-            let postings = inverted.read_postings(&term, IndexRecordOption::Basic).map_err(IndexError::io(&text.path))?;
+            let postings =
+                inverted.read_postings(&term, IndexRecordOption::Basic).map_err(IndexError::io(&text.path))?;
             let Some(mut postings) = postings else { continue };
             let ordinals = segment.fast_fields().u64("ordinal")?;
             while postings.doc() != TERMINATED {

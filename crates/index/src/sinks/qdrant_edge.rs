@@ -9,8 +9,8 @@ use pericope_api::Embeddings;
 use qdrant_edge::{
     CreateIndex, Distance, EdgeConfig, EdgeOptimizersConfig, EdgeShard, EdgeVectorParams, FieldIndexOperations, Filter,
     JsonPath, NamedQuery, OperationResult, PayloadFieldSchema, PayloadSchemaType, PointId, PointInsertOperations,
-    PointOperations, PointStruct, QueryEnum, ScrollRequest, SearchParams, SearchRequest, UpdateOperation, VectorStructInternal,
-    WalOptions,     WithPayloadInterface, WithVector,
+    PointOperations, PointStruct, QueryEnum, ScrollRequest, SearchParams, SearchRequest, UpdateOperation,
+    VectorStructInternal, WalOptions, WithPayloadInterface, WithVector,
 };
 use uuid::Uuid;
 

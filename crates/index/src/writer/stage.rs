@@ -128,8 +128,7 @@ impl IndexWriter {
     pub(super) fn end_document(&mut self) -> Result<(), IndexError> {
         let Some(current) = self.current.take() else { return Err(IndexError::Poisoned) };
         let DocumentHead { id, hash, bytes, origin } = current.head;
-        let record =
-            DocumentRecord { source: origin.map(|o| o.source), hash: Some(hash), chunks: current.chunks };
+        let record = DocumentRecord { source: origin.map(|o| o.source), hash: Some(hash), chunks: current.chunks };
         self.changes.documents.insert(id, Some(record));
         self.counts.documents += 1;
         self.counts.bytes += bytes;

@@ -48,7 +48,9 @@ fn a_crash_between_any_two_steps_leaves_the_old_contents_or_the_new() {
     crash("staged");
     writer.drain().unwrap();
     crash("points written");
-    for (step, name) in IndexWriter::COMMIT_STEPS.iter().zip(["points flushed", "text committed", "manifest written", "done"]) {
+    for (step, name) in
+        IndexWriter::COMMIT_STEPS.iter().zip(["points flushed", "text committed", "manifest written", "done"])
+    {
         step(&mut writer).unwrap();
         crash(name);
     }
