@@ -16,6 +16,8 @@ pub const FORMAT: u32 = 2;
 
 /// Name of the metadata file.
 pub const META_FILE: &str = "pericope.json";
+/// Where it is written before it takes its place.
+pub(crate) const META_TEMPORARY: &str = "pericope.json.new";
 
 /// What a caller wants an index to be built with.
 #[derive(Clone)]
@@ -218,7 +220,7 @@ impl IndexMeta {
     /// [`IndexError::Io`] where the file cannot be written.
     pub(crate) fn write(&self, dir: &Path) -> Result<(), IndexError> {
         let path = meta_path(dir);
-        let temporary = path.with_extension("json.new");
+        let temporary = dir.join(META_TEMPORARY);
         let json = serde_json::to_vec_pretty(self).map_err(|e| IndexError::corrupt(&path, e.to_string()))?;
         let save = || -> std::io::Result<()> {
             let mut file = fs::File::create(&temporary)?;

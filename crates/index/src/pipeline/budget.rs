@@ -4,13 +4,20 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// A document in flight takes about so many times its size: the source, its sentences, the text of its chunks, what the
 /// encoder reads of them.
-pub(super) const FACTOR: usize = 4;
-/// And at least this much.
-const LEAST: usize = 8 << 10;
+const FACTOR: usize = 4;
+/// And at least this much,
+const LEAST: usize = 512;
+/// with the source around it.
+const SOURCE: usize = 8 << 10;
 
-/// Bytes that a source or document of this size is reckoned to take on its way.
-pub(super) fn cost(bytes: u64) -> usize {
+/// Bytes that a document of this size is reckoned to take on its way.
+pub(super) fn document_cost(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX).saturating_mul(FACTOR).saturating_add(LEAST)
+}
+
+/// Bytes that a source of this size is reckoned to take.
+pub(super) fn source_cost(bytes: u64) -> usize {
+    document_cost(bytes).saturating_add(SOURCE)
 }
 
 /// A number of bytes that is shared out. Who asks for more than there is waits until everything is there, and gets that.

@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use crossbeam_channel::{Receiver, Sender};
 use pericope_api::{Chunk, Document, SegmentError};
 
-use super::budget::{Budget, Share, cost};
+use super::budget::{Budget, Share, document_cost, source_cost};
 use super::{About, Failure, Options, Source};
 use crate::DocumentHead;
 use crate::entry::document_hash;
@@ -84,7 +84,7 @@ impl<S: Source> ReadStage<'_, S> {
                 return;
             }
             let about = self.source.about(&item);
-            let Some(share) = self.budget.take(cost(about.bytes)) else { return };
+            let Some(share) = self.budget.take(source_cost(about.bytes)) else { return };
             if feed.send(Fed { number, item, about, share }).is_err() {
                 return;
             }
@@ -251,7 +251,7 @@ impl<S: Source> Reading<'_, S> {
             documents,
         });
         let bytes = document.source.len() as u64;
-        let Some(share) = self.window.take(cost(bytes)) else { return };
+        let Some(share) = self.window.take(document_cost(bytes)) else { return };
         let head = DocumentHead { id: document.id.clone(), hash, bytes, origin };
         let task = Task { place: (self.number, self.part), document, head, share };
         self.part += 1;

@@ -46,6 +46,8 @@ struct Report<'a> {
     truncated: u64,
     /// Ended early: the same command goes on.
     interrupted: bool,
+    /// Seconds in the embedder, while other stages went on.
+    embed_seconds: f64,
     seconds: f64,
 }
 
@@ -197,6 +199,7 @@ impl Job<'_> {
             texts_reused: stats.texts_reused,
             truncated: stats.truncated,
             interrupted: pass.report.interrupted,
+            embed_seconds: stats.embed_seconds,
             seconds: stats.seconds,
         };
         if args.json {
