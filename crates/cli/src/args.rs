@@ -9,7 +9,7 @@ use pericope_neural::training::Part;
 #[derive(Debug, Parser)]
 #[command(name = "pericope", version, arg_required_else_help = true, max_term_width = 110)]
 #[command(after_help = "Exit status: 0 done, 1 a check did not hold or input was left out, 2 wrong usage or \
-    configuration, 3 failed while running.\nStart here: pericope models pull minilm, then pericope index docs/ --into docs.idx")]
+    configuration, 3 failed while running, 130 interrupted.\nStart here: pericope models pull minilm, then pericope index docs/ --into docs.idx")]
 pub struct Cli {
     /// Say less: no progress, no notes; errors still show
     #[arg(long, short, global = true)]
@@ -87,12 +87,17 @@ const INDEX_EXAMPLES: &str = "Examples:
   pericope index docs/ --into words.idx --embedder none --segmenter structure
   pericope index corpus.jsonl --into corpus.idx --segmenter 'same-size:reference=window'
 
-Indexing the same folder, named in the same way, again replaces what changed; an index remembers its segmenter,
-embedder and tokenizer and refuses others. Hidden files and what .gitignore names are left out.";
+  pericope index docs/ --into docs.idx --prune --watch
+
+Indexing the same folder, named in the same way, again replaces what changed, and costs little where nothing did; an
+index remembers its segmenter, embedder and tokenizer and refuses others. Hidden files and what .gitignore names are
+left out. Ctrl-C writes what is complete and ends with status 130; the same command goes on from there.";
 
 const SEARCH_EXAMPLES: &str = "Examples:
   pericope search 'how long does a starter keep' --in docs.idx
-  pericope search 'replication slot' --in docs.idx --mode bm25 --k 5 --json";
+  pericope search 'replication slot' --in docs.idx --mode bm25 --k 5 --json
+  pericope search 'token expired' --in docs.idx --path docs/api/ --heading errors --type md --context 1
+  pericope search 'token expired' --in docs.idx --group --timing --repeat 100";
 
 /// What the size policy may be told on the command line.
 #[derive(Debug, Args)]
@@ -197,9 +202,24 @@ pub struct IndexArgs {
     /// Embedding model: minilm or none
     #[arg(long, value_name = "SPEC", default_value = "minilm")]
     pub embedder: String,
-    /// Remove the documents that this run does not meet any more
+    /// Remove the documents of files below PATH that are not there any more
     #[arg(long)]
     pub prune: bool,
+    /// Stay, and follow what changes below PATH, until Ctrl-C
+    #[arg(long, conflicts_with = "json")]
+    pub watch: bool,
+    /// Believe size, time and number of a file that was indexed before, rather than read it to see whether it changed
+    #[arg(long)]
+    pub trust_mtime: bool,
+    /// Memory for what is on its way from the files to the index, in MB
+    #[arg(long, value_name = "MB", default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..))]
+    pub memory: u32,
+    /// Text between two commits, in MB: what a crash costs at most
+    #[arg(long, value_name = "MB", default_value_t = 64.0, value_parser = positive)]
+    pub commit_mb: f64,
+    /// A file of vectors to ask before the embedder, and to keep new ones in; several indexes may share it
+    #[arg(long, value_name = "FILE")]
+    pub embedding_cache: Option<PathBuf>,
     /// Delete the index first and start anew (also with another segmenter or embedder)
     #[arg(long)]
     pub rebuild: bool,
@@ -222,12 +242,37 @@ pub struct SearchArgs {
     /// How to rank: bm25 (words), dense (meaning) or hybrid (both) [default: hybrid where the index has vectors]
     #[arg(long, value_name = "MODE")]
     pub mode: Option<String>,
-    /// Number of hits, at least 1
+    /// Number of hits, at least 1; with --group, number of documents
     #[arg(long, short, default_value_t = 10, value_parser = at_least_one)]
     pub k: usize,
+    /// Only in documents whose ids begin with this: docs/guide/
+    #[arg(long, value_name = "PREFIX")]
+    pub path: Option<String>,
+    /// Only below headings that hold these words
+    #[arg(long, value_name = "TEXT")]
+    pub heading: Option<String>,
+    /// Only in files of this type: md, html, txt, rst
+    #[arg(long = "type", value_name = "TYPE")]
+    pub file_type: Option<String>,
+    /// Show so many chunks before and after each hit, too
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub context: usize,
+    /// Put the hits of a document together: the best three of each
+    #[arg(long)]
+    pub group: bool,
+    /// Say how long the query took: half of the runs, and 95 in 100, took no longer
+    #[arg(long)]
+    pub timing: bool,
+    /// With --timing: ask so many times
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = at_least_one)]
+    pub repeat: usize,
     /// One JSON document on standard output
     #[arg(long)]
     pub json: bool,
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|n: &f64| *n > 0.0 && n.is_finite()).ok_or_else(|| "a number above 0".to_owned())
 }
 
 fn at_least_one(text: &str) -> Result<usize, String> {

@@ -30,10 +30,20 @@ impl Input {
         }
         let mut files = Vec::new();
         let mut problems = Vec::new();
+        // Files come sorted: mostly in the folder of the one before.
+        let mut folder: Option<(PathBuf, bool)> = None;
+        let mut among_index = |path: &Path| match &folder {
+            Some((known, inside)) if path.parent() == Some(known) => *inside,
+            _ => {
+                let inside = inside_index(path);
+                folder = path.parent().map(|parent| (parent.to_owned(), inside));
+                inside
+            }
+        };
         for found in walk(paths, &WalkOptions::default()) {
             match found {
                 // An index that lies among the documents is none of them.
-                Ok(path) if inside_index(&path) => {}
+                Ok(path) if among_index(&path) => {}
                 Ok(path) => files.push(path),
                 Err(skipped) if skipped.path().is_some_and(inside_index) => {}
                 Err(skipped) => problems.push(skipped.to_string()),
@@ -45,6 +55,11 @@ impl Input {
     /// The files, in order.
     pub fn files(&self) -> &[PathBuf] {
         &self.files
+    }
+
+    /// Larger files are refused; 0: none.
+    pub fn max_bytes(&self) -> u64 {
+        self.options.max_bytes
     }
 
     /// What was left out while the files were looked for.
@@ -62,7 +77,7 @@ impl Input {
 }
 
 /// True for the files of an index: some folder above them holds its metadata.
-fn inside_index(path: &Path) -> bool {
+pub fn inside_index(path: &Path) -> bool {
     path.ancestors().skip(1).any(|folder| folder.join(pericope_index::META_FILE).is_file())
 }
 

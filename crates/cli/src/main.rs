@@ -10,7 +10,9 @@ macro_rules! say {
 
 mod args;
 mod commands;
+mod hashed;
 mod input;
+mod interrupt;
 mod page;
 mod progress;
 mod resources;

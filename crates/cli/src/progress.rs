@@ -12,6 +12,13 @@ pub fn bar(total: u64, what: &str, quiet: bool) -> ProgressBar {
     bar
 }
 
+/// A bar of `total` files, whose message says what came of them.
+pub fn files(total: u64, quiet: bool) -> ProgressBar {
+    let bar = ProgressBar::new(total);
+    style(&bar, "{bar:32} {pos}/{len} files, {msg} {eta:>4}", "", quiet);
+    bar
+}
+
 /// A bar that counts bytes.
 pub fn bytes(total: u64, what: &str, quiet: bool) -> ProgressBar {
     let bar = ProgressBar::new(total);

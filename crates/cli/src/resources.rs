@@ -85,6 +85,9 @@ pub fn embedder(name: &str) -> Result<Option<Arc<dyn SentenceEncoder>>, Failure>
     if name == DEFAULT_EMBEDDER {
         return minilm().map(Some).map_err(Failure::usage);
     }
+    if name == crate::hashed::NAME {
+        return Ok(Some(Arc::new(crate::hashed::Hashed)));
+    }
     pericope_neural::registry::embedder(name).map_err(Failure::usage)
 }
 

@@ -10,6 +10,8 @@ pub enum Status {
     Done,
     /// Done, but a check did not hold or input was left out.
     Incomplete,
+    /// Ended early by Ctrl-C (or its like), with everything in order: the same command goes on.
+    Interrupted,
 }
 
 /// A command that could not be carried out.
@@ -69,6 +71,8 @@ impl From<Status> for ExitCode {
         match status {
             Status::Done => ExitCode::SUCCESS,
             Status::Incomplete => ExitCode::from(1),
+            // What shells report of a process that SIGINT ended.
+            Status::Interrupted => ExitCode::from(130),
         }
     }
 }

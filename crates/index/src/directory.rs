@@ -4,6 +4,8 @@ use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::manifest::MANIFEST_FILE;
+use crate::meta::META_TEMPORARY;
 use crate::sinks::{TextIndex, VectorStore};
 use crate::{IndexError, IndexMeta};
 
@@ -20,6 +22,10 @@ pub(crate) fn vectors_path(dir: &Path) -> PathBuf {
     dir.join("vectors")
 }
 
+pub(crate) fn manifest_path(dir: &Path) -> PathBuf {
+    dir.join(MANIFEST_FILE)
+}
+
 /// Opens the vectors of an index that has them, and checks that there is one for each chunk.
 pub(crate) fn open_vectors(
     dir: &Path,
@@ -30,7 +36,15 @@ pub(crate) fn open_vectors(
     let Some(embedder) = &meta.embedder else { return Ok(None) };
     let path = vectors_path(dir);
     let chunks = text.chunks();
-    let store = VectorStore::open(dir, &path, embedder.dimension, create && chunks == 0)?;
+    let fresh = create && chunks == 0;
+    let store = match VectorStore::open(dir, &path, embedder.dimension, fresh) {
+        // A writer was stopped while it made the folder, before the first commit: there is nothing to lose in it.
+        Err(IndexError::Corrupt { .. }) if fresh => {
+            fs::remove_dir_all(&path).map_err(IndexError::io(&path))?;
+            VectorStore::open(dir, &path, embedder.dimension, fresh)?
+        }
+        opened => opened?,
+    };
     let points = store.len()?;
     if points < chunks {
         return Err(IndexError::corrupt(&path, format!("there are {points} vectors for {chunks} chunks")));
@@ -41,7 +55,10 @@ pub(crate) fn open_vectors(
 /// True where a directory without metadata holds more than what a writer leaves that was stopped at its first step.
 pub(crate) fn holds_something_else(dir: &Path) -> Result<bool, IndexError> {
     match fs::read_dir(dir) {
-        Ok(mut entries) => Ok(entries.any(|entry| entry.is_ok_and(|entry| entry.file_name() != LOCK_FILE))),
+        Ok(mut entries) => {
+            let ours = |name: &std::ffi::OsStr| name == LOCK_FILE || name == META_TEMPORARY;
+            Ok(entries.any(|entry| entry.is_ok_and(|entry| !ours(&entry.file_name()))))
+        }
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(false),
         Err(source) => Err(IndexError::Io { path: dir.to_owned(), source }),
     }

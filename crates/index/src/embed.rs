@@ -1,15 +1,19 @@
-//! Chunks that wait for their vectors.
+//! From texts to vectors: what the encoder reads of a chunk, what is known already, and what has to be embedded.
 
 use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Instant;
 
 use pericope_api::{Document, Embeddings, SentenceEncoder, Span};
 
+use crate::cache::VectorCache;
 use crate::{Entry, IndexError};
 
 /// A batch is encoded when it holds this many chunks,
-const BATCH_CHUNKS: usize = 4096;
-/// or this much text. Large, since encoders sort a batch by length; bounded, since it lies in memory.
-const BATCH_BYTES: usize = 4 << 20;
+const BATCH_CHUNKS: usize = 1024;
+/// or this much text. Large, since encoders sort a batch by length; bounded, since it lies in memory and is what an
+/// interrupted run waits for.
+const BATCH_BYTES: usize = 1 << 20;
 
 /// What the encoder reads of a chunk: the visible text, behind the heading path where `prefix` is set.
 #[must_use]
@@ -18,6 +22,87 @@ pub fn encoder_text(document: &Document, span: Span, heading_path: &[String], pr
     match prefix && !heading_path.is_empty() {
         true => format!("{}\n\n{visible}", heading_path.join(" > ")),
         false => visible.into_owned(),
+    }
+}
+
+/// True where a batch of so many texts and bytes is worth an encoder's call.
+pub(crate) fn is_full(texts: usize, bytes: usize) -> bool {
+    texts >= BATCH_CHUNKS || bytes >= BATCH_BYTES
+}
+
+/// What embedding took.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct EmbedCounts {
+    /// Texts that the encoder was given.
+    pub encoded: u64,
+    /// Texts whose vectors were known already, from the index or from a cache.
+    pub reused: u64,
+    /// Seconds spent in the encoder.
+    pub seconds: f64,
+}
+
+impl EmbedCounts {
+    pub(crate) fn add(&mut self, more: Self) {
+        self.encoded += more.encoded;
+        self.reused += more.reused;
+        self.seconds += more.seconds;
+    }
+}
+
+/// An encoder, and where vectors may be known already.
+#[derive(Clone)]
+pub(crate) struct Embedder {
+    pub encoder: Arc<dyn SentenceEncoder>,
+    /// Asked in this order.
+    pub caches: Vec<Arc<dyn VectorCache>>,
+}
+
+impl Embedder {
+    /// One vector a text, in order. Equal texts, and those that a cache knows, are not embedded (again).
+    pub fn embed(&self, texts: &[(u128, &str)]) -> Result<(Embeddings, EmbedCounts), IndexError> {
+        let dimension = self.encoder.dimension();
+        let mut place = HashMap::with_capacity(texts.len());
+        let mut distinct: Vec<(u128, &str)> = Vec::with_capacity(texts.len());
+        for &(hash, text) in texts {
+            place.entry(hash).or_insert_with(|| {
+                distinct.push((hash, text));
+                distinct.len() - 1
+            });
+        }
+        let mut found: Vec<Option<Vec<f32>>> = vec![None; distinct.len()];
+        for cache in &self.caches {
+            let open: Vec<usize> = (0..found.len()).filter(|&i| found.get(i).is_some_and(Option::is_none)).collect();
+            let hashes: Vec<u128> = open.iter().filter_map(|&i| distinct.get(i).map(|d| d.0)).collect();
+            if hashes.is_empty() {
+                break;
+            }
+            for (i, vector) in open.into_iter().zip(cache.find(&hashes)?) {
+                if let (Some(slot), Some(vector)) = (found.get_mut(i), vector)
+                    && vector.len() == dimension
+                {
+                    *slot = Some(vector);
+                }
+            }
+        }
+        let missing: Vec<(u128, &str)> =
+            distinct.iter().zip(&found).filter(|(_, known)| known.is_none()).map(|(text, _)| *text).collect();
+        let before = Instant::now();
+        let fresh = encode_checked(self.encoder.as_ref(), &missing.iter().map(|m| m.1).collect::<Vec<_>>())?;
+        let seconds = before.elapsed().as_secs_f64();
+        let named: Vec<(u128, &[f32])> = missing.iter().map(|m| m.0).zip(fresh.rows()).collect();
+        for cache in self.caches.iter().filter(|_| !named.is_empty()) {
+            cache.keep(&named)?;
+        }
+        let mut rows = fresh.rows();
+        let all: Vec<&[f32]> =
+            found.iter().map(|known| known.as_deref().or_else(|| rows.next()).unwrap_or(&[])).collect();
+        let mut values = Vec::with_capacity(texts.len() * dimension);
+        for (hash, _) in texts {
+            values.extend_from_slice(place.get(hash).and_then(|&i| all.get(i)).copied().unwrap_or(&[]));
+        }
+        let counts =
+            EmbedCounts { encoded: missing.len() as u64, reused: (distinct.len() - missing.len()) as u64, seconds };
+        Ok((Embeddings::new(dimension, values), counts))
     }
 }
 
@@ -37,47 +122,22 @@ impl EmbedQueue {
     }
 
     pub fn is_full(&self) -> bool {
-        self.texts.len() >= BATCH_CHUNKS || self.bytes >= BATCH_BYTES
+        is_full(self.texts.len(), self.bytes)
     }
 
     pub fn is_empty(&self) -> bool {
         self.texts.is_empty()
     }
 
-    /// Empties the queue: the entries and one vector each. Equal texts are embedded once.
-    pub fn encode(&mut self, encoder: &dyn SentenceEncoder) -> Result<Encoded, IndexError> {
+    /// Empties the queue: the entries and one vector each.
+    pub fn encode(&mut self, embedder: &Embedder) -> Result<(Vec<Entry>, Embeddings, EmbedCounts), IndexError> {
         let (entries, texts) = (std::mem::take(&mut self.entries), std::mem::take(&mut self.texts));
         self.bytes = 0;
-        let mut rows = HashMap::with_capacity(texts.len());
-        let mut distinct: Vec<&str> = Vec::with_capacity(texts.len());
-        let row_of: Vec<usize> = texts
-            .iter()
-            .map(|text| {
-                *rows.entry(text.as_str()).or_insert_with(|| {
-                    distinct.push(text);
-                    distinct.len() - 1
-                })
-            })
-            .collect();
-        let found = encode_checked(encoder, &distinct)?;
-        let texts = distinct.len();
-        if texts == entries.len() {
-            return Ok(Encoded { entries, vectors: found, texts });
-        }
-        let mut values = Vec::with_capacity(entries.len() * found.dimension());
-        for row in row_of {
-            values.extend_from_slice(found.row(row));
-        }
-        Ok(Encoded { entries, vectors: Embeddings::new(found.dimension(), values), texts })
+        let texts: Vec<(u128, &str)> =
+            entries.iter().map(|e| e.encoded.unwrap_or(0)).zip(texts.iter().map(String::as_str)).collect();
+        let (vectors, counts) = embedder.embed(&texts)?;
+        Ok((entries, vectors, counts))
     }
-}
-
-/// A batch with its vectors.
-pub(crate) struct Encoded {
-    pub entries: Vec<Entry>,
-    pub vectors: Embeddings,
-    /// How many texts the encoder was given.
-    pub texts: usize,
 }
 
 /// Encodes, and checks that the answer is one finite vector a text, of the dimension that was promised.

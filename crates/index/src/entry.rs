@@ -1,10 +1,13 @@
 //! What a sink is given, and the id under which it keeps it.
 
-use pericope_api::{Chunk, Document, Span};
+use pericope_api::{Chunk, Document, Format, Span};
 use uuid::Uuid;
 
 /// Namespace of the point ids: a random UUID, fixed for ever.
 const NAMESPACE: Uuid = Uuid::from_u128(0x3a5c_71f0_9d0e_5b0c_8f27_70e6_c1f0_4b11);
+
+/// Longer file endings are no types of files.
+const MAX_ENDING: usize = 8;
 
 /// One chunk on its way into a sink.
 #[derive(Debug, Clone)]
@@ -15,46 +18,110 @@ pub struct Entry {
     pub document: String,
     /// Title of the document, for sinks of text.
     pub title: Option<String>,
+    /// What kind of file the document is; see [`file_type`].
+    pub file_type: String,
     /// Place among the document's chunks.
     pub ordinal: u64,
     /// Byte range in the document's source.
     pub span: Span,
     /// Headings above, outermost first.
     pub heading_path: Vec<String>,
+    /// Name of the place on the page where the chunk begins (`#id`), where the format has one.
+    pub anchor: Option<String>,
+    /// The source between the chunk before this one and this one, where it is blank: what joins them again.
+    pub lead: String,
     /// The source under the span; empty on the way into a sink of vectors.
     pub text: String,
     /// Token count of the text.
     pub tokens: u64,
+    /// XXH3 (128 bits) of what the encoder reads; nothing where there is no encoder.
+    pub encoded: Option<u128>,
+    /// What the manifest knows of the document, so that it can be made again: with the first chunk only.
+    pub(crate) origin: Option<String>,
 }
 
 impl Entry {
-    /// The entry of a chunk.
-    pub(crate) fn new(document: &Document, chunk: &Chunk, ordinal: usize, id: Uuid) -> Self {
+    /// The entry of a chunk; `encoded` is what the encoder reads of it.
+    pub(crate) fn new(document: &Document, chunk: &Chunk, ordinal: usize, id: Uuid, encoded: Option<&str>) -> Self {
         Self {
             id,
             document: document.id.clone(),
             title: document.title.clone(),
+            file_type: file_type(document),
             ordinal: ordinal as u64,
             span: chunk.span,
             heading_path: chunk.heading_path.clone(),
+            anchor: anchor_at(document, chunk.span.start).map(str::to_owned),
+            lead: String::new(),
             text: document.text(chunk.span).to_owned(),
             tokens: chunk.tokens as u64,
+            encoded: encoded.map(Chunk::content_hash),
+            origin: None,
         }
     }
 
     /// The same without its text, which sinks of vectors do not keep.
     pub(crate) fn without_text(&self) -> Self {
         Self {
-            id: self.id,
-            document: self.document.clone(),
             title: None,
-            ordinal: self.ordinal,
-            span: self.span,
-            heading_path: self.heading_path.clone(),
+            lead: String::new(),
             text: String::new(),
-            tokens: self.tokens,
+            document: self.document.clone(),
+            file_type: self.file_type.clone(),
+            heading_path: self.heading_path.clone(),
+            anchor: self.anchor.clone(),
+            origin: None,
+            ..*self
         }
     }
+}
+
+/// The anchor of the place in a document where byte `start` lies.
+fn anchor_at(_document: &Document, _start: usize) -> Option<&str> {
+    None
+}
+
+/// What `--type` asks for: `md`, `html`, else the file's own ending in lower case where it has a short one, else `txt`.
+#[must_use]
+pub fn file_type(document: &Document) -> String {
+    let ending = || {
+        let name = document.id.rsplit('/').next().unwrap_or("");
+        let (stem, ending) = name.rsplit_once('.')?;
+        let short = !stem.is_empty() && (1..=MAX_ENDING).contains(&ending.len());
+        (short && ending.bytes().all(|b| b.is_ascii_alphanumeric())).then(|| ending.to_ascii_lowercase())
+    };
+    match document.format {
+        Format::Markdown => "md".to_owned(),
+        Format::Html => "html".to_owned(),
+        _ => canonical_type(&ending().unwrap_or_else(|| "txt".to_owned())),
+    }
+}
+
+/// One name for endings that mean the same: `markdown` is `md`, `htm` is `html`, `text` is `txt`.
+pub(crate) fn canonical_type(name: &str) -> String {
+    let name = name.trim_start_matches('.').to_ascii_lowercase();
+    match name.as_str() {
+        "markdown" | "mdown" | "mkd" | "mdx" => "md",
+        "htm" | "xhtml" => "html",
+        "text" | "plain" => "txt",
+        "asciidoc" => "adoc",
+        "rest" => "rst",
+        other => other,
+    }
+    .to_owned()
+}
+
+/// XXH3 (128 bits) of all of a document that its chunks are made from: title, format, source.
+#[must_use]
+pub fn document_hash(document: &Document) -> u128 {
+    let mut hasher = twox_hash::xxhash3_128::Hasher::new();
+    hasher.write(document.title.as_deref().unwrap_or("").as_bytes());
+    // No UTF-8 text holds this byte, so no two documents run together.
+    hasher.write(&[0xff]);
+    hasher.write(format!("{:?}", document.format).as_bytes());
+    hasher.write(&[0xff]);
+    hasher.write(document.source.as_bytes());
+    hasher.finish_128()
 }
 
 /// UUIDv5 of the document's id, the range, the text's hash and the hash of what the encoder reads of it (`encoded`, the
@@ -93,5 +160,28 @@ mod tests {
         ] {
             assert_ne!(base, other);
         }
+    }
+
+    #[test]
+    fn types_are_formats_or_endings() {
+        let of = |id: &str, format| file_type(&Document { format, ..Document::from_sentences(id, &["x"]) });
+        assert_eq!(of("a/b.mdx", Format::Markdown), "md");
+        assert_eq!(of("17", Format::Html), "html");
+        assert_eq!(of("a/b.RST", Format::Plain), "rst");
+        for id in ["README", "a.b/README", ".profile", "a.name too long", "a.tar.longending", "x."] {
+            assert_eq!(of(id, Format::Plain), "txt", "{id}");
+        }
+    }
+
+    #[test]
+    fn documents_differ_by_title_format_and_source() {
+        let base = Document::from_sentences("a", &["x"]);
+        let titled = Document { title: Some("x".into()), ..base.clone() };
+        let html = Document { format: Format::Html, ..base.clone() };
+        let other = Document::from_sentences("a", &["y"]);
+        let renamed = Document { id: "b".into(), ..base.clone() };
+        let hashes = [&base, &titled, &html, &other].map(document_hash);
+        assert_eq!(std::collections::HashSet::from(hashes).len(), 4);
+        assert_eq!(document_hash(&renamed), hashes[0]);
     }
 }

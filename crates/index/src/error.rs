@@ -24,7 +24,7 @@ pub enum IndexError {
     Mismatch {
         /// The directory.
         dir: PathBuf,
-        /// What differs: `segmenter`, `embedder`, `tokenizer`, `heading prefix`.
+        /// What differs: `segmenter`, `segmenter weights`, `embedder`, `tokenizer`, `heading prefix`.
         what: &'static str,
         /// The index's value.
         found: String,
@@ -115,6 +115,22 @@ pub enum IndexError {
         /// The engine's words.
         reason: String,
     },
+    /// A file of the manifest or of the embedding cache cannot be opened, read or written.
+    #[error("{}: {reason}; it may be deleted, and is made again", path.display())]
+    Database {
+        /// The file.
+        path: PathBuf,
+        /// The database's words.
+        reason: String,
+    },
+    /// A destination outside this crate failed.
+    #[error("{name}: {source}")]
+    Destination {
+        /// What failed: `qdrant://host/collection`.
+        name: String,
+        /// Its own error.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// An earlier call failed halfway, so that nothing more may be committed.
     #[error("an earlier write failed; open the index again: it is as it was at the last commit")]
     Poisoned,
@@ -125,6 +141,12 @@ impl IndexError {
     pub(crate) fn io(path: &Path) -> impl FnOnce(std::io::Error) -> IndexError {
         let path = path.to_owned();
         move |source| IndexError::Io { path, source }
+    }
+
+    /// Wraps what the database said together with the path.
+    pub(crate) fn database(path: &Path, error: &rusqlite::Error) -> IndexError {
+        let reason = error.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+        IndexError::Database { path: path.to_owned(), reason }
     }
 
     /// Files that do not fit together.

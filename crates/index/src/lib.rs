@@ -2,12 +2,18 @@
 #![forbid(unsafe_code)]
 
 mod analyzer;
+mod cache;
+mod contents;
+mod destination;
 mod directory;
 mod embed;
 mod entry;
 mod error;
+mod manifest;
 mod meta;
 pub mod pipeline;
+pub mod plugin;
+mod prepare;
 mod reader;
 mod search;
 pub mod sinks;
@@ -16,10 +22,15 @@ mod testing;
 mod writer;
 
 pub use analyzer::{TEXT_ANALYZER, WordStream, WordTokenizer, text_analyzer};
-pub use embed::encoder_text;
-pub use entry::{Entry, point_id};
+pub use cache::{EmbeddingCache, VectorCache};
+pub use contents::{Contents, StoredChunk};
+pub use destination::{Destination, DocumentHead};
+pub use embed::{EmbedCounts, encoder_text};
+pub use entry::{Entry, document_hash, file_type, point_id};
 pub use error::IndexError;
+pub use manifest::{Known, KnownSource, MANIFEST_FILE, Origin, SourceRecord, Stamp};
 pub use meta::{EmbedderMeta, FORMAT, IndexMeta, IndexSpec, META_FILE, ReferenceMeta};
+pub use prepare::{Embedding, Prepared, prepare};
 pub use reader::IndexReader;
-pub use search::{Hit, Mode, Query, rrf};
+pub use search::{Filter, Group, Hit, Mode, Passage, Query, rrf};
 pub use writer::{IndexStats, IndexWriter};

@@ -5,23 +5,27 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pericope_api::SentenceEncoder;
+use pericope_api::{Chunk, SentenceEncoder};
 use serde::{Deserialize, Serialize};
 
 use crate::IndexError;
 use crate::analyzer::TEXT_ANALYZER;
 
 /// Version of the directory layout, the schema and the point ids. A program reads its own version alone.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// Name of the metadata file.
 pub const META_FILE: &str = "pericope.json";
+/// Where it is written before it takes its place.
+pub(crate) const META_TEMPORARY: &str = "pericope.json.new";
 
 /// What a caller wants an index to be built with.
 #[derive(Clone)]
 pub struct IndexSpec {
     /// The segmenter's canonical spec, as in `--segmenter`: two specs that cut alike should be written alike.
     pub segmenter: String,
+    /// Changes whenever the segmenter could cut elsewhere though its spec is the same: a hash of its weights.
+    pub segmenter_fingerprint: Option<String>,
     /// Name of the token counter behind `Chunk::tokens`.
     pub tokenizer: String,
     /// What embeds the chunks; without one there are no vectors, and BM25 is the only mode.
@@ -38,11 +42,19 @@ impl IndexSpec {
     pub fn new(segmenter: impl Into<String>, tokenizer: impl Into<String>) -> Self {
         Self {
             segmenter: segmenter.into(),
+            segmenter_fingerprint: None,
             tokenizer: tokenizer.into(),
             encoder: None,
             prefix_headings: false,
             reference: None,
         }
+    }
+
+    /// Names the state of a segmenter that has one: an index that was built with other weights is another index.
+    #[must_use]
+    pub fn with_segmenter_fingerprint(mut self, fingerprint: Option<String>) -> Self {
+        self.segmenter_fingerprint = fingerprint;
+        self
     }
 
     /// Embeds the chunks with `encoder`.
@@ -64,6 +76,7 @@ impl std::fmt::Debug for IndexSpec {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("IndexSpec")
             .field("segmenter", &self.segmenter)
+            .field("segmenter_fingerprint", &self.segmenter_fingerprint)
             .field("tokenizer", &self.tokenizer)
             .field("encoder", &self.encoder.as_ref().map(|e| e.name().to_owned()))
             .field("prefix_headings", &self.prefix_headings)
@@ -101,6 +114,9 @@ pub struct IndexMeta {
     pub format: u32,
     /// The segmenter's canonical spec.
     pub segmenter: String,
+    /// As in [`IndexSpec`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub segmenter_fingerprint: Option<String>,
     /// Name of the token counter.
     pub tokenizer: String,
     /// The embedder, or nothing where the index has no vectors.
@@ -125,6 +141,7 @@ impl IndexMeta {
         Self {
             format: FORMAT,
             segmenter: spec.segmenter.clone(),
+            segmenter_fingerprint: spec.segmenter_fingerprint.clone(),
             tokenizer: spec.tokenizer.clone(),
             embedder: spec.encoder.as_ref().map(|encoder| EmbedderMeta {
                 name: encoder.name().to_owned(),
@@ -147,6 +164,22 @@ impl IndexMeta {
             None => "none".to_owned(),
             Some(e) => format!("{} ({}, {} dimensions)", e.name, e.fingerprint, e.dimension),
         }
+    }
+
+    /// A word that changes with all that makes chunks and vectors of a document: format, program, segmenter, tokenizer and
+    /// embedder. Sixteen hexadecimal digits.
+    #[must_use]
+    pub fn fingerprint(&self) -> String {
+        let parts = serde_json::json!([
+            self.format,
+            env!("CARGO_PKG_VERSION"),
+            self.segmenter,
+            self.segmenter_fingerprint,
+            self.reference,
+            self.tokenizer,
+            self.embedder,
+        ]);
+        format!("{:016x}", Chunk::content_hash(&parts.to_string()) as u64)
     }
 
     /// Reads the metadata of the index in `dir`, and checks that this program knows its format.
@@ -187,7 +220,7 @@ impl IndexMeta {
     /// [`IndexError::Io`] where the file cannot be written.
     pub(crate) fn write(&self, dir: &Path) -> Result<(), IndexError> {
         let path = meta_path(dir);
-        let temporary = path.with_extension("json.new");
+        let temporary = dir.join(META_TEMPORARY);
         let json = serde_json::to_vec_pretty(self).map_err(|e| IndexError::corrupt(&path, e.to_string()))?;
         let save = || -> std::io::Result<()> {
             let mut file = fs::File::create(&temporary)?;
@@ -211,6 +244,10 @@ impl IndexMeta {
         };
         if self.segmenter != asked.segmenter {
             return mismatch("segmenter", &self.segmenter, &asked.segmenter);
+        }
+        let weights = |meta: &IndexMeta| meta.segmenter_fingerprint.clone().unwrap_or_else(|| "none".to_owned());
+        if weights(self) != weights(&asked) {
+            return mismatch("segmenter weights", &weights(self), &weights(&asked));
         }
         if self.tokenizer != asked.tokenizer {
             return mismatch("tokenizer", &self.tokenizer, &asked.tokenizer);

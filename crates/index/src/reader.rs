@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use crate::directory::{open_vectors, text_path};
 use crate::embed::encode_checked;
-use crate::search::{Candidate, Highlighter, Terms, bm25, dense, hits, rank, rrf};
+use crate::search::{Candidate, Highlighter, Passing, Terms, bm25, dense, hits, rank, rrf};
 use crate::sinks::{TextIndex, VectorStore};
 use crate::{Hit, IndexError, IndexMeta, IndexSpec, Mode, Query};
 
@@ -59,6 +59,7 @@ impl IndexReader {
         }
         let spec = IndexSpec {
             segmenter: self.meta.segmenter.clone(),
+            segmenter_fingerprint: self.meta.segmenter_fingerprint.clone(),
             tokenizer: self.meta.tokenizer.clone(),
             encoder: Some(encoder),
             prefix_headings: self.meta.embedder.as_ref().is_some_and(|e| e.prefix_headings),
@@ -126,9 +127,11 @@ impl IndexReader {
         }
         let searcher = self.text.searcher();
         let terms = Terms::parse(&query.text);
-        let lexical = |depth| bm25(&self.text, &searcher, &terms, query, depth);
+        let passing = Passing::new(&self.text, &searcher, &query.filter)?;
+        let passing = passing.as_ref();
+        let lexical = |depth| bm25(&self.text, &searcher, &terms, query, passing, depth);
         let semantic = |depth| match &store {
-            Some(store) => dense(&self.text, &searcher, store, &self.vector(query)?, depth),
+            Some(store) => dense(&self.text, &searcher, store, &self.vector(query)?, passing, depth),
             None => Ok(Vec::new()),
         };
         let ranked = match query.mode {
@@ -165,7 +168,15 @@ impl IndexReader {
         embedded.collect::<Vec<_>>().par_iter().map(|query| self.search(query)).collect()
     }
 
-    fn vectors(&self) -> Result<Arc<VectorStore>, IndexError> {
+    pub(crate) fn text(&self) -> &TextIndex {
+        &self.text
+    }
+
+    pub(crate) fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    pub(crate) fn vectors(&self) -> Result<Arc<VectorStore>, IndexError> {
         let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(store) = store.as_ref() {
             return Ok(Arc::clone(store));

@@ -1,9 +1,10 @@
 //! `pericope search`
 
 use std::path::Path;
+use std::time::Instant;
 
 use pericope_api::Span;
-use pericope_index::{Hit, IndexReader, Mode, Query};
+use pericope_index::{Filter, Group, Hit, IndexError, IndexReader, Mode, Passage, Query};
 use serde::Serialize;
 
 use crate::args::SearchArgs;
@@ -12,11 +13,18 @@ use crate::resources::embedder;
 use crate::status::{Failure, Outcome, Status};
 use crate::style;
 
+/// Hits of a document that `--group` shows.
+const PER_DOCUMENT: usize = 3;
+
 #[derive(Serialize)]
 struct Answer<'a> {
     query: &'a str,
     mode: Mode,
     hits: Vec<JsonHit<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    groups: Option<Vec<JsonGroup<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timing: Option<Timing>,
 }
 
 #[derive(Serialize)]
@@ -29,7 +37,43 @@ struct JsonHit<'a> {
     heading_path: &'a [String],
     text: &'a str,
     title: Option<&'a str>,
+    anchor: Option<&'a str>,
+    #[serde(rename = "type")]
+    file_type: &'a str,
+    ordinal: usize,
     tokens: usize,
+    snippet: &'a str,
+    /// The query's words in `text`: byte ranges.
+    highlights: Vec<[usize; 2]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    context: Option<&'a Passage>,
+}
+
+#[derive(Serialize)]
+struct JsonGroup<'a> {
+    document: &'a str,
+    title: Option<&'a str>,
+    score: f64,
+    hits: Vec<JsonHit<'a>>,
+}
+
+/// How long the query took, in milliseconds.
+#[derive(Serialize)]
+struct Timing {
+    runs: usize,
+    p50_ms: f64,
+    p95_ms: f64,
+}
+
+/// A hit with what stands around it, where that was asked for.
+struct Shown {
+    hit: Hit,
+    context: Option<Passage>,
+}
+
+/// What a search found: hits alone (one nameless group), or those of each document.
+struct Found {
+    groups: Vec<(Option<Group>, Vec<Shown>)>,
 }
 
 /// Runs the command.
@@ -52,25 +96,108 @@ pub fn run(args: SearchArgs) -> Outcome {
     {
         reader = reader.with_encoder(encoder).map_err(Failure::usage)?;
     }
-    let hits = reader.search(&Query::new(&args.query, mode, args.k)).map_err(|e| match e {
-        pericope_index::IndexError::NoVectors { .. } | pericope_index::IndexError::NoEncoder { .. } => {
-            Failure::usage(e)
-        }
-        other => Failure::runtime(other),
-    })?;
+    let filter = Filter { path: args.path.clone(), heading: args.heading.clone(), file_type: args.file_type.clone() };
+    let query = Query::new(&args.query, mode, args.k).with_filter(filter);
+    let found = find(&reader, &query, &args).map_err(by_kind)?;
+    let timing = match args.timing {
+        true => Some(time(&reader, &query, &args).map_err(by_kind)?),
+        false => None,
+    };
     if args.json {
-        return print_json(&Answer { query: &args.query, mode, hits: hits.iter().map(json).collect() });
+        return print_json(&answer(&args.query, mode, &found, timing));
     }
-    if hits.is_empty() {
+    if found.groups.iter().all(|(_, hits)| hits.is_empty()) {
         say!("nothing found in {} ({} chunks, {mode})", args.index, reader.chunks());
     }
-    for hit in &hits {
-        show(hit)?;
+    for (group, hits) in &found.groups {
+        if let Some(group) = group {
+            let title = group.title.as_deref().map(|title| format!(" · {title}")).unwrap_or_default();
+            say!("{}{}{}{title}\n", style("1;4"), group.document, style("0"));
+        }
+        for shown in hits {
+            show(shown)?;
+        }
+    }
+    if let Some(timing) = timing {
+        anstream::eprintln!(
+            "{} runs: p50 {:.2} ms, p95 {:.2} ms ({mode}, {} chunks)",
+            timing.runs,
+            timing.p50_ms,
+            timing.p95_ms,
+            reader.chunks()
+        );
     }
     Ok(Status::Done)
 }
 
-fn json(hit: &Hit) -> JsonHit<'_> {
+fn by_kind(error: IndexError) -> Failure {
+    match error {
+        IndexError::NoVectors { .. } | IndexError::NoEncoder { .. } => Failure::usage(error),
+        other => Failure::runtime(other),
+    }
+}
+
+fn find(reader: &IndexReader, query: &Query, args: &SearchArgs) -> Result<Found, IndexError> {
+    let shown = |hits: Vec<Hit>| -> Result<Vec<Shown>, IndexError> {
+        let with = |hit: Hit| {
+            let context = if args.context > 0 { Some(reader.passage(&hit, args.context)?) } else { None };
+            Ok(Shown { hit, context })
+        };
+        hits.into_iter().map(with).collect()
+    };
+    if !args.group {
+        return Ok(Found { groups: vec![(None, shown(reader.search(query)?)?)] });
+    }
+    let mut groups = Vec::new();
+    for mut group in reader.search_grouped(query, PER_DOCUMENT)? {
+        let hits = shown(std::mem::take(&mut group.hits))?;
+        groups.push((Some(group), hits));
+    }
+    Ok(Found { groups })
+}
+
+/// Asks again and again. The first answer, before this one, has opened the files.
+fn time(reader: &IndexReader, query: &Query, args: &SearchArgs) -> Result<Timing, IndexError> {
+    let mut times = Vec::with_capacity(args.repeat);
+    for _ in 0..args.repeat {
+        let before = Instant::now();
+        find(reader, query, args)?;
+        times.push(before.elapsed().as_secs_f64() * 1e3);
+    }
+    times.sort_by(f64::total_cmp);
+    // The smallest time that so many in a hundred runs did not exceed.
+    let percentile = |share: usize| {
+        let place = (times.len() * share).div_ceil(100).max(1) - 1;
+        times.get(place).copied().unwrap_or(0.0)
+    };
+    Ok(Timing { runs: times.len(), p50_ms: percentile(50), p95_ms: percentile(95) })
+}
+
+fn answer<'a>(query: &'a str, mode: Mode, found: &'a Found, timing: Option<Timing>) -> Answer<'a> {
+    let groups: Vec<JsonGroup<'a>> = found
+        .groups
+        .iter()
+        .filter_map(|(group, hits)| {
+            let group = group.as_ref()?;
+            Some(JsonGroup {
+                document: &group.document,
+                title: group.title.as_deref(),
+                score: group.score,
+                hits: hits.iter().map(json).collect(),
+            })
+        })
+        .collect();
+    Answer {
+        query,
+        mode,
+        hits: found.groups.iter().flat_map(|(_, hits)| hits.iter().map(json)).collect(),
+        groups: found.groups.iter().any(|(group, _)| group.is_some()).then_some(groups),
+        timing,
+    }
+}
+
+fn json(shown: &Shown) -> JsonHit<'_> {
+    let hit = &shown.hit;
     JsonHit {
         rank: hit.rank,
         score: hit.score,
@@ -80,16 +207,22 @@ fn json(hit: &Hit) -> JsonHit<'_> {
         heading_path: &hit.heading_path,
         text: &hit.text,
         title: hit.title.as_deref(),
+        anchor: hit.anchor.as_deref(),
+        file_type: &hit.file_type,
+        ordinal: hit.ordinal,
         tokens: hit.tokens,
+        snippet: hit.snippet.of(&hit.text),
+        highlights: hit.highlights.iter().map(|h| [h.start, h.end]).collect(),
+        context: shown.context.as_ref(),
     }
 }
 
-/// Place, heading path and the snippet with the query's words marked.
-fn show(hit: &Hit) -> std::io::Result<()> {
-    let (bold, soft, mark, plain) = (style("1"), style("2"), style("1;33"), style("0"));
-    let path = hit.heading_path.join(" › ");
+/// Place, heading path and the snippet with the query's words marked; with its neighbours the whole chunk.
+fn show(Shown { hit, context }: &Shown) -> std::io::Result<()> {
+    let (bold, soft, plain) = (style("1"), style("2"), style("0"));
+    let anchor = hit.anchor.as_deref().map(|anchor| format!("#{anchor}")).unwrap_or_default();
     say!(
-        "{bold}{}. {}{plain} {soft}bytes {}–{} · {} tokens · score {:.3}{plain}",
+        "{bold}{}. {}{anchor}{plain} {soft}bytes {}–{} · {} tokens · score {:.3}{plain}",
         hit.rank,
         hit.document,
         hit.start,
@@ -97,20 +230,39 @@ fn show(hit: &Hit) -> std::io::Result<()> {
         hit.tokens,
         hit.score
     );
+    let path = hit.heading_path.join(" › ");
     if !path.is_empty() {
         say!("   {soft}{path}{plain}");
     }
-    let mut line = String::new();
-    let mut at = hit.snippet.start;
-    for found in hit.highlights.iter().filter(|h| hit.snippet.contains(h)) {
-        line.push_str(Span::new(at, found.start).of(&hit.text));
-        line.push_str(&format!("{mark}{}{plain}", found.of(&hit.text)));
-        at = found.end;
+    if let Some(context) = context {
+        let within = hit.start.saturating_sub(context.start);
+        let chunk = Span::new(within, within + hit.text.len());
+        let before = context.text.get(..chunk.start).unwrap_or("");
+        let after = context.text.get(chunk.end..).unwrap_or("");
+        let marked = marked(hit, Span::new(0, hit.text.len()));
+        for line in format!("{soft}{before}{plain}{marked}{soft}{after}{plain}").lines() {
+            say!("   {line}");
+        }
+        say!("");
+        return Ok(());
     }
-    line.push_str(Span::new(at, hit.snippet.end).of(&hit.text));
-    let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = marked(hit, hit.snippet).split_whitespace().collect::<Vec<_>>().join(" ");
     let before = if hit.snippet.start > 0 { "… " } else { "" };
     let after = if hit.snippet.end < hit.text.len() { " …" } else { "" };
     say!("   {before}{line}{after}\n");
     Ok(())
+}
+
+/// A part of the hit's text with the query's words marked.
+fn marked(hit: &Hit, part: Span) -> String {
+    let (mark, plain) = (style("1;33"), style("0"));
+    let mut line = String::new();
+    let mut at = part.start;
+    for found in hit.highlights.iter().filter(|h| part.contains(h)) {
+        line.push_str(Span::new(at, found.start).of(&hit.text));
+        line.push_str(&format!("{mark}{}{plain}", found.of(&hit.text)));
+        at = found.end;
+    }
+    line.push_str(Span::new(at, part.end).of(&hit.text));
+    line
 }

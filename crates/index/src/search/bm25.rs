@@ -6,7 +6,7 @@ use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocAddress, DocSet, Searcher, Term};
 
 use super::terms::{Clause, Terms};
-use super::{Candidate, Query, rank};
+use super::{Candidate, Passing, Query, rank};
 use crate::IndexError;
 use crate::sinks::TextIndex;
 
@@ -19,6 +19,7 @@ pub(crate) fn bm25(
     searcher: &Searcher,
     terms: &Terms,
     query: &Query,
+    passing: Option<&Passing>,
     depth: usize,
 ) -> Result<Vec<(Candidate, f64)>, IndexError> {
     let clauses = clauses(text, terms, query);
@@ -26,7 +27,12 @@ pub(crate) fn bm25(
     if clauses.is_empty() || depth == 0 || all == 0 {
         return Ok(Vec::new());
     }
-    let union = BooleanQuery::new(clauses.iter().map(|c| (Occur::Should, c.box_clone())).collect());
+    let union: Box<dyn TextQuery> =
+        Box::new(BooleanQuery::new(clauses.iter().map(|c| (Occur::Should, c.box_clone())).collect()));
+    let union = match passing {
+        Some(passing) => BooleanQuery::new(vec![(Occur::Must, union), (Occur::Must, passing.query())]),
+        None => BooleanQuery::new(vec![(Occur::Must, union)]),
+    };
     let mut limit = depth.saturating_add(32).min(all);
     let found = loop {
         let found = searcher.search(&union, &TopDocs::with_limit(limit).order_by_score())?;

@@ -2,6 +2,9 @@
 
 mod bm25;
 mod dense;
+mod filter;
+mod group;
+mod passage;
 pub mod rrf;
 mod snippet;
 mod terms;
@@ -13,6 +16,10 @@ use tantivy::{DocAddress, Searcher, TantivyDocument};
 
 pub(crate) use self::bm25::bm25;
 pub(crate) use self::dense::dense;
+pub use self::filter::Filter;
+pub(crate) use self::filter::Passing;
+pub use self::group::Group;
+pub use self::passage::Passage;
 pub(crate) use self::snippet::Highlighter;
 pub(crate) use self::terms::Terms;
 use crate::IndexError;
@@ -69,19 +76,29 @@ pub struct Query {
     pub title_weight: f32,
     /// The query's vector where the caller has it already; else the index's encoder is asked.
     pub vector: Option<Vec<f32>>,
+    /// Which chunks may be found at all.
+    pub filter: Filter,
 }
 
 impl Query {
     /// A query with the default weights: 0.5 for the heading path, 0.5 for the title.
     #[must_use]
     pub fn new(text: impl Into<String>, mode: Mode, k: usize) -> Self {
-        Self { text: text.into(), mode, k, heading_weight: 0.5, title_weight: 0.5, vector: None }
+        let filter = Filter::default();
+        Self { text: text.into(), mode, k, heading_weight: 0.5, title_weight: 0.5, vector: None, filter }
     }
 
     /// Scores the chunks' text alone, as a comparison of chunkers should.
     #[must_use]
     pub fn text_only(mut self) -> Self {
         (self.heading_weight, self.title_weight) = (0.0, 0.0);
+        self
+    }
+
+    /// Looks among the chunks that pass.
+    #[must_use]
+    pub fn with_filter(mut self, filter: Filter) -> Self {
+        self.filter = filter;
         self
     }
 
@@ -112,6 +129,10 @@ pub struct Hit {
     pub heading_path: Vec<String>,
     /// Title of the document.
     pub title: Option<String>,
+    /// Name of the place on the page where the chunk begins, where the format has one.
+    pub anchor: Option<String>,
+    /// What kind of file the document is: `md`, `html`, `txt`; see [`file_type`](crate::file_type).
+    pub file_type: String,
     /// The chunk: exactly the source under `start..end`.
     pub text: String,
     /// Tokens of the text.
@@ -179,6 +200,8 @@ pub(crate) fn hits(
             end: number(fields.end),
             heading_path: stored.get_all(fields.heading_path).filter_map(|v| v.as_str()).map(str::to_owned).collect(),
             title: string(fields.title),
+            anchor: string(fields.anchor),
+            file_type: string(fields.file_type).unwrap_or_default(),
             text: body,
             tokens: number(fields.tokens),
             snippet,

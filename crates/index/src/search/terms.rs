@@ -42,9 +42,7 @@ impl Terms {
         for (quoted, part) in quotes(query) {
             let words = analyze(part);
             if quoted && words.len() > 1 {
-                let first = words.first().map_or(0, |w| w.position);
-                let words = words.into_iter().map(|w| (w.position.wrapping_sub(first), w.text)).collect();
-                content.push(Clause::Phrase(words));
+                content.push(Clause::Phrase(places(words)));
                 continue;
             }
             for word in words {
@@ -69,6 +67,16 @@ impl Terms {
         });
         all.filter(|word| seen.insert(*word)).collect()
     }
+}
+
+/// The analyzed words of a text, with their places from 0 on.
+pub(crate) fn words(text: &str) -> Vec<(usize, String)> {
+    places(analyze(text))
+}
+
+fn places(words: Vec<Word<'_>>) -> Vec<(usize, String)> {
+    let first = words.first().map_or(0, |w| w.position);
+    words.into_iter().map(|w| (w.position.wrapping_sub(first), w.text)).collect()
 }
 
 struct Word<'a> {

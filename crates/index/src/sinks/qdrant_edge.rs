@@ -7,14 +7,15 @@ use std::time::{Duration, Instant};
 
 use pericope_api::Embeddings;
 use qdrant_edge::{
-    CreateIndex, Distance, EdgeConfig, EdgeOptimizersConfig, EdgeShard, EdgeVectorParams, FieldIndexOperations,
+    CreateIndex, Distance, EdgeConfig, EdgeOptimizersConfig, EdgeShard, EdgeVectorParams, FieldIndexOperations, Filter,
     JsonPath, NamedQuery, OperationResult, PayloadFieldSchema, PayloadSchemaType, PointId, PointInsertOperations,
-    PointOperations, PointStruct, QueryEnum, ScrollRequest, SearchParams, SearchRequest, UpdateOperation, WalOptions,
-    WithPayloadInterface, WithVector,
+    PointOperations, PointStruct, QueryEnum, ScrollRequest, SearchParams, SearchRequest, UpdateOperation,
+    VectorStructInternal, WalOptions, WithPayloadInterface, WithVector,
 };
 use uuid::Uuid;
 
 use super::Sink;
+use crate::plugin::ChunkPayload;
 use crate::{Entry, IndexError};
 
 /// Points in one operation of the shard.
@@ -129,16 +130,11 @@ impl VectorStore {
     fn upsert(&self, entries: &[Entry], vectors: &Embeddings) -> Result<(), IndexError> {
         for (i, batch) in entries.chunks(BATCH).enumerate() {
             let points = batch.iter().zip(i * BATCH..).map(|(entry, row)| {
-                let payload = serde_json::json!({
-                    "document": entry.document,
-                    "ordinal": entry.ordinal,
-                    "start": entry.span.start,
-                    "end": entry.span.end,
-                    "heading_path": entry.heading_path,
-                });
-                PointStruct::new(PointId::Uuid(entry.id), vectors.row(row).to_vec(), payload).into()
+                let payload = serde_json::to_value(ChunkPayload::of_place(entry))
+                    .map_err(|e| IndexError::Vectors { path: self.path.clone(), reason: e.to_string() })?;
+                Ok(PointStruct::new(PointId::Uuid(entry.id), vectors.row(row).to_vec(), payload).into())
             });
-            let points = PointInsertOperations::PointsList(points.collect());
+            let points = PointInsertOperations::PointsList(points.collect::<Result<_, IndexError>>()?);
             self.run(|shard| shard.update(UpdateOperation::PointOperation(PointOperations::UpsertPoints(points))))?;
         }
         Ok(())
@@ -168,7 +164,33 @@ impl VectorStore {
 
     /// Deletes the points whose ids are not in `known`; says how many there were.
     pub fn keep_only(&self, known: &HashSet<Uuid>) -> Result<usize, IndexError> {
-        let mut unknown = Vec::new();
+        let mut unknown = self.all_points()?;
+        unknown.retain(|id| !known.contains(id));
+        self.delete(&unknown)?;
+        self.flush()?;
+        Ok(unknown.len())
+    }
+
+    /// The vectors of those points that are there.
+    pub fn vectors_of(&self, points: &[Uuid]) -> Result<HashMap<Uuid, Vec<f32>>, IndexError> {
+        let mut vectors = HashMap::with_capacity(points.len());
+        for batch in points.chunks(PAGE) {
+            let ids: Vec<PointId> = batch.iter().map(|&id| PointId::Uuid(id)).collect();
+            let records = self.run(|shard| {
+                shard.retrieve(&ids, Some(WithPayloadInterface::Bool(false)), Some(WithVector::Bool(true)))
+            })?;
+            for record in records {
+                if let (PointId::Uuid(id), Some(VectorStructInternal::Single(vector))) = (record.id, record.vector) {
+                    vectors.insert(id, vector);
+                }
+            }
+        }
+        Ok(vectors)
+    }
+
+    /// The ids of all points.
+    pub fn all_points(&self) -> Result<Vec<Uuid>, IndexError> {
+        let mut points = Vec::new();
         let mut offset = None;
         loop {
             let request = ScrollRequest {
@@ -180,29 +202,32 @@ impl VectorStore {
                 order_by: None,
             };
             let (records, next) = self.run(|shard| shard.scroll(request))?;
-            unknown.extend(records.iter().filter_map(|record| match record.id {
-                PointId::Uuid(id) if !known.contains(&id) => Some(id),
-                _ => None,
+            points.extend(records.iter().filter_map(|record| match record.id {
+                PointId::Uuid(id) => Some(id),
+                PointId::NumId(_) => None,
             }));
             offset = next;
             if offset.is_none() {
-                break;
+                return Ok(points);
             }
         }
-        self.delete(&unknown)?;
-        self.flush()?;
-        Ok(unknown.len())
     }
 
-    /// The `limit` points with the highest cosine to `vector`, exactly; points of equal score in no particular order.
-    pub fn nearest(&self, vector: &[f32], limit: usize) -> Result<Vec<(Uuid, f32)>, IndexError> {
+    /// The `limit` points with the highest cosine to `vector`, exactly, of all or of those in `among`; points of equal
+    /// score in no particular order.
+    pub fn nearest(
+        &self,
+        vector: &[f32],
+        limit: usize,
+        among: Option<&HashSet<Uuid>>,
+    ) -> Result<Vec<(Uuid, f32)>, IndexError> {
         if vector.len() != self.dimension {
             let reason = format!("the query has {} dimensions, the index {}", vector.len(), self.dimension);
             return Err(IndexError::Vectors { path: self.path.clone(), reason });
         }
         let request = SearchRequest {
             query: QueryEnum::Nearest(NamedQuery::default_dense(vector.to_vec())),
-            filter: None,
+            filter: among.map(|ids| Filter::new().with_point_ids(ids.iter().map(|&id| PointId::Uuid(id)))),
             params: Some(SearchParams { exact: true, ..SearchParams::default() }),
             limit,
             offset: 0,

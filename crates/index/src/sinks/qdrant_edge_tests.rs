@@ -13,6 +13,11 @@ fn entry(n: u128) -> Entry {
         heading_path: vec!["A".into()],
         text: "x".into(),
         tokens: 1,
+        file_type: "md".into(),
+        anchor: None,
+        lead: String::new(),
+        encoded: None,
+        origin: None,
     }
 }
 
@@ -37,7 +42,7 @@ fn points_survive_reopening_and_the_log_stays_short() {
     }
     let store = VectorStore::open(dir.path(), &path, 2, true).unwrap();
     let angle = 20.0f32;
-    let found = store.nearest(&[angle.cos(), angle.sin()], 1).unwrap();
+    let found = store.nearest(&[angle.cos(), angle.sin()], 1, None).unwrap();
     assert_eq!(found[0].0, Uuid::from_u128(20));
     assert!((found[0].1 - 1.0).abs() < 1e-6);
     assert_eq!(store.keep_only(&HashSet::from([Uuid::from_u128(5), Uuid::from_u128(99)])).unwrap(), 38);
@@ -79,7 +84,7 @@ fn other_dimensions_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("vectors");
     let store = VectorStore::open(dir.path(), &path, 2, true).unwrap();
-    assert!(store.nearest(&[1.0; 3], 1).is_err());
+    assert!(store.nearest(&[1.0; 3], 1, None).is_err());
     assert!(QdrantEdgeSink::new(store.clone()).put(&[entry(1)], &Embeddings::new(3, vec![0.0; 3])).is_err());
     drop(store);
     assert!(matches!(VectorStore::open(dir.path(), &path, 3, true), Err(IndexError::Corrupt { .. })));

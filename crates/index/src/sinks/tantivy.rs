@@ -1,6 +1,8 @@
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use pericope_api::Embeddings;
+use tantivy::columnar::StrColumn;
 use tantivy::directory::MmapDirectory;
 use tantivy::indexer::LogMergePolicy;
 use tantivy::schema::{
@@ -13,6 +15,8 @@ use uuid::Uuid;
 
 use super::Sink;
 use crate::analyzer::{TEXT_ANALYZER, text_analyzer};
+use crate::manifest::{Indexed, Origin};
+use crate::plugin::ChunkingIndexWriter;
 use crate::{Entry, IndexError};
 
 /// Memory of all indexing threads together before they write a segment.
@@ -30,9 +34,18 @@ pub(crate) struct Fields {
     pub title: Field,
     pub text: Field,
     pub tokens: Field,
+    pub anchor: Field,
+    pub file_type: Field,
+    /// The blank source in front of the chunk.
+    pub lead: Field,
+    /// What the manifest knows, with a document's first chunk.
+    pub origin: Field,
     /// The upper 64 bits of the point id, by which a vector's chunk is found, and the lower 64, which confirm it.
     pub point_high: Field,
     pub point_low: Field,
+    /// Likewise the hash of what the encoder read.
+    pub encoded_high: Field,
+    pub encoded_low: Field,
 }
 
 impl Fields {
@@ -51,8 +64,14 @@ impl Fields {
             title: builder.add_text_field("title", words.clone()),
             text: builder.add_text_field("text", words),
             tokens: builder.add_u64_field("tokens", STORED | FAST),
+            anchor: builder.add_text_field("anchor", STORED),
+            file_type: builder.add_text_field("file_type", STRING | STORED),
+            lead: builder.add_text_field("lead", STORED),
+            origin: builder.add_text_field("origin", FAST),
             point_high: builder.add_u64_field("point_high", INDEXED | FAST),
             point_low: builder.add_u64_field("point_low", FAST),
+            encoded_high: builder.add_u64_field("encoded_high", INDEXED | FAST),
+            encoded_low: builder.add_u64_field("encoded_low", FAST),
         };
         (builder.build(), fields)
     }
@@ -192,16 +211,37 @@ impl TextIndex {
 
     /// Where the chunk with this point id is.
     pub fn address_of(&self, searcher: &Searcher, point: Uuid) -> Result<Option<DocAddress>, IndexError> {
-        let (wanted_high, wanted_low) = point.as_u64_pair();
-        let term = Term::from_field_u64(self.fields.point_high, wanted_high);
+        self.first_with(searcher, point.as_u64_pair(), self.fields.point_high, "point_low")
+    }
+
+    /// The point of some chunk of which the encoder read a text with this hash.
+    pub fn point_with_text(&self, searcher: &Searcher, hash: u128) -> Result<Option<Uuid>, IndexError> {
+        let key = Uuid::from_u128(hash).as_u64_pair();
+        let Some(address) = self.first_with(searcher, key, self.fields.encoded_high, "encoded_low")? else {
+            return Ok(None);
+        };
+        let fast = searcher.segment_reader(address.segment_ord).fast_fields();
+        let half = |name| Ok::<_, IndexError>(fast.u64(name)?.first(address.doc_id).unwrap_or(0));
+        Ok(Some(Uuid::from_u64_pair(half("point_high")?, half("point_low")?)))
+    }
+
+    /// The first chunk whose number of 128 bits is this one: its upper half is indexed, its lower half a column.
+    fn first_with(
+        &self,
+        searcher: &Searcher,
+        (wanted_high, wanted_low): (u64, u64),
+        high: Field,
+        low: &str,
+    ) -> Result<Option<DocAddress>, IndexError> {
+        let term = Term::from_field_u64(high, wanted_high);
         for (ord, segment) in (0..).zip(searcher.segment_readers()) {
-            let inverted = segment.inverted_index(self.fields.point_high)?;
+            let inverted = segment.inverted_index(high)?;
             let Some(mut postings) =
                 inverted.read_postings(&term, IndexRecordOption::Basic).map_err(IndexError::io(&self.path))?
             else {
                 continue;
             };
-            let low = segment.fast_fields().u64("point_low")?;
+            let low = segment.fast_fields().u64(low)?;
             while postings.doc() != TERMINATED {
                 let doc = postings.doc();
                 if low.first(doc) == Some(wanted_low) && segment.alive_bitset().is_none_or(|alive| alive.is_alive(doc))
@@ -214,16 +254,46 @@ impl TextIndex {
         Ok(None)
     }
 
+    /// Every document with its chunks in order, and where it came from.
+    pub fn indexed(&self) -> Result<Vec<Indexed>, IndexError> {
+        let mut found: BTreeMap<String, (Vec<(u64, Uuid)>, Option<Origin>)> = BTreeMap::new();
+        for segment in self.searcher().segment_readers() {
+            let fast = segment.fast_fields();
+            let (ordinals, Some(ids)) = (fast.u64("ordinal")?, fast.str("doc_id")?) else { continue };
+            let (high, low, origins) = (fast.u64("point_high")?, fast.u64("point_low")?, fast.str("origin")?);
+            let text = |column: &StrColumn, doc| -> Result<Option<String>, IndexError> {
+                let Some(ord) = column.term_ords(doc).next() else { return Ok(None) };
+                let mut text = String::new();
+                column.ord_to_str(ord, &mut text).map_err(tantivy::TantivyError::from)?;
+                Ok(Some(text))
+            };
+            for doc in segment.doc_ids_alive() {
+                let entry = found.entry(text(&ids, doc)?.unwrap_or_default()).or_default();
+                let point = Uuid::from_u64_pair(high.first(doc).unwrap_or(0), low.first(doc).unwrap_or(0));
+                entry.0.push((ordinals.first(doc).unwrap_or(0), point));
+                if let Some(origins) = &origins
+                    && let Some(line) = text(origins, doc)?
+                {
+                    entry.1 = Origin::decode(&line);
+                }
+            }
+        }
+        let indexed = found.into_iter().map(|(id, (mut chunks, origin))| {
+            chunks.sort_unstable();
+            Indexed { id, chunks: chunks.into_iter().map(|(_, point)| point).collect(), origin }
+        });
+        Ok(indexed.collect())
+    }
+
     /// In how many chunks a term occurs.
     pub fn frequency(&self, searcher: &Searcher, term: &Term) -> u64 {
         searcher.doc_freq(term).unwrap_or(0)
     }
 }
 
-/// The full-text sink: one tantivy document a chunk.
+/// The full-text sink: one tantivy document a chunk, written as any other program with a schema of its own would.
 pub struct TantivySink {
-    writer: IndexWriter,
-    fields: Fields,
+    writer: ChunkingIndexWriter,
 }
 
 impl TantivySink {
@@ -235,13 +305,49 @@ impl TantivySink {
         // By default deletes never cause a merge, and an index that is written again and again only grows.
         policy.set_del_docs_ratio_before_merge(0.2);
         writer.set_merge_policy(Box::new(policy));
-        Ok(Self { writer, fields: text.fields })
+        let fields = text.fields;
+        Ok(Self { writer: ChunkingIndexWriter::new(writer, fields.document, move |entry| stored(&fields, entry)) })
     }
 
     /// Waits for the merges that are under way.
     pub(crate) fn finish(self) -> Result<(), IndexError> {
-        Ok(self.writer.wait_merging_threads()?)
+        Ok(self.writer.into_inner().wait_merging_threads()?)
     }
+}
+
+/// The chunk in our own schema.
+fn stored(fields: &Fields, entry: &Entry) -> TantivyDocument {
+    let mut document = TantivyDocument::default();
+    document.add_text(fields.document, &entry.document);
+    document.add_u64(fields.ordinal, entry.ordinal);
+    document.add_u64(fields.start, entry.span.start as u64);
+    document.add_u64(fields.end, entry.span.end as u64);
+    for heading in &entry.heading_path {
+        document.add_text(fields.heading_path, heading);
+    }
+    let optional = [
+        (fields.title, entry.title.as_deref()),
+        (fields.anchor, entry.anchor.as_deref()),
+        (fields.lead, Some(entry.lead.as_str()).filter(|lead| !lead.is_empty())),
+        (fields.origin, entry.origin.as_deref()),
+    ];
+    for (field, text) in optional {
+        if let Some(text) = text {
+            document.add_text(field, text);
+        }
+    }
+    document.add_text(fields.file_type, &entry.file_type);
+    document.add_text(fields.text, &entry.text);
+    document.add_u64(fields.tokens, entry.tokens);
+    let (high, low) = entry.id.as_u64_pair();
+    document.add_u64(fields.point_high, high);
+    document.add_u64(fields.point_low, low);
+    if let Some(hash) = entry.encoded {
+        let (high, low) = Uuid::from_u128(hash).as_u64_pair();
+        document.add_u64(fields.encoded_high, high);
+        document.add_u64(fields.encoded_low, low);
+    }
+    document
 }
 
 impl Sink for TantivySink {
@@ -250,36 +356,16 @@ impl Sink for TantivySink {
     }
 
     fn put(&mut self, entries: &[Entry], _vectors: &Embeddings) -> Result<(), IndexError> {
-        let fields = self.fields;
-        for entry in entries {
-            let mut document = TantivyDocument::default();
-            document.add_text(fields.document, &entry.document);
-            document.add_u64(fields.ordinal, entry.ordinal);
-            document.add_u64(fields.start, entry.span.start as u64);
-            document.add_u64(fields.end, entry.span.end as u64);
-            for heading in &entry.heading_path {
-                document.add_text(fields.heading_path, heading);
-            }
-            if let Some(title) = &entry.title {
-                document.add_text(fields.title, title);
-            }
-            document.add_text(fields.text, &entry.text);
-            document.add_u64(fields.tokens, entry.tokens);
-            let (high, low) = entry.id.as_u64_pair();
-            document.add_u64(fields.point_high, high);
-            document.add_u64(fields.point_low, low);
-            self.writer.add_document(document)?;
-        }
-        Ok(())
+        self.writer.write(entries)
     }
 
     fn remove(&mut self, document: &str, _points: &[Uuid]) -> Result<(), IndexError> {
-        self.writer.delete_term(Term::from_field_text(self.fields.document, document));
+        self.writer.delete(document);
         Ok(())
     }
 
     fn commit(&mut self, sequence: u64) -> Result<(), IndexError> {
-        let mut prepared = self.writer.prepare_commit()?;
+        let mut prepared = self.writer.tantivy().prepare_commit()?;
         prepared.set_payload(&sequence.to_string());
         prepared.commit()?;
         Ok(())

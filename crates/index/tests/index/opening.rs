@@ -41,9 +41,10 @@ fn another_format_is_refused_and_rebuilt_on_demand() {
     let (dir, reader) = index_of(&dense_spec(), &[made_up("a", 1, 3)]);
     drop(reader);
     let path = dir.path().join(META_FILE);
-    fs::write(&path, fs::read_to_string(&path).unwrap().replace("\"format\": 1", "\"format\": 99")).unwrap();
+    fs::write(&path, fs::read_to_string(&path).unwrap().replace("\"format\": 2", "\"format\": 1")).unwrap();
     let error = IndexReader::open(dir.path()).err().unwrap();
-    assert!(matches!(error, IndexError::Format { .. }) && error.to_string().contains("99"), "{error}");
+    assert!(matches!(error, IndexError::Format { .. }) && error.to_string().contains("format 1"), "{error}");
+    assert!(error.to_string().contains("--rebuild"), "{error}");
     fs::write(&path, "{\"format\":").unwrap();
     assert!(matches!(IndexReader::open(dir.path()), Err(IndexError::Corrupt { .. })));
     let writer = IndexWriter::rebuild(dir.path(), &IndexSpec::new("other", "words")).unwrap();

@@ -48,7 +48,9 @@ fn a_crash_between_any_two_steps_leaves_the_old_contents_or_the_new() {
     crash("staged");
     writer.drain().unwrap();
     crash("points written");
-    for (step, name) in IndexWriter::COMMIT_STEPS.iter().zip(["points flushed", "text committed", "done"]) {
+    for (step, name) in
+        IndexWriter::COMMIT_STEPS.iter().zip(["points flushed", "text committed", "manifest written", "done"])
+    {
         step(&mut writer).unwrap();
         crash(name);
     }
@@ -63,7 +65,7 @@ fn a_crash_between_any_two_steps_leaves_the_old_contents_or_the_new() {
     let (old, new) = (expected(&[&a, &b]), expected(&[&a2, &c]));
     for name in copies {
         let copy = root.path().join(name);
-        let wanted = if matches!(name, "text committed" | "done") { &new } else { &old };
+        let wanted = if matches!(name, "text committed" | "manifest written" | "done") { &new } else { &old };
         assert_eq!(&contents(&copy), wanted, "{name}");
         // The next writer drops what no commit names, and doing the work again ends where it should.
         let mut writer = IndexWriter::create_or_open(&copy, &spec()).unwrap();

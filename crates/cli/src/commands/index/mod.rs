@@ -1,0 +1,264 @@
+//! `pericope index`
+
+mod files;
+mod watch;
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use pericope_api::Document;
+use pericope_index::pipeline::{self, Options, Progress};
+use pericope_index::{EmbeddingCache, IndexError, IndexMeta, IndexSpec, IndexStats, IndexWriter, VectorCache};
+use pericope_read::document_id;
+use pericope_segment::{Chunker, Resources};
+use serde::Serialize;
+
+use self::files::Files;
+use crate::args::IndexArgs;
+use crate::commands::print_json;
+use crate::input::{self, Input};
+use crate::progress;
+use crate::resources::{CommandResources, chunker, embedder};
+use crate::status::{Failure, Outcome, Status};
+
+#[derive(Serialize)]
+struct Report<'a> {
+    index: &'a str,
+    segmenter: String,
+    embedder: &'a str,
+    tokenizer: &'a str,
+    documents: u64,
+    chunks: u64,
+    documents_written: u64,
+    chunks_written: u64,
+    /// Documents that went: their files hold them no more, or are gone (--prune).
+    documents_removed: u64,
+    /// Files that were not read, since they are as they were.
+    files_unchanged: u64,
+    bytes: u64,
+    skipped: usize,
+    texts_embedded: u64,
+    /// Texts whose vectors were known already.
+    texts_reused: u64,
+    /// Chunks written now whose end the embedder does not read.
+    truncated: u64,
+    /// Ended early: the same command goes on.
+    interrupted: bool,
+    /// Seconds in the embedder, while other stages went on.
+    embed_seconds: f64,
+    seconds: f64,
+}
+
+/// What one pass over the files did.
+struct Pass {
+    stats: IndexStats,
+    report: pipeline::Report,
+    /// Files whose documents were removed since the files are gone.
+    pruned: Vec<String>,
+    /// Parts of the input that were left out.
+    bad: usize,
+}
+
+/// What every pass takes.
+struct Job<'a> {
+    args: &'a IndexArgs,
+    dir: &'a Path,
+    spec: IndexSpec,
+    chunker: Chunker,
+    options: Options,
+    quiet: bool,
+}
+
+/// Runs the command.
+pub fn run(args: IndexArgs, quiet: bool) -> Outcome {
+    if args.into.starts_with("qdrant://") {
+        return Err(Failure::usage("Qdrant servers cannot be written yet: name a folder for an embedded index"));
+    }
+    let dir = Path::new(&args.into);
+    if dir.is_file() {
+        return Err(Failure::usage(format!("--into {} is a file: name a folder", args.into)));
+    }
+    let found = Input::find(&args.paths, max_bytes(&args))?;
+    let corpus = |visit: &mut dyn FnMut(&Document)| {
+        for path in found.files() {
+            found.read(path, &mut |document| visit(&document), &mut |_| {});
+        }
+    };
+    // What `same-size` was sized by when the index was made holds for all that is added to it.
+    let before = if args.rebuild { None } else { IndexMeta::read(dir).ok().and_then(|meta| meta.reference) };
+    let resources = CommandResources::for_policy(&args.policy).with_corpus(&corpus).with_reference(before);
+    let encoder = embedder(&args.embedder)?;
+    let chunker = chunker(&args.policy, &resources)?;
+    let counter = resources.counter().map_err(Failure::usage)?;
+    let mut spec = IndexSpec::new(chunker.spec().to_string(), counter.name());
+    spec.reference = resources.reference();
+    let mut cache: Option<Arc<dyn VectorCache>> = None;
+    if let Some(encoder) = encoder {
+        if let Some(path) = &args.embedding_cache {
+            cache = Some(Arc::new(EmbeddingCache::for_encoder(path, encoder.as_ref()).map_err(Failure::usage)?));
+        }
+        spec = spec.with_encoder(encoder);
+    }
+    let options = Options {
+        memory: (args.memory as usize).saturating_mul(1_000_000),
+        trust_stamps: args.trust_mtime,
+        cache,
+        stop: crate::interrupt::flag()?,
+        ..Options::default()
+    };
+    let mut job = Job { args: &args, dir, spec, chunker, options, quiet };
+    let pass = job.pass(&found, args.rebuild, args.prune && !args.watch)?;
+    job.tell(&pass)?;
+    if pass.report.interrupted {
+        anstream::eprintln!("interrupted: the same command goes on from here");
+        return Ok(Status::Interrupted);
+    }
+    if args.watch {
+        return watch::follow(&mut job);
+    }
+    if pass.bad > 0 {
+        anstream::eprintln!("{} of the inputs were left out (named above)", pass.bad);
+        return Ok(Status::Incomplete);
+    }
+    Ok(Status::Done)
+}
+
+fn max_bytes(args: &IndexArgs) -> u64 {
+    args.max_file_mb.saturating_mul(1_000_000)
+}
+
+impl Job<'_> {
+    /// Brings the index up to date with the files, and says what was done.
+    fn pass(&self, found: &Input, rebuild: bool, prune: bool) -> Result<Pass, Failure> {
+        let (report, mut writer, bad) = self.write(found, rebuild)?;
+        let mut pruned = Vec::new();
+        if prune && bad > 0 {
+            anstream::eprintln!(
+                "nothing is pruned: {bad} of the inputs could not be read, and may be what seems to be gone"
+            );
+        } else if prune && !report.interrupted {
+            pruned = pipeline::prune(&mut writer, &self.roots(), &report.met, |_| false).map_err(by_kind)?;
+        }
+        let stats = writer.finish().map_err(by_kind)?;
+        Ok(Pass { stats, report, pruned, bad })
+    }
+
+    /// Reads, cuts, embeds and writes what changed; nothing is committed at the end. Also says how much was left out.
+    fn write(&self, found: &Input, rebuild: bool) -> Result<(pipeline::Report, IndexWriter, usize), Failure> {
+        let mut writer = match rebuild {
+            true => IndexWriter::rebuild(self.dir, &self.spec),
+            false => IndexWriter::create_or_open(self.dir, &self.spec),
+        }
+        .map_err(by_kind)?;
+        writer.commit_every((self.args.commit_mb * 1e6) as u64);
+        let mut bad = input::report(found.problems());
+        let bar = progress::files(found.files().len() as u64, self.quiet);
+        let started = Instant::now();
+        let show = |progress: &Progress| {
+            bar.set_position(progress.sources);
+            let speed = progress.bytes as f64 / 1e6 / started.elapsed().as_secs_f64().max(1e-3);
+            bar.set_message(format!("{} chunks, {speed:.1} MB/s", progress.chunks));
+        };
+        let files = found.files().iter().cloned();
+        let chunk = |document: &Document| self.chunker.chunks(document);
+        let report =
+            pipeline::run(&mut writer, &Files { input: found }, files, chunk, &self.options, show).map_err(by_kind)?;
+        bar.finish_and_clear();
+        let failures: Vec<String> = report
+            .failures
+            .iter()
+            .map(|f| if f.document.is_empty() { f.reason.clone() } else { format!("{}: {}", f.document, f.reason) })
+            .collect();
+        bad += input::report(&failures);
+        Ok((report, writer, bad))
+    }
+
+    /// The paths of the command line, as the documents below them are called.
+    fn roots(&self) -> Vec<String> {
+        self.args.paths.iter().map(document_id).collect()
+    }
+
+    fn tell(&self, pass: &Pass) -> Result<(), Failure> {
+        let (args, stats) = (self.args, &pass.stats);
+        let report = Report {
+            index: &args.into,
+            segmenter: self.chunker.spec().to_string(),
+            embedder: &args.embedder,
+            tokenizer: &self.spec.tokenizer,
+            documents: stats.documents,
+            chunks: stats.chunks,
+            documents_written: stats.documents_written,
+            chunks_written: stats.chunks_written,
+            documents_removed: stats.documents_removed,
+            files_unchanged: pass.report.progress.unchanged,
+            bytes: stats.bytes,
+            skipped: pass.bad,
+            texts_embedded: stats.texts_embedded,
+            texts_reused: stats.texts_reused,
+            truncated: stats.truncated,
+            interrupted: pass.report.interrupted,
+            embed_seconds: stats.embed_seconds,
+            seconds: stats.seconds,
+        };
+        if args.json {
+            print_json(&report)?;
+        } else {
+            say!(
+                "{}: {} documents, {} chunks ({} written now, {:.1} MB in {:.1} s); cut by {}, embedded by {}, tokens by {}",
+                report.index,
+                report.documents,
+                report.chunks,
+                report.chunks_written,
+                report.bytes as f64 / 1e6,
+                report.seconds,
+                report.segmenter,
+                report.embedder,
+                report.tokenizer
+            );
+            let notes = [
+                (report.files_unchanged, "files unchanged"),
+                (report.documents_removed, "documents removed"),
+                (report.texts_reused, "vectors known already"),
+            ];
+            let notes: Vec<String> =
+                notes.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
+            if !notes.is_empty() {
+                say!("{}", notes.join(", "));
+            }
+        }
+        if stats.truncated > 0 {
+            anstream::eprintln!(
+                "{} of {} chunks are longer than {} reads: dense search does not see their ends (--max-tokens N cuts shorter)",
+                stats.truncated,
+                stats.chunks_written,
+                args.embedder
+            );
+        }
+        Ok(())
+    }
+
+    /// A pass while the files are watched: stamps are believed but for `changed`, and what is gone goes.
+    fn follow_up(&mut self, changed: HashSet<String>) -> Result<Pass, Failure> {
+        let found = Input::find(&self.args.paths, max_bytes(self.args))?;
+        (self.options.trust_stamps, self.options.distrust) = (true, changed);
+        let (report, mut writer, bad) = self.write(&found, false)?;
+        let mut pruned = Vec::new();
+        if !report.interrupted {
+            // What is there but cannot be read, or was not met for another reason, stays.
+            let there = |name: &str| Path::new(name).symlink_metadata().is_ok();
+            pruned = pipeline::prune(&mut writer, &self.roots(), &report.met, there).map_err(by_kind)?;
+        }
+        let stats = writer.finish().map_err(by_kind)?;
+        Ok(Pass { stats, report, pruned, bad })
+    }
+}
+
+/// What the user can mend before anything runs, and what went wrong while running.
+fn by_kind(error: IndexError) -> Failure {
+    match error {
+        IndexError::NotEmpty { .. } | IndexError::Mismatch { .. } | IndexError::Format { .. } => Failure::usage(error),
+        other => Failure::runtime(other),
+    }
+}

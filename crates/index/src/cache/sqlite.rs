@@ -1,0 +1,127 @@
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use pericope_api::{Chunk, SentenceEncoder};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::VectorCache;
+use crate::IndexError;
+
+/// A file of vectors that several indexes, and several programs, may share: for encoders that cost money or minutes.
+///
+/// The key is the encoder's name and fingerprint together with the hash of the text. An entry is 4 bytes a dimension and
+/// about 40 more; nothing is ever removed from it but by deleting the file.
+///
+/// ```
+/// use pericope_index::{EmbeddingCache, VectorCache};
+///
+/// let dir = tempfile::tempdir()?;
+/// let cache = EmbeddingCache::open(&dir.path().join("vectors.sqlite"), "minilm", "a checksum")?;
+/// cache.keep(&[(17, &[0.6, 0.8])])?;
+/// assert_eq!(cache.find(&[17, 18])?, [Some(vec![0.6, 0.8]), None]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct EmbeddingCache {
+    path: PathBuf,
+    model: Vec<u8>,
+    db: Mutex<Connection>,
+}
+
+impl EmbeddingCache {
+    /// Opens the cache in the file `path`, or makes it, for the encoder of that name and fingerprint.
+    ///
+    /// # Errors
+    /// [`IndexError::Database`] where the file is no such cache or cannot be opened.
+    pub fn open(path: &Path, name: &str, fingerprint: &str) -> Result<Self, IndexError> {
+        let open = || -> rusqlite::Result<Connection> {
+            let db = Connection::open(path)?;
+            db.busy_timeout(std::time::Duration::from_secs(30))?;
+            db.pragma_update(None, "journal_mode", "WAL")?;
+            // What a power cut takes away is embedded again.
+            db.pragma_update(None, "synchronous", "NORMAL")?;
+            db.execute_batch(
+                "CREATE TABLE IF NOT EXISTS vector (model BLOB NOT NULL, text BLOB NOT NULL, vector BLOB NOT NULL, \
+                 PRIMARY KEY (model, text)) WITHOUT ROWID",
+            )?;
+            Ok(db)
+        };
+        let db = open().map_err(|e| IndexError::database(path, &e))?;
+        let model = Chunk::content_hash(&format!("{name}\u{0}{fingerprint}")).to_be_bytes().to_vec();
+        Ok(Self { path: path.to_owned(), model, db: Mutex::new(db) })
+    }
+
+    /// The same for an encoder.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn for_encoder(path: &Path, encoder: &dyn SentenceEncoder) -> Result<Self, IndexError> {
+        Self::open(path, encoder.name(), &encoder.fingerprint())
+    }
+}
+
+impl VectorCache for EmbeddingCache {
+    fn find(&self, hashes: &[u128]) -> Result<Vec<Option<Vec<f32>>>, IndexError> {
+        let db = self.db.lock().unwrap_or_else(PoisonError::into_inner);
+        let find = || -> rusqlite::Result<Vec<Option<Vec<f32>>>> {
+            let mut query = db.prepare_cached("SELECT vector FROM vector WHERE model = ?1 AND text = ?2")?;
+            let one = |hash: &u128| {
+                let key = params![self.model, hash.to_be_bytes().to_vec()];
+                let bytes: Option<Vec<u8>> = query.query_row(key, |row| row.get(0)).optional()?;
+                Ok(bytes.map(|bytes| from_bytes(&bytes)))
+            };
+            hashes.iter().map(one).collect()
+        };
+        find().map_err(|e| IndexError::database(&self.path, &e))
+    }
+
+    fn keep(&self, fresh: &[(u128, &[f32])]) -> Result<(), IndexError> {
+        let mut db = self.db.lock().unwrap_or_else(PoisonError::into_inner);
+        let keep = |db: &mut Connection| -> rusqlite::Result<()> {
+            let transaction = db.transaction()?;
+            {
+                let mut insert = transaction
+                    .prepare_cached("INSERT OR REPLACE INTO vector (model, text, vector) VALUES (?1, ?2, ?3)")?;
+                for (hash, vector) in fresh {
+                    let bytes: Vec<u8> = vector.iter().flat_map(|v| v.to_le_bytes()).collect();
+                    insert.execute(params![self.model, hash.to_be_bytes().to_vec(), bytes])?;
+                }
+            }
+            transaction.commit()
+        };
+        keep(&mut db).map_err(|e| IndexError::database(&self.path, &e))
+    }
+}
+
+fn from_bytes(bytes: &[u8]) -> Vec<f32> {
+    bytes.as_chunks::<4>().0.iter().map(|b| f32::from_le_bytes(*b)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn vectors_survive_and_models_do_not_mix() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("cache.sqlite");
+        let vector = [1.5f32, -2.25, f32::MIN_POSITIVE];
+        EmbeddingCache::open(&path, "m", "1").unwrap().keep(&[(7, &vector), (u128::MAX, &vector)]).unwrap();
+        let again = EmbeddingCache::open(&path, "m", "1").unwrap();
+        assert_eq!(again.find(&[u128::MAX, 8, 7]).unwrap(), [Some(vector.to_vec()), None, Some(vector.to_vec())]);
+        for (name, fingerprint) in [("m", "2"), ("n", "1"), ("m1", "")] {
+            let other = EmbeddingCache::open(&path, name, fingerprint).unwrap();
+            assert_eq!(other.find(&[7]).unwrap(), [None]);
+        }
+    }
+
+    #[test]
+    fn another_file_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("notes.txt");
+        std::fs::write(&path, "years of work ".repeat(100)).unwrap();
+        let error = EmbeddingCache::open(&path, "m", "1").err().unwrap();
+        assert!(matches!(error, IndexError::Database { .. }) && error.to_string().contains("notes.txt"), "{error}");
+        assert!(std::fs::read_to_string(&path).unwrap().starts_with("years"));
+    }
+}

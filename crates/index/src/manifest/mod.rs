@@ -1,0 +1,251 @@
+//! `manifest.sqlite`: which source (a file, mostly) each document came from, and what it was then, so that what has not
+//! changed costs a hash.
+//!
+//! The full-text index is what counts. Its commits are numbered, and the manifest is written after each, in one
+//! transaction that carries the number. A manifest with another number than the full-text index's, and one that is
+//! missing, unreadable or of another version, is made again from what the full-text index holds of every document.
+
+mod origin;
+mod record;
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use uuid::Uuid;
+
+pub(crate) use self::origin::Indexed;
+pub use self::origin::Origin;
+pub use self::record::{Known, KnownSource, SourceRecord, Stamp};
+use crate::IndexError;
+
+/// Name of the file.
+pub const MANIFEST_FILE: &str = "manifest.sqlite";
+
+/// Version of the tables. Another one is thrown away and made anew.
+const VERSION: i64 = 1;
+
+const TABLES: &str = "
+    CREATE TABLE state (sequence INTEGER NOT NULL);
+    CREATE TABLE source (
+        name TEXT PRIMARY KEY,
+        hash BLOB,              -- of its bytes; NULL where it has to be read again
+        size INTEGER, modified INTEGER, inode INTEGER,
+        fingerprint TEXT NOT NULL,
+        sequence INTEGER NOT NULL
+    );
+    CREATE TABLE document (
+        id TEXT PRIMARY KEY,
+        source TEXT,            -- NULL where it came from none
+        hash BLOB,
+        chunks BLOB NOT NULL,   -- 16 bytes a chunk: the point ids, in the order of the document
+        sequence INTEGER NOT NULL
+    );
+    CREATE INDEX document_source ON document (source);
+";
+
+/// A document as the manifest keeps it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct DocumentRecord {
+    pub source: Option<String>,
+    pub hash: Option<u128>,
+    pub chunks: Vec<Uuid>,
+}
+
+/// What happened since the last commit; nothing stands for what was removed.
+#[derive(Debug, Default)]
+pub(crate) struct Changes {
+    pub sources: BTreeMap<String, Option<SourceRecord>>,
+    pub documents: BTreeMap<String, Option<DocumentRecord>>,
+}
+
+impl Changes {
+    pub fn is_empty(&self) -> bool {
+        self.sources.is_empty() && self.documents.is_empty()
+    }
+}
+
+/// The open manifest.
+pub(crate) struct Manifest {
+    path: PathBuf,
+    db: Connection,
+}
+
+impl Manifest {
+    /// Opens the manifest at `path` if it belongs to commit `sequence`; else makes it from what `indexed` finds.
+    pub fn open(
+        path: &Path,
+        sequence: u64,
+        indexed: impl FnOnce() -> Result<Vec<Indexed>, IndexError>,
+    ) -> Result<Self, IndexError> {
+        if path.exists()
+            && let Ok(db) = connect(path)
+            && matches!(state(&db), Ok(Some(found)) if found == sequence)
+        {
+            return Ok(Self { path: path.to_owned(), db });
+        }
+        Self::remove(path)?;
+        let db = connect(path).map_err(|e| IndexError::database(path, &e))?;
+        let mut manifest = Self { path: path.to_owned(), db };
+        let changes = origin::changes_of(indexed()?);
+        manifest.write(|db| {
+            db.execute_batch(TABLES)?;
+            db.pragma_update(None, "user_version", VERSION)?;
+            db.execute("INSERT INTO state (sequence) VALUES (?1)", [signed(sequence)])?;
+            apply(db, &changes, sequence)
+        })?;
+        Ok(manifest)
+    }
+
+    /// Deletes the manifest at `path`, if there is one.
+    pub fn remove(path: &Path) -> Result<(), IndexError> {
+        for suffix in ["", "-wal", "-shm", "-journal"] {
+            let mut name = path.as_os_str().to_owned();
+            name.push(suffix);
+            let file = PathBuf::from(name);
+            match fs::remove_file(&file) {
+                Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(IndexError::Io { path: file, source });
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes what commit `sequence` of the full-text index brought.
+    pub fn commit(&mut self, changes: &Changes, sequence: u64) -> Result<(), IndexError> {
+        self.write(|db| {
+            apply(db, changes, sequence)?;
+            db.execute("UPDATE state SET sequence = ?1", [signed(sequence)]).map(drop)
+        })
+    }
+
+    /// All sources with their documents.
+    pub fn known(&self) -> Result<Known, IndexError> {
+        let read = || -> rusqlite::Result<Known> {
+            let mut sources: HashMap<String, KnownSource> = HashMap::new();
+            let mut query = self.db.prepare("SELECT name, hash, size, modified, inode, fingerprint FROM source")?;
+            let mut rows = query.query([])?;
+            while let Some(row) = rows.next()? {
+                let stamp = match (row.get(2)?, row.get(3)?, row.get(4)?) {
+                    (Some(size), Some(modified), Some(inode)) => Some(Stamp { size, modified, inode }),
+                    _ => None,
+                };
+                let known = KnownSource { hash: hash(row, 1)?, stamp, fingerprint: row.get(5)?, documents: Vec::new() };
+                sources.insert(row.get(0)?, known);
+            }
+            let mut query = self
+                .db
+                .prepare("SELECT source, id, hash FROM document WHERE source IS NOT NULL ORDER BY source, id")?;
+            let mut rows = query.query([])?;
+            while let Some(row) = rows.next()? {
+                let source: String = row.get(0)?;
+                sources.entry(source).or_default().documents.push((row.get(1)?, hash(row, 2)?));
+            }
+            Ok(Known { sources })
+        };
+        read().map_err(|e| IndexError::database(&self.path, &e))
+    }
+
+    /// What is known of one document.
+    #[cfg(test)]
+    pub fn document(&self, id: &str) -> Option<DocumentRecord> {
+        let query = "SELECT source, hash, chunks FROM document WHERE id = ?1";
+        let read = |row: &Row<'_>| {
+            let bytes: Vec<u8> = row.get(2)?;
+            let chunks = bytes.as_chunks::<16>().0.iter().map(|b| Uuid::from_bytes(*b)).collect();
+            Ok(DocumentRecord { source: row.get(0)?, hash: hash(row, 1)?, chunks })
+        };
+        self.db.query_row(query, [id], read).optional().ok().flatten()
+    }
+
+    /// The point ids of all documents.
+    pub fn points(&self) -> Result<Vec<Uuid>, IndexError> {
+        let read = || -> rusqlite::Result<Vec<Uuid>> {
+            let mut query = self.db.prepare("SELECT chunks FROM document ORDER BY id")?;
+            let rows = query.query_map([], |row| row.get::<_, Vec<u8>>(0))?;
+            let mut points = Vec::new();
+            for bytes in rows {
+                points.extend(bytes?.as_chunks::<16>().0.iter().map(|b| Uuid::from_bytes(*b)));
+            }
+            Ok(points)
+        };
+        read().map_err(|e| IndexError::database(&self.path, &e))
+    }
+
+    fn write(&mut self, work: impl FnOnce(&Connection) -> rusqlite::Result<()>) -> Result<(), IndexError> {
+        let write = |db: &mut Connection| -> rusqlite::Result<()> {
+            let transaction = db.transaction()?;
+            work(&transaction)?;
+            transaction.commit()
+        };
+        write(&mut self.db).map_err(|e| IndexError::database(&self.path, &e))
+    }
+}
+
+fn connect(path: &Path) -> rusqlite::Result<Connection> {
+    let db = Connection::open(path)?;
+    db.busy_timeout(std::time::Duration::from_secs(10))?;
+    db.pragma_update(None, "journal_mode", "WAL")?;
+    // A power cut may take the last transactions with it: the number tells, and the manifest is made again.
+    db.pragma_update(None, "synchronous", "NORMAL")?;
+    Ok(db)
+}
+
+/// The commit that a manifest of this version belongs to.
+fn state(db: &Connection) -> rusqlite::Result<Option<u64>> {
+    let version: i64 = db.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    if version != VERSION {
+        return Ok(None);
+    }
+    let found: Option<i64> = db.query_row("SELECT sequence FROM state", [], |row| row.get(0)).optional()?;
+    Ok(found.and_then(|sequence| u64::try_from(sequence).ok()))
+}
+
+/// The database's numbers have a sign.
+fn signed(sequence: u64) -> i64 {
+    i64::try_from(sequence).unwrap_or(i64::MAX)
+}
+
+fn hash(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<u128>> {
+    let bytes: Option<[u8; 16]> = row.get(column)?;
+    Ok(bytes.map(u128::from_be_bytes))
+}
+
+fn apply(db: &Connection, changes: &Changes, sequence: u64) -> rusqlite::Result<()> {
+    let blob = |hash: Option<u128>| hash.map(u128::to_be_bytes);
+    let sequence = signed(sequence);
+    let mut put = db.prepare_cached(
+        "INSERT OR REPLACE INTO source (name, hash, size, modified, inode, fingerprint, sequence) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+    )?;
+    let mut forget = db.prepare_cached("DELETE FROM source WHERE name = ?1")?;
+    for (name, record) in &changes.sources {
+        let Some(record) = record else {
+            forget.execute([name])?;
+            continue;
+        };
+        let stamp = record.stamp;
+        let (size, modified, inode) = (stamp.map(|s| s.size), stamp.map(|s| s.modified), stamp.map(|s| s.inode));
+        put.execute(params![name, blob(record.hash), size, modified, inode, record.fingerprint, sequence])?;
+    }
+    let mut put = db.prepare_cached(
+        "INSERT OR REPLACE INTO document (id, source, hash, chunks, sequence) VALUES (?1, ?2, ?3, ?4, ?5)",
+    )?;
+    let mut forget = db.prepare_cached("DELETE FROM document WHERE id = ?1")?;
+    for (id, record) in &changes.documents {
+        let Some(record) = record else {
+            forget.execute([id])?;
+            continue;
+        };
+        let chunks: Vec<u8> = record.chunks.iter().flat_map(|id| *id.as_bytes()).collect();
+        put.execute(params![id, record.source, blob(record.hash), chunks, sequence])?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;

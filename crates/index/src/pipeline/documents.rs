@@ -1,0 +1,28 @@
+use pericope_api::Document;
+
+use super::{About, Failure, Source};
+
+/// Documents that are read already: each is an item of its own, without a name.
+pub(super) struct Documents;
+
+impl Source for Documents {
+    type Item = Option<Result<Document, (String, String)>>;
+
+    fn about(&self, item: &Self::Item) -> About {
+        let bytes = match item {
+            Some(Ok(document)) => document.source.len() as u64,
+            _ => 0,
+        };
+        About { bytes, ..About::default() }
+    }
+
+    fn hash(&self, _item: &Self::Item) -> Option<u128> {
+        None
+    }
+
+    fn read(&self, item: &mut Self::Item, each: &mut dyn FnMut(Result<Document, Failure>)) {
+        if let Some(read) = item.take() {
+            each(read.map_err(|(document, reason)| Failure { document, reason }));
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! Sources in, index out: read, segment, embed, write as stages on threads, in bounded memory.
+//!
+//! ```text
+//! feed ──▶ read (all cores) ──▶ segment (all cores) ──▶ put in order, embed ──▶ write
+//!          hash; unchanged?      chunks, entries          batches, caches        destination
+//! ```
+//! Sources are fed in their order, each against a share of the memory that it gives back when it is written; what the
+//! stages in the middle finish in any order is written in the order of the sources, so that the result does not depend on
+//! the number of threads.
+
+mod budget;
+mod documents;
+mod embed;
+mod files;
+mod read;
+mod sink;
+mod source;
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use pericope_api::{Chunk, Document, SegmentError};
+
+use self::budget::Budget;
+use self::embed::EmbedStage;
+pub use self::files::hash_file;
+use self::read::ReadStage;
+use self::sink::SinkStage;
+pub use self::source::{About, Source};
+use crate::cache::VectorCache;
+use crate::embed::Embedder;
+use crate::{Destination, EmbedCounts, IndexError};
+
+/// Memory for what is on its way through the stages, unless told otherwise.
+pub const DEFAULT_MEMORY: usize = 512 << 20;
+
+/// How a run goes about it.
+#[derive(Clone)]
+pub struct Options {
+    /// Threads that read, and threads that segment; 0 for one a core.
+    pub threads: usize,
+    /// Bytes for what is between the reader and the destination. A source that needs more than all of it goes through
+    /// alone.
+    pub memory: usize,
+    /// Believes a stamp (size, time, number of the file) that has not changed, rather than hash the source.
+    pub trust_stamps: bool,
+    /// Sources that are hashed even so, since something is known to have happened to them.
+    pub distrust: HashSet<String>,
+    /// Asked for vectors after the destination itself, and given those that are new.
+    pub cache: Option<Arc<dyn VectorCache>>,
+    /// Set by somebody else to end the run early: what is complete is written, the rest left for the next run.
+    pub stop: Arc<AtomicBool>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            threads: 0,
+            memory: DEFAULT_MEMORY,
+            trust_stamps: false,
+            distrust: HashSet::new(),
+            cache: None,
+            stop: Arc::default(),
+        }
+    }
+}
+
+/// A document or source that was not indexed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// Its id or name; empty where the reason names it.
+    pub document: String,
+    /// Why, in one line.
+    pub reason: String,
+}
+
+/// How far a run has come.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Sources that are done: read and written, unchanged, or failed.
+    pub sources: u64,
+    /// Of these, those that had not changed.
+    pub unchanged: u64,
+    /// Documents written.
+    pub documents: u64,
+    /// Documents that the destination held as they are: their source changed elsewhere.
+    pub same: u64,
+    /// Documents removed, since their source has them no more.
+    pub removed: u64,
+    /// Chunks written.
+    pub chunks: u64,
+    /// Bytes of the sources of the documents written.
+    pub bytes: u64,
+    /// Documents and parts of sources that failed.
+    pub failed: u64,
+}
+
+/// What a run did.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Report {
+    /// The totals.
+    pub progress: Progress,
+    /// Everything that failed, in the order of the input.
+    pub failures: Vec<Failure>,
+    /// Names of the sources that were met, read or not.
+    pub met: HashSet<String>,
+    /// Names of the sources that were read, and hold something that was not there in this form.
+    pub written: Vec<String>,
+    /// What embedding took.
+    pub embedded: EmbedCounts,
+    /// Chunks whose end the encoder does not read.
+    pub truncated: u64,
+    /// Whether the run was ended early by [`Options::stop`].
+    pub interrupted: bool,
+}
+
+/// Brings sources into a destination.
+///
+/// `chunk` cuts a document; it is called on several threads. A source that the destination knows by its hash is left
+/// alone, and so is a document that it knows from within a source that changed. The documents that a source has no more
+/// are removed; those of sources that are not among `items` are not (see [`prune`]).
+///
+/// A source, document or line that cannot be read, cut (an error or a panic in `chunk`) or written (chunks that do not
+/// fit it) is listed in the report, and the rest goes on; what an earlier run indexed of it stays, and the next run tries
+/// again. `progress` is called after every document and source. Nothing is committed at the end: that is left to the
+/// caller.
+///
+/// # Errors
+/// Where the destination or the encoder fails: what was committed stays, the rest is not written.
+pub fn run<D, S, C>(
+    destination: &mut D,
+    source: &S,
+    items: impl IntoIterator<Item = S::Item, IntoIter: Send>,
+    chunk: C,
+    options: &Options,
+    mut progress: impl FnMut(&Progress),
+) -> Result<Report, IndexError>
+where
+    D: Destination + ?Sized,
+    S: Source,
+    C: Fn(&Document) -> Result<Vec<Chunk>, SegmentError> + Sync,
+{
+    let threads = match options.threads {
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        threads => threads,
+    };
+    let known = destination.known()?;
+    let fingerprint = destination.fingerprint();
+    let embedding = destination.embedding();
+    let embedder = embedding.as_ref().map(|embedding| Embedder {
+        encoder: Arc::clone(&embedding.encoder),
+        caches: destination.vectors().into_iter().chain(options.cache.clone()).collect(),
+    });
+    let budget = Budget::new(options.memory);
+    let items = items.into_iter();
+
+    std::thread::scope(|scope| {
+        // Whatever ends this scope, an error or a panic among it, ends the stages: they stop waiting for each other.
+        let _close = budget.close_on_drop();
+        let read = ReadStage { source, known: &known, fingerprint: &fingerprint, options, budget: &budget };
+        // The share of memory that is taken before a source enters bounds what these queues hold.
+        let (feed, fed) = crossbeam_channel::unbounded();
+        let (to_segment, documents) = crossbeam_channel::unbounded();
+        let (finished, parts) = crossbeam_channel::unbounded();
+        let (batches, steps) = crossbeam_channel::bounded(2);
+        scope.spawn(move || read.feed(items, &feed));
+        for _ in 0..threads {
+            let (fed, to_segment, out) = (fed.clone(), to_segment.clone(), finished.clone());
+            scope.spawn(move || read.work(&fed, &to_segment, &out));
+            let (documents, finished) = (documents.clone(), finished.clone());
+            let (chunk, embedding) = (&chunk, embedding.as_ref());
+            scope.spawn(move || read::segment(&documents, &finished, chunk, embedding));
+        }
+        drop((fed, to_segment, documents, finished));
+        let stage = EmbedStage::new(embedder, &options.stop);
+        scope.spawn(move || stage.work(&parts, &batches));
+        let mut sink = SinkStage::new(destination, &known, &fingerprint);
+        sink.work(&steps, &mut progress)?;
+        let mut report = sink.finish();
+        report.interrupted = options.stop.load(Ordering::Relaxed);
+        Ok(report)
+    })
+}
+
+/// Removes the documents of the sources that a finished run over `roots` did not meet. Sources outside of `roots` stay,
+/// and so do those for which `keep` says so. Says which sources went. Nothing is committed.
+///
+/// A root is the name of a source or of a folder of sources, as they are named; the empty one stands for every relative
+/// name.
+///
+/// # Errors
+/// Where the destination fails.
+pub fn prune<D: Destination + ?Sized>(
+    destination: &mut D,
+    roots: &[String],
+    met: &HashSet<String>,
+    keep: impl Fn(&str) -> bool,
+) -> Result<Vec<String>, IndexError> {
+    let known = destination.known()?;
+    let mut gone: Vec<_> = known
+        .sources
+        .into_iter()
+        .filter(|(name, _)| !met.contains(name) && roots.iter().any(|root| is_under(name, root)) && !keep(name))
+        .collect();
+    gone.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+    for (name, source) in &gone {
+        for (document, _) in &source.documents {
+            destination.remove(document)?;
+        }
+        destination.record(name, None)?;
+    }
+    Ok(gone.into_iter().map(|(name, _)| name).collect())
+}
+
+/// True where a source lies in a folder, or is that file.
+fn is_under(name: &str, root: &str) -> bool {
+    match root {
+        "" => !name.starts_with('/') && name != ".." && !name.starts_with("../"),
+        "/" => name.starts_with('/'),
+        root => name.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')),
+    }
+}
+
+/// Writes documents that come from no source in particular: each is read, cut and written anew.
+///
+/// As [`run`], with the default [`Options`]. `Err((name, reason))` stands for a document that could not be read.
+///
+/// # Errors
+/// As [`run`].
+pub fn index_documents<D, I, C>(
+    destination: &mut D,
+    documents: I,
+    chunk: C,
+    progress: impl FnMut(&Progress),
+) -> Result<Report, IndexError>
+where
+    D: Destination + ?Sized,
+    I: IntoIterator<Item = Result<Document, (String, String)>, IntoIter: Send>,
+    C: Fn(&Document) -> Result<Vec<Chunk>, SegmentError> + Sync,
+{
+    let items = documents.into_iter().map(Some);
+    run(destination, &documents::Documents, items, chunk, &Options::default(), progress)
+}
+
+#[cfg(test)]
+mod tests;

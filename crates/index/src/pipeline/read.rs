@@ -1,0 +1,296 @@
+//! The first three stages: feed, read, segment.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crossbeam_channel::{Receiver, Sender};
+use pericope_api::{Chunk, Document, SegmentError};
+
+use super::budget::{Budget, Share, document_cost, source_cost};
+use super::{About, Failure, Options, Source};
+use crate::DocumentHead;
+use crate::entry::document_hash;
+use crate::manifest::{Known, KnownSource, Origin, SourceRecord};
+use crate::prepare::{Embedding, Prepared, beyond_reach, prepare};
+
+/// An item with its share of the memory.
+pub(super) struct Fed<T> {
+    number: u64,
+    item: T,
+    about: About,
+    share: Share,
+}
+
+/// A document on its way to the segmenter.
+pub(super) struct Task {
+    place: Place,
+    document: Document,
+    head: DocumentHead,
+    share: Share,
+}
+
+/// Which part of which source: what is in flight is put in this order again.
+pub(super) type Place = (u64, u64);
+
+/// What comes out of the middle stages.
+pub(super) enum Part {
+    /// A document, cut.
+    Document { head: DocumentHead, prepared: Vec<Prepared>, truncated: u64, share: Share },
+    /// A document that the destination holds as it is.
+    Same { id: String },
+    /// Something that cannot be indexed.
+    Failed(Failure),
+    /// The last part of a source.
+    End(SourceEnd),
+}
+
+/// How reading a source ended.
+pub(super) struct SourceEnd {
+    pub name: Option<String>,
+    /// Nothing was read, since nothing changed.
+    pub unchanged: bool,
+    /// All of it could be read.
+    pub complete: bool,
+    /// What to remember of it, where that is something new.
+    pub record: Option<SourceRecord>,
+    /// Given back when the source is written.
+    pub share: Option<Share>,
+}
+
+/// Reads sources.
+pub(super) struct ReadStage<'a, S> {
+    pub source: &'a S,
+    pub known: &'a Known,
+    pub fingerprint: &'a str,
+    pub options: &'a Options,
+    pub budget: &'a Arc<Budget>,
+}
+
+impl<S> Clone for ReadStage<'_, S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S> Copy for ReadStage<'_, S> {}
+
+impl<S: Source> ReadStage<'_, S> {
+    /// Lets one source after the other in, as memory allows.
+    pub fn feed(self, items: impl Iterator<Item = S::Item>, feed: &Sender<Fed<S::Item>>) {
+        for (number, item) in (0..).zip(items) {
+            if self.options.stop.load(Ordering::Relaxed) {
+                return;
+            }
+            let about = self.source.about(&item);
+            let Some(share) = self.budget.take(source_cost(about.bytes)) else { return };
+            if feed.send(Fed { number, item, about, share }).is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Reads what is fed, until nothing more comes or nobody wants it.
+    pub fn work(self, fed: &Receiver<Fed<S::Item>>, to_segment: &Sender<Task>, finished: &Sender<(Place, Part)>) {
+        for one in fed {
+            if self.one(one, to_segment, finished).is_none() {
+                return;
+            }
+        }
+    }
+
+    /// One source. Nothing where nobody listens any more.
+    fn one(
+        self,
+        Fed { number, mut item, about, share }: Fed<S::Item>,
+        to_segment: &Sender<Task>,
+        finished: &Sender<(Place, Part)>,
+    ) -> Option<()> {
+        let known = about.name.as_ref().and_then(|name| self.known.sources.get(name));
+        let current = known.filter(|known| known.fingerprint == self.fingerprint && known.hash.is_some());
+        let unchanged = |record| {
+            let name = about.name.clone();
+            Part::End(SourceEnd { name, unchanged: true, complete: true, record, share: None })
+        };
+        if self.is_trusted(&about, current) {
+            drop(share);
+            return finished.send(((number, 0), unchanged(None))).ok();
+        }
+        let now = nanoseconds_now();
+        let hash = about.name.as_ref().and_then(|_| self.source.hash(&item));
+        let stamp = about.stamp.filter(|stamp| stamp.is_settled(now));
+        let record = SourceRecord { hash, stamp, fingerprint: self.fingerprint.to_owned() };
+        if let Some(known) = current
+            && known.hash == hash
+        {
+            drop(share);
+            let news = (known.stamp != stamp).then_some(record);
+            return finished.send(((number, 0), unchanged(news))).ok();
+        }
+
+        let window = Budget::new(share.bytes);
+        let mut reading = Reading {
+            stage: self,
+            number,
+            about: &about,
+            known,
+            hash,
+            window: &window,
+            to_segment,
+            finished,
+            part: 0,
+            held: None,
+            documents: 0,
+            problems: 0,
+            closed: false,
+        };
+        let read = catch_unwind(AssertUnwindSafe(|| self.source.read(&mut item, &mut |read| reading.take(read))));
+        if read.is_err() {
+            reading.fail("the reader panicked");
+        } else if about.stamp.is_some() && self.source.about(&item).stamp != about.stamp {
+            reading.held = None;
+            reading.fail("changed while it was read; the next run reads it again");
+        }
+        let complete = reading.finish();
+        let (part, closed) = (reading.part, reading.closed);
+        if closed {
+            return None;
+        }
+        let record = complete.then_some(record);
+        let end = SourceEnd { name: about.name, unchanged: false, complete, record, share: Some(share) };
+        finished.send(((number, part), Part::End(end))).ok()
+    }
+
+    /// True where the stamp alone says that nothing changed.
+    fn is_trusted(&self, about: &About, current: Option<&KnownSource>) -> bool {
+        let Some(stamp) = about.stamp.filter(|_| self.options.trust_stamps) else { return false };
+        current.is_some_and(|known| known.stamp == Some(stamp))
+            && about.name.as_ref().is_some_and(|name| !self.options.distrust.contains(name))
+    }
+}
+
+/// A source while it is being read.
+struct Reading<'a, S> {
+    stage: ReadStage<'a, S>,
+    number: u64,
+    about: &'a About,
+    known: Option<&'a KnownSource>,
+    hash: Option<u128>,
+    /// What its documents may take: a source larger than the memory is read no faster than it is written.
+    window: &'a Arc<Budget>,
+    to_segment: &'a Sender<Task>,
+    finished: &'a Sender<(Place, Part)>,
+    part: u64,
+    /// The last document read: it leaves when it is known whether it is the last of all.
+    held: Option<Document>,
+    documents: u64,
+    problems: u64,
+    /// Nobody listens any more.
+    closed: bool,
+}
+
+impl<S: Source> Reading<'_, S> {
+    fn take(&mut self, read: Result<Document, Failure>) {
+        match read {
+            Ok(document) => {
+                self.documents += 1;
+                if let Some(before) = self.held.replace(document) {
+                    self.pass(before, None);
+                }
+            }
+            Err(failure) => {
+                if let Some(before) = self.held.take() {
+                    self.pass(before, None);
+                }
+                self.problems += 1;
+                self.send(Part::Failed(failure));
+            }
+        }
+    }
+
+    fn fail(&mut self, reason: &str) {
+        let document = self.about.name.clone().unwrap_or_default();
+        self.take(Err(Failure { document, reason: reason.to_owned() }));
+    }
+
+    /// Passes the last document on; says whether all of the source could be read.
+    fn finish(&mut self) -> bool {
+        let complete = self.problems == 0;
+        if let Some(last) = self.held.take() {
+            self.pass(last, complete.then_some(self.documents));
+        }
+        complete
+    }
+
+    /// Passes a document on to the segmenter, or past it where the destination holds it as it is.
+    fn pass(&mut self, document: Document, documents: Option<u64>) {
+        if self.closed {
+            return;
+        }
+        let named = self.about.name.as_ref();
+        let hash = match named {
+            // The same document by another segmenter or embedder is another one.
+            Some(_) => document_hash(&document) ^ Chunk::content_hash(self.stage.fingerprint),
+            None => 0,
+        };
+        let known = self.known.and_then(|known| {
+            // Sorted by id.
+            let at = known.documents.binary_search_by(|(id, _)| id.as_str().cmp(&document.id)).ok()?;
+            known.documents.get(at)?.1
+        });
+        if named.is_some() && known == Some(hash) {
+            self.send(Part::Same { id: document.id });
+            return;
+        }
+        let origin = named.map(|name| Origin {
+            document_hash: hash,
+            source: name.clone(),
+            source_hash: self.hash,
+            fingerprint: self.stage.fingerprint.to_owned(),
+            documents,
+        });
+        let bytes = document.source.len() as u64;
+        let Some(share) = self.window.take(document_cost(bytes)) else { return };
+        let head = DocumentHead { id: document.id.clone(), hash, bytes, origin };
+        let task = Task { place: (self.number, self.part), document, head, share };
+        self.part += 1;
+        self.closed |= self.to_segment.send(task).is_err();
+    }
+
+    fn send(&mut self, part: Part) {
+        self.closed |= self.finished.send(((self.number, self.part), part)).is_err();
+        self.part += 1;
+    }
+}
+
+/// Cuts documents, until nothing more comes or nobody wants it.
+pub(super) fn segment<C>(
+    documents: &Receiver<Task>,
+    finished: &Sender<(Place, Part)>,
+    chunk: &C,
+    embedding: Option<&Embedding>,
+) where
+    C: Fn(&Document) -> Result<Vec<Chunk>, SegmentError> + Sync,
+{
+    for Task { place, document, head, share } in documents {
+        let cut = catch_unwind(AssertUnwindSafe(|| {
+            let chunks = chunk(&document).map_err(|e| e.to_string())?;
+            prepare(&document, &chunks, embedding).map_err(|e| e.to_string())
+        }));
+        let part = match cut.unwrap_or_else(|_| Err("the segmenter panicked".to_owned())) {
+            Ok(prepared) => {
+                let truncated = beyond_reach(&prepared, embedding);
+                Part::Document { head, prepared, truncated, share }
+            }
+            Err(reason) => Part::Failed(Failure { document: head.id, reason }),
+        };
+        if finished.send((place, part)).is_err() {
+            return;
+        }
+    }
+}
+
+fn nanoseconds_now() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |t| i64::try_from(t.as_nanos()).unwrap_or(i64::MAX))
+}

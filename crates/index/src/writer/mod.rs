@@ -1,0 +1,327 @@
+//! The one that writes into an index directory.
+
+mod commit;
+mod stage;
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use pericope_api::{Chunk, Document};
+use serde::Serialize;
+
+use self::stage::{Current, Touched};
+use crate::cache::{StoredVectors, VectorCache};
+use crate::directory::{
+    PENDING_FILE, clear_pending, holds_something_else, lock, manifest_path, open_vectors, text_path, vectors_path,
+};
+use crate::embed::{EmbedQueue, Embedder};
+use crate::entry::document_hash;
+use crate::manifest::{Changes, Manifest};
+use crate::meta::META_FILE;
+use crate::prepare::{Embedding, beyond_reach, prepare};
+use crate::sinks::{QdrantEdgeSink, TantivySink, TextIndex, VectorStore};
+use crate::{DocumentHead, EmbedCounts, IndexError, IndexMeta, IndexReader, IndexSpec};
+
+/// Text between two commits,
+const COMMIT_BYTES: u64 = 64 << 20;
+/// and time between two commits: what a crash can cost, and what bounds the memory of what is not committed.
+const COMMIT_EVERY: Duration = Duration::from_secs(60);
+
+/// What a finished run did, and what the index holds now.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct IndexStats {
+    /// Documents in the index.
+    pub documents: u64,
+    /// Chunks in the index.
+    pub chunks: u64,
+    /// Documents that this run added or replaced.
+    pub documents_written: u64,
+    /// Chunks that this run wrote.
+    pub chunks_written: u64,
+    /// Documents that this run removed.
+    pub documents_removed: u64,
+    /// Bytes of source text that this run wrote.
+    pub bytes: u64,
+    /// Texts that the encoder was given (equal texts in a batch, and texts whose vectors were known, not counted).
+    pub texts_embedded: u64,
+    /// Texts whose vectors were known already.
+    pub texts_reused: u64,
+    /// Chunks that this run wrote whose end the encoder does not read.
+    pub truncated: u64,
+    /// Seconds spent in the encoder.
+    pub embed_seconds: f64,
+    /// Seconds from opening to the end of `finish`.
+    pub seconds: f64,
+}
+
+/// Counts of one writer.
+#[derive(Default)]
+struct Counts {
+    documents: u64,
+    chunks: u64,
+    removed: u64,
+    bytes: u64,
+    embedded: EmbedCounts,
+    truncated: u64,
+}
+
+/// Writes documents into an index directory. One writer a directory, in all processes.
+///
+/// Nothing is seen by readers, or survives the process, before [`commit`](Self::commit) (which also happens by itself
+/// every 64 MB of text and every minute) or [`finish`](Self::finish). A writer that is dropped leaves the index as it was
+/// at the last commit.
+///
+/// It is a [`Destination`](crate::Destination): [`pipeline::run`](crate::pipeline::run) reads, segments and embeds on all
+/// cores, and knows by the manifest what has not changed. [`add`](Self::add) writes one document.
+pub struct IndexWriter {
+    dir: PathBuf,
+    meta: IndexMeta,
+    fingerprint: String,
+    embedding: Option<Embedding>,
+    embedder: Option<Embedder>,
+    text: Arc<TextIndex>,
+    text_sink: TantivySink,
+    vector_sink: Option<QdrantEdgeSink>,
+    manifest: Manifest,
+    queue: EmbedQueue,
+    touched: HashMap<String, Touched>,
+    current: Option<Current>,
+    changes: Changes,
+    sequence: u64,
+    commit_bytes: u64,
+    uncommitted_bytes: u64,
+    committed: Instant,
+    points_deleted: bool,
+    /// Why nothing more may be committed: a call failed between two steps that belong together.
+    poisoned: bool,
+    started: Instant,
+    counts: Counts,
+    /// Held until the writer is dropped; declared last, so that all else is closed by then.
+    _lock: File,
+}
+
+impl IndexWriter {
+    /// Opens the index in `dir`, or makes one where the directory is empty or missing.
+    ///
+    /// # Errors
+    /// [`IndexError::Mismatch`] where the index was built with another segmenter, embedder or tokenizer,
+    /// [`IndexError::Format`] where it is of another version, [`IndexError::NotEmpty`] where the directory holds
+    /// something else, [`IndexError::Locked`] where another writer has it, [`IndexError::Corrupt`] where files are
+    /// missing or unreadable.
+    pub fn create_or_open(dir: &Path, spec: &IndexSpec) -> Result<Self, IndexError> {
+        let started = Instant::now();
+        if !dir.join(META_FILE).exists() && holds_something_else(dir)? {
+            return Err(IndexError::NotEmpty { dir: dir.to_owned() });
+        }
+        fs::create_dir_all(dir).map_err(IndexError::io(dir))?;
+        let lock = lock(dir)?;
+        let meta = match IndexMeta::read(dir) {
+            Ok(meta) => meta,
+            Err(IndexError::NotAnIndex { .. }) => {
+                let meta = IndexMeta::new(spec);
+                meta.write(dir)?;
+                meta
+            }
+            Err(error) => return Err(error),
+        };
+        meta.expect(dir, spec)?;
+        let text = Arc::new(TextIndex::open_or_create(&text_path(dir))?);
+        let store = open_vectors(dir, &meta, &text, true)?;
+        if let Some(store) = &store
+            && (dir.join(PENDING_FILE).exists() || store.len()? > text.chunks())
+        {
+            store.keep_only(&text.all_points()?)?;
+            clear_pending(dir)?;
+        }
+        let sequence = text.sequence()?;
+        let manifest = Manifest::open(&manifest_path(dir), sequence, || text.indexed())?;
+        let embedding = spec.encoder.as_ref().map(|encoder| Embedding {
+            encoder: Arc::clone(encoder),
+            prefix_headings: meta.embedder.as_ref().is_some_and(|e| e.prefix_headings),
+            tokenizer: meta.tokenizer.clone(),
+        });
+        let embedder = spec.encoder.as_ref().map(|encoder| Embedder {
+            encoder: Arc::clone(encoder),
+            caches: stored(&text, store.as_ref()).into_iter().collect(),
+        });
+        Ok(Self {
+            dir: dir.to_owned(),
+            fingerprint: meta.fingerprint(),
+            meta,
+            embedding,
+            embedder,
+            text_sink: TantivySink::new(&text)?,
+            text,
+            vector_sink: store.map(QdrantEdgeSink::new),
+            manifest,
+            queue: EmbedQueue::default(),
+            touched: HashMap::new(),
+            current: None,
+            changes: Changes::default(),
+            sequence,
+            commit_bytes: COMMIT_BYTES,
+            uncommitted_bytes: 0,
+            committed: started,
+            points_deleted: false,
+            poisoned: false,
+            started,
+            counts: Counts::default(),
+            _lock: lock,
+        })
+    }
+
+    /// Deletes the index in `dir`, whatever it was built with, and makes a new one. A directory without an index is
+    /// treated as by [`create_or_open`](Self::create_or_open): nothing in it is deleted.
+    ///
+    /// # Errors
+    /// As [`create_or_open`](Self::create_or_open), and [`IndexError::VectorsInUse`] while a reader in this process has
+    /// the old index open.
+    pub fn rebuild(dir: &Path, spec: &IndexSpec) -> Result<Self, IndexError> {
+        if dir.join(META_FILE).exists() {
+            let _lock = lock(dir)?;
+            if VectorStore::is_open(&vectors_path(dir)) {
+                return Err(IndexError::VectorsInUse { dir: dir.to_owned() });
+            }
+            // The metadata goes last: a crash in between leaves a directory that can be rebuilt again.
+            Manifest::remove(&manifest_path(dir))?;
+            for folder in [text_path(dir), vectors_path(dir)] {
+                if folder.exists() {
+                    fs::remove_dir_all(&folder).map_err(IndexError::io(&folder))?;
+                }
+            }
+            for file in [PENDING_FILE, META_FILE] {
+                let file = dir.join(file);
+                if file.exists() {
+                    fs::remove_file(&file).map_err(IndexError::io(&file))?;
+                }
+            }
+        }
+        Self::create_or_open(dir, spec)
+    }
+
+    /// Commits by itself every so many bytes of text (64 MB unless told): what a crash costs at most.
+    pub fn commit_every(&mut self, bytes: u64) {
+        self.commit_bytes = bytes.max(1);
+    }
+
+    /// Replaces all chunks of `document` by `chunks`.
+    ///
+    /// Texts that the index holds already, anywhere, keep their vectors; the others are embedded, together with those of
+    /// other documents, when enough have come together. A chunk listed twice is kept once.
+    ///
+    /// # Errors
+    /// [`IndexError::BadChunk`] where a chunk is not of this document or its span does not fit the source; the index
+    /// is unchanged then. After any other error nothing more can be committed.
+    pub fn add(&mut self, document: &Document, chunks: &[Chunk]) -> Result<(), IndexError> {
+        self.check()?;
+        let prepared = prepare(document, chunks, self.embedding.as_ref())?;
+        self.counts.truncated += beyond_reach(&prepared, self.embedding.as_ref());
+        let bytes = document.source.len() as u64;
+        let head = DocumentHead { id: document.id.clone(), hash: document_hash(document), bytes, origin: None };
+        self.guarded(|writer| {
+            writer.begin_document(&head)?;
+            writer.stage_prepared(prepared)?;
+            writer.end_document()
+        })
+    }
+
+    /// Removes a document; says whether the index held any chunk of it.
+    ///
+    /// # Errors
+    /// Where the full-text index fails.
+    pub fn remove(&mut self, document: &str) -> Result<bool, IndexError> {
+        self.check()?;
+        self.guarded(|writer| writer.remove_document(document))
+    }
+
+    /// The ids of the documents that the last commit holds, sorted.
+    ///
+    /// # Errors
+    /// Where the full-text index cannot be read.
+    pub fn document_ids(&self) -> Result<Vec<String>, IndexError> {
+        self.text.reload()?;
+        self.text.document_ids()
+    }
+
+    /// Makes everything durable and visible to readers that reload.
+    ///
+    /// # Errors
+    /// Where the encoder or a sink fails; the index is then as it was at the last commit.
+    pub fn commit(&mut self) -> Result<(), IndexError> {
+        self.check()?;
+        self.guarded(Self::commit_all)
+    }
+
+    /// A reader that shares the open files: it sees what is committed by then, and later commits after
+    /// [`IndexReader::reload`].
+    #[must_use]
+    pub fn reader(&self) -> IndexReader {
+        let store = self.vector_sink.as_ref().map(|sink| Arc::clone(sink.store()));
+        let encoder = self.embedding.as_ref().map(|e| Arc::clone(&e.encoder));
+        IndexReader::sharing(&self.dir, self.meta.clone(), Arc::clone(&self.text), store, encoder)
+    }
+
+    /// What the index was built with.
+    #[must_use]
+    pub fn meta(&self) -> &IndexMeta {
+        &self.meta
+    }
+
+    /// Commits, tidies up, and says what was done.
+    ///
+    /// # Errors
+    /// As [`commit`](Self::commit).
+    pub fn finish(mut self) -> Result<IndexStats, IndexError> {
+        self.commit()?;
+        self.text_sink.finish()?;
+        self.text.reload()?;
+        if let Some(sink) = &self.vector_sink
+            && self.points_deleted
+        {
+            sink.store().vacuum()?;
+            sink.store().flush()?;
+        }
+        let (documents, chunks) = (self.text.documents()?, self.text.chunks());
+        if (self.meta.documents, self.meta.chunks) != (documents, chunks) {
+            (self.meta.documents, self.meta.chunks) = (documents, chunks);
+            self.meta.write(&self.dir)?;
+        }
+        let counts = self.counts;
+        Ok(IndexStats {
+            documents,
+            chunks,
+            documents_written: counts.documents,
+            chunks_written: counts.chunks,
+            documents_removed: counts.removed,
+            bytes: counts.bytes,
+            texts_embedded: counts.embedded.encoded,
+            texts_reused: counts.embedded.reused,
+            truncated: counts.truncated,
+            embed_seconds: counts.embedded.seconds,
+            seconds: self.started.elapsed().as_secs_f64(),
+        })
+    }
+
+    fn check(&self) -> Result<(), IndexError> {
+        if self.poisoned { Err(IndexError::Poisoned) } else { Ok(()) }
+    }
+
+    fn guarded<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, IndexError>) -> Result<T, IndexError> {
+        let result = work(self);
+        self.poisoned |= result.is_err();
+        result
+    }
+}
+
+/// The vectors of the index itself, as a cache.
+fn stored(text: &Arc<TextIndex>, store: Option<&Arc<VectorStore>>) -> Option<Arc<dyn VectorCache>> {
+    store.map(|store| -> Arc<dyn VectorCache> {
+        Arc::new(StoredVectors { text: Arc::clone(text), store: Arc::clone(store) })
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,359 @@
+//! Runs over the same sources again: what is read, cut, embedded, removed, and what is left alone.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+
+use pericope_api::{Chunk, Document};
+use pericope_index::pipeline::{About, Failure, Options, Report, Source, prune, run};
+use pericope_index::{Contents, Destination, EmbeddingCache, IndexSpec, IndexStats, IndexWriter, MANIFEST_FILE, Stamp};
+
+use crate::dense_spec;
+use crate::testing::{BagOfWords, made_up, sentence_chunks};
+
+/// Sources in memory: names, and the documents (id, sentences) in each. A document without sentences is a bad line.
+#[derive(Default)]
+struct Shelf {
+    sources: BTreeMap<String, Vec<(String, Vec<String>)>>,
+    read: Mutex<Vec<String>>,
+    hashed: AtomicUsize,
+    /// Set: the stamp of every source changes whenever it is looked at.
+    restless: AtomicI64,
+}
+
+impl Shelf {
+    fn put(&mut self, name: &str, documents: &[(&str, &[&str])]) {
+        let owned = |texts: &[&str]| texts.iter().map(|t| (*t).to_owned()).collect();
+        let documents = documents.iter().map(|(id, texts)| ((*id).to_owned(), owned(texts))).collect();
+        self.sources.insert(name.to_owned(), documents);
+    }
+
+    fn put_document(&mut self, document: &Document) {
+        let sentences = (0..document.len()).map(|i| document.sentence(i).to_owned()).collect();
+        self.sources.insert(document.id.clone(), vec![(document.id.clone(), sentences)]);
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.sources.keys().cloned().collect()
+    }
+
+    /// The names of what was read since the last call.
+    fn take_read(&self) -> Vec<String> {
+        let mut read = std::mem::take(&mut *self.read.lock().unwrap());
+        read.sort();
+        read
+    }
+}
+
+impl Source for Shelf {
+    type Item = String;
+
+    fn about(&self, name: &String) -> About {
+        let bytes = self.sources[name].iter().flat_map(|d| &d.1).map(|t| t.len() as i64).sum::<i64>();
+        let modified = match self.restless.load(Ordering::Relaxed) {
+            0 => bytes,
+            _ => self.restless.fetch_add(1, Ordering::Relaxed),
+        };
+        let stamp = Stamp { size: bytes, modified, inode: 1 };
+        About { name: Some(name.clone()), bytes: bytes as u64, stamp: Some(stamp) }
+    }
+
+    fn hash(&self, name: &String) -> Option<u128> {
+        self.hashed.fetch_add(1, Ordering::Relaxed);
+        Some(Chunk::content_hash(&format!("{:?}", self.sources[name])))
+    }
+
+    fn read(&self, name: &mut String, each: &mut dyn FnMut(Result<Document, Failure>)) {
+        self.read.lock().unwrap().push(name.clone());
+        assert!(!name.contains("poison"), "a reader that fails on this name");
+        for (i, (id, sentences)) in self.sources[name].iter().enumerate() {
+            each(match sentences.is_empty() {
+                false => Ok(Document::from_sentences(id, sentences)),
+                true => Err(Failure { document: String::new(), reason: format!("{name}, line {i}: broken") }),
+            });
+        }
+    }
+}
+
+/// A pass over the shelf, pruning where asked; what it did, and what the index holds then.
+fn pass(
+    dir: &std::path::Path,
+    spec: &IndexSpec,
+    shelf: &Shelf,
+    options: &Options,
+    pruning: bool,
+) -> (Report, IndexStats, Contents) {
+    let mut writer = IndexWriter::create_or_open(dir, spec).unwrap();
+    let report = run(&mut writer, shelf, shelf.names(), |d| Ok(sentence_chunks(d)), options, |_| {}).unwrap();
+    if pruning {
+        prune(&mut writer, &[String::new()], &report.met, |_| false).unwrap();
+    }
+    let reader = writer.reader();
+    let stats = writer.finish().unwrap();
+    reader.reload().unwrap();
+    let contents = reader.contents().unwrap();
+    assert_eq!(contents.agree(), Ok(()));
+    (report, stats, contents)
+}
+
+/// What an index looks like that is built from the shelf at once.
+fn clean(spec: &IndexSpec, shelf: &Shelf) -> Contents {
+    let dir = tempfile::tempdir().unwrap();
+    pass(dir.path(), spec, shelf, &Options::default(), false).2
+}
+
+fn library() -> Shelf {
+    let mut shelf = Shelf::default();
+    for i in 0..30 {
+        shelf.put_document(&made_up(&format!("d{i:02}.md"), i, 12));
+    }
+    shelf
+}
+
+#[test]
+fn what_has_not_changed_costs_a_hash() {
+    let dir = tempfile::tempdir().unwrap();
+    let (shelf, spec) = (library(), dense_spec());
+    let (report, stats, first) = pass(dir.path(), &spec, &shelf, &Options::default(), false);
+    assert_eq!((report.progress.sources, report.progress.documents, stats.chunks), (30, 30, 360));
+    assert_eq!((report.written.len(), report.met.len(), stats.texts_embedded), (30, 30, 360));
+    assert_eq!(shelf.take_read().len(), 30);
+    let (report, stats, second) = pass(dir.path(), &spec, &shelf, &Options::default(), true);
+    assert_eq!((report.progress.unchanged, report.progress.documents, stats.texts_embedded), (30, 0, 0));
+    assert_eq!((shelf.take_read().len(), report.written.len()), (0, 0));
+    assert_eq!(first, second);
+    // The stamps are old enough to be believed: not even a hash.
+    let hashed = shelf.hashed.swap(0, Ordering::Relaxed);
+    assert_eq!(hashed, 60);
+    let mut options = Options { trust_stamps: true, ..Options::default() };
+    pass(dir.path(), &spec, &shelf, &options, false);
+    assert_eq!(shelf.hashed.load(Ordering::Relaxed), 0);
+    options.distrust.insert("d07.md".into());
+    pass(dir.path(), &spec, &shelf, &options, false);
+    assert_eq!(shelf.hashed.load(Ordering::Relaxed), 1);
+}
+
+#[test]
+fn only_texts_that_changed_are_embedded() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut shelf, spec) = (library(), dense_spec());
+    pass(dir.path(), &spec, &shelf, &Options::default(), false);
+    shelf.take_read();
+    // A new first sentence moves all that follow; another document is renamed, a third one goes.
+    let mut sentences = vec!["A sentence that was not there.".to_owned()];
+    sentences.extend(shelf.sources["d03.md"][0].1.clone());
+    shelf.sources.get_mut("d03.md").unwrap()[0].1 = sentences;
+    let moved = shelf.sources.remove("d05.md").unwrap()[0].1.clone();
+    shelf.sources.insert("moved.md".into(), vec![("moved.md".into(), moved)]);
+    shelf.sources.remove("d09.md");
+    let (report, stats, contents) = pass(dir.path(), &spec, &shelf, &Options::default(), true);
+    assert_eq!(shelf.take_read(), ["d03.md", "moved.md"]);
+    assert_eq!((report.progress.documents, report.progress.unchanged), (2, 27));
+    assert_eq!((stats.texts_embedded, stats.texts_reused), (1, 24));
+    assert_eq!((stats.documents, stats.documents_removed), (29, 2));
+    same(&contents, &clean(&spec, &shelf));
+}
+
+/// Vectors that were stored once and taken out again may differ in their last bits.
+fn same(a: &Contents, b: &Contents) {
+    assert_eq!(a.chunks, b.chunks);
+    assert_eq!(a.manifest, b.manifest);
+    let documents = |contents: &Contents| -> BTreeMap<String, Vec<(String, Option<u128>)>> {
+        contents.sources.sources.iter().map(|(name, s)| (name.clone(), s.documents.clone())).collect()
+    };
+    assert_eq!(documents(a), documents(b));
+    for (x, y) in a.vectors.iter().flatten().zip(b.vectors.iter().flatten()) {
+        assert!(x.0 == y.0 && x.1.iter().zip(y.1).all(|(x, y)| (x - y).abs() < 1e-6));
+    }
+}
+
+#[test]
+fn a_file_of_many_documents_is_taken_apart() {
+    let dir = tempfile::tempdir().unwrap();
+    let spec = dense_spec();
+    let mut shelf = Shelf::default();
+    shelf.put("many.jsonl", &[("one", &["Foxes dig."]), ("two", &["Hares run."]), ("three", &["Owls hoot."])]);
+    shelf.put("other.md", &[("other.md", &["Bees hum."])]);
+    pass(dir.path(), &spec, &shelf, &Options::default(), false);
+    // One stays, one changes, one goes, one comes.
+    shelf.put("many.jsonl", &[("one", &["Foxes dig."]), ("two", &["Hares sleep."]), ("four", &["Eels swim."])]);
+    let (report, stats, contents) = pass(dir.path(), &spec, &shelf, &Options::default(), false);
+    let progress = report.progress;
+    assert_eq!((progress.documents, progress.same, progress.removed, progress.unchanged), (2, 1, 1, 1));
+    assert_eq!((stats.texts_embedded, stats.documents), (2, 4));
+    same(&contents, &clean(&spec, &shelf));
+
+    // A broken line: nothing is removed, and the file is read until it is mended.
+    shelf.put("many.jsonl", &[("one", &["Foxes dig."]), ("two", &[]), ("four", &["Eels swim."])]);
+    for _ in 0..2 {
+        shelf.take_read();
+        let (report, stats, _) = pass(dir.path(), &spec, &shelf, &Options::default(), false);
+        assert_eq!((report.failures[0].reason.as_str(), report.failures.len()), ("many.jsonl, line 1: broken", 1));
+        assert_eq!((stats.documents, report.progress.same), (4, 2));
+        assert_eq!(shelf.take_read(), ["many.jsonl"]);
+    }
+    shelf.put("many.jsonl", &[("one", &["Foxes dig."]), ("four", &["Eels swim."])]);
+    let (_, stats, contents) = pass(dir.path(), &spec, &shelf, &Options::default(), false);
+    assert_eq!(stats.documents, 3);
+    same(&contents, &clean(&spec, &shelf));
+}
+
+#[test]
+fn one_id_in_two_files_is_named_and_the_first_counts() {
+    let dir = tempfile::tempdir().unwrap();
+    let spec = dense_spec();
+    let mut shelf = Shelf::default();
+    shelf.put("a.jsonl", &[("x", &["Of the first."]), ("y", &["Alone."])]);
+    shelf.put("b.jsonl", &[("x", &["Of the second."])]);
+    for _ in 0..2 {
+        let (report, _, contents) = pass(dir.path(), &spec, &shelf, &Options::default(), false);
+        assert_eq!(report.failures.len(), 1);
+        let failure = &report.failures[0];
+        assert!(failure.document.contains("b.jsonl") && failure.reason.contains("a.jsonl"), "{failure:?}");
+        assert!(contents.chunks.values().any(|c| c.text == "Of the first."));
+    }
+    // The first lets it go: the second may have it.
+    shelf.put("a.jsonl", &[("y", &["Alone."])]);
+    let (report, _, contents) = pass(dir.path(), &spec, &shelf, &Options::default(), false);
+    assert_eq!(report.failures, []);
+    same(&contents, &clean(&spec, &shelf));
+}
+
+#[test]
+fn threads_and_memory_do_not_show() {
+    let (spec, mut shelf) = (dense_spec(), library());
+    shelf.put("many.jsonl", &[("one", &["Foxes dig."]), ("two", &[]), ("three", &["Owls hoot."])]);
+    let expected = clean(&spec, &shelf);
+    for (threads, memory) in [(1, 1), (1, 1 << 20), (7, 20_000), (16, 1 << 30)] {
+        let dir = tempfile::tempdir().unwrap();
+        let options = Options { threads, memory, ..Options::default() };
+        let (report, _, contents) = pass(dir.path(), &spec, &shelf, &options, false);
+        assert_eq!(contents, expected, "{threads} threads, {memory} bytes");
+        assert_eq!(report.failures.len(), 1);
+    }
+}
+
+#[test]
+fn an_interrupted_run_is_gone_on_with() {
+    let spec = IndexSpec::new("sentence", "words");
+    for spec in [spec, dense_spec()] {
+        let (dir, shelf) = (tempfile::tempdir().unwrap(), library());
+        let mut writer = IndexWriter::create_or_open(dir.path(), &spec).unwrap();
+        // Little memory, so that the reader cannot run far ahead of what stops it.
+        let options = Options { threads: 1, memory: 40_000, ..Options::default() };
+        let stop = options.stop.clone();
+        let report = run(
+            &mut writer,
+            &shelf,
+            shelf.names(),
+            |d| Ok(sentence_chunks(d)),
+            &options,
+            |progress| {
+                stop.store(progress.sources >= 5, Ordering::Relaxed);
+            },
+        );
+        let report = report.unwrap();
+        let stats = writer.finish().unwrap();
+        assert!(report.interrupted);
+        assert!((5..30).contains(&stats.documents), "{}", stats.documents);
+        let (report, _, contents) = pass(dir.path(), &spec, &shelf, &Options::default(), true);
+        assert_eq!(report.progress.unchanged, stats.documents);
+        same(&contents, &clean(&spec, &shelf));
+    }
+}
+
+#[test]
+fn a_lost_manifest_is_made_again_from_the_index() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut shelf, spec) = (library(), dense_spec());
+    shelf.put("many.jsonl", &[("one", &["Foxes dig."]), ("two", &["Hares run."])]);
+    let (_, _, before) = pass(dir.path(), &spec, &shelf, &Options::default(), false);
+    shelf.take_read();
+    std::fs::remove_file(dir.path().join(MANIFEST_FILE)).unwrap();
+    let (report, _, after) = pass(dir.path(), &spec, &shelf, &Options::default(), true);
+    assert_eq!((report.progress.unchanged, shelf.take_read().len()), (31, 0));
+    same(&before, &after);
+    // A part of a file that was removed by hand is missed.
+    let mut writer = IndexWriter::create_or_open(dir.path(), &spec).unwrap();
+    assert!(writer.remove("one").unwrap());
+    writer.finish().unwrap();
+    std::fs::write(dir.path().join(MANIFEST_FILE), "garbage").unwrap();
+    let (_, _, after) = pass(dir.path(), &spec, &shelf, &Options::default(), true);
+    assert_eq!(shelf.take_read(), ["many.jsonl"]);
+    same(&before, &after);
+}
+
+#[test]
+fn what_changes_under_the_readers_hands_is_left_for_the_next_run() {
+    let dir = tempfile::tempdir().unwrap();
+    let (shelf, spec) = (library(), dense_spec());
+    pass(dir.path(), &spec, &shelf, &Options::default(), false);
+    let dir = tempfile::tempdir().unwrap();
+    shelf.restless.store(1, Ordering::Relaxed);
+    let (report, stats, _) = pass(dir.path(), &spec, &shelf, &Options::default(), false);
+    assert_eq!((report.failures.len(), stats.documents), (30, 0));
+    assert!(report.failures[0].document == "d00.md" && report.failures[0].reason.contains("changed while"));
+    shelf.restless.store(0, Ordering::Relaxed);
+    let (report, _, contents) = pass(dir.path(), &spec, &shelf, &Options::default(), false);
+    assert_eq!(report.progress.documents, 30);
+    same(&contents, &clean(&spec, &shelf));
+}
+
+#[test]
+fn a_reader_that_panics_is_one_bad_source() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut shelf = library();
+    shelf.put("poison.pdf", &[("poison.pdf", &["x"])]);
+    let (report, stats, _) = pass(dir.path(), &dense_spec(), &shelf, &Options::default(), false);
+    assert_eq!((report.failures.len(), stats.documents), (1, 30));
+    assert_eq!(report.failures[0].document, "poison.pdf");
+}
+
+#[test]
+fn another_segmenter_state_reads_everything_again_and_embeds_nothing_twice() {
+    let dir = tempfile::tempdir().unwrap();
+    let (shelf, spec) = (library(), dense_spec());
+    let weights = |w: &str| spec.clone().with_segmenter_fingerprint(Some(w.into()));
+    pass(dir.path(), &weights("a"), &shelf, &Options::default(), false);
+    let error = IndexWriter::create_or_open(dir.path(), &weights("b")).err().unwrap().to_string();
+    assert!(error.contains("segmenter weights `a`, not `b`") && error.contains("--rebuild"), "{error}");
+    assert!(IndexWriter::create_or_open(dir.path(), &spec).is_err());
+    let mut writer = IndexWriter::rebuild(dir.path(), &weights("b")).unwrap();
+    assert!(writer.known().unwrap().sources.is_empty());
+    assert_ne!(writer.fingerprint(), pericope_index::IndexMeta::new(&weights("a")).fingerprint());
+}
+
+#[test]
+fn a_shared_cache_spares_the_encoder_a_second_index() {
+    let (shelf, folder) = (library(), tempfile::tempdir().unwrap());
+    let encoder = BagOfWords::new();
+    let spec = IndexSpec::new("sentence", "words").with_encoder(encoder.clone());
+    let path = folder.path().join("vectors.sqlite");
+    let cache = EmbeddingCache::for_encoder(&path, encoder.as_ref()).unwrap();
+    let options = Options { cache: Some(std::sync::Arc::new(cache)), ..Options::default() };
+    let dirs = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    let (_, first, contents) = pass(dirs[0].path(), &spec, &shelf, &options, false);
+    let (_, second, again) = pass(dirs[1].path(), &spec, &shelf, &options, false);
+    assert_eq!((first.texts_embedded, first.texts_reused), (360, 0));
+    assert_eq!((second.texts_embedded, second.texts_reused), (0, 360));
+    assert_eq!(encoder.texts.load(Ordering::Relaxed), 360);
+    assert_eq!(contents, again);
+}
+
+#[test]
+fn pruning_stays_below_its_roots() {
+    let dir = tempfile::tempdir().unwrap();
+    let spec = IndexSpec::new("sentence", "words");
+    let mut shelf = Shelf::default();
+    for name in ["docs/a.md", "docs/b.md", "docs2/c.md", "/abs/d.md"] {
+        shelf.put(name, &[(name, &["Some text."])]);
+    }
+    pass(dir.path(), &spec, &shelf, &Options::default(), false);
+    let mut writer = IndexWriter::create_or_open(dir.path(), &spec).unwrap();
+    let met = ["docs/a.md".to_owned()].into();
+    let gone = prune(&mut writer, &["docs".into()], &met, |_| false).unwrap();
+    assert_eq!(gone, ["docs/b.md"]);
+    writer.commit().unwrap();
+    assert_eq!(writer.document_ids().unwrap(), ["/abs/d.md", "docs/a.md", "docs2/c.md"]);
+    assert!(prune(&mut writer, &["docs2".into()], &met, |name| name == "docs2/c.md").unwrap().is_empty());
+}
