@@ -16,6 +16,10 @@ pub enum Format {
     Markdown,
     /// HTML.
     Html,
+    /// reStructuredText, as docutils and Sphinx read it.
+    Rst,
+    /// AsciiDoc.
+    Asciidoc,
 }
 
 /// What a sentence is.
@@ -92,6 +96,12 @@ pub struct Document {
     /// Heading paths, outermost heading first; `Sentence::section` points into this list, whose first entry is the
     /// (usually empty) path above the first heading.
     pub sections: Vec<Vec<String>>,
+    /// Where a link to each section leads, beside `sections`: the fragment (without `#`) of its innermost heading that
+    /// has one. Empty where the format has none, or none is known.
+    pub anchors: Vec<Option<String>>,
+    /// The encoding that the source was decoded from, by its name in the Encoding Standard (`windows-1252`); `None` for
+    /// UTF-8, whose bytes are the source as they are. Byte ranges are those of the decoded text.
+    pub encoding: Option<String>,
     /// Pieces that read differently from their bytes, in order, without overlap.
     pub rewrites: Vec<Rewrite>,
 }
@@ -122,6 +132,8 @@ impl Document {
             source: source.into(),
             sentences: found,
             sections: vec![Vec::new()],
+            anchors: Vec::new(),
+            encoding: None,
             rewrites: Vec::new(),
         }
     }
@@ -163,6 +175,23 @@ impl Document {
     #[must_use]
     pub fn heading_path(&self, i: usize) -> &[String] {
         self.sentences.get(i).and_then(|s| self.sections.get(s.section as usize)).map_or(&[], Vec::as_slice)
+    }
+
+    /// Where a link to a chunk that starts at byte `start` leads: the fragment (without `#`) of the section of its
+    /// first sentence; a heading's section is its own. `None` where no link is known.
+    ///
+    /// ```
+    /// let mut document = pericope_api::Document::from_sentences("d", &["Pumps", "Prime it."]);
+    /// document.sections.push(vec!["Pumps".into()]);
+    /// document.anchors = vec![None, Some("pumps".into())];
+    /// document.sentences[1].section = 1;
+    /// assert_eq!(document.anchor_at(0), None);
+    /// assert_eq!(document.anchor_at(6), Some("pumps"));
+    /// ```
+    #[must_use]
+    pub fn anchor_at(&self, start: usize) -> Option<&str> {
+        let section = self.sentences.get(self.sentence_at(start))?.section;
+        self.anchors.get(section as usize)?.as_deref()
     }
 
     /// Index of the first sentence that ends after byte `offset`; `len()` where there is none.

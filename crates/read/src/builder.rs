@@ -8,15 +8,24 @@ use pericope_api::{Document, Format, Kind, Rewrite, Sentence, Span};
 use crate::inline::{Inline, Layout};
 use crate::split::SentenceSplitter;
 
+/// A heading that the current place is under.
+struct Above {
+    level: u8,
+    text: String,
+    anchor: Option<String>,
+}
+
 /// A document in the making.
 pub(crate) struct Builder<'a> {
     pub(crate) source: &'a str,
     splitter: &'a dyn SentenceSplitter,
     sentences: Vec<Sentence>,
     sections: Vec<Vec<String>>,
+    /// Where a link to each section leads, beside `sections`.
+    anchors: Vec<Option<String>>,
     rewrites: Vec<Rewrite>,
     /// Headings in force, outermost first.
-    headings: Vec<(u8, String)>,
+    headings: Vec<Above>,
     /// End of the last sentence: what lies before is dealt with.
     covered: usize,
     paragraph: u32,
@@ -31,6 +40,7 @@ impl<'a> Builder<'a> {
             splitter,
             sentences: Vec::new(),
             sections: vec![Vec::new()],
+            anchors: vec![None],
             rewrites: Vec::new(),
             headings: Vec::new(),
             covered: 0,
@@ -45,6 +55,9 @@ impl<'a> Builder<'a> {
         let rest = self.gap(source.len());
         self.hidden(rest);
         self.byte_order_mark();
+        if self.anchors.iter().all(Option::is_none) {
+            self.anchors.clear();
+        }
         Document {
             id: id.to_owned(),
             title: self.title,
@@ -52,6 +65,8 @@ impl<'a> Builder<'a> {
             source,
             sentences: self.sentences,
             sections: self.sections,
+            anchors: self.anchors,
+            encoding: None,
             rewrites: self.rewrites,
         }
     }
@@ -113,8 +128,9 @@ impl<'a> Builder<'a> {
         self.paragraph += 1;
     }
 
-    /// A heading: begins a section and is its first sentence.
-    pub(crate) fn heading(&mut self, extent: Span, inline: &Inline<'_>, level: u8) {
+    /// A heading: begins a section and is its first sentence. `anchor` is what a link to it ends with; without one, links
+    /// lead to the heading above it.
+    pub(crate) fn heading(&mut self, extent: Span, inline: &Inline<'_>, level: u8, anchor: Option<String>) {
         if inline.is_blank(self.source) {
             return self.hidden(extent);
         }
@@ -123,11 +139,13 @@ impl<'a> Builder<'a> {
         if level == 1 && self.title.is_none() {
             self.title = Some(text.clone());
         }
-        while self.headings.last().is_some_and(|(above, _)| *above >= level) {
+        while self.headings.last().is_some_and(|above| above.level >= level) {
             self.headings.pop();
         }
-        self.headings.push((level, text));
-        self.sections.push(self.headings.iter().map(|(_, text)| text.clone()).collect());
+        let anchor = anchor.or_else(|| self.headings.last().and_then(|above| above.anchor.clone()));
+        self.anchors.push(anchor.clone());
+        self.headings.push(Above { level, text, anchor });
+        self.sections.push(self.headings.iter().map(|above| above.text.clone()).collect());
         self.text(extent, inline, Kind::Heading(level));
     }
 

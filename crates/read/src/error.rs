@@ -61,13 +61,47 @@ pub enum ReadError {
         /// What it looks like: "a PNG image", "binary data (a zero at byte 7)".
         what: String,
     },
-    /// Text in another encoding, or broken.
-    #[error("{}: not UTF-8: byte {offset} begins no character; convert it to UTF-8", path.display())]
+    /// Broken UTF-8, or bytes that are no plausible text in any encoding.
+    #[error("{}: not UTF-8, nor text in another encoding: byte {offset} begins no character", path.display())]
     InvalidUtf8 {
         /// The path.
         path: PathBuf,
         /// Offset of the first byte that does not fit, from 0.
         offset: usize,
+    },
+    /// Somebody was writing it, and went on when it was read once more.
+    #[error("{}: changed while it was read; try again", path.display())]
+    Changed {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A PDF whose pages hold no text.
+    #[error("{}: no text in this PDF (scanned?)", path.display())]
+    NoText {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A PDF that opens with a password only.
+    #[error("{}: this PDF is encrypted; save a copy without a password", path.display())]
+    Encrypted {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A PDF that cannot be understood.
+    #[error("{}: not a PDF that can be read: {message}", path.display())]
+    Pdf {
+        /// The path.
+        path: PathBuf,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// A pattern for file names that cannot be understood.
+    #[error("the pattern {pattern:?} is no glob: {message}")]
+    Glob {
+        /// The pattern.
+        pattern: String,
+        /// What is wrong with it.
+        message: String,
     },
     /// Larger than [`ReadOptions::max_bytes`](crate::ReadOptions::max_bytes).
     #[error("{}: {bytes} bytes, more than the limit of {limit}", path.display())]
@@ -139,8 +173,12 @@ impl ReadError {
             | Self::Binary { path, .. }
             | Self::InvalidUtf8 { path, .. }
             | Self::TooLarge { path, .. }
+            | Self::Changed { path }
+            | Self::NoText { path }
+            | Self::Encrypted { path }
+            | Self::Pdf { path, .. }
             | Self::UnknownExtension { path, .. } => Some(path),
-            Self::UnknownFormat { .. } | Self::Line { .. } => None,
+            Self::UnknownFormat { .. } | Self::Line { .. } | Self::Glob { .. } => None,
         }
     }
 }

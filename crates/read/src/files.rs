@@ -3,11 +3,12 @@
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Component, Path};
-use std::sync::Arc;
 
 use pericope_api::Document;
 
+use crate::encoding::Decoded;
 use crate::formats::{Reader, formats, reader, unknown_format};
+use crate::stable::{Attempt, Stamp, stable};
 use crate::{ReadError, ReadOptions};
 
 /// Reads a file: all of its documents (one, but for JSONL), or the first error.
@@ -30,9 +31,41 @@ pub fn read_path(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Vec<Do
 pub fn read_each(path: impl AsRef<Path>, options: &ReadOptions, sink: &mut dyn FnMut(Result<Document, ReadError>)) {
     let path = path.as_ref();
     match open(path, options) {
-        Ok((reader, source)) => reader.read(&document_id(path), source, options, sink),
+        Ok((reader, decoded)) => decoded_into(reader, &document_id(path), decoded, options, sink),
         Err(error) => sink(Err(error)),
     }
+}
+
+/// Reads bytes that are not in a file (standard input, a download) with the reader of that name, and hands their
+/// documents to `sink` as [`read_each`] does; errors that name a path name `id`.
+pub fn read_bytes(
+    id: &str,
+    format: &str,
+    bytes: Vec<u8>,
+    options: &ReadOptions,
+    sink: &mut dyn FnMut(Result<Document, ReadError>),
+) {
+    let decoded = reader(format)
+        .ok_or_else(|| unknown_format(format))
+        .and_then(|reader| reader.decode(Path::new(id), bytes).map(|decoded| (reader, decoded)));
+    match decoded {
+        Ok((reader, decoded)) => decoded_into(reader, id, decoded, options, sink),
+        Err(error) => sink(Err(error)),
+    }
+}
+
+/// Reads decoded text; its documents say what they were decoded from.
+fn decoded_into(
+    reader: &dyn Reader,
+    id: &str,
+    decoded: Decoded,
+    options: &ReadOptions,
+    sink: &mut dyn FnMut(Result<Document, ReadError>),
+) {
+    let Decoded { text, encoding } = decoded;
+    reader.read(id, text.into(), options, &mut |document| {
+        sink(document.map(|document| Document { encoding: encoding.clone(), ..document }));
+    });
 }
 
 /// What the document in a file is called: the path as given, with `/` between its parts and without `./`.
@@ -58,71 +91,48 @@ pub fn document_id(path: impl AsRef<Path>) -> String {
     id
 }
 
-/// The reader for a file and its text.
-fn open(path: &Path, options: &ReadOptions) -> Result<(&'static dyn Reader, Arc<str>), ReadError> {
+/// The reader for a file, its text, and the encoding that it was in.
+fn open(path: &Path, options: &ReadOptions) -> Result<(&'static dyn Reader, Decoded), ReadError> {
     let extension = path.extension().unwrap_or_default().to_string_lossy();
     let chosen = match &options.format {
         Some(name) => Some(reader(name).ok_or_else(|| unknown_format(name))?),
         None => formats().find(|reader| reader.extensions().contains(&extension.to_ascii_lowercase().as_str())),
     };
-    let source = text(path, options)?;
+    let bytes = stable(path, &mut || bytes(path, options.max_bytes))?;
+    // A PDF is one by whatever name; other files are text until shown otherwise.
+    let pdf = || bytes.starts_with(b"%PDF-").then(|| reader("pdf")).flatten();
     let fallback = || options.unknown_as_plain.then(|| reader("plain")).flatten();
-    match chosen.or_else(fallback) {
-        Some(reader) => Ok((reader, source)),
-        None => {
-            let known = formats().flat_map(Reader::extensions).copied().collect::<Vec<_>>().join(", ");
-            Err(ReadError::UnknownExtension { path: path.to_owned(), known })
-        }
+    let Some(reader) = chosen.or_else(pdf).or_else(fallback) else {
+        let known = formats().flat_map(Reader::extensions).copied().collect::<Vec<_>>().join(", ");
+        return Err(ReadError::UnknownExtension { path: path.to_owned(), known });
+    };
+    let decoded = reader.decode(path, bytes)?;
+    if decoded.text.trim_start_matches('\u{feff}').trim().is_empty() {
+        return Err(ReadError::Empty { path: path.to_owned() });
     }
+    Ok((reader, decoded))
 }
 
-/// The text of a file.
-fn text(path: &Path, options: &ReadOptions) -> Result<Arc<str>, ReadError> {
-    let owned = || path.to_owned();
-    let about = fs::metadata(path).map_err(|e| ReadError::io(path, e))?;
+/// The bytes of a file, and what was known of it before and after they were read.
+fn bytes(path: &Path, limit: u64) -> Result<Attempt, ReadError> {
+    let io = |e| ReadError::io(path, e);
+    let about = fs::metadata(path).map_err(io)?;
     // Opening a pipe would wait for somebody to write into it.
     if !about.is_file() {
-        return Err(ReadError::NotAFile { path: owned() });
+        return Err(ReadError::NotAFile { path: path.to_owned() });
     }
-    let limit = options.max_bytes;
-    let too_large = |bytes| ReadError::TooLarge { path: owned(), bytes, limit };
+    let too_large = |bytes| ReadError::TooLarge { path: path.to_owned(), bytes, limit };
     if limit > 0 && about.len() > limit {
         return Err(too_large(about.len()));
     }
-    let file = File::open(path).map_err(|e| ReadError::io(path, e))?;
+    let mut file = File::open(path).map_err(io)?;
+    let before = Stamp::of(&file.metadata().map_err(io)?);
     // The file may grow while it is read, and some report no length at all.
-    let mut file = file.take(if limit > 0 { limit + 1 } else { u64::MAX });
     let mut bytes = Vec::with_capacity(usize::try_from(about.len()).unwrap_or(0));
-    file.read_to_end(&mut bytes).map_err(|e| ReadError::io(path, e))?;
+    let most = if limit > 0 { limit + 1 } else { u64::MAX };
+    Read::by_ref(&mut file).take(most).read_to_end(&mut bytes).map_err(io)?;
     if limit > 0 && bytes.len() as u64 > limit {
         return Err(too_large(bytes.len() as u64));
     }
-    if let Some(what) = binary(&bytes) {
-        return Err(ReadError::Binary { path: owned(), what });
-    }
-    let text = String::from_utf8(bytes)
-        .map_err(|e| ReadError::InvalidUtf8 { path: owned(), offset: e.utf8_error().valid_up_to() })?;
-    if text.trim_start_matches('\u{feff}').trim().is_empty() {
-        return Err(ReadError::Empty { path: owned() });
-    }
-    Ok(text.into())
-}
-
-/// What these bytes are where they are no text; `None` where they may be.
-fn binary(bytes: &[u8]) -> Option<String> {
-    const SIGNATURES: &[(&[u8], &str)] = &[
-        (b"%PDF-", "a PDF document"),
-        (b"\x89PNG\r\n", "a PNG image"),
-        (b"\xff\xd8\xff", "a JPEG image"),
-        (b"GIF8", "a GIF image"),
-        (b"PK\x03\x04", "a ZIP archive (or an office document)"),
-        (b"\x1f\x8b", "gzip data"),
-        (b"\x7fELF", "a program"),
-        (b"\xff\xfe", "UTF-16 text; convert it to UTF-8"),
-        (b"\xfe\xff", "UTF-16 text; convert it to UTF-8"),
-    ];
-    if let Some((_, what)) = SIGNATURES.iter().find(|(signature, _)| bytes.starts_with(signature)) {
-        return Some((*what).to_owned());
-    }
-    memchr::memchr(0, bytes).map(|at| format!("binary data (byte {at} is zero)"))
+    Ok(Attempt { before, bytes, after: Stamp::of(&file.metadata().map_err(io)?) })
 }

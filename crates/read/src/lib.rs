@@ -2,17 +2,20 @@
 #![forbid(unsafe_code)]
 
 mod builder;
+mod encoding;
 mod error;
 mod files;
 mod formats;
 mod inline;
 mod options;
 mod split;
+mod stable;
 mod walk;
 
+pub use encoding::Decoded;
 pub use error::ReadError;
-pub use files::{document_id, read_each, read_path};
+pub use files::{document_id, read_bytes, read_each, read_path};
 pub use formats::{Reader, formats, read_text, reader};
 pub use options::ReadOptions;
 pub use split::{DEFAULT as DEFAULT_SPLITTER, SentenceSplitter, default_splitter, splitter, splitters};
-pub use walk::{WalkOptions, walk};
+pub use walk::{WalkOptions, check_globs, walk};

@@ -12,13 +12,15 @@ pub struct ReadOptions {
     pub format: Option<String>,
     /// Text files with an unknown extension, or with none, are read as plain text; true by default.
     pub unknown_as_plain: bool,
+    /// HTML pages are read with their navigation, banners, footers and asides; false by default.
+    pub whole_page: bool,
     /// Cuts running text into sentences.
     pub splitter: Arc<dyn SentenceSplitter>,
 }
 
 impl Default for ReadOptions {
     fn default() -> Self {
-        Self { max_bytes: 0, format: None, unknown_as_plain: true, splitter: default_splitter() }
+        Self { max_bytes: 0, format: None, unknown_as_plain: true, whole_page: false, splitter: default_splitter() }
     }
 }
 
@@ -28,6 +30,7 @@ impl fmt::Debug for ReadOptions {
             .field("max_bytes", &self.max_bytes)
             .field("format", &self.format)
             .field("unknown_as_plain", &self.unknown_as_plain)
+            .field("whole_page", &self.whole_page)
             .field("splitter", &self.splitter.name())
             .finish()
     }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use ignore::WalkBuilder;
+use ignore::overrides::{Override, OverrideBuilder};
 
 use crate::ReadError;
 use crate::formats::{Reader, formats};
@@ -16,6 +17,11 @@ pub struct WalkOptions {
     pub hidden: bool,
     /// Follow symbolic links; true by default. Links that lead nowhere or in a circle are errors either way.
     pub follow_links: bool,
+    /// Which files in folders are found, as `.gitignore` would write it: those that a pattern matches (`*.md`,
+    /// `guide/**/*.html`), less those that a later one with `!` before it does; with nothing but `!` patterns, all others.
+    /// Patterns with a slash are relative to the folder that is walked. They narrow down what the other options find:
+    /// what is ignored or hidden stays so. Empty, the default, is all files.
+    pub globs: Vec<String>,
     /// Leave out files whose extension no reader has, rather than let [`read_path`](crate::read_path) find out whether
     /// they are text; false by default.
     pub known_only: bool,
@@ -23,15 +29,19 @@ pub struct WalkOptions {
 
 impl Default for WalkOptions {
     fn default() -> Self {
-        Self { gitignore: true, hidden: false, follow_links: true, known_only: false }
+        Self { gitignore: true, hidden: false, follow_links: true, globs: Vec::new(), known_only: false }
     }
 }
 
 /// The files in `paths`, folders searched through, sorted by path and each named once; with an error for each path that
-/// cannot be looked at: missing, dangling links, links in a circle, folders without permission.
+/// cannot be looked at: missing, dangling links, links in a circle, folders without permission. Where one of
+/// [`WalkOptions::globs`] is no glob, the answer is that error alone ([`check_globs`] finds it beforehand).
 #[must_use]
 pub fn walk<P: AsRef<Path>>(paths: &[P], options: &WalkOptions) -> Vec<Result<PathBuf, ReadError>> {
     let mut found: Vec<(PathBuf, Option<ReadError>)> = Vec::new();
+    if let Err(error) = check_globs(&options.globs) {
+        return vec![Err(error)];
+    }
     for root in paths {
         let root = root.as_ref();
         match std::fs::metadata(root) {
@@ -46,7 +56,9 @@ pub fn walk<P: AsRef<Path>>(paths: &[P], options: &WalkOptions) -> Vec<Result<Pa
 }
 
 fn folder(root: &Path, options: &WalkOptions, found: &mut Vec<(PathBuf, Option<ReadError>)>) {
-    let walk = WalkBuilder::new(root)
+    let globs = overrides(root, &options.globs).unwrap_or_else(|_| Override::empty());
+    let mut builder = WalkBuilder::new(root);
+    builder
         .hidden(!options.hidden)
         .ignore(options.gitignore)
         .git_ignore(options.gitignore)
@@ -55,9 +67,14 @@ fn folder(root: &Path, options: &WalkOptions, found: &mut Vec<(PathBuf, Option<R
         .git_global(false)
         .parents(options.gitignore)
         .require_git(false)
-        .follow_links(options.follow_links)
-        .build();
-    for entry in walk {
+        .follow_links(options.follow_links);
+    if !globs.is_empty() {
+        builder.filter_entry(move |entry| {
+            let is_dir = entry.file_type().is_some_and(|kind| kind.is_dir());
+            !globs.matched(entry.path(), is_dir).is_ignore()
+        });
+    }
+    for entry in builder.build() {
         match entry {
             Ok(entry) => {
                 let is_dir = entry.file_type().is_some_and(|kind| kind.is_dir());
@@ -78,6 +95,26 @@ fn folder(root: &Path, options: &WalkOptions, found: &mut Vec<(PathBuf, Option<R
             }
         }
     }
+}
+
+/// Finds out whether patterns are globs, without looking at any file.
+///
+/// # Errors
+/// [`ReadError::Glob`] for the first that is none.
+pub fn check_globs(globs: &[String]) -> Result<(), ReadError> {
+    overrides(Path::new("."), globs).map(|_| ())
+}
+
+fn overrides(root: &Path, globs: &[String]) -> Result<Override, ReadError> {
+    let mut builder = OverrideBuilder::new(root);
+    let fail = |pattern: &str, error: &ignore::Error| ReadError::Glob {
+        pattern: pattern.to_owned(),
+        message: error.to_string(),
+    };
+    for glob in globs {
+        builder.add(glob).map_err(|error| fail(glob, &error))?;
+    }
+    builder.build().map_err(|error| fail(&globs.join(" "), &error))
 }
 
 /// The path that an error of the walk is about, and the error.

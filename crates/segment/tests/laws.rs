@@ -93,6 +93,8 @@ fn document(parts: &[(String, Kind)], between: &str) -> Document {
         source: source.into(),
         sentences,
         sections,
+        anchors: vec![],
+        encoding: None,
         rewrites: vec![],
     }
 }

@@ -80,8 +80,8 @@ fn document(
         None => default_id(),
     };
     let name = line.format.as_deref().unwrap_or("plain");
-    let Some(inner) = reader(name).filter(|reader| reader.name() != "jsonl") else {
-        return Err(format!("there is no format {name:?} for a document; use md, html, plain or rst"));
+    let Some(inner) = reader(name).filter(|reader| !matches!(reader.name(), "jsonl" | "pdf")) else {
+        return Err(format!("there is no format {name:?} for a document; use md, mdx, html, rst, asciidoc or plain"));
     };
     let mut found = None;
     inner.read(&id, line.text.into(), options, &mut |document| found = Some(document));

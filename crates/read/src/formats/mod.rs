@@ -1,14 +1,21 @@
 //! The formats that can be read, each a [`Reader`], and their registry.
 
+mod asciidoc;
 mod html;
 mod jsonl;
+mod lines;
 mod markdown;
+#[cfg(feature = "pdf")]
+mod pdf;
 mod plain;
+mod rst;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use pericope_api::Document;
 
+use crate::encoding::{Decoded, decode};
 use crate::{ReadError, ReadOptions};
 
 /// Turns source text into documents.
@@ -22,6 +29,15 @@ pub trait Reader: Send + Sync {
     /// File extensions, in lower case, without the dot.
     fn extensions(&self) -> &'static [&'static str];
 
+    /// The text in the bytes of a file: by default what they spell, in whatever encoding. `path` is for errors.
+    ///
+    /// # Errors
+    /// [`ReadError::Binary`] and [`ReadError::InvalidUtf8`] where there is no text in them; for a PDF,
+    /// [`ReadError::NoText`], [`ReadError::Encrypted`] and [`ReadError::Pdf`].
+    fn decode(&self, path: &Path, bytes: Vec<u8>) -> Result<Decoded, ReadError> {
+        decode(path, bytes, None)
+    }
+
     /// Reads `source`, which is called `id`, and hands each document in it to `sink`, in order; where a part of the
     /// source is broken (a line of JSONL), an error takes its place and the rest goes on.
     fn read(
@@ -33,7 +49,17 @@ pub trait Reader: Send + Sync {
     );
 }
 
-const READERS: &[&dyn Reader] = &[&markdown::Markdown, &html::Html, &plain::Plain, &jsonl::Jsonl];
+const READERS: &[&dyn Reader] = &[
+    &markdown::Markdown,
+    &markdown::Mdx,
+    &html::Html,
+    &rst::Rst,
+    &asciidoc::Asciidoc,
+    &plain::Plain,
+    #[cfg(feature = "pdf")]
+    &pdf::Pdf,
+    &jsonl::Jsonl,
+];
 
 /// All readers.
 pub fn formats() -> impl Iterator<Item = &'static dyn Reader> {

@@ -7,7 +7,7 @@ use crate::builder::Builder;
 use crate::inline::Inline;
 use crate::{ReadError, ReadOptions};
 
-/// Plain text (and reStructuredText, read as such): paragraphs end at blank lines.
+/// Plain text: paragraphs end at blank lines.
 pub(super) struct Plain;
 
 impl Reader for Plain {
@@ -16,7 +16,7 @@ impl Reader for Plain {
     }
 
     fn extensions(&self) -> &'static [&'static str] {
-        &["txt", "text", "rst"]
+        &["txt", "text"]
     }
 
     fn read(

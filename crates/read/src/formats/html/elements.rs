@@ -90,6 +90,14 @@ pub(super) fn element(name: &str) -> Element {
     }
 }
 
+/// True for elements without content and closing tag.
+pub(super) fn is_void(name: &str) -> bool {
+    const VOID: &[&str] = &[
+        "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr",
+    ];
+    VOID.iter().any(|void| void.eq_ignore_ascii_case(name))
+}
+
 #[cfg(test)]
 mod tests {
     use super::{BLOCKS, Element, element};

@@ -1,13 +1,14 @@
 //! Character references.
 
 use html5ever::data::NAMED_ENTITIES;
+use pericope_api::Span;
 
 /// Longest name of a character reference, `&` and `;` left out.
 const LONGEST: usize = 32;
 
 /// The character reference at the start of `text` (which begins with `&`): its length in bytes and what it stands for.
 /// References without their `;` count where HTML says so (`&copy 2026`).
-pub(super) fn reference(text: &str) -> Option<(usize, String)> {
+fn reference(text: &str) -> Option<(usize, String)> {
     let body = text.get(1..)?;
     if let Some(number) = body.strip_prefix('#') {
         return numeric(number).map(|(len, c)| (2 + len, c.to_string()));
@@ -20,6 +21,37 @@ pub(super) fn reference(text: &str) -> Option<(usize, String)> {
         let text: String = [*first, *second].into_iter().filter(|&c| c != 0).filter_map(char::from_u32).collect();
         (!text.is_empty()).then_some((1 + len, text))
     })
+}
+
+/// Cuts text at its character references: pieces that show as they are, and references with what they stand for.
+pub(super) fn entities(source: &str, span: Span, sink: &mut dyn FnMut(Span, Option<String>)) {
+    let mut at = span.start;
+    let mut from = span.start;
+    while let Some(found) = memchr::memchr(b'&', &source.as_bytes()[from..span.end]) {
+        let start = from + found;
+        from = start + 1;
+        if let Some((len, shown)) = reference(&source[start..span.end]) {
+            if start > at {
+                sink(Span::new(at, start), None);
+            }
+            at = start + len;
+            from = at;
+            sink(Span::new(start, at), Some(shown));
+        }
+    }
+    if span.end > at {
+        sink(Span::new(at, span.end), None);
+    }
+}
+
+/// Text with its character references decoded.
+pub(super) fn decoded(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    entities(text, Span::new(0, text.len()), &mut |span, shown| match shown {
+        None => out.push_str(span.of(text)),
+        Some(shown) => out.push_str(&shown),
+    });
+    out
 }
 
 /// A number after `&#`: its length and its character.

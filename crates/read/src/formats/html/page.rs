@@ -2,27 +2,54 @@
 
 use pericope_api::{Kind, Span};
 
+use super::attributes::{anchor, attribute};
+use super::content::Hidden;
 use super::elements::{Element, element};
-use super::entities::reference;
+use super::entities::{decoded, entities};
 use super::tokens::{Token, Tokens};
 use crate::builder::Builder;
+use crate::formats::markdown::Slugs;
 use crate::inline::Inline;
 
 /// Tags between two blocks belong to the block after them, unless they are more than this many bytes (the frame of a
 /// page, a drawing): those stand for themselves, so that no sentence is mostly tags.
 const LONGEST_LEAD: usize = 200;
 
-/// Reads `span` of the builder's source; text outside lists is of kind `kind`. Answers with the page's title.
-pub(super) fn read(builder: &mut Builder<'_>, span: Span, kind: Kind) -> Option<String> {
-    let source = builder.source;
-    let first = builder.len();
-    let inline = Inline::default();
-    let mut page = Page { source, builder, first, kind, lists: 0, inline, state: State::Flow, title: None };
-    for token in Tokens::new(source, span) {
-        page.token(token);
+/// Reads `span` of the builder's source, less what is `hidden`. Answers with the page's title.
+pub(super) fn read(builder: &mut Builder<'_>, span: Span, hidden: &[Hidden]) -> Option<String> {
+    let mut page = Page::new(builder, Kind::Prose, None);
+    let mut hidden = hidden.iter().peekable();
+    for token in Tokens::new(page.source, span) {
+        let at = token.span().start;
+        while hidden.next_if(|hidden| hidden.span.end <= at).is_some() {}
+        match hidden.peek() {
+            Some(part) if part.span.start == at => {
+                page.find_title(token);
+                page.pass_over(part);
+            }
+            Some(part) if part.span.start < at => page.find_title(token),
+            _ => page.token(token),
+        }
     }
     page.finish(span.end);
     page.title
+}
+
+/// Reads a block of HTML inside another format; see [`super::fragment`].
+pub(super) fn read_fragment(
+    builder: &mut Builder<'_>,
+    span: Span,
+    kind: Kind,
+    slugs: &mut Slugs,
+    before: Option<String>,
+) -> Option<String> {
+    let mut page = Page::new(builder, kind, Some(slugs));
+    page.before = before;
+    for token in Tokens::new(page.source, span) {
+        page.token(token);
+    }
+    page.finish(span.end);
+    page.before
 }
 
 /// Where in a page the scanner is.
@@ -49,10 +76,35 @@ struct Page<'b, 'a> {
     inline: Inline<'a>,
     state: State,
     title: Option<String>,
+    /// Id since the last text: a heading that begins here can be linked to by it.
+    before: Option<String>,
+    /// Id of the heading that is open, or of something in it.
+    inside: Option<String>,
+    /// In a link in a heading: the page that it leads to.
+    link: Option<String>,
+    /// Where headings without an id get one from.
+    slugs: Option<&'b mut Slugs>,
 }
 
-impl<'a> Page<'_, 'a> {
-    fn token(&mut self, token: Token<'a>) {
+impl<'b, 'a> Page<'b, 'a> {
+    fn new(builder: &'b mut Builder<'a>, kind: Kind, slugs: Option<&'b mut Slugs>) -> Self {
+        Self {
+            source: builder.source,
+            first: builder.len(),
+            builder,
+            kind,
+            lists: 0,
+            inline: Inline::default(),
+            state: State::Flow,
+            title: None,
+            before: None,
+            inside: None,
+            link: None,
+            slugs,
+        }
+    }
+
+    fn find_title(&mut self, token: Token<'a>) {
         if let Token::Hidden { name, inner, .. } = token
             && name.eq_ignore_ascii_case("title")
             && self.title.is_none()
@@ -61,6 +113,29 @@ impl<'a> Page<'_, 'a> {
             let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
             self.title = (!title.is_empty()).then_some(title);
         }
+    }
+
+    /// A part of the page that is no content begins here.
+    fn pass_over(&mut self, part: &Hidden) {
+        match self.state {
+            State::Whole { .. } => self.builder.rewrite(part.span, ""),
+            State::Head { start } => {
+                self.state = State::Flow;
+                self.builder.hidden(Span::new(start, part.span.end));
+            }
+            // The line goes on after it, and what is no piece of a line does not show.
+            _ if part.inline => {}
+            _ => {
+                self.flush(None);
+                let start = self.lead(part.span.start);
+                self.builder.hidden(Span::new(start, part.span.end));
+                self.before = None;
+            }
+        }
+    }
+
+    fn token(&mut self, token: Token<'a>) {
+        self.find_title(token);
         match self.state {
             State::Flow | State::Heading { .. } => self.flow(token),
             State::Whole { kind, element, start, depth } => self.whole(token, kind, element, start, depth),
@@ -77,8 +152,32 @@ impl<'a> Page<'_, 'a> {
                     self.builder.hidden(Span::new(start, span.end));
                 }
             }
-            Token::Tag { name, closing: false, span } => self.open(element(name), span),
-            Token::Tag { name, closing: true, span } => self.close(element(name), span),
+            Token::Tag { name, closing: false, span } => {
+                let element = element(name);
+                self.open(element, span);
+                self.note_anchor(element, span);
+            }
+            Token::Tag { name, closing: true, span } => {
+                if name.eq_ignore_ascii_case("a") {
+                    self.link = None;
+                }
+                self.close(element(name), span);
+            }
+        }
+    }
+
+    /// Keeps the id of a tag for the heading that it is in, or that follows.
+    fn note_anchor(&mut self, element: Element, span: Span) {
+        let tag = span.of(self.source);
+        let found = anchor(tag);
+        match self.state {
+            State::Heading { .. } if element == Element::Inline => {
+                let href = attribute(tag, "href").map(|href| href.into_owned());
+                self.link = href.or_else(|| self.link.take());
+                self.inside = self.inside.take().or(found);
+            }
+            State::Heading { .. } => self.inside = found,
+            _ => self.before = found.or(self.before.take()),
         }
     }
 
@@ -118,10 +217,17 @@ impl<'a> Page<'_, 'a> {
             let start = self.lead(first.map_or(end, |piece| piece.span.start));
             let extent = Span::new(start, end);
             match state {
-                State::Heading { level } => self.builder.heading(extent, &inline, level),
+                State::Heading { level } => {
+                    // The slug counts even where it is not used.
+                    let slug = self.slugs.as_mut().and_then(|slugs| slugs.next(&inline.visible(self.source)));
+                    let anchor = self.inside.take().or_else(|| self.before.take()).or(slug);
+                    self.builder.heading(extent, &inline, level, anchor);
+                    self.before = None;
+                }
                 _ => self.builder.text(extent, &inline, self.text_kind()),
             }
         }
+        self.inside = None;
         if let Some(tag) = closing
             && self.blank(Span::new(self.builder.covered(), tag.start))
             && self.builder.len() > self.first
@@ -134,6 +240,7 @@ impl<'a> Page<'_, 'a> {
         // What leads up to it has to be handed over before its own rewrites.
         let start = self.lead(span.start);
         self.rewrite_lead(start, span);
+        self.before = None;
         self.state = State::Whole { kind, element, start, depth: 1 };
     }
 
@@ -209,6 +316,17 @@ impl<'a> Page<'_, 'a> {
         if self.inline.end().is_none() && self.blank(span) {
             return;
         }
+        if matches!(self.state, State::Flow) && !self.blank(span) {
+            self.before = None;
+        }
+        // The sign behind a heading that links to it.
+        if let (State::Heading { .. }, Some(link)) = (self.state, &self.link)
+            && matches!(decoded(span.of(self.source)).trim(), "¶" | "#" | "§" | "🔗" | "\u{f0c1}")
+        {
+            let target = link.strip_prefix('#').filter(|target| !target.is_empty()).map(str::to_owned);
+            self.inside = self.inside.take().or(target);
+            return;
+        }
         let source = self.source;
         let inline = &mut self.inline;
         entities(source, span, &mut |span, shown| match shown {
@@ -252,35 +370,4 @@ impl<'a> Page<'_, 'a> {
     fn blank(&self, span: Span) -> bool {
         span.of(self.source).trim().is_empty()
     }
-}
-
-/// Cuts text at its character references: pieces that show as they are, and references with what they stand for.
-fn entities(source: &str, span: Span, sink: &mut dyn FnMut(Span, Option<String>)) {
-    let mut at = span.start;
-    let mut from = span.start;
-    while let Some(found) = memchr::memchr(b'&', &source.as_bytes()[from..span.end]) {
-        let start = from + found;
-        from = start + 1;
-        if let Some((len, shown)) = reference(&source[start..span.end]) {
-            if start > at {
-                sink(Span::new(at, start), None);
-            }
-            at = start + len;
-            from = at;
-            sink(Span::new(start, at), Some(shown));
-        }
-    }
-    if span.end > at {
-        sink(Span::new(at, span.end), None);
-    }
-}
-
-/// Text with its character references decoded.
-fn decoded(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    entities(text, Span::new(0, text.len()), &mut |span, shown| match shown {
-        None => out.push_str(span.of(text)),
-        Some(shown) => out.push_str(&shown),
-    });
-    out
 }

@@ -15,6 +15,14 @@ pub(super) enum Token<'a> {
     Hidden { name: &'a str, inner: Span, span: Span },
 }
 
+impl Token<'_> {
+    /// All of its bytes.
+    pub(super) fn span(&self) -> Span {
+        let (Token::Text(span) | Token::Tag { span, .. } | Token::Hidden { span, .. }) = *self;
+        span
+    }
+}
+
 /// Elements whose content is not markup, or not text that a page shows.
 const RAW: &[&str] = &["script", "style", "title", "textarea", "template", "iframe", "noembed", "noframes", "xmp"];
 
@@ -129,8 +137,7 @@ impl<'a> Iterator for Tokens<'a> {
         }
         let start = self.at;
         if let Some(token) = self.source[start..].starts_with('<').then(|| self.markup(start)).flatten() {
-            let (Token::Tag { span, .. } | Token::Hidden { span, .. } | Token::Text(span)) = token;
-            self.at = span.end;
+            self.at = token.span().end;
             return Some(token);
         }
         // A `<` that begins no markup is text.
@@ -183,9 +190,8 @@ mod tests {
             let span = Span::new(0, source.len());
             let mut at = 0;
             for token in Tokens::new(&source, span) {
-                let (Token::Text(span) | Token::Tag { span, .. } | Token::Hidden { span, .. }) = token;
-                assert_eq!(span.start, at);
-                at = span.end;
+                assert_eq!(token.span().start, at);
+                at = token.span().end;
             }
             assert_eq!(at, source.len());
         }

@@ -4,11 +4,13 @@ use pericope_api::{Kind, Span};
 use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd};
 
 use super::super::html;
+use super::slugs::Slugs;
 use crate::builder::Builder;
 use crate::inline::Inline;
 
-/// Reads the Markdown from byte `base` of the builder's source to its end.
-pub(super) fn read(builder: &mut Builder<'_>, base: usize) {
+/// Reads the Markdown from byte `base` of the builder's source to its end. `text` is the source, with blanks for the bytes
+/// of `masks` (in order), which are markup that the parser is not to see.
+pub(super) fn read(builder: &mut Builder<'_>, text: &str, base: usize, masks: &[Span]) {
     let source = builder.source;
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_FOOTNOTES
@@ -16,8 +18,20 @@ pub(super) fn read(builder: &mut Builder<'_>, base: usize) {
         | Options::ENABLE_TASKLISTS
         | Options::ENABLE_HEADING_ATTRIBUTES
         | Options::ENABLE_GFM;
-    let mut blocks = Blocks { source, builder, items: 0, quotes: 0, open: None, skip: None };
-    for (event, range) in Parser::new_ext(&source[base..], options).into_offset_iter() {
+    let mut blocks = Blocks {
+        source,
+        builder,
+        text,
+        masks,
+        items: 0,
+        quotes: 0,
+        images: 0,
+        open: None,
+        skip: None,
+        slugs: Slugs::default(),
+        before: None,
+    };
+    for (event, range) in Parser::new_ext(&text[base..], options).into_offset_iter() {
         blocks.event(event, Span::new(base + range.start, base + range.end));
     }
     blocks.close();
@@ -27,23 +41,41 @@ pub(super) fn read(builder: &mut Builder<'_>, base: usize) {
 struct Open<'a> {
     /// What the parser says of its range; grows with what is found in it.
     extent: Span,
-    heading: Option<u8>,
+    heading: Option<Heading>,
     inline: Inline<'a>,
+    /// The id of a tag in it.
+    anchor: Option<String>,
 }
 
-struct Blocks<'b, 'a> {
-    source: &'a str,
-    builder: &'b mut Builder<'a>,
+struct Heading {
+    level: u8,
+    /// The id that is written behind it: `# Use {#use}`.
+    id: Option<String>,
+    /// Its text as far as it counts for the slug: that of images does not.
+    text: String,
+}
+
+struct Blocks<'b, 's, 'a> {
+    source: &'s str,
+    builder: &'b mut Builder<'s>,
+    /// What the parser reads.
+    text: &'a str,
+    masks: &'b [Span],
     /// List items around the current place.
     items: usize,
     /// Block quotes around the current place.
     quotes: usize,
+    /// Images around the current place.
+    images: usize,
     open: Option<Open<'a>>,
     /// Events are passed over until this end: the block has been dealt with as a whole.
     skip: Option<TagEnd>,
+    slugs: Slugs,
+    /// The id of a tag since the last text: the heading that follows can be linked to by it.
+    before: Option<String>,
 }
 
-impl<'a> Blocks<'_, 'a> {
+impl<'a> Blocks<'_, '_, 'a> {
     fn event(&mut self, event: Event<'a>, span: Span) {
         if let Some(end) = &self.skip {
             if matches!(&event, Event::End(found) if found == end) {
@@ -60,11 +92,11 @@ impl<'a> Blocks<'_, 'a> {
                 self.builder.hidden(Span::new(start, span.end));
             }
             Event::Text(text) => {
-                let source = self.source;
-                let inline = self.inline(span);
-                if span.of(source) == &*text { inline.plain(source, span) } else { inline.shown(span, cow(text)) }
+                self.slug_text(&text);
+                if span.of(self.text) == &*text { self.plain(span) } else { self.inline(span).shown(span, cow(text)) }
             }
             Event::Code(text) => {
+                self.slug_text(&text);
                 let inner = code_span(span, span.of(self.source), &text);
                 let inline = self.inline(span);
                 match inner {
@@ -74,17 +106,20 @@ impl<'a> Blocks<'_, 'a> {
                 inline.close(span.end);
             }
             Event::SoftBreak | Event::HardBreak => {
-                let source = self.source;
+                self.slug_text(" ");
+                let source = self.text;
                 let inline = self.inline(span);
                 if span.of(source).trim().is_empty() { inline.plain(source, span) } else { inline.shown(span, "\n") }
             }
             Event::InlineHtml(tag) => {
+                let anchor = html::anchor(&tag);
                 let line_break = tag.get(..3).is_some_and(|name| name.eq_ignore_ascii_case("<br"));
-                let inline = self.inline(span);
+                let open = self.opened(span);
+                open.anchor = open.anchor.take().or(anchor);
                 if line_break {
-                    inline.shown(span, "\n");
+                    open.inline.shown(span, "\n");
                 } else if tag.starts_with("</") {
-                    inline.close(span.end);
+                    open.inline.close(span.end);
                 }
             }
             // A reference to a footnote closes the words before it.
@@ -100,14 +135,18 @@ impl<'a> Blocks<'_, 'a> {
     fn start(&mut self, tag: &Tag<'a>, span: Span) {
         match tag {
             Tag::Paragraph => self.begin(span, None),
-            Tag::Heading { level, .. } => self.begin(span, Some(*level as u8)),
+            Tag::Heading { level, id, .. } => {
+                let id = id.as_ref().map(|id| id.to_string());
+                self.begin(span, Some(Heading { level: *level as u8, id, text: String::new() }));
+            }
             Tag::CodeBlock(_) => self.whole(span, Kind::Code, TagEnd::CodeBlock),
             Tag::Table(_) => self.whole(span, Kind::Table, TagEnd::Table),
             Tag::HtmlBlock => {
                 self.close();
                 self.lead(span.start);
                 let kind = self.kind();
-                html::fragment(self.builder, span, kind);
+                let before = self.before.take();
+                self.before = html::fragment(self.builder, span, kind, &mut self.slugs, before);
                 self.skip = Some(TagEnd::HtmlBlock);
             }
             Tag::Item => {
@@ -119,6 +158,7 @@ impl<'a> Blocks<'_, 'a> {
                 self.quotes += 1;
             }
             tag if is_inline(tag) => {
+                self.images += usize::from(matches!(tag, Tag::Image { .. }));
                 self.inline(span);
             }
             _ => self.close(),
@@ -135,40 +175,83 @@ impl<'a> Blocks<'_, 'a> {
                 self.close();
                 self.quotes = self.quotes.saturating_sub(1);
             }
+            TagEnd::Image => {
+                self.images = self.images.saturating_sub(1);
+                self.inline(span).close(span.end);
+            }
             TagEnd::Emphasis
             | TagEnd::Strong
             | TagEnd::Strikethrough
             | TagEnd::Superscript
             | TagEnd::Subscript
-            | TagEnd::Link
-            | TagEnd::Image => self.inline(span).close(span.end),
+            | TagEnd::Link => self.inline(span).close(span.end),
             _ => self.close(),
         }
     }
 
     /// A block of text begins.
-    fn begin(&mut self, extent: Span, heading: Option<u8>) {
+    fn begin(&mut self, extent: Span, heading: Option<Heading>) {
         self.close();
-        self.open = Some(Open { extent, heading, inline: Inline::default() });
+        self.open = Some(Open { extent, heading, inline: Inline::default(), anchor: None });
     }
 
     /// The text of the open block, which reaches at least to the end of `span`; opens one where there is none (items of
     /// a tight list have no paragraph).
     fn inline(&mut self, span: Span) -> &mut Inline<'a> {
-        let open = self.open.get_or_insert_with(|| Open { extent: span, heading: None, inline: Inline::default() });
+        &mut self.opened(span).inline
+    }
+
+    fn opened(&mut self, span: Span) -> &mut Open<'a> {
+        let new = || Open { extent: span, heading: None, inline: Inline::default(), anchor: None };
+        let open = self.open.get_or_insert_with(new);
         open.extent.end = open.extent.end.max(span.end);
-        &mut open.inline
+        open
+    }
+
+    /// Text that shows as it is, less what is masked in it.
+    fn plain(&mut self, span: Span) {
+        let (source, masks) = (self.source, self.masks);
+        let inline = self.inline(span);
+        let first = masks.partition_point(|mask| mask.end <= span.start);
+        let mut at = span.start;
+        for mask in masks[first..].iter().take_while(|mask| mask.start < span.end) {
+            inline.plain(source, Span::new(at, mask.start.max(at)));
+            at = mask.end.min(span.end);
+        }
+        inline.plain(source, Span::new(at, span.end));
+    }
+
+    fn slug_text(&mut self, text: &str) {
+        if let (0, Some(Open { heading: Some(heading), .. })) = (self.images, &mut self.open) {
+            heading.text.push_str(text);
+        }
     }
 
     /// Hands the open block over.
     fn close(&mut self) {
-        let Some(Open { extent, heading, inline }) = self.open.take() else { return };
+        let Some(Open { extent, heading, inline, anchor }) = self.open.take() else { return };
         let end = extent.end;
         let extent = Span::new(self.lead(extent.start), end);
         let kind = self.kind();
+        let before = self.before.take();
+        let anchor = match &heading {
+            // An id that is written out takes the place of the slug; a tag with an id stands beside it.
+            Some(Heading { id: Some(id), .. }) => Some(id.clone()),
+            Some(Heading { text, .. }) => {
+                let slug = self.slugs.next(text);
+                anchor.or(before).or(slug)
+            }
+            None if inline.is_blank(self.source) => {
+                self.before = anchor.or(before);
+                None
+            }
+            None => None,
+        };
         match heading {
             // A heading in a quotation or a list item is no heading of the document.
-            Some(level) if self.items == 0 && self.quotes == 0 => self.builder.heading(extent, &inline, level),
+            Some(Heading { level, .. }) if self.items == 0 && self.quotes == 0 => {
+                self.builder.heading(extent, &inline, level, anchor);
+            }
             _ if is_statement(extent.trimmed(self.source).of(self.source)) => self.builder.hidden(extent),
             _ => self.builder.text(extent, &inline, kind),
         }
@@ -177,6 +260,7 @@ impl<'a> Blocks<'_, 'a> {
     /// A block that is never cut.
     fn whole(&mut self, span: Span, kind: Kind, end: TagEnd) {
         self.close();
+        self.before = None;
         let start = self.lead(span.start);
         let body = Span::new(span.start.max(start), span.end);
         self.builder.whole(start, body, kind);

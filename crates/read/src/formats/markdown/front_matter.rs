@@ -5,15 +5,15 @@
 
 /// Front matter at the start of a text.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct FrontMatter {
+pub(in crate::formats) struct FrontMatter {
     /// Length in bytes, both fences included.
-    pub(super) len: usize,
+    pub(in crate::formats) len: usize,
     /// The value of `title`.
-    pub(super) title: Option<String>,
+    pub(in crate::formats) title: Option<String>,
 }
 
 /// The front matter that `text` begins with; `None` where there is none or its end is missing.
-pub(super) fn front_matter(text: &str) -> Option<FrontMatter> {
+pub(in crate::formats) fn front_matter(text: &str) -> Option<FrontMatter> {
     let mut lines = text.split_inclusive('\n');
     let first = lines.next()?;
     let fence = first.trim_end();

@@ -1,0 +1,206 @@
+//! From bytes to text: UTF-8 as it is, UTF-16 by its mark, anything else by what the page says or by what it looks like.
+
+use std::path::Path;
+
+use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
+
+use crate::ReadError;
+
+/// Text and the encoding that it was in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decoded {
+    /// The text; a byte order mark of UTF-8 is still in it, that of any other encoding is not.
+    pub text: String,
+    /// Name of the encoding in the Encoding Standard; `None` for UTF-8.
+    pub encoding: Option<String>,
+}
+
+/// The text of a file, where `declared` is the encoding that it says it has.
+///
+/// Bytes that are UTF-8 are taken for that. UTF-16 is known by its byte order mark. What is left is decoded from the
+/// declared encoding where it fits, else from the one that `chardetng` takes it for, and has to look like text then.
+///
+/// # Errors
+/// [`ReadError::Binary`] for what is no text, [`ReadError::InvalidUtf8`] for UTF-8 that is broken in places and for
+/// bytes that are no plausible text in any encoding.
+pub(crate) fn decode(
+    path: &Path,
+    bytes: Vec<u8>,
+    declared: Option<&'static Encoding>,
+) -> Result<Decoded, ReadError> {
+    let is_binary = |what: &str| ReadError::Binary { path: path.to_owned(), what: what.to_owned() };
+    for (mark, encoding) in [([0xff, 0xfe], UTF_16LE), ([0xfe, 0xff], UTF_16BE)] {
+        if let Some(rest) = bytes.strip_prefix(&mark) {
+            let text = encoding.decode_without_bom_handling_and_without_replacement(rest);
+            return match text.filter(|text| !text.contains('\0')) {
+                Some(text) => Ok(named(text.into_owned(), encoding)),
+                None => Err(is_binary("broken UTF-16, or binary data")),
+            };
+        }
+    }
+    if let Some(what) = binary(&bytes) {
+        return Err(ReadError::Binary { path: path.to_owned(), what });
+    }
+    // The one legacy encoding whose bytes are all ASCII.
+    let escaped = declared.filter(|encoding| encoding.name() == "ISO-2022-JP" && bytes.contains(&0x1b));
+    let (bytes, error) = match String::from_utf8(bytes) {
+        Ok(text) if escaped.is_none() => return Ok(Decoded { text, encoding: None }),
+        Ok(text) => (text.into_bytes(), 0),
+        Err(e) => {
+            let offset = e.utf8_error().valid_up_to();
+            (e.into_bytes(), offset)
+        }
+    };
+    let invalid = || ReadError::InvalidUtf8 { path: path.to_owned(), offset: error };
+    if escaped.is_none() && is_broken_utf8(&bytes) {
+        return Err(invalid());
+    }
+    let declared = declared.filter(|&encoding| encoding != UTF_8);
+    let guesses = [declared, Some(guess(&bytes))];
+    let fits = |encoding: &'static Encoding| {
+        let text = encoding.decode_without_bom_handling_and_without_replacement(&bytes)?;
+        is_plausible(&text).then(|| named(text.into_owned(), encoding))
+    };
+    guesses.into_iter().flatten().find_map(fits).ok_or_else(invalid)
+}
+
+fn named(text: String, encoding: &'static Encoding) -> Decoded {
+    Decoded { text, encoding: Some(encoding.name().to_owned()) }
+}
+
+fn guess(bytes: &[u8]) -> &'static Encoding {
+    let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
+    detector.feed(bytes, true);
+    detector.guess(None, Utf8Detection::Deny)
+}
+
+/// True where most of what is not ASCII is UTF-8: decoding all of it from another encoding would spoil the good part.
+fn is_broken_utf8(bytes: &[u8]) -> bool {
+    let (mut good, mut bad) = (0usize, 0usize);
+    for chunk in bytes.utf8_chunks() {
+        good += chunk.valid().chars().filter(|c| !c.is_ascii()).count();
+        bad += usize::from(!chunk.invalid().is_empty());
+    }
+    good > 0 && good >= bad
+}
+
+/// True where text has next to no control characters, and its other characters beyond ASCII are mostly letters.
+fn is_plausible(text: &str) -> bool {
+    let (mut all, mut controls, mut foreign, mut odd) = (0usize, 0usize, 0usize, 0usize);
+    for c in text.chars() {
+        all += 1;
+        if c.is_control() {
+            controls += usize::from(!matches!(c, '\t' | '\n' | '\r' | '\u{c}' | '\u{85}'));
+        } else if !c.is_ascii() {
+            foreign += 1;
+            // Quotation marks, dashes, signs of money and the like are at home in text.
+            let known = c.is_alphanumeric() || c.is_whitespace() || is_common_sign(c);
+            odd += usize::from(!known);
+        }
+    }
+    controls * 200 <= all && (odd <= 3 || odd * 2 <= foreign)
+}
+
+fn is_common_sign(c: char) -> bool {
+    matches!(c, '\u{2010}'..='\u{2044}' | '\u{3000}'..='\u{303f}' | '\u{ff00}'..='\u{ffef}')
+        || unicode_normalization::char::is_combining_mark(c)
+        || "¡¢£¥§©«®°±·»¿€™№×÷".contains(c)
+}
+
+/// What these bytes are where they are no text; `None` where they may be.
+fn binary(bytes: &[u8]) -> Option<String> {
+    const SIGNATURES: &[(&[u8], &str)] = &[
+        (b"%PDF-", "a PDF document"),
+        (b"\x89PNG\r\n", "a PNG image"),
+        (b"\xff\xd8\xff", "a JPEG image"),
+        (b"GIF8", "a GIF image"),
+        (b"PK\x03\x04", "a ZIP archive (or an office document)"),
+        (b"\x1f\x8b", "gzip data"),
+        (b"\x7fELF", "a program"),
+    ];
+    if let Some((_, what)) = SIGNATURES.iter().find(|(signature, _)| bytes.starts_with(signature)) {
+        return Some((*what).to_owned());
+    }
+    memchr::memchr(0, bytes).map(|at| format!("binary data (byte {at} is zero)"))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use std::path::Path;
+
+    use encoding_rs::{EUC_JP, GBK, ISO_2022_JP, KOI8_R, SHIFT_JIS, WINDOWS_1251, WINDOWS_1252};
+
+    use super::decode;
+    use crate::ReadError;
+
+    fn read(bytes: &[u8]) -> Result<(String, Option<String>), ReadError> {
+        decode(Path::new("f"), bytes.to_vec(), None).map(|decoded| (decoded.text, decoded.encoding))
+    }
+
+    #[test]
+    fn utf8_and_utf16_are_known_for_certain() {
+        assert_eq!(read("Größe".as_bytes()).unwrap(), ("Größe".into(), None));
+        assert_eq!(read("\u{feff}x".as_bytes()).unwrap(), ("\u{feff}x".into(), None));
+        let wide: Vec<u16> = "Größe 🚰".encode_utf16().collect();
+        let little: Vec<u8> = [0xff, 0xfe].into_iter().chain(wide.iter().flat_map(|c| c.to_le_bytes())).collect();
+        let big: Vec<u8> = [0xfe, 0xff].into_iter().chain(wide.iter().flat_map(|c| c.to_be_bytes())).collect();
+        assert_eq!(read(&little).unwrap(), ("Größe 🚰".into(), Some("UTF-16LE".into())));
+        assert_eq!(read(&big).unwrap(), ("Größe 🚰".into(), Some("UTF-16BE".into())));
+        assert!(matches!(read(b"\xff\xfe\x00\xd8x\x00"), Err(ReadError::Binary { .. })));
+    }
+
+    #[test]
+    fn older_encodings_are_recognised() {
+        let russian = "Насос качает воду из колодца в бак, пока бак не наполнится до краёв.";
+        let japanese = "ポンプは井戸から水をくみ上げ、タンクがいっぱいになるまで動き続けます。";
+        let chinese = "水泵把井水抽到水箱里，直到水箱装满为止。请先阅读本手册。";
+        let german = "Die Pumpe fördert Wasser aus dem Brunnen, bis der Behälter überläuft – „schön“ ist das nicht.";
+        for (text, encoding) in [
+            (russian, WINDOWS_1251),
+            (russian, KOI8_R),
+            (japanese, SHIFT_JIS),
+            (japanese, EUC_JP),
+            (chinese, GBK),
+            (german, WINDOWS_1252),
+            ("caf\u{e9} au lait", WINDOWS_1252),
+        ] {
+            let (bytes, _, replaced) = encoding.encode(text);
+            assert!(!replaced, "{}", encoding.name());
+            let (found, name) = read(&bytes).unwrap();
+            assert_eq!(found, text, "{name:?}");
+            // KOI8-R and KOI8-U differ in letters that are not in the text.
+            if encoding != KOI8_R {
+                assert_eq!(name.as_deref(), Some(encoding.name()));
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_page_says_of_itself_counts_where_it_fits() {
+        let (bytes, _, _) = ISO_2022_JP.encode("水のポンプ");
+        let decoded = decode(Path::new("f"), bytes.to_vec(), Some(ISO_2022_JP)).unwrap();
+        assert_eq!((decoded.text.as_str(), decoded.encoding.as_deref()), ("水のポンプ", Some("ISO-2022-JP")));
+        let (bytes, _, _) = WINDOWS_1251.encode("Насос");
+        assert_eq!(decode(Path::new("f"), bytes.to_vec(), Some(WINDOWS_1251)).unwrap().text, "Насос");
+        // A page that claims another encoding but is UTF-8 is taken for UTF-8.
+        assert_eq!(decode(Path::new("f"), "Größe".into(), Some(WINDOWS_1252)).unwrap().encoding, None);
+    }
+
+    #[test]
+    fn broken_and_implausible_bytes_are_errors() {
+        let mut broken = "Größe, Länge und Höhe".as_bytes().to_vec();
+        broken.truncate(broken.len() - 2);
+        let cut = broken.len();
+        broken.extend(b"\xc3 und Breite");
+        assert!(matches!(read(&broken), Err(ReadError::InvalidUtf8 { offset, .. }) if offset == cut));
+        assert!(matches!(read(b"\x01\x02\xfe\x80\x03\x04\x9c"), Err(ReadError::InvalidUtf8 { offset: 2, .. })));
+        assert!(matches!(read(b"ab\0c"), Err(ReadError::Binary { .. })));
+        assert!(matches!(read(b"\x89PNG\r\n\x1a\n"), Err(ReadError::Binary { .. })));
+        // Noise without zeros and without the signature of anything.
+        let noise: Vec<u8> = (1..4_000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8 | 1).collect();
+        assert!(matches!(read(&noise), Err(ReadError::InvalidUtf8 { .. })));
+    }
+}

@@ -1,0 +1,330 @@
+//! Inline markup: formatting marks, macros, references, attributes.
+
+use std::collections::HashMap;
+
+use pericope_api::Span;
+
+use super::macros::{self, Shows};
+use crate::inline::Inline;
+
+/// Parses the text under `span` and adds its pieces to `out`.
+pub(super) fn parse<'s>(source: &'s str, span: Span, attributes: &HashMap<String, String>, out: &mut Inline<'s>) {
+    let mut scan = Scan {
+        source,
+        bytes: source.as_bytes(),
+        start: span.start,
+        end: span.end,
+        text: span.start,
+        closers: Vec::new(),
+        absent: Vec::new(),
+        attributes,
+        out,
+    };
+    scan.run();
+}
+
+/// Longest name of an attribute, and longest thing between double brackets.
+const LONGEST: usize = 200;
+
+struct Scan<'o, 's> {
+    source: &'s str,
+    bytes: &'s [u8],
+    start: usize,
+    end: usize,
+    /// Where the text begins that has not been handed over.
+    text: usize,
+    /// Marks that close what is open: where they are, and how long.
+    closers: Vec<Span>,
+    /// Marks that no longer come: none are looked for again, so that time stays linear.
+    absent: Vec<&'static str>,
+    attributes: &'o HashMap<String, String>,
+    out: &'o mut Inline<'s>,
+}
+
+impl Scan<'_, '_> {
+    fn run(&mut self) {
+        let mut at = self.start;
+        while at < self.end {
+            if let Some(i) = self.closers.iter().position(|closer| closer.start == at) {
+                let closer = self.closers.swap_remove(i);
+                self.flush(at);
+                at = self.close(closer.end);
+                continue;
+            }
+            let found = match self.bytes[at] {
+                b'\\' => self.escape(at),
+                b'*' => self.formatted(at, "**", "*"),
+                b'_' => self.formatted(at, "__", "_"),
+                b'#' => self.formatted(at, "##", "#"),
+                b'^' => self.short(at, "^"),
+                b'~' => self.short(at, "~"),
+                b'`' => self.verbatim(at, &["``", "`"]),
+                b'+' if self.is_break(at) => {
+                    self.flush(at);
+                    self.text = at + 1;
+                    Some(at + 1)
+                }
+                b'+' => self.verbatim(at, &["+++", "++", "+"]),
+                b'<' if self.follows(at, "<<") => self.reference(at),
+                b'[' => self.bracket(at),
+                b'(' if self.follows(at, "((") => self.index_term(at),
+                b'{' => self.attribute(at),
+                b if b.is_ascii_lowercase() && !self.before(at).is_some_and(char::is_alphanumeric) => self.macro_(at),
+                _ => None,
+            };
+            at = found.unwrap_or_else(|| at + self.source[at..].chars().next().map_or(1, char::len_utf8));
+        }
+        self.flush(self.end);
+    }
+
+    fn follows(&self, at: usize, text: &str) -> bool {
+        self.source[at..self.end].starts_with(text)
+    }
+
+    fn before(&self, at: usize) -> Option<char> {
+        self.source[self.start..at].chars().next_back()
+    }
+
+    fn after(&self, at: usize) -> Option<char> {
+        self.source.get(at..self.end)?.chars().next()
+    }
+
+    fn flush(&mut self, to: usize) {
+        if to > self.text {
+            self.out.plain(self.source, Span::new(self.text, to));
+            self.text = to;
+        }
+    }
+
+    fn close(&mut self, end: usize) -> usize {
+        self.out.close(end);
+        self.text = end;
+        end
+    }
+
+    /// A backslash before markup goes, and what follows is text.
+    fn escape(&mut self, at: usize) -> Option<usize> {
+        let next = self.after(at + 1).filter(|c| "*_`#^~+<[({\\".contains(*c))?;
+        self.flush(at);
+        self.text = at + 1;
+        Some(at + 1 + next.len_utf8())
+    }
+
+    /// ` +` at the end of a line breaks it.
+    fn is_break(&self, at: usize) -> bool {
+        self.before(at).is_some_and(char::is_whitespace) && self.after(at + 1).is_none_or(|c| c == '\n' || c == '\r')
+    }
+
+    /// Marks that may stand within words where they are doubled: what is between them is parsed in turn.
+    fn formatted(&mut self, at: usize, double: &'static str, single: &'static str) -> Option<usize> {
+        let (mark, closer) = if self.follows(at, double)
+            && let Some(closer) = self.find(at + 2, double, false)
+        {
+            (double, closer)
+        } else if self.begins_word(at, 1) {
+            (single, self.find(at + 1, single, true)?)
+        } else {
+            return None;
+        };
+        self.flush(at);
+        self.text = at + mark.len();
+        self.closers.push(Span::new(closer, closer + mark.len()));
+        Some(at + mark.len())
+    }
+
+    /// Marks for raised and lowered text, which holds no blanks.
+    fn short(&mut self, at: usize, mark: &'static str) -> Option<usize> {
+        let rest = self.source.get(at + 1..self.end)?;
+        let len = rest.find(|c: char| c.is_whitespace() || mark.starts_with(c))?;
+        if len == 0 || !rest[len..].starts_with(mark) {
+            return None;
+        }
+        self.flush(at);
+        self.text = at + 1;
+        self.closers.push(Span::new(at + 1 + len, at + 2 + len));
+        Some(at + 1)
+    }
+
+    /// Marks around code and text that is taken as it is, the longest first.
+    fn verbatim(&mut self, at: usize, marks: &[&'static str]) -> Option<usize> {
+        for &mark in marks {
+            if !self.follows(at, mark) || (mark.len() == 1 && !self.begins_word(at, 1)) {
+                continue;
+            }
+            let Some(closer) = self.find(at + mark.len(), mark, mark.len() == 1) else { continue };
+            self.flush(at);
+            let mut inner = Span::new(at + mark.len(), closer);
+            if mark.starts_with('`') {
+                // `+taken as it is+`
+                let text = inner.of(self.source);
+                if text.len() > 2 && text.starts_with('+') && text.ends_with('+') {
+                    inner = Span::new(inner.start + 1, inner.end - 1);
+                }
+                self.out.code(inner);
+            } else {
+                self.out.plain(self.source, inner);
+            }
+            return Some(self.close(closer + mark.len()));
+        }
+        None
+    }
+
+    /// True where a single mark may open: before text, and not within a word.
+    fn begins_word(&self, at: usize, len: usize) -> bool {
+        let inside = self.before(at).is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '}' | '\\'));
+        !inside && self.after(at + len).is_some_and(|c| !c.is_whitespace())
+    }
+
+    /// The next `mark` from byte `from` on that can close; with `word`, one that ends a word.
+    fn find(&mut self, from: usize, mark: &'static str, word: bool) -> Option<usize> {
+        if self.absent.contains(&mark) {
+            return None;
+        }
+        let mut at = from + self.after(from)?.len_utf8();
+        while let Some(found) = self.source.get(at..self.end).and_then(|rest| rest.find(mark)) {
+            let pos = at + found;
+            let blank = self.before(pos).is_none_or(char::is_whitespace);
+            let within = self.after(pos + mark.len()).is_some_and(|c| c.is_alphanumeric() || c == '_');
+            if !word || !(blank || within) {
+                return Some(pos);
+            }
+            at = pos + mark.len();
+        }
+        self.absent.push(mark);
+        None
+    }
+
+    /// `<<id,text>>`.
+    fn reference(&mut self, at: usize) -> Option<usize> {
+        let inner = self.enclosed(at + 2, ">>")?;
+        let text = inner.of(self.source);
+        let start = text.find(',').map_or(inner.start, |comma| inner.start + comma + 1);
+        let shown = Span::new(start, inner.end);
+        self.flush(at);
+        self.out.plain(self.source, shown.trimmed(self.source));
+        Some(self.close(inner.end + 2))
+    }
+
+    /// An anchor, or the role of what follows.
+    fn bracket(&mut self, at: usize) -> Option<usize> {
+        if self.follows(at, "[[") {
+            let inner = self.enclosed(at + 2, "]]")?;
+            self.flush(at);
+            return Some(self.close(inner.end + 2));
+        }
+        let inner = self.enclosed(at + 1, "]")?;
+        let role = inner.of(self.source);
+        let formatted = self.after(inner.end + 1).is_some_and(|c| "#*_`".contains(c));
+        if !formatted || !role.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '.' | '#')) {
+            return None;
+        }
+        self.flush(at);
+        self.text = inner.end + 1;
+        Some(inner.end + 1)
+    }
+
+    /// `((term))` is seen, `(((term)))` is not.
+    fn index_term(&mut self, at: usize) -> Option<usize> {
+        if self.follows(at, "(((") {
+            let inner = self.enclosed(at + 3, ")))")?;
+            self.flush(at);
+            return Some(self.close(inner.end + 3));
+        }
+        let inner = self.enclosed(at + 2, "))")?;
+        self.flush(at);
+        self.out.plain(self.source, inner);
+        Some(self.close(inner.end + 2))
+    }
+
+    /// From byte `from` to `end`, on one line and not long.
+    fn enclosed(&self, from: usize, end: &str) -> Option<Span> {
+        let stop = self.source.floor_char_boundary(self.end.min(from + LONGEST));
+        let rest = self.source.get(from..stop)?;
+        let len = rest.find(end)?;
+        (len > 0 && !rest[..len].contains('\n')).then(|| Span::new(from, from + len))
+    }
+
+    /// `{name}`: its value, where the document sets it.
+    fn attribute(&mut self, at: usize) -> Option<usize> {
+        let inner = self.enclosed(at + 1, "}")?;
+        let name = inner.of(self.source).to_lowercase();
+        let value = match name.as_str() {
+            "empty" | "blank" | "zwsp" | "wj" => "",
+            "sp" | "nbsp" => " ",
+            "amp" => "&",
+            "lt" => "<",
+            "gt" => ">",
+            "plus" => "+",
+            "asterisk" => "*",
+            "backtick" => "`",
+            "caret" => "^",
+            "tilde" => "~",
+            "startsb" => "[",
+            "endsb" => "]",
+            "vbar" => "|",
+            "two-colons" => "::",
+            "cpp" => "C++",
+            "apos" => "'",
+            "quot" => "\"",
+            name => self.attributes.get(name)?,
+        };
+        self.flush(at);
+        self.out.shown(Span::new(at, inner.end + 1), value.to_owned());
+        Some(self.close(inner.end + 1))
+    }
+
+    fn macro_(&mut self, at: usize) -> Option<usize> {
+        let found = macros::find(self.source, at, self.end)?;
+        self.flush(at);
+        let inner = found.inner.unwrap_or(Span::new(found.end, found.end));
+        match found.shows {
+            Shows::Link => {
+                let text = macros::link_text(self.source, inner);
+                if text.is_empty() {
+                    let target = found.target.of(self.source);
+                    let skip = usize::from(target.starts_with('#'));
+                    self.out.code(Span::new(found.target.start + skip, found.target.end));
+                } else {
+                    self.nested(text);
+                }
+            }
+            Shows::Alternative => self.out.plain(self.source, macros::first_value(self.source, inner)),
+            Shows::Note if !inner.is_empty() => {
+                self.out.shown(Span::new(at, inner.start), " (");
+                self.nested(inner);
+                self.out.shown(Span::new(inner.end, inner.end + 1), ")");
+            }
+            Shows::Inner => self.out.plain(self.source, inner),
+            Shows::Menu => {
+                self.out.plain(self.source, found.target);
+                if !inner.is_empty() {
+                    self.out.shown(Span::new(found.target.end, inner.start), " > ");
+                    self.out.plain(self.source, inner);
+                }
+            }
+            Shows::Code => self.out.code(inner),
+            Shows::Nothing | Shows::Note => {}
+        }
+        Some(self.close(found.end))
+    }
+
+    /// Text in the brackets of a macro: its marks go as well. Macros in it are text.
+    fn nested(&mut self, span: Span) {
+        let text = span.of(self.source);
+        if !text.contains(['*', '_', '`', '#', '\\', '+']) {
+            return self.out.plain(self.source, span);
+        }
+        let mut inner = Scan {
+            source: self.source,
+            bytes: self.bytes,
+            start: span.start,
+            end: span.end,
+            text: span.start,
+            closers: Vec::new(),
+            absent: Vec::new(),
+            attributes: self.attributes,
+            out: &mut *self.out,
+        };
+        inner.run();
+    }
+}

@@ -1,0 +1,143 @@
+#![allow(clippy::unwrap_used)]
+
+use pericope_api::{Document, Kind};
+
+use crate::{ReadOptions, read_text};
+
+fn read(source: &str) -> Document {
+    let document = read_text("d.adoc", "asciidoc", source, &ReadOptions::default()).unwrap();
+    assert_eq!(document.check(), Ok(()), "{source:?}");
+    document
+}
+
+/// Checks kind and visible text of each sentence.
+fn check(source: &str, rows: &[(Kind, &str)]) -> Document {
+    let document = read(source);
+    let seen: Vec<_> =
+        document.sentences.iter().map(|s| (s.kind, document.visible(s.span).trim().to_owned())).collect();
+    let expected: Vec<_> = rows.iter().map(|(kind, text)| (*kind, (*text).to_owned())).collect();
+    assert_eq!(seen, expected, "{source}");
+    document
+}
+
+#[test]
+fn titles_and_ids() {
+    let source = "= Pumps\nJane Doe <jane@example.org>\nv1.0\n:product: The Pump\n\nIntro.\n\n== Use *it*\n\nMore.\n\n\
+        [[deep-end]]\n=== Deep\n\n[#third]\n== {product}\n\n== Use it\n\n== Last [[end]]\n\nSetext\n------\n\nEnd.\n";
+    let document = check(
+        source,
+        &[
+            (Kind::Heading(1), "Pumps"),
+            (Kind::Markup, ""),
+            (Kind::Markup, ""),
+            (Kind::Markup, ""),
+            (Kind::Prose, "Intro."),
+            (Kind::Heading(2), "Use it"),
+            (Kind::Prose, "More."),
+            (Kind::Heading(3), "Deep"),
+            (Kind::Heading(2), "The Pump"),
+            (Kind::Heading(2), "Use it"),
+            (Kind::Heading(2), "Last"),
+            (Kind::Heading(2), "Setext"),
+            (Kind::Prose, "End."),
+        ],
+    );
+    assert_eq!(document.title.as_deref(), Some("Pumps"));
+    assert_eq!(document.heading_path(7), ["Pumps", "Use it", "Deep"]);
+    let anchors: Vec<_> = document.anchors.iter().map(|a| a.as_deref().unwrap_or("-")).collect();
+    assert_eq!(anchors, ["-", "-", "_use_it", "deep-end", "third", "_use_it_2", "end", "_setext"]);
+}
+
+#[test]
+fn code_tables_and_other_blocks() {
+    let source = "Text. More.\n\n[source,sh]\n----\nls. Then.\n\n== no title\n----\n\n....\nas is\n....\n\n literal\n\n\
+        [source]\nint x;\n\n.A table\n[cols=\"1,2\"]\n|===\n|a |b\n\n|c. D |d\n|===\n\n////\nhidden\n////\n// hidden\n\n\
+        [NOTE]\n====\nInside. Yes.\n\n----\nc\n----\n====\n\n++++\n<b>x</b>\n++++\n\n```js\ny\n```\n\nEnd.\n";
+    check(
+        source,
+        &[
+            (Kind::Prose, "Text."),
+            (Kind::Prose, "More."),
+            (Kind::Code, "ls. Then.\n\n== no title"),
+            (Kind::Code, "as is"),
+            (Kind::Code, "literal"),
+            (Kind::Code, "int x;"),
+            (Kind::Prose, "A table"),
+            (Kind::Table, "|a |b\n\n|c. D |d"),
+            (Kind::Markup, ""),
+            (Kind::Markup, ""),
+            (Kind::Prose, "Inside."),
+            (Kind::Prose, "Yes."),
+            (Kind::Code, "c"),
+            (Kind::Markup, ""),
+            (Kind::Code, "y"),
+            (Kind::Prose, "End."),
+        ],
+    );
+}
+
+#[test]
+fn lists_and_what_is_attached_to_them() {
+    let source = "* One. Two\nsame.\n** nested\n+\nAttached.\n+\n----\ncode\n----\n\n. first\n. second\n\n\
+        CPU:: The brain.\nRAM::\n  The memory.\n\n<1> callout\n\nAfter.\n\nNOTE: Mind this.\n";
+    check(
+        source,
+        &[
+            (Kind::ListItem, "One."),
+            (Kind::ListItem, "Two\nsame."),
+            (Kind::ListItem, "nested"),
+            (Kind::ListItem, "Attached."),
+            (Kind::Code, "code"),
+            (Kind::ListItem, "first"),
+            (Kind::ListItem, "second"),
+            (Kind::ListItem, "CPU"),
+            (Kind::ListItem, "The brain."),
+            (Kind::ListItem, "RAM"),
+            (Kind::ListItem, "The memory."),
+            (Kind::ListItem, "callout"),
+            (Kind::Prose, "After."),
+            (Kind::Prose, "Mind this."),
+        ],
+    );
+}
+
+#[test]
+fn inline_markup_reads_as_text() {
+    let source = "*Note.* See link:a.html[the _docs_] or https://a.b/c_d_e[Site^] or https://x.y/z. Then <<id,here>> \
+        or <<other>>, `x. Y`, snake_case_name, **un**bound, [.role]#marked#, H~2~O, {product}, {unknown}, \
+        image:i.png[Alt], \\*not*. Press kbd:[Ctrl+C].[[here]] A note.footnote:[It is. So.] menu:File[Save] \
+        ((index)) (((hidden))) end +\nnew.\n";
+    let source = format!(":product: Pump 2\n\n{source}");
+    check(
+        &source,
+        &[
+            (Kind::Markup, ":product: Pump 2"),
+            (Kind::Prose, "Note."),
+            (Kind::Prose, "See the docs or Site or https://x.y/z."),
+            (
+                Kind::Prose,
+                "Then here or other, x. Y, snake_case_name, unbound, marked, H2O, Pump 2, {unknown}, Alt, *not*.",
+            ),
+            (Kind::Prose, "Press Ctrl+C."),
+            (Kind::Prose, "A note."),
+            (Kind::Prose, "(It is."),
+            (Kind::Prose, "So.)"),
+            (Kind::Prose, "File > Save index  end \nnew."),
+        ]
+        .map(|(kind, text)| if kind == Kind::Markup { (kind, "") } else { (kind, text) }),
+    );
+}
+
+#[test]
+fn strange_input_is_text() {
+    let lines = [
+        "", "=", "==", "= ", "----", "====", "|===", "+", "*", "* ", ".", ".x", "[", "[[", "[[a]]", "[source]", "::", "a::",
+        "image::", "image::[]", "ifdef::x[", "\\", "*a", "_", "`", "<<a", "{a", "////", "++++", "--", "```", "x\n=",
+    ];
+    for a in lines {
+        for b in lines {
+            read(&format!("{a}\n{b}"));
+            read(&format!("x\n{a}\n\n{b}\ny"));
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! What links to headings end with, where the page says nothing: the rule of GitHub.
+
+use std::collections::HashMap;
+
+use unicode_normalization::char::is_combining_mark;
+
+/// The slugs given so far in one document.
+///
+/// The rule is that of GitHub's html-pipeline (`TableOfContentsFilter`): the heading's text in small letters, all but
+/// letters, marks, numbers, connectors (`_`), spaces and hyphens taken out, each space made a hyphen. A slug that is
+/// taken gets `-1`, `-2`, and so on, with the first number that is free, as in the npm package github-slugger.
+#[derive(Debug, Default)]
+pub(in crate::formats) struct Slugs {
+    /// Slug, and the last number that was hung on it.
+    given: HashMap<String, usize>,
+}
+
+impl Slugs {
+    /// The slug of the next heading that reads `text`; `None` where nothing is left of it.
+    pub(in crate::formats) fn next(&mut self, text: &str) -> Option<String> {
+        let base = slug(text);
+        if base.is_empty() {
+            return None;
+        }
+        let Some(mut number) = self.given.get(&base).copied() else {
+            self.given.insert(base.clone(), 0);
+            return Some(base);
+        };
+        let free = loop {
+            number += 1;
+            let candidate = format!("{base}-{number}");
+            if !self.given.contains_key(&candidate) {
+                break candidate;
+            }
+        };
+        self.given.insert(base, number);
+        self.given.insert(free.clone(), 0);
+        Some(free)
+    }
+}
+
+fn slug(text: &str) -> String {
+    let lower = text.trim().to_lowercase();
+    lower.chars().filter(|&c| c == ' ' || c == '-' || is_word(c)).map(|c| if c == ' ' { '-' } else { c }).collect()
+}
+
+/// A letter, a mark, a number, or punctuation that connects (Unicode's category Pc).
+fn is_word(c: char) -> bool {
+    const CONNECTORS: &str = "_\u{203f}\u{2040}\u{2054}\u{fe33}\u{fe34}\u{fe4d}\u{fe4e}\u{fe4f}\u{ff3f}";
+    c.is_alphanumeric() || is_combining_mark(c) || CONNECTORS.contains(c)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Slugs, slug};
+
+    #[test]
+    fn slugs_follow_the_rule() {
+        for (text, expected) in [
+            ("Getting Started", "getting-started"),
+            ("What's new in 2.0?", "whats-new-in-20"),
+            ("`cargo test --all`", "cargo-test---all"),
+            ("snake_case & kebab-case", "snake_case--kebab-case"),
+            ("Größe Ähnlich", "größe-ähnlich"),
+            ("日本語 の 見出し", "日本語-の-見出し"),
+            ("Cafe\u{301}", "cafe\u{301}"),
+            ("🚀 Launch", "-launch"),
+            ("!?", ""),
+        ] {
+            assert_eq!(slug(text), expected);
+        }
+    }
+
+    #[test]
+    fn taken_slugs_are_numbered() {
+        let mut slugs = Slugs::default();
+        let given: Vec<_> = ["A", "A", "A-1", "A", "B", "b", "?"].iter().map(|text| slugs.next(text)).collect();
+        let expected = ["a", "a-1", "a-1-1", "a-2", "b", "b-1"].map(|slug| Some(slug.to_owned()));
+        assert_eq!(given[..6], expected);
+        assert_eq!(given[6], None);
+    }
+
+    #[test]
+    fn many_equal_headings_take_linear_time() {
+        let mut slugs = Slugs::default();
+        let start = std::time::Instant::now();
+        let last = (0..200_000).map(|_| slugs.next("Same")).last().flatten();
+        assert_eq!(last.as_deref(), Some("same-199999"));
+        assert!(start.elapsed().as_secs() < 20);
+    }
+}

@@ -1,0 +1,103 @@
+#![allow(clippy::unwrap_used)]
+
+use std::path::Path;
+
+use crate::{ReadError, ReadOptions, read_bytes, reader};
+
+/// A file of pages whose content is given, without compression.
+pub(super) fn file(pages: &[&str], extra: &str) -> Vec<u8> {
+    let kids: String = (0..pages.len()).map(|i| format!("{} 0 R ", 10 + 2 * i)).collect();
+    let mut objects = vec![
+        (1, "<</Type/Catalog/Pages 2 0 R>>".to_owned()),
+        (2, format!("<</Type/Pages/Kids[{kids}]/Count {}>>", pages.len())),
+        (3, "<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>".to_owned()),
+    ];
+    for (i, content) in pages.iter().enumerate() {
+        let resources = "<</Font<</F1 3 0 R>>/XObject<</X 4 0 R>>>>";
+        let page = format!(
+            "<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Resources{resources}/Contents {} 0 R>>",
+            11 + 2 * i
+        );
+        objects.push((10 + 2 * i, page));
+        objects.push((11 + 2 * i, format!("<</Length {}>>\nstream\n{content}\nendstream", content.len())));
+    }
+    let form = "<</Type/XObject/Subtype/Form/BBox[0 0 9 9]/Resources<</XObject<</X 4 0 R>>>>/Length 5>>";
+    objects.push((4, format!("{form}\nstream\n/X Do\nendstream")));
+    let mut bytes = b"%PDF-1.4\n".to_vec();
+    let mut offsets = Vec::new();
+    for (number, body) in &objects {
+        offsets.push((*number, bytes.len()));
+        bytes.extend(format!("{number} 0 obj\n{body}\nendobj\n").as_bytes());
+    }
+    let table = bytes.len();
+    bytes.extend(b"xref\n");
+    for (number, offset) in &offsets {
+        bytes.extend(format!("{number} 1\n{offset:010} 00000 n \n").as_bytes());
+    }
+    let trailer = format!("trailer\n<</Size 100/Root 1 0 R{extra}>>\nstartxref\n{table}\n%%EOF\n");
+    bytes.extend(trailer.as_bytes());
+    bytes
+}
+
+fn lines(texts: &[&str]) -> String {
+    let rows: String = texts.iter().map(|text| format!("({text}) Tj 0 -14 Td\n")).collect();
+    format!("BT /F1 12 Tf 72 770 Td\n{rows}ET")
+}
+
+fn decode(bytes: Vec<u8>) -> Result<String, ReadError> {
+    reader("pdf").unwrap().decode(Path::new("a.pdf"), bytes).map(|decoded| decoded.text)
+}
+
+#[test]
+fn pages_become_plain_text() {
+    let first = lines(&["A pump moves water from the well to the tank by pres-", "sure. It hums while it does that, all day long."]);
+    let second = lines(&["The second page."]);
+    let bytes = file(&[&first, &second], "");
+    let expected = "A pump moves water from the well to the tank by pressure. It hums while it does that, all day long.\
+        \n\n\u{c}\nThe second page.\n";
+    assert_eq!(decode(bytes.clone()).unwrap(), expected);
+    let mut documents = Vec::new();
+    read_bytes("a.pdf", "pdf", bytes, &ReadOptions::default(), &mut |document| documents.push(document.unwrap()));
+    assert_eq!(documents[0].check(), Ok(()));
+    let sentences: Vec<_> = (0..documents[0].len()).map(|i| documents[0].sentence(i)).collect();
+    assert_eq!(sentences.len(), 3);
+    assert_eq!(sentences[2], "The second page.");
+}
+
+#[test]
+fn bad_files_are_named_errors() {
+    assert!(matches!(decode(file(&["", ""], "")), Err(ReadError::NoText { .. })));
+    assert!(matches!(decode(b"%PDF-1.4\nnothing".to_vec()), Err(ReadError::Pdf { .. })));
+    assert!(matches!(decode(b"no pdf".to_vec()), Err(ReadError::Pdf { .. })));
+    assert!(matches!(decode(file(&[], "")), Err(ReadError::Pdf { .. })));
+    // Encrypted with a password that is not the empty one.
+    let owner = "00".repeat(32);
+    let encrypt = format!("/Encrypt<</Filter/Standard/V 1/R 2/O<{owner}>/U<{owner}>/P -4>>/ID[<00><00>]");
+    let locked = decode(file(&[&lines(&["x"])], &encrypt));
+    assert!(matches!(locked, Err(ReadError::Encrypted { .. })), "{locked:?}");
+}
+
+#[test]
+fn a_page_that_fails_leaves_the_others() {
+    // An operator without its operand makes the parser panic.
+    let good = lines(&["The good page."]);
+    let text = decode(file(&["BT Tf (x) Tj ET", &good], "")).unwrap();
+    assert!(text.contains("The good page."), "{text:?}");
+}
+
+#[test]
+fn a_form_that_draws_itself_ends() {
+    let page = format!("/X Do\n{}", lines(&["Still here."]));
+    assert!(decode(file(&[&page], "")).unwrap().contains("Still here."));
+}
+
+#[test]
+fn broken_bytes_never_panic() {
+    let whole = file(&[&lines(&["One line of text.", "And one more."])], "");
+    for cut in (0..whole.len()).step_by(37) {
+        let _ = decode(whole[..cut].to_vec());
+        let mut changed = whole.clone();
+        changed[cut] = changed[cut].wrapping_add(1 + (cut % 200) as u8);
+        let _ = decode(changed);
+    }
+}
