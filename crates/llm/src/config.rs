@@ -47,7 +47,7 @@ pub struct LlmConfig {
     pub max_tokens: u32,
     /// Sampling temperature; default 0. Left out where the model takes none.
     #[serde(default)]
-    pub temperature: f32,
+    pub temperature: f64,
     /// Seed of the sampling; default 7. Votes count up from it.
     #[serde(default = "seed")]
     pub seed: u64,

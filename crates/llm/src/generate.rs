@@ -41,7 +41,7 @@ pub struct LlmGenerator {
     client: Arc<Client>,
     prompt: Prompt,
     max_tokens: u32,
-    temperature: f32,
+    temperature: f64,
     seed: u64,
 }
 

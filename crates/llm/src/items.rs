@@ -39,7 +39,7 @@ pub fn each<T: Sync, R: Send>(
     };
     let mut results: Vec<Option<Result<R, LlmError>>> = items.iter().map(|_| None).collect();
     std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..workers.clamp(1, items.len().max(1))).map(|_| scope.spawn(&one_worker)).collect();
+        let threads: Vec<_> = (0..workers.clamp(1, items.len().max(1))).map(|_| scope.spawn(one_worker)).collect();
         for thread in threads {
             match thread.join() {
                 Ok(done) => {

@@ -61,7 +61,7 @@ pub struct Request {
     /// Most tokens of the answer.
     pub max_tokens: u32,
     /// Sampling temperature; 0 is the likeliest token each time.
-    pub temperature: f32,
+    pub temperature: f64,
     /// Seed of the sampling, for servers that take one.
     pub seed: Option<u64>,
     /// JSON of this shape is wanted.

@@ -61,7 +61,7 @@ pub struct LlmJudge {
     relevance: Prompt,
     votes: u32,
     max_tokens: u32,
-    temperature: f32,
+    temperature: f64,
     seed: u64,
 }
 

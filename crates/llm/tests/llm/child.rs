@@ -87,9 +87,12 @@ fn shows_everything_it_can() {
         println!("{}", providers::build(&settings, false).unwrap().identity());
         let bench = Bench::new(&settings, &shared);
         for item in 0..6 {
-            match bench.item(item, &["a"]) {
-                Ok(found) => println!("{found:?}"),
-                Err(error) => println!("{error} {error:?} {:?}", std::error::Error::source(&error)),
+            let question = format!("What is item-{item}?");
+            let answer = bench.generator.answer(&question, &["a"]);
+            let judgement = bench.judge.judge(&question, "gold", "answer");
+            println!("{answer:?} {judgement:?}");
+            for error in answer.err().into_iter().chain(judgement.err()) {
+                println!("{error} {:?}", std::error::Error::source(&error));
             }
         }
         println!("{:?} {:?}", bench.generator.client().total(), bench.generator.client().provider().notes());
@@ -131,6 +134,7 @@ fn keys_are_in_requests_and_nowhere_else() {
     assert!(server.log().iter().any(|seen| seen.headers.get("x-api-key").is_some_and(|v| v == secrets[0])));
     assert!(server.log().iter().all(|seen| seen.headers["x-extra"].contains(secrets[1])));
     assert!(stdout.contains("[hidden]") && stdout.contains("Rejected"), "{stdout}\n{stderr}");
+    assert_eq!(stdout.matches("shown\n").count(), 2, "{stdout}\n{stderr}");
     let mut files = 0;
     for secret in secrets {
         assert!(!stdout.contains(secret), "{secret} in {stdout}");

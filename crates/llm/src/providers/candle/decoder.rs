@@ -124,7 +124,7 @@ impl Decoder {
             epsilon,
             halves: architecture != "llama",
         };
-        if shape.heads % shape.kv_heads != 0 || head % 2 != 0 {
+        if !shape.heads.is_multiple_of(shape.kv_heads) || !head.is_multiple_of(2) {
             bail!("{} heads of {head} numbers share {} keys", shape.heads, shape.kv_heads);
         }
         if number("rope.dimension_count").is_ok_and(|turned| turned != head) {
@@ -230,7 +230,7 @@ impl Layer {
             scores = scores.reshape((shape.kv_heads, group, n, length))?.broadcast_add(mask)?;
             scores = scores.reshape((1, shape.kv_heads, group * n, length))?;
         }
-        let mixed = softmax_last_dim(&scores)?.matmul(&values.contiguous()?)?;
+        let mixed = softmax_last_dim(&scores)?.matmul(&values)?;
         let joined = mixed.reshape((1, shape.heads, n, shape.head))?.transpose(1, 2)?;
         self.out.forward(&joined.reshape((1, n, shape.heads * shape.head))?)
     }

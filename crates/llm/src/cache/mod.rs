@@ -1,15 +1,16 @@
+mod key;
+
+pub use key::CacheKey;
+
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rusqlite::{Connection, OptionalExtension, params};
-use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 
 use crate::error::LlmError;
-use crate::prompt::hex;
-use crate::request::{Finish, Reply, Request, Usage};
+use crate::request::{Finish, Reply, Usage};
 
 /// Version of the tables.
 const VERSION: i64 = 1;
@@ -45,42 +46,6 @@ CREATE TABLE IF NOT EXISTS embeddings (
     vector BLOB NOT NULL        -- little-endian 32-bit floats
 ) WITHOUT ROWID;
 ";
-
-/// Name of a cached answer: SHA-256 over everything that could change it.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct CacheKey(String);
-
-impl CacheKey {
-    /// The key of a request to the provider of this [identity](crate::Provider::identity). Keys of services have no part
-    /// in it.
-    #[must_use]
-    pub fn of(identity: &Value, request: &Request) -> Self {
-        let schema = request.schema.as_ref().map(|s| json!({"name": s.name, "schema": s.schema}));
-        let whole = json!({
-            "version": 1,
-            "provider": identity,
-            "messages": request.messages,
-            "max_tokens": request.max_tokens,
-            "temperature": request.temperature,
-            "seed": request.seed,
-            "schema": schema,
-            "vote": request.vote,
-        });
-        Self(hex(&Sha256::digest(whole.to_string().as_bytes())))
-    }
-
-    /// The key of a text's vector.
-    pub(crate) fn of_text(identity: &Value, text: &str) -> Self {
-        let whole = json!({"version": 1, "embeddings": identity, "text": text});
-        Self(hex(&Sha256::digest(whole.to_string().as_bytes())))
-    }
-
-    /// Hexadecimal.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
 
 /// What is known of a request.
 #[derive(Debug, Clone, PartialEq)]
@@ -332,36 +297,13 @@ fn now() -> i64 {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
-    use crate::request::{Message, Role, Schema};
+    use crate::request::{Message, Request, Role};
 
     fn request() -> Request {
         Request::new(vec![Message::new(Role::User, "hello")], 10)
-    }
-
-    #[test]
-    fn everything_that_matters_changes_the_key() {
-        let id = json!({"model": "m"});
-        let base = CacheKey::of(&id, &request());
-        assert_eq!(base, CacheKey::of(&id, &request()));
-        let mut others = vec![CacheKey::of(&json!({"model": "n"}), &request())];
-        let mut change = |f: &dyn Fn(&mut Request)| {
-            let mut changed = request();
-            f(&mut changed);
-            others.push(CacheKey::of(&id, &changed));
-        };
-        change(&|r| r.vote = 1);
-        change(&|r| r.seed = Some(1));
-        change(&|r| r.seed = Some(2));
-        change(&|r| r.max_tokens = 11);
-        change(&|r| r.temperature = 0.5);
-        change(&|r| r.messages = vec![Message::new(Role::System, "hello")]);
-        change(&|r| r.messages = vec![Message::new(Role::User, "hell"), Message::new(Role::User, "o")]);
-        change(&|r| r.schema = Some(Schema { name: "s".into(), schema: json!({}) }));
-        change(&|r| r.schema = Some(Schema { name: "s".into(), schema: json!({"type": "object"}) }));
-        others.push(base);
-        let count = others.len();
-        assert_eq!(others.into_iter().collect::<HashSet<_>>().len(), count);
     }
 
     #[test]
