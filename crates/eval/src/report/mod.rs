@@ -3,7 +3,7 @@
 //! The page loads nothing from anywhere: styles, the charts (inline SVG) and a short script for sorting and filtering
 //! are part of it, its content security policy forbids the rest, and it reads in full without the script.
 
-mod excerpt;
+pub(crate) mod excerpt;
 mod files;
 pub(crate) mod format;
 mod headline;
@@ -12,11 +12,11 @@ mod load;
 mod many;
 mod markdown;
 pub(crate) mod markup;
-mod metric;
+pub(crate) mod metric;
 mod reduce;
 pub(crate) mod svg;
 mod terminal;
-mod view;
+pub(crate) mod view;
 mod warnings;
 
 use crate::summary::{Item, RunRecord, Summary};

@@ -9,6 +9,17 @@ const SCRIPT: &str = include_str!("report.js");
 
 /// A whole document around `body`.
 pub(crate) fn document(title: &str, body: impl FnOnce(&mut Markup)) -> String {
+    document_with(title, "", None, body)
+}
+
+/// As [`document`], with further styles and the address of a feed.
+pub(crate) fn document_with(
+    title: &str,
+    further: &'static str,
+    feed: Option<&str>,
+    body: impl FnOnce(&mut Markup),
+) -> String {
+    let style = format!("{STYLE}{further}");
     let mut m = Markup::default();
     m.raw("<!DOCTYPE html>\n");
     m.element("html", &[("lang", "en")], |m| {
@@ -16,14 +27,17 @@ pub(crate) fn document(title: &str, body: impl FnOnce(&mut Markup)) -> String {
             m.empty("meta", &[("charset", "utf-8")]);
             let policy = format!(
                 "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; base-uri 'none'; form-action 'none'",
-                base64(&Sha256::digest(STYLE)),
+                base64(&Sha256::digest(&style)),
                 base64(&Sha256::digest(SCRIPT))
             );
             m.empty("meta", &[("http-equiv", "Content-Security-Policy"), ("content", &policy)]);
             m.empty("meta", &[("name", "viewport"), ("content", "width=device-width, initial-scale=1")]);
             m.empty("meta", &[("name", "color-scheme"), ("content", "light dark")]);
             m.leaf("title", &[], title);
-            m.element("style", &[], |m| m.raw(STYLE));
+            if let Some(feed) = feed {
+                m.empty("link", &[("rel", "alternate"), ("type", "application/atom+xml"), ("href", feed)]);
+            }
+            m.element("style", &[], |m| m.raw(&style));
         });
         m.line();
         m.element("body", &[], |m| {
