@@ -79,7 +79,12 @@ impl Against {
 ///
 /// # Errors
 /// [`HistoryError`] where the history cannot be read or the configured baseline is not in it.
-pub fn conclude(history: &History, mut night: Night, experiment: &Experiment, dir: &Path) -> Result<Conclusion, HistoryError> {
+pub fn conclude(
+    history: &History,
+    mut night: Night,
+    experiment: &Experiment,
+    dir: &Path,
+) -> Result<Conclusion, HistoryError> {
     let seed = experiment.data.seed;
     let metrics = compared(experiment.gates.iter().map(|gate| gate.metric.as_str()));
     let load = |number: u32| -> Result<Compared, HistoryError> {
@@ -139,9 +144,8 @@ fn listed(reference: Option<&Compared>) -> (Vec<Difference>, Vec<Difference>) {
         let unsure = |d: &Difference| d.p >= 0.05;
         unsure(a).cmp(&unsure(b)).then(b.share().abs().total_cmp(&a.share().abs()))
     });
-    let pick = |loss: bool| {
-        moved.iter().filter(|d| (d.difference < 0.0) == loss).take(LISTED).map(|d| (*d).clone()).collect()
-    };
+    let pick =
+        |loss: bool| moved.iter().filter(|d| (d.difference < 0.0) == loss).take(LISTED).map(|d| (*d).clone()).collect();
     (pick(true), pick(false))
 }
 
@@ -192,7 +196,8 @@ fn line(night: &Night, checks: &[Check], losses: &[Difference], gains: &[Differe
             0 => String::new(),
             n => format!("; and {}", format::plural(n, "more check")),
         };
-        let said = if first.kind == Kind::Failed { first.says.clone() } else { format!("{} {}", first.what, first.says) };
+        let said =
+            if first.kind == Kind::Failed { first.says.clone() } else { format!("{} {}", first.what, first.says) };
         return format!("{name} {}: {said}{more}", night.verdict.name());
     }
     let held = checks.iter().filter(|c| c.state == super::State::Held).count();
@@ -206,9 +211,8 @@ fn line(night: &Night, checks: &[Check], losses: &[Difference], gains: &[Differe
     } else if unjudged > 0 {
         line.push_str(&format!("; {} could not be judged", format::plural(unjudged, "check")));
     }
-    let largest = losses.first().into_iter().chain(gains.first()).max_by(|a, b| {
-        a.share().abs().total_cmp(&b.share().abs())
-    });
+    let largest =
+        losses.first().into_iter().chain(gains.first()).max_by(|a, b| a.share().abs().total_cmp(&b.share().abs()));
     match (largest, night.reference) {
         (Some(d), Some(reference)) => {
             let metric = Metric::of(&d.metric);

@@ -10,7 +10,8 @@ const ENTRIES: usize = 30;
 /// The feed of the newest nights. `id` names it for good; `base` is where the folder can be read, empty for relative
 /// links.
 pub(super) fn feed(experiment: &str, id: &str, heads: &[Head], base: &str, has_report: &dyn Fn(u32) -> bool) -> String {
-    let mut out = String::from("<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\">\n");
+    let mut out =
+        String::from("<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\">\n");
     let mut put = |indent: &str, element: &str| {
         out.push_str(indent);
         out.push_str(element);
@@ -85,13 +86,19 @@ mod tests {
             questions: 1,
         };
         let heads: Vec<Head> = (1..=40).map(head).collect();
-        let text = feed("x <&> \"y\"", "00000000-0000-5000-8000-000000000000", &heads, "https://a.example/n/?a=1&b=/", &|n| n > 39);
+        let text =
+            feed("x <&> \"y\"", "00000000-0000-5000-8000-000000000000", &heads, "https://a.example/n/?a=1&b=/", &|n| {
+                n > 39
+            });
         let document = roxmltree::Document::parse(&text).unwrap();
         let root = document.root_element();
         let ns = "http://www.w3.org/2005/Atom";
         let of = |node: roxmltree::Node<'_, '_>, name: &str| {
-            let found: Vec<String> =
-                node.children().filter(|c| c.has_tag_name((ns, name))).map(|c| c.text().unwrap_or("").to_owned()).collect();
+            let found: Vec<String> = node
+                .children()
+                .filter(|c| c.has_tag_name((ns, name)))
+                .map(|c| c.text().unwrap_or("").to_owned())
+                .collect();
             found
         };
         assert!(root.has_tag_name((ns, "feed")));

@@ -28,7 +28,8 @@ impl Inventory {
     /// Of a question set as it is loaded and sampled.
     #[must_use]
     pub fn of(set: &QuestionSet) -> Self {
-        let documents = set.documents.iter().map(|d| (d.id.clone(), hex(&Sha256::digest(d.source.as_bytes())))).collect();
+        let documents =
+            set.documents.iter().map(|d| (d.id.clone(), hex(&Sha256::digest(d.source.as_bytes())))).collect();
         let questions = set
             .questions
             .iter()
@@ -101,10 +102,8 @@ pub fn gather(
     let file = File::open(&path).map_err(NightlyError::io(&path))?;
     for (number, line) in BufReader::new(file).lines().enumerate() {
         let line = line.map_err(NightlyError::io(&path))?;
-        let item: Line = serde_json::from_str(&line).map_err(|e| NightlyError::Damaged {
-            path: path.clone(),
-            problem: format!("line {}: {e}", number + 1),
-        })?;
+        let item: Line = serde_json::from_str(&line)
+            .map_err(|e| NightlyError::Damaged { path: path.clone(), problem: format!("line {}: {e}", number + 1) })?;
         let (Some(&question), Some(&at)) = (place.get(item.question_id.as_str()), cell_place.get(&item.key)) else {
             continue;
         };
@@ -129,7 +128,12 @@ pub fn gather(
         documents: inventory.documents,
         questions: inventory.questions,
         // Sizes in bins are in the run's own files.
-        chunkers: summary.chunkers.iter().cloned().map(|row| crate::summary::ChunkerRow { token_histogram: None, ..row }).collect(),
+        chunkers: summary
+            .chunkers
+            .iter()
+            .cloned()
+            .map(|row| crate::summary::ChunkerRow { token_histogram: None, ..row })
+            .collect(),
         timings: timings(summary, record, calibration),
         failed: summary.failed,
         items: cells.len() * summary.questions,

@@ -37,12 +37,12 @@ pub fn tell(conclusion: &Conclusion, settings: &Settings, dir: &Path) -> Vec<Str
     let wanted = match settings.notify {
         Notify::Always => true,
         Notify::Failure => night.verdict == Verdict::Failed,
-        Notify::Change => History::open(dir, &night.experiment)
-            .and_then(|history| history.heads())
-            .map_or(true, |heads| {
+        Notify::Change => {
+            History::open(dir, &night.experiment).and_then(|history| history.heads()).map_or(true, |heads| {
                 let before = heads.iter().rfind(|head| head.number < night.number);
                 before.is_none_or(|head| head.verdict.is_good() != night.verdict.is_good())
-            }),
+            })
+        }
     };
     if !wanted {
         return Vec::new();
@@ -154,7 +154,9 @@ fn post(url: &str, message: &Message, body: WebhookBody, limit: Duration) -> Res
         .new_agent();
     let text = match body {
         WebhookBody::Full => message.json.clone(),
-        WebhookBody::Text => json!({"text": format!("{}: {}\n{}", message.experiment, message.line, message.page)}).to_string(),
+        WebhookBody::Text => {
+            json!({"text": format!("{}: {}\n{}", message.experiment, message.line, message.page)}).to_string()
+        }
     };
     let answer = agent.post(url).header("Content-Type", "application/json").send(text).map_err(|e| e.to_string())?;
     if answer.status().is_success() { Ok(()) } else { Err(format!("the server answered {}", answer.status())) }

@@ -20,7 +20,8 @@ pub(super) fn markdown(conclusion: &Conclusion, base: &str, report: bool) -> Str
         Verdict::Failed => "❌ failed",
         Verdict::Accepted => "☑️ failed, accepted",
     };
-    let mut out = format!("# {}, night {}: {mark}\n\n{}.\n", escaped(&night.experiment), night.number, escaped(&night.line));
+    let mut out =
+        format!("# {}, night {}: {mark}\n\n{}.\n", escaped(&night.experiment), night.number, escaped(&night.line));
     for note in &conclusion.notes {
         let _ = write!(out, "\n> {}\n", escaped(note));
     }
@@ -73,7 +74,10 @@ fn differences(out: &mut String, title: &str, list: &[Difference]) {
     if list.is_empty() {
         return;
     }
-    let _ = write!(out, "\n### {title}\n\n| | metric | before | tonight | difference | p |\n| --- | --- | ---: | ---: | ---: | ---: |\n");
+    let _ = write!(
+        out,
+        "\n### {title}\n\n| | metric | before | tonight | difference | p |\n| --- | --- | ---: | ---: | ---: | ---: |\n"
+    );
     for d in list.iter().take(ROWS) {
         let metric = Metric::of(&d.metric);
         let _ = writeln!(

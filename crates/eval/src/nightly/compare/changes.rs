@@ -154,7 +154,9 @@ fn flatten(value: &Value, path: String, into: &mut BTreeMap<String, String>) {
     let below = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
     match value {
         Value::Object(map) => {
-            for (key, inner) in map.iter().filter(|(key, _)| !(path.is_empty() && ["gate", "nightly"].contains(&key.as_str()))) {
+            for (key, inner) in
+                map.iter().filter(|(key, _)| !(path.is_empty() && ["gate", "nightly"].contains(&key.as_str())))
+            {
                 flatten(inner, below(key), into);
             }
         }

@@ -58,9 +58,8 @@ pub fn differences(before: &Night, tonight: &Night, pairing: &Pairing, metrics: 
         .into_par_iter()
         .filter_map(|(then, now, metric)| {
             let (earlier, later) = (then.scores.get(metric)?, now.scores.get(metric)?);
-            let pairs: Vec<(f64, f64)> = (pairing.common.iter())
-                .filter_map(|&(a, b)| Some(((*earlier.get(a)?)?, (*later.get(b)?)?)))
-                .collect();
+            let pairs: Vec<(f64, f64)> =
+                (pairing.common.iter()).filter_map(|&(a, b)| Some(((*earlier.get(a)?)?, (*later.get(b)?)?))).collect();
             let by_question: Vec<f64> = pairs.iter().map(|(a, b)| b - a).collect();
             let mean_before = mean(pairs.iter().map(|pair| pair.0))?;
             let mean_tonight = mean(pairs.iter().map(|pair| pair.1))?;

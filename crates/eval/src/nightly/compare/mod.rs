@@ -8,8 +8,8 @@ mod pairing;
 pub use changes::{Changes, Listing};
 pub(crate) use differences::compared;
 pub use differences::{Difference, differences};
-pub use flips::{Flip, FlipGroup, FlipSide, flips};
 pub(crate) use flips::run_folder;
+pub use flips::{Flip, FlipGroup, FlipSide, flips};
 pub use pairing::Pairing;
 
 use super::night::Night;

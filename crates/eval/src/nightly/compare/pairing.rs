@@ -20,7 +20,8 @@ impl Pairing {
     /// Pairs the questions of two nights by id; they are the same where question, gold answer and document are.
     #[must_use]
     pub fn between(before: &Night, tonight: &Night) -> Self {
-        let earlier: HashMap<&str, usize> = before.questions.iter().enumerate().map(|(i, q)| (q.id.as_str(), i)).collect();
+        let earlier: HashMap<&str, usize> =
+            before.questions.iter().enumerate().map(|(i, q)| (q.id.as_str(), i)).collect();
         let mut found = Self::default();
         let mut met = vec![false; before.questions.len()];
         for (now, question) in tonight.questions.iter().enumerate() {
@@ -100,8 +101,14 @@ mod tests {
         let before = night(&[("a", "1"), ("b", "2"), ("c", "3")]);
         let pairing = Pairing::between(&before, &night(&[("c", "3"), ("b", "x"), ("d", "4")]));
         assert_eq!(pairing.common, [(2, 0)]);
-        assert_eq!((pairing.added.join(""), pairing.removed.join(""), pairing.changed.join("")), ("d".into(), "a".into(), "b".into()));
-        assert_eq!(pairing.words().replace('\u{a0}', " "), "paired on the 1 question that both nights have (1 added, 1 gone, 1 changed)");
+        assert_eq!(
+            (pairing.added.join(""), pairing.removed.join(""), pairing.changed.join("")),
+            ("d".into(), "a".into(), "b".into())
+        );
+        assert_eq!(
+            pairing.words().replace('\u{a0}', " "),
+            "paired on the 1 question that both nights have (1 added, 1 gone, 1 changed)"
+        );
         assert!(Pairing::between(&before, &before).is_whole());
         let apart = Pairing::between(&before, &night(&[("z", "1")]));
         assert!(!apart.is_comparable() && apart.words().starts_with("not comparable"));

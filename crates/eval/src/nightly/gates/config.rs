@@ -151,7 +151,9 @@ impl Gate {
     fn check_speed(&self, experiment: &Experiment) -> Result<(), String> {
         let named = |name: &str| experiment.chunkers.iter().any(|c| c.name == name);
         match &self.relative_to {
-            None => return Err(format!("metric = \"{}\" needs relative_to: a chunker, or \"calibration\"", self.metric)),
+            None => {
+                return Err(format!("metric = \"{}\" needs relative_to: a chunker, or \"calibration\"", self.metric));
+            }
             Some(name) if name == CALIBRATION && !named(name) => {}
             Some(name) if !named(name) => {
                 return Err(format!("relative_to = \"{name}\" is neither a chunker here nor \"calibration\""));

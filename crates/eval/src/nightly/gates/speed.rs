@@ -75,7 +75,14 @@ fn check(gate: &Gate, relative_to: &str, time: &Timing, evidence: &Evidence<'_>)
     } else if slow && ratio <= median + SPREADS * spread {
         (State::Held, format!("{shown}; within how it wavers"))
     } else if slow {
-        (State::Broken, format!("{shown}: {} times as long, {} allowed", format::decimal(times_median, 2), format::decimal(limit, 2)))
+        (
+            State::Broken,
+            format!(
+                "{shown}: {} times as long, {} allowed",
+                format::decimal(times_median, 2),
+                format::decimal(limit, 2)
+            ),
+        )
     } else {
         (State::Held, shown)
     };

@@ -71,10 +71,10 @@ impl History {
         let damaged = |line, problem: String| HistoryError::Line { path: path.to_owned(), line, problem };
         let mut lines = BufReader::new(File::open(path).map_err(io)?).lines();
         let first = lines.next().transpose().map_err(io)?.unwrap_or_default();
-        let header: Header = serde_json::from_str(&first)
-            .ok()
-            .filter(|header: &Header| header.format == FORMAT)
-            .ok_or_else(|| damaged(1, "this is no exported history (pericope nightly CONFIG.toml --export FILE)".into()))?;
+        let header: Header =
+            serde_json::from_str(&first).ok().filter(|header: &Header| header.format == FORMAT).ok_or_else(|| {
+                damaged(1, "this is no exported history (pericope nightly CONFIG.toml --export FILE)".into())
+            })?;
         if header.version > VERSION {
             return Err(damaged(1, format!("layout {} was written by a newer pericope", header.version)));
         }
@@ -106,9 +106,7 @@ impl History {
             done.added += 1;
         }
         if let Some(pinned) = header.pinned.filter(|_| !had_pin) {
-            change
-                .execute("INSERT OR REPLACE INTO meta VALUES('pinned', ?)", [pinned.to_string()])
-                .map_err(&failed)?;
+            change.execute("INSERT OR REPLACE INTO meta VALUES('pinned', ?)", [pinned.to_string()]).map_err(&failed)?;
         }
         change.commit().map_err(&failed)?;
         Ok(done)

@@ -198,7 +198,11 @@ impl History {
     }
 
     /// The first column of the first row; none where there is no row or it is NULL.
-    fn one<T: rusqlite::types::FromSql, P: rusqlite::Params>(&self, sql: &str, by: P) -> Result<Option<T>, HistoryError> {
+    fn one<T: rusqlite::types::FromSql, P: rusqlite::Params>(
+        &self,
+        sql: &str,
+        by: P,
+    ) -> Result<Option<T>, HistoryError> {
         let failed = HistoryError::sql(&self.path, "read the history");
         let found: Option<Option<T>> = self.db.query_row(sql, by, |row| row.get(0)).optional().map_err(failed)?;
         Ok(found.flatten())

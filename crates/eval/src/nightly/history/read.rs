@@ -40,7 +40,8 @@ pub type Series = BTreeMap<CellKey, Vec<(u32, f64)>>;
 /// A time over the nights by chunker and mode, in the nights' order.
 pub type TimeSeries = BTreeMap<(String, String), Vec<(u32, f64)>>;
 
-const HEAD: &str = "number, uid, started, finished, seconds, verdict, line, version, program, document_count, question_count";
+const HEAD: &str =
+    "number, uid, started, finished, seconds, verdict, line, version, program, document_count, question_count";
 
 impl History {
     /// All nights, oldest first.
@@ -89,8 +90,9 @@ impl History {
     /// [`HistoryError::Sql`].
     pub fn times(&self, what: &str, last: u32) -> std::result::Result<TimeSeries, HistoryError> {
         self.reading(|db| {
-            let mut query =
-                db.prepare("SELECT chunker, mode, night, value FROM timing WHERE what = ? AND night <= ? ORDER BY night")?;
+            let mut query = db.prepare(
+                "SELECT chunker, mode, night, value FROM timing WHERE what = ? AND night <= ? ORDER BY night",
+            )?;
             let mut found = TimeSeries::new();
             let mut rows = query.query((what, last))?;
             while let Some(row) = rows.next()? {
@@ -115,7 +117,10 @@ impl History {
         })
     }
 
-    pub(super) fn reading<T>(&self, act: impl FnOnce(&Connection) -> Result<T>) -> std::result::Result<T, HistoryError> {
+    pub(super) fn reading<T>(
+        &self,
+        act: impl FnOnce(&Connection) -> Result<T>,
+    ) -> std::result::Result<T, HistoryError> {
         act(&self.db).map_err(HistoryError::sql(&self.path, "read the history"))
     }
 }
@@ -201,19 +206,17 @@ fn cells(db: &Connection, number: u32) -> Result<Vec<NightCell>> {
 }
 
 fn timings(db: &Connection, number: u32) -> Result<Vec<Timing>> {
-    let mut query =
-        db.prepare_cached("SELECT chunker, mode, what, value FROM timing WHERE night = ? ORDER BY chunker, what, mode")?;
-    let time = |row: &Row<'_>| {
-        Ok(Timing { chunker: row.get(0)?, mode: row.get(1)?, what: row.get(2)?, value: row.get(3)? })
-    };
+    let mut query = db
+        .prepare_cached("SELECT chunker, mode, what, value FROM timing WHERE night = ? ORDER BY chunker, what, mode")?;
+    let time =
+        |row: &Row<'_>| Ok(Timing { chunker: row.get(0)?, mode: row.get(1)?, what: row.get(2)?, value: row.get(3)? });
     query.query_map([number], time)?.collect()
 }
 
 /// The key in the first four columns.
 fn key(row: &Row<'_>) -> Result<CellKey> {
-    let number = |at: usize| -> Result<Option<usize>> {
-        Ok(usize::try_from(row.get::<_, i64>(at)?).ok().filter(|n| *n > 0))
-    };
+    let number =
+        |at: usize| -> Result<Option<usize>> { Ok(usize::try_from(row.get::<_, i64>(at)?).ok().filter(|n| *n > 0)) };
     Ok(CellKey { chunker: row.get(0)?, mode: row.get(1)?, k: number(2)?, token_budget: number(3)? })
 }
 

@@ -43,7 +43,13 @@ pub(super) fn night(db: &Connection, night: &Night) -> Result<()> {
     let mut of_score = db.prepare_cached("INSERT INTO score VALUES(?, ?, ?, ?, ?)")?;
     for (place, found) in night.cells.iter().enumerate() {
         let cell = cell(db, &found.key)?;
-        of_cell.execute(params![night.number, cell, count(place), finite(found.context_tokens), count(found.failed)])?;
+        of_cell.execute(params![
+            night.number,
+            cell,
+            count(place),
+            finite(found.context_tokens),
+            count(found.failed)
+        ])?;
         for (metric, scores) in &found.scores {
             let vector = content(db, &pack(scores))?;
             of_score.execute(params![metric, cell, night.number, found.mean(metric), vector])?;
@@ -77,7 +83,8 @@ fn cell(db: &Connection, key: &CellKey) -> Result<i64> {
 /// The place of these bytes in `content`, where they go once.
 fn content(db: &Connection, bytes: &[u8]) -> Result<i64> {
     let sum = Sha256::digest(bytes);
-    db.prepare_cached("INSERT OR IGNORE INTO content(sha256, data) VALUES(?, ?)")?.execute(params![sum.as_slice(), bytes])?;
+    db.prepare_cached("INSERT OR IGNORE INTO content(sha256, data) VALUES(?, ?)")?
+        .execute(params![sum.as_slice(), bytes])?;
     db.prepare_cached("SELECT id FROM content WHERE sha256 = ?")?.query_row([sum.as_slice()], |row| row.get(0))
 }
 

@@ -88,7 +88,9 @@ pub(super) fn section(m: &mut Markup, parts: &Parts<'_>, curves: &Curves) {
                     ];
                     table(m, &metric.heading(), &heads, |m| {
                         for cell in &night.cells {
-                            let Some(points) = series.get(&cell.key).filter(|points| !points.is_empty()) else { continue };
+                            let Some(points) = series.get(&cell.key).filter(|points| !points.is_empty()) else {
+                                continue;
+                            };
                             score_row(m, parts, curves, metric, &cell.key.setting(), &cell.key.chunker, points);
                         }
                     });
@@ -117,9 +119,16 @@ fn score_row(
         metric.unit.value(high),
         metric.unit.value(last)
     );
-    row(m, parts, chunker, setting, |m| {
-        spark(m, points, parts.conclusion.night.number, least(metric.unit), &curves.failed, &spoken);
-    }, &[low, high, last].map(|x| (metric.unit.bare(x), x)));
+    row(
+        m,
+        parts,
+        chunker,
+        setting,
+        |m| {
+            spark(m, points, parts.conclusion.night.number, least(metric.unit), &curves.failed, &spoken);
+        },
+        &[low, high, last].map(|x| (metric.unit.bare(x), x)),
+    );
 }
 
 /// A row: chunker, a word, a curve, numbers.
@@ -159,7 +168,14 @@ pub(super) fn times(m: &mut Markup, parts: &Parts<'_>, curves: &Curves) {
             &[("class", "prose")],
             "As taken, on whatever else the machine was doing; gates on speed compare quotients of times of one night.",
         );
-        let heads = [("chunker", false), ("time", false), ("over the nights", false), ("shortest", true), ("longest", true), ("tonight", true)];
+        let heads = [
+            ("chunker", false),
+            ("time", false),
+            ("over the nights", false),
+            ("shortest", true),
+            ("longest", true),
+            ("tonight", true),
+        ];
         table(m, "Times over the nights", &heads, |m| {
             for chunker in &night.chunkers {
                 for (what, series) in &curves.times {
@@ -192,9 +208,16 @@ fn time_row(m: &mut Markup, parts: &Parts<'_>, chunker: &str, word: &str, what: 
     );
     // A tenth of the time itself is no news.
     let least = (high * 0.2).max(1e-6);
-    row(m, parts, chunker, word, |m| {
-        spark(m, points, parts.conclusion.night.number, least, &[], &spoken);
-    }, &[low, high, last].map(|x| (shown(x), x)));
+    row(
+        m,
+        parts,
+        chunker,
+        word,
+        |m| {
+            spark(m, points, parts.conclusion.night.number, least, &[], &spoken);
+        },
+        &[low, high, last].map(|x| (shown(x), x)),
+    );
 }
 
 fn milliseconds(points: &[(u32, f64)]) -> Vec<(u32, f64)> {

@@ -76,6 +76,3 @@ fn table(m: &mut Markup, caption: &str, heads: &[(&str, bool)], body: impl FnOnc
     });
     m.line();
 }
-
-#[cfg(test)]
-mod tests;

@@ -42,8 +42,13 @@ fn strip(m: &mut Markup, heads: &[Head]) {
     let width = heads.len() as f64;
     let view = format!("0 0 {} 10", at(width));
     let spoken = "The verdicts of all nights, oldest on the left; the table below says the same";
-    let attributes =
-        [("class", "strip"), ("viewBox", view.as_str()), ("preserveAspectRatio", "none"), ("role", "img"), ("aria-label", spoken)];
+    let attributes = [
+        ("class", "strip"),
+        ("viewBox", view.as_str()),
+        ("preserveAspectRatio", "none"),
+        ("role", "img"),
+        ("aria-label", spoken),
+    ];
     m.element("svg", &attributes, |m| {
         let mut from = 0;
         for stretch in heads.chunk_by(|a, b| a.verdict == b.verdict) {
@@ -59,7 +64,16 @@ fn strip(m: &mut Markup, heads: &[Head]) {
 }
 
 fn list<'a>(m: &mut Markup, parts: &Parts<'_>, caption: &str, heads: impl Iterator<Item = &'a Head>) {
-    let columns = [("night", false), ("began", false), ("verdict", false), ("", false), ("took", true), ("documents", true), ("questions", true), ("program", false)];
+    let columns = [
+        ("night", false),
+        ("began", false),
+        ("verdict", false),
+        ("", false),
+        ("took", true),
+        ("documents", true),
+        ("questions", true),
+        ("program", false),
+    ];
     m.element("div", &[("class", "nights")], |m| {
         table(m, caption, &columns, |m| {
             for head in heads {
@@ -84,7 +98,11 @@ fn row(m: &mut Markup, parts: &Parts<'_>, head: &Head) {
         let class = format!("v-{}", head.verdict.name());
         m.leaf("td", &[("class", &class)], head.verdict.name());
         m.leaf("td", &[("class", "line")], &format::clipped(&said(head), LINE));
-        m.leaf("td", &[("class", "num"), ("data-key", &format!("{:.1}", head.seconds))], &format::seconds(head.seconds));
+        m.leaf(
+            "td",
+            &[("class", "num"), ("data-key", &format!("{:.1}", head.seconds))],
+            &format::seconds(head.seconds),
+        );
         m.leaf("td", &[("class", "num")], &format::count(head.documents));
         m.leaf("td", &[("class", "num")], &format::count(head.questions));
         let sum: String = head.program.sha256.chars().take(8).collect();
