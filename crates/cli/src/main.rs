@@ -46,6 +46,7 @@ fn run(cli: Cli) -> Outcome {
         Command::Search(args) => commands::search::run(args),
         Command::Eval(EvalCommand::Run(args)) => commands::eval::run(args, quiet),
         Command::Eval(EvalCommand::Report(args)) => commands::eval::report(args),
+        Command::Nightly(args) => commands::nightly::run(args, quiet),
         Command::Dataset(DatasetCommand::FromDocs(args)) => commands::dataset::from_docs_command(args, quiet),
         Command::Dataset(DatasetCommand::Synthetic(args)) => commands::synthetic::run(args, quiet),
         Command::Train(TrainCommand::Weswin(args)) => commands::train::weswin(args, quiet),

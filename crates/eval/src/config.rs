@@ -58,9 +58,12 @@ pub struct Experiment {
     /// What the run may cost and how much may fail.
     #[serde(default)]
     pub limits: Limits,
-    /// Checks of `pericope nightly`; read and kept, not used by `eval run`.
+    /// Checks of `pericope nightly`; not used by `eval run`.
     #[serde(default, rename = "gate", skip_serializing_if = "Vec::is_empty")]
-    pub gates: Vec<toml::Table>,
+    pub gates: Vec<crate::nightly::Gate>,
+    /// What `pericope nightly` keeps, compares with and tells; not used by `eval run`.
+    #[serde(default, skip_serializing_if = "crate::nightly::Settings::is_default")]
+    pub nightly: crate::nightly::Settings,
     /// Language models, for the generators and judges that ask one.
     #[serde(default, skip_serializing_if = "LlmTables::is_empty")]
     pub llm: LlmTables,
@@ -337,7 +340,7 @@ impl Experiment {
         if !(0.0..=1.0).contains(&self.limits.max_failed) {
             return Err("limits.max_failed is a share: 0 to 1".into());
         }
-        Ok(())
+        crate::nightly::check(self)
     }
 }
 

@@ -6,6 +6,7 @@ mod clock;
 pub mod config;
 pub mod data;
 pub mod metrics;
+pub mod nightly;
 pub mod report;
 pub mod run;
 pub mod segmentation;

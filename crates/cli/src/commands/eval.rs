@@ -36,7 +36,7 @@ pub fn run(args: EvalRunArgs, quiet: bool) -> Outcome {
         models: Models::open(&experiment, &out, args.offline).map_err(by_model)?,
         resume: args.resume,
     };
-    let observer = Bars { bar: Mutex::new(ProgressBar::hidden()), quiet };
+    let observer = Bars::new(quiet);
     let result = run::run(&experiment, &out, &setup, &observer);
     observer.clear();
     let summary = match result {
@@ -68,13 +68,13 @@ pub fn run(args: EvalRunArgs, quiet: bool) -> Outcome {
 }
 
 /// True for an experiment on segmentation: it has sets of documents in place of `[data]`.
-fn asks_for_segmentation(config: &Path) -> bool {
+pub(super) fn asks_for_segmentation(config: &Path) -> bool {
     let table = std::fs::read_to_string(config).ok().and_then(|text| text.parse::<toml::Table>().ok());
     table.is_some_and(|table| table.contains_key("set") && !table.contains_key("data"))
 }
 
 /// The models that this run asks, with what identifies their files.
-fn model_checksums(
+pub(super) fn model_checksums(
     experiment: &Experiment,
     encoder: Option<&dyn SentenceEncoder>,
     resources: &dyn Resources,
@@ -153,17 +153,21 @@ pub(super) fn run_folder(out: Option<&Path>, name: &str) -> PathBuf {
 }
 
 /// Shows each stage of a run as a bar.
-struct Bars {
+pub(super) struct Bars {
     bar: Mutex<ProgressBar>,
     quiet: bool,
 }
 
 impl Bars {
+    pub(super) fn new(quiet: bool) -> Self {
+        Self { bar: Mutex::new(ProgressBar::hidden()), quiet }
+    }
+
     fn with<T>(&self, act: impl FnOnce(&mut ProgressBar) -> T) -> T {
         act(&mut self.bar.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
     }
 
-    fn clear(&self) {
+    pub(super) fn clear(&self) {
         self.with(|bar| bar.finish_and_clear());
     }
 }

@@ -4,6 +4,7 @@ pub mod dataset;
 pub mod eval;
 pub mod index;
 pub mod models;
+pub mod nightly;
 pub mod search;
 pub mod segment;
 pub mod segment_eval;

@@ -4,7 +4,7 @@
 //! are part of it, its content security policy forbids the rest, and it reads in full without the script.
 
 mod browser;
-mod excerpt;
+pub(crate) mod excerpt;
 mod files;
 pub(crate) mod format;
 mod headline;
@@ -13,11 +13,11 @@ mod load;
 mod many;
 mod markdown;
 pub(crate) mod markup;
-mod metric;
+pub(crate) mod metric;
 mod reduce;
 pub(crate) mod svg;
 mod terminal;
-mod view;
+pub(crate) mod view;
 mod warnings;
 
 use std::path::PathBuf;

@@ -148,6 +148,29 @@ pub fn run(
     observer: &dyn Observer,
 ) -> Result<(Summary, RunRecord), RunError> {
     let clock = Instant::now();
+    let set = load(experiment, observer)?;
+    measure(experiment, set, out, setup, observer, clock)
+}
+
+/// As [`run`], on questions and documents that [`load`] gave.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_on(
+    experiment: &Experiment,
+    set: QuestionSet,
+    out: &Path,
+    setup: &Setup<'_>,
+    observer: &dyn Observer,
+) -> Result<(Summary, RunRecord), RunError> {
+    measure(experiment, set, out, setup, observer, Instant::now())
+}
+
+/// The documents and questions that an experiment asks for, sampled; what was left out is noted.
+///
+/// # Errors
+/// [`RunError::Config`] where the path holds a variable that is not set, [`RunError::Data`] where nothing can be read.
+pub fn load(experiment: &Experiment, observer: &dyn Observer) -> Result<QuestionSet, RunError> {
     let path = experiment.data_path().map_err(|e| RunError::Config(e.to_string()))?;
     let sampling = Sampling {
         documents: experiment.data.documents,
@@ -162,6 +185,17 @@ pub fn run(
     if set.skipped.len() > 5 {
         observer.note(&format!("left out: {} more", set.skipped.len() - 5));
     }
+    Ok(set)
+}
+
+fn measure(
+    experiment: &Experiment,
+    set: QuestionSet,
+    out: &Path,
+    setup: &Setup<'_>,
+    observer: &dyn Observer,
+    clock: Instant,
+) -> Result<(Summary, RunRecord), RunError> {
     experiment.unused().iter().for_each(|note| observer.note(note));
     let mut record = resume::new_record(experiment, &set, setup);
     let corpus = Corpus::new(set);

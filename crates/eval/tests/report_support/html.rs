@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-const VOID: [&str; 2] = ["meta", "br"];
+const VOID: [&str; 3] = ["meta", "br", "link"];
 const SHAPES: [&str; 5] = ["circle", "polygon", "polyline", "line", "rect"];
 
 /// A start tag and its attributes, values as in the source.
@@ -115,9 +115,11 @@ pub fn check(page: &str) -> Vec<Tag> {
             }
         }
     }
-    for part in ["url(", "@import", "fetch(", "XMLHttpRequest", "<link", "<iframe", "<img"] {
+    for part in ["url(", "@import", "fetch(", "XMLHttpRequest", "<iframe", "<img"] {
         assert!(!page.contains(part), "{part} has no place in the page");
     }
+    // A link to a feed is only followed by those who ask for it.
+    assert!(all("link").iter().all(|link| link.get("rel") == Some("alternate")));
     for svg in all("svg") {
         let named = svg.get("role") == Some("img") && svg.get("aria-label").is_some_and(|l| l.len() > 10);
         assert!(named || svg.get("aria-hidden") == Some("true"), "an unnamed chart");

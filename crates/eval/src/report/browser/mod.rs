@@ -157,7 +157,7 @@ fn clipped(text: &str) -> String {
 
 fn markup(report: &Report, data: &str) -> String {
     let title = format!("{}, item by item – Pericope", report.name());
-    shell::with(&title, STYLE, SCRIPT, |m: &mut Markup| {
+    shell::with(&title, STYLE, SCRIPT, None, |m: &mut Markup| {
         m.element("header", &[("class", "top")], |m| {
             m.element("p", &[("class", "eyebrow")], |m| {
                 m.leaf("a", &[("href", "index.html")], "Report");

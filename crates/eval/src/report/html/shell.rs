@@ -9,11 +9,27 @@ const SCRIPT: &str = include_str!("report.js");
 
 /// A whole document around `body`.
 pub(crate) fn document(title: &str, body: impl FnOnce(&mut Markup)) -> String {
-    with(title, "", "", body)
+    with(title, "", "", None, body)
 }
 
-/// The same with a style and a script of its own beside those of every page.
-pub(crate) fn with(title: &str, style: &str, script: &str, body: impl FnOnce(&mut Markup)) -> String {
+/// As [`document`], with further styles and the address of a feed.
+pub(crate) fn document_with(
+    title: &str,
+    further: &str,
+    feed: Option<&str>,
+    body: impl FnOnce(&mut Markup),
+) -> String {
+    with(title, further, "", feed, body)
+}
+
+/// The same with a style and a script of its own beside those of every page, and the address of a feed.
+pub(crate) fn with(
+    title: &str,
+    style: &str,
+    script: &str,
+    feed: Option<&str>,
+    body: impl FnOnce(&mut Markup),
+) -> String {
     let (style, script) = (format!("{STYLE}{style}"), format!("{SCRIPT}{script}"));
     let mut m = Markup::default();
     m.raw("<!DOCTYPE html>\n");
@@ -29,6 +45,9 @@ pub(crate) fn with(title: &str, style: &str, script: &str, body: impl FnOnce(&mu
             m.empty("meta", &[("name", "viewport"), ("content", "width=device-width, initial-scale=1")]);
             m.empty("meta", &[("name", "color-scheme"), ("content", "light dark")]);
             m.leaf("title", &[], title);
+            if let Some(feed) = feed {
+                m.empty("link", &[("rel", "alternate"), ("type", "application/atom+xml"), ("href", feed)]);
+            }
             m.element("style", &[], |m| m.raw(&style));
         });
         m.line();

@@ -1,0 +1,203 @@
+//! `pericope nightly`
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use pericope_eval::config::Experiment;
+use pericope_eval::nightly::{self, DEFAULT_FOLDER, History, Job, Lock, NightlyError, Program, Verdict, review};
+use pericope_eval::run::{RunError, Setup};
+use pericope_segment::{Limits, Resources};
+use serde_json::json;
+use sha2::{Digest, Sha256};
+
+use crate::args::{NightlyArgs, WhichNight};
+use crate::commands::eval::{Bars, asks_for_segmentation, model_checksums};
+use crate::commands::print_json;
+use crate::resources::{CommandResources, embedder, shown};
+use crate::status::{Failure, Outcome, Status};
+
+/// `pericope nightly`
+pub fn run(args: NightlyArgs, quiet: bool) -> Outcome {
+    if asks_for_segmentation(&args.config) {
+        return Err(Failure::usage(format!(
+            "{} is an experiment on segmentation; nightly runs experiments on questions, with [data]",
+            shown(&args.config)
+        )));
+    }
+    let mut experiment = Experiment::load(&args.config, &args.set).map_err(Failure::usage)?;
+    if args.offline {
+        experiment.nightly.webhook = None;
+    }
+    let configured = experiment.nightly.history.as_deref().unwrap_or(DEFAULT_FOLDER);
+    let dir = args.history.clone().unwrap_or_else(|| PathBuf::from(configured));
+    if args.action.is_some() {
+        return act(&args, &experiment, &dir, quiet);
+    }
+    match night(&experiment, &dir, quiet) {
+        Ok(outcome) => report(outcome, &experiment, &dir, args.json, quiet),
+        Err(failure) => {
+            let problem = match &failure {
+                Broken::Nightly(error) => error.to_string(),
+                Broken::Other(failure) => failure.to_string(),
+            };
+            for warning in nightly::tell_error(&problem, &experiment, &dir) {
+                anstream::eprintln!("{warning}");
+            }
+            match failure {
+                Broken::Nightly(NightlyError::Run(error @ RunError::Judge(_))) => {
+                    anstream::eprintln!("{error}");
+                    Ok(Status::Incomplete)
+                }
+                Broken::Nightly(error) => Err(by_kind(error)),
+                Broken::Other(failure) => Err(failure),
+            }
+        }
+    }
+}
+
+/// Why there is no night.
+enum Broken {
+    Nightly(NightlyError),
+    Other(Failure),
+}
+
+impl From<NightlyError> for Broken {
+    fn from(error: NightlyError) -> Self {
+        Broken::Nightly(error)
+    }
+}
+
+impl From<Failure> for Broken {
+    fn from(failure: Failure) -> Self {
+        Broken::Other(failure)
+    }
+}
+
+fn night(experiment: &Experiment, dir: &Path, quiet: bool) -> Result<nightly::Outcome, Broken> {
+    let resources = CommandResources::new(Limits::default(), Limits::INDEX, None);
+    let encoder = embedder(&experiment.retrieval.embedder)?;
+    let setup = Setup {
+        resources: &resources,
+        counter: resources.counter().map_err(Failure::usage)?,
+        model_checksums: model_checksums(experiment, encoder.as_deref(), &resources)?,
+        encoder,
+        resume: false,
+    };
+    let observer = Bars::new(quiet);
+    let outcome = nightly::run(Job { experiment, dir, setup, program: program(), observer: &observer });
+    observer.clear();
+    Ok(outcome?)
+}
+
+/// One line on standard output; the rest is in the files.
+fn report(mut outcome: nightly::Outcome, experiment: &Experiment, dir: &Path, json: bool, quiet: bool) -> Outcome {
+    if let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()) {
+        let appended = fs::read_to_string(&outcome.written.markdown)
+            .and_then(|text| OpenOptions::new().create(true).append(true).open(&path)?.write_all(text.as_bytes()));
+        outcome.warnings.extend(appended.err().map(|e| format!("GITHUB_STEP_SUMMARY: {e}")));
+    }
+    outcome.tell(dir, experiment);
+    for warning in &outcome.warnings {
+        anstream::eprintln!("{warning}");
+    }
+    verdict(&outcome, json, quiet)
+}
+
+fn verdict(outcome: &nightly::Outcome, json: bool, quiet: bool) -> Outcome {
+    let night = &outcome.conclusion.night;
+    if json {
+        let text = fs::read_to_string(&outcome.written.json).map_err(anyhow::Error::from)?;
+        std::io::stdout().write_all(text.as_bytes())?;
+    } else {
+        say!("{}: {}", night.experiment, night.line);
+    }
+    if !quiet {
+        anstream::eprintln!("Report: {}", shown(&outcome.written.page));
+    }
+    Ok(if night.verdict == Verdict::Failed { Status::Incomplete } else { Status::Done })
+}
+
+/// What is done with a history without running a night.
+fn act(args: &NightlyArgs, experiment: &Experiment, dir: &Path, quiet: bool) -> Outcome {
+    let action = &args.action;
+    let fail = |error: NightlyError| by_kind(error);
+    let history_fail = |error| by_kind(NightlyError::History(error));
+    if action.import.is_none() && !dir.join(nightly::history::FILE).is_file() {
+        return Err(Failure::usage(format!("{} holds no history yet: run a night first, or --import one", shown(dir))));
+    }
+    let _lock = Lock::take(dir).map_err(fail)?;
+    let mut history = History::open(dir, &experiment.name).map_err(history_fail)?;
+    if let Some(file) = &action.export {
+        let nights = history.export(file).map_err(history_fail)?;
+        if args.json {
+            return print_json(&json!({"exported": nights, "file": shown(file)}));
+        }
+        say!("{nights} nights written to {}", shown(file));
+        return Ok(Status::Done);
+    }
+    let mut done = String::new();
+    if let Some(file) = &action.import {
+        let found = history.import(file).map_err(history_fail)?;
+        done = format!("{} nights added, {} were there already", found.added, found.known);
+    }
+    let number = |which: WhichNight| -> Result<u32, Failure> {
+        match which {
+            WhichNight::Number(number) => Ok(number),
+            WhichNight::Last => match history.next_number().map_err(history_fail)? {
+                1 => Err(fail(NightlyError::Empty { path: dir.to_owned() })),
+                next => Ok(next - 1),
+            },
+        }
+    };
+    if let Some(which) = action.pin {
+        let number = number(which)?;
+        history.pin(Some(number)).map_err(history_fail)?;
+        done = format!("night {number} is the baseline from now on");
+    } else if action.unpin {
+        history.pin(None).map_err(history_fail)?;
+        "no night is pinned any more".clone_into(&mut done);
+    } else if let Some(which) = action.accept {
+        let number = number(which)?;
+        history.accept(number).map_err(history_fail)?;
+        done = format!("night {number} counts as good from now on");
+    }
+    // The files follow what the history says now.
+    let outcome = match review(&history, experiment, dir) {
+        Ok(outcome) => outcome,
+        Err(NightlyError::Empty { .. }) if action.import.is_some() => {
+            say!("{done}");
+            return Ok(Status::Done);
+        }
+        Err(error) => return Err(fail(error)),
+    };
+    if done.is_empty() {
+        return verdict(&outcome, args.json, quiet).map(|_| Status::Done);
+    }
+    if args.json {
+        return print_json(&json!({"done": done, "night": outcome.conclusion.night.number}));
+    }
+    say!("{done}");
+    Ok(Status::Done)
+}
+
+/// This program: two builds of one version are told apart by the checksum of the file.
+fn program() -> Program {
+    let sum = || -> std::io::Result<String> {
+        let mut file = File::open(std::env::current_exe()?)?;
+        let mut sum = Sha256::new();
+        let mut buffer = vec![0; 1 << 20];
+        loop {
+            match file.read(&mut buffer)? {
+                0 => break,
+                n => sum.update(buffer.get(..n).unwrap_or_default()),
+            }
+        }
+        Ok(sum.finalize().iter().map(|b| format!("{b:02x}")).collect())
+    };
+    Program { version: env!("CARGO_PKG_VERSION").to_owned(), sha256: sum().unwrap_or_default() }
+}
+
+fn by_kind(error: NightlyError) -> Failure {
+    if error.is_usage() { Failure::usage(error) } else { Failure::runtime(error) }
+}

@@ -1,0 +1,128 @@
+//! The checks, and what was gained and lost.
+
+use super::Parts;
+use crate::nightly::compare::Difference;
+use crate::nightly::gates::{Check, State};
+use crate::report::format;
+use crate::report::html::section as wrap;
+use crate::report::html::table::{Head, Row, Value, table as plain};
+use crate::report::markup::Markup;
+use crate::report::metric::Metric;
+
+/// Checks shown before the rest is folded.
+const OPEN: usize = 40;
+
+/// Every check, the broken ones first.
+pub(super) fn section(m: &mut Markup, parts: &Parts<'_>) {
+    wrap(m, "checks", "Checks", |m| {
+        let mut checks: Vec<&Check> = parts.conclusion.checks.iter().collect();
+        checks.sort_by_key(|check| match check.state {
+            State::Broken => 0,
+            State::Unjudged => 1,
+            State::Held => 2,
+        });
+        m.leaf(
+            "p",
+            &[("class", "prose")],
+            "A fall counts where it is larger than the gate allows and a permutation test, paired by question and \
+             corrected for the number of checks (Holm), says that chance hardly makes it.",
+        );
+        list(m, checks.iter().take(OPEN).copied());
+        if checks.len() > OPEN {
+            m.element("details", &[], |m| {
+                m.leaf("summary", &[], &format!("{} that hold", format::plural(checks.len() - OPEN, "further check")));
+                list(m, checks.iter().skip(OPEN).copied());
+            });
+        }
+    });
+}
+
+fn list<'a>(m: &mut Markup, checks: impl Iterator<Item = &'a Check>) {
+    m.element("ul", &[("class", "checks")], |m| {
+        for check in checks {
+            let (class, word) = match check.state {
+                State::Broken => ("broken", "broken"),
+                State::Held => ("held", "holds"),
+                State::Unjudged => ("unjudged", "not judged"),
+            };
+            m.element("li", &[("class", class)], |m| {
+                m.leaf("span", &[("class", "state")], word);
+                m.element("span", &[("class", "what")], |m| {
+                    m.leaf("b", &[], &check.what);
+                    m.text(" ");
+                    m.leaf("span", &[("class", "says")], &check.says);
+                });
+            });
+        }
+    });
+    m.line();
+}
+
+/// What was gained and lost since the last good night.
+pub(super) fn differences(m: &mut Markup, parts: &Parts<'_>) {
+    wrap(m, "differences", "Gains and losses", |m| {
+        let conclusion = parts.conclusion;
+        let Some(against) = &conclusion.reference else {
+            m.leaf("p", &[], "There is no good night yet to compare with.");
+            return;
+        };
+        if !against.comparable {
+            m.leaf("p", &[("class", "error")], &format!("{}.", format::capitalised(&against.pairing)));
+            return;
+        }
+        if conclusion.losses.is_empty() && conclusion.gains.is_empty() {
+            m.leaf("p", &[], &format!("Every score is the same as on {}.", against.name()));
+            return;
+        }
+        let intro = format!(
+            "Against {}, {}; {} looked at, those that chance hardly explains first.",
+            against.name(),
+            against.pairing,
+            format::plural(conclusion.compared, "difference")
+        );
+        m.leaf("p", &[("class", "prose")], &intro);
+        for (title, list) in [("Losses", &conclusion.losses), ("Gains", &conclusion.gains)] {
+            if list.is_empty() {
+                m.leaf("h3", &[], title);
+                m.leaf("p", &[("class", "note")], "None.");
+                continue;
+            }
+            m.leaf("h3", &[], title);
+            let rows: Vec<Row> = list.iter().map(|d| row(parts, d)).collect();
+            let heads = [
+                Head::words("chunker"),
+                Head::words("at"),
+                Head::words("metric"),
+                Head::number("before"),
+                Head::number("tonight"),
+                Head::number("difference"),
+                Head::number("p").explained("Permutation test, two-sided, not corrected."),
+                Head::number("better"),
+                Head::number("worse"),
+                Head::number("questions"),
+            ];
+            plain(m, &format!("{title} against {}", against.name()), &heads, &rows);
+        }
+    });
+}
+
+fn row(parts: &Parts<'_>, d: &Difference) -> Row {
+    let metric = Metric::of(&d.metric);
+    Row {
+        head: d.cell.chunker.clone(),
+        place: Some(parts.place(&d.cell.chunker)),
+        values: vec![
+            Value::words(d.cell.setting()),
+            Value::words(&metric.label),
+            Value::number(metric.unit.value(d.before), d.before),
+            Value::number(metric.unit.value(d.tonight), d.tonight),
+            Value::number(metric.unit.difference(d.difference), d.share()).strong(d.p < 0.05),
+            Value::number(format::p_value(d.p), d.p),
+            Value::number(format::count(d.wins), d.wins as f64),
+            Value::number(format::count(d.losses), d.losses as f64),
+            Value::number(format::count(d.n), d.n as f64),
+        ],
+        opens: false,
+        data: Vec::new(),
+    }
+}

@@ -1,0 +1,236 @@
+//! Every cell's scores and every chunker's times over the nights.
+
+use super::spark::{extremes, spark};
+use super::{Parts, table};
+use crate::nightly::gates::{QUALITY, TIMES};
+use crate::nightly::history::{HistoryError, Series, TimeSeries};
+use crate::nightly::night::Verdict;
+use crate::report::html::section as wrap;
+use crate::report::markup::Markup;
+use crate::report::metric::{Metric, Unit};
+use crate::report::{format, svg};
+
+/// Metrics that get curves at most.
+const METRICS: usize = 4;
+
+/// Everything that is drawn, read from the history once.
+pub(super) struct Curves {
+    scores: Vec<(Metric, Series)>,
+    times: Vec<(&'static str, TimeSeries)>,
+    calibration: Vec<(u32, f64)>,
+    failed: Vec<u32>,
+}
+
+impl Curves {
+    pub fn read(parts: &Parts<'_>) -> Result<Self, HistoryError> {
+        let last = parts.conclusion.night.number;
+        let mut scores = Vec::new();
+        for key in metrics(parts) {
+            scores.push((Metric::of(key), parts.history.series(key, last)?));
+        }
+        let mut times = Vec::new();
+        for what in TIMES {
+            times.push((what, parts.history.times(what, last)?));
+        }
+        let calibration = parts.history.times("calibration_seconds", last)?.into_values().next().unwrap_or_default();
+        let failed = |verdict: Verdict| verdict == Verdict::Failed;
+        let failed = parts.heads.iter().filter(|head| failed(head.verdict)).map(|head| head.number).collect();
+        Ok(Self { scores, times, calibration, failed })
+    }
+}
+
+/// The gates' metrics first, then those that the report speaks of first, as far as they were measured.
+fn metrics(parts: &Parts<'_>) -> Vec<&'static str> {
+    let conclusion = parts.conclusion;
+    let gated = QUALITY.iter().filter(|key| conclusion.checks.iter().any(|check| check.metric == **key));
+    let chief = ["span_recall", "judge", "iou", "ndcg"];
+    let mut chosen: Vec<&'static str> = gated.copied().collect();
+    for key in chief {
+        if !chosen.contains(&key) {
+            chosen.push(key);
+        }
+    }
+    chosen.retain(|key| conclusion.night.cells.iter().any(|cell| cell.scores.contains_key(*key)));
+    chosen.truncate(METRICS);
+    chosen
+}
+
+/// The smallest extent of a curve that fills its height.
+fn least(unit: Unit) -> f64 {
+    match unit {
+        Unit::Share => 0.04,
+        Unit::Ten => 0.4,
+        Unit::Plain => 0.04,
+    }
+}
+
+/// A panel a metric, a curve a cell.
+pub(super) fn section(m: &mut Markup, parts: &Parts<'_>, curves: &Curves) {
+    let night = &parts.conclusion.night;
+    wrap(m, "curves", "Over the nights", |m| {
+        let intro = format!(
+            "Each cell’s mean on every night up to night {}. Red dots are nights that failed. Documents and questions may \
+             have changed on the way, so what counts is in the checks, which pair the questions.",
+            night.number
+        );
+        m.leaf("p", &[("class", "prose")], &intro);
+        m.element("div", &[("class", "panels")], |m| {
+            for (metric, series) in &curves.scores {
+                m.element("div", &[("class", "panel"), ("data-name", &metric.label)], |m| {
+                    m.leaf("h3", &[], &metric.title());
+                    let heads = [
+                        ("chunker", false),
+                        ("at", false),
+                        ("over the nights", false),
+                        ("lowest", true),
+                        ("highest", true),
+                        ("tonight", true),
+                    ];
+                    table(m, &metric.heading(), &heads, |m| {
+                        for cell in &night.cells {
+                            let Some(points) = series.get(&cell.key).filter(|points| !points.is_empty()) else {
+                                continue;
+                            };
+                            score_row(m, parts, curves, metric, &cell.key.setting(), &cell.key.chunker, points);
+                        }
+                    });
+                });
+            }
+        });
+    });
+}
+
+fn score_row(
+    m: &mut Markup,
+    parts: &Parts<'_>,
+    curves: &Curves,
+    metric: &Metric,
+    setting: &str,
+    chunker: &str,
+    points: &[(u32, f64)],
+) {
+    let (low, high) = extremes(points);
+    let last = points.last().map_or(f64::NAN, |p| p.1);
+    let spoken = format!(
+        "{} of {chunker} at {setting} over {}: lowest {}, highest {}, last {}",
+        metric.label,
+        format::plural(points.len(), "night"),
+        metric.unit.value(low),
+        metric.unit.value(high),
+        metric.unit.value(last)
+    );
+    row(
+        m,
+        parts,
+        chunker,
+        setting,
+        |m| {
+            spark(m, points, parts.conclusion.night.number, least(metric.unit), &curves.failed, &spoken);
+        },
+        &[low, high, last].map(|x| (metric.unit.bare(x), x)),
+    );
+}
+
+/// A row: chunker, a word, a curve, numbers.
+fn row(
+    m: &mut Markup,
+    parts: &Parts<'_>,
+    chunker: &str,
+    word: &str,
+    curve: impl FnOnce(&mut Markup),
+    numbers: &[(String, f64)],
+) {
+    let place = parts.place(chunker);
+    m.element("tr", &[], |m| {
+        m.element("th", &[("scope", "row")], |m| {
+            if chunker.is_empty() {
+                m.text("whole night");
+            } else {
+                svg::badge(m, place);
+                m.text(chunker);
+            }
+        });
+        m.leaf("td", &[], word);
+        m.element("td", &[("class", &svg::class(place, "curve"))], curve);
+        for (shown, key) in numbers {
+            m.leaf("td", &[("class", "num"), ("data-key", &format!("{key:.6}"))], shown);
+        }
+    });
+    m.line();
+}
+
+/// A curve a chunker and time.
+pub(super) fn times(m: &mut Markup, parts: &Parts<'_>, curves: &Curves) {
+    let night = &parts.conclusion.night;
+    wrap(m, "times", "Times", |m| {
+        m.leaf(
+            "p",
+            &[("class", "prose")],
+            "As taken, on whatever else the machine was doing; gates on speed compare quotients of times of one night.",
+        );
+        let heads = [
+            ("chunker", false),
+            ("time", false),
+            ("over the nights", false),
+            ("shortest", true),
+            ("longest", true),
+            ("tonight", true),
+        ];
+        table(m, "Times over the nights", &heads, |m| {
+            for chunker in &night.chunkers {
+                for (what, series) in &curves.times {
+                    let of_chunker = series.iter().filter(|((name, _), _)| *name == chunker.name);
+                    for ((name, mode), points) in of_chunker {
+                        let word = if mode.is_empty() { words(what) } else { format!("{}, {mode}", words(what)) };
+                        time_row(m, parts, name, &word, what, points);
+                    }
+                }
+            }
+            if !curves.calibration.is_empty() {
+                time_row(m, parts, "", "calibration", "calibration_ms", &milliseconds(&curves.calibration));
+            }
+        });
+    });
+}
+
+fn time_row(m: &mut Markup, parts: &Parts<'_>, chunker: &str, word: &str, what: &str, points: &[(u32, f64)]) {
+    let shown = |x: f64| {
+        if what.ends_with("_ms") { format!("{}\u{a0}ms", format::decimal(x, 2)) } else { format::seconds(x) }
+    };
+    let (low, high) = extremes(points);
+    let last = points.last().map_or(f64::NAN, |p| p.1);
+    let spoken = format!(
+        "{word} of {chunker} over {}: shortest {}, longest {}, last {}",
+        format::plural(points.len(), "night"),
+        shown(low),
+        shown(high),
+        shown(last)
+    );
+    // A tenth of the time itself is no news.
+    let least = (high * 0.2).max(1e-6);
+    row(
+        m,
+        parts,
+        chunker,
+        word,
+        |m| {
+            spark(m, points, parts.conclusion.night.number, least, &[], &spoken);
+        },
+        &[low, high, last].map(|x| (shown(x), x)),
+    );
+}
+
+fn milliseconds(points: &[(u32, f64)]) -> Vec<(u32, f64)> {
+    points.iter().map(|(night, seconds)| (*night, seconds * 1000.0)).collect()
+}
+
+fn words(what: &str) -> String {
+    match what {
+        "segment_seconds" => "cutting",
+        "index_seconds" => "indexing",
+        "query_p50_ms" => "query, median",
+        "query_p95_ms" => "query, 95th percentile",
+        other => other,
+    }
+    .to_owned()
+}
