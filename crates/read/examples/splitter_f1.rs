@@ -111,7 +111,16 @@ fn reading(folder: &Path) -> Result<(), Box<dyn Error>> {
     let whole = ReadOptions { splitter: std::sync::Arc::new(Whole), ..ReadOptions::default() };
     println!("| read as | documents | MB | sentences | MB/s | MB/s without splitting |");
     println!("|---|---|---|---|---|---|");
-    for (source, format) in [("md", "markdown"), ("md", "html"), ("md", "plain"), ("rst", "plain")] {
+    let pairs = [
+        ("md", "markdown"),
+        ("md", "mdx"),
+        ("md", "html"),
+        ("md", "plain"),
+        ("md", "asciidoc"),
+        ("rst", "rst"),
+        ("rst", "plain"),
+    ];
+    for (source, format) in pairs {
         let chosen: Vec<&str> = texts.iter().filter(|(f, _)| f == source).map(|(_, text)| text.as_str()).collect();
         let megabytes = chosen.iter().map(|text| text.len()).sum::<usize>() as f64 / 1e6;
         let pass = |options: &ReadOptions| -> Result<(usize, f64), Box<dyn Error>> {

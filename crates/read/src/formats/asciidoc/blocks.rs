@@ -243,7 +243,7 @@ impl<'s> Adoc<'_, 's> {
     fn title(&mut self, i: usize, line: Line, text: &str) -> usize {
         let Some(first) = text.bytes().next().filter(|_| line.indent == 0) else { return 0 };
         let run = text.bytes().take_while(|&b| b == first).count();
-        let rest = text[run.min(text.len())..].trim_start();
+        let rest = text.get(run..).unwrap_or("").trim_start();
         let (level, span, lines) = if matches!(first, b'=' | b'#') && run <= 6 {
             if rest.is_empty() || !text[run..].starts_with([' ', '\t']) {
                 return 0;
