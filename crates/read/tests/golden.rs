@@ -142,7 +142,8 @@ fn mdx_hides_what_is_code_of_the_page() {
     let blanks = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(text.iter().map(|t| blanks(t)).collect::<Vec<_>>(), expected.map(blanks));
     assert_eq!(visible(&document, |kind| kind == Kind::Code).len(), 1);
-    let hidden: String = document.sentences.iter().filter(|s| s.kind == Kind::Markup).map(|s| document.text(s.span)).collect();
+    let hidden: String =
+        document.sentences.iter().filter(|s| s.kind == Kind::Markup).map(|s| document.text(s.span)).collect();
     for markup in ["import Tabs", "Gauge,", "litres: 10", "A remark", "<Tabs groupId", "</Tabs>"] {
         assert!(hidden.contains(markup), "{markup} is not hidden: {hidden}");
     }
@@ -209,7 +210,10 @@ fn pdf_gives_its_text() {
         assert!(text.contains("air does not lift water. Fill the housing through the upper plug"), "{text}");
         assert!(!text.contains("handbook") && text.matches('\u{c}').count() == 2, "{text}");
         assert!(text.contains("Priming the pump\n\n"), "{text}");
-        assert_eq!(visible(&document, |_| true).last().map(String::as_str), Some("Replace it together with its spring."));
+        assert_eq!(
+            visible(&document, |_| true).last().map(String::as_str),
+            Some("Replace it together with its spring.")
+        );
     }
     let error = |name| read_path(sample(name), &ReadOptions::default()).unwrap_err();
     assert!(matches!(error("scanned.pdf"), ReadError::NoText { .. }));

@@ -50,7 +50,10 @@ fn decode(bytes: Vec<u8>) -> Result<String, ReadError> {
 
 #[test]
 fn pages_become_plain_text() {
-    let first = lines(&["A pump moves water from the well to the tank by pres-", "sure. It hums while it does that, all day long."]);
+    let first = lines(&[
+        "A pump moves water from the well to the tank by pres-",
+        "sure. It hums while it does that, all day long.",
+    ]);
     let second = lines(&["The second page."]);
     let bytes = file(&[&first, &second]);
     let expected = "A pump moves water from the well to the tank by pressure. It hums while it does that, all day long.\
