@@ -87,7 +87,7 @@ fn index(folder: &Path, into: &str) -> Child {
 fn finish(folder: &Path, into: &str) -> Duration {
     let before = Instant::now();
     let output = index(folder, into).wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(0), "{into}: {}", String::from_utf8_lossy(&output.stderr));
     before.elapsed()
 }
 

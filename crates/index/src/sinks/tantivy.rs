@@ -26,6 +26,9 @@ impl TantivySink {
         // By default deletes never cause a merge, and an index that is written again and again only grows.
         policy.set_del_docs_ratio_before_merge(0.2);
         writer.set_merge_policy(Box::new(policy));
+        // A writer that was stopped within a commit leaves files that the next commit would give the same names (those of
+        // deletions are called by a count), and tantivy overwrites none.
+        writer.garbage_collect_files().wait()?;
         let fields = text.fields;
         Ok(Self { writer: ChunkingIndexWriter::new(writer, fields.document, move |entry| stored(&fields, entry)) })
     }
