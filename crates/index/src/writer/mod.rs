@@ -31,7 +31,7 @@ const COMMIT_BYTES: u64 = 64 << 20;
 const COMMIT_EVERY: Duration = Duration::from_secs(60);
 
 /// What a finished run did, and what the index holds now.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct IndexStats {
     /// Documents in the index.
     pub documents: u64,
