@@ -206,7 +206,7 @@ pub struct IndexArgs {
     pub into: String,
     #[command(flatten)]
     pub policy: PolicyArgs,
-    /// Embedding model: minilm or none
+    /// Embedding model: minilm, openai:MODEL (at OPENAI_BASE_URL, key in OPENAI_API_KEY) or none
     #[arg(long, value_name = "SPEC", default_value = "minilm")]
     pub embedder: String,
     /// Remove the documents of files below PATH that are not there any more
@@ -237,9 +237,37 @@ pub struct IndexArgs {
     /// Largest file that is read, in MB; 0 for no limit
     #[arg(long, value_name = "MB", default_value_t = 0)]
     pub max_file_mb: u64,
+    #[command(flatten)]
+    pub files: FileArgs,
     /// One JSON document on standard output
     #[arg(long)]
     pub json: bool,
+}
+
+/// Which files of a folder are read.
+#[derive(Debug, Clone, Args)]
+pub struct FileArgs {
+    /// Only files that match: '*.md', 'guide/**'; with ! before it, all others; may be given several times
+    #[arg(long, value_name = "PATTERN")]
+    pub glob: Vec<String>,
+    /// Also files that .gitignore or .ignore leave out
+    #[arg(long)]
+    pub no_ignore: bool,
+    /// Also files and folders whose names begin with a dot
+    #[arg(long)]
+    pub hidden: bool,
+}
+
+impl FileArgs {
+    /// The same for the walk through folders.
+    pub fn walk(&self) -> pericope_read::WalkOptions {
+        pericope_read::WalkOptions {
+            gitignore: !self.no_ignore,
+            hidden: self.hidden,
+            globs: self.glob.clone(),
+            ..pericope_read::WalkOptions::default()
+        }
+    }
 }
 
 /// `pericope search`
@@ -645,7 +673,10 @@ The file:
   part = \"validation\"                # train, validation, test; without it all documents
   partitions = [\"cr-1\", \"ss-4\"]    # these keys have defaults
   weights = [\"mean:uniform\", \"mean:lin_k5_e0.1\"]
-  write = true                       # into the model's file, where it is not the shipped one";
+  write = true                       # into the model's file, where it is not the shipped one
+
+Or an experiment with a [sweep] and a [tune]: which of its variants answers best, chosen on the questions of one half of the
+documents and reported on the other (see crates/eval/README.md).";
 
 /// `pericope models`
 #[derive(Debug, Subcommand)]

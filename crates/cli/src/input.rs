@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use pericope_api::Document;
-use pericope_read::{ReadOptions, WalkOptions, formats, read_each, reader, walk};
+use pericope_read::{ReadOptions, WalkOptions, check_globs, formats, read_each, reader, walk};
 
 use crate::resources::shown;
 use crate::status::Failure;
@@ -22,6 +22,15 @@ impl Input {
     /// # Errors
     /// A usage failure where a path is not there at all.
     pub fn find(paths: &[PathBuf], max_bytes: u64) -> Result<Self, Failure> {
+        Self::search(paths, &WalkOptions::default(), max_bytes)
+    }
+
+    /// The same, with a say in which files of a folder count.
+    ///
+    /// # Errors
+    /// As [`find`](Self::find), and where a glob is none.
+    pub fn search(paths: &[PathBuf], options: &WalkOptions, max_bytes: u64) -> Result<Self, Failure> {
+        check_globs(&options.globs).map_err(Failure::usage)?;
         for path in paths {
             // A dangling link inside a folder is one bad file among others; a path that was typed is a mistake.
             if path.symlink_metadata().is_err() {
@@ -40,7 +49,7 @@ impl Input {
                 inside
             }
         };
-        for found in walk(paths, &WalkOptions::default()) {
+        for found in walk(paths, options) {
             match found {
                 // An index that lies among the documents is none of them.
                 Ok(path) if among_index(&path) => {}
@@ -70,7 +79,12 @@ impl Input {
     /// Reads one file: its documents, and a line for each part of it that cannot be read.
     pub fn read(&self, path: &Path, document: &mut dyn FnMut(Document), problem: &mut dyn FnMut(String)) {
         read_each(path, &self.options, &mut |read| match read {
-            Ok(read) => document(read),
+            Ok(read) => {
+                if let Some(encoding) = &read.encoding {
+                    anstream::eprintln!("{}: decoded from {encoding}", shown(path));
+                }
+                document(read);
+            }
             Err(e) => problem(e.to_string()),
         });
     }

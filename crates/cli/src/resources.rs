@@ -88,7 +88,21 @@ pub fn embedder(name: &str) -> Result<Option<Arc<dyn SentenceEncoder>>, Failure>
     if name == crate::hashed::NAME {
         return Ok(Some(Arc::new(crate::hashed::Hashed)));
     }
+    if name.starts_with("openai:") {
+        return openai(name).map(Some);
+    }
     pericope_neural::registry::embedder(name).map_err(Failure::usage)
+}
+
+/// An embeddings endpoint, with its answers kept among the models, so that no text is paid for twice.
+fn openai(name: &str) -> Result<Arc<dyn SentenceEncoder>, Failure> {
+    let file = pericope_neural::models::home().map_err(Failure::usage)?.join("embeddings.sqlite");
+    if let Some(folder) = file.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    let cache = Arc::new(pericope_llm::Cache::open(&file).map_err(Failure::runtime)?);
+    let encoder = pericope_llm::OpenAiEmbeddings::from_spec(name, cache, false).map_err(Failure::usage)?;
+    Ok(Arc::new(encoder))
 }
 
 /// What semantic segmenters ask, and what embeds chunks where nothing else is named.

@@ -124,6 +124,7 @@ fn bad_files_are_named_and_the_rest_is_indexed() {
     fs::write(docs.join("good.md"), PAGE).unwrap();
     fs::write(docs.join("binary.bin"), [0u8, 159, 146, 150, 0, 1, 2]).unwrap();
     fs::write(docs.join("latin.txt"), b"caf\xe9 au lait").unwrap();
+    fs::write(docs.join("broken.txt"), b"caf\xc3\xa9 cr\xc3\xa8me br\xfbl\xc3\xa9e").unwrap();
     fs::write(docs.join("empty.md"), "").unwrap();
     fs::write(docs.join("line.txt"), "word ".repeat(400_000)).unwrap();
     #[cfg(unix)]
@@ -133,9 +134,11 @@ fn bad_files_are_named_and_the_rest_is_indexed() {
     let output = without_models(folder.path()).args(index).output().unwrap();
     let said = stderr(&output);
     assert_eq!(output.status.code(), Some(1), "{said}");
-    for name in ["binary.bin", "latin.txt", "empty.md", "dangling.md"] {
+    for name in ["binary.bin", "broken.txt", "empty.md", "dangling.md"] {
         assert!(said.contains(name), "{name} is not named: {said}");
     }
+    // Text in an older encoding is decoded; only broken UTF-8 is refused.
+    assert!(!said.lines().any(|line| line.contains("skipped") && line.contains("latin.txt")), "{said}");
     assert!(!said.contains("good.md") && !said.contains("line.txt"), "{said}");
     assert!(said.contains("4 of the inputs"), "{said}");
 

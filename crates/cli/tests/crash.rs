@@ -87,7 +87,7 @@ fn index(folder: &Path, into: &str) -> Child {
 fn finish(folder: &Path, into: &str) -> Duration {
     let before = Instant::now();
     let output = index(folder, into).wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(0), "{into}: {}", String::from_utf8_lossy(&output.stderr));
     before.elapsed()
 }
 
@@ -96,6 +96,9 @@ fn contents(dir: &Path) -> Contents {
     assert_eq!(contents.agree(), Ok(()));
     contents
 }
+
+/// Ids and hashes of the documents of a file.
+type Documents = Vec<(String, Option<u128>)>;
 
 /// Compares all that both indexes hold: chunks with ids and texts, vectors (but for the last bits of those that were
 /// taken out and put in again), manifest.
@@ -108,7 +111,7 @@ fn assert_same(found: &Contents, clean: &Contents, when: &str) {
     for (id, vector) in a {
         assert!(vector.iter().zip(&b[id]).all(|(x, y)| (x - y).abs() < 1e-6), "{when}: the vector of {id}");
     }
-    let sources = |contents: &Contents| -> BTreeMap<String, (Option<u128>, Vec<(String, Option<u128>)>)> {
+    let sources = |contents: &Contents| -> BTreeMap<String, (Option<u128>, Documents)> {
         let sources = contents.sources.sources.iter();
         sources.map(|(name, s)| (name.clone(), (s.hash, s.documents.clone()))).collect()
     };

@@ -229,7 +229,7 @@ fn what_a_person_accepts_is_good_from_then_on() {
 
 #[test]
 fn the_files_hold_together_at_thirty_nights_and_at_a_thousand() {
-    for (nights, questions) in [(30, 172), (1000, 40)] {
+    for (nights, questions) in [(30_u32, 172), (1000, 40)] {
         let dir = tempfile::tempdir().unwrap();
         let experiment = experiment("");
         let mut world = World::new(questions);

@@ -27,7 +27,7 @@ name = "fixed"
 spec = "fixed:words=60"
 [[chunker]]
 name = "sentences"
-spec = "sentence:min_tokens=40"
+spec = "sentence"
 [answer]
 generator = "none"
 [judge]

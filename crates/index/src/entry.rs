@@ -51,7 +51,7 @@ impl Entry {
             ordinal: ordinal as u64,
             span: chunk.span,
             heading_path: chunk.heading_path.clone(),
-            anchor: anchor_at(document, chunk.span.start).map(str::to_owned),
+            anchor: document.anchor_at(chunk.span.start).map(str::to_owned),
             lead: String::new(),
             text: document.text(chunk.span).to_owned(),
             tokens: chunk.tokens as u64,
@@ -74,11 +74,6 @@ impl Entry {
             ..*self
         }
     }
-}
-
-/// The anchor of the place in a document where byte `start` lies.
-fn anchor_at(_document: &Document, _start: usize) -> Option<&str> {
-    None
 }
 
 /// What `--type` asks for: `md`, `html`, else the file's own ending in lower case where it has a short one, else `txt`.

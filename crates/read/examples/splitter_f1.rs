@@ -5,6 +5,7 @@
 //! PERICOPE_DATA=../shared/data cargo run --release -p pericope-read --example splitter_f1
 //! ... -- --errors SPLITTER FILE      what a splitter gets wrong
 //! ... -- --reading                   the speed of the readers on docs/*.raw.jsonl
+//! ... -- --reading FILE...           the speed of reading files (a PDF, say)
 //! ```
 //!
 //! Documents with an even line number (from 0) are those that our rules were tuned on; the figures of the others are
@@ -16,7 +17,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use pericope_api::Span;
-use pericope_read::{ReadOptions, SentenceSplitter, read_text, splitter, splitters};
+use pericope_read::{ReadOptions, SentenceSplitter, read_path, read_text, splitter, splitters};
 
 /// A document of a segmentation file, joined again.
 struct Joined {
@@ -49,6 +50,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     {
         let splitter = splitter(name).ok_or_else(|| format!("no splitter is called {name}"))?;
         return print_errors(splitter.as_ref(), &load(&folder.join(file))?);
+    }
+    if let [flag, files @ ..] = arguments.as_slice()
+        && flag == "--reading"
+        && !files.is_empty()
+    {
+        return reading_files(files);
     }
     if arguments == ["--reading"] {
         return reading(&Path::new(&data).join("docs"));
@@ -111,7 +118,16 @@ fn reading(folder: &Path) -> Result<(), Box<dyn Error>> {
     let whole = ReadOptions { splitter: std::sync::Arc::new(Whole), ..ReadOptions::default() };
     println!("| read as | documents | MB | sentences | MB/s | MB/s without splitting |");
     println!("|---|---|---|---|---|---|");
-    for (source, format) in [("md", "markdown"), ("md", "html"), ("md", "plain"), ("rst", "plain")] {
+    let pairs = [
+        ("md", "markdown"),
+        ("md", "mdx"),
+        ("md", "html"),
+        ("md", "plain"),
+        ("md", "asciidoc"),
+        ("rst", "rst"),
+        ("rst", "plain"),
+    ];
+    for (source, format) in pairs {
         let chosen: Vec<&str> = texts.iter().filter(|(f, _)| f == source).map(|(_, text)| text.as_str()).collect();
         let megabytes = chosen.iter().map(|text| text.len()).sum::<usize>() as f64 / 1e6;
         let pass = |options: &ReadOptions| -> Result<(usize, f64), Box<dyn Error>> {
@@ -134,6 +150,31 @@ fn reading(folder: &Path) -> Result<(), Box<dyn Error>> {
         println!(
             "| {source} as {format} | {} | {megabytes:.1} | {sentences} | {with:.0} | {without:.0} |",
             chosen.len()
+        );
+    }
+    Ok(())
+}
+
+/// Prints how long files take to be read, from the disk to documents: the fastest of three times.
+fn reading_files(files: &[String]) -> Result<(), Box<dyn Error>> {
+    println!("| file | MB | MB of text | sentences | MB/s of file | MB/s of text |");
+    println!("|---|---|---|---|---|---|");
+    for file in files {
+        let megabytes = std::fs::metadata(file)?.len() as f64 / 1e6;
+        let (mut fastest, mut text, mut sentences) = (f64::INFINITY, 0, 0);
+        for _ in 0..3 {
+            let start = Instant::now();
+            let documents = read_path(file, &ReadOptions::default())?;
+            fastest = fastest.min(start.elapsed().as_secs_f64());
+            text = documents.iter().map(|document| document.source.len()).sum();
+            sentences = documents.iter().map(|document| document.len()).sum::<usize>();
+        }
+        let name = Path::new(file).file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let text = text as f64 / 1e6;
+        println!(
+            "| {name} | {megabytes:.2} | {text:.2} | {sentences} | {:.2} | {:.2} |",
+            megabytes / fastest,
+            text / fastest
         );
     }
     Ok(())

@@ -24,11 +24,7 @@ pub struct Decoded {
 /// # Errors
 /// [`ReadError::Binary`] for what is no text, [`ReadError::InvalidUtf8`] for UTF-8 that is broken in places and for
 /// bytes that are no plausible text in any encoding.
-pub(crate) fn decode(
-    path: &Path,
-    bytes: Vec<u8>,
-    declared: Option<&'static Encoding>,
-) -> Result<Decoded, ReadError> {
+pub(crate) fn decode(path: &Path, bytes: Vec<u8>, declared: Option<&'static Encoding>) -> Result<Decoded, ReadError> {
     let is_binary = |what: &str| ReadError::Binary { path: path.to_owned(), what: what.to_owned() };
     for (mark, encoding) in [([0xff, 0xfe], UTF_16LE), ([0xfe, 0xff], UTF_16BE)] {
         if let Some(rest) = bytes.strip_prefix(&mark) {

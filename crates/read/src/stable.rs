@@ -30,10 +30,7 @@ pub(crate) struct Attempt {
 ///
 /// # Errors
 /// What `read` answers with; [`ReadError::Changed`] for a file that changed both times.
-pub(crate) fn stable(
-    path: &Path,
-    read: &mut dyn FnMut() -> Result<Attempt, ReadError>,
-) -> Result<Vec<u8>, ReadError> {
+pub(crate) fn stable(path: &Path, read: &mut dyn FnMut() -> Result<Attempt, ReadError>) -> Result<Vec<u8>, ReadError> {
     for _ in 0..2 {
         let attempt = read()?;
         if attempt.before == attempt.after {

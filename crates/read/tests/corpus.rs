@@ -28,6 +28,84 @@ fn all_documentation_keeps_the_invariants() {
     assert!(documents > 1_000, "{documents}");
 }
 
+/// A file, a document in it, and the titles and anchors of its sections, in order.
+type Titles = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
+
+/// Titles of a few pages, looked up by hand.
+#[test]
+fn headings_of_real_pages_are_found() {
+    let Some(data) = std::env::var_os("PERICOPE_DATA") else {
+        eprintln!("skipped: PERICOPE_DATA is not set");
+        return;
+    };
+    let expected: &[Titles] = &[
+        (
+            "ansible.raw.jsonl",
+            "ansible/community/steering/steering_index.rst",
+            &[("Ansible Community Steering Committee", "community-steering-committee")],
+        ),
+        (
+            "ansible.raw.jsonl",
+            "ansible/porting_guides/porting_guide_2.5.rst",
+            &[
+                ("Ansible 2.5 Porting Guide", "porting-2-5-guide"),
+                ("Playbook", "playbook"),
+                ("Dynamic includes and attribute inheritance", "dynamic-includes-and-attribute-inheritance"),
+                ("Fixed handling of keywords and inline variables", "fixed-handling-of-keywords-and-inline-variables"),
+                ("Migrating from with_X to loop", "migrating-from-with-x-to-loop"),
+                ("Deprecated", "deprecated"),
+                ("Jinja tests used as filters", "jinja-tests-used-as-filters"),
+                ("Ansible fact namespacing", "ansible-fact-namespacing"),
+                ("Modules", "modules"),
+                ("github_release", "github-release"),
+                ("Modules removed", "modules-removed"),
+                ("Deprecation notices", "deprecation-notices"),
+                ("Noteworthy module changes", "noteworthy-module-changes"),
+                ("Plugins", "plugins"),
+            ],
+        ),
+        (
+            "helm.raw.jsonl",
+            "helm/chart_best_practices/templates.md",
+            &[
+                ("Structure of templates/", "structure-of-templates"),
+                ("Names of Defined Templates", "names-of-defined-templates"),
+                ("Formatting Templates", "formatting-templates"),
+                ("Whitespace in Generated Templates", "whitespace-in-generated-templates"),
+                ("Comments (YAML Comments vs. Template Comments)", "comments-yaml-comments-vs-template-comments"),
+                ("Use of JSON in Templates and Template Output", "use-of-json-in-templates-and-template-output"),
+            ],
+        ),
+        (
+            "rust_book.raw.jsonl",
+            "rust_book/ch01-01-installation.md",
+            &[
+                ("Installation", "installation"),
+                ("Installing rustup on Linux or macOS", "installing-rustup-on-linux-or-macos"),
+                ("Installing rustup on Windows", "installing-rustup-on-windows"),
+                ("Troubleshooting", "troubleshooting"),
+                ("Updating and Uninstalling", "updating-and-uninstalling"),
+                ("Reading the Local Documentation", "local-documentation"),
+                ("Using Text Editors and IDEs", "text-editors-and-integrated-development-environments"),
+                ("Working Offline with This Book", "working-offline-with-this-book"),
+            ],
+        ),
+    ];
+    for (file, id, titles) in expected {
+        let mut found = Vec::new();
+        read_each(Path::new(&data).join("docs").join(file), &ReadOptions::default(), &mut |document| {
+            let document = document.unwrap();
+            if document.id == *id {
+                let titles = document.sections.iter().map(|path| path.last().cloned().unwrap_or_default());
+                let anchors = document.anchors.iter().map(|anchor| anchor.clone().unwrap_or_default());
+                found = titles.zip(anchors).collect();
+            }
+        });
+        let found: Vec<_> = found.iter().map(|(title, anchor)| (title.as_str(), anchor.as_str())).skip(1).collect();
+        assert_eq!(found.get(..titles.len()), Some(*titles), "{id}: {found:?}");
+    }
+}
+
 /// The limit is far above what linear time needs and far below what quadratic time would.
 #[test]
 fn long_and_strange_documents_take_linear_time() {
@@ -58,6 +136,44 @@ fn long_and_strange_documents_take_linear_time() {
         ("html", "<br>".repeat(n / 4)),
         ("html", "<h1>a".repeat(n / 5)),
         ("html", "&".repeat(n)),
+        ("html", "<nav>".repeat(n / 5)),
+        ("html", "<div><nav></div>".repeat(n / 16)),
+        ("html", "<header><h1>a</h1></header>".repeat(n / 27)),
+        ("html", "<main>a</main>".repeat(n / 14)),
+        ("html", format!("{}{}", "<div>".repeat(n / 10), "</p>".repeat(n / 8))),
+        ("html", "<h2 id=a>b</h2>".repeat(n / 15)),
+        ("mdx", "<A>a</A> ".repeat(n / 9)),
+        ("mdx", "<A b={c}>\n\n".repeat(n / 11)),
+        ("mdx", "import {\n\n".repeat(n / 10)),
+        ("rst", "a\n=\n\n".repeat(n / 5)),
+        ("rst", "*a ``b `c |d ".repeat(n / 13)),
+        ("rst", "- a\n".repeat(n / 4)),
+        ("rst", "- ".repeat(n / 2)),
+        ("rst", "a\n b\n".repeat(n / 5)),
+        ("rst", ".. a\n".repeat(n / 5)),
+        ("rst", ".. note::\n\n".repeat(n / 11)),
+        ("rst", ".. |a| replace:: b\n".repeat(n / 19)),
+        ("rst", "=== ===\n".repeat(n / 8)),
+        ("rst", "=== ===\na\n".repeat(n / 10)),
+        ("rst", "+-+\n".repeat(n / 4)),
+        ("rst", "a_ ".repeat(n / 3)),
+        ("rst", "a_".repeat(n / 2)),
+        ("rst", "\\".repeat(n)),
+        ("rst", "a::\n\n".repeat(n / 5)),
+        ("asciidoc", "== a\n\n".repeat(n / 6)),
+        ("asciidoc", "* a\n".repeat(n / 4)),
+        ("asciidoc", "*a _b `c #d ".repeat(n / 12)),
+        ("asciidoc", "*a* ".repeat(n / 4)),
+        ("asciidoc", "link:a[b] <<c>> ".repeat(n / 16)),
+        ("asciidoc", "link:a[".repeat(n / 7)),
+        ("asciidoc", "[source]\n".repeat(n / 9)),
+        ("asciidoc", "----\n....\n".repeat(n / 10)),
+        ("asciidoc", (0..5_000).map(|i| format!("===={}\n", "=".repeat(i % 300))).collect()),
+        ("asciidoc", "--\n====\n".repeat(n / 8)),
+        ("asciidoc", "a::\n".repeat(n / 4)),
+        ("asciidoc", ":a: b\n".repeat(n / 6)),
+        ("asciidoc", "^a^".repeat(n / 3)),
+        ("asciidoc", "[a".repeat(n / 2)),
     ];
     for (format, source) in inputs {
         let start = Instant::now();

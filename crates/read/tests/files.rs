@@ -4,7 +4,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use pericope_read::{ReadError, ReadOptions, WalkOptions, document_id, read_each, read_path, walk};
+use pericope_read::{
+    ReadError, ReadOptions, WalkOptions, check_globs, document_id, read_bytes, read_each, read_path, walk,
+};
 
 fn write(folder: &Path, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
     let path = folder.join(name);
@@ -53,9 +55,9 @@ fn bad_files_are_named_with_the_reason() {
     for empty in ["", " \n\t", "\u{feff}\n"] {
         assert!(matches!(error(&write(at, "empty.md", empty)), ReadError::Empty { .. }));
     }
-    let bad = error(&write(at, "latin.txt", b"caf\xe9 au lait"));
-    assert!(matches!(bad, ReadError::InvalidUtf8 { offset: 3, .. }), "{bad}");
-    assert!(bad.to_string().contains("latin.txt") && bad.to_string().contains("byte 3"), "{bad}");
+    let bad = error(&write(at, "broken.txt", b"caf\xc3\xa9 cr\xc3\xa8me br\xfbl\xc3\xa9e"));
+    assert!(matches!(bad, ReadError::InvalidUtf8 { offset: 15, .. }), "{bad}");
+    assert!(bad.to_string().contains("broken.txt") && bad.to_string().contains("byte 15"), "{bad}");
     assert!(matches!(error(&write(at, "image.md", b"\x89PNG\r\n\x1a\n")), ReadError::Binary { .. }));
     let zero = error(&write(at, "blob.bin", b"ab\0c"));
     assert!(zero.to_string().contains("blob.bin: not text but binary data (byte 2 is zero)"), "{zero}");
@@ -68,6 +70,66 @@ fn bad_files_are_named_with_the_reason() {
     let format = ReadOptions { format: Some("word".into()), ..ReadOptions::default() };
     let message = read_path(&long, &format).unwrap_err().to_string();
     assert!(message.contains("\"word\"") && message.contains("markdown"), "{message}");
+}
+
+#[test]
+fn other_encodings_are_decoded_and_said_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let read = |path: PathBuf| read_path(path, &ReadOptions::default()).unwrap().remove(0);
+    let latin = read(write(at, "latin.txt", b"caf\xe9 au lait. Deux caf\xe9s."));
+    assert_eq!((&*latin.source, latin.encoding.as_deref()), ("café au lait. Deux cafés.", Some("windows-1252")));
+    assert_eq!((latin.len(), latin.check()), (2, Ok(())));
+    let page = read(write(at, "p.html", b"<meta charset=koi8-r><p>\xee\xc1\xd3\xcf\xd3."));
+    assert_eq!((page.encoding.as_deref(), page.source.contains("Насос.")), (Some("KOI8-R"), true));
+    let wide = read(write(at, "w.md", b"\xff\xfe#\0 \0T\0\n\0"));
+    assert_eq!((wide.title.as_deref(), wide.encoding.as_deref()), (Some("T"), Some("UTF-16LE")));
+    let plain = read(write(at, "u.md", "# Größe"));
+    assert_eq!(plain.encoding, None);
+    let mut found = Vec::new();
+    read_bytes("-", "plain", b"caf\xe9".to_vec(), &ReadOptions::default(), &mut |document| found.push(document));
+    assert_eq!(found.remove(0).unwrap().encoding.as_deref(), Some("windows-1252"));
+}
+
+#[test]
+fn a_file_over_the_limit_is_named_without_being_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = write(folder.path(), "huge.md", "");
+    // A hole of 1 GB: it would take a while to read, and the memory.
+    fs::File::options().write(true).open(&path).unwrap().set_len(1 << 30).unwrap();
+    let limited = ReadOptions { max_bytes: 64 << 20, ..ReadOptions::default() };
+    let start = std::time::Instant::now();
+    let error = read_path(&path, &limited).unwrap_err();
+    assert!(matches!(error, ReadError::TooLarge { bytes: 1_073_741_824, limit: 67_108_864, .. }), "{error}");
+    assert!(error.to_string().contains("huge.md"), "{error}");
+    assert!(start.elapsed().as_millis() < 500, "{:?}", start.elapsed());
+}
+
+#[test]
+fn globs_narrow_down_what_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    for name in ["a.md", "b.rst", "guide/c.md", "guide/old/d.md", "guide/e.html", "skip.md", ".hidden.md"] {
+        write(at, name, "x");
+    }
+    write(at, ".gitignore", "skip.md\n");
+    let with = |globs: &[&str]| {
+        let globs = globs.iter().map(|&glob| glob.to_owned()).collect();
+        names(at, &WalkOptions { globs, ..WalkOptions::default() })
+    };
+    assert_eq!(with(&["*.md"]), ["a.md", "guide/c.md", "guide/old/d.md"]);
+    assert_eq!(with(&["*.md", "!guide/old/**"]), ["a.md", "guide/c.md"]);
+    assert_eq!(with(&["!*.md"]), ["b.rst", "guide/e.html"]);
+    assert_eq!(with(&["guide/**/*.md"]), ["guide/c.md", "guide/old/d.md"]);
+    assert_eq!(with(&["!old/"]), ["a.md", "b.rst", "guide/c.md", "guide/e.html"]);
+    let bad = WalkOptions { globs: vec!["{a".into()], ..WalkOptions::default() };
+    let found = walk(&[at], &bad);
+    assert!(matches!(found.as_slice(), [Err(ReadError::Glob { .. })]), "{found:?}");
+    assert!(found[0].as_ref().unwrap_err().to_string().contains("{a"));
+    assert!(check_globs(&bad.globs).is_err() && check_globs(&["*.md".into()]).is_ok());
+    // A file that is named is found, whatever the patterns say.
+    let named = walk(&[at.join("b.rst")], &WalkOptions { globs: vec!["*.md".into()], ..WalkOptions::default() });
+    assert_eq!(named.len(), 1);
 }
 
 #[test]

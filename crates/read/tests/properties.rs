@@ -9,6 +9,8 @@ fn check(format: &str, source: &str) -> Document {
     let document = read_text("d", format, source, &ReadOptions::default()).unwrap();
     assert_eq!(document.check(), Ok(()), "{format}: {source:?}");
     assert_eq!(&*document.source, source);
+    assert!(document.anchors.is_empty() || document.anchors.len() == document.sections.len(), "{format}: {source:?}");
+    assert!(document.anchors.iter().flatten().all(|anchor| !anchor.is_empty()), "{format}: {source:?}");
     let mut at = 0;
     for rewrite in &document.rewrites {
         assert!(rewrite.span.start >= at && !rewrite.span.is_empty(), "{format}: {source:?}: {:?}", document.rewrites);
@@ -135,6 +137,150 @@ const HTML: &[&str] = &[
     "&",
     ";",
     "<a b=\"",
+    "<main>",
+    "</main>",
+    "<article>",
+    "</article>",
+    "<nav>",
+    "</nav>",
+    "<header>",
+    "</header>",
+    "<aside>",
+    "<footer>",
+    "</footer>",
+    "<div hidden>",
+    "<span aria-hidden=true>",
+    "</span>",
+    "<svg>",
+    "<a name=x>",
+    "</a>",
+    "<h2 id=y>",
+    "<a href='#z'>¶",
+];
+
+const MDX: &[&str] = &[
+    "import a from 'b'\n",
+    "\nexport const a = {\n",
+    "}\n",
+    "<Tabs>",
+    "</Tabs>\n",
+    "<A b={",
+    "}",
+    "/>",
+    "<>",
+    "</>",
+    "{/*",
+    "*/}",
+    "{",
+    "`",
+    "```\n",
+    "\n# ",
+    "- ",
+    "    ",
+    "\"",
+    "'",
+    "<b>",
+    "\\",
+    "**",
+    "&amp",
+];
+
+const RST: &[&str] = &[
+    "\n====\n",
+    "\n----\n",
+    "====\n",
+    "\n===  ===\n",
+    "\n+---+\n|a  |\n+---+\n",
+    "\n.. ",
+    "\n..\n",
+    "\n.. note:: ",
+    "\n.. code-block:: sh\n\n   ",
+    "\n.. list-table:: x\n   :widths: 1\n\n   * - ",
+    "\n.. image:: a\n   :alt: b\n",
+    "\n   :name: x\n",
+    "\n.. _a b:\n",
+    "\n.. _a: http://b\n",
+    "\n.. |s| replace:: *x*\n",
+    "\n.. [1] ",
+    "::\n\n    ",
+    "::",
+    "\n- ",
+    "\n#. ",
+    "\n   ",
+    "\n:f: ",
+    "\n-a  ",
+    "\n| ",
+    "\n>>> ",
+    "\n__ ",
+    "*",
+    "**",
+    "``",
+    "`",
+    "`_",
+    "_",
+    "_`",
+    "|s|",
+    "|",
+    "[1]_",
+    ":ref:`",
+    "` <x>`_",
+    "\\",
+    "\\ ",
+];
+
+const ASCIIDOC: &[&str] = &[
+    "\n= ",
+    "\n== ",
+    "\n==== ",
+    "\n----\n",
+    "\n....\n",
+    "\n====\n",
+    "\n****\n",
+    "\n--\n",
+    "\n++++\n",
+    "\n////\n",
+    "\n|===\n",
+    "\n```\n",
+    "\n[source,sh]\n",
+    "\n[[a]]\n",
+    "\n[#b]\n",
+    "\n.Title\n",
+    "\n:a: b\n",
+    "\n:a: b \\\n",
+    "\n// ",
+    "\n* ",
+    "\n. ",
+    "\n<1> ",
+    "\nterm:: ",
+    "\nterm::\n",
+    "\n+\n",
+    "\n ",
+    "\nNOTE: ",
+    "\nimage::x[Alt]\n",
+    "\ninclude::x[]\n",
+    "\n'''\n",
+    "\n~~~~\n",
+    "*",
+    "**",
+    "_",
+    "`",
+    "+",
+    "#",
+    "^",
+    "~",
+    "<<a,",
+    ">>",
+    "[.x]#",
+    "[[c]]",
+    "((",
+    "))",
+    "{a}",
+    "link:a[",
+    "]",
+    "https://a.b",
+    "footnote:[",
+    " +\n",
+    "\\",
 ];
 
 proptest! {
@@ -151,13 +297,28 @@ proptest! {
     }
 
     #[test]
+    fn mdx_soup(source in soup(MDX)) {
+        check("mdx", &source);
+    }
+
+    #[test]
+    fn rst_soup(source in soup(RST)) {
+        check("rst", &source);
+    }
+
+    #[test]
+    fn asciidoc_soup(source in soup(ASCIIDOC)) {
+        check("asciidoc", &source);
+    }
+
+    #[test]
     fn plain_soup(source in soup(&[". ", "\n", "。", "\"", ")", "Dr. "])) {
         let document = check("plain", &source);
         prop_assert!(document.rewrites.len() <= 1);
     }
 
     #[test]
-    fn any_json_text(text in "\\PC{0,60}", format in proptest::sample::select(&["md", "html", "plain", "rst"][..])) {
+    fn any_json_text(text in "\\PC{0,60}", format in proptest::sample::select(&["md", "mdx", "html", "plain", "rst", "adoc"][..])) {
         let line = serde_json::json!({"id": "x", "text": text, "format": format}).to_string();
         let document = read_text("d", "jsonl", line, &ReadOptions::default()).unwrap();
         prop_assert_eq!(&*document.source, text.as_str());

@@ -10,11 +10,12 @@ use pericope_eval::answer::Models;
 use pericope_eval::config::Experiment;
 use pericope_eval::report::{self, Report};
 use pericope_eval::run::{self, Observer, RunError, Setup};
+use pericope_eval::summary::Summary;
 use pericope_llm::LlmError;
 use pericope_segment::{Limits, Resources};
 
 use crate::args::{EvalReportArgs, EvalRunArgs};
-use crate::commands::{print_json, segment_eval};
+use crate::commands::{print_json, segment_eval, sweep};
 use crate::progress;
 use crate::resources::{CommandResources, asks_for_encoder, embedder, shown};
 use crate::status::{Failure, Outcome, Status};
@@ -26,26 +27,11 @@ pub fn run(args: EvalRunArgs, quiet: bool) -> Outcome {
     }
     let experiment = Experiment::load(&args.config, &args.set).map_err(Failure::usage)?;
     let out = run_folder(args.out.as_deref(), &experiment.name);
-    let resources = CommandResources::new(Limits::default(), Limits::INDEX, None);
-    let encoder = embedder(&experiment.retrieval.embedder)?;
-    let setup = Setup {
-        resources: &resources,
-        counter: resources.counter().map_err(Failure::usage)?,
-        model_checksums: model_checksums(&experiment, encoder.as_deref(), &resources)?,
-        encoder,
-        models: Models::open(&experiment, &out, args.offline).map_err(by_model)?,
-        resume: args.resume,
-    };
-    let observer = Bars::new(quiet);
-    let result = run::run(&experiment, &out, &setup, &observer);
-    observer.clear();
-    let summary = match result {
-        Ok((summary, _)) => summary,
-        Err(error @ RunError::Judge(_)) => {
-            anstream::eprintln!("{error}");
-            return Ok(Status::Incomplete);
-        }
-        Err(error) => return Err(by_kind(error)),
+    if !experiment.sweep.is_empty() {
+        return sweep::run(&experiment, &out, &args, quiet);
+    }
+    let Some(summary) = one(&experiment, &out, args.resume, args.offline, quiet)? else {
+        return Ok(Status::Incomplete);
     };
     write_reports(std::slice::from_ref(&out), &out)?;
     if args.json {
@@ -54,17 +40,53 @@ pub fn run(args: EvalRunArgs, quiet: bool) -> Outcome {
         say!("{}", report::table(&summary));
         say!("Report: {}", shown(&out.join("index.html")));
     }
+    Ok(if too_many_failed(&summary, &experiment) { Status::Incomplete } else { Status::Done })
+}
+
+/// Runs one experiment into a folder; nothing where a judge cannot be trusted, which is then said.
+pub(super) fn one(
+    experiment: &Experiment,
+    out: &Path,
+    resume: bool,
+    offline: bool,
+    quiet: bool,
+) -> Result<Option<Summary>, Failure> {
+    let resources = CommandResources::new(Limits::default(), Limits::INDEX, None);
+    let encoder = embedder(&experiment.retrieval.embedder)?;
+    let setup = Setup {
+        resources: &resources,
+        counter: resources.counter().map_err(Failure::usage)?,
+        model_checksums: model_checksums(experiment, encoder.as_deref(), &resources)?,
+        encoder,
+        models: Models::open(experiment, out, offline).map_err(by_model)?,
+        resume,
+    };
+    let observer = Bars::new(quiet);
+    let result = run::run(experiment, out, &setup, &observer);
+    observer.clear();
+    match result {
+        Ok((summary, _)) => Ok(Some(summary)),
+        Err(error @ RunError::Judge(_)) => {
+            anstream::eprintln!("{error}");
+            Ok(None)
+        }
+        Err(error) => Err(by_kind(error)),
+    }
+}
+
+/// Says so where more items failed than the limits allow.
+pub(super) fn too_many_failed(summary: &Summary, experiment: &Experiment) -> bool {
     let items: usize = summary.cells.len() * summary.questions;
     let failed = if items == 0 { 0.0 } else { summary.failed as f64 / items as f64 };
-    if failed > experiment.limits.max_failed {
+    let too_many = failed > experiment.limits.max_failed;
+    if too_many {
         anstream::eprintln!(
             "{} of {items} items failed: more than limits.max_failed = {} allows",
             summary.failed,
             experiment.limits.max_failed
         );
-        return Ok(Status::Incomplete);
     }
-    Ok(Status::Done)
+    too_many
 }
 
 /// True for an experiment on segmentation: it has sets of documents in place of `[data]`.
@@ -113,7 +135,7 @@ pub fn report(args: EvalReportArgs) -> Outcome {
     Ok(Status::Done)
 }
 
-fn write_reports(runs: &[PathBuf], out: &Path) -> Result<(), Failure> {
+pub(super) fn write_reports(runs: &[PathBuf], out: &Path) -> Result<(), Failure> {
     let mut reports = Vec::with_capacity(runs.len());
     for run in runs {
         reports.push(Report::load(run).map_err(|e| Failure::runtime(format!("{}: {e}", shown(run))))?);
@@ -127,7 +149,7 @@ fn write_reports(runs: &[PathBuf], out: &Path) -> Result<(), Failure> {
 }
 
 /// A key or a model that is missing is a matter of configuration; all else is not.
-fn by_model(error: LlmError) -> Failure {
+pub(super) fn by_model(error: LlmError) -> Failure {
     match error {
         LlmError::Config(_) | LlmError::Prompt(_) | LlmError::NoKey { .. } | LlmError::Model { .. } => {
             Failure::usage(error)

@@ -4,6 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
+use pericope_eval::answer::Models;
 use pericope_eval::config::Experiment;
 use pericope_eval::nightly::{self, DEFAULT_FOLDER, History, Job, Lock, NightlyError, Program, Verdict, review};
 use pericope_eval::run::{RunError, Setup};
@@ -12,7 +13,7 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use crate::args::{NightlyArgs, WhichNight};
-use crate::commands::eval::{Bars, asks_for_segmentation, model_checksums};
+use crate::commands::eval::{Bars, asks_for_segmentation, by_model, model_checksums};
 use crate::commands::print_json;
 use crate::resources::{CommandResources, embedder, shown};
 use crate::status::{Failure, Outcome, Status};
@@ -82,6 +83,7 @@ fn night(experiment: &Experiment, dir: &Path, quiet: bool) -> Result<nightly::Ou
         counter: resources.counter().map_err(Failure::usage)?,
         model_checksums: model_checksums(experiment, encoder.as_deref(), &resources)?,
         encoder,
+        models: Models::open(experiment, dir, false).map_err(by_model)?,
         resume: false,
     };
     let observer = Bars::new(quiet);

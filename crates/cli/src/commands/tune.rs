@@ -9,7 +9,7 @@ use pericope_neural::weswin::{WeSWin, open};
 use serde::{Deserialize, Serialize};
 
 use crate::args::TuneArgs;
-use crate::commands::{print_json, segment_eval::read_set, train::labelled};
+use crate::commands::{print_json, segment_eval::read_set, sweep, train::labelled};
 use crate::input;
 use crate::resources::shown;
 use crate::status::{Failure, Outcome, Status};
@@ -47,6 +47,9 @@ pub fn run(args: TuneArgs, quiet: bool) -> Outcome {
     let path = &args.config;
     let wrong = |problem: String| Failure::usage(format!("{}: {problem}", shown(path)));
     let text = std::fs::read_to_string(path).map_err(|e| wrong(e.to_string()))?;
+    if text.parse::<toml::Table>().is_ok_and(|table| table.contains_key("chunker")) {
+        return sweep::tune(&args, quiet);
+    }
     let config: Config = read(&text, path, &args.set).map_err(Failure::usage)?;
     let grid = grid(&config).map_err(wrong)?;
     let file = (config.model != "shipped").then(|| {

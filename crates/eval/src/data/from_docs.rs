@@ -204,6 +204,8 @@ fn format_name(format: Format) -> &'static str {
     match format {
         Format::Markdown => "md",
         Format::Html => "html",
+        Format::Rst => "rst",
+        Format::Asciidoc => "asciidoc",
         _ => "plain",
     }
 }

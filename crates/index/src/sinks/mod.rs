@@ -10,14 +10,16 @@
 
 mod qdrant_edge;
 mod tantivy;
+mod text_index;
+mod vector_store;
 
 use pericope_api::Embeddings;
 use uuid::Uuid;
 
 pub use self::qdrant_edge::QdrantEdgeSink;
-pub(crate) use self::qdrant_edge::VectorStore;
 pub use self::tantivy::TantivySink;
-pub(crate) use self::tantivy::TextIndex;
+pub(crate) use self::text_index::TextIndex;
+pub(crate) use self::vector_store::VectorStore;
 use crate::{Entry, IndexError};
 
 /// Something that keeps chunks.

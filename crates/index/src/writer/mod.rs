@@ -2,6 +2,7 @@
 
 mod commit;
 mod stage;
+mod stats;
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -10,9 +11,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pericope_api::{Chunk, Document};
-use serde::Serialize;
 
 use self::stage::{Current, Touched};
+use self::stats::Counts;
+pub use self::stats::IndexStats;
 use crate::cache::{StoredVectors, VectorCache};
 use crate::directory::{
     PENDING_FILE, clear_pending, holds_something_else, lock, manifest_path, open_vectors, text_path, vectors_path,
@@ -23,50 +25,12 @@ use crate::manifest::{Changes, Manifest};
 use crate::meta::META_FILE;
 use crate::prepare::{Embedding, beyond_reach, prepare};
 use crate::sinks::{QdrantEdgeSink, TantivySink, TextIndex, VectorStore};
-use crate::{DocumentHead, EmbedCounts, IndexError, IndexMeta, IndexReader, IndexSpec};
+use crate::{DocumentHead, IndexError, IndexMeta, IndexReader, IndexSpec};
 
 /// Text between two commits,
 const COMMIT_BYTES: u64 = 64 << 20;
 /// and time between two commits: what a crash can cost, and what bounds the memory of what is not committed.
 const COMMIT_EVERY: Duration = Duration::from_secs(60);
-
-/// What a finished run did, and what the index holds now.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct IndexStats {
-    /// Documents in the index.
-    pub documents: u64,
-    /// Chunks in the index.
-    pub chunks: u64,
-    /// Documents that this run added or replaced.
-    pub documents_written: u64,
-    /// Chunks that this run wrote.
-    pub chunks_written: u64,
-    /// Documents that this run removed.
-    pub documents_removed: u64,
-    /// Bytes of source text that this run wrote.
-    pub bytes: u64,
-    /// Texts that the encoder was given (equal texts in a batch, and texts whose vectors were known, not counted).
-    pub texts_embedded: u64,
-    /// Texts whose vectors were known already.
-    pub texts_reused: u64,
-    /// Chunks that this run wrote whose end the encoder does not read.
-    pub truncated: u64,
-    /// Seconds spent in the encoder.
-    pub embed_seconds: f64,
-    /// Seconds from opening to the end of `finish`.
-    pub seconds: f64,
-}
-
-/// Counts of one writer.
-#[derive(Default)]
-struct Counts {
-    documents: u64,
-    chunks: u64,
-    removed: u64,
-    bytes: u64,
-    embedded: EmbedCounts,
-    truncated: u64,
-}
 
 /// Writes documents into an index directory. One writer a directory, in all processes.
 ///

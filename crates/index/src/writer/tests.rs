@@ -109,3 +109,37 @@ fn each_commit_carries_the_next_number() {
         assert_eq!(writer.text.sequence().unwrap(), sequence);
     }
 }
+
+/// Tantivy names the file of a segment's deletions by a count that starts again from the last commit.
+#[test]
+fn files_of_a_commit_that_was_broken_off_are_not_in_the_way() {
+    let root = tempfile::tempdir().unwrap();
+    let (dir, rehearsal) = (root.path().join("index"), root.path().join("rehearsal"));
+    let (a, b) = (made_up("a", 1, 2), made_up("b", 2, 60));
+    let mut writer = IndexWriter::create_or_open(&dir, &spec()).unwrap();
+    writer.add(&a, &sentence_chunks(&a)).unwrap();
+    writer.add(&b, &sentence_chunks(&b)).unwrap();
+    writer.finish().unwrap();
+    copy_folder(&dir, &rehearsal);
+    let mut writer = IndexWriter::create_or_open(&rehearsal, &spec()).unwrap();
+    writer.remove("a").unwrap();
+    writer.commit().unwrap();
+    let deletions: Vec<String> = fs::read_dir(text_path(&rehearsal))
+        .unwrap()
+        .map(|file| file.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.ends_with(".del"))
+        .collect();
+    assert!(!deletions.is_empty());
+    // As a process leaves it that is killed after it wrote these files, and before it wrote the commit.
+    let list = text_path(&dir).join(".managed.json");
+    let mut managed: Vec<String> = serde_json::from_str(&fs::read_to_string(&list).unwrap()).unwrap();
+    for name in &deletions {
+        fs::write(text_path(&dir).join(name), "half a file").unwrap();
+        managed.push(name.clone());
+    }
+    fs::write(&list, serde_json::to_string(&managed).unwrap()).unwrap();
+    let mut writer = IndexWriter::create_or_open(&dir, &spec()).unwrap();
+    assert!(writer.remove("a").unwrap());
+    assert_eq!(writer.finish().unwrap().chunks, 60);
+    assert_eq!(contents(&dir).len(), 60);
+}

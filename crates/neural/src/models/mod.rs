@@ -61,6 +61,18 @@ pub struct Listed {
     pub state: State,
 }
 
+/// Where the user's files are kept: `$PERICOPE_HOME`, or else the XDG data folder's `pericope`.
+///
+/// # Errors
+/// [`ModelError::NoHome`] where none of the variables that say so is set.
+pub fn home() -> Result<PathBuf, ModelError> {
+    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    set("PERICOPE_HOME")
+        .or_else(|| set("XDG_DATA_HOME").map(|data| data.join("pericope")))
+        .or_else(|| set("HOME").map(|home| home.join(".local/share/pericope")))
+        .ok_or(ModelError::NoHome)
+}
+
 /// The models of one home folder.
 #[derive(Debug, Clone)]
 pub struct Models {
@@ -80,12 +92,7 @@ impl Models {
     /// # Errors
     /// [`ModelError::NoHome`] where none of these variables is set.
     pub fn from_env() -> Result<Self, ModelError> {
-        let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-        set("PERICOPE_HOME")
-            .or_else(|| set("XDG_DATA_HOME").map(|data| data.join("pericope")))
-            .or_else(|| set("HOME").map(|home| home.join(".local/share/pericope")))
-            .map(|home| Self::at(&home))
-            .ok_or(ModelError::NoHome)
+        Ok(Self::at(&home()?))
     }
 
     /// The models that Pericope knows, and whether they are here.

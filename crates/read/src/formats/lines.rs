@@ -57,6 +57,9 @@ mod tests {
         let found: Vec<_> = lines(source, 0).iter().map(|line| (line.of(source), line.indent)).collect();
         assert_eq!(found[..4], [("a", 0), ("b", 2), ("c", 8), ("", 0)]);
         assert!(lines(source, 0).iter().skip(3).all(super::Line::is_blank));
-        assert_eq!((adornment("==="), adornment("=-="), adornment("aaa"), adornment("")), (Some(b'='), None, None, None));
+        assert_eq!(
+            (adornment("==="), adornment("=-="), adornment("aaa"), adornment("")),
+            (Some(b'='), None, None, None)
+        );
     }
 }

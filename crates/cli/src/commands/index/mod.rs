@@ -76,7 +76,7 @@ struct Job<'a> {
 /// Runs the command.
 pub fn run(args: IndexArgs, quiet: bool) -> Outcome {
     let place = Place::parse(&args.into)?;
-    let found = Input::find(&args.paths, max_bytes(&args))?;
+    let found = Input::search(&args.paths, &args.files.walk(), max_bytes(&args))?;
     let corpus = |visit: &mut dyn FnMut(&Document)| {
         for path in found.files() {
             found.read(path, &mut |document| visit(&document), &mut |_| {});
@@ -88,7 +88,8 @@ pub fn run(args: IndexArgs, quiet: bool) -> Outcome {
     let encoder = embedder(&args.embedder)?;
     let chunker = chunker(&args.policy, &resources)?;
     let counter = resources.counter().map_err(Failure::usage)?;
-    let mut spec = IndexSpec::new(chunker.spec().to_string(), counter.name());
+    let fingerprint = Some(chunker.fingerprint()).filter(|fingerprint| !fingerprint.is_empty());
+    let mut spec = IndexSpec::new(chunker.spec().to_string(), counter.name()).with_segmenter_fingerprint(fingerprint);
     spec.reference = resources.reference();
     let mut cache: Option<Arc<dyn VectorCache>> = None;
     if let Some(encoder) = encoder {
@@ -251,7 +252,7 @@ impl Job<'_> {
 
     /// A pass while the files are watched: stamps are believed but for `changed`, and what is gone goes.
     fn follow_up(&mut self, changed: HashSet<String>) -> Result<Pass, Failure> {
-        let found = Input::find(&self.args.paths, max_bytes(self.args))?;
+        let found = Input::search(&self.args.paths, &self.args.files.walk(), max_bytes(self.args))?;
         (self.options.trust_stamps, self.options.distrust) = (true, changed);
         let (report, mut writer, bad) = self.write(&found, false)?;
         let mut pruned = Vec::new();

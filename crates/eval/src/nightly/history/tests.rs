@@ -63,6 +63,13 @@ fn night(number: u32, shift: f64) -> Night {
     night
 }
 
+/// Scores to twelve decimals, where comparisons call them the same: reading a float's text may move its last bit.
+fn rounded(mut night: Night) -> Night {
+    let scores = night.cells.iter_mut().flat_map(|cell| cell.scores.values_mut()).flatten().flatten();
+    scores.for_each(|x| *x = (*x * 1e12).round() / 1e12);
+    night
+}
+
 fn filled(dir: &Path, nights: u32) -> History {
     let mut history = History::open(dir, "x").unwrap();
     for number in 1..=nights {
@@ -220,7 +227,7 @@ fn a_history_travels_as_lines() {
     let again = copy.import(&file).unwrap();
     assert_eq!((again.added, again.known), (0, 3));
     for number in 1..=3 {
-        assert_eq!(copy.night(number).unwrap(), history.night(number).unwrap());
+        assert!(rounded(copy.night(number).unwrap()) == rounded(history.night(number).unwrap()), "night {number}");
     }
     assert_eq!(copy.pinned().unwrap(), Some(2));
 

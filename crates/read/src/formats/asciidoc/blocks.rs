@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use pericope_api::{Kind, Span};
-use unicode_width::UnicodeWidthStr;
 
 use super::delimited::{Delimited, delimited};
 use super::ids::Ids;
@@ -11,7 +10,7 @@ use super::inline;
 use super::lists::{marker, term};
 use super::metadata::{Metadata, entry};
 use crate::builder::Builder;
-use crate::formats::lines::{Line, adornment, lines};
+use crate::formats::lines::{Line, lines};
 use crate::inline::Inline;
 
 /// Reads the source of `builder` from byte `from` on.
@@ -42,27 +41,27 @@ pub(super) fn read(builder: &mut Builder<'_>, from: usize) {
 pub(super) struct Adoc<'b, 's> {
     pub(super) source: &'s str,
     pub(super) builder: &'b mut Builder<'s>,
-    lines: Vec<Line>,
-    attributes: HashMap<String, String>,
-    ids: Ids,
+    pub(super) lines: Vec<Line>,
+    pub(super) attributes: HashMap<String, String>,
+    pub(super) ids: Ids,
     /// What the lines above say of the next block.
-    metadata: Metadata,
+    pub(super) metadata: Metadata,
     /// Where the markup begins that leads up to the next text.
     pending: Option<usize>,
     /// The lines that end the blocks around the current place, and whether they lie in a list.
     open: Vec<(&'s str, bool)>,
     /// In a list item.
-    in_list: bool,
+    pub(super) in_list: bool,
     /// A line of `+` joins the next block to the item before it.
     attached: bool,
     /// The line before was a term, whose description may be indented.
     described: bool,
     /// There was a block.
-    begun: bool,
+    pub(super) begun: bool,
 }
 
 impl<'s> Adoc<'_, 's> {
-    fn line(&self, i: usize) -> Option<Line> {
+    pub(super) fn line(&self, i: usize) -> Option<Line> {
         self.lines.get(i).copied()
     }
 
@@ -239,101 +238,6 @@ impl<'s> Adoc<'_, 's> {
         self.attached = false;
     }
 
-    /// The title of the document or of a section at line `i`; answers how many lines it has, 0 where there is none.
-    fn title(&mut self, i: usize, line: Line, text: &str) -> usize {
-        let Some(first) = text.bytes().next().filter(|_| line.indent == 0) else { return 0 };
-        let run = text.bytes().take_while(|&b| b == first).count();
-        let rest = text[run.min(text.len())..].trim_start();
-        let (level, span, lines) = if matches!(first, b'=' | b'#') && run <= 6 {
-            if rest.is_empty() || !text[run..].starts_with([' ', '\t']) {
-                return 0;
-            }
-            // The same marks may stand behind it.
-            let marks = &text[..run];
-            let len = rest.strip_suffix(marks).filter(|r| r.ends_with(' ')).map_or(rest.len(), |r| r.trim_end().len());
-            let start = line.end - rest.len();
-            (run, Span::new(start, start + len), 1)
-        } else {
-            let Some(under) = self.line(i + 1).filter(|under| under.indent == 0) else { return 0 };
-            let rule = under.of(self.source);
-            let marks = [b'=', b'-', b'~', b'^', b'+'];
-            let level = adornment(rule).and_then(|c| marks.iter().position(|&mark| mark == c));
-            let fits = text.width().abs_diff(rule.len()) < 2 && text.starts_with(char::is_alphanumeric);
-            let Some(level) = level.filter(|_| fits && rule.len() > 1) else { return 0 };
-            (level + 1, Span::new(line.start, line.end), 2)
-        };
-        let header = level == 1 && !self.begun;
-        self.heading(i, lines, span, u8::try_from(level).unwrap_or(6));
-        if header { self.header(i + lines) - i } else { lines }
-    }
-
-    fn heading(&mut self, i: usize, lines: usize, mut text: Span, level: u8) {
-        let metadata = std::mem::take(&mut self.metadata);
-        let mut id = metadata.id;
-        // An id behind the title: `== Use [[use]]`.
-        let shown = text.of(self.source);
-        if let Some((title, anchor)) = shown.strip_suffix("]]").and_then(|shown| shown.rsplit_once("[["))
-            && !title.trim().is_empty()
-        {
-            id = Some(anchor.split(',').next().unwrap_or_default().to_owned());
-            text.end = text.start + title.trim_end().len();
-        }
-        let mut inline = Inline::default();
-        inline::parse(self.source, text, &self.attributes, &mut inline);
-        let get = |name: &str| self.attributes.get(name).map(String::as_str);
-        let prefix = get("idprefix").unwrap_or("_").to_owned();
-        let separator = get("idseparator").map_or(Some('_'), |separator| separator.chars().next());
-        let anchor = match id {
-            Some(id) => self.ids.explicit(&id),
-            // The title of the document has none.
-            None if level == 1 && !self.begun => None,
-            None => self.ids.section(&inline.visible(self.source), &prefix, separator),
-        };
-        self.in_list = false;
-        let extent = Span::new(self.lines[i].start, self.lines[i + lines - 1].end);
-        let start = self.lead(extent.start);
-        self.builder.heading(Span::new(start, extent.end), &inline, level, anchor);
-    }
-
-    /// Author and revision below the title of the document; attributes are read as anywhere.
-    fn header(&mut self, mut i: usize) -> usize {
-        let mut lines = 0;
-        while let Some(line) = self.line(i).filter(|line| !line.is_blank()) {
-            let text = line.of(self.source);
-            if is_comment(text) || is_preprocessor(text) {
-                self.hide(i, i + 1);
-                i += 1;
-            } else if let Some((name, value)) = entry(text) {
-                i = self.entry(i, name, value);
-            } else if lines < 2 && line.indent == 0 && !text.starts_with(['[', '.', '=', '*', '-', '|', '/']) {
-                self.hide(i, i + 1);
-                lines += 1;
-                i += 1;
-            } else {
-                break;
-            }
-        }
-        i
-    }
-
-    fn entry(&mut self, i: usize, name: &str, value: Option<&str>) -> usize {
-        let mut end = i + 1;
-        let mut whole = value.unwrap_or_default().to_owned();
-        while whole.ends_with(" \\")
-            && let Some(next) = self.line(end).filter(|next| !next.is_blank())
-        {
-            whole.truncate(whole.len() - 1);
-            whole.push_str(next.of(self.source));
-            end += 1;
-        }
-        match value {
-            Some(_) => self.attributes.insert(name.to_lowercase(), whole),
-            None => self.attributes.remove(&name.to_lowercase()),
-        };
-        self.hide(i, end);
-        end
-    }
-
     /// `image::path[Alternative text]`; of other macros nothing is seen.
     fn block_macro(&mut self, i: usize, line: Line, (name, inner): (&str, Span)) -> usize {
         let inner = Span::new(line.start + inner.start, line.start + inner.end);
@@ -357,7 +261,7 @@ impl<'s> Adoc<'_, 's> {
         self.metadata = Metadata::default();
     }
 
-    fn hide(&mut self, from: usize, to: usize) {
+    pub(super) fn hide(&mut self, from: usize, to: usize) {
         let Some(lines) = self.lines.get(from..to) else { return };
         if let (Some(first), Some(last)) = (lines.first(), lines.last()) {
             // What leads up to a block still does so after a comment.
@@ -371,7 +275,7 @@ impl<'s> Adoc<'_, 's> {
 
     /// Where a block begins whose text begins at byte `start`: with the markup that leads up to it. What else lies
     /// before it is handed over as hidden.
-    fn lead(&mut self, start: usize) -> usize {
+    pub(super) fn lead(&mut self, start: usize) -> usize {
         let from = self.pending.take().unwrap_or(start).max(self.builder.covered());
         let before = self.builder.gap(from);
         self.builder.hidden(before);
@@ -386,12 +290,12 @@ impl<'s> Adoc<'_, 's> {
 }
 
 /// `// remark`.
-fn is_comment(text: &str) -> bool {
+pub(super) fn is_comment(text: &str) -> bool {
     text.starts_with("//") && !text.starts_with("///")
 }
 
 /// What is done before the text is read: includes and conditions.
-fn is_preprocessor(text: &str) -> bool {
+pub(super) fn is_preprocessor(text: &str) -> bool {
     ["include::", "ifdef::", "ifndef::", "ifeval::", "endif::"].iter().any(|name| text.starts_with(name))
         && text.ends_with(']')
 }

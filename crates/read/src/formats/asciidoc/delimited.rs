@@ -20,8 +20,8 @@ pub(super) fn delimited(line: &str) -> Option<(Delimited, &str)> {
     if line == "--" {
         return Some((Delimited::Blocks, line));
     }
-    if line.starts_with("```") {
-        return (!line[3..].contains('`')).then_some((Delimited::Code, "```"));
+    if let Some(language) = line.strip_prefix("```") {
+        return (!language.contains('`')).then_some((Delimited::Code, "```"));
     }
     if let Some(rest) = line.strip_prefix(['|', ',', ':', '!'])
         && rest.len() >= 3

@@ -46,15 +46,12 @@ fn make_id(title: &str, prefix: &str, separator: Option<char>) -> String {
     let mut id = prefix.to_owned();
     for c in title.to_lowercase().chars() {
         let blank = matches!(c, ' ' | '.' | '-') || Some(c) == separator;
-        match separator {
-            Some(separator) if blank => {
-                if !id.ends_with(separator) {
-                    id.push(separator);
-                }
+        if let (true, Some(separator)) = (blank, separator) {
+            if !id.ends_with(separator) {
+                id.push(separator);
             }
-            None if c == ' ' => {}
-            _ if c.is_alphanumeric() || c == '_' || (blank && separator.is_none()) => id.push(c),
-            _ => {}
+        } else if c.is_alphanumeric() || c == '_' || (blank && c != ' ') {
+            id.push(c);
         }
     }
     if let Some(separator) = separator {

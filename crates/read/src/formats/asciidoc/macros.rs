@@ -157,7 +157,8 @@ mod tests {
     #[test]
     fn texts_in_brackets() {
         let whole = |text: &str| Span::new(0, text.len());
-        for (text, first) in [("Alt, 20", "Alt"), ("\"A, b\", 3", "A, b"), ("width=3", ""), ("Text^", "Text"), ("", "")] {
+        for (text, first) in [("Alt, 20", "Alt"), ("\"A, b\", 3", "A, b"), ("width=3", ""), ("Text^", "Text"), ("", "")]
+        {
             assert_eq!(first_value(text, whole(text)).of(text), first);
         }
         for (text, shown) in [("One, two", "One, two"), ("One,role=x", "One"), ("window=_blank", ""), ("a^", "a")] {

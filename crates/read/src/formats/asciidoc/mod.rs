@@ -8,6 +8,7 @@ mod inline;
 mod lists;
 mod macros;
 mod metadata;
+mod titles;
 
 use std::sync::Arc;
 

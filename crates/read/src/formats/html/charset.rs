@@ -13,7 +13,7 @@ pub(super) fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
         let value = text.split_once(name)?.1.trim_start().strip_prefix('=')?.trim_start();
         let value = value.trim_start_matches(['"', '\'']);
         let len = value.find(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '>' | ';' | '/' | '?'));
-        Encoding::for_label(value[..len.unwrap_or(value.len())].as_bytes())
+        Encoding::for_label(&value.as_bytes()[..len.unwrap_or(value.len())])
     };
     let meta = || head.split("<meta").skip(1).find_map(|meta| named(meta.split('>').next()?, "charset"));
     let found = xml.and_then(|xml| named(xml, "encoding")).or_else(meta)?;

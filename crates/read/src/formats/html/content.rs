@@ -199,9 +199,10 @@ impl<'a> Scan<'a> {
         if let ([main], [article]) = (main.as_slice(), articles.as_slice()) {
             let (outer, inner) = (main.hidden.span, article.hidden.span);
             let inside = outer.start <= inner.start && inner.end <= outer.end;
-            let heading_outside = self.headings.iter().any(|&(at, _)| {
-                outer.start <= at && at < outer.end && !(inner.start <= at && at < inner.end)
-            });
+            let heading_outside = self
+                .headings
+                .iter()
+                .any(|&(at, _)| outer.start <= at && at < outer.end && !(inner.start <= at && at < inner.end));
             if inside && !heading_outside && article.text * 2 > main.text {
                 return articles;
             }

@@ -141,7 +141,7 @@ impl<'a> Iterator for Tokens<'a> {
             return Some(token);
         }
         // A `<` that begins no markup is text.
-        let text = self.rest(start + 1).as_bytes();
+        let text = &self.source.as_bytes()[start + 1..self.end];
         self.at = memchr(b'<', text).map_or(self.end, |found| start + 1 + found);
         Some(Token::Text(Span::new(start, self.at)))
     }
@@ -172,6 +172,8 @@ mod tests {
         assert_eq!(tokens("<script>a</b></scripts></SCRIPT >z"), ["hidden script a</b></scripts>", "text z"]);
         assert_eq!(tokens("<title>T &amp; U</title>"), ["hidden title T &amp; U"]);
         assert_eq!(tokens("<style>never"), ["hidden style never"]);
+        // A character of two bytes at the beginning of a text.
+        assert_eq!(tokens("<p>é</p>¶<b>"), ["p <p>", "text é", "/p </p>", "text ¶", "b <b>"]);
     }
 
     #[test]

@@ -92,8 +92,12 @@ impl<'a> Blocks<'_, '_, 'a> {
                 self.builder.hidden(Span::new(start, span.end));
             }
             Event::Text(text) => {
-                self.slug_text(&text);
-                if span.of(self.text) == &*text { self.plain(span) } else { self.inline(span).shown(span, cow(text)) }
+                if span.of(self.text) == &*text {
+                    self.plain(span);
+                } else {
+                    self.slug_text(&text);
+                    self.inline(span).shown(span, cow(text));
+                }
             }
             Event::Code(text) => {
                 self.slug_text(&text);
@@ -210,15 +214,23 @@ impl<'a> Blocks<'_, '_, 'a> {
 
     /// Text that shows as it is, less what is masked in it.
     fn plain(&mut self, span: Span) {
-        let (source, masks) = (self.source, self.masks);
-        let inline = self.inline(span);
+        let masks = self.masks;
         let first = masks.partition_point(|mask| mask.end <= span.start);
         let mut at = span.start;
+        self.opened(span);
         for mask in masks[first..].iter().take_while(|mask| mask.start < span.end) {
-            inline.plain(source, Span::new(at, mask.start.max(at)));
+            self.piece(Span::new(at, mask.start.max(at)));
             at = mask.end.min(span.end);
         }
-        inline.plain(source, Span::new(at, span.end));
+        self.piece(Span::new(at, span.end));
+    }
+
+    fn piece(&mut self, span: Span) {
+        let source = self.source;
+        if !span.is_empty() {
+            self.slug_text(span.of(source));
+            self.inline(span).plain(source, span);
+        }
     }
 
     fn slug_text(&mut self, text: &str) {

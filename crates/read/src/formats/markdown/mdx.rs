@@ -11,16 +11,33 @@ pub(super) fn markup(source: &str, from: usize) -> Vec<Span> {
     scan.found
 }
 
-/// `source` with a space for each byte of `masks` that is no line end.
+/// `source` without `masks`, byte for byte: blanks stand for them on lines of nothing else, and elsewhere a sign that
+/// means nothing to Markdown, so that no line becomes indented by what was taken out of it.
 pub(super) fn masked(source: &str, masks: &[Span]) -> String {
     let mut out = String::with_capacity(source.len());
-    let mut at = 0;
-    for mask in masks {
-        out.push_str(&source[at..mask.start]);
-        out.extend(mask.of(source).bytes().map(|b| if b == b'\n' || b == b'\r' { char::from(b) } else { ' ' }));
-        at = mask.end;
+    let (mut start, mut first) = (0, 0);
+    for line in source.split_inclusive('\n') {
+        let body = line.trim_end_matches(['\n', '\r']);
+        let end = start + body.len();
+        first += masks[first..].iter().take_while(|mask| mask.end <= start).count();
+        let here = masks[first..].iter().take_while(|mask| mask.start < end);
+        // What of the line is seen, mask by mask, and then the rest.
+        let mut at = start;
+        let mut seen: Vec<(Span, usize)> = Vec::new();
+        for mask in here {
+            seen.push((Span::new(at, mask.start.max(at)), mask.end.min(end)));
+            at = mask.end.min(end);
+        }
+        let rest = &source[at..end];
+        let alone = rest.trim().is_empty() && seen.iter().all(|(text, _)| text.of(source).trim().is_empty());
+        for (text, mask_end) in &seen {
+            out.push_str(text.of(source));
+            out.extend(std::iter::repeat_n(if alone { ' ' } else { ';' }, mask_end - text.end));
+        }
+        out.push_str(rest);
+        out.push_str(&line[body.len()..]);
+        start += line.len();
     }
-    out.push_str(&source[at..]);
     out
 }
 
@@ -307,6 +324,13 @@ fn depth_after(line: &[u8], mut depth: usize) -> usize {
 mod tests {
     use super::{markup, masked};
 
+    #[test]
+    fn lines_of_markup_are_blank_and_others_are_not_indented() {
+        let of = |source: &str| masked(source, &markup(source, 0));
+        assert_eq!(of("<A>\n  <B> <C>\ntext <D/>\n<E>x</E>\n"), "   \n         \ntext ;;;;\n;;;x;;;;\n");
+        assert_eq!(of("<A\n b='c'>d"), "  \n;;;;;;;d");
+    }
+
     fn found(source: &str) -> Vec<&str> {
         let spans = markup(source, 0);
         assert_eq!(masked(source, &spans).len(), source.len());
@@ -346,7 +370,8 @@ mod tests {
     #[test]
     fn hostile_input_takes_linear_time() {
         let start = std::time::Instant::now();
-        for unit in ["<A ", "<A b={", "{", "{`", "`a\n", "<A b='", "import {\n\n", "export {}\n", "{/*", "<A>", "``a` "] {
+        for unit in ["<A ", "<A b={", "{", "{`", "`a\n", "<A b='", "import {\n\n", "export {}\n", "{/*", "<A>", "``a` "]
+        {
             let source = unit.repeat(200_000);
             assert!(markup(&source, 0).len() <= 200_000);
             assert!(start.elapsed().as_secs() < 20, "{unit:?}: {:?}", start.elapsed());

@@ -139,10 +139,11 @@ impl OutputDev for Pages {
         let new_line = down > size * 0.8 || (x < self.end.0 && down > size * 0.5);
         if page.lines.is_empty() || (self.string_begins && new_line) {
             page.lines.push(Line { text: String::new(), gap: y - self.end.1, size });
-        } else if self.string_begins && x > self.end.0 + size * 0.1 {
-            if let Some(line) = page.lines.last_mut() {
-                line.text.push(' ');
-            }
+        } else if self.string_begins
+            && x > self.end.0 + size * 0.1
+            && let Some(line) = page.lines.last_mut()
+        {
+            line.text.push(' ');
         }
         if let Some(line) = page.lines.last_mut() {
             line.text.push_str(text);

@@ -88,7 +88,8 @@ fn join(out: &mut String, words: &HashSet<String>, next: &str, between: char) {
 
 /// True where a paragraph is not over at the end of a page and the next one begins in the middle of a sentence.
 fn goes_on(text: &str, next: &str) -> bool {
-    let open = text.trim_end().ends_with(|c: char| c.is_alphanumeric() || matches!(c, ',' | '-' | '\u{2010}' | '\u{ad}'));
+    let open =
+        text.trim_end().ends_with(|c: char| c.is_alphanumeric() || matches!(c, ',' | '-' | '\u{2010}' | '\u{ad}'));
     open && next.starts_with(char::is_lowercase)
 }
 

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use pericope_api::{Kind, Span};
 
 use super::ids::Ids;
-use crate::formats::lines::{Line, adornment, lines};
 use super::{inline, substitutions};
 use crate::builder::Builder;
+use crate::formats::lines::{Line, adornment, lines};
 use crate::inline::Inline;
 
 /// Blocks inside each other beyond this depth are read as paragraphs.

@@ -3,8 +3,8 @@
 use pericope_api::{Kind, Span};
 
 use super::blocks::Rst;
-use crate::formats::lines::Line;
 use super::lists::field;
+use crate::formats::lines::Line;
 use crate::inline::Inline;
 
 /// What a directive is to a reader of the page.
@@ -26,12 +26,111 @@ enum Class {
     Unknown,
 }
 
-const CODE: &[&str] = &["code", "code-block", "code-cell", "code-tab", "digraph", "doctest", "graph", "graphviz", "ipython", "jupyter-execute", "math", "mermaid", "parsed-literal", "plot", "productionlist", "prompt", "sourcecode", "testcleanup", "testcode", "testoutput", "testsetup", "uml",];
-const TABLES: &[&str] = &["csv-table", "flat-table", "list-table", "table",];
-const IMAGES: &[&str] = &["figure", "image",];
-const TITLED: &[&str] = &["admonition", "attribute", "centered", "class", "classmethod", "cmdoption", "confval", "data", "decorator", "describe", "dropdown", "enum", "envvar", "event", "exception", "function", "group-tab", "macro", "member", "method", "namespace", "object", "option", "program", "property", "rubric", "setting", "sidebar", "staticmethod", "struct", "tab", "topic", "type", "union", "var", "versionadded", "versionchanged",];
-const CONTENT: &[&str] = &["attention", "caution", "danger", "deprecated", "error", "hint", "important", "note", "seealso", "tip", "todo", "warning",];
-const HIDDEN: &[&str] = &["autosummary", "bibliography", "contents", "currentmodule", "date", "default-domain", "default-role", "footer", "header", "highlight", "include", "index", "literalinclude", "meta", "module", "py-module", "raw", "role", "section-numbering", "sectnum", "tabularcolumns", "target-notes", "title", "toctree",];
+const CODE: &[&str] = &[
+    "code",
+    "code-block",
+    "code-cell",
+    "code-tab",
+    "digraph",
+    "doctest",
+    "graph",
+    "graphviz",
+    "ipython",
+    "jupyter-execute",
+    "math",
+    "mermaid",
+    "parsed-literal",
+    "plot",
+    "productionlist",
+    "prompt",
+    "sourcecode",
+    "testcleanup",
+    "testcode",
+    "testoutput",
+    "testsetup",
+    "uml",
+];
+const TABLES: &[&str] = &["csv-table", "flat-table", "list-table", "table"];
+const IMAGES: &[&str] = &["figure", "image"];
+const TITLED: &[&str] = &[
+    "admonition",
+    "attribute",
+    "centered",
+    "class",
+    "classmethod",
+    "cmdoption",
+    "confval",
+    "data",
+    "decorator",
+    "describe",
+    "dropdown",
+    "enum",
+    "envvar",
+    "event",
+    "exception",
+    "function",
+    "group-tab",
+    "macro",
+    "member",
+    "method",
+    "namespace",
+    "object",
+    "option",
+    "program",
+    "property",
+    "rubric",
+    "setting",
+    "sidebar",
+    "staticmethod",
+    "struct",
+    "tab",
+    "topic",
+    "type",
+    "union",
+    "var",
+    "versionadded",
+    "versionchanged",
+];
+const CONTENT: &[&str] = &[
+    "attention",
+    "caution",
+    "danger",
+    "deprecated",
+    "error",
+    "hint",
+    "important",
+    "note",
+    "seealso",
+    "tip",
+    "todo",
+    "warning",
+];
+const HIDDEN: &[&str] = &[
+    "autosummary",
+    "bibliography",
+    "contents",
+    "currentmodule",
+    "date",
+    "default-domain",
+    "default-role",
+    "footer",
+    "header",
+    "highlight",
+    "include",
+    "index",
+    "literalinclude",
+    "meta",
+    "module",
+    "py-module",
+    "raw",
+    "role",
+    "section-numbering",
+    "sectnum",
+    "tabularcolumns",
+    "target-notes",
+    "title",
+    "toctree",
+];
 
 fn class(name: &str) -> Class {
     let lower = name.to_ascii_lowercase();

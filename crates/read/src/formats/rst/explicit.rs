@@ -1,8 +1,8 @@
 //! What begins with two dots: footnotes, targets, substitutions, directives, comments.
 
 use super::blocks::Rst;
-use crate::formats::lines::Line;
 use super::substitutions::definition;
+use crate::formats::lines::Line;
 
 impl Rst<'_, '_> {
     /// The block at line `i`, which begins with `..`; answers with the line after it.

@@ -15,7 +15,16 @@ impl Ids {
     /// The id of the next section with that title: `docutils.nodes.make_id` of it, with `-1`, `-2`, ... where that is
     /// taken, and `section-1`, `section-2`, ... where nothing is left of the title.
     pub(super) fn section(&mut self, title: &str) -> String {
-        let id = make_id(title);
+        self.free(make_id(title))
+    }
+
+    /// The id of a target that is called `name`; `None` where nothing is left of the name.
+    pub(super) fn target(&mut self, name: &str) -> Option<String> {
+        let id = make_id(name);
+        (!id.is_empty()).then(|| self.free(id))
+    }
+
+    fn free(&mut self, id: String) -> String {
         if !id.is_empty() && self.given.insert(id.clone()) {
             return id;
         }
@@ -28,13 +37,6 @@ impl Ids {
                 return id;
             }
         }
-    }
-
-    /// The id of a target that is called `name`; `None` where nothing is left of the name.
-    pub(super) fn target(&mut self, name: &str) -> Option<String> {
-        let id = make_id(name);
-        self.given.insert(id.clone());
-        (!id.is_empty()).then_some(id)
     }
 }
 
@@ -116,6 +118,6 @@ mod tests {
         assert_eq!(ids.target("Foo").as_deref(), Some("foo"));
         let given: Vec<_> = ["Foo", "Bar", "Bar", "日本", "Bar", "!"].iter().map(|title| ids.section(title)).collect();
         assert_eq!(given, ["foo-1", "bar", "bar-1", "section-1", "bar-2", "section-2"]);
-        assert_eq!(ids.target("!"), None);
+        assert_eq!((ids.target("!"), ids.target("bar").as_deref()), (None, Some("bar-3")));
     }
 }

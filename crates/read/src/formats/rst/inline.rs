@@ -254,7 +254,8 @@ impl Scan<'_, '_> {
             return true;
         }
         let Some(before) = self.before(at) else { return true };
-        let quoted = matches!((before, next), ('"', '"') | ('\'', '\'') | ('(', ')') | ('[', ']') | ('<', '>') | ('{', '}'));
+        let quoted =
+            matches!((before, next), ('"', '"') | ('\'', '\'') | ('(', ')') | ('[', ']') | ('<', '>') | ('{', '}'));
         let open = before.is_whitespace()
             || "'\"([{<-/:".contains(before)
             || (!before.is_ascii() && !before.is_alphanumeric());

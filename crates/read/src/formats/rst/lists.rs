@@ -193,11 +193,15 @@ mod tests {
     #[test]
     fn markers() {
         assert_eq!((bullet("- a"), bullet("*"), bullet("-a"), bullet("•  b")), (Some(2), Some(1), None, Some(5)));
-        for (text, len) in [("1. a", Some(3)), ("(a) b", Some(4)), ("#. x", Some(3)), ("iv) x", Some(4)), ("12", None)] {
+        for (text, len) in [("1. a", Some(3)), ("(a) b", Some(4)), ("#. x", Some(3)), ("iv) x", Some(4)), ("12", None)]
+        {
             assert_eq!(number(text), len, "{text}");
         }
         assert_eq!((number("e.g. x"), number("No. 5"), number("1.5 m")), (None, None, None));
-        assert_eq!((field(":a b: c"), field(":orphan:"), field(":ref:`x`"), field(": a:")), (Some(6), Some(8), None, None));
+        assert_eq!(
+            (field(":a b: c"), field(":orphan:"), field(":ref:`x`"), field(": a:")),
+            (Some(6), Some(8), None, None)
+        );
         assert!(is_option("-a  all") && is_option("--long=X  text") && is_option("-f FILE, --file FILE  text"));
         assert!(!is_option("- a") && !is_option("-a all of them") && !is_option("---"));
     }

@@ -5,7 +5,32 @@ use pericope_api::Span;
 use super::inline::Scan;
 
 /// Roles whose text is prose; that of any other is a name, in which no sentence ends.
-const PROSE: &[&str] = &["abbr", "abbreviation", "ac", "acronym", "any", "cite", "dfn", "doc", "download", "emphasis", "guilabel", "index", "menuselection", "numref", "ref", "strong", "sub", "subscript", "sup", "superscript", "target", "term", "title", "title-reference",];
+const PROSE: &[&str] = &[
+    "abbr",
+    "abbreviation",
+    "ac",
+    "acronym",
+    "any",
+    "cite",
+    "dfn",
+    "doc",
+    "download",
+    "emphasis",
+    "guilabel",
+    "index",
+    "menuselection",
+    "numref",
+    "ref",
+    "strong",
+    "sub",
+    "subscript",
+    "sup",
+    "superscript",
+    "target",
+    "term",
+    "title",
+    "title-reference",
+];
 
 pub(super) fn is_name(name: &str) -> bool {
     name.as_bytes().first().is_some_and(u8::is_ascii_alphanumeric)
@@ -21,9 +46,10 @@ pub(super) fn show(scan: &mut Scan<'_, '_>, inner: Span, name: &str, link: bool)
         return;
     }
     // `title <target>` shows its title.
-    let titled = text.strip_suffix('>').and_then(|text| text.rsplit_once('<')).filter(|(title, _)| {
-        title.is_empty() || title.ends_with(char::is_whitespace) && !title.trim().is_empty()
-    });
+    let titled = text
+        .strip_suffix('>')
+        .and_then(|text| text.rsplit_once('<'))
+        .filter(|(title, _)| title.is_empty() || title.ends_with(char::is_whitespace) && !title.trim().is_empty());
     if let Some((title, target)) = titled
         && !matches!(name.as_str(), "code" | "math" | "literal" | "samp" | "file" | "kbd")
     {

@@ -167,7 +167,8 @@ fn directives_show_their_content() {
 
 #[test]
 fn strange_input_is_text() {
-    for source in ["..", ".. ", "::", "===", "- ", "|", "+-+", ".. _", ".. |", ":a:", "`", "``", "**", "_", "\\", "a\\"] {
+    for source in ["..", ".. ", "::", "===", "- ", "|", "+-+", ".. _", ".. |", ":a:", "`", "``", "**", "_", "\\", "a\\"]
+    {
         read(source);
         read(&format!("x\n\n{source}\n\ny"));
         read(&format!("{source}\n   {source}\n"));

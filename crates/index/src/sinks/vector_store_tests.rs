@@ -2,6 +2,7 @@
 use pericope_api::Span;
 
 use super::*;
+use crate::sinks::{QdrantEdgeSink, Sink};
 
 fn entry(n: u128) -> Entry {
     Entry {

@@ -1,0 +1,122 @@
+//! Experiments with a `[sweep]`: run them all, or choose among them.
+
+use std::path::{Path, PathBuf};
+
+use pericope_eval::config::Experiment;
+use pericope_eval::summary::{Item, Summary};
+use pericope_eval::sweep::{Chosen, Variant, choose, variants};
+use serde::Serialize;
+
+use crate::args::{EvalRunArgs, TuneArgs};
+use crate::commands::eval::{one, run_folder, too_many_failed, write_reports};
+use crate::commands::print_json;
+use crate::resources::shown;
+use crate::status::{Failure, Outcome, Status};
+
+/// A variant that was run.
+#[derive(Serialize)]
+struct Ran {
+    label: String,
+    folder: PathBuf,
+    summary: Summary,
+}
+
+/// `pericope eval run` on an experiment with a sweep: a folder a variant, and a report that sets them side by side.
+pub fn run(experiment: &Experiment, out: &Path, args: &EvalRunArgs, quiet: bool) -> Outcome {
+    let variants = variants(experiment).map_err(Failure::usage)?;
+    let Some(ran) = all(&variants, out, args.resume, args.offline, quiet)? else { return Ok(Status::Incomplete) };
+    let folders: Vec<PathBuf> = ran.iter().map(|ran| ran.folder.clone()).collect();
+    write_reports(&folders, out)?;
+    let failed = ran.iter().filter(|ran| too_many_failed(&ran.summary, experiment)).count();
+    if args.json {
+        print_json(&serde_json::json!({ "runs": ran }))?;
+    } else {
+        for (number, ran) in ran.iter().enumerate() {
+            say!("{:02}  {}", number + 1, ran.label);
+        }
+        say!("Report: {}", shown(&out.join("index.html")));
+    }
+    Ok(if failed > 0 { Status::Incomplete } else { Status::Done })
+}
+
+/// `pericope tune` on an experiment with a sweep: the variant that does best on one half of the documents' questions, with
+/// its figures on the other.
+pub fn tune(args: &TuneArgs, quiet: bool) -> Outcome {
+    let experiment = Experiment::load(&args.config, &args.set).map_err(Failure::usage)?;
+    let wrong = |problem: &str| Failure::usage(format!("{}: {problem}", shown(&args.config)));
+    let by = experiment.tune.clone().ok_or_else(|| wrong("there is no [tune]: chunker, metric, k"))?;
+    if experiment.sweep.is_empty() {
+        return Err(wrong("there is no [sweep] to choose from"));
+    }
+    if !experiment.chunkers.iter().any(|chunker| chunker.name == by.chunker) {
+        return Err(wrong(&format!("tune.chunker = \"{}\" is none of the chunkers", by.chunker)));
+    }
+    let variants = variants(&experiment).map_err(Failure::usage)?;
+    let out = run_folder(None, &format!("{}-tune", experiment.name));
+    let Some(ran) = all(&variants, &out, false, false, quiet)? else { return Ok(Status::Incomplete) };
+    let mut items = Vec::with_capacity(ran.len());
+    for ran in &ran {
+        items.push((ran.label.clone(), read_items(&ran.folder.join("items.jsonl"))?));
+    }
+    let chosen = choose(&by, &items).map_err(|problem| wrong(&problem))?;
+    let text = serde_json::to_string_pretty(&chosen).map_err(anyhow::Error::from)?;
+    std::fs::write(out.join("tune.json"), text + "\n")?;
+    let folders: Vec<PathBuf> = ran.iter().map(|ran| ran.folder.clone()).collect();
+    write_reports(&folders, &out)?;
+    if args.json {
+        return print_json(&chosen);
+    }
+    table(&chosen)?;
+    say!("Report: {}", shown(&out.join("index.html")));
+    Ok(Status::Done)
+}
+
+fn all(
+    variants: &[Variant],
+    out: &Path,
+    resume: bool,
+    offline: bool,
+    quiet: bool,
+) -> Result<Option<Vec<Ran>>, Failure> {
+    let mut ran = Vec::with_capacity(variants.len());
+    for (number, variant) in variants.iter().enumerate() {
+        if !quiet {
+            anstream::eprintln!("{} of {}: {}", number + 1, variants.len(), variant.label);
+        }
+        let folder = out.join(format!("{:02}", number + 1));
+        let mut experiment = variant.experiment.clone();
+        // What one variant asked of a model is not asked again by the next.
+        experiment.llm.cache.get_or_insert_with(|| out.join("responses.sqlite"));
+        let Some(summary) = one(&experiment, &folder, resume, offline, quiet)? else { return Ok(None) };
+        ran.push(Ran { label: variant.label.clone(), folder, summary });
+    }
+    Ok(Some(ran))
+}
+
+fn read_items(path: &Path) -> Result<Vec<Item>, Failure> {
+    let text = std::fs::read_to_string(path)?;
+    let parse = |line: &str| serde_json::from_str(line).map_err(|e| Failure::runtime(format!("{}: {e}", shown(path))));
+    text.lines().filter(|line| !line.trim().is_empty()).map(parse).collect()
+}
+
+fn table(chosen: &Chosen) -> std::io::Result<()> {
+    let (to_choose, to_report) = chosen.tried.first().map_or((0, 0), |tried| tried.questions);
+    say!("{} of {}; {to_choose} questions choose, {to_report} report", chosen.by.metric, chosen.by.chunker);
+    say!("{:>10} {:>10}  variant", "chooses", "held out");
+    let figure = |x: Option<f64>| x.map_or_else(|| "–".to_owned(), |x| format!("{x:.4}"));
+    for (i, tried) in chosen.tried.iter().enumerate() {
+        let mark = if i == chosen.best { "  <- best" } else { "" };
+        say!("{:>10} {:>10}  {}{mark}", figure(tried.validation), figure(tried.held_out), tried.label);
+    }
+    if let Some(paired) = &chosen.against_first {
+        say!(
+            "held out, against the first: {:+.4} ({:+.4} to {:+.4}, p = {:.3}, n = {})",
+            paired.difference,
+            paired.low,
+            paired.high,
+            paired.p,
+            paired.n
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,107 @@
+//! Titles of the document and its sections, and what the document says of itself.
+
+use pericope_api::Span;
+use unicode_width::UnicodeWidthStr;
+
+use super::blocks::{Adoc, is_comment, is_preprocessor};
+use super::inline;
+use super::metadata::entry;
+use crate::formats::lines::{Line, adornment};
+use crate::inline::Inline;
+
+impl Adoc<'_, '_> {
+    /// The title of the document or of a section at line `i`; answers how many lines it has, 0 where there is none.
+    pub(super) fn title(&mut self, i: usize, line: Line, text: &str) -> usize {
+        let Some(first) = text.bytes().next().filter(|_| line.indent == 0) else { return 0 };
+        let run = text.bytes().take_while(|&b| b == first).count();
+        let rest = text.get(run..).unwrap_or("").trim_start();
+        let (level, span, lines) = if matches!(first, b'=' | b'#') && run <= 6 {
+            if rest.is_empty() || !text[run..].starts_with([' ', '\t']) {
+                return 0;
+            }
+            // The same marks may stand behind it.
+            let marks = &text[..run];
+            let len = rest.strip_suffix(marks).filter(|r| r.ends_with(' ')).map_or(rest.len(), |r| r.trim_end().len());
+            let start = line.end - rest.len();
+            (run, Span::new(start, start + len), 1)
+        } else {
+            let Some(under) = self.line(i + 1).filter(|under| under.indent == 0) else { return 0 };
+            let rule = under.of(self.source);
+            let marks = [b'=', b'-', b'~', b'^', b'+'];
+            let level = adornment(rule).and_then(|c| marks.iter().position(|&mark| mark == c));
+            let fits = text.width().abs_diff(rule.len()) < 2 && text.starts_with(char::is_alphanumeric);
+            let Some(level) = level.filter(|_| fits && rule.len() > 1) else { return 0 };
+            (level + 1, Span::new(line.start, line.end), 2)
+        };
+        let header = level == 1 && !self.begun;
+        self.heading(i, lines, span, u8::try_from(level).unwrap_or(6));
+        if header { self.header(i + lines) - i } else { lines }
+    }
+
+    fn heading(&mut self, i: usize, lines: usize, mut text: Span, level: u8) {
+        let metadata = std::mem::take(&mut self.metadata);
+        let mut id = metadata.id;
+        // An id behind the title: `== Use [[use]]`.
+        let shown = text.of(self.source);
+        if let Some((title, anchor)) = shown.strip_suffix("]]").and_then(|shown| shown.rsplit_once("[["))
+            && !title.trim().is_empty()
+        {
+            id = Some(anchor.split(',').next().unwrap_or_default().to_owned());
+            text.end = text.start + title.trim_end().len();
+        }
+        let mut inline = Inline::default();
+        inline::parse(self.source, text, &self.attributes, &mut inline);
+        let get = |name: &str| self.attributes.get(name).map(String::as_str);
+        let prefix = get("idprefix").unwrap_or("_").to_owned();
+        let separator = get("idseparator").map_or(Some('_'), |separator| separator.chars().next());
+        let anchor = match id {
+            Some(id) => self.ids.explicit(&id),
+            // The title of the document has none.
+            None if level == 1 && !self.begun => None,
+            None => self.ids.section(&inline.visible(self.source), &prefix, separator),
+        };
+        self.in_list = false;
+        let extent = Span::new(self.lines[i].start, self.lines[i + lines - 1].end);
+        let start = self.lead(extent.start);
+        self.builder.heading(Span::new(start, extent.end), &inline, level, anchor);
+    }
+
+    /// Author and revision below the title of the document; attributes are read as anywhere.
+    fn header(&mut self, mut i: usize) -> usize {
+        let mut lines = 0;
+        while let Some(line) = self.line(i).filter(|line| !line.is_blank()) {
+            let text = line.of(self.source);
+            if is_comment(text) || is_preprocessor(text) {
+                self.hide(i, i + 1);
+                i += 1;
+            } else if let Some((name, value)) = entry(text) {
+                i = self.entry(i, name, value);
+            } else if lines < 2 && line.indent == 0 && !text.starts_with(['[', '.', '=', '*', '-', '|', '/']) {
+                self.hide(i, i + 1);
+                lines += 1;
+                i += 1;
+            } else {
+                break;
+            }
+        }
+        i
+    }
+
+    pub(super) fn entry(&mut self, i: usize, name: &str, value: Option<&str>) -> usize {
+        let mut end = i + 1;
+        let mut whole = value.unwrap_or_default().to_owned();
+        while whole.ends_with(" \\")
+            && let Some(next) = self.line(end).filter(|next| !next.is_blank())
+        {
+            whole.truncate(whole.len() - 1);
+            whole.push_str(next.of(self.source));
+            end += 1;
+        }
+        match value {
+            Some(_) => self.attributes.insert(name.to_lowercase(), whole),
+            None => self.attributes.remove(&name.to_lowercase()),
+        };
+        self.hide(i, end);
+        end
+    }
+}
