@@ -241,7 +241,9 @@ fn two_workers_are_one() {
     let start = |part: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_pericope"));
         command.current_dir(folder).env("PERICOPE_HOME", folder.join("no-home"));
-        command.args(["index", "docs", "--into", &url, "--segmenter", "sentence", "--part", part, "--json"]).args(HASHED);
+        command
+            .args(["index", "docs", "--into", &url, "--segmenter", "sentence", "--part", part, "--json"])
+            .args(HASHED);
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     };
     let mut written = Vec::new();

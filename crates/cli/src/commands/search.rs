@@ -110,9 +110,7 @@ impl Index {
 
     fn with_encoder(self, encoder: Arc<dyn SentenceEncoder>) -> Result<Self, Failure> {
         Ok(match self {
-            Self::Folder(reader) => {
-                Self::Folder(Box::new((*reader).with_encoder(encoder).map_err(Failure::usage)?))
-            }
+            Self::Folder(reader) => Self::Folder(Box::new((*reader).with_encoder(encoder).map_err(Failure::usage)?)),
             Self::Server(search, target) => Self::Server(Box::new((*search).with_encoder(encoder)?), target),
         })
     }

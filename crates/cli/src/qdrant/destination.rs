@@ -157,9 +157,7 @@ impl Destination for ServerIndex {
 
     fn known(&mut self) -> Result<Known, IndexError> {
         let documents = self.documents.iter();
-        Ok(Known::of_documents(
-            documents.filter_map(|(id, held)| Some((id.clone(), held.origin.clone()?, held.whole))),
-        ))
+        Ok(Known::of_documents(documents.filter_map(|(id, held)| Some((id.clone(), held.origin.clone()?, held.whole)))))
     }
 
     fn begin(&mut self, document: &DocumentHead) -> Result<(), IndexError> {

@@ -71,12 +71,7 @@ impl ServerSearch {
     ///
     /// # Errors
     /// A usage failure for a mode that the collection does not know; what the server says.
-    pub fn find(
-        &self,
-        query: &Query,
-        per_document: Option<usize>,
-        context: usize,
-    ) -> Result<Vec<Answered>, Failure> {
+    pub fn find(&self, query: &Query, per_document: Option<usize>, context: usize) -> Result<Vec<Answered>, Failure> {
         let words = query_words(&query.text);
         let mut asked = self.asked(query, &words)?;
         let mut marker = Highlighter::weighted(words.into_iter().map(|word| (word, 1.0)));
@@ -136,8 +131,7 @@ impl ServerSearch {
         if context == 0 {
             return Ok(hits.into_iter().map(|hit| (hit, None)).collect());
         }
-        let asked: Vec<Found> =
-            hits.iter().filter_map(|hit| found.get(hit.rank.saturating_sub(1))).cloned().collect();
+        let asked: Vec<Found> = hits.iter().filter_map(|hit| found.get(hit.rank.saturating_sub(1))).cloned().collect();
         let windows = self.collection.neighbours(&asked, context as u64).map_err(failure)?;
         Ok(hits.into_iter().zip(windows).map(|(hit, window)| (hit, passage(window))).collect())
     }

@@ -95,8 +95,7 @@ impl Census {
     }
 
     fn count(&mut self, origin: &Origin) {
-        self.agree &=
-            (self.first.source_hash, &self.first.fingerprint) == (origin.source_hash, &origin.fingerprint);
+        self.agree &= (self.first.source_hash, &self.first.fingerprint) == (origin.source_hash, &origin.fingerprint);
         self.found += 1;
         self.expected = self.expected.or(origin.documents);
     }

@@ -157,9 +157,8 @@ impl Job<'_> {
         };
         let files = found.files().iter().filter(|path| self.is_ours(&document_id(path))).cloned();
         let chunk = |document: &Document| self.chunker.chunks(document);
-        let report =
-            pipeline::run(writer.destination(), &Files { input: found }, files, chunk, &self.options, show)
-                .map_err(by_kind)?;
+        let report = pipeline::run(writer.destination(), &Files { input: found }, files, chunk, &self.options, show)
+            .map_err(by_kind)?;
         bar.finish_and_clear();
         let failures: Vec<String> = report
             .failures
