@@ -128,7 +128,7 @@ fn filters_groups_and_timing_hold() {
     let (folder, server) = (tree(), Server::start().unwrap());
     let (folder, url) = (folder.path(), server.url("docs"));
     index(folder, &url, &[]);
-    let find = |extra: &[&str]| search(folder, &url, "pump siphon moon foxes call", &[&["--k", "20"], extra].concat());
+    let find = |extra: &[&str]| search(folder, &url, "pump siphon moon foxes call", extra);
     for mode in ["bm25", "dense", "hybrid"] {
         let find = |extra: &[&str]| find(&[&["--mode", mode], extra].concat());
         let below = find(&["--path", "docs/guide/"]);
@@ -138,8 +138,8 @@ fn filters_groups_and_timing_hold() {
         for hit in errors["hits"].as_array().unwrap() {
             assert_eq!(hit["heading_path"], serde_json::json!(["Pumps", "Errors"]), "{mode}");
         }
-        assert!(documents(&find(&["--type", "txt"])).contains(&"docs/guide/pump.txt"));
-        assert!(documents(&find(&["--type", "markdown"])).contains(&"docs/tides.markdown"));
+        assert!(documents(&find(&["--type", "txt", "--k", "20"])).contains(&"docs/guide/pump.txt"));
+        assert!(documents(&find(&["--type", "markdown", "--k", "20"])).contains(&"docs/tides.markdown"));
         assert!(documents(&find(&["--path", "docs/nowhere"])).is_empty());
         let grouped = find(&["--group", "--k", "2", "--timing", "--repeat", "3"]);
         let groups = grouped["groups"].as_array().unwrap();
