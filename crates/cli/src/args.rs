@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use pericope_neural::training::Part;
+use pericope_qdrant::Part as WorkerPart;
 
 /// Cut documents into passages, index them, and measure what the cutting does to retrieval and answers.
 #[derive(Debug, Parser)]
@@ -91,6 +92,8 @@ const INDEX_EXAMPLES: &str = "Examples:
   pericope index corpus.jsonl --into corpus.idx --segmenter 'same-size:reference=window'
 
   pericope index docs/ --into docs.idx --prune --watch
+  pericope index docs/ --into qdrant://localhost:6334/docs --prune
+  pericope index docs/ --into qdrant://localhost:6334/docs --part 2/4
 
 Indexing the same folder, named in the same way, again replaces what changed, and costs little where nothing did; an
 index remembers its segmenter, embedder and tokenizer and refuses others. Hidden files and what .gitignore names are
@@ -100,7 +103,8 @@ const SEARCH_EXAMPLES: &str = "Examples:
   pericope search 'how long does a starter keep' --in docs.idx
   pericope search 'replication slot' --in docs.idx --mode bm25 --k 5 --json
   pericope search 'token expired' --in docs.idx --path docs/api/ --heading errors --type md --context 1
-  pericope search 'token expired' --in docs.idx --group --timing --repeat 100";
+  pericope search 'token expired' --in docs.idx --group --timing --repeat 100
+  pericope search 'token expired' --in qdrant://localhost:6334/docs";
 
 /// What the size policy may be told on the command line.
 #[derive(Debug, Args)]
@@ -197,8 +201,8 @@ pub struct IndexArgs {
     /// Files or folders
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<PathBuf>,
-    /// The index's folder
-    #[arg(long, value_name = "DIR")]
+    /// The index's folder, or a collection on a Qdrant server: qdrant://HOST:PORT/COLLECTION
+    #[arg(long, value_name = "DIR|URL")]
     pub into: String,
     #[command(flatten)]
     pub policy: PolicyArgs,
@@ -223,9 +227,13 @@ pub struct IndexArgs {
     /// A file of vectors to ask before the embedder, and to keep new ones in; several indexes may share it
     #[arg(long, value_name = "FILE")]
     pub embedding_cache: Option<PathBuf>,
-    /// Delete the index first and start anew (also with another segmenter or embedder)
+    /// Delete the index first and start anew (also with another segmenter or embedder); on a server the old collection
+    /// is searched until the new one is complete
     #[arg(long)]
     pub rebuild: bool,
+    /// Only the I-th of N parts of the files, by a hash of their paths: N workers write one collection together
+    #[arg(long, value_name = "I/N", conflicts_with = "rebuild")]
+    pub part: Option<WorkerPart>,
     /// Largest file that is read, in MB; 0 for no limit
     #[arg(long, value_name = "MB", default_value_t = 0)]
     pub max_file_mb: u64,
@@ -267,8 +275,8 @@ impl FileArgs {
 pub struct SearchArgs {
     /// What to look for
     pub query: String,
-    /// The index's folder
-    #[arg(long = "in", value_name = "DIR")]
+    /// The index's folder, or a collection on a Qdrant server: qdrant://HOST:PORT/COLLECTION
+    #[arg(long = "in", value_name = "DIR|URL")]
     pub index: String,
     /// How to rank: bm25 (words), dense (meaning) or hybrid (both) [default: hybrid where the index has vectors]
     #[arg(long, value_name = "MODE")]

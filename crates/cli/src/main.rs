@@ -15,6 +15,7 @@ mod input;
 mod interrupt;
 mod page;
 mod progress;
+mod qdrant;
 mod resources;
 mod status;
 

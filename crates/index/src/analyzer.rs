@@ -21,6 +21,26 @@ pub fn text_analyzer() -> TextAnalyzer {
         .build()
 }
 
+/// The words of texts as [`text_analyzer`] makes them, for stores that count words themselves.
+#[derive(Clone)]
+pub struct Words(TextAnalyzer);
+
+impl Default for Words {
+    fn default() -> Self {
+        Self(text_analyzer())
+    }
+}
+
+impl Words {
+    /// Calls `each` with every word of a text, in order.
+    pub fn each(&mut self, text: &str, each: &mut dyn FnMut(&str)) {
+        let mut stream = self.0.token_stream(text);
+        while stream.advance() {
+            each(&stream.token().text);
+        }
+    }
+}
+
 /// Runs of letters and digits; where a script puts no spaces between its words, overlapping pairs of characters
 /// (a character alone stays alone), which is what CJK search commonly rests on without a dictionary.
 #[derive(Clone, Default)]

@@ -93,7 +93,8 @@ pub fn file_type(document: &Document) -> String {
 }
 
 /// One name for endings that mean the same: `markdown` is `md`, `htm` is `html`, `text` is `txt`.
-pub(crate) fn canonical_type(name: &str) -> String {
+#[must_use]
+pub fn canonical_type(name: &str) -> String {
     let name = name.trim_start_matches('.').to_ascii_lowercase();
     match name.as_str() {
         "markdown" | "mdown" | "mkd" | "mdx" => "md",

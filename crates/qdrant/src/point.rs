@@ -32,8 +32,8 @@ pub mod fields {
     pub const HEADING_PATH: &str = "heading_path";
     /// The headings in one string, joined by ` > ` (text, indexed by its words in lower case).
     pub const HEADING: &str = "heading";
-    /// The document's ending in lower case (keyword, indexed); absent where it has none. See
-    /// [`file_type`](super::file_type).
+    /// What kind of file the document is (keyword, indexed): what the point says, else the document's ending in lower
+    /// case; absent where it has none. See [`file_type`](super::file_type).
     pub const FILE_TYPE: &str = "file_type";
     /// Where in the page a link to the chunk leads (string); absent where there is none.
     pub const ANCHOR: &str = "anchor";
@@ -43,10 +43,14 @@ pub mod fields {
     pub const TEXT: &str = "text";
     /// Tokens of the text (integer).
     pub const TOKENS: &str = "tokens";
+    /// The blank source between the chunk before and this one (string); absent where there is none.
+    pub const LEAD: &str = "lead";
+    /// Where the document came from, in the words of who loaded it (string); absent where nothing was said.
+    pub const ORIGIN: &str = "origin";
 }
 
 /// One chunk on its way into a collection.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Point {
     /// The same for the same chunk of the same document in every run, so that storing it again replaces it.
     pub id: Uuid,
@@ -72,6 +76,13 @@ pub struct Point {
     pub text: String,
     /// Tokens of the text.
     pub tokens: u64,
+    /// What kind of file the document is, in lower case; where nothing is said, its ending.
+    pub file_type: Option<String>,
+    /// The source between the chunk before and this one where it is blank: what joins the two again.
+    pub lead: String,
+    /// Where the document came from, in the caller's words, the same for all of its chunks: handed back by
+    /// [`Collection::documents`](crate::Collection::documents).
+    pub origin: Option<String>,
     /// The embedder's vector; nothing where the collection has none.
     pub vector: Option<Vec<f32>>,
     /// The terms' weights, by [`Bm25`](crate::Bm25).
@@ -104,12 +115,12 @@ impl Point {
         if let Some(data) = self.vector {
             named.insert(DENSE.to_owned(), vector_of(vector::Vector::Dense(DenseVector { data })));
         }
-        let mut payload: HashMap<String, Value> = HashMap::with_capacity(14);
+        let mut payload: HashMap<String, Value> = HashMap::with_capacity(16);
         let mut put = |name: &str, value: Value| drop(payload.insert(name.to_owned(), value));
         let integer = |number: u64| Value::from(i64::try_from(number).unwrap_or(i64::MAX));
         put(fields::PATH, path_prefixes(&self.document).into());
         put(fields::HEADING, self.heading_path.join(" > ").into());
-        if let Some(file_type) = file_type(&self.document) {
+        if let Some(file_type) = self.file_type.or_else(|| file_type(&self.document)) {
             put(fields::FILE_TYPE, file_type.into());
         }
         put(fields::DOCUMENT, self.document.into());
@@ -127,6 +138,12 @@ impl Point {
         }
         put(fields::TEXT, self.text.into());
         put(fields::TOKENS, integer(self.tokens));
+        if !self.lead.is_empty() {
+            put(fields::LEAD, self.lead.into());
+        }
+        if let Some(origin) = self.origin {
+            put(fields::ORIGIN, origin.into());
+        }
         Ok(PointStruct {
             id: Some(id_of(self.id)),
             payload,

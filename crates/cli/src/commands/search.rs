@@ -1,14 +1,17 @@
 //! `pericope search`
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
-use pericope_api::Span;
+use pericope_api::{SentenceEncoder, Span};
 use pericope_index::{Filter, Group, Hit, IndexError, IndexReader, Mode, Passage, Query};
+use pericope_qdrant::Target;
 use serde::Serialize;
 
 use crate::args::SearchArgs;
 use crate::commands::print_json;
+use crate::qdrant::{Answered, ServerSearch};
 use crate::resources::embedder;
 use crate::status::{Failure, Outcome, Status};
 use crate::style;
@@ -76,16 +79,71 @@ struct Found {
     groups: Vec<(Option<Group>, Vec<Shown>)>,
 }
 
+/// What is searched.
+enum Index {
+    Folder(Box<IndexReader>),
+    Server(Box<ServerSearch>, Target),
+}
+
+impl Index {
+    fn open(place: &str) -> Result<Self, Failure> {
+        Ok(match crate::qdrant::target(place)? {
+            Some(target) => Self::Server(Box::new(ServerSearch::open(&target)?), target),
+            None => Self::Folder(Box::new(IndexReader::open(Path::new(place)).map_err(Failure::usage)?)),
+        })
+    }
+
+    /// As messages name it: never with a key.
+    fn name(&self, args: &SearchArgs) -> String {
+        match self {
+            Self::Folder(_) => args.index.clone(),
+            Self::Server(_, target) => target.to_string(),
+        }
+    }
+
+    fn embedded_by(&self) -> Option<String> {
+        match self {
+            Self::Folder(reader) => reader.meta().embedder.as_ref().map(|e| e.name.clone()),
+            Self::Server(search, _) => search.embedded_by().map(str::to_owned),
+        }
+    }
+
+    fn with_encoder(self, encoder: Arc<dyn SentenceEncoder>) -> Result<Self, Failure> {
+        Ok(match self {
+            Self::Folder(reader) => Self::Folder(Box::new((*reader).with_encoder(encoder).map_err(Failure::usage)?)),
+            Self::Server(search, target) => Self::Server(Box::new((*search).with_encoder(encoder)?), target),
+        })
+    }
+
+    fn chunks(&self) -> Result<u64, Failure> {
+        match self {
+            Self::Folder(reader) => Ok(reader.chunks()),
+            Self::Server(search, _) => search.chunks(),
+        }
+    }
+
+    fn find(&self, query: &Query, args: &SearchArgs) -> Result<Found, Failure> {
+        match self {
+            Self::Folder(reader) => find(reader, query, args).map_err(by_kind),
+            Self::Server(search, _) => {
+                let groups = search.find(query, args.group.then_some(PER_DOCUMENT), args.context)?;
+                let shown = |(group, hits): Answered| {
+                    let shown = hits.into_iter().map(|(hit, context)| Shown { hit, context });
+                    (group, shown.collect())
+                };
+                Ok(Found { groups: groups.into_iter().map(shown).collect() })
+            }
+        }
+    }
+}
+
 /// Runs the command.
 pub fn run(args: SearchArgs) -> Outcome {
-    if args.index.starts_with("qdrant://") {
-        return Err(Failure::usage("Qdrant servers cannot be searched yet: name the folder of an embedded index"));
-    }
     if args.query.trim().is_empty() {
         return Err(Failure::usage("the query is empty"));
     }
-    let mut reader = IndexReader::open(Path::new(&args.index)).map_err(Failure::usage)?;
-    let embedded_by = reader.meta().embedder.as_ref().map(|e| e.name.clone());
+    let mut index = Index::open(&args.index)?;
+    let embedded_by = index.embedded_by();
     let mode: Mode = match (&args.mode, &embedded_by) {
         (Some(mode), _) => mode.parse().map_err(|e: String| Failure::usage(format!("--mode: {e}")))?,
         (None, Some(_)) => Mode::Hybrid,
@@ -94,20 +152,20 @@ pub fn run(args: SearchArgs) -> Outcome {
     if let (Some(name), true) = (&embedded_by, mode != Mode::Bm25)
         && let Some(encoder) = embedder(name)?
     {
-        reader = reader.with_encoder(encoder).map_err(Failure::usage)?;
+        index = index.with_encoder(encoder)?;
     }
     let filter = Filter { path: args.path.clone(), heading: args.heading.clone(), file_type: args.file_type.clone() };
     let query = Query::new(&args.query, mode, args.k).with_filter(filter);
-    let found = find(&reader, &query, &args).map_err(by_kind)?;
+    let found = index.find(&query, &args)?;
     let timing = match args.timing {
-        true => Some(time(&reader, &query, &args).map_err(by_kind)?),
+        true => Some(time(&index, &query, &args)?),
         false => None,
     };
     if args.json {
         return print_json(&answer(&args.query, mode, &found, timing));
     }
     if found.groups.iter().all(|(_, hits)| hits.is_empty()) {
-        say!("nothing found in {} ({} chunks, {mode})", args.index, reader.chunks());
+        say!("nothing found in {} ({} chunks, {mode})", index.name(&args), index.chunks()?);
     }
     for (group, hits) in &found.groups {
         if let Some(group) = group {
@@ -124,7 +182,7 @@ pub fn run(args: SearchArgs) -> Outcome {
             timing.runs,
             timing.p50_ms,
             timing.p95_ms,
-            reader.chunks()
+            index.chunks()?
         );
     }
     Ok(Status::Done)
@@ -157,11 +215,11 @@ fn find(reader: &IndexReader, query: &Query, args: &SearchArgs) -> Result<Found,
 }
 
 /// Asks again and again. The first answer, before this one, has opened the files.
-fn time(reader: &IndexReader, query: &Query, args: &SearchArgs) -> Result<Timing, IndexError> {
+fn time(index: &Index, query: &Query, args: &SearchArgs) -> Result<Timing, Failure> {
     let mut times = Vec::with_capacity(args.repeat);
     for _ in 0..args.repeat {
         let before = Instant::now();
-        find(reader, query, args)?;
+        index.find(query, args)?;
         times.push(before.elapsed().as_secs_f64() * 1e3);
     }
     times.sort_by(f64::total_cmp);

@@ -1,10 +1,10 @@
 //! What the full-text index keeps of a document's origin, and the manifest that is made of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use uuid::Uuid;
 
-use super::{Changes, DocumentRecord, SourceRecord};
+use super::{Changes, DocumentRecord, Known, KnownSource, SourceRecord};
 
 /// Where a document came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,14 +61,10 @@ pub(crate) struct Indexed {
 /// read again, which costs time and changes nothing.
 pub(crate) fn changes_of(indexed: Vec<Indexed>) -> Changes {
     let mut changes = Changes::default();
-    // Of each source: its first document's origin, whether all agree with it, how many there are, and should be.
-    let mut sources: BTreeMap<String, (Origin, bool, u64, Option<u64>)> = BTreeMap::new();
+    let mut sources: BTreeMap<String, Census> = BTreeMap::new();
     for document in indexed {
         if let Some(origin) = &document.origin {
-            let entry = sources.entry(origin.source.clone()).or_insert_with(|| (origin.clone(), true, 0, None));
-            entry.1 &= (entry.0.source_hash, &entry.0.fingerprint) == (origin.source_hash, &origin.fingerprint);
-            entry.2 += 1;
-            entry.3 = entry.3.or(origin.documents);
+            sources.entry(origin.source.clone()).or_insert_with(|| Census::new(origin)).count(origin);
         }
         let record = DocumentRecord {
             source: document.origin.as_ref().map(|o| o.source.clone()),
@@ -77,9 +73,60 @@ pub(crate) fn changes_of(indexed: Vec<Indexed>) -> Changes {
         };
         changes.documents.insert(document.id, Some(record));
     }
-    for (name, (origin, agree, found, expected)) in sources {
-        let hash = origin.source_hash.filter(|_| agree && expected == Some(found));
-        changes.sources.insert(name, Some(SourceRecord { hash, stamp: None, fingerprint: origin.fingerprint }));
+    for (name, census) in sources {
+        let (hash, fingerprint) = (census.hash(), census.first.fingerprint);
+        changes.sources.insert(name, Some(SourceRecord { hash, stamp: None, fingerprint }));
     }
     changes
+}
+
+/// The documents of a source, counted.
+struct Census {
+    first: Origin,
+    /// All were written from the same bytes in the same way.
+    agree: bool,
+    found: u64,
+    expected: Option<u64>,
+}
+
+impl Census {
+    fn new(first: &Origin) -> Self {
+        Self { first: first.clone(), agree: true, found: 0, expected: None }
+    }
+
+    fn count(&mut self, origin: &Origin) {
+        self.agree &= (self.first.source_hash, &self.first.fingerprint) == (origin.source_hash, &origin.fingerprint);
+        self.found += 1;
+        self.expected = self.expected.or(origin.documents);
+    }
+
+    /// The hash of the source, where all of it is there.
+    fn hash(&self) -> Option<u128> {
+        self.first.source_hash.filter(|_| self.agree && self.expected == Some(self.found))
+    }
+}
+
+impl Known {
+    /// What a destination knows that keeps an origin with each document, and nothing of the sources themselves. `whole`
+    /// (the last of the three) says whether all of the document is there: what is not is written again.
+    ///
+    /// A source counts as read where all of its documents are there, whole, and were written from the same bytes.
+    #[must_use]
+    pub fn of_documents(documents: impl IntoIterator<Item = (String, Origin, bool)>) -> Self {
+        let mut sources: HashMap<String, (Census, KnownSource)> = HashMap::new();
+        for (id, origin, whole) in documents {
+            let entry = sources.entry(origin.source.clone());
+            let (census, source) = entry.or_insert_with(|| (Census::new(&origin), KnownSource::default()));
+            census.count(&origin);
+            census.agree &= whole;
+            source.documents.push((id, whole.then_some(origin.document_hash)));
+        }
+        let finished = |(name, (census, mut source)): (String, (Census, KnownSource))| {
+            source.hash = census.hash();
+            source.fingerprint = census.first.fingerprint;
+            source.documents.sort_unstable();
+            (name, source)
+        };
+        Self { sources: sources.into_iter().map(finished).collect() }
+    }
 }

@@ -99,3 +99,17 @@ fn a_source_counts_as_read_only_where_all_of_it_is_there() {
     assert_eq!(hash_of(vec![indexed("1", part(7, None))]), None);
     assert_eq!(hash_of(vec![indexed("1", part(6, None)), indexed("2", part(7, Some(2)))]), None);
 }
+
+#[test]
+fn what_is_known_can_be_made_of_origins_alone() {
+    let part = |id: &str, hash, documents, whole| (id.to_owned(), origin("s", hash, documents), whole);
+    let of = |documents: Vec<_>| Known::of_documents(documents).sources.remove("s").unwrap();
+    let all = of(vec![part("2", 7, Some(2), true), part("1", 7, None, true)]);
+    assert_eq!((all.hash, all.fingerprint.as_str()), (Some(7), "f"));
+    assert_eq!(all.documents, [("1".to_owned(), Some(5)), ("2".to_owned(), Some(5))]);
+    // Half of a document is there: it and its source are read again.
+    let half = of(vec![part("1", 7, None, false), part("2", 7, Some(2), true)]);
+    assert_eq!((half.hash, half.documents), (None, vec![("1".to_owned(), None), ("2".to_owned(), Some(5))]));
+    assert_eq!(of(vec![part("2", 7, Some(2), true)]).hash, None);
+    assert_eq!(of(vec![part("1", 6, None, true), part("2", 7, Some(2), true)]).hash, None);
+}

@@ -23,6 +23,30 @@ pub struct Group {
     pub hits: Vec<Hit>,
 }
 
+impl Group {
+    /// Puts ranked hits together by their documents, in the order of their best ones, and keeps the `per_document` best
+    /// of each.
+    #[must_use]
+    pub fn gather(hits: Vec<Hit>, per_document: usize) -> Vec<Self> {
+        let mut groups: Vec<Self> = Vec::new();
+        let mut places: HashMap<String, usize> = HashMap::new();
+        for hit in hits {
+            let place = *places.entry(hit.document.clone()).or_insert(groups.len());
+            match groups.get_mut(place) {
+                Some(group) if group.hits.len() < per_document => group.hits.push(hit),
+                Some(_) => {}
+                None => groups.push(Self {
+                    document: hit.document.clone(),
+                    title: hit.title.clone(),
+                    score: hit.score,
+                    hits: vec![hit],
+                }),
+            }
+        }
+        groups
+    }
+}
+
 impl IndexReader {
     /// The `query.k` documents with the best hits, each with its `per_document` best, in the order of their best ones.
     ///
@@ -34,30 +58,11 @@ impl IndexReader {
         loop {
             let hits = self.search(&Query { k: depth, ..query.clone() })?;
             let exhausted = hits.len() < depth || depth >= all;
-            let groups = grouped(hits, per_document.max(1));
+            let groups = Group::gather(hits, per_document.max(1));
             if exhausted || groups.len() >= query.k {
                 return Ok(groups.into_iter().take(query.k).collect());
             }
             depth = depth.saturating_mul(DEPTH).min(all);
         }
     }
-}
-
-fn grouped(hits: Vec<Hit>, per_document: usize) -> Vec<Group> {
-    let mut groups: Vec<Group> = Vec::new();
-    let mut places: HashMap<String, usize> = HashMap::new();
-    for hit in hits {
-        let place = *places.entry(hit.document.clone()).or_insert(groups.len());
-        match groups.get_mut(place) {
-            Some(group) if group.hits.len() < per_document => group.hits.push(hit),
-            Some(_) => {}
-            None => groups.push(Group {
-                document: hit.document.clone(),
-                title: hit.title.clone(),
-                score: hit.score,
-                hits: vec![hit],
-            }),
-        }
-    }
-    groups
 }

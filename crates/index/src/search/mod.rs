@@ -19,9 +19,10 @@ pub(crate) use self::dense::dense;
 pub use self::filter::Filter;
 pub(crate) use self::filter::Passing;
 pub use self::group::Group;
-pub use self::passage::Passage;
-pub(crate) use self::snippet::Highlighter;
+pub use self::passage::{Passage, Piece};
+pub use self::snippet::Highlighter;
 pub(crate) use self::terms::Terms;
+pub use self::terms::query_words;
 use crate::IndexError;
 use crate::sinks::TextIndex;
 

@@ -19,11 +19,38 @@ pub struct Passage {
 }
 
 /// A chunk as it is stored.
-struct Piece {
-    start: usize,
-    end: usize,
-    lead: String,
-    text: String,
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Piece {
+    /// First byte in the document's source.
+    pub start: usize,
+    /// One past the last byte.
+    pub end: usize,
+    /// The source between the chunk before and this one, where it is blank; see [`Entry::lead`](crate::Entry::lead).
+    pub lead: String,
+    /// The source under `start..end`.
+    pub text: String,
+}
+
+impl Passage {
+    /// The chunks of one document, in the order of their places, as one piece; nothing where there are none. What chunks
+    /// have in common is not repeated.
+    #[must_use]
+    pub fn of(pieces: impl IntoIterator<Item = Piece>) -> Option<Self> {
+        let mut pieces = pieces.into_iter();
+        let first = pieces.next()?;
+        let mut passage = Self { start: first.start, end: first.end, text: first.text };
+        for piece in pieces {
+            if piece.start >= passage.end {
+                let gap = piece.start - passage.end;
+                passage.text.push_str(if piece.lead.len() == gap { &piece.lead } else { "\n\n" });
+                passage.text.push_str(&piece.text);
+            } else {
+                passage.text.push_str(piece.text.get(passage.end - piece.start..).unwrap_or(""));
+            }
+            passage.end = passage.end.max(piece.end);
+        }
+        Some(passage)
+    }
 }
 
 impl IndexReader {
@@ -36,7 +63,7 @@ impl IndexReader {
         let wanted = hit.ordinal.saturating_sub(neighbours)..=hit.ordinal.saturating_add(neighbours);
         let mut pieces = self.pieces(&hit.document, &wanted)?;
         pieces.sort_by_key(|piece| (piece.start, piece.end));
-        Ok(joined(pieces).unwrap_or_else(|| Passage { start: hit.start, end: hit.end, text: hit.text.clone() }))
+        Ok(Passage::of(pieces).unwrap_or_else(|| Passage { start: hit.start, end: hit.end, text: hit.text.clone() }))
     }
 
     fn pieces(&self, document: &str, wanted: &std::ops::RangeInclusive<usize>) -> Result<Vec<Piece>, IndexError> {
@@ -75,24 +102,6 @@ impl IndexReader {
     }
 }
 
-/// The pieces, in order of their places, as one.
-fn joined(pieces: Vec<Piece>) -> Option<Passage> {
-    let mut pieces = pieces.into_iter();
-    let first = pieces.next()?;
-    let mut passage = Passage { start: first.start, end: first.end, text: first.text };
-    for piece in pieces {
-        if piece.start >= passage.end {
-            let gap = piece.start - passage.end;
-            passage.text.push_str(if piece.lead.len() == gap { &piece.lead } else { "\n\n" });
-            passage.text.push_str(&piece.text);
-        } else {
-            passage.text.push_str(piece.text.get(passage.end - piece.start..).unwrap_or(""));
-        }
-        passage.end = passage.end.max(piece.end);
-    }
-    Some(passage)
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
@@ -106,14 +115,14 @@ mod tests {
     fn pieces_become_the_source_again() {
         let source = "One. Two.\n\n\tThree. Four.";
         let cut = [piece(source, 0, 4, ""), piece(source, 5, 9, " "), piece(source, 12, 18, "\n\n\t")];
-        let passage = joined(cut.into()).unwrap();
+        let passage = Passage::of(cut).unwrap();
         assert_eq!((passage.start, passage.end, passage.text.as_str()), (0, 18, &source[..18]));
         // The second repeats the end of the first, the third lies within it.
         let overlapping = [piece(source, 0, 9, ""), piece(source, 5, 18, ""), piece(source, 12, 18, "")];
-        assert_eq!(joined(overlapping.into()).unwrap().text, source[..18]);
+        assert_eq!(Passage::of(overlapping).unwrap().text, source[..18]);
         // Text that is in no chunk.
         let apart = [piece(source, 0, 4, ""), piece(source, 12, 18, "")];
-        assert_eq!(joined(apart.into()).unwrap().text, "One.\n\nThree.");
-        assert_eq!(joined(Vec::new()), None);
+        assert_eq!(Passage::of(apart).unwrap().text, "One.\n\nThree.");
+        assert_eq!(Passage::of([]), None);
     }
 }

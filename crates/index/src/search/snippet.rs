@@ -15,8 +15,8 @@ const WIDTH: usize = 240;
 /// What a word counts when the snippet shows it already.
 const REPEATED: f64 = 0.1;
 
-/// Marks the words of one query.
-pub(crate) struct Highlighter {
+/// Marks the words of one query in texts, and says which piece of a text shows most of them.
+pub struct Highlighter {
     analyzer: TextAnalyzer,
     /// Number and weight of each analyzed word.
     words: HashMap<String, (usize, f64)>,
@@ -32,7 +32,7 @@ struct Match {
 
 impl Highlighter {
     /// Weights the query's words by their rarity in the index.
-    pub fn new(text: &TextIndex, searcher: &Searcher, terms: &Terms) -> Self {
+    pub(crate) fn new(text: &TextIndex, searcher: &Searcher, terms: &Terms) -> Self {
         let all = searcher.num_docs() as f64;
         let weight = |word: &str| {
             let holders = text.frequency(searcher, &Term::from_field_text(text.fields.text, word)) as f64;
@@ -41,12 +41,14 @@ impl Highlighter {
         Self::weighted(terms.words().into_iter().map(|word| (word.to_owned(), weight(word))))
     }
 
-    fn weighted(words: impl Iterator<Item = (String, f64)>) -> Self {
-        let words = words.enumerate().map(|(i, (word, weight))| (word, (i, weight))).collect();
+    /// For words as [`query_words`](crate::query_words) gives them, each with its weight (above 0): how much it is worth
+    /// to show it.
+    pub fn weighted(words: impl IntoIterator<Item = (String, f64)>) -> Self {
+        let words = words.into_iter().enumerate().map(|(i, (word, weight))| (word, (i, weight))).collect();
         Self { analyzer: text_analyzer(), words }
     }
 
-    /// The snippet and all marks of a text.
+    /// The piece to show (about 240 characters) and all marks of a text: the query's words, in order, without overlap.
     pub fn mark(&mut self, text: &str) -> (Span, Vec<Span>) {
         let matches = self.matches(text);
         let window = self.best_window(&matches).unwrap_or((Span::new(0, 0), 0));

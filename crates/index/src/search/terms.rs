@@ -69,6 +69,15 @@ impl Terms {
     }
 }
 
+/// The words that a query looks for, as [`text_analyzer`] makes them: distinct, in order, without those that only hold a
+/// sentence together (unless there are no others). What stands in double quotes counts wholly, as single words.
+///
+/// For stores that search by words alone; [`IndexReader::search`](crate::IndexReader::search) does this by itself.
+#[must_use]
+pub fn query_words(query: &str) -> Vec<String> {
+    Terms::parse(query).words().into_iter().map(str::to_owned).collect()
+}
+
 /// The analyzed words of a text, with their places from 0 on.
 pub(crate) fn words(text: &str) -> Vec<(usize, String)> {
     places(analyze(text))
@@ -129,6 +138,7 @@ mod tests {
     fn a_question_is_its_content_words() {
         let terms = Terms::parse("What's the best way to re-index running pods?");
         assert_eq!(terms.clauses, ["best", "way", "index", "run", "pod"].map(word));
+        assert_eq!(query_words("Where do pods run, \"to the pod\"?"), ["pod", "run", "to", "the"]);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::EmbedCounts;
 
 /// What a finished run did, and what the index holds now.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct IndexStats {
     /// Documents in the index.
     pub documents: u64,

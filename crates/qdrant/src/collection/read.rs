@@ -29,6 +29,8 @@ pub struct Stored {
     pub chunks: u64,
     /// How many there are.
     pub found: u64,
+    /// Where it came from, as its chunks say; of several answers, one.
+    pub origin: Option<String>,
 }
 
 impl Stored {
@@ -62,14 +64,23 @@ impl Collection {
     /// As [`count`](Self::count).
     pub fn documents(&self) -> Result<BTreeMap<String, Stored>, Error> {
         let mut documents: BTreeMap<String, Stored> = BTreeMap::new();
-        let wanted = [fields::DOCUMENT, fields::REVISION, fields::CHUNKS];
+        let wanted = [fields::DOCUMENT, fields::REVISION, fields::CHUNKS, fields::ORIGIN];
         self.connection.wait(scroll(&self.connection, &self.pinned, None, Some(&wanted), |point| {
             let Some(document) = string(&point.payload, fields::DOCUMENT) else { return };
             let revision = string(&point.payload, fields::REVISION);
             let chunks = integer(&point.payload, fields::CHUNKS);
-            let stored =
-                documents.entry(document).or_insert_with(|| Stored { revision: revision.clone(), chunks, found: 0 });
+            let origin = string(&point.payload, fields::ORIGIN);
+            let stored = documents.entry(document).or_insert_with(|| Stored {
+                revision: revision.clone(),
+                chunks,
+                found: 0,
+                origin: origin.clone(),
+            });
             stored.found += 1;
+            if stored.origin != origin {
+                // Of two revisions either names the source.
+                stored.origin = stored.origin.take().or(origin);
+            }
             if stored.revision != revision || stored.chunks != chunks {
                 stored.revision = None;
             }

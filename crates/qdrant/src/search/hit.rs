@@ -34,6 +34,10 @@ pub struct Hit {
     pub text: String,
     /// Tokens of the text.
     pub tokens: u64,
+    /// What kind of file the document is; empty where nothing says it.
+    pub file_type: String,
+    /// The blank source between the chunk before and this one.
+    pub lead: String,
 }
 
 impl Hit {
@@ -52,6 +56,8 @@ impl Hit {
             title: string(&payload, fields::TITLE),
             text: string(&payload, fields::TEXT).unwrap_or_default(),
             tokens: integer(&payload, fields::TOKENS),
+            file_type: string(&payload, fields::FILE_TYPE).unwrap_or_default(),
+            lead: string(&payload, fields::LEAD).unwrap_or_default(),
         }
     }
 }

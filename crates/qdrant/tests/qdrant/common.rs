@@ -119,6 +119,9 @@ pub fn points(document: &str, revision: &str, texts: &[String]) -> Vec<Point> {
             title: Some(format!("About {document}")),
             text: text.clone(),
             tokens: text.split_whitespace().count() as u64,
+            lead: if ordinal > 0 { " ".to_owned() } else { String::new() },
+            file_type: None,
+            origin: Some("a test".to_owned()),
             vector: Some(vector(text)),
             sparse: bm25.chunk(text, &words),
         };
@@ -184,6 +187,8 @@ pub fn contents(collection: &Collection) -> Vec<Hit> {
 pub fn expected(corpus: &BTreeMap<String, Vec<String>>, revision: &str) -> Vec<Hit> {
     let all = corpus.iter().flat_map(|(document, texts)| points(document, revision, texts));
     all.map(|point| Hit {
+        file_type: pericope_qdrant::file_type(&point.document).unwrap_or_default(),
+        lead: point.lead,
         id: point.id,
         score: 0.0,
         document: point.document,

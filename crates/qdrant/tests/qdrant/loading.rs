@@ -119,7 +119,8 @@ fn many_replaced_documents_are_swept_together_and_all() {
     writer.flush().unwrap();
     assert_eq!(collection.count().unwrap(), 300);
     let documents = collection.documents().unwrap();
-    assert!(documents.values().all(|stored| *stored == Stored { revision: Some("r2".into()), chunks: 1, found: 1 }));
+    let whole = Stored { revision: Some("r2".into()), chunks: 1, found: 1, origin: Some("a test".into()) };
+    assert!(documents.values().all(|stored| *stored == whole));
 }
 
 #[test]

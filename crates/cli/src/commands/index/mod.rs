@@ -1,6 +1,7 @@
 //! `pericope index`
 
 mod files;
+mod place;
 mod watch;
 
 use std::collections::HashSet;
@@ -10,12 +11,13 @@ use std::time::Instant;
 
 use pericope_api::Document;
 use pericope_index::pipeline::{self, Options, Progress};
-use pericope_index::{EmbeddingCache, IndexError, IndexMeta, IndexSpec, IndexStats, IndexWriter, VectorCache};
+use pericope_index::{EmbeddingCache, IndexError, IndexSpec, IndexStats, VectorCache};
 use pericope_read::document_id;
 use pericope_segment::{Chunker, Resources};
 use serde::Serialize;
 
 use self::files::Files;
+use self::place::{Place, Writer};
 use crate::args::IndexArgs;
 use crate::commands::print_json;
 use crate::input::{self, Input};
@@ -25,7 +27,7 @@ use crate::status::{Failure, Outcome, Status};
 
 #[derive(Serialize)]
 struct Report<'a> {
-    index: &'a str,
+    index: String,
     segmenter: String,
     embedder: &'a str,
     tokenizer: &'a str,
@@ -64,7 +66,7 @@ struct Pass {
 /// What every pass takes.
 struct Job<'a> {
     args: &'a IndexArgs,
-    dir: &'a Path,
+    place: Place,
     spec: IndexSpec,
     chunker: Chunker,
     options: Options,
@@ -73,13 +75,7 @@ struct Job<'a> {
 
 /// Runs the command.
 pub fn run(args: IndexArgs, quiet: bool) -> Outcome {
-    if args.into.starts_with("qdrant://") {
-        return Err(Failure::usage("Qdrant servers cannot be written yet: name a folder for an embedded index"));
-    }
-    let dir = Path::new(&args.into);
-    if dir.is_file() {
-        return Err(Failure::usage(format!("--into {} is a file: name a folder", args.into)));
-    }
+    let place = Place::parse(&args.into)?;
     let found = Input::search(&args.paths, &args.files.walk(), max_bytes(&args))?;
     let corpus = |visit: &mut dyn FnMut(&Document)| {
         for path in found.files() {
@@ -87,7 +83,7 @@ pub fn run(args: IndexArgs, quiet: bool) -> Outcome {
         }
     };
     // What `same-size` was sized by when the index was made holds for all that is added to it.
-    let before = if args.rebuild { None } else { IndexMeta::read(dir).ok().and_then(|meta| meta.reference) };
+    let before = if args.rebuild { None } else { place.reference()? };
     let resources = CommandResources::for_policy(&args.policy).with_corpus(&corpus).with_reference(before);
     let encoder = embedder(&args.embedder)?;
     let chunker = chunker(&args.policy, &resources)?;
@@ -109,7 +105,7 @@ pub fn run(args: IndexArgs, quiet: bool) -> Outcome {
         stop: crate::interrupt::flag()?,
         ..Options::default()
     };
-    let mut job = Job { args: &args, dir, spec, chunker, options, quiet };
+    let mut job = Job { args: &args, place, spec, chunker, options, quiet };
     let pass = job.pass(&found, args.rebuild, args.prune && !args.watch)?;
     job.tell(&pass)?;
     if pass.report.interrupted {
@@ -140,32 +136,29 @@ impl Job<'_> {
                 "nothing is pruned: {bad} of the inputs could not be read, and may be what seems to be gone"
             );
         } else if prune && !report.interrupted {
-            pruned = pipeline::prune(&mut writer, &self.roots(), &report.met, |_| false).map_err(by_kind)?;
+            pruned = self.prune(&mut writer, &report, |_| false)?;
         }
-        let stats = writer.finish().map_err(by_kind)?;
+        let stats = writer.finish(&report).map_err(by_kind)?;
         Ok(Pass { stats, report, pruned, bad })
     }
 
     /// Reads, cuts, embeds and writes what changed; nothing is committed at the end. Also says how much was left out.
-    fn write(&self, found: &Input, rebuild: bool) -> Result<(pipeline::Report, IndexWriter, usize), Failure> {
-        let mut writer = match rebuild {
-            true => IndexWriter::rebuild(self.dir, &self.spec),
-            false => IndexWriter::create_or_open(self.dir, &self.spec),
-        }
-        .map_err(by_kind)?;
-        writer.commit_every((self.args.commit_mb * 1e6) as u64);
+    fn write(&self, found: &Input, rebuild: bool) -> Result<(pipeline::Report, Writer, usize), Failure> {
+        let commit_bytes = (self.args.commit_mb * 1e6) as u64;
+        let mut writer = self.place.open(&self.spec, rebuild, commit_bytes).map_err(by_kind)?;
         let mut bad = input::report(found.problems());
-        let bar = progress::files(found.files().len() as u64, self.quiet);
+        let ours = found.files().iter().filter(|path| self.is_ours(&document_id(path))).count();
+        let bar = progress::files(ours as u64, self.quiet);
         let started = Instant::now();
         let show = |progress: &Progress| {
             bar.set_position(progress.sources);
             let speed = progress.bytes as f64 / 1e6 / started.elapsed().as_secs_f64().max(1e-3);
             bar.set_message(format!("{} chunks, {speed:.1} MB/s", progress.chunks));
         };
-        let files = found.files().iter().cloned();
+        let files = found.files().iter().filter(|path| self.is_ours(&document_id(path))).cloned();
         let chunk = |document: &Document| self.chunker.chunks(document);
-        let report =
-            pipeline::run(&mut writer, &Files { input: found }, files, chunk, &self.options, show).map_err(by_kind)?;
+        let report = pipeline::run(writer.destination(), &Files { input: found }, files, chunk, &self.options, show)
+            .map_err(by_kind)?;
         bar.finish_and_clear();
         let failures: Vec<String> = report
             .failures
@@ -176,6 +169,22 @@ impl Job<'_> {
         Ok((report, writer, bad))
     }
 
+    /// Removes what is gone below the paths, of our part of it; what `keep` says stays.
+    fn prune(
+        &self,
+        writer: &mut Writer,
+        report: &pipeline::Report,
+        keep: impl Fn(&str) -> bool,
+    ) -> Result<Vec<String>, Failure> {
+        let keep = |name: &str| !self.is_ours(name) || keep(name);
+        pipeline::prune(writer.destination(), &self.roots(), &report.met, keep).map_err(by_kind)
+    }
+
+    /// Whether a file is for this worker, by the hash of its name.
+    fn is_ours(&self, name: &str) -> bool {
+        self.args.part.is_none_or(|part| part.holds(name))
+    }
+
     /// The paths of the command line, as the documents below them are called.
     fn roots(&self) -> Vec<String> {
         self.args.paths.iter().map(document_id).collect()
@@ -184,7 +193,7 @@ impl Job<'_> {
     fn tell(&self, pass: &Pass) -> Result<(), Failure> {
         let (args, stats) = (self.args, &pass.stats);
         let report = Report {
-            index: &args.into,
+            index: self.place.to_string(),
             segmenter: self.chunker.spec().to_string(),
             embedder: &args.embedder,
             tokenizer: &self.spec.tokenizer,
@@ -249,15 +258,19 @@ impl Job<'_> {
         if !report.interrupted {
             // What is there but cannot be read, or was not met for another reason, stays.
             let there = |name: &str| Path::new(name).symlink_metadata().is_ok();
-            pruned = pipeline::prune(&mut writer, &self.roots(), &report.met, there).map_err(by_kind)?;
+            pruned = self.prune(&mut writer, &report, there)?;
         }
-        let stats = writer.finish().map_err(by_kind)?;
+        let stats = writer.finish(&report).map_err(by_kind)?;
         Ok(Pass { stats, report, pruned, bad })
     }
 }
 
 /// What the user can mend before anything runs, and what went wrong while running.
 fn by_kind(error: IndexError) -> Failure {
+    let error = match crate::qdrant::destination_failure(error) {
+        Ok(failure) => return failure,
+        Err(error) => error,
+    };
     match error {
         IndexError::NotEmpty { .. } | IndexError::Mismatch { .. } | IndexError::Format { .. } => Failure::usage(error),
         other => Failure::runtime(other),
