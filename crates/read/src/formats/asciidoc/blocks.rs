@@ -170,7 +170,7 @@ impl<'s> Adoc<'_, 's> {
             let text = line.of(self.source);
             let block = line.is_blank()
                 || delimited(text).is_some()
-                || self.metadata.clone().add(text)
+                || (text.starts_with('[') && Metadata::default().add(text))
                 || is_comment(text)
                 || is_preprocessor(text)
                 || (in_list && (text == "+" || marker(text).is_some() || term(text).is_some()));

@@ -69,7 +69,7 @@ impl Scan<'_, '_> {
                 b'[' => self.bracket(at),
                 b'(' if self.follows(at, "((") => self.index_term(at),
                 b'{' => self.attribute(at),
-                b if b.is_ascii_lowercase() && !self.before(at).is_some_and(char::is_alphanumeric) => self.macro_(at),
+                b if b.is_ascii_alphanumeric() => Some(self.word(at)),
                 _ => None,
             };
             at = found.unwrap_or_else(|| at + self.source[at..].chars().next().map_or(1, char::len_utf8));
@@ -271,6 +271,15 @@ impl Scan<'_, '_> {
         self.flush(at);
         self.out.shown(Span::new(at, inner.end + 1), value.to_owned());
         Some(self.close(inner.end + 1))
+    }
+
+    /// Passes over a word, unless a macro begins with it.
+    fn word(&mut self, at: usize) -> usize {
+        let len = self.bytes[at..self.end].iter().take_while(|b| b.is_ascii_alphanumeric()).count();
+        let found = (self.bytes.get(at + len) == Some(&b':') && !self.before(at).is_some_and(char::is_alphanumeric))
+            .then(|| self.macro_(at))
+            .flatten();
+        found.unwrap_or(at + len)
     }
 
     fn macro_(&mut self, at: usize) -> Option<usize> {

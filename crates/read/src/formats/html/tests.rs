@@ -77,3 +77,55 @@ fn the_frame_of_a_page_stands_for_itself() {
     assert_eq!(seen(&document), expected(&[(Kind::Markup, ""), (Kind::Prose, "Text.")]));
     assert_eq!(document.sentence(1), "Text.</p>");
 }
+
+/// What is read of a page as language.
+fn text(source: &str) -> String {
+    let document = read(source);
+    let shown = document.sentences.iter().filter(|s| s.kind.is_language()).map(|s| document.visible(s.span));
+    shown.collect::<Vec<_>>().join(" ").split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn content_is_found_in_pages_of_many_kinds() {
+    for (page, expected) in [
+        // The body where there is neither `main` nor `article`.
+        ("<body><nav>Menu</nav><p>Text.</p><footer>Foot</footer>", "Text."),
+        ("<div role='banner'>B</div><div role=main><p>Text.</p></div><div>Side</div>", "Text."),
+        ("<p>Before</p><article><p>One.</p></article><article><p>Two.</p></article><p>After", "One. Two."),
+        // The page's only main heading may be in its banner.
+        ("<header><h1>Title</h1></header><p>Text.</p>", "Title Text."),
+        ("<header><h1>Site</h1></header><h1>Title</h1><p>Text.</p>", "Title Text."),
+        ("<main><header><h1>Title</h1></header><p>Text.</p></main>", "Title Text."),
+        // Notes are content, other asides are not.
+        ("<main><aside class='callout'>Mind.</aside><aside>Tea</aside><p>Text.</p></main>", "Mind. Text."),
+        ("<p>A <span hidden>not</span>word and <b aria-hidden=true>no</b>more.</p>", "A word and more."),
+        ("<p>Copy <button>Copy</button> <svg><title>Icon</title></svg> it.</p>", "Copy it."),
+    ] {
+        assert_eq!(text(page), expected, "{page}");
+    }
+}
+
+#[test]
+fn what_is_forgotten_hides_nothing() {
+    for (page, expected) in [
+        ("<nav>Menu<p>Text.</p>", "Menu Text."),
+        ("<body><nav>Menu<p>Text.</p></body>", "Menu Text."),
+        ("<main></main><p>Text.</p>", "Text."),
+        ("<nav><p>All there is.</p></nav>", "All there is."),
+        ("</nav></main><p>Text.</p></article>", "Text."),
+        ("<main><p>Text.", "Text."),
+    ] {
+        assert_eq!(text(page), expected, "{page}");
+    }
+}
+
+#[test]
+fn anchors_are_on_in_or_before_headings() {
+    let document = read(
+        "<h1>T</h1><section id=s><h2>A</h2></section><h2 id=b>B</h2><a name=c></a>\n<h2>C</h2><h2>D <a id=d></a></h2>\
+         <h2>E<a href='#e'>&para;</a></h2><p id=p>Text</p><h3>F</h3><p>x</p><h2>G</h2>",
+    );
+    let anchors: Vec<_> = document.anchors.iter().map(|anchor| anchor.as_deref().unwrap_or("-")).collect();
+    assert_eq!(anchors, ["-", "-", "s", "b", "c", "d", "e", "e", "-"]);
+    assert_eq!(document.heading_path(document.sentence_at(document.source.find("Text").unwrap())), ["T", "E"]);
+}

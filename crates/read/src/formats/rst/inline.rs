@@ -59,6 +59,9 @@ impl Scan<'_, '_> {
                 b'[' => self.footnote(at),
                 b'_' if self.follows(at, "_`") && self.may_start(at, 2) => self.interpreted(at + 1, Some("target")),
                 b'_' => self.reference(at),
+                b if b.is_ascii_alphanumeric() => {
+                    Some(at + self.bytes[at..self.end].iter().take_while(|b| b.is_ascii_alphanumeric()).count())
+                }
                 _ => None,
             };
             // Bytes of characters beyond ASCII are none of these, so `at` is always between characters here.
