@@ -37,7 +37,7 @@ keep = 3
 [[gate]]
 metric = "span_recall"
 k = 3
-max_drop = 0.04
+max_drop = 0.02
 [[gate]]
 metric = "iou"
 k = 1
