@@ -37,7 +37,7 @@ keep = 3
 [[gate]]
 metric = "span_recall"
 k = 3
-max_drop = 0.04
+max_drop = 0.02
 [[gate]]
 metric = "iou"
 k = 1
@@ -132,7 +132,7 @@ impl Bed {
         let dir = tempfile::tempdir().unwrap();
         let config =
             CONFIG.replace("PATH", &dir.path().join("questions.json").display().to_string().replace('\\', "/"));
-        Self { dir, slice: Slice::new(), config, dimension: 512, program: "one".into() }
+        Self { dir, slice: Slice::new(), config, dimension: 1024, program: "one".into() }
     }
 
     fn experiment(&self) -> Experiment {
@@ -215,7 +215,7 @@ fn real_nights_raise_no_alarm_and_planted_regressions_do() {
     bed.program = "one".into();
 
     // A worse embedder: everything dense, and nothing else.
-    bed.dimension = 24;
+    bed.dimension = 4;
     let outcome = bed.night(|_| ()).unwrap();
     assert_eq!(outcome.conclusion.night.verdict, Verdict::Failed, "{}", outcome.conclusion.night.line);
     assert!(
@@ -227,7 +227,7 @@ fn real_nights_raise_no_alarm_and_planted_regressions_do() {
     let changes = outcome.conclusion.reference.as_ref().unwrap().changes.lines().join("\n");
     assert!(changes.contains("1\u{a0}model changed: hashed"), "{changes}");
     shown_side_by_side(&outcome);
-    bed.dimension = 512;
+    bed.dimension = 1024;
 
     // Chunks twice as large.
     bed.config = bed.config.replace("fixed:words=60", "fixed:words=120");
@@ -291,9 +291,9 @@ fn a_night_that_breaks_off_leaves_nothing_half_and_is_taken_up() {
     let resources = Standalone { defaults: Limits::INDEX };
     let setup = || Setup {
         resources: &resources,
-        encoder: Some(Arc::new(Hashed { dimension: 512 })),
+        encoder: Some(Arc::new(Hashed { dimension: 1024 })),
         counter: Arc::new(WordCounter),
-        model_checksums: [("hashed".to_owned(), "hashed-512".to_owned())].into(),
+        model_checksums: [("hashed".to_owned(), "hashed-1024".to_owned())].into(),
         resume: false,
     };
     let program = Program { version: "0.1.0".into(), sha256: "one".into() };

@@ -162,10 +162,12 @@ fn behind<'a>(
     };
     let mut found: Vec<(&Compared, &Difference)> = Vec::new();
     let mut broken: Vec<&Check> = checks.iter().filter(|c| c.is_broken() && c.kind != Kind::Floor).collect();
-    // The same cell against both nights shows the same questions twice: one is enough.
-    broken.sort_by(|a, b| width(b).total_cmp(&width(a)));
+    // One chunker in one mode loses much the same questions at every k, by every metric and since either night.
+    broken.sort_by(|a, b| weight(b).cmp(&weight(a)).then(width(b).total_cmp(&width(a))));
     for (compared, difference) in broken.into_iter().filter_map(of) {
-        let known = |(_, d): &(&Compared, &Difference)| d.cell == difference.cell && d.metric == difference.metric;
+        let known = |(_, d): &(&Compared, &Difference)| {
+            d.cell.chunker == difference.cell.chunker && d.cell.mode == difference.cell.mode
+        };
         if !found.iter().any(known) {
             found.push((compared, difference));
         }
@@ -176,6 +178,15 @@ fn behind<'a>(
         found.extend(moved.max_by(|a, b| a.1.share().abs().total_cmp(&b.1.share().abs())));
     }
     found
+}
+
+/// What happened tonight comes before what crept in over many nights.
+fn weight(check: &Check) -> u8 {
+    match check.kind {
+        Kind::Drop => 2,
+        Kind::Drift => 1,
+        _ => 0,
+    }
 }
 
 /// How far a check's value fell, on a scale of 0..1.
@@ -190,7 +201,8 @@ fn line(night: &Night, checks: &[Check], losses: &[Difference], gains: &[Differe
     let name = night.name();
     if !broken.is_empty() {
         let quality = |check: &&&Check| matches!(check.kind, Kind::Drop | Kind::Drift);
-        let widest = broken.iter().filter(quality).max_by(|a, b| width(a).total_cmp(&width(b)));
+        let widest = (broken.iter().filter(quality))
+            .max_by(|a, b| weight(a).cmp(&weight(b)).then(width(a).total_cmp(&width(b))));
         let Some(first) = widest.or(broken.first()) else { return name };
         let more = match broken.len() - 1 {
             0 => String::new(),

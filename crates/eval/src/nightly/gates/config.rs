@@ -254,6 +254,15 @@ mod tests {
     }
 
     #[test]
+    fn the_shipped_experiment_is_sound() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../eval/nightly.toml");
+        let shipped = Experiment::load(&path, &[]).unwrap();
+        assert!(shipped.gates.len() >= 6 && shipped.unused().is_empty());
+        // A sample would be another one with every question that is added.
+        assert_eq!((shipped.data.questions, shipped.data.documents), (0, 0));
+    }
+
+    #[test]
     fn the_nightly_table_is_read() {
         let read = gate("metric = \"iou\"\nmin = 0.1\n[nightly]\nkeep = 5\nbaseline = \"first\"").unwrap();
         assert_eq!((read.nightly.keep, read.nightly.baseline), (5, Some(crate::nightly::Baseline::First)));

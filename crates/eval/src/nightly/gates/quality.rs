@@ -113,6 +113,10 @@ fn settle(check: &mut Check) {
     let beyond = difference < -check.limit - SAME;
     let moved = match (check.before, check.tonight) {
         _ if difference.abs() <= SAME => "did not change".to_owned(),
+        // A change too small for the digits shown has no direction worth a word.
+        (Some(_), Some(tonight)) if !unit.bare(difference).bytes().any(|b| (b'1'..=b'9').contains(&b)) => {
+            format!("hardly changed ({}, {})", unit.value(tonight), format::p_sentence(p))
+        }
         (Some(before), Some(tonight)) => format!(
             "{} by {}{} ({} to {}, {})",
             if difference < 0.0 { "fell" } else { "rose" },

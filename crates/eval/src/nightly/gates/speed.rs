@@ -65,9 +65,9 @@ fn check(gate: &Gate, relative_to: &str, time: &Timing, evidence: &Evidence<'_>)
     let shown = format!(
         "{}, {} times {relative_to}; over the last {} good nights {} times",
         unit.shown(time.value),
-        format::decimal(ratio, 2),
+        quotient(ratio),
         past.len(),
-        format::decimal(median, 2)
+        quotient(median)
     );
     let slow = times_median > limit;
     (check.state, check.says) = if slow && time.value < gate.least() {
@@ -100,6 +100,11 @@ fn reference(times: &[Timing], name: &str, mode: &str, what: &str) -> Option<f64
         found => found,
     };
     found.filter(|x| *x > 0.0)
+}
+
+/// Two decimals, or none where they would say nothing.
+fn quotient(x: f64) -> String {
+    format::decimal(x, if x < 100.0 { 2 } else { 0 })
 }
 
 /// The median of sorted values.

@@ -9,35 +9,37 @@ use crate::report::html::table::{Head, Row, Value, table as plain};
 use crate::report::markup::Markup;
 use crate::report::metric::Metric;
 
-/// Checks shown before the rest is folded.
-const OPEN: usize = 40;
+/// So many checks that hold are shown openly; more are folded.
+const OPEN: usize = 8;
 
-/// Every check, the broken ones first.
+/// Every check, the broken ones first; those that hold are folded where they are many.
 pub(super) fn section(m: &mut Markup, parts: &Parts<'_>) {
     wrap(m, "checks", "Checks", |m| {
-        let mut checks: Vec<&Check> = parts.conclusion.checks.iter().collect();
-        checks.sort_by_key(|check| match check.state {
-            State::Broken => 0,
-            State::Unjudged => 1,
-            State::Held => 2,
-        });
+        let of = |state: State| parts.conclusion.checks.iter().filter(move |check| check.state == state);
+        let held = of(State::Held).count();
         m.leaf(
             "p",
             &[("class", "prose")],
             "A fall counts where it is larger than the gate allows and a permutation test, paired by question and \
              corrected for the number of checks (Holm), says that chance hardly makes it.",
         );
-        list(m, checks.iter().take(OPEN).copied());
-        if checks.len() > OPEN {
+        list(m, of(State::Broken).chain(of(State::Unjudged)));
+        if held <= OPEN {
+            list(m, of(State::Held));
+        } else {
             m.element("details", &[], |m| {
-                m.leaf("summary", &[], &format!("{} that hold", format::plural(checks.len() - OPEN, "further check")));
-                list(m, checks.iter().skip(OPEN).copied());
+                m.leaf("summary", &[], &format!("{} hold", format::plural(held, "check")));
+                list(m, of(State::Held));
             });
         }
     });
 }
 
 fn list<'a>(m: &mut Markup, checks: impl Iterator<Item = &'a Check>) {
+    let mut checks = checks.peekable();
+    if checks.peek().is_none() {
+        return;
+    }
     m.element("ul", &[("class", "checks")], |m| {
         for check in checks {
             let (class, word) = match check.state {

@@ -80,11 +80,10 @@ pub(super) fn section(m: &mut Markup, parts: &Parts<'_>, curves: &Curves) {
                     m.leaf("h3", &[], &metric.title());
                     let heads = [
                         ("chunker", false),
-                        ("at", false),
+                        ("tonight", true),
                         ("over the nights", false),
                         ("lowest", true),
                         ("highest", true),
-                        ("tonight", true),
                     ];
                     table(m, &metric.heading(), &heads, |m| {
                         for cell in &night.cells {
@@ -127,11 +126,11 @@ fn score_row(
         |m| {
             spark(m, points, parts.conclusion.night.number, least(metric.unit), &curves.failed, &spoken);
         },
-        &[low, high, last].map(|x| (metric.unit.bare(x), x)),
+        &[last, low, high].map(|x| (metric.unit.bare(x), x)),
     );
 }
 
-/// A row: chunker, a word, a curve, numbers.
+/// A row: chunker and what of it, the newest number, a curve, further numbers.
 fn row(
     m: &mut Markup,
     parts: &Parts<'_>,
@@ -141,6 +140,9 @@ fn row(
     numbers: &[(String, f64)],
 ) {
     let place = parts.place(chunker);
+    let number = |m: &mut Markup, (shown, key): &(String, f64)| {
+        m.leaf("td", &[("class", "num"), ("data-key", &format!("{key:.6}"))], shown);
+    };
     m.element("tr", &[], |m| {
         m.element("th", &[("scope", "row")], |m| {
             if chunker.is_empty() {
@@ -149,12 +151,12 @@ fn row(
                 svg::badge(m, place);
                 m.text(chunker);
             }
+            m.leaf("span", &[("class", "at")], &format!(" {word}"));
         });
-        m.leaf("td", &[], word);
-        m.element("td", &[("class", &svg::class(place, "curve"))], curve);
-        for (shown, key) in numbers {
-            m.leaf("td", &[("class", "num"), ("data-key", &format!("{key:.6}"))], shown);
-        }
+        numbers.iter().take(1).for_each(|one| number(m, one));
+        let class = if chunker.is_empty() { "curve".to_owned() } else { svg::class(place, "curve") };
+        m.element("td", &[("class", &class)], curve);
+        numbers.iter().skip(1).for_each(|one| number(m, one));
     });
     m.line();
 }
@@ -168,14 +170,8 @@ pub(super) fn times(m: &mut Markup, parts: &Parts<'_>, curves: &Curves) {
             &[("class", "prose")],
             "As taken, on whatever else the machine was doing; gates on speed compare quotients of times of one night.",
         );
-        let heads = [
-            ("chunker", false),
-            ("time", false),
-            ("over the nights", false),
-            ("shortest", true),
-            ("longest", true),
-            ("tonight", true),
-        ];
+        let heads =
+            [("time", false), ("tonight", true), ("over the nights", false), ("shortest", true), ("longest", true)];
         table(m, "Times over the nights", &heads, |m| {
             for chunker in &night.chunkers {
                 for (what, series) in &curves.times {
@@ -216,7 +212,7 @@ fn time_row(m: &mut Markup, parts: &Parts<'_>, chunker: &str, word: &str, what: 
         |m| {
             spark(m, points, parts.conclusion.night.number, least, &[], &spoken);
         },
-        &[low, high, last].map(|x| (shown(x), x)),
+        &[last, low, high].map(|x| (shown(x), x)),
     );
 }
 

@@ -66,9 +66,9 @@ fn strip(m: &mut Markup, heads: &[Head]) {
 fn list<'a>(m: &mut Markup, parts: &Parts<'_>, caption: &str, heads: impl Iterator<Item = &'a Head>) {
     let columns = [
         ("night", false),
-        ("began", false),
         ("verdict", false),
-        ("", false),
+        ("outcome", false),
+        ("began", false),
         ("took", true),
         ("documents", true),
         ("questions", true),
@@ -93,11 +93,11 @@ fn row(m: &mut Markup, parts: &Parts<'_>, head: &Head) {
                 m.text(&number);
             }
         });
-        let began: String = head.started.replace('T', " ").chars().take(16).collect();
-        m.leaf("td", &[], &began);
         let class = format!("v-{}", head.verdict.name());
         m.leaf("td", &[("class", &class)], head.verdict.name());
         m.leaf("td", &[("class", "line")], &format::clipped(&said(head), LINE));
+        let began: String = head.started.replace('T', " ").chars().take(16).collect();
+        m.leaf("td", &[], &began);
         m.leaf(
             "td",
             &[("class", "num"), ("data-key", &format!("{:.1}", head.seconds))],
