@@ -137,19 +137,22 @@ fn killed_at_any_moment_it_ends_as_built_at_once() {
 
     let started = Instant::now();
     let (mut killed, mut ended, mut compared, mut chunks) = (0, 0, 0, 0);
-    let mut longest = finish(folder, "first.idx");
+    let whole = finish(folder, "first.idx");
     fs::remove_dir_all(folder.join("first.idx")).unwrap();
     // Half of the kills meet an index in the making, the other half one that is brought up to date.
     while killed < kills {
-        if draw.below(2) == 0 && folder.join("x.idx").exists() {
+        let anew = draw.below(2) == 0 && folder.join("x.idx").exists();
+        if anew {
             fs::remove_dir_all(folder.join("x.idx")).unwrap();
         } else {
             change(&docs, &mut draw);
         }
+        // The time that a run takes, about.
+        let run = if anew { whole } else { whole.mul_f64(0.6) };
         // Sometimes several times, before a run may end.
         for _ in 0..1 + draw.below(3) {
             let mut child = index(folder, "x.idx");
-            std::thread::sleep(longest.mul_f64(draw.below(1000) as f64 / 1000.0));
+            std::thread::sleep(run.mul_f64(draw.below(1000) as f64 / 1000.0));
             match child.try_wait().unwrap() {
                 Some(_) => ended += 1,
                 None => {
@@ -159,9 +162,7 @@ fn killed_at_any_moment_it_ends_as_built_at_once() {
             }
             child.wait().unwrap();
         }
-        let took = finish(folder, "x.idx");
-        // The next kills are drawn over the time that a run takes, whichever of the two kinds it is.
-        longest = longest.max(took).mul_f64(0.95);
+        finish(folder, "x.idx");
         finish(folder, "clean.idx");
         let (found, clean) = (contents(&folder.join("x.idx")), contents(&folder.join("clean.idx")));
         assert_same(&found, &clean, &format!("after {killed} kills, seed {seed}"));

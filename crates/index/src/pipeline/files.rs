@@ -14,7 +14,9 @@ const BLOCK: usize = 128 << 10;
 pub fn hash_file(path: &Path) -> io::Result<u128> {
     let mut file = File::open(path)?;
     let mut hasher = Hasher::new();
-    let mut block = vec![0; BLOCK];
+    // Most files are small, and there are many of them.
+    let length = usize::try_from(file.metadata()?.len()).unwrap_or(BLOCK);
+    let mut block = vec![0; length.clamp(1, BLOCK)];
     loop {
         match file.read(&mut block) {
             Ok(0) => return Ok(hasher.finish_128()),

@@ -192,7 +192,8 @@ impl IndexWriter {
         })
     }
 
-    /// Removes a document; says whether the index held any chunk of it.
+    /// Removes a document; says whether the index held any chunk of it. One that came from a source comes back when its
+    /// source changes.
     ///
     /// # Errors
     /// Where the full-text index fails.
