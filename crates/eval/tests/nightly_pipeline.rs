@@ -154,6 +154,7 @@ impl Bed {
             resources: &resources,
             encoder: Some(Arc::new(Hashed { dimension: self.dimension })),
             counter: Arc::new(WordCounter),
+            models: pericope_eval::answer::Models::default(),
             model_checksums: [("hashed".to_owned(), format!("hashed-{}", self.dimension))].into(),
             resume: false,
         };
@@ -293,6 +294,7 @@ fn a_night_that_breaks_off_leaves_nothing_half_and_is_taken_up() {
         resources: &resources,
         encoder: Some(Arc::new(Hashed { dimension: 1024 })),
         counter: Arc::new(WordCounter),
+        models: pericope_eval::answer::Models::default(),
         model_checksums: [("hashed".to_owned(), "hashed-1024".to_owned())].into(),
         resume: false,
     };

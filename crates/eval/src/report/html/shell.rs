@@ -13,12 +13,7 @@ pub(crate) fn document(title: &str, body: impl FnOnce(&mut Markup)) -> String {
 }
 
 /// As [`document`], with further styles and the address of a feed.
-pub(crate) fn document_with(
-    title: &str,
-    further: &str,
-    feed: Option<&str>,
-    body: impl FnOnce(&mut Markup),
-) -> String {
+pub(crate) fn document_with(title: &str, further: &str, feed: Option<&str>, body: impl FnOnce(&mut Markup)) -> String {
     with(title, further, "", feed, body)
 }
 
