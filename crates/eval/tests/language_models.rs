@@ -286,7 +286,7 @@ fn a_budget_stops_a_run_cleanly_and_a_bad_judge_before_it_begins() {
     assert!(server.calls() > 2 && server.calls() < 150, "{}", server.calls());
     // The judge gives gold answers any score: that is found out before anything else is asked.
     let before = server.calls();
-    let checked = experiment(folder.path(), &server, &["judge.checks=true"]);
+    let checked = experiment(folder.path(), &server, &["judge.checks=true", "judge.kind=llm"]);
     let error = go(&checked, &folder.path().join("other"), false, false).unwrap_err();
     assert!(matches!(&error, RunError::Judge(text) if text.contains("because") && text.contains("volts")), "{error}");
     assert_eq!(server.calls() - before, 10);

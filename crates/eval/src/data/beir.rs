@@ -39,6 +39,10 @@ pub(super) fn load(folder: &Path, split: &str) -> Result<QuestionSet, DataError>
             broken(&mut set, "its id stands there twice");
             continue;
         }
+        if passage.text.trim().is_empty() {
+            broken(&mut set, "it has no text");
+            continue;
+        }
         match pericope_read::read_text(&passage.id, "plain", passage.text.clone(), &ReadOptions::default()) {
             Ok(mut document) => {
                 document.title = Some(passage.title.clone()).filter(|title| !title.trim().is_empty());
