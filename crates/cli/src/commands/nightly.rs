@@ -75,6 +75,7 @@ impl From<Failure> for Broken {
     }
 }
 
+#[allow(clippy::result_large_err)] // called once
 fn night(experiment: &Experiment, dir: &Path, quiet: bool) -> Result<nightly::Outcome, Broken> {
     let resources = CommandResources::new(Limits::default(), Limits::INDEX, None);
     let encoder = embedder(&experiment.retrieval.embedder)?;

@@ -80,6 +80,7 @@ struct Found {
 }
 
 /// What is searched.
+#[allow(clippy::large_enum_variant)] // there is one of it
 enum Index {
     Folder(Box<IndexReader>),
     Server(Box<ServerSearch>, Target),

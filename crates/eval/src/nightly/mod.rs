@@ -83,7 +83,7 @@ pub enum NightlyError {
     #[error("{source}; the night's run is whole in {folder}: the same command takes it up again", folder = folder.display())]
     NotKept {
         /// Why.
-        source: HistoryError,
+        source: Box<HistoryError>,
         /// The run's folder.
         folder: PathBuf,
     },

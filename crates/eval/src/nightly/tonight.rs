@@ -106,7 +106,9 @@ fn measure(mut job: Job<'_>, set: QuestionSet, folder: &Path) -> Result<(Summary
 }
 
 fn keep(history: &mut History, night: &Night, folder: &Path) -> Result<(), NightlyError> {
-    history.append(night).map_err(|source| NightlyError::NotKept { source, folder: folder.to_owned() })
+    history
+        .append(night)
+        .map_err(|source| NightlyError::NotKept { source: Box::new(source), folder: folder.to_owned() })
 }
 
 /// Says again what the history holds of its last night, with the present gates, and writes the files again: after an

@@ -10,6 +10,7 @@ use crate::qdrant::{self, ServerIndex};
 use crate::status::Failure;
 
 /// What `--into` names.
+#[allow(clippy::large_enum_variant)] // there is one of it
 pub enum Place {
     /// An embedded index.
     Folder(PathBuf),

@@ -249,7 +249,7 @@ mod tests {
             let problem = gate(keys).unwrap_err();
             assert!(problem.contains(word), "{keys}: {problem}");
         }
-        let twice = format!("[[gate]]\nmetric = \"iou\"\nmin = 0.1\n[[gate]]\nmetric = \"iou\"");
+        let twice = "[[gate]]\nmetric = \"iou\"\nmin = 0.1\n[[gate]]\nmetric = \"iou\"";
         assert!(gate(&format!("metric = \"iou\"\nmin = 0.1\n{twice}")).unwrap_err().contains("number 3"));
     }
 

@@ -72,7 +72,7 @@ fn many_checks_are_corrected_together() {
     let all = gate("metric = \"span_recall\"\nmax_drop = 0.02\np = 0.01");
     let alone = Gate { chunker: Some("a".into()), ..all.clone() };
     let broken = |gates: &[Gate]| judged(gates, &tonight, Some(&before)).iter().filter(|c| c.is_broken()).count();
-    assert_eq!((broken(&[alone.clone()]), broken(&[all.clone()])), (1, 0));
+    assert_eq!((broken(std::slice::from_ref(&alone)), broken(std::slice::from_ref(&all))), (1, 0));
     // The p-value that is shown is the corrected one.
     let checks = judged(&[all], &tonight, Some(&before));
     assert!((checks[1].p.unwrap() - 3.0 * 2.0 / 256.0).abs() < 1e-12);
@@ -82,7 +82,7 @@ fn many_checks_are_corrected_together() {
 fn floors_and_failed_items() {
     let mut tonight = night(1, &[("a", found(100, 40))]);
     let floor = gate("metric = \"span_recall\"\nmin = 0.6");
-    assert_eq!(judged(&[floor.clone()], &tonight, None)[1].state, State::Held);
+    assert_eq!(judged(std::slice::from_ref(&floor), &tonight, None)[1].state, State::Held);
     let high = Gate { min: Some(0.61), ..floor };
     let check = &judged(&[high], &tonight, None)[1];
     assert!(
