@@ -659,6 +659,15 @@ pub struct TuneArgs {
     /// Override a key of the configuration: part=\"test\"
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
+    /// For an experiment: where its runs and tune.json go [default: reports/runs/NAME-tune]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// For an experiment: go on with an interrupted one
+    #[arg(long)]
+    pub resume: bool,
+    /// For an experiment: use no network at all
+    #[arg(long)]
+    pub offline: bool,
     /// One JSON document on standard output
     #[arg(long)]
     pub json: bool,

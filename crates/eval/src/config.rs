@@ -340,6 +340,9 @@ impl Experiment {
         if !(0.0..=1.0).contains(&self.limits.max_failed) {
             return Err("limits.max_failed is a share: 0 to 1".into());
         }
+        if let Some(tune) = &self.tune {
+            tune.check(self)?;
+        }
         crate::nightly::check(self)
     }
 }

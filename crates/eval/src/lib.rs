@@ -5,6 +5,7 @@ pub mod answer;
 mod clock;
 pub mod config;
 pub mod data;
+mod digest;
 pub mod metrics;
 pub mod nightly;
 pub mod report;

@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::config::{ConfigError, Experiment, set_value};
+use crate::report::metric::names;
 use crate::stats;
 use crate::summary::{Item, Status};
 
@@ -46,6 +47,23 @@ pub struct TuneConfig {
     /// Share of the documents, by a hash of their ids, whose questions choose; default 0.5.
     #[serde(default = "half")]
     pub validation: f64,
+}
+
+impl TuneConfig {
+    /// Whether the choice can be made in this experiment.
+    pub(crate) fn check(&self, experiment: &Experiment) -> Result<(), String> {
+        if !experiment.chunkers.iter().any(|chunker| chunker.name == self.chunker) {
+            return Err(format!("tune.chunker = \"{}\" is none of the chunkers", self.chunker));
+        }
+        if !names().any(|name| name == self.metric) {
+            let known: Vec<&str> = names().collect();
+            return Err(format!("tune.metric = \"{}\" is not known: choose from {}", self.metric, known.join(", ")));
+        }
+        if !(self.validation > 0.0 && self.validation < 1.0) {
+            return Err(format!("tune.validation = {} is no share between 0 and 1", self.validation));
+        }
+        Ok(())
+    }
 }
 
 fn metric() -> String {
@@ -134,6 +152,8 @@ pub struct Chosen {
     pub tried: Vec<Tried>,
     /// Index of the best on the questions that choose; the earlier of equals.
     pub best: usize,
+    /// Questions that some variant has no score of (a failed answer), while others have: they count for none.
+    pub left_out: usize,
     /// The best against the first variant on the held-out questions, paired by question; absent where the first is the
     /// best.
     pub against_first: Option<stats::Paired>,
@@ -142,12 +162,10 @@ pub struct Chosen {
 /// Chooses among the variants' items: by the mean over the validation documents' questions, reported on the others'.
 ///
 /// # Errors
-/// In words, where no variant has a score on the questions that choose, or a share is none.
+/// In words, where no variant has a score on the questions that choose.
 pub fn choose(by: &TuneConfig, runs: &[(String, Vec<Item>)]) -> Result<Chosen, String> {
-    if !(by.validation > 0.0 && by.validation < 1.0) {
-        return Err(format!("tune.validation = {} is no share between 0 and 1", by.validation));
-    }
-    let scored: Vec<[BTreeMap<String, f64>; 2]> = runs.iter().map(|(_, items)| scores(by, items)).collect();
+    let mut scored: Vec<[BTreeMap<String, f64>; 2]> = runs.iter().map(|(_, items)| scores(by, items)).collect();
+    let left_out = keep_shared(&mut scored);
     let mean = |scores: &BTreeMap<String, f64>| {
         (!scores.is_empty()).then(|| scores.values().sum::<f64>() / scores.len() as f64)
     };
@@ -181,7 +199,25 @@ pub fn choose(by: &TuneConfig, runs: &[(String, Vec<Item>)]) -> Result<Chosen, S
         }
         _ => None,
     };
-    Ok(Chosen { by: by.clone(), tried, best, against_first })
+    Ok(Chosen { by: by.clone(), tried, best, left_out, against_first })
+}
+
+/// Leaves the questions that all variants with any score have: a variant whose hard questions failed is not better for it.
+/// Answers with the number of questions that went.
+fn keep_shared(scored: &mut [[BTreeMap<String, f64>; 2]]) -> usize {
+    let mut gone = 0;
+    for part in 0..2 {
+        let (mut times, mut variants) = (BTreeMap::<String, usize>::new(), 0);
+        for scores in scored.iter().filter_map(|both| both.get(part)).filter(|scores| !scores.is_empty()) {
+            variants += 1;
+            scores.keys().for_each(|question| *times.entry(question.clone()).or_default() += 1);
+        }
+        gone += times.values().filter(|&&n| n < variants).count();
+        for scores in scored.iter_mut().filter_map(|both| both.get_mut(part)) {
+            scores.retain(|question, _| times.get(question) == Some(&variants));
+        }
+    }
+    gone
 }
 
 /// The scores of the questions that choose and of the others, by question; the mean where several settings count.
@@ -256,9 +292,8 @@ mod tests {
         }
     }
 
-    #[test]
-    fn one_part_chooses_and_the_other_reports() {
-        let item = |q: usize, value: f64| Item {
+    fn item(q: usize, value: f64) -> Item {
+        Item {
             question_id: format!("q{q}"),
             chunker: "b".into(),
             mode: "dense".into(),
@@ -266,7 +301,26 @@ mod tests {
             gold: Gold { document: format!("d{}", q % 40), ..Gold::default() },
             metrics: [("span_recall".to_owned(), value)].into(),
             ..Item::default()
-        };
+        }
+    }
+
+    #[test]
+    fn failing_at_hard_questions_does_not_win() {
+        // Half of the questions are hard; the second variant scores less everywhere and failed at the hard ones.
+        let value = |q: usize| if q.is_multiple_of(2) { 0.9 } else { 0.1 };
+        let first = (0..80).map(|q| item(q, value(q))).collect();
+        let failed = |q: usize| Item { status: Status::Failed, ..item(q, 0.0) };
+        let second = (0..80).map(|q| if q.is_multiple_of(2) { item(q, 0.8) } else { failed(q) }).collect();
+        let absent: Vec<Item> = Vec::new();
+        let by: TuneConfig = toml::from_str("chunker = \"b\"\nk = 3\n").unwrap();
+        let chosen = choose(&by, &[("one".into(), first), ("two".into(), second), ("none".into(), absent)]).unwrap();
+        assert_eq!((chosen.best, chosen.left_out), (0, 40));
+        assert!((chosen.tried[0].validation.unwrap() - 0.9).abs() < 1e-12);
+        assert_eq!(chosen.tried[2].validation, None);
+    }
+
+    #[test]
+    fn one_part_chooses_and_the_other_reports() {
         let chosen_by = |q: usize| chooses(&format!("d{}", q % 40), 0.5);
         // The second is better on the questions that choose, the first on the others.
         let first = (0..80).map(|q| item(q, if chosen_by(q) { 0.2 } else { 0.9 })).collect();
@@ -279,6 +333,7 @@ mod tests {
         assert!(validation > 20 && held_out > 20 && validation + held_out == 80);
         let paired = chosen.against_first.unwrap();
         assert!((paired.difference + 0.5).abs() < 1e-12 && paired.n == held_out);
+        assert_eq!(chosen.left_out, 0);
         let nothing = TuneConfig { metric: "judge".into(), ..by };
         assert!(choose(&nothing, &[("one".into(), vec![item(1, 0.1)])]).unwrap_err().contains("judge"));
     }

@@ -42,6 +42,10 @@ max_drop = 0.02
 metric = "iou"
 k = 1
 max_drop = 0.02
+[[gate]]
+metric = "precision_omega"
+k = 1
+max_drop = 0.02
 "#;
 
 /// Words as coordinates: each stem-like beginning of a word has a place in the vector. Fewer places mix up more words.
@@ -230,12 +234,28 @@ fn real_nights_raise_no_alarm_and_planted_regressions_do() {
     shown_side_by_side(&outcome);
     bed.dimension = 1024;
 
+    // A chunk size doubled. More is found, since the answers are longer than the chunks were: what is lost is how well
+    // the cuts fit the answers.
+    let config = bed.config.clone();
+    bed.config = config.replace("fixed:words=60", "fixed:words=120");
+    let outcome = bed.night(|_| ()).unwrap();
+    assert_eq!(outcome.conclusion.night.verdict, Verdict::Failed, "{}", outcome.conclusion.night.line);
+    assert!(!broken(&outcome).is_empty());
+    for check in broken(&outcome) {
+        let cell = check.cell.as_ref().unwrap();
+        assert_eq!((check.metric.as_str(), cell.chunker.as_str()), ("precision_omega", "fixed"), "{check:?}");
+    }
+    let changes = outcome.conclusion.reference.as_ref().unwrap().changes.lines().join("\n");
+    assert!(changes.contains("words=120"), "{changes}");
+    shown_side_by_side(&outcome);
+    bed.config = config;
+
     // And back.
     let outcome = bed.night(|_| ()).unwrap();
     assert_eq!(outcome.conclusion.night.verdict, Verdict::Passed);
     // Three folders, and the last good night's; the history has all nights.
     let folders = fs::read_dir(bed.history().join("nights")).unwrap().count();
-    assert_eq!((folders, History::open(&bed.history(), "slice").unwrap().heads().unwrap().len()), (3, 33));
+    assert_eq!((folders, History::open(&bed.history(), "slice").unwrap().heads().unwrap().len()), (3, 34));
 }
 
 /// The questions that lost are on the page with what both nights retrieved for them.

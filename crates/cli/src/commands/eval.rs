@@ -52,15 +52,7 @@ pub(super) fn one(
     quiet: bool,
 ) -> Result<Option<Summary>, Failure> {
     let resources = CommandResources::new(Limits::default(), Limits::INDEX, None);
-    let encoder = embedder(&experiment.retrieval.embedder)?;
-    let setup = Setup {
-        resources: &resources,
-        counter: resources.counter().map_err(Failure::usage)?,
-        model_checksums: model_checksums(experiment, encoder.as_deref(), &resources)?,
-        encoder,
-        models: Models::open(experiment, out, offline).map_err(by_model)?,
-        resume,
-    };
+    let setup = setup(experiment, &resources, out, resume, offline)?;
     let observer = Bars::new(quiet);
     let result = run::run(experiment, out, &setup, &observer);
     observer.clear();
@@ -72,6 +64,25 @@ pub(super) fn one(
         }
         Err(error) => Err(by_kind(error)),
     }
+}
+
+/// What a run of the experiment takes; its models keep their answers below `out`.
+pub(super) fn setup<'a>(
+    experiment: &Experiment,
+    resources: &'a CommandResources<'a>,
+    out: &Path,
+    resume: bool,
+    offline: bool,
+) -> Result<Setup<'a>, Failure> {
+    let encoder = embedder(&experiment.retrieval.embedder)?;
+    Ok(Setup {
+        resources,
+        counter: resources.counter().map_err(Failure::usage)?,
+        model_checksums: model_checksums(experiment, encoder.as_deref(), resources)?,
+        encoder,
+        models: Models::open(experiment, out, offline).map_err(by_model)?,
+        resume,
+    })
 }
 
 /// Says so where more items failed than the limits allow.
@@ -96,7 +107,7 @@ pub(super) fn asks_for_segmentation(config: &Path) -> bool {
 }
 
 /// The models that this run asks, with what identifies their files.
-pub(super) fn model_checksums(
+fn model_checksums(
     experiment: &Experiment,
     encoder: Option<&dyn SentenceEncoder>,
     resources: &dyn Resources,
@@ -149,7 +160,7 @@ pub(super) fn write_reports(runs: &[PathBuf], out: &Path) -> Result<(), Failure>
 }
 
 /// A key or a model that is missing is a matter of configuration; all else is not.
-pub(super) fn by_model(error: LlmError) -> Failure {
+fn by_model(error: LlmError) -> Failure {
     match error {
         LlmError::Config(_) | LlmError::Prompt(_) | LlmError::NoKey { .. } | LlmError::Model { .. } => {
             Failure::usage(error)

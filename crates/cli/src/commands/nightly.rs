@@ -1,21 +1,20 @@
 //! `pericope nightly`
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{Read, Write};
+use std::fs::{self, OpenOptions};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use pericope_eval::answer::Models;
 use pericope_eval::config::Experiment;
 use pericope_eval::nightly::{self, DEFAULT_FOLDER, History, Job, Lock, NightlyError, Program, Verdict, review};
-use pericope_eval::run::{RunError, Setup};
-use pericope_segment::{Limits, Resources};
+use pericope_eval::run::RunError;
+use pericope_neural::models::sha256_file;
+use pericope_segment::Limits;
 use serde_json::json;
-use sha2::{Digest, Sha256};
 
 use crate::args::{NightlyArgs, WhichNight};
-use crate::commands::eval::{Bars, asks_for_segmentation, by_model, model_checksums};
+use crate::commands::eval::{Bars, asks_for_segmentation, setup};
 use crate::commands::print_json;
-use crate::resources::{CommandResources, embedder, shown};
+use crate::resources::{CommandResources, shown};
 use crate::status::{Failure, Outcome, Status};
 
 /// `pericope nightly`
@@ -78,15 +77,7 @@ impl From<Failure> for Broken {
 #[allow(clippy::result_large_err)] // called once
 fn night(experiment: &Experiment, dir: &Path, quiet: bool) -> Result<nightly::Outcome, Broken> {
     let resources = CommandResources::new(Limits::default(), Limits::INDEX, None);
-    let encoder = embedder(&experiment.retrieval.embedder)?;
-    let setup = Setup {
-        resources: &resources,
-        counter: resources.counter().map_err(Failure::usage)?,
-        model_checksums: model_checksums(experiment, encoder.as_deref(), &resources)?,
-        encoder,
-        models: Models::open(experiment, dir, false).map_err(by_model)?,
-        resume: false,
-    };
+    let setup = setup(experiment, &resources, dir, false, false)?;
     let observer = Bars::new(quiet);
     let outcome = nightly::run(Job { experiment, dir, setup, program: program(), observer: &observer });
     observer.clear();
@@ -186,19 +177,8 @@ fn act(args: &NightlyArgs, experiment: &Experiment, dir: &Path, quiet: bool) -> 
 
 /// This program: two builds of one version are told apart by the checksum of the file.
 fn program() -> Program {
-    let sum = || -> std::io::Result<String> {
-        let mut file = File::open(std::env::current_exe()?)?;
-        let mut sum = Sha256::new();
-        let mut buffer = vec![0; 1 << 20];
-        loop {
-            match file.read(&mut buffer)? {
-                0 => break,
-                n => sum.update(buffer.get(..n).unwrap_or_default()),
-            }
-        }
-        Ok(sum.finalize().iter().map(|b| format!("{b:02x}")).collect())
-    };
-    Program { version: env!("CARGO_PKG_VERSION").to_owned(), sha256: sum().unwrap_or_default() }
+    let sum = std::env::current_exe().ok().and_then(|path| sha256_file(&path).ok());
+    Program { version: env!("CARGO_PKG_VERSION").to_owned(), sha256: sum.unwrap_or_default() }
 }
 
 fn by_kind(error: NightlyError) -> Failure {

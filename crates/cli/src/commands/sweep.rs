@@ -48,12 +48,9 @@ pub fn tune(args: &TuneArgs, quiet: bool) -> Outcome {
     if experiment.sweep.is_empty() {
         return Err(wrong("there is no [sweep] to choose from"));
     }
-    if !experiment.chunkers.iter().any(|chunker| chunker.name == by.chunker) {
-        return Err(wrong(&format!("tune.chunker = \"{}\" is none of the chunkers", by.chunker)));
-    }
     let variants = variants(&experiment).map_err(Failure::usage)?;
-    let out = run_folder(None, &format!("{}-tune", experiment.name));
-    let Some(ran) = all(&variants, &out, false, false, quiet)? else { return Ok(Status::Incomplete) };
+    let out = run_folder(args.out.as_deref(), &format!("{}-tune", experiment.name));
+    let Some(ran) = all(&variants, &out, args.resume, args.offline, quiet)? else { return Ok(Status::Incomplete) };
     let mut items = Vec::with_capacity(ran.len());
     for ran in &ran {
         items.push((ran.label.clone(), read_items(&ran.folder.join("items.jsonl"))?));
@@ -102,6 +99,9 @@ fn read_items(path: &Path) -> Result<Vec<Item>, Failure> {
 fn table(chosen: &Chosen) -> std::io::Result<()> {
     let (to_choose, to_report) = chosen.tried.first().map_or((0, 0), |tried| tried.questions);
     say!("{} of {}; {to_choose} questions choose, {to_report} report", chosen.by.metric, chosen.by.chunker);
+    if chosen.left_out > 0 {
+        say!("{} questions that some variant has no score of count for none", chosen.left_out);
+    }
     say!("{:>10} {:>10}  variant", "chooses", "held out");
     let figure = |x: Option<f64>| x.map_or_else(|| "–".to_owned(), |x| format!("{x:.4}"));
     for (i, tried) in chosen.tried.iter().enumerate() {

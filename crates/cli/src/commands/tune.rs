@@ -50,6 +50,9 @@ pub fn run(args: TuneArgs, quiet: bool) -> Outcome {
     if text.parse::<toml::Table>().is_ok_and(|table| table.contains_key("chunker")) {
         return sweep::tune(&args, quiet);
     }
+    if args.out.is_some() || args.resume || args.offline {
+        return Err(wrong("--out, --resume and --offline are for experiments; this is none".into()));
+    }
     let config: Config = read(&text, path, &args.set).map_err(Failure::usage)?;
     let grid = grid(&config).map_err(wrong)?;
     let file = (config.model != "shipped").then(|| {

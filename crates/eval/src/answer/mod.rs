@@ -35,6 +35,13 @@ pub struct Generated {
     pub cost: Option<Cost>,
 }
 
+impl Generated {
+    /// True for an answer in words of the generator's own: one that stands nowhere.
+    pub(crate) fn is_free_text(&self) -> bool {
+        self.place.is_none() && !self.text.is_empty()
+    }
+}
+
 /// A question with what was retrieved for it.
 #[derive(Clone, Copy)]
 pub struct Request<'a> {

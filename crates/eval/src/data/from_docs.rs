@@ -8,6 +8,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::squad::{Answer, Article, Paragraph, Qa, SquadFile};
+use crate::digest::hex;
 
 /// What makes a question worth keeping.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,7 +101,7 @@ pub fn from_docs(documents: &[Document], source: &str, options: FromDocsOptions)
             continue;
         }
         let key = format!("{id}\u{1f}{}", candidate.question);
-        let digest: String = Sha256::digest(key.as_bytes()).iter().take(8).map(|b| format!("{b:02x}")).collect();
+        let digest = hex(&Sha256::digest(key.as_bytes())[..8]);
         articles[article].paragraphs[0].qas.push(Qa {
             id: digest,
             question: candidate.question,

@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 use pericope_api::{Document, Span};
 use pericope_neural::training::{Part, part_of};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
+use crate::digest::sha256;
 pub use from_docs::{FromDocs, FromDocsOptions, SegmentationLine, from_docs, is_question};
 pub(crate) use offsets::CodePoints;
 pub use sample::Sampling;
@@ -161,7 +161,7 @@ pub fn select(kind: &str, path: &Path, selection: &Selection) -> Result<Question
 /// A file's text and its checksum.
 fn read(path: &Path) -> Result<(String, String), DataError> {
     let bytes = std::fs::read(path).map_err(|source| DataError::Io { path: path.to_owned(), source })?;
-    let sum = Sha256::digest(&bytes).iter().map(|b| format!("{b:02x}")).collect();
+    let sum = sha256(&bytes);
     let text = String::from_utf8(bytes).map_err(|e| DataError::Layout {
         path: path.to_owned(),
         problem: format!("invalid UTF-8 at byte {}", e.utf8_error().valid_up_to()),

@@ -13,6 +13,7 @@ use uuid::Uuid;
 use super::NightlyError;
 use super::night::{Asked, CellKey, Night, NightCell, Program, Timing};
 use crate::data::QuestionSet;
+use crate::digest::{hex, sha256};
 use crate::summary::{RunRecord, Status, Summary};
 
 /// The documents and questions that a run is about, by checksum.
@@ -28,8 +29,7 @@ impl Inventory {
     /// Of a question set as it is loaded and sampled.
     #[must_use]
     pub fn of(set: &QuestionSet) -> Self {
-        let documents =
-            set.documents.iter().map(|d| (d.id.clone(), hex(&Sha256::digest(d.source.as_bytes())))).collect();
+        let documents = set.documents.iter().map(|d| (d.id.clone(), sha256(d.source.as_bytes()))).collect();
         let questions = set
             .questions
             .iter()
@@ -51,11 +51,6 @@ impl Inventory {
             .collect();
         Self { documents, questions }
     }
-}
-
-/// Lower-case hexadecimal.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|b| format!("{b:02x}")).collect()
 }
 
 /// What is needed of a line of `items.jsonl`.

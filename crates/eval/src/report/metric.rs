@@ -74,7 +74,7 @@ pub(crate) struct Metric {
 }
 
 /// Metrics in the order of the tables' columns: what was retrieved first, then what was answered.
-const KNOWN: [(&str, &str, Unit, &str); 15] = [
+const KNOWN: [(&str, &str, Unit, &str); 16] = [
     ("span_recall", "span recall", Unit::Share, "Share of the gold text that lies inside the retrieved chunks."),
     (
         "span_precision",
@@ -134,12 +134,28 @@ const KNOWN: [(&str, &str, Unit, &str); 15] = [
         Unit::Share,
         "Overlap of the answer's place in the document with the gold's: shared over covered by either.",
     ),
-    ("answer_cosine", "answer cosine", Unit::Share, "Cosine of the embeddings of the answer and the gold answer."),
     ("cosine", "answer cosine", Unit::Share, "Cosine of the embeddings of the answer and the gold answer."),
+    (
+        "faithfulness",
+        "faithfulness",
+        Unit::Share,
+        "Share of the answer's claims that a judge finds in what was retrieved, whatever the gold answer says.",
+    ),
+    (
+        "context_relevance",
+        "context relevance",
+        Unit::Share,
+        "Share of the retrieved chunks that a judge finds to help with the question.",
+    ),
 ];
 
+/// The names of all metrics that a question can have, in the order of the tables' columns; for each, more is better.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    KNOWN.iter().map(|(name, ..)| *name)
+}
+
 /// Metrics of the answer, the one to speak of first.
-const OF_ANSWERS: [&str; 7] = ["judge", "token_f1", "answer_iou", "rouge_l", "answer_cosine", "cosine", "exact_match"];
+const OF_ANSWERS: [&str; 6] = ["judge", "token_f1", "answer_iou", "rouge_l", "cosine", "exact_match"];
 
 impl Metric {
     /// The metric of that name; an unknown name is its own label, and its values stay plain numbers.

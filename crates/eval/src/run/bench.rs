@@ -124,9 +124,9 @@ impl<'a> Bench<'a> {
             let gold: Vec<Context> = places.map(|(document, span)| Context { document, span }).collect();
             reader.warm(gold.iter())?;
         }
+        let problems = self.problems(cut, ranking);
         let mut items = Vec::with_capacity(questions.len() * self.settings.len());
         for (setting, picked) in self.settings.iter().zip(&picked) {
-            let problems = self.problems(cut, ranking);
             let answers = self.answers(cut, picked, &problems, observer)?;
             for (q, (answer, hits)) in answers.into_iter().zip(picked).enumerate() {
                 items.push(match answer {
@@ -190,7 +190,7 @@ impl<'a> Bench<'a> {
             .collect();
         let mut answered = settled(generator.answer_all(&requests, &|| observer.advance(1)))?;
         let free: Vec<&str> = (answered.iter().flatten())
-            .filter(|generated| generated.place.is_none() && !generated.text.is_empty())
+            .filter(|generated| generated.is_free_text())
             .map(|generated| generated.text.as_str())
             .collect();
         let mut vectors = match &self.reader {
@@ -201,8 +201,7 @@ impl<'a> Bench<'a> {
             problems.iter().map(|problem| problem.clone().map_or(Ok(None), Err)).collect();
         for (&q, answer) in open.iter().zip(answered.drain(..)) {
             found[q] = answer.map(|generated| {
-                let is_free = generated.place.is_none() && !generated.text.is_empty();
-                let vector = if is_free { vectors.next().flatten() } else { None };
+                let vector = if generated.is_free_text() { vectors.next().flatten() } else { None };
                 let scores = self.scorer.answer(q, &generated, self.reader.as_ref(), vector.as_deref());
                 Some((generated, scores))
             });
@@ -252,11 +251,9 @@ fn judged(judge: &dyn Judge, items: &mut [Item], done: &(dyn Fn() + Sync)) -> Re
         .filter(|(_, item)| item.status == Status::Ok && item.answer.is_some() && !item.gold.text.is_empty())
         .map(|(at, _)| at)
         .collect();
-    let text = |item: &Item| item.answer.as_ref().map_or(String::new(), |answer| answer.text.clone());
-    let answers: Vec<String> = open.iter().map(|&at| text(&items[at])).collect();
-    let asked: Vec<ToJudge<'_>> = (open.iter().zip(&answers))
-        .map(|(&at, answer)| {
-            let item = &items[at];
+    let asked: Vec<ToJudge<'_>> = (open.iter().map(|&at| &items[at]))
+        .map(|item| {
+            let answer = item.answer.as_ref().map_or("", |answer| answer.text.as_str());
             let read = item.retrieved.len() - item.dropped.min(item.retrieved.len());
             let context = item.retrieved.iter().take(read).map(|chunk| chunk.text.as_str()).collect();
             ToJudge { question: &item.question, gold: &item.gold.text, answer, context }

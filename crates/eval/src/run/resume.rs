@@ -5,11 +5,11 @@ use std::path::Path;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use sha2::{Digest, Sha256};
 
 use super::{Observer, RunError, Setup, write_lines};
 use crate::config::Experiment;
 use crate::data::QuestionSet;
+use crate::digest::sha256;
 use crate::summary::{Checksums, ChunkerRow, Item, Machine, RunRecord};
 
 /// What an earlier sitting of the same run left.
@@ -46,7 +46,7 @@ pub(super) fn new_record(experiment: &Experiment, set: &QuestionSet, setup: &Set
         checksums: Checksums {
             data: set.checksums.iter().cloned().collect(),
             models: setup.model_checksums.clone(),
-            prompts: setup.models.prompts.iter().map(|(name, text)| (name.clone(), sha256(text))).collect(),
+            prompts: setup.models.prompts.iter().map(|(name, text)| (name.clone(), sha256(text.as_bytes()))).collect(),
             chunkers: BTreeMap::new(),
         },
         prompts: setup.models.prompts.clone(),
@@ -60,10 +60,6 @@ pub(super) fn new_record(experiment: &Experiment, set: &QuestionSet, setup: &Set
             os: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
         },
     }
-}
-
-fn sha256(text: &str) -> String {
-    Sha256::digest(text.as_bytes()).iter().map(|b| format!("{b:02x}")).collect()
 }
 
 impl RunRecord {

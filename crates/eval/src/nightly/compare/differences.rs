@@ -2,8 +2,8 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::Pairing;
-use crate::nightly::gates::QUALITY;
 use crate::nightly::night::{CellKey, Night, mean};
+use crate::report::metric::names;
 use crate::stats;
 
 /// What a metric of one cell did between two nights, on the questions that pair up.
@@ -82,8 +82,8 @@ pub fn differences(before: &Night, tonight: &Night, pairing: &Pairing, metrics: 
 /// The metrics that nights are compared by: those of the gates, and those that the report compares chunkers by.
 pub(crate) fn compared<'a>(of_gates: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut metrics: Vec<&str> = of_gates.chain(["span_recall", "iou", "ndcg", "judge", "token_f1"]).collect();
-    metrics.retain(|metric| QUALITY.contains(metric));
-    metrics.sort_by_key(|metric| QUALITY.iter().position(|known| known == metric));
+    metrics.retain(|metric| names().any(|known| known == *metric));
+    metrics.sort_by_key(|metric| names().position(|known| known == *metric));
     metrics.dedup();
     metrics
 }

@@ -2,24 +2,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::Experiment;
 use crate::nightly::night::CellKey;
-
-/// Metrics of questions: the higher, the better.
-pub(crate) const QUALITY: [&str; 14] = [
-    "span_recall",
-    "span_precision",
-    "iou",
-    "precision_omega",
-    "hit",
-    "mrr",
-    "ndcg",
-    "document_recall",
-    "judge",
-    "token_f1",
-    "exact_match",
-    "rouge_l",
-    "answer_iou",
-    "cosine",
-];
+use crate::report::metric::names;
 
 /// Times of a chunker: the lower, the better.
 pub(crate) const TIMES: [&str; 4] = ["segment_seconds", "index_seconds", "query_p50_ms", "query_p95_ms"];
@@ -92,7 +75,7 @@ impl Gate {
 
     /// True for a gate on a metric of questions.
     pub(crate) fn is_quality(&self) -> bool {
-        QUALITY.contains(&self.metric.as_str())
+        names().any(|name| name == self.metric)
     }
 
     /// True for a gate on a time.
@@ -131,7 +114,7 @@ impl Gate {
                 return Err("metric = \"failed\" needs max, a share from 0 to 1".into());
             }
         } else {
-            let known: Vec<&str> = QUALITY.iter().chain(&TIMES).copied().chain(["failed"]).collect();
+            let known: Vec<&str> = names().chain(TIMES).chain(["failed"]).collect();
             return Err(format!("metric = \"{name}\" is not known: choose from {}", known.join(", ")));
         }
         for (key, value) in [("max_drop", self.max_drop), ("max_drift", self.max_drift), ("least", self.least)] {
@@ -218,6 +201,8 @@ mod tests {
             "metric = \"span_recall\"\nchunker = \"fixed\"\nk = 3\nmax_drop = 0.02\np = 0.01",
             "metric = \"judge\"\nmax_drop = 0.2\nmax_drift = 0.5\nmode = \"dense\"",
             "metric = \"iou\"\ntoken_budget = 512\nmin = 0.1",
+            "metric = \"faithfulness\"\nmin = 0.8",
+            "metric = \"context_relevance\"\nmax_drop = 0.05",
             "metric = \"failed\"\nmax = 0.01",
             "metric = \"segment_seconds\"\nchunker = \"blocks\"\nrelative_to = \"fixed\"\nmax_ratio = 1.5",
             "metric = \"query_p50_ms\"\nrelative_to = \"calibration\"\nmax_ratio = 2\nmode = \"dense\"\nleast = 5",

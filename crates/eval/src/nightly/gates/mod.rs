@@ -4,8 +4,8 @@ mod config;
 mod quality;
 mod speed;
 
+pub(crate) use config::TIMES;
 pub use config::{CALIBRATION, Gate};
-pub(crate) use config::{QUALITY, TIMES};
 
 use serde::Serialize;
 

@@ -2,12 +2,12 @@
 
 use super::spark::{extremes, spark};
 use super::{Parts, table};
-use crate::nightly::gates::{QUALITY, TIMES};
+use crate::nightly::gates::TIMES;
 use crate::nightly::history::{HistoryError, Series, TimeSeries};
 use crate::nightly::night::Verdict;
 use crate::report::html::section as wrap;
 use crate::report::markup::Markup;
-use crate::report::metric::{Metric, Unit};
+use crate::report::metric::{Metric, Unit, names};
 use crate::report::{format, svg};
 
 /// Metrics that get curves at most.
@@ -42,9 +42,9 @@ impl Curves {
 /// The gates' metrics first, then those that the report speaks of first, as far as they were measured.
 fn metrics(parts: &Parts<'_>) -> Vec<&'static str> {
     let conclusion = parts.conclusion;
-    let gated = QUALITY.iter().filter(|key| conclusion.checks.iter().any(|check| check.metric == **key));
+    let gated = names().filter(|key| conclusion.checks.iter().any(|check| check.metric == *key));
     let chief = ["span_recall", "judge", "iou", "ndcg"];
-    let mut chosen: Vec<&'static str> = gated.copied().collect();
+    let mut chosen: Vec<&'static str> = gated.collect();
     for key in chief {
         if !chosen.contains(&key) {
             chosen.push(key);
