@@ -206,7 +206,8 @@ pub struct IndexArgs {
     pub into: String,
     #[command(flatten)]
     pub policy: PolicyArgs,
-    /// Embedding model: minilm, openai:MODEL (at OPENAI_BASE_URL, key in OPENAI_API_KEY) or none
+    /// Embedding model: minilm, openai:MODEL (at OPENAI_BASE_URL, key in OPENAI_API_KEY), fastembed:MODEL (where built in)
+    /// or none
     #[arg(long, value_name = "SPEC", default_value = "minilm")]
     pub embedder: String,
     /// Remove the documents of files below PATH that are not there any more

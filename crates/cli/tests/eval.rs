@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Output;
 
-use common::{model_or_skip, pericope, root, stderr, stdout};
+use common::{model_or_skip, pericope, root, rounded, stderr, stdout};
 use serde_json::Value;
 
 /// The quickstart on some of its questions.
@@ -32,16 +32,6 @@ const WORDS_ONLY: [&str; 8] = [
 
 fn read(path: &Path) -> Value {
     serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
-}
-
-/// Numbers to ten decimals: what a resumed run reads back from its items may differ in the last bit of a float.
-fn rounded(value: Value) -> Value {
-    match value {
-        Value::Number(n) => n.as_f64().map_or(Value::Null, |x| Value::from((x * 1e10).round() / 1e10)),
-        Value::Array(list) => list.into_iter().map(rounded).collect(),
-        Value::Object(map) => Value::Object(map.into_iter().map(|(key, value)| (key, rounded(value))).collect()),
-        other => other,
-    }
 }
 
 /// Without what differs from run to run.

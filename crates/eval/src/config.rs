@@ -312,8 +312,9 @@ impl Experiment {
         if self.retrieval.k.contains(&0) || self.retrieval.token_budgets.contains(&0) {
             return Err("retrieval.k and retrieval.token_budgets must be at least 1".into());
         }
-        if !self.retrieval.embedder.starts_with("openai:") {
-            known("retrieval.embedder", &self.retrieval.embedder, &["minilm", "none", "openai:MODEL"])?;
+        if !["openai:", "fastembed:"].iter().any(|kind| self.retrieval.embedder.starts_with(kind)) {
+            let kinds = ["minilm", "none", "fastembed:MODEL", "openai:MODEL"];
+            known("retrieval.embedder", &self.retrieval.embedder, &kinds)?;
         }
         known("retrieval.rerank", &self.retrieval.rerank, &["none"])?;
         known("retrieval.expand", &self.retrieval.expand, &["none"])?;

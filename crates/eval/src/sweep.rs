@@ -308,9 +308,9 @@ mod tests {
     fn failing_at_hard_questions_does_not_win() {
         // Half of the questions are hard; the second variant scores less everywhere and failed at the hard ones.
         let value = |q: usize| if q.is_multiple_of(2) { 0.9 } else { 0.1 };
-        let first = (0..80).map(|q| item(q, value(q))).collect();
+        let first = (0..80_usize).map(|q| item(q, value(q))).collect();
         let failed = |q: usize| Item { status: Status::Failed, ..item(q, 0.0) };
-        let second = (0..80).map(|q| if q.is_multiple_of(2) { item(q, 0.8) } else { failed(q) }).collect();
+        let second = (0..80_usize).map(|q| if q.is_multiple_of(2) { item(q, 0.8) } else { failed(q) }).collect();
         let absent: Vec<Item> = Vec::new();
         let by: TuneConfig = toml::from_str("chunker = \"b\"\nk = 3\n").unwrap();
         let chosen = choose(&by, &[("one".into(), first), ("two".into(), second), ("none".into(), absent)]).unwrap();

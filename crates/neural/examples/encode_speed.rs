@@ -1,6 +1,6 @@
-//! Encodes the lines of a file with all-MiniLM-L6-v2 and prints one line of JSON with the time taken.
+//! Encodes the lines of a file and prints one line of JSON with the time taken.
 //!
-//! `encode_speed FILE [--threads N] [--out VECTORS.f32] [--serve]`: `--out` writes the vectors as raw little-endian
+//! `encode_speed FILE [--embedder minilm] [--threads N] [--out VECTORS.f32] [--serve]`: `--out` writes the vectors as raw little-endian
 //! floats, and `--serve` encodes the file again for every line on standard input, so that another program can take turns
 //! with this one.
 
@@ -8,16 +8,16 @@ use std::error::Error;
 use std::io::{BufRead, Write};
 use std::time::Instant;
 
-use pericope_api::{SentenceEncoder, TokenCounter};
-use pericope_neural::{MiniLm, models};
+use pericope_neural::registry::{counter, embedder};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
-    let (mut file, mut threads, mut out, mut serve) = (None, 0, None, false);
+    let (mut file, mut threads, mut out, mut serve, mut name) = (None, 0, None, false, "minilm".to_owned());
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--threads" => threads = arguments.next().ok_or("--threads needs a number")?.parse()?,
             "--out" => out = arguments.next(),
+            "--embedder" => name = arguments.next().ok_or("--embedder needs a name")?,
             "--serve" => serve = true,
             _ => file = Some(argument),
         }
@@ -28,9 +28,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
 
     let start = Instant::now();
-    let model = MiniLm::load(&models::locate("minilm")?)?;
+    let model = embedder(&name)?.ok_or("none gives no vectors")?;
     let load_seconds = start.elapsed().as_secs_f64();
-    let counter = model.counter();
+    // The word pieces of MiniLM, whichever model reads them.
+    let counter = counter("minilm")?;
     let tokens: usize = texts.iter().map(|t| (counter.count(t) + 2).min(model.max_tokens())).sum();
 
     let run = || -> Result<(), Box<dyn Error>> {

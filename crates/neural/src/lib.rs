@@ -6,6 +6,8 @@ mod batches;
 pub mod checkpoint;
 #[doc(hidden)]
 pub mod encoders;
+#[cfg(feature = "fastembed")]
+pub mod fastembed;
 mod files;
 mod kept;
 #[doc(hidden)]

@@ -58,8 +58,11 @@ pub enum RegistryError {
 }
 
 /// Names that [`embedder`] takes, with what they stand for.
-pub const EMBEDDERS: &[(&str, &str)] =
-    &[("minilm", "all-MiniLM-L6-v2 on this machine, 384 numbers"), ("none", "no vectors: BM25 search only")];
+pub const EMBEDDERS: &[(&str, &str)] = &[
+    ("minilm", "all-MiniLM-L6-v2 on this machine, 384 numbers"),
+    ("fastembed:MODEL", "a model of fastembed's or a folder with one in ONNX (cargo feature fastembed)"),
+    ("none", "no vectors: BM25 search only"),
+];
 
 /// Names that [`counter`] takes, with what they stand for.
 pub const COUNTERS: &[(&str, &str)] =
@@ -73,8 +76,21 @@ pub fn embedder(spec: &str) -> Result<Option<Arc<dyn SentenceEncoder>>, Registry
     match spec {
         "none" => Ok(None),
         "minilm" => Ok(Some(Arc::new(MiniLm::load(&models::locate("minilm")?)?))),
-        _ => Err(unknown("embedder", spec, EMBEDDERS)),
+        _ => match spec.strip_prefix("fastembed:") {
+            Some(model) => fastembed(model).map(Some).map_err(RegistryError::Model),
+            None => Err(unknown("embedder", spec, EMBEDDERS)),
+        },
     }
+}
+
+#[cfg(feature = "fastembed")]
+fn fastembed(model: &str) -> Result<Arc<dyn SentenceEncoder>, ModelError> {
+    Ok(Arc::new(crate::fastembed::Fastembed::open(model)?))
+}
+
+#[cfg(not(feature = "fastembed"))]
+fn fastembed(model: &str) -> Result<Arc<dyn SentenceEncoder>, ModelError> {
+    Err(ModelError::External(format!("fastembed:{model}: this program was built without it (cargo feature fastembed)")))
 }
 
 /// The token counter of a name.
@@ -103,7 +119,9 @@ mod tests {
     fn unknown_names_list_the_known_ones() {
         assert!(embedder("none").unwrap().is_none());
         let text = embedder("word2vec").err().unwrap().to_string();
-        assert_eq!(text, "there is no embedder \"word2vec\"; known: minilm, none");
+        assert_eq!(text, "there is no embedder \"word2vec\"; known: minilm, fastembed:MODEL, none");
+        #[cfg(not(feature = "fastembed"))]
+        assert!(embedder("fastembed:x").err().unwrap().to_string().contains("cargo feature fastembed"));
         assert_eq!(counter("words").unwrap().count("two words"), 2);
         let text = counter("letters").err().unwrap().to_string();
         assert!(text.contains("no tokenizer \"letters\"") && text.contains("minilm, words"), "{text}");

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use assert_cmd::Command;
+use serde_json::Value;
 
 /// The command, in a given folder.
 pub fn pericope(folder: &Path) -> Command {
@@ -49,4 +50,14 @@ pub fn data_or_skip(test: &str) -> Option<PathBuf> {
         eprintln!("{test}: skipped, PERICOPE_DATA is not set");
     }
     data
+}
+
+/// Numbers to ten decimals: what a resumed run reads back from its items may differ in the last bit of a float.
+pub fn rounded(value: Value) -> Value {
+    match value {
+        Value::Number(n) => n.as_f64().map_or(Value::Null, |x| Value::from((x * 1e10).round() / 1e10)),
+        Value::Array(list) => list.into_iter().map(rounded).collect(),
+        Value::Object(map) => Value::Object(map.into_iter().map(|(key, value)| (key, rounded(value))).collect()),
+        other => other,
+    }
 }

@@ -42,6 +42,9 @@ pub enum ModelError {
         /// What is wrong, naming the tensor or field.
         reason: String,
     },
+    /// A model that another library runs cannot be used.
+    #[error("{0}")]
+    External(String),
     /// Files are needed, and the environment forbids the network.
     #[error(
         "the model {name} has to be fetched, but {variable} forbids the network: unset it and run `pericope models pull {name}`"
