@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use pericope_api::Document;
-use pericope_read::{ReadOptions, WalkOptions, check_globs, formats, read_each, reader, walk};
+use pericope_read::{ReadOptions, WalkOptions, check_globs, formats, read_bytes, read_each, reader, walk};
 
 use crate::resources::shown;
 use crate::status::Failure;
@@ -80,9 +80,7 @@ impl Input {
     pub fn read(&self, path: &Path, document: &mut dyn FnMut(Document), problem: &mut dyn FnMut(String)) {
         read_each(path, &self.options, &mut |read| match read {
             Ok(read) => {
-                if let Some(encoding) = &read.encoding {
-                    anstream::eprintln!("{}: decoded from {encoding}", shown(path));
-                }
+                note_encoding(shown(path), &read);
                 document(read);
             }
             Err(e) => problem(e.to_string()),
@@ -100,24 +98,32 @@ pub fn inside_index(path: &Path) -> bool {
 /// # Errors
 /// A format that nobody knows, and a stream that breaks off.
 pub fn standard_input(format: &str) -> Result<(Vec<Document>, Vec<String>), Failure> {
-    let Some(reader) = reader(format) else {
+    if reader(format).is_none() {
         let known: Vec<&str> = formats().map(|f| f.name()).collect();
         return Err(Failure::usage(format!("--stdin-format {format}: choose from {}", known.join(", "))));
-    };
+    }
     let mut bytes = Vec::new();
     std::io::stdin().read_to_end(&mut bytes)?;
     let (mut documents, mut problems) = (Vec::new(), Vec::new());
-    match String::from_utf8(bytes) {
-        Ok(text) if text.trim().is_empty() => problems.push("standard input is empty".to_owned()),
-        Ok(text) => reader.read("-", text.into(), &ReadOptions::default(), &mut |read| match read {
-            Ok(document) => documents.push(document),
-            Err(e) => problems.push(e.to_string()),
-        }),
-        Err(e) => {
-            problems.push(format!("standard input: invalid UTF-8 at byte {}", e.utf8_error().valid_up_to()));
-        }
+    if bytes.trim_ascii().is_empty() {
+        problems.push("standard input is empty".to_owned());
+        return Ok((documents, problems));
     }
+    read_bytes("-", format, bytes, &ReadOptions::default(), &mut |read| match read {
+        Ok(document) => {
+            note_encoding("standard input", &document);
+            documents.push(document);
+        }
+        Err(e) => problems.push(e.to_string()),
+    });
     Ok((documents, problems))
+}
+
+/// Says what a document was decoded from, where that was not UTF-8.
+fn note_encoding(source: impl std::fmt::Display, document: &Document) {
+    if let Some(encoding) = &document.encoding {
+        anstream::eprintln!("{source}: decoded from {encoding}");
+    }
 }
 
 /// Names problems on standard error, each on a line; returns how many there are.

@@ -5,8 +5,8 @@ use std::sync::{Arc, OnceLock};
 
 use crate::status::Failure;
 
-/// From now on an interrupt (or a request to terminate) sets this flag instead of ending the process; a second one ends
-/// it. What is on disk stands any end.
+/// From now on an interrupt (or a request to terminate, or the end of the terminal) sets this flag instead of ending the
+/// process; a second one ends it. What is on disk stands any end.
 ///
 /// # Errors
 /// Where the system lets nobody handle its signals.
@@ -17,12 +17,38 @@ pub fn flag() -> Result<Arc<AtomicBool>, Failure> {
     }
     let flag = Arc::clone(FLAG.get_or_init(Arc::default));
     let handled = Arc::clone(&flag);
-    ctrlc::set_handler(move || {
+    on_signal(move || {
         if handled.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
         }
         anstream::eprintln!("\nstopping: what is complete is being written (once more to end at once)");
-    })
-    .map_err(Failure::runtime)?;
+    })?;
     Ok(flag)
+}
+
+#[cfg(unix)]
+fn on_signal(act: impl Fn() + Send + 'static) -> Result<(), Failure> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    let mut heard = vec![SIGINT, SIGTERM];
+    if !hangup_is_ignored() {
+        heard.push(SIGHUP);
+    }
+    let mut signals = signal_hook::iterator::Signals::new(heard).map_err(Failure::runtime)?;
+    std::thread::spawn(move || signals.forever().for_each(|_| act()));
+    Ok(())
+}
+
+/// True where this process was told to outlive its terminal (`nohup`): that stays so. Without /proc nobody can tell, and
+/// the signal is left alone.
+#[cfg(unix)]
+fn hangup_is_ignored() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    // A bit a signal; the lowest is the first, which is this one.
+    ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_none_or(|mask| mask & 1 == 1)
+}
+
+#[cfg(not(unix))]
+fn on_signal(act: impl Fn() + Send + 'static) -> Result<(), Failure> {
+    ctrlc::set_handler(act).map_err(Failure::runtime)
 }

@@ -3,6 +3,7 @@
 use std::cell::{Cell, OnceCell, RefCell};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
+use std::thread::JoinHandle;
 
 use pericope_api::{Document, SentenceEncoder, TokenCounter};
 use pericope_index::ReferenceMeta;
@@ -26,7 +27,19 @@ pub struct CommandResources<'a> {
     corpus: Option<&'a Corpus<'a>>,
     reference: RefCell<Option<ReferenceMeta>>,
     counter: OnceCell<Result<Arc<dyn TokenCounter>, String>>,
+    loading: Cell<Option<Loading>>,
     remembered: Option<Arc<dyn SentenceEncoder>>,
+}
+
+/// A token counter on its way, while its command does other things.
+pub struct Loading(JoinHandle<Result<Arc<dyn TokenCounter>, String>>);
+
+impl Loading {
+    /// Begins to load what counts the tokens where these flags hold.
+    pub fn begin(policy: &PolicyArgs) -> Self {
+        let name = policy.tokenizer.clone();
+        Self(std::thread::spawn(move || counter(name.as_deref())))
+    }
 }
 
 impl<'a> CommandResources<'a> {
@@ -40,6 +53,7 @@ impl<'a> CommandResources<'a> {
             corpus: None,
             reference: RefCell::default(),
             counter: OnceCell::new(),
+            loading: Cell::new(None),
             remembered: None,
         }
     }
@@ -53,6 +67,12 @@ impl<'a> CommandResources<'a> {
             overlap: policy.overlap,
         };
         Self::new(flags, Limits::INDEX, policy.tokenizer.clone())
+    }
+
+    /// The same, with a counter that is being loaded.
+    pub fn with_loading(self, loading: Loading) -> Self {
+        self.loading.set(Some(loading));
+        self
     }
 
     /// The same, with a corpus to size `same-size` by.
@@ -141,7 +161,11 @@ impl Resources for CommandResources<'_> {
     }
 
     fn counter(&self) -> Result<Arc<dyn TokenCounter>, String> {
-        self.counter.get_or_init(|| counter(self.tokenizer.as_deref())).clone()
+        let load = || match self.loading.take().map(|loading| loading.0.join()) {
+            Some(Ok(loaded)) => loaded,
+            _ => counter(self.tokenizer.as_deref()),
+        };
+        self.counter.get_or_init(load).clone()
     }
 
     fn overrides(&self) -> Limits {
@@ -166,6 +190,7 @@ impl Resources for CommandResources<'_> {
             corpus: None,
             reference: RefCell::default(),
             counter: self.counter.clone(),
+            loading: Cell::new(self.loading.take()),
             remembered: self.remembered.clone(),
         };
         let chunker = build(&spec, &inner).map_err(|e| e.to_string())?;

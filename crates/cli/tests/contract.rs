@@ -248,6 +248,28 @@ fn standard_input_may_hold_many_documents() {
 }
 
 #[test]
+fn standard_input_is_decoded_as_files_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let utf16 = "\u{feff}Grüße aus Köln. Noch ein Satz.".encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+    let run = |bytes: Vec<u8>| {
+        without_models(folder.path())
+            .args(["segment", "-", "-s", "sentence", "--format", "json"])
+            .write_stdin(bytes)
+            .output()
+            .unwrap()
+    };
+    let output = run(utf16);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(stdout(&output).contains("Grüße aus Köln."), "{}", stdout(&output));
+    assert!(stderr(&output).contains("standard input: decoded from UTF-16LE"), "{}", stderr(&output));
+    let output = run(vec![b' ', b'\n']);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("standard input is empty"));
+    let output = run((0..=255).collect());
+    assert_eq!(output.status.code(), Some(1), "bytes that are no text: {}", stderr(&output));
+}
+
+#[test]
 fn segment_eval_prints_the_contract() {
     let folder = tempfile::tempdir().unwrap();
     let line = serde_json::json!({

@@ -175,7 +175,13 @@ struct Running {
 
 impl Running {
     fn start(folder: &Path, extra: &[&str]) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_pericope"));
+        Self::under(":", folder, extra)
+    }
+
+    /// After a command of the shell that takes its place.
+    fn under(before: &str, folder: &Path, extra: &[&str]) -> Self {
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("{before}; exec \"$0\" \"$@\""), env!("CARGO_BIN_EXE_pericope")]);
         command.current_dir(folder).env("PERICOPE_HOME", folder.join("no-home"));
         command.args(["index", "docs", "--into", "x.idx"]).args(HASHED).args(extra);
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
@@ -205,9 +211,17 @@ impl Running {
         panic!("{what:?} was never said, but {seen:?}");
     }
 
-    fn interrupt(mut self) -> Option<i32> {
-        let status = Command::new("kill").args(["-INT", &self.child.id().to_string()]).status().unwrap();
+    fn tell(&self, signal: &str) {
+        let status = Command::new("kill").args([signal, &self.child.id().to_string()]).status().unwrap();
         assert!(status.success());
+    }
+
+    fn interrupt(self) -> Option<i32> {
+        self.end_by("-INT")
+    }
+
+    fn end_by(mut self, signal: &str) -> Option<i32> {
+        self.tell(signal);
         let until = Instant::now() + Duration::from_secs(60);
         while Instant::now() < until {
             if let Some(status) = self.child.try_wait().unwrap() {
@@ -241,6 +255,22 @@ fn a_watched_tree_is_followed_until_the_interrupt() {
     assert_eq!(running.interrupt(), Some(0));
     let report = report(&index(folder.path(), &["--prune"]));
     assert_eq!((report["documents"].as_u64(), report["files_unchanged"].as_u64()), (Some(3), Some(3)), "{report}");
+}
+
+#[cfg(unix)]
+#[test]
+fn the_end_of_the_terminal_ends_the_run_unless_it_was_told_to_stay() {
+    let folder = folder_with(&[("a.md", "Foxes dig.")]);
+    for (signal, ignored) in [("-HUP", false), ("-TERM", true)] {
+        let mut running = Running::under(if ignored { "trap '' HUP" } else { ":" }, folder.path(), &["--watch"]);
+        running.wait_for("watching");
+        if ignored {
+            running.tell("-HUP");
+            fs::write(folder.path().join("docs/b.md"), "Hares run.").unwrap();
+            running.wait_for("indexed: docs/b.md");
+        }
+        assert_eq!(running.end_by(signal), Some(0), "{signal}");
+    }
 }
 
 #[cfg(unix)]

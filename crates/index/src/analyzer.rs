@@ -1,9 +1,11 @@
 //! From text to index words: words and, for scripts written without spaces, pairs of characters; lower case, ASCII
 //! folding, English stems.
 
-use tantivy::tokenizer::{
-    AsciiFoldingFilter, Language, LowerCaser, Stemmer, TextAnalyzer, Token, TokenStream, Tokenizer,
-};
+mod stems;
+
+use tantivy::tokenizer::{TextAnalyzer, Token, TokenStream, Tokenizer};
+
+use stems::Stems;
 
 /// Name under which the analyzer is registered, its version included: an index names it in its metadata and its schema.
 pub const TEXT_ANALYZER: &str = "pericope-en-1";
@@ -14,11 +16,7 @@ const MAX_WORD_BYTES: usize = 255;
 /// The analyzer of all text fields.
 #[must_use]
 pub fn text_analyzer() -> TextAnalyzer {
-    TextAnalyzer::builder(WordTokenizer::default())
-        .filter(LowerCaser)
-        .filter(AsciiFoldingFilter)
-        .filter(Stemmer::new(Language::English))
-        .build()
+    TextAnalyzer::from(WordTokenizer::default())
 }
 
 /// The words of texts as [`text_analyzer`] makes them, for stores that count words themselves.
@@ -42,10 +40,12 @@ impl Words {
 }
 
 /// Runs of letters and digits; where a script puts no spaces between its words, overlapping pairs of characters
-/// (a character alone stays alone), which is what CJK search commonly rests on without a dictionary.
+/// (a character alone stays alone), which is what CJK search commonly rests on without a dictionary. Each is given as
+/// its stem: in lower case, folded to ASCII, stemmed as English.
 #[derive(Clone, Default)]
 pub struct WordTokenizer {
     token: Token,
+    stems: Stems,
 }
 
 /// The stream of [`WordTokenizer`].
@@ -55,6 +55,7 @@ pub struct WordStream<'a> {
     /// True while inside a run of unspaced characters of which a pair was given.
     in_run: bool,
     token: &'a mut Token,
+    stems: &'a mut Stems,
 }
 
 impl Tokenizer for WordTokenizer {
@@ -62,7 +63,7 @@ impl Tokenizer for WordTokenizer {
 
     fn token_stream<'a>(&'a mut self, text: &'a str) -> WordStream<'a> {
         self.token.reset();
-        WordStream { text, at: 0, in_run: false, token: &mut self.token }
+        WordStream { text, at: 0, in_run: false, token: &mut self.token, stems: &mut self.stems }
     }
 }
 
@@ -71,8 +72,7 @@ impl WordStream<'_> {
         self.token.position = self.token.position.wrapping_add(1);
         self.token.offset_from = start;
         self.token.offset_to = end;
-        self.token.text.clear();
-        self.token.text.push_str(&self.text[start..end]);
+        self.stems.write(&self.text[start..end], &mut self.token.text);
         true
     }
 }
@@ -137,6 +137,7 @@ fn is_unspaced(c: char) -> bool {
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used)]
     use proptest::prelude::*;
+    use tantivy::tokenizer::{AsciiFoldingFilter, Language, LowerCaser, RawTokenizer, Stemmer};
 
     use super::*;
 
@@ -172,7 +173,35 @@ mod tests {
         assert_eq!(texts(&format!("a {} b", "x".repeat(1_000_000))), ["a", "b"]);
     }
 
+    /// The same by tantivy's own filters, one word at a time.
+    fn plainly(text: &str) -> Vec<String> {
+        let filters = |tokenizer| TextAnalyzer::builder(tokenizer).filter(LowerCaser).filter(AsciiFoldingFilter);
+        let mut analyzer = filters(RawTokenizer::default()).filter(Stemmer::new(Language::English)).build();
+        let mut stem = |word: &str| {
+            let mut stream = analyzer.token_stream(word);
+            assert!(stream.advance());
+            stream.token().text.clone()
+        };
+        words(text).into_iter().map(|(_, from, to)| stem(&text[from..to])).collect()
+    }
+
+    #[test]
+    fn what_is_remembered_is_what_tantivy_makes() {
+        let long = "internationalisationalismically".repeat(3);
+        let once = format!("Running runs RAN cafés ÇA Straße ﬁne {long} İstanbul ǅ ΣΑΣ x1 ß 日本語 easily generously");
+        // More words than are remembered, and each of them twice.
+        let many: String = (0..40_000).map(|i| format!("walks{i} walking{} ", i / 2)).collect();
+        for text in [format!("{once} {once}"), format!("{many}{many}{once}")] {
+            assert_eq!(texts(&text), plainly(&text));
+        }
+    }
+
     proptest! {
+        #[test]
+        fn any_text_gives_tantivys_words(text in "[a-cA-C\u{e0}-\u{fc} ing]{0,80}|\\PC{0,60}") {
+            prop_assert_eq!(texts(&text), plainly(&text));
+        }
+
         #[test]
         fn offsets_name_the_source(text in "\\PC{0,60}") {
             let mut last = 0;

@@ -178,7 +178,11 @@ fn known(name: &str) -> Result<ModelInfo<EmbeddingModel>, ModelError> {
     let is = |info: &ModelInfo<EmbeddingModel>| {
         info.model_code.eq_ignore_ascii_case(name) || format!("{:?}", info.model).eq_ignore_ascii_case(name)
     };
-    let listed = || all.iter().map(|info| format!("{:?}", info.model)).collect::<Vec<_>>().join(", ");
+    let listed = || {
+        let mut names: Vec<String> = all.iter().map(|info| format!("{:?}", info.model)).collect();
+        names.sort_unstable();
+        names.join(", ")
+    };
     all.iter().find(|info| is(info)).cloned().ok_or_else(|| {
         let reason = format!("is neither a folder with a model.onnx nor a model that fastembed knows: {}", listed());
         unusable(Path::new(name), reason)

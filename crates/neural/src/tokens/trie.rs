@@ -1,5 +1,4 @@
-/// Symbols of the trie: the ASCII letters, small, and digits.
-const SYMBOLS: usize = 36;
+use std::cmp::Ordering;
 
 /// The pieces of a vocabulary that are written with ASCII letters and digits, as a trie in which the longest piece at
 /// a place is found in one walk. Words in these characters are most of what there is to read in most languages' source
@@ -16,6 +15,22 @@ struct Node {
     first: u32,
     /// Token id plus one; 0 where no piece ends here.
     token: u32,
+}
+
+/// A piece in the order of its symbols: letters before digits.
+#[derive(PartialEq, Eq)]
+struct Symbols<'a>(&'a [u8]);
+
+impl Ord for Symbols<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.iter().map(|&b| symbol(b)).cmp(other.0.iter().map(|&b| symbol(b)))
+    }
+}
+
+impl PartialOrd for Symbols<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
 }
 
 /// Where a walk begins.
@@ -37,9 +52,6 @@ fn symbol(byte: u8) -> Option<u32> {
     }
 }
 
-/// Pieces below a node that is yet to be laid out, sorted.
-type Pending<'a> = (usize, Vec<(&'a [u8], u32)>);
-
 impl Trie {
     /// Lays out the pieces of `vocabulary` (text and id) that are plain small ASCII; `prefix` marks those inside words.
     pub fn new<'a>(vocabulary: impl Iterator<Item = (&'a str, u32)>, prefix: &str) -> Self {
@@ -54,23 +66,23 @@ impl Trie {
                 pieces[root as usize].push((piece.as_bytes(), id));
             }
         }
+        // By symbols: what lies below a node is then one stretch, and its children stretches of that in their order.
+        pieces.iter_mut().for_each(|pieces| pieces.sort_unstable_by_key(|(piece, _)| Symbols(piece)));
         let mut nodes = vec![Node::default(); 2];
-        let mut pending: Vec<Pending<'_>> = pieces.into_iter().enumerate().collect();
-        while let Some((at, below)) = pending.pop() {
-            let mut children: [Vec<(&[u8], u32)>; SYMBOLS] = std::array::from_fn(|_| Vec::new());
+        let mut pending: Vec<(usize, usize, &[(&[u8], u32)])> =
+            pieces.iter().enumerate().map(|(root, pieces)| (root, 0, pieces.as_slice())).collect();
+        while let Some((at, depth, mut below)) = pending.pop() {
             let mut node = Node { present: 0, first: nodes.len() as u32, token: 0 };
-            for (piece, id) in below {
-                match piece.split_first() {
-                    None => node.token = id + 1,
-                    Some((&byte, rest)) => {
-                        let Some(s) = symbol(byte) else { continue };
-                        node.present |= 1 << s;
-                        children[s as usize].push((rest, id));
-                    }
-                }
+            // The piece that ends here comes before those that it begins.
+            if let Some(((piece, id), rest)) = below.split_first()
+                && piece.len() == depth
+            {
+                (node.token, below) = (id + 1, rest);
             }
-            for below in children.into_iter().filter(|below| !below.is_empty()) {
-                pending.push((nodes.len(), below));
+            for child in below.chunk_by(|(a, _), (b, _)| a.get(depth) == b.get(depth)) {
+                let Some(s) = child.first().and_then(|(piece, _)| symbol(*piece.get(depth)?)) else { continue };
+                node.present |= 1 << s;
+                pending.push((nodes.len(), depth + 1, child));
                 nodes.push(Node::default());
             }
             nodes[at] = node;

@@ -61,6 +61,9 @@ impl Iterator for Units<'_> {
     type Item = Unit;
 
     fn next(&mut self) -> Option<Unit> {
+        while let Some(b' ' | b'\n') = self.text.as_bytes().get(self.at) {
+            self.at += 1;
+        }
         let start = loop {
             let (c, class) = self.class_at(self.at)?;
             match class {
@@ -70,7 +73,8 @@ impl Iterator for Units<'_> {
                     let start = self.at;
                     let rest = self.text.get(start..).unwrap_or("");
                     let special = if c == '[' || c == '<' || c.is_ascii_punctuation() {
-                        self.special.iter().find(|(token, _)| rest.starts_with(&**token))
+                        let first = rest.as_bytes().first();
+                        self.special.iter().find(|(t, _)| t.as_bytes().first() == first && rest.starts_with(&**t))
                     } else {
                         None
                     };

@@ -26,6 +26,8 @@ pub struct WordPiece {
     unknown: u32,
     first: u32,
     last: u32,
+    /// What each ASCII character makes as a word of its own, as punctuation is.
+    alone: Vec<Arc<[Piece]>>,
     cache: Cache,
 }
 
@@ -53,7 +55,11 @@ impl WordPiece {
         let vocabulary = tokenizer.get_vocab(false);
         let trie = Trie::new(vocabulary.iter().map(|(token, &id)| (token.as_str(), id)), &prefix);
         let classes = Classes::new(normalizer);
-        Ok(Self { classes, trie, special, longest, unknown, first, last, tokenizer, cache: Cache::default() })
+        let cache = Cache::default();
+        let mut made =
+            Self { classes, trie, special, longest, unknown, first, last, tokenizer, alone: Vec::new(), cache };
+        made.alone = (0..128_u8).map(|byte| made.ask(char::from(byte).encode_utf8(&mut [0; 4]))).collect();
+        Ok(made)
     }
 
     /// The ids that a model reads: `[CLS]`, the tokens of `text`, `[SEP]`, together at most `limit` (at least 2); what
@@ -130,6 +136,10 @@ impl WordPiece {
         pieces.clear();
         if kind == Kind::Plain {
             self.plain(word.as_bytes(), pieces);
+        } else if let [byte] = word.as_bytes()
+            && let Some(alone) = self.alone.get(usize::from(*byte))
+        {
+            pieces.extend_from_slice(alone);
         } else {
             pieces.extend_from_slice(&self.cache.get_or(word, || self.ask(word)));
         }

@@ -22,7 +22,7 @@ use crate::args::IndexArgs;
 use crate::commands::print_json;
 use crate::input::{self, Input};
 use crate::progress;
-use crate::resources::{CommandResources, chunker, embedder};
+use crate::resources::{CommandResources, Loading, chunker, embedder};
 use crate::status::{Failure, Outcome, Status};
 
 #[derive(Serialize)]
@@ -76,6 +76,7 @@ struct Job<'a> {
 /// Runs the command.
 pub fn run(args: IndexArgs, quiet: bool) -> Outcome {
     let place = Place::parse(&args.into)?;
+    let counter = Loading::begin(&args.policy);
     let found = Input::search(&args.paths, &args.files.walk(), max_bytes(&args))?;
     let corpus = |visit: &mut dyn FnMut(&Document)| {
         for path in found.files() {
@@ -84,7 +85,8 @@ pub fn run(args: IndexArgs, quiet: bool) -> Outcome {
     };
     // What `same-size` was sized by when the index was made holds for all that is added to it.
     let before = if args.rebuild { None } else { place.reference()? };
-    let resources = CommandResources::for_policy(&args.policy).with_corpus(&corpus).with_reference(before);
+    let resources =
+        CommandResources::for_policy(&args.policy).with_loading(counter).with_corpus(&corpus).with_reference(before);
     let encoder = embedder(&args.embedder)?;
     let chunker = chunker(&args.policy, &resources)?;
     let counter = resources.counter().map_err(Failure::usage)?;
