@@ -102,6 +102,11 @@ impl<'a> CommandResources<'a> {
 
 /// The embedder of that name; `none` gives none. A missing model is the user's to mend.
 pub fn embedder(name: &str) -> Result<Option<Arc<dyn SentenceEncoder>>, Failure> {
+    embedder_where(name, false)
+}
+
+/// The same; `offline`, an endpoint's vectors come from its cache alone.
+pub fn embedder_where(name: &str, offline: bool) -> Result<Option<Arc<dyn SentenceEncoder>>, Failure> {
     if name == DEFAULT_EMBEDDER {
         return minilm().map(Some).map_err(Failure::usage);
     }
@@ -109,19 +114,19 @@ pub fn embedder(name: &str) -> Result<Option<Arc<dyn SentenceEncoder>>, Failure>
         return Ok(Some(Arc::new(crate::hashed::Hashed)));
     }
     if name.starts_with("openai:") {
-        return openai(name).map(Some);
+        return openai(name, offline).map(Some);
     }
     pericope_neural::registry::embedder(name).map_err(Failure::usage)
 }
 
 /// An embeddings endpoint, with its answers kept among the models, so that no text is paid for twice.
-fn openai(name: &str) -> Result<Arc<dyn SentenceEncoder>, Failure> {
+fn openai(name: &str, offline: bool) -> Result<Arc<dyn SentenceEncoder>, Failure> {
     let file = pericope_neural::models::home().map_err(Failure::usage)?.join("embeddings.sqlite");
     if let Some(folder) = file.parent() {
         std::fs::create_dir_all(folder)?;
     }
     let cache = Arc::new(pericope_llm::Cache::open(&file).map_err(Failure::runtime)?);
-    let encoder = pericope_llm::OpenAiEmbeddings::from_spec(name, cache, false).map_err(Failure::usage)?;
+    let encoder = pericope_llm::OpenAiEmbeddings::from_spec(name, cache, offline).map_err(Failure::usage)?;
     Ok(Arc::new(encoder))
 }
 

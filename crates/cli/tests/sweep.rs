@@ -142,6 +142,7 @@ fn what_cannot_be_tuned_is_said_before_anything_runs() {
         ("no-chunker.toml", text.replace("chunker = \"sized\"", "chunker = \"seized\""), "seized"),
         ("no-key.toml", text.replace("\"retrieval.k\"", "\"retrieval.depth\""), "depth"),
         ("no-share.toml", text.clone() + "validation = 1.5\n", "validation"),
+        ("no-k.toml", text.replace("\nk = 1\n", "\nk = 7\n"), "k or token_budget of [tune]"),
         ("no-metric.toml", text.replace("span_recall", "span_recal"), "span_recal"),
     ] {
         fs::write(folder.path().join(name), text).unwrap();
@@ -150,6 +151,8 @@ fn what_cannot_be_tuned_is_said_before_anything_runs() {
         assert!(stderr(&output).contains(says), "{name}: {}", stderr(&output));
         assert!(!folder.path().join("out").exists(), "{name} ran");
     }
+    let output = pericope(folder.path(), &["nightly", "swept.toml"]);
+    assert!(output.status.code() == Some(2) && stderr(&output).contains("[sweep]"), "{}", stderr(&output));
     fs::write(folder.path().join("model.toml"), "data = [\"absent.jsonl\"]\n").unwrap();
     let output = pericope(folder.path(), &["tune", "model.toml", "--resume"]);
     assert!(output.status.code() == Some(2) && stderr(&output).contains("--resume"), "{}", stderr(&output));

@@ -335,8 +335,10 @@ impl Experiment {
         if self.judge.votes == 0 {
             return Err("judge.votes must be at least 1".into());
         }
-        for config in self.llm.generator.iter().chain(&self.llm.judge) {
-            config.check()?;
+        for (table, config) in [("llm.generator", &self.llm.generator), ("llm.judge", &self.llm.judge)] {
+            if let Some(config) = config {
+                config.check().map_err(|problem| format!("{table}.{problem}"))?;
+            }
         }
         if !(0.0..=1.0).contains(&self.limits.max_failed) {
             return Err("limits.max_failed is a share: 0 to 1".into());
@@ -379,7 +381,7 @@ pub fn read<T: DeserializeOwned>(text: &str, path: &Path, overrides: &[String]) 
         set(&mut table, setting).map_err(ConfigError::Value)?;
     }
     table.try_into().map_err(|e: toml::de::Error| match culprit::<T>(text, overrides) {
-        Some(setting) => ConfigError::Value(format!("--set {setting}: {}", one_line(e.message()))),
+        Some(setting) => ConfigError::Value(format!("--set {}: {}", shown(setting), one_line(e.message()))),
         None => toml_error(one_line(e.message())),
     })
 }
@@ -398,13 +400,23 @@ fn culprit<'a, T: DeserializeOwned>(text: &str, overrides: &'a [String]) -> Opti
     overrides.iter().enumerate().find(|(i, _)| fine_without(*i).is_some()).map(|(_, setting)| setting)
 }
 
+/// A setting for a message: without its value where that may be secret.
+fn shown(setting: &str) -> String {
+    let (key, _) = setting.split_once('=').unwrap_or((setting, ""));
+    let low = key.to_lowercase();
+    match ["key", "token", "secret", "password", "header", "webhook", "url"].iter().any(|word| low.contains(word)) {
+        true => format!("{key}=…"),
+        false => setting.to_owned(),
+    }
+}
+
 /// Applies `key.sub=value`; the value is TOML, or, where it is not, a bare string.
 fn set(table: &mut toml::Table, setting: &str) -> Result<(), String> {
     let (key, value) = setting.split_once('=').ok_or_else(|| format!("--set {setting}: expected key=value"))?;
     let parsed: Option<toml::Value> =
         format!("v = {}", value.trim()).parse::<toml::Table>().ok().and_then(|mut t| t.remove("v"));
     let value = parsed.unwrap_or_else(|| toml::Value::String(value.trim().to_owned()));
-    set_value(table, key, value).map_err(|problem| format!("--set {setting}: {problem}"))
+    set_value(table, key, value).map_err(|problem| format!("--set {}: {problem}", shown(setting)))
 }
 
 /// Puts a value under a dotted key; in an array of tables, the part after its name is the `name` of the entry that is

@@ -443,6 +443,10 @@ pub struct RunRecord {
     /// Seconds that it took, all sittings of a resumed run together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
+    /// What all calls of models cost in all sittings, failed items and checks of the judge included; absent where nothing
+    /// was paid.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paid: Option<f64>,
     /// The prompt templates as used, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub prompts: BTreeMap<String, String>,

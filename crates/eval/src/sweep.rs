@@ -50,6 +50,15 @@ pub struct TuneConfig {
 }
 
 impl TuneConfig {
+    /// True where an experiment retrieves in the mode and setting that count.
+    #[must_use]
+    pub fn is_measured(&self, experiment: &Experiment) -> bool {
+        let retrieval = &experiment.retrieval;
+        self.mode.as_ref().is_none_or(|mode| retrieval.modes.contains(mode))
+            && self.k.is_none_or(|k| retrieval.k.contains(&k))
+            && self.token_budget.is_none_or(|budget| retrieval.token_budgets.contains(&budget))
+    }
+
     /// Whether the choice can be made in this experiment.
     pub(crate) fn check(&self, experiment: &Experiment) -> Result<(), String> {
         if !experiment.chunkers.iter().any(|chunker| chunker.name == self.chunker) {

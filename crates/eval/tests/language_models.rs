@@ -93,7 +93,7 @@ fn go(experiment: &Experiment, out: &Path, resume: bool, offline: bool) -> Resul
         resources: &resources,
         counter: Arc::new(WordCounter),
         encoder: None,
-        models: Models::open(experiment, out, offline).map_err(|e| RunError::Config(e.to_string()))?,
+        models: Models::open(experiment, out, offline, resume).map_err(|e| RunError::Config(e.to_string()))?,
         model_checksums: BTreeMap::new(),
         resume,
     };
@@ -271,6 +271,78 @@ fn a_run_that_was_stopped_goes_on_and_repeats_no_call() {
     );
     assert!(again.cells.iter().all(|cell| cell.cost.unwrap().calls == 0 && cell.cost.unwrap().paid == 0.0));
     assert!(calls > 0);
+}
+
+/// Item by item, the question and whether it failed.
+fn failed(out: &Path) -> Vec<(String, bool)> {
+    let text = std::fs::read_to_string(out.join("items.jsonl")).unwrap();
+    (text.lines().map(|line| serde_json::from_str::<Item>(line).unwrap()))
+        .map(|item| (item.question_id.clone(), item.status == Status::Failed))
+        .collect()
+}
+
+#[test]
+fn what_failed_is_asked_again_by_a_run_that_goes_on() {
+    set_key();
+    let folder = tempfile::tempdir().unwrap();
+    questions(folder.path());
+    let ill = Arc::new(AtomicUsize::new(1));
+    let is_ill = Arc::clone(&ill);
+    let server = Server::start(reply, move |seen| {
+        let of_three = seen.prompt.contains("Machine3 run");
+        if of_three && is_ill.load(Ordering::SeqCst) == 1 { Act::Status(500) } else { Act::Answer }
+    })
+    .unwrap();
+    let out = folder.path().join("run");
+    let more = [
+        "limits.max_failed=1.0",
+        "llm.generator.retries=0",
+        "llm.judge.retries=0",
+        "chunker=[{name=\"small\",spec=\"fixed:words=12\"}]",
+    ];
+    let first = go(&experiment(folder.path(), &server, &more), &out, false, false).unwrap();
+    assert!(first.failed > 0 && failed(&out).iter().all(|(id, failed)| *failed == (id == "q3")), "{:?}", failed(&out));
+    ill.store(0, Ordering::SeqCst);
+    let before = server.calls();
+    // More patience, another budget and another place in the file are no other experiment.
+    let patient =
+        [&more[..], &["limits.budget=100.0", "llm.judge.concurrency=2", "llm.generator.timeout_seconds=9.0"]].concat();
+    let second = go(&experiment(folder.path(), &server, &patient), &out, true, false).unwrap();
+    assert_eq!((second.failed, failed(&out).len()), (0, 2 * QUESTIONS));
+    let asked: BTreeSet<String> = server.log()[before..].iter().map(|seen| seen.prompt.clone()).collect();
+    assert!(!asked.is_empty() && asked.iter().all(|prompt| prompt.contains("Machine3 run")), "only what failed");
+    // Another model is another experiment.
+    let other = [&more[..], &["llm.generator.model=another"]].concat();
+    let refused = go(&experiment(folder.path(), &server, &other), &out, true, false).unwrap_err();
+    assert!(refused.to_string().contains("another configuration"), "{refused}");
+}
+
+#[test]
+fn secrets_of_a_configuration_stay_out_of_the_files() {
+    set_key();
+    let folder = tempfile::tempdir().unwrap();
+    questions(folder.path());
+    let server = Server::start(reply, |_| Act::Answer).unwrap();
+    let out = folder.path().join("run");
+    let url = format!("llm.judge.base_url=\"{}?code={KEY}\"", server.base_url());
+    let more = [
+        format!("llm.generator.headers={{X-Secret=\"{KEY}\", X-Named=\"${{PERICOPE_TEST_KEY}}\"}}"),
+        url,
+        format!("nightly.webhook=\"https://hooks.example/{KEY}\""),
+    ];
+    let more: Vec<&str> = more.iter().map(String::as_str).collect();
+    let wanted = experiment(folder.path(), &server, &more);
+    drop(go(&wanted, &out, false, false));
+    let record = std::fs::read_to_string(out.join("run.json")).unwrap();
+    assert!(record.contains("(sha256 ") && record.contains("${PERICOPE_TEST_KEY}"), "{record}");
+    for (path, bytes) in texts_under(&out) {
+        assert!(!bytes.windows(KEY.len()).any(|window| window == KEY.as_bytes()), "the key is in {}", path.display());
+    }
+    // Nor is it in what is said of a wrong setting.
+    let wrong = [format!("llm.judge.api_key={KEY}")];
+    let text = "name = \"n\"\n[data]\nkind = \"squad\"\npath = \"p\"\n[[chunker]]\nname = \"a\"\nspec = \"sentence\"\n";
+    let error = Experiment::parse(text, Path::new("x.toml"), &wrong).unwrap_err().to_string();
+    assert!(error.contains("llm.judge.api_key") && !error.contains(KEY), "{error}");
 }
 
 #[test]

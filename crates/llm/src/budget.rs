@@ -1,8 +1,9 @@
 use std::ops::AddAssign;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
 
+use crate::cache::Cache;
 use crate::error::LlmError;
 
 /// What calls have used; adds up.
@@ -72,6 +73,8 @@ impl AddAssign for Estimate {
 pub struct Budget {
     limit: Option<f64>,
     state: Mutex<State>,
+    /// Where what is spent is written down, and under which name.
+    ledger: Option<(Arc<Cache>, String)>,
 }
 
 #[derive(Debug, Default)]
@@ -84,7 +87,20 @@ impl Budget {
     /// At most `limit`; `None`: no limit.
     #[must_use]
     pub fn new(limit: Option<f64>) -> Self {
-        Self { limit, state: Mutex::default() }
+        Self { limit, state: Mutex::default(), ledger: None }
+    }
+
+    /// The same for a run that may be interrupted: what it spends is written down in `cache` under the name of the `run`,
+    /// call by call. Where it `goes_on`, what its earlier sittings spent counts; else it begins with nothing spent.
+    ///
+    /// # Errors
+    /// [`LlmError::Cache`].
+    pub fn of_run(limit: Option<f64>, cache: Arc<Cache>, run: &str, goes_on: bool) -> Result<Self, LlmError> {
+        if !goes_on {
+            cache.forget_paid(run)?;
+        }
+        let state = State { spent: cache.paid(run)?, reserved: 0.0 };
+        Ok(Self { limit, state: Mutex::new(state), ledger: Some((cache, run.to_owned())) })
     }
 
     /// What has been spent.
@@ -129,8 +145,15 @@ pub(crate) struct Reserved<'a> {
 }
 
 impl Reserved<'_> {
-    pub(crate) fn used(mut self, cost: f64) {
+    ///
+    /// # Errors
+    /// [`LlmError::Cache`] where it cannot be written down.
+    pub(crate) fn used(mut self, cost: f64) -> Result<(), LlmError> {
         self.used = cost;
+        match &self.budget.ledger {
+            Some((cache, run)) if cost > 0.0 => cache.add_paid(run, cost),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -152,7 +175,7 @@ mod tests {
         let budget = Budget::new(Some(1.0));
         let first = budget.reserve(0.75).unwrap();
         assert!(budget.reserve(0.5).is_err());
-        first.used(0.25);
+        first.used(0.25).unwrap();
         assert_eq!(budget.spent(), 0.25);
         drop(budget.reserve(0.5).unwrap());
         assert_eq!(budget.spent(), 0.25);

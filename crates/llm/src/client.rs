@@ -30,6 +30,23 @@ impl Shared {
         Ok(Self { cache: Arc::new(Cache::open(path)?), budget: Arc::new(Budget::new(budget)), offline })
     }
 
+    /// The same for a run that may be interrupted and gone on with: its budget counts all its sittings. Several runs under
+    /// one name (the variants of a sweep) share a budget; `goes_on` is then false for the first of them at most.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn for_run(
+        path: &Path,
+        budget: Option<f64>,
+        offline: bool,
+        run: &str,
+        goes_on: bool,
+    ) -> Result<Self, LlmError> {
+        let cache = Arc::new(Cache::open(path)?);
+        let budget = Budget::of_run(budget, Arc::clone(&cache), run, goes_on)?;
+        Ok(Self { cache, budget: Arc::new(budget), offline })
+    }
+
     /// Without a file, a budget, or anything that outlasts the process.
     ///
     /// # Errors
@@ -163,9 +180,9 @@ impl Client {
             Err(error) => return Err(error),
         };
         let cost = self.cost(reply.usage);
-        reserved.used(cost);
         let outcome = Outcome::Reply(reply);
         keep(&outcome)?;
+        reserved.used(cost)?;
         let Outcome::Reply(reply) = outcome else { return Err(LlmError::NotCached) };
         Ok(Answered { reply, cached: false, cost })
     }

@@ -12,12 +12,13 @@ use pericope_eval::report::{self, Report};
 use pericope_eval::run::{self, Observer, RunError, Setup};
 use pericope_eval::summary::Summary;
 use pericope_llm::LlmError;
+use pericope_neural::models::sha256_file;
 use pericope_segment::{Limits, Resources};
 
 use crate::args::{EvalReportArgs, EvalRunArgs};
 use crate::commands::{print_json, segment_eval, sweep};
 use crate::progress;
-use crate::resources::{CommandResources, asks_for_encoder, embedder, shown};
+use crate::resources::{CommandResources, asks_for_encoder, embedder_where, shown};
 use crate::status::{Failure, Outcome, Status};
 
 /// `pericope eval run`
@@ -30,7 +31,8 @@ pub fn run(args: EvalRunArgs, quiet: bool) -> Outcome {
     if !experiment.sweep.is_empty() {
         return sweep::run(&experiment, &out, &args, quiet);
     }
-    let Some(summary) = one(&experiment, &out, args.resume, args.offline, quiet)? else {
+    let sitting = Sitting { resume: args.resume, offline: args.offline, goes_on: args.resume };
+    let Some(summary) = one(&experiment, &out, sitting, quiet)? else {
         return Ok(Status::Incomplete);
     };
     write_reports(std::slice::from_ref(&out), &out)?;
@@ -47,12 +49,11 @@ pub fn run(args: EvalRunArgs, quiet: bool) -> Outcome {
 pub(super) fn one(
     experiment: &Experiment,
     out: &Path,
-    resume: bool,
-    offline: bool,
+    sitting: Sitting,
     quiet: bool,
 ) -> Result<Option<Summary>, Failure> {
     let resources = CommandResources::new(Limits::default(), Limits::INDEX, None);
-    let setup = setup(experiment, &resources, out, resume, offline)?;
+    let setup = setup(experiment, &resources, out, sitting)?;
     let observer = Bars::new(quiet);
     let result = run::run(experiment, out, &setup, &observer);
     observer.clear();
@@ -66,22 +67,32 @@ pub(super) fn one(
     }
 }
 
+/// How a run is sat through.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Sitting {
+    /// What an earlier one finished stays.
+    pub resume: bool,
+    /// No network.
+    pub offline: bool,
+    /// What was spent before counts against the budget.
+    pub goes_on: bool,
+}
+
 /// What a run of the experiment takes; its models keep their answers below `out`.
 pub(super) fn setup<'a>(
     experiment: &Experiment,
     resources: &'a CommandResources<'a>,
     out: &Path,
-    resume: bool,
-    offline: bool,
+    sitting: Sitting,
 ) -> Result<Setup<'a>, Failure> {
-    let encoder = embedder(&experiment.retrieval.embedder)?;
+    let encoder = embedder_where(&experiment.retrieval.embedder, sitting.offline)?;
     Ok(Setup {
         resources,
         counter: resources.counter().map_err(Failure::usage)?,
         model_checksums: model_checksums(experiment, encoder.as_deref(), resources)?,
         encoder,
-        models: Models::open(experiment, out, offline).map_err(by_model)?,
-        resume,
+        models: Models::open(experiment, out, sitting.offline, sitting.goes_on).map_err(by_model)?,
+        resume: sitting.resume,
     })
 }
 
@@ -117,6 +128,13 @@ fn model_checksums(
     if experiment.chunkers.iter().any(|chunker| asks_for_encoder(&chunker.spec)) {
         let encoder = resources.encoder().map_err(Failure::usage)?;
         found.insert(encoder.name().to_owned(), digest(&encoder.fingerprint()));
+    }
+    let llm = [("llm.generator", &experiment.llm.generator), ("llm.judge", &experiment.llm.judge)];
+    for (table, config) in llm {
+        if let Some(config) = config.as_ref().filter(|config| config.provider == "candle") {
+            // A file that is not there is named when the model is opened.
+            found.extend(sha256_file(Path::new(&config.model)).ok().map(|sum| (table.to_owned(), sum)));
+        }
     }
     Ok(found)
 }

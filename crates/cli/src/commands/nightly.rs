@@ -12,7 +12,7 @@ use pericope_segment::Limits;
 use serde_json::json;
 
 use crate::args::{NightlyArgs, WhichNight};
-use crate::commands::eval::{Bars, asks_for_segmentation, setup};
+use crate::commands::eval::{Bars, Sitting, asks_for_segmentation, setup};
 use crate::commands::print_json;
 use crate::resources::{CommandResources, shown};
 use crate::status::{Failure, Outcome, Status};
@@ -26,6 +26,9 @@ pub fn run(args: NightlyArgs, quiet: bool) -> Outcome {
         )));
     }
     let mut experiment = Experiment::load(&args.config, &args.set).map_err(Failure::usage)?;
+    if !experiment.sweep.is_empty() {
+        return Err(Failure::usage(format!("{}: a night is one run, and [sweep] makes many", shown(&args.config))));
+    }
     if args.offline {
         experiment.nightly.webhook = None;
     }
@@ -34,15 +37,18 @@ pub fn run(args: NightlyArgs, quiet: bool) -> Outcome {
     if args.action.is_some() {
         return act(&args, &experiment, &dir, quiet);
     }
-    match night(&experiment, &dir, quiet) {
+    match night(&experiment, &dir, args.offline, quiet) {
         Ok(outcome) => report(outcome, &experiment, &dir, args.json, quiet),
         Err(failure) => {
             let problem = match &failure {
                 Broken::Nightly(error) => error.to_string(),
                 Broken::Other(failure) => failure.to_string(),
             };
-            for warning in nightly::tell_error(&problem, &experiment, &dir) {
-                anstream::eprintln!("{warning}");
+            // Where another run of this night is under way, that one will tell.
+            if !matches!(failure, Broken::Nightly(NightlyError::Locked { .. })) {
+                for warning in nightly::tell_error(&problem, &experiment, &dir) {
+                    anstream::eprintln!("{warning}");
+                }
             }
             match failure {
                 Broken::Nightly(NightlyError::Run(error @ RunError::Judge(_))) => {
@@ -75,9 +81,9 @@ impl From<Failure> for Broken {
 }
 
 #[allow(clippy::result_large_err)] // called once
-fn night(experiment: &Experiment, dir: &Path, quiet: bool) -> Result<nightly::Outcome, Broken> {
+fn night(experiment: &Experiment, dir: &Path, offline: bool, quiet: bool) -> Result<nightly::Outcome, Broken> {
     let resources = CommandResources::new(Limits::default(), Limits::INDEX, None);
-    let setup = setup(experiment, &resources, dir, false, false)?;
+    let setup = setup(experiment, &resources, dir, Sitting { offline, ..Sitting::default() })?;
     let observer = Bars::new(quiet);
     let outcome = nightly::run(Job { experiment, dir, setup, program: program(), observer: &observer });
     observer.clear();

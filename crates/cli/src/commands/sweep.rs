@@ -8,7 +8,7 @@ use pericope_eval::sweep::{Chosen, Variant, choose, variants};
 use serde::Serialize;
 
 use crate::args::{EvalRunArgs, TuneArgs};
-use crate::commands::eval::{one, run_folder, too_many_failed, write_reports};
+use crate::commands::eval::{Sitting, one, run_folder, too_many_failed, write_reports};
 use crate::commands::print_json;
 use crate::resources::shown;
 use crate::status::{Failure, Outcome, Status};
@@ -49,6 +49,9 @@ pub fn tune(args: &TuneArgs, quiet: bool) -> Outcome {
         return Err(wrong("there is no [sweep] to choose from"));
     }
     let variants = variants(&experiment).map_err(Failure::usage)?;
+    if !variants.iter().any(|variant| by.is_measured(&variant.experiment)) {
+        return Err(wrong("no variant has the mode, k or token_budget of [tune]"));
+    }
     let out = run_folder(args.out.as_deref(), &format!("{}-tune", experiment.name));
     let Some(ran) = all(&variants, &out, args.resume, args.offline, quiet)? else { return Ok(Status::Incomplete) };
     let mut items = Vec::with_capacity(ran.len());
@@ -60,12 +63,14 @@ pub fn tune(args: &TuneArgs, quiet: bool) -> Outcome {
     std::fs::write(out.join("tune.json"), text + "\n")?;
     let folders: Vec<PathBuf> = ran.iter().map(|ran| ran.folder.clone()).collect();
     write_reports(&folders, &out)?;
+    let failed = ran.iter().filter(|ran| too_many_failed(&ran.summary, &experiment)).count();
     if args.json {
-        return print_json(&chosen);
+        print_json(&chosen)?;
+    } else {
+        table(&chosen)?;
+        say!("Report: {}", shown(&out.join("index.html")));
     }
-    table(&chosen)?;
-    say!("Report: {}", shown(&out.join("index.html")));
-    Ok(Status::Done)
+    Ok(if failed > 0 { Status::Incomplete } else { Status::Done })
 }
 
 fn all(
@@ -84,7 +89,9 @@ fn all(
         let mut experiment = variant.experiment.clone();
         // What one variant asked of a model is not asked again by the next.
         experiment.llm.cache.get_or_insert_with(|| out.join("responses.sqlite"));
-        let Some(summary) = one(&experiment, &folder, resume, offline, quiet)? else { return Ok(None) };
+        // One budget for all variants.
+        let sitting = Sitting { resume, offline, goes_on: resume || number > 0 };
+        let Some(summary) = one(&experiment, &folder, sitting, quiet)? else { return Ok(None) };
         ran.push(Ran { label: variant.label.clone(), folder, summary });
     }
     Ok(Some(ran))

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use pericope_llm::{LlmConfig, LlmError, LlmGenerator, LlmJudge, Shared, each};
+use pericope_llm::{Budget, LlmConfig, LlmError, LlmGenerator, LlmJudge, Shared, each};
 
 use super::{Generated, Generator, Judge, Judged, Missing, Request, ToJudge};
 use crate::config::Experiment;
@@ -19,15 +19,18 @@ pub struct Models {
     pub judge: Option<Arc<dyn Judge>>,
     /// The prompt templates of both, by name.
     pub prompts: BTreeMap<String, String>,
+    /// What they have spent, and may spend.
+    pub budget: Option<Arc<Budget>>,
 }
 
 impl Models {
     /// Opens the models that `experiment` asks, with their response cache (by default in the run's folder `out`).
-    /// `offline`: only the cache is asked, and no key is needed.
+    /// `offline`: only the cache is asked, and no key is needed. `goes_on`: what was spent before under the experiment's
+    /// name, with the same cache, counts against its budget.
     ///
     /// # Errors
     /// In one line: a prompt, a key or a model that is not there, a cache that cannot be opened.
-    pub fn open(experiment: &Experiment, out: &Path, offline: bool) -> Result<Self, LlmError> {
+    pub fn open(experiment: &Experiment, out: &Path, offline: bool, goes_on: bool) -> Result<Self, LlmError> {
         let mut models = Self::default();
         let generates = experiment.answer.generator == "llm";
         let judges = matches!(experiment.judge.kind.as_str(), "llm" | "both");
@@ -39,7 +42,8 @@ impl Models {
             std::fs::create_dir_all(folder)
                 .map_err(|e| LlmError::Config(format!("cannot make {}: {e}", folder.display())))?;
         }
-        let shared = Shared::open(&cache, experiment.limits.budget, offline)?;
+        let shared = Shared::for_run(&cache, experiment.limits.budget, offline, &experiment.name, goes_on)?;
+        models.budget = Some(Arc::clone(&shared.budget));
         if let Some(config) = experiment.llm.generator.as_ref().filter(|_| generates) {
             let generator = ModelGenerator::new(config, &shared)?;
             models.prompts.insert("answer".to_owned(), generator.prompt().to_owned());
@@ -132,13 +136,18 @@ impl ModelJudge {
         let judged = self.judge.judge(asked.question, asked.gold, asked.answer)?;
         let mut spent = cost(&judged.spent);
         let (mut faithfulness, mut context_relevance) = (None, None);
-        if self.faithfulness && !asked.context.is_empty() && !asked.answer.is_empty() {
-            let found = self.judge.faithfulness(asked.answer, &asked.context)?;
+        if self.faithfulness
+            && !asked.context.is_empty()
+            && !asked.answer.is_empty()
+            && let Some(found) = optional(self.judge.faithfulness(asked.answer, &asked.context))?
+        {
             spent += cost(&found.spent);
             faithfulness = found.share;
         }
-        if self.context_relevance && !asked.context.is_empty() {
-            let found = self.judge.relevance(asked.question, &asked.context)?;
+        if self.context_relevance
+            && !asked.context.is_empty()
+            && let Some(found) = optional(self.judge.relevance(asked.question, &asked.context))?
+        {
             spent += cost(&found.spent);
             context_relevance = found.share;
         }
@@ -164,6 +173,16 @@ impl Judge for ModelJudge {
             judged
         });
         missing(results, |judged| judged)
+    }
+}
+
+/// A further judgement on an answer that has its score, which is paid for: without it the item lacks that metric, and
+/// nothing else.
+fn optional<T>(asked: Result<T, LlmError>) -> Result<Option<T>, LlmError> {
+    match asked {
+        Ok(found) => Ok(Some(found)),
+        Err(error) if error.aborts_run() => Err(error),
+        Err(_) => Ok(None),
     }
 }
 

@@ -9,7 +9,7 @@ mod offsets;
 mod sample;
 mod squad;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use pericope_api::{Document, Span};
@@ -144,7 +144,7 @@ pub fn select(kind: &str, path: &Path, selection: &Selection) -> Result<Question
     if kind == "chroma" && selection.split.is_some() {
         return foreign("split");
     }
-    let set = match kind {
+    let mut set = match kind {
         "squad" => squad::load(path, selection)?,
         "chroma" => chroma::load(path)?,
         "beir" => beir::load(path, selection.split.as_deref().unwrap_or("test"))?,
@@ -155,7 +155,21 @@ pub fn select(kind: &str, path: &Path, selection: &Selection) -> Result<Question
         let problem = format!("no question in it can be used{}", first.unwrap_or_default());
         return Err(DataError::Layout { path: path.to_owned(), problem });
     }
+    tell_apart(&mut set.questions);
     Ok(set)
+}
+
+/// Gives questions of the same id one of their own: comparisons are paired by it.
+fn tell_apart(questions: &mut [Question]) {
+    let mut taken: HashSet<String> = HashSet::with_capacity(questions.len());
+    for question in questions {
+        let mut number = 2;
+        let wanted = question.id.clone();
+        while !taken.insert(question.id.clone()) {
+            question.id = format!("{wanted} ({number})");
+            number += 1;
+        }
+    }
 }
 
 /// A file's text and its checksum.

@@ -158,6 +158,7 @@ fn unique(seen: &mut std::collections::HashSet<String>, wanted: String, number: 
 fn add(set: &mut QuestionSet, id: String, article: &Article) {
     let index = set.documents.len();
     let mut source = String::new();
+    let mut number = 0;
     for paragraph in &article.paragraphs {
         if !source.is_empty() {
             source.push_str(JOINT);
@@ -165,10 +166,11 @@ fn add(set: &mut QuestionSet, id: String, article: &Article) {
         let base = source.len();
         source.push_str(&paragraph.context);
         let points = CodePoints::new(&paragraph.context);
-        for (number, qa) in paragraph.qas.iter().enumerate() {
+        for qa in &paragraph.qas {
+            number += 1;
             match gold(&paragraph.context, &points, qa) {
                 Ok(span) => set.questions.push(Question {
-                    id: if qa.id.is_empty() { format!("{id}#{number}") } else { qa.id.clone() },
+                    id: if qa.id.is_empty() { format!("{id}#{}", number - 1) } else { qa.id.clone() },
                     text: qa.question.trim().to_owned(),
                     document: index,
                     gold: vec![Span::new(base + span.start, base + span.end)],
@@ -225,6 +227,20 @@ mod tests {
     use super::super::{Selection, load, select};
 
     #[test]
+    fn every_question_has_an_id_of_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let qa =
+            |id: &str| format!(r#"{{"id":"{id}","question":"What?","answers":[{{"text":"Two.","answer_start":5}}]}}"#);
+        let paragraph = |qas: &[String]| format!(r#"{{"context":"One. Two.","qas":[{}]}}"#, qas.join(","));
+        let one = format!("{},{}", paragraph(&[qa(""), qa("x")]), paragraph(&[qa(""), qa("x")]));
+        let text = format!(r#"{{"data":[{{"title":"T","id":"d","paragraphs":[{one}]}}]}}"#);
+        let path = folder.path().join("q.json");
+        std::fs::write(&path, text).unwrap();
+        let ids: Vec<String> = load("squad", &path).unwrap().questions.into_iter().map(|q| q.id).collect();
+        assert_eq!(ids, ["d#0", "x", "d#2", "x (2)"]);
+    }
+
+    #[test]
     fn a_folder_is_read_by_split_and_source() {
         let folder = tempfile::tempdir().unwrap();
         let article = |id: &str, source: &str| {
@@ -276,7 +292,7 @@ mod tests {
         assert_eq!(set.documents.len(), 1);
         let source = &set.documents[0].source;
         let found: Vec<_> = set.questions.iter().map(|q| (q.id.as_str(), q.gold[0].of(source))).collect();
-        assert_eq!(found, [("1", "Première."), ("2", "Première."), ("4", "Deux fois."), ("t#0", "é.")]);
+        assert_eq!(found, [("1", "Première."), ("2", "Première."), ("4", "Deux fois."), ("t#5", "é.")]);
         assert_eq!(set.skipped.len(), 2, "{:?}", set.skipped);
     }
 

@@ -50,7 +50,7 @@ pub fn tell(conclusion: &Conclusion, settings: &Settings, dir: &Path) -> Vec<Str
     let base = base(settings.url.as_deref());
     let report = run_folder(dir, night.number).join("index.html").is_file();
     let json = serde_json::to_string(&Latest::of(conclusion, &base, report)).unwrap_or_default();
-    let page = if base.is_empty() { dir.join("index.html").display().to_string() } else { format!("{base}index.html") };
+    let page = page(&base, dir);
     send(
         &Message {
             experiment: night.experiment.clone(),
@@ -70,10 +70,15 @@ pub fn tell(conclusion: &Conclusion, settings: &Settings, dir: &Path) -> Vec<Str
 pub fn tell_error(problem: &str, experiment: &Experiment, dir: &Path) -> Vec<String> {
     let line = format!("{}: the night broke off: {problem}", experiment.name);
     let json = json!({"experiment": experiment.name, "verdict": "error", "text": line}).to_string();
-    let page = dir.join("index.html").display().to_string();
+    let page = page(&base(experiment.nightly.url.as_deref()), dir);
     let night = String::new();
     let message = Message { experiment: experiment.name.clone(), night, verdict: "error", line, page, json };
     send(&message, &experiment.nightly)
+}
+
+/// Where the page of all nights is: below the address that is configured, or else on this machine.
+fn page(base: &str, dir: &Path) -> String {
+    if base.is_empty() { dir.join("index.html").display().to_string() } else { format!("{base}index.html") }
 }
 
 fn send(message: &Message, settings: &Settings) -> Vec<String> {

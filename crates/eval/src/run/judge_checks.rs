@@ -53,7 +53,9 @@ pub(super) fn asked(corpus: &Corpus, judge: &dyn Judge) -> Result<(), RunError> 
             .map(|judged| match judged {
                 Ok(judged) => Ok((judged.judgement.score, judged.judgement.reason)),
                 Err(Missing::Run(problem)) => Err(RunError::Stopped(problem)),
-                Err(Missing::Item(problem)) => Err(RunError::Judge(format!("a check failed: {problem}"))),
+                Err(Missing::Item(problem)) => {
+                    Err(RunError::Stopped(format!("the judge could not be checked: {problem}")))
+                }
             })
             .collect()
     };

@@ -200,11 +200,11 @@ fn measure(
     let mut record = resume::new_record(experiment, &set, setup);
     let corpus = Corpus::new(set);
     let mut bench = Bench::new(experiment, setup, &corpus)?;
+    estimate::announce(experiment, &corpus, &bench.settings, observer);
     if experiment.judge.checks {
         bench.check_judge()?;
     }
 
-    estimate::announce(experiment, &corpus, &bench.settings, observer);
     fs::create_dir_all(out).map_err(RunError::io(out))?;
     let mut done = resume::open(out, &mut record, setup.resume, observer)?;
     let before = record.seconds.unwrap_or(0.0);
@@ -252,6 +252,7 @@ fn measure(
         comparisons,
         judges_agree: scores.agreement(),
     };
+    record.paid = setup.models.budget.as_ref().map(|budget| budget.spent()).filter(|&paid| paid > 0.0);
     record.finish(before + clock.elapsed().as_secs_f64());
     resume::write_json(&out.join("run.json"), &record)?;
     resume::write_json(&out.join("summary.json"), &summary)?;

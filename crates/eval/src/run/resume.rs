@@ -5,12 +5,13 @@ use std::path::Path;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use super::{Observer, RunError, Setup, write_lines};
 use crate::config::Experiment;
 use crate::data::QuestionSet;
 use crate::digest::sha256;
-use crate::summary::{Checksums, ChunkerRow, Item, Machine, RunRecord};
+use crate::summary::{Checksums, ChunkerRow, Item, Machine, RunRecord, Status};
 
 /// What an earlier sitting of the same run left.
 #[derive(Default)]
@@ -41,7 +42,7 @@ impl Done {
 pub(super) fn new_record(experiment: &Experiment, set: &QuestionSet, setup: &Setup<'_>) -> RunRecord {
     RunRecord {
         name: experiment.name.clone(),
-        config: serde_json::to_value(experiment).unwrap_or_default(),
+        config: redacted(serde_json::to_value(experiment).unwrap_or_default()),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         checksums: Checksums {
             data: set.checksums.iter().cloned().collect(),
@@ -55,11 +56,55 @@ pub(super) fn new_record(experiment: &Experiment, set: &QuestionSet, setup: &Set
         started: crate::clock::now(),
         finished: String::new(),
         seconds: None,
+        paid: None,
         machine: Machine {
             cores: std::thread::available_parallelism().map_or(0, usize::from),
             os: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
         },
     }
+}
+
+/// A configuration without what may be secret in it: values of headers, what an address holds beside host and path, and
+/// addresses of hooks. A name of an environment variable is none; of the others the checksum stays, to tell them apart.
+fn redacted(mut config: Value) -> Value {
+    let hidden = |value: &mut Value| {
+        if let Some(text) = value.as_str().filter(|text| !text.contains("${")) {
+            let sum: String = sha256(text.as_bytes()).chars().take(12).collect();
+            *value = Value::String(format!("(sha256 {sum})"));
+        }
+    };
+    for table in ["/llm/generator", "/llm/judge"] {
+        if let Some(headers) = config.pointer_mut(&format!("{table}/headers")).and_then(Value::as_object_mut) {
+            headers.values_mut().for_each(hidden);
+        }
+        let address = config.pointer_mut(&format!("{table}/base_url"));
+        if let Some(address) = address.filter(|url| url.as_str().is_some_and(|url| url.contains(['?', '@']))) {
+            hidden(address);
+        }
+    }
+    if let Some(hook) = config.pointer_mut("/nightly/webhook") {
+        hidden(hook);
+    }
+    config
+}
+
+/// The part of a configuration that results depend on: what a run may spend, how patiently it asks, and where answers are
+/// kept may change from one sitting to the next.
+fn settled(config: &Value) -> Value {
+    let mut config = config.clone();
+    let mut forget = |table: &str, keys: &[&str]| {
+        if let Some(table) = config.pointer_mut(table).and_then(Value::as_object_mut) {
+            keys.iter().for_each(|key| drop(table.remove(*key)));
+        }
+    };
+    forget("", &["limits", "nightly", "gate", "tune"]);
+    forget("/llm", &["cache"]);
+    for table in ["/llm/generator", "/llm/judge"] {
+        let patience = ["concurrency", "tokens_per_minute", "timeout_seconds", "retries", "retry_wait_seconds"];
+        forget(table, &patience);
+        forget(table, &["api_key_env"]);
+    }
+    config
 }
 
 impl RunRecord {
@@ -80,7 +125,7 @@ pub(super) fn open(
 ) -> Result<Done, RunError> {
     let old = out.join("run.json");
     if !resume || !old.exists() {
-        for name in ["items.jsonl", "chunkers.jsonl", "summary.json", "summary.md", "index.html"] {
+        for name in ["items.jsonl", "chunkers.jsonl", "summary.json", "summary.md", "index.html", "items.html"] {
             match fs::remove_file(out.join(name)) {
                 Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(RunError::io(&out.join(name))(e)),
                 _ => {}
@@ -92,7 +137,7 @@ pub(super) fn open(
     let before: RunRecord = serde_json::from_str(&text)
         .map_err(|e| RunError::Config(format!("{} is no run: {e}; start without --resume", old.display())))?;
     for (what, same) in [
-        ("configuration", before.config == record.config),
+        ("configuration", settled(&before.config) == settled(&record.config)),
         ("data", before.checksums.data == record.checksums.data),
         ("prompts", before.checksums.prompts == record.checksums.prompts),
         ("models", before.checksums.models == record.checksums.models),
@@ -114,6 +159,13 @@ pub(super) fn open(
     }
     for item in read_lines::<Item>(&out.join("items.jsonl"))? {
         done.items.entry(item.chunker.clone()).or_default().push(item);
+    }
+    // An item may have failed for a reason that is gone by now, and what succeeded is in the cache of answers.
+    let failed = |name: &String| done.items.get(name).is_some_and(|of| of.iter().any(|i| i.status == Status::Failed));
+    let again: Vec<String> = done.rows.keys().filter(|name| failed(name)).cloned().collect();
+    again.iter().for_each(|name| drop(done.rows.remove(name)));
+    if !again.is_empty() {
+        observer.note(&format!("again, since items failed: {}", again.join(", ")));
     }
     // Only whole chunkers are taken over: what was cut off in the middle is written anew.
     done.items.retain(|name, _| done.rows.contains_key(name));

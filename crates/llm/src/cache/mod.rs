@@ -45,6 +45,10 @@ CREATE TABLE IF NOT EXISTS embeddings (
     tokens INTEGER NOT NULL,
     vector BLOB NOT NULL        -- little-endian 32-bit floats
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS spending (
+    run TEXT PRIMARY KEY,
+    paid REAL NOT NULL          -- by all sittings, failed items included
+) WITHOUT ROWID;
 ";
 
 /// What is known of a request.
@@ -220,6 +224,32 @@ impl Cache {
             ])
             .map_err(failed(&self.path))?;
         Ok(())
+    }
+
+    /// What a run has paid.
+    pub(crate) fn paid(&self, run: &str) -> Result<f64, LlmError> {
+        (self.connection())
+            .query_row("SELECT paid FROM spending WHERE run = ?1", [run], |row| row.get(0))
+            .optional()
+            .map(|paid| paid.unwrap_or(0.0))
+            .map_err(failed(&self.path))
+    }
+
+    pub(crate) fn add_paid(&self, run: &str, amount: f64) -> Result<(), LlmError> {
+        (self.connection())
+            .execute(
+                "INSERT INTO spending VALUES (?1, ?2) ON CONFLICT (run) DO UPDATE SET paid = paid + excluded.paid",
+                params![run, amount],
+            )
+            .map(|_| ())
+            .map_err(failed(&self.path))
+    }
+
+    pub(crate) fn forget_paid(&self, run: &str) -> Result<(), LlmError> {
+        (self.connection())
+            .execute("DELETE FROM spending WHERE run = ?1", [run])
+            .map(|_| ())
+            .map_err(failed(&self.path))
     }
 
     pub(crate) fn vector(&self, key: &CacheKey) -> Result<Option<Vec<f32>>, LlmError> {

@@ -41,6 +41,30 @@ fn a_budget_stops_the_run_before_it_is_overspent() {
 }
 
 #[test]
+fn a_budget_counts_all_sittings_of_a_run() {
+    let server = Server::start(|_| "two words".into(), always(Act::Answer)).unwrap();
+    let mut settings = config(&server.base_url());
+    settings.price = Some(Price { input: 0.0, output: 1e6 });
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("cache.sqlite");
+    let items: Vec<String> = (0..40).map(|i| format!("item {i}")).collect();
+    let sitting = |limit: f64, run: &str, goes_on: bool| {
+        let shared = Shared::for_run(&path, Some(limit), false, run, goes_on).unwrap();
+        let client = Client::from_config(&settings, &shared).unwrap();
+        let done = each(1, &items, |_, item| client.complete(&plain(item)));
+        (done.stopped.is_none(), shared.budget.spent())
+    };
+    assert_eq!(sitting(90.0, "a", false), (false, 42.0));
+    // The same money again is no more money; more of it is.
+    assert_eq!(sitting(90.0, "a", true), (false, 42.0));
+    assert_eq!(sitting(93.0, "a", true), (false, 44.0));
+    // Another run, and the same one begun anew, have spent nothing.
+    assert_eq!(sitting(70.0, "b", false), (false, 22.0));
+    assert_eq!(sitting(90.0, "a", false), (true, 14.0));
+    assert_eq!(server.calls(), 40);
+}
+
+#[test]
 fn many_at_once_do_not_overspend_either() {
     let server =
         Server::start(|_| "two words".into(), always(Act::Slow(std::time::Duration::from_millis(20)))).unwrap();

@@ -17,6 +17,9 @@ struct Node {
     token: u32,
 }
 
+/// A piece's text and its token id.
+type Piece<'a> = (&'a [u8], u32);
+
 /// A piece in the order of its symbols: letters before digits.
 #[derive(PartialEq, Eq)]
 struct Symbols<'a>(&'a [u8]);
@@ -55,7 +58,7 @@ fn symbol(byte: u8) -> Option<u32> {
 impl Trie {
     /// Lays out the pieces of `vocabulary` (text and id) that are plain small ASCII; `prefix` marks those inside words.
     pub fn new<'a>(vocabulary: impl Iterator<Item = (&'a str, u32)>, prefix: &str) -> Self {
-        let mut pieces: [Vec<(&[u8], u32)>; 2] = [Vec::new(), Vec::new()];
+        let mut pieces: [Vec<Piece<'_>>; 2] = [Vec::new(), Vec::new()];
         for (text, id) in vocabulary {
             let (root, piece) = match text.strip_prefix(prefix) {
                 Some(rest) if !rest.is_empty() => (Root::Inside, rest),
@@ -69,7 +72,7 @@ impl Trie {
         // By symbols: what lies below a node is then one stretch, and its children stretches of that in their order.
         pieces.iter_mut().for_each(|pieces| pieces.sort_unstable_by_key(|(piece, _)| Symbols(piece)));
         let mut nodes = vec![Node::default(); 2];
-        let mut pending: Vec<(usize, usize, &[(&[u8], u32)])> =
+        let mut pending: Vec<(usize, usize, &[Piece<'_>])> =
             pieces.iter().enumerate().map(|(root, pieces)| (root, 0, pieces.as_slice())).collect();
         while let Some((at, depth, mut below)) = pending.pop() {
             let mut node = Node { present: 0, first: nodes.len() as u32, token: 0 };

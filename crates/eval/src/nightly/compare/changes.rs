@@ -88,7 +88,11 @@ impl Changes {
             machine.push(format!("the tokenizer: {}, now {}", before.tokenizer, tonight.tokenizer));
         }
         let models = |night: &Night| -> BTreeMap<String, String> {
-            night.checksums.models.iter().chain(&night.checksums.prompts).map(|(k, v)| (k.clone(), v.clone())).collect()
+            let sums = &night.checksums;
+            // A chunker's are of the model that it reads with.
+            let named = |(k, v): (&String, &String)| (k.clone(), v.clone());
+            let chunkers = sums.chunkers.iter().map(|(k, v)| (format!("of chunker {k}"), v.clone()));
+            sums.models.iter().chain(&sums.prompts).map(named).chain(chunkers).collect()
         };
         Self {
             program: program(before, tonight),
@@ -180,6 +184,7 @@ mod tests {
 
     use super::{Changes, Pairing};
     use crate::nightly::night::{Night, Program};
+    use crate::summary::Checksums;
 
     #[test]
     fn what_changed_is_listed_by_name() {
@@ -188,12 +193,14 @@ mod tests {
             program: Program { version: "1".into(), sha256: "a".into() },
             config: json!({"retrieval": {"k": [1, 3]}, "chunker": [{"name": "a", "spec": "x"}], "gate": [1]}),
             documents: sums(&[("one", "1"), ("two", "2")]),
+            checksums: Checksums { chunkers: sums(&[("a", "old weights")]), ..Checksums::default() },
             ..Night::default()
         };
         let tonight = Night {
             program: Program { version: "1".into(), sha256: "b".into() },
             config: json!({"retrieval": {"k": [1]}, "chunker": [{"name": "b", "spec": "y"}, {"name": "a", "spec": "z"}]}),
             documents: sums(&[("two", "3"), ("three", "4")]),
+            checksums: Checksums { chunkers: sums(&[("a", "new weights")]), ..Checksums::default() },
             ..before.clone()
         };
         let changes = Changes::between(&before, &tonight, &Pairing::default());
@@ -203,6 +210,7 @@ mod tests {
             "configuration: chunker.a.spec: \"x\", now \"z\"",
             "configuration: chunker.b.spec: nothing, now \"y\"",
             "configuration: retrieval.k: [1,3], now [1]",
+            "1 model changed: of chunker a",
             "1 document added: three",
             "1 document changed: two",
             "1 document gone: one",
