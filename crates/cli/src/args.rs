@@ -97,7 +97,7 @@ const INDEX_EXAMPLES: &str = "Examples:
 
 Indexing the same folder, named in the same way, again replaces what changed, and costs little where nothing did; an
 index remembers its segmenter, embedder and tokenizer and refuses others. Hidden files and what .gitignore names are
-left out. Ctrl-C writes what is complete and ends with status 130; the same command goes on from there.";
+left out. Ctrl-C writes what is complete and ends with status 130; the same command (without --rebuild) goes on from there.";
 
 const SEARCH_EXAMPLES: &str = "Examples:
   pericope search 'how long does a starter keep' --in docs.idx

@@ -1,10 +1,10 @@
 //! Files and folders named on the command line, read one after the other; what cannot be read is named and counted.
 
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use pericope_api::Document;
-use pericope_read::{ReadOptions, WalkOptions, check_globs, formats, read_bytes, read_each, reader, walk};
+use pericope_read::{ReadOptions, WalkOptions, check_globs, document_id, formats, read_bytes, read_each, reader, walk};
 
 use crate::resources::shown;
 use crate::status::Failure;
@@ -14,6 +14,8 @@ pub struct Input {
     files: Vec<PathBuf>,
     options: ReadOptions,
     problems: Vec<String>,
+    /// Where these problems are, as documents are called: nobody knows what lies there or below.
+    missed: Vec<String>,
 }
 
 impl Input {
@@ -38,7 +40,7 @@ impl Input {
             }
         }
         let mut files = Vec::new();
-        let mut problems = Vec::new();
+        let (mut problems, mut missed) = (Vec::new(), Vec::new());
         // Files come sorted: mostly in the folder of the one before.
         let mut folder: Option<(PathBuf, bool)> = None;
         let mut among_index = |path: &Path| match &folder {
@@ -55,10 +57,14 @@ impl Input {
                 Ok(path) if among_index(&path) => {}
                 Ok(path) => files.push(path),
                 Err(skipped) if skipped.path().is_some_and(inside_index) => {}
-                Err(skipped) => problems.push(skipped.to_string()),
+                Err(skipped) => {
+                    // Without a path it may be about any file.
+                    missed.push(skipped.path().map(document_id).unwrap_or_default());
+                    problems.push(skipped.to_string());
+                }
             }
         }
-        Ok(Self { files, options: ReadOptions { max_bytes, ..ReadOptions::default() }, problems })
+        Ok(Self { files, options: ReadOptions { max_bytes, ..ReadOptions::default() }, problems, missed })
     }
 
     /// The files, in order.
@@ -76,6 +82,12 @@ impl Input {
         &self.problems
     }
 
+    /// True for the name of a file that may be there although it was not found: something on the way to it could not be
+    /// looked at.
+    pub fn may_miss(&self, name: &str) -> bool {
+        self.missed.iter().any(|missed| Path::new(name).starts_with(missed))
+    }
+
     /// Reads one file: its documents, and a line for each part of it that cannot be read.
     pub fn read(&self, path: &Path, document: &mut dyn FnMut(Document), problem: &mut dyn FnMut(String)) {
         read_each(path, &self.options, &mut |read| match read {
@@ -90,7 +102,21 @@ impl Input {
 
 /// True for the files of an index: some folder above them holds its metadata.
 pub fn inside_index(path: &Path) -> bool {
-    path.ancestors().skip(1).any(|folder| folder.join(pericope_index::META_FILE).is_file())
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    resolved(&path).ancestors().skip(1).any(|folder| folder.join(pericope_index::META_FILE).is_file())
+}
+
+/// A path without `..`, by its words alone: `index/../docs` does not lie in `index`.
+fn resolved(path: &Path) -> PathBuf {
+    let mut resolved = PathBuf::new();
+    for part in path.components() {
+        if part == Component::ParentDir {
+            resolved.pop();
+        } else {
+            resolved.push(part);
+        }
+    }
+    resolved
 }
 
 /// Standard input: its documents, and a line for each part of it that cannot be read.

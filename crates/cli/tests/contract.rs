@@ -206,7 +206,7 @@ fn prune_forgets_what_is_gone() {
 }
 
 #[test]
-fn a_prune_with_unreadable_input_removes_nothing() {
+fn a_prune_keeps_what_could_not_be_read() {
     let folder = tempfile::tempdir().unwrap();
     let docs = folder.path().join("docs");
     fs::create_dir(&docs).unwrap();
@@ -223,8 +223,54 @@ fn a_prune_with_unreadable_input_removes_nothing() {
     assert_eq!((again.status.code(), documents(&again)), (Some(0), Value::from(3)), "{}", stderr(&again));
     fs::write(docs.join("two.jsonl"), "{\"id\":\"one\",\"text\":\"Foxes.\"}\n{\"id\":\"tw").unwrap();
     let broken = run();
-    assert_eq!((broken.status.code(), documents(&broken)), (Some(1), Value::from(3)));
-    assert!(stderr(&broken).contains("nothing is pruned"), "{}", stderr(&broken));
+    assert_eq!((broken.status.code(), documents(&broken)), (Some(1), Value::from(3)), "{}", stderr(&broken));
+    // What is gone goes all the same.
+    fs::remove_file(docs.join("a.md")).unwrap();
+    let broken = run();
+    assert_eq!((broken.status.code(), documents(&broken)), (Some(1), Value::from(2)), "{}", stderr(&broken));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_prune_keeps_what_lies_where_nobody_could_look() {
+    let folder = tempfile::tempdir().unwrap();
+    let (docs, elsewhere) = (folder.path().join("docs"), folder.path().join("elsewhere"));
+    fs::create_dir(&docs).unwrap();
+    fs::create_dir(&elsewhere).unwrap();
+    fs::write(docs.join("a.md"), PAGE).unwrap();
+    fs::write(docs.join("b.md"), "Foxes dig dens.").unwrap();
+    fs::write(elsewhere.join("c.md"), "Owls hoot.").unwrap();
+    std::os::unix::fs::symlink("../elsewhere", docs.join("mounted")).unwrap();
+    let index = ["index", "docs", "--into", "x.idx", "--embedder", "none", "--prune", "--json"];
+    let run = || without_models(folder.path()).args(index).output().unwrap();
+    let documents =
+        |output: &std::process::Output| serde_json::from_str::<Value>(&stdout(output)).unwrap()["documents"].clone();
+    assert_eq!(documents(&run()), 3);
+    fs::rename(&elsewhere, folder.path().join("away")).unwrap();
+    fs::remove_file(docs.join("b.md")).unwrap();
+    let dangling = run();
+    assert_eq!((dangling.status.code(), documents(&dangling)), (Some(1), Value::from(2)), "{}", stderr(&dangling));
+    // A link that is gone has nothing below it.
+    fs::remove_file(docs.join("mounted")).unwrap();
+    let gone = run();
+    assert_eq!((gone.status.code(), documents(&gone)), (Some(0), Value::from(1)), "{}", stderr(&gone));
+}
+
+#[test]
+fn an_index_is_written_from_inside_its_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let inside = folder.path().join("docs.idx");
+    fs::create_dir(&inside).unwrap();
+    fs::create_dir(folder.path().join("docs")).unwrap();
+    fs::write(folder.path().join("docs/a.md"), PAGE).unwrap();
+    for _ in 0..2 {
+        let output = without_models(&inside)
+            .args(["index", "../docs", "--into", ".", "--embedder", "none", "--prune", "--json"])
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        assert_eq!(serde_json::from_str::<Value>(&stdout(&output)).unwrap()["documents"], 1);
+    }
 }
 
 #[test]

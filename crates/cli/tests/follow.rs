@@ -63,6 +63,20 @@ fn the_second_run_reads_what_changed() {
 }
 
 #[test]
+fn documents_outlive_the_name_of_their_file() {
+    let lines = "{\"id\": \"one\", \"text\": \"Foxes dig.\"}\n{\"id\": \"two\", \"text\": \"Owls hoot.\"}\n";
+    let folder = folder_with(&[("a.jsonl", lines)]);
+    assert_eq!(report(&index(folder.path(), &[]))["documents"], 2);
+    fs::rename(folder.path().join("docs/a.jsonl"), folder.path().join("docs/b.jsonl")).unwrap();
+    for _ in 0..2 {
+        assert_eq!(report(&index(folder.path(), &["--prune"]))["documents"], 2);
+        for (word, document) in [("foxes", "one"), ("owls", "two")] {
+            assert_eq!(search(folder.path(), word, &["--mode", "bm25"])["hits"][0]["document"], document);
+        }
+    }
+}
+
+#[test]
 fn prune_stays_below_the_paths_that_were_named() {
     let folder = folder_with(&[("a/one.md", "Foxes dig."), ("b/two.md", "Hares run."), ("b/three.md", "Owls hoot.")]);
     index(folder.path(), &[]);
@@ -220,8 +234,12 @@ impl Running {
         self.end_by("-INT")
     }
 
-    fn end_by(mut self, signal: &str) -> Option<i32> {
+    fn end_by(self, signal: &str) -> Option<i32> {
         self.tell(signal);
+        self.end()
+    }
+
+    fn end(mut self) -> Option<i32> {
         let until = Instant::now() + Duration::from_secs(60);
         while Instant::now() < until {
             if let Some(status) = self.child.try_wait().unwrap() {
@@ -259,6 +277,28 @@ fn a_watched_tree_is_followed_until_the_interrupt() {
 
 #[cfg(unix)]
 #[test]
+fn a_change_that_the_stamp_hides_is_seen_while_it_is_watched() {
+    let folder = folder_with(&[("a.md", "Foxes dig.")]);
+    let page = folder.path().join("docs/a.md");
+    // Old enough for its stamp to be believed.
+    let time = std::time::SystemTime::now() - Duration::from_secs(3600);
+    let write = |text: &str| {
+        fs::write(&page, text).unwrap();
+        fs::File::options().write(true).open(&page).unwrap().set_modified(time).unwrap();
+    };
+    write("Foxes dig.");
+    let mut running = Running::start(folder.path(), &["--watch"]);
+    running.wait_for("watching");
+    // The first pass after the watch began believes stamps: a change of another file shows that it is over.
+    fs::write(folder.path().join("docs/b.md"), "Hares run.").unwrap();
+    running.wait_for("indexed: docs/b.md");
+    write("Foxes nap.");
+    running.wait_for("indexed: docs/a.md");
+    assert_eq!(running.interrupt(), Some(0));
+}
+
+#[cfg(unix)]
+#[test]
 fn the_end_of_the_terminal_ends_the_run_unless_it_was_told_to_stay() {
     let folder = folder_with(&[("a.md", "Foxes dig.")]);
     for (signal, ignored) in [("-HUP", false), ("-TERM", true)] {
@@ -281,12 +321,18 @@ fn an_interrupted_run_says_so_and_is_gone_on_with() {
     let pages: Vec<(String, String)> = (0..600).map(|i| (format!("p{i:03}.md"), format!("# P{i}\n\n{text}"))).collect();
     let pages: Vec<(&str, &str)> = pages.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
     let folder = folder_with(&pages);
-    let running = Running::start(folder.path(), &["--memory", "4"]);
-    let until = Instant::now() + Duration::from_secs(60);
-    while !folder.path().join("x.idx/pending").exists() && Instant::now() < until {
-        std::thread::sleep(Duration::from_millis(10));
+    // A rebuild would begin with nothing again.
+    for (extra, advice) in [(&[][..], ": the same command goes on"), (&["--rebuild"][..], "without --rebuild goes on")]
+    {
+        let mut running = Running::start(folder.path(), &[&["--memory", "4"][..], extra].concat());
+        let until = Instant::now() + Duration::from_secs(60);
+        while !folder.path().join("x.idx/pending").exists() && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        running.tell("-INT");
+        running.wait_for(advice);
+        assert_eq!(running.end(), Some(130));
     }
-    assert_eq!(running.interrupt(), Some(130));
     let rest = report(&index(folder.path(), &[]));
     assert_eq!(rest["documents"], 600);
     let unchanged = rest["files_unchanged"].as_u64().unwrap();

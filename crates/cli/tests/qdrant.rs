@@ -235,6 +235,37 @@ fn a_rebuild_that_failed_leaves_the_old_one_and_is_taken_up_again() {
 }
 
 #[test]
+fn a_rebuild_that_lacks_what_is_searched_is_not_published() {
+    let (folder, server) = (tree(), Server::start().unwrap());
+    let (folder, url) = (folder.path(), server.url("docs"));
+    index(folder, &url, &[]);
+    let before = contents(&server, "docs");
+    let tides = folder.join("docs/tides.markdown");
+    let text = fs::read_to_string(&tides).unwrap();
+    fs::write(&tides, "").unwrap();
+    let rebuild = || command(folder, &url, &[&HASHED[..], &["--rebuild"]].concat());
+    for _ in 0..2 {
+        let output = rebuild();
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains("not published: 1 of") && said.contains("(docs/tides.markdown for one)"), "{said}");
+        assert_eq!(server.collections(), ["docs-1", "docs-2"]);
+        assert_eq!(contents(&server, "docs"), before);
+    }
+    fs::write(&tides, text).unwrap();
+    index(folder, &url, &["--rebuild"]);
+    assert_eq!(server.collections(), ["docs-2"]);
+    assert_eq!(contents(&server, "docs"), before);
+    // What was never searched is no loss.
+    fs::write(folder.join("docs/empty.md"), "").unwrap();
+    let output = rebuild();
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(!stderr(&output).contains("published"), "{}", stderr(&output));
+    assert_eq!(server.collections(), ["docs-3"]);
+    assert_eq!(contents(&server, "docs"), before);
+}
+
+#[test]
 fn two_workers_are_one() {
     let (folder, server) = (tree(), Server::start().unwrap());
     let (folder, url) = (folder.path(), server.url("docs"));

@@ -225,6 +225,7 @@ fn a_run_ends_complete_and_right_whatever_the_server_does() {
     let report = Report::load(&out).unwrap();
     pericope_eval::report::write(&out, &report).unwrap();
     let page = std::fs::read_to_string(out.join("index.html")).unwrap();
+    assert!(page.contains("Paid for models"), "what was paid in all");
     assert!(page.contains("Models: costs and judges") && page.contains("The prompt “judge” as used"));
     assert!(log.iter().all(|seen| seen.headers["authorization"].contains(KEY)), "the server did get the key");
     for (path, bytes) in texts_under(folder.path()) {

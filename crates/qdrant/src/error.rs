@@ -115,6 +115,18 @@ pub enum Error {
         /// `host:port`.
         address: String,
     },
+    /// A collection to be made would have the name of an alias, behind which another corpus may be.
+    #[error(
+        "`{collection}` at {address} is an alias for `{behind}`, so that no collection can be made under that name; index into another name"
+    )]
+    IsAnAlias {
+        /// The name.
+        collection: String,
+        /// The collection behind it.
+        behind: String,
+        /// `host:port`.
+        address: String,
+    },
     /// A vector that is not of the collection's length, or not there.
     #[error("{what} has {found} dimensions, the collection `{collection}` {expected}")]
     Dimension {

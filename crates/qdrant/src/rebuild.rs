@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use qdrant_client::qdrant::ListCollectionsRequest;
 
-use crate::collection::{Found, change_alias, create, delete, expect_dimension, inspect, resolve};
+use crate::collection::{Found, aliases, change_alias, create, delete, expect_dimension, inspect, resolve};
 use crate::connection::{Connection, Purpose};
 use crate::{Collection, Error, Record, Target};
 
@@ -11,7 +11,8 @@ use crate::{Collection, Error, Record, Target};
 /// The collections behind the alias `NAME` are called `NAME-1`, `NAME-2` and so on. A rebuild that was interrupted is
 /// taken up again: the newest one that was never published, where it was begun with the same record; it may hold
 /// documents that are gone from the source since, which [`Collection::documents`] lists. Many workers may take part; one
-/// of them publishes when all are done.
+/// of them publishes when all are done. Numbers whose names are aliases are passed over, and a collection behind another
+/// alias is neither taken up nor deleted.
 pub struct Rebuild {
     next: Collection,
     number: u64,
@@ -28,21 +29,25 @@ impl Rebuild {
         connection.wait(async {
             expect_dimension(target, record)?;
             let name = &target.collection;
-            let current = resolve(&connection, name).await?;
-            let existing = numbers(&connection, name).await?;
-            if current.is_none() && list(&connection).await?.contains(name) {
+            let aliases = aliases(&connection).await?;
+            let current = aliases.iter().find(|(alias, _)| alias == name).map(|(_, collection)| collection.as_str());
+            let existing = list(&connection).await?;
+            if current.is_none() && existing.contains(name) {
                 let address = target.address();
                 return Err(Error::NotAnAlias { collection: name.clone(), address });
             }
-            let published = current.as_deref().and_then(|current| number_of(name, current)).unwrap_or(0);
-            let newest = existing.iter().copied().max().unwrap_or(0);
-            let unfinished = match newest > published {
+            let published = current.and_then(|current| number_of(name, current)).unwrap_or(0);
+            let newest = existing.iter().filter_map(|collection| number_of(name, collection)).max().unwrap_or(0);
+            let unfinished = match newest > published && !is_served(&aliases, &title(name, newest)) {
                 true => ours(&connection, &title(name, newest)).await?,
                 false => None,
             };
             let number = match unfinished {
                 Some(found) if found.record.expect(name, record).is_ok() => newest,
-                _ => newest.max(published) + 1,
+                // Under the name of an alias the writes would go to the corpus behind it.
+                _ => (newest.max(published).saturating_add(1)..)
+                    .find(|&number| !aliases.iter().any(|(alias, _)| *alias == title(name, number)))
+                    .unwrap_or(u64::MAX),
             };
             let pinned = title(name, number);
             create(&connection, &pinned, record).await?;
@@ -70,9 +75,10 @@ impl Rebuild {
             let before = resolve(&connection, &next.name).await?;
             change_alias(&connection, &next.name, before.as_deref(), &next.pinned).await?;
             if drop_old {
-                for old in numbers(&connection, &next.name).await?.into_iter().filter(|&old| old < number) {
-                    let old = title(&next.name, old);
-                    if ours(&connection, &old).await?.is_some() {
+                let aliases = aliases(&connection).await?;
+                for old in list(&connection).await? {
+                    let is_older = number_of(&next.name, &old).is_some_and(|old| old < number);
+                    if is_older && !is_served(&aliases, &old) && ours(&connection, &old).await?.is_some() {
                         delete(&connection, &old).await?;
                     }
                 }
@@ -112,8 +118,9 @@ async fn list(connection: &Connection) -> Result<Vec<String>, Error> {
     Ok(response.collections.into_iter().map(|collection| collection.name).collect())
 }
 
-async fn numbers(connection: &Connection, name: &str) -> Result<Vec<u64>, Error> {
-    Ok(list(connection).await?.iter().filter_map(|collection| number_of(name, collection)).collect())
+/// True for a collection that some alias stands for.
+fn is_served(aliases: &[(String, String)], collection: &str) -> bool {
+    aliases.iter().any(|(_, behind)| behind == collection)
 }
 
 /// The collection of that name, if it is one of ours and in our format: what others made is left alone.

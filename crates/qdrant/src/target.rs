@@ -74,7 +74,11 @@ impl Target {
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
             let value = decoded(value).ok_or_else(|| wrong("a setting is not text"))?;
-            settings.set(key, &value)?;
+            settings.set(key, &value).map_err(|error| match query.contains('@') {
+                // This may be the rest of a key, which no message may show.
+                true => wrong("it has a setting that does not exist, or a key with a ? in it, to be written %3F"),
+                false => error,
+            })?;
         }
         let key = given.filter(|key| !key.is_empty()).or(key);
         if key.as_ref().is_some_and(|key| !key.chars().all(|c| c.is_ascii_graphic())) {
@@ -158,12 +162,10 @@ fn decoded(text: &str) -> Option<String> {
 
 /// The address as it may be shown.
 fn without_key(url: &str) -> String {
-    let (place, query) = url.split_once('?').unwrap_or((url, ""));
-    let (scheme, rest) = place.split_once("://").unwrap_or(("", place));
+    let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
+    // A key may hold any sign, a question mark too: the last at sign ends it.
     let rest = rest.rsplit_once('@').map_or(rest, |(_, rest)| rest);
-    let scheme = if scheme.is_empty() { String::new() } else { format!("{scheme}://") };
-    let query = if query.is_empty() { String::new() } else { format!("?{query}") };
-    format!("{scheme}{rest}{query}")
+    if scheme.is_empty() { rest.to_owned() } else { format!("{scheme}://{rest}") }
 }
 
 #[cfg(test)]
@@ -219,6 +221,9 @@ mod tests {
             ("qdrant://secret@h/%zz", "not text"),
             ("qdrant://secret@h/c?nothing=1", "no such setting"),
             ("qdrant://se%0acret@h/c", "API key holds"),
+            ("qdrant://ab?secret@h/c", "no collection"),
+            ("qdrant://a/b?secret@h/c", "%3F"),
+            ("qdrant://a/b?shards=secret@h/c", "%3F"),
         ] {
             let message = parse(url).unwrap_err().to_string();
             assert!(message.contains(reason), "{url}: {message}");

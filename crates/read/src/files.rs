@@ -129,7 +129,7 @@ fn bytes(path: &Path, limit: u64) -> Result<Attempt, ReadError> {
     let before = Stamp::of(&file.metadata().map_err(io)?);
     // The file may grow while it is read, and some report no length at all.
     let mut bytes = Vec::with_capacity(usize::try_from(about.len()).unwrap_or(0));
-    let most = if limit > 0 { limit + 1 } else { u64::MAX };
+    let most = if limit > 0 { limit.saturating_add(1) } else { u64::MAX };
     Read::by_ref(&mut file).take(most).read_to_end(&mut bytes).map_err(io)?;
     if limit > 0 && bytes.len() as u64 > limit {
         return Err(too_large(bytes.len() as u64));

@@ -64,6 +64,8 @@ fn bad_files_are_named_with_the_reason() {
     let small = ReadOptions { max_bytes: 3, ..ReadOptions::default() };
     let long = write(at, "long.txt", "four");
     assert!(matches!(read_path(&long, &small), Err(ReadError::TooLarge { bytes: 4, limit: 3, .. })));
+    let huge = ReadOptions { max_bytes: u64::MAX, ..ReadOptions::default() };
+    assert_eq!(&*read_path(&long, &huge).unwrap()[0].source, "four");
     let strict = ReadOptions { unknown_as_plain: false, ..ReadOptions::default() };
     let unknown = write(at, "x.conf", "a = b");
     assert!(matches!(read_path(&unknown, &strict), Err(ReadError::UnknownExtension { .. })));

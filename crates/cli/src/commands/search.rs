@@ -217,7 +217,7 @@ fn find(reader: &IndexReader, query: &Query, args: &SearchArgs) -> Result<Found,
 
 /// Asks again and again. The first answer, before this one, has opened the files.
 fn time(index: &Index, query: &Query, args: &SearchArgs) -> Result<Timing, Failure> {
-    let mut times = Vec::with_capacity(args.repeat);
+    let mut times = Vec::new();
     for _ in 0..args.repeat {
         let before = Instant::now();
         index.find(query, args)?;

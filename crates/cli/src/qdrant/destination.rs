@@ -1,10 +1,11 @@
 //! The pipeline's way into a collection.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use pericope_api::Embeddings;
+use pericope_index::pipeline::Report;
 use pericope_index::{
     Destination, DocumentHead, EmbedCounts, Embedding, Entry, IndexError, IndexMeta, IndexSpec, IndexStats, Known,
     Origin, Words,
@@ -12,6 +13,7 @@ use pericope_index::{
 use pericope_qdrant::{Collection, Error, Point, Rebuild, Target, Writer};
 
 use super::{HEADING_WEIGHT, record};
+use crate::input::Input;
 
 /// A collection that is being written.
 ///
@@ -19,6 +21,7 @@ use super::{HEADING_WEIGHT, record};
 /// from, so that any machine can go on where another one stopped. A document goes in when all of its chunks have come.
 pub struct ServerIndex {
     name: String,
+    target: Target,
     collection: Collection,
     /// The collection is built beside the one that is searched.
     rebuild: Option<Rebuild>,
@@ -87,17 +90,20 @@ impl ServerIndex {
             rebuild,
             collection,
             name,
+            target: target.clone(),
         })
     }
 
-    /// Stores what is left, lets a rebuild take its place, and says what was done. A rebuild that was `interrupted` is
-    /// left for the next run; a finished one holds the sources that were `met` and no others.
+    /// Stores what is left, lets a rebuild take its place, and says what was done. A rebuild that was interrupted is left
+    /// for the next run, and so is one that lacks what the collection in its place holds and this run could not read; a
+    /// finished one holds the sources that were met, or could not be looked for, and no others.
     ///
     /// # Errors
     /// As [`open`](Self::open).
-    pub fn finish(mut self, met: &HashSet<String>, interrupted: bool) -> Result<IndexStats, IndexError> {
-        if self.rebuild.is_some() && !interrupted {
-            let gone = |held: &Held| held.origin.as_ref().is_none_or(|origin| !met.contains(&origin.source));
+    pub fn finish(mut self, report: &Report, found: &Input) -> Result<IndexStats, IndexError> {
+        if self.rebuild.is_some() && !report.interrupted {
+            let stays = |source: &str| report.met.contains(source) || found.may_miss(source);
+            let gone = |held: &Held| held.origin.as_ref().is_none_or(|origin| !stays(&origin.source));
             let gone: Vec<String> =
                 self.documents.iter().filter(|(_, held)| gone(held)).map(|(id, _)| id.clone()).collect();
             for id in gone {
@@ -106,8 +112,18 @@ impl ServerIndex {
         }
         self.commit()?;
         let wrap = |error| wrapped(&self.name, error);
-        if let Some(rebuild) = self.rebuild.take_if(|_| !interrupted) {
-            rebuild.publish(true).map_err(wrap)?;
+        if let Some(rebuild) = self.rebuild.take().filter(|_| !report.interrupted) {
+            let lost = self.lost(report, found).map_err(wrap)?;
+            match lost.first() {
+                None => drop(rebuild.publish(true).map_err(wrap)?),
+                Some(first) => anstream::eprintln!(
+                    "the rebuild is not published: {} of the documents in {} could not be read this time ({first} for \
+                     one); the old collection still serves, and the same command publishes when they can be read or are \
+                     gone",
+                    lost.len(),
+                    self.name
+                ),
+            }
         }
         let chunks = self.collection.count().map_err(wrap)?;
         // Others may have written in the meantime.
@@ -117,6 +133,26 @@ impl ServerIndex {
         };
         let seconds = self.started.elapsed().as_secs_f64();
         Ok(IndexStats { documents: documents as u64, chunks, seconds, ..self.stats })
+    }
+
+    /// The documents that searches find now, and would not after a rebuild, only because their sources failed or nobody
+    /// could look where they are.
+    fn lost(&self, report: &Report, found: &Input) -> Result<Vec<String>, Error> {
+        if report.failed.is_empty() && found.problems().is_empty() {
+            return Ok(Vec::new());
+        }
+        let stored = match Collection::open(&self.target) {
+            Ok(published) => published.documents()?,
+            // The first build; or one that searches of this program cannot read anyway.
+            Err(Error::NoCollection { .. } | Error::NotOurs { .. } | Error::Format { .. }) => BTreeMap::new(),
+            Err(error) => return Err(error),
+        };
+        let is_lost = |source: &str| report.failed.contains(source) || found.may_miss(source);
+        let unread = stored.into_iter().filter(|(id, stored)| {
+            let origin = stored.origin.as_deref().and_then(Origin::decode);
+            !self.documents.contains_key(id) && origin.is_some_and(|origin| is_lost(&origin.source))
+        });
+        Ok(unread.map(|(id, _)| id).collect())
     }
 
     fn point(&self, entry: Entry, vector: Option<Vec<f32>>) -> Point {

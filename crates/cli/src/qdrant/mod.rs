@@ -76,6 +76,7 @@ fn is_usage(error: &Error) -> bool {
             | Error::Format { .. }
             | Error::Mismatch { .. }
             | Error::NotAnAlias { .. }
+            | Error::IsAnAlias { .. }
             | Error::Dimension { .. }
             | Error::NoVectors { .. }
     )

@@ -105,6 +105,8 @@ pub struct Report {
     pub failures: Vec<Failure>,
     /// Names of the sources that were met, read or not.
     pub met: HashSet<String>,
+    /// Names of the sources of which some part failed.
+    pub failed: HashSet<String>,
     /// Names of the sources that were read, and hold something that was not there in this form.
     pub written: Vec<String>,
     /// What embedding took.
@@ -184,7 +186,8 @@ where
 }
 
 /// Removes the documents of the sources that a finished run over `roots` did not meet. Sources outside of `roots` stay,
-/// and so do those for which `keep` says so. Says which sources went. Nothing is committed.
+/// and so do those for which `keep` says so. Says which sources went. What was written before is committed first; the
+/// removals are not.
 ///
 /// A root is the name of a source or of a folder of sources, as they are named; the empty one stands for every relative
 /// name.
@@ -197,6 +200,9 @@ pub fn prune<D: Destination + ?Sized>(
     met: &HashSet<String>,
     keep: impl Fn(&str) -> bool,
 ) -> Result<Vec<String>, IndexError> {
+    // What is known is as of the last commit, where a document may still belong to a file that has another name by now:
+    // with the old name the document would go.
+    destination.commit()?;
     let known = destination.known()?;
     let mut gone: Vec<_> = known
         .sources

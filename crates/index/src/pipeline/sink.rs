@@ -24,6 +24,8 @@ pub(super) struct SinkStage<'a, D: ?Sized> {
     news: bool,
     /// Which source a document is from, of those that are not called as their source is.
     owners: HashMap<String, String>,
+    /// Documents that other sources took over in this run, by the source that had them.
+    taken: HashMap<String, Vec<String>>,
     /// The document under way is left out.
     skipping: bool,
 }
@@ -35,8 +37,18 @@ impl<'a, D: Destination + ?Sized> SinkStage<'a, D> {
             owners
                 .extend(source.documents.iter().filter(|(id, _)| id != name).map(|(id, _)| (id.clone(), name.clone())));
         }
-        let (report, ids) = (Report::default(), HashSet::new());
-        Self { destination, known, fingerprint, report, ids, failed: false, news: false, owners, skipping: false }
+        Self {
+            destination,
+            known,
+            fingerprint,
+            report: Report::default(),
+            ids: HashSet::new(),
+            failed: false,
+            news: false,
+            owners,
+            taken: HashMap::new(),
+            skipping: false,
+        }
     }
 
     /// Writes everything that comes.
@@ -105,14 +117,22 @@ impl<'a, D: Destination + ?Sized> SinkStage<'a, D> {
 
     fn begin(&mut self, head: &DocumentHead, truncated: u64) -> Result<(), IndexError> {
         if let Some(origin) = &head.origin {
-            if let Some(other) = self.owner(&head.id, &origin.source) {
-                let reason = format!("{} holds a document of this id already", other);
-                self.fail(Failure { document: format!("{}, {:?}", origin.source, head.id), reason });
+            let holder = self.holder(&head.id).filter(|holder| *holder != origin.source).map(str::to_owned);
+            if let Some(holder) = &holder
+                && self.report.met.contains(holder)
+            {
+                self.clash(&head.id, &origin.source, holder);
                 self.skipping = true;
                 return Ok(());
             }
-            if head.id != origin.source {
+            if holder.is_some() || head.id != origin.source {
                 self.owners.insert(head.id.clone(), origin.source.clone());
+            }
+            if let Some(holder) = holder {
+                // It may still have the document, for the day when this source lets it go.
+                let unread = self.unread();
+                self.destination.record(&holder, Some(unread))?;
+                self.taken.entry(holder).or_default().push(head.id.clone());
             }
             self.ids.insert(head.id.clone());
         }
@@ -121,22 +141,49 @@ impl<'a, D: Destination + ?Sized> SinkStage<'a, D> {
         self.destination.begin(head)
     }
 
-    /// The other source that has a document of this id, where that one came first in this run.
-    fn owner(&self, id: &str, source: &str) -> Option<&str> {
-        let owner = self.owners.get(id).map(String::as_str)?;
-        (owner != source && self.report.met.contains(owner)).then_some(owner)
+    /// The source that has a document of this id.
+    fn holder(&self, id: &str) -> Option<&str> {
+        if let Some(owner) = self.owners.get(id) {
+            return Some(owner.as_str());
+        }
+        let (name, source) = self.known.sources.get_key_value(id)?;
+        source.documents.iter().any(|(document, _)| document == id).then_some(name.as_str())
+    }
+
+    /// A document that another source has, too: the first one counts.
+    fn clash(&mut self, id: &str, source: &str, holder: &str) {
+        let reason = format!("{holder} holds a document of this id already");
+        self.fail(Failure { document: format!("{source}, {id:?}"), reason });
+    }
+
+    /// What to remember of a source that the next run is to read again.
+    fn unread(&self) -> SourceRecord {
+        SourceRecord { hash: None, stamp: None, fingerprint: self.fingerprint.to_owned() }
     }
 
     fn source(&mut self, end: SourceEnd) -> Result<(), IndexError> {
         let SourceEnd { name, unchanged, complete, record, share } = end;
         drop(share);
+        if let Some(name) = &name {
+            // What was taken from it before it came, and what it still holds as it was.
+            for id in self.taken.remove(name).unwrap_or_default() {
+                if (unchanged || self.ids.contains(&id))
+                    && let Some(owner) = self.owners.get(&id).cloned()
+                {
+                    self.clash(&id, name, &owner);
+                }
+            }
+        }
         let (ids, failed) = (std::mem::take(&mut self.ids), std::mem::take(&mut self.failed));
         let mut news = std::mem::take(&mut self.news);
         self.report.progress.sources += 1;
         let Some(name) = name else { return Ok(()) };
+        if failed || !complete {
+            self.report.failed.insert(name.clone());
+        }
         if unchanged {
             self.report.progress.unchanged += 1;
-            if record.is_some() {
+            if record.is_some() && !failed {
                 self.destination.record(&name, record)?;
             }
             self.report.met.insert(name);
@@ -154,9 +201,8 @@ impl<'a, D: Destination + ?Sized> SinkStage<'a, D> {
             }
             self.destination.record(&name, record)?;
         } else if known.is_some() || news {
-            // Read again next time.
-            let fingerprint = self.fingerprint.to_owned();
-            self.destination.record(&name, Some(SourceRecord { hash: None, stamp: None, fingerprint }))?;
+            let unread = self.unread();
+            self.destination.record(&name, Some(unread))?;
         }
         if news {
             self.report.written.push(name.clone());

@@ -220,6 +220,72 @@ fn one_id_in_two_files_is_named_and_the_first_counts() {
 }
 
 #[test]
+fn documents_move_with_a_file_that_is_renamed() {
+    for (old, new) in [("a.jsonl", "b.jsonl"), ("b.jsonl", "a.jsonl")] {
+        let dir = tempfile::tempdir().unwrap();
+        let spec = dense_spec();
+        let mut shelf = Shelf::default();
+        shelf.put(old, &[("one", &["Foxes dig."]), ("two", &["Hares run."])]);
+        shelf.put("other.md", &[("other.md", &["Bees hum."])]);
+        pass(dir.path(), &spec, &shelf, &Options::default(), false);
+        let documents = shelf.sources.remove(old).unwrap();
+        shelf.sources.insert(new.to_owned(), documents);
+        for _ in 0..2 {
+            let (report, stats, contents) = pass(dir.path(), &spec, &shelf, &Options::default(), true);
+            assert_eq!((report.failures.len(), stats.documents), (0, 3), "{old} is {new}");
+            same(&contents, &clean(&spec, &shelf));
+        }
+    }
+}
+
+#[test]
+fn a_document_that_an_earlier_file_took_comes_back() {
+    // The file that had it first stays as it is, or changes elsewhere.
+    for alone in ["Alone.", "Still alone."] {
+        let dir = tempfile::tempdir().unwrap();
+        let spec = dense_spec();
+        let mut shelf = Shelf::default();
+        shelf.put("b.jsonl", &[("x", &["Of the old one."]), ("y", &["Alone."])]);
+        pass(dir.path(), &spec, &shelf, &Options::default(), false);
+        shelf.put("b.jsonl", &[("x", &["Of the old one."]), ("y", &[alone])]);
+        shelf.put("a.jsonl", &[("x", &["Of the new one."]), ("z", &["Another."])]);
+        for _ in 0..2 {
+            let (report, _, contents) = pass(dir.path(), &spec, &shelf, &Options::default(), true);
+            assert_eq!(report.failures.len(), 1);
+            let failure = &report.failures[0];
+            assert!(failure.document.contains("b.jsonl") && failure.reason.contains("a.jsonl"), "{failure:?}");
+            assert!(report.failed.contains("b.jsonl") && report.failed.len() == 1, "{:?}", report.failed);
+            assert!(contents.chunks.values().any(|c| c.text == "Of the new one."));
+        }
+        shelf.put("a.jsonl", &[("z", &["Another."])]);
+        let (report, _, contents) = pass(dir.path(), &spec, &shelf, &Options::default(), true);
+        assert_eq!(report.failures, []);
+        same(&contents, &clean(&spec, &shelf));
+    }
+}
+
+#[test]
+fn a_line_that_is_called_as_a_file_does_not_displace_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let spec = dense_spec();
+    let mut shelf = Shelf::default();
+    shelf.put("page.md", &[("page.md", &["The page itself."])]);
+    pass(dir.path(), &spec, &shelf, &Options::default(), false);
+    shelf.put("z.jsonl", &[("page.md", &["A line."]), ("z", &["Another."])]);
+    let (report, _, contents) = pass(dir.path(), &spec, &shelf, &Options::default(), false);
+    assert_eq!((report.failures.len(), report.failures[0].document.contains("z.jsonl")), (1, true));
+    assert!(contents.chunks.values().any(|c| c.text == "The page itself."));
+    // One that comes first takes its place until it lets go.
+    shelf.sources.remove("z.jsonl");
+    shelf.put("a.jsonl", &[("page.md", &["A line."]), ("z", &["Another."])]);
+    pass(dir.path(), &spec, &shelf, &Options::default(), true);
+    shelf.put("a.jsonl", &[("z", &["Another."])]);
+    let (report, _, contents) = pass(dir.path(), &spec, &shelf, &Options::default(), true);
+    assert_eq!(report.failures, []);
+    same(&contents, &clean(&spec, &shelf));
+}
+
+#[test]
 fn threads_and_memory_do_not_show() {
     let (spec, mut shelf) = (dense_spec(), library());
     shelf.put("many.jsonl", &[("one", &["Foxes dig."]), ("two", &[]), ("three", &["Owls hoot."])]);

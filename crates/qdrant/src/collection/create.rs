@@ -37,15 +37,20 @@ pub(crate) struct Found {
     pub indexed: HashSet<String>,
 }
 
-/// The collection that an alias stands for; nothing where there is no such alias.
-pub(crate) async fn resolve(connection: &Connection, alias: &str) -> Result<Option<String>, Error> {
+/// All aliases, each with the collection that it stands for.
+pub(crate) async fn aliases(connection: &Connection) -> Result<Vec<(String, String)>, Error> {
     let response = connection
         .call("listing the aliases", Purpose::Read, || {
             let mut client = connection.collections.clone();
             async move { client.list_aliases(ListAliasesRequest {}).await }
         })
         .await?;
-    Ok(response.aliases.into_iter().find(|a| a.alias_name == alias).map(|a| a.collection_name))
+    Ok(response.aliases.into_iter().map(|a| (a.alias_name, a.collection_name)).collect())
+}
+
+/// The collection that an alias stands for; nothing where there is no such alias.
+pub(crate) async fn resolve(connection: &Connection, alias: &str) -> Result<Option<String>, Error> {
+    Ok(aliases(connection).await?.into_iter().find(|(name, _)| name == alias).map(|(_, collection)| collection))
 }
 
 /// Looks at the collection (or alias) of that name; nothing where there is none.
@@ -80,7 +85,8 @@ pub(crate) async fn inspect(connection: &Connection, name: &str) -> Result<Optio
     Ok(Some(Found { record, quantized, indexed: payload_schema.into_keys().collect() }))
 }
 
-/// Makes a collection and its indexes; where another worker was faster, that is as good.
+/// Makes a collection and its indexes; where another worker was faster, that is as good. An alias of the name is not: it
+/// leads to another corpus.
 pub(crate) async fn create(connection: &Connection, name: &str, record: &Record) -> Result<(), Error> {
     let request = request(&connection.target.settings, name, record)?;
     let made = connection
@@ -92,9 +98,16 @@ pub(crate) async fn create(connection: &Connection, name: &str, record: &Record)
         .await;
     // Refused where it exists, and also where an earlier attempt made it whose answer was lost.
     if let Err(error) = made {
-        return match error {
-            Error::Refused { .. } if inspect(connection, name).await?.is_some() => Ok(()),
-            error => Err(error),
+        if !matches!(error, Error::Refused { .. }) {
+            return Err(error);
+        }
+        if let Some(behind) = resolve(connection, name).await? {
+            let address = connection.target.address();
+            return Err(Error::IsAnAlias { collection: name.to_owned(), behind, address });
+        }
+        return match inspect(connection, name).await? {
+            Some(_) => Ok(()),
+            None => Err(error),
         };
     }
     add_indexes(connection, name, &HashSet::new()).await

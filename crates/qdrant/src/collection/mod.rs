@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::connection::Connection;
 use crate::{Bm25, Error, Record, Target, Writer};
 
-pub(crate) use self::create::{Found, change_alias, create, delete, inspect, resolve};
+pub(crate) use self::create::{Found, aliases, change_alias, create, delete, inspect, resolve};
 pub use self::read::Stored;
 pub(crate) use self::read::{payload, scroll};
 
@@ -50,7 +50,8 @@ impl Collection {
     ///
     /// # Errors
     /// As [`open`](Self::open); [`Error::Mismatch`] where it was built with something else than `record` says,
-    /// [`Error::Dimension`] where the settings ask for another dimension than the record's.
+    /// [`Error::Dimension`] where the settings ask for another dimension than the record's, [`Error::IsAnAlias`] where
+    /// `NAME-1` is one.
     pub fn open_or_create(target: &Target, record: &Record) -> Result<Self, Error> {
         let connection = Connection::new(target)?;
         connection.wait(async {

@@ -127,6 +127,37 @@ fn a_collection_of_that_very_name_is_not_replaced() {
 }
 
 #[test]
+fn a_number_that_is_another_corpus_is_passed_over() {
+    let mut place = Place::in_memory();
+    let other = Target::parse(&place.url().replace("/docs?", "/docs-2?")).unwrap();
+    load(&place.target(), &corpus(3), Part::WHOLE).unwrap();
+    load(&other, &corpus(8), Part::WHOLE).unwrap();
+    for _ in 0..2 {
+        // Begun, interrupted, taken up.
+        let rebuild = Rebuild::begin(&place.target(), &record()).unwrap();
+        assert_eq!(rebuild.collection().pinned(), "docs-3");
+        fill(rebuild.collection(), "r2", 2);
+    }
+    let rebuild = Rebuild::begin(&place.target(), &record()).unwrap();
+    fill(rebuild.collection(), "r2", 3);
+    rebuild.publish(true).unwrap();
+    assert_eq!(place.server().collections(), ["docs-2-1", "docs-3"]);
+    assert_eq!(contents(&Collection::open(&place.target()).unwrap()), expected(&corpus(3), "r2"));
+    assert_eq!(contents(&Collection::open(&other).unwrap()), expected(&corpus(8), "r1"));
+}
+
+#[test]
+fn a_first_collection_is_not_made_under_the_name_of_an_alias() {
+    let place = Place::in_memory();
+    let other = Target::parse(&place.url().replace("/docs?", "/docs-1?")).unwrap();
+    load(&other, &corpus(3), Part::WHOLE).unwrap();
+    let error = Collection::open_or_create(&place.target(), &record()).unwrap_err();
+    assert!(matches!(error, Error::IsAnAlias { .. }), "{error}");
+    assert!(error.to_string().contains("`docs-1`") && error.to_string().contains("index into another name"));
+    assert_eq!(contents(&Collection::open(&other).unwrap()), expected(&corpus(3), "r1"));
+}
+
+#[test]
 fn a_switch_survives_faults_and_a_refused_one_changes_nothing() {
     for fault in [Fault::Lost, Fault::Reset, Fault::ResetAfter, Fault::Code(Code::Unavailable)] {
         let mut place = Place::in_memory();

@@ -5,6 +5,7 @@ mod place;
 mod watch;
 
 use std::collections::HashSet;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -111,7 +112,12 @@ pub fn run(args: IndexArgs, quiet: bool) -> Outcome {
     let pass = job.pass(&found, args.rebuild, args.prune && !args.watch)?;
     job.tell(&pass)?;
     if pass.report.interrupted {
-        anstream::eprintln!("interrupted: the same command goes on from here");
+        // A rebuild in a folder begins by deleting what is there; on a server it is taken up again.
+        let how = match (args.rebuild, &job.place) {
+            (true, Place::Folder(_)) => "the same command without --rebuild",
+            _ => "the same command",
+        };
+        anstream::eprintln!("interrupted: {how} goes on from here");
         return Ok(Status::Interrupted);
     }
     if args.watch {
@@ -133,14 +139,10 @@ impl Job<'_> {
     fn pass(&self, found: &Input, rebuild: bool, prune: bool) -> Result<Pass, Failure> {
         let (report, mut writer, bad) = self.write(found, rebuild)?;
         let mut pruned = Vec::new();
-        if prune && bad > 0 {
-            anstream::eprintln!(
-                "nothing is pruned: {bad} of the inputs could not be read, and may be what seems to be gone"
-            );
-        } else if prune && !report.interrupted {
-            pruned = self.prune(&mut writer, &report, |_| false)?;
+        if prune && !report.interrupted {
+            pruned = self.prune(&mut writer, found, &report, |_| false)?;
         }
-        let stats = writer.finish(&report).map_err(by_kind)?;
+        let stats = writer.finish(&report, found).map_err(by_kind)?;
         Ok(Pass { stats, report, pruned, bad })
     }
 
@@ -171,14 +173,16 @@ impl Job<'_> {
         Ok((report, writer, bad))
     }
 
-    /// Removes what is gone below the paths, of our part of it; what `keep` says stays.
+    /// Removes what is gone below the paths, of our part of it. What could not be read was met, and stays; so does what
+    /// lies where nobody could look, and what `keep` says.
     fn prune(
         &self,
         writer: &mut Writer,
+        found: &Input,
         report: &pipeline::Report,
         keep: impl Fn(&str) -> bool,
     ) -> Result<Vec<String>, Failure> {
-        let keep = |name: &str| !self.is_ours(name) || keep(name);
+        let keep = |name: &str| !self.is_ours(name) || found.may_miss(name) || keep(name);
         pipeline::prune(writer.destination(), &self.roots(), &report.met, keep).map_err(by_kind)
     }
 
@@ -258,13 +262,19 @@ impl Job<'_> {
         let (report, mut writer, bad) = self.write(&found, false)?;
         let mut pruned = Vec::new();
         if !report.interrupted {
-            // What is there but cannot be read, or was not met for another reason, stays.
-            let there = |name: &str| Path::new(name).symlink_metadata().is_ok();
-            pruned = self.prune(&mut writer, &report, there)?;
+            // What is there but was not met, for whatever reason, stays.
+            pruned = self.prune(&mut writer, &found, &report, |name| !is_gone(Path::new(name)))?;
         }
-        let stats = writer.finish(&report).map_err(by_kind)?;
+        let stats = writer.finish(&report, &found).map_err(by_kind)?;
         Ok(Pass { stats, report, pruned, bad })
     }
+}
+
+/// True where the system says that there is no such file. Any other answer (no permission, a disk that does not answer)
+/// says nothing about the file.
+fn is_gone(path: &Path) -> bool {
+    let gone = [ErrorKind::NotFound, ErrorKind::NotADirectory];
+    path.symlink_metadata().is_err_and(|error| gone.contains(&error.kind()))
 }
 
 /// What the user can mend before anything runs, and what went wrong while running.
@@ -276,5 +286,23 @@ fn by_kind(error: IndexError) -> Failure {
     match error {
         IndexError::NotEmpty { .. } | IndexError::Mismatch { .. } | IndexError::Format { .. } => Failure::usage(error),
         other => Failure::runtime(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn only_what_the_system_does_not_find_is_gone() {
+        let folder = tempfile::tempdir().unwrap();
+        let page = folder.path().join("page.md");
+        std::fs::write(&page, "Foxes dig.").unwrap();
+        assert!(!is_gone(&page));
+        assert!(is_gone(&folder.path().join("other.md")));
+        assert!(is_gone(&page.join("below.md")));
+        // An answer that is neither yes nor no, whoever asks.
+        assert!(!is_gone(&folder.path().join("x".repeat(5000))));
     }
 }

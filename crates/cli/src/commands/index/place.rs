@@ -6,6 +6,7 @@ use pericope_index::pipeline::Report;
 use pericope_index::{Destination, IndexError, IndexMeta, IndexSpec, IndexStats, IndexWriter, ReferenceMeta};
 use pericope_qdrant::Target;
 
+use crate::input::Input;
 use crate::qdrant::{self, ServerIndex};
 use crate::status::Failure;
 
@@ -90,14 +91,14 @@ impl Writer {
         }
     }
 
-    /// Commits, and says what was done.
+    /// Commits, and says what was done by a run over the files that were found.
     ///
     /// # Errors
     /// As [`IndexWriter::finish`] and [`ServerIndex::finish`].
-    pub fn finish(self, report: &Report) -> Result<IndexStats, IndexError> {
+    pub fn finish(self, report: &Report, found: &Input) -> Result<IndexStats, IndexError> {
         match self {
             Self::Folder(writer) => writer.finish(),
-            Self::Server(writer) => writer.finish(&report.met, report.interrupted),
+            Self::Server(writer) => writer.finish(report, found),
         }
     }
 }

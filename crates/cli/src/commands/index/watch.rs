@@ -67,20 +67,20 @@ pub(super) fn follow(job: &mut Job<'_>) -> Outcome {
 fn burst(job: &Job<'_>, events: &Receiver<notify::Result<Event>>) -> Result<Option<HashSet<String>>, Failure> {
     let mut names = HashSet::new();
     let (mut began, mut last) = (None, Instant::now());
+    let here = std::env::current_dir().unwrap_or_default();
     loop {
         if job.options.stop.load(Ordering::Relaxed) {
             return Ok(None);
         }
         match events.recv_timeout(GLANCE) {
             Ok(Ok(event)) => {
-                let paths: Vec<PathBuf> = relevant(event);
-                if !paths.is_empty() {
+                if let Some(paths) = relevant(event) {
                     last = Instant::now();
                     began.get_or_insert(last);
-                    names.extend(paths.iter().map(document_id));
+                    names.extend(paths.iter().flat_map(|path| called(path, &here)));
                 }
             }
-            // The system lost count, or a folder went away: a pass finds out.
+            // A folder went away, or cannot be watched: a pass finds out.
             Ok(Err(_)) => {
                 last = Instant::now();
                 began.get_or_insert(last);
@@ -94,12 +94,22 @@ fn burst(job: &Job<'_>, events: &Receiver<notify::Result<Event>>) -> Result<Opti
     }
 }
 
-/// The files that an event is about, but for those of an index: writing it is no reason to write it.
-fn relevant(event: Event) -> Vec<PathBuf> {
-    match event.kind {
-        EventKind::Access(_) => Vec::new(),
-        _ => event.paths.into_iter().filter(|path| !inside_index(path)).collect(),
+/// The files that an event is about, but for those of an index: writing it is no reason to write it. Nothing where no
+/// file changed; no file in particular where the system lost count, and any may have changed.
+fn relevant(event: Event) -> Option<Vec<PathBuf>> {
+    if event.need_rescan() {
+        return Some(Vec::new());
     }
+    if matches!(event.kind, EventKind::Access(_)) {
+        return None;
+    }
+    let paths: Vec<PathBuf> = event.paths.into_iter().filter(|path| !inside_index(path)).collect();
+    (!paths.is_empty()).then_some(paths)
+}
+
+/// What a file may be called: events give whole paths, the command line may have named it from the working directory.
+fn called(path: &Path, here: &Path) -> Vec<String> {
+    [Some(path), path.strip_prefix(here).ok()].into_iter().flatten().map(document_id).collect()
 }
 
 fn folder_of(path: &Path) -> &Path {
@@ -110,5 +120,31 @@ fn wait(job: &Job<'_>, time: Duration) {
     let until = Instant::now() + time;
     while Instant::now() < until && !job.options.stop.load(Ordering::Relaxed) {
         std::thread::sleep(GLANCE);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use notify::event::{AccessKind, Flag, ModifyKind};
+
+    use super::*;
+
+    #[test]
+    fn a_lost_count_is_a_reason_to_look() {
+        let event = |kind, path: &str| Event::new(kind).add_path(PathBuf::from(path));
+        let modified = EventKind::Modify(ModifyKind::Any);
+        assert_eq!(relevant(event(modified, "/nowhere/a.md")), Some(vec![PathBuf::from("/nowhere/a.md")]));
+        assert_eq!(relevant(event(EventKind::Access(AccessKind::Any), "/nowhere/a.md")), None);
+        assert_eq!(relevant(Event::new(EventKind::Other).set_flag(Flag::Rescan)), Some(Vec::new()));
+        assert_eq!(relevant(Event::new(EventKind::Other)), None);
+    }
+
+    #[test]
+    fn a_file_has_the_name_that_the_command_line_gave_it() {
+        let names = |path: &str| called(Path::new(path), Path::new("/home/me"));
+        assert!(names("/home/me/docs/a.md").contains(&"docs/a.md".to_owned()));
+        assert!(names("/home/me/./docs/a.md").contains(&"docs/a.md".to_owned()));
+        assert!(names("/home/me/../docs/a.md").contains(&"../docs/a.md".to_owned()));
+        assert_eq!(names("/data/a.md"), ["/data/a.md"]);
     }
 }

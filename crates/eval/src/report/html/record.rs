@@ -65,6 +65,10 @@ pub(in crate::report) fn facts(run: &RunRecord) -> Vec<(&'static str, String)> {
     if let Some(seconds) = run.seconds {
         facts.push(("Took", format::seconds(seconds)));
     }
+    if let Some(paid) = run.paid {
+        let all = "all sittings, failed items and checks of the judge included";
+        facts.push(("Paid for models", format!("{} ({all})", format::decimal(paid, 4))));
+    }
     let mut machine = Vec::new();
     if !run.machine.os.is_empty() {
         machine.push(run.machine.os.clone());
