@@ -274,6 +274,65 @@ fn a_run_that_was_stopped_goes_on_and_repeats_no_call() {
     assert!(calls > 0);
 }
 
+/// A run in which the judge is a known function of the answer, and so are its scores from machine to machine.
+fn known_judge(folder: &Path, out: &Path) -> Summary {
+    set_key();
+    questions(folder);
+    let server = Server::start(reply, |_| Act::Answer).unwrap();
+    let sized = "chunker=[{name=\"small\",spec=\"fixed:words=7\"},{name=\"large\",spec=\"fixed:words=25\"}]";
+    let more = ["judge.kind=llm", sized, "retrieval.token_budgets=[30]"];
+    go(&experiment(folder, &server, &more), out, false, false).unwrap()
+}
+
+#[test]
+#[ignore = "leaves its files in target/known-judge, for scripts/check-run"]
+fn the_run_behind_the_golden_figures() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/known-judge");
+    known_judge(folder.path(), &out);
+}
+
+#[test]
+fn a_known_judge_gives_the_figures_that_scipy_gives() {
+    let folder = tempfile::tempdir().unwrap();
+    let summary = known_judge(folder.path(), &folder.path().join("run"));
+    let mut ours: BTreeMap<String, f64> = BTreeMap::new();
+    let number = |n: Option<usize>| n.map_or("None".to_owned(), |n| n.to_string());
+    for cell in &summary.cells {
+        let at = format!("{}, k {}, tokens {}", cell.mode, number(cell.k), number(cell.token_budget));
+        for (metric, mean) in &cell.metrics {
+            ours.insert(format!("mean {metric} of {}, {at}", cell.chunker), *mean);
+        }
+        for (metric, [low, high]) in &cell.intervals {
+            ours.insert(format!("low {metric} of {}, {at}", cell.chunker), *low);
+            ours.insert(format!("high {metric} of {}, {at}", cell.chunker), *high);
+        }
+    }
+    for c in &summary.comparisons {
+        let at = format!("{}, k {}, tokens {}", c.mode, number(c.k), number(c.token_budget));
+        let of = format!("{} of {} against {}, {at}", c.metric, c.a, c.b);
+        for (name, value) in [
+            ("n", c.n as f64),
+            ("difference", c.difference),
+            ("wins", c.wins as f64),
+            ("losses", c.losses as f64),
+            ("p", c.p),
+            ("low", c.low),
+            ("high", c.high),
+            ("Holm", c.p_holm),
+        ] {
+            ours.insert(format!("{name} {of}"), value);
+        }
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/known_judge.json");
+    let golden: BTreeMap<String, (f64, f64)> = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    assert_eq!(ours.keys().collect::<Vec<_>>(), golden.keys().collect::<Vec<_>>());
+    assert!(golden.len() > 100 && golden.keys().any(|name| name.starts_with("p judge")));
+    for (name, (theirs, within)) in golden {
+        assert!((ours[&name] - theirs).abs() <= within, "{name}: {} here, {theirs} by scipy", ours[&name]);
+    }
+}
+
 /// Item by item, the question and whether it failed.
 fn failed(out: &Path) -> Vec<(String, bool)> {
     let text = std::fs::read_to_string(out.join("items.jsonl")).unwrap();
