@@ -194,8 +194,8 @@ impl Resources for CommandResources<'_> {
             defaults: self.defaults,
             corpus: None,
             reference: RefCell::default(),
-            counter: self.counter.clone(),
-            loading: Cell::new(self.loading.take()),
+            counter: OnceCell::from(self.counter()),
+            loading: Cell::new(None),
             remembered: self.remembered.clone(),
         };
         let chunker = build(&spec, &inner).map_err(|e| e.to_string())?;

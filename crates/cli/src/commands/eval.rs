@@ -12,7 +12,6 @@ use pericope_eval::report::{self, Report};
 use pericope_eval::run::{self, Observer, RunError, Setup};
 use pericope_eval::summary::Summary;
 use pericope_llm::LlmError;
-use pericope_neural::models::sha256_file;
 use pericope_segment::{Limits, Resources};
 
 use crate::args::{EvalReportArgs, EvalRunArgs};
@@ -86,14 +85,11 @@ pub(super) fn setup<'a>(
     sitting: Sitting,
 ) -> Result<Setup<'a>, Failure> {
     let encoder = embedder_where(&experiment.retrieval.embedder, sitting.offline)?;
-    Ok(Setup {
-        resources,
-        counter: resources.counter().map_err(Failure::usage)?,
-        model_checksums: model_checksums(experiment, encoder.as_deref(), resources)?,
-        encoder,
-        models: Models::open(experiment, out, sitting.offline, sitting.goes_on).map_err(by_model)?,
-        resume: sitting.resume,
-    })
+    let counter = resources.counter().map_err(Failure::usage)?;
+    let mut model_checksums = model_checksums(experiment, encoder.as_deref(), resources)?;
+    let models = Models::open(experiment, out, sitting.offline, sitting.goes_on).map_err(by_model)?;
+    model_checksums.extend(models.checksums.clone());
+    Ok(Setup { resources, counter, model_checksums, encoder, models, resume: sitting.resume })
 }
 
 /// Says so where more items failed than the limits allow.
@@ -128,13 +124,6 @@ fn model_checksums(
     if experiment.chunkers.iter().any(|chunker| asks_for_encoder(&chunker.spec)) {
         let encoder = resources.encoder().map_err(Failure::usage)?;
         found.insert(encoder.name().to_owned(), digest(&encoder.fingerprint()));
-    }
-    let llm = [("llm.generator", &experiment.llm.generator), ("llm.judge", &experiment.llm.judge)];
-    for (table, config) in llm {
-        if let Some(config) = config.as_ref().filter(|config| config.provider == "candle") {
-            // A file that is not there is named when the model is opened.
-            found.extend(sha256_file(Path::new(&config.model)).ok().map(|sum| (table.to_owned(), sum)));
-        }
     }
     Ok(found)
 }

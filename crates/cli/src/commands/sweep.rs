@@ -25,9 +25,7 @@ struct Ran {
 pub fn run(experiment: &Experiment, out: &Path, args: &EvalRunArgs, quiet: bool) -> Outcome {
     let variants = variants(experiment).map_err(Failure::usage)?;
     let Some(ran) = all(&variants, out, args.resume, args.offline, quiet)? else { return Ok(Status::Incomplete) };
-    let folders: Vec<PathBuf> = ran.iter().map(|ran| ran.folder.clone()).collect();
-    write_reports(&folders, out)?;
-    let failed = ran.iter().filter(|ran| too_many_failed(&ran.summary, experiment)).count();
+    let status = reported(&ran, experiment, out)?;
     if args.json {
         print_json(&serde_json::json!({ "runs": ran }))?;
     } else {
@@ -36,7 +34,7 @@ pub fn run(experiment: &Experiment, out: &Path, args: &EvalRunArgs, quiet: bool)
         }
         say!("Report: {}", shown(&out.join("index.html")));
     }
-    Ok(if failed > 0 { Status::Incomplete } else { Status::Done })
+    Ok(status)
 }
 
 /// `pericope tune` on an experiment with a sweep: the variant that does best on one half of the documents' questions, with
@@ -61,15 +59,21 @@ pub fn tune(args: &TuneArgs, quiet: bool) -> Outcome {
     let chosen = choose(&by, &items).map_err(|problem| wrong(&problem))?;
     let text = serde_json::to_string_pretty(&chosen).map_err(anyhow::Error::from)?;
     std::fs::write(out.join("tune.json"), text + "\n")?;
-    let folders: Vec<PathBuf> = ran.iter().map(|ran| ran.folder.clone()).collect();
-    write_reports(&folders, &out)?;
-    let failed = ran.iter().filter(|ran| too_many_failed(&ran.summary, &experiment)).count();
+    let status = reported(&ran, &experiment, &out)?;
     if args.json {
         print_json(&chosen)?;
     } else {
         table(&chosen)?;
         say!("Report: {}", shown(&out.join("index.html")));
     }
+    Ok(status)
+}
+
+/// Writes the report that sets the variants side by side, and says of which too much failed.
+fn reported(ran: &[Ran], experiment: &Experiment, out: &Path) -> Outcome {
+    let folders: Vec<PathBuf> = ran.iter().map(|ran| ran.folder.clone()).collect();
+    write_reports(&folders, out)?;
+    let failed = ran.iter().filter(|ran| too_many_failed(&ran.summary, experiment)).count();
     Ok(if failed > 0 { Status::Incomplete } else { Status::Done })
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use pericope_llm::{Budget, LlmConfig, LlmError, LlmGenerator, LlmJudge, Shared, each};
+use pericope_llm::{Budget, Client, LlmConfig, LlmError, LlmGenerator, LlmJudge, Shared, each};
 
 use super::{Generated, Generator, Judge, Judged, Missing, Request, ToJudge};
 use crate::config::Experiment;
@@ -19,6 +19,8 @@ pub struct Models {
     pub judge: Option<Arc<dyn Judge>>,
     /// The prompt templates of both, by name.
     pub prompts: BTreeMap<String, String>,
+    /// SHA-256 of the weights that lie on this machine, by the table of the configuration that names them.
+    pub checksums: BTreeMap<String, String>,
     /// What they have spent, and may spend.
     pub budget: Option<Arc<Budget>>,
 }
@@ -47,15 +49,23 @@ impl Models {
         if let Some(config) = experiment.llm.generator.as_ref().filter(|_| generates) {
             let generator = ModelGenerator::new(config, &shared)?;
             models.prompts.insert("answer".to_owned(), generator.prompt().to_owned());
+            models.checksums.extend(weights("llm.generator", generator.generator.client()));
             models.generator = Some(Arc::new(generator));
         }
         if let Some(config) = experiment.llm.judge.as_ref().filter(|_| judges) {
             let judge = ModelJudge::new(config, &experiment.judge, &shared)?;
             models.prompts.extend(judge.prompts());
+            models.checksums.extend(weights("llm.judge", judge.judge.client()));
             models.judge = Some(Arc::new(judge));
         }
         Ok(models)
     }
+}
+
+/// What identifies the weights of a model in this process, which its provider read already; nothing of a service's.
+fn weights(table: &str, client: &Client) -> Option<(String, String)> {
+    let sha256 = client.provider().identity().get("sha256")?.as_str()?.to_owned();
+    Some((table.to_owned(), sha256))
 }
 
 /// A model that answers from the retrieved passages.

@@ -167,10 +167,9 @@ fn add(set: &mut QuestionSet, id: String, article: &Article) {
         source.push_str(&paragraph.context);
         let points = CodePoints::new(&paragraph.context);
         for qa in &paragraph.qas {
-            number += 1;
             match gold(&paragraph.context, &points, qa) {
                 Ok(span) => set.questions.push(Question {
-                    id: if qa.id.is_empty() { format!("{id}#{}", number - 1) } else { qa.id.clone() },
+                    id: if qa.id.is_empty() { format!("{id}#{number}") } else { qa.id.clone() },
                     text: qa.question.trim().to_owned(),
                     document: index,
                     gold: vec![Span::new(base + span.start, base + span.end)],
@@ -179,6 +178,7 @@ fn add(set: &mut QuestionSet, id: String, article: &Article) {
                 }),
                 Err(problem) => set.skipped.push(format!("question '{}' of {id}: {problem}", qa.question)),
             }
+            number += 1;
         }
     }
     let format = article.format.as_deref().unwrap_or("plain");
