@@ -2,16 +2,16 @@
 #![forbid(unsafe_code)]
 
 pub mod answer;
+pub mod cell;
 mod clock;
 pub mod config;
 pub mod data;
-mod digest;
+pub mod digest;
+pub mod format;
+pub mod metric;
 pub mod metrics;
-pub mod nightly;
-pub mod report;
+pub mod record;
 pub mod run;
-pub mod segmentation;
 pub mod stats;
-pub mod summary;
 pub mod sweep;
 mod text;

@@ -15,73 +15,16 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use pericope_segment::registry::Entry;
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use crate::config::{ConfigError, Experiment, set_value};
-use crate::report::metric::names;
+use crate::config::{ConfigError, Experiment, TuneConfig, set_value};
+use crate::record::{Item, Status};
 use crate::stats;
-use crate::summary::{Item, Status};
 
 /// Most combinations of a sweep: more is a mistake in the file.
 const MOST: usize = 256;
-
-/// `[tune]`: what chooses among the variants of a sweep.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TuneConfig {
-    /// The chunker whose scores count.
-    pub chunker: String,
-    /// The metric; more is better.
-    #[serde(default = "metric")]
-    pub metric: String,
-    /// Retrieval mode; default: the first of the experiment.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub mode: Option<String>,
-    /// Chunks retrieved; neither this nor a budget: all settings together.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub k: Option<usize>,
-    /// Tokens that may be retrieved.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub token_budget: Option<usize>,
-    /// Share of the documents, by a hash of their ids, whose questions choose; default 0.5.
-    #[serde(default = "half")]
-    pub validation: f64,
-}
-
-impl TuneConfig {
-    /// True where an experiment retrieves in the mode and setting that count.
-    #[must_use]
-    pub fn is_measured(&self, experiment: &Experiment) -> bool {
-        let retrieval = &experiment.retrieval;
-        self.mode.as_ref().is_none_or(|mode| retrieval.modes.contains(mode))
-            && self.k.is_none_or(|k| retrieval.k.contains(&k))
-            && self.token_budget.is_none_or(|budget| retrieval.token_budgets.contains(&budget))
-    }
-
-    /// Whether the choice can be made in this experiment.
-    pub(crate) fn check(&self, experiment: &Experiment) -> Result<(), String> {
-        if !experiment.chunkers.iter().any(|chunker| chunker.name == self.chunker) {
-            return Err(format!("tune.chunker = \"{}\" is none of the chunkers", self.chunker));
-        }
-        if !names().any(|name| name == self.metric) {
-            let known: Vec<&str> = names().collect();
-            return Err(format!("tune.metric = \"{}\" is not known: choose from {}", self.metric, known.join(", ")));
-        }
-        if !(self.validation > 0.0 && self.validation < 1.0) {
-            return Err(format!("tune.validation = {} is no share between 0 and 1", self.validation));
-        }
-        Ok(())
-    }
-}
-
-fn metric() -> String {
-    "span_recall".into()
-}
-
-fn half() -> f64 {
-    0.5
-}
 
 /// One combination of a sweep's values.
 #[derive(Debug, Clone, PartialEq)]
@@ -96,7 +39,7 @@ pub struct Variant {
 ///
 /// # Errors
 /// [`ConfigError::Value`] where a key does not exist, a value is none for it, or there are too many combinations.
-pub fn variants(experiment: &Experiment) -> Result<Vec<Variant>, ConfigError> {
+pub fn variants(experiment: &Experiment, segmenters: &[Entry]) -> Result<Vec<Variant>, ConfigError> {
     if experiment.sweep.is_empty() {
         return Ok(vec![Variant { label: experiment.name.clone(), experiment: experiment.clone() }]);
     }
@@ -126,7 +69,7 @@ pub fn variants(experiment: &Experiment) -> Result<Vec<Variant>, ConfigError> {
             let experiment: Experiment = table
                 .try_into()
                 .map_err(|e: toml::de::Error| wrong(format!("{label}: {}", crate::config::one_line(e.message()))))?;
-            experiment.check().map_err(|problem| wrong(format!("{label}: {problem}")))?;
+            experiment.check(segmenters).map_err(|problem| wrong(format!("{label}: {problem}")))?;
             Ok(Variant { label, experiment })
         })
         .collect()
@@ -232,13 +175,10 @@ fn keep_shared(scored: &mut [[BTreeMap<String, f64>; 2]]) -> usize {
 /// The scores of the questions that choose and of the others, by question; the mean where several settings count.
 fn scores(by: &TuneConfig, items: &[Item]) -> [BTreeMap<String, f64>; 2] {
     let mut sums: [BTreeMap<String, (f64, usize)>; 2] = Default::default();
-    let mode = by.mode.as_deref().or_else(|| items.first().map(|item| item.mode.as_str())).unwrap_or_default();
+    let first = || items.first().map(|item| item.mode.clone()).unwrap_or_default();
+    let mode = by.mode.map_or_else(first, |mode| mode.to_string());
     let wanted = |item: &&Item| {
-        item.chunker == by.chunker
-            && item.mode == mode
-            && item.status == Status::Ok
-            && by.k.is_none_or(|k| item.k == Some(k))
-            && by.token_budget.is_none_or(|budget| item.token_budget == Some(budget))
+        item.chunker == by.chunker && item.mode == mode && item.status == Status::Ok && by.covers(item.cutoff)
     };
     for item in items.iter().filter(wanted) {
         let Some(value) = item.metrics.get(&by.metric) else { continue };
@@ -263,7 +203,9 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
-    use crate::summary::Gold;
+    use crate::cell::Cutoff;
+    use crate::record::Gold;
+    use pericope_segment::registry::list;
     use std::path::Path;
 
     const SWEPT: &str = "name = \"n\"\n[data]\nkind = \"squad\"\npath = \"p\"\n\
@@ -271,12 +213,12 @@ mod tests {
         [sweep]\n\"chunker.b.spec\" = [\"fixed:words=10\", \"fixed:words=20\"]\n\"retrieval.k\" = [[1], [3]]\n";
 
     fn parse(text: &str) -> Experiment {
-        Experiment::parse(text, Path::new("x.toml"), &[]).unwrap()
+        Experiment::parse(text, Path::new("x.toml"), &[], list()).unwrap()
     }
 
     #[test]
     fn every_combination_is_an_experiment() {
-        let found = variants(&parse(SWEPT)).unwrap();
+        let found = variants(&parse(SWEPT), list()).unwrap();
         assert_eq!(found.len(), 4);
         assert_eq!(found[1].label, "chunker.b.spec=fixed:words=10, retrieval.k=[3]");
         assert_eq!(found[1].experiment.chunkers[1].spec.to_string(), "fixed:words=10");
@@ -296,7 +238,7 @@ mod tests {
             ("fixed:words=10\"", "fixd\"", "fixd"),
             ("[[1], [3]]", "[]", "no values"),
         ] {
-            let error = variants(&parse(&SWEPT.replace(from, to))).unwrap_err().to_string();
+            let error = variants(&parse(&SWEPT.replace(from, to)), list()).unwrap_err().to_string();
             assert!(error.contains("[sweep]") && error.contains(says), "{error} does not say {says}");
         }
     }
@@ -306,7 +248,7 @@ mod tests {
             question_id: format!("q{q}"),
             chunker: "b".into(),
             mode: "dense".into(),
-            k: Some(3),
+            cutoff: Cutoff::K(3),
             gold: Gold { document: format!("d{}", q % 40), ..Gold::default() },
             metrics: [("span_recall".to_owned(), value)].into(),
             ..Item::default()
@@ -343,7 +285,7 @@ mod tests {
         let paired = chosen.against_first.unwrap();
         assert!((paired.difference + 0.5).abs() < 1e-12 && paired.n == held_out);
         assert_eq!(chosen.left_out, 0);
-        let nothing = TuneConfig { metric: "judge".into(), ..by };
+        let nothing = TuneConfig { metric: crate::metric::Metric::JUDGE, ..by };
         assert!(choose(&nothing, &[("one".into(), vec![item(1, 0.1)])]).unwrap_err().contains("judge"));
     }
 }

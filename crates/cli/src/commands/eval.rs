@@ -8,10 +8,11 @@ use indicatif::ProgressBar;
 use pericope_api::SentenceEncoder;
 use pericope_eval::answer::Models;
 use pericope_eval::config::Experiment;
-use pericope_eval::report::{self, Report};
+use pericope_eval::record::Summary;
 use pericope_eval::run::{self, Observer, RunError, Setup};
-use pericope_eval::summary::Summary;
 use pericope_llm::LlmError;
+use pericope_neural::registry::segmenters;
+use pericope_report::run::{self as report, Report};
 use pericope_segment::{Limits, Resources};
 
 use crate::args::{EvalReportArgs, EvalRunArgs};
@@ -25,7 +26,7 @@ pub fn run(args: EvalRunArgs, quiet: bool) -> Outcome {
     if asks_for_segmentation(&args.config) {
         return segment_eval::experiment(&args.config, &args.set, args.out.as_deref(), args.json, quiet);
     }
-    let experiment = Experiment::load(&args.config, &args.set).map_err(Failure::usage)?;
+    let experiment = Experiment::load(&args.config, &args.set, segmenters()).map_err(Failure::usage)?;
     let out = run_folder(args.out.as_deref(), &experiment.name);
     if !experiment.sweep.is_empty() {
         return sweep::run(&experiment, &out, &args, quiet);
@@ -89,7 +90,7 @@ pub(super) fn setup<'a>(
     let mut model_checksums = model_checksums(experiment, encoder.as_deref(), resources)?;
     let models = Models::open(experiment, out, sitting.offline, sitting.goes_on).map_err(by_model)?;
     model_checksums.extend(models.checksums.clone());
-    Ok(Setup { resources, counter, model_checksums, encoder, models, resume: sitting.resume })
+    Ok(Setup { segmenters: segmenters(), resources, counter, model_checksums, encoder, models, resume: sitting.resume })
 }
 
 /// Says so where more items failed than the limits allow.

@@ -5,9 +5,11 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use pericope_eval::config::Experiment;
-use pericope_eval::nightly::{self, DEFAULT_FOLDER, History, Job, Lock, NightlyError, Program, Verdict, review};
 use pericope_eval::run::RunError;
 use pericope_neural::models::sha256_file;
+use pericope_neural::registry::segmenters;
+use pericope_nightly::{self, DEFAULT_FOLDER, History, Job, Lock, NightlyError, Program, Verdict, review};
+use pericope_report::HtmlPages;
 use pericope_segment::Limits;
 use serde_json::json;
 
@@ -25,7 +27,7 @@ pub fn run(args: NightlyArgs, quiet: bool) -> Outcome {
             shown(&args.config)
         )));
     }
-    let mut experiment = Experiment::load(&args.config, &args.set).map_err(Failure::usage)?;
+    let mut experiment = Experiment::load(&args.config, &args.set, segmenters()).map_err(Failure::usage)?;
     if !experiment.sweep.is_empty() {
         return Err(Failure::usage(format!("{}: a night is one run, and [sweep] makes many", shown(&args.config))));
     }
@@ -85,7 +87,8 @@ fn night(experiment: &Experiment, dir: &Path, offline: bool, quiet: bool) -> Res
     let resources = CommandResources::new(Limits::default(), Limits::INDEX, None);
     let setup = setup(experiment, &resources, dir, Sitting { offline, ..Sitting::default() })?;
     let observer = Bars::new(quiet);
-    let outcome = nightly::run(Job { experiment, dir, setup, program: program(), observer: &observer });
+    let outcome =
+        nightly::run(Job { experiment, dir, setup, program: program(), pages: &HtmlPages, observer: &observer });
     observer.clear();
     Ok(outcome?)
 }
@@ -163,7 +166,7 @@ fn act(args: &NightlyArgs, experiment: &Experiment, dir: &Path, quiet: bool) -> 
         done = format!("night {number} counts as good from now on");
     }
     // The files follow what the history says now.
-    let outcome = match review(&history, experiment, dir) {
+    let outcome = match review(&history, experiment, dir, &HtmlPages) {
         Ok(outcome) => outcome,
         Err(NightlyError::Empty { .. }) if action.import.is_some() => {
             say!("{done}");

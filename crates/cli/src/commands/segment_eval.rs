@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use pericope_api::{Document, SentenceEncoder};
-use pericope_eval::segmentation::config::SegmentationExperiment;
-use pericope_eval::segmentation::evaluate::{Contestant, Evaluation, SegmentationRow, evaluate};
-use pericope_eval::segmentation::plot::{DocumentPlot, MOST_DOCUMENTS, tiles_svg};
-use pericope_eval::segmentation::read::{Options, Set, read};
-use pericope_eval::segmentation::report::Report;
 use pericope_neural::registry::{self, build};
 use pericope_neural::training::Part;
+use pericope_report::segmentation::Report;
+use pericope_report::segmentation::plot::{DocumentPlot, MOST_DOCUMENTS, tiles_svg};
+use pericope_segeval::config::SegmentationExperiment;
+use pericope_segeval::evaluate::{Contestant, Evaluation, SegmentationRow, evaluate};
+use pericope_segeval::read::{Options, Set, read};
 use pericope_segment::spec::Spec;
 use pericope_segment::{Chunker, Limits};
 use serde::Serialize;
@@ -55,8 +55,7 @@ pub fn run(args: SegmentEvalArgs, quiet: bool) -> Outcome {
 
 /// An experiment file with its report.
 pub fn experiment(config: &Path, set: &[String], out: Option<&Path>, json: bool, quiet: bool) -> Outcome {
-    let check = |spec: &Spec| registry::check(spec).map(|_| ()).map_err(|e| e.to_string());
-    let experiment = SegmentationExperiment::load(config, set, &check).map_err(Failure::usage)?;
+    let experiment = SegmentationExperiment::load(config, set, segmenters()).map_err(Failure::usage)?;
     let mut sets = Vec::new();
     for set in &experiment.sets {
         let path = set.expanded(&|name| std::env::var(name).ok()).map_err(Failure::usage)?;

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use pericope_eval::config::Experiment;
-use pericope_eval::summary::{Item, Summary};
+use pericope_eval::record::{Item, Summary};
 use pericope_eval::sweep::{Chosen, Variant, choose, variants};
+use pericope_neural::registry::segmenters;
 use serde::Serialize;
 
 use crate::args::{EvalRunArgs, TuneArgs};
@@ -23,7 +24,7 @@ struct Ran {
 
 /// `pericope eval run` on an experiment with a sweep: a folder a variant, and a report that sets them side by side.
 pub fn run(experiment: &Experiment, out: &Path, args: &EvalRunArgs, quiet: bool) -> Outcome {
-    let variants = variants(experiment).map_err(Failure::usage)?;
+    let variants = variants(experiment, segmenters()).map_err(Failure::usage)?;
     let Some(ran) = all(&variants, out, args.resume, args.offline, quiet)? else { return Ok(Status::Incomplete) };
     let status = reported(&ran, experiment, out)?;
     if args.json {
@@ -40,13 +41,13 @@ pub fn run(experiment: &Experiment, out: &Path, args: &EvalRunArgs, quiet: bool)
 /// `pericope tune` on an experiment with a sweep: the variant that does best on one half of the documents' questions, with
 /// its figures on the other.
 pub fn tune(args: &TuneArgs, quiet: bool) -> Outcome {
-    let experiment = Experiment::load(&args.config, &args.set).map_err(Failure::usage)?;
+    let experiment = Experiment::load(&args.config, &args.set, segmenters()).map_err(Failure::usage)?;
     let wrong = |problem: &str| Failure::usage(format!("{}: {problem}", shown(&args.config)));
     let by = experiment.tune.clone().ok_or_else(|| wrong("there is no [tune]: chunker, metric, k"))?;
     if experiment.sweep.is_empty() {
         return Err(wrong("there is no [sweep] to choose from"));
     }
-    let variants = variants(&experiment).map_err(Failure::usage)?;
+    let variants = variants(&experiment, segmenters()).map_err(Failure::usage)?;
     if !variants.iter().any(|variant| by.is_measured(&variant.experiment)) {
         return Err(wrong("no variant has the mode, k or token_budget of [tune]"));
     }

@@ -5,13 +5,13 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
-use pericope_eval::data::load;
-use pericope_eval::segmentation::read::Segmented;
+use pericope_eval::data::{DataKind, load};
 use pericope_neural::training::{
     Asked, Data, Event, Labelled, Options, Part, Report, TrainError, Validation, train_nsp, train_weswin,
 };
 use pericope_neural::weswin::{Checkpoint, QUESTION, Sentences, open};
 use pericope_neural::{Base, nsp};
+use pericope_segeval::read::Segmented;
 use pericope_segment::language;
 use serde::Serialize;
 
@@ -251,7 +251,7 @@ struct Questions {
 impl Questions {
     /// Adds a file's questions; gives what was left out. A document is tokenized once, however many ask about it.
     fn read(&mut self, path: &Path, all: bool, base: &Base) -> Result<Vec<String>, Failure> {
-        let set = load("squad", path).map_err(Failure::usage)?;
+        let set = load(DataKind::Squad, path).map_err(Failure::usage)?;
         let mut known: HashMap<usize, (Vec<usize>, Arc<Sentences>)> = HashMap::new();
         for question in &set.questions {
             let Some(document) = set.documents.get(question.document) else { continue };

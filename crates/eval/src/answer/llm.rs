@@ -7,8 +7,8 @@ use std::sync::Arc;
 use pericope_llm::{Budget, Client, LlmConfig, LlmError, LlmGenerator, LlmJudge, Shared, each};
 
 use super::{Generated, Generator, Judge, Judged, Missing, Request, ToJudge};
-use crate::config::Experiment;
-use crate::summary::{Cost, Judgement};
+use crate::config::{Experiment, GeneratorKind};
+use crate::record::{Cost, Judgement};
 
 /// The models of an experiment, ready to be asked.
 #[derive(Default)]
@@ -34,8 +34,8 @@ impl Models {
     /// In one line: a prompt, a key or a model that is not there, a cache that cannot be opened.
     pub fn open(experiment: &Experiment, out: &Path, offline: bool, goes_on: bool) -> Result<Self, LlmError> {
         let mut models = Self::default();
-        let generates = experiment.answer.generator == "llm";
-        let judges = matches!(experiment.judge.kind.as_str(), "llm" | "both");
+        let generates = experiment.answer.generator == GeneratorKind::Llm;
+        let judges = experiment.judge.kind.asks_model();
         if !generates && !judges {
             return Ok(models);
         }

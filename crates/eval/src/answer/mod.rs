@@ -11,7 +11,7 @@ pub use llm::{ModelGenerator, ModelJudge, Models};
 
 use pericope_api::Span;
 
-use crate::summary::{Cost, Judgement};
+use crate::record::{Cost, Judgement};
 
 /// A retrieved range of a document.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -118,7 +118,7 @@ fn relevance(path: &Path, set: &mut QuestionSet) -> Result<Relevance, DataError>
 mod tests {
     #![allow(clippy::unwrap_used)]
 
-    use super::super::{Selection, load, select};
+    use super::super::{DataKind, Selection, load, select};
 
     fn folder() -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
@@ -143,7 +143,7 @@ mod tests {
     #[test]
     fn whole_documents_are_gold_and_the_best_comes_first() {
         let folder = folder();
-        let set = load("beir", folder.path()).unwrap();
+        let set = load(DataKind::Beir, folder.path()).unwrap();
         assert_eq!(set.documents.iter().map(|d| d.id.as_str()).collect::<Vec<_>>(), ["d1", "d2", "d3"]);
         assert_eq!(set.documents[0].title.as_deref(), Some("Bees"));
         let [question] = set.questions.as_slice() else { panic!("{:?}", set.questions) };
@@ -154,15 +154,15 @@ mod tests {
         assert_eq!(set.skipped.len(), 3, "{:?}", set.skipped);
         assert_eq!(set.checksums.len(), 3);
         let dev = Selection { split: Some("dev".into()), ..Selection::default() };
-        assert_eq!(select("beir", folder.path(), &dev).unwrap().questions[0].id, "q2");
+        assert_eq!(select(DataKind::Beir, folder.path(), &dev).unwrap().questions[0].id, "q2");
     }
 
     #[test]
     fn broken_lines_are_named() {
         let folder = folder();
         std::fs::write(folder.path().join("qrels/test.tsv"), "q1\td1\t1\nq1 d1 1\n").unwrap();
-        assert!(load("beir", folder.path()).unwrap_err().to_string().contains("line 2"));
+        assert!(load(DataKind::Beir, folder.path()).unwrap_err().to_string().contains("line 2"));
         std::fs::write(folder.path().join("corpus.jsonl"), "{\"_id\":1}\n").unwrap();
-        assert!(load("beir", folder.path()).unwrap_err().to_string().contains("line 1"));
+        assert!(load(DataKind::Beir, folder.path()).unwrap_err().to_string().contains("line 1"));
     }
 }

@@ -108,7 +108,7 @@ mod tests {
             q1,\"[{\"\"content\"\": \"\"Two words.\"\", \"\"start_index\"\": 5, \"\"end_index\"\": 15}]\",c\n\
             q2,\"[{\"\"content\"\": \"\"Two\"\", \"\"start_index\"\": 6, \"\"end_index\"\": 9}]\",c\n";
         std::fs::write(folder.path().join("questions_df.csv"), csv).unwrap();
-        let set = super::super::load("chroma", folder.path()).unwrap();
+        let set = super::super::load(super::super::DataKind::Chroma, folder.path()).unwrap();
         assert_eq!(set.questions.len(), 1);
         assert_eq!(set.questions[0].answer, "Two words.");
         assert_eq!(set.skipped.len(), 1);

@@ -10,6 +10,7 @@ mod sample;
 mod squad;
 
 use std::collections::{HashMap, HashSet};
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use pericope_api::{Document, Span};
@@ -42,9 +43,6 @@ pub enum DataError {
         /// What is wrong, with the place.
         problem: String,
     },
-    /// No loader has this name.
-    #[error("unknown data kind '{0}': known are squad, chroma and beir")]
-    UnknownKind(String),
 }
 
 /// Gold spans in one document.
@@ -119,13 +117,32 @@ pub enum Unit {
 }
 
 /// The layouts that [`load`] reads.
-pub const KINDS: [&str; 3] = ["squad", "chroma", "beir"];
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DataKind {
+    /// SQuAD v1.1 JSON, which NLQuAD's is too: a file or a folder of them.
+    Squad,
+    /// The layout of Chroma's evaluation: `corpora/*.md` and `questions_df.csv`.
+    Chroma,
+    /// A BEIR folder: `corpus.jsonl`, `queries.jsonl`, `qrels/NAME.tsv`.
+    Beir,
+}
+
+impl fmt::Display for DataKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            DataKind::Squad => "squad",
+            DataKind::Chroma => "chroma",
+            DataKind::Beir => "beir",
+        })
+    }
+}
 
 /// Reads the question set at `path`.
 ///
 /// # Errors
 /// [`DataError`] where the file is missing, is not of this layout, or holds no question at all.
-pub fn load(kind: &str, path: &Path) -> Result<QuestionSet, DataError> {
+pub fn load(kind: DataKind, path: &Path) -> Result<QuestionSet, DataError> {
     select(kind, path, &Selection::default())
 }
 
@@ -133,22 +150,21 @@ pub fn load(kind: &str, path: &Path) -> Result<QuestionSet, DataError> {
 ///
 /// # Errors
 /// As [`load`]; and where the layout knows no such part, or it holds no question.
-pub fn select(kind: &str, path: &Path, selection: &Selection) -> Result<QuestionSet, DataError> {
+pub fn select(kind: DataKind, path: &Path, selection: &Selection) -> Result<QuestionSet, DataError> {
     let foreign = |key: &str| {
         let problem = format!("data.{key} means nothing for data.kind = \"{kind}\"");
         Err(DataError::Layout { path: path.to_owned(), problem })
     };
-    if kind != "squad" && !selection.sources.is_empty() {
+    if kind != DataKind::Squad && !selection.sources.is_empty() {
         return foreign("sources");
     }
-    if kind == "chroma" && selection.split.is_some() {
+    if kind == DataKind::Chroma && selection.split.is_some() {
         return foreign("split");
     }
     let mut set = match kind {
-        "squad" => squad::load(path, selection)?,
-        "chroma" => chroma::load(path)?,
-        "beir" => beir::load(path, selection.split.as_deref().unwrap_or("test"))?,
-        other => return Err(DataError::UnknownKind(other.to_owned())),
+        DataKind::Squad => squad::load(path, selection)?,
+        DataKind::Chroma => chroma::load(path)?,
+        DataKind::Beir => beir::load(path, selection.split.as_deref().unwrap_or("test"))?,
     };
     if set.questions.is_empty() {
         let first = set.skipped.first().map(|s| format!(" (first of {} left out: {s})", set.skipped.len()));

@@ -224,7 +224,7 @@ fn gold(context: &str, points: &CodePoints, qa: &Qa) -> Result<Span, String> {
 mod tests {
     #![allow(clippy::unwrap_used)]
 
-    use super::super::{Selection, load, select};
+    use super::super::{DataKind, Selection, load, select};
 
     #[test]
     fn every_question_has_an_id_of_its_own() {
@@ -236,7 +236,7 @@ mod tests {
         let text = format!(r#"{{"data":[{{"title":"T","id":"d","paragraphs":[{one}]}}]}}"#);
         let path = folder.path().join("q.json");
         std::fs::write(&path, text).unwrap();
-        let ids: Vec<String> = load("squad", &path).unwrap().questions.into_iter().map(|q| q.id).collect();
+        let ids: Vec<String> = load(DataKind::Squad, &path).unwrap().questions.into_iter().map(|q| q.id).collect();
         assert_eq!(ids, ["d#0", "x", "d#2", "x (2)"]);
     }
 
@@ -253,7 +253,7 @@ mod tests {
             std::fs::write(folder.path().join(format!("{name}.json")), article(name, source)).unwrap();
         }
         let ids = |selection: &Selection| -> Vec<String> {
-            let set = select("squad", folder.path(), selection).unwrap();
+            let set = select(DataKind::Squad, folder.path(), selection).unwrap();
             set.questions.into_iter().map(|q| q.id).collect()
         };
         let split = |name: &str| Selection { split: Some(name.into()), ..Selection::default() };
@@ -263,8 +263,8 @@ mod tests {
             ids(&Selection { sources: vec!["red".into()], ..Selection::default() }),
             ["qa_test-q", "qa_train-q"]
         );
-        assert_eq!(load("squad", folder.path()).unwrap().checksums.len(), 4);
-        let of = |selection: &Selection| select("squad", folder.path(), selection).unwrap_err().to_string();
+        assert_eq!(load(DataKind::Squad, folder.path()).unwrap().checksums.len(), 4);
+        let of = |selection: &Selection| select(DataKind::Squad, folder.path(), selection).unwrap_err().to_string();
         assert!(of(&split("final")).contains("\"final\""));
         let error = of(&Selection { sources: vec!["pink".into()], ..Selection::default() });
         assert!(error.contains("pink") && error.contains("blue, green, red"), "{error}");
@@ -288,7 +288,7 @@ mod tests {
               {"id":"5","question":"e?","answers":[{"text":"absent","answer_start":0}]}]},
             {"context":"Second piece é.","qas":[{"question":"f?","answers":[{"text":"é.","answer_start":13}]}]}]}]}"#,
         );
-        let set = load("squad", file.path()).unwrap();
+        let set = load(DataKind::Squad, file.path()).unwrap();
         assert_eq!(set.documents.len(), 1);
         let source = &set.documents[0].source;
         let found: Vec<_> = set.questions.iter().map(|q| (q.id.as_str(), q.gold[0].of(source))).collect();
@@ -299,7 +299,7 @@ mod tests {
     #[test]
     fn a_half_written_file_is_named() {
         let file = write(r#"{"data":[{"paragraphs":[{"context":"#);
-        let error = load("squad", file.path()).unwrap_err().to_string();
+        let error = load(DataKind::Squad, file.path()).unwrap_err().to_string();
         assert!(error.contains("SQuAD") && error.contains("line 1"), "{error}");
     }
 }

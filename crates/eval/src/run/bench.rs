@@ -1,25 +1,26 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::compare::COMPARED;
 use super::cut::Cut;
 use super::retrieve::{self, Hit, Ranking};
-use super::{Corpus, Observer, RunError, Setting, Setup, judge_checks, score};
+use super::{Corpus, Observer, RunError, Setup, judge_checks, score};
 use crate::answer::{
     Asked, Context, Extractive, ExtractiveOptions, Generated, Generator, Judge, Missing, Passage, Request, ToJudge,
 };
-use crate::config::Experiment;
+use crate::cell::{Cutoff, Setting};
+use crate::config::{Experiment, GeneratorKind};
 use crate::data::Question;
+use crate::metric::Metric;
 use crate::metrics::answers::AnswerScores;
+use crate::record::{Cell, ChunkerRow, Item, Metrics, QueryTimes, Status};
 use crate::stats;
-use crate::summary::{Cell, ChunkerRow, Item, Metrics, QueryTimes, Status};
 
 /// What all chunkers are measured with.
 pub(super) struct Bench<'a> {
     experiment: &'a Experiment,
     setup: &'a Setup<'a>,
     corpus: &'a Corpus,
-    pub(super) settings: Vec<Setting>,
+    pub(super) cutoffs: Vec<Cutoff>,
     reader: Option<Extractive>,
     asked: Vec<Asked>,
     vectors: Option<pericope_api::Embeddings>,
@@ -29,10 +30,7 @@ pub(super) struct Bench<'a> {
 impl<'a> Bench<'a> {
     pub(super) fn new(experiment: &'a Experiment, setup: &'a Setup<'a>, corpus: &'a Corpus) -> Result<Self, RunError> {
         let retrieval = &experiment.retrieval;
-        let mut settings: Vec<Setting> = retrieval.k.iter().map(|&k| Setting::K(k)).collect();
-        settings.extend(retrieval.token_budgets.iter().map(|&b| Setting::Budget(b)));
-        settings.sort_unstable();
-        settings.dedup();
+        let cutoffs = retrieval.cutoffs();
         let vectors = match &setup.encoder {
             Some(encoder) => {
                 let texts: Vec<&str> = corpus.set.questions.iter().map(|q| q.text.as_str()).collect();
@@ -41,7 +39,7 @@ impl<'a> Bench<'a> {
             None => None,
         };
         // Its sentence vectors also serve the lexical judge where a model answers.
-        let reader = (experiment.answer.generator != "none")
+        let reader = (experiment.answer.generator != GeneratorKind::None)
             .then(|| Extractive::new(corpus.documents.clone(), setup.encoder.clone(), ExtractiveOptions::default()));
         let asked = match &reader {
             Some(reader) => (corpus.set.questions.iter().enumerate())
@@ -49,19 +47,14 @@ impl<'a> Bench<'a> {
                 .collect(),
             None => Vec::new(),
         };
-        let lexical = match experiment.judge.kind.as_str() {
-            "lexical" => Some("judge"),
-            "both" => Some("judge_lexical"),
-            _ => None,
-        };
-        let scorer = score::Scorer::new(corpus, lexical);
-        Ok(Self { experiment, setup, corpus, settings, reader, asked, vectors, scorer })
+        let scorer = score::Scorer::new(corpus, experiment.judge.kind.lexical_metric());
+        Ok(Self { experiment, setup, corpus, cutoffs, reader, asked, vectors, scorer })
     }
 
     /// Asks the judges what they must know; without answers there is nothing to judge.
     pub(super) fn check_judge(&mut self) -> Result<(), RunError> {
         let Some(reader) = &mut self.reader else { return Ok(()) };
-        if matches!(self.experiment.judge.kind.as_str(), "lexical" | "both") {
+        if self.experiment.judge.kind.lexical_metric().is_some() {
             judge_checks::lexical(self.corpus, &self.scorer, reader)?;
         }
         match &self.setup.models.judge {
@@ -102,17 +95,17 @@ impl<'a> Bench<'a> {
 
     /// How deep a ranking must be: for a budget, a good many small chunks.
     fn depth(&self) -> usize {
-        let k = self.settings.iter().filter_map(|s| s.k()).max().unwrap_or(0);
-        let budget = self.settings.iter().filter_map(|s| s.budget()).max().unwrap_or(0);
+        let k = self.cutoffs.iter().filter_map(|cutoff| cutoff.k()).max().unwrap_or(0);
+        let budget = self.cutoffs.iter().filter_map(|cutoff| cutoff.tokens()).max().unwrap_or(0);
         k.max((budget / 8).min(200))
     }
 
     fn mode(&mut self, cut: &Cut, ranking: &Ranking, observer: &dyn Observer) -> Result<Vec<Item>, RunError> {
         let questions = &self.corpus.set.questions;
-        observer.stage(&format!("{}: {} answers", cut.name, ranking.mode), questions.len() * self.settings.len());
-        let picked: Vec<Vec<Vec<&Hit>>> = (self.settings.iter())
-            .map(|setting| {
-                let pick = |hits: &'_ Vec<Hit>| retrieve::pick(hits, cut, *setting);
+        observer.stage(&format!("{}: {} answers", cut.name, ranking.mode), questions.len() * self.cutoffs.len());
+        let picked: Vec<Vec<Vec<&Hit>>> = (self.cutoffs.iter())
+            .map(|cutoff| {
+                let pick = |hits: &'_ Vec<Hit>| retrieve::pick(hits, cut, *cutoff);
                 ranking.hits.iter().map(|hits| pick(hits).into_iter().filter_map(|at| hits.get(at)).collect()).collect()
             })
             .collect();
@@ -125,13 +118,14 @@ impl<'a> Bench<'a> {
             reader.warm(gold.iter())?;
         }
         let problems = self.problems(cut, ranking);
-        let mut items = Vec::with_capacity(questions.len() * self.settings.len());
-        for (setting, picked) in self.settings.iter().zip(&picked) {
+        let mut items = Vec::with_capacity(questions.len() * self.cutoffs.len());
+        for (cutoff, picked) in self.cutoffs.iter().zip(&picked) {
+            let setting = Setting { mode: ranking.mode.clone(), cutoff: *cutoff };
             let answers = self.answers(cut, picked, &problems, observer)?;
             for (q, (answer, hits)) in answers.into_iter().zip(picked).enumerate() {
                 items.push(match answer {
-                    Ok(answer) => self.scorer.item(q, cut, &ranking.mode, *setting, hits, answer),
-                    Err(problem) => self.scorer.failed(q, cut, &ranking.mode, *setting, problem),
+                    Ok(answer) => self.scorer.item(q, cut, &setting, hits, answer),
+                    Err(problem) => self.scorer.failed(q, cut, &setting, problem),
                 });
             }
             if self.generator().is_none() {
@@ -220,17 +214,20 @@ impl<'a> Bench<'a> {
 
     /// Means by mode and setting; failed items are counted, and are no part of a mean.
     pub(super) fn cells(&self, row: &ChunkerRow, items: &[Item]) -> Vec<Cell> {
-        let mut cells = Vec::new();
-        for mode in &self.experiment.retrieval.modes {
-            for setting in &self.settings {
-                let here: Vec<&Item> = items
-                    .iter()
-                    .filter(|i| i.mode == *mode && i.k == setting.k() && i.token_budget == setting.budget())
-                    .collect();
-                cells.push(cell(row, mode, *setting, &here, self.experiment.data.seed));
-            }
-        }
-        cells
+        let of_setting = |setting: Setting| {
+            let here: Vec<&Item> = items.iter().filter(|item| item.is_at(&setting)).collect();
+            cell(row, setting, &here, self.experiment.data.seed)
+        };
+        self.settings().into_iter().map(of_setting).collect()
+    }
+
+    /// Every mode at every cutoff, in the order of the configuration.
+    pub(super) fn settings(&self) -> Vec<Setting> {
+        let of_mode = |mode: &Mode| {
+            let mode = mode.to_string();
+            self.cutoffs.iter().map(move |&cutoff| Setting { mode: mode.clone(), cutoff })
+        };
+        self.experiment.retrieval.modes.iter().flat_map(of_mode).collect()
     }
 }
 
@@ -267,7 +264,7 @@ fn judged(judge: &dyn Judge, items: &mut [Item], done: &(dyn Fn() + Sync)) -> Re
                 let more = [("faithfulness", judged.faithfulness), ("context_relevance", judged.context_relevance)];
                 let more = more.into_iter().filter_map(|(name, value)| Some((name, value?)));
                 for (name, value) in [("judge", judged.judgement.score)].into_iter().chain(more) {
-                    item.metrics.insert(name.to_owned(), value);
+                    item.metrics.insert(Metric::named(name), value);
                 }
                 item.judgement = Some(judged.judgement);
                 *item.cost.get_or_insert_default() += judged.cost;
@@ -293,9 +290,9 @@ fn judge_spread(items: &[&Item]) -> Option<f64> {
     (!variances.is_empty()).then(|| (variances.iter().sum::<f64>() / variances.len() as f64).sqrt())
 }
 
-fn cell(row: &ChunkerRow, mode: &str, setting: Setting, items: &[&Item], seed: u64) -> Cell {
+fn cell(row: &ChunkerRow, setting: Setting, items: &[&Item], seed: u64) -> Cell {
     let done: Vec<&&Item> = items.iter().filter(|i| i.status == Status::Ok).collect();
-    let mut sums: BTreeMap<&str, (f64, usize)> = BTreeMap::new();
+    let mut sums: BTreeMap<&Metric, (f64, usize)> = BTreeMap::new();
     for item in &done {
         for (name, value) in &item.metrics {
             let entry = sums.entry(name).or_default();
@@ -303,30 +300,29 @@ fn cell(row: &ChunkerRow, mode: &str, setting: Setting, items: &[&Item], seed: u
             entry.1 += 1;
         }
     }
-    let metrics: Metrics = sums.into_iter().map(|(name, (sum, n))| (name.to_owned(), sum / n as f64)).collect();
-    let intervals = (COMPARED.iter())
-        .filter_map(|name| {
-            let values: Vec<f64> = done.iter().filter_map(|item| item.metrics.get(*name).copied()).collect();
+    let metrics: Metrics = sums.into_iter().map(|(metric, (sum, n))| (metric.clone(), sum / n as f64)).collect();
+    let intervals = (Metric::compared().iter())
+        .filter_map(|metric| {
+            let values: Vec<f64> = done.iter().filter_map(|item| item.metrics.get(metric).copied()).collect();
             let (low, high) = stats::bootstrap_interval(&values, seed);
-            (values.len() > 1).then(|| ((*name).to_owned(), [low, high]))
+            (values.len() > 1).then(|| (metric.clone(), [low, high]))
         })
         .collect();
     let tokens: usize = done.iter().map(|i| i.context_tokens).sum();
     Cell {
         chunker: row.name.clone(),
-        mode: mode.to_owned(),
-        k: setting.k(),
-        token_budget: setting.budget(),
+        cutoff: setting.cutoff,
         context_tokens: if done.is_empty() { 0.0 } else { tokens as f64 / done.len() as f64 },
         failed: items.len() - done.len(),
         metrics,
         intervals,
-        query_p50_ms: row.query_times.get(mode).and_then(|t| t.p50_ms),
-        query_p95_ms: row.query_times.get(mode).and_then(|t| t.p95_ms),
+        query_p50_ms: row.query_times.get(&setting.mode).and_then(|t| t.p50_ms),
+        query_p95_ms: row.query_times.get(&setting.mode).and_then(|t| t.p95_ms),
         cost: items.iter().filter_map(|item| item.cost).reduce(|mut sum, cost| {
             sum += cost;
             sum
         }),
         judge_spread: judge_spread(items),
+        mode: setting.mode,
     }
 }

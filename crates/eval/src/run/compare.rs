@@ -1,19 +1,14 @@
 use std::collections::BTreeMap;
 
+use crate::cell::{CellKey, Setting};
+use crate::metric::Metric;
+use crate::record::{Agreement, Comparison, Item, Metrics, Status};
 use crate::stats;
-use crate::summary::{Agreement, Comparison, Item, Status};
-
-use super::Setting;
-
-/// Metrics that chunkers are compared by; the others are in the tables.
-pub(super) const COMPARED: [&str; 5] = ["judge", "token_f1", "span_recall", "iou", "ndcg"];
-
-type Key = (String, String, Option<usize>, Option<usize>);
 
 /// Every question's scores, by chunker, mode and setting.
 #[derive(Default)]
 pub(super) struct Scores {
-    cells: BTreeMap<Key, BTreeMap<String, BTreeMap<String, f64>>>,
+    cells: BTreeMap<CellKey, BTreeMap<String, Metrics>>,
     /// By question, the document that answers it.
     documents: BTreeMap<String, String>,
 }
@@ -25,7 +20,7 @@ impl Scores {
             if !self.documents.contains_key(&item.question_id) {
                 self.documents.insert(item.question_id.clone(), item.gold.document);
             }
-            let key = (item.chunker, item.mode, item.k, item.token_budget);
+            let key = CellKey { chunker: item.chunker, mode: item.mode, cutoff: item.cutoff };
             self.cells.entry(key).or_default().insert(item.question_id, item.metrics);
         }
     }
@@ -33,14 +28,14 @@ impl Scores {
     /// How far the model's scores agree with the lexical judge's; nothing where only one of them judged.
     pub(super) fn agreement(&self) -> Option<Agreement> {
         let items = self.cells.values().flat_map(BTreeMap::values);
-        let both = |scores: &BTreeMap<String, f64>| Some((*scores.get("judge")?, *scores.get("judge_lexical")?));
+        let both = |scores: &Metrics| Some((*scores.get("judge")?, *scores.get("judge_lexical")?));
         let (model, lexical): (Vec<f64>, Vec<f64>) = items.filter_map(both).unzip();
         let (pearson, spearman) = (stats::pearson(&model, &lexical), stats::spearman(&model, &lexical));
         (!model.is_empty()).then_some(Agreement { n: model.len(), pearson, spearman })
     }
 
     /// The scores of two chunkers on the questions that both have one for, and the documents that answer them.
-    fn pairs(&self, a: &Key, b: &Key, metric: &str) -> (Vec<f64>, Vec<f64>, Vec<&str>) {
+    fn pairs(&self, a: &CellKey, b: &CellKey, metric: &Metric) -> (Vec<f64>, Vec<f64>, Vec<&str>) {
         let (mut of_a, mut of_b, mut documents) = (Vec::new(), Vec::new(), Vec::new());
         let (Some(a), Some(b)) = (self.cells.get(a), self.cells.get(b)) else { return (of_a, of_b, documents) };
         for (question, scores) in a {
@@ -55,23 +50,15 @@ impl Scores {
 }
 
 /// All pairs of chunkers, in each mode and setting; Holm's correction runs over all comparisons by the same metric.
-pub(super) fn all(
-    scores: &Scores,
-    chunkers: &[&str],
-    modes: &[String],
-    settings: &[Setting],
-    seed: u64,
-) -> Vec<Comparison> {
+pub(super) fn all(scores: &Scores, chunkers: &[&str], settings: &[Setting], seed: u64) -> Vec<Comparison> {
     let mut found = Vec::new();
-    for metric in COMPARED {
+    for metric in Metric::compared() {
         let from = found.len();
-        for mode in modes {
-            for setting in settings {
-                // The chunker named later is the one that is argued for (fixed, same-size, semantic).
-                for (i, b) in chunkers.iter().enumerate() {
-                    for a in &chunkers[i + 1..] {
-                        found.extend(pair(scores, a, b, mode, *setting, metric, seed));
-                    }
+        for setting in settings {
+            // The chunker named later is the one that is argued for (fixed, same-size, semantic).
+            for (i, b) in chunkers.iter().enumerate() {
+                for a in &chunkers[i + 1..] {
+                    found.extend(pair(scores, a, b, setting, metric, seed));
                 }
             }
         }
@@ -83,26 +70,17 @@ pub(super) fn all(
     found
 }
 
-fn pair(
-    scores: &Scores,
-    a: &str,
-    b: &str,
-    mode: &str,
-    setting: Setting,
-    metric: &str,
-    seed: u64,
-) -> Option<Comparison> {
-    let key = |name: &str| (name.to_owned(), mode.to_owned(), setting.k(), setting.budget());
+fn pair(scores: &Scores, a: &str, b: &str, setting: &Setting, metric: &Metric, seed: u64) -> Option<Comparison> {
+    let key = |name: &str| CellKey { chunker: name.to_owned(), mode: setting.mode.clone(), cutoff: setting.cutoff };
     let (of_a, of_b, documents) = scores.pairs(&key(a), &key(b), metric);
     let paired = stats::compare(&of_a, &of_b, seed)?;
     let differences: Vec<f64> = of_a.iter().zip(&of_b).map(|(a, b)| a - b).collect();
     Some(Comparison {
         a: a.to_owned(),
         b: b.to_owned(),
-        mode: mode.to_owned(),
-        k: setting.k(),
-        token_budget: setting.budget(),
-        metric: metric.to_owned(),
+        mode: setting.mode.clone(),
+        cutoff: setting.cutoff,
+        metric: metric.clone(),
         n: paired.n,
         difference: paired.difference,
         low: paired.low,

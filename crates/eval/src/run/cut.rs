@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::Instant;
 
 use pericope_api::{Chunk, Document, SentenceEncoder, TokenCounter};
-use pericope_neural::registry::build;
+use pericope_segment::registry::{Entry, build_from};
 use pericope_segment::spec::Spec;
 use pericope_segment::{Limits, Resources};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::resume::Done;
 use super::retrieve::{Built, Hit};
 use super::{Observer, RunError, Setup};
 use crate::config::ChunkerConfig;
-use crate::summary::{ChunkerRow, Histogram};
+use crate::record::{ChunkerRow, Histogram};
 
 /// A corpus cut by one chunker.
 pub(super) struct Cut {
@@ -76,10 +76,16 @@ pub(super) fn all(
     let means = (chunkers.iter())
         .filter_map(|config| Some((config.name.clone(), finished.row(&config.name)?.mean_words)))
         .collect();
-    let resources = Corpus { base: setup.resources, documents, names: chunkers, means: RefCell::new(means) };
+    let resources = Corpus {
+        base: setup.resources,
+        documents,
+        names: chunkers,
+        segmenters: setup.segmenters,
+        means: RefCell::new(means),
+    };
     let mut done: Vec<Option<Cut>> = chunkers.iter().map(|_| None).collect();
     for config in chunkers {
-        check(config, &resources, finished)?;
+        check(config, setup.segmenters, &resources, finished)?;
     }
     let mut order: Vec<usize> = (0..chunkers.len()).collect();
     // A reference to another chunker is answered from its mean once that is known.
@@ -87,7 +93,7 @@ pub(super) fn all(
     for i in order.into_iter().filter(|&i| finished.row(&chunkers[i].name).is_none()) {
         let config = &chunkers[i];
         observer.stage(&format!("{}: cutting", config.name), documents.len());
-        let cut = one(&config.name, &config.spec, documents, &resources, observer)?;
+        let cut = one(&config.name, &config.spec, documents, setup.segmenters, &resources, observer)?;
         resources.means.borrow_mut().insert(config.name.clone(), cut.mean_words);
         done[i] = Some(cut);
     }
@@ -95,10 +101,16 @@ pub(super) fn all(
 }
 
 /// Refuses to go on from what a chunker cut with other weights than it has now.
-fn check(config: &ChunkerConfig, resources: &dyn Resources, finished: &Done) -> Result<(), RunError> {
+fn check(
+    config: &ChunkerConfig,
+    segmenters: &[Entry],
+    resources: &dyn Resources,
+    finished: &Done,
+) -> Result<(), RunError> {
     let ChunkerConfig { name, spec, .. } = config;
     let Some(row) = finished.row(name).filter(|row| !row.fingerprint.is_empty()) else { return Ok(()) };
-    let chunker = build(spec, resources).map_err(|e| RunError::Config(format!("chunker '{name}': {e}")))?;
+    let chunker =
+        build_from(segmenters, spec, resources).map_err(|e| RunError::Config(format!("chunker '{name}': {e}")))?;
     if chunker.fingerprint() == row.fingerprint {
         return Ok(());
     }
@@ -113,10 +125,12 @@ fn one(
     name: &str,
     spec: &Spec,
     documents: &[Document],
+    segmenters: &[Entry],
     resources: &dyn Resources,
     observer: &dyn Observer,
 ) -> Result<Cut, RunError> {
-    let chunker = build(spec, resources).map_err(|e| RunError::Config(format!("chunker '{name}': {e}")))?;
+    let chunker =
+        build_from(segmenters, spec, resources).map_err(|e| RunError::Config(format!("chunker '{name}': {e}")))?;
     let start = Instant::now();
     let all: Vec<&Document> = documents.iter().collect();
     let cut = chunker.chunks_all(&all, &|| observer.advance(1));
@@ -142,7 +156,7 @@ fn one(
         (found.to_string(), None)
     } else {
         let mut asked = spec.clone();
-        asked.args.extend(found.get("max_tokens").map(|max| ("max_tokens".to_owned(), max.to_owned())));
+        asked.args.extend(found.get("max_tokens").map(|max| ("max_tokens".into(), max.to_owned())));
         (asked.to_string(), Some(found.to_string()))
     };
     Ok(Cut {
@@ -176,6 +190,7 @@ struct Corpus<'a> {
     base: &'a dyn Resources,
     documents: &'a [Document],
     names: &'a [ChunkerConfig],
+    segmenters: &'a [Entry],
     means: RefCell<HashMap<String, f64>>,
 }
 
@@ -205,17 +220,8 @@ impl Resources for Corpus<'_> {
         }
         let spec = Spec::parse(reference)
             .map_err(|e| format!("the reference '{reference}' is neither a chunker here nor a spec: {e}"))?;
-        let quiet = Quiet;
-        let cut = one(reference, &spec, self.documents, self.base, &quiet).map_err(|e| e.to_string())?;
+        let cut = one(reference, &spec, self.documents, self.segmenters, self.base, &()).map_err(|e| e.to_string())?;
         self.means.borrow_mut().insert(reference.to_owned(), cut.mean_words);
         Ok(cut.mean_words)
     }
-}
-
-struct Quiet;
-
-impl Observer for Quiet {
-    fn stage(&self, _: &str, _: usize) {}
-    fn advance(&self, _: usize) {}
-    fn note(&self, _: &str) {}
 }

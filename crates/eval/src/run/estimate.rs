@@ -1,7 +1,8 @@
 //! What asking models will come to, said before anything is paid.
 
-use super::{Corpus, Observer, Setting};
-use crate::config::{Experiment, LlmTables};
+use super::{Corpus, Observer};
+use crate::cell::Cutoff;
+use crate::config::{Experiment, GeneratorKind, LlmTables};
 
 /// Tokens of a chunk where the chunker's own limit is not known yet: the default limit of an index.
 const CHUNK: usize = 256;
@@ -19,10 +20,10 @@ pub(super) struct Estimate {
 }
 
 /// Says what the run may come to, if it asks models; an estimate from the sizes that retrieval is allowed.
-pub(super) fn announce(experiment: &Experiment, corpus: &Corpus, settings: &[Setting], observer: &dyn Observer) {
+pub(super) fn announce(experiment: &Experiment, corpus: &Corpus, cutoffs: &[Cutoff], observer: &dyn Observer) {
     let questions: Vec<(usize, usize)> =
         corpus.set.questions.iter().map(|q| (q.text.len() / LETTERS, q.answer.len() / LETTERS)).collect();
-    let found = of(experiment, &questions, settings);
+    let found = of(experiment, &questions, cutoffs);
     if found.calls == 0 {
         return;
     }
@@ -36,10 +37,10 @@ pub(super) fn announce(experiment: &Experiment, corpus: &Corpus, settings: &[Set
 }
 
 /// `questions`: tokens of each question and of its gold answer.
-fn of(experiment: &Experiment, questions: &[(usize, usize)], settings: &[Setting]) -> Estimate {
+fn of(experiment: &Experiment, questions: &[(usize, usize)], cutoffs: &[Cutoff]) -> Estimate {
     let LlmTables { generator, judge, .. } = &experiment.llm;
-    let generator = generator.as_ref().filter(|_| experiment.answer.generator == "llm");
-    let judge = judge.as_ref().filter(|_| matches!(experiment.judge.kind.as_str(), "llm" | "both"));
+    let generator = generator.as_ref().filter(|_| experiment.answer.generator == GeneratorKind::Llm);
+    let judge = judge.as_ref().filter(|_| experiment.judge.kind.asks_model());
     let runs = experiment.chunkers.len() * experiment.retrieval.modes.len();
     let mut found = Estimate::default();
     let mut add = |calls: usize, prompt: usize, config: &pericope_llm::LlmConfig| {
@@ -48,8 +49,8 @@ fn of(experiment: &Experiment, questions: &[(usize, usize)], settings: &[Setting
         let most = (calls as u64 * prompt as u64, calls as u64 * u64::from(config.max_tokens));
         found.price += config.price.map_or(0.0, |price| price.of(most.0, most.1));
     };
-    for setting in settings {
-        let context = setting.budget().unwrap_or_else(|| setting.k().unwrap_or(1) * CHUNK);
+    for cutoff in cutoffs {
+        let context = cutoff.tokens().unwrap_or_else(|| cutoff.k().unwrap_or(1) * CHUNK);
         for (question, gold) in questions {
             if let Some(config) = generator {
                 add(runs, AROUND + question + context, config);
@@ -78,7 +79,7 @@ mod tests {
             [llm.generator]\nprovider = \"openai\"\nmodel = \"m\"\nmax_tokens = 100\nprice = { input = 10.0, output = 20.0 }\n\
             [llm.judge]\nprovider = \"openai\"\nmodel = \"m\"\n";
         let experiment = Experiment::parse(text, Path::new("x.toml"), &[]).unwrap();
-        let found = of(&experiment, &[(10, 40), (10, 60)], &[Setting::K(1), Setting::Budget(512)]);
+        let found = of(&experiment, &[(10, 40), (10, 60)], &[Cutoff::K(1), Cutoff::Tokens(512)]);
         assert_eq!(found.calls, 2 * 2 * (1 + 3));
         let answers = 2 * (250 + 10 + 256) + 2 * (250 + 10 + 512);
         // Gold answers of 40 and 60 tokens; answers of at most 80 and 100.
@@ -87,6 +88,6 @@ mod tests {
         assert!((found.price - (answers as f64 * 10.0 + 400.0 * 20.0) / 1e6).abs() < 1e-12);
         let silent =
             Experiment { answer: crate::config::AnswerConfig::default(), judge: Default::default(), ..experiment };
-        assert_eq!(of(&silent, &[(10, 40)], &[Setting::K(1)]), Estimate::default());
+        assert_eq!(of(&silent, &[(10, 40)], &[Cutoff::K(1)]), Estimate::default());
     }
 }

@@ -122,7 +122,7 @@ mod tests {
     use crate::answer::ExtractiveOptions;
     use crate::answer::Judged;
     use crate::data::QuestionSet;
-    use crate::summary::Judgement;
+    use crate::record::Judgement;
     use pericope_api::Document;
 
     fn judged(answers: &[&str]) -> Result<(), RunError> {

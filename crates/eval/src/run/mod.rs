@@ -22,11 +22,12 @@ use std::time::Instant;
 
 use pericope_api::{Document, SentenceEncoder, TokenCounter};
 use pericope_segment::Resources;
+use pericope_segment::registry::Entry;
 
 use crate::answer::Models;
 use crate::config::Experiment;
 use crate::data::{self, DataError, QuestionSet, Sampling, Selection};
-use crate::summary::{RunRecord, Summary};
+use crate::record::{RunRecord, Summary};
 
 use bench::Bench;
 use compare::Scores;
@@ -88,6 +89,8 @@ impl RunError {
 
 /// What a run needs from its caller.
 pub struct Setup<'a> {
+    /// The segmenters that specs may name.
+    pub segmenters: &'a [Entry],
     /// Segmenters' encoder, token counter and limits.
     pub resources: &'a dyn Resources,
     /// The retrieval encoder; `None` where the configuration says `embedder = "none"`.
@@ -112,29 +115,11 @@ pub trait Observer: Sync {
     fn note(&self, text: &str);
 }
 
-/// One way of limiting what the reader gets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Setting {
-    /// The best `k` chunks.
-    K(usize),
-    /// The best chunks that fit so many tokens.
-    Budget(usize),
-}
-
-impl Setting {
-    fn k(self) -> Option<usize> {
-        match self {
-            Setting::K(k) => Some(k),
-            Setting::Budget(_) => None,
-        }
-    }
-
-    fn budget(self) -> Option<usize> {
-        match self {
-            Setting::K(_) => None,
-            Setting::Budget(budget) => Some(budget),
-        }
-    }
+/// Says nothing.
+impl Observer for () {
+    fn stage(&self, _: &str, _: usize) {}
+    fn advance(&self, _: usize) {}
+    fn note(&self, _: &str) {}
 }
 
 /// Runs `experiment` and writes everything but the report into `out`.
@@ -178,7 +163,7 @@ pub fn load(experiment: &Experiment, observer: &dyn Observer) -> Result<Question
         seed: experiment.data.seed,
     };
     let selection = Selection { sources: experiment.data.sources.clone(), split: experiment.data.split.clone() };
-    let set = data::select(&experiment.data.kind, &path, &selection)?.sample(sampling);
+    let set = data::select(experiment.data.kind, &path, &selection)?.sample(sampling);
     for skipped in set.skipped.iter().take(5) {
         observer.note(&format!("left out: {skipped}"));
     }
@@ -200,7 +185,7 @@ fn measure(
     let mut record = resume::new_record(experiment, &set, setup);
     let corpus = Corpus::new(set);
     let mut bench = Bench::new(experiment, setup, &corpus)?;
-    estimate::announce(experiment, &corpus, &bench.settings, observer);
+    estimate::announce(experiment, &corpus, &bench.cutoffs, observer);
     if experiment.judge.checks {
         bench.check_judge()?;
     }
@@ -209,7 +194,7 @@ fn measure(
     let mut done = resume::open(out, &mut record, setup.resume, observer)?;
     let before = record.seconds.unwrap_or(0.0);
     resume::write_json(&out.join("run.json"), &record)?;
-    done.keep_whole(&experiment.retrieval.modes, bench.settings.len() * corpus.set.questions.len());
+    done.keep_whole(experiment.retrieval.modes.len(), bench.cutoffs.len() * corpus.set.questions.len());
     let cuts = cut::all(&experiment.chunkers, &corpus.documents, setup, &done, observer)?;
     let mut rows = Vec::with_capacity(cuts.len());
     let mut cells = Vec::new();
@@ -241,7 +226,7 @@ fn measure(
         rows.push(row);
     }
     let names: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
-    let comparisons = compare::all(&scores, &names, &experiment.retrieval.modes, &bench.settings, experiment.data.seed);
+    let comparisons = compare::all(&scores, &names, &bench.settings(), experiment.data.seed);
     let summary = Summary {
         name: experiment.name.clone(),
         questions: corpus.set.questions.len(),

@@ -11,7 +11,7 @@ use super::{Observer, RunError, Setup, write_lines};
 use crate::config::Experiment;
 use crate::data::QuestionSet;
 use crate::digest::sha256;
-use crate::summary::{Checksums, ChunkerRow, Item, Machine, RunRecord, Status};
+use crate::record::{Checksums, ChunkerRow, Item, Machine, RunRecord, Status};
 
 /// What an earlier sitting of the same run left.
 #[derive(Default)]
@@ -22,9 +22,9 @@ pub(super) struct Done {
 
 impl Done {
     /// Forgets the chunkers of which items are missing.
-    pub(super) fn keep_whole(&mut self, modes: &[String], per_mode: usize) {
+    pub(super) fn keep_whole(&mut self, modes: usize, per_mode: usize) {
         let items = &self.items;
-        self.rows.retain(|name, _| items.get(name).map_or(0, Vec::len) == modes.len() * per_mode);
+        self.rows.retain(|name, _| items.get(name).map_or(0, Vec::len) == modes * per_mode);
     }
 
     /// The row of a chunker that is done.

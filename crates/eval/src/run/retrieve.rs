@@ -4,11 +4,12 @@ use std::path::Path;
 use std::time::Instant;
 
 use pericope_api::Embeddings;
-use pericope_index::{IndexSpec, IndexWriter, Mode, Query, pipeline};
+use pericope_index::{IndexSpec, IndexWriter, Query, pipeline};
 use rayon::prelude::*;
 
 use super::cut::Cut;
-use super::{Corpus, Observer, RunError, Setting, Setup};
+use super::{Corpus, Observer, RunError, Setup};
+use crate::cell::Cutoff;
 use crate::config::Retrieval;
 
 /// A chunk that was retrieved: an index into the cut's chunks.
@@ -96,9 +97,8 @@ pub(super) fn all(
 
     let reader = pericope_index::IndexReader::open_expecting(&dir, &spec).map_err(failed)?;
     let mut rankings = Vec::with_capacity(retrieval.modes.len());
-    for name in &retrieval.modes {
-        let mode: Mode = name.parse().map_err(RunError::Config)?;
-        observer.stage(&format!("{}: {name} retrieval", cut.name), corpus.set.questions.len());
+    for &mode in &retrieval.modes {
+        observer.stage(&format!("{}: {mode} retrieval", cut.name), corpus.set.questions.len());
         // Repeats are passed over after the search, so some more are asked for.
         let wanted = if retrieval.drop_repeats { depth * 2 } else { depth };
         let found: Vec<Result<(Vec<Hit>, f64), String>> = corpus
@@ -127,7 +127,8 @@ pub(super) fn all(
                 Ok((if retrieval.drop_repeats { without_repeats(hits, cut, depth) } else { hits }, seconds))
             })
             .collect();
-        let mut ranking = Ranking { mode: name.clone(), hits: Vec::with_capacity(found.len()), ..Ranking::default() };
+        let mut ranking =
+            Ranking { mode: mode.to_string(), hits: Vec::with_capacity(found.len()), ..Ranking::default() };
         for (question, one) in found.into_iter().enumerate() {
             let hits = match one {
                 Ok((hits, seconds)) => {
@@ -159,10 +160,10 @@ fn without_repeats(hits: Vec<Hit>, cut: &Cut, depth: usize) -> Vec<Hit> {
 ///
 /// A budget takes the ranking as it is: it ends before the first chunk that does not fit, and is never filled up with
 /// smaller chunks from further down.
-pub(super) fn pick(hits: &[Hit], cut: &Cut, setting: Setting) -> Vec<usize> {
-    match setting {
-        Setting::K(k) => (0..hits.len().min(k)).collect(),
-        Setting::Budget(budget) => {
+pub(super) fn pick(hits: &[Hit], cut: &Cut, cutoff: Cutoff) -> Vec<usize> {
+    match cutoff {
+        Cutoff::K(k) => (0..hits.len().min(k)).collect(),
+        Cutoff::Tokens(budget) => {
             let mut left = budget;
             let mut picked = Vec::new();
             for (i, hit) in hits.iter().enumerate() {

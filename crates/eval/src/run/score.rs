@@ -1,13 +1,15 @@
 use pericope_api::Span;
 
+use super::Corpus;
 use super::cut::Cut;
 use super::retrieve::Hit;
-use super::{Corpus, Setting};
 use crate::answer::{Extractive, Generated};
+use crate::cell::Setting;
 use crate::data::{CodePoints, Unit};
+use crate::metric::Metric;
 use crate::metrics::answers::{AnswerScores, Place, answer_iou, cosine};
 use crate::metrics::retrieval::{Gold as GoldSpans, Passage, context_tokens};
-use crate::summary::{Answer, Gold, Item, Metrics, Retrieved, Status};
+use crate::record::{Answer, Gold, Item, Metrics, Retrieved, Status};
 
 /// Scores one question's retrieved chunks and answer.
 pub(super) struct Scorer<'a> {
@@ -45,8 +47,7 @@ impl<'a> Scorer<'a> {
         &self,
         question: usize,
         cut: &Cut,
-        mode: &str,
-        setting: Setting,
+        setting: &Setting,
         hits: &[&Hit],
         answer: Option<(Generated, AnswerScores)>,
     ) -> Item {
@@ -70,14 +71,14 @@ impl<'a> Scorer<'a> {
 
         let mut metrics = Metrics::new();
         let mut put = |name: &str, value: f64| {
-            metrics.insert(name.to_owned(), value);
+            metrics.insert(Metric::named(name), value);
         };
         let spans = gold.span_scores(&passages);
         put("span_recall", spans.recall);
         put("span_precision", spans.precision);
         put("iou", spans.iou);
         put("precision_omega", gold.precision_omega(&around));
-        let ranks = gold.rank_scores(&passages, &around, passages.len().max(setting.k().unwrap_or(0)));
+        let ranks = gold.rank_scores(&passages, &around, passages.len().max(setting.cutoff.k().unwrap_or(0)));
         put("hit", ranks.hit);
         put("mrr", ranks.reciprocal_rank);
         put("ndcg", ranks.ndcg);
@@ -99,9 +100,8 @@ impl<'a> Scorer<'a> {
         Item {
             question_id: asked.id.clone(),
             chunker: cut.name.clone(),
-            mode: mode.to_owned(),
-            k: setting.k(),
-            token_budget: setting.budget(),
+            mode: setting.mode.clone(),
+            cutoff: setting.cutoff,
             documents: holders.iter().map(|&d| self.corpus.documents[d].id.clone()).collect(),
             question: asked.text.clone(),
             gold: Gold { document: gold_document.id.clone(), spans: asked.gold.clone(), text: asked.answer.clone() },
@@ -118,15 +118,14 @@ impl<'a> Scorer<'a> {
     }
 
     /// An item without a result: what was not measured is absent, not 0.
-    pub(super) fn failed(&self, question: usize, cut: &Cut, mode: &str, setting: Setting, problem: String) -> Item {
+    pub(super) fn failed(&self, question: usize, cut: &Cut, setting: &Setting, problem: String) -> Item {
         let asked = &self.corpus.set.questions[question];
         let document = self.corpus.documents[asked.document].id.clone();
         Item {
             question_id: asked.id.clone(),
             chunker: cut.name.clone(),
-            mode: mode.to_owned(),
-            k: setting.k(),
-            token_budget: setting.budget(),
+            mode: setting.mode.clone(),
+            cutoff: setting.cutoff,
             documents: vec![document.clone()],
             question: asked.text.clone(),
             gold: Gold { document, spans: asked.gold.clone(), text: asked.answer.clone() },

@@ -1,0 +1,339 @@
+//! `[[gate]]`: the checks of `pericope nightly`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use pericope_index::Mode;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::Experiment;
+use crate::cell::{CellKey, Cutoff};
+use crate::metric::Metric;
+
+/// Names of a chunker's times, of which lower is better: in seconds or milliseconds, as the name ends.
+pub const TIMES: [&str; 4] = ["segment_seconds", "index_seconds", "query_p50_ms", "query_p95_ms"];
+
+/// What a gate looks at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Measure {
+    /// A metric of questions.
+    Metric(Metric),
+    /// A time, one of [`TIMES`].
+    Time(&'static str),
+    /// The share of items without a result.
+    Failed,
+}
+
+impl Measure {
+    /// Returns the name in files: `span_recall`, `index_seconds`, `failed`.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Measure::Metric(metric) => metric.key(),
+            Measure::Time(name) => name,
+            Measure::Failed => "failed",
+        }
+    }
+
+    /// Returns the metric of questions, where it is one.
+    #[must_use]
+    pub fn metric(&self) -> Option<&Metric> {
+        match self {
+            Measure::Metric(metric) => Some(metric),
+            Measure::Time(_) | Measure::Failed => None,
+        }
+    }
+}
+
+impl FromStr for Measure {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        if name == "failed" {
+            return Ok(Measure::Failed);
+        }
+        if let Some(time) = TIMES.into_iter().find(|time| *time == name) {
+            return Ok(Measure::Time(time));
+        }
+        name.parse().map(Measure::Metric).map_err(|unknown| format!("{unknown}, {}, failed", TIMES.join(", ")))
+    }
+}
+
+impl fmt::Display for Measure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl Default for Measure {
+    fn default() -> Self {
+        Measure::Metric(Metric::default())
+    }
+}
+
+impl Serialize for Measure {
+    fn serialize<S: Serializer>(&self, into: S) -> Result<S::Ok, S::Error> {
+        into.serialize_str(self.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for Measure {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(from)?;
+        name.parse().map_err(|problem| serde::de::Error::custom(format!("metric = {problem}")))
+    }
+}
+
+/// What `relative_to` may name beside a chunker: a fixed piece of work that is timed before and after the run.
+pub const CALIBRATION: &str = "calibration";
+
+/// One `[[gate]]`. What it checks follows from its keys: `max_drop` (and `max_drift`) compare with other nights, `min` is
+/// a floor, `max_ratio` is about speed, and `metric = "failed"` with `max` counts items without a result.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Gate {
+    /// A metric of questions (`span_recall`), a time (`segment_seconds`), or `failed`.
+    pub metric: Measure,
+    /// Only this chunker; all where none is named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chunker: Option<String>,
+    /// Only this retrieval mode.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<Mode>,
+    /// Only at this k.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub k: Option<usize>,
+    /// Only at this budget of tokens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token_budget: Option<usize>,
+    /// The mean may fall by so much against the last good night, in the metric's own unit (shares 0..1, judge 0..10).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_drop: Option<f64>,
+    /// The same against the pinned baseline; default `max_drop`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_drift: Option<f64>,
+    /// A fall counts where the permutation test's p-value (two-sided, Holm's correction over all comparisons of the
+    /// night's gates) is below this; default 0.01.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p: Option<f64>,
+    /// The mean must be at least this, whatever it was before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min: Option<f64>,
+    /// With `failed`: the share of items that may fail, 0..1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max: Option<f64>,
+    /// With a time: the chunker, or `calibration`, whose time on the same night it is divided by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub relative_to: Option<String>,
+    /// With a time: the quotient may be so many times its median over the last good nights; above 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_ratio: Option<f64>,
+    /// With a time: shorter times than this are not judged, in the metric's own unit; default 0.5 (seconds) or 1 (ms).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub least: Option<f64>,
+}
+
+impl Gate {
+    /// The p-value below which a fall counts.
+    #[must_use]
+    pub fn alpha(&self) -> f64 {
+        self.p.unwrap_or(0.01)
+    }
+
+    /// True where the gate speaks of this cell.
+    #[must_use]
+    pub fn covers(&self, cell: &CellKey) -> bool {
+        let is = |wanted: &Option<String>, found: &str| wanted.as_deref().is_none_or(|w| w == found);
+        is(&self.chunker, &cell.chunker)
+            && self.mode.is_none_or(|mode| mode.to_string() == cell.mode)
+            && self.k.is_none_or(|k| cell.cutoff == Cutoff::K(k))
+            && self.token_budget.is_none_or(|budget| cell.cutoff == Cutoff::Tokens(budget))
+    }
+
+    /// Returns the time below which a time is not judged, in the measure's own unit.
+    #[must_use]
+    pub fn least(&self) -> f64 {
+        self.least.unwrap_or(if self.metric.name().ends_with("_ms") { 1.0 } else { 0.5 })
+    }
+
+    /// Whether the gate can ever be judged in this experiment.
+    pub(super) fn check(&self, experiment: &Experiment) -> Result<(), String> {
+        self.check_place(experiment)?;
+        let among = |name: &str, keys: &[(&str, bool)]| match keys.iter().find(|(_, there)| *there) {
+            Some((key, _)) => Err(format!("{key} has no meaning for metric = \"{name}\"")),
+            None => Ok(()),
+        };
+        let name = self.metric.name();
+        let comparing = ("max_drop", self.max_drop.is_some());
+        let drifting = ("max_drift", self.max_drift.is_some());
+        let (alpha, floor, share) = (("p", self.p.is_some()), ("min", self.min.is_some()), ("max", self.max.is_some()));
+        let speed = [("max_ratio", self.max_ratio.is_some()), ("relative_to", self.relative_to.is_some())];
+        let least = ("least", self.least.is_some());
+        match self.metric {
+            Measure::Metric(_) => {
+                among(name, &[share, speed[0], speed[1], least])?;
+                if self.max_drop.is_none() && self.max_drift.is_none() && self.min.is_none() {
+                    return Err(format!("metric = \"{name}\" needs max_drop, max_drift or min"));
+                }
+            }
+            Measure::Time(_) => {
+                among(name, &[comparing, drifting, alpha, floor, share])?;
+                self.check_speed(experiment)?;
+            }
+            Measure::Failed => {
+                among(name, &[comparing, drifting, alpha, floor, speed[0], speed[1], least])?;
+                if !self.max.is_some_and(|max| (0.0..=1.0).contains(&max)) {
+                    return Err("metric = \"failed\" needs max, a share from 0 to 1".into());
+                }
+            }
+        }
+        for (key, value) in [("max_drop", self.max_drop), ("max_drift", self.max_drift), ("least", self.least)] {
+            if value.is_some_and(|x| !x.is_finite() || x < 0.0) {
+                return Err(format!("{key} must be 0 or more"));
+            }
+        }
+        if self.p.is_some_and(|p| !(p > 0.0 && p <= 1.0)) {
+            return Err("p must be above 0 and at most 1".into());
+        }
+        if self.min.is_some_and(|min| !min.is_finite()) {
+            return Err("min must be a number".into());
+        }
+        Ok(())
+    }
+
+    fn check_speed(&self, experiment: &Experiment) -> Result<(), String> {
+        let named = |name: &str| experiment.chunkers.iter().any(|c| c.name == name);
+        match &self.relative_to {
+            None => {
+                return Err(format!("metric = \"{}\" needs relative_to: a chunker, or \"calibration\"", self.metric));
+            }
+            Some(name) if name == CALIBRATION && !named(name) => {}
+            Some(name) if !named(name) => {
+                return Err(format!("relative_to = \"{name}\" is neither a chunker here nor \"calibration\""));
+            }
+            Some(name) if self.chunker.as_ref() == Some(name) => {
+                return Err(format!("relative_to = \"{name}\" is the chunker itself"));
+            }
+            Some(_) => {}
+        }
+        if self.k.is_some() || self.token_budget.is_some() {
+            return Err(format!("metric = \"{}\" is not measured by k or token_budget", self.metric));
+        }
+        if self.mode.is_some() && !self.metric.name().starts_with("query") {
+            return Err(format!("metric = \"{}\" is not measured by mode", self.metric));
+        }
+        match self.max_ratio {
+            Some(ratio) if ratio.is_finite() && ratio > 1.0 => Ok(()),
+            _ => Err(format!("metric = \"{}\" needs max_ratio, above 1", self.metric)),
+        }
+    }
+
+    /// Whether chunker, mode, k and budget are measured at all.
+    fn check_place(&self, experiment: &Experiment) -> Result<(), String> {
+        let retrieval = &experiment.retrieval;
+        if let Some(name) = self.chunker.as_ref().filter(|name| experiment.chunkers.iter().all(|c| c.name != **name)) {
+            let names: Vec<&str> = experiment.chunkers.iter().map(|c| c.name.as_str()).collect();
+            return Err(format!("chunker = \"{name}\" is not among the chunkers here: {}", names.join(", ")));
+        }
+        if let Some(mode) = self.mode.filter(|mode| !retrieval.modes.contains(mode)) {
+            return Err(format!("mode = \"{mode}\" is not among retrieval.modes"));
+        }
+        if self.k.is_some() && self.token_budget.is_some() {
+            return Err("k and token_budget exclude each other".into());
+        }
+        if let Some(k) = self.k.filter(|k| !retrieval.k.contains(k)) {
+            return Err(format!("k = {k} is not among retrieval.k"));
+        }
+        if let Some(budget) = self.token_budget.filter(|b| !retrieval.token_budgets.contains(b)) {
+            return Err(format!("token_budget = {budget} is not among retrieval.token_budgets"));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::path::Path;
+
+    use crate::config::Experiment;
+    use pericope_segment::registry::list;
+
+    const BASE: &str = "name = \"n\"\n[data]\nkind = \"squad\"\npath = \"q.json\"\n[retrieval]\ntoken_budgets = [512]\n\
+        [[chunker]]\nname = \"fixed\"\nspec = \"fixed:words=100\"\n[[chunker]]\nname = \"blocks\"\nspec = \"paragraph\"\n";
+
+    fn gate(keys: &str) -> Result<Experiment, String> {
+        Experiment::parse(&format!("{BASE}[[gate]]\n{keys}\n"), Path::new("x.toml"), &[], list())
+            .map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn gates_of_every_kind_are_read() {
+        for keys in [
+            "metric = \"span_recall\"\nchunker = \"fixed\"\nk = 3\nmax_drop = 0.02\np = 0.01",
+            "metric = \"judge\"\nmax_drop = 0.2\nmax_drift = 0.5\nmode = \"dense\"",
+            "metric = \"iou\"\ntoken_budget = 512\nmin = 0.1",
+            "metric = \"faithfulness\"\nmin = 0.8",
+            "metric = \"context_relevance\"\nmax_drop = 0.05",
+            "metric = \"failed\"\nmax = 0.01",
+            "metric = \"segment_seconds\"\nchunker = \"blocks\"\nrelative_to = \"fixed\"\nmax_ratio = 1.5",
+            "metric = \"query_p50_ms\"\nrelative_to = \"calibration\"\nmax_ratio = 2\nmode = \"dense\"\nleast = 5",
+        ] {
+            let read = gate(keys).unwrap();
+            let again: Experiment = toml::from_str(&toml::to_string(&read).unwrap()).unwrap();
+            assert_eq!(again, read, "{keys}");
+        }
+    }
+
+    #[test]
+    fn a_gate_that_could_never_be_judged_is_refused_in_words() {
+        for (keys, word) in [
+            ("metric = \"recall\"\nmax_drop = 0.1", "choose from span_recall"),
+            ("metric = \"iou\"", "needs max_drop"),
+            ("metric = \"iou\"\nmax_drop = -0.1", "max_drop must be 0 or more"),
+            ("metric = \"iou\"\nmax_drop = 0.1\np = 0", "p must be above 0"),
+            ("metric = \"iou\"\nmax_drop = 0.1\nmax_ratio = 2.0", "max_ratio has no meaning"),
+            ("metric = \"iou\"\nmax_drop = 0.1\nchunker = \"x\"", "not among the chunkers here: fixed, blocks"),
+            ("metric = \"iou\"\nmax_drop = 0.1\nk = 4", "k = 4 is not among retrieval.k"),
+            ("metric = \"iou\"\nmax_drop = 0.1\nmode = \"bm25\"", "not among retrieval.modes"),
+            ("metric = \"iou\"\nmax_drop = 0.1\ntoken_budget = 9", "token_budget = 9"),
+            ("metric = \"failed\"\nmax = 2", "a share"),
+            ("metric = \"segment_seconds\"\nmax_ratio = 2.0", "needs relative_to"),
+            ("metric = \"segment_seconds\"\nmax_ratio = 2.0\nrelative_to = \"x\"", "neither a chunker"),
+            ("metric = \"segment_seconds\"\nmax_ratio = 0.5\nrelative_to = \"fixed\"", "above 1"),
+            ("metric = \"iou\"\nmax_dorp = 0.1", "max_dorp"),
+        ] {
+            let problem = gate(keys).unwrap_err();
+            assert!(problem.contains(word), "{keys}: {problem}");
+        }
+        let twice = "[[gate]]\nmetric = \"iou\"\nmin = 0.1\n[[gate]]\nmetric = \"iou\"";
+        assert!(gate(&format!("metric = \"iou\"\nmin = 0.1\n{twice}")).unwrap_err().contains("number 3"));
+    }
+
+    #[test]
+    fn the_shipped_experiment_is_sound() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../eval/nightly.toml");
+        let shipped = Experiment::load(&path, &[], list()).unwrap();
+        assert!(shipped.gates.len() >= 6 && shipped.unused().is_empty());
+        // A sample would be another one with every question that is added.
+        assert_eq!((shipped.data.questions, shipped.data.documents), (0, 0));
+    }
+
+    #[test]
+    fn the_nightly_table_is_read() {
+        let read = gate("metric = \"iou\"\nmin = 0.1\n[nightly]\nkeep = 5\nbaseline = \"first\"").unwrap();
+        assert_eq!((read.nightly.keep, read.nightly.baseline), (5, Some(super::super::Baseline::First)));
+        let again: Experiment = toml::from_str(&toml::to_string(&read).unwrap()).unwrap();
+        assert_eq!(again, read);
+        for (keys, word) in [
+            ("keep = 0", "nightly.keep"),
+            ("baseline = 0", "baseline = 0"),
+            ("baseline = \"last\"", "\\\"last\\\""),
+            ("on_finish = [\"\"]", "empty program"),
+            ("keeep = 1", "keeep"),
+        ] {
+            let problem = gate(&format!("metric = \"iou\"\nmin = 0.1\n[nightly]\n{keys}")).unwrap_err();
+            assert!(problem.contains(&word.replace('\\', "")), "{keys}: {problem}");
+        }
+    }
+}

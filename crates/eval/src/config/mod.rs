@@ -1,0 +1,277 @@
+//! Experiments: what `pericope eval run` reads, as TOML.
+
+mod answer;
+mod data;
+mod gates;
+mod nightly;
+mod overrides;
+mod retrieval;
+mod tune;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use pericope_index::Mode;
+use pericope_segment::registry::{Entry, check_in};
+use pericope_segment::spec::Spec;
+use serde::{Deserialize, Serialize};
+
+pub use answer::{AnswerConfig, GeneratorKind, JudgeConfig, JudgeKind, LlmTables};
+pub use data::Data;
+pub use gates::{CALIBRATION, Gate, Measure, TIMES};
+pub use nightly::{Baseline, Notify, Settings, WebhookBody};
+pub use overrides::{expand, read};
+pub(crate) use overrides::{one_line, set_value};
+pub use retrieval::{Expand, Rerank, Retrieval};
+pub use tune::TuneConfig;
+
+/// Why a configuration cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// The file cannot be read.
+    #[error("cannot read the configuration {path}: {source}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The file is no TOML, or a key has the wrong type or name.
+    #[error("{path}: {problem}")]
+    Toml {
+        /// The file.
+        path: PathBuf,
+        /// The first problem, with line and column where known.
+        problem: String,
+    },
+    /// A value that parses but makes no sense.
+    #[error("{0}")]
+    Value(String),
+}
+
+/// One experiment. Every key has the default shown in the field's documentation; unknown keys are errors.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Experiment {
+    /// Name of the run; part of the default output folder.
+    pub name: String,
+    /// Documents and questions.
+    pub data: Data,
+    /// How chunks are found.
+    #[serde(default)]
+    pub retrieval: Retrieval,
+    /// The chunkers that are compared, at least one.
+    #[serde(rename = "chunker")]
+    pub chunkers: Vec<ChunkerConfig>,
+    /// How answers are made.
+    #[serde(default)]
+    pub answer: AnswerConfig,
+    /// How answers are scored.
+    #[serde(default)]
+    pub judge: JudgeConfig,
+    /// What the run may cost and how much may fail.
+    #[serde(default)]
+    pub limits: Limits,
+    /// Checks of `pericope nightly`; not used by `eval run`.
+    #[serde(default, rename = "gate", skip_serializing_if = "Vec::is_empty")]
+    pub gates: Vec<Gate>,
+    /// What `pericope nightly` keeps, compares with and tells; not used by `eval run`.
+    #[serde(default, skip_serializing_if = "Settings::is_default")]
+    pub nightly: Settings,
+    /// Language models, for the generators and judges that ask one.
+    #[serde(default, skip_serializing_if = "LlmTables::is_empty")]
+    pub llm: LlmTables,
+    /// `[sweep]`: values to try by dotted key; every combination is a run of its own ([`crate::sweep`]).
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub sweep: BTreeMap<String, Vec<toml::Value>>,
+    /// `[tune]`: what `pericope tune` chooses by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tune: Option<TuneConfig>,
+}
+
+/// `[[chunker]]`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChunkerConfig {
+    /// Name in tables and charts.
+    pub name: String,
+    /// Segmenter spec.
+    pub spec: Spec,
+}
+
+/// `[limits]`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Limits {
+    /// Share of items that may fail before the exit status is 1; default 0.02.
+    pub max_failed: f64,
+    /// Spending limit of the model endpoints.
+    pub budget: Option<f64>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { max_failed: 0.02, budget: None }
+    }
+}
+
+impl Experiment {
+    /// Reads a file, applies `overrides` (`retrieval.k=[1,3]`, later ones win) and checks the result; `segmenters`
+    /// are those that specs may name.
+    ///
+    /// # Errors
+    /// [`ConfigError`], whose message is one line that names the file and the key.
+    pub fn load(path: &Path, overrides: &[String], segmenters: &[Entry]) -> Result<Self, ConfigError> {
+        let text = std::fs::read_to_string(path).map_err(|source| ConfigError::Io { path: path.to_owned(), source })?;
+        Self::parse(&text, path, overrides, segmenters)
+    }
+
+    /// As [`Experiment::load`], from text; `path` is used in messages only.
+    ///
+    /// # Errors
+    /// As [`Experiment::load`].
+    pub fn parse(text: &str, path: &Path, overrides: &[String], segmenters: &[Entry]) -> Result<Self, ConfigError> {
+        let experiment: Self = read(text, path, overrides)?;
+        experiment.check(segmenters).map_err(|problem| ConfigError::Toml { path: path.to_owned(), problem })?;
+        Ok(experiment)
+    }
+
+    /// The data's path with its variables expanded.
+    ///
+    /// # Errors
+    /// [`ConfigError::Value`] names the variable that is not set.
+    pub fn data_path(&self) -> Result<PathBuf, ConfigError> {
+        expand(&self.data.path, &|name| std::env::var(name).ok())
+            .map(PathBuf::from)
+            .map_err(|e| ConfigError::Value(format!("data.path: {e}")))
+    }
+
+    /// What the configuration says without effect, a line each.
+    #[must_use]
+    pub fn unused(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        let judged = self.judge.kind.asks_model();
+        let generated = self.answer.generator == GeneratorKind::Llm;
+        if self.judge.votes != 1 && !judged {
+            found.push("judge.votes has no effect: the lexical judge always agrees with itself".to_owned());
+        }
+        if (self.judge.faithfulness || self.judge.context_relevance) && !judged {
+            found.push("judge.faithfulness and judge.context_relevance have no effect: no model judges".to_owned());
+        }
+        if self.limits.budget.is_some() && !judged && !generated {
+            found.push("limits.budget has no effect: nothing in this run costs money".to_owned());
+        }
+        if self.llm.generator.is_some() && !generated {
+            found.push("[llm.generator] has no effect: answer.generator is not \"llm\"".to_owned());
+        }
+        if self.llm.judge.is_some() && !judged {
+            found.push("[llm.judge] has no effect: judge.kind is neither \"llm\" nor \"both\"".to_owned());
+        }
+        found
+    }
+
+    /// Checks what the types do not say; `segmenters` are those that specs may name.
+    pub(crate) fn check(&self, segmenters: &[Entry]) -> Result<(), String> {
+        if self.chunkers.is_empty() {
+            return Err("there is no [[chunker]] to evaluate".into());
+        }
+        for (i, chunker) in self.chunkers.iter().enumerate() {
+            if self.chunkers[..i].iter().any(|other| other.name == chunker.name) {
+                return Err(format!("two chunkers are named '{}'", chunker.name));
+            }
+        }
+        for chunker in &self.chunkers {
+            check_in(segmenters, &chunker.spec).map_err(|e| format!("chunker '{}': {e}", chunker.name))?;
+        }
+        self.retrieval.check()?;
+        self.check_models()?;
+        if !(0.0..=1.0).contains(&self.limits.max_failed) {
+            return Err("limits.max_failed is a share: 0 to 1".into());
+        }
+        if let Some(tune) = &self.tune {
+            tune.check(self)?;
+        }
+        nightly::check(self)
+    }
+
+    fn check_models(&self) -> Result<(), String> {
+        let judged = self.judge.kind.asks_model();
+        if self.answer.generator == GeneratorKind::Llm && self.llm.generator.is_none() {
+            return Err("answer.generator = \"llm\" needs a table [llm.generator]: provider, model, base_url".into());
+        }
+        if judged && self.llm.judge.is_none() {
+            return Err("judge.kind = \"llm\" or \"both\" needs a table [llm.judge]: provider, model, base_url".into());
+        }
+        if self.answer.generator == GeneratorKind::None && judged {
+            return Err("judge.kind asks a model, but answer.generator = \"none\" leaves nothing to judge".into());
+        }
+        if self.judge.votes == 0 {
+            return Err("judge.votes must be at least 1".into());
+        }
+        for (table, config) in [("llm.generator", &self.llm.generator), ("llm.judge", &self.llm.judge)] {
+            if let Some(config) = config {
+                config.check().map_err(|problem| format!("{table}.{problem}"))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    use pericope_segment::registry::list;
+
+    const SMALL: &str = "name = \"n\"\n[data]\nkind = \"squad\"\npath = \"${X:-a}/b.json\"\n\
+        [[chunker]]\nname = \"fixed\"\nspec = \"fixed:words=100\"\n";
+
+    fn parse(text: &str, overrides: &[&str]) -> Result<Experiment, String> {
+        let overrides: Vec<String> = overrides.iter().map(|s| (*s).to_owned()).collect();
+        Experiment::parse(text, Path::new("x.toml"), &overrides, list()).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn defaults_are_the_protocols() {
+        let e = parse(SMALL, &[]).unwrap();
+        assert_eq!(e.retrieval.k, [1, 3, 5]);
+        assert_eq!(e.data_path().unwrap(), PathBuf::from("a/b.json"));
+        let again: Experiment = toml::from_str(&toml::to_string(&e).unwrap()).unwrap();
+        assert_eq!(again, e);
+    }
+
+    #[test]
+    fn overrides_reach_any_key() {
+        let e =
+            parse(SMALL, &["data.questions=0", "retrieval.k=[2]", "retrieval.modes=[\"bm25\"]", "name=other"]).unwrap();
+        assert_eq!((e.data.questions, e.retrieval.k.clone(), e.name.as_str()), (0, vec![2], "other"));
+        assert!(e.unused().is_empty());
+        let idle =
+            parse(SMALL, &["judge.votes=3", "limits.budget=5.0", "llm.judge.model=m", "llm.judge.provider=openai"])
+                .unwrap();
+        assert_eq!(idle.unused().len(), 3);
+        let named = parse(SMALL, &["chunker.fixed.spec=fixed:words=7"]).unwrap();
+        assert_eq!(named.chunkers[0].spec.to_string(), "fixed:words=7");
+        assert!(parse(SMALL, &["chunker.none.spec=window"]).unwrap_err().contains("\"none\""));
+        assert!(parse(SMALL, &["data.questons=1"]).unwrap_err().contains("questons"));
+        let wrong = parse(SMALL, &["data.seed=3", "retrieval.k=many"]).unwrap_err();
+        assert!(wrong.contains("--set retrieval.k=many"), "{wrong}");
+        assert!(parse(SMALL, &["novalue"]).unwrap_err().contains("key=value"));
+    }
+
+    #[test]
+    fn half_written_files_are_one_line_errors() {
+        for (text, says) in [
+            ("name = \"n\"\n[data\n", "line 2"),
+            ("name = \"n\"\n[data]\nkind = \"squad\"\npath = \"p\"\n", "chunker"),
+            (&SMALL.replace("squad", "trec"), "choose from"),
+            (&SMALL.replace("fixed:words=100", "fixd:words=100"), "fixd"),
+            (&format!("{SMALL}\n[retrieval]\nembedder = \"none\"\n"), "needs an embedder"),
+        ] {
+            let error = parse(text, &[]).unwrap_err();
+            assert!(error.contains(says) && !error.contains('\n'), "{error:?} does not say {says}");
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Reading configurations: TOML, `--set key=value`, variables, and errors in one line.
+
+use std::path::Path;
+
+use serde::de::DeserializeOwned;
+
+use super::ConfigError;
+
+/// A TOML error as one line: what and where.
+fn located(error: &toml::de::Error, text: &str) -> String {
+    let message = one_line(error.message());
+    match error.span() {
+        Some(span) => {
+            let before = text.get(..span.start).unwrap_or(text);
+            let line = before.matches('\n').count() + 1;
+            format!("line {line}: {message}")
+        }
+        None => message,
+    }
+}
+
+pub(crate) fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// An experiment of any kind from TOML, with `overrides` applied; `path` is used in messages only.
+///
+/// # Errors
+/// [`ConfigError`], whose message is one line that names the place, the key or the setting.
+pub fn read<T: DeserializeOwned>(text: &str, path: &Path, overrides: &[String]) -> Result<T, ConfigError> {
+    let toml_error = |problem: String| ConfigError::Toml { path: path.to_owned(), problem };
+    if overrides.is_empty() {
+        return toml::from_str(text).map_err(|e| toml_error(located(&e, text)));
+    }
+    let mut table: toml::Table = text.parse().map_err(|e: toml::de::Error| toml_error(located(&e, text)))?;
+    for setting in overrides {
+        set(&mut table, setting).map_err(ConfigError::Value)?;
+    }
+    table.try_into().map_err(|e: toml::de::Error| match culprit::<T>(text, overrides) {
+        Some(setting) => ConfigError::Value(format!("--set {}: {}", shown(setting), one_line(e.message()))),
+        None => toml_error(one_line(e.message())),
+    })
+}
+
+/// The setting without which the rest would be a configuration.
+fn culprit<'a, T: DeserializeOwned>(text: &str, overrides: &'a [String]) -> Option<&'a String> {
+    let fine_without = |left_out: usize| {
+        let mut table: toml::Table = text.parse().ok()?;
+        for (i, setting) in overrides.iter().enumerate() {
+            if i != left_out {
+                set(&mut table, setting).ok()?;
+            }
+        }
+        table.try_into::<T>().ok()
+    };
+    overrides.iter().enumerate().find(|(i, _)| fine_without(*i).is_some()).map(|(_, setting)| setting)
+}
+
+/// A setting for a message: without its value where that may be secret.
+fn shown(setting: &str) -> String {
+    let (key, _) = setting.split_once('=').unwrap_or((setting, ""));
+    let low = key.to_lowercase();
+    match ["key", "token", "secret", "password", "header", "webhook", "url"].iter().any(|word| low.contains(word)) {
+        true => format!("{key}=…"),
+        false => setting.to_owned(),
+    }
+}
+
+/// Applies `key.sub=value`; the value is TOML, or, where it is not, a bare string.
+fn set(table: &mut toml::Table, setting: &str) -> Result<(), String> {
+    let (key, value) = setting.split_once('=').ok_or_else(|| format!("--set {setting}: expected key=value"))?;
+    let parsed: Option<toml::Value> =
+        format!("v = {}", value.trim()).parse::<toml::Table>().ok().and_then(|mut t| t.remove("v"));
+    let value = parsed.unwrap_or_else(|| toml::Value::String(value.trim().to_owned()));
+    set_value(table, key, value).map_err(|problem| format!("--set {}: {problem}", shown(setting)))
+}
+
+/// Puts a value under a dotted key; in an array of tables, the part after its name is the `name` of the entry that is
+/// meant: `chunker.semantic.spec`.
+pub(crate) fn set_value(table: &mut toml::Table, key: &str, value: toml::Value) -> Result<(), String> {
+    let mut parts = key.trim().split('.').peekable();
+    let mut at = table;
+    while let Some(part) = parts.next().filter(|part| !part.is_empty()) {
+        if parts.peek().is_none() {
+            at.insert(part.to_owned(), value);
+            return Ok(());
+        }
+        let next = at.entry(part).or_insert_with(|| toml::Value::Table(toml::Table::new()));
+        at = match next {
+            toml::Value::Table(inner) => inner,
+            toml::Value::Array(entries) => {
+                let name = parts.next().unwrap_or_default();
+                (entries.iter_mut().filter_map(toml::Value::as_table_mut))
+                    .find(|entry| entry.get("name").and_then(toml::Value::as_str) == Some(name))
+                    .ok_or_else(|| format!("no [[{part}]] is named \"{name}\""))?
+            }
+            _ => return Err(format!("'{part}' is not a table")),
+        };
+    }
+    Err("the key is empty or ends with a dot".into())
+}
+
+/// Replaces `${NAME}` by the variable's value and `${NAME:-text}` by it or by `text`.
+///
+/// # Errors
+/// In words: a variable that is not set and has no default, or a brace that is not closed.
+pub fn expand(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("${") {
+        out.push_str(&rest[..at]);
+        let inner = &rest[at + 2..];
+        let end = inner.find('}').ok_or_else(|| format!("'${{' without '}}' in {text}"))?;
+        let (name, default) = match inner[..end].split_once(":-") {
+            Some((name, default)) => (name, Some(default)),
+            None => (&inner[..end], None),
+        };
+        match (variable(name), default) {
+            (Some(value), _) if !value.is_empty() => out.push_str(&value),
+            (_, Some(default)) => out.push_str(default),
+            _ => return Err(format!("the environment variable {name} is not set")),
+        }
+        rest = &inner[end + 1..];
+    }
+    out.push_str(rest);
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::expand;
+
+    #[test]
+    fn unset_variables_are_named() {
+        assert!(expand("${NOPE}/x", &|_| None).unwrap_err().contains("NOPE"));
+        assert_eq!(expand("a${V}c", &|_| Some("b".into())).unwrap(), "abc");
+    }
+}

@@ -1,0 +1,96 @@
+//! `[retrieval]`: how chunks are found.
+
+use pericope_index::Mode;
+use serde::{Deserialize, Serialize};
+
+use crate::cell::Cutoff;
+
+/// `[retrieval]`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Retrieval {
+    /// `minilm` (default) or `none`.
+    pub embedder: String,
+    /// How chunks are found: `dense` (default), `bm25`, `hybrid`.
+    pub modes: Vec<Mode>,
+    /// Numbers of chunks; default 1, 3, 5.
+    pub k: Vec<usize>,
+    /// Budgets of context in tokens: the best chunks that fit; default none.
+    pub token_budgets: Vec<usize>,
+    /// What orders the chunks again after the search; `none` (default) is the only choice.
+    pub rerank: Rerank,
+    /// What a chunk brings along when it is read; `none` (default) is the only choice.
+    pub expand: Expand,
+    /// Whether a chunk that repeats the text of a better one is passed over; default false.
+    pub drop_repeats: bool,
+}
+
+impl Default for Retrieval {
+    fn default() -> Self {
+        Self {
+            embedder: "minilm".into(),
+            modes: vec![Mode::Dense],
+            k: vec![1, 3, 5],
+            token_budgets: Vec::new(),
+            rerank: Rerank::None,
+            expand: Expand::None,
+            drop_repeats: false,
+        }
+    }
+}
+
+/// What orders the retrieved chunks again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Rerank {
+    /// The order of the search stays.
+    #[default]
+    None,
+}
+
+/// What a retrieved chunk brings along when it is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Expand {
+    /// Nothing: the chunk alone is read.
+    #[default]
+    None,
+}
+
+impl Retrieval {
+    /// Returns every cutoff once, numbers of chunks first, each in rising order.
+    #[must_use]
+    pub fn cutoffs(&self) -> Vec<Cutoff> {
+        let of_tokens = self.token_budgets.iter().copied().map(Cutoff::Tokens);
+        let mut cutoffs: Vec<Cutoff> = self.k.iter().copied().map(Cutoff::K).chain(of_tokens).collect();
+        cutoffs.sort_unstable();
+        cutoffs.dedup();
+        cutoffs
+    }
+
+    /// Checks what the types do not say.
+    pub(super) fn check(&self) -> Result<(), String> {
+        if let Some(mode) = self.modes.iter().find(|mode| **mode != Mode::Bm25).filter(|_| self.embedder == "none") {
+            return Err(format!(
+                "retrieval.modes asks for {mode}, which needs an embedder, but retrieval.embedder = \"none\""
+            ));
+        }
+        if self.modes.is_empty() {
+            return Err("retrieval.modes is empty".into());
+        }
+        if self.k.is_empty() && self.token_budgets.is_empty() {
+            return Err("retrieval.k and retrieval.token_budgets are both empty".into());
+        }
+        if self.k.contains(&0) || self.token_budgets.contains(&0) {
+            return Err("retrieval.k and retrieval.token_budgets must be at least 1".into());
+        }
+        let known = ["minilm", "none"].contains(&self.embedder.as_str());
+        if !known && !["openai:", "fastembed:"].iter().any(|kind| self.embedder.starts_with(kind)) {
+            return Err(format!(
+                "retrieval.embedder = \"{}\" is not known here: choose from minilm, none, fastembed:MODEL, openai:MODEL",
+                self.embedder
+            ));
+        }
+        Ok(())
+    }
+}

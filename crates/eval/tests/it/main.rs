@@ -1,0 +1,9 @@
+//! The integration tests of the crate, in one program.
+#![allow(dead_code, missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::result_large_err)]
+
+mod chroma_golden;
+mod chunkers_golden;
+mod golden_answers;
+mod golden_retrieval;
+mod golden_stats;
+mod language_models;

@@ -1,0 +1,195 @@
+//! The questions behind a difference, with what both nights retrieved for them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::{Compared, Difference};
+use crate::night::Night;
+use pericope_eval::cell::CellKey;
+use pericope_eval::metric::Metric;
+use pericope_eval::record::{Gold, Item, Retrieved};
+
+/// Questions shown of one difference, and differences shown.
+const QUESTIONS: usize = 8;
+const GROUPS: usize = 4;
+/// Chunks shown of each night.
+const CHUNKS: usize = 5;
+/// A question flipped where its score moved by at least this, on a scale of 0..1; of smaller moves the largest are shown.
+const FLIP: f64 = 0.5;
+
+/// The questions behind one difference.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FlipGroup {
+    /// Chunker, mode and setting.
+    #[serde(flatten)]
+    pub cell: CellKey,
+    /// The metric.
+    pub metric: Metric,
+    /// The earlier night.
+    pub against: u32,
+    /// Questions whose score fell by at least half the scale.
+    pub fell: usize,
+    /// Questions whose score rose as much.
+    pub rose: usize,
+    /// Those that moved most, losses first.
+    pub questions: Vec<Flip>,
+}
+
+/// A question that fared differently on two nights.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Flip {
+    /// Its id.
+    pub question_id: String,
+    /// The question.
+    pub question: String,
+    /// Id of the document that answers it.
+    pub document: String,
+    /// Whether that document was another on the earlier night.
+    pub document_changed: bool,
+    /// Its score on the earlier night.
+    pub before: f64,
+    /// Its score on the later one.
+    pub tonight: f64,
+    /// The gold answer, where a night's items are there to tell.
+    #[serde(skip)]
+    pub gold: Option<Gold>,
+    /// What the earlier night retrieved; none where its items are not kept any more.
+    #[serde(skip)]
+    pub side_before: Option<FlipSide>,
+    /// What the later night retrieved.
+    #[serde(skip)]
+    pub side_tonight: Option<FlipSide>,
+}
+
+/// What one night retrieved for a question.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct FlipSide {
+    /// The best chunks.
+    pub retrieved: Vec<Retrieved>,
+    /// Further ones that are not shown.
+    pub more: usize,
+}
+
+/// The questions behind these differences, each with the comparison that it is of. Texts are read from the nights' run
+/// folders below `dir`; a folder that is gone leaves its side empty.
+#[must_use]
+pub fn flips(tonight: &Night, wanted: &[(&Compared, &Difference)], dir: &Path) -> Vec<FlipGroup> {
+    let mut groups: Vec<FlipGroup> =
+        wanted.iter().take(GROUPS).map(|(compared, difference)| group(tonight, compared, difference)).collect();
+    groups.retain(|group| !group.questions.is_empty());
+    let mut by_night: BTreeMap<u32, BTreeSet<(CellKey, String)>> = BTreeMap::new();
+    for group in &groups {
+        for night in [group.against, tonight.number] {
+            let keys = group.questions.iter().map(|flip| (group.cell.clone(), flip.question_id.clone()));
+            by_night.entry(night).or_default().extend(keys);
+        }
+    }
+    for (night, keys) in by_night {
+        let found = items(&run_folder(dir, night).join("items.jsonl"), &keys);
+        for group in &mut groups {
+            let (is_before, is_tonight) = (group.against == night, tonight.number == night);
+            for flip in &mut group.questions {
+                let Some(item) = found.get(&(group.cell.clone(), flip.question_id.clone())) else { continue };
+                let side = FlipSide {
+                    retrieved: item.retrieved.iter().take(CHUNKS).cloned().collect(),
+                    more: item.retrieved.len().saturating_sub(CHUNKS),
+                };
+                if is_before {
+                    flip.side_before = Some(side);
+                } else if is_tonight {
+                    flip.side_tonight = Some(side);
+                }
+                flip.gold = Some(item.gold.clone());
+            }
+        }
+    }
+    groups
+}
+
+/// The folder of a night's run: `nights/000031`.
+pub(crate) fn run_folder(dir: &Path, number: u32) -> PathBuf {
+    dir.join("nights").join(format!("{number:06}"))
+}
+
+fn group(tonight: &Night, compared: &Compared, difference: &Difference) -> FlipGroup {
+    let scale = difference.metric.scale();
+    let mut moved = moves(tonight, compared, difference);
+    let flipped = |delta: f64| delta.abs() >= FLIP * scale;
+    let fell = moved.iter().filter(|(_, a, b)| flipped(b - a) && b < a).count();
+    let rose = moved.iter().filter(|(_, a, b)| flipped(b - a) && b > a).count();
+    // Where the mean fell, losses come first, else gains; the widest of each before the others.
+    let falling = difference.difference <= 0.0;
+    moved.sort_by(|x, y| {
+        let (dx, dy) = (x.2 - x.1, y.2 - y.1);
+        let wrong_way = |d: f64| (d > 0.0) == falling;
+        wrong_way(dx).cmp(&wrong_way(dy)).then(dy.abs().total_cmp(&dx.abs())).then(x.0.cmp(&y.0))
+    });
+    let questions = moved
+        .into_iter()
+        .take(QUESTIONS)
+        .filter_map(|(place, before, now)| {
+            let asked = tonight.questions.get(place)?;
+            let sum = |night: &Night| night.documents.get(&asked.document).cloned();
+            Some(Flip {
+                question_id: asked.id.clone(),
+                question: asked.text.clone(),
+                document: asked.document.clone(),
+                document_changed: sum(&compared.before) != sum(tonight),
+                before,
+                tonight: now,
+                gold: None,
+                side_before: None,
+                side_tonight: None,
+            })
+        })
+        .collect();
+    FlipGroup {
+        cell: difference.cell.clone(),
+        metric: difference.metric.clone(),
+        against: compared.before.number,
+        fell,
+        rose,
+        questions,
+    }
+}
+
+/// Questions whose score moved: place in the later night, score before, score tonight.
+fn moves(tonight: &Night, compared: &Compared, difference: &Difference) -> Vec<(usize, f64, f64)> {
+    let scores = |night: &Night| night.cell(&difference.cell)?.scores.get(&difference.metric).cloned();
+    let (Some(earlier), Some(later)) = (scores(&compared.before), scores(tonight)) else { return Vec::new() };
+    let score = |list: &[Option<f64>], at: usize| list.get(at).copied().flatten();
+    (compared.pairing.common.iter())
+        .filter_map(|&(then, now)| Some((now, score(&earlier, then)?, score(&later, now)?)))
+        .filter(|(_, before, now)| (before - now).abs() > 1e-12)
+        .collect()
+}
+
+/// What tells an item apart; the rest of the line is not looked at.
+#[derive(Deserialize)]
+struct Name {
+    question_id: String,
+    #[serde(flatten)]
+    key: CellKey,
+}
+
+fn items(path: &Path, wanted: &BTreeSet<(CellKey, String)>) -> BTreeMap<(CellKey, String), Item> {
+    let mut found = BTreeMap::new();
+    let Ok(file) = File::open(path) else { return found };
+    for line in BufReader::new(file).lines().map_while(Result::ok) {
+        let Ok(Name { question_id, key }) = serde_json::from_str(&line) else { continue };
+        let name = (key, question_id);
+        if wanted.contains(&name)
+            && let Ok(item) = serde_json::from_str::<Item>(&line)
+        {
+            found.insert(name, item);
+            if found.len() == wanted.len() {
+                break;
+            }
+        }
+    }
+    found
+}

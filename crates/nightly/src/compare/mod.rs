@@ -1,0 +1,37 @@
+//! Two nights beside each other: which questions pair up, what the scores did, and what else was different.
+
+mod changes;
+mod differences;
+mod flips;
+mod pairing;
+
+pub use changes::{Changes, Listing};
+pub(crate) use differences::compared;
+pub use differences::{Difference, differences};
+pub(crate) use flips::run_folder;
+pub use flips::{Flip, FlipGroup, FlipSide, flips};
+pub use pairing::Pairing;
+
+use super::night::Night;
+use pericope_eval::metric::Metric;
+
+/// A night, and an earlier one that it is compared with.
+#[derive(Debug, Clone)]
+pub struct Compared {
+    /// The earlier night.
+    pub before: Night,
+    /// Which questions pair up.
+    pub pairing: Pairing,
+    /// Every cell's metrics on those questions.
+    pub differences: Vec<Difference>,
+}
+
+impl Compared {
+    /// Compares by the given metrics.
+    #[must_use]
+    pub fn new(before: Night, tonight: &Night, metrics: &[Metric], seed: u64) -> Self {
+        let pairing = Pairing::between(&before, tonight);
+        let differences = differences(&before, tonight, &pairing, metrics, seed);
+        Self { before, pairing, differences }
+    }
+}

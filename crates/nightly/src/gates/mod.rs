@@ -1,0 +1,148 @@
+//! `[[gate]]`: the checks that a night must pass.
+
+mod quality;
+mod speed;
+
+pub use pericope_eval::config::{CALIBRATION, Gate, Measure};
+
+use serde::Serialize;
+
+use super::compare::Compared;
+use crate::night::{Night, Timing};
+use pericope_eval::cell::CellKey;
+use pericope_eval::format;
+
+/// What a check is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// A metric against the last good night.
+    Drop,
+    /// A metric against the baseline: many small drops add up.
+    Drift,
+    /// A metric that may not be below a number.
+    Floor,
+    /// Items without a result.
+    Failed,
+    /// A time, relative to another of the same night, against the last good nights.
+    Speed,
+}
+
+/// How a check came out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// It holds.
+    Held,
+    /// It does not: the night fails.
+    Broken,
+    /// There is nothing to judge by.
+    Unjudged,
+}
+
+/// One gate at one cell.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Check {
+    /// What is checked: `span recall of semantic at k = 3, dense`.
+    pub what: String,
+    /// What it is about.
+    pub kind: Kind,
+    /// How it came out.
+    pub state: State,
+    /// What it looks at.
+    pub metric: Measure,
+    /// The cell, for metrics of questions.
+    pub cell: Option<CellKey>,
+    /// The night that is compared with.
+    pub against: Option<u32>,
+    /// What the gate allows: a fall, a floor, a share, a quotient.
+    pub limit: f64,
+    /// The value before, on the questions that pair up.
+    pub before: Option<f64>,
+    /// Tonight's.
+    pub tonight: Option<f64>,
+    /// Tonight's minus the one before; for speed their quotient.
+    pub difference: Option<f64>,
+    /// p-value after Holm's correction, where there is a test.
+    pub p: Option<f64>,
+    /// The p-value below which a fall counts.
+    pub alpha: Option<f64>,
+    /// Questions compared; for speed nights.
+    pub n: Option<usize>,
+    /// The outcome in a sentence.
+    pub says: String,
+}
+
+impl Check {
+    /// True where it does not hold.
+    #[must_use]
+    pub fn is_broken(&self) -> bool {
+        self.state == State::Broken
+    }
+}
+
+/// What the gates are judged by.
+pub struct Evidence<'a> {
+    /// The night.
+    pub tonight: &'a Night,
+    /// The last good night, compared with it.
+    pub reference: Option<&'a Compared>,
+    /// The baseline, compared with it.
+    pub baseline: Option<&'a Compared>,
+    /// The times of the last good nights, newest first.
+    pub good_times: &'a [Vec<Timing>],
+    /// Share of items that may fail by `limits.max_failed`.
+    pub max_failed: f64,
+}
+
+/// Judges every gate, in the order of the configuration; `limits.max_failed` comes first.
+#[must_use]
+pub fn judge(gates: &[Gate], evidence: &Evidence<'_>) -> Vec<Check> {
+    let mut checks = vec![failed("", None, evidence.max_failed, evidence.tonight)];
+    for gate in gates {
+        match &gate.metric {
+            Measure::Time(_) => checks.extend(speed::checks(gate, evidence)),
+            Measure::Metric(metric) => checks.extend(quality::checks(gate, metric, evidence)),
+            Measure::Failed => {
+                let limit = gate.max.unwrap_or(evidence.max_failed);
+                checks.push(failed(gate.chunker.as_deref().unwrap_or(""), Some(gate), limit, evidence.tonight));
+            }
+        }
+    }
+    quality::correct(&mut checks);
+    checks
+}
+
+/// The share of items without a result, of all cells or of those that a gate speaks of.
+fn failed(chunker: &str, gate: Option<&Gate>, limit: f64, tonight: &Night) -> Check {
+    let cells: Vec<_> = tonight.cells.iter().filter(|cell| gate.is_none_or(|gate| gate.covers(&cell.key))).collect();
+    let failed: usize = cells.iter().map(|cell| cell.failed).sum();
+    let items = cells.len() * tonight.questions.len();
+    let share = if items == 0 { 0.0 } else { failed as f64 / items as f64 };
+    let state = if share > limit + 1e-12 { State::Broken } else { State::Held };
+    let whose = if chunker.is_empty() { String::new() } else { format!(" of {chunker}") };
+    Check {
+        what: format!("failed items{whose}"),
+        kind: Kind::Failed,
+        state,
+        metric: Measure::Failed,
+        cell: None,
+        against: None,
+        limit,
+        before: None,
+        tonight: Some(share),
+        difference: None,
+        p: None,
+        alpha: None,
+        n: Some(items),
+        says: format!(
+            "{} of {} failed{whose}, {} allowed",
+            format::count(failed),
+            format::plural(items, "item"),
+            format::percent(limit)
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests;

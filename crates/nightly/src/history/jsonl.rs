@@ -1,0 +1,119 @@
+//! The whole history as JSON lines: a header, then a night a line.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::path::Path;
+
+use rusqlite::TransactionBehavior;
+use serde::{Deserialize, Serialize};
+
+use super::{History, HistoryError, write};
+use crate::night::Night;
+
+const FORMAT: &str = "pericope-nightly";
+/// Version of the lines' layout.
+const VERSION: u32 = 1;
+
+#[derive(Serialize, Deserialize)]
+struct Header {
+    format: String,
+    version: u32,
+    experiment: String,
+    #[serde(default)]
+    pinned: Option<u32>,
+}
+
+/// What an import did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Imported {
+    /// Nights that were added.
+    pub added: usize,
+    /// Nights that were there already.
+    pub known: usize,
+}
+
+impl History {
+    /// Writes all nights to a file, whole or not at all; gives their number.
+    ///
+    /// # Errors
+    /// [`HistoryError::Io`] where the file cannot be written, [`HistoryError::Sql`].
+    pub fn export(&self, path: &Path) -> Result<usize, HistoryError> {
+        let io = |source| HistoryError::Io { path: path.to_owned(), source };
+        let mut staged = path.as_os_str().to_owned();
+        staged.push(".tmp");
+        let staged = std::path::PathBuf::from(staged);
+        let mut out = BufWriter::new(File::create(&staged).map_err(io)?);
+        let header = Header {
+            format: FORMAT.into(),
+            version: VERSION,
+            experiment: self.meta("experiment")?.unwrap_or_default(),
+            pinned: self.pinned()?,
+        };
+        line(&mut out, &header).map_err(io)?;
+        let heads = self.heads()?;
+        for head in &heads {
+            line(&mut out, &self.night(head.number)?).map_err(io)?;
+        }
+        out.flush().map_err(io)?;
+        out.get_ref().sync_data().map_err(io)?;
+        std::fs::rename(&staged, path).map_err(io)?;
+        Ok(heads.len())
+    }
+
+    /// Adds the nights of an exported file under their own numbers, all or none. Nights that are there already are
+    /// passed over; a pin is taken over where there is none.
+    ///
+    /// # Errors
+    /// [`HistoryError::Line`] where the file is damaged, [`HistoryError::Taken`] where another night has a number,
+    /// [`HistoryError::OtherExperiment`].
+    pub fn import(&mut self, path: &Path) -> Result<Imported, HistoryError> {
+        let io = |source| HistoryError::Io { path: path.to_owned(), source };
+        let damaged = |line, problem: String| HistoryError::Line { path: path.to_owned(), line, problem };
+        let mut lines = BufReader::new(File::open(path).map_err(io)?).lines();
+        let first = lines.next().transpose().map_err(io)?.unwrap_or_default();
+        let header: Header =
+            serde_json::from_str(&first).ok().filter(|header: &Header| header.format == FORMAT).ok_or_else(|| {
+                damaged(1, "this is no exported history (pericope nightly CONFIG.toml --export FILE)".into())
+            })?;
+        if header.version > VERSION {
+            return Err(damaged(1, format!("layout {} was written by a newer pericope", header.version)));
+        }
+        let experiment = self.meta("experiment")?.unwrap_or_default();
+        if header.experiment != experiment {
+            return Err(HistoryError::OtherExperiment {
+                path: path.to_owned(),
+                found: header.experiment,
+                asked: experiment,
+            });
+        }
+        let known: Vec<(u32, String)> = self.heads()?.into_iter().map(|head| (head.number, head.uid)).collect();
+        let had_pin = self.pinned()?.is_some();
+        let failed = HistoryError::sql(&self.path, "import into the history");
+        let file = self.path.clone();
+        let change = self.db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(&failed)?;
+        let mut done = Imported { added: 0, known: 0 };
+        for (i, text) in lines.enumerate() {
+            let text = text.map_err(io)?;
+            let night: Night = serde_json::from_str(&text).map_err(|e| damaged(i + 2, e.to_string()))?;
+            if known.iter().any(|(_, uid)| *uid == night.uid) {
+                done.known += 1;
+                continue;
+            }
+            if known.iter().any(|(number, _)| *number == night.number) {
+                return Err(HistoryError::Taken { path: file, number: night.number });
+            }
+            write::night(&change, &night).map_err(&failed)?;
+            done.added += 1;
+        }
+        if let Some(pinned) = header.pinned.filter(|_| !had_pin) {
+            change.execute("INSERT OR REPLACE INTO meta VALUES('pinned', ?)", [pinned.to_string()]).map_err(&failed)?;
+        }
+        change.commit().map_err(&failed)?;
+        Ok(done)
+    }
+}
+
+fn line(out: &mut impl Write, value: &impl Serialize) -> std::io::Result<()> {
+    serde_json::to_writer(&mut *out, value)?;
+    out.write_all(b"\n")
+}

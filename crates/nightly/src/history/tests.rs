@@ -1,0 +1,252 @@
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use std::fs;
+use std::path::Path;
+
+use super::schema::{VERSION, downgrade_for_tests};
+use super::{FILE, History, HistoryError};
+use crate::gather::uid;
+use crate::night::{Asked, Night, NightCell, Timing, Verdict};
+use pericope_eval::cell::CellKey;
+use pericope_eval::config::Baseline;
+use pericope_eval::record::{ChunkerRow, QueryTimes};
+
+fn night(number: u32, shift: f64) -> Night {
+    let asked = |i: usize| Asked { id: format!("q{i}"), text: "?".into(), document: "d".into(), sum: i.to_string() };
+    let scores: Vec<Option<f64>> =
+        (0..50).map(|i| if i == 7 { None } else { Some(f64::from(i) / 60.0 + shift) }).collect();
+    let cell = |k: usize| NightCell {
+        key: CellKey { chunker: "fixed".into(), mode: "dense".into(), k: Some(k) },
+        context_tokens: 120.5,
+        failed: k,
+        scores: [("span_recall".into(), scores.clone()), (format!("own_{k}"), vec![Some(0.1 + 0.2); 50])].into(),
+    };
+    let row = ChunkerRow {
+        name: "fixed".into(),
+        spec: "fixed:words=100".into(),
+        segment_seconds: 1.25,
+        index_seconds: 2.5,
+        query_times: [("dense".into(), QueryTimes { p50_ms: Some(3.5), p95_ms: None })].into(),
+        ..ChunkerRow::default()
+    };
+    let time = |what: &str, chunker: &str, mode: &str, value: f64| Timing {
+        chunker: chunker.into(),
+        mode: mode.into(),
+        what: what.into(),
+        value,
+    };
+    let mut night = Night {
+        number,
+        experiment: "x".into(),
+        started: format!("2026-01-{number:02}T00:00:00Z"),
+        finished: format!("2026-01-{number:02}T00:01:00Z"),
+        seconds: 60.0,
+        verdict: Verdict::Passed,
+        line: "night".into(),
+        reference: number.checked_sub(1).filter(|n| *n > 0),
+        program: crate::night::Program { version: "0.1.0".into(), sha256: "ab".into() },
+        config: serde_json::json!({"name": "x", "k": [1, 3]}),
+        documents: [("d".into(), "1".to_owned())].into(),
+        questions: (0..50).map(asked).collect(),
+        chunkers: vec![row],
+        cells: vec![cell(3), cell(1)],
+        timings: vec![
+            time("seconds", "", "", 60.0),
+            time("index_seconds", "fixed", "", 2.5),
+            time("query_p50_ms", "fixed", "dense", 3.5),
+            time("segment_seconds", "fixed", "", 1.25),
+        ],
+        failed: 4,
+        items: 100,
+        ..Night::default()
+    };
+    night.uid = uid(&night);
+    night
+}
+
+/// Scores to twelve decimals, where comparisons call them the same: reading a float's text may move its last bit.
+fn rounded(mut night: Night) -> Night {
+    let scores = night.cells.iter_mut().flat_map(|cell| cell.scores.values_mut()).flatten().flatten();
+    scores.for_each(|x| *x = (*x * 1e12).round() / 1e12);
+    night
+}
+
+fn filled(dir: &Path, nights: u32) -> History {
+    let mut history = History::open(dir, "x").unwrap();
+    for number in 1..=nights {
+        history.append(&night(number, f64::from(number % 3) / 1000.0)).unwrap();
+    }
+    history
+}
+
+#[test]
+fn a_night_comes_back_as_it_went_in() {
+    let dir = tempfile::tempdir().unwrap();
+    let history = filled(dir.path(), 3);
+    for number in 1..=3 {
+        assert_eq!(history.night(number).unwrap(), night(number, f64::from(number % 3) / 1000.0));
+    }
+    assert_eq!(history.next_number().unwrap(), 4);
+    assert!(matches!(history.night(4), Err(HistoryError::Missing { number: 4, .. })));
+    let series = history.series("span_recall", 2).unwrap();
+    let points = series.values().next().unwrap();
+    assert_eq!((series.len(), points.len(), points[0].0), (2, 2, 1));
+    assert!((points[0].1 - night(1, 0.001).cells[0].mean("span_recall").unwrap()).abs() < 1e-12);
+    assert_eq!(history.times("segment_seconds", 9).unwrap()[&("fixed".into(), String::new())].len(), 3);
+}
+
+#[test]
+fn nights_that_are_alike_cost_little() {
+    let dir = tempfile::tempdir().unwrap();
+    let size = |nights: u32| {
+        let dir = tempfile::tempdir().unwrap();
+        let history = filled(dir.path(), nights);
+        fs::metadata(history.path()).unwrap().len()
+    };
+    let (few, many) = (size(6), size(66));
+    assert!(many - few < 60 * 2_500, "{} bytes a night", (many - few) / 60);
+    drop(dir);
+}
+
+#[test]
+fn a_night_is_there_whole_or_not_at_all() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut history = filled(dir.path(), 2);
+    // The second cell of the same name is refused when much of the night is written already.
+    let mut broken = night(3, 0.5);
+    broken.cells.push(broken.cells[0].clone());
+    let problem = history.append(&broken).unwrap_err().to_string();
+    assert!(problem.contains("cannot add the night to the history"), "{problem}");
+    assert!(!history.has(3).unwrap());
+    for table in ["night_cell", "score", "timing"] {
+        let column = if table == "night" { "number" } else { "night" };
+        let rows: i64 = history
+            .reading(|db| db.query_row(&format!("SELECT count(*) FROM {table} WHERE {column} = 3"), [], |r| r.get(0)))
+            .unwrap();
+        assert_eq!(rows, 0, "{table}");
+    }
+    history.append(&night(3, 0.5)).unwrap();
+    assert!(matches!(history.append(&night(3, 0.5)), Err(HistoryError::Taken { number: 3, .. })));
+}
+
+#[test]
+fn a_full_disk_loses_nothing_and_is_said() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut history = filled(dir.path(), 2);
+    let pages: i64 = history.reading(|db| db.query_row("PRAGMA page_count", [], |r| r.get(0))).unwrap();
+    history.db.pragma_update(None, "max_page_count", pages).unwrap();
+    let mut large = night(3, 0.0);
+    large.line = "x".repeat(200_000);
+    let problem = history.append(&large).unwrap_err().to_string();
+    assert!(problem.contains("full") && problem.contains("make room and run the same command again"), "{problem}");
+    drop(history);
+    let mut history = History::open(dir.path(), "x").unwrap();
+    assert_eq!(history.heads().unwrap().len(), 2);
+    history.append(&large).unwrap();
+    assert_eq!(history.heads().unwrap().len(), 3);
+}
+
+#[test]
+fn an_older_file_is_brought_up_to_date_and_kept_beside() {
+    let (new, old) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    drop(filled(new.path(), 3));
+    downgrade_for_tests(&new.path().join(FILE), &old.path().join(FILE)).unwrap();
+    let mut history = History::open(old.path(), "x").unwrap();
+    let version: i64 = history.reading(|db| db.query_row("PRAGMA user_version", [], |r| r.get(0))).unwrap();
+    assert_eq!(version, VERSION);
+    for number in 1..=3 {
+        let mut expected = night(number, f64::from(number % 3) / 1000.0);
+        // The first schema knew the version alone.
+        expected.program.sha256.clear();
+        assert_eq!(history.night(number).unwrap(), expected, "times were taken out of the chunkers' rows");
+    }
+    history.append(&night(4, 0.0)).unwrap();
+    let copy = old.path().join("history.v1.db");
+    assert!(copy.is_file(), "the file as it was");
+    drop(history);
+    assert_eq!(History::open(old.path(), "x").unwrap().heads().unwrap().len(), 4);
+}
+
+#[test]
+fn what_is_no_history_of_ours_is_left_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join(FILE);
+    let open = || History::open(dir.path(), "x").unwrap_err();
+    fs::write(&path, "garbage, longer than a header of SQLite would be. ".repeat(40)).unwrap();
+    assert!(matches!(open(), HistoryError::Foreign { .. }), "{}", open());
+    assert!(fs::read_to_string(&path).unwrap().starts_with("garbage"));
+    fs::remove_file(&path).unwrap();
+    let other = rusqlite::Connection::open(&path).unwrap();
+    other.execute_batch("CREATE TABLE people(name TEXT); PRAGMA user_version = 1").unwrap();
+    assert!(matches!(open(), HistoryError::Foreign { .. }));
+    other.execute_batch("PRAGMA user_version = 0").unwrap();
+    assert!(matches!(open(), HistoryError::Foreign { .. }));
+    drop(other);
+    fs::remove_file(&path).unwrap();
+    let history = filled(dir.path(), 1);
+    assert!(matches!(History::open(dir.path(), "y"), Err(HistoryError::OtherExperiment { .. })));
+    history.db.pragma_update(None, "user_version", VERSION + 1).unwrap();
+    drop(history);
+    assert!(open().to_string().contains("written by a newer pericope"));
+    // A file where the folder should be.
+    fs::write(dir.path().join("file"), "").unwrap();
+    assert!(matches!(History::open(&dir.path().join("file/below"), "x"), Err(HistoryError::Io { .. })));
+}
+
+#[test]
+fn pins_and_acceptance() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut history = History::open(dir.path(), "x").unwrap();
+    assert_eq!(history.baseline(Some(Baseline::Night(3))).unwrap(), None, "an empty history has no wrong baseline");
+    for number in 1..=4 {
+        let verdict = if number % 2 == 1 { Verdict::Failed } else { Verdict::Passed };
+        history.append(&Night { verdict, ..night(number, 0.0) }).unwrap();
+    }
+    assert_eq!((history.last_good(4).unwrap(), history.last_good(2).unwrap()), (Some(2), None));
+    assert_eq!(history.baseline(Some(Baseline::First)).unwrap(), Some(2));
+    assert!(history.baseline(Some(Baseline::Night(9))).is_err() && history.pin(Some(9)).is_err());
+    history.pin(Some(3)).unwrap();
+    assert_eq!(history.baseline(Some(Baseline::First)).unwrap(), Some(3), "by hand goes before the configuration");
+    history.pin(None).unwrap();
+    history.accept(1).unwrap();
+    assert_eq!((history.last_good(2).unwrap(), history.baseline(Some(Baseline::First)).unwrap()), (Some(1), Some(1)));
+    history.accept(2).unwrap();
+    assert_eq!(history.night(2).unwrap().verdict, Verdict::Passed, "what passed needs no acceptance");
+    assert!(history.accept(9).is_err());
+}
+
+#[test]
+fn a_history_travels_as_lines() {
+    let (from, to) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let file = from.path().join("nights.jsonl");
+    let mut history = filled(from.path(), 3);
+    history.pin(Some(2)).unwrap();
+    assert_eq!(history.export(&file).unwrap(), 3);
+    let mut copy = History::open(to.path(), "x").unwrap();
+    let first = copy.import(&file).unwrap();
+    assert_eq!((first.added, first.known), (3, 0));
+    let again = copy.import(&file).unwrap();
+    assert_eq!((again.added, again.known), (0, 3));
+    for number in 1..=3 {
+        assert!(rounded(copy.night(number).unwrap()) == rounded(history.night(number).unwrap()), "night {number}");
+    }
+    assert_eq!(copy.pinned().unwrap(), Some(2));
+
+    // All or nothing: a damaged line at the end takes the good ones with it.
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, format!("{text}{{\"number\": 4")).unwrap();
+    let empty = tempfile::tempdir().unwrap();
+    let mut copy = History::open(empty.path(), "x").unwrap();
+    let problem = copy.import(&file).unwrap_err().to_string();
+    assert!(problem.contains("line 5"), "{problem}");
+    assert!(copy.heads().unwrap().is_empty());
+    // Another night under a number that is taken.
+    copy.append(&night(1, 0.9)).unwrap();
+    fs::write(&file, &text).unwrap();
+    assert!(matches!(copy.import(&file), Err(HistoryError::Taken { number: 1, .. })));
+    // Another experiment, and no export at all.
+    let mut other = History::open(&empty.path().join("other"), "y").unwrap();
+    assert!(matches!(other.import(&file), Err(HistoryError::OtherExperiment { .. })));
+    fs::write(&file, "{}\n").unwrap();
+    assert!(copy.import(&file).unwrap_err().to_string().contains("no exported history"));
+}

@@ -1,0 +1,168 @@
+//! Telling people and programs how a night went.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use ureq::Agent;
+use ureq::tls::{RootCerts, TlsConfig};
+
+use super::compare::run_folder;
+use super::conclude::Conclusion;
+use super::history::History;
+use super::latest::{Latest, base};
+use super::night::Verdict;
+use pericope_eval::config::{Experiment, expand};
+use pericope_eval::config::{Notify, Settings, WebhookBody};
+
+/// What hooks are told.
+struct Message {
+    experiment: String,
+    /// The night's number; empty where there is no night.
+    night: String,
+    verdict: &'static str,
+    line: String,
+    page: String,
+    json: String,
+}
+
+/// Calls the command and the webhook that `[nightly]` names, where the verdict is one to tell of. A hook that fails or
+/// takes too long is a warning, and never changes the verdict.
+#[must_use]
+pub fn tell(conclusion: &Conclusion, settings: &Settings, dir: &Path) -> Vec<String> {
+    let night = &conclusion.night;
+    let wanted = match settings.notify {
+        Notify::Always => true,
+        Notify::Failure => night.verdict == Verdict::Failed,
+        Notify::Change => {
+            History::open(dir, &night.experiment).and_then(|history| history.heads()).map_or(true, |heads| {
+                let before = heads.iter().rfind(|head| head.number < night.number);
+                before.is_none_or(|head| head.verdict.is_good() != night.verdict.is_good())
+            })
+        }
+    };
+    if !wanted {
+        return Vec::new();
+    }
+    let base = base(settings.url.as_deref());
+    let report = run_folder(dir, night.number).join("index.html").is_file();
+    let json = serde_json::to_string(&Latest::of(conclusion, &base, report)).unwrap_or_default();
+    let page = page(&base, dir);
+    send(
+        &Message {
+            experiment: night.experiment.clone(),
+            night: night.number.to_string(),
+            verdict: night.verdict.name(),
+            line: night.line.clone(),
+            page,
+            json,
+        },
+        settings,
+    )
+}
+
+/// The same for a night that broke off with an error, whatever `notify` says: a night that is silently missing is the
+/// worst of all.
+#[must_use]
+pub fn tell_error(problem: &str, experiment: &Experiment, dir: &Path) -> Vec<String> {
+    let line = format!("{}: the night broke off: {problem}", experiment.name);
+    let json = json!({"experiment": experiment.name, "verdict": "error", "text": line}).to_string();
+    let page = page(&base(experiment.nightly.url.as_deref()), dir);
+    let night = String::new();
+    let message = Message { experiment: experiment.name.clone(), night, verdict: "error", line, page, json };
+    send(&message, &experiment.nightly)
+}
+
+/// Where the page of all nights is: below the address that is configured, or else on this machine.
+fn page(base: &str, dir: &Path) -> String {
+    if base.is_empty() { dir.join("index.html").display().to_string() } else { format!("{base}index.html") }
+}
+
+fn send(message: &Message, settings: &Settings) -> Vec<String> {
+    let limit = Duration::from_secs(settings.timeout_seconds);
+    let mut warnings = Vec::new();
+    if let Some((program, arguments)) = settings.on_finish.split_first() {
+        let called = call(program, arguments, message, limit);
+        warnings.extend(called.err().map(|problem| format!("nightly.on_finish ({program}): {problem}")));
+    }
+    if let Some(url) = &settings.webhook {
+        let posted = expand(url, &|name| std::env::var(name).ok()).and_then(|url| {
+            let posted = post(&url, message, settings.webhook_body, limit);
+            posted.map_err(|problem| problem.replace(&url, "the address"))
+        });
+        // The address may hold a secret: it is in no message.
+        warnings.extend(posted.err().map(|problem| format!("nightly.webhook: {problem}")));
+    }
+    warnings
+}
+
+/// Runs the command: verdict in the environment, JSON on standard input; what it prints goes to our standard error.
+fn call(program: &str, arguments: &[String], message: &Message, limit: Duration) -> Result<(), String> {
+    let mut child = Command::new(program)
+        .args(arguments)
+        .env("PERICOPE_EXPERIMENT", &message.experiment)
+        .env("PERICOPE_NIGHT", &message.night)
+        .env("PERICOPE_VERDICT", message.verdict)
+        .env("PERICOPE_LINE", &message.line)
+        .env("PERICOPE_PAGE", &message.page)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::from(std::io::stderr()))
+        .spawn()
+        .map_err(|e| format!("it cannot be started: {e}"))?;
+    let writer = child.stdin.take().map(|mut stdin| {
+        let json = message.json.clone();
+        // A command that does not read would hold us up; one that closes the pipe early is no error.
+        std::thread::spawn(move || {
+            let _ = stdin.write_all(json.as_bytes());
+        })
+    });
+    let ended = wait(&mut child, limit);
+    if let Some(writer) = writer.filter(|_| ended.is_ok()) {
+        // A grandchild may hold the pipe open without reading: it is not waited for.
+        if writer.is_finished() {
+            let _ = writer.join();
+        }
+    }
+    ended
+}
+
+fn wait(child: &mut Child, limit: Duration) -> Result<(), String> {
+    let start = Instant::now();
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) if status.success() => return Ok(()),
+            Ok(Some(status)) => return Err(format!("it ended with {status}")),
+            Ok(None) if start.elapsed() >= limit => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return Err(format!("it was stopped after {} seconds (nightly.timeout_seconds)", limit.as_secs()));
+            }
+            Ok(None) => std::thread::sleep(Duration::from_millis(20)),
+            Err(e) => return Err(e.to_string()),
+        }
+    }
+}
+
+fn post(url: &str, message: &Message, body: WebhookBody, limit: Duration) -> Result<(), String> {
+    let crypto = Arc::new(rustls::crypto::ring::default_provider());
+    let tls =
+        TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).unversioned_rustls_crypto_provider(crypto).build();
+    let agent: Agent = Agent::config_builder()
+        .tls_config(tls)
+        .user_agent(concat!("pericope/", env!("CARGO_PKG_VERSION")))
+        .http_status_as_error(false)
+        .timeout_global(Some(limit))
+        .build()
+        .new_agent();
+    let text = match body {
+        WebhookBody::Full => message.json.clone(),
+        WebhookBody::Text => {
+            json!({"text": format!("{}: {}\n{}", message.experiment, message.line, message.page)}).to_string()
+        }
+    };
+    let answer = agent.post(url).header("Content-Type", "application/json").send(text).map_err(|e| e.to_string())?;
+    if answer.status().is_success() { Ok(()) } else { Err(format!("the server answered {}", answer.status())) }
+}

@@ -1,0 +1,147 @@
+//! A night from lock to verdict.
+
+use std::fs;
+use std::path::Path;
+
+use super::compare::run_folder;
+use super::conclude::{Conclusion, conclude};
+use super::files::{Written, write};
+use super::gather::{Inventory, calibrate, gather};
+use super::history::History;
+use super::lock::Lock;
+use super::night::{Night, Program};
+use super::pages::Pages;
+use super::{NightlyError, notify, retention};
+use pericope_eval::config::Experiment;
+use pericope_eval::data::QuestionSet;
+use pericope_eval::record::{RunRecord, Summary};
+use pericope_eval::run::{self, Observer, RunError, Setup};
+
+/// What a night needs.
+pub struct Job<'a> {
+    /// The experiment, gates and `[nightly]` included.
+    pub experiment: &'a Experiment,
+    /// Folder of the history.
+    pub dir: &'a Path,
+    /// What a run needs; whether it takes up an earlier one is decided here.
+    pub setup: Setup<'a>,
+    /// The program that runs.
+    pub program: Program,
+    /// Writes the pages.
+    pub pages: &'a dyn Pages,
+    /// Is told how far it is.
+    pub observer: &'a dyn Observer,
+}
+
+/// A night that is in the history.
+#[derive(Debug)]
+pub struct Outcome {
+    /// Everything there is to say about it.
+    pub conclusion: Conclusion,
+    /// Its files.
+    pub written: Written,
+    /// What did not work and changes nothing about the verdict.
+    pub warnings: Vec<String>,
+}
+
+/// Runs a night. Nobody is told of it yet: that is [`tell`](super::tell)'s.
+///
+/// An earlier night that was broken off is taken up where its configuration, data, models and program are the same.
+///
+/// # Errors
+/// [`NightlyError`]; the history holds either all of the night or nothing of it.
+pub fn run(job: Job<'_>) -> Result<Outcome, NightlyError> {
+    let set = run::load(job.experiment, job.observer)?;
+    run_on(job, set)
+}
+
+/// As [`run`], on documents and questions that are loaded already.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_on(job: Job<'_>, set: QuestionSet) -> Result<Outcome, NightlyError> {
+    let _lock = Lock::take(job.dir)?;
+    let mut history = History::open(job.dir, &job.experiment.name)?;
+    // Found now, a history that cannot be written costs nothing; found after the run, it costs the night.
+    history.probe()?;
+    history.baseline(job.experiment.nightly.baseline)?;
+    let number = history.next_number()?;
+    let folder = run_folder(job.dir, number);
+    let inventory = Inventory::of(&set);
+    let (experiment, dir, program) = (job.experiment, job.dir, job.program.clone());
+    let (pages, observer) = (job.pages, job.observer);
+    let calibration = calibrate();
+    let (summary, record) = measure(job, set, &folder)?;
+    let calibration = f64::midpoint(calibration, calibrate());
+    pages.run_report(&folder)?;
+    let mut night = gather(inventory, &summary, &record, &folder, program, Some(calibration))?;
+    night.number = number;
+    let conclusion = conclude(&history, night, experiment, dir)?;
+    keep(&mut history, &conclusion.night, &folder)?;
+    let written = write(&history, &conclusion, experiment, dir, pages)?;
+    let spared: Vec<u32> = history.baseline(experiment.nightly.baseline)?.into_iter().collect();
+    let warnings = retention::prune(dir, &history.heads()?, experiment.nightly.keep, &spared);
+    warnings.iter().for_each(|warning| observer.note(warning));
+    Ok(Outcome { conclusion, written, warnings })
+}
+
+/// Runs the experiment into the night's folder.
+fn measure(mut job: Job<'_>, set: QuestionSet, folder: &Path) -> Result<(Summary, RunRecord), NightlyError> {
+    let mark = folder.join("program.json");
+    let same_program = fs::read_to_string(&mark)
+        .is_ok_and(|text| serde_json::from_str::<Program>(&text).is_ok_and(|found| found == job.program));
+    if folder.exists() && !same_program {
+        // Left by a night that was broken off, of another program: nothing of it can be used.
+        fs::remove_dir_all(folder).map_err(NightlyError::io(folder))?;
+    }
+    fs::create_dir_all(folder).map_err(NightlyError::io(folder))?;
+    let text = serde_json::to_string(&job.program).unwrap_or_default();
+    fs::write(&mark, text).map_err(NightlyError::io(&mark))?;
+    job.setup.resume = same_program;
+    match run::run_on(job.experiment, set.clone(), folder, &job.setup, job.observer) {
+        // Other data or another configuration than the night that was broken off.
+        Err(RunError::Config(_)) if job.setup.resume => {
+            job.setup.resume = false;
+            Ok(run::run_on(job.experiment, set, folder, &job.setup, job.observer)?)
+        }
+        other => Ok(other?),
+    }
+}
+
+fn keep(history: &mut History, night: &Night, folder: &Path) -> Result<(), NightlyError> {
+    history
+        .append(night)
+        .map_err(|source| NightlyError::NotKept { source: Box::new(source), folder: folder.to_owned() })
+}
+
+/// Says again what the history holds of its last night, with the present gates, and writes the files again: after an
+/// import, an acceptance or a new pin.
+///
+/// # Errors
+/// [`NightlyError::Empty`] where there is no night yet; else as [`write`].
+pub fn review(
+    history: &History,
+    experiment: &Experiment,
+    dir: &Path,
+    pages: &dyn Pages,
+) -> Result<Outcome, NightlyError> {
+    let last = history.next_number()? - 1;
+    if last == 0 {
+        return Err(NightlyError::Empty { path: dir.to_owned() });
+    }
+    let stored = history.night(last)?;
+    let (verdict, line) = (stored.verdict, stored.line.clone());
+    let mut conclusion = conclude(history, stored, experiment, dir)?;
+    // What was said that night stands, whatever the gates are now.
+    conclusion.night.verdict = verdict;
+    conclusion.night.line = line;
+    let written = write(history, &conclusion, experiment, dir, pages)?;
+    Ok(Outcome { conclusion, written, warnings: Vec::new() })
+}
+
+impl Outcome {
+    /// Calls the hooks that the configuration names; what fails becomes a warning.
+    pub fn tell(&mut self, history_dir: &Path, experiment: &Experiment) {
+        self.warnings.extend(notify::tell(&self.conclusion, &experiment.nightly, history_dir));
+    }
+}

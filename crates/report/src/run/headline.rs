@@ -1,0 +1,242 @@
+//! What the run shows, in sentences: a headline and what belongs beside it.
+
+use pericope_eval::cell::Setting;
+use pericope_eval::record::Comparison;
+
+use super::view::{ALPHA, View, decided};
+use pericope_eval::format;
+use pericope_eval::metric::Metric;
+
+/// The headline: one sentence, two where the sample decides nothing.
+pub(crate) fn headline(view: &View) -> String {
+    let (Some(setting), Some(metric)) = (&view.setting, &view.metric) else {
+        return "No question was scored, so there is nothing to compare.".to_owned();
+    };
+    match &view.pair {
+        Some((a, b)) => view
+            .comparison(a, b, setting, metric)
+            .map_or_else(|| alone(view, setting, metric), |c| sentence(view, c, setting, metric)),
+        None => alone(view, setting, metric),
+    }
+}
+
+/// What belongs beside the headline: the same pair at an equal budget of tokens and by its answers, the headline's
+/// subject against the others, and what the cutting costs.
+pub(crate) fn findings(view: &View) -> Vec<String> {
+    let (Some(setting), Some(metric), Some((a, b))) = (&view.setting, &view.metric, &view.pair) else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    let budgets = view.settings(&setting.mode).into_iter().filter(|s| s.cutoff.k().is_none() && s != setting);
+    if let Some(budget) = budgets.max_by_key(|s| s.cutoff)
+        && let Some(c) = view.comparison(a, b, &budget, metric)
+    {
+        found.push(sentence(view, c, &budget, metric));
+    }
+    if let Some(answers) = view.answer_metric().filter(|m| *m != metric)
+        && let Some(c) = view.comparison(a, b, setting, answers)
+    {
+        found.push(sentence(view, c, setting, answers));
+    }
+    let others = view
+        .comparisons
+        .iter()
+        .filter(|c| c.metric == *metric && setting.is(&c.mode, c.cutoff) && c.a == *a && c.b != *b);
+    found.extend(others.take(3).map(|c| sentence(view, c, setting, metric)));
+    found.extend(cost(view, a, b));
+    found
+}
+
+/// One comparison in full: what each reaches, the difference with its interval, and an honest word where it could be
+/// chance.
+fn sentence(view: &View, c: &Comparison, setting: &Setting, metric: &Metric) -> String {
+    let unit = metric.unit();
+    let both = view.value(&c.a, setting, metric).zip(view.value(&c.b, setting, metric));
+    let figures = format!(
+        "{}{} (95\u{a0}% interval {} to {}, {}) over {}",
+        unit.difference(c.difference),
+        unit.points(),
+        unit.difference(c.low),
+        unit.difference(c.high),
+        format::p_sentence(c.p),
+        format::plural(c.n, "question"),
+    );
+    if !c.difference.is_finite() || c.n == 0 {
+        return format!(
+            "{}, {} and {} have no question in common with a {}.",
+            place(view, setting),
+            c.a,
+            c.b,
+            metric.label()
+        );
+    }
+    if decided(c) {
+        let says = match both {
+            Some((x, y)) => format!("{} against {} for {}", metric.says(&c.a, &unit.value(x)), unit.value(y), c.b),
+            None => format!("{} and {} differ in {}", c.a, c.b, metric.label()),
+        };
+        return format!("{}, {says}: {figures}.", place(view, setting));
+    }
+    let values = both.map_or_else(String::new, |(x, y)| format!(" ({} against {})", unit.value(x), unit.value(y)));
+    let mut text = format!(
+        "{}, no difference in {} between {} and {}{values} that this sample can show: {figures}.",
+        place(view, setting),
+        metric.label(),
+        c.a,
+        c.b
+    );
+    if c.p < ALPHA && (c.low > 0.0 || c.high < 0.0) {
+        text.push_str(&format!(
+            " Taken alone it would pass, but after correction for the other comparisons {}.",
+            format::p_sentence(c.p_holm)
+        ));
+    } else if c.detectable.is_finite() {
+        text.push_str(&format!(
+            " It could have shown {}{}.",
+            unit.difference(c.detectable).trim_start_matches('+'),
+            unit.points()
+        ));
+    }
+    text
+}
+
+/// `At k = 3`, with the mode where there are several.
+fn place(view: &View, setting: &Setting) -> String {
+    if view.modes.len() > 1 { format!("{} with {} retrieval", at(setting), setting.mode) } else { at(setting) }
+}
+
+/// The best chunker where no pair was compared.
+fn alone(view: &View, setting: &Setting, metric: &Metric) -> String {
+    let values =
+        view.summary.chunkers.iter().filter_map(|row| Some((&row.name, view.value(&row.name, setting, metric)?)));
+    let Some((name, value)) = values.max_by(|(_, x), (_, y)| x.total_cmp(y)) else {
+        return "No question was scored, so there is nothing to compare.".to_owned();
+    };
+    let says = metric.says(name, &metric.unit().value(value));
+    let over = format::plural(view.summary.questions, "question");
+    let why = if view.summary.chunkers.len() < 2 {
+        "There is one chunker, so there is nothing to compare it with."
+    } else {
+        "The run holds no paired comparison of the chunkers."
+    };
+    format!("{}, {says} over {over}. {why}", place(view, setting))
+}
+
+/// What the pair's cutting amounts to.
+fn cost(view: &View, a: &str, b: &str) -> Option<String> {
+    let row = |name: &str| view.summary.chunkers.iter().find(|c| c.name == name);
+    let (x, y) = (row(a)?, row(b)?);
+    Some(format!(
+        "{a} makes {} of {} tokens on average (the longest {}), {b} {} of {} (the longest {}); cutting took {} and {}.",
+        format::plural(x.chunks, "chunk"),
+        format::mean(x.mean_tokens),
+        format::count(x.max_tokens),
+        format::plural(y.chunks, "chunk"),
+        format::mean(y.mean_tokens),
+        format::count(y.max_tokens),
+        format::seconds(x.segment_seconds),
+        format::seconds(y.segment_seconds),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{findings, headline};
+    use crate::run::view::View;
+    use pericope_eval::record::{Cell, ChunkerRow, Comparison, Summary};
+
+    fn run(difference: f64, p: f64, p_holm: f64) -> Summary {
+        let cell = |chunker: &str, x: f64| Cell {
+            chunker: chunker.into(),
+            mode: "dense".into(),
+            cutoff: Cutoff::K(3),
+            metrics: [("span_recall".into(), x)].into(),
+            ..Cell::default()
+        };
+        let chunker =
+            |name: &str, spec: &str| ChunkerRow { name: name.into(), spec: spec.into(), ..Default::default() };
+        Summary {
+            questions: 104,
+            chunkers: vec![chunker("same-size", "same-size:reference=semantic"), chunker("semantic", "window")],
+            cells: vec![cell("same-size", 0.66), cell("semantic", 0.66 + difference)],
+            comparisons: vec![Comparison {
+                a: "semantic".into(),
+                b: "same-size".into(),
+                mode: "dense".into(),
+                cutoff: Cutoff::K(3),
+                metric: "span_recall".into(),
+                n: 104,
+                difference,
+                low: difference - 0.041,
+                high: difference + 0.042,
+                p,
+                p_holm,
+                detectable: 0.061,
+                ..Comparison::default()
+            }],
+            ..Summary::default()
+        }
+    }
+
+    fn said(summary: &Summary) -> String {
+        headline(&View::new(summary)).replace('\u{a0}', " ")
+    }
+
+    #[test]
+    fn better() {
+        assert_eq!(
+            said(&run(0.052, 0.02, 0.04)),
+            "At k = 3, semantic finds 71.2 % of the gold text against 66.0 % for same-size: +5.2 points (95 % interval \
+             +1.1 to +9.4, p = 0.02) over 104 questions."
+        );
+    }
+
+    #[test]
+    fn several_modes_are_told_apart() {
+        let mut two = run(0.052, 0.02, 0.04);
+        two.cells.push(Cell { mode: "bm25".into(), ..Cell::default() });
+        assert!(said(&two).starts_with("At k = 3 with dense retrieval, semantic finds 71.2 %"), "{}", said(&two));
+    }
+
+    #[test]
+    fn worse() {
+        assert_eq!(
+            said(&run(-0.06, 0.0004, 0.0008)),
+            "At k = 3, semantic finds 60.0 % of the gold text against 66.0 % for same-size: −6.0 points (95 % interval \
+             −10.1 to −1.8, p < 0.001) over 104 questions."
+        );
+    }
+
+    #[test]
+    fn undecided_says_what_the_sample_could_have_shown() {
+        let text = said(&run(0.007, 0.61, 0.9));
+        assert!(text.starts_with("At k = 3, no difference in span recall between semantic and same-size"), "{text}");
+        assert!(text.ends_with("over 104 questions. It could have shown 6.1 points."), "{text}");
+    }
+
+    #[test]
+    fn a_difference_that_the_correction_takes_back_is_not_claimed() {
+        let text = said(&run(0.052, 0.02, 0.11));
+        assert!(text.contains("no difference") && text.contains("after correction"), "{text}");
+        assert!(text.contains("p = 0.11"), "{text}");
+    }
+
+    #[test]
+    fn nothing_to_compare() {
+        assert!(said(&Summary::default()).contains("nothing to compare"));
+        let mut one = run(0.0, 1.0, 1.0);
+        one.chunkers.truncate(1);
+        one.cells.truncate(1);
+        one.comparisons.clear();
+        assert!(said(&one).contains("same-size finds 66.0 %"), "{}", said(&one));
+        assert!(findings(&View::new(&one)).is_empty());
+    }
+
+    #[test]
+    fn no_common_question_is_no_number() {
+        let mut none = run(f64::NAN, f64::NAN, f64::NAN);
+        none.comparisons.iter_mut().for_each(|c| c.n = 0);
+        assert!(said(&none).contains("no question in common"), "{}", said(&none));
+        assert!(!said(&none).contains("NaN"));
+    }
+}

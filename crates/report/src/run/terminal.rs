@@ -1,0 +1,211 @@
+//! The comparison as plain text for a terminal.
+
+use pericope_eval::cell::Setting;
+use pericope_eval::record::{Comparison, Summary};
+
+use super::headline::headline;
+use super::view::View;
+use super::warnings::warnings;
+use pericope_eval::format;
+use pericope_eval::metric::Metric;
+
+/// Columns that the table may take.
+const WIDTH: usize = 100;
+/// Characters of a row's name.
+const NAME: usize = 31;
+/// Comparisons that are listed; the report has them all.
+const LISTED: usize = 12;
+
+/// The comparison table that `pericope eval run` ends with: scores by setting, all metrics at the headline's setting,
+/// paired differences, the headline, and warnings. Plain ASCII digits and signs, at most 100 columns, no colours, ends
+/// with a line end.
+#[must_use]
+pub fn table(summary: &Summary) -> String {
+    let view = View::new(summary);
+    let name = if summary.name.is_empty() { "Unnamed run" } else { &summary.name };
+    let mut out = format!(
+        "{name}: {}, {}\n\n",
+        format::plural(summary.questions, "question"),
+        format::plural(summary.documents, "document")
+    );
+    if let Some(metric) = &view.metric {
+        for mode in &view.modes {
+            by_setting(&mut out, &view, metric, mode);
+        }
+        by_metric(&mut out, &view);
+        differences(&mut out, &view);
+    }
+    paragraph(&mut out, "", &headline(&view));
+    for warning in warnings(&view) {
+        paragraph(&mut out, "Note: ", &warning);
+    }
+    plain(&out)
+}
+
+/// Terminals and what reads their output prefer the keyboard's own characters.
+fn plain(text: &str) -> String {
+    text.replace('\u{a0}', " ").replace(['−', '–'], "-").replace('Ω', "omega")
+}
+
+fn by_setting(out: &mut String, view: &View, metric: &Metric, mode: &str) {
+    let settings = view.settings(mode);
+    let mut head = vec![format!("{}, {mode}", metric.heading()), "chunks".to_owned(), "tokens".to_owned()];
+    head.extend(settings.iter().map(|s| match (s.k, s.token_budget) {
+        (Some(k), _) => format!("k={k}"),
+        (None, Some(budget)) => format!("{budget} tok"),
+        (None, None) => "all".to_owned(),
+    }));
+    let rows = view.summary.chunkers.iter().map(|row| {
+        let mut values = vec![row.name.clone(), format::count(row.chunks), format::mean(row.mean_tokens)];
+        values
+            .extend(settings.iter().map(|s| metric.unit().bare(view.value(&row.name, s, metric).unwrap_or(f64::NAN))));
+        values
+    });
+    grid(out, &head, &rows.collect::<Vec<_>>());
+}
+
+fn by_metric(out: &mut String, view: &View) {
+    let Some(setting) = &view.setting else { return };
+    let measured =
+        |metric: &&Metric| view.summary.chunkers.iter().any(|row| view.value(&row.name, setting, metric).is_some());
+    let metrics: Vec<&Metric> = view.metrics.iter().filter(measured).collect();
+    let mut head = vec![format!("{}, {}", setting.label(), setting.mode)];
+    head.extend(metrics.iter().map(|metric| metric.label().clone()));
+    head.push("context tokens".to_owned());
+    let rows = view.summary.chunkers.iter().map(|row| {
+        let mut values = vec![row.name.clone()];
+        values.extend(metrics.iter().map(|m| m.unit.bare(view.value(&row.name, setting, m).unwrap_or(f64::NAN))));
+        values.push(format::mean(view.cell(&row.name, setting).map_or(f64::NAN, |c| c.context_tokens)));
+        values
+    });
+    grid(out, &head, &rows.collect::<Vec<_>>());
+}
+
+fn differences(out: &mut String, view: &View) {
+    let mut left_out = 0;
+    let mut room = LISTED;
+    for metric in view.chief_metrics() {
+        for mode in &view.modes {
+            let mut listed: Vec<&Comparison> =
+                view.comparisons.iter().filter(|c| c.metric == *metric && c.mode == *mode).collect();
+            listed.sort_by_key(|c| view.rank(c));
+            left_out += listed.len().saturating_sub(room);
+            listed.truncate(room);
+            room -= listed.len();
+            if !listed.is_empty() {
+                let corner = format!("difference in {}, {mode}", metric.label());
+                let head = [corner.as_str(), "at", "diff", "95 % interval", "p", "Holm p", "win/tie/loss"];
+                let rows: Vec<Vec<String>> = listed.iter().map(|c| difference(c, metric)).collect();
+                grid(out, &head.map(str::to_owned), &rows);
+            }
+        }
+    }
+    if left_out > 0 {
+        // The grid ends with an empty line; the remark belongs above it.
+        out.truncate(out.trim_end().len());
+        let more = if left_out == 1 { "comparison" } else { "comparisons" };
+        out.push_str(&format!("\n({} more {more} in the report)\n\n", format::count(left_out)));
+    }
+}
+
+fn difference(c: &Comparison, metric: &Metric) -> Vec<String> {
+    vec![
+        format!("{} - {}", format::clipped(&c.a, 14), format::clipped(&c.b, 14)),
+        Setting::of_comparison(c).label().replace("\u{a0}=\u{a0}", "=").replace("tokens", "tok"),
+        metric.unit().difference(c.difference),
+        format!("{} to {}", metric.unit().difference(c.low), metric.unit().difference(c.high)),
+        format::p_value(c.p).replace("<\u{a0}", "<"),
+        format::p_value(c.p_holm).replace("<\u{a0}", "<"),
+        format!("{}/{}/{}", c.wins, c.ties, c.losses),
+    ]
+}
+
+/// Aligned columns, the first to the left and the others to the right; columns that do not fit go into a further block
+/// below, under the same row names.
+fn grid(out: &mut String, head: &[String], rows: &[Vec<String>]) {
+    let width = |text: &str| text.chars().count();
+    let Some((corner, columns)) = head.split_first() else { return };
+    let names: Vec<String> =
+        rows.iter().map(|row| format::clipped(row.first().map_or("", String::as_str), NAME)).collect();
+    let first = names.iter().map(|name| width(name)).max().unwrap_or(0).max(width(corner));
+    let widths: Vec<usize> = columns
+        .iter()
+        .enumerate()
+        .map(|(i, name)| {
+            let cells = rows.iter().filter_map(|row| row.get(i + 1)).map(|cell| width(cell));
+            cells.max().unwrap_or(0).max(width(name))
+        })
+        .collect();
+    let mut start = 0;
+    while start < columns.len() {
+        let mut end = start;
+        let mut used = first;
+        while let Some(w) = widths.get(end).filter(|w| end == start || used + 2 + **w <= WIDTH) {
+            used += 2 + w;
+            end += 1;
+        }
+        let mut line = |name: &str, cell: &dyn Fn(usize) -> String| {
+            let mut text = format!("{name:<first$}");
+            for (i, w) in widths.iter().enumerate().take(end).skip(start) {
+                text.push_str(&format!("  {:>w$}", cell(i)));
+            }
+            out.push_str(text.trim_end());
+            out.push('\n');
+        };
+        line(corner, &|i| columns.get(i).cloned().unwrap_or_default());
+        for (name, row) in names.iter().zip(rows) {
+            line(name, &|i| row.get(i + 1).cloned().unwrap_or_default());
+        }
+        out.push('\n');
+        start = end;
+    }
+}
+
+/// Text broken into lines at spaces; a no-break space does not break.
+fn paragraph(out: &mut String, mark: &str, text: &str) {
+    let mut column = mark.chars().count();
+    out.push_str(mark);
+    for (i, word) in text.split(' ').enumerate() {
+        let width = word.chars().count();
+        if i > 0 && column + 1 + width > WIDTH {
+            out.push('\n');
+            column = 0;
+        } else if i > 0 {
+            out.push(' ');
+            column += 1;
+        }
+        out.push_str(word);
+        column += width;
+    }
+    out.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{grid, table};
+    use pericope_eval::record::{Cell, ChunkerRow, Summary};
+
+    #[test]
+    fn columns_are_aligned_and_wrap() {
+        let head: Vec<String> = std::iter::once("name".to_owned()).chain((0..30).map(|i| format!("col{i}"))).collect();
+        let row: Vec<String> = std::iter::once("a".repeat(60)).chain((0..30).map(|i| i.to_string())).collect();
+        let mut out = String::new();
+        grid(&mut out, &head, &[row]);
+        assert!(out.lines().all(|line| line.chars().count() <= 100), "{out}");
+        assert!(out.contains("col29") && out.contains('…'));
+        let block: Vec<&str> = out.lines().take(2).collect();
+        assert_eq!(block[0].chars().count(), block[1].chars().count());
+    }
+
+    #[test]
+    fn absent_values_are_dashes() {
+        let summary = Summary {
+            chunkers: vec![ChunkerRow { name: "x".into(), mean_tokens: f64::NAN, ..ChunkerRow::default() }],
+            cells: vec![Cell { chunker: "x".into(), mode: "dense".into(), cutoff: Cutoff::K(1), ..Cell::default() }],
+            ..Summary::default()
+        };
+        let text = table(&summary);
+        assert!(!text.contains("NaN") && text.is_ascii(), "{text}");
+        assert!(table(&Summary::default()).contains("nothing to compare"));
+    }
+}

@@ -1,0 +1,171 @@
+//! What a reader should know before believing the figures.
+
+use super::Report;
+use super::view::View;
+use pericope_eval::format;
+
+/// Fewer questions than this seldom separate two close systems.
+const FEW: usize = 100;
+
+/// One paragraph a warning; none where there is nothing to say.
+pub(crate) fn warnings(view: &View) -> Vec<String> {
+    let mut found = Vec::new();
+    found.extend(failures(view));
+    found.extend(few_questions(view));
+    found.extend(limits(view));
+    found.extend(unread(view));
+    found.extend(unpaired(view));
+    found
+}
+
+/// The same, and what only the record of the run tells.
+pub(crate) fn of_report(report: &Report, view: &View) -> Vec<String> {
+    let mut found = warnings(view);
+    let judged = view.metrics.iter().any(|metric| metric.key == "judge");
+    if judged && report.run.config.pointer("/judge/kind").and_then(serde_json::Value::as_str) == Some("lexical") {
+        found.push(
+            "The judge’s scores are lexical: they compare the answer’s words with those of the gold answer. No language \
+             model has judged anything here."
+                .to_owned(),
+        );
+    }
+    found
+}
+
+fn failures(view: &View) -> Option<String> {
+    let failed = view.summary.failed;
+    if failed == 0 {
+        return None;
+    }
+    let items = view.summary.questions * view.summary.cells.len();
+    let share = if items > 0 { format!(" of {}", format::count(items)) } else { String::new() };
+    let verb = if failed == 1 { "has" } else { "have" };
+    Some(format!(
+        "{}{share} {verb} no result. What failed is counted in the tables and is no part of the means; every comparison says \
+         how many questions it pairs (n).",
+        format::plural(failed, "item")
+    ))
+}
+
+fn few_questions(view: &View) -> Option<String> {
+    let questions = view.summary.questions;
+    if questions == 0 || questions >= FEW {
+        return None;
+    }
+    let mut text = format!("{} can separate only systems that lie far apart.", capital_plural(questions));
+    if let (Some(setting), Some(metric), Some((a, b))) = (&view.setting, &view.metric, &view.pair)
+        && let Some(c) = view.comparison(a, b, setting, metric).filter(|c| c.detectable.is_finite())
+    {
+        text.push_str(&format!(
+            " Between {a} and {b}, a difference in {} below {}{} would most likely go unseen.",
+            metric.label(),
+            metric.unit().difference(c.detectable).trim_start_matches('+'),
+            metric.unit().points()
+        ));
+    }
+    Some(text)
+}
+
+fn capital_plural(questions: usize) -> String {
+    if questions == 1 { "A single question".to_owned() } else { format::plural(questions, "question") }
+}
+
+fn limits(view: &View) -> Vec<String> {
+    let mut found = Vec::new();
+    let unlimited: Vec<String> = view
+        .summary
+        .chunkers
+        .iter()
+        .filter(|c| c.limit.is_none())
+        .map(|c| format!("{} (longest chunk {} tokens)", c.name, format::count(c.max_tokens)))
+        .collect();
+    if !unlimited.is_empty() {
+        found.push(format!(
+            "Without a size limit: {}. At the same k such chunkers may give the reader more text; the results at an \
+             equal budget of tokens are the fairer ones.",
+            format::listed(&unlimited)
+        ));
+    }
+    for row in &view.summary.chunkers {
+        if let Some(limit) = row.limit.filter(|&limit| row.max_tokens > limit) {
+            found.push(format!(
+                "{} has a chunk of {} tokens, above its limit of {}.",
+                row.name,
+                format::count(row.max_tokens),
+                format::count(limit)
+            ));
+        }
+    }
+    found
+}
+
+fn unread(view: &View) -> Option<String> {
+    let rows: Vec<String> = (view.summary.chunkers.iter().filter(|row| row.truncated > 0))
+        .map(|row| {
+            format!("{} ({} of {} chunks)", row.name, format::count(row.truncated as usize), format::count(row.chunks))
+        })
+        .collect();
+    (!rows.is_empty()).then(|| {
+        format!(
+            "Longer than the embedder reads: {}. Dense retrieval does not see the ends of these chunks.",
+            format::listed(&rows)
+        )
+    })
+}
+
+fn unpaired(view: &View) -> Option<String> {
+    let summary = view.summary;
+    (summary.chunkers.len() > 1 && !summary.cells.is_empty() && summary.comparisons.is_empty())
+        .then(|| "There are no paired comparisons: means that lie close together may differ by chance.".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{of_report, warnings};
+    use crate::run::Report;
+    use crate::run::view::View;
+    use pericope_eval::record::{ChunkerRow, Comparison, Summary};
+
+    fn chunker(name: &str, max_tokens: usize, limit: Option<usize>) -> ChunkerRow {
+        ChunkerRow { name: name.into(), max_tokens, limit, ..ChunkerRow::default() }
+    }
+
+    #[test]
+    fn a_sound_run_has_none() {
+        let summary =
+            Summary { questions: 624, chunkers: vec![chunker("fixed", 250, Some(256))], ..Summary::default() };
+        assert!(warnings(&View::new(&summary)).is_empty());
+    }
+
+    #[test]
+    fn a_lexical_judge_is_called_one() {
+        let mut report = Report::default();
+        report.run.config = serde_json::json!({"judge": {"kind": "lexical"}});
+        assert!(of_report(&report, &View::new(&report.summary)).is_empty());
+        report.summary.comparisons.push(Comparison { metric: "judge".into(), ..Comparison::default() });
+        assert!(of_report(&report, &View::new(&report.summary)).join(" ").contains("lexical"));
+    }
+
+    #[test]
+    fn each_cause_has_its_own() {
+        let summary = Summary {
+            questions: 50,
+            failed: 3,
+            chunkers: vec![
+                ChunkerRow { truncated: 12, chunks: 40, ..chunker("kamradt", 9_000, None) },
+                chunker("odd", 300, Some(256)),
+            ],
+            ..Summary::default()
+        };
+        let found = warnings(&View::new(&summary)).join("\n").replace('\u{a0}', " ");
+        for part in [
+            "3 items have no result",
+            "50 questions",
+            "kamradt (longest chunk 9,000 tokens)",
+            "limit of 256",
+            "kamradt (12 of 40 chunks)",
+        ] {
+            assert!(found.contains(part), "{part}: {found}");
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Sentences that the page and the Markdown share.
+
+use super::{Report, SetFacts, lines};
+use pericope_eval::format;
+use pericope_segeval::compare::Comparison;
+
+/// What every reader must know.
+pub(super) const CAUTION: &str = "Proposing no boundary at all beats many systems on Pk and WindowDiff: read them \
+    together with F1 and the number of proposed over true boundaries.";
+
+/// What the columns are.
+pub(super) const COLUMNS: &str = "Pk and WindowDiff (WD): mean over documents, lower is better, ± standard error. \
+    P, R, F1: exact boundaries, over all of the set; F1/doc: mean over documents. B: boundary similarity. \
+    Prop/true: boundaries proposed over true ones. All but the last x 100.";
+
+/// What the sentences per second are without.
+pub(super) fn times(report: &Report) -> Option<String> {
+    let seconds = report.embedding_seconds?;
+    let sentences: usize = report.sets.iter().map(|set| set.sentences).sum();
+    Some(format!(
+        "All {} sentences were embedded once, beforehand, in {} ({} a second), and the segmenters shared the vectors: sentences/s is \
+         without that. What kamradt, cluster and bertscore embed beside sentences is in theirs.",
+        format::count(sentences),
+        format::seconds(seconds),
+        format::count((sentences as f64 / seconds.max(1e-9)) as usize)
+    ))
+}
+
+/// How a table of segmenters is headed.
+pub(super) fn heading(known: bool) -> &'static str {
+    if known { "Told the true number of segments" } else { "Finding the number of segments themselves" }
+}
+
+/// `920 documents, 68,106 sentences, 9,186 segments`.
+pub(super) fn facts(set: &SetFacts) -> String {
+    [(set.documents, "document"), (set.sentences, "sentence"), (set.segments, "segment")]
+        .map(|(n, noun)| format::plural(n, noun))
+        .join(", ")
+}
+
+/// Which segmenter has the highest F1 on a set, beside the highest of the figures of others.
+pub(super) fn finding(report: &Report, set: &str) -> Option<String> {
+    let known = !report.evaluation.rows.iter().any(|row| row.set == set && !row.known_count);
+    let lines = lines(report, set, known);
+    let percent = |x: f64| format::decimal(100.0 * x, 1);
+    let ours = lines.iter().find(|line| line.place.is_some())?;
+    let (f1, pk) = (ours.f1?, ours.pk?);
+    let mut text = format!(
+        "{set}: of the segmenters of this run, {} has the highest F1, {} (Pk {}",
+        ours.name,
+        percent(f1),
+        percent(pk)
+    );
+    if let Some(ratio) = ours.proposed_over_true {
+        text.push_str(&format!(", {} boundaries proposed for each true one", format::decimal(ratio, 2)));
+    }
+    text.push(')');
+    if let Some(other) = lines.iter().find(|line| line.source.is_some())
+        && let Some(f1) = other.f1
+    {
+        text.push_str(&format!("; of the figures given beside them, {} has the highest, {}", other.name, percent(f1)));
+    }
+    text.push('.');
+    Some(text)
+}
+
+/// A comparison in a sentence.
+pub(super) fn compared(c: &Comparison) -> String {
+    let points = |x: f64| format::signed(100.0 * x, 1);
+    let better = match (c.low > 0.0, c.high < 0.0) {
+        (true, _) => format!("{} does better", c.b),
+        (_, true) => format!("{} does better", c.a),
+        _ => "which is better is open".to_owned(),
+    };
+    format!(
+        "{}: Pk of {} minus {}: {} points, 95\u{a0}% interval {} to {}, {}: {better}. {} does better on {} of {}, {} on {}.",
+        c.set,
+        c.a,
+        c.b,
+        points(c.difference),
+        points(c.low),
+        points(c.high),
+        format::p_sentence(c.p),
+        c.a,
+        c.wins,
+        format::plural(c.n, "document"),
+        c.b,
+        c.losses
+    )
+}
+
+/// What was left out of figures, a line each: skipped inputs and failed documents.
+pub(super) fn warnings(report: &Report) -> Vec<String> {
+    let mut found = Vec::new();
+    for set in &report.sets {
+        if let Some(first) = set.skipped.first() {
+            let n = format::plural(set.skipped.len(), "document");
+            found.push(format!("{}: {n} could not be read (first: {first})", set.name));
+        }
+    }
+    for row in &report.evaluation.rows {
+        if let Some(first) = row.failed.first() {
+            let name = crate::segmentation::plot::shown(&row.segmenter, row.known_count);
+            let n = format::plural(row.failed.len(), "document");
+            found.push(format!("{name} failed on {n} of {} (first: {}: {})", row.set, first.document, first.reason));
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{compared, finding, warnings};
+    use crate::segmentation::samples::report;
+
+    #[test]
+    fn sentences_name_who_does_better() {
+        let report = report();
+        let text = finding(&report, "one").unwrap_or_default();
+        assert!(
+            text.contains("near has the highest F1") && text.contains("Old <b> system has the highest, 50.0"),
+            "{text}"
+        );
+        assert!(compared(&report.comparisons[0]).contains("near does better on 3 of 3"));
+        assert_eq!(warnings(&report), ["one: 1\u{a0}document could not be read (first: one.jsonl:3: bad)"]);
+    }
+}

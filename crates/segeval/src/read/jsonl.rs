@@ -1,0 +1,71 @@
+//! One document a line.
+
+use std::path::Path;
+
+use pericope_api::{Boundaries, Document};
+use serde::Deserialize;
+
+use pericope_eval::data::DataError;
+
+use super::Segmented;
+
+#[derive(Deserialize)]
+struct Line {
+    id: String,
+    sentences: Vec<String>,
+    boundaries: Vec<usize>,
+}
+
+/// Every line as a document, or why it is none.
+pub(super) fn read(path: &Path) -> Result<Vec<Result<Segmented, String>>, DataError> {
+    let bytes = std::fs::read(path).map_err(|source| DataError::Io { path: path.to_owned(), source })?;
+    let lines = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes).split(|&byte| byte == b'\n').enumerate();
+    let lines = lines.filter(|(_, line)| !line.trim_ascii().is_empty());
+    let place = |number: usize| format!("{}:{}", path.display(), number + 1);
+    // Line by line, so that one bad byte costs its document and not the whole set.
+    let text = |line| std::str::from_utf8(line).map_err(|e| format!("it is not UTF-8: {e}"));
+    Ok(lines
+        .map(|(i, line)| text(line).and_then(parse).map_err(|problem| format!("{}: {problem}", place(i))))
+        .collect())
+}
+
+fn parse(line: &str) -> Result<Segmented, String> {
+    let mut line: Line = serde_json::from_str(line).map_err(|e| e.to_string())?;
+    let reference = Boundaries::new(line.sentences.len(), line.boundaries).map_err(|e| e.to_string())?;
+    if line.sentences.is_empty() {
+        return Err("it holds no sentence".into());
+    }
+    for sentence in &mut line.sentences {
+        // A blank sentence would vanish from the document and shift every index after it.
+        if sentence.trim().is_empty() {
+            ".".clone_into(sentence);
+        }
+    }
+    Ok(Segmented { document: Document::from_sentences(&line.id, &line.sentences), reference })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::{parse, read};
+
+    #[test]
+    fn blank_sentences_keep_their_place() {
+        let one = parse(r#"{"id":"d","sentences":["a"," ","b"],"boundaries":[2],"levels":[1]}"#).unwrap();
+        assert_eq!((one.document.len(), one.document.sentence(1)), (3, "."));
+    }
+
+    #[test]
+    fn bad_lines_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.jsonl");
+        let text =
+            b"\xef\xbb\xbf\n{\"id\":\"d\",\"sentences\":[\"a\"],\"boundaries\":[]}\nnonsense\r\n{\"id\":\"\xff\"}\n";
+        std::fs::write(&path, text).unwrap();
+        let found = read(&path).unwrap();
+        assert_eq!((found.len(), found.iter().filter(|one| one.is_ok()).count()), (3, 1));
+        assert!(found[2].as_ref().unwrap_err().contains("x.jsonl:4: it is not UTF-8"));
+        assert!(found[1].as_ref().unwrap_err().contains("x.jsonl:3: "));
+    }
+}

@@ -1,0 +1,118 @@
+//! WikiSection's layout: running text, and where in it each section begins.
+
+use std::path::Path;
+
+use serde::Deserialize;
+
+use pericope_eval::data::DataError;
+
+use super::{Segmented, Splitter, from_segments, text_of};
+
+#[derive(Deserialize)]
+struct Article {
+    #[serde(default)]
+    id: String,
+    #[serde(default)]
+    title: Option<String>,
+    text: String,
+    annotations: Vec<Annotation>,
+}
+
+#[derive(Deserialize)]
+struct Annotation {
+    begin: usize,
+    length: usize,
+}
+
+/// Every article as a document, or why it is none.
+pub(super) fn read(path: &Path, split: Splitter<'_>) -> Result<Vec<Result<Segmented, String>>, DataError> {
+    let text = text_of(path)?;
+    let layout = |e: serde_json::Error| DataError::Layout { path: path.to_owned(), problem: e.to_string() };
+    let articles: Vec<serde_json::Value> = serde_json::from_str(&text).map_err(layout)?;
+    let place = |number: usize| format!("{}: article {}", path.display(), number + 1);
+    let parsed = articles.into_iter().enumerate().map(|(i, value)| {
+        let article: Article = serde_json::from_value(value).map_err(|e| format!("{}: {e}", place(i)))?;
+        parse(&article, split).map_err(|problem| format!("{} ('{}'): {problem}", place(i), article.id))
+    });
+    Ok(parsed.collect())
+}
+
+fn parse(article: &Article, split: Splitter<'_>) -> Result<Segmented, String> {
+    let units = Units::of(article);
+    let mut ends = vec![0, article.text.len()];
+    for Annotation { begin, length } in &article.annotations {
+        for at in [*begin, begin.saturating_add(*length)] {
+            let byte = units.byte(at).ok_or_else(|| format!("a section reaches to {at}, beyond the text's end"))?;
+            ends.push(byte);
+        }
+    }
+    ends.sort_unstable();
+    ends.dedup();
+    let segments: Vec<Vec<&str>> = ends
+        .windows(2)
+        .filter_map(|pair| article.text.get(*pair.first()?..*pair.last()?))
+        .map(|section| split(section).into_iter().filter_map(|range| section.get(range)).collect())
+        .collect();
+    let mut one = from_segments(&article.id, &segments)?;
+    one.document.title.clone_from(&article.title);
+    Ok(one)
+}
+
+/// From an annotation's offsets to bytes. They are UTF-16 units where the last section ends with the text in these, and
+/// code points otherwise; the two differ only in texts with characters beyond the basic plane.
+struct Units {
+    bytes: Vec<usize>,
+}
+
+impl Units {
+    fn of(article: &Article) -> Self {
+        let text = &article.text;
+        let end = article.annotations.iter().map(|a| a.begin.saturating_add(a.length)).max().unwrap_or(0);
+        let utf16 = end > text.chars().count() && end <= text.encode_utf16().count();
+        let starts = text.char_indices().flat_map(|(at, letter)| {
+            // The second half of a pair is no place to cut; it stands for the character's start.
+            std::iter::repeat_n(at, if utf16 { letter.len_utf16() } else { 1 })
+        });
+        Self { bytes: starts.chain([text.len()]).collect() }
+    }
+
+    fn byte(&self, unit: usize) -> Option<usize> {
+        self.bytes.get(unit).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use std::ops::Range;
+
+    use super::read;
+
+    fn at_stops(text: &str) -> Vec<Range<usize>> {
+        let mut from = 0;
+        let stops = text.match_indices('.').map(|(at, _)| at + 1);
+        stops.map(|to| std::mem::replace(&mut from, to)..to).collect()
+    }
+
+    #[test]
+    fn sections_are_segments_in_code_points_and_in_utf16() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("wikisection_en_test.json");
+        // "Ä." are 2 code points, "𝔸." 2 code points and 3 UTF-16 units.
+        let json = r#"[
+            {"id":"a","title":"A","text":"Ä. B.\nC. D.","annotations":[
+                {"begin":0,"length":6,"sectionHeading":"x","sectionLabel":"y"},{"begin":6,"length":5}]},
+            {"id":"b","text":"𝔸. B. C.","annotations":[{"begin":0,"length":6},{"begin":6,"length":3}]},
+            {"id":"c","text":"A.","annotations":[{"begin":0,"length":9}]},
+            {"id":"d"}]"#;
+        std::fs::write(&path, json).unwrap();
+        let found = read(&path, &at_stops).unwrap();
+        let one = found[0].as_ref().unwrap();
+        assert_eq!((one.document.len(), one.reference.after(), one.document.sentence(2)), (4, &[2][..], "C."));
+        assert_eq!(one.document.title.as_deref(), Some("A"));
+        assert_eq!(found[1].as_ref().unwrap().reference.after(), [2]);
+        assert!(found[2].as_ref().unwrap_err().contains("article 3 ('c'): a section reaches to 9"));
+        assert!(found[3].is_err());
+    }
+}
