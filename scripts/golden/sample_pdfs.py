@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the PDF files under crates/read/tests/samples: text on two pages, text behind a password, a page without text.
 
-    pip install reportlab && scripts/sample_pdfs.py
+    scripts/golden/sample_pdfs.py
 """
 
 from pathlib import Path
@@ -13,7 +13,7 @@ from reportlab.lib.styles import getSampleStyleSheet
 from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import PageBreak, Paragraph, Preformatted, SimpleDocTemplate
 
-OUT = Path(__file__).resolve().parent.parent / "crates/read/tests/samples"
+OUT = Path(__file__).resolve().parents[2] / "crates/read/tests/samples"
 
 
 def frame(canvas: Canvas, document) -> None:

@@ -4,16 +4,13 @@
 Each sub-command writes one fixture of crates/eval/tests/golden from independent implementations:
 
   trec    random run and qrels files, and what pytrec_eval makes of them
-            pip install pytrec_eval-terrier
   answers text pairs scored by rouge-score and by SQuAD's rules
-            pip install rouge-score
   chroma  the three corpora of Chroma's chunking benchmark: gold spans, the chunks of published chunkings, the five
           chunks that exact cosine search finds for every question, and the span scores of each question, worked out
           here on sets of character positions (so not by interval arithmetic, which is what the library does)
-            pip install sentence-transformers
             --data FOLDER with corpora/ and questions_df.csv, --spans FOLDER with NAME.json, --model all-MiniLM-L6-v2
 
-The output folder is crates/eval/tests/golden beside this script's parent unless --out says otherwise.
+The output folder is crates/eval/tests/golden of the checkout unless --out says otherwise.
 """
 
 import argparse
@@ -25,8 +22,8 @@ import string
 from collections import Counter
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-OUT = HERE.parent / "crates" / "eval" / "tests" / "golden"
+ROOT = Path(__file__).resolve().parents[2]
+OUT = ROOT / "crates" / "eval" / "tests" / "golden"
 
 
 # ---------------------------------------------------------------------------------------------------------------- trec

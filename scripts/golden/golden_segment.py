@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """Writes crates/segment/tests/golden/: values of other software that the segmenters must agree with.
 
-    python3 -m venv .venv && .venv/bin/pip install numpy
-    .venv/bin/python scripts/golden_segment.py
+    python3 scripts/golden/golden_segment.py
 
 kamradt.json: for random distances, the thresholds of the four rules as numpy computes them (percentile with linear
 interpolation, mean and population standard deviation, interquartile range, gradient), and the indices above.
@@ -12,7 +11,7 @@ import pathlib
 
 import numpy
 
-OUT = pathlib.Path(__file__).resolve().parent.parent / "crates" / "segment" / "tests" / "golden"
+OUT = pathlib.Path(__file__).resolve().parents[2] / "crates" / "segment" / "tests" / "golden"
 
 
 def kamradt():

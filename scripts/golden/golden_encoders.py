@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes crates/neural/tests/golden/{bert,roberta,longformer}-tiny/: small random models and what transformers makes
+"""Writes crates/encode/tests/golden/{bert,roberta,longformer}-tiny/: small random models and what transformers makes
 of them.
 
-Needs `pip install torch transformers tokenizers`. Every folder gets config.json, model.safetensors, tokenizer.json
+Needs the packages of requirements.txt beside this script. Every folder gets config.json, model.safetensors, tokenizer.json
 (trained on the sentences below) and expected.json:
 
     {"source": ..., "tokens": [{"text", "ids"}], "cases": [{"ids": [[..]], "globals": [[..]], "hidden": [[..]]}],
@@ -20,7 +20,7 @@ import math
 import pathlib
 import sys
 
-GOLDEN = pathlib.Path(__file__).parent.parent / "crates/neural/tests/golden"
+GOLDEN = pathlib.Path(__file__).resolve().parents[2] / "crates/encode/tests/golden"
 
 # What the tokenizers are trained on.
 CORPUS = [
@@ -208,7 +208,7 @@ def main():
         texts = [{"text": t, "ids": tokenizer.encode(t.strip(), add_special_tokens=False).ids} for t in TEXTS]
         source = f"transformers {transformers.__version__}, tokenizers {tokenizers.__version__}, CPU"
         expected = {
-            "source": f"{source}, scripts/golden_encoders.py",
+            "source": f"{source}, scripts/golden/golden_encoders.py",
             "tokens": texts,
             "cases": found,
             "gradients": {"case": chosen, "norms": norms},

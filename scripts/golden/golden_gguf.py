@@ -2,7 +2,7 @@
 """Writes crates/llm/tests/golden/{qwen2,qwen3,llama}-tiny/: small random decoders as GGUF and what transformers makes of
 them.
 
-Needs `pip install torch transformers tokenizers gguf`. Every folder gets model.gguf (weights in half precision) and
+Needs the packages of requirements.txt beside this script. Every folder gets model.gguf (weights in half precision) and
 expected.json; all share tokenizer.json beside the folders.
 
     {"cases": [{"ids": [..], "logits": [..]}], "greedy": {"ids": [..], "made": [..]},
@@ -16,7 +16,7 @@ import json
 import pathlib
 import sys
 
-GOLDEN = pathlib.Path(__file__).parent.parent / "crates/llm/tests/golden"
+GOLDEN = pathlib.Path(__file__).resolve().parents[2] / "crates/llm/tests/golden"
 
 CORPUS = [
     "The river rose in the night and took the lower bridge with it.",

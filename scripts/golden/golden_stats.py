@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """Golden values for pericope-eval's paired statistics, from scipy and statsmodels.
 
-  pip install scipy statsmodels
   golden_stats.py            writes crates/eval/tests/golden/stats.json
 
 Small samples carry the exact permutation p-value (scipy goes through all sign patterns). Larger ones carry the interval
@@ -17,7 +16,7 @@ import numpy
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-OUT = Path(__file__).resolve().parent.parent / "crates" / "eval" / "tests" / "golden" / "stats.json"
+OUT = Path(__file__).resolve().parents[2] / "crates" / "eval" / "tests" / "golden" / "stats.json"
 
 
 def mean(x, axis):

@@ -1,10 +1,7 @@
 #!/usr/bin/env python3
 """Writes crates/eval/tests/golden/{langchain,cluster}.json: what other chunkers do, for ours to agree with.
 
-    python3 -m venv .venv
-    .venv/bin/pip install --no-deps litellm langchain_experimental
-    .venv/bin/pip install tiktoken langchain-text-splitters langchain-core langchain-community numpy
-    PERICOPE_DATA=... .venv/bin/python scripts/golden_chunkers.py
+    PERICOPE_DATA=... python3 scripts/golden/golden_chunkers.py
 
 langchain.json: LangChain's SemanticChunker with all four thresholds on made-up sentences. The embedding is the normalised count
 of the letters a to z, which any program can compute.
@@ -22,7 +19,7 @@ import sys
 import warnings
 
 warnings.filterwarnings("ignore")
-OUT = pathlib.Path(__file__).resolve().parent.parent / "crates" / "eval" / "tests" / "golden"
+OUT = pathlib.Path(__file__).resolve().parents[2] / "crates" / "eval" / "tests" / "golden"
 RULES = [
     ("percentile", 95), ("percentile", 80), ("standard_deviation", 3), ("standard_deviation", 1),
     ("interquartile", 1.5), ("interquartile", 0.5), ("gradient", 95), ("gradient", 80),

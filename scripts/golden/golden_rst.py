@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes what docutils makes of the sections of reStructuredText: their titles from the outermost in, and their ids.
 
-    scripts/golden_rst.py                       crates/read/tests/golden/rst_sections.json, from tests/samples/*.rst
-    scripts/golden_rst.py FILE.jsonl OUT.jsonl  the same for the documents of a corpus: {"id", "format": "rst", "text"}
+    scripts/golden/golden_rst.py                       crates/read/tests/golden/rst_sections.json, from tests/samples/*.rst
+    scripts/golden/golden_rst.py FILE.jsonl OUT.jsonl  the same for the documents of a corpus: {"id", "format": "rst", "text"}
 
 Roles that docutils does not know (those of Sphinx) are taken for plain text. The first id of a section is that of its
 title; the others are those of targets before it.
@@ -18,7 +18,7 @@ from docutils import nodes
 from docutils.core import publish_doctree
 from docutils.parsers.rst import roles
 
-TESTS = Path(__file__).resolve().parent.parent / "crates/read/tests"
+TESTS = Path(__file__).resolve().parents[2] / "crates/read/tests"
 SETTINGS = {
     "report_level": 5,
     "halt_level": 5,

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes crates/segment/tests/golden/difflib.json: ratios of Python's difflib.SequenceMatcher that ours must equal.
 
-    python3 scripts/golden_difflib.py
+    python3 scripts/golden/golden_difflib.py
 
 Pairs of texts: empty ones, equal ones, other scripts and emoji, variants of a sentence, and texts of 200 characters and more,
 where the heuristic against popular characters sets in. The ratios are strings, so that no JSON reader rounds them.
@@ -12,7 +12,7 @@ import pathlib
 import platform
 import random
 
-OUT = pathlib.Path(__file__).resolve().parent.parent / "crates" / "segment" / "tests" / "golden"
+OUT = pathlib.Path(__file__).resolve().parents[2] / "crates" / "segment" / "tests" / "golden"
 
 WORDS = """the a of and to in that it is was for on are with they be at one have this from by hot but some what there we
 can out other were all your when up use how said an each she which their time if will way about many then them would

@@ -1,8 +1,6 @@
 #!/usr/bin/env python3
 """Golden values for pericope-segment's segmentation metrics, from segeval and nltk.
 
-  pip install segeval nltk numpy
-
   golden_metrics.py fixture            writes crates/segment/tests/golden_metrics.json
   golden_metrics.py check --pairs 10000 --binary target/debug/examples/metrics_stdin
                                        compares that many random pairs with what the example prints; exit 1 above 1e-9
@@ -19,7 +17,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-FIXTURE = Path(__file__).resolve().parent.parent / "crates" / "segment" / "tests" / "golden_metrics.json"
+FIXTURE = Path(__file__).resolve().parents[2] / "crates" / "segment" / "tests" / "golden_metrics.json"
 MODES = ["independent", "near", "none", "all", "same"]
 COLUMNS = ["k_ours", "pk_ours", "wd_ours", "k_segeval", "pk_segeval", "wd_segeval", "k_nltk", "pk_nltk", "wd_nltk",
            "b", "s", "b_span3", "s_span3"]

@@ -4,7 +4,7 @@
 Two uses: an independent check of the Rust trainer (`--trace`: the loss of each step, without dropout, on the batches in
 the order that both share), and training where PyTorch finds a GPU.
 
-    scripts/train_weswin.py --data docs.seg.jsonl wiki.jsonl --base MODEL_DIR --out DIR --epochs 3
+    scripts/research/train_weswin.py --data docs.seg.jsonl wiki.jsonl --base MODEL_DIR --out DIR --epochs 3
 
 MODEL_DIR holds config.json, model.safetensors and tokenizer.json of a BERT (`pericope models list` shows where MiniLM
 lies). Needs torch, transformers, tokenizers, safetensors and numpy.
@@ -376,7 +376,7 @@ def write(model, args, tau):
         "partition": "cr-1",
         "weights": "mean:uniform",
         "tau": tau,
-        "notes": "scripts/train_weswin.py " + " ".join(f"{k}={v}" for k, v in sorted(vars(args).items()) if k not in ("base", "out", "data", "questions", "start")),
+        "notes": "scripts/research/train_weswin.py " + " ".join(f"{k}={v}" for k, v in sorted(vars(args).items()) if k not in ("base", "out", "data", "questions", "start")),
     }
     save_file(tensors, os.path.join(args.out, "weswin.safetensors"), metadata={"weswin": json.dumps(settings)})
 

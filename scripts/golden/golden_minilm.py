@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""Writes crates/neural/tests/golden/minilm.json: texts, token counts and vectors by sentence-transformers.
+"""Writes crates/encode/tests/golden/minilm.json: texts, token counts and vectors by sentence-transformers.
 
-Needs the model under $PERICOPE_HOME (`pericope models pull minilm`) and `pip install sentence-transformers`:
+Needs the model under $PERICOPE_HOME (`pericope models pull minilm`) and the packages of requirements.txt beside this script:
 
-    python3 -m venv golden-venv && golden-venv/bin/pip install sentence-transformers
-    golden-venv/bin/python scripts/golden_minilm.py
+    python3 scripts/golden/golden_minilm.py
 
 Vectors are single precision on a CPU, rounded to 6 digits. Token counts include [CLS] and [SEP] and end at 256.
 """
@@ -127,7 +126,7 @@ def main():
     vectors = model.encode(TEXTS, batch_size=1, convert_to_numpy=True)
     tokens = [len(model.tokenizer(text, truncation=True, max_length=256)["input_ids"]) for text in TEXTS]
 
-    path = pathlib.Path(__file__).parent.parent / "crates/neural/tests/golden/minilm.json"
+    path = pathlib.Path(__file__).resolve().parents[2] / "crates/encode/tests/golden/minilm.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     rows = [
         json.dumps(
@@ -137,7 +136,7 @@ def main():
         )
         for text, count, vector in zip(TEXTS, tokens, vectors)
     ]
-    head = json.dumps(f"sentence-transformers {__version__}, CPU, scripts/golden_minilm.py")
+    head = json.dumps(f"sentence-transformers {__version__}, CPU, scripts/golden/golden_minilm.py")
     path.write_text(f'{{"source":{head},"rows":[\n' + ",\n".join(rows) + "\n]}\n", encoding="utf-8")
     print(f"{path}: {len(rows)} texts, {min(tokens)} to {max(tokens)} tokens")
 
