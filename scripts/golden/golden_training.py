@@ -5,7 +5,7 @@ crates/learn/tests/golden/nsp/: a tiny random BertForNextSentencePrediction, and
 
     python3 scripts/golden/golden_training.py
 
-The Rust trainer reads the same files and must have the same losses (crates/learn/tests).
+The Rust trainer reads the same files and must have the same losses (crates/learn/tests/it/training.rs).
 """
 import json
 import os
