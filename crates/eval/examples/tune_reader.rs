@@ -27,7 +27,7 @@ struct Bench {
 }
 
 fn bench(path: &str, questions: usize, encoder: &dyn SentenceEncoder) -> Bench {
-    let mut set = data::load("squad", Path::new(path)).expect("a SQuAD file").sample(Sampling {
+    let mut set = data::load(data::DataKind::Squad, Path::new(path)).expect("a SQuAD file").sample(Sampling {
         documents: 0,
         questions,
         seed: 7,

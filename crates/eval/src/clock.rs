@@ -2,8 +2,9 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Now, to the second.
-pub(crate) fn now() -> String {
+/// Returns the present time, to the second.
+#[must_use]
+pub fn now() -> String {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
     rfc3339(seconds)
 }

@@ -3,7 +3,7 @@
 
 pub mod answer;
 pub mod cell;
-mod clock;
+pub mod clock;
 pub mod config;
 pub mod data;
 pub mod digest;

@@ -403,6 +403,13 @@ impl FromStr for Metric {
     }
 }
 
+/// As [`Metric::named`].
+impl From<&str> for Metric {
+    fn from(key: &str) -> Self {
+        Metric::named(key)
+    }
+}
+
 impl fmt::Display for Metric {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.key())

@@ -250,7 +250,7 @@ mod tests {
             mode: "dense".into(),
             cutoff: Cutoff::K(3),
             gold: Gold { document: format!("d{}", q % 40), ..Gold::default() },
-            metrics: [("span_recall".to_owned(), value)].into(),
+            metrics: [("span_recall".into(), value)].into(),
             ..Item::default()
         }
     }

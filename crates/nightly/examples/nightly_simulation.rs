@@ -3,6 +3,7 @@
 //!
 //! Everything in it is made up and says so; no figure was measured. On the last night the semantic chunker fails.
 
+#[allow(dead_code)]
 #[path = "../tests/it/support.rs"]
 mod support;
 
@@ -31,7 +32,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let fault = Fault { chunker: "semantic", share: 0.15, slower: 2.5, ..Fault::NONE };
     let night = world.night(fault);
     write_run(&folder, &night);
-    let conclusion = conclude(&history, night, &experiment, &folder)?;
+    let conclusion = conclude(&history, night, &experiment, &folder, None)?;
     history.append(&conclusion.night)?;
     let written = write(&history, &conclusion, &experiment, &folder, &pericope_report::HtmlPages)?;
     println!("{}", conclusion.night.line);

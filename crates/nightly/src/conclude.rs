@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::compare::{Changes, Compared, Difference, FlipGroup, compared, flips};
 use super::gates::{Check, Evidence, Kind, judge};
+use super::gather::ItemLines;
 use super::history::{History, HistoryError};
 use super::night::{Night, Verdict, named};
 use pericope_eval::config::Experiment;
@@ -73,7 +74,8 @@ impl Against {
 }
 
 /// Compares a night with the last good one before it and with the baseline, and judges the gates. The night is in the
-/// history already, or is about to be added; `dir` is the history's folder.
+/// history already, or is about to be added; `dir` is the history's folder, `lines` says where the night's items stand in
+/// their file, where that is known.
 ///
 /// A night that was accepted by hand stays accepted.
 ///
@@ -84,6 +86,7 @@ pub fn conclude(
     mut night: Night,
     experiment: &Experiment,
     dir: &Path,
+    lines: Option<&ItemLines>,
 ) -> Result<Conclusion, HistoryError> {
     let seed = experiment.data.seed;
     let metrics = compared(experiment.gates.iter().filter_map(|gate| gate.metric.metric()));
@@ -111,7 +114,7 @@ pub fn conclude(
     let (losses, gains) = listed(reference.as_ref());
     let flips = {
         let wanted = behind(&checks, reference.as_ref(), baseline.as_ref());
-        flips(&night, &wanted, dir)
+        flips(&night, &wanted, dir, lines)
     };
     night.reference = reference.as_ref().map(|r| r.before.number);
     night.baseline = baseline.as_ref().map(|b| b.before.number);

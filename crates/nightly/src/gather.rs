@@ -1,22 +1,18 @@
 //! A night from the files of its run.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fs::File;
-use std::io::{BufRead, BufReader};
-use std::path::Path;
 use std::time::Instant;
 
-use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use super::NightlyError;
 use crate::night::{Asked, Night, NightCell, Program, Timing};
 use pericope_eval::cell::CellKey;
 use pericope_eval::data::QuestionSet;
 use pericope_eval::digest::{hex, sha256};
 use pericope_eval::metric::Metric;
-use pericope_eval::record::{RunRecord, Status, Summary};
+use pericope_eval::record::{Cell, Item, RunRecord, Status, Summary};
+use pericope_eval::run::ItemSink;
 
 /// The documents and questions that a run is about, by checksum.
 #[derive(Debug, Clone, Default)]
@@ -55,58 +51,67 @@ impl Inventory {
     }
 }
 
-/// What is needed of a line of `items.jsonl`.
-#[derive(Deserialize)]
-struct Line {
-    question_id: String,
-    #[serde(flatten)]
-    key: CellKey,
-    metrics: BTreeMap<Metric, Option<f64>>,
-    #[serde(default)]
-    status: Status,
+/// The scores of a run by cell and question, gathered while it runs, and where each item stands in its file.
+#[derive(Debug, Default)]
+pub struct Gathered {
+    place: HashMap<String, usize>,
+    scores: HashMap<CellKey, BTreeMap<Metric, Vec<Option<f64>>>>,
+    lines: ItemLines,
 }
 
-/// A night of a finished run; number and verdict are not known yet.
-///
-/// # Errors
-/// [`NightlyError::Io`] where `items.jsonl` cannot be read, [`NightlyError::Damaged`] where a line of it is no item.
-pub fn gather(
-    inventory: Inventory,
-    summary: &Summary,
-    record: &RunRecord,
-    run: &Path,
-    program: Program,
-    calibration: Option<f64>,
-) -> Result<Night, NightlyError> {
-    let place: HashMap<&str, usize> = inventory.questions.iter().enumerate().map(|(i, q)| (q.id.as_str(), i)).collect();
-    let mut cells: Vec<NightCell> = summary
-        .cells
-        .iter()
-        .map(|cell| NightCell {
-            key: cell.key(),
-            context_tokens: cell.context_tokens,
-            failed: cell.failed,
-            scores: BTreeMap::new(),
-        })
-        .collect();
-    let cell_place: HashMap<CellKey, usize> = cells.iter().enumerate().map(|(i, c)| (c.key.clone(), i)).collect();
-    let path = run.join("items.jsonl");
-    let file = File::open(&path).map_err(NightlyError::io(&path))?;
-    for (number, line) in BufReader::new(file).lines().enumerate() {
-        let line = line.map_err(NightlyError::io(&path))?;
-        let item: Line = serde_json::from_str(&line)
-            .map_err(|e| NightlyError::Damaged { path: path.clone(), problem: format!("line {}: {e}", number + 1) })?;
-        let (Some(&question), Some(&at)) = (place.get(item.question_id.as_str()), cell_place.get(&item.key)) else {
-            continue;
-        };
-        let Some(cell) = cells.get_mut(at).filter(|_| item.status == Status::Ok) else { continue };
-        for (metric, value) in item.metrics {
-            let scores = cell.scores.entry(metric).or_insert_with(|| vec![None; inventory.questions.len()]);
+/// The byte of `items.jsonl` at which the item of a cell and a question begins.
+pub type ItemLines = HashMap<(CellKey, String), u64>;
+
+impl Gathered {
+    /// Returns an empty one for the questions of an inventory.
+    #[must_use]
+    pub fn new(inventory: &Inventory) -> Self {
+        let place = inventory.questions.iter().enumerate().map(|(i, q)| (q.id.clone(), i)).collect();
+        Self { place, ..Self::default() }
+    }
+
+    /// Returns where the items stand in their file.
+    #[must_use]
+    pub fn lines(&self) -> &ItemLines {
+        &self.lines
+    }
+}
+
+impl ItemSink for Gathered {
+    fn take(&mut self, item: &Item, offset: u64) {
+        let Some(&question) = self.place.get(&item.question_id) else { return };
+        let key = item.key();
+        self.lines.insert((key.clone(), item.question_id.clone()), offset);
+        if item.status != Status::Ok {
+            return;
+        }
+        let (cell, questions) = (self.scores.entry(key).or_default(), self.place.len());
+        for (metric, value) in &item.metrics {
+            let scores = cell.entry(metric.clone()).or_insert_with(|| vec![None; questions]);
             if let Some(slot) = scores.get_mut(question) {
-                *slot = value.filter(|x| x.is_finite());
+                *slot = Some(*value).filter(|x| x.is_finite());
             }
         }
     }
+}
+
+/// A night of a finished run; number and verdict are not known yet.
+#[must_use]
+pub fn gather(
+    inventory: Inventory,
+    gathered: &mut Gathered,
+    summary: &Summary,
+    record: &RunRecord,
+    program: Program,
+    calibration: Option<f64>,
+) -> Night {
+    let cell = |cell: &Cell| NightCell {
+        key: cell.key(),
+        context_tokens: cell.context_tokens,
+        failed: cell.failed,
+        scores: gathered.scores.remove(&cell.key()).unwrap_or_default(),
+    };
+    let cells: Vec<NightCell> = summary.cells.iter().map(cell).collect();
     let mut night = Night {
         experiment: summary.name.clone(),
         started: record.started.clone(),
@@ -133,7 +138,7 @@ pub fn gather(
         ..Night::default()
     };
     night.uid = uid(&night);
-    Ok(night)
+    night
 }
 
 /// A hash of what came out, as a UUID (version 5).

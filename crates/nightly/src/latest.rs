@@ -1,5 +1,6 @@
 //! `latest.json`: the night for machines, and what hooks are sent.
 
+use pericope_eval::metric::Metric;
 use serde::Serialize;
 
 use super::compare::{Difference, FlipGroup};

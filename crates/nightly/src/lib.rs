@@ -28,15 +28,13 @@ pub use conclude::{Against, Conclusion, conclude};
 pub use files::{Written, write};
 pub use gates::{Check, Evidence, Kind, State, judge};
 pub use history::{History, HistoryError};
+pub use latest::report_link;
 pub use lock::Lock;
-pub use night::{Asked, CellKey, Night, NightCell, Program, Timing, Verdict};
+pub use night::{Asked, Night, NightCell, Program, Timing, Verdict};
 pub use notify::{tell, tell_error};
-pub use settings::{Baseline, Notify, Settings, WebhookBody};
+pub use pages::{PageError, PageParts, Pages, RunPages};
 pub use tonight::{Job, Outcome, review, run, run_on};
 
-pub(crate) use settings::check;
-
-use crate::report::ReportError;
 use pericope_eval::run::RunError;
 
 /// Folder of the history where neither the command nor the configuration names one.

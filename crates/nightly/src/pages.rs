@@ -2,6 +2,9 @@
 
 use std::path::Path;
 
+use pericope_eval::record::{RunRecord, Summary};
+use pericope_eval::run::ItemSink;
+
 use crate::conclude::Conclusion;
 use crate::history::{Head, History};
 
@@ -24,11 +27,8 @@ pub struct PageParts<'a> {
 
 /// Writes pages. `pericope-report` has the one that ships.
 pub trait Pages {
-    /// Writes the report of a finished run into its folder.
-    ///
-    /// # Errors
-    /// Where a file of the run cannot be read or the report cannot be written.
-    fn run_report(&self, run: &Path) -> Result<(), PageError>;
+    /// Begins the report of a run that begins.
+    fn run_report(&self) -> Box<dyn RunPages>;
 
     /// Returns the nightly page as HTML.
     ///
@@ -37,10 +37,25 @@ pub trait Pages {
     fn nightly_page(&self, parts: &PageParts<'_>) -> Result<String, PageError>;
 }
 
+/// The report of one run on its way: it sees the items while they are made.
+pub trait RunPages: ItemSink {
+    /// Writes the report of the finished run into its folder.
+    ///
+    /// # Errors
+    /// Where a file of the run cannot be read or the report cannot be written.
+    fn write(self: Box<Self>, run: &Path, summary: &Summary, record: &RunRecord) -> Result<(), PageError>;
+}
+
+impl RunPages for () {
+    fn write(self: Box<Self>, _: &Path, _: &Summary, _: &RunRecord) -> Result<(), PageError> {
+        Ok(())
+    }
+}
+
 /// No pages: the files for programs are written all the same.
 impl Pages for () {
-    fn run_report(&self, _: &Path) -> Result<(), PageError> {
-        Ok(())
+    fn run_report(&self) -> Box<dyn RunPages> {
+        Box::new(())
     }
 
     fn nightly_page(&self, _: &PageParts<'_>) -> Result<String, PageError> {

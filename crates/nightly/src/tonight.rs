@@ -6,7 +6,7 @@ use std::path::Path;
 use super::compare::run_folder;
 use super::conclude::{Conclusion, conclude};
 use super::files::{Written, write};
-use super::gather::{Inventory, calibrate, gather};
+use super::gather::{Gathered, Inventory, calibrate, gather};
 use super::history::History;
 use super::lock::Lock;
 use super::night::{Night, Program};
@@ -15,7 +15,7 @@ use super::{NightlyError, notify, retention};
 use pericope_eval::config::Experiment;
 use pericope_eval::data::QuestionSet;
 use pericope_eval::record::{RunRecord, Summary};
-use pericope_eval::run::{self, Observer, RunError, Setup};
+use pericope_eval::run::{self, ItemSink, Observer, RunError, Setup};
 
 /// What a night needs.
 pub struct Job<'a> {
@@ -71,12 +71,14 @@ pub fn run_on(job: Job<'_>, set: QuestionSet) -> Result<Outcome, NightlyError> {
     let (experiment, dir, program) = (job.experiment, job.dir, job.program.clone());
     let (pages, observer) = (job.pages, job.observer);
     let calibration = calibrate();
-    let (summary, record) = measure(job, set, &folder)?;
+    let mut sinks = (Gathered::new(&inventory), pages.run_report());
+    let (summary, record) = measure(job, set, &folder, &mut sinks)?;
     let calibration = f64::midpoint(calibration, calibrate());
-    pages.run_report(&folder)?;
-    let mut night = gather(inventory, &summary, &record, &folder, program, Some(calibration))?;
+    let (mut gathered, report) = sinks;
+    report.write(&folder, &summary, &record)?;
+    let mut night = gather(inventory, &mut gathered, &summary, &record, program, Some(calibration));
     night.number = number;
-    let conclusion = conclude(&history, night, experiment, dir)?;
+    let conclusion = conclude(&history, night, experiment, dir, Some(gathered.lines()))?;
     keep(&mut history, &conclusion.night, &folder)?;
     let written = write(&history, &conclusion, experiment, dir, pages)?;
     let spared: Vec<u32> = history.baseline(experiment.nightly.baseline)?.into_iter().collect();
@@ -86,7 +88,12 @@ pub fn run_on(job: Job<'_>, set: QuestionSet) -> Result<Outcome, NightlyError> {
 }
 
 /// Runs the experiment into the night's folder.
-fn measure(mut job: Job<'_>, set: QuestionSet, folder: &Path) -> Result<(Summary, RunRecord), NightlyError> {
+fn measure(
+    mut job: Job<'_>,
+    set: QuestionSet,
+    folder: &Path,
+    sink: &mut dyn ItemSink,
+) -> Result<(Summary, RunRecord), NightlyError> {
     let mark = folder.join("program.json");
     let same_program = fs::read_to_string(&mark)
         .is_ok_and(|text| serde_json::from_str::<Program>(&text).is_ok_and(|found| found == job.program));
@@ -98,11 +105,11 @@ fn measure(mut job: Job<'_>, set: QuestionSet, folder: &Path) -> Result<(Summary
     let text = serde_json::to_string(&job.program).unwrap_or_default();
     fs::write(&mark, text).map_err(NightlyError::io(&mark))?;
     job.setup.resume = same_program;
-    match run::run_on(job.experiment, set.clone(), folder, &job.setup, job.observer) {
+    match run::run_on(job.experiment, set.clone(), folder, &job.setup, job.observer, sink) {
         // Other data or another configuration than the night that was broken off.
         Err(RunError::Config(_)) if job.setup.resume => {
             job.setup.resume = false;
-            Ok(run::run_on(job.experiment, set, folder, &job.setup, job.observer)?)
+            Ok(run::run_on(job.experiment, set, folder, &job.setup, job.observer, sink)?)
         }
         other => Ok(other?),
     }
@@ -131,7 +138,7 @@ pub fn review(
     }
     let stored = history.night(last)?;
     let (verdict, line) = (stored.verdict, stored.line.clone());
-    let mut conclusion = conclude(history, stored, experiment, dir)?;
+    let mut conclusion = conclude(history, stored, experiment, dir, None)?;
     // What was said that night stands, whatever the gates are now.
     conclusion.night.verdict = verdict;
     conclusion.night.line = line;

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use pericope_nightly::{PageError, PageParts, Pages};
+use pericope_eval::record::{Item, RunRecord, Summary};
+use pericope_eval::run::ItemSink;
+use pericope_nightly::{PageError, PageParts, Pages, RunPages};
 
 use crate::nightly;
 use crate::run::{Report, write};
@@ -12,12 +14,25 @@ use crate::run::{Report, write};
 pub struct HtmlPages;
 
 impl Pages for HtmlPages {
-    fn run_report(&self, run: &Path) -> Result<(), PageError> {
-        write(run, &Report::load(run)?)?;
-        Ok(())
+    fn run_report(&self) -> Box<dyn RunPages> {
+        Box::new(RunReport)
     }
 
     fn nightly_page(&self, parts: &PageParts<'_>) -> Result<String, PageError> {
         Ok(nightly::page(parts)?)
+    }
+}
+
+/// The report of a run that is going on.
+struct RunReport;
+
+impl ItemSink for RunReport {
+    fn take(&mut self, _: &Item, _: u64) {}
+}
+
+impl RunPages for RunReport {
+    fn write(self: Box<Self>, run: &Path, _: &Summary, _: &RunRecord) -> Result<(), PageError> {
+        write(run, &Report::load(run)?)?;
+        Ok(())
     }
 }

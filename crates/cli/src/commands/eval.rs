@@ -55,7 +55,7 @@ pub(super) fn one(
     let resources = CommandResources::new(Limits::default(), Limits::INDEX, None);
     let setup = setup(experiment, &resources, out, sitting)?;
     let observer = Bars::new(quiet);
-    let result = run::run(experiment, out, &setup, &observer);
+    let result = run::run(experiment, out, &setup, &observer, &mut ());
     observer.clear();
     match result {
         Ok((summary, _)) => Ok(Some(summary)),

@@ -8,7 +8,7 @@ use pericope_eval::config::Experiment;
 use pericope_eval::run::RunError;
 use pericope_neural::models::sha256_file;
 use pericope_neural::registry::segmenters;
-use pericope_nightly::{self, DEFAULT_FOLDER, History, Job, Lock, NightlyError, Program, Verdict, review};
+use pericope_nightly::{DEFAULT_FOLDER, History, Job, Lock, NightlyError, Program, Verdict, review};
 use pericope_report::HtmlPages;
 use pericope_segment::Limits;
 use serde_json::json;
@@ -48,7 +48,7 @@ pub fn run(args: NightlyArgs, quiet: bool) -> Outcome {
             };
             // Where another run of this night is under way, that one will tell.
             if !matches!(failure, Broken::Nightly(NightlyError::Locked { .. })) {
-                for warning in nightly::tell_error(&problem, &experiment, &dir) {
+                for warning in pericope_nightly::tell_error(&problem, &experiment, &dir) {
                     anstream::eprintln!("{warning}");
                 }
             }
@@ -83,18 +83,30 @@ impl From<Failure> for Broken {
 }
 
 #[allow(clippy::result_large_err)] // called once
-fn night(experiment: &Experiment, dir: &Path, offline: bool, quiet: bool) -> Result<nightly::Outcome, Broken> {
+fn night(experiment: &Experiment, dir: &Path, offline: bool, quiet: bool) -> Result<pericope_nightly::Outcome, Broken> {
     let resources = CommandResources::new(Limits::default(), Limits::INDEX, None);
     let setup = setup(experiment, &resources, dir, Sitting { offline, ..Sitting::default() })?;
     let observer = Bars::new(quiet);
-    let outcome =
-        nightly::run(Job { experiment, dir, setup, program: program(), pages: &HtmlPages, observer: &observer });
+    let outcome = pericope_nightly::run(Job {
+        experiment,
+        dir,
+        setup,
+        program: program(),
+        pages: &HtmlPages,
+        observer: &observer,
+    });
     observer.clear();
     Ok(outcome?)
 }
 
 /// One line on standard output; the rest is in the files.
-fn report(mut outcome: nightly::Outcome, experiment: &Experiment, dir: &Path, json: bool, quiet: bool) -> Outcome {
+fn report(
+    mut outcome: pericope_nightly::Outcome,
+    experiment: &Experiment,
+    dir: &Path,
+    json: bool,
+    quiet: bool,
+) -> Outcome {
     if let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()) {
         let appended = fs::read_to_string(&outcome.written.markdown)
             .and_then(|text| OpenOptions::new().create(true).append(true).open(&path)?.write_all(text.as_bytes()));
@@ -107,7 +119,7 @@ fn report(mut outcome: nightly::Outcome, experiment: &Experiment, dir: &Path, js
     verdict(&outcome, json, quiet)
 }
 
-fn verdict(outcome: &nightly::Outcome, json: bool, quiet: bool) -> Outcome {
+fn verdict(outcome: &pericope_nightly::Outcome, json: bool, quiet: bool) -> Outcome {
     let night = &outcome.conclusion.night;
     if json {
         let text = fs::read_to_string(&outcome.written.json).map_err(anyhow::Error::from)?;
@@ -126,7 +138,7 @@ fn act(args: &NightlyArgs, experiment: &Experiment, dir: &Path, quiet: bool) -> 
     let action = &args.action;
     let fail = |error: NightlyError| by_kind(error);
     let history_fail = |error| by_kind(NightlyError::History(error));
-    if action.import.is_none() && !dir.join(nightly::history::FILE).is_file() {
+    if action.import.is_none() && !dir.join(pericope_nightly::history::FILE).is_file() {
         return Err(Failure::usage(format!("{} holds no history yet: run a night first, or --import one", shown(dir))));
     }
     let _lock = Lock::take(dir).map_err(fail)?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use pericope_api::{Document, SentenceEncoder};
-use pericope_neural::registry::{self, build};
+use pericope_neural::registry::{build, segmenters};
 use pericope_neural::training::Part;
 use pericope_report::segmentation::Report;
 use pericope_report::segmentation::plot::{DocumentPlot, MOST_DOCUMENTS, tiles_svg};

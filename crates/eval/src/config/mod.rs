@@ -11,7 +11,6 @@ mod tune;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use pericope_index::Mode;
 use pericope_segment::registry::{Entry, check_in};
 use pericope_segment::spec::Spec;
 use serde::{Deserialize, Serialize};

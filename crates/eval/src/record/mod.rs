@@ -531,7 +531,7 @@ fn null_as_nan<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
 
 /// Metric maps hold finite numbers only, on both ways.
 mod finite_metrics {
-    use super::{BTreeMap, Deserialize, Deserializer, Metrics, Serializer};
+    use super::{BTreeMap, Deserialize, Deserializer, Metric, Metrics, Serializer};
 
     pub fn serialize<S: Serializer>(metrics: &Metrics, into: S) -> Result<S::Ok, S::Error> {
         into.collect_map(metrics.iter().filter(|(_, value)| value.is_finite()))

@@ -1,6 +1,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use pericope_index::Mode;
+
 use super::cut::Cut;
 use super::retrieve::{self, Hit, Ranking};
 use super::{Corpus, Observer, RunError, Setup, judge_checks, score};

@@ -78,7 +78,7 @@ mod tests {
             [answer]\ngenerator = \"llm\"\n[judge]\nkind = \"both\"\nvotes = 3\n\
             [llm.generator]\nprovider = \"openai\"\nmodel = \"m\"\nmax_tokens = 100\nprice = { input = 10.0, output = 20.0 }\n\
             [llm.judge]\nprovider = \"openai\"\nmodel = \"m\"\n";
-        let experiment = Experiment::parse(text, Path::new("x.toml"), &[]).unwrap();
+        let experiment = Experiment::parse(text, Path::new("x.toml"), &[], pericope_segment::registry::list()).unwrap();
         let found = of(&experiment, &[(10, 40), (10, 60)], &[Cutoff::K(1), Cutoff::Tokens(512)]);
         assert_eq!(found.calls, 2 * 2 * (1 + 3));
         let answers = 2 * (250 + 10 + 256) + 2 * (250 + 10 + 512);

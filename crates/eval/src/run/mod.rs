@@ -12,10 +12,10 @@ mod judge_checks;
 mod resume;
 mod retrieve;
 mod score;
+mod sink;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -28,6 +28,8 @@ use crate::answer::Models;
 use crate::config::Experiment;
 use crate::data::{self, DataError, QuestionSet, Sampling, Selection};
 use crate::record::{RunRecord, Summary};
+
+pub use sink::ItemSink;
 
 use bench::Bench;
 use compare::Scores;
@@ -122,7 +124,7 @@ impl Observer for () {
     fn note(&self, _: &str) {}
 }
 
-/// Runs `experiment` and writes everything but the report into `out`.
+/// Runs `experiment` and writes everything but the report into `out`; `sink` sees every item on its way into the file.
 ///
 /// # Errors
 /// [`RunError`]; what was finished before the error stays in the folder.
@@ -131,10 +133,11 @@ pub fn run(
     out: &Path,
     setup: &Setup<'_>,
     observer: &dyn Observer,
+    sink: &mut dyn ItemSink,
 ) -> Result<(Summary, RunRecord), RunError> {
     let clock = Instant::now();
     let set = load(experiment, observer)?;
-    measure(experiment, set, out, setup, observer, clock)
+    measure(experiment, set, out, setup, observer, sink, clock)
 }
 
 /// As [`run`], on questions and documents that [`load`] gave.
@@ -147,8 +150,9 @@ pub fn run_on(
     out: &Path,
     setup: &Setup<'_>,
     observer: &dyn Observer,
+    sink: &mut dyn ItemSink,
 ) -> Result<(Summary, RunRecord), RunError> {
-    measure(experiment, set, out, setup, observer, Instant::now())
+    measure(experiment, set, out, setup, observer, sink, Instant::now())
 }
 
 /// The documents and questions that an experiment asks for, sampled; what was left out is noted.
@@ -179,6 +183,7 @@ fn measure(
     out: &Path,
     setup: &Setup<'_>,
     observer: &dyn Observer,
+    sink: &mut dyn ItemSink,
     clock: Instant,
 ) -> Result<(Summary, RunRecord), RunError> {
     experiment.unused().iter().for_each(|note| observer.note(note));
@@ -200,16 +205,20 @@ fn measure(
     let mut cells = Vec::new();
     let mut scores = Scores::default();
     let items_path = out.join("items.jsonl");
+    // Where the file ends: what an earlier session left stands before.
+    let mut end = done.bytes();
     for (config, cut) in experiment.chunkers.iter().zip(cuts) {
-        let (row, items) = match cut {
+        let (row, items, starts) = match cut {
             Some(cut) => {
                 let (row, items) = bench.chunker(&cut, out, observer)?;
-                resume::append(&items_path, &items)?;
+                let lengths = resume::append(&items_path, &items)?;
                 resume::append(&out.join("chunkers.jsonl"), std::slice::from_ref(&row))?;
                 // What an interrupted sitting took is not lost.
                 record.seconds = Some(before + clock.elapsed().as_secs_f64());
                 resume::write_json(&out.join("run.json"), &record)?;
-                (row, items)
+                let starts = starts(end, &lengths);
+                end += lengths.iter().sum::<u64>();
+                (row, items, starts)
             }
             None => match done.take(&config.name) {
                 Some(finished) => finished,
@@ -220,7 +229,8 @@ fn measure(
             record.checksums.chunkers.insert(row.name.clone(), row.fingerprint.clone());
         }
         cells.extend(bench.cells(&row, &items));
-        for item in items {
+        for (item, start) in items.into_iter().zip(starts) {
+            sink.take(&item, start);
             scores.add(item);
         }
         rows.push(row);
@@ -258,11 +268,12 @@ impl Corpus {
     }
 }
 
-/// Writes one JSON value a line.
-fn write_lines<T: serde::Serialize>(out: &mut impl Write, values: &[T]) -> std::io::Result<()> {
-    for value in values {
-        serde_json::to_writer(&mut *out, value)?;
-        out.write_all(b"\n")?;
-    }
-    Ok(())
+/// Where lines of these lengths begin, the first of them at byte `end`.
+fn starts(end: u64, lengths: &[u64]) -> Vec<u64> {
+    let begin = |end: &mut u64, length: &u64| {
+        let start = *end;
+        *end += length;
+        Some(start)
+    };
+    lengths.iter().scan(end, begin).collect()
 }

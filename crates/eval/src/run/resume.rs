@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::{Observer, RunError, Setup, write_lines};
+use super::{Observer, RunError, Setup, starts};
 use crate::config::Experiment;
 use crate::data::QuestionSet;
 use crate::digest::sha256;
@@ -17,14 +17,16 @@ use crate::record::{Checksums, ChunkerRow, Item, Machine, RunRecord, Status};
 #[derive(Default)]
 pub(super) struct Done {
     rows: HashMap<String, ChunkerRow>,
-    items: HashMap<String, Vec<Item>>,
+    /// Items by chunker, each with the byte of the file at which its line begins.
+    items: BTreeMap<String, (Vec<Item>, Vec<u64>)>,
+    bytes: u64,
 }
 
 impl Done {
     /// Forgets the chunkers of which items are missing.
     pub(super) fn keep_whole(&mut self, modes: usize, per_mode: usize) {
         let items = &self.items;
-        self.rows.retain(|name, _| items.get(name).map_or(0, Vec::len) == modes * per_mode);
+        self.rows.retain(|name, _| items.get(name).map_or(0, |(items, _)| items.len()) == modes * per_mode);
     }
 
     /// The row of a chunker that is done.
@@ -33,8 +35,15 @@ impl Done {
     }
 
     /// Row and items of a chunker that is done.
-    pub(super) fn take(&mut self, name: &str) -> Option<(ChunkerRow, Vec<Item>)> {
-        self.rows.remove(name).map(|row| (row, self.items.remove(name).unwrap_or_default()))
+    pub(super) fn take(&mut self, name: &str) -> Option<(ChunkerRow, Vec<Item>, Vec<u64>)> {
+        let row = self.rows.remove(name)?;
+        let (items, starts) = self.items.remove(name).unwrap_or_default();
+        Some((row, items, starts))
+    }
+
+    /// Length of `items.jsonl` as it was taken over.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
     }
 }
 
@@ -158,10 +167,11 @@ pub(super) fn open(
         done.rows.insert(row.name.clone(), row);
     }
     for item in read_lines::<Item>(&out.join("items.jsonl"))? {
-        done.items.entry(item.chunker.clone()).or_default().push(item);
+        done.items.entry(item.chunker.clone()).or_default().0.push(item);
     }
     // An item may have failed for a reason that is gone by now, and what succeeded is in the cache of answers.
-    let failed = |name: &String| done.items.get(name).is_some_and(|of| of.iter().any(|i| i.status == Status::Failed));
+    let failed =
+        |name: &String| done.items.get(name).is_some_and(|(of, _)| of.iter().any(|i| i.status == Status::Failed));
     let again: Vec<String> = done.rows.keys().filter(|name| failed(name)).cloned().collect();
     again.iter().for_each(|name| drop(done.rows.remove(name)));
     if !again.is_empty() {
@@ -169,7 +179,13 @@ pub(super) fn open(
     }
     // Only whole chunkers are taken over: what was cut off in the middle is written anew.
     done.items.retain(|name, _| done.rows.contains_key(name));
-    rewrite(&out.join("items.jsonl"), &done.items.values().flatten().collect::<Vec<_>>())?;
+    let lengths =
+        rewrite(&out.join("items.jsonl"), &done.items.values().flat_map(|(items, _)| items).collect::<Vec<_>>())?;
+    let mut starts = starts(0, &lengths).into_iter();
+    done.bytes = lengths.iter().sum();
+    for (items, of_items) in done.items.values_mut() {
+        *of_items = starts.by_ref().take(items.len()).collect();
+    }
     rewrite(&out.join("chunkers.jsonl"), &done.rows.values().collect::<Vec<_>>())?;
     observer.note(&format!("resuming: {} chunkers are done already", done.rows.len()));
     Ok(done)
@@ -193,27 +209,43 @@ fn read_lines<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, RunError> {
     Ok(found)
 }
 
-/// Appends lines and makes them durable.
-pub(super) fn append<T: Serialize>(path: &Path, values: &[T]) -> Result<(), RunError> {
-    let write = || -> std::io::Result<()> {
+/// Appends lines and makes them durable; returns the length of each, its end included.
+pub(super) fn append<T: Serialize>(path: &Path, values: &[T]) -> Result<Vec<u64>, RunError> {
+    let write = || -> std::io::Result<Vec<u64>> {
         let mut out = BufWriter::new(OpenOptions::new().create(true).append(true).open(path)?);
-        write_lines(&mut out, values)?;
+        let lengths = write_lines(&mut out, values)?;
         out.flush()?;
-        out.get_ref().sync_data()
+        out.get_ref().sync_data()?;
+        Ok(lengths)
     };
     write().map_err(RunError::io(path))
 }
 
-/// Replaces a file by these lines, whole or not at all.
-fn rewrite<T: Serialize>(path: &Path, values: &[T]) -> Result<(), RunError> {
+/// Replaces a file by these lines, whole or not at all; returns the length of each, its end included.
+fn rewrite<T: Serialize>(path: &Path, values: &[T]) -> Result<Vec<u64>, RunError> {
     let staged = path.with_extension("jsonl.tmp");
-    let write = || -> std::io::Result<()> {
+    let write = || -> std::io::Result<Vec<u64>> {
         let mut out = BufWriter::new(File::create(&staged)?);
-        write_lines(&mut out, values)?;
+        let lengths = write_lines(&mut out, values)?;
         out.flush()?;
-        fs::rename(&staged, path)
+        fs::rename(&staged, path)?;
+        Ok(lengths)
     };
     write().map_err(RunError::io(path))
+}
+
+/// Writes one JSON value a line; returns the length of each line in bytes, its end included.
+fn write_lines<T: Serialize>(out: &mut impl Write, values: &[T]) -> std::io::Result<Vec<u64>> {
+    let mut lengths = Vec::with_capacity(values.len());
+    let mut line = Vec::new();
+    for value in values {
+        line.clear();
+        serde_json::to_writer(&mut line, value)?;
+        line.push(b'\n');
+        out.write_all(&line)?;
+        lengths.push(line.len() as u64);
+    }
+    Ok(lengths)
 }
 
 /// Writes one JSON document, whole or not at all.

@@ -97,7 +97,7 @@ fn go(experiment: &Experiment, out: &Path, resume: bool, offline: bool) -> Resul
         model_checksums: BTreeMap::new(),
         resume,
     };
-    run(experiment, out, &setup, &Silent).map(|(summary, _)| summary)
+    run(experiment, out, &setup, &Silent, &mut ()).map(|(summary, _)| summary)
 }
 
 fn items(out: &Path) -> Vec<Item> {
@@ -211,7 +211,7 @@ fn a_run_ends_complete_and_right_whatever_the_server_does() {
     // Means are over what has a score, to the last bit of a sum.
     for cell in &summary.cells {
         let scores: Vec<f64> = (items.iter())
-            .filter(|i| i.chunker == cell.chunker && i.k == cell.k && i.status == Status::Ok)
+            .filter(|i| i.chunker == cell.chunker && i.cutoff == cell.cutoff && i.status == Status::Ok)
             .map(|i| i.metrics["judge"])
             .collect();
         assert_eq!((scores.len(), cell.failed), (QUESTIONS - 2, 2));
@@ -299,7 +299,7 @@ fn a_known_judge_gives_the_figures_that_scipy_gives() {
     let mut ours: BTreeMap<String, f64> = BTreeMap::new();
     let number = |n: Option<usize>| n.map_or("None".to_owned(), |n| n.to_string());
     for cell in &summary.cells {
-        let at = format!("{}, k {}, tokens {}", cell.mode, number(cell.k), number(cell.token_budget));
+        let at = format!("{}, k {}, tokens {}", cell.mode, number(cell.cutoff.k()), number(cell.cutoff.tokens()));
         for (metric, mean) in &cell.metrics {
             ours.insert(format!("mean {metric} of {}, {at}", cell.chunker), *mean);
         }
@@ -309,7 +309,7 @@ fn a_known_judge_gives_the_figures_that_scipy_gives() {
         }
     }
     for c in &summary.comparisons {
-        let at = format!("{}, k {}, tokens {}", c.mode, number(c.k), number(c.token_budget));
+        let at = format!("{}, k {}, tokens {}", c.mode, number(c.cutoff.k()), number(c.cutoff.tokens()));
         let of = format!("{} of {} against {}, {at}", c.metric, c.a, c.b);
         for (name, value) in [
             ("n", c.n as f64),

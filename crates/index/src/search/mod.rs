@@ -10,7 +10,7 @@ mod snippet;
 mod terms;
 
 use pericope_api::Span;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tantivy::schema::Value;
 use tantivy::{DocAddress, Searcher, TantivyDocument};
 
@@ -27,7 +27,7 @@ use crate::IndexError;
 use crate::sinks::TextIndex;
 
 /// How chunks are found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
     /// By the words they share with the query.

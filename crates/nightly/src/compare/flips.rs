@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use super::{Compared, Difference};
+use crate::gather::ItemLines;
 use crate::night::Night;
 use pericope_eval::cell::CellKey;
 use pericope_eval::metric::Metric;
@@ -75,9 +76,14 @@ pub struct FlipSide {
 }
 
 /// The questions behind these differences, each with the comparison that it is of. Texts are read from the nights' run
-/// folders below `dir`; a folder that is gone leaves its side empty.
+/// folders below `dir`; a folder that is gone leaves its side empty. `lines` says where tonight's items stand.
 #[must_use]
-pub fn flips(tonight: &Night, wanted: &[(&Compared, &Difference)], dir: &Path) -> Vec<FlipGroup> {
+pub fn flips(
+    tonight: &Night,
+    wanted: &[(&Compared, &Difference)],
+    dir: &Path,
+    lines: Option<&ItemLines>,
+) -> Vec<FlipGroup> {
     let mut groups: Vec<FlipGroup> =
         wanted.iter().take(GROUPS).map(|(compared, difference)| group(tonight, compared, difference)).collect();
     groups.retain(|group| !group.questions.is_empty());
@@ -89,7 +95,11 @@ pub fn flips(tonight: &Night, wanted: &[(&Compared, &Difference)], dir: &Path) -
         }
     }
     for (night, keys) in by_night {
-        let found = items(&run_folder(dir, night).join("items.jsonl"), &keys);
+        let path = run_folder(dir, night).join("items.jsonl");
+        let found = match lines.filter(|_| night == tonight.number) {
+            Some(lines) => items_at(&path, &keys, lines),
+            None => items(&path, &keys),
+        };
         for group in &mut groups {
             let (is_before, is_tonight) = (group.against == night, tonight.number == night);
             for flip in &mut group.questions {
@@ -176,6 +186,20 @@ struct Name {
     key: CellKey,
 }
 
+/// The wanted items, from where they stand in the file.
+fn items_at(path: &Path, wanted: &BTreeSet<(CellKey, String)>, lines: &ItemLines) -> BTreeMap<(CellKey, String), Item> {
+    let Ok(file) = File::open(path) else { return BTreeMap::new() };
+    let mut file = BufReader::new(file);
+    let mut read = |name: &(CellKey, String)| {
+        let mut line = String::new();
+        file.seek(SeekFrom::Start(*lines.get(name)?)).ok()?;
+        file.read_line(&mut line).ok()?;
+        Some((name.clone(), serde_json::from_str(&line).ok()?))
+    };
+    wanted.iter().filter_map(&mut read).collect()
+}
+
+/// The wanted items, from a file that is read until all are found.
 fn items(path: &Path, wanted: &BTreeSet<(CellKey, String)>) -> BTreeMap<(CellKey, String), Item> {
     let mut found = BTreeMap::new();
     let Ok(file) = File::open(path) else { return found };

@@ -3,7 +3,8 @@
 use super::{Check, Evidence, Gate, Kind, State, judge};
 use crate::compare::Compared;
 use crate::night::{Asked, Night, NightCell, Timing};
-use pericope_eval::cell::CellKey;
+use pericope_eval::cell::{CellKey, Cutoff};
+use pericope_eval::metric::Metric;
 
 /// A night of one cell a chunker, with these scores.
 fn night(number: u32, scores: &[(&str, Vec<f64>)]) -> Night {
@@ -27,7 +28,7 @@ fn gate(toml: &str) -> Gate {
 }
 
 fn judged(gates: &[Gate], tonight: &Night, before: Option<&Night>) -> Vec<Check> {
-    let compared = before.map(|before| Compared::new(before.clone(), tonight, &["span_recall"], 7));
+    let compared = before.map(|before| Compared::new(before.clone(), tonight, &[Metric::SPAN_RECALL], 7));
     let evidence =
         Evidence { tonight, reference: compared.as_ref(), baseline: None, good_times: &[], max_failed: 0.02 };
     judge(gates, &evidence)

@@ -7,8 +7,9 @@ use super::schema::{VERSION, downgrade_for_tests};
 use super::{FILE, History, HistoryError};
 use crate::gather::uid;
 use crate::night::{Asked, Night, NightCell, Timing, Verdict};
-use pericope_eval::cell::CellKey;
+use pericope_eval::cell::{CellKey, Cutoff};
 use pericope_eval::config::Baseline;
+use pericope_eval::metric::Metric;
 use pericope_eval::record::{ChunkerRow, QueryTimes};
 
 fn night(number: u32, shift: f64) -> Night {
@@ -16,10 +17,14 @@ fn night(number: u32, shift: f64) -> Night {
     let scores: Vec<Option<f64>> =
         (0..50).map(|i| if i == 7 { None } else { Some(f64::from(i) / 60.0 + shift) }).collect();
     let cell = |k: usize| NightCell {
-        key: CellKey { chunker: "fixed".into(), mode: "dense".into(), k: Some(k) },
+        key: CellKey { chunker: "fixed".into(), mode: "dense".into(), cutoff: Cutoff::K(k) },
         context_tokens: 120.5,
         failed: k,
-        scores: [("span_recall".into(), scores.clone()), (format!("own_{k}"), vec![Some(0.1 + 0.2); 50])].into(),
+        scores: [
+            ("span_recall".into(), scores.clone()),
+            (Metric::named(&format!("own_{k}")), vec![Some(0.1 + 0.2); 50]),
+        ]
+        .into(),
     };
     let row = ChunkerRow {
         name: "fixed".into(),
@@ -88,10 +93,10 @@ fn a_night_comes_back_as_it_went_in() {
     }
     assert_eq!(history.next_number().unwrap(), 4);
     assert!(matches!(history.night(4), Err(HistoryError::Missing { number: 4, .. })));
-    let series = history.series("span_recall", 2).unwrap();
+    let series = history.series(&Metric::SPAN_RECALL, 2).unwrap();
     let points = series.values().next().unwrap();
     assert_eq!((series.len(), points.len(), points[0].0), (2, 2, 1));
-    assert!((points[0].1 - night(1, 0.001).cells[0].mean("span_recall").unwrap()).abs() < 1e-12);
+    assert!((points[0].1 - night(1, 0.001).cells[0].mean(&Metric::SPAN_RECALL).unwrap()).abs() < 1e-12);
     assert_eq!(history.times("segment_seconds", 9).unwrap()[&("fixed".into(), String::new())].len(), 3);
 }
 

@@ -53,7 +53,7 @@ pub(super) fn night(db: &Connection, night: &Night) -> Result<()> {
         ])?;
         for (metric, scores) in &found.scores {
             let vector = content(db, &pack(scores))?;
-            of_score.execute(params![metric, cell, night.number, found.mean(metric), vector])?;
+            of_score.execute(params![metric.key(), cell, night.number, found.mean(metric), vector])?;
         }
     }
     let mut of_time = db.prepare_cached("INSERT OR REPLACE INTO timing VALUES(?, ?, ?, ?, ?)")?;

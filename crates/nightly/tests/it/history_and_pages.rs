@@ -37,7 +37,10 @@ fn thirty_nights_without_an_alarm_then_one_for_each_regression() {
         add(&mut history, world.night(Fault { mode: "dense", share: 0.15, ..Fault::NONE }), &experiment, dir.path());
     assert_eq!(conclusion.night.verdict, Verdict::Failed);
     assert!(broken(&conclusion).iter().all(|c| c.cell.as_ref().is_none_or(|cell| cell.mode == "dense")));
-    assert_eq!(broken(&conclusion).iter().filter(|c| c.kind == Kind::Drop && c.metric == "span_recall").count(), 3);
+    assert_eq!(
+        broken(&conclusion).iter().filter(|c| c.kind == Kind::Drop && c.metric.name() == "span_recall").count(),
+        3
+    );
     assert!(
         conclusion.night.line.contains("dense") && conclusion.night.line.contains("failed"),
         "{}",
@@ -51,7 +54,7 @@ fn thirty_nights_without_an_alarm_then_one_for_each_regression() {
     let named: Vec<&Check> = broken(&conclusion);
     assert!(!named.is_empty() && named.iter().all(|c| c.what.contains("of semantic")), "{named:?}");
     assert!(conclusion.night.line.contains("of semantic at k = 3"), "{}", conclusion.night.line);
-    let group = conclusion.flips.iter().find(|g| g.metric == "span_recall").expect("questions are shown");
+    let group = conclusion.flips.iter().find(|g| g.metric.key() == "span_recall").expect("questions are shown");
     assert!(group.cell.chunker == "semantic" && group.fell >= group.questions.len());
     for flip in &group.questions {
         assert!(flip.before > flip.tonight, "a loss comes first: {flip:?}");
@@ -139,7 +142,7 @@ fn review_kinds(
     dir: &Path,
     of: &Conclusion,
 ) -> bool {
-    let again = pericope_nightly::conclude(history, of.night.clone(), experiment, dir).unwrap();
+    let again = pericope_nightly::conclude(history, of.night.clone(), experiment, dir, None).unwrap();
     again.checks.iter().any(Check::is_broken)
 }
 

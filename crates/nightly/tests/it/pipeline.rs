@@ -247,7 +247,7 @@ fn real_nights_raise_no_alarm_and_planted_regressions_do() {
     assert!(!broken(&outcome).is_empty());
     for check in broken(&outcome) {
         let cell = check.cell.as_ref().unwrap();
-        assert_eq!((check.metric.as_str(), cell.chunker.as_str()), ("precision_omega", "fixed"), "{check:?}");
+        assert_eq!((check.metric.name(), cell.chunker.as_str()), ("precision_omega", "fixed"), "{check:?}");
     }
     let changes = outcome.conclusion.reference.as_ref().unwrap().changes.lines().join("\n");
     assert!(changes.contains("words=120"), "{changes}");
@@ -272,7 +272,7 @@ fn shown_side_by_side(outcome: &Outcome) {
         let (before, tonight) = (flip.side_before.as_ref().unwrap(), flip.side_tonight.as_ref().unwrap());
         let found =
             |side: &pericope_nightly::compare::FlipSide| side.retrieved.iter().map(|r| r.gold_share).sum::<f64>();
-        if group.metric == "span_recall" {
+        if group.metric.key() == "span_recall" {
             assert!(found(before) > found(tonight), "{}", flip.question);
         }
         assert!(page.contains(&flip.question.replace('\'', "&#39;")), "{}", flip.question);

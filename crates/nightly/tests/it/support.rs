@@ -7,11 +7,13 @@ use std::io::Write;
 use std::path::Path;
 
 use pericope_api::Span;
+use pericope_eval::cell::{CellKey, Cutoff};
 use pericope_eval::config::Experiment;
+use pericope_eval::metric::Metric;
 use pericope_eval::record::{ChunkerRow, Gold, Item, Machine, Retrieved};
 use pericope_nightly::compare::Difference;
 use pericope_nightly::gather::uid;
-use pericope_nightly::{Asked, CellKey, Conclusion, History, Night, NightCell, Program, Timing, Verdict, conclude};
+use pericope_nightly::{Asked, Conclusion, History, Night, NightCell, Program, Timing, Verdict, conclude};
 
 /// The experiment that the nights belong to.
 pub const CONFIG: &str = r#"
@@ -142,8 +144,8 @@ impl World {
         let mut cells = Vec::new();
         for chunker in ["fixed", "semantic", "structure"] {
             for mode in ["dense", "bm25"] {
-                for (k, token_budget) in [(Some(1), None), (Some(3), None), (None, Some(512))] {
-                    let key = CellKey { chunker: chunker.into(), mode: mode.into(), k, token_budget };
+                for cutoff in [Cutoff::K(1), Cutoff::K(3), Cutoff::Tokens(512)] {
+                    let key = CellKey { chunker: chunker.into(), mode: mode.into(), cutoff };
                     cells.push(self.cell(key, &questions, &name, fault));
                 }
             }
@@ -186,8 +188,8 @@ impl World {
     }
 
     fn cell(&self, key: CellKey, questions: &[Asked], night: &str, fault: Fault) -> NightCell {
-        let mut scores: BTreeMap<String, Vec<Option<f64>>> = BTreeMap::new();
-        let (k, mode) = (key.k.unwrap_or(4), key.mode.as_str());
+        let mut scores: BTreeMap<Metric, Vec<Option<f64>>> = BTreeMap::new();
+        let (k, mode) = (key.cutoff.k().unwrap_or(4), key.mode.as_str());
         for question in questions {
             let version = self.documents.get(&question.document).copied().unwrap_or(0).to_string();
             // An edit decides anew for one question in ten of its document, and a new document pushes some chunk out.
@@ -241,7 +243,7 @@ fn asked(i: usize) -> Asked {
 
 /// Concludes a night and adds it to the history.
 pub fn add(history: &mut History, night: Night, experiment: &Experiment, dir: &Path) -> Conclusion {
-    let conclusion = conclude(history, night, experiment, dir).unwrap();
+    let conclusion = conclude(history, night, experiment, dir, None).unwrap();
     history.append(&conclusion.night).unwrap();
     conclusion
 }
@@ -272,7 +274,7 @@ pub fn write_run(dir: &Path, night: &Night) {
 fn item(cell: &NightCell, question: &Asked, recall: f64) -> Item {
     let words = "Simulated text about the machine, without any meaning, as long as a chunk of a handbook would be. ";
     let gold = format!("Part {} is put together in three simulated steps. ", question.id);
-    let retrieved = (0..cell.key.k.unwrap_or(4))
+    let retrieved = (0..cell.key.cutoff.k().unwrap_or(4))
         .map(|rank| {
             let holds = rank == 0 && recall > 0.0;
             let text = if holds { format!("{gold}{}", words.repeat(7)) } else { words.repeat(7) };
@@ -293,8 +295,7 @@ fn item(cell: &NightCell, question: &Asked, recall: f64) -> Item {
         question_id: question.id.clone(),
         chunker: cell.key.chunker.clone(),
         mode: cell.key.mode.clone(),
-        k: cell.key.k,
-        token_budget: cell.key.token_budget,
+        cutoff: cell.key.cutoff,
         documents: vec![question.document.clone()],
         question: question.text.clone(),
         gold: Gold { document: question.document.clone(), spans: vec![Span::new(0, gold.len())], text: gold },

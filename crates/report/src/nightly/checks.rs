@@ -5,7 +5,6 @@ use crate::kit::markup::Markup;
 use crate::kit::section as wrap;
 use crate::kit::table::{Head, Row, Value, table as plain};
 use pericope_eval::format;
-use pericope_eval::metric::Metric;
 use pericope_nightly::compare::Difference;
 use pericope_nightly::{Check, State};
 
@@ -114,8 +113,8 @@ fn row(parts: &Parts<'_>, d: &Difference) -> Row {
         head: d.cell.chunker.clone(),
         place: Some(super::place(parts, &d.cell.chunker)),
         values: vec![
-            Value::words(d.cell.setting()),
-            Value::words(&metric.label()),
+            Value::words(d.cell.setting_words()),
+            Value::words(metric.label()),
             Value::number(metric.unit().value(d.before), d.before),
             Value::number(metric.unit().value(d.tonight), d.tonight),
             Value::number(metric.unit().difference(d.difference), d.share()).strong(d.p < 0.05),

@@ -91,7 +91,7 @@ pub(super) fn section(m: &mut Markup, parts: &Parts<'_>, curves: &Curves) {
                             let Some(points) = series.get(&cell.key).filter(|points| !points.is_empty()) else {
                                 continue;
                             };
-                            score_row(m, parts, curves, metric, &cell.key.setting(), &cell.key.chunker, points);
+                            score_row(m, parts, curves, metric, &cell.key.setting_words(), &cell.key.chunker, points);
                         }
                     });
                 });

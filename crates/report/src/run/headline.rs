@@ -102,7 +102,11 @@ fn sentence(view: &View, c: &Comparison, setting: &Setting, metric: &Metric) -> 
 
 /// `At k = 3`, with the mode where there are several.
 fn place(view: &View, setting: &Setting) -> String {
-    if view.modes.len() > 1 { format!("{} with {} retrieval", at(setting), setting.mode) } else { at(setting) }
+    if view.modes.len() > 1 {
+        format!("{} with {} retrieval", setting.cutoff.at(), setting.mode)
+    } else {
+        setting.cutoff.at()
+    }
 }
 
 /// The best chunker where no pair was compared.
@@ -143,6 +147,7 @@ fn cost(view: &View, a: &str, b: &str) -> Option<String> {
 mod tests {
     use super::{findings, headline};
     use crate::run::view::View;
+    use pericope_eval::cell::Cutoff;
     use pericope_eval::record::{Cell, ChunkerRow, Comparison, Summary};
 
     fn run(difference: f64, p: f64, p_holm: f64) -> Summary {

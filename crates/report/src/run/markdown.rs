@@ -1,6 +1,5 @@
 //! `summary.md`: the report in short, for a pull request or a mail.
 
-use pericope_eval::cell::Setting;
 use pericope_eval::record::{Cell, Comparison};
 
 use super::html::facts;
@@ -68,10 +67,10 @@ fn scores(out: &mut String, view: &View, mode: &str) {
     }
     out.push_str(&format!("## Scores, {}\n\nShares in percent.\n\n", escaped(mode)));
     let metrics: Vec<&Metric> =
-        view.metrics.iter().filter(|m| cells.iter().any(|c| c.metrics.contains_key(&m.key))).collect();
+        view.metrics.iter().filter(|m| cells.iter().any(|c| c.metrics.contains_key(*m))).collect();
     let failed = cells.iter().any(|c| c.failed > 0);
     let mut head = vec!["at".to_owned(), "chunker".to_owned(), "context tokens".to_owned()];
-    head.extend(metrics.iter().map(|m| m.label.clone()));
+    head.extend(metrics.iter().map(|m| m.label()));
     if failed {
         head.push("failed".to_owned());
     }
@@ -80,7 +79,7 @@ fn scores(out: &mut String, view: &View, mode: &str) {
         for row in &view.summary.chunkers {
             let Some(cell) = view.cell(&row.name, &setting) else { continue };
             let mut values = vec![setting.label(), row.name.clone(), format::mean(cell.context_tokens)];
-            values.extend(metrics.iter().map(|m| m.unit.bare(cell.metrics.get(&m.key).copied().unwrap_or(f64::NAN))));
+            values.extend(metrics.iter().map(|m| m.unit().bare(cell.metrics.get(*m).copied().unwrap_or(f64::NAN))));
             if failed {
                 values.push(format::count(cell.failed));
             }
@@ -108,13 +107,13 @@ fn comparisons(out: &mut String, view: &View) {
     let rows: Vec<Vec<String>> = listed
         .iter()
         .map(|(_, c)| {
-            let metric = Metric::named(&c.metric);
+            let metric = &c.metric;
             let difference = metric.unit().difference(c.difference);
             vec![
                 format!("{} − {}", c.a, c.b),
                 c.mode.clone(),
-                Setting::of_comparison(c).label(),
-                metric.label().clone(),
+                c.cutoff.label(),
+                metric.label(),
                 if decided(c) { format!("{difference} (holds)") } else { difference },
                 format!("{} to {}", metric.unit().difference(c.low), metric.unit().difference(c.high)),
                 format::p_value(c.p),

@@ -261,6 +261,7 @@ fn cut(text: &mut String) {
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used)]
     use super::{Choice, Key};
+    use pericope_eval::cell::Cutoff;
     use pericope_eval::record::{Cell, ChunkerRow, Item, Retrieved, Status, Summary};
 
     fn summary() -> Summary {

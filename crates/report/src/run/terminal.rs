@@ -1,6 +1,6 @@
 //! The comparison as plain text for a terminal.
 
-use pericope_eval::cell::Setting;
+use pericope_eval::cell::Cutoff;
 use pericope_eval::record::{Comparison, Summary};
 
 use super::headline::headline;
@@ -50,10 +50,9 @@ fn plain(text: &str) -> String {
 fn by_setting(out: &mut String, view: &View, metric: &Metric, mode: &str) {
     let settings = view.settings(mode);
     let mut head = vec![format!("{}, {mode}", metric.heading()), "chunks".to_owned(), "tokens".to_owned()];
-    head.extend(settings.iter().map(|s| match (s.k, s.token_budget) {
-        (Some(k), _) => format!("k={k}"),
-        (None, Some(budget)) => format!("{budget} tok"),
-        (None, None) => "all".to_owned(),
+    head.extend(settings.iter().map(|setting| match setting.cutoff {
+        Cutoff::K(k) => format!("k={k}"),
+        Cutoff::Tokens(budget) => format!("{budget} tok"),
     }));
     let rows = view.summary.chunkers.iter().map(|row| {
         let mut values = vec![row.name.clone(), format::count(row.chunks), format::mean(row.mean_tokens)];
@@ -74,7 +73,7 @@ fn by_metric(out: &mut String, view: &View) {
     head.push("context tokens".to_owned());
     let rows = view.summary.chunkers.iter().map(|row| {
         let mut values = vec![row.name.clone()];
-        values.extend(metrics.iter().map(|m| m.unit.bare(view.value(&row.name, setting, m).unwrap_or(f64::NAN))));
+        values.extend(metrics.iter().map(|m| m.unit().bare(view.value(&row.name, setting, m).unwrap_or(f64::NAN))));
         values.push(format::mean(view.cell(&row.name, setting).map_or(f64::NAN, |c| c.context_tokens)));
         values
     });
@@ -111,7 +110,7 @@ fn differences(out: &mut String, view: &View) {
 fn difference(c: &Comparison, metric: &Metric) -> Vec<String> {
     vec![
         format!("{} - {}", format::clipped(&c.a, 14), format::clipped(&c.b, 14)),
-        Setting::of_comparison(c).label().replace("\u{a0}=\u{a0}", "=").replace("tokens", "tok"),
+        c.cutoff.label().replace("\u{a0}=\u{a0}", "=").replace("tokens", "tok"),
         metric.unit().difference(c.difference),
         format!("{} to {}", metric.unit().difference(c.low), metric.unit().difference(c.high)),
         format::p_value(c.p).replace("<\u{a0}", "<"),
@@ -183,6 +182,7 @@ fn paragraph(out: &mut String, mark: &str, text: &str) {
 #[cfg(test)]
 mod tests {
     use super::{grid, table};
+    use pericope_eval::cell::Cutoff;
     use pericope_eval::record::{Cell, ChunkerRow, Summary};
 
     #[test]

@@ -1,6 +1,6 @@
 //! The summary as the report looks at it: which comparison comes first, which way round, which metrics there are.
 
-use pericope_eval::cell::Setting;
+use pericope_eval::cell::{Cutoff, Setting};
 use pericope_eval::record::{Cell, Comparison, Summary};
 use pericope_eval::stats::LeaveOneOut;
 
@@ -79,7 +79,7 @@ impl<'a> View<'a> {
     pub fn chief_metrics(&self) -> Vec<&Metric> {
         let mut chosen: Vec<&Metric> = self.metric.iter().collect();
         chosen.extend(self.answer_metric().filter(|metric| Some(*metric) != self.metric.as_ref()));
-        chosen.retain(|metric| self.comparisons.iter().any(|c| c.metric == *metric));
+        chosen.retain(|metric| self.comparisons.iter().any(|c| c.metric == **metric));
         chosen
     }
 
@@ -108,11 +108,10 @@ fn place(summary: &Summary, chunker: &str) -> usize {
 
 fn metrics_of(summary: &Summary) -> Vec<Metric> {
     let of_cells =
-        summary.cells.iter().flat_map(|c| c.metrics.iter().filter(|(_, x)| x.is_finite()).map(|(key, _)| key));
-    let mut keys: Vec<&String> = of_cells.chain(summary.comparisons.iter().map(|c| &c.metric)).collect();
-    keys.sort_unstable();
-    keys.dedup();
-    let mut metrics: Vec<Metric> = keys.into_iter().map(|key| Metric::named(key)).collect();
+        summary.cells.iter().flat_map(|c| c.metrics.iter().filter(|(_, x)| x.is_finite()).map(|(metric, _)| metric));
+    let mut metrics: Vec<Metric> = of_cells.chain(summary.comparisons.iter().map(|c| &c.metric)).cloned().collect();
+    metrics.sort_unstable();
+    metrics.dedup();
     metrics.sort_by_key(Metric::order);
     metrics
 }
@@ -155,12 +154,12 @@ fn oriented(summary: &Summary, c: &Comparison) -> Comparison {
 
 /// Span recall where it was measured, else the first metric there is.
 fn chief_metric(metrics: &[Metric]) -> Option<Metric> {
-    metrics.iter().find(|m| m.key == "span_recall").or(metrics.first()).cloned()
+    metrics.iter().find(|m| **m == Metric::SPAN_RECALL).or(metrics.first()).cloned()
 }
 
 /// k = 3 where it was run, else the middle k, else the middle token budget.
 fn chief_setting(summary: &Summary, mode: &str, metric: Option<&Metric>) -> Option<Setting> {
-    let measured = |c: &&Cell| c.mode == mode && metric.is_none_or(|m| c.metrics.contains_key(&m.key));
+    let measured = |c: &&Cell| c.mode == mode && metric.is_none_or(|m| c.metrics.contains_key(m));
     let mut settings: Vec<Setting> = summary.cells.iter().filter(measured).map(Cell::setting).collect();
     if settings.is_empty() {
         settings.extend(summary.comparisons.iter().filter(|c| c.mode == mode).map(Comparison::setting));

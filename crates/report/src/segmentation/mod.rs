@@ -4,6 +4,7 @@
 mod lines;
 mod markdown;
 mod page;
+pub mod plot;
 #[cfg(test)]
 pub(crate) mod samples;
 mod text;
@@ -12,11 +13,11 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::plot::{DocumentPlot, bars_svg, extremes, groups, speed_svg, speeds, tiles_svg};
 use pericope_segeval::compare::{Comparison, comparisons};
 use pericope_segeval::config::Published;
 use pericope_segeval::evaluate::{Evaluation, SegmentationRow};
 use pericope_segeval::read::Set;
+use plot::{DocumentPlot, bars_svg, extremes, groups, speed_svg, speeds, tiles_svg};
 
 pub(crate) use lines::{Line, lines};
 

@@ -1,4 +1,6 @@
 //! The integration tests of the crate, in one program.
 #![allow(dead_code, missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::result_large_err)]
 
+mod compare;
+mod samples;
 mod weswin;

@@ -44,7 +44,7 @@ struct Held {
     chunk: HashMap<(String, usize, usize), usize>,
     settings: Vec<Setting>,
     chunkers: Vec<String>,
-    metrics: Vec<String>,
+    metrics: Vec<Metric>,
     items: Vec<Value>,
     bytes: usize,
     without_text: usize,
@@ -87,8 +87,8 @@ impl Held {
             })
             .collect();
         let mut scores = Vec::new();
-        for (name, value) in &item.metrics {
-            let at = place(&mut self.metrics, name.clone());
+        for (metric, value) in &item.metrics {
+            let at = place(&mut self.metrics, metric.clone());
             if scores.len() <= at {
                 scores.resize(at + 1, Value::Null);
             }
@@ -118,9 +118,8 @@ impl Held {
 
     fn finish(self, report: &Report) -> String {
         let metrics: Vec<Value> = (self.metrics.iter())
-            .map(|key| {
-                let metric = Metric::named(key);
-                json!({"key": key, "label": metric.label(), "most": if metric.unit().value(1.0).contains('%') { 1 } else { 10 }})
+            .map(|metric| {
+                json!({"key": metric.key(), "label": metric.label(), "most": if metric.unit().value(1.0).contains('%') { 1 } else { 10 }})
             })
             .collect();
         let settings: Vec<String> = self.settings.iter().map(|s| format!("{}, {}", s.mode, s.label())).collect();
@@ -181,6 +180,7 @@ fn markup(report: &Report, data: &str) -> String {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use pericope_eval::cell::Cutoff;
     use pericope_eval::record::{Answer, Judgement, Retrieved};
 
     fn data(page: &str) -> Value {

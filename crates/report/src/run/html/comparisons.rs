@@ -1,12 +1,12 @@
 //! Differences between chunkers: forest plots, then the tables.
 
 use crate::kit::markup::Markup;
-use crate::kit::svg;
 use crate::run::view::{View, decided};
 use pericope_eval::format;
 use pericope_eval::metric::Metric;
 use pericope_eval::record::Comparison;
 
+use super::forest::forest;
 use crate::kit::section as wrap;
 use crate::kit::table::{Head, Row, Value, table};
 
@@ -30,19 +30,18 @@ pub(super) fn section(m: &mut Markup, view: &View) {
              have shown.",
         );
         let chief = view.chief_metrics();
-        let (first, rest): (Vec<&Comparison>, Vec<&Comparison>) = view
-            .comparisons
-            .iter()
-            .partition(|c| chief.iter().any(|metric| metric.key == c.metric) && is_first(view, c));
+        let (first, rest): (Vec<&Comparison>, Vec<&Comparison>) =
+            view.comparisons.iter().partition(|c| chief.iter().any(|metric| **metric == c.metric) && is_first(view, c));
         m.element("div", &[("class", "charts")], |m| {
             for metric in &chief {
-                let mut drawn: Vec<&Comparison> = first.iter().copied().filter(|c| c.metric == *metric).collect();
+                let mut drawn: Vec<&Comparison> = first.iter().copied().filter(|c| c.metric == **metric).collect();
                 drawn.sort_by_key(|c| view.rank(c));
                 drawn.truncate(DRAWN);
-                svg::forest(m, view, &format!("Differences in {}", metric.label()), metric, &drawn);
+                forest(m, view, &format!("Differences in {}", metric.label()), metric, &drawn);
             }
         });
-        let names: Vec<&str> = chief.iter().map(|metric| metric.label().as_str()).collect();
+        let labels: Vec<String> = chief.iter().map(|metric| metric.label()).collect();
+        let names: Vec<&str> = labels.iter().map(String::as_str).collect();
         list(m, view, &format!("Paired comparisons by {}", format::listed(&names)), first);
         if !rest.is_empty() {
             m.element("details", &[("class", "more")], |m| {
@@ -67,7 +66,7 @@ fn is_first(view: &View, c: &Comparison) -> bool {
 }
 
 fn list(m: &mut Markup, view: &View, caption: &str, mut rows: Vec<&Comparison>) {
-    let order = |c: &Comparison| view.metrics.iter().position(|metric| metric.key == c.metric);
+    let order = |c: &Comparison| view.metrics.iter().position(|metric| *metric == c.metric);
     rows.sort_by_key(|c| (order(c), view.rank(c)));
     let left_out = rows.len().saturating_sub(LISTED);
     rows.truncate(LISTED);
@@ -107,7 +106,7 @@ fn list(m: &mut Markup, view: &View, caption: &str, mut rows: Vec<&Comparison>) 
 }
 
 fn row(c: &Comparison, modes: bool, opens: bool) -> Row {
-    let metric = Metric::named(&c.metric);
+    let metric = &c.metric;
     let unit = metric.unit();
     let mut values = Vec::new();
     if modes {

@@ -2,7 +2,6 @@
 
 use crate::kit::markup::Markup;
 use crate::run::view::View;
-use pericope_eval::cell::Setting;
 use pericope_eval::format;
 use pericope_eval::record::Cost;
 
@@ -48,7 +47,7 @@ pub(super) fn section(m: &mut Markup, view: &View) {
             let Some(cost) = cell.cost else { continue };
             total += cost;
             let opens = rows.last().is_none_or(|row| row.head != cell.chunker);
-            let mut values = vec![Value::words(&cell.mode), Value::words(Setting::of_cell(cell).label())];
+            let mut values = vec![Value::words(&cell.mode), Value::words(cell.cutoff.label())];
             values.extend(figures(&cost));
             if spread {
                 let x = cell.judge_spread.unwrap_or(f64::NAN);

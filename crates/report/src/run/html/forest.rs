@@ -2,7 +2,6 @@
 
 use crate::kit::markup::Markup;
 use crate::run::view::{View, decided};
-use pericope_eval::cell::Setting;
 use pericope_eval::format;
 use pericope_eval::metric::{Metric, Unit};
 use pericope_eval::record::Comparison;
@@ -56,7 +55,7 @@ pub(crate) fn forest(m: &mut Markup, view: &View, title: &str, metric: &Metric, 
 
 fn row(m: &mut Markup, view: &View, c: &Comparison, metric: &Metric, factor: f64, x: &Scale, top: f64) {
     let middle = top + MIDDLE;
-    let setting = Setting::of_comparison(c).label();
+    let setting = c.cutoff.label();
     let names = format!("{} − {}, {setting}", format::clipped(&c.a, 15), format::clipped(&c.b, 15));
     label(m, "row", LEFT, top + 15.0, &names);
     label(m, "row end", WIDTH - RIGHT, top + 15.0, &metric.unit().difference(c.difference));
@@ -78,7 +77,7 @@ fn spoken(c: &Comparison, metric: &Metric) -> String {
         "{} minus {}, {}: {}{}, 95\u{a0}% interval {} to {}, {} after correction.",
         c.a,
         c.b,
-        Setting::of_comparison(c).label(),
+        c.cutoff.label(),
         unit.difference(c.difference),
         unit.points(),
         unit.difference(c.low),

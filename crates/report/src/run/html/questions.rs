@@ -146,8 +146,10 @@ fn scores(view: &View, metric: &Metric, side: &Side) -> String {
     let others = view
         .metrics
         .iter()
-        .filter(|other| *other != metric && ["iou", "ndcg", "judge", "token_f1"].contains(&other.key.as_str()))
-        .filter_map(|other| Some(format!("{} {}", other.label, other.unit.value(*side.metrics.get(&other.key)?))));
+        .filter(|other| *other != metric && ["iou", "ndcg", "judge", "token_f1"].contains(&other.key()))
+        .filter_map(|other| {
+            Some(format!("{} {}", other.label(), other.unit().value(*side.metrics.get::<Metric>(other)?)))
+        });
     let tokens = format!("{} read", format::plural(side.context_tokens, "token"));
     std::iter::once(chief).chain(others).chain([tokens]).collect::<Vec<_>>().join(" · ")
 }

@@ -69,7 +69,7 @@ fn charted<'a>(view: &'a View) -> Vec<&'a Metric> {
     let mut chosen: Vec<&Metric> = view.metric.iter().chain(view.answer_metric()).collect();
     chosen.extend(&view.metrics);
     let mut seen = std::collections::BTreeSet::new();
-    chosen.retain(|metric| seen.insert(&metric.key));
+    chosen.retain(|metric| seen.insert(metric.key()));
     chosen.truncate(if view.modes.len() > 1 { CHARTED_BY_MODE } else { CHARTED });
     chosen
 }
@@ -116,7 +116,7 @@ fn series(view: &View, metric: &Metric, mode: &str, x: &dyn Fn(&Cell) -> Option<
             .cells
             .iter()
             .filter(|c| c.chunker == *name && c.mode == mode)
-            .filter_map(|c| Some((x(c)?, *c.metrics.get(metric)?, Setting::of_cell(c).label())))
+            .filter_map(|c| Some((x(c)?, *c.metrics.get(metric)?, c.cutoff.label())))
             .collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
         Series { name: name.clone(), place, points }
@@ -151,7 +151,7 @@ fn scores(m: &mut Markup, view: &View, caption: &str, held: &str, settings: &[Se
         })
         .collect();
     let all = || cells.iter().flat_map(|(_, group)| group.iter().map(|(_, cell)| *cell));
-    let metrics: Vec<&Metric> = view.metrics.iter().filter(|m| all().any(|c| c.metrics.contains_key(&m.key))).collect();
+    let metrics: Vec<&Metric> = view.metrics.iter().filter(|m| all().any(|c| c.metrics.contains_key(*m))).collect();
     let failed = all().any(|c| c.failed > 0);
     let timed = all().any(|c| c.query_p50_ms.is_some());
     let mut heads = vec![Head::words("chunker"), Head::number(held), Head::number("context tokens")];

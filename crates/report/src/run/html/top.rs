@@ -5,7 +5,6 @@ use crate::kit::svg;
 use crate::run::view::View;
 use crate::run::{Report, headline, warnings};
 use pericope_eval::format;
-use pericope_eval::metric::at;
 
 /// Name, date, size, and the way to each section.
 pub(super) fn header(m: &mut Markup, report: &Report, view: &View) {
@@ -115,5 +114,5 @@ fn failures(m: &mut Markup, report: &Report) {
 
 /// A sentence that says at which setting something stands: `At k = 3, dense`.
 pub(super) fn place(view: &View) -> String {
-    view.setting.as_ref().map_or_else(String::new, |s| format!("{}, {}", at(s), s.mode))
+    view.setting.as_ref().map_or_else(String::new, |s| format!("{}, {}", s.cutoff.at(), s.mode))
 }

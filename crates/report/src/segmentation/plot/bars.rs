@@ -1,9 +1,9 @@
 //! Scores as bars: a panel a set, a row a segmenter, a second bar for the same segmenter with the number of segments given.
 
-use pericope_eval::format;
 use crate::kit::markup::Markup;
 use crate::kit::svg::axis::{Scale, step, ticks};
 use crate::kit::svg::{WIDTH, at, bar, class, figure, label, marker, rule};
+use pericope_eval::format;
 
 use super::standalone;
 use pericope_segeval::evaluate::Evaluation;

@@ -1,9 +1,9 @@
 //! F1 against speed: a panel a set, a marker a segmenter, documents a minute on a logarithmic axis.
 
-use pericope_eval::format;
 use crate::kit::markup::Markup;
 use crate::kit::svg::axis::{Scale, around, step, ticks};
 use crate::kit::svg::{WIDTH, figure, label, marker, rule};
+use pericope_eval::format;
 
 use super::standalone;
 use pericope_segeval::evaluate::Evaluation;

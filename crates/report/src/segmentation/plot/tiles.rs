@@ -6,10 +6,10 @@
 
 use std::fmt::Write as _;
 
-use pericope_eval::format;
 use crate::kit::markup::Markup;
 use crate::kit::svg::axis::{Scale, step, ticks};
 use crate::kit::svg::{COLOURS, at, class, figure, label, rule};
+use pericope_eval::format;
 
 use super::{DocumentPlot, TileRow, standalone};
 

@@ -6,6 +6,7 @@ pub mod html;
 use std::collections::BTreeMap;
 
 use pericope_api::Span;
+use pericope_eval::cell::Cutoff;
 use pericope_eval::record::{
     Answer, Cell, Checksums, ChunkerRow, Comparison, Gold, Histogram, Item, Machine, Metrics, Retrieved, RunRecord,
     Status, Summary,
@@ -110,8 +111,7 @@ fn tokens(text: &str) -> usize {
 pub fn run(questions: usize) -> (Summary, RunRecord, Vec<Item>) {
     let mut numbers = Numbers::new(7);
     let documents: Vec<Synthetic> = (0..questions.max(4)).map(|i| document(i, &mut numbers)).collect();
-    let settings: [(Option<usize>, Option<usize>); 5] =
-        [(Some(1), None), (Some(3), None), (Some(5), None), (None, Some(512)), (None, Some(1024))];
+    let cutoffs = [Cutoff::K(1), Cutoff::K(3), Cutoff::K(5), Cutoff::Tokens(512), Cutoff::Tokens(1024)];
     let (mut rows, mut items) = (Vec::new(), Vec::new());
     for style in &STYLES {
         let chunks: Vec<(usize, Span)> = documents
@@ -137,8 +137,8 @@ pub fn run(questions: usize) -> (Summary, RunRecord, Vec<Item>) {
         });
         for q in 0..questions {
             let ranked = rank(&documents, &chunks, q, &mut numbers);
-            for (k, budget) in settings {
-                items.push(item(&documents, &chunks, &sizes, style, q, &ranked, k, budget));
+            for cutoff in cutoffs {
+                items.push(item(&documents, &chunks, &sizes, style, q, &ranked, cutoff));
             }
         }
     }
@@ -147,7 +147,7 @@ pub fn run(questions: usize) -> (Summary, RunRecord, Vec<Item>) {
         item.error = Some("the generator gave no answer within 60 s (synthetic)".into());
         item.metrics.clear();
     }
-    let summary = summary(questions, documents.len(), rows, &items, &settings);
+    let summary = summary(questions, documents.len(), rows, &items, &cutoffs);
     (summary, record(), items)
 }
 
@@ -184,17 +184,16 @@ fn item(
     style: &Style,
     q: usize,
     ranked: &[(f64, usize)],
-    k: Option<usize>,
-    budget: Option<usize>,
+    cutoff: Cutoff,
 ) -> Item {
     let (home, span) = gold(documents, q);
     let mut spent = 0;
     let taken: Vec<&(f64, usize)> = ranked
         .iter()
-        .take(k.unwrap_or(usize::MAX))
+        .take(cutoff.k().unwrap_or(usize::MAX))
         .take_while(|(_, i)| {
             spent += sizes[*i];
-            budget.is_none_or(|budget| spent <= budget)
+            cutoff.tokens().is_none_or(|budget| spent <= budget)
         })
         .collect();
     let retrieved: Vec<Retrieved> = taken
@@ -234,15 +233,14 @@ fn item(
         ("token_f1", 0.9 * found),
     ]
     .into_iter()
-    .map(|(name, x)| (name.to_owned(), x))
+    .map(|(name, x)| (name.into(), x))
     .collect();
     let text = retrieved.first().map_or(String::new(), |r| r.text.chars().take(180).collect());
     Item {
         question_id: format!("synthetic-{q:04}"),
         chunker: style.name.into(),
         mode: "dense".into(),
-        k,
-        token_budget: budget,
+        cutoff,
         documents: vec![documents[home].id.clone()],
         question: format!("What happens to the {} here? (synthetic question {q})", SUBJECTS[(home + q * 5 % 6) % 8]),
         gold: Gold {
@@ -264,13 +262,12 @@ fn summary(
     documents: usize,
     chunkers: Vec<ChunkerRow>,
     items: &[Item],
-    settings: &[(Option<usize>, Option<usize>)],
+    cutoffs: &[Cutoff],
 ) -> Summary {
     let (mut cells, mut comparisons) = (Vec::new(), Vec::new());
-    for &(k, token_budget) in settings {
-        let of = |name: &str| -> Vec<&Item> {
-            items.iter().filter(|i| i.chunker == name && i.k == k && i.token_budget == token_budget).collect()
-        };
+    for &cutoff in cutoffs {
+        let of =
+            |name: &str| -> Vec<&Item> { items.iter().filter(|i| i.chunker == name && i.cutoff == cutoff).collect() };
         for row in &chunkers {
             let here = of(&row.name);
             let done: Vec<&&Item> = here.iter().filter(|i| i.status == Status::Ok).collect();
@@ -284,8 +281,7 @@ fn summary(
             cells.push(Cell {
                 chunker: row.name.clone(),
                 mode: "dense".into(),
-                k,
-                token_budget,
+                cutoff,
                 context_tokens: paid as f64 / done.len().max(1) as f64,
                 failed: here.len() - done.len(),
                 metrics,
@@ -303,7 +299,7 @@ fn summary(
                         scores(&of(&a.name)).iter().filter_map(|(q, x)| Some(x - of_b.get(q)?)).collect();
                     let mut c = compared(&pairs);
                     (c.a, c.b, c.mode) = (a.name.clone(), b.name.clone(), "dense".into());
-                    (c.k, c.token_budget, c.metric) = (k, token_budget, metric.into());
+                    (c.cutoff, c.metric) = (cutoff, metric.into());
                     comparisons.push(c);
                 }
             }
