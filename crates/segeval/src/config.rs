@@ -7,12 +7,15 @@ use pericope_segment::registry::{Entry, check_in};
 use pericope_segment::spec::Spec;
 use serde::{Deserialize, Serialize};
 
-use pericope_eval::config::{ConfigError, expand, read};
+use pericope_eval::config::{ConfigError, ExperimentFile, ExperimentKind, expand, read};
 
 /// One experiment. Unknown keys are errors.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SegmentationExperiment {
+    /// `"segmentation"`, which says of which kind the file is.
+    #[serde(default, skip_serializing)]
+    pub kind: Option<ExperimentKind>,
     /// Name of the experiment; part of the default output folder.
     pub name: String,
     /// The data, at least one set.
@@ -96,8 +99,18 @@ impl SegmentationExperiment {
     /// # Errors
     /// [`ConfigError`], whose message is one line that names the file and the key.
     pub fn load(path: &Path, overrides: &[String], segmenters: &[Entry]) -> Result<Self, ConfigError> {
-        let text = std::fs::read_to_string(path).map_err(|source| ConfigError::Io { path: path.to_owned(), source })?;
-        Self::parse(&text, path, overrides, segmenters)
+        Self::of_file(&ExperimentFile::open(path)?, overrides, segmenters)
+    }
+
+    /// As [`SegmentationExperiment::load`], from a file that was read already.
+    ///
+    /// # Errors
+    /// As [`SegmentationExperiment::load`].
+    pub fn of_file(file: &ExperimentFile, overrides: &[String], segmenters: &[Entry]) -> Result<Self, ConfigError> {
+        if file.kind != ExperimentKind::Segmentation {
+            return Err(file.unfit("kind = \"segmentation\""));
+        }
+        Self::parse(&file.text, &file.path, overrides, segmenters)
     }
 
     /// As [`SegmentationExperiment::load`], from text; `path` is used in messages only.

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use indicatif::ProgressBar;
 use pericope_api::SentenceEncoder;
 use pericope_eval::answer::Models;
-use pericope_eval::config::Experiment;
+use pericope_eval::config::{Experiment, ExperimentFile, ExperimentKind};
 use pericope_eval::record::Summary;
 use pericope_eval::run::{self, Observer, RunError, Setup};
 use pericope_llm::LlmError;
@@ -23,10 +23,11 @@ use crate::status::{Failure, Outcome, Status};
 
 /// `pericope eval run`
 pub fn run(args: EvalRunArgs, quiet: bool) -> Outcome {
-    if asks_for_segmentation(&args.config) {
-        return segment_eval::experiment(&args.config, &args.set, args.out.as_deref(), args.json, quiet);
+    let file = opened(&args.config)?;
+    if file.kind == ExperimentKind::Segmentation {
+        return segment_eval::experiment(&file, &args.set, args.out.as_deref(), args.json, quiet);
     }
-    let experiment = Experiment::load(&args.config, &args.set, segmenters()).map_err(Failure::usage)?;
+    let experiment = Experiment::of_file(&file, &args.set, segmenters()).map_err(Failure::usage)?;
     let out = run_folder(args.out.as_deref(), &experiment.name);
     if !experiment.sweep.is_empty() {
         return sweep::run(&experiment, &out, &args, quiet);
@@ -108,10 +109,13 @@ pub(super) fn too_many_failed(summary: &Summary, experiment: &Experiment) -> boo
     too_many
 }
 
-/// True for an experiment on segmentation: it has sets of documents in place of `[data]`.
-pub(super) fn asks_for_segmentation(config: &Path) -> bool {
-    let table = std::fs::read_to_string(config).ok().and_then(|text| text.parse::<toml::Table>().ok());
-    table.is_some_and(|table| table.contains_key("set") && !table.contains_key("data"))
+/// An experiment file of any kind; where its kind had to be guessed, that is said.
+pub(super) fn opened(config: &Path) -> Result<ExperimentFile, Failure> {
+    let file = ExperimentFile::open(config).map_err(Failure::usage)?;
+    if let Some(note) = file.note() {
+        anstream::eprintln!("{note}");
+    }
+    Ok(file)
 }
 
 /// The models that this run asks, with what identifies their files.

@@ -14,20 +14,16 @@ use pericope_segment::Limits;
 use serde_json::json;
 
 use crate::args::{NightlyArgs, WhichNight};
-use crate::commands::eval::{Bars, Sitting, asks_for_segmentation, setup};
+use crate::commands::eval::opened;
+use crate::commands::eval::{Bars, Sitting, setup};
 use crate::commands::print_json;
 use crate::resources::{CommandResources, shown};
 use crate::status::{Failure, Outcome, Status};
 
 /// `pericope nightly`
 pub fn run(args: NightlyArgs, quiet: bool) -> Outcome {
-    if asks_for_segmentation(&args.config) {
-        return Err(Failure::usage(format!(
-            "{} is an experiment on segmentation; nightly runs experiments on questions, with [data]",
-            shown(&args.config)
-        )));
-    }
-    let mut experiment = Experiment::load(&args.config, &args.set, segmenters()).map_err(Failure::usage)?;
+    let file = opened(&args.config)?;
+    let mut experiment = Experiment::of_file(&file, &args.set, segmenters()).map_err(Failure::usage)?;
     if !experiment.sweep.is_empty() {
         return Err(Failure::usage(format!("{}: a night is one run, and [sweep] makes many", shown(&args.config))));
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use pericope_api::{Document, SentenceEncoder};
+use pericope_eval::config::ExperimentFile;
 use pericope_neural::registry::{build, segmenters};
 use pericope_neural::training::Part;
 use pericope_report::segmentation::Report;
@@ -17,7 +18,11 @@ use pericope_segment::{Chunker, Limits};
 use serde::Serialize;
 
 use crate::args::SegmentEvalArgs;
-use crate::commands::{dataset::save, eval::run_folder, print_json};
+use crate::commands::{
+    dataset::save,
+    eval::{opened, run_folder},
+    print_json,
+};
 use crate::resources::{CommandResources, asks_for_encoder, shown};
 use crate::status::{Failure, Outcome, Status};
 use crate::{input, progress};
@@ -48,14 +53,14 @@ struct SeveralSets<'a> {
 /// Runs the command.
 pub fn run(args: SegmentEvalArgs, quiet: bool) -> Outcome {
     match &args.config {
-        Some(config) => experiment(config, &args.set, args.out.as_deref(), args.json, quiet),
+        Some(config) => experiment(&opened(config)?, &args.set, args.out.as_deref(), args.json, quiet),
         None => plain(&args, quiet),
     }
 }
 
 /// An experiment file with its report.
-pub fn experiment(config: &Path, set: &[String], out: Option<&Path>, json: bool, quiet: bool) -> Outcome {
-    let experiment = SegmentationExperiment::load(config, set, segmenters()).map_err(Failure::usage)?;
+pub fn experiment(file: &ExperimentFile, set: &[String], out: Option<&Path>, json: bool, quiet: bool) -> Outcome {
+    let experiment = SegmentationExperiment::of_file(file, set, segmenters()).map_err(Failure::usage)?;
     let mut sets = Vec::new();
     for set in &experiment.sets {
         let path = set.expanded(&|name| std::env::var(name).ok()).map_err(Failure::usage)?;

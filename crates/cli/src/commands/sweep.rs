@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use pericope_eval::config::Experiment;
+use pericope_eval::config::{Experiment, ExperimentFile};
 use pericope_eval::record::{Item, Summary};
 use pericope_eval::sweep::{Chosen, Variant, choose, variants};
 use pericope_neural::registry::segmenters;
@@ -40,8 +40,8 @@ pub fn run(experiment: &Experiment, out: &Path, args: &EvalRunArgs, quiet: bool)
 
 /// `pericope tune` on an experiment with a sweep: the variant that does best on one half of the documents' questions, with
 /// its figures on the other.
-pub fn tune(args: &TuneArgs, quiet: bool) -> Outcome {
-    let experiment = Experiment::load(&args.config, &args.set, segmenters()).map_err(Failure::usage)?;
+pub fn tune(file: &ExperimentFile, args: &TuneArgs, quiet: bool) -> Outcome {
+    let experiment = Experiment::of_file(file, &args.set, segmenters()).map_err(Failure::usage)?;
     let wrong = |problem: &str| Failure::usage(format!("{}: {problem}", shown(&args.config)));
     let by = experiment.tune.clone().ok_or_else(|| wrong("there is no [tune]: chunker, metric, k"))?;
     if experiment.sweep.is_empty() {

@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use pericope_eval::config::{expand, read};
+use pericope_eval::config::{ExperimentKind, expand, read};
 use pericope_neural::best_device;
 use pericope_neural::training::{Grid, Labelled, Part, Tried, tune};
 use pericope_neural::weswin::{WeSWin, open};
 use serde::{Deserialize, Serialize};
 
 use crate::args::TuneArgs;
-use crate::commands::{print_json, segment_eval::read_set, sweep, train::labelled};
+use crate::commands::{eval::opened, print_json, segment_eval::read_set, sweep, train::labelled};
 use crate::input;
 use crate::resources::shown;
 use crate::status::{Failure, Outcome, Status};
@@ -18,6 +18,10 @@ use crate::status::{Failure, Outcome, Status};
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Config {
+    /// `"tune"`, which says of which kind the file is.
+    #[serde(default)]
+    #[allow(dead_code)] // read by `ExperimentFile`
+    kind: Option<ExperimentKind>,
     #[serde(default = "shipped_name")]
     model: String,
     data: Vec<String>,
@@ -46,14 +50,18 @@ struct Summary {
 pub fn run(args: TuneArgs, quiet: bool) -> Outcome {
     let path = &args.config;
     let wrong = |problem: String| Failure::usage(format!("{}: {problem}", shown(path)));
-    let text = std::fs::read_to_string(path).map_err(|e| wrong(e.to_string()))?;
-    if text.parse::<toml::Table>().is_ok_and(|table| table.contains_key("chunker")) {
-        return sweep::tune(&args, quiet);
+    let file = opened(path)?;
+    match file.kind {
+        ExperimentKind::Retrieval => return sweep::tune(&file, &args, quiet),
+        ExperimentKind::Segmentation => {
+            return Err(Failure::usage(file.unfit("kind = \"tune\", or \"retrieval\" with [sweep] and [tune]")));
+        }
+        ExperimentKind::Tune => {}
     }
     if args.out.is_some() || args.resume || args.offline {
         return Err(wrong("--out, --resume and --offline are for experiments; this is none".into()));
     }
-    let config: Config = read(&text, path, &args.set).map_err(Failure::usage)?;
+    let config: Config = read(&file.text, path, &args.set).map_err(Failure::usage)?;
     let grid = grid(&config).map_err(wrong)?;
     let file = (config.model != "shipped").then(|| {
         let path = PathBuf::from(&config.model);

@@ -3,6 +3,7 @@
 mod answer;
 mod data;
 mod gates;
+mod kind;
 mod nightly;
 mod overrides;
 mod retrieval;
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 pub use answer::{AnswerConfig, GeneratorKind, JudgeConfig, JudgeKind, LlmTables};
 pub use data::Data;
 pub use gates::{CALIBRATION, Gate, Measure, TIMES};
+pub use kind::{ExperimentFile, ExperimentKind};
 pub use nightly::{Baseline, Notify, Settings, WebhookBody};
 pub use overrides::{expand, read};
 pub(crate) use overrides::{one_line, set_value};
@@ -53,6 +55,9 @@ pub enum ConfigError {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Experiment {
+    /// `"retrieval"`, which says of which kind the file is.
+    #[serde(default, skip_serializing)]
+    pub kind: Option<ExperimentKind>,
     /// Name of the run; part of the default output folder.
     pub name: String,
     /// Documents and questions.
@@ -122,8 +127,18 @@ impl Experiment {
     /// # Errors
     /// [`ConfigError`], whose message is one line that names the file and the key.
     pub fn load(path: &Path, overrides: &[String], segmenters: &[Entry]) -> Result<Self, ConfigError> {
-        let text = std::fs::read_to_string(path).map_err(|source| ConfigError::Io { path: path.to_owned(), source })?;
-        Self::parse(&text, path, overrides, segmenters)
+        Self::of_file(&ExperimentFile::open(path)?, overrides, segmenters)
+    }
+
+    /// As [`Experiment::load`], from a file that was read already.
+    ///
+    /// # Errors
+    /// As [`Experiment::load`].
+    pub fn of_file(file: &ExperimentFile, overrides: &[String], segmenters: &[Entry]) -> Result<Self, ConfigError> {
+        if file.kind != ExperimentKind::Retrieval {
+            return Err(file.unfit("kind = \"retrieval\""));
+        }
+        Self::parse(&file.text, &file.path, overrides, segmenters)
     }
 
     /// As [`Experiment::load`], from text; `path` is used in messages only.

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use super::ConfigError;
 
 /// A TOML error as one line: what and where.
-fn located(error: &toml::de::Error, text: &str) -> String {
+pub(super) fn located(error: &toml::de::Error, text: &str) -> String {
     let message = one_line(error.message());
     match error.span() {
         Some(span) => {
