@@ -5,10 +5,10 @@ use pericope_api::{Kind, Span};
 use super::attributes::{anchor, attribute};
 use super::content::Hidden;
 use super::elements::{Element, element};
-use super::entities::{decoded, entities};
+use super::entities::{decoded, references};
 use super::tokens::{Token, Tokens};
 use crate::builder::Builder;
-use crate::formats::markdown::Slugs;
+use crate::formats::slugs::Slugs;
 use crate::inline::Inline;
 
 /// Tags between two blocks belong to the block after them, unless they are more than this many bytes (the frame of a
@@ -35,8 +35,11 @@ pub(super) fn read(builder: &mut Builder<'_>, span: Span, hidden: &[Hidden]) -> 
     page.title
 }
 
-/// Reads a block of HTML inside another format; see [`super::fragment`].
-pub(super) fn read_fragment(
+/// Reads a block of HTML inside another format; its text is of kind `kind` where its tags do not say otherwise.
+///
+/// Headings without an id get the next of `slugs`. `before` is the id that was found just before the block. Returns the
+/// id just after it, for the heading that may follow.
+pub(in crate::formats) fn fragment(
     builder: &mut Builder<'_>,
     span: Span,
     kind: Kind,
@@ -52,7 +55,7 @@ pub(super) fn read_fragment(
     page.before
 }
 
-/// Where in a page the scanner is.
+/// The part of a page that the scanner is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     /// Among blocks of text.
@@ -82,7 +85,7 @@ struct Page<'b, 'a> {
     inside: Option<String>,
     /// In a link in a heading: the page that it leads to.
     link: Option<String>,
-    /// Where headings without an id get one from.
+    /// The source of ids for headings that have none.
     slugs: Option<&'b mut Slugs>,
 }
 
@@ -329,7 +332,7 @@ impl<'b, 'a> Page<'b, 'a> {
         }
         let source = self.source;
         let inline = &mut self.inline;
-        entities(source, span, &mut |span, shown| match shown {
+        references(source, span, &mut |span, shown| match shown {
             None => inline.plain(source, span),
             Some(shown) => inline.shown(span, shown),
         });
@@ -337,7 +340,7 @@ impl<'b, 'a> Page<'b, 'a> {
 
     fn rewrite_entities(&mut self, span: Span) {
         let builder = &mut *self.builder;
-        entities(self.source, span, &mut |span, shown| {
+        references(self.source, span, &mut |span, shown| {
             if let Some(shown) = shown {
                 builder.rewrite(span, &shown);
             }
