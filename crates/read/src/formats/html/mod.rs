@@ -8,6 +8,7 @@ mod entities;
 mod page;
 mod reader;
 mod tokens;
+mod whole;
 
 pub(super) use attributes::anchor;
 pub(super) use page::fragment;
