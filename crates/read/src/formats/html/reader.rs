@@ -10,9 +10,9 @@ use crate::error::ReadError;
 use crate::formats::reader::Reader;
 use crate::options::ReadOptions;
 
-/// HTML by a scanner of our own: html5ever, which browsers' rules are in, does not keep byte offsets.
+/// HTML by a tokenizer of our own, which keeps byte ranges; the README has the figures of html5gum beside it.
 ///
-/// What is not the page's content (`content.rs` says what that is) is hidden, unless the options ask for the whole page.
+/// The parts of a page that are not its content (see `content.rs`) are hidden, unless the options ask for the whole page.
 pub(in crate::formats) struct Html;
 
 impl Reader for Html {
