@@ -14,10 +14,63 @@
 use std::collections::HashSet;
 use std::error::Error;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use icu_segmenter::options::SentenceBreakInvariantOptions;
+use icu_segmenter::{SentenceSegmenter, SentenceSegmenterBorrowed};
 use pericope_api::Span;
-use pericope_read::{ReadOptions, SentenceSplitter, read_path, read_text, splitter, splitters};
+use pericope_read::{
+    BreakFinder, ReadOptions, SentenceSplitter, WindowedSplitter, default_splitter, read_path, read_text,
+};
+use unicode_segmentation::UnicodeSegmentation;
+
+/// `icu_segmenter`: Unicode Annex 29, driven by tables.
+struct Icu(SentenceSegmenterBorrowed<'static>);
+
+impl Icu {
+    fn new() -> Self {
+        Self(SentenceSegmenter::new(SentenceBreakInvariantOptions::default()))
+    }
+}
+
+impl BreakFinder for Icu {
+    fn find_breaks(&self, text: &str, sink: &mut dyn FnMut(usize)) {
+        self.0.segment_str(text).skip(1).for_each(sink);
+    }
+}
+
+/// `unicode-segmentation`: the same annex, by rules in code.
+struct Unicode;
+
+impl BreakFinder for Unicode {
+    fn find_breaks(&self, text: &str, sink: &mut dyn FnMut(usize)) {
+        text.split_sentence_bound_indices().skip(1).for_each(|(at, _)| sink(at));
+    }
+}
+
+/// `sentencex`: rules and abbreviations of many languages, of which English is taken.
+struct Sentencex;
+
+impl BreakFinder for Sentencex {
+    fn find_breaks(&self, text: &str, sink: &mut dyn FnMut(usize)) {
+        for sentence in sentencex::get_sentence_boundaries("en", text) {
+            sink(sentence.end_byte);
+        }
+    }
+}
+
+/// The splitters that are measured, the default first.
+fn splitters() -> Vec<Arc<dyn SentenceSplitter>> {
+    vec![
+        default_splitter(),
+        Arc::new(WindowedSplitter::new("icu", Icu::new())),
+        Arc::new(WindowedSplitter::new("unicode-refined", Unicode).refined()),
+        Arc::new(WindowedSplitter::new("unicode", Unicode)),
+        Arc::new(WindowedSplitter::new("sentencex-refined", Sentencex).refined()),
+        Arc::new(WindowedSplitter::new("sentencex", Sentencex)),
+    ]
+}
 
 /// A document of a segmentation file, joined again.
 struct Joined {
@@ -48,7 +101,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     if let [flag, name, file] = arguments.as_slice()
         && flag == "--errors"
     {
-        let splitter = splitter(name).ok_or_else(|| format!("no splitter is called {name}"))?;
+        let splitter = splitters().into_iter().find(|splitter| splitter.name() == name);
+        let splitter = splitter.ok_or_else(|| format!("no splitter is called {name}"))?;
         return print_errors(splitter.as_ref(), &load(&folder.join(file))?);
     }
     if let [flag, files @ ..] = arguments.as_slice()
@@ -67,8 +121,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("|---|---|---|---|---|---|---|");
     for path in &files {
         let documents = load(path)?;
-        for (name, _) in splitters() {
-            let Some(splitter) = splitter(name) else { continue };
+        for splitter in splitters() {
+            let name = splitter.name();
             let (halves, seconds, bytes) = measure(splitter.as_ref(), &documents);
             let held = halves[1];
             println!(
@@ -115,7 +169,7 @@ fn reading(folder: &Path) -> Result<(), Box<dyn Error>> {
             texts.push((field("format"), field("text")));
         }
     }
-    let whole = ReadOptions { splitter: std::sync::Arc::new(Whole), ..ReadOptions::default() };
+    let whole = ReadOptions { splitter: Arc::new(Whole), ..ReadOptions::default() };
     println!("| read as | documents | MB | sentences | MB/s | MB/s without splitting |");
     println!("|---|---|---|---|---|---|");
     let pairs = [

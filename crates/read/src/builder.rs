@@ -21,7 +21,7 @@ pub(crate) struct Builder<'a> {
     splitter: &'a dyn SentenceSplitter,
     sentences: Vec<Sentence>,
     sections: Vec<Vec<String>>,
-    /// Where a link to each section leads, beside `sections`.
+    /// The anchors of the sections, beside `sections`.
     anchors: Vec<Option<String>>,
     rewrites: Vec<Rewrite>,
     /// Headings in force, outermost first.
@@ -81,7 +81,7 @@ impl<'a> Builder<'a> {
         self.sentences.len()
     }
 
-    /// What lies between the last sentence and byte `to`, without the blanks around it; may be empty.
+    /// Returns the source between the last sentence and byte `to`, without the blanks around it; may be empty.
     pub(crate) fn gap(&self, to: usize) -> Span {
         Span::new(self.covered, to).trimmed(self.source)
     }

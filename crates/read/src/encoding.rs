@@ -5,14 +5,14 @@ use std::path::Path;
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
-use crate::ReadError;
+use crate::error::ReadError;
 
 /// Text and the encoding that it was in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decoded {
-    /// The text; a byte order mark of UTF-8 is still in it, that of any other encoding is not.
+    /// The text. A byte order mark of UTF-8 is still in it; that of any other encoding is not.
     pub text: String,
-    /// Name of the encoding in the Encoding Standard; `None` for UTF-8.
+    /// The name of the encoding in the Encoding Standard; `None` for UTF-8.
     pub encoding: Option<String>,
 }
 
@@ -104,7 +104,7 @@ fn is_common_sign(c: char) -> bool {
         || "¡¢£¥§©«®°±·»¿€™№×÷".contains(c)
 }
 
-/// What these bytes are where they are no text; `None` where they may be.
+/// Returns the kind of binary data that these bytes are; `None` where they may be text.
 fn binary(bytes: &[u8]) -> Option<String> {
     const SIGNATURES: &[(&[u8], &str)] = &[
         (b"%PDF-", "a PDF document"),

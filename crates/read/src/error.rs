@@ -1,14 +1,14 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why a file, or a line of one, could not be read.
+/// The reason why a file, or a line of one, could not be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// There is no such file.
+    /// The file does not exist.
     #[error("{}: there is no such file or folder", path.display())]
     NotFound {
-        /// The path.
+        /// The path of the file.
         path: PathBuf,
     },
     /// A symbolic link to something that is not there.
@@ -16,7 +16,7 @@ pub enum ReadError {
     DanglingLink {
         /// The link.
         path: PathBuf,
-        /// What it points to, as written in the link.
+        /// The target, as written in the link.
         target: PathBuf,
     },
     /// A symbolic link to a folder that it lies in, or to itself.
@@ -27,72 +27,72 @@ pub enum ReadError {
         /// The folder it leads back to; the link itself where it points to itself.
         target: PathBuf,
     },
-    /// The operating system refuses it.
+    /// The operating system refuses access.
     #[error("{}: no permission to read it", path.display())]
     Permission {
-        /// The path.
+        /// The path of the file.
         path: PathBuf,
     },
     /// A folder, a pipe or a device where a file is asked for.
     #[error("{}: not a file", path.display())]
     NotAFile {
-        /// The path.
+        /// The path of the file.
         path: PathBuf,
     },
     /// Any other failure of the file system.
     #[error("{}: {source}", path.display())]
     Io {
-        /// The path.
+        /// The path of the file.
         path: PathBuf,
-        /// What the operating system says.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// No byte, or nothing but white space.
+    /// A file of no bytes, or of nothing but white space.
     #[error("{}: empty", path.display())]
     Empty {
-        /// The path.
+        /// The path of the file.
         path: PathBuf,
     },
-    /// Not text.
+    /// Binary data.
     #[error("{}: not text but {what}", path.display())]
     Binary {
-        /// The path.
+        /// The path of the file.
         path: PathBuf,
-        /// What it looks like: "a PNG image", "binary data (a zero at byte 7)".
+        /// The kind of data: "a PNG image", "binary data (byte 7 is zero)".
         what: String,
     },
     /// Broken UTF-8, or bytes that are no plausible text in any encoding.
     #[error("{}: not UTF-8, nor text in another encoding: byte {offset} begins no character", path.display())]
     InvalidUtf8 {
-        /// The path.
+        /// The path of the file.
         path: PathBuf,
         /// Offset of the first byte that does not fit, from 0.
         offset: usize,
     },
-    /// Somebody was writing it, and went on when it was read once more.
+    /// A file that changed while it was read, and again when it was read once more.
     #[error("{}: changed while it was read; try again", path.display())]
     Changed {
-        /// The path.
+        /// The path of the file.
         path: PathBuf,
     },
     /// A PDF whose pages hold no text.
     #[error("{}: no text in this PDF (scanned?)", path.display())]
     NoText {
-        /// The path.
+        /// The path of the file.
         path: PathBuf,
     },
     /// A PDF that opens with a password only.
     #[error("{}: this PDF is encrypted; save a copy without a password", path.display())]
     Encrypted {
-        /// The path.
+        /// The path of the file.
         path: PathBuf,
     },
     /// A PDF that cannot be understood.
     #[error("{}: not a PDF that can be read: {message}", path.display())]
     Pdf {
-        /// The path.
+        /// The path of the file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The problem, in words.
         message: String,
     },
     /// A pattern for file names that cannot be understood.
@@ -100,49 +100,49 @@ pub enum ReadError {
     Glob {
         /// The pattern.
         pattern: String,
-        /// What is wrong with it.
+        /// The problem, in words.
         message: String,
     },
-    /// Larger than [`ReadOptions::max_bytes`](crate::ReadOptions::max_bytes).
+    /// A file larger than [`ReadOptions::max_bytes`](crate::ReadOptions::max_bytes).
     #[error("{}: {bytes} bytes, more than the limit of {limit}", path.display())]
     TooLarge {
-        /// The path.
+        /// The path of the file.
         path: PathBuf,
-        /// Its size.
+        /// The size of the file in bytes.
         bytes: u64,
-        /// The limit.
+        /// The limit in bytes.
         limit: u64,
     },
-    /// No reader has this extension, and unknown ones are not read as plain text.
+    /// An extension that no reader has, where unknown ones are not read as plain text.
     #[error("{}: no reader for this kind of file; there are readers for {known}", path.display())]
     UnknownExtension {
-        /// The path.
+        /// The path of the file.
         path: PathBuf,
-        /// The known extensions.
+        /// The known extensions, with commas between them.
         known: String,
     },
-    /// No reader has this name.
+    /// A name that no reader has.
     #[error("there is no format {name:?}; the formats are {known}")]
     UnknownFormat {
-        /// The name asked for.
+        /// The name that was asked for.
         name: String,
-        /// The known names.
+        /// The known names, with commas between them.
         known: String,
     },
-    /// A line of a JSONL file that is no document; the others can be read.
+    /// A line of a JSONL file that is no document. The others can be read.
     #[error("{id}, line {line}: {message}")]
     Line {
-        /// The file.
+        /// The name of the file.
         id: String,
-        /// Line number, from 1.
+        /// The number of the line, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The problem, in words.
         message: String,
     },
 }
 
 impl ReadError {
-    /// The error for what the operating system said about `path`.
+    /// Returns the error for a failure of the operating system at `path`.
     pub(crate) fn io(path: &Path, source: io::Error) -> Self {
         let owned = path.to_owned();
         match source.kind() {
@@ -159,7 +159,7 @@ impl ReadError {
         }
     }
 
-    /// The file that the error is about, where it is about one.
+    /// Returns the file that the error is about, if it is about one.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
         match self {

@@ -7,13 +7,14 @@ use std::path::{Component, Path};
 use pericope_api::Document;
 
 use crate::encoding::Decoded;
+use crate::error::ReadError;
 use crate::formats::{Reader, formats, reader, unknown_format};
+use crate::options::ReadOptions;
 use crate::stable::{Attempt, Stamp, stable};
-use crate::{ReadError, ReadOptions};
 
-/// Reads a file: all of its documents (one, but for JSONL), or the first error.
+/// Reads a file and returns its documents (one, but for JSONL), or the first error.
 ///
-/// A document is called what [`document_id`] makes of the path; those of a JSONL file have their own ids.
+/// The id of a document is the [`document_id`] of the path. The documents of a JSONL file have their own ids.
 ///
 /// # Errors
 /// [`ReadError`]; for a JSONL file with a broken line, that line's. [`read_each`] goes on past broken lines.
@@ -37,7 +38,7 @@ pub fn read_each(path: impl AsRef<Path>, options: &ReadOptions, sink: &mut dyn F
 }
 
 /// Reads bytes that are not in a file (standard input, a download) with the reader of that name, and hands their
-/// documents to `sink` as [`read_each`] does; errors that name a path name `id`.
+/// documents to `sink` as [`read_each`] does. Errors that name a path name `id`.
 pub fn read_bytes(
     id: &str,
     format: &str,
@@ -68,7 +69,7 @@ fn decoded_into(
     });
 }
 
-/// What the document in a file is called: the path as given, with `/` between its parts and without `./`.
+/// Returns the id of the document in a file: the path as given, with `/` between its parts and without `./`.
 #[must_use]
 pub fn document_id(path: impl AsRef<Path>) -> String {
     let mut id = String::new();

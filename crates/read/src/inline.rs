@@ -13,7 +13,7 @@ use crate::split::SentenceSplitter;
 #[derive(Debug)]
 pub(crate) struct Piece<'a> {
     pub(crate) span: Span,
-    /// What it shows as, where that differs from its bytes.
+    /// The text that it shows as, where that differs from its bytes.
     pub(crate) shown: Option<Cow<'a, str>>,
     /// Inline code: no sentence ends in it.
     code: bool,
@@ -103,7 +103,7 @@ impl Piece<'_> {
 #[derive(Default)]
 pub(crate) struct Layout {
     text: String,
-    /// Where each piece begins in `text`.
+    /// The offset of each piece in `text`.
     starts: Vec<usize>,
     ends: Vec<usize>,
 }

@@ -17,5 +17,5 @@ pub use error::ReadError;
 pub use files::{document_id, read_bytes, read_each, read_path};
 pub use formats::{Reader, formats, read_text, reader};
 pub use options::ReadOptions;
-pub use split::{DEFAULT as DEFAULT_SPLITTER, SentenceSplitter, default_splitter, splitter, splitters};
+pub use split::{BreakFinder, SentenceSplitter, WindowedSplitter, default_splitter};
 pub use walk::{WalkOptions, check_globs, walk};

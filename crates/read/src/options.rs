@@ -3,18 +3,19 @@ use std::sync::Arc;
 
 use crate::split::{SentenceSplitter, default_splitter};
 
-/// How files are read.
+/// The settings of reading.
 #[derive(Clone)]
 pub struct ReadOptions {
-    /// Files larger than this many bytes are refused; 0, the default, is no limit.
+    /// The size in bytes above which files are refused; 0, the default, is no limit.
     pub max_bytes: u64,
-    /// Name of the format ([`formats`](crate::formats)), whatever the file is called; by default its extension decides.
+    /// The name of the format ([`formats`](crate::formats)), whatever the file is called. By default the extension of
+    /// the file decides.
     pub format: Option<String>,
-    /// Text files with an unknown extension, or with none, are read as plain text; true by default.
+    /// Whether text files with an unknown extension, or with none, are read as plain text; true by default.
     pub unknown_as_plain: bool,
-    /// HTML pages are read with their navigation, banners, footers and asides; false by default.
+    /// Whether HTML pages are read with their navigation, banners, footers and asides; false by default.
     pub whole_page: bool,
-    /// Cuts running text into sentences.
+    /// The splitter that cuts running text into sentences.
     pub splitter: Arc<dyn SentenceSplitter>,
 }
 

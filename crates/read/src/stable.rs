@@ -4,9 +4,9 @@ use std::fs::Metadata;
 use std::path::Path;
 use std::time::SystemTime;
 
-use crate::ReadError;
+use crate::error::ReadError;
 
-/// What shows that a file has changed.
+/// The properties of a file that show whether it has changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stamp {
     len: u64,
@@ -29,7 +29,7 @@ pub(crate) struct Attempt {
 /// The bytes of a file that stayed as it was while it was read; a file that did not is read once more.
 ///
 /// # Errors
-/// What `read` answers with; [`ReadError::Changed`] for a file that changed both times.
+/// The errors of `read`; [`ReadError::Changed`] for a file that changed both times.
 pub(crate) fn stable(path: &Path, read: &mut dyn FnMut() -> Result<Attempt, ReadError>) -> Result<Vec<u8>, ReadError> {
     for _ in 0..2 {
         let attempt = read()?;

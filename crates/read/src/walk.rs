@@ -5,25 +5,28 @@ use std::path::{Path, PathBuf};
 use ignore::WalkBuilder;
 use ignore::overrides::{Override, OverrideBuilder};
 
-use crate::ReadError;
+use crate::error::ReadError;
 use crate::formats::{Reader, formats};
 
-/// Which files [`walk`] finds in a folder. Files that are named themselves are always found.
+/// The files that [`walk`] finds in a folder. Files that are named themselves are always found.
 #[derive(Debug, Clone)]
 pub struct WalkOptions {
-    /// Leave out what `.gitignore` and `.ignore` files name (inside a git repository or not); true by default.
+    /// Whether the files that `.gitignore` and `.ignore` files name are left out, inside a git repository or not; true
+    /// by default.
     pub gitignore: bool,
-    /// Find files and folders whose names begin with a dot; false by default.
+    /// Whether files and folders whose names begin with a dot are found; false by default.
     pub hidden: bool,
-    /// Follow symbolic links; true by default. Links that lead nowhere or in a circle are errors either way.
+    /// Whether symbolic links are followed; true by default. Links that lead nowhere or in a circle are errors either
+    /// way.
     pub follow_links: bool,
-    /// Which files in folders are found, as `.gitignore` would write it: those that a pattern matches (`*.md`,
-    /// `guide/**/*.html`), less those that a later one with `!` before it does; with nothing but `!` patterns, all others.
-    /// Patterns with a slash are relative to the folder that is walked. They narrow down what the other options find:
-    /// what is ignored or hidden stays so. Empty, the default, is all files.
+    /// The patterns of the files in folders that are found, as in `.gitignore`; empty, the default, is all files.
+    ///
+    /// A file is found if a pattern matches it (`*.md`, `guide/**/*.html`) and no later one with `!` before it does. With
+    /// nothing but `!` patterns, all others are found. Patterns with a slash are relative to the folder that is walked.
+    /// Files that are ignored or hidden stay so.
     pub globs: Vec<String>,
-    /// Leave out files whose extension no reader has, rather than let [`read_path`](crate::read_path) find out whether
-    /// they are text; false by default.
+    /// Whether files whose extension no reader has are left out; false by default. Otherwise
+    /// [`read_path`](crate::read_path) finds out whether they are text.
     pub known_only: bool,
 }
 
@@ -33,9 +36,11 @@ impl Default for WalkOptions {
     }
 }
 
-/// The files in `paths`, folders searched through, sorted by path and each named once; with an error for each path that
-/// cannot be looked at: missing, dangling links, links in a circle, folders without permission. Where one of
-/// [`WalkOptions::globs`] is no glob, the answer is that error alone ([`check_globs`] finds it beforehand).
+/// Returns the files in `paths`, folders searched through, sorted by path and each named once.
+///
+/// An error stands for each path that cannot be looked at: missing, dangling links, links in a circle, folders without
+/// permission. If one of [`WalkOptions::globs`] is no glob, the result is that error alone ([`check_globs`] finds it
+/// beforehand).
 #[must_use]
 pub fn walk<P: AsRef<Path>>(paths: &[P], options: &WalkOptions) -> Vec<Result<PathBuf, ReadError>> {
     let mut found: Vec<(PathBuf, Option<ReadError>)> = Vec::new();
@@ -97,7 +102,7 @@ fn folder(root: &Path, options: &WalkOptions, found: &mut Vec<(PathBuf, Option<R
     }
 }
 
-/// Finds out whether patterns are globs, without looking at any file.
+/// Checks that patterns are globs, without looking at any file.
 ///
 /// # Errors
 /// [`ReadError::Glob`] for the first that is none.

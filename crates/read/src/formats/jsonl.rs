@@ -5,8 +5,10 @@ use std::sync::Arc;
 use pericope_api::Document;
 use serde::Deserialize;
 
-use super::{Reader, reader};
-use crate::{ReadError, ReadOptions};
+use super::reader::Reader;
+use super::text_readers::{TEXT_READERS, find};
+use crate::error::ReadError;
+use crate::options::ReadOptions;
 
 /// One document a line: `{"id", "title"?, "text", "format"?}`. A document's source is the decoded text.
 pub(super) struct Jsonl;
@@ -80,7 +82,7 @@ fn document(
         None => default_id(),
     };
     let name = line.format.as_deref().unwrap_or("plain");
-    let Some(inner) = reader(name).filter(|reader| !matches!(reader.name(), "jsonl" | "pdf")) else {
+    let Some(inner) = find(TEXT_READERS.iter().copied(), name) else {
         return Err(format!("there is no format {name:?} for a document; use md, mdx, html, rst, asciidoc or plain"));
     };
     let mut found = None;

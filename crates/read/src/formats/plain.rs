@@ -2,10 +2,11 @@ use std::sync::Arc;
 
 use pericope_api::{Document, Format, Kind, Span};
 
-use super::Reader;
+use super::reader::Reader;
 use crate::builder::Builder;
+use crate::error::ReadError;
 use crate::inline::Inline;
-use crate::{ReadError, ReadOptions};
+use crate::options::ReadOptions;
 
 /// Plain text: paragraphs end at blank lines.
 pub(super) struct Plain;

@@ -10,8 +10,8 @@ use super::abbreviations::{before_numbers, is_place, is_starter, never_final};
 /// How far the rules look back, in bytes.
 const REACH: usize = 48;
 
-/// What becomes of a break at byte `at` of `text` when the sentence began at byte `start`: `None` where there is none,
-/// else where it is.
+/// Returns the corrected place of a break at byte `at` of `text`, the sentence having begun at byte `start`; `None` where
+/// there is no break.
 pub(super) fn refine(text: &str, start: usize, at: usize) -> Option<usize> {
     let at = past_closers(text, at);
     let after = text[at..].trim_start();

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{DEFAULT, SentenceSplitter, default_splitter, splitter, splitters};
+use super::{SentenceSplitter, default_splitter};
 
 fn split<'a>(splitter: &dyn SentenceSplitter, text: &'a str) -> Vec<&'a str> {
     let mut found = Vec::new();
@@ -15,13 +15,8 @@ fn default(text: &str) -> Vec<&str> {
 }
 
 #[test]
-fn the_default_is_the_registrys_first() {
-    assert_eq!(splitters().next().unwrap().0, DEFAULT);
-    assert_eq!(default_splitter().name(), DEFAULT);
-    for (name, _) in splitters() {
-        assert_eq!(splitter(name).unwrap().name(), name);
-    }
-    assert!(splitter("nothing").is_none());
+fn the_default_has_the_name_of_the_readme() {
+    assert_eq!(default_splitter().name(), "icu-refined");
 }
 
 #[test]
@@ -97,21 +92,45 @@ fn long_and_odd_inputs_take_linear_time() {
 mod properties {
     use proptest::prelude::*;
 
-    use super::super::{splitter, splitters};
+    use super::super::icu::Icu;
+    use super::super::windows::{BreakFinder, WindowedSplitter};
+    use super::super::{SentenceSplitter, default_splitter};
+
+    /// Proposes any offsets at all.
+    struct Anywhere(Vec<usize>);
+
+    impl BreakFinder for Anywhere {
+        fn find_breaks(&self, _: &str, sink: &mut dyn FnMut(usize)) {
+            self.0.iter().copied().for_each(sink);
+        }
+    }
+
+    fn tile(splitter: &dyn SentenceSplitter, text: &str) -> Result<(), TestCaseError> {
+        let mut at = 0;
+        splitter.split(text, &mut |span| {
+            assert!(text[at..span.start].trim().is_empty(), "{}", splitter.name());
+            assert_eq!(span.of(text).trim(), span.of(text));
+            assert!(!span.is_empty());
+            at = span.end;
+        });
+        prop_assert!(text[at..].trim().is_empty(), "{}", splitter.name());
+        Ok(())
+    }
 
     proptest! {
         #[test]
-        fn sentences_tile_any_text(text in "(\\PC|[ \n\r.!?…。'\")]){0,80}") {
-            for (name, _) in splitters() {
-                let mut at = 0;
-                splitter(name).unwrap().split(&text, &mut |span| {
-                    assert!(text[at..span.start].trim().is_empty(), "{name}");
-                    assert_eq!(span.of(&text).trim(), span.of(&text));
-                    assert!(!span.is_empty());
-                    at = span.end;
-                });
-                prop_assert!(text[at..].trim().is_empty(), "{}", name);
-            }
+        fn sentences_tile_any_text(
+            text in "(\\PC|[ \n\r.!?…。'\")]){0,80}",
+            breaks in proptest::collection::vec(0..120usize, 0..12),
+        ) {
+            tile(default_splitter().as_ref(), &text)?;
+            tile(&WindowedSplitter::new("icu", Icu::new()), &text)?;
+            tile(&WindowedSplitter::new("any", Anywhere(breaks.clone())), &text)?;
+            tile(&WindowedSplitter::new("any-refined", Anywhere(breaks.clone())).refined(), &text)?;
+            let mut ascending = breaks;
+            ascending.sort_unstable();
+            tile(&WindowedSplitter::new("ascending", Anywhere(ascending.clone())), &text)?;
+            tile(&WindowedSplitter::new("ascending-refined", Anywhere(ascending)).refined(), &text)?;
         }
     }
 }

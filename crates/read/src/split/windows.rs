@@ -1,29 +1,62 @@
-//! Bounded windows: none of the crates sees more than [`WINDOW`] bytes at once, so that one that is slower than linear
-//! on some input (no punctuation, a run of spaces) stays within a constant factor.
+//! Bounded windows: no finder of breaks sees more than [`WINDOW`] bytes at once. One that is slower than linear on some
+//! input (no punctuation, a run of spaces) stays within a constant factor.
 
 use pericope_api::Span;
 
-use super::SentenceSplitter;
-use super::breakers::Breaker;
 use super::refine::{missed, refine};
+use super::splitter::SentenceSplitter;
 
-/// Length of a window in bytes. Much longer than a sentence, so that nearly every window ends at one.
+/// The length of a window in bytes. Much longer than a sentence, so that nearly every window ends at one.
 const WINDOW: usize = 8 * 1024;
 
-/// A splitter made of a breaker that is fed window by window, and our layer where `refined`.
-pub(super) struct Windowed<B> {
+/// Proposes the ends of sentences in a piece of text of bounded length.
+///
+/// [`WindowedSplitter`] makes a [`SentenceSplitter`] of it.
+pub trait BreakFinder: Send + Sync {
+    /// Hands the byte offset after each sentence (and the white space behind it) to `sink`, in ascending order.
+    ///
+    /// The end of the text may or may not be among them. Offsets out of order or inside a character are ignored.
+    fn find_breaks(&self, text: &str, sink: &mut dyn FnMut(usize));
+}
+
+/// A splitter made of a [`BreakFinder`], which sees the text in windows of 8 KiB.
+///
+/// ```
+/// use pericope_read::{BreakFinder, SentenceSplitter, WindowedSplitter};
+///
+/// struct AfterSemicolons;
+///
+/// impl BreakFinder for AfterSemicolons {
+///     fn find_breaks(&self, text: &str, sink: &mut dyn FnMut(usize)) {
+///         text.match_indices(';').for_each(|(at, _)| sink(at + 1));
+///     }
+/// }
+///
+/// let text = "Fill it; close it; start it.";
+/// let mut sentences = Vec::new();
+/// WindowedSplitter::new("semicolons", AfterSemicolons).split(text, &mut |span| sentences.push(span.of(text)));
+/// assert_eq!(sentences, ["Fill it;", "close it;", "start it."]);
+/// ```
+pub struct WindowedSplitter<F> {
     name: &'static str,
-    breaker: B,
+    finder: F,
     refined: bool,
 }
 
-impl<B: Breaker> Windowed<B> {
-    pub(super) fn new(name: &'static str, breaker: B, refined: bool) -> Self {
-        Self { name, breaker, refined }
+impl<F: BreakFinder> WindowedSplitter<F> {
+    /// Makes a splitter called `name` that takes the breaks as `finder` proposes them.
+    pub fn new(name: &'static str, finder: F) -> Self {
+        Self { name, finder, refined: false }
+    }
+
+    /// Corrects the breaks by rules about abbreviations, initials, closing quotes and numbers.
+    #[must_use]
+    pub fn refined(self) -> Self {
+        Self { refined: true, ..self }
     }
 }
 
-impl<B: Breaker> SentenceSplitter for Windowed<B> {
+impl<F: BreakFinder> SentenceSplitter for WindowedSplitter<F> {
     fn name(&self) -> &str {
         self.name
     }
@@ -57,8 +90,11 @@ impl<B: Breaker> SentenceSplitter for Windowed<B> {
                 }
             };
             let mut seen = start;
-            self.breaker.breaks(&text[start..end], &mut |offset| {
-                let at = start + offset;
+            self.finder.find_breaks(&text[start..end], &mut |offset| {
+                let at = start.saturating_add(offset);
+                if at < seen || at > end || !text.is_char_boundary(at) {
+                    return;
+                }
                 if self.refined {
                     missed(text, seen, at, &mut judge);
                 }

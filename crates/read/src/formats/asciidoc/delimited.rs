@@ -1,6 +1,6 @@
 //! Blocks between two equal lines.
 
-/// What stands between two equal lines.
+/// The kinds of blocks between two equal lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Delimited {
     /// Code, or text as it is.
@@ -15,7 +15,7 @@ pub(super) enum Delimited {
     Blocks,
 }
 
-/// What a line begins, and the line that ends it.
+/// Returns the block that a line begins, and the line that ends it.
 pub(super) fn delimited(line: &str) -> Option<(Delimited, &str)> {
     if line == "--" {
         return Some((Delimited::Blocks, line));

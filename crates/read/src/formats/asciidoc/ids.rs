@@ -1,4 +1,4 @@
-//! What links to sections end with, by the rules of Asciidoctor.
+//! The ids of sections, by the rules of Asciidoctor.
 
 use std::collections::{HashMap, HashSet};
 

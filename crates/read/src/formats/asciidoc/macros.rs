@@ -2,7 +2,7 @@
 
 use pericope_api::Span;
 
-/// What a macro shows.
+/// The text that a macro shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shows {
     /// The text in its brackets, else where it leads to.

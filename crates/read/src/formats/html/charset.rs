@@ -2,7 +2,7 @@
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
-/// Where in a page it is looked for, as browsers do.
+/// The length in bytes of the part of a page that is searched for it, as in browsers.
 const HEAD: usize = 1024;
 
 /// The encoding of a `meta` element or an XML declaration at the top of a page.

@@ -15,7 +15,7 @@ pub(super) struct Hidden {
     pub(super) inline: bool,
 }
 
-/// What an element is to the page as a whole.
+/// The part that an element plays in the page as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Role {
     Main,
@@ -66,7 +66,7 @@ struct Scan<'a> {
     source: &'a str,
     open: Vec<Open<'a>>,
     parts: Vec<Part>,
-    /// Where headings of level 1 and 2 begin, and their level.
+    /// The first bytes and the levels of headings of level 1 and 2.
     headings: Vec<(usize, u8)>,
     /// Bytes of content so far.
     text: usize,

@@ -1,6 +1,6 @@
-//! What the tags mean for the layout of a page.
+//! The meaning of tags for the layout of a page.
 
-/// What an element does to the text in and around it.
+/// The effect of an element on the text in and around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Element {
     /// A heading of level 1 to 6.
@@ -69,7 +69,7 @@ const BLOCKS: &[&str] = &[
     "thead",
 ];
 
-/// What the element `name` is, in whatever case.
+/// Returns the kind of the element `name`, in whatever case.
 pub(super) fn element(name: &str) -> Element {
     let mut buffer = [0u8; 12];
     let Some(lower) = buffer.get_mut(..name.len()) else { return Element::Inline };

@@ -1,7 +1,14 @@
-//! Character references.
+//! Character references: `&amp;`, `&#8364;`.
 
-use html5ever::data::NAMED_ENTITIES;
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use entities::ENTITIES;
 use pericope_api::Span;
+
+/// The characters of each named reference, by its name with `&` and, where it has one, `;`.
+static NAMED: LazyLock<HashMap<&str, &str>> =
+    LazyLock::new(|| ENTITIES.iter().map(|entity| (entity.entity, entity.characters)).collect());
 
 /// Longest name of a character reference, `&` and `;` left out.
 const LONGEST: usize = 32;
@@ -17,14 +24,13 @@ fn reference(text: &str) -> Option<(usize, String)> {
     let with_end = len + usize::from(body.as_bytes().get(len) == Some(&b';'));
     // Longest name first: `&notin;` is not `&not` and "in;".
     (1..=with_end).rev().find_map(|len| {
-        let (first, second) = NAMED_ENTITIES.get(body.get(..len)?)?;
-        let text: String = [*first, *second].into_iter().filter(|&c| c != 0).filter_map(char::from_u32).collect();
-        (!text.is_empty()).then_some((1 + len, text))
+        let characters = NAMED.get(text.get(..1 + len)?)?;
+        Some((1 + len, (*characters).to_owned()))
     })
 }
 
 /// Cuts text at its character references: pieces that show as they are, and references with what they stand for.
-pub(super) fn entities(source: &str, span: Span, sink: &mut dyn FnMut(Span, Option<String>)) {
+pub(super) fn references(source: &str, span: Span, sink: &mut dyn FnMut(Span, Option<String>)) {
     let mut at = span.start;
     let mut from = span.start;
     while let Some(found) = memchr::memchr(b'&', &source.as_bytes()[from..span.end]) {
@@ -47,7 +53,7 @@ pub(super) fn entities(source: &str, span: Span, sink: &mut dyn FnMut(Span, Opti
 /// Text with its character references decoded.
 pub(super) fn decoded(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    entities(text, Span::new(0, text.len()), &mut |span, shown| match shown {
+    references(text, Span::new(0, text.len()), &mut |span, shown| match shown {
         None => out.push_str(span.of(text)),
         Some(shown) => out.push_str(&shown),
     });
@@ -76,7 +82,13 @@ const WINDOWS: &str = "€\u{81}‚ƒ„…†‡ˆ‰Š‹Œ\u{8d}Ž\u{8f}\u{90
 
 #[cfg(test)]
 mod tests {
-    use super::reference;
+    use super::{LONGEST, NAMED, reference};
+
+    #[test]
+    fn the_table_is_that_of_html() {
+        assert_eq!(NAMED.len(), 2231);
+        assert!(NAMED.iter().all(|(name, characters)| name.len() <= 2 + LONGEST && !characters.is_empty()));
+    }
 
     #[test]
     fn references_are_decoded() {

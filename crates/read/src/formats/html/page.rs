@@ -5,10 +5,10 @@ use pericope_api::{Kind, Span};
 use super::attributes::{anchor, attribute};
 use super::content::Hidden;
 use super::elements::{Element, element};
-use super::entities::{decoded, entities};
+use super::entities::{decoded, references};
 use super::tokens::{Token, Tokens};
 use crate::builder::Builder;
-use crate::formats::markdown::Slugs;
+use crate::formats::slugs::Slugs;
 use crate::inline::Inline;
 
 /// Tags between two blocks belong to the block after them, unless they are more than this many bytes (the frame of a
@@ -35,8 +35,11 @@ pub(super) fn read(builder: &mut Builder<'_>, span: Span, hidden: &[Hidden]) -> 
     page.title
 }
 
-/// Reads a block of HTML inside another format; see [`super::fragment`].
-pub(super) fn read_fragment(
+/// Reads a block of HTML inside another format; its text is of kind `kind` where its tags do not say otherwise.
+///
+/// Headings without an id get the next of `slugs`. `before` is the id that was found just before the block. Returns the
+/// id just after it, for the heading that may follow.
+pub(in crate::formats) fn fragment(
     builder: &mut Builder<'_>,
     span: Span,
     kind: Kind,
@@ -52,9 +55,9 @@ pub(super) fn read_fragment(
     page.before
 }
 
-/// Where in a page the scanner is.
+/// The part of a page that the scanner is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+pub(super) enum State {
     /// Among blocks of text.
     Flow,
     /// In a heading.
@@ -65,24 +68,24 @@ enum State {
     Head { start: usize },
 }
 
-struct Page<'b, 'a> {
-    source: &'a str,
-    builder: &'b mut Builder<'a>,
+pub(super) struct Page<'b, 'a> {
+    pub(super) source: &'a str,
+    pub(super) builder: &'b mut Builder<'a>,
     /// Sentences that the document had before.
     first: usize,
     kind: Kind,
     /// Lists around the current place.
     lists: usize,
     inline: Inline<'a>,
-    state: State,
+    pub(super) state: State,
     title: Option<String>,
     /// Id since the last text: a heading that begins here can be linked to by it.
-    before: Option<String>,
+    pub(super) before: Option<String>,
     /// Id of the heading that is open, or of something in it.
     inside: Option<String>,
     /// In a link in a heading: the page that it leads to.
     link: Option<String>,
-    /// Where headings without an id get one from.
+    /// The source of ids for headings that have none.
     slugs: Option<&'b mut Slugs>,
 }
 
@@ -236,49 +239,6 @@ impl<'b, 'a> Page<'b, 'a> {
         }
     }
 
-    fn begin_whole(&mut self, kind: Kind, element: Element, span: Span) {
-        // What leads up to it has to be handed over before its own rewrites.
-        let start = self.lead(span.start);
-        self.rewrite_lead(start, span);
-        self.before = None;
-        self.state = State::Whole { kind, element, start, depth: 1 };
-    }
-
-    /// In a table or `pre`: tags go, rows become lines, and at its end it is one sentence.
-    fn whole(&mut self, token: Token<'a>, kind: Kind, outer: Element, start: usize, depth: usize) {
-        let (name, closing, span) = match token {
-            Token::Text(span) => return self.rewrite_entities(span),
-            Token::Hidden { span, .. } => return self.builder.rewrite(span, ""),
-            Token::Tag { name, closing, span } => (name, closing, span),
-        };
-        let found = element(name);
-        let depth = match (found == outer, closing) {
-            (true, false) => depth + 1,
-            (true, true) => depth - 1,
-            // Never closed: it ends with the page.
-            (false, true) if found == Element::Page => 0,
-            _ => depth,
-        };
-        if depth == 0 {
-            self.builder.rewrite(span, "");
-            self.end_whole(Span::new(start, span.end), kind);
-            return;
-        }
-        let shown = match found {
-            Element::Row | Element::Break if !closing => "\n",
-            Element::Cell if closing => " ",
-            Element::Block | Element::List | Element::Heading(_) => "\n",
-            _ => "",
-        };
-        self.builder.rewrite(span, shown);
-        self.state = State::Whole { kind, element: outer, start, depth };
-    }
-
-    fn end_whole(&mut self, span: Span, kind: Kind) {
-        self.builder.whole(span.start, span, kind);
-        self.state = State::Flow;
-    }
-
     fn head(&mut self, token: Token<'a>, start: usize) {
         let Token::Tag { name, closing, span } = token else { return };
         let found = element(name);
@@ -329,23 +289,14 @@ impl<'b, 'a> Page<'b, 'a> {
         }
         let source = self.source;
         let inline = &mut self.inline;
-        entities(source, span, &mut |span, shown| match shown {
+        references(source, span, &mut |span, shown| match shown {
             None => inline.plain(source, span),
             Some(shown) => inline.shown(span, shown),
         });
     }
 
-    fn rewrite_entities(&mut self, span: Span) {
-        let builder = &mut *self.builder;
-        entities(self.source, span, &mut |span, shown| {
-            if let Some(shown) = shown {
-                builder.rewrite(span, &shown);
-            }
-        });
-    }
-
     /// Where a block begins whose text begins at byte `start`: the tags before it are its own, where they are few.
-    fn lead(&mut self, start: usize) -> usize {
+    pub(super) fn lead(&mut self, start: usize) -> usize {
         let gap = self.builder.gap(start);
         if gap.is_empty() {
             return start;
@@ -355,12 +306,6 @@ impl<'b, 'a> Page<'b, 'a> {
             return start;
         }
         gap.start
-    }
-
-    /// Hides the tags before a table or `pre`, and its own start tag.
-    fn rewrite_lead(&mut self, start: usize, tag: Span) {
-        let shown = if self.builder.is_glued(start) { "\n" } else { "" };
-        self.builder.rewrite(Span::new(start, tag.end), shown);
     }
 
     fn text_kind(&self) -> Kind {

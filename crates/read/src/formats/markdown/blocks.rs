@@ -3,9 +3,9 @@
 use pericope_api::{Kind, Span};
 use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd};
 
-use super::super::html;
-use super::slugs::Slugs;
 use crate::builder::Builder;
+use crate::formats::html;
+use crate::formats::slugs::Slugs;
 use crate::inline::Inline;
 
 /// Reads the Markdown from byte `base` of the builder's source to its end. `text` is the source, with blanks for the bytes

@@ -8,7 +8,7 @@ use pdf_extract::{Document, MediaBox, OutputDev, OutputError, Transform};
 use super::layout::{Line, Page};
 use super::{forms, inflate};
 
-/// Why there is no text.
+/// The reason why there is no text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Failure {
     /// It opens with a password only.

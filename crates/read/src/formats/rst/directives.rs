@@ -7,7 +7,7 @@ use super::lists::field;
 use crate::formats::lines::Line;
 use crate::inline::Inline;
 
-/// What a directive is to a reader of the page.
+/// The meaning of a directive to a reader of the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Class {
     /// Its content is code.

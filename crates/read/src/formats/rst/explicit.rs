@@ -1,4 +1,4 @@
-//! What begins with two dots: footnotes, targets, substitutions, directives, comments.
+//! Blocks that begin with two dots: footnotes, targets, substitutions, directives, comments.
 
 use super::blocks::Rst;
 use super::substitutions::definition;

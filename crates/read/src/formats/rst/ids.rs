@@ -1,4 +1,4 @@
-//! What links to sections end with, by the rules of docutils.
+//! The ids of sections, by the rules of docutils.
 
 use std::collections::{HashMap, HashSet};
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use pericope_api::Span;
 
-use super::roles;
+use super::roles::{self, Shown};
 use crate::inline::Inline;
 
 /// Parses the text under `span` and adds its pieces to `out`. Without `substitutions`, references to them show their
@@ -31,15 +31,15 @@ pub(super) fn parse<'s>(
 /// What can be open, by the delimiter that closes it.
 const CLOSERS: [&str; 6] = ["**", "*", "``", "`", "|", "]_"];
 
-pub(super) struct Scan<'o, 's> {
-    pub(super) source: &'s str,
+struct Scan<'o, 's> {
+    source: &'s str,
     bytes: &'s [u8],
     start: usize,
     end: usize,
     /// Where the text begins that has not been handed over.
     text: usize,
     substitutions: Option<&'o HashMap<String, String>>,
-    pub(super) out: &'o mut Inline<'s>,
+    out: &'o mut Inline<'s>,
     /// Closers that no longer come: none are looked for again, so that time stays linear.
     absent: [bool; 6],
 }
@@ -150,7 +150,12 @@ impl Scan<'_, '_> {
             end += suffix.len() + 2;
         }
         self.flush(from);
-        roles::show(self, inner, name, link);
+        match roles::shown(self.source, inner, name, link) {
+            Shown::Nothing => {}
+            Shown::Text(span) => self.out_text(span),
+            Shown::Name(span) => self.out.code(span),
+            Shown::Other(text) => self.out.shown(inner, text),
+        }
         Some(self.close(end))
     }
 
@@ -273,7 +278,7 @@ impl Scan<'_, '_> {
     }
 
     /// Text with its backslashes taken out.
-    pub(super) fn out_text(&mut self, span: Span) {
+    fn out_text(&mut self, span: Span) {
         let mut at = span.start;
         while let Some(found) = span_rest(self.source, at, span.end).find('\\') {
             let slash = at + found;

@@ -1,8 +1,6 @@
-//! What the text of a role shows.
+//! The text that a role shows.
 
 use pericope_api::Span;
-
-use super::inline::Scan;
 
 /// Roles whose text is prose; that of any other is a name, in which no sentence ends.
 const PROSE: &[&str] = &[
@@ -38,12 +36,25 @@ pub(super) fn is_name(name: &str) -> bool {
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.+:".contains(&b))
 }
 
-/// Hands over the text under `inner` of role `name` (empty: none), or of a link.
-pub(super) fn show(scan: &mut Scan<'_, '_>, inner: Span, name: &str, link: bool) {
-    let text = inner.of(scan.source);
+/// The reading of the text of a role or a link.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Shown {
+    /// Nothing.
+    Nothing,
+    /// Running text, backslashes in it being escapes.
+    Text(Span),
+    /// A name, in which no sentence ends.
+    Name(Span),
+    /// Other text than that of the source.
+    Other(String),
+}
+
+/// Returns the reading of the text under `inner` of role `name` (empty: none), or of a link.
+pub(super) fn shown(source: &str, inner: Span, name: &str, link: bool) -> Shown {
+    let text = inner.of(source);
     let name = name.rsplit(':').next().unwrap_or(name).to_ascii_lowercase();
     if name == "raw" || name == "eq" {
-        return;
+        return Shown::Nothing;
     }
     // `title <target>` shows its title.
     let titled = text
@@ -60,7 +71,7 @@ pub(super) fn show(scan: &mut Scan<'_, '_>, inner: Span, name: &str, link: bool)
             Span::new(start, start + title.trim_end().len())
         };
         // A code role with a title shows prose as often as not.
-        return scan.out_text(span);
+        return Shown::Text(span);
     }
     let number = match name.as_str() {
         "pep" => Some("PEP "),
@@ -69,10 +80,10 @@ pub(super) fn show(scan: &mut Scan<'_, '_>, inner: Span, name: &str, link: bool)
     };
     if let Some(prefix) = number {
         let text = text.split('#').next().unwrap_or(text);
-        return scan.out.shown(inner, format!("{prefix}{text}"));
+        return Shown::Other(format!("{prefix}{text}"));
     }
     if link || name.is_empty() || PROSE.binary_search(&name.as_str()).is_ok() {
-        return scan.out_text(inner);
+        return Shown::Text(inner);
     }
     // `~a.b.c` shows its last part, and `!a` is no link.
     let mut start = inner.start;
@@ -81,7 +92,7 @@ pub(super) fn show(scan: &mut Scan<'_, '_>, inner: Span, name: &str, link: bool)
     } else if text.starts_with('!') {
         start += 1;
     }
-    scan.out.code(Span::new(start, inner.end));
+    Shown::Name(Span::new(start, inner.end))
 }
 
 #[cfg(test)]

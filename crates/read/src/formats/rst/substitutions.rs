@@ -1,4 +1,4 @@
-//! What stands for what: `.. |name| replace:: text`.
+//! Substitutions: `.. |name| replace:: text`.
 
 use std::collections::HashMap;
 

@@ -5,15 +5,15 @@
 
 /// Front matter at the start of a text.
 #[derive(Debug, PartialEq, Eq)]
-pub(in crate::formats) struct FrontMatter {
+pub(super) struct FrontMatter {
     /// Length in bytes, both fences included.
-    pub(in crate::formats) len: usize,
+    pub(super) len: usize,
     /// The value of `title`.
-    pub(in crate::formats) title: Option<String>,
+    pub(super) title: Option<String>,
 }
 
 /// The front matter that `text` begins with; `None` where there is none or its end is missing.
-pub(in crate::formats) fn front_matter(text: &str) -> Option<FrontMatter> {
+pub(super) fn front_matter(text: &str) -> Option<FrontMatter> {
     let mut lines = text.split_inclusive('\n');
     let first = lines.next()?;
     let fence = first.trim_end();

@@ -7,6 +7,8 @@ use pericope_api::{Document, Kind};
 use pericope_read::{ReadError, ReadOptions, read_each, read_path};
 use serde_json::Value;
 
+use crate::skip;
+
 fn sample(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples").join(name)
 }
@@ -54,7 +56,7 @@ fn compare(document: &Document, expected: &Value) -> Result<(), String> {
 
 #[test]
 fn restructured_text_has_the_sections_of_docutils() {
-    let golden = include_str!("golden/rst_sections.json");
+    let golden = include_str!("../golden/rst_sections.json");
     let golden: Value = serde_json::from_str(golden).unwrap();
     let files = golden["files"].as_array().unwrap();
     assert_eq!(files.len(), 2);
@@ -72,10 +74,10 @@ fn restructured_text_has_the_sections_of_docutils() {
 /// `scripts/golden_rst.py FILE.jsonl OUT.jsonl` makes what this test compares a whole corpus with.
 #[test]
 fn a_corpus_has_the_sections_of_docutils() {
-    let (Some(data), Some(golden)) = (std::env::var_os("PERICOPE_DATA"), std::env::var_os("PERICOPE_RST_SECTIONS"))
-    else {
-        eprintln!("skipped: PERICOPE_DATA or PERICOPE_RST_SECTIONS is not set");
-        return;
+    const TEST: &str = "a_corpus_has_the_sections_of_docutils";
+    let Some(data) = skip::data(TEST) else { return };
+    let Some(golden) = std::env::var_os("PERICOPE_RST_SECTIONS") else {
+        return skip::skipped(TEST, "PERICOPE_RST_SECTIONS");
     };
     let golden = std::fs::read_to_string(golden).unwrap();
     let expected: std::collections::HashMap<String, Value> = golden
@@ -84,7 +86,7 @@ fn a_corpus_has_the_sections_of_docutils() {
         .map(|row| (row["id"].as_str().unwrap().to_owned(), row["sections"].clone()))
         .collect();
     let (mut same, mut different) = (0, Vec::new());
-    read_each(Path::new(&data).join("docs/ansible.raw.jsonl"), &ReadOptions::default(), &mut |document| {
+    read_each(data.join("docs/ansible.raw.jsonl"), &ReadOptions::default(), &mut |document| {
         let document = document.unwrap();
         if let Some(sections) = expected.get(&document.id) {
             match compare(&document, sections) {

@@ -1,4 +1,4 @@
-//! What links to headings end with, where the page says nothing: the rule of GitHub.
+//! The ids of headings that have none of their own, by the rule of GitHub.
 
 use std::collections::HashMap;
 
@@ -10,14 +10,14 @@ use unicode_normalization::char::is_combining_mark;
 /// letters, marks, numbers, connectors (`_`), spaces and hyphens taken out, each space made a hyphen. A slug that is
 /// taken gets `-1`, `-2`, and so on, with the first number that is free, as in the npm package github-slugger.
 #[derive(Debug, Default)]
-pub(in crate::formats) struct Slugs {
+pub(super) struct Slugs {
     /// Slug, and the last number that was hung on it.
     given: HashMap<String, usize>,
 }
 
 impl Slugs {
     /// The slug of the next heading that reads `text`; `None` where nothing is left of it.
-    pub(in crate::formats) fn next(&mut self, text: &str) -> Option<String> {
+    pub(super) fn next(&mut self, text: &str) -> Option<String> {
         let base = slug(text);
         if base.is_empty() {
             return None;

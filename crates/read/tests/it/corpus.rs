@@ -1,20 +1,18 @@
 //! Real documentation, where the environment says where it is, and input that is long or strange.
 #![allow(clippy::unwrap_used)]
 
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use pericope_api::Kind;
 use pericope_read::{ReadOptions, read_each, read_text};
 
+use crate::skip;
+
 #[test]
 fn all_documentation_keeps_the_invariants() {
-    let Some(data) = std::env::var_os("PERICOPE_DATA") else {
-        eprintln!("skipped: PERICOPE_DATA is not set");
-        return;
-    };
+    let Some(data) = skip::data("all_documentation_keeps_the_invariants") else { return };
     let mut documents = 0;
-    for entry in std::fs::read_dir(Path::new(&data).join("docs")).unwrap() {
+    for entry in std::fs::read_dir(data.join("docs")).unwrap() {
         let path = entry.unwrap().path();
         if !path.to_string_lossy().ends_with(".raw.jsonl") {
             continue;
@@ -34,10 +32,7 @@ type Titles = (&'static str, &'static str, &'static [(&'static str, &'static str
 /// Titles of a few pages, looked up by hand.
 #[test]
 fn headings_of_real_pages_are_found() {
-    let Some(data) = std::env::var_os("PERICOPE_DATA") else {
-        eprintln!("skipped: PERICOPE_DATA is not set");
-        return;
-    };
+    let Some(data) = skip::data("headings_of_real_pages_are_found") else { return };
     let expected: &[Titles] = &[
         (
             "ansible.raw.jsonl",
@@ -93,7 +88,7 @@ fn headings_of_real_pages_are_found() {
     ];
     for (file, id, titles) in expected {
         let mut found = Vec::new();
-        read_each(Path::new(&data).join("docs").join(file), &ReadOptions::default(), &mut |document| {
+        read_each(data.join("docs").join(file), &ReadOptions::default(), &mut |document| {
             let document = document.unwrap();
             if document.id == *id {
                 let titles = document.sections.iter().map(|path| path.last().cloned().unwrap_or_default());

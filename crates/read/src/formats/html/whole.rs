@@ -1,0 +1,68 @@
+//! Tables and `pre`, which stay whole.
+
+use pericope_api::{Kind, Span};
+
+use super::elements::{Element, element};
+use super::entities::references;
+use super::page::{Page, State};
+use super::tokens::Token;
+
+impl<'a> Page<'_, 'a> {
+    pub(super) fn begin_whole(&mut self, kind: Kind, element: Element, span: Span) {
+        // What leads up to it has to be handed over before its own rewrites.
+        let start = self.lead(span.start);
+        self.rewrite_lead(start, span);
+        self.before = None;
+        self.state = State::Whole { kind, element, start, depth: 1 };
+    }
+
+    /// In a table or `pre`: tags go, rows become lines, and at its end it is one sentence.
+    pub(super) fn whole(&mut self, token: Token<'a>, kind: Kind, outer: Element, start: usize, depth: usize) {
+        let (name, closing, span) = match token {
+            Token::Text(span) => return self.rewrite_entities(span),
+            Token::Hidden { span, .. } => return self.builder.rewrite(span, ""),
+            Token::Tag { name, closing, span } => (name, closing, span),
+        };
+        let found = element(name);
+        let depth = match (found == outer, closing) {
+            (true, false) => depth + 1,
+            (true, true) => depth - 1,
+            // Never closed: it ends with the page.
+            (false, true) if found == Element::Page => 0,
+            _ => depth,
+        };
+        if depth == 0 {
+            self.builder.rewrite(span, "");
+            self.end_whole(Span::new(start, span.end), kind);
+            return;
+        }
+        let shown = match found {
+            Element::Row | Element::Break if !closing => "\n",
+            Element::Cell if closing => " ",
+            Element::Block | Element::List | Element::Heading(_) => "\n",
+            _ => "",
+        };
+        self.builder.rewrite(span, shown);
+        self.state = State::Whole { kind, element: outer, start, depth };
+    }
+
+    pub(super) fn end_whole(&mut self, span: Span, kind: Kind) {
+        self.builder.whole(span.start, span, kind);
+        self.state = State::Flow;
+    }
+
+    fn rewrite_entities(&mut self, span: Span) {
+        let builder = &mut *self.builder;
+        references(self.source, span, &mut |span, shown| {
+            if let Some(shown) = shown {
+                builder.rewrite(span, &shown);
+            }
+        });
+    }
+
+    /// Hides the tags before a table or `pre`, and its own start tag.
+    fn rewrite_lead(&mut self, start: usize, tag: Span) {
+        let shown = if self.builder.is_glued(start) { "\n" } else { "" };
+        self.builder.rewrite(Span::new(start, tag.end), shown);
+    }
+}

@@ -1,0 +1,54 @@
+use std::path::Path;
+use std::sync::Arc;
+
+use pericope_api::Document;
+
+use super::extract::{self, Failure};
+use super::layout;
+use crate::encoding::Decoded;
+use crate::error::ReadError;
+use crate::formats::plain::Plain;
+use crate::formats::reader::Reader;
+use crate::options::ReadOptions;
+
+/// PDF by the crate pdf-extract, in a thread of its own that may fail.
+///
+/// A form feed stands between the pages. Lines are joined to paragraphs, words that a line end cut are made whole, and
+/// the lines that repeat at the top and bottom of pages, and page numbers, are left out.
+pub(in crate::formats) struct Pdf;
+
+impl Reader for Pdf {
+    fn name(&self) -> &'static str {
+        "pdf"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["pdf"]
+    }
+
+    fn decode(&self, path: &Path, bytes: Vec<u8>) -> Result<Decoded, ReadError> {
+        let path = path.to_owned();
+        match extract::pages(bytes) {
+            Ok(pages) => {
+                let text = layout::text(&pages);
+                if text.trim().is_empty() {
+                    return Err(ReadError::NoText { path });
+                }
+                Ok(Decoded { text, encoding: None })
+            }
+            Err(Failure::Encrypted) => Err(ReadError::Encrypted { path }),
+            Err(Failure::Broken(message)) => Err(ReadError::Pdf { path, message }),
+        }
+    }
+
+    /// Reads text that was extracted.
+    fn read(
+        &self,
+        id: &str,
+        source: Arc<str>,
+        options: &ReadOptions,
+        sink: &mut dyn FnMut(Result<Document, ReadError>),
+    ) {
+        Plain.read(id, source, options, sink);
+    }
+}

@@ -1,0 +1,42 @@
+use std::path::Path;
+use std::sync::Arc;
+
+use pericope_api::Document;
+
+use crate::encoding::{Decoded, decode};
+use crate::error::ReadError;
+use crate::options::ReadOptions;
+
+/// Turns source text into documents.
+///
+/// Readers never fail on malformed input of their format: what they do not understand is text. Every document holds the
+/// invariants of [`Document::check`].
+pub trait Reader: Send + Sync {
+    /// The name of the format: `markdown`.
+    fn name(&self) -> &'static str;
+
+    /// The file extensions of the format, in lower case, without the dot.
+    fn extensions(&self) -> &'static [&'static str];
+
+    /// Returns the text in the bytes of a file; `path` is for errors.
+    ///
+    /// By default the bytes are decoded from the encoding that they are in.
+    ///
+    /// # Errors
+    /// [`ReadError::Binary`] and [`ReadError::InvalidUtf8`] where there is no text in them; for a PDF,
+    /// [`ReadError::NoText`], [`ReadError::Encrypted`] and [`ReadError::Pdf`].
+    fn decode(&self, path: &Path, bytes: Vec<u8>) -> Result<Decoded, ReadError> {
+        decode(path, bytes, None)
+    }
+
+    /// Reads `source`, which is called `id`, and hands each document in it to `sink`, in order.
+    ///
+    /// An error takes the place of a part that is broken (a line of JSONL), and the rest goes on.
+    fn read(
+        &self,
+        id: &str,
+        source: Arc<str>,
+        options: &ReadOptions,
+        sink: &mut dyn FnMut(Result<Document, ReadError>),
+    );
+}

@@ -1,0 +1,7 @@
+//! The integration tests of the crate, in one binary.
+
+mod corpus;
+mod files;
+mod golden;
+mod properties;
+mod skip;
