@@ -292,7 +292,7 @@ impl Experiment {
             }
         }
         for chunker in &self.chunkers {
-            pericope_neural::registry::check(&chunker.spec).map_err(|e| format!("chunker '{}': {e}", chunker.name))?;
+            pericope_learn::registry::check(&chunker.spec).map_err(|e| format!("chunker '{}': {e}", chunker.name))?;
         }
         known("data.kind", &self.data.kind, &crate::data::KINDS)?;
         for mode in &self.retrieval.modes {

@@ -1,6 +1,6 @@
 //! `pericope models`
 
-use pericope_neural::models::{self, ModelError, Progress, PullOptions, State};
+use pericope_encode::models::{self, ModelError, Progress, State};
 use serde::Serialize;
 
 use crate::args::ModelsCommand;
@@ -69,14 +69,14 @@ fn label(state: State) -> &'static str {
 fn pull(name: &str, quiet: bool) -> Outcome {
     #[cfg(feature = "fastembed")]
     if let Some(model) = name.strip_prefix("fastembed:") {
-        let folder = pericope_neural::fastembed::pull(model, !quiet).map_err(Failure::runtime)?;
+        let folder = pericope_encode::fastembed::pull(model, !quiet).map_err(Failure::runtime)?;
         if !quiet {
             anstream::eprintln!("{name} is installed: {}", folder.display());
         }
         return Ok(Status::Done);
     }
     let bar = progress::bytes(0, &format!("pulling {name}"), quiet);
-    let result = models::pull(name, &PullOptions::default(), &mut |step| match step {
+    let result = models::pull(name, &mut |step| match step {
         Progress::Note(text) if !quiet => bar.suspend(|| anstream::eprintln!("{text}")),
         Progress::Bytes { file, done, total } => {
             bar.set_message(file.to_owned());

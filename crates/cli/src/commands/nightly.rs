@@ -4,10 +4,10 @@ use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use pericope_encode::models::sha256_file;
 use pericope_eval::config::Experiment;
 use pericope_eval::nightly::{self, DEFAULT_FOLDER, History, Job, Lock, NightlyError, Program, Verdict, review};
 use pericope_eval::run::RunError;
-use pericope_neural::models::sha256_file;
 use pericope_segment::Limits;
 use serde_json::json;
 

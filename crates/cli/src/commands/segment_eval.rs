@@ -10,9 +10,9 @@ use pericope_eval::segmentation::evaluate::{Contestant, Evaluation, Segmentation
 use pericope_eval::segmentation::plot::{DocumentPlot, MOST_DOCUMENTS, tiles_svg};
 use pericope_eval::segmentation::read::{Options, Set, read};
 use pericope_eval::segmentation::report::Report;
-use pericope_neural::registry::{self, build};
-use pericope_neural::training::Part;
+use pericope_learn::registry::{self, build};
 use pericope_segment::spec::Spec;
+use pericope_segment::split::Split;
 use pericope_segment::{Chunker, Limits};
 use serde::Serialize;
 
@@ -145,7 +145,7 @@ pub(super) fn read_set(
     path: &Path,
     name: Option<&str>,
     (documents, seed): (usize, u64),
-    part: Option<Part>,
+    part: Option<Split>,
 ) -> Result<Set, Failure> {
     let splitter = pericope_read::default_splitter();
     let split = |text: &str| {

@@ -13,7 +13,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use pericope_api::{Document, Span};
-use pericope_neural::training::{Part, part_of};
+use pericope_segment::split::{Split as Part, split_of as part_of};
 use serde::{Deserialize, Serialize};
 
 use crate::digest::sha256;

@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::Instant;
 
 use pericope_api::{Chunk, Document, SentenceEncoder, TokenCounter};
-use pericope_neural::registry::build;
+use pericope_learn::registry::build;
 use pericope_segment::spec::Spec;
 use pericope_segment::{Limits, Resources};
 use std::sync::Arc;

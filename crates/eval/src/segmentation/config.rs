@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use pericope_neural::training::Part;
 use pericope_segment::spec::Spec;
+use pericope_segment::split::Split as Part;
 use serde::{Deserialize, Serialize};
 
 use crate::config::{ConfigError, expand, one_line, read};

@@ -25,7 +25,7 @@ use std::path::Path;
 use pericope_api::{Boundaries, Document};
 
 use crate::data::DataError;
-use pericope_neural::training::{Part, part_of};
+use pericope_segment::split::{Split as Part, split_of as part_of};
 
 pub use detect::detect;
 

@@ -1,0 +1,30 @@
+//! The arithmetic of the CPU path: matrix products with packed weights, softmax, GELU, layer norm, attention.
+//!
+//! Everything is written once over [`pulp::Simd`] and dispatched at run time to AVX-512, AVX2 + FMA, NEON or plain code,
+//! so a program built for any x86-64 uses what the machine has. No `unsafe` is needed: vectors come from checked slices,
+//! and the inner loops run over fixed-size arrays.
+//!
+//! Why a matrix product of our own: the weights never change, so they are packed once, at load, and the bias, GELU and
+//! residual are added while a tile is still in registers. `cargo bench -p pericope-encode` compares it with the `gemm`
+//! crate on the shapes of MiniLM.
+
+mod aligned;
+mod attention;
+mod linear;
+mod math;
+mod norm;
+
+pub use aligned::Aligned;
+pub use attention::{AttendScratch, Attention, attend};
+pub use linear::{Finish, Linear};
+pub use norm::{layer_norm, mean_pool};
+
+/// Rows that one step of a kernel works on; buffers hold a multiple of this, plus one more such block, so that no
+/// kernel needs a special case for the last rows.
+pub const ROW_TILE: usize = 8;
+
+/// Rows that a buffer for `rows` rows must have.
+#[must_use]
+pub fn padded_rows(rows: usize) -> usize {
+    rows.next_multiple_of(ROW_TILE) + ROW_TILE
+}

@@ -1,0 +1,5 @@
+//! The integration tests of this crate, one module a subject.
+#![allow(clippy::unwrap_used)]
+
+mod encoders;
+mod minilm;

@@ -1,0 +1,9 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+pub mod checkpoint;
+mod model_cache;
+pub mod nsp;
+pub mod registry;
+pub mod training;
+pub mod weswin;
