@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes crates/neural/tests/golden/{bert,roberta,longformer}-tiny/: small random models and what transformers makes
+"""Writes crates/encode/tests/golden/{bert,roberta,longformer}-tiny/: small random models and what transformers makes
 of them.
 
 Needs `pip install torch transformers tokenizers`. Every folder gets config.json, model.safetensors, tokenizer.json
@@ -20,7 +20,7 @@ import math
 import pathlib
 import sys
 
-GOLDEN = pathlib.Path(__file__).parent.parent / "crates/neural/tests/golden"
+GOLDEN = pathlib.Path(__file__).parent.parent / "crates/encode/tests/golden"
 
 # What the tokenizers are trained on.
 CORPUS = [

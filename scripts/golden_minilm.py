@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes crates/neural/tests/golden/minilm.json: texts, token counts and vectors by sentence-transformers.
+"""Writes crates/encode/tests/golden/minilm.json: texts, token counts and vectors by sentence-transformers.
 
 Needs the model under $PERICOPE_HOME (`pericope models pull minilm`) and `pip install sentence-transformers`:
 
@@ -127,7 +127,7 @@ def main():
     vectors = model.encode(TEXTS, batch_size=1, convert_to_numpy=True)
     tokens = [len(model.tokenizer(text, truncation=True, max_length=256)["input_ids"]) for text in TEXTS]
 
-    path = pathlib.Path(__file__).parent.parent / "crates/neural/tests/golden/minilm.json"
+    path = pathlib.Path(__file__).parent.parent / "crates/encode/tests/golden/minilm.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     rows = [
         json.dumps(

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Writes crates/neural/tests/golden/training/: a tiny random BERT, documents of our own making, and the losses of
+"""Writes crates/learn/tests/golden/training/: a tiny random BERT, documents of our own making, and the losses of
 scripts/train_weswin.py (PyTorch) on them, step by step; with nsp.json, the losses of next-sentence prediction. And
-crates/neural/tests/golden/nsp/: a tiny random BertForNextSentencePrediction, and its logits on pairs of sentences.
+crates/learn/tests/golden/nsp/: a tiny random BertForNextSentencePrediction, and its logits on pairs of sentences.
 
     pip install torch transformers tokenizers safetensors numpy
     python3 scripts/golden_training.py
 
-The Rust trainer reads the same files and must have the same losses (crates/neural/tests/training.rs).
+The Rust trainer reads the same files and must have the same losses (crates/learn/tests/it/training.rs).
 """
 import json
 import os
@@ -22,7 +22,7 @@ from transformers import BertConfig, BertForNextSentencePrediction, BertModel
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import train_weswin
 
-OUT = pathlib.Path(__file__).parent.parent / "crates/neural/tests/golden/training"
+OUT = pathlib.Path(__file__).parent.parent / "crates/learn/tests/golden/training"
 NSP = OUT.parent / "nsp"
 
 TOPICS = [

@@ -56,7 +56,7 @@ class Pericope:
     name = "pericope"
 
     def __init__(self, texts, options, folder):
-        build = ["cargo", "build", "--release", "--quiet", "-p", "pericope-neural", "--example", "encode_speed"]
+        build = ["cargo", "build", "--release", "--quiet", "-p", "pericope-encode", "--example", "encode_speed"]
         subprocess.run(build, check=True)
         source, self.out, self.texts = folder / "texts.txt", folder / "vectors.f32", texts
         source.write_text("\n".join(texts) + "\n", encoding="utf-8")

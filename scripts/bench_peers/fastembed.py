@@ -88,7 +88,7 @@ def main():
     if "ORT_DYLIB_PATH" not in os.environ:
         capi = pathlib.Path(onnxruntime.__file__).parent / "capi"
         os.environ["ORT_DYLIB_PATH"] = sorted(glob.glob(str(capi / "libonnxruntime.*")))[0]
-    build = ["cargo", "build", "--release", "--quiet", "-p", "pericope-neural", "--features", "fastembed"]
+    build = ["cargo", "build", "--release", "--quiet", "-p", "pericope-encode", "--features", "fastembed"]
     subprocess.run([*build, "--example", "encode_speed"], check=True)
     program = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", "target")) / "release/examples/encode_speed"
     with tempfile.TemporaryDirectory() as name:

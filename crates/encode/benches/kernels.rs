@@ -1,10 +1,8 @@
-//! Matrix products of MiniLM's shapes by our packed kernel and by the `gemm` crate, and token counting, on one thread.
+//! Matrix products of MiniLM's shapes by our packed kernel and by the `gemm` crate, on one thread.
 #![allow(missing_docs)]
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use pericope_api::TokenCounter;
 use pericope_encode::kernels::{AttendScratch, Attention, Finish, Linear, attend, layer_norm, padded_rows};
-use pericope_encode::{WordPieceCounter, models};
 
 /// Tokens of a batch.
 const ROWS: usize = 256;
@@ -77,19 +75,5 @@ fn rest(c: &mut Criterion) {
     group.finish();
 }
 
-/// Needs the model's tokenizer; the text is the crate's own source and golden file, which has many scripts.
-fn counting(c: &mut Criterion) {
-    let Ok(counter) = models::locate("minilm").and_then(|dir| WordPieceCounter::load(&dir)) else { return };
-    let mut group = c.benchmark_group("count");
-    for (name, text) in [
-        ("ASCII", include_str!("../src/tokens/wordpiece.rs").repeat(20)),
-        ("many scripts", include_str!("../src/tokens/tests.rs").repeat(20)),
-    ] {
-        group.throughput(Throughput::Bytes(text.len() as u64));
-        group.bench_function(name, |run| run.iter(|| counter.count(&text)));
-    }
-    group.finish();
-}
-
-criterion_group!(benches, products, rest, counting);
+criterion_group!(benches, products, rest);
 criterion_main!(benches);

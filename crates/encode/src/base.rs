@@ -7,13 +7,13 @@ use crate::tokens::Subwords;
 
 /// An installed encoder, as trained models build on it.
 pub struct Base {
-    /// Its folder.
+    /// The folder that it was read from.
     pub dir: ModelDir,
-    /// Its sizes.
+    /// The sizes of its layers and tables.
     pub config: Config,
-    /// Its tensors.
+    /// The tensors of `model.safetensors`.
     pub weights: Weights,
-    /// Its tokenizer.
+    /// The tokenizer of `tokenizer.json`.
     pub tokens: Arc<Subwords>,
 }
 
@@ -58,7 +58,7 @@ impl Base {
         }
     }
 
-    /// How a checkpoint in `folder` names this base model, so that it is found from any working directory: an installed
+    /// Returns the name by which a checkpoint in `folder` finds this base model from any working directory: an installed
     /// model's name, or the path from `folder` to the model's, with `/`.
     #[must_use]
     pub fn named_for(&self, folder: &Path) -> String {

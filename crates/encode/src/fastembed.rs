@@ -208,7 +208,7 @@ fn runtime() -> Result<(), ModelError> {
     LOADED.get_or_init(load).clone().map_err(|(path, reason)| unusable(&path, reason))
 }
 
-/// How token vectors become one: sentence-transformers' `1_Pooling/config.json` says, and without it the mean.
+/// The way from token vectors to one: that of sentence-transformers' `1_Pooling/config.json`, or the mean.
 fn pooling(folder: &Path) -> Result<Pooling, ModelError> {
     let path = folder.join("1_Pooling/config.json");
     if !path.is_file() {
@@ -262,7 +262,7 @@ fn json(path: &Path) -> Result<Value, ModelError> {
     serde_json::from_slice(&read(path)?).map_err(|error| unusable(path, error))
 }
 
-/// What is wrong with a file or folder that is not one of this program's models.
+/// The error of a file or folder that is not one of this program's models.
 fn unusable(path: &Path, reason: impl std::fmt::Display) -> ModelError {
     ModelError::External(format!("{}: {reason}", path.display()))
 }

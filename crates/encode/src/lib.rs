@@ -13,6 +13,8 @@ pub mod kernels;
 mod minilm;
 pub mod models;
 pub mod registry;
+#[cfg(test)]
+mod testing;
 mod tokens;
 
 pub use base::{Base, short};

@@ -8,7 +8,7 @@ use pericope_segment::counters::WordCounter;
 use crate::models::{self, ModelError};
 use crate::{MiniLm, WordPieceCounter};
 
-/// Why a name gives no encoder or counter.
+/// The reasons why a name gives no encoder or counter.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegistryError {
@@ -22,7 +22,7 @@ pub enum RegistryError {
         /// The names that there are, with commas.
         known: String,
     },
-    /// Its model is not installed or cannot be used.
+    /// The model is not installed or cannot be used.
     #[error(transparent)]
     Model(#[from] ModelError),
 }

@@ -9,11 +9,11 @@ use pericope_encode::{Base, ModelError, short};
 use safetensors::SafeTensors;
 use serde::{Serialize, de::DeserializeOwned};
 
-/// What a kind of trained model says about itself in its file.
+/// The settings that a kind of trained model keeps in its file.
 pub trait Metadata: Serialize + DeserializeOwned {
     /// The key of the safetensors header that holds it.
     const KEY: &'static str;
-    /// What the model is called in messages.
+    /// The name of the model in messages.
     const NAME: &'static str;
 
     /// The base model, as [`Base::named_for`] names it.
@@ -120,7 +120,7 @@ impl<S: Metadata> Checkpoint<S> {
         self.half
     }
 
-    /// Where it was read from.
+    /// The path that it was read from.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path

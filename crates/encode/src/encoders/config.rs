@@ -82,7 +82,7 @@ impl Config {
         config.problem().map_or(Ok(config), |reason| Err(unusable(reason)))
     }
 
-    /// What makes the configuration one that cannot be run.
+    /// The first reason why the configuration cannot be run.
     fn problem(&self) -> Option<String> {
         if self.hidden_act != "gelu" {
             return Some(format!("hidden_act is {:?}; only \"gelu\" is supported", self.hidden_act));

@@ -30,7 +30,7 @@ pub(crate) struct Linear {
     bias: Tensor,
 }
 
-/// What makes the first rows out of ids.
+/// The tables that turn ids into the first rows.
 pub(crate) struct Embedding {
     words: Tensor,
     positions: Tensor,
@@ -38,7 +38,7 @@ pub(crate) struct Embedding {
     norm: Norm,
 }
 
-/// What a layer does after attention: the same in all families.
+/// The part of a layer after attention: the same in all families.
 pub(crate) struct Feed {
     out: Linear,
     out_norm: Norm,

@@ -5,7 +5,7 @@ use candle_core::{DType, Device, Tensor};
 
 use crate::models::{ModelError, known_sha256};
 
-/// Where a model's tensors come from: a file, a file with some of them replaced, or variables that are being trained.
+/// A source of a model's tensors: a file, a file with some of them replaced, or variables that are being trained.
 pub trait Tensors {
     /// The tensor `name` in single precision on `device`.
     ///
@@ -28,7 +28,7 @@ pub trait Tensors {
     }
 }
 
-/// What the names of an encoder's tensors can begin with: nothing, or the name of the encoder inside a larger model.
+/// The prefixes that the names of an encoder's tensors can have: none, or the name of the encoder inside a larger model.
 const PREFIXES: &[&str] = &["", "bert.", "roberta.", "longformer."];
 
 /// The tensor by which the prefix is found.

@@ -7,7 +7,7 @@ use super::{Aligned, ROW_TILE};
 /// register file with sums, and each loaded weight is used for eight (four) multiplications.
 const PANEL: usize = 3;
 
-/// What happens to a tile of sums before it is stored. The bias is always added.
+/// The last step on a tile of sums before it is stored. The bias is always added.
 #[derive(Debug, Clone, Copy)]
 pub enum Finish<'a> {
     /// Nothing more.

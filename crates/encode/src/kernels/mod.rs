@@ -4,7 +4,7 @@
 //! so a program built for any x86-64 uses what the machine has. No `unsafe` is needed: vectors come from checked slices,
 //! and the inner loops run over fixed-size arrays.
 //!
-//! Why a matrix product of our own: the weights never change, so they are packed once, at load, and the bias, GELU and
+//! The matrix product is our own for a reason: the weights never change, so they are packed once, at load, and the bias, GELU and
 //! residual are added while a tile is still in registers. `cargo bench -p pericope-encode` compares it with the `gemm`
 //! crate on the shapes of MiniLM.
 

@@ -1,6 +1,6 @@
 use std::path::{Path, PathBuf};
 
-/// What can be wrong with a model or with fetching it. Every message is one line and says what to do.
+/// The errors of a model and of fetching it. Every message is one line and says what to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
@@ -17,7 +17,7 @@ pub enum ModelError {
     Missing {
         /// The model.
         name: String,
-        /// Its folder.
+        /// The folder where it would be.
         path: PathBuf,
         /// The first thing that is wrong.
         problem: String,
@@ -39,7 +39,7 @@ pub enum ModelError {
     Unusable {
         /// The file.
         file: PathBuf,
-        /// What is wrong, naming the tensor or field.
+        /// The fault, with the name of the tensor or field.
         reason: String,
     },
     /// A model that another library runs cannot be used.
@@ -62,7 +62,7 @@ pub enum ModelError {
     Pull {
         /// The model.
         name: String,
-        /// What went wrong with each source, with semicolons.
+        /// The failure of each source, with semicolons.
         reasons: String,
     },
     /// Another process is fetching the same model.
@@ -81,7 +81,7 @@ pub enum ModelError {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: std::io::Error,
     },
 }

@@ -17,7 +17,7 @@ const ENDPOINT: &str = "https://huggingface.co";
 const CONNECT: Duration = Duration::from_secs(5);
 /// A transfer that stands still for this long is broken off (and taken up again).
 const STALLED: Duration = Duration::from_secs(30);
-/// How often a transfer is taken up again.
+/// The number of times that a transfer is taken up again.
 const RESUMES: usize = 4;
 
 /// Downloads files into `staging`, each as `NAME.part` until it is whole. A part that is there is continued.

@@ -14,7 +14,7 @@ pub struct PublishedFile {
 pub struct Known {
     /// Name on the command line and of the folder.
     pub name: &'static str,
-    /// What it is for, in a few words.
+    /// Its purpose in a few words, with language, sizes and licence.
     pub purpose: &'static str,
     /// Repository on the Hugging Face hub.
     pub hub: &'static str,

@@ -7,7 +7,7 @@ use super::known::{Known, known, names};
 /// An installed model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelDir {
-    /// Its name: `minilm`.
+    /// The name on the command line: `minilm`.
     pub name: String,
     /// The folder that holds its files.
     pub path: PathBuf,
@@ -21,7 +21,7 @@ impl ModelDir {
     }
 }
 
-/// How much of a model is on this machine.
+/// The state of a model on this machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
     /// All files are there with the right sizes.
@@ -37,17 +37,17 @@ pub enum State {
 pub struct Listed {
     /// The model's name.
     pub name: &'static str,
-    /// What it is for, in a few words.
+    /// Its purpose in a few words, with language, sizes and licence.
     pub purpose: &'static str,
     /// Bytes of its files together.
     pub bytes: u64,
-    /// Where it is, or would be.
+    /// The folder where it is, or would be.
     pub path: PathBuf,
     /// Whether it is there.
     pub state: State,
 }
 
-/// Where the user's files are kept: `$PERICOPE_HOME`, or else the XDG data folder's `pericope`.
+/// Returns the folder of the user's files: `$PERICOPE_HOME`, or else the XDG data folder's `pericope`.
 ///
 /// # Errors
 /// [`ModelError::NoHome`] where none of the variables that say so is set.
@@ -145,7 +145,7 @@ impl Models {
         self.root.join(model.name)
     }
 
-    /// Where files are collected until they are whole.
+    /// The folder in which files are collected until they are whole.
     pub(super) fn staging(&self, model: &Known) -> PathBuf {
         self.root.join(format!(".{}.partial", model.name))
     }

@@ -42,8 +42,9 @@ fn small() -> WordPiece {
 }
 
 /// The real vocabulary, where it is installed.
+#[track_caller]
 fn minilm() -> Option<WordPiece> {
-    let dir = crate::models::locate("minilm").map_err(|e| eprintln!("skipped: {e}")).ok()?;
+    let dir = crate::testing::minilm()?;
     Some(WordPiece::load(&dir.file("tokenizer.json")).unwrap())
 }
 

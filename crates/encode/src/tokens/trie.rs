@@ -36,7 +36,7 @@ impl PartialOrd for Symbols<'_> {
     }
 }
 
-/// Where a walk begins.
+/// The start of a walk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Root {
     /// At the start of a word.

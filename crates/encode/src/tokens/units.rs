@@ -7,11 +7,11 @@ use super::chars::{Class, Classes};
 pub struct Unit {
     /// Byte range.
     pub range: Range<usize>,
-    /// What it is.
+    /// The kind of its text.
     pub kind: Kind,
 }
 
-/// What a unit is.
+/// The kinds of units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A special token that stands in the text (`[SEP]`), by its id.

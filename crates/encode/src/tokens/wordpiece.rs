@@ -26,7 +26,7 @@ pub struct WordPiece {
     unknown: u32,
     first: u32,
     last: u32,
-    /// What each ASCII character makes as a word of its own, as punctuation is.
+    /// The pieces of each ASCII character as a word of its own, as punctuation is.
     alone: Vec<Arc<[Piece]>>,
     cache: Cache,
 }
@@ -183,7 +183,7 @@ pub(super) struct Refused {
     pub reason: String,
 }
 
-/// What has to be known of a BERT tokenizer.
+/// The parts of a BERT tokenizer.
 struct Parts {
     prefix: String,
     longest: usize,

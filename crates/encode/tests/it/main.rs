@@ -3,3 +3,7 @@
 
 mod encoders;
 mod minilm;
+#[path = "../../src/testing.rs"]
+mod testing;
+
+use pericope_encode::models;

@@ -1,17 +1,25 @@
-//! The encoder against sentence-transformers and against itself. Skipped, with a message, where the model is not
-//! installed under `$PERICOPE_HOME`.
+//! The encoder against sentence-transformers and against itself. Skipped, with a line on standard error, where the
+//! model is not installed under `$PERICOPE_HOME`.
 
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
 use pericope_api::{SentenceEncoder, TokenCounter};
-use pericope_encode::{MiniLm, ModelDir, WordPieceCounter, models};
+use pericope_encode::{MiniLm, ModelDir, WordPieceCounter};
+use pericope_util::cosine;
 use serde::Deserialize;
 
-static MODEL: LazyLock<Option<(ModelDir, MiniLm)>> = LazyLock::new(|| {
-    let dir = models::locate("minilm").map_err(|e| eprintln!("skipped: {e}")).ok()?;
-    let model = MiniLm::load(&dir).unwrap();
-    Some((dir, model))
-});
+use crate::testing::minilm;
+
+/// The model and its folder, loaded once.
+#[track_caller]
+fn model() -> Option<&'static (ModelDir, MiniLm)> {
+    static MODEL: OnceLock<(ModelDir, MiniLm)> = OnceLock::new();
+    let dir = minilm()?;
+    Some(MODEL.get_or_init(|| {
+        let model = MiniLm::load(&dir).unwrap();
+        (dir, model)
+    }))
+}
 
 #[derive(Deserialize)]
 struct Golden {
@@ -30,14 +38,9 @@ fn golden() -> Vec<Row> {
     serde_json::from_str::<Golden>(include_str!("../golden/minilm.json")).unwrap().rows
 }
 
-fn cosine(a: &[f32], b: &[f32]) -> f64 {
-    let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(&x, &y)| f64::from(x) * f64::from(y)).sum::<f64>();
-    dot(a, b) / (dot(a, a) * dot(b, b)).sqrt()
-}
-
 #[test]
 fn equals_sentence_transformers() {
-    let Some((dir, model)) = &*MODEL else { return };
+    let Some((dir, model)) = model() else { return };
     let rows = golden();
     assert!(rows.len() >= 60);
     let texts: Vec<&str> = rows.iter().map(|row| row.text.as_str()).collect();
@@ -59,7 +62,7 @@ fn equals_sentence_transformers() {
 
 #[test]
 fn counts_are_those_of_the_model_where_it_reads_everything() {
-    let Some((dir, _)) = &*MODEL else { return };
+    let Some((dir, _)) = model() else { return };
     let counter = WordPieceCounter::load(dir).unwrap();
     for row in golden().iter().filter(|row| row.tokens < 256) {
         // A word beyond 100 characters is one unknown token for the model and many for the counter.
@@ -73,7 +76,7 @@ fn counts_are_those_of_the_model_where_it_reads_everything() {
 
 #[test]
 fn a_text_does_not_depend_on_its_company() {
-    let Some((_, model)) = &*MODEL else { return };
+    let Some((_, model)) = model() else { return };
     let rows = golden();
     let texts: Vec<&str> = rows.iter().map(|row| row.text.as_str()).collect();
     let together = model.encode(&texts).unwrap();
@@ -88,7 +91,7 @@ fn a_text_does_not_depend_on_its_company() {
 
 #[test]
 fn bits_are_the_same_for_every_thread_count() {
-    let Some((_, model)) = &*MODEL else { return };
+    let Some((_, model)) = model() else { return };
     let rows = golden();
     let texts: Vec<&str> = rows.iter().map(|row| row.text.as_str()).collect();
     let run = |threads| {
@@ -105,7 +108,7 @@ fn bits_are_the_same_for_every_thread_count() {
 
 #[test]
 fn repeated_and_missing_texts() {
-    let Some((_, model)) = &*MODEL else { return };
+    let Some((_, model)) = model() else { return };
     assert!(model.encode(&[]).unwrap().is_empty());
     let found = model.encode(&["b", "a", "b", "", "a", ""]).unwrap();
     assert_eq!(found.len(), 6);
@@ -118,7 +121,7 @@ fn repeated_and_missing_texts() {
 
 #[test]
 fn what_lies_beyond_the_limit_is_not_read() {
-    let Some((_, model)) = &*MODEL else { return };
+    let Some((_, model)) = model() else { return };
     let start = "word ".repeat(254);
     let long = format!("{start}and something quite different {}", "x y z ".repeat(1_000_000));
     let found = model.encode(&[&start, &long]).unwrap();
@@ -127,7 +130,7 @@ fn what_lies_beyond_the_limit_is_not_read() {
 
 #[test]
 fn the_fingerprint_names_weights_pooling_and_limit() {
-    let Some((dir, model)) = &*MODEL else { return };
+    let Some((dir, model)) = model() else { return };
     let text = model.fingerprint();
     assert!(text.contains("53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"), "{text}");
     assert!(text.contains("mean") && text.contains("256"), "{text}");
@@ -136,7 +139,7 @@ fn the_fingerprint_names_weights_pooling_and_limit() {
 
 #[test]
 fn token_vectors_are_those_of_the_pieces() {
-    let Some((dir, model)) = &*MODEL else { return };
+    let Some((dir, model)) = model() else { return };
     let tokenizer = pericope_encode::WordPiece::load(&dir.file("tokenizer.json")).unwrap();
     let long = "many words ".repeat(300);
     let texts = ["A bat flew out of the cave.", "", "He hit the ball with a bat.", "Bats are mammals that fly.", &long];

@@ -1,23 +1,23 @@
-//! What a trained NSP model's file holds beside tensors.
+//! The settings in a trained NSP model's file.
 
 use serde::{Deserialize, Serialize};
 
 use crate::checkpoint::Metadata;
 
-/// How a checkpoint was made, and how it is used where nothing else is said.
+/// The making of a checkpoint, and its use where nothing else is said.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     /// The base model's name (`minilm`), or the path of its folder from the checkpoint's folder.
     pub base: String,
     /// SHA-256 of the base model's `model.safetensors`, hexadecimal.
     pub base_sha256: String,
-    /// Most tokens of a pair, special tokens included.
+    /// The greatest number of tokens of a pair, special tokens included.
     pub tokens: usize,
     /// The threshold with the best F1 of boundaries on validation documents, as log-odds of "is next"; none where no
     /// boundary was known there.
     #[serde(default)]
     pub threshold: Option<f64>,
-    /// What it was trained on, and anything else worth keeping.
+    /// Notes: what it was trained on, and anything else worth keeping.
     #[serde(default)]
     pub notes: String,
 }

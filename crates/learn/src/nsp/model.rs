@@ -19,10 +19,10 @@ use pericope_encode::{Base, short};
 
 type Loaded<T> = std::result::Result<T, ModelError>;
 
-/// Most tokens of a pair, where the model reads as many.
+/// The number of tokens of a pair, where the model reads as many.
 const TOKENS: usize = 512;
 
-/// Fewest tokens of a pair that a model must read: three special ones and a few words.
+/// The least number of tokens of a pair that a model must read: three special ones and a few words.
 const LEAST_TOKENS: usize = 8;
 
 /// Pairs that are made into sequences together: bounds memory.

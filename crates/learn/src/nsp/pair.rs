@@ -24,7 +24,7 @@ pub fn pair(first: &[u32], second: &[u32], limit: usize, (start, end): (u32, u32
     (ids, place)
 }
 
-/// What is kept of two lengths within a budget.
+/// Returns what is kept of two lengths within a budget.
 pub(crate) fn lengths(first: usize, second: usize, budget: usize) -> (usize, usize) {
     let half = budget / 2;
     match (first, second) {
@@ -42,7 +42,7 @@ mod tests {
 
     use super::lengths;
 
-    /// What Hugging Face's tokenizers (BERT's, `truncation=True`, `max_length` the budget and 3) keep.
+    /// The lengths that Hugging Face's tokenizers (BERT's, `truncation=True`, `max_length` the budget and 3) keep.
     #[test]
     fn lengths_by_hand() {
         for (given, budget, kept) in [

@@ -128,7 +128,7 @@ impl NspSegmenter {
         self.threshold
     }
 
-    /// What `score` makes of the log-odds at each gap (0 at gaps beside code and tables), and each sentence's tokens.
+    /// Returns what `score` makes of the log-odds at each gap (0 at gaps beside code and tables), and each sentence's tokens.
     fn gaps(&self, document: &Document, score: impl Fn(f64) -> f64) -> Result<(Vec<f64>, Vec<usize>), SegmentError> {
         let read = language::sentences(document);
         let mut tokens: Vec<usize> = Vec::with_capacity(document.len());

@@ -5,7 +5,7 @@
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Threshold(f64);
 
-/// What scores of boundaries lie above: the number just below 0.5.
+/// The number that scores of boundaries lie above: just below 0.5.
 pub const TAU: f64 = 0.5f64.next_down();
 
 /// Log-odds beyond which a threshold does not move the scores any more (decisions it does): scores of a threshold

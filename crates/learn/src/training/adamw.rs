@@ -29,7 +29,7 @@ pub struct AdamW {
     moments: BTreeMap<String, Moments>,
 }
 
-/// What is remembered of a variable's gradients.
+/// The moving averages of a variable's gradients.
 #[derive(Debug, Clone)]
 pub struct Moments {
     /// Steps in which it had a gradient.

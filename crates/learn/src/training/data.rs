@@ -5,9 +5,9 @@ use crate::weswin::Sentences;
 /// A document whose boundaries are known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LabelledDocument {
-    /// Its id, which decides its [`Split`](pericope_segment::split::Split).
+    /// The id, which decides its [`Split`](pericope_segment::split::Split).
     pub id: String,
-    /// Its sentences as the base model's tokens; for WeSWin at most 3 less of each than a sequence has.
+    /// The sentences as the base model's tokens; for WeSWin at most 3 less of each than a sequence has.
     pub sentences: Sentences,
     /// True where a segment ends after the sentence; the last one's entry is not used.
     pub ends: Vec<bool>,
@@ -24,7 +24,7 @@ pub struct PreparedQuestion {
     pub question: Vec<u32>,
 }
 
-/// What WeSWin is trained on.
+/// The data of a training of WeSWin.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Data<'a> {
     /// Documents to learn boundaries from.

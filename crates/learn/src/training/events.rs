@@ -2,7 +2,7 @@ use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize};
 
-/// What happens during a training.
+/// The events of a training.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Event {
@@ -45,7 +45,7 @@ pub enum Event {
     },
 }
 
-/// What a validation found.
+/// The result of a validation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Validation {
     /// Steps done.
@@ -66,7 +66,7 @@ pub struct Validation {
     pub best: bool,
 }
 
-/// How high the retrieval head ranks sentences that answer.
+/// The ranks that the retrieval head gives sentences that answer.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Ranking {
     /// Questions with an answering sentence.
@@ -81,7 +81,7 @@ pub struct Ranking {
 /// Is told what happens. A break ends the training after the step at hand, with its state on disk.
 pub type Watch<'a> = dyn FnMut(Event) -> ControlFlow<()> + 'a;
 
-/// What a training came to.
+/// The result of a training.
 #[derive(Debug, Clone)]
 pub struct Report {
     /// The loss of every step (WeSWin: of boundaries).

@@ -16,9 +16,9 @@ use crate::checkpoint::{Checkpoint, Metadata};
 use pericope_encode::Base;
 use pericope_encode::encoders::LayerByLayer;
 
-/// What is trained: batches with their losses, and how good the variables are on validation documents.
+/// A task to train: batches with their losses, and the quality of the variables on validation documents.
 pub(super) trait Task {
-    /// What is stepped.
+    /// The variables that are stepped.
     fn variables(&self) -> &Variables<'_>;
 
     /// Makes the variables beside the encoder's, so that a saved state can be put into them.

@@ -18,14 +18,14 @@ pub(super) struct Frozen {
     file: File,
     path: PathBuf,
     hidden: usize,
-    /// Where each sequence's rows begin, in tokens; and the end.
+    /// The start of each sequence's rows, in tokens; and the end of the last.
     starts: Vec<usize>,
 }
 
 /// Sequences that are run together.
 const GROUP: usize = 64;
 
-/// What the file's name begins with; a number follows that says what it was made from.
+/// The beginning of the file's name; a number follows that says what it was made from.
 const NAME: &str = "frozen-";
 
 impl Frozen {

@@ -18,7 +18,7 @@ use crate::nsp::{CHECKPOINT, Checkpoint, HEAD, Nsp, POOLER, Settings, Threshold,
 use pericope_encode::Base;
 use pericope_encode::encoders::LayerByLayer;
 
-/// Fewest tokens of a pair.
+/// The least number of tokens of a pair.
 const LEAST_TOKENS: usize = 8;
 
 /// Pairs that accuracy is measured on, at most.

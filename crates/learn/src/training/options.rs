@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::weswin::Partition;
 use pericope_encode::ModelError;
 
-/// Why a training ended early.
+/// The reasons why a training ended early.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TrainError {
@@ -20,7 +20,7 @@ pub enum TrainError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: std::io::Error,
     },
     /// It was asked to stop; the same call goes on from here.
@@ -34,9 +34,9 @@ pub enum TrainError {
     NotFinite {
         /// The step, 1-based.
         step: usize,
-        /// What is no number.
+        /// The quantity that is no number.
         what: &'static str,
-        /// What it is instead.
+        /// Its value: infinite or not a number.
         value: f64,
     },
     /// There is nothing to train on, or the options contradict each other.
@@ -44,12 +44,12 @@ pub enum TrainError {
     Options(String),
 }
 
-/// How a model is trained. The defaults are for WeSWin on MiniLM and two cores; [`Options::nsp`] has those of NSP.
+/// The options of a training. The defaults are for WeSWin on MiniLM and two cores; [`Options::nsp`] has those of NSP.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Options {
     /// Tokens of a sequence (NSP: of a pair, at most), special tokens included.
     pub tokens: usize,
-    /// How documents become training sequences: `cr-1`, or `ss-4` where documents are few. WeSWin's alone.
+    /// The partition of documents into training sequences: `cr-1`, or `ss-4` where documents are few. WeSWin's alone.
     pub partition: String,
     /// Lower layers that stay as they are. WeSWin works their outputs out once and keeps them on disk; with 0, `[SNT]`'s
     /// own embedding is trained too; else it stays that of `[SEP]`.

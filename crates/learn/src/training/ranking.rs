@@ -3,7 +3,7 @@ use super::events::Ranking;
 use super::options::TrainError;
 use crate::weswin::WeSWin;
 
-/// How high a model ranks the sentences that answer; `None` without a retrieval head or without a question that has one.
+/// Returns the ranks that a model gives the sentences that answer; `None` without a retrieval head or without a question that has one.
 pub(super) fn ranking(model: &WeSWin, asked: &[PreparedQuestion]) -> Result<Option<Ranking>, TrainError> {
     let mut ranks = Vec::new();
     for PreparedQuestion { sentences, relevant, question } in asked.iter().filter(|one| one.relevant.contains(&true)) {

@@ -9,7 +9,7 @@ use super::events::Validation;
 use super::options::{Options, TrainError};
 use pericope_encode::ModelError;
 
-/// Where a training stands.
+/// The progress of a training.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Progress {
     /// Says what was trained how: another training's state is refused.
@@ -106,7 +106,7 @@ pub(super) fn save(
     pericope_util::replace_file(path, &bytes).map_err(io)
 }
 
-/// What [`save`] wrote: the progress, the variables' values, the optimizer. `None` where there is no file.
+/// Returns what [`save`] wrote: the progress, the variables' values, the optimizer. `None` where there is no file.
 #[allow(clippy::type_complexity)]
 pub(super) fn load(
     path: &Path,

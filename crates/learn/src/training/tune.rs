@@ -5,7 +5,7 @@ use super::options::TrainError;
 use crate::nsp::Threshold;
 use crate::weswin::{Curve, Logits, Means, Partition, Sentences, Settings, WeSWin, Weighting, Window};
 
-/// What is tried on validation documents (Abbasi 2024, tuning).
+/// The settings that are tried on validation documents (Abbasi 2024, tuning).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Grid {
     /// Partitions; the logits of each are worked out once.
@@ -49,14 +49,14 @@ pub struct Tried {
     pub tokens: u64,
 }
 
-/// What tuning found.
+/// The result of tuning.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tuning {
     /// Every partition with every weighting, in the grid's order.
     pub tried: Vec<Tried>,
     /// The one with the highest F1; of equals the first.
     pub best: Tried,
-    /// How good predictions are by their place in a sequence, measured with ss-4.
+    /// The quality of predictions by their place in a sequence, measured with ss-4.
     pub curve: Curve,
 }
 

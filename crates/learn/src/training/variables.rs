@@ -66,7 +66,7 @@ pub(super) struct Variables<'a> {
     frozen: usize,
     /// True where `[SNT]` is in the vocabulary.
     sentence: bool,
-    /// What replaces the base model's tensors to begin with.
+    /// The tensors that replace the base model's to begin with.
     start: Start,
     trained: RefCell<BTreeMap<String, Var>>,
     kept: RefCell<HashMap<String, Tensor>>,
@@ -135,7 +135,7 @@ impl<'a> Variables<'a> {
         })
     }
 
-    /// What differs from the base model, on the CPU: copies of all variables as they are now, and what the checkpoint that
+    /// Returns what differs from the base model, on the CPU: copies of all variables as they are now, and what the checkpoint that
     /// training began from holds beside them (a layer that was trained then and is frozen now).
     pub(super) fn values(&self) -> candle_core::Result<HashMap<String, Tensor>> {
         let mut values = self.start.tensors.clone();

@@ -22,7 +22,7 @@ use pericope_encode::encoders::{self, LayerByLayer};
 /// Name of the checkpoint's file.
 const CHECKPOINT: &str = "weswin.safetensors";
 
-/// Fewest tokens of a sequence.
+/// The least number of tokens of a sequence.
 const LEAST_TOKENS: usize = 32;
 
 /// The head for boundaries, and that for sentences which answer, before their `.weight` and `.bias`.

@@ -1,4 +1,4 @@
-//! What a trained WeSWin's file holds beside tensors, and `[SNT]` in its vocabulary.
+//! The settings in a trained WeSWin's file, and `[SNT]` in its vocabulary.
 
 use candle_core::{Device, Tensor};
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use pericope_encode::Base;
 use pericope_encode::ModelError;
 use pericope_encode::encoders::{Tensors, Weights};
 
-/// How a checkpoint was made, and how it is used where nothing else is said.
+/// The making of a checkpoint, and its use where nothing else is said.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     /// The base model's name (`minilm`), or the path of its folder from the checkpoint's folder.
@@ -24,10 +24,10 @@ pub struct Settings {
     pub weights: String,
     /// The threshold with the best F1 there, in `[0, 1]`.
     pub tau: f64,
-    /// What `mean:lob` weighs by.
+    /// The curve that `mean:lob` weighs by.
     #[serde(default)]
     pub curve: Curve,
-    /// What it was trained on, and anything else worth keeping.
+    /// Notes: what it was trained on, and anything else worth keeping.
     #[serde(default)]
     pub notes: String,
 }
@@ -46,7 +46,7 @@ impl Metadata for Settings {
 /// (`[2, hidden]`), `boundary.bias` (`[2]`), `retrieval.weight`, `retrieval.bias`.
 pub type Checkpoint = crate::checkpoint::Checkpoint<Settings>;
 
-/// Where the embeddings of words are in a base model.
+/// The name of the table of word embeddings in a base model.
 pub(crate) const WORDS: &str = "embeddings.word_embeddings.weight";
 
 /// A base model with a checkpoint's tensors in place of its own, and `[SNT]` as the last row of its vocabulary.

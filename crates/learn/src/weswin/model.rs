@@ -95,7 +95,7 @@ impl WeSWin {
         })
     }
 
-    /// How it was trained and is used by default.
+    /// The settings of its training and of its use.
     #[must_use]
     pub fn settings(&self) -> &Settings {
         &self.settings
@@ -151,7 +151,7 @@ impl WeSWin {
         Ok(read)
     }
 
-    /// How likely each sentence holds the answer to `question`, in `[0, 1]` (WeSWin-Ret): sequences are
+    /// Returns the probability, 0..=1, that a sentence holds the answer to `question` (WeSWin-Ret): sequences are
     /// `[CLS] s_a [SNT] ... s_b [SNT] [SEP] question [EOS]`, parted as `cr-1`. `None` where the model has no head for it: it
     /// was trained without questions.
     ///
@@ -209,7 +209,7 @@ impl WeSWin {
     }
 }
 
-/// Fewest tokens of a sequence: `[CLS]`, a few words, `[SNT]` and `[EOS]`.
+/// The least number of tokens of a sequence: `[CLS]`, a few words, `[SNT]` and `[EOS]`.
 const LEAST_TOKENS: usize = 16;
 
 impl std::fmt::Debug for WeSWin {

@@ -1,4 +1,4 @@
-//! How a document becomes overlapping sequences.
+//! Partitions of a document into overlapping sequences.
 
 use std::fmt;
 use std::ops::Range;
@@ -13,7 +13,7 @@ pub struct Window {
     pub active: Range<usize>,
 }
 
-/// How a document's sentences are parted into sequences of at most T tokens (Abbasi 2024, "WeSWin", partitioning). Every
+/// A way to part a document's sentences into sequences of at most T tokens (Abbasi 2024, "WeSWin", partitioning). Every
 /// sequence holds as many whole sentences as fit; a sentence longer than that is alone in its sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Partition {
@@ -111,7 +111,7 @@ impl Full {
         self.before[end] - self.before[start] <= self.budget
     }
 
-    /// Where a sequence that starts with sentence `start` is full.
+    /// The end of a sequence that starts with sentence `start` and is full.
     fn end(&self, start: usize) -> usize {
         let limit = self.before[start] + self.budget;
         let end = self.before.partition_point(|&sum| sum <= limit) - 1;

@@ -1,4 +1,4 @@
-//! What is read of a document: one partition, or a coarse one first and a fine one where that leaves doubt.
+//! The reading of a document: one partition, or a coarse one first and a fine one where that leaves doubt.
 
 use std::fmt;
 use std::str::FromStr;

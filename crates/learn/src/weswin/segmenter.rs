@@ -89,7 +89,7 @@ impl WeSWinSegmenter {
     /// With the partition, weighting and threshold that the model was tuned for.
     ///
     /// # Errors
-    /// What is wrong in the checkpoint's settings.
+    /// The fault in the checkpoint's settings.
     pub fn new(model: Arc<WeSWin>) -> Result<Self, String> {
         let settings = model.settings();
         let (plan, weighting, tau) = (settings.partition.parse()?, settings.weights.parse()?, settings.tau);
@@ -99,7 +99,7 @@ impl WeSWinSegmenter {
     /// With what is given, and the model's own for the rest. `tau` in `[0, 1]`.
     ///
     /// # Errors
-    /// Where `tau` is no share.
+    /// For a `tau` outside 0..=1.
     pub fn with(self, plan: Option<Plan>, weighting: Option<Weighting>, tau: Option<f64>) -> Result<Self, String> {
         let tau = tau.unwrap_or(self.tau);
         if !(0.0..=1.0).contains(&tau) {

@@ -110,7 +110,7 @@ impl Asking {
     }
 }
 
-/// Most tokens of a question that are read.
+/// The number of tokens of a question that are read.
 pub const QUESTION: usize = 64;
 
 #[cfg(test)]

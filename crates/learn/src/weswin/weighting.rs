@@ -1,11 +1,11 @@
-//! What a prediction counts, by its place in its sequence.
+//! The weights of predictions by their places in their sequences.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// How good predictions are at the edges of a sequence and inside it: c in `[0, 1]`, 1 being the best, the normalised
+/// The quality of predictions at the edges of a sequence and inside it: c in `[0, 1]`, 1 being the best, the normalised
 /// complement of the mean validation loss.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Curve {

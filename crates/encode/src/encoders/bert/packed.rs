@@ -23,7 +23,7 @@ pub struct Packed {
     words: Vec<f32>,
     /// Embeddings of positions, that of segment type 0 added.
     positions: Vec<f32>,
-    /// What a token of segment type 1 has more than one of type 0; zeros where there is one type.
+    /// The embedding of segment type 1 minus that of type 0; zeros where there is one type.
     second: Vec<f32>,
     norm: Norm,
     layers: Vec<Layer>,

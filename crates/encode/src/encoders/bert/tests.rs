@@ -83,7 +83,7 @@ fn the_fused_path_equals_candles_operations() {
 
 #[test]
 fn the_fused_path_equals_candles_operations_on_minilm() {
-    let Ok(model) = crate::models::locate("minilm").map_err(|e| eprintln!("skipped: {e}")) else { return };
+    let Some(model) = crate::testing::minilm() else { return };
     let sequences: Vec<Vec<u32>> =
         [2, 12, 40, 256].iter().map(|&n| (0..n).map(|i| 1_000 + i * 97 % 20_000).collect()).collect();
     let sequences: Vec<&[u32]> = sequences.iter().map(Vec::as_slice).collect();
