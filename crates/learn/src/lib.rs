@@ -5,5 +5,8 @@ pub mod checkpoint;
 mod model_cache;
 pub mod nsp;
 pub mod registry;
+mod sentences;
 pub mod training;
 pub mod weswin;
+
+pub use sentences::Sentences;

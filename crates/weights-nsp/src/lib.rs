@@ -9,9 +9,11 @@ pub const SHA256: &str = "6e8e23c4ea9937873de2847b6b212c2344477b6d3a2aa923708ba7
 
 #[cfg(test)]
 mod tests {
+    use sha2::{Digest, Sha256};
+
     #[test]
     fn the_weights_are_those_that_were_measured() {
         assert_eq!(super::BYTES.len(), 3848572);
-        assert_eq!(pericope_util::sha256_hex(super::BYTES), super::SHA256);
+        assert_eq!(format!("{:x}", Sha256::digest(super::BYTES)), super::SHA256);
     }
 }

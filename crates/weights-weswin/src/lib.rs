@@ -9,9 +9,11 @@ pub const SHA256: &str = "1a10e1c494b614f2b1984c5ce2ac4e9449867a5b8ff821f90b9727
 
 #[cfg(test)]
 mod tests {
+    use sha2::{Digest, Sha256};
+
     #[test]
     fn the_weights_are_those_that_were_measured() {
         assert_eq!(super::BYTES.len(), 10656552);
-        assert_eq!(pericope_util::sha256_hex(super::BYTES), super::SHA256);
+        assert_eq!(format!("{:x}", Sha256::digest(super::BYTES)), super::SHA256);
     }
 }

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use pericope_encode::Base;
 use pericope_eval::data::load;
 use pericope_eval::segmentation::read::Segmented;
-use pericope_learn::nsp;
 use pericope_learn::training::{
     Data, Event, LabelledDocument, Options, PreparedQuestion, Report, TrainError, Validation, train_nsp, train_weswin,
 };
-use pericope_learn::weswin::{Checkpoint, QUESTION, Sentences, open};
+use pericope_learn::weswin::{Checkpoint, QUESTION, open};
+use pericope_learn::{Sentences, nsp};
 use pericope_segment::language;
 use pericope_segment::split::Split;
 use serde::Serialize;

@@ -2,8 +2,9 @@ use std::ops::Range;
 
 use pulp::{Arch, Simd, WithSimd};
 
+use super::aligned::Aligned;
 use super::linear::{lanes, store, tile};
-use super::{Aligned, ROW_TILE};
+use super::rows::ROW_TILE;
 
 /// Vectors side by side in a panel of keys or values. Head sizes are multiples of 32, two of the widest vectors.
 const PANEL: usize = 2;
@@ -173,7 +174,7 @@ fn exponentials<S: Simd>(simd: S, row: &mut [f32], scale: S::f32s) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::{AttendScratch, Attention, attend};
-    use crate::kernels::padded_rows;
+    use crate::kernels::rows::padded_rows;
 
     /// Attention of one head and query, straight from the definition.
     fn plain(qkv: &[f32], stride: usize, column: usize, hidden: usize, len: usize, i: usize, head: usize) -> Vec<f64> {

@@ -1,7 +1,8 @@
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
-use super::{Aligned, ROW_TILE};
+use super::aligned::Aligned;
+use super::rows::ROW_TILE;
 
 /// Vectors side by side in a panel of weights. With eight rows (four where there are 16 registers) this fills the
 /// register file with sums, and each loaded weight is used for eight (four) multiplications.

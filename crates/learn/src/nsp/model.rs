@@ -10,7 +10,7 @@ use super::checkpoint::{CHECKPOINT, Checkpoint, HEAD, POOLER};
 use super::pair::pair;
 use super::threshold::Threshold;
 use crate::checkpoint::Overlaid;
-use crate::weswin::Sentences;
+use crate::sentences::Sentences;
 use pericope_encode::Batches;
 use pericope_encode::ModelError;
 use pericope_encode::Subwords;

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use crate::weswin::Sentences;
+use crate::sentences::Sentences;
 
 /// A document whose boundaries are known.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -54,8 +54,8 @@ pub fn pairs(documents: &[LabelledDocument], seed: u64) -> Vec<Pair> {
 #[cfg(test)]
 mod tests {
     use super::pairs;
+    use crate::Sentences;
     use crate::training::LabelledDocument;
-    use crate::weswin::Sentences;
 
     fn document(lengths: &[usize]) -> LabelledDocument {
         let ids: Vec<Vec<u32>> = lengths.iter().map(|&n| vec![7; n]).collect();

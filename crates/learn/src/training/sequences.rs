@@ -42,8 +42,9 @@ mod tests {
     use std::sync::Arc;
 
     use super::question_samples;
+    use crate::Sentences;
     use crate::training::PreparedQuestion;
-    use crate::weswin::{Sentences, Special};
+    use crate::weswin::Special;
 
     #[test]
     fn a_long_question_is_cut_as_it_is_when_it_is_asked() {

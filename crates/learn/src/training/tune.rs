@@ -3,7 +3,8 @@ use serde::Serialize;
 use super::data::LabelledDocument;
 use super::options::TrainError;
 use crate::nsp::Threshold;
-use crate::weswin::{Curve, Logits, Means, Partition, Sentences, Settings, WeSWin, Weighting, Window};
+use crate::sentences::Sentences;
+use crate::weswin::{Curve, Logits, Means, Partition, Settings, WeSWin, Weighting, Window};
 
 /// The settings that are tried on validation documents (Abbasi 2024, tuning).
 #[derive(Debug, Clone, PartialEq)]
@@ -225,8 +226,9 @@ pub(super) fn best_odds(mut gaps: Vec<(f64, bool)>) -> Option<(f64, Threshold)> 
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::{best_odds, curve};
+    use crate::Sentences;
     use crate::training::LabelledDocument;
-    use crate::weswin::{Logits, Sentences, Window};
+    use crate::weswin::{Logits, Window};
 
     #[test]
     fn the_sentence_amid_a_short_sequence_is_near_both_edges() {

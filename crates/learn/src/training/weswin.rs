@@ -2,7 +2,7 @@ use std::path::Path;
 
 use candle_core::{Device, Tensor};
 
-use super::data::Data;
+use super::data::{Data, LabelledDocument};
 use super::events::{Event, Report, Validation, Watch};
 use super::feed::Feed;
 use super::fit::{self, Losses, Run, Task, fit};
@@ -86,7 +86,7 @@ pub fn train_weswin(
     if samples.len() == own && initial.forget(RETRIEVAL) {
         warn("without questions the model gets no retrieval head: that of the model begun with is left out");
     }
-    let validates = data.validation.iter().any(super::LabelledDocument::has_boundary);
+    let validates = data.validation.iter().any(LabelledDocument::has_boundary);
     if !validates && !data.validation.is_empty() {
         warn("no validation document has a boundary: all steps are done, and the last weights stay");
     }

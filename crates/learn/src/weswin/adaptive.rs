@@ -6,8 +6,8 @@ use std::ops::Range;
 use super::model::{Logits, WeSWin};
 use super::partition::{Partition, Window};
 use super::plan::Plan;
-use super::sequence::Sentences;
 use super::weighting::{Curve, Weighting};
+use crate::sentences::Sentences;
 
 /// Weighted means of probabilities, sentence by sentence.
 pub(crate) struct Means {

@@ -23,6 +23,6 @@ pub use plan::Plan;
 pub(crate) use segmenter::WESWIN;
 pub use segmenter::{WeSWinSegmenter, open};
 pub(crate) use sequence::Asking;
-pub use sequence::{QUESTION, Sentences, Special, sequence};
+pub use sequence::{QUESTION, Special, sequence};
 pub use shipped::shipped;
 pub use weighting::{Curve, Weighting};

@@ -6,7 +6,8 @@ use rayon::prelude::*;
 
 use super::checkpoint::{Checkpoint, Settings, WithSentence};
 use super::partition::{Partition, Window};
-use super::sequence::{Asking, QUESTION, Sentences, Special, sequence};
+use super::sequence::{Asking, QUESTION, Special, sequence};
+use crate::sentences::Sentences;
 use pericope_encode::Batches;
 use pericope_encode::ModelError;
 use pericope_encode::Subwords;

@@ -10,10 +10,10 @@ use pericope_segment::spec::SpecError;
 use super::checkpoint::Checkpoint;
 use super::model::WeSWin;
 use super::plan::Plan;
-use super::sequence::Sentences;
 use super::shipped::shipped;
 use super::weighting::Weighting;
 use crate::model_cache::ModelCache;
+use crate::sentences::Sentences;
 use pericope_encode::ModelError;
 
 pub(crate) const WESWIN: Entry = Entry {

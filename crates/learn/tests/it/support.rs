@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use pericope_encode::Base;
+use pericope_learn::Sentences;
 use pericope_learn::training::LabelledDocument;
-use pericope_learn::weswin::Sentences;
 use serde::Deserialize;
 
 pub fn folder() -> PathBuf {

@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use crate::support::{base, close, documents, folder, tokens};
 use pericope_encode::{Base, Device};
+use pericope_learn::Sentences;
 use pericope_learn::training::{
     Data, Event, LabelledDocument, Options, PreparedQuestion, Report, TrainError, Validation, train_weswin,
 };
-use pericope_learn::weswin::{Checkpoint, Partition, Plan, Sentences, WeSWin, Weighting};
+use pericope_learn::weswin::{Checkpoint, Partition, Plan, WeSWin, Weighting};
 use serde::Deserialize;
 
 #[derive(Deserialize)]

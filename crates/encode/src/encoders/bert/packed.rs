@@ -1,7 +1,9 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use crate::encoders::{Config, Embed, Tensors};
+use crate::encoders::config::Config;
+use crate::encoders::embed::Embed;
+use crate::encoders::weights::Tensors;
 use crate::kernels::{
     Aligned, AttendScratch, Attention, Finish, Linear, ROW_TILE, attend, layer_norm, mean_pool, padded_rows,
 };
