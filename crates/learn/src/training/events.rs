@@ -83,7 +83,7 @@ pub type Watch<'a> = dyn FnMut(Event) -> ControlFlow<()> + 'a;
 
 /// The result of a training.
 #[derive(Debug, Clone)]
-pub struct Report {
+pub struct TrainReport {
     /// The loss of every step (WeSWin: of boundaries).
     pub losses: Vec<f32>,
     /// The loss of every batch of questions.

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use super::adamw::{AdamW, Schedule};
 use super::data::LabelledDocument;
-use super::events::{Event, Report, Watch};
+use super::events::{Event, TrainReport, Watch};
 use super::gradients::Gradients;
 use super::options::{Options, TrainError};
 use super::state::{self, Progress};
@@ -75,7 +75,7 @@ const STATE: &str = "state.safetensors";
 const SAVE_EVERY: f64 = 60.0;
 
 /// Trains until the steps are done or validation stops getting better.
-pub(super) fn fit(task: &mut dyn Task, run: &Run<'_>, progress: &mut Watch<'_>) -> Result<Report, TrainError> {
+pub(super) fn fit(task: &mut dyn Task, run: &Run<'_>, progress: &mut Watch<'_>) -> Result<TrainReport, TrainError> {
     let Run { options, out, device, .. } = *run;
     let steps = options.steps(task.batches());
     let schedule = Schedule { steps, warm_up: options.warm_up };
@@ -145,7 +145,7 @@ pub(super) fn fit(task: &mut dyn Task, run: &Run<'_>, progress: &mut Watch<'_>) 
     }
     task.finish()?;
     at.seconds += began.elapsed().as_secs_f64();
-    Ok(Report {
+    Ok(TrainReport {
         losses: at.losses,
         question_losses: at.question_losses,
         validations: at.validations,

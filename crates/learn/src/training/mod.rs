@@ -20,7 +20,7 @@ mod weswin;
 
 pub use adamw::{AdamW, Moments, Schedule};
 pub use data::{Data, LabelledDocument, PreparedQuestion};
-pub use events::{Event, Ranking, Report, Validation, Watch};
+pub use events::{Event, Ranking, TrainReport, Validation, Watch};
 pub use feed::Feed;
 pub use nsp::train_nsp;
 pub use options::{Options, TrainError};

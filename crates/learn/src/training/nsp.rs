@@ -5,7 +5,7 @@ use pericope_segment::random::Random;
 use sha2::Digest;
 
 use super::data::LabelledDocument;
-use super::events::{Event, Report, Validation, Watch};
+use super::events::{Event, TrainReport, Validation, Watch};
 use super::feed::Feed;
 use super::fit::{self, Losses, Run, Task, fit};
 use super::gradients::{Gradients, cross_entropy};
@@ -48,7 +48,7 @@ pub fn train_nsp(
     out: &Path,
     notes: &str,
     progress: &mut Watch<'_>,
-) -> Result<Report, TrainError> {
+) -> Result<TrainReport, TrainError> {
     let device = pericope_encode::best_device();
     let (train, validation) = data;
     fit::check(base, options, LEAST_TOKENS)?;

@@ -3,7 +3,7 @@ use std::path::Path;
 use candle_core::{Device, Tensor};
 
 use super::data::{Data, LabelledDocument};
-use super::events::{Event, Report, Validation, Watch};
+use super::events::{Event, TrainReport, Validation, Watch};
 use super::feed::Feed;
 use super::fit::{self, Losses, Run, Task, fit};
 use super::frozen::{self, Frozen};
@@ -52,7 +52,7 @@ pub fn train_weswin(
     out: &Path,
     notes: &str,
     progress: &mut Watch<'_>,
-) -> Result<Report, TrainError> {
+) -> Result<TrainReport, TrainError> {
     let device = pericope_encode::best_device();
     fit::check(base, options, LEAST_TOKENS)?;
     let partition: Partition = options.partition.parse().map_err(TrainError::Options)?;

@@ -8,7 +8,7 @@ use crate::support::{base, close, documents, folder, tokens};
 use pericope_encode::{Base, Device};
 use pericope_learn::Sentences;
 use pericope_learn::training::{
-    Data, Event, LabelledDocument, Options, PreparedQuestion, Report, TrainError, Validation, train_weswin,
+    Data, Event, LabelledDocument, Options, PreparedQuestion, TrainError, TrainReport, Validation, train_weswin,
 };
 use pericope_learn::weswin::{Checkpoint, Partition, Plan, WeSWin, Weighting};
 use serde::Deserialize;
@@ -59,7 +59,7 @@ fn options() -> Options {
     }
 }
 
-fn run(base: &Base, options: &Options, asked: &[PreparedQuestion], out: &Path) -> Report {
+fn run(base: &Base, options: &Options, asked: &[PreparedQuestion], out: &Path) -> TrainReport {
     let documents = documents(base);
     let data = Data { train: &documents, questions: asked, ..Data::default() };
     train_weswin(base, None, data, options, out, "", &mut |_| ControlFlow::Continue(())).unwrap()

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::support::{base, close, documents, folder};
 use pericope_encode::{Base, Device};
 use pericope_learn::nsp::{CHECKPOINT, Checkpoint, Nsp};
-use pericope_learn::training::{Event, LabelledDocument, Options, Report, TrainError, Validation, train_nsp};
+use pericope_learn::training::{Event, LabelledDocument, Options, TrainError, TrainReport, Validation, train_nsp};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -32,7 +32,7 @@ fn options() -> Options {
     }
 }
 
-fn run(base: &Base, train: &[LabelledDocument], options: &Options, out: &Path) -> Report {
+fn run(base: &Base, train: &[LabelledDocument], options: &Options, out: &Path) -> TrainReport {
     train_nsp(base, None, (train, &[]), options, out, "", &mut |_| ControlFlow::Continue(())).unwrap()
 }
 

@@ -8,7 +8,8 @@ use crate::support::{base, documents, tokens};
 use candle_core::{Device, Tensor};
 use pericope_encode::Base;
 use pericope_learn::training::{
-    Data, Event, Grid, LabelledDocument, Options, PreparedQuestion, Report, TrainError, Validation, train_weswin, tune,
+    Data, Event, Grid, LabelledDocument, Options, PreparedQuestion, TrainError, TrainReport, Validation, train_weswin,
+    tune,
 };
 use pericope_learn::weswin::{Checkpoint, WeSWin};
 
@@ -42,7 +43,7 @@ fn go_on(_: Event) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
-fn train(base: &Base, start: Option<&Checkpoint>, data: Data<'_>, options: &Options, out: &Path) -> Report {
+fn train(base: &Base, start: Option<&Checkpoint>, data: Data<'_>, options: &Options, out: &Path) -> TrainReport {
     train_weswin(base, start, data, options, out, "", &mut go_on).unwrap()
 }
 

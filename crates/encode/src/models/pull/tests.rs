@@ -5,19 +5,19 @@ use std::net::TcpListener;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use super::super::{Known, ModelDir, ModelError, Models, Progress, PublishedFile, sha256_file};
+use super::super::{ModelDir, ModelError, Models, Progress, PublishedFile, PublishedModel, sha256_file};
 use super::{Source, Sources, fetch_missing};
 
 const BODY: &[u8] = b"0123456789abcdefghij";
 
 /// A model of one file, with the given content as published.
-fn model(content: &[u8]) -> Known {
+fn model(content: &[u8]) -> PublishedModel {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("f");
     std::fs::write(&path, content).unwrap();
     let file =
         PublishedFile { name: "weights.bin", bytes: content.len() as u64, sha256: sha256_file(&path).unwrap().leak() };
-    Known {
+    PublishedModel {
         name: "tiny",
         purpose: "a test",
         hub: "owner/tiny",
@@ -63,7 +63,7 @@ fn serve(body: &'static [u8], most: usize) -> (String, Arc<Mutex<Vec<String>>>) 
     (address, seen)
 }
 
-fn run(home: &Path, model: &Known, endpoint: &str) -> (Result<ModelDir, ModelError>, Vec<String>) {
+fn run(home: &Path, model: &PublishedModel, endpoint: &str) -> (Result<ModelDir, ModelError>, Vec<String>) {
     let sources = Sources { order: &[Source::Hub], hub: Some(endpoint.to_owned()) };
     let mut events = Vec::new();
     let result = fetch_missing(&Models::at(home), model, &sources, &mut |event| match event {
