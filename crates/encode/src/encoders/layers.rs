@@ -17,21 +17,21 @@ pub struct Parts<'a> {
 }
 
 /// A layer normalisation over the last dimension.
-pub(crate) struct Norm {
+pub struct Norm {
     gain: Tensor,
     shift: Tensor,
     epsilon: f64,
 }
 
 /// A fully connected layer.
-pub(crate) struct Linear {
+pub struct Linear {
     /// Transposed, `[inputs, outputs]`: a view, so that a variable that is stepped is stepped here.
     weight: Tensor,
     bias: Tensor,
 }
 
 /// The tables that turn ids into the first rows.
-pub(crate) struct Embedding {
+pub struct Embedding {
     words: Tensor,
     positions: Tensor,
     types: Tensor,
@@ -39,7 +39,7 @@ pub(crate) struct Embedding {
 }
 
 /// The part of a layer after attention: the same in all families.
-pub(crate) struct Feed {
+pub struct Feed {
     out: Linear,
     out_norm: Norm,
     up: Linear,
@@ -137,7 +137,7 @@ impl Feed {
 }
 
 /// Sequences side by side, padded at the right.
-pub(crate) struct Batch {
+pub struct Batch {
     /// `[sequences * longest]`.
     ids: Tensor,
     /// Rows of the table of positions, `[sequences * longest]`.
