@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use candle_core::{Device, Tensor};
-use pericope_encode::encoders::{Config, Embed, Kind, Longformer, Packed, Plain, Weights, load};
-use pericope_encode::{ModelDir, Subwords};
+use pericope_encode::encoders::{Config, Embed, Kind, Longformer, Packed, Plain, Weights, check_vocabulary, load};
+use pericope_encode::{ModelDir, ModelError, Subwords};
 use serde::Deserialize;
 
 const NAMES: [&str; 3] = ["bert-tiny", "roberta-tiny", "longformer-tiny"];
@@ -62,6 +62,13 @@ fn model(name: &str) -> (tempfile::TempDir, ModelDir, Expected) {
 fn parts(model: &ModelDir) -> (Config, Weights) {
     let weights = Weights::read(&model.file("model.safetensors")).unwrap();
     (Config::read(&model.file("config.json")).unwrap(), weights)
+}
+
+/// The tokenizer of a model, compared with its configuration.
+fn tokenizer(model: &ModelDir, config: &Config) -> Result<Subwords, ModelError> {
+    let tokens = Subwords::load(&model.file("tokenizer.json"))?;
+    check_vocabulary(model, tokens.vocabulary(), config)?;
+    Ok(tokens)
 }
 
 #[test]
@@ -145,7 +152,7 @@ fn tokens_are_those_of_the_tokenizers() {
     for (name, special) in [("bert-tiny", [2, 3, 0]), ("roberta-tiny", [0, 2, 1]), ("longformer-tiny", [0, 2, 1])] {
         let (_dir, model, expected) = model(name);
         let (config, _) = parts(&model);
-        let tokens = Subwords::load_for(&model, &config).unwrap();
+        let tokens = tokenizer(&model, &config).unwrap();
         assert_eq!([tokens.start(), tokens.end(), tokens.pad()], special);
         assert_eq!(tokens.vocabulary(), config.vocab_size);
         assert!(expected.tokens.len() >= 20);
@@ -250,7 +257,7 @@ fn configurations_that_cannot_be_are_refused() {
 #[test]
 fn a_tokenizer_of_another_model_is_refused() {
     let refused = |model: &ModelDir, config: &Config| {
-        let text = Subwords::load_for(model, config).unwrap_err().to_string();
+        let text = tokenizer(model, config).unwrap_err().to_string();
         assert!(!text.contains('\n'), "{text}");
         text
     };
@@ -267,7 +274,7 @@ fn a_tokenizer_of_another_model_is_refused() {
         std::fs::read_to_string(bert.file("config.json")).unwrap().replace("\"vocab_size\": 96", "\"vocab_size\": 128"),
     )
     .unwrap();
-    assert!(Subwords::load_for(&bert, &Config::read(&bert.file("config.json")).unwrap()).is_ok());
+    assert!(tokenizer(&bert, &Config::read(&bert.file("config.json")).unwrap()).is_ok());
 
     let path = roberta.file("tokenizer.json");
     let whole = std::fs::read_to_string(&path).unwrap();
