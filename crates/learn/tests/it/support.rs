@@ -44,8 +44,11 @@ pub fn close(found: &[f32], expected: &[f32]) {
     assert!(off < 1e-3, "differs by {off}: {found:?} {expected:?}");
 }
 
+/// The folder of a golden model: one of this crate's, or an encoder of `pericope-encode`'s (`bert-tiny`).
 pub fn golden(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name)
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let own = crates.join("tests/golden").join(name);
+    if own.is_dir() { own } else { crates.join("../encode/tests/golden").join(name) }
 }
 
 /// A copy of a model; a copy, because checksums are kept beside the files.
