@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut chunks: Vec<_> = contents.chunks.values().collect();
     chunks.sort_by(|a, b| (&a.document, a.start).cmp(&(&b.document, b.start)));
     // In batches of the pipeline's size, each text of a batch once, as the pipeline does it.
-    let encoder = pericope_neural::registry::embedder("minilm")?.ok_or("MiniLM is an encoder")?;
+    let encoder = pericope_encode::registry::embedder("minilm")?.ok_or("MiniLM is an encoder")?;
     encoder.encode(&["warm up"])?;
     let (mut texts, mut seconds) = (0, 0.0);
     for batch in chunks.chunks(1024) {

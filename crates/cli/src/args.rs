@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use pericope_neural::training::Part;
 use pericope_qdrant::Part as WorkerPart;
+use pericope_segment::split::Split;
 
 /// Cut documents into passages, index them, and measure what the cutting does to retrieval and answers.
 #[derive(Debug, Parser)]
@@ -177,7 +177,7 @@ pub struct SegmentEvalArgs {
     pub seed: u64,
     /// Only the documents of this part, as `pericope train` parts them by their ids: train, validation or test
     #[arg(long, value_name = "PART")]
-    pub part: Option<Part>,
+    pub part: Option<Split>,
     /// Draw the segmentations as coloured bars, the truth on top (at most 40 documents)
     #[arg(long, value_name = "FILE.svg")]
     pub plot: Option<PathBuf>,

@@ -4,8 +4,9 @@
 #![forbid(unsafe_code)]
 
 pub use pericope_api as api;
+pub use pericope_encode as encode;
 pub use pericope_eval as eval;
 pub use pericope_index as index;
-pub use pericope_neural as neural;
+pub use pericope_learn as learn;
 pub use pericope_read as read;
 pub use pericope_segment as segment;

@@ -6,9 +6,9 @@ use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 
 use pericope_api::{Document, SentenceEncoder, TokenCounter};
+use pericope_encode::CachedEncoder;
 use pericope_index::ReferenceMeta;
-use pericope_neural::Remembered;
-use pericope_neural::registry::build;
+use pericope_learn::registry::build;
 use pericope_segment::counters::WordCounter;
 use pericope_segment::spec::Spec;
 use pericope_segment::{Chunker, Limits, Resources};
@@ -89,7 +89,7 @@ impl<'a> CommandResources<'a> {
 
     /// From here on the encoder remembers what it encoded; gives that encoder.
     pub fn remember(&mut self) -> Result<Arc<dyn SentenceEncoder>, String> {
-        let encoder: Arc<dyn SentenceEncoder> = Arc::new(Remembered::new(minilm()?, MEMORY));
+        let encoder: Arc<dyn SentenceEncoder> = Arc::new(CachedEncoder::new(minilm()?, MEMORY));
         self.remembered = Some(encoder.clone());
         Ok(encoder)
     }
@@ -116,12 +116,12 @@ pub fn embedder_where(name: &str, offline: bool) -> Result<Option<Arc<dyn Senten
     if name.starts_with("openai:") {
         return openai(name, offline).map(Some);
     }
-    pericope_neural::registry::embedder(name).map_err(Failure::usage)
+    pericope_encode::registry::embedder(name).map_err(Failure::usage)
 }
 
 /// An embeddings endpoint, with its answers kept among the models, so that no text is paid for twice.
 fn openai(name: &str, offline: bool) -> Result<Arc<dyn SentenceEncoder>, Failure> {
-    let file = pericope_neural::models::home().map_err(Failure::usage)?.join("embeddings.sqlite");
+    let file = pericope_encode::models::home().map_err(Failure::usage)?.join("embeddings.sqlite");
     if let Some(folder) = file.parent() {
         std::fs::create_dir_all(folder)?;
     }
@@ -140,7 +140,7 @@ const MEMORY: usize = 1 << 30;
 fn minilm() -> Result<Arc<dyn SentenceEncoder>, String> {
     static LOADED: OnceLock<Result<Arc<dyn SentenceEncoder>, String>> = OnceLock::new();
     LOADED
-        .get_or_init(|| match pericope_neural::registry::embedder(DEFAULT_EMBEDDER) {
+        .get_or_init(|| match pericope_encode::registry::embedder(DEFAULT_EMBEDDER) {
             Ok(Some(encoder)) => Ok(encoder),
             Ok(None) => Err("there is no encoder".into()),
             Err(e) => Err(e.to_string()),
@@ -152,9 +152,9 @@ fn minilm() -> Result<Arc<dyn SentenceEncoder>, String> {
 fn counter(name: Option<&str>) -> Result<Arc<dyn TokenCounter>, String> {
     match name {
         Some("words") => Ok(Arc::new(WordCounter)),
-        Some(name) => pericope_neural::registry::counter(name).map_err(|e| e.to_string()),
-        None if pericope_neural::models::locate("minilm").is_ok() => {
-            pericope_neural::registry::counter("minilm").map_err(|e| e.to_string())
+        Some(name) => pericope_encode::registry::counter(name).map_err(|e| e.to_string()),
+        None if pericope_encode::models::locate("minilm").is_ok() => {
+            pericope_encode::registry::counter("minilm").map_err(|e| e.to_string())
         }
         None => Ok(Arc::new(WordCounter)),
     }

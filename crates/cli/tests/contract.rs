@@ -576,7 +576,7 @@ fn synthetic_documents_have_their_joins_for_boundaries() {
 fn a_model_is_trained_tuned_and_used() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).display().to_string();
-    let data = root().join("crates/neural/tests/golden/training");
+    let data = root().join("crates/learn/tests/golden/training");
     let documents = data.join("documents.jsonl").display().to_string();
     let base = Path::new(&at("base")).to_owned();
     fs::create_dir(&base).unwrap();
@@ -662,7 +662,7 @@ fn a_model_is_trained_tuned_and_used() {
 #[test]
 fn an_nsp_model_is_trained_and_used() {
     let folder = tempfile::tempdir().unwrap();
-    let data = root().join("crates/neural/tests/golden/training");
+    let data = root().join("crates/learn/tests/golden/training");
     let documents = data.join("documents.jsonl").display().to_string();
     let mut train = without_models(folder.path());
     train.args(["train", "nsp", "--data", &documents, "--base", &data.display().to_string(), "--out", "model"]);

@@ -181,7 +181,7 @@ fn an_interrupted_run_goes_on() {
 #[test]
 fn a_run_is_not_gone_on_with_on_other_weights() {
     let folder = tempfile::tempdir().unwrap();
-    let golden = root().join("crates/neural/tests/golden/training");
+    let golden = root().join("crates/learn/tests/golden/training");
     let train = |seed: &str, out: &str| {
         let mut command = pericope(folder.path());
         command.args(["train", "weswin", "--tokens", "48", "--frozen", "1", "--max-steps", "2", "--seed", seed]);

@@ -89,7 +89,7 @@ type Set = fn(&mut ExtractiveOptions, f64);
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let questions: usize = args.first().map_or(0, |n| n.parse().expect("a number of questions"));
-    let encoder = pericope_neural::registry::embedder("minilm").expect("the model is installed").expect("an encoder");
+    let encoder = pericope_encode::registry::embedder("minilm").expect("the model is installed").expect("an encoder");
     let mut sets: Vec<(Bench, Option<Extractive>)> = Vec::new();
     for path in &args[1..] {
         let bench = bench(path, questions, encoder.as_ref());

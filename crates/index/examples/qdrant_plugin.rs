@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 type Fallible<T> = Result<T, Box<dyn std::error::Error>>;
 
 /// Counts letters: a vector for the example's sake. A real program passes MiniLM
-/// (`pericope_neural::registry::embedder("minilm")`), or its own model behind this trait.
+/// (`pericope_encode::registry::embedder("minilm")`), or its own model behind this trait.
 struct Letters;
 
 impl SentenceEncoder for Letters {

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use pericope_neural::training::Part;
 use pericope_segment::registry::{Entry, check_in};
 use pericope_segment::spec::Spec;
+use pericope_segment::split::Split;
 use serde::{Deserialize, Serialize};
 
 use pericope_eval::config::{ConfigError, ExperimentFile, ExperimentKind, expand, read};
@@ -45,7 +45,7 @@ pub struct SetConfig {
     pub seed: u64,
     /// Only the documents of this part, as `pericope train` parts them: train, validation or test; default: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub part: Option<Part>,
+    pub part: Option<Split>,
 }
 
 /// `[[segmenter]]`.

@@ -26,6 +26,7 @@ pub mod metrics;
 pub mod policy;
 pub mod registry;
 pub mod spec;
+pub mod split;
 pub mod structure;
 pub mod synthetic;
 

@@ -10,8 +10,8 @@ use pericope_eval::answer::Models;
 use pericope_eval::config::{Experiment, ExperimentFile, ExperimentKind};
 use pericope_eval::record::Summary;
 use pericope_eval::run::{self, Observer, RunError, Setup};
+use pericope_learn::registry::segmenters;
 use pericope_llm::LlmError;
-use pericope_neural::registry::segmenters;
 use pericope_report::run::{self as report, Report};
 use pericope_segment::{Limits, Resources};
 

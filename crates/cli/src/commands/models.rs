@@ -1,6 +1,6 @@
 //! `pericope models`
 
-use pericope_neural::models::{self, ModelError, Progress, PullOptions, State};
+use pericope_encode::models::{self, InstallState, ModelError, Progress};
 use serde::Serialize;
 
 use crate::args::ModelsCommand;
@@ -51,32 +51,32 @@ fn list(json: bool) -> Outcome {
             "",
             row.path.display()
         );
-        if row.state != State::Installed {
+        if row.state != InstallState::Installed {
             say!("{:21}get it with: pericope models pull {}", "", row.name);
         }
     }
     Ok(Status::Done)
 }
 
-fn label(state: State) -> &'static str {
+fn label(state: InstallState) -> &'static str {
     match state {
-        State::Installed => "installed",
-        State::Partial => "partial",
-        State::Absent => "absent",
+        InstallState::Installed => "installed",
+        InstallState::Partial => "partial",
+        InstallState::Absent => "absent",
     }
 }
 
 fn pull(name: &str, quiet: bool) -> Outcome {
     #[cfg(feature = "fastembed")]
     if let Some(model) = name.strip_prefix("fastembed:") {
-        let folder = pericope_neural::fastembed::pull(model, !quiet).map_err(Failure::runtime)?;
+        let folder = pericope_encode::fastembed::pull(model, !quiet).map_err(Failure::runtime)?;
         if !quiet {
             anstream::eprintln!("{name} is installed: {}", folder.display());
         }
         return Ok(Status::Done);
     }
     let bar = progress::bytes(0, &format!("pulling {name}"), quiet);
-    let result = models::pull(name, &PullOptions::default(), &mut |step| match step {
+    let result = models::pull(name, &mut |step| match step {
         Progress::Note(text) if !quiet => bar.suspend(|| anstream::eprintln!("{text}")),
         Progress::Bytes { file, done, total } => {
             bar.set_message(file.to_owned());
@@ -98,7 +98,7 @@ fn verify(name: Option<&str>) -> Outcome {
         Some(name) => vec![name.to_owned()],
         None => {
             let rows = models::list().map_err(Failure::usage)?;
-            rows.iter().filter(|r| r.state != State::Absent).map(|r| r.name.to_owned()).collect()
+            rows.iter().filter(|r| r.state != InstallState::Absent).map(|r| r.name.to_owned()).collect()
         }
     };
     if names.is_empty() {

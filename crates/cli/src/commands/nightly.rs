@@ -4,10 +4,10 @@ use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use pericope_encode::models::sha256_file;
 use pericope_eval::config::Experiment;
 use pericope_eval::run::RunError;
-use pericope_neural::models::sha256_file;
-use pericope_neural::registry::segmenters;
+use pericope_learn::registry::segmenters;
 use pericope_nightly::{DEFAULT_FOLDER, History, Job, Lock, NightlyError, Program, Verdict, review};
 use pericope_report::HtmlPages;
 use pericope_segment::Limits;

@@ -6,14 +6,14 @@ use std::time::Instant;
 
 use pericope_api::{Document, SentenceEncoder};
 use pericope_eval::config::ExperimentFile;
-use pericope_neural::registry::{build, segmenters};
-use pericope_neural::training::Part;
+use pericope_learn::registry::{build, segmenters};
 use pericope_report::segmentation::Report;
 use pericope_report::segmentation::plot::{DocumentPlot, MOST_DOCUMENTS, tiles_svg};
 use pericope_segeval::config::SegmentationExperiment;
 use pericope_segeval::evaluate::{Contestant, Evaluation, SegmentationRow, evaluate};
 use pericope_segeval::read::{Options, Set, read};
 use pericope_segment::spec::Spec;
+use pericope_segment::split::Split;
 use pericope_segment::{Chunker, Limits};
 use serde::Serialize;
 
@@ -149,7 +149,7 @@ pub(super) fn read_set(
     path: &Path,
     name: Option<&str>,
     (documents, seed): (usize, u64),
-    part: Option<Part>,
+    part: Option<Split>,
 ) -> Result<Set, Failure> {
     let splitter = pericope_read::default_splitter();
     let split = |text: &str| {

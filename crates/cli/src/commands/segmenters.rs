@@ -1,6 +1,6 @@
 //! `pericope segmenters`
 
-use pericope_neural::registry::segmenters;
+use pericope_learn::registry::segmenters;
 use pericope_segment::registry::{Entry, Key, POLICY_KEYS};
 use serde::Serialize;
 

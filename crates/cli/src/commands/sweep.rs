@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use pericope_eval::config::{Experiment, ExperimentFile};
 use pericope_eval::record::{Item, Summary};
 use pericope_eval::sweep::{Chosen, Variant, choose, variants};
-use pericope_neural::registry::segmenters;
+use pericope_learn::registry::segmenters;
 use serde::Serialize;
 
 use crate::args::{EvalRunArgs, TuneArgs};

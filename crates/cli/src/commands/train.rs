@@ -5,14 +5,17 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
+use pericope_encode::Base;
 use pericope_eval::data::{DataKind, load};
-use pericope_neural::training::{
-    Asked, Data, Event, Labelled, Options, Part, Report, TrainError, Validation, train_nsp, train_weswin,
+use pericope_learn::training::{
+    Data, Event, LabelledDocument, Options, PreparedQuestion, TrainError, TrainReport, Validation, train_nsp,
+    train_weswin,
 };
-use pericope_neural::weswin::{Checkpoint, QUESTION, Sentences, open};
-use pericope_neural::{Base, nsp};
+use pericope_learn::weswin::{Checkpoint, QUESTION, open};
+use pericope_learn::{Sentences, nsp};
 use pericope_segeval::read::Segmented;
 use pericope_segment::language;
+use pericope_segment::split::Split;
 use serde::Serialize;
 
 use crate::args::{TrainArgs, TrainNspArgs, TrainWeswinArgs};
@@ -54,8 +57,8 @@ const TOKENS: usize = 512;
 
 /// The documents of a training, by part.
 struct Documents {
-    train: Vec<Labelled>,
-    validation: Vec<Labelled>,
+    train: Vec<LabelledDocument>,
+    validation: Vec<LabelledDocument>,
     counts: Counts,
     /// How much of the data could not be read.
     unreadable: usize,
@@ -68,11 +71,11 @@ impl Documents {
             let set = read_set(path, None, (0, 0), None)?;
             unreadable += input::report(&set.skipped);
             for one in &set.documents {
-                let part = if args.no_holdout { Part::Train } else { set.part(one) };
+                let part = if args.no_holdout { Split::Train } else { set.part(one) };
                 match part {
-                    Part::Train => train.push(labelled(one, base, tokens)),
-                    Part::Validation => validation.push(labelled(one, base, tokens)),
-                    Part::Test => test += 1,
+                    Split::Train => train.push(labelled(one, base, tokens)),
+                    Split::Validation => validation.push(labelled(one, base, tokens)),
+                    Split::Test => test += 1,
                 }
             }
         }
@@ -163,7 +166,7 @@ fn finish<S: Serialize>(
     documents: Documents,
     watch: Watch,
     questions: Option<Counts>,
-    (options, report, settings): (Options, Report, S),
+    (options, report, settings): (Options, TrainReport, S),
     done: &str,
 ) -> Outcome {
     watch.bar.finish_and_clear();
@@ -224,7 +227,7 @@ fn options(args: &TrainArgs, base: &Base, tokens: usize, defaults: Options) -> O
 }
 
 /// A document as the trainer reads it: as the segmenter will, without code and tables.
-pub(super) fn labelled(one: &Segmented, base: &Base, tokens: usize) -> Labelled {
+pub(super) fn labelled(one: &Segmented, base: &Base, tokens: usize) -> LabelledDocument {
     let Segmented { document, reference } = one;
     let read = language::sentences(document);
     let limit = tokens.saturating_sub(3);
@@ -237,14 +240,14 @@ pub(super) fn labelled(one: &Segmented, base: &Base, tokens: usize) -> Labelled 
             *end = true;
         }
     }
-    Labelled { id: document.id.clone(), sentences: Sentences::new(ids.iter().map(Vec::as_slice), limit), ends }
+    LabelledDocument { id: document.id.clone(), sentences: Sentences::new(ids.iter().map(Vec::as_slice), limit), ends }
 }
 
 /// The questions of a training, by the part of their documents.
 #[derive(Default)]
 struct Questions {
-    train: Vec<Asked>,
-    validation: Vec<Asked>,
+    train: Vec<PreparedQuestion>,
+    validation: Vec<PreparedQuestion>,
     test: usize,
 }
 
@@ -255,10 +258,10 @@ impl Questions {
         let mut known: HashMap<usize, (Vec<usize>, Arc<Sentences>)> = HashMap::new();
         for question in &set.questions {
             let Some(document) = set.documents.get(question.document) else { continue };
-            let asked = match if all { Part::Train } else { set.part(document) } {
-                Part::Train => &mut self.train,
-                Part::Validation => &mut self.validation,
-                Part::Test => {
+            let asked = match if all { Split::Train } else { set.part(document) } {
+                Split::Train => &mut self.train,
+                Split::Validation => &mut self.validation,
+                Split::Test => {
                     self.test += 1;
                     continue;
                 }
@@ -273,7 +276,7 @@ impl Questions {
                 let span = document.sentences[i].span;
                 question.gold.iter().any(|gold| gold.start < span.end && span.start < gold.end)
             });
-            asked.push(Asked {
+            asked.push(PreparedQuestion {
                 relevant: relevant.collect(),
                 sentences: Arc::clone(sentences),
                 question: base.tokens.ids(&question.text, QUESTION),

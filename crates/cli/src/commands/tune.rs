@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
+use pericope_encode::best_device;
 use pericope_eval::config::{ExperimentKind, expand, read};
-use pericope_neural::best_device;
-use pericope_neural::training::{Grid, Labelled, Part, Tried, tune};
-use pericope_neural::weswin::{WeSWin, open};
+use pericope_learn::training::{Grid, LabelledDocument, Tried, tune};
+use pericope_learn::weswin::{WeSWin, open};
+use pericope_segment::split::Split;
 use serde::{Deserialize, Serialize};
 
 use crate::args::TuneArgs;
@@ -25,7 +26,7 @@ struct Config {
     #[serde(default = "shipped_name")]
     model: String,
     data: Vec<String>,
-    part: Option<Part>,
+    part: Option<Split>,
     partitions: Option<Vec<String>>,
     weights: Option<Vec<String>>,
     /// Lowest, highest, step.
@@ -73,7 +74,7 @@ pub fn run(args: TuneArgs, quiet: bool) -> Outcome {
     }
     let base = checkpoint.base().map_err(Failure::usage)?;
     let model = WeSWin::on(&base, &checkpoint, &best_device()).map_err(Failure::usage)?;
-    let mut documents: Vec<Labelled> = Vec::new();
+    let mut documents: Vec<LabelledDocument> = Vec::new();
     let mut unreadable = 0;
     for data in &config.data {
         let path = expand(data, &|name| std::env::var(name).ok()).map_err(wrong)?;

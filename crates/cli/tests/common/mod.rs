@@ -36,7 +36,7 @@ pub fn stderr(output: &Output) -> String {
 
 /// Whether the embedding model is on this machine; says so where it is not.
 pub fn model_or_skip(test: &str) -> bool {
-    let installed = pericope_neural::models::locate("minilm").is_ok();
+    let installed = pericope_encode::models::locate("minilm").is_ok();
     if !installed {
         eprintln!("{test}: skipped, the model is not installed (pericope models pull minilm)");
     }

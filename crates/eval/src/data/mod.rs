@@ -14,7 +14,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use pericope_api::{Document, Span};
-use pericope_neural::training::{Part, part_of};
+use pericope_segment::split::{Split, split_of};
 use serde::{Deserialize, Serialize};
 
 use crate::digest::sha256;
@@ -100,8 +100,8 @@ pub struct QuestionSet {
 impl QuestionSet {
     /// What a document serves for in training, by its id in the file.
     #[must_use]
-    pub fn part(&self, document: &Document) -> Part {
-        part_of(self.renamed.get(&document.id).unwrap_or(&document.id))
+    pub fn part(&self, document: &Document) -> Split {
+        split_of(self.renamed.get(&document.id).unwrap_or(&document.id))
     }
 }
 

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use pericope_api::{Embeddings, SentenceEncoder, Span};
+use pericope_encode::MiniLm;
 use pericope_eval::metrics::retrieval::{Gold, Passage};
-use pericope_neural::MiniLm;
 use serde::Deserialize;
 
 /// Chunks retrieved for a question.
@@ -86,7 +86,7 @@ fn published_figures_come_out() {
         );
         return;
     };
-    let encoder = match pericope_neural::models::locate("minilm") {
+    let encoder = match pericope_encode::models::locate("minilm") {
         Ok(dir) => MiniLm::load(&dir).unwrap(),
         Err(problem) => {
             eprintln!("skipped: {problem}");

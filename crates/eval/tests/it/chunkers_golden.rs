@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pericope_api::{Boundaries, Cuts, Document, Embeddings, EncodeError, Segmenter, SentenceEncoder};
-use pericope_neural::MiniLm;
+use pericope_encode::MiniLm;
 use pericope_segment::embedding::{Kamradt, Threshold, clusters};
 use serde::Deserialize;
 
@@ -106,7 +106,7 @@ fn cluster_puts_pieces_together_as_chroma_does() {
         eprintln!("skipped: PERICOPE_DATA is not set");
         return;
     };
-    let Ok(model) = pericope_neural::models::locate("minilm") else {
+    let Ok(model) = pericope_encode::models::locate("minilm") else {
         eprintln!("skipped: the model is not installed (pericope models pull minilm)");
         return;
     };

@@ -25,7 +25,7 @@ use std::path::Path;
 use pericope_api::{Boundaries, Document};
 
 use pericope_eval::data::DataError;
-use pericope_neural::training::{Part, part_of};
+use pericope_segment::split::{Split, split_of};
 
 pub use detect::detect;
 
@@ -55,9 +55,9 @@ impl Set {
     /// What a document serves for in training. Documents of the same id in the file go together: a copy of one that is
     /// tested on is not trained on.
     #[must_use]
-    pub fn part(&self, one: &Segmented) -> Part {
+    pub fn part(&self, one: &Segmented) -> Split {
         let id = &one.document.id;
-        part_of(self.renamed.get(id).unwrap_or(id))
+        split_of(self.renamed.get(id).unwrap_or(id))
     }
 }
 
@@ -99,7 +99,7 @@ pub struct Options<'a> {
     /// Seed of the sampling.
     pub seed: u64,
     /// Only the documents of this part, as training parts them; all where there is none.
-    pub part: Option<Part>,
+    pub part: Option<Split>,
     /// The sentences of a text that comes without (WikiSection).
     pub split: Splitter<'a>,
     /// The layout; found by looking where there is none.
@@ -124,7 +124,7 @@ impl<'a> Options<'a> {
 impl Options<'_> {
     /// Whether a document of this id is wanted.
     fn wants(&self, id: &str) -> bool {
-        self.part.is_none_or(|part| part_of(id) == part)
+        self.part.is_none_or(|part| split_of(id) == part)
     }
 }
 
@@ -238,8 +238,8 @@ mod tests {
         assert_eq!((set.name.as_str(), ids), ("twice", vec!["a", "a#2", "a#2#2"]));
         // By the ids in the file: SHA-256 puts "a" into the test part, "a#2" and "a#2#2" elsewhere.
         let parts: Vec<Part> = set.documents.iter().map(|d| set.part(d)).collect();
-        assert_eq!(parts, [part_of("a"), part_of("a"), part_of("a#2")]);
-        assert!(part_of("a#2") != part_of("a"));
+        assert_eq!(parts, [split_of("a"), split_of("a"), split_of("a#2")]);
+        assert!(split_of("a#2") != split_of("a"));
     }
 
     #[test]

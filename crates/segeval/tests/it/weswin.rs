@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use pericope_neural::registry;
+use pericope_learn::registry;
 use pericope_segeval::evaluate::{Contestant, evaluate};
 use pericope_segeval::read::{Options, read};
 use pericope_segment::spec::Spec;
@@ -14,7 +14,7 @@ fn the_shipped_model_finds_boundaries_in_a_project_that_it_never_saw() {
         eprintln!("skipped: PERICOPE_DATA is not set");
         return;
     };
-    if let Err(e) = pericope_neural::models::locate("minilm") {
+    if let Err(e) = pericope_encode::models::locate("minilm") {
         eprintln!("skipped: {e}");
         return;
     }

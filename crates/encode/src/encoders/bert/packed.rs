@@ -1,0 +1,248 @@
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+use crate::encoders::config::Config;
+use crate::encoders::embed::Embed;
+use crate::encoders::weights::Tensors;
+use crate::kernels::{
+    Aligned, AttendScratch, Attention, Finish, Linear, ROW_TILE, attend, layer_norm, mean_pool, padded_rows,
+};
+use crate::models::ModelError;
+
+/// Tokens of a batch. Large enough that the weights, read once a batch, cost little; small enough that what lies
+/// between two layers stays in the second-level cache.
+const BATCH_TOKENS: usize = 256;
+
+/// Rows that go through both products of a feed-forward layer together, so that the wide rows between them stay in
+/// cache.
+const FEED_ROWS: usize = 128;
+
+/// BERT or RoBERTa on a CPU. The tokens of all sequences of a batch lie one after the other, `[tokens, hidden]`: linear layers see
+/// one matrix, attention sees each sequence alone, and there is no padding.
+pub struct Packed {
+    config: Config,
+    attention: Attention,
+    words: Vec<f32>,
+    /// Embeddings of positions, that of segment type 0 added.
+    positions: Vec<f32>,
+    /// The embedding of segment type 1 minus that of type 0; zeros where there is one type.
+    second: Vec<f32>,
+    norm: Norm,
+    layers: Vec<Layer>,
+    spare: Mutex<Vec<Scratch>>,
+}
+
+struct Norm {
+    gain: Vec<f32>,
+    shift: Vec<f32>,
+}
+
+struct Layer {
+    /// Queries, keys and values in one product.
+    qkv: Linear,
+    out: Linear,
+    out_norm: Norm,
+    up: Linear,
+    down: Linear,
+    down_norm: Norm,
+}
+
+/// The buffers of one forward pass, used again by the next.
+#[derive(Default)]
+struct Scratch {
+    x: Aligned,
+    y: Aligned,
+    qkv: Aligned,
+    context: Aligned,
+    wide: Aligned,
+    attend: AttendScratch,
+}
+
+impl Packed {
+    /// True where the kernels can work with these shapes.
+    pub fn fits(config: &Config) -> bool {
+        Self::attention(config).fits() && Linear::fits(config.hidden_size) && Linear::fits(config.intermediate_size)
+    }
+
+    fn attention(config: &Config) -> Attention {
+        Attention { heads: config.num_attention_heads, head: config.head_size() }
+    }
+
+    /// Packs the weights of a model that [fits](Self::fits).
+    pub fn new(config: &Config, weights: &dyn Tensors) -> Result<Self, ModelError> {
+        let hidden = config.hidden_size;
+        let norm = |name: String| -> Result<Norm, ModelError> {
+            Ok(Norm {
+                gain: weights.numbers(&format!("{name}.weight"), &[hidden])?,
+                shift: weights.numbers(&format!("{name}.bias"), &[hidden])?,
+            })
+        };
+        let linear = |names: &[String], inputs: usize, outputs: usize| -> Result<Linear, ModelError> {
+            let (mut weight, mut bias) = (Vec::new(), Vec::new());
+            for name in names {
+                weight.extend(weights.numbers(&format!("{name}.weight"), &[outputs, inputs])?);
+                bias.extend(weights.numbers(&format!("{name}.bias"), &[outputs])?);
+            }
+            Ok(Linear::new(&weight, &bias, inputs))
+        };
+        let layer = |i: usize| -> Result<Layer, ModelError> {
+            let at = |part: &str| format!("encoder.layer.{i}.{part}");
+            let qkv = ["query", "key", "value"].map(|part| at(&format!("attention.self.{part}")));
+            Ok(Layer {
+                qkv: linear(&qkv, hidden, hidden)?,
+                out: linear(&[at("attention.output.dense")], hidden, hidden)?,
+                out_norm: norm(at("attention.output.LayerNorm"))?,
+                up: linear(&[at("intermediate.dense")], hidden, config.intermediate_size)?,
+                down: linear(&[at("output.dense")], config.intermediate_size, hidden)?,
+                down_norm: norm(at("output.LayerNorm"))?,
+            })
+        };
+        let positions = [config.max_position_embeddings, hidden];
+        let mut positions = weights.numbers("embeddings.position_embeddings.weight", &positions)?;
+        let types = [config.type_vocab_size, hidden];
+        let types = weights.numbers("embeddings.token_type_embeddings.weight", &types)?;
+        let second = match types.get(hidden..2 * hidden) {
+            Some(second) => second.iter().zip(&types).map(|(second, first)| second - first).collect(),
+            None => vec![0.0; hidden],
+        };
+        for row in positions.chunks_exact_mut(hidden) {
+            for (v, t) in row.iter_mut().zip(&types) {
+                *v += t;
+            }
+        }
+        Ok(Self {
+            config: config.clone(),
+            attention: Self::attention(config),
+            words: weights.numbers("embeddings.word_embeddings.weight", &[config.vocab_size, hidden])?,
+            positions,
+            second,
+            norm: norm("embeddings.LayerNorm".into())?,
+            layers: (0..config.num_hidden_layers).map(layer).collect::<Result<_, _>>()?,
+            spare: Mutex::default(),
+        })
+    }
+
+    /// Fills `x` with the rows of the embedding layer, of sequences that were checked.
+    fn look_up(&self, sequences: &[&[u32]], x: &mut [f32]) {
+        let hidden = self.config.hidden_size;
+        let tokens = sequences.iter().flat_map(|ids| ids.iter().zip(self.config.positions(ids)));
+        for ((&id, position), out) in tokens.zip(x.chunks_exact_mut(hidden)) {
+            let word = &self.words[id as usize * hidden..][..hidden];
+            let place = &self.positions[position as usize * hidden..][..hidden];
+            for ((v, w), p) in out.iter_mut().zip(word).zip(place) {
+                *v = w + p;
+            }
+        }
+    }
+
+    /// Leaves the last layer's rows in `scratch.x`; gives where each sequence's are. Of pairs, whose second parts begin at
+    /// the places `pairs`, only the first token's row of each is left, one after the other.
+    fn forward(&self, sequences: &[&[u32]], pairs: Option<&[usize]>, scratch: &mut Scratch) -> Vec<Range<usize>> {
+        let Config { hidden_size: hidden, intermediate_size: intermediate, .. } = self.config;
+        let epsilon = self.config.layer_norm_eps as f32;
+        let mut ranges = Vec::with_capacity(sequences.len());
+        let mut tokens = 0;
+        for ids in sequences {
+            ranges.push(tokens..tokens + ids.len());
+            tokens += ids.len();
+        }
+        let rows = padded_rows(tokens);
+        let Scratch { x, y, qkv, context, wide, attend: attend_scratch } = scratch;
+        for buffer in [&mut *x, y, context] {
+            buffer.reserve(rows * hidden);
+        }
+        qkv.reserve(rows * 3 * hidden);
+        wide.reserve(FEED_ROWS.min(rows) * intermediate);
+
+        self.look_up(sequences, x);
+        for (range, &second) in ranges.iter().zip(pairs.unwrap_or(&[])) {
+            for row in x[range.start.saturating_add(second).min(range.end) * hidden..range.end * hidden]
+                .chunks_exact_mut(hidden)
+            {
+                row.iter_mut().zip(&self.second).for_each(|(v, more)| *v += more);
+            }
+        }
+        layer_norm(&mut x[..tokens * hidden], &self.norm.gain, &self.norm.shift, epsilon);
+        for (i, layer) in self.layers.iter().enumerate() {
+            layer.qkv.apply(tokens, x, Finish::Bias, qkv);
+            attend(self.attention, &ranges, qkv, attend_scratch, context);
+            if pairs.is_some() && i + 1 == self.layers.len() {
+                // Behind the last attention rows no longer see each other: the others need not be worked out.
+                for (row, range) in ranges.iter().enumerate() {
+                    let first = range.start * hidden..(range.start + 1) * hidden;
+                    x.copy_within(first.clone(), row * hidden);
+                    context.copy_within(first, row * hidden);
+                }
+                tokens = ranges.len();
+            }
+            layer.out.apply(tokens, context, Finish::Add(x), y);
+            let Norm { gain, shift } = &layer.out_norm;
+            layer_norm(&mut y[..tokens * hidden], gain, shift, epsilon);
+            for first in (0..tokens).step_by(FEED_ROWS) {
+                let count = FEED_ROWS.min(tokens - first);
+                let block = &y[first * hidden..];
+                layer.up.apply(count, block, Finish::Gelu, wide);
+                layer.down.apply(count, wide, Finish::Add(block), &mut x[first * hidden..]);
+            }
+            let Norm { gain, shift } = &layer.down_norm;
+            layer_norm(&mut x[..tokens * hidden], gain, shift, epsilon);
+        }
+        ranges
+    }
+
+    /// Runs the model in buffers that nobody uses, and reads the result out of them.
+    fn run<T>(
+        &self,
+        sequences: &[&[u32]],
+        pairs: Option<&[usize]>,
+        read: impl FnOnce(&[Range<usize>], &[f32]) -> T,
+    ) -> candle_core::Result<T> {
+        self.config.check(sequences)?;
+        let take = || self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut scratch = take().unwrap_or_default();
+        let ranges = self.forward(sequences, pairs, &mut scratch);
+        let found = read(&ranges, &scratch.x);
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
+        Ok(found)
+    }
+}
+
+// Blocks of the feed-forward layer must not write over the rows of the next one.
+const _: () = assert!(FEED_ROWS.is_multiple_of(ROW_TILE));
+
+impl Embed for Packed {
+    fn embed(&self, sequences: &[&[u32]]) -> candle_core::Result<Vec<f32>> {
+        let hidden = self.config.hidden_size;
+        self.run(sequences, None, |ranges, x| {
+            let mut pooled = vec![0.0; ranges.len() * hidden];
+            for (range, out) in ranges.iter().zip(pooled.chunks_exact_mut(hidden)) {
+                mean_pool(&x[range.start * hidden..range.end * hidden], out);
+            }
+            pooled
+        })
+    }
+
+    fn hidden(&self, sequences: &[&[u32]]) -> candle_core::Result<Vec<f32>> {
+        let tokens = |ranges: &[Range<usize>]| ranges.last().map_or(0, |range| range.end);
+        self.run(sequences, None, |ranges, x| x[..tokens(ranges) * self.config.hidden_size].to_vec())
+    }
+
+    fn first_of_pairs(&self, sequences: &[&[u32]], second: &[usize]) -> candle_core::Result<Vec<f32>> {
+        self.config.check_pairs(sequences, second)?;
+        let hidden = self.config.hidden_size;
+        self.run(sequences, Some(second), |ranges, x| {
+            if !self.layers.is_empty() {
+                return x[..ranges.len() * hidden].to_vec();
+            }
+            ranges.iter().flat_map(|range| &x[range.start * hidden..][..hidden]).copied().collect()
+        })
+    }
+
+    fn batch_tokens(&self) -> usize {
+        BATCH_TOKENS
+    }
+
+    fn parallel(&self) -> bool {
+        true
+    }
+}

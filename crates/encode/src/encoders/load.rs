@@ -1,0 +1,67 @@
+use candle_core::Device;
+
+use super::bert::{Packed, Plain};
+use super::config::{Config, Kind};
+use super::embed::{Embed, LayerByLayer};
+use super::longformer::Longformer;
+use super::weights::{Tensors, Weights};
+use crate::models::{ModelDir, ModelError};
+
+/// Reads an installed encoder of the kind that its `config.json` names: with fused kernels where there are some, the
+/// device is the CPU and the shapes fit, else in candle's operations. Also gives the SHA-256 of the weights.
+///
+/// # Errors
+/// [`ModelError::Io`] or [`ModelError::Unusable`], naming the file and the field or tensor.
+pub fn load(dir: &ModelDir, device: &Device) -> Result<(Box<dyn Embed>, Config, String), ModelError> {
+    let config = Config::read(&dir.file("config.json"))?;
+    let weights = Weights::read(&dir.file("model.safetensors"))?;
+    let checksum = weights.sha256().to_owned();
+    Ok((build(&config, &weights, device)?, config, checksum))
+}
+
+/// The model of `weights`: with fused kernels where there are some, the device is the CPU and the shapes fit, else in
+/// candle's operations.
+///
+/// # Errors
+/// [`ModelError::Unusable`], naming the tensor.
+pub fn build(config: &Config, weights: &dyn Tensors, device: &Device) -> Result<Box<dyn Embed>, ModelError> {
+    Ok(match config.kind() {
+        Kind::Longformer => Box::new(Longformer::new(config, weights, device)?),
+        _ if device.is_cpu() && Packed::fits(config) => Box::new(Packed::new(config, weights)?),
+        _ => Box::new(Plain::new(config, weights, device)?),
+    })
+}
+
+/// The model of `weights` in candle's operations, all of which have a gradient: a model made of variables follows them
+/// when they are stepped.
+///
+/// # Errors
+/// [`ModelError::Unusable`], naming the tensor.
+pub fn build_trainable(
+    config: &Config,
+    weights: &dyn Tensors,
+    device: &Device,
+) -> Result<Box<dyn LayerByLayer>, ModelError> {
+    Ok(match config.kind() {
+        Kind::Longformer => Box::new(Longformer::new(config, weights, device)?),
+        _ => Box::new(Plain::new(config, weights, device)?),
+    })
+}
+
+/// Refuses a tokenizer that gives ids without an embedding, or so few that it must be another model's.
+///
+/// Tables of embeddings are often longer than the vocabulary, filled up to a whole multiple of at most 128 rows.
+///
+/// # Errors
+/// [`ModelError::Unusable`], naming the folder and both numbers.
+pub fn check_vocabulary(dir: &ModelDir, tokens: usize, config: &Config) -> Result<(), ModelError> {
+    if (tokens..tokens.saturating_add(PADDED)).contains(&config.vocab_size) {
+        return Ok(());
+    }
+    let rows = config.vocab_size;
+    let reason = format!("tokenizer.json has {tokens} tokens, the model's embedding {rows} rows");
+    Err(ModelError::unusable(&dir.path, reason))
+}
+
+/// Rows to a whole multiple of which tables of embeddings are filled up, at most.
+const PADDED: usize = 128;

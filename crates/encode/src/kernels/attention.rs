@@ -1,0 +1,219 @@
+use std::ops::Range;
+
+use pulp::{Arch, Simd, WithSimd};
+
+use super::aligned::Aligned;
+use super::linear::{lanes, store, tile};
+use super::rows::ROW_TILE;
+
+/// Vectors side by side in a panel of keys or values. Head sizes are multiples of 32, two of the widest vectors.
+const PANEL: usize = 2;
+
+/// The shape of multi-head attention.
+#[derive(Debug, Clone, Copy)]
+pub struct Attention {
+    /// Number of heads.
+    pub heads: usize,
+    /// Numbers of a head: a multiple of 32.
+    pub head: usize,
+}
+
+impl Attention {
+    /// True where the kernel can work with this shape.
+    #[must_use]
+    pub fn fits(&self) -> bool {
+        self.heads > 0 && self.head > 0 && self.head.is_multiple_of(32)
+    }
+
+    fn hidden(&self) -> usize {
+        self.heads * self.head
+    }
+}
+
+/// Memory of [`attend`], kept from call to call.
+#[derive(Debug, Default)]
+pub struct AttendScratch {
+    keys: Aligned,
+    values: Aligned,
+    scores: Aligned,
+}
+
+/// Scaled dot-product attention inside each sequence: `softmax(Q Kᵀ / sqrt(head)) V`, head by head.
+///
+/// `qkv` holds rows of queries, keys and values side by side (3 times the hidden size); `sequences` are ranges of rows;
+/// `out` gets rows of the hidden size. Sequences never see each other, so nothing is padded or masked.
+///
+/// # Panics
+/// Where `qkv` has no [`ROW_TILE`] rows beyond the last sequence (their content does not matter).
+pub fn attend(shape: Attention, sequences: &[Range<usize>], qkv: &[f32], scratch: &mut AttendScratch, out: &mut [f32]) {
+    let longest = sequences.iter().map(ExactSizeIterator::len).max().unwrap_or(0);
+    let keys = longest.next_multiple_of(lanes() * PANEL);
+    scratch.keys.reserve(keys * shape.head);
+    scratch.values.reserve(keys * shape.head);
+    scratch.scores.reserve(keys * ROW_TILE);
+    Arch::new().dispatch(Attend { shape, sequences, qkv, scratch, out });
+}
+
+struct Attend<'a> {
+    shape: Attention,
+    sequences: &'a [Range<usize>],
+    qkv: &'a [f32],
+    scratch: &'a mut AttendScratch,
+    out: &'a mut [f32],
+}
+
+impl WithSimd for Attend<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        if S::REGISTER_COUNT >= 32 { self.run::<S, 8>(simd) } else { self.run::<S, 4>(simd) }
+    }
+}
+
+impl Attend<'_> {
+    #[inline(always)]
+    fn run<S: Simd, const ROWS: usize>(self, simd: S) {
+        let Self { shape, sequences, qkv, scratch, out } = self;
+        let width = PANEL * S::F32_LANES;
+        let (hidden, head) = (shape.hidden(), shape.head);
+        let stride = 3 * hidden;
+        let scale = simd.splat_f32s((head as f32).sqrt().recip());
+        for rows in sequences {
+            let len = rows.len();
+            let padded = len.next_multiple_of(width);
+            let qkv = &qkv[rows.start * stride..];
+            for column in (0..hidden).step_by(head) {
+                let keys = &mut scratch.keys[..padded * head];
+                pack_keys(&qkv[hidden + column..], stride, len, head, width, keys);
+                let values = &mut scratch.values[..len * head];
+                pack_values(&qkv[2 * hidden + column..], stride, len, head, width, values);
+                for first in (0..len).step_by(ROWS) {
+                    let scores = &mut scratch.scores[..ROWS * padded];
+                    for (p, panel) in keys.chunks_exact(head * width).enumerate() {
+                        let (panel, _) = S::as_simd_f32s(panel);
+                        let (panel, _) = panel.as_chunks::<PANEL>();
+                        let queries = &qkv[first * stride + column..];
+                        let sums = tile::<S, ROWS, PANEL>(simd, queries, stride, head, panel);
+                        for (r, sums) in sums.iter().enumerate() {
+                            store::<S, PANEL>(&mut scores[r * padded + p * width..], *sums);
+                        }
+                    }
+                    let mut shares = [simd.splat_f32s(0.0); ROWS];
+                    let live = ROWS.min(len - first);
+                    for (r, row) in scores.chunks_exact_mut(padded).take(live).enumerate() {
+                        row[len..].fill(f32::NEG_INFINITY);
+                        shares[r] = simd.splat_f32s(exponentials(simd, row, scale).recip());
+                    }
+                    for (p, panel) in values.chunks_exact(len * width).enumerate() {
+                        let (panel, _) = S::as_simd_f32s(panel);
+                        let (panel, _) = panel.as_chunks::<PANEL>();
+                        let sums = tile::<S, ROWS, PANEL>(simd, scores, padded, len, panel);
+                        for r in 0..live {
+                            let mut row = sums[r];
+                            for v in &mut row {
+                                *v = simd.mul_f32s(*v, shares[r]);
+                            }
+                            let at = (rows.start + first + r) * hidden + column + p * width;
+                            store::<S, PANEL>(&mut out[at..], row);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Panels of `width` keys; each holds, for every number of the head, that number of its keys. Missing keys are zeros.
+#[inline(always)]
+fn pack_keys(from: &[f32], stride: usize, len: usize, head: usize, width: usize, keys: &mut [f32]) {
+    for (p, panel) in keys.chunks_exact_mut(head * width).enumerate() {
+        for c in 0..width {
+            let j = p * width + c;
+            if j < len {
+                for (d, &value) in from[j * stride..][..head].iter().enumerate() {
+                    panel[d * width + c] = value;
+                }
+            } else {
+                for row in panel.chunks_exact_mut(width) {
+                    row[c] = 0.0;
+                }
+            }
+        }
+    }
+}
+
+/// Panels of `width` numbers of the head; each holds these numbers of every value in turn.
+#[inline(always)]
+fn pack_values(from: &[f32], stride: usize, len: usize, head: usize, width: usize, values: &mut [f32]) {
+    debug_assert_eq!(head % width, 0);
+    for (p, panel) in values.chunks_exact_mut(len * width).enumerate() {
+        for (j, row) in panel.chunks_exact_mut(width).enumerate() {
+            row.copy_from_slice(&from[j * stride + p * width..][..width]);
+        }
+    }
+}
+
+/// Replaces scores by `exp((score - greatest) * scale)` and returns their sum.
+#[inline(always)]
+fn exponentials<S: Simd>(simd: S, row: &mut [f32], scale: S::f32s) -> f32 {
+    let (row, _) = S::as_mut_simd_f32s(row);
+    let mut greatest = simd.splat_f32s(f32::MIN);
+    for &v in row.iter() {
+        greatest = simd.max_f32s(greatest, v);
+    }
+    let greatest = simd.splat_f32s(simd.reduce_max_f32s(greatest));
+    let mut sum = simd.splat_f32s(0.0);
+    for v in row.iter_mut() {
+        *v = super::math::exp(simd, simd.mul_f32s(simd.sub_f32s(*v, greatest), scale));
+        sum = simd.add_f32s(sum, *v);
+    }
+    simd.reduce_sum_f32s(sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{AttendScratch, Attention, attend};
+    use crate::kernels::rows::padded_rows;
+
+    /// Attention of one head and query, straight from the definition.
+    fn plain(qkv: &[f32], stride: usize, column: usize, hidden: usize, len: usize, i: usize, head: usize) -> Vec<f64> {
+        let at = |row: usize, part: usize, d: usize| f64::from(qkv[row * stride + part * hidden + column + d]);
+        let scores: Vec<f64> = (0..len)
+            .map(|j| (0..head).map(|d| at(i, 0, d) * at(j, 1, d)).sum::<f64>() / (head as f64).sqrt())
+            .collect();
+        let greatest = scores.iter().copied().fold(f64::MIN, f64::max);
+        let sum: f64 = scores.iter().map(|s| (s - greatest).exp()).sum();
+        (0..head).map(|d| (0..len).map(|j| (scores[j] - greatest).exp() / sum * at(j, 2, d)).sum()).collect()
+    }
+
+    #[test]
+    fn agrees_with_the_definition_for_every_length() {
+        let shape = Attention { heads: 3, head: 32 };
+        let hidden = 96;
+        let lengths = [1, 2, 7, 8, 31, 32, 33, 70];
+        let total: usize = lengths.iter().sum();
+        let mut sequences = Vec::new();
+        let mut start = 0;
+        for len in lengths {
+            sequences.push(start..start + len);
+            start += len;
+        }
+        let rows = padded_rows(total);
+        let qkv: Vec<f32> = (0..rows * 3 * hidden).map(|i| ((i * 7919) % 1009) as f32 / 250.0 - 2.0).collect();
+        let mut out = vec![0.0; rows * hidden];
+        attend(shape, &sequences, &qkv, &mut AttendScratch::default(), &mut out);
+        for sequence in &sequences {
+            let own = &qkv[sequence.start * 3 * hidden..];
+            for i in 0..sequence.len() {
+                for column in (0..hidden).step_by(32) {
+                    let want = plain(own, 3 * hidden, column, hidden, sequence.len(), i, 32);
+                    for (d, want) in want.iter().enumerate() {
+                        let got = f64::from(out[(sequence.start + i) * hidden + column + d]);
+                        assert!((got - want).abs() < 1e-5, "{sequence:?} row {i}: {got} against {want}");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! The arithmetic of the CPU path: matrix products with packed weights, softmax, GELU, layer norm, attention.
+//!
+//! Everything is written once over [`pulp::Simd`] and dispatched at run time to AVX-512, AVX2 + FMA, NEON or plain code,
+//! so a program built for any x86-64 uses what the machine has. No `unsafe` is needed: vectors come from checked slices,
+//! and the inner loops run over fixed-size arrays.
+//!
+//! The matrix product is our own for a reason: the weights never change, so they are packed once, at load, and the bias, GELU and
+//! residual are added while a tile is still in registers. `cargo bench -p pericope-encode` compares it with the `gemm`
+//! crate on the shapes of MiniLM.
+
+mod aligned;
+mod attention;
+mod linear;
+mod math;
+mod norm;
+mod rows;
+
+pub use aligned::Aligned;
+pub use attention::{AttendScratch, Attention, attend};
+pub use linear::{Finish, Linear};
+pub use norm::{layer_norm, mean_pool};
+pub use rows::{ROW_TILE, padded_rows};

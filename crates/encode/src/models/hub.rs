@@ -1,0 +1,130 @@
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ureq::Agent;
+use ureq::http::StatusCode;
+use ureq::http::header::{ACCEPT_ENCODING, RANGE};
+use ureq::tls::{RootCerts, TlsConfig};
+
+use super::files::{Progress, is_whole};
+use super::known::{PublishedFile, PublishedModel};
+
+const ENDPOINT: &str = "https://huggingface.co";
+/// A hub that does not answer within this time is taken to be out of reach.
+const CONNECT: Duration = Duration::from_secs(5);
+/// A transfer that stands still for this long is broken off (and taken up again).
+const STALLED: Duration = Duration::from_secs(30);
+/// The number of times that a transfer is taken up again.
+const RESUMES: usize = 4;
+
+/// Downloads files into `staging`, each as `NAME.part` until it is whole. A part that is there is continued.
+pub(super) fn fetch(
+    model: &PublishedModel,
+    files: &[PublishedFile],
+    staging: &Path,
+    endpoint: Option<&str>,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<(), String> {
+    let endpoint = endpoint
+        .map(str::to_owned)
+        .or_else(|| std::env::var("HF_ENDPOINT").ok().filter(|url| !url.is_empty()))
+        .unwrap_or_else(|| ENDPOINT.to_owned());
+    let endpoint = endpoint.trim_end_matches('/');
+    progress(Progress::Note(&format!("fetching {} from {endpoint}", model.hub)));
+    let agent = agent();
+    for &file in files {
+        let url = format!("{endpoint}/{}/resolve/main/{}", model.hub, file.name);
+        fetch_file(&agent, &url, file, staging, progress).map_err(|reason| format!("{url}: {reason}"))?;
+    }
+    Ok(())
+}
+
+fn agent() -> Agent {
+    let crypto = Arc::new(rustls::crypto::ring::default_provider());
+    let tls =
+        TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).unversioned_rustls_crypto_provider(crypto).build();
+    Agent::config_builder()
+        .tls_config(tls)
+        .user_agent(concat!("pericope/", env!("CARGO_PKG_VERSION")))
+        .http_status_as_error(false)
+        .timeout_resolve(Some(CONNECT))
+        .timeout_connect(Some(CONNECT))
+        .timeout_recv_response(Some(STALLED))
+        .timeout_per_read(Some(STALLED))
+        .build()
+        .new_agent()
+}
+
+fn fetch_file(
+    agent: &Agent,
+    url: &str,
+    file: PublishedFile,
+    staging: &Path,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<(), String> {
+    let (part, whole) = (staging.join(format!("{}.part", file.name)), staging.join(file.name));
+    let mut failures = 0;
+    loop {
+        let before = std::fs::metadata(&part).map_or(0, |meta| meta.len());
+        if before < file.bytes
+            && let Err(reason) = transfer(agent, url, file, &part, before, progress)
+        {
+            let after = std::fs::metadata(&part).map_or(0, |meta| meta.len());
+            // Without a byte gained, another try would fail like this one.
+            if after <= before || failures == RESUMES {
+                return Err(reason);
+            }
+            failures += 1;
+            continue;
+        }
+        break;
+    }
+    if is_whole(&part, file).map_err(|e| e.to_string())? {
+        return std::fs::rename(&part, &whole).map_err(|e| format!("{}: {e}", whole.display()));
+    }
+    // Kept, it would be "continued" for ever.
+    std::fs::remove_file(&part).map_err(|e| format!("{}: {e}", part.display()))?;
+    Err(format!("what came is not the published {} (SHA-256 differs)", file.name))
+}
+
+/// Appends to `part`, which has `start` bytes; begins anew where the server sends the whole file.
+fn transfer(
+    agent: &Agent,
+    url: &str,
+    file: PublishedFile,
+    part: &Path,
+    start: u64,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<(), String> {
+    // Compression would make ranges count other bytes.
+    let mut request = agent.get(url).header(ACCEPT_ENCODING, "identity");
+    if start > 0 {
+        request = request.header(RANGE, format!("bytes={start}-"));
+    }
+    let response = request.call().map_err(|e| e.to_string())?;
+    let (mut done, mut out) = match response.status() {
+        StatusCode::PARTIAL_CONTENT if start > 0 => (start, OpenOptions::new().append(true).open(part)),
+        StatusCode::OK => (0, File::create(part)),
+        status => return Err(format!("the server answered {status}")),
+    };
+    let out = out.as_mut().map_err(|e| format!("{}: {e}", part.display()))?;
+    // One byte more than expected is enough to know that it is another file.
+    let mut body = response.into_body().into_reader().take(file.bytes.saturating_sub(done) + 1);
+    let mut buffer = vec![0; 1 << 16];
+    while done <= file.bytes {
+        let n = body.read(&mut buffer).map_err(|e| format!("after {done} bytes: {e}"))?;
+        if n == 0 {
+            break;
+        }
+        out.write_all(buffer.get(..n).unwrap_or_default()).map_err(|e| format!("{}: {e}", part.display()))?;
+        done += n as u64;
+        progress(Progress::Bytes { file: file.name, done: done.min(file.bytes), total: file.bytes });
+    }
+    if done < file.bytes {
+        return Err(format!("the connection ended after {done} of {} bytes", file.bytes));
+    }
+    Ok(())
+}

@@ -1,0 +1,20 @@
+//! Model files: where they lie, whether they are whole, and how they get there.
+//!
+//! Everything is under `$PERICOPE_HOME/models/NAME/` (default: the XDG data folder). A model counts as installed only
+//! when each of its files is there with its right size; [`Models::verify`] reads them again and compares checksums.
+
+mod checksums;
+mod error;
+mod files;
+mod hub;
+mod known;
+mod pull;
+mod pypi;
+mod store;
+
+pub(crate) use checksums::known_sha256;
+pub use error::ModelError;
+pub use files::{Progress, sha256_file};
+pub use known::{PublishedFile, PublishedModel, known};
+pub use pull::pull;
+pub use store::{InstallState, Listed, ModelDir, Models, home, list, locate, verify};

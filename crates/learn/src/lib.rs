@@ -1,0 +1,12 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+pub mod checkpoint;
+mod model_cache;
+pub mod nsp;
+pub mod registry;
+mod sentences;
+pub mod training;
+pub mod weswin;
+
+pub use sentences::Sentences;

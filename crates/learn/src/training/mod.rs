@@ -1,0 +1,29 @@
+//! Training on candle: AdamW with warm-up, frozen lower layers whose outputs are kept on disk, gradient accumulation,
+//! early stopping, and a state on disk that an interrupted run goes on from.
+
+mod adamw;
+mod data;
+mod events;
+mod feed;
+mod fit;
+mod frozen;
+mod gradients;
+mod nsp;
+mod options;
+mod pairs;
+mod ranking;
+mod sequences;
+mod state;
+mod tune;
+mod variables;
+mod weswin;
+
+pub use adamw::{AdamW, Moments, Schedule};
+pub use data::{Data, LabelledDocument, PreparedQuestion};
+pub use events::{Event, Ranking, TrainReport, Validation, Watch};
+pub use feed::Feed;
+pub use nsp::train_nsp;
+pub use options::{Options, TrainError};
+pub use pairs::{Pair, pairs};
+pub use tune::{Grid, Tried, Tuning, tune};
+pub use weswin::train_weswin;

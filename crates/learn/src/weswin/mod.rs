@@ -1,0 +1,28 @@
+//! WeSWin: sentence labels from overlapping windows, weighted and averaged (Abbasi 2024).
+//!
+//! A sequence is `[CLS] s_a [SNT] ... s_b [SNT] [EOS]`; a linear head with softmax reads the last hidden state at each
+//! `[SNT]` and gives the probability that a segment ends there. A [`Partition`] says which sequences a document becomes, a
+//! [`Weighting`] how several predictions for one sentence are averaged.
+
+mod adaptive;
+mod checkpoint;
+mod model;
+mod partition;
+mod plan;
+mod segmenter;
+mod sequence;
+mod shipped;
+mod weighting;
+
+pub(crate) use adaptive::Means;
+pub(crate) use checkpoint::WORDS;
+pub use checkpoint::{Checkpoint, Settings};
+pub use model::{Logits, WeSWin};
+pub use partition::{Partition, Window};
+pub use plan::Plan;
+pub(crate) use segmenter::WESWIN;
+pub use segmenter::{WeSWinSegmenter, open};
+pub(crate) use sequence::Asking;
+pub use sequence::{QUESTION, Special, sequence};
+pub use shipped::shipped;
+pub use weighting::{Curve, Weighting};

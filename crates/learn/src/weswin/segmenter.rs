@@ -1,0 +1,172 @@
+use std::path::Path;
+use std::sync::Arc;
+
+use pericope_api::{Cuts, Document, EncodeError, SegmentError, Segmenter};
+use pericope_segment::Resources;
+use pericope_segment::language;
+use pericope_segment::registry::{Args, Built, Entry, Key};
+use pericope_segment::spec::SpecError;
+
+use super::checkpoint::Checkpoint;
+use super::model::WeSWin;
+use super::plan::Plan;
+use super::shipped::shipped;
+use super::weighting::Weighting;
+use crate::model_cache::ModelCache;
+use crate::sentences::Sentences;
+use pericope_encode::ModelError;
+
+pub(crate) const WESWIN: Entry = Entry {
+    name: "weswin",
+    summary: "a trained model's boundary probabilities, read in overlapping windows (English)",
+    keys: &[
+        Key {
+            name: "model",
+            default: "shipped",
+            doc: "a checkpoint: `shipped`, or a file or folder of `pericope train`",
+        },
+        Key {
+            name: "partition",
+            default: "",
+            doc: "cr-K, clr-K, ss-K, si-K, or (adaptive:base=cr-1,refine=ss-4,margin=0.2); the model's own by default",
+        },
+        Key {
+            name: "weights",
+            default: "",
+            doc: "mean:uniform, mean:lin_k5_e0.1, mean:poly_k8_p2_e0.1, mean:lob_k12_e0.1; the model's own by default",
+        },
+    ],
+    example: "weswin:partition=ss-4",
+    needs_encoder: true,
+    has_scores: true,
+    build,
+};
+
+fn build(args: &Args<'_>, _: &dyn Resources) -> Result<Built, SpecError> {
+    let plan = args.get("partition").map(str::parse::<Plan>).transpose();
+    let plan = plan.map_err(|e| args.unavailable(format!("partition: {e}")))?;
+    let weighting = args.get("weights").map(str::parse::<Weighting>).transpose();
+    let weighting = weighting.map_err(|e| args.unavailable(format!("weights: {e}")))?;
+    let tau = args.maybe_share("tau")?;
+    let model = loaded(args.get("model").unwrap_or("shipped")).map_err(|e| args.unavailable(e.to_string()))?;
+    let segmenter = WeSWinSegmenter::new(model).and_then(|segmenter| segmenter.with(plan, weighting, tau));
+    segmenter.map(Built::new).map_err(|reason| args.unavailable(reason))
+}
+
+/// The shipped checkpoint, a file, or `weswin.safetensors` in a folder.
+///
+/// # Errors
+/// [`ModelError`], naming the file.
+pub fn open(name: &str) -> Result<Checkpoint, ModelError> {
+    let path = Path::new(name);
+    match name {
+        "shipped" => shipped(),
+        _ if path.is_dir() => Checkpoint::read(&path.join("weswin.safetensors")),
+        _ => Checkpoint::read(path),
+    }
+}
+
+/// By checksum: a file that changed is another model.
+static LOADED: ModelCache<WeSWin> = ModelCache::new();
+
+fn loaded(name: &str) -> Result<Arc<WeSWin>, ModelError> {
+    let checkpoint = open(name)?;
+    LOADED.get(checkpoint.sha256(), || WeSWin::load(&checkpoint, &pericope_encode::best_device()))
+}
+
+/// Boundaries where a [`WeSWin`] gives them a probability above the threshold.
+///
+/// Code and tables are passed over. Memory beside the document's own: its token ids, and a group of sequences.
+#[derive(Debug, Clone)]
+pub struct WeSWinSegmenter {
+    model: Arc<WeSWin>,
+    plan: Plan,
+    weighting: Weighting,
+    tau: f64,
+}
+
+impl WeSWinSegmenter {
+    /// With the partition, weighting and threshold that the model was tuned for.
+    ///
+    /// # Errors
+    /// The fault in the checkpoint's settings.
+    pub fn new(model: Arc<WeSWin>) -> Result<Self, String> {
+        let settings = model.settings();
+        let (plan, weighting, tau) = (settings.partition.parse()?, settings.weights.parse()?, settings.tau);
+        Ok(Self { model, plan, weighting, tau })
+    }
+
+    /// With what is given, and the model's own for the rest. `tau` in `[0, 1]`.
+    ///
+    /// # Errors
+    /// For a `tau` outside 0..=1.
+    pub fn with(self, plan: Option<Plan>, weighting: Option<Weighting>, tau: Option<f64>) -> Result<Self, String> {
+        let tau = tau.unwrap_or(self.tau);
+        if !(0.0..=1.0).contains(&tau) {
+            return Err(format!("the threshold {tau} is not in 0..=1"));
+        }
+        Ok(Self { plan: plan.unwrap_or(self.plan), weighting: weighting.unwrap_or(self.weighting), tau, ..self })
+    }
+
+    /// The model.
+    #[must_use]
+    pub fn model(&self) -> &WeSWin {
+        &self.model
+    }
+
+    /// The sentences that are read, by their index in the document, and their tokens.
+    fn tokenize(&self, document: &Document) -> (Vec<usize>, Sentences) {
+        let read = language::sentences(document);
+        let texts: Vec<_> = read.iter().map(|&i| document.visible(document.sentences[i].span)).collect();
+        let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
+        let sentences = self.model.tokenize(&texts);
+        (read, sentences)
+    }
+
+    /// The document's scores from the probabilities after the sentences that were read.
+    fn scores(&self, document: &Document, read: &[usize], found: &[f64]) -> Cuts {
+        // The last sentence ends the document: that is no boundary.
+        let gaps = found.len().saturating_sub(1);
+        Cuts::Scores { scores: language::spread(&found[..gaps], read, document.len()), tau: self.tau }
+    }
+}
+
+/// Documents whose windows are read together: enough to fill batches of windows of like length.
+const TOGETHER: usize = 32;
+
+impl Segmenter for WeSWinSegmenter {
+    fn fingerprint(&self) -> String {
+        self.model.fingerprint().to_owned()
+    }
+
+    fn together(&self) -> usize {
+        TOGETHER
+    }
+
+    fn cut_all(&self, documents: &[&Document]) -> Vec<Result<Cuts, SegmentError>> {
+        let one_by_one = || documents.iter().map(|document| self.cut(document)).collect();
+        if documents.len() < 2 {
+            return one_by_one();
+        }
+        let (read, sentences): (Vec<Vec<usize>>, Vec<Sentences>) =
+            documents.iter().map(|document| self.tokenize(document)).unzip();
+        let all: Vec<&Sentences> = sentences.iter().collect();
+        // Where the model fails, the documents that it fails on are to be known.
+        let Ok(found) = self.model.probabilities(&all, self.plan, self.weighting, self.tau) else {
+            return one_by_one();
+        };
+        let cuts = documents.iter().zip(read).zip(found);
+        cuts.map(|((document, read), found)| Ok(self.scores(document, &read, &found))).collect()
+    }
+
+    fn tokens_read(&self) -> Option<u64> {
+        Some(self.model.tokens_read())
+    }
+
+    fn cut(&self, document: &Document) -> Result<Cuts, SegmentError> {
+        let (read, sentences) = self.tokenize(document);
+        let found = self.model.probabilities(&[&sentences], self.plan, self.weighting, self.tau);
+        let found = found.map_err(|e| EncodeError::Run(Box::new(e)))?.pop().unwrap_or_default();
+        Ok(self.scores(document, &read, &found))
+    }
+}

@@ -1,0 +1,10 @@
+//! The integration tests of this crate, one module a subject.
+#![allow(clippy::unwrap_used)]
+
+mod nsp;
+mod nsp_segmenter;
+mod support;
+mod training;
+mod training_nsp;
+mod training_weswin;
+mod weswin;

@@ -1,0 +1,12 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+mod clock;
+mod files;
+mod math;
+mod sha256;
+
+pub use clock::{now_rfc3339, rfc3339};
+pub use files::{StagedFile, replace_file};
+pub use math::{cosine, dot, percentile};
+pub use sha256::{hex, sha256_file, sha256_hex};

@@ -1,0 +1,87 @@
+/// The dot product of two vectors of the same length; of the shorter length where they differ.
+///
+/// Summed in eight lanes, always the same ones: the compiler uses vector instructions, and the result does not depend on
+/// the machine.
+#[must_use]
+pub fn dot(a: &[f32], b: &[f32]) -> f32 {
+    let length = a.len().min(b.len());
+    let ((a, a_rest), (b, b_rest)) = (a[..length].as_chunks::<8>(), b[..length].as_chunks::<8>());
+    let mut sums = [0.0f32; 8];
+    for (a, b) in a.iter().zip(b) {
+        for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
+            *sum += a * b;
+        }
+    }
+    sums.iter().sum::<f32>() + a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum::<f32>()
+}
+
+/// The cosine of two vectors, -1..=1, summed in double precision; 0 where the lengths differ, where a vector has no
+/// length, and where a number is not finite.
+#[must_use]
+pub fn cosine(a: &[f32], b: &[f32]) -> f64 {
+    if a.len() != b.len() {
+        return 0.0;
+    }
+    let dot = |x: &[f32], y: &[f32]| x.iter().zip(y).map(|(&x, &y)| f64::from(x) * f64::from(y)).sum::<f64>();
+    let cosine = dot(a, b) / (dot(a, a) * dot(b, b)).sqrt();
+    if cosine.is_finite() { cosine.clamp(-1.0, 1.0) } else { 0.0 }
+}
+
+/// The quantile of values in ascending order, linear between neighbours (R's type 7, the default of `numpy.quantile`,
+/// to the last bit). `share` is taken into 0..=1. `None` of no values.
+#[must_use]
+pub fn percentile(sorted: &[f64], share: f64) -> Option<f64> {
+    let last = sorted.len().checked_sub(1)?;
+    let place = (last as f64 * share).clamp(0.0, last as f64);
+    let below = place.floor() as usize;
+    let (a, b) = (*sorted.get(below)?, *sorted.get((below + 1).min(last))?);
+    let share = place - below as f64;
+    // From the nearer end, as numpy does.
+    Some(if share < 0.5 { a + (b - a) * share } else { b - (b - a) * (1.0 - share) })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{cosine, dot, percentile};
+
+    #[test]
+    fn dot_products_of_any_length() {
+        for n in [0, 1, 7, 8, 9, 384, 387] {
+            let a: Vec<f32> = (0..n).map(|i| (i % 7) as f32 - 3.0).collect();
+            let b: Vec<f32> = (0..n).map(|i| (i % 5) as f32).collect();
+            let expected: f32 = a.iter().zip(&b).map(|(x, y)| x * y).sum();
+            assert_eq!(dot(&a, &b), expected);
+            assert_eq!(dot(&a, &[b, vec![1.0; 5]].concat()), expected);
+        }
+    }
+
+    #[test]
+    fn cosines_of_odd_vectors_are_zero() {
+        assert_eq!(cosine(&[1.0, 0.0], &[2.0, 0.0]), 1.0);
+        for (a, b) in [(&[1.0][..], &[1.0, 2.0][..]), (&[0.0], &[1.0]), (&[f32::NAN], &[1.0]), (&[], &[])] {
+            assert_eq!(cosine(a, b), 0.0);
+        }
+    }
+
+    #[test]
+    fn small_percentiles() {
+        // The formula of numpy.quantile([1, 2, 4, 8], q), in Python.
+        for (share, expected) in [(0.0, 1.0), (0.5, 3.0), (0.9, 6.800000000000001), (1.0, 8.0), (7.0, 8.0)] {
+            assert_eq!(percentile(&[1.0, 2.0, 4.0, 8.0], share), Some(expected));
+        }
+        assert_eq!(percentile(&[], 0.5), None);
+        assert_eq!(percentile(&[3.0], 0.3), Some(3.0));
+    }
+
+    proptest! {
+        #[test]
+        fn percentiles_lie_between_the_ends_and_rise(mut values in prop::collection::vec(-1e6..1e6f64, 1..40), a in 0.0..=1.0f64, b in 0.0..=1.0f64) {
+            values.sort_by(f64::total_cmp);
+            let at = |share| percentile(&values, share).unwrap_or(f64::NAN);
+            prop_assert!(at(0.0) == values[0] && Some(&at(1.0)) == values.last());
+            prop_assert!(at(a.min(b)) <= at(a.max(b)));
+        }
+    }
+}
