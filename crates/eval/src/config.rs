@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use pericope_api::expand_variables;
 use pericope_llm::LlmConfig;
 use pericope_segment::spec::Spec;
 use serde::de::DeserializeOwned;
@@ -247,7 +248,7 @@ impl Experiment {
     /// # Errors
     /// [`ConfigError::Value`] names the variable that is not set.
     pub fn data_path(&self) -> Result<PathBuf, ConfigError> {
-        expand(&self.data.path, &|name| std::env::var(name).ok())
+        expand_variables(&self.data.path, |name| std::env::var(name).ok())
             .map(PathBuf::from)
             .map_err(|e| ConfigError::Value(format!("data.path: {e}")))
     }
@@ -444,32 +445,6 @@ pub(crate) fn set_value(table: &mut toml::Table, key: &str, value: toml::Value) 
     Err("the key is empty or ends with a dot".into())
 }
 
-/// Replaces `${NAME}` by the variable's value and `${NAME:-text}` by it or by `text`.
-///
-/// # Errors
-/// In words: a variable that is not set and has no default, or a brace that is not closed.
-pub fn expand(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find("${") {
-        out.push_str(&rest[..at]);
-        let inner = &rest[at + 2..];
-        let end = inner.find('}').ok_or_else(|| format!("'${{' without '}}' in {text}"))?;
-        let (name, default) = match inner[..end].split_once(":-") {
-            Some((name, default)) => (name, Some(default)),
-            None => (&inner[..end], None),
-        };
-        match (variable(name), default) {
-            (Some(value), _) if !value.is_empty() => out.push_str(&value),
-            (_, Some(default)) => out.push_str(default),
-            _ => return Err(format!("the environment variable {name} is not set")),
-        }
-        rest = &inner[end + 1..];
-    }
-    out.push_str(rest);
-    Ok(out)
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
@@ -512,6 +487,14 @@ mod tests {
     }
 
     #[test]
+    fn a_key_in_the_file_is_not_repeated() {
+        let table = "[llm.judge]\nprovider = \"openai\"\nmodel = \"m\"\napi_key = \"sk-123456\"\n";
+        let error = parse(&format!("{SMALL}{table}"), &[]).unwrap_err();
+        assert!(error.contains("`api_key`") && error.contains("api_key_env"), "{error}");
+        assert!(!error.contains("sk-123456") && !error.contains('\n'), "{error}");
+    }
+
+    #[test]
     fn half_written_files_are_one_line_errors() {
         for (text, says) in [
             ("name = \"n\"\n[data\n", "line 2"),
@@ -523,11 +506,5 @@ mod tests {
             let error = parse(text, &[]).unwrap_err();
             assert!(error.contains(says) && !error.contains('\n'), "{error:?} does not say {says}");
         }
-    }
-
-    #[test]
-    fn unset_variables_are_named() {
-        assert!(expand("${NOPE}/x", &|_| None).unwrap_err().contains("NOPE"));
-        assert_eq!(expand("a${V}c", &|_| Some("b".into())).unwrap(), "abc");
     }
 }

@@ -11,9 +11,9 @@ use pericope_eval::config::Experiment;
 use pericope_eval::report::Report;
 use pericope_eval::run::{Observer, RunError, Setup, run};
 use pericope_eval::summary::{Item, Status, Summary};
-use pericope_llm::testing::{Act, Seen, Server};
 use pericope_segment::counters::WordCounter;
 use pericope_segment::{Limits, Standalone};
+use pericope_testkit::llm::{Act, Seen, Server};
 
 const KEY: &str = "sk-never-to-be-seen-4711";
 const QUESTIONS: usize = 50;

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use pericope_eval::config::{expand, read};
+use pericope_api::expand_variables;
+use pericope_eval::config::read;
 use pericope_neural::best_device;
 use pericope_neural::training::{Grid, Labelled, Part, Tried, tune};
 use pericope_neural::weswin::{WeSWin, open};
@@ -68,7 +69,7 @@ pub fn run(args: TuneArgs, quiet: bool) -> Outcome {
     let mut documents: Vec<Labelled> = Vec::new();
     let mut unreadable = 0;
     for data in &config.data {
-        let path = expand(data, &|name| std::env::var(name).ok()).map_err(wrong)?;
+        let path = expand_variables(data, |name| std::env::var(name).ok()).map_err(|e| wrong(e.to_string()))?;
         let set = read_set(path.as_ref(), None, (0, 0), config.part)?;
         unreadable += input::report(&set.skipped);
         documents.extend(set.documents.iter().map(|one| labelled(one, &base, checkpoint.settings.tokens)));

@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use pericope_api::{VariableError, expand_variables};
 use pericope_neural::training::Part;
 use pericope_segment::spec::Spec;
 use serde::{Deserialize, Serialize};
 
-use crate::config::{ConfigError, expand, one_line, read};
+use crate::config::{ConfigError, one_line, read};
 
 /// One experiment. Unknown keys are errors.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -158,8 +159,8 @@ impl SetConfig {
     /// # Errors
     /// [`ConfigError::Value`] names the variable that is not set.
     pub fn expanded(&self, variable: &dyn Fn(&str) -> Option<String>) -> Result<PathBuf, ConfigError> {
-        let problem = |e: String| ConfigError::Value(format!("set '{}': {e}", self.name));
-        expand(&self.path, variable).map(PathBuf::from).map_err(problem)
+        let problem = |e: VariableError| ConfigError::Value(format!("set '{}': {e}", self.name));
+        expand_variables(&self.path, variable).map(PathBuf::from).map_err(problem)
     }
 }
 
