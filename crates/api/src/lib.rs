@@ -36,6 +36,7 @@ mod encoder;
 mod segmenter;
 mod span;
 mod tokens;
+mod variables;
 
 pub use boundaries::{Boundaries, BoundaryError};
 pub use chunk::Chunk;
@@ -44,3 +45,4 @@ pub use encoder::{Embeddings, EncodeError, SentenceEncoder};
 pub use segmenter::{Cuts, SegmentError, Segmenter};
 pub use span::Span;
 pub use tokens::{TokenCounter, TokenMap};
+pub use variables::{VariableError, expand_variables};

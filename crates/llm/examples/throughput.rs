@@ -1,14 +1,14 @@
 //! What a call costs the client: CPU and memory for many items, each an answer and nothing else, from a server in another
 //! process.
 //!
-//! `cargo run -p pericope-llm --features testing --example throughput [ITEMS]` (Linux: figures come from /proc).
+//! `cargo run --release -p pericope-llm --example throughput [ITEMS]` (Linux: figures come from /proc).
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use pericope_llm::testing::{Act, Server};
-use pericope_llm::{LlmConfig, LlmGenerator, Shared, each};
+use pericope_llm::{LlmConfig, LlmGenerator, ProviderKind, Shared, map_concurrent};
+use pericope_testkit::llm::{Act, Server};
 
 type Any = Box<dyn std::error::Error>;
 
@@ -29,7 +29,7 @@ fn main() -> Result<(), Any> {
 
     let folder = std::env::temp_dir().join(format!("pericope-throughput-{}", std::process::id()));
     let shared = Shared::open(&folder.join("cache.sqlite"), None, false)?;
-    let mut config = LlmConfig::new("openai", "any");
+    let mut config = LlmConfig::new(ProviderKind::OpenAi, "any");
     config.base_url = Some(url.trim().to_owned());
     config.concurrency = 8;
     let generator = LlmGenerator::from_config(&config, &shared)?;
@@ -37,7 +37,7 @@ fn main() -> Result<(), Any> {
     let questions: Vec<String> = (0..items).map(|i| format!("What is item {i}?")).collect();
     let ask = |questions: &[String]| -> Result<(f64, f64), Any> {
         let (cpu, started) = (cpu_seconds()?, Instant::now());
-        let done = each(8, questions, |_, question| generator.answer(question, &[&chunk, &chunk, &chunk]));
+        let done = map_concurrent(8, questions, |_, question| generator.answer(question, &[&chunk, &chunk, &chunk]));
         if let Some(error) = done.stopped {
             return Err(error.into());
         }

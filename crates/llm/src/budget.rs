@@ -6,20 +6,20 @@ use serde::{Deserialize, Serialize};
 use crate::cache::Cache;
 use crate::error::LlmError;
 
-/// What calls have used; adds up.
+/// The tokens, the money and the time that calls have used. Sums add up.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Spent {
-    /// Answers, cached ones included.
+    /// The number of answers, cached ones included.
     pub calls: u64,
-    /// Answers that came from the cache.
+    /// The number of answers that came from the cache.
     pub cached: u64,
     /// Tokens read, for all answers.
     pub prompt_tokens: u64,
     /// Tokens written, for all answers.
     pub completion_tokens: u64,
-    /// What all answers cost at the configured price, whether they were paid for now or by an earlier run.
+    /// The price of all answers, whether they were paid for now or by an earlier run.
     pub cost: f64,
-    /// What was paid for now.
+    /// The price of the answers that were paid for now.
     pub paid: f64,
     /// Seconds of waiting for the answers that were asked for now.
     pub seconds: f64,
@@ -37,34 +37,6 @@ impl AddAssign for Spent {
     }
 }
 
-/// What requests that have not been made would use.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-pub struct Estimate {
-    /// Requests.
-    pub requests: u64,
-    /// Requests whose answer is in the cache: they cost nothing.
-    pub cached: u64,
-    /// Tokens that the others would read, estimated.
-    pub prompt_tokens: u64,
-    /// Most tokens that they may write.
-    pub max_completion_tokens: u64,
-    /// Cost of the tokens read: no run is cheaper.
-    pub cost_at_least: f64,
-    /// Cost where every answer is as long as it may be.
-    pub cost_at_most: f64,
-}
-
-impl AddAssign for Estimate {
-    fn add_assign(&mut self, other: Self) {
-        self.requests += other.requests;
-        self.cached += other.cached;
-        self.prompt_tokens += other.prompt_tokens;
-        self.max_completion_tokens += other.max_completion_tokens;
-        self.cost_at_least += other.cost_at_least;
-        self.cost_at_most += other.cost_at_most;
-    }
-}
-
 /// Counts money, and stops before more is spent than allowed. One budget serves all clients of a run.
 ///
 /// A call reserves the most that it may cost before it is made, and gives back what it did not use. So spending stays
@@ -73,7 +45,7 @@ impl AddAssign for Estimate {
 pub struct Budget {
     limit: Option<f64>,
     state: Mutex<State>,
-    /// Where what is spent is written down, and under which name.
+    /// The cache that keeps what is spent, and the name of the run.
     ledger: Option<(Arc<Cache>, String)>,
 }
 
@@ -84,32 +56,32 @@ struct State {
 }
 
 impl Budget {
-    /// At most `limit`; `None`: no limit.
+    /// Allows at most `limit`; `None`: no limit.
     #[must_use]
     pub fn new(limit: Option<f64>) -> Self {
         Self { limit, state: Mutex::default(), ledger: None }
     }
 
-    /// The same for a run that may be interrupted: what it spends is written down in `cache` under the name of the `run`,
-    /// call by call. Where it `goes_on`, what its earlier sittings spent counts; else it begins with nothing spent.
+    /// Allows a run that may be interrupted at most `limit`. What it spends is written down in `cache` under the name of
+    /// the `run`, call by call. With `resume`, what its earlier sessions spent counts; else it begins with nothing spent.
     ///
     /// # Errors
     /// [`LlmError::Cache`].
-    pub fn of_run(limit: Option<f64>, cache: Arc<Cache>, run: &str, goes_on: bool) -> Result<Self, LlmError> {
-        if !goes_on {
+    pub fn of_run(limit: Option<f64>, cache: Arc<Cache>, run: &str, resume: bool) -> Result<Self, LlmError> {
+        if !resume {
             cache.forget_paid(run)?;
         }
         let state = State { spent: cache.paid(run)?, reserved: 0.0 };
         Ok(Self { limit, state: Mutex::new(state), ledger: Some((cache, run.to_owned())) })
     }
 
-    /// What has been spent.
+    /// Returns what has been spent.
     #[must_use]
     pub fn spent(&self) -> f64 {
         self.state().spent
     }
 
-    /// What may be spent.
+    /// Returns the limit.
     #[must_use]
     pub fn limit(&self) -> Option<f64> {
         self.limit
@@ -145,6 +117,7 @@ pub(crate) struct Reserved<'a> {
 }
 
 impl Reserved<'_> {
+    /// Counts `cost` as spent.
     ///
     /// # Errors
     /// [`LlmError::Cache`] where it cannot be written down.

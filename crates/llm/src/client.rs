@@ -1,28 +1,28 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::budget::{Budget, Estimate, Spent};
+use crate::budget::{Budget, Spent};
 use crate::cache::{Cache, CacheKey, Outcome};
 use crate::config::{LlmConfig, Price};
 use crate::error::{LlmError, short};
-use crate::json::spoken;
+use crate::json::strip_reasoning;
 use crate::providers::{self, Provider};
 use crate::request::{Finish, Reply, Request, Usage};
 use crate::tokens::Tokens;
 
-/// What the models of one run have in common.
+/// The cache and the budget that the models of one run share.
 #[derive(Debug, Clone)]
 pub struct Shared {
-    /// Answers that are known.
+    /// The known answers.
     pub cache: Arc<Cache>,
-    /// What may be spent.
+    /// The money that may be spent.
     pub budget: Arc<Budget>,
-    /// Only the cache is asked.
+    /// True where only the cache is asked.
     pub offline: bool,
 }
 
 impl Shared {
-    /// With the cache in `path` and at most `budget` to spend.
+    /// Opens the cache in `path`, with at most `budget` to spend.
     ///
     /// # Errors
     /// [`LlmError::Cache`] and its kin.
@@ -30,24 +30,18 @@ impl Shared {
         Ok(Self { cache: Arc::new(Cache::open(path)?), budget: Arc::new(Budget::new(budget)), offline })
     }
 
-    /// The same for a run that may be interrupted and gone on with: its budget counts all its sittings. Several runs under
-    /// one name (the variants of a sweep) share a budget; `goes_on` is then false for the first of them at most.
+    /// Opens the cache for a run that may be interrupted and resumed: its budget counts all its sessions. Several runs
+    /// under one name (the variants of a sweep) share a budget; `resume` is then false for the first of them at most.
     ///
     /// # Errors
     /// As [`open`](Self::open).
-    pub fn for_run(
-        path: &Path,
-        budget: Option<f64>,
-        offline: bool,
-        run: &str,
-        goes_on: bool,
-    ) -> Result<Self, LlmError> {
+    pub fn for_run(path: &Path, budget: Option<f64>, offline: bool, run: &str, resume: bool) -> Result<Self, LlmError> {
         let cache = Arc::new(Cache::open(path)?);
-        let budget = Budget::of_run(budget, Arc::clone(&cache), run, goes_on)?;
+        let budget = Budget::of_run(budget, Arc::clone(&cache), run, resume)?;
         Ok(Self { cache, budget: Arc::new(budget), offline })
     }
 
-    /// Without a file, a budget, or anything that outlasts the process.
+    /// Creates a cache in memory, without a budget: nothing outlasts the process.
     ///
     /// # Errors
     /// [`LlmError::Cache`].
@@ -59,16 +53,16 @@ impl Shared {
 /// An answer and where it came from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answered {
-    /// What the model said.
+    /// The model's reply.
     pub reply: Reply,
-    /// It came from the cache.
+    /// True where it came from the cache.
     pub cached: bool,
-    /// What it cost, now or when it was first asked for.
+    /// The price, paid now or when it was first asked for.
     pub cost: f64,
 }
 
 impl Answered {
-    /// What it used.
+    /// Returns the tokens and the money that it used.
     #[must_use]
     pub fn spent(&self) -> Spent {
         Spent {
@@ -82,12 +76,12 @@ impl Answered {
         }
     }
 
-    /// The text, without what a reasoning model thought before it.
+    /// Returns the text, without what a reasoning model thought before it.
     ///
     /// # Errors
     /// [`LlmError::Refused`] and [`LlmError::Empty`].
     pub fn text(&self) -> Result<&str, LlmError> {
-        let text = spoken(&self.reply.text);
+        let text = strip_reasoning(&self.reply.text);
         if let Some(refusal) = &self.reply.refusal {
             return Err(LlmError::Refused(short(refusal, 300)));
         }
@@ -112,7 +106,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// The model of a configuration.
+    /// Opens the model of a configuration.
     ///
     /// # Errors
     /// [`LlmError`] that aborts a run.
@@ -121,39 +115,33 @@ impl Client {
         Ok(Self::new(provider, shared.clone(), config.price, providers::tokens(config)?))
     }
 
-    /// Any provider.
+    /// Wraps any provider.
     #[must_use]
     pub fn new(provider: Box<dyn Provider>, shared: Shared, price: Option<Price>, tokens: Tokens) -> Self {
         let identity = provider.identity();
         Self { provider, shared, price, tokens, identity, total: Mutex::default() }
     }
 
-    /// The provider.
+    /// Returns the provider.
     #[must_use]
     pub fn provider(&self) -> &dyn Provider {
         self.provider.as_ref()
     }
 
-    /// Everything that was asked through this client, failed items included.
+    /// Returns the sum of everything that was asked through this client, failed items included.
     #[must_use]
     pub fn total(&self) -> Spent {
         *self.total.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The key of a request in the cache.
-    #[must_use]
-    pub fn key(&self, request: &Request) -> CacheKey {
-        CacheKey::of(&self.identity, request)
-    }
-
-    /// The answer to a request: from the cache, or from the model, which is then kept. Refusals and empty answers are
+    /// Returns the answer to a request: from the cache, or from the model, which is then kept. Refusals and empty answers are
     /// answers here.
     ///
     /// # Errors
     /// [`LlmError`]; [`LlmError::NotCached`] where only the cache may be asked and has nothing.
     pub fn complete(&self, request: &Request) -> Result<Answered, LlmError> {
-        let key = self.key(request);
-        let _claim = self.shared.cache.claim(&key);
+        let key = CacheKey::of(&self.identity, request);
+        let _guard = self.shared.cache.begin(&key);
         let answered = match self.shared.cache.get(&key)? {
             Some(Outcome::Reply(reply)) => {
                 let cost = self.cost(reply.usage);
@@ -187,28 +175,7 @@ impl Client {
         Ok(Answered { reply, cached: false, cost })
     }
 
-    /// What requests would use that have not been made.
-    ///
-    /// # Errors
-    /// [`LlmError::Cache`].
-    pub fn estimate<'a>(&self, requests: impl IntoIterator<Item = &'a Request>) -> Result<Estimate, LlmError> {
-        let mut estimate = Estimate::default();
-        for request in requests {
-            estimate.requests += 1;
-            if self.shared.cache.get(&self.key(request))?.is_some() {
-                estimate.cached += 1;
-                continue;
-            }
-            let prompt = self.tokens.of_request(request) as u64;
-            estimate.prompt_tokens += prompt;
-            estimate.max_completion_tokens += u64::from(request.max_tokens);
-            estimate.cost_at_least += self.price.map_or(0.0, |price| price.of(prompt, 0));
-            estimate.cost_at_most += self.most(request);
-        }
-        Ok(estimate)
-    }
-
-    /// The most that a request may cost.
+    /// Returns the most that a request may cost.
     fn most(&self, request: &Request) -> f64 {
         self.price.map_or(0.0, |price| price.of(self.tokens.of_request(request) as u64, request.max_tokens.into()))
     }

@@ -5,7 +5,48 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::LlmError;
+/// The kinds of providers, spelled in lower case: `provider = "openai"`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "&'static str")]
+pub enum ProviderKind {
+    /// Any server that speaks OpenAI's chat completions.
+    OpenAi,
+    /// Anthropic's messages API.
+    Anthropic,
+    /// A GGUF file in this process.
+    Candle,
+}
+
+impl ProviderKind {
+    const ALL: [Self; 3] = [Self::OpenAi, Self::Anthropic, Self::Candle];
+
+    /// Returns the name as it is written in a configuration.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::OpenAi => "openai",
+            Self::Anthropic => "anthropic",
+            Self::Candle => "candle",
+        }
+    }
+}
+
+impl From<ProviderKind> for &'static str {
+    fn from(kind: ProviderKind) -> Self {
+        kind.name()
+    }
+}
+
+impl TryFrom<String> for ProviderKind {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(|| {
+            let known = Self::ALL.map(Self::name).join(", ");
+            format!("provider = \"{name}\" is not known here: choose from {known}")
+        })
+    }
+}
 
 /// One model and how to talk to it. Unknown keys are errors; keys of services are never part of it, only the names of
 /// the environment variables that hold them.
@@ -13,8 +54,8 @@ use crate::error::LlmError;
 #[serde(deny_unknown_fields)]
 pub struct LlmConfig {
     /// `openai` (any server that speaks its API), `anthropic`, or `candle` (a GGUF file in this process).
-    pub provider: String,
-    /// Where the API is, with `/v1` where the server wants it; default: the provider's own service. Not for `candle`.
+    pub provider: ProviderKind,
+    /// The address of the API, with `/v1` where the server wants it; default: the provider's own service. Not for `candle`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
     /// The model's name, or for `candle` the path of its GGUF file.
@@ -32,17 +73,17 @@ pub struct LlmConfig {
     /// Tokens a minute that may be asked for (prompt and `max_tokens`); default: no limit of ours.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens_per_minute: Option<u64>,
-    /// Seconds until a call is given up; default 120.
+    /// Seconds until a call is given up, up to a day; default 120.
     #[serde(default = "timeout")]
     pub timeout_seconds: f64,
-    /// How often a failed call is repeated; default 6.
+    /// The number of times that a failed call is repeated; default 6.
     #[serde(default = "retries")]
     pub retries: u32,
     /// The first wait after a failed call is at most so many seconds (anything from 0, by chance), doubled each time up to
     /// 30; a server's `retry-after` counts where it is longer. Default 0.5.
     #[serde(default = "retry_wait")]
     pub retry_wait_seconds: f64,
-    /// Most tokens of an answer; default 1024.
+    /// Most tokens of an answer, at least 1; default 1024.
     #[serde(default = "max_tokens")]
     pub max_tokens: u32,
     /// Sampling temperature; default 0. Left out where the model takes none.
@@ -54,27 +95,33 @@ pub struct LlmConfig {
     /// Prompt file; default: the one built in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<PathBuf>,
+    /// Prompt file of a judge's faithfulness; default: the one built in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub faithfulness_prompt: Option<PathBuf>,
+    /// Prompt file of a judge's context relevance; default: the one built in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context_relevance_prompt: Option<PathBuf>,
     /// `tokenizer.json` of the model. For `candle`, default: beside the GGUF file. For the others it makes estimates of
     /// tokens exact.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokenizer: Option<PathBuf>,
-    /// What tokens cost; without it, calls are taken to cost nothing.
+    /// The price of tokens; without it, calls are taken to cost nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price: Option<Price>,
 }
 
-/// `[llm.*.price]`: per million tokens, in any currency.
+/// `[llm.*.price]`: prices of a million tokens, in any currency.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Price {
-    /// A million tokens read.
+    /// The price of a million tokens read, 0 or more.
     pub input: f64,
-    /// A million tokens written.
+    /// The price of a million tokens written, 0 or more.
     pub output: f64,
 }
 
 impl Price {
-    /// Price of so many tokens.
+    /// Returns the price of a call with so many tokens.
     #[must_use]
     pub fn of(&self, prompt: u64, completion: u64) -> f64 {
         (prompt as f64 * self.input + completion as f64 * self.output) / 1e6
@@ -101,11 +148,11 @@ fn seed() -> u64 {
 }
 
 impl LlmConfig {
-    /// A configuration with every default.
+    /// Returns a configuration with every default.
     #[must_use]
-    pub fn new(provider: &str, model: &str) -> Self {
+    pub fn new(provider: ProviderKind, model: &str) -> Self {
         Self {
-            provider: provider.to_owned(),
+            provider,
             base_url: None,
             model: model.to_owned(),
             api_key_env: None,
@@ -119,33 +166,18 @@ impl LlmConfig {
             temperature: 0.0,
             seed: seed(),
             prompt: None,
+            faithfulness_prompt: None,
+            context_relevance_prompt: None,
             tokenizer: None,
             price: None,
         }
     }
 
-    /// Reads and checks a table; `name` (`llm.judge`) is used in messages, which are one line.
-    ///
-    /// # Errors
-    /// [`LlmError::Config`] names the table and the key.
-    pub fn from_table(name: &str, table: &toml::Value) -> Result<Self, LlmError> {
-        let config: Self = table.clone().try_into().map_err(|e: toml::de::Error| {
-            // The message alone: the error's full text quotes the line, and someone may have put a key there.
-            LlmError::Config(format!("[{name}]: {}", crate::error::short(e.message(), 400)))
-        })?;
-        config.check().map_err(|problem| LlmError::Config(format!("[{name}]: {problem}")))?;
-        Ok(config)
-    }
-
     /// Checks the values.
     ///
     /// # Errors
-    /// In words, naming the key.
+    /// One line that names the key.
     pub fn check(&self) -> Result<(), String> {
-        if !crate::providers::NAMES.contains(&self.provider.as_str()) {
-            let known = crate::providers::NAMES.join(", ");
-            return Err(format!("provider = \"{}\" is not known here: choose from {known}", self.provider));
-        }
         if self.model.trim().is_empty() {
             return Err("model is empty".into());
         }
@@ -176,31 +208,14 @@ impl LlmConfig {
     }
 }
 
-/// Replaces `${NAME}` by the variable's value.
-///
-/// # Errors
-/// In words: a variable that is not set, or a brace that is not closed.
-pub(crate) fn expand(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((before, tail)) = rest.split_once("${") {
-        out.push_str(before);
-        let (name, after) = tail.split_once('}').ok_or("'${' without '}'")?;
-        let value = variable(name).ok_or_else(|| format!("the environment variable {name} is not set"))?;
-        out.push_str(value.trim());
-        rest = after;
-    }
-    out.push_str(rest);
-    Ok(out)
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use super::{LlmConfig, expand};
+    use super::LlmConfig;
 
     fn parse(text: &str) -> Result<LlmConfig, String> {
-        LlmConfig::from_table("llm.judge", &toml::Value::Table(text.parse().unwrap())).map_err(|e| e.to_string())
+        let config: LlmConfig = toml::from_str(text).map_err(|e| e.message().to_owned())?;
+        config.check().map(|()| config)
     }
 
     #[test]
@@ -208,7 +223,8 @@ mod tests {
         let whole = parse(
             "provider = \"openai\"\nbase_url = \"http://127.0.0.1:8000/v1\"\nmodel = \"m\"\napi_key_env = \"K\"\n\
              concurrency = 8\nprompt = \"p.md\"\nprice = {input = 2.5, output = 10}\nheaders = {a = \"${B}\"}\n\
-             timeout_seconds = 3\nmax_tokens = 9\ntokens_per_minute = 100\nseed = 1\ntokenizer = \"t.json\"",
+             timeout_seconds = 3\nmax_tokens = 9\ntokens_per_minute = 100\nseed = 1\ntokenizer = \"t.json\"\n\
+             faithfulness_prompt = \"f.md\"\ncontext_relevance_prompt = \"c.md\"",
         )
         .unwrap();
         assert_eq!((whole.concurrency, whole.seed, whole.temperature), (8, 1, 0.0));
@@ -216,10 +232,7 @@ mod tests {
         let again: LlmConfig = toml::from_str(&toml::to_string(&whole).unwrap()).unwrap();
         assert_eq!(again, whole);
         let error = parse("provider = \"openai\"\nmodel = \"m\"\napi_key = \"sk-123456\"").unwrap_err();
-        assert!(
-            error.contains("[llm.judge]") && error.contains("`api_key`") && error.contains("api_key_env"),
-            "{error}"
-        );
+        assert!(error.contains("`api_key`") && error.contains("api_key_env"), "{error}");
         assert!(!error.contains("sk-123456") && !error.contains('\n'), "{error}");
         for (wrong, says) in [
             ("provider = \"opnai\"\nmodel = \"m\"", "choose from openai, anthropic, candle"),
@@ -233,12 +246,5 @@ mod tests {
             let error = parse(wrong).unwrap_err();
             assert!(error.contains(says), "{error}");
         }
-    }
-
-    #[test]
-    fn variables_are_expanded() {
-        let variable = |name: &str| (name == "A").then(|| "x\n".to_owned());
-        assert_eq!(expand("Bearer ${A}!", &variable).unwrap(), "Bearer x!");
-        assert!(expand("${B}", &variable).unwrap_err().contains('B'));
     }
 }

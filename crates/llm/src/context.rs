@@ -5,13 +5,13 @@ use crate::request::Request;
 
 /// An answer to a prompt that had to fit.
 #[derive(Debug, Clone, PartialEq)]
-pub struct InContext {
+pub(crate) struct InContext {
     /// The answer.
-    pub answered: Answered,
-    /// All calls that it took.
-    pub spent: Spent,
-    /// Chunks that were left out, from the end, so that the prompt fitted.
-    pub dropped: usize,
+    pub(crate) answered: Answered,
+    /// The tokens and the money of all calls that it took.
+    pub(crate) spent: Spent,
+    /// The number of chunks that were left out, from the end, so that the prompt fitted.
+    pub(crate) dropped: usize,
 }
 
 impl Client {
@@ -21,7 +21,7 @@ impl Client {
     /// # Errors
     /// [`LlmError::ContextLength`] where even the best chunk alone is too long; else as
     /// [`complete_whole`](Client::complete_whole).
-    pub fn answer_with_context(
+    pub(crate) fn answer_with_context(
         &self,
         chunks: &[&str],
         request: impl Fn(&[&str]) -> Request,

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use pericope_api::{Embeddings, EncodeError, SentenceEncoder};
 use serde_json::{Value, json};
 
+use crate::batch::map_concurrent;
 use crate::cache::{Cache, CacheKey};
-use crate::config::LlmConfig;
+use crate::config::{LlmConfig, ProviderKind};
 use crate::error::LlmError;
-use crate::http::{Api, Endpoint, Failed, Refusal, block};
-use crate::items::each;
+use crate::http::{Api, ApiError, Endpoint, Failed};
 use crate::providers::{identity, tokens};
 use crate::tokens::Tokens;
 
@@ -26,7 +26,7 @@ const API: Api = Api {
 const MOST_TEXTS: usize = 256;
 /// Tokens of one request, estimated; OpenAI takes 300,000.
 const MOST_TOKENS: usize = 100_000;
-/// Tokens of a text that OpenAI's models read; the default where nothing else is known.
+/// Tokens of a text that OpenAI's models read; taken for every model.
 const MAX_TOKENS: usize = 8191;
 /// A text that is too long for the server is cut to three quarters, so often at most.
 const CUTS: usize = 12;
@@ -46,14 +46,13 @@ pub struct OpenAiEmbeddings {
     model: String,
     asked_dimensions: Option<usize>,
     dimension: usize,
-    max_tokens: usize,
     workers: usize,
     tokens: Tokens,
     cache: Arc<Cache>,
 }
 
 impl OpenAiEmbeddings {
-    /// The encoder `openai:MODEL`, or `openai:MODEL:DIMENSIONS` for shorter vectors where the model has them. The base URL
+    /// Opens the encoder `openai:MODEL`, or `openai:MODEL:DIMENSIONS` for shorter vectors where the model has them. The base URL
     /// is in `OPENAI_BASE_URL` (default: OpenAI's), the key in `OPENAI_API_KEY` (needed where the base URL is OpenAI's).
     ///
     /// # Errors
@@ -67,7 +66,7 @@ impl OpenAiEmbeddings {
         if model.is_empty() || dimensions == Some(0) {
             return Err(wrong());
         }
-        let mut config = LlmConfig::new("openai", model);
+        let mut config = LlmConfig::new(ProviderKind::OpenAi, model);
         config.base_url = std::env::var("OPENAI_BASE_URL").ok().filter(|url| !url.trim().is_empty());
         if std::env::var_os("OPENAI_API_KEY").is_some_and(|key| !key.is_empty()) {
             config.api_key_env = Some(API.key_env.to_owned());
@@ -75,7 +74,7 @@ impl OpenAiEmbeddings {
         Self::new(&config, dimensions, cache, offline)
     }
 
-    /// The encoder of a configuration, of which prompt, seed and the like are not used. `dimensions` asks the model for
+    /// Opens the encoder of a configuration, of which prompt, seed and the like are not used. `dimensions` asks the model for
     /// shorter vectors. Where the length of the vectors is not known, one short text is embedded to find out.
     ///
     /// # Errors
@@ -98,7 +97,6 @@ impl OpenAiEmbeddings {
             model: config.model.clone(),
             asked_dimensions: dimensions,
             dimension: dimensions.or(known).unwrap_or(0),
-            max_tokens: MAX_TOKENS,
             workers: config.concurrency,
             tokens: tokens(config)?,
             cache,
@@ -109,14 +107,7 @@ impl OpenAiEmbeddings {
         Ok(encoder)
     }
 
-    /// For models that read another number of tokens than 8191.
-    #[must_use]
-    pub fn with_max_tokens(mut self, max_tokens: usize) -> Self {
-        self.max_tokens = max_tokens.max(1);
-        self
-    }
-
-    /// One normalised vector a text.
+    /// Returns one normalised vector a text.
     ///
     /// # Errors
     /// [`LlmError`]; [`LlmError::NotCached`] offline.
@@ -137,7 +128,7 @@ impl OpenAiEmbeddings {
         if !missing.is_empty() {
             let endpoint = self.endpoint.as_ref().ok_or(LlmError::NotCached)?;
             let batches = self.batches(&missing);
-            let done = each(self.workers, &batches, |_, batch| {
+            let done = map_concurrent(self.workers, &batches, |_, batch| {
                 let texts: Vec<&str> = batch.iter().map(|(_, text)| *text).collect();
                 let vectors = self.fetch(endpoint, &texts, CUTS)?;
                 let rows: Vec<_> = (batch.iter().zip(vectors))
@@ -161,7 +152,7 @@ impl OpenAiEmbeddings {
         let mut batches: Vec<Vec<(&CacheKey, &str)>> = Vec::new();
         let mut tokens = 0;
         for (key, text) in missing {
-            let count = self.tokens.count(text).min(self.max_tokens);
+            let count = self.tokens.count(text).min(MAX_TOKENS);
             match batches.last_mut() {
                 Some(batch) if batch.len() < MOST_TEXTS && tokens + count <= MOST_TOKENS => {
                     batch.push((key, text));
@@ -180,25 +171,21 @@ impl OpenAiEmbeddings {
     fn fetch(&self, endpoint: &Endpoint, texts: &[&str], cuts: usize) -> Result<Vec<Vec<f32>>, LlmError> {
         // Blank texts are refused by some servers.
         let input: Vec<&str> =
-            texts.iter().map(|text| if text.trim().is_empty() { " " } else { self.fitting(text) }).collect();
+            texts.iter().map(|text| if text.trim().is_empty() { " " } else { fitting(text) }).collect();
         let most: usize = input.iter().map(|text| self.tokens.count(text)).sum();
         let mut body = json!({"model": self.model, "input": input, "encoding_format": "float"});
         if let Some(dimensions) = self.asked_dimensions {
             body["dimensions"] = json!(dimensions);
         }
-        let sent = block(async {
-            match endpoint.post(&body, most).await {
-                Ok(received) => Ok(Ok(received)),
-                Err(Failed::Error(LlmError::ContextLength(message))) => Ok(Err((400, message))),
-                Err(Failed::Refused(Refusal { status: status @ (400 | 413 | 422), message, .. }))
-                    if texts.len() > 1 =>
-                {
-                    Ok(Err((status, message)))
-                }
-                Err(Failed::Refused(Refusal { status, message, .. })) => Err(LlmError::Rejected { status, message }),
-                Err(Failed::Error(error)) => Err(error),
+        let sent = match endpoint.post(&body, most) {
+            Ok(received) => Ok(received),
+            Err(Failed::Error(LlmError::ContextLength(message))) => Err(message),
+            Err(Failed::Refused(ApiError { status: 400 | 413 | 422, message, .. })) if texts.len() > 1 => Err(message),
+            Err(Failed::Refused(ApiError { status, message, .. })) => {
+                return Err(LlmError::Rejected { status, message });
             }
-        })?;
+            Err(Failed::Error(error)) => return Err(error),
+        };
         let received = match (sent, texts) {
             (Ok(received), _) => received,
             (Err(_), [_, _, ..]) => {
@@ -207,7 +194,7 @@ impl OpenAiEmbeddings {
                 vectors.extend(self.fetch(endpoint, second, cuts)?);
                 return Ok(vectors);
             }
-            (Err((_, message)), _) if cuts == 0 => return Err(LlmError::ContextLength(message)),
+            (Err(message), _) if cuts == 0 => return Err(LlmError::ContextLength(message)),
             (Err(_), _) => {
                 let shorter: Vec<&str> = input.iter().map(|text| head(text, text.len() / 4 * 3)).collect();
                 return self.fetch(endpoint, &shorter, cuts - 1);
@@ -217,12 +204,12 @@ impl OpenAiEmbeddings {
         endpoint.settle(most, used.unwrap_or(most as u64));
         rows(&received.body, texts.len(), self.dimension)
     }
+}
 
-    /// The beginning of a text that surely holds what the model reads of it, where the text is much longer.
-    fn fitting<'a>(&self, text: &'a str) -> &'a str {
-        // No tokenizer makes tokens of more than 8 bytes on average of running text.
-        head(text, self.max_tokens.saturating_mul(8))
-    }
+/// Returns the beginning of a text that surely holds what the model reads of it, where the text is much longer.
+fn fitting(text: &str) -> &str {
+    // No tokenizer makes tokens of more than 8 bytes on average of running text.
+    head(text, MAX_TOKENS * 8)
 }
 
 impl SentenceEncoder for OpenAiEmbeddings {
@@ -239,7 +226,7 @@ impl SentenceEncoder for OpenAiEmbeddings {
     }
 
     fn max_tokens(&self) -> usize {
-        self.max_tokens
+        MAX_TOKENS
     }
 
     fn encode(&self, texts: &[&str]) -> Result<Embeddings, EncodeError> {
@@ -248,12 +235,12 @@ impl SentenceEncoder for OpenAiEmbeddings {
     }
 }
 
-/// The first `bytes` of a text, or a little less.
+/// Returns the first `bytes` of a text, or a little less.
 fn head(text: &str, bytes: usize) -> &str {
     text.get(..text.floor_char_boundary(bytes)).unwrap_or(text)
 }
 
-/// The vectors of an answer in the order of its `index`, normalised. `dimension` 0: whatever comes.
+/// Returns the vectors of an answer in the order of its `index`, normalised. `dimension` 0: whatever comes.
 fn rows(body: &Value, count: usize, dimension: usize) -> Result<Vec<Vec<f32>>, LlmError> {
     let invalid = |problem: String| LlmError::Invalid { problem, answer: "an embeddings answer".into() };
     let data = body.get("data").and_then(Value::as_array).ok_or_else(|| invalid("\"data\" is no list".into()))?;

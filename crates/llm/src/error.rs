@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use crate::prompt::PromptError;
 
-/// Why there is no answer.
+/// The reasons for no answer.
 ///
 /// Some errors are about one item, and the next item may do better; after others, every further call would fail the same
 /// way: [`aborts_run`](LlmError::aborts_run) tells them apart.
@@ -20,7 +20,7 @@ pub enum LlmError {
     NoKey {
         /// The variable.
         variable: String,
-        /// Where the key is for.
+        /// The endpoint that the key is for.
         endpoint: String,
     },
     /// 401 or 403: the key is wrong, or may not do this.
@@ -30,7 +30,7 @@ pub enum LlmError {
         endpoint: String,
         /// HTTP status.
         status: u16,
-        /// What the server said.
+        /// The server's message.
         message: String,
     },
     /// 404, or a redirection: no such address, or no such model.
@@ -42,7 +42,7 @@ pub enum LlmError {
         model: String,
         /// HTTP status.
         status: u16,
-        /// What the server said.
+        /// The server's message.
         message: String,
     },
     /// The account has no money or no quota left.
@@ -52,7 +52,7 @@ pub enum LlmError {
         endpoint: String,
         /// HTTP status.
         status: u16,
-        /// What the server said.
+        /// The server's message.
         message: String,
     },
     /// The server asks for a longer pause than a run should sit through.
@@ -62,7 +62,7 @@ pub enum LlmError {
         endpoint: String,
         /// The pause.
         seconds: u64,
-        /// What the server said.
+        /// The server's message.
         message: String,
     },
     /// Item after item failed to reach the server.
@@ -78,19 +78,19 @@ pub enum LlmError {
     /// The next call could cost more than is left.
     #[error("the budget of {budget} is used up: {spent:.4} spent, and the next call may cost {next:.4}")]
     Budget {
-        /// What may be spent.
+        /// The limit.
         budget: f64,
-        /// What has been spent, with what is under way.
+        /// The sum that has been spent, with what is under way.
         spent: f64,
-        /// What the next call may cost.
+        /// The most that the next call may cost.
         next: f64,
     },
     /// The cache cannot be read or written.
     #[error("the response cache {path}: {source}")]
     Cache {
-        /// Its file.
+        /// The path of the file.
         path: PathBuf,
-        /// What SQLite said.
+        /// SQLite's error.
         source: rusqlite::Error,
     },
     /// A file of the cache that is none of ours, or of a later version.
@@ -106,20 +106,10 @@ pub enum LlmError {
     /// A model on this machine cannot be loaded.
     #[error("the model {path}: {reason}")]
     Model {
-        /// Its file.
+        /// The path of the file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason, on one line.
         reason: String,
-    },
-    /// A judge failed its checks.
-    #[error("the judge {model} does not pass its checks: {problem}\n{transcript}")]
-    Judge {
-        /// The judge's model.
-        model: String,
-        /// What it got wrong.
-        problem: String,
-        /// Questions, answers, scores and reasons.
-        transcript: String,
     },
     /// Only the cache may be used, and it has no answer to this.
     #[error("offline, and the answer is not in the cache")]
@@ -132,7 +122,7 @@ pub enum LlmError {
     Rejected {
         /// HTTP status.
         status: u16,
-        /// What the server said.
+        /// The server's message.
         message: String,
     },
     /// The server kept failing or the connection kept breaking.
@@ -152,7 +142,7 @@ pub enum LlmError {
     /// The answer is not what was asked for, and neither was a second one.
     #[error("the answer cannot be used: {problem}; it was: {answer}")]
     Invalid {
-        /// What is wrong.
+        /// The fault, in words.
         problem: String,
         /// The beginning of the answer.
         answer: String,
@@ -160,7 +150,7 @@ pub enum LlmError {
 }
 
 impl LlmError {
-    /// True where every further call would fail the same way, so that a run should stop (and may be resumed); false where
+    /// Returns true where every further call would fail the same way, so that a run should stop (and may be resumed); false where
     /// one item has failed.
     #[must_use]
     pub fn aborts_run(&self) -> bool {
@@ -176,7 +166,7 @@ impl LlmError {
         )
     }
 
-    /// One word for tables and run files: `refused`, `empty`, `context-length` ...
+    /// Returns one word for tables and run files: `refused`, `empty`, `context-length` ...
     #[must_use]
     pub fn status(&self) -> &'static str {
         match self {
@@ -189,7 +179,6 @@ impl LlmError {
             Self::Budget { .. } => "budget",
             Self::Cache { .. } | Self::CacheVersion { .. } => "cache",
             Self::Model { .. } => "model",
-            Self::Judge { .. } => "judge",
             Self::NotCached => "not-cached",
             Self::ContextLength(_) => "context-length",
             Self::Rejected { .. } => "rejected",
@@ -201,7 +190,7 @@ impl LlmError {
     }
 }
 
-/// `text` on one line and not longer than `limit` characters.
+/// Returns `text` on one line and not longer than `limit` characters.
 pub(crate) fn short(text: &str, limit: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(limit) {

@@ -1,6 +1,5 @@
 //! Answers from retrieved excerpts.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use crate::budget::Spent;
@@ -10,29 +9,28 @@ use crate::error::LlmError;
 use crate::prompt::Prompt;
 use crate::request::{Finish, Request};
 
-/// The prompt built in.
-pub const PROMPT: &str = include_str!("../../../prompts/answer.md");
-/// What a prompt must and may hold.
-pub const PLACEHOLDERS: &[&str] = &["question", "context"];
-/// What a model is told to say where the excerpts do not answer the question.
-pub const NOT_IN_CONTEXT: &str = "NOT IN CONTEXT";
+const PROMPT: &str = include_str!("../prompts/answer.md");
+/// Placeholders that a prompt must and may hold.
+const PLACEHOLDERS: &[&str] = &["question", "context"];
+/// The words of a model that finds no answer in the excerpts.
+const NOT_IN_CONTEXT: &str = "NOT IN CONTEXT";
 
-/// An answer.
+/// A model's answer to a question.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LlmAnswer {
-    /// What the model said.
+    /// The model's words.
     pub text: String,
-    /// It said that the excerpts do not hold the answer (in the words of the prompt built in).
+    /// True where it said that the excerpts do not hold the answer (in the words of the prompt built in).
     pub abstained: bool,
-    /// `max_tokens` cut it off.
+    /// True where `max_tokens` cut it off.
     pub truncated: bool,
-    /// Excerpts that were left out, from the end, so that the prompt fitted the model's context.
+    /// The number of excerpts that were left out, from the end, so that the prompt fitted the model's context.
     pub dropped: usize,
-    /// Tokens and money.
+    /// The tokens and the money that it took.
     pub spent: Spent,
     /// The model as the server names it.
     pub model: Option<String>,
-    /// Tokens written a second, where the model runs in this process.
+    /// The number of tokens written a second, where the model runs in this process.
     pub tokens_per_second: Option<f64>,
 }
 
@@ -46,7 +44,7 @@ pub struct LlmGenerator {
 }
 
 impl LlmGenerator {
-    /// The generator of `[llm.generator]`.
+    /// Opens the generator of `[llm.generator]`.
     ///
     /// # Errors
     /// [`LlmError`] that aborts a run.
@@ -54,36 +52,33 @@ impl LlmGenerator {
         Self::new(Arc::new(Client::from_config(config, shared)?), config)
     }
 
-    /// A generator that asks through `client`; prompt, tokens, temperature and seed are those of `config`.
+    /// Creates a generator that asks through `client`; prompt, tokens, temperature and seed are those of `config`.
     ///
     /// # Errors
     /// [`LlmError::Prompt`].
     pub fn new(client: Arc<Client>, config: &LlmConfig) -> Result<Self, LlmError> {
-        let path: Option<&Path> = config.prompt.as_deref();
         Ok(Self {
             client,
-            prompt: Prompt::load(path, "answer", PROMPT, PLACEHOLDERS)?,
+            prompt: Prompt::load(config.prompt.as_deref(), "answer", PROMPT, PLACEHOLDERS)?,
             max_tokens: config.max_tokens,
             temperature: config.temperature,
             seed: config.seed,
         })
     }
 
-    /// The prompt as used.
+    /// Returns the prompt as used.
     #[must_use]
     pub fn prompt(&self) -> &Prompt {
         &self.prompt
     }
 
-    /// The model behind it.
+    /// Returns the model behind it.
     #[must_use]
     pub fn client(&self) -> &Client {
         &self.client
     }
 
-    /// What is asked; for estimates.
-    #[must_use]
-    pub fn request(&self, question: &str, chunks: &[&str]) -> Request {
+    fn request(&self, question: &str, chunks: &[&str]) -> Request {
         let messages = self.prompt.fill(&[("question", question.trim()), ("context", &numbered(chunks))]);
         let request = Request::new(messages, self.max_tokens);
         Request { temperature: self.temperature, seed: Some(self.seed), ..request }
@@ -109,7 +104,7 @@ impl LlmGenerator {
     }
 }
 
-/// Excerpts with their numbers, from 1.
+/// Returns excerpts with their numbers, from 1.
 pub(crate) fn numbered(chunks: &[&str]) -> String {
     if chunks.is_empty() {
         return "(no excerpts)".to_owned();

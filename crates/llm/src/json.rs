@@ -1,19 +1,12 @@
-//! JSON out of what a model wrote.
+//! JSON in what a model wrote.
 
 use serde_json::Value;
 
-/// Every outermost JSON object in `text`, in order. Prose and code fences around them are passed over, and so are a
+/// Returns every outermost JSON object in `text`, in order. Prose and code fences around them are passed over, and so are a
 /// leading `<think>` block, trailing commas, and line ends inside strings. An object that is cut off is none.
-///
-/// ```
-/// let found = pericope_llm::objects("Sure!\n```json\n{\"score\": \"8/10\", }\n```");
-/// assert_eq!(found[0]["score"], "8/10");
-/// assert!(pericope_llm::objects("{\"score\": ").is_empty());
-/// ```
-#[must_use]
-pub fn objects(text: &str) -> Vec<Value> {
+pub(crate) fn objects(text: &str) -> Vec<Value> {
     let mut found = Vec::new();
-    let mut rest = spoken(text);
+    let mut rest = strip_reasoning(text);
     while let Some(start) = rest.find('{') {
         let tail = rest.get(start..).unwrap_or_default();
         let parsed = end_of_object(tail)
@@ -30,8 +23,8 @@ pub fn objects(text: &str) -> Vec<Value> {
     found
 }
 
-/// What a reasoning model says after it has thought.
-pub(crate) fn spoken(text: &str) -> &str {
+/// Returns what a reasoning model says after its thoughts in `<think>`.
+pub(crate) fn strip_reasoning(text: &str) -> &str {
     let trimmed = text.trim();
     if let Some(thought) = trimmed.strip_prefix("<think>") {
         return thought.split_once("</think>").map_or("", |(_, said)| said.trim());
@@ -39,7 +32,7 @@ pub(crate) fn spoken(text: &str) -> &str {
     trimmed
 }
 
-/// Byte after the brace that closes the one at the start.
+/// Returns the byte after the brace that closes the one at the start.
 fn end_of_object(text: &str) -> Option<usize> {
     let (mut depth, mut string, mut escaped) = (0_usize, false, false);
     for (at, byte) in text.bytes().enumerate() {
@@ -72,7 +65,7 @@ fn parse(text: &str) -> Option<Value> {
     matches!(value, Value::Object(_)).then_some(value)
 }
 
-/// Without commas before a closing bracket, and with control characters in strings escaped.
+/// Returns a text without commas before a closing bracket, and with control characters in strings escaped.
 fn mended(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let (mut string, mut escaped) = (false, false);
@@ -120,6 +113,7 @@ mod tests {
         for (text, expected) in [
             ("{\"a\": 1}", json!({"a": 1})),
             ("```json\n{\"a\": 1}\n```", json!({"a": 1})),
+            ("Sure!\n```json\n{\"score\": \"8/10\", }\n```", json!({"score": "8/10"})),
             ("Here {it} is: {\"a\": {\"b\": \"}{\\\"\"}} Good?", json!({"a": {"b": "}{\""}})),
             ("{\"a\": [1, 2,],\n}", json!({"a": [1, 2]})),
             ("{\"a\": \"two\nlines, }\"}", json!({"a": "two\nlines, }"})),

@@ -1,10 +1,9 @@
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest, Sha256};
-
+use crate::digest::sha256_hex;
 use crate::request::{Message, Role};
 
-/// Why a text is no prompt.
+/// The reasons for which a text cannot be used as a prompt.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PromptError {
@@ -13,25 +12,25 @@ pub enum PromptError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// A placeholder that nothing fills.
     #[error("the prompt {name} has the placeholder {{{found}}}, which nothing fills; it may use {known}")]
     Unknown {
-        /// The prompt.
+        /// The name of the prompt.
         name: String,
-        /// Its placeholder.
+        /// The unknown placeholder.
         found: String,
-        /// Those that there are.
+        /// The placeholders that it may use.
         known: String,
     },
     /// A placeholder without which the prompt asks nothing.
     #[error("the prompt {name} lacks the placeholder {{{missing}}}")]
     Missing {
-        /// The prompt.
+        /// The name of the prompt.
         name: String,
-        /// What is missing.
+        /// The missing placeholder.
         missing: String,
     },
 }
@@ -78,7 +77,7 @@ impl Prompt {
         Ok(Self { name: name.to_owned(), parts, text })
     }
 
-    /// The template in `path`, or the default one.
+    /// Reads the template in `path`, or takes the default one.
     ///
     /// # Errors
     /// [`PromptError`].
@@ -88,19 +87,19 @@ impl Prompt {
         Self::new(&path.display().to_string(), &text, placeholders)
     }
 
-    /// The whole template.
+    /// Returns the whole template.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// SHA-256 of the template, hexadecimal: for the record of a run.
+    /// Returns the SHA-256 of the template, hexadecimal: for the record of a run.
     #[must_use]
     pub fn sha256(&self) -> String {
-        hex(&Sha256::digest(self.text.as_bytes()))
+        sha256_hex(&self.text)
     }
 
-    /// The messages, with each placeholder replaced once: what is filled in is never searched for placeholders.
+    /// Returns the messages, with each placeholder replaced once: what is filled in is never searched for placeholders.
     #[must_use]
     pub fn fill(&self, values: &[(&str, &str)]) -> Vec<Message> {
         let value = |name: &str| values.iter().find(|(key, _)| *key == name).map_or("", |(_, value)| value);
@@ -117,11 +116,6 @@ impl Prompt {
             })
             .collect()
     }
-}
-
-/// Lower-case hexadecimal.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn parts(text: &str) -> Vec<(Role, String)> {

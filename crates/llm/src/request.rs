@@ -3,20 +3,20 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Who speaks.
+/// The speakers of a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// Instructions that stand above the conversation.
     System,
-    /// The one who asks.
+    /// The person who asks.
     User,
     /// The model.
     Assistant,
 }
 
 impl Role {
-    /// As the APIs spell it.
+    /// Returns the name as the APIs spell it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -30,14 +30,14 @@ impl Role {
 /// One turn of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
-    /// Who speaks.
+    /// The speaker.
     pub role: Role,
-    /// What is said.
+    /// The text.
     pub content: String,
 }
 
 impl Message {
-    /// A turn of `role`.
+    /// Creates a turn of `role`.
     #[must_use]
     pub fn new(role: Role, content: impl Into<String>) -> Self {
         Self { role, content: content.into() }
@@ -53,7 +53,7 @@ pub struct Schema {
     pub schema: Value,
 }
 
-/// What is asked of a model. Everything in here is part of the cache's key.
+/// A question to a model. Everything in here is part of the cache's key.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
     /// The conversation; the last turn is the user's.
@@ -64,25 +64,25 @@ pub struct Request {
     pub temperature: f64,
     /// Seed of the sampling, for servers that take one.
     pub seed: Option<u64>,
-    /// JSON of this shape is wanted.
+    /// The shape of the JSON that is wanted.
     pub schema: Option<Schema>,
-    /// Tells repeated requests apart that are otherwise the same: each is asked for and kept on its own.
+    /// A number that tells repeated requests apart that are otherwise the same: each is asked for and kept on its own.
     pub vote: u32,
 }
 
 impl Request {
-    /// A request at temperature 0.
+    /// Creates a request at temperature 0.
     #[must_use]
     pub fn new(messages: Vec<Message>, max_tokens: u32) -> Self {
         Self { messages, max_tokens, temperature: 0.0, seed: None, schema: None, vote: 0 }
     }
 }
 
-/// Why a model stopped.
+/// The reasons for which a model stops.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Finish {
-    /// It was done.
+    /// The answer is complete.
     Stop,
     /// `max_tokens` ended it: the answer is cut off.
     Length,
@@ -93,7 +93,7 @@ pub enum Finish {
 }
 
 impl Finish {
-    /// One word.
+    /// Returns one word, as caches keep it.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
@@ -104,7 +104,7 @@ impl Finish {
         }
     }
 
-    /// The opposite of [`name`](Finish::name).
+    /// Reads what [`name`](Finish::name) returns.
     #[must_use]
     pub fn parse(name: &str) -> Self {
         match name {
@@ -116,29 +116,29 @@ impl Finish {
     }
 }
 
-/// Tokens of one call.
+/// The tokens of one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Usage {
-    /// Tokens read, those that the server had cached included.
+    /// The number of tokens read, those that the server had cached included.
     pub prompt: u64,
-    /// Tokens read that the server had cached.
+    /// The number of tokens read that the server had cached.
     pub cached: u64,
-    /// Tokens written.
+    /// The number of tokens written.
     pub completion: u64,
-    /// The server did not say, and these are our estimates.
+    /// True where the server did not say, and these are estimates.
     pub estimated: bool,
 }
 
-/// What a model answered.
+/// The answer of a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reply {
     /// The answer; empty where there is none.
     pub text: String,
-    /// What a model said that declined.
+    /// The words of a model that declined.
     pub refusal: Option<String>,
-    /// Why it stopped.
+    /// The reason for which it stopped.
     pub finish: Finish,
-    /// Tokens.
+    /// The tokens that it used.
     pub usage: Usage,
     /// The model that answered, as the server names it.
     pub model: Option<String>,
@@ -146,18 +146,18 @@ pub struct Reply {
     pub request_id: Option<String>,
     /// OpenAI's `system_fingerprint`: changes when the servers do.
     pub fingerprint: Option<String>,
-    /// Time from sending the request that succeeded to having the answer.
+    /// The time from sending the request that succeeded to having the answer.
     pub latency: Duration,
-    /// Requests made until this one succeeded, this one included.
+    /// The number of requests made until this one succeeded, this one included.
     pub tries: u32,
-    /// Tokens written a second, where the model runs in this process.
+    /// The number of tokens written a second, where the model runs in this process.
     pub tokens_per_second: Option<f64>,
 }
 
 impl Reply {
-    /// An answer with nothing else known of it.
+    /// Creates an answer of which nothing else is known.
     #[must_use]
-    pub fn of(text: impl Into<String>) -> Self {
+    pub fn new(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
             refusal: None,

@@ -1,37 +1,34 @@
 use std::fmt;
 
-/// What stands in the place of a key in everything that can be read.
+/// The words in the place of a key in everything that can be read.
 const HIDDEN: &str = "[hidden]";
 
 /// A key or password. It shows itself in no `Debug` output, cannot be printed or serialised, and can be removed from
 /// texts that a server sends back.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Secret(String);
+pub(crate) struct Secret(String);
 
 impl Secret {
     /// Keeps `value` secret.
-    #[must_use]
-    pub fn new(value: impl Into<String>) -> Self {
+    pub(crate) fn new(value: impl Into<String>) -> Self {
         Self(value.into())
     }
 
     /// Reads an environment variable; `None` where it is not set or blank. White space around the key (the line end of
     /// a file that it was read from) is no part of it.
-    #[must_use]
-    pub fn from_env(variable: &str) -> Option<Self> {
+    pub(crate) fn from_env(variable: &str) -> Option<Self> {
         let value = std::env::var(variable).ok()?;
         let value = value.trim();
         (!value.is_empty()).then(|| Self::new(value))
     }
 
-    /// The value itself: for the header of a request and for nothing else.
+    /// Returns the value itself: for the header of a request and for nothing else.
     pub(crate) fn reveal(&self) -> &str {
         &self.0
     }
 
-    /// `text` without this secret: servers repeat keys in their error messages.
-    #[must_use]
-    pub fn scrub(&self, text: &str) -> String {
+    /// Returns `text` without this secret: servers repeat keys in their error messages.
+    pub(crate) fn scrub(&self, text: &str) -> String {
         // A secret of a letter or two is none, and would tear every text apart.
         if self.0.len() < 4 { text.to_owned() } else { text.replace(&self.0, HIDDEN) }
     }

@@ -6,18 +6,18 @@ use crate::error::{LlmError, short};
 use crate::json::objects;
 use crate::request::{Finish, Message, Request, Role};
 
-/// How much longer an answer may be that was cut off.
+/// The factor by which an answer may be longer that was cut off.
 const LONGER: u32 = 4;
 
 /// An answer that had the shape that was asked for.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Checked<T> {
-    /// What `check` made of it.
-    pub value: T,
-    /// The model had to be asked a second time.
-    pub repaired: bool,
-    /// All calls that it took.
-    pub spent: Spent,
+pub(crate) struct Checked<T> {
+    /// The value that `check` made of it.
+    pub(crate) value: T,
+    /// True where the model had to be asked a second time.
+    pub(crate) repaired: bool,
+    /// The tokens and the money of all calls that it took.
+    pub(crate) spent: Spent,
 }
 
 impl Client {
@@ -26,7 +26,7 @@ impl Client {
     ///
     /// # Errors
     /// As [`complete`](Client::complete).
-    pub fn complete_whole(&self, request: &Request) -> Result<(Answered, Spent), LlmError> {
+    pub(crate) fn complete_whole(&self, request: &Request) -> Result<(Answered, Spent), LlmError> {
         self.complete_until(request, |answered| !matches!(answered.text(), Err(LlmError::Empty(_))))
     }
 
@@ -52,7 +52,7 @@ impl Client {
     /// # Errors
     /// [`LlmError::Invalid`] where the second answer is no better; [`LlmError::Refused`] and [`LlmError::Empty`]; else as
     /// [`complete`](Client::complete).
-    pub fn structured<T>(
+    pub(crate) fn structured<T>(
         &self,
         request: &Request,
         check: impl Fn(&Value) -> Result<T, String>,
@@ -82,7 +82,7 @@ impl Client {
     }
 }
 
-/// The last object of an answer that passes: models that think aloud come to their answer at the end.
+/// Returns the last object of an answer that passes: models that think aloud come to their answer at the end.
 fn find<T>(text: &str, check: impl Fn(&Value) -> Result<T, String>) -> Result<T, String> {
     let mut problem = None;
     for object in objects(text).iter().rev() {

@@ -6,7 +6,7 @@ use tokenizers::Tokenizer;
 use crate::error::LlmError;
 use crate::request::Request;
 
-/// Tokens that chat templates add to every message, roughly.
+/// The number of tokens that chat templates add to every message, roughly.
 const PER_MESSAGE: usize = 4;
 
 /// Counts tokens before a server has: for estimates, for limits of tokens a minute, and for batches.
@@ -29,10 +29,9 @@ impl Tokens {
         Ok(Self(Some(Arc::new(tokenizer))))
     }
 
-    /// Tokens of a text. Without a tokenizer, an estimate that is rather too high than too low for English: a token for
+    /// Returns the number of tokens of a text. Without a tokenizer, an estimate that is rather too high than too low for English: a token for
     /// every four ASCII characters begun, and one for every other character.
-    #[must_use]
-    pub fn count(&self, text: &str) -> usize {
+    pub(crate) fn count(&self, text: &str) -> usize {
         if let Some(tokenizer) = &self.0
             && let Ok(encoding) = tokenizer.encode_fast(text, false)
         {
@@ -42,9 +41,8 @@ impl Tokens {
         ascii.div_ceil(4) + text.chars().filter(|c| !c.is_ascii()).count()
     }
 
-    /// Tokens of a request's messages and schema.
-    #[must_use]
-    pub fn of_request(&self, request: &Request) -> usize {
+    /// Returns the number of tokens of a request's messages and schema.
+    pub(crate) fn of_request(&self, request: &Request) -> usize {
         let schema = request.schema.as_ref().map_or(0, |s| self.count(&s.schema.to_string()));
         request.messages.iter().map(|m| self.count(&m.content) + PER_MESSAGE).sum::<usize>() + schema
     }

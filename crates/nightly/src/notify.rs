@@ -3,20 +3,17 @@
 use std::io::Write;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use pericope_api::expand_variables;
 use serde_json::json;
-use ureq::Agent;
-use ureq::tls::{RootCerts, TlsConfig};
 
 use super::compare::run_folder;
 use super::conclude::Conclusion;
 use super::history::History;
 use super::latest::{Latest, base};
 use super::night::Verdict;
-use pericope_eval::config::{Experiment, expand};
-use pericope_eval::config::{Notify, Settings, WebhookBody};
+use pericope_eval::config::{Experiment, Notify, Settings, WebhookBody};
 
 /// What hooks are told.
 struct Message {
@@ -89,7 +86,8 @@ fn send(message: &Message, settings: &Settings) -> Vec<String> {
         warnings.extend(called.err().map(|problem| format!("nightly.on_finish ({program}): {problem}")));
     }
     if let Some(url) = &settings.webhook {
-        let posted = expand(url, &|name| std::env::var(name).ok()).and_then(|url| {
+        let expanded = expand_variables(url, |name| std::env::var(name).ok()).map_err(|problem| problem.to_string());
+        let posted = expanded.and_then(|url| {
             let posted = post(&url, message, settings.webhook_body, limit);
             posted.map_err(|problem| problem.replace(&url, "the address"))
         });
@@ -147,16 +145,7 @@ fn wait(child: &mut Child, limit: Duration) -> Result<(), String> {
 }
 
 fn post(url: &str, message: &Message, body: WebhookBody, limit: Duration) -> Result<(), String> {
-    let crypto = Arc::new(rustls::crypto::ring::default_provider());
-    let tls =
-        TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).unversioned_rustls_crypto_provider(crypto).build();
-    let agent: Agent = Agent::config_builder()
-        .tls_config(tls)
-        .user_agent(concat!("pericope/", env!("CARGO_PKG_VERSION")))
-        .http_status_as_error(false)
-        .timeout_global(Some(limit))
-        .build()
-        .new_agent();
+    let agent = pericope_net::config().timeout_global(Some(limit)).build().new_agent();
     let text = match body {
         WebhookBody::Full => message.json.clone(),
         WebhookBody::Text => {

@@ -2,12 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use pericope_api::{VariableError, expand_variables};
 use pericope_segment::registry::{Entry, check_in};
 use pericope_segment::spec::Spec;
 use pericope_segment::split::Split;
 use serde::{Deserialize, Serialize};
 
-use pericope_eval::config::{ConfigError, ExperimentFile, ExperimentKind, expand, read};
+use pericope_eval::config::{ConfigError, ExperimentFile, ExperimentKind, read};
 
 /// One experiment. Unknown keys are errors.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -163,8 +164,8 @@ impl SetConfig {
     /// # Errors
     /// [`ConfigError::Value`] names the variable that is not set.
     pub fn expanded(&self, variable: &dyn Fn(&str) -> Option<String>) -> Result<PathBuf, ConfigError> {
-        let problem = |e: String| ConfigError::Value(format!("set '{}': {e}", self.name));
-        expand(&self.path, variable).map(PathBuf::from).map_err(problem)
+        let problem = |e: VariableError| ConfigError::Value(format!("set '{}': {e}", self.name));
+        expand_variables(&self.path, variable).map(PathBuf::from).map_err(problem)
     }
 }
 

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
+use pericope_api::expand_variables;
 use pericope_encode::best_device;
-use pericope_eval::config::{ExperimentKind, expand, read};
+use pericope_eval::config::{ExperimentKind, read};
 use pericope_learn::training::{Grid, LabelledDocument, Tried, tune};
 use pericope_learn::weswin::{WeSWin, open};
 use pericope_segment::split::Split;
@@ -77,7 +78,7 @@ pub fn run(args: TuneArgs, quiet: bool) -> Outcome {
     let mut documents: Vec<LabelledDocument> = Vec::new();
     let mut unreadable = 0;
     for data in &config.data {
-        let path = expand(data, &|name| std::env::var(name).ok()).map_err(wrong)?;
+        let path = expand_variables(data, |name| std::env::var(name).ok()).map_err(|e| wrong(e.to_string()))?;
         let set = read_set(path.as_ref(), None, (0, 0), config.part)?;
         unreadable += input::report(&set.skipped);
         documents.extend(set.documents.iter().map(|one| labelled(one, &base, checkpoint.settings.tokens)));

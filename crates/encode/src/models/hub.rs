@@ -1,13 +1,11 @@
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
-use ureq::Agent;
-use ureq::http::StatusCode;
-use ureq::http::header::{ACCEPT_ENCODING, RANGE};
-use ureq::tls::{RootCerts, TlsConfig};
+use pericope_net::ureq::Agent;
+use pericope_net::ureq::http::StatusCode;
+use pericope_net::ureq::http::header::{ACCEPT_ENCODING, RANGE};
 
 use super::files::{Progress, is_whole};
 use super::known::{PublishedFile, PublishedModel};
@@ -43,13 +41,7 @@ pub(super) fn fetch(
 }
 
 fn agent() -> Agent {
-    let crypto = Arc::new(rustls::crypto::ring::default_provider());
-    let tls =
-        TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).unversioned_rustls_crypto_provider(crypto).build();
-    Agent::config_builder()
-        .tls_config(tls)
-        .user_agent(concat!("pericope/", env!("CARGO_PKG_VERSION")))
-        .http_status_as_error(false)
+    pericope_net::config()
         .timeout_resolve(Some(CONNECT))
         .timeout_connect(Some(CONNECT))
         .timeout_recv_response(Some(STALLED))

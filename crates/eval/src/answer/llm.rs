@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use pericope_llm::{Budget, Client, LlmConfig, LlmError, LlmGenerator, LlmJudge, Shared, each};
+use pericope_llm::{Budget, Client, LlmConfig, LlmError, LlmGenerator, LlmJudge, Shared, map_concurrent};
 
 use super::{Generated, Generator, Judge, Judged, Missing, Request, ToJudge};
 use crate::config::{Experiment, GeneratorKind};
@@ -92,7 +92,7 @@ impl ModelGenerator {
 
 impl Generator for ModelGenerator {
     fn answer_all(&self, requests: &[Request<'_>], done: &(dyn Fn() + Sync)) -> Vec<Result<Generated, Missing>> {
-        let results = each(self.workers, requests, |_, request| {
+        let results = map_concurrent(self.workers, requests, |_, request| {
             let texts: Vec<&str> = request.passages.iter().map(|passage| passage.text).collect();
             let answer = self.generator.answer(request.question, &texts);
             done();
@@ -177,7 +177,7 @@ impl ModelJudge {
 
 impl Judge for ModelJudge {
     fn judge_all(&self, answers: &[ToJudge<'_>], done: &(dyn Fn() + Sync)) -> Vec<Result<Judged, Missing>> {
-        let results = each(self.workers, answers, |_, asked| {
+        let results = map_concurrent(self.workers, answers, |_, asked| {
             let judged = self.one(asked);
             done();
             judged
@@ -208,7 +208,7 @@ fn cost(spent: &pericope_llm::Spent) -> Cost {
 }
 
 /// The results in the run's terms: where the models stopped, every item that is left says why.
-fn missing<R, T>(items: pericope_llm::Items<R>, make: impl Fn(R) -> T) -> Vec<Result<T, Missing>> {
+fn missing<R, T>(items: pericope_llm::BatchResult<R>, make: impl Fn(R) -> T) -> Vec<Result<T, Missing>> {
     let stopped = items.stopped.map(|error| error.to_string());
     (items.results.into_iter())
         .map(|result| match (result, &stopped) {

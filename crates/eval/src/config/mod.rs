@@ -12,6 +12,7 @@ mod tune;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use pericope_api::expand_variables;
 use pericope_segment::registry::{Entry, check_in};
 use pericope_segment::spec::Spec;
 use serde::{Deserialize, Serialize};
@@ -21,7 +22,7 @@ pub use data::Data;
 pub use gates::{CALIBRATION, Gate, Measure, TIMES};
 pub use kind::{ExperimentFile, ExperimentKind};
 pub use nightly::{Baseline, Notify, Settings, WebhookBody};
-pub use overrides::{expand, read};
+pub use overrides::read;
 pub(crate) use overrides::{one_line, set_value};
 pub use retrieval::{Expand, Rerank, Retrieval};
 pub use tune::TuneConfig;
@@ -156,7 +157,7 @@ impl Experiment {
     /// # Errors
     /// [`ConfigError::Value`] names the variable that is not set.
     pub fn data_path(&self) -> Result<PathBuf, ConfigError> {
-        expand(&self.data.path, &|name| std::env::var(name).ok())
+        expand_variables(&self.data.path, |name| std::env::var(name).ok())
             .map(PathBuf::from)
             .map_err(|e| ConfigError::Value(format!("data.path: {e}")))
     }
@@ -287,5 +288,13 @@ mod tests {
             let error = parse(text, &[]).unwrap_err();
             assert!(error.contains(says) && !error.contains('\n'), "{error:?} does not say {says}");
         }
+    }
+
+    #[test]
+    fn a_key_in_the_file_is_not_repeated() {
+        let table = "[llm.judge]\nprovider = \"openai\"\nmodel = \"m\"\napi_key = \"sk-123456\"\n";
+        let error = parse(&format!("{SMALL}{table}"), &[]).unwrap_err();
+        assert!(error.contains("`api_key`") && error.contains("api_key_env"), "{error}");
+        assert!(!error.contains("sk-123456") && !error.contains('\n'), "{error}");
     }
 }

@@ -9,10 +9,10 @@ use pericope_eval::answer::Models;
 use pericope_eval::config::Experiment;
 use pericope_eval::record::{Item, Status, Summary};
 use pericope_eval::run::{Observer, RunError, Setup, run};
-use pericope_llm::testing::{Act, Seen, Server};
 use pericope_report::run::Report;
 use pericope_segment::counters::WordCounter;
 use pericope_segment::{Limits, Standalone};
+use pericope_testkit::llm::{Act, Seen, Server};
 
 const KEY: &str = "sk-never-to-be-seen-4711";
 const QUESTIONS: usize = 50;

@@ -1,18 +1,16 @@
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 
-use crate::prompt::hex;
+use crate::digest::sha256_hex;
 use crate::request::Request;
 
 /// Name of a cached answer: SHA-256 over everything that could change it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct CacheKey(String);
+pub(crate) struct CacheKey(String);
 
 impl CacheKey {
-    /// The key of a request to the provider of this [identity](crate::Provider::identity). Keys of services have no part
+    /// The key of a request to the provider of this `identity`. Keys of services have no part
     /// in it.
-    #[must_use]
-    pub fn of(identity: &Value, request: &Request) -> Self {
+    pub(crate) fn of(identity: &Value, request: &Request) -> Self {
         let schema = request.schema.as_ref().map(|s| json!({"name": s.name, "schema": s.schema}));
         let whole = json!({
             "version": 1,
@@ -24,18 +22,17 @@ impl CacheKey {
             "schema": schema,
             "vote": request.vote,
         });
-        Self(hex(&Sha256::digest(whole.to_string().as_bytes())))
+        Self(sha256_hex(whole.to_string()))
     }
 
     /// The key of a text's vector.
     pub(crate) fn of_text(identity: &Value, text: &str) -> Self {
         let whole = json!({"version": 1, "embeddings": identity, "text": text});
-        Self(hex(&Sha256::digest(whole.to_string().as_bytes())))
+        Self(sha256_hex(whole.to_string()))
     }
 
-    /// Hexadecimal.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
+    /// Returns the SHA-256, hexadecimal.
+    pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
 }

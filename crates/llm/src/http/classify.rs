@@ -1,17 +1,17 @@
-//! What an error of a server means. Servers that speak the same API word their errors differently.
+//! The meaning of a server's error. Servers that speak the same API word their errors differently.
 
 use std::time::{Duration, SystemTime};
 
-use reqwest::header::HeaderMap;
+use pericope_net::ureq::http::HeaderMap;
 use serde_json::Value;
 
 use crate::error::short;
 
-/// An answer with a status that is no success.
+/// A response whose status is no success.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Refusal {
+pub(crate) struct ApiError {
     pub status: u16,
-    /// What the server said, on one line.
+    /// The server's message, on one line.
     pub message: String,
     /// `error.code`, or where that is missing `error.type`.
     pub code: String,
@@ -19,9 +19,9 @@ pub(crate) struct Refusal {
     pub param: String,
 }
 
-/// What to do about it.
+/// The kinds of errors that are treated differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Meaning {
+pub(crate) enum ErrorKind {
     /// Try again later.
     Retry,
     /// No money, no quota.
@@ -82,7 +82,7 @@ const TOO_LONG: &[&[&str]] = &[
     &["context the overflows"],
 ];
 
-impl Refusal {
+impl ApiError {
     /// Reads an error's body: `{"error": {"message", "type", "code", "param"}}`, `{"error": "..."}`, `{"message": ...}`,
     /// `{"detail": ...}`, or any text.
     pub(crate) fn read(status: u16, body: &str) -> Self {
@@ -111,7 +111,8 @@ impl Refusal {
         }
     }
 
-    pub(crate) fn meaning(&self) -> Meaning {
+    /// Returns the kind, by the status and the server's words.
+    pub(crate) fn kind(&self) -> ErrorKind {
         let message = self.message.to_lowercase();
         let says = |words: &[&str]| words.iter().all(|word| message.contains(word));
         let long = self.code.contains("context_length") || self.code.contains("exceed_context_size");
@@ -119,21 +120,21 @@ impl Refusal {
         let billing =
             || BILLING_CODES.contains(&self.code.as_str()) || BILLING_WORDS.iter().any(|words| message.contains(words));
         match self.status {
-            402 => Meaning::Billing,
-            400 | 403 | 429 if billing() => Meaning::Billing,
-            401 | 403 => Meaning::Denied,
-            300..=399 | 404 | 405 | 410 => Meaning::NotFound,
+            402 => ErrorKind::Billing,
+            400 | 403 | 429 if billing() => ErrorKind::Billing,
+            401 | 403 => ErrorKind::Denied,
+            300..=399 | 404 | 405 | 410 => ErrorKind::NotFound,
             // Older llama.cpp and Ollama call it their own failure.
-            400 | 413 | 422 | 500 if too_long() => Meaning::ContextLength,
-            408 | 409 | 425 | 429 => Meaning::Retry,
+            400 | 413 | 422 | 500 if too_long() => ErrorKind::ContextLength,
+            408 | 409 | 425 | 429 => ErrorKind::Retry,
             // It will not work the second time either, but perhaps without the format.
-            500 | 501 if self.blames_format() => Meaning::Rejected,
-            500..=599 => Meaning::Retry,
-            _ => Meaning::Rejected,
+            500 | 501 if self.blames_format() => ErrorKind::Rejected,
+            500..=599 => ErrorKind::Retry,
+            _ => ErrorKind::Rejected,
         }
     }
 
-    /// The server does not know `response_format`, or not this kind.
+    /// Returns true where the server does not know `response_format`, or not this kind.
     pub(crate) fn blames_format(&self) -> bool {
         const WORDS: &[&str] = &[
             "response_format",
@@ -149,7 +150,7 @@ impl Refusal {
         self.names(WORDS)
     }
 
-    /// The server does not take the parameter.
+    /// Returns true where the server does not take the parameter.
     pub(crate) fn blames(&self, parameter: &str) -> bool {
         if self.param == parameter {
             return true;
@@ -178,7 +179,7 @@ impl Refusal {
     }
 }
 
-/// The words of a page of a gateway.
+/// Returns the text of a gateway's HTML page.
 fn without_tags(body: &str) -> String {
     let mut inside = false;
     let text: String = body
@@ -200,7 +201,7 @@ fn without_tags(body: &str) -> String {
     if text.is_empty() { "no reason given".to_owned() } else { text }
 }
 
-/// How long the server wants us to wait: `retry-after-ms`, or `retry-after` in seconds or as a date.
+/// Returns the pause that the server asks for: `retry-after-ms`, or `retry-after` in seconds or as a date.
 pub(crate) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     let seconds = |text: &str, scale: f64| {
@@ -223,8 +224,8 @@ pub(crate) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Durati
 mod tests {
     use super::*;
 
-    fn meaning(status: u16, body: &str) -> Meaning {
-        Refusal::read(status, body).meaning()
+    fn kind(status: u16, body: &str) -> ErrorKind {
+        ApiError::read(status, body).kind()
     }
 
     fn openai(message: &str, kind: &str, code: &str) -> String {
@@ -255,66 +256,66 @@ mod tests {
             (400, "Trying to keep the first 5000 tokens when context the overflows."),
         ] {
             assert_eq!(
-                meaning(status, &openai(message, "invalid_request_error", "")),
-                Meaning::ContextLength,
+                kind(status, &openai(message, "invalid_request_error", "")),
+                ErrorKind::ContextLength,
                 "{message}"
             );
             let anthropic =
                 serde_json::json!({"type": "error", "error": {"type": "invalid_request_error", "message": message}});
-            assert_eq!(meaning(status, &anthropic.to_string()), Meaning::ContextLength, "{message}");
+            assert_eq!(kind(status, &anthropic.to_string()), ErrorKind::ContextLength, "{message}");
         }
         assert_eq!(
-            meaning(400, &openai("no", "invalid_request_error", "context_length_exceeded")),
-            Meaning::ContextLength
+            kind(400, &openai("no", "invalid_request_error", "context_length_exceeded")),
+            ErrorKind::ContextLength
         );
-        assert_eq!(meaning(400, &openai("messages must not be empty", "", "")), Meaning::Rejected);
-        assert_eq!(meaning(429, &openai("too many tokens per minute in the context window", "", "")), Meaning::Retry);
+        assert_eq!(kind(400, &openai("messages must not be empty", "", "")), ErrorKind::Rejected);
+        assert_eq!(kind(429, &openai("too many tokens per minute in the context window", "", "")), ErrorKind::Retry);
     }
 
     #[test]
     fn statuses() {
         for (status, body, expected) in [
-            (429, openai("slow down", "requests", "rate_limit_exceeded"), Meaning::Retry),
+            (429, openai("slow down", "requests", "rate_limit_exceeded"), ErrorKind::Retry),
             // The code counts where type and code disagree.
-            (429, openai("slow down", "insufficient_quota", "rate_limit_exceeded"), Meaning::Retry),
+            (429, openai("slow down", "insufficient_quota", "rate_limit_exceeded"), ErrorKind::Retry),
             (
                 429,
                 openai("You exceeded your current quota", "insufficient_quota", "insufficient_quota"),
-                Meaning::Billing,
+                ErrorKind::Billing,
             ),
-            (429, openai("You exceeded your current quota", "insufficient_quota", ""), Meaning::Retry),
+            (429, openai("You exceeded your current quota", "insufficient_quota", ""), ErrorKind::Retry),
             (
                 400,
                 openai("Your credit balance is too low to access the API", "invalid_request_error", ""),
-                Meaning::Billing,
+                ErrorKind::Billing,
             ),
-            (402, openai("Insufficient Balance", "", ""), Meaning::Billing),
-            (401, openai("Incorrect API key", "", "invalid_api_key"), Meaning::Denied),
-            (403, "<html><h1>Forbidden</h1></html>".into(), Meaning::Denied),
-            (404, openai("model not found", "", "model_not_found"), Meaning::NotFound),
-            (301, String::new(), Meaning::NotFound),
-            (408, String::new(), Meaning::Retry),
-            (409, String::new(), Meaning::Retry),
-            (500, "oops".into(), Meaning::Retry),
-            (502, "<html>Bad gateway</html>".into(), Meaning::Retry),
-            (503, openai("overloaded", "", "server_is_overloaded"), Meaning::Retry),
-            (504, String::new(), Meaning::Retry),
-            (529, openai("Overloaded", "overloaded_error", ""), Meaning::Retry),
-            (500, openai("response_format.type json_schema is not known", "", ""), Meaning::Rejected),
-            (413, openai("too large", "", ""), Meaning::Rejected),
-            (422, r#"{"detail":[{"loc":["body"],"msg":"field required"}]}"#.into(), Meaning::Rejected),
-            (400, String::new(), Meaning::Rejected),
+            (402, openai("Insufficient Balance", "", ""), ErrorKind::Billing),
+            (401, openai("Incorrect API key", "", "invalid_api_key"), ErrorKind::Denied),
+            (403, "<html><h1>Forbidden</h1></html>".into(), ErrorKind::Denied),
+            (404, openai("model not found", "", "model_not_found"), ErrorKind::NotFound),
+            (301, String::new(), ErrorKind::NotFound),
+            (408, String::new(), ErrorKind::Retry),
+            (409, String::new(), ErrorKind::Retry),
+            (500, "oops".into(), ErrorKind::Retry),
+            (502, "<html>Bad gateway</html>".into(), ErrorKind::Retry),
+            (503, openai("overloaded", "", "server_is_overloaded"), ErrorKind::Retry),
+            (504, String::new(), ErrorKind::Retry),
+            (529, openai("Overloaded", "overloaded_error", ""), ErrorKind::Retry),
+            (500, openai("response_format.type json_schema is not known", "", ""), ErrorKind::Rejected),
+            (413, openai("too large", "", ""), ErrorKind::Rejected),
+            (422, r#"{"detail":[{"loc":["body"],"msg":"field required"}]}"#.into(), ErrorKind::Rejected),
+            (400, String::new(), ErrorKind::Rejected),
         ] {
-            assert_eq!(meaning(status, &body), expected, "{status} {body}");
+            assert_eq!(kind(status, &body), expected, "{status} {body}");
         }
         // An empty code string is no code: the type is read, which says it.
         let typed = r#"{"error":{"message":"quota","type":"insufficient_quota"}}"#;
-        assert_eq!(meaning(429, typed), Meaning::Billing);
+        assert_eq!(kind(429, typed), ErrorKind::Billing);
     }
 
     #[test]
     fn bodies_of_all_kinds() {
-        let message = |body: &str| Refusal::read(500, body).message;
+        let message = |body: &str| ApiError::read(500, body).message;
         assert_eq!(message(r#"{"error":"plain"}"#), "plain");
         assert_eq!(message(r#"{"message":"m"}"#), "m");
         assert_eq!(message(r#"{"detail":"d"}"#), "d");
@@ -326,7 +327,7 @@ mod tests {
 
     #[test]
     fn blamed_parameters() {
-        let says = |message: &str| Refusal::read(400, &openai(message, "", ""));
+        let says = |message: &str| ApiError::read(400, &openai(message, "", ""));
         let o1 = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.";
         assert!(says(o1).blames("max_tokens"));
         let t = "Unsupported value: 'temperature' does not support 0 with this model. Only the default (1) value is supported.";

@@ -1,80 +1,65 @@
-use std::path::Path;
-
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{LlmJudge, object};
+use super::correctness::LlmJudge;
+use super::schema::object;
 use crate::budget::Spent;
 use crate::error::LlmError;
 use crate::generate::numbered;
-use crate::prompt::{Prompt, PromptError};
 use crate::request::Request;
-
-const FAITHFULNESS: &str = include_str!("../../../../prompts/faithfulness.md");
-const RELEVANCE: &str = include_str!("../../../../prompts/context_relevance.md");
-
-pub(super) fn faithfulness_prompt(path: Option<&Path>) -> Result<Prompt, PromptError> {
-    Prompt::load(path, "faithfulness", FAITHFULNESS, &["context", "answer"])
-}
-
-pub(super) fn relevance_prompt(path: Option<&Path>) -> Result<Prompt, PromptError> {
-    Prompt::load(path, "context_relevance", RELEVANCE, &["question", "context"])
-}
 
 /// One statement of an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Claim {
-    /// The statement.
-    pub claim: String,
-    /// Whether the context says so.
+pub struct Statement {
+    /// The statement, in the words of the judge.
+    #[serde(rename = "claim")]
+    pub text: String,
+    /// True where the context says so.
     pub supported: bool,
 }
 
-/// Whether an answer says only what its context says.
+/// The faithfulness of an answer: whether it says only what its context says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Faithfulness {
-    /// Statements of the answer.
-    pub claims: Vec<Claim>,
-    /// Share of claims that are supported, 0 to 1; `None` where the answer claims nothing.
+    /// The statements of the answer.
+    #[serde(rename = "claims")]
+    pub statements: Vec<Statement>,
+    /// The share of statements that are supported, 0 to 1; `None` where the answer states nothing.
     pub share: Option<f64>,
-    /// Tokens and money.
+    /// The tokens and the money that it took.
     pub spent: Spent,
 }
 
-/// Which excerpts help to answer a question.
+/// The relevance of excerpts: which of them help to answer a question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Relevance {
-    /// For each excerpt, in order.
+    /// True for each excerpt that helps, in order.
     pub relevant: Vec<bool>,
-    /// Share of excerpts that help, 0 to 1; `None` without excerpts.
+    /// The share of excerpts that help, 0 to 1; `None` without excerpts.
     pub share: Option<f64>,
-    /// Tokens and money.
+    /// The tokens and the money that it took.
     pub spent: Spent,
 }
 
 impl LlmJudge {
-    /// What [`faithfulness`](LlmJudge::faithfulness) asks; for estimates.
-    #[must_use]
-    pub fn faithfulness_request(&self, answer: &str, chunks: &[&str]) -> Request {
+    fn faithfulness_request(&self, answer: &str, chunks: &[&str]) -> Request {
         let claim = object(&[("claim", json!({"type": "string"})), ("supported", json!({"type": "boolean"}))]);
         let schema = object(&[("claims", json!({"type": "array", "items": claim}))]);
         let context = numbered(chunks);
         self.shaped(&self.faithfulness, &[("context", &context), ("answer", answer.trim())], "claims", schema, 0)
     }
 
-    /// Takes an answer apart into claims, and looks for each in the excerpts that the answer was made from.
+    /// Takes an answer apart into statements, and looks for each in the excerpts that the answer was made from.
     ///
     /// # Errors
     /// [`LlmError`].
     pub fn faithfulness(&self, answer: &str, chunks: &[&str]) -> Result<Faithfulness, LlmError> {
-        let checked = self.client.structured(&self.faithfulness_request(answer, chunks), claims)?;
-        let share = share(checked.value.iter().map(|claim| claim.supported));
-        Ok(Faithfulness { claims: checked.value, share, spent: checked.spent })
+        let checked = self.client.structured(&self.faithfulness_request(answer, chunks), statements)?;
+        let share = share(checked.value.iter().map(|statement| statement.supported));
+        Ok(Faithfulness { statements: checked.value, share, spent: checked.spent })
     }
 
-    /// What [`relevance`](LlmJudge::relevance) asks; for estimates.
-    #[must_use]
-    pub fn relevance_request(&self, question: &str, chunks: &[&str]) -> Request {
+    fn relevance_request(&self, question: &str, chunks: &[&str]) -> Request {
         let one = object(&[("number", json!({"type": "integer"})), ("relevant", json!({"type": "boolean"}))]);
         let schema = object(&[("excerpts", json!({"type": "array", "items": one}))]);
         let context = numbered(chunks);
@@ -101,7 +86,7 @@ fn share(flags: impl Iterator<Item = bool>) -> Option<f64> {
     (all > 0).then(|| yes as f64 / all as f64)
 }
 
-/// True, false, or what models write for them.
+/// Reads true, false, or what models write for them.
 fn flag(value: Option<&Value>) -> Option<bool> {
     match value? {
         Value::Bool(flag) => Some(*flag),
@@ -114,13 +99,13 @@ fn flag(value: Option<&Value>) -> Option<bool> {
     }
 }
 
-fn claims(object: &Value) -> Result<Vec<Claim>, String> {
+fn statements(object: &Value) -> Result<Vec<Statement>, String> {
     let list = object.get("claims").and_then(Value::as_array).ok_or("\"claims\" is no list")?;
     list.iter()
         .map(|item| {
-            let claim = item.get("claim").and_then(Value::as_str).ok_or("a \"claim\" is no text")?.trim().to_owned();
+            let text = item.get("claim").and_then(Value::as_str).ok_or("a \"claim\" is no text")?.trim().to_owned();
             let supported = flag(item.get("supported")).ok_or("a \"supported\" is neither true nor false")?;
-            Ok(Claim { claim, supported })
+            Ok(Statement { text, supported })
         })
         .collect()
 }
@@ -160,14 +145,14 @@ mod tests {
     }
 
     #[test]
-    fn claims_in_what_models_write() {
+    fn statements_in_what_models_write() {
         let found =
-            claims(&json!({"claims": [{"claim": " a ", "supported": "Yes"}, {"claim": "b", "supported": false}]}));
+            statements(&json!({"claims": [{"claim": " a ", "supported": "Yes"}, {"claim": "b", "supported": false}]}));
         assert_eq!(
-            found.map(|c| c.iter().map(|c| (c.claim.clone(), c.supported)).collect::<Vec<_>>()),
+            found.map(|all| all.iter().map(|s| (s.text.clone(), s.supported)).collect::<Vec<_>>()),
             Ok(vec![("a".into(), true), ("b".into(), false)])
         );
-        assert!(claims(&json!({"claims": [{"claim": "a", "supported": "perhaps"}]})).is_err());
-        assert!(claims(&json!({"claims": "none"})).is_err());
+        assert!(statements(&json!({"claims": [{"claim": "a", "supported": "perhaps"}]})).is_err());
+        assert!(statements(&json!({"claims": "none"})).is_err());
     }
 }

@@ -1,6 +1,6 @@
 use serde_json::Value;
 
-/// Score and reason of a judge's object.
+/// Reads score and reason of a judge's object.
 pub(super) fn verdict(object: &Value) -> Result<(u8, String), String> {
     let value = object.get("score").ok_or("\"score\" is missing")?;
     let score = match value {
@@ -13,12 +13,12 @@ pub(super) fn verdict(object: &Value) -> Result<(u8, String), String> {
     Ok((score, reason))
 }
 
-/// 0 to 10, whole; never rounded, never clamped: a judge that says 11 has not understood, and its 11 is no 10.
+/// Reads a whole number, 0 to 10; never rounded, never clamped: a judge that says 11 has not understood, and its 11 is no 10.
 fn whole(number: f64) -> Option<u8> {
     (0..=10_u8).find(|score| f64::from(*score) == number)
 }
 
-/// "8", "8.0", "8/10", "8 out of 10".
+/// Reads "8", "8.0", "8/10", "8 out of 10".
 fn written(text: &str) -> Option<u8> {
     let text = text.trim();
     let (score, of) = match text.split_once('/').or_else(|| text.split_once("out of")) {

@@ -1,11 +1,11 @@
 use serde_json::{Value, json};
 
-use super::learned::{Learned, Shape, Takes, in_words};
-use super::openai::{ask, guessed, identity};
-use super::{Provider, tokens};
+use super::capabilities::{Capabilities, Parameters, ResponseFormat, in_words};
+use super::common::{estimated_usage, identity, send, tokens};
+use super::provider::Provider;
 use crate::config::LlmConfig;
 use crate::error::LlmError;
-use crate::http::{Api, Endpoint, Received, block};
+use crate::http::{Api, Endpoint, Received};
 use crate::request::{Finish, Reply, Request, Role, Usage};
 use crate::tokens::Tokens;
 
@@ -21,30 +21,30 @@ const API: Api = Api {
 ///
 /// An answer's shape is asked for as the input of a tool that the model must use, or in words where tools are refused.
 /// The API takes no seed: votes differ as far as its sampling does.
-pub struct Anthropic {
+pub(super) struct Anthropic {
     endpoint: Option<Endpoint>,
     identity: Value,
     model: String,
-    learned: Learned,
+    capabilities: Capabilities,
     tokens: Tokens,
 }
 
 impl Anthropic {
-    /// The endpoint of a configuration.
+    /// Opens the endpoint of a configuration.
     ///
     /// # Errors
     /// [`LlmError::Config`] and [`LlmError::NoKey`].
-    pub fn new(config: &LlmConfig, offline: bool) -> Result<Self, LlmError> {
+    pub(super) fn new(config: &LlmConfig, offline: bool) -> Result<Self, LlmError> {
         Ok(Self {
             endpoint: if offline { None } else { Some(Endpoint::new(config, &API)?) },
             identity: identity("anthropic", config, &API)?,
             model: config.model.clone(),
-            learned: Learned::new(&[Shape::Schema, Shape::Words], false),
+            capabilities: Capabilities::new(&[ResponseFormat::Schema, ResponseFormat::Words], false),
             tokens: tokens(config)?,
         })
     }
 
-    fn body(&self, request: &Request, takes: Takes) -> Value {
+    fn body(&self, request: &Request, parameters: Parameters) -> Value {
         let mut turns: Vec<(Role, String)> = Vec::new();
         let mut system = String::new();
         for message in &request.messages {
@@ -61,14 +61,14 @@ impl Anthropic {
             }
         }
         let mut body = json!({"model": self.model, "max_tokens": request.max_tokens});
-        if takes.temperature {
+        if parameters.temperature {
             // The API's scale ends at 1.
             body["temperature"] = json!(request.temperature.min(1.0));
         }
         if let Some(schema) = &request.schema {
-            match (takes.shape, turns.last_mut()) {
-                (Shape::Words, Some((_, said))) => said.push_str(&in_words(&schema.schema)),
-                (Shape::Words, None) => {}
+            match (parameters.format, turns.last_mut()) {
+                (ResponseFormat::Words, Some((_, said))) => said.push_str(&in_words(&schema.schema)),
+                (ResponseFormat::Words, None) => {}
                 _ => {
                     body["tools"] = json!([{
                         "name": schema.name,
@@ -111,7 +111,7 @@ impl Anthropic {
                 let written = count("cache_creation_input_tokens").unwrap_or(0);
                 Usage { prompt: input + cached + written, cached, completion, estimated: false }
             }
-            _ => guessed(&self.tokens, request, &text),
+            _ => estimated_usage(&self.tokens, request, &text),
         };
         let field = |name: &str| body.get(name).and_then(Value::as_str).map(|text| endpoint.scrub(text));
         Ok(Reply {
@@ -145,13 +145,13 @@ impl Provider for Anthropic {
     fn complete(&self, request: &Request) -> Result<Reply, LlmError> {
         let endpoint = self.endpoint.as_ref().ok_or(LlmError::NotCached)?;
         let most = self.tokens.of_request(request) + request.max_tokens as usize;
-        let received = block(ask(endpoint, &self.learned, request, most, &|takes| self.body(request, takes)))?;
+        let received = send(endpoint, &self.capabilities, request, most, &|parameters| self.body(request, parameters))?;
         let reply = self.reply(&received, request, endpoint)?;
         endpoint.settle(most, reply.usage.prompt + reply.usage.completion);
         Ok(reply)
     }
 
     fn notes(&self) -> Vec<String> {
-        self.learned.notes()
+        self.capabilities.notes()
     }
 }

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use pericope_llm::testing::{Act, Seen, Server};
-use pericope_llm::{Cache, Client, LlmConfig, Shared, each, providers};
+use pericope_llm::{Cache, Client, LlmConfig, ProviderKind, Shared, map_concurrent, providers};
+use pericope_testkit::llm::{Act, Seen, Server};
 
 use crate::support::{Bench, always, answer, config, item, judges, plain, shared};
 
@@ -36,7 +36,7 @@ fn works_until_killed() {
     let mut settings = config(&variable(BASE));
     settings.concurrency = 4;
     let bench = Bench::new(&settings, &shared(Cache::open(Path::new(&variable(CACHE))).unwrap()));
-    each(4, &items(), |_, item| bench.item(*item, &["a", "b"]));
+    map_concurrent(4, &items(), |_, item| bench.item(*item, &["a", "b"]));
 }
 
 struct Killed(Child);
@@ -67,7 +67,7 @@ fn a_killed_run_is_taken_up_again_without_a_call_repeated() {
     // All that had been answered but what was under way.
     assert!(kept + 4 >= before && kept < 120, "{kept} kept of {before}");
     let bench = Bench::new(&config(&server.base_url()), &shared(cache));
-    let done = each(4, &items(), |_, item| bench.item(*item, &["a", "b"]));
+    let done = map_concurrent(4, &items(), |_, item| bench.item(*item, &["a", "b"]));
     assert!(done.results.iter().all(|result| matches!(result, Some(Ok(_)))));
     // Two calls an item, and of those exactly the ones that are not known.
     assert_eq!(server.calls() - before, 120 - kept);
@@ -76,9 +76,9 @@ fn a_killed_run_is_taken_up_again_without_a_call_repeated() {
 #[test]
 #[ignore = "started by another test"]
 fn shows_everything_it_can() {
-    for provider in ["openai", "anthropic"] {
+    for provider in [ProviderKind::OpenAi, ProviderKind::Anthropic] {
         let mut settings = config(&variable(BASE));
-        settings.provider = provider.into();
+        settings.provider = provider;
         settings.api_key_env = Some(KEY.into());
         settings.headers.insert("x-extra".into(), format!("Token ${{{EXTRA}}}"));
         settings.retries = 1;
@@ -106,7 +106,7 @@ fn shows_everything_it_can() {
         println!("shown");
     }
     let text = "provider = \"openai\"\nmodel = \"m\"\napi_key = \"sk-in-the-file\"";
-    println!("{:?}", LlmConfig::from_table("llm.judge", &toml::Value::Table(text.parse().unwrap())).err());
+    println!("{}", toml::from_str::<LlmConfig>(text).unwrap_err().message());
 }
 
 #[test]

@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
 use pericope_api::SentenceEncoder;
-use pericope_llm::testing::{Act, Seen, Server};
 use pericope_llm::{Cache, LlmError, OpenAiEmbeddings};
+use pericope_testkit::llm::{Act, Seen, Server};
 
 use crate::support::{always, config, first};
 

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use pericope_llm::testing::{Act, Seen, Server};
-use pericope_llm::{Client, LlmError, LlmGenerator, Shared, each};
+use pericope_llm::{Client, LlmError, LlmGenerator, Shared, map_concurrent};
+use pericope_testkit::llm::{Act, Seen, Server};
 
 use crate::support::{always, client, config, first, plain};
 
@@ -66,7 +66,7 @@ fn a_server_that_is_away() {
     settings.retries = 1;
     let client = Client::from_config(&settings, &Shared::in_memory().unwrap()).unwrap();
     let items: Vec<String> = (0..100).map(|i| format!("{i}")).collect();
-    let done = each(1, &items, |_, item| client.complete(&plain(item)));
+    let done = map_concurrent(1, &items, |_, item| client.complete(&plain(item)));
     // Four items fail; the fifth ends a run that would only fail on.
     assert!(matches!(done.stopped, Some(LlmError::Down { failures: 5, .. })), "{:?}", done.stopped);
     assert_eq!(done.results.iter().flatten().count(), 4);
@@ -141,7 +141,7 @@ fn places_at_the_server_are_limited() {
     settings.concurrency = 3;
     let client = Client::from_config(&settings, &Shared::in_memory().unwrap()).unwrap();
     let items: Vec<String> = (0..24).map(|i| format!("{i}")).collect();
-    let done = each(12, &items, |_, item| client.complete(&plain(item)));
+    let done = map_concurrent(12, &items, |_, item| client.complete(&plain(item)));
     assert!(done.results.iter().all(|r| matches!(r, Some(Ok(_)))));
     assert_eq!(server.most_at_once(), 3);
 }

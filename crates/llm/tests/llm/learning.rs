@@ -1,7 +1,7 @@
 //! What endpoints disagree on is found out once.
 
-use pericope_llm::testing::{Act, Seen, Server};
-use pericope_llm::{LlmJudge, Shared, each};
+use pericope_llm::{LlmJudge, Shared, map_concurrent};
+use pericope_testkit::llm::{Act, Seen, Server};
 use serde_json::Value;
 
 use crate::support::{always, config, plain, verdict};
@@ -12,7 +12,7 @@ fn judged(plan: impl Fn(&Seen) -> Act + Send + Sync + 'static, items: usize) -> 
     let shared = Shared::in_memory().unwrap();
     let judge = LlmJudge::from_config(&config(&server.base_url()), 1, &shared).unwrap();
     let questions: Vec<String> = (0..items).map(|i| format!("question {i}")).collect();
-    let done = each(4, &questions, |_, question| judge.judge(question, "gold", "answer"));
+    let done = map_concurrent(4, &questions, |_, question| judge.judge(question, "gold", "answer"));
     for result in done.results {
         assert_eq!(result.unwrap().unwrap().mean, 7.0);
     }

@@ -1,12 +1,12 @@
 //! Anthropic's messages API.
 
-use pericope_llm::testing::{Act, Seen, Server};
-use pericope_llm::{LlmConfig, LlmJudge, Shared, each};
+use pericope_llm::{LlmConfig, LlmJudge, ProviderKind, Shared, map_concurrent};
+use pericope_testkit::llm::{Act, Seen, Server};
 
 use crate::support::{Bench, always, answer, config, first, judges, score, verdict};
 
 fn anthropic(server: &Server) -> LlmConfig {
-    LlmConfig { provider: "anthropic".into(), ..config(&server.base_url()) }
+    LlmConfig { provider: ProviderKind::Anthropic, ..config(&server.base_url()) }
 }
 
 #[test]
@@ -15,7 +15,7 @@ fn answers_and_judgements() {
     let server = Server::start(answer, plan).unwrap();
     let bench = Bench::new(&anthropic(&server), &Shared::in_memory().unwrap());
     let items: Vec<usize> = (0..20).collect();
-    let done = each(4, &items, |_, item| bench.item(*item, &["a", "b"]));
+    let done = map_concurrent(4, &items, |_, item| bench.item(*item, &["a", "b"]));
     for (item, result) in items.iter().zip(done.results) {
         assert_eq!(result.unwrap().unwrap().0, f64::from(score(*item)));
     }

@@ -1,8 +1,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use pericope_llm::testing::{Act, Seen, Server};
-use pericope_llm::{Cache, LlmError, Shared, each};
+use pericope_llm::{Cache, LlmError, LlmJudge, Shared, map_concurrent};
+use pericope_testkit::llm::{Act, Seen, Server};
 
 use crate::support::{Bench, always, answer, config, first, item, judges, score, shared, verdict};
 
@@ -67,7 +67,7 @@ fn two_hundred_items_through_everything_that_can_go_wrong() {
     settings.timeout_seconds = 8.0;
     let items: Vec<usize> = (0..ITEMS).collect();
     let check = |bench: &Bench| {
-        let done = each(8, &items, |_, item| bench.item(*item, &CHUNKS));
+        let done = map_concurrent(8, &items, |_, item| bench.item(*item, &CHUNKS));
         assert!(done.stopped.is_none(), "{:?}", done.stopped);
         for (item, result) in items.iter().zip(done.results) {
             match (expected(*item).1, result.unwrap()) {
@@ -107,7 +107,7 @@ fn a_run_that_stops_in_the_middle_goes_on_where_it_stopped() {
     let done = AtomicUsize::new(0);
     let half = {
         let bench = Bench::new(&settings, &shared(Cache::open(&path).unwrap()));
-        each(4, &items, |_, item| {
+        map_concurrent(4, &items, |_, item| {
             if done.fetch_add(1, Ordering::SeqCst) >= 20 {
                 return Err(LlmError::Config("enough".into()));
             }
@@ -118,7 +118,7 @@ fn a_run_that_stops_in_the_middle_goes_on_where_it_stopped() {
     assert_eq!(half.results.iter().flatten().count(), 20);
     assert_eq!(server.calls(), 40);
     let bench = Bench::new(&settings, &shared(Cache::open(&path).unwrap()));
-    let whole = each(4, &items, |_, item| bench.item(*item, &CHUNKS));
+    let whole = map_concurrent(4, &items, |_, item| bench.item(*item, &CHUNKS));
     assert!(whole.results.into_iter().all(|result| result.is_some_and(|r| r.is_ok())));
     assert_eq!(server.calls(), 100);
     assert_eq!(bench.generator.client().total().cached, 40);
@@ -130,7 +130,7 @@ fn the_same_question_asked_by_many_at_once_is_asked_once() {
     let server = Server::start(|_| "the same".into(), slow).unwrap();
     let client = crate::support::client(&server);
     let request = crate::support::plain("hello");
-    let all = each(16, &[(); 16], |_, ()| client.complete(&request));
+    let all = map_concurrent(16, &[(); 16], |_, ()| client.complete(&request));
     assert!(all.results.iter().all(|r| matches!(r, Some(Ok(a)) if a.reply.text == "the same")));
     assert_eq!(server.calls(), 1);
     let total = client.total();
@@ -147,7 +147,7 @@ fn votes_are_asked_for_one_by_one() {
     .unwrap();
     let settings = config(&server.base_url());
     let shared = Shared::in_memory().unwrap();
-    let judge = pericope_llm::LlmJudge::from_config(&settings, 5, &shared).unwrap();
+    let judge = LlmJudge::from_config(&settings, 5, &shared).unwrap();
     let found = judge.judge("q", "gold", "answer").unwrap();
     // Seeds 7, 8, 9, 10 (refused), 11.
     let scores: Vec<u8> = found.votes.iter().map(|vote| vote.score).collect();
@@ -156,30 +156,6 @@ fn votes_are_asked_for_one_by_one() {
     let expected = (1.0 + 4.0 + 9.0 + 36.0) / 3.0;
     assert!((found.variance.unwrap() - expected).abs() < 1e-12);
     assert_eq!(server.calls(), 5);
-    assert_eq!(judge.requests("q", "gold", "answer").len(), 5);
-}
-
-#[test]
-fn judges_are_tried_before_they_judge() {
-    use pericope_llm::judge::Pair;
-    let pairs = [Pair { question: "q1".into(), gold: "ants".into(), unrelated: "fuses".into() }];
-    let judge = |server: &Server| {
-        pericope_llm::LlmJudge::from_config(&config(&server.base_url()), 1, &Shared::in_memory().unwrap()).unwrap()
-    };
-    let same = |seen: &Seen| seen.prompt.matches("ants").count() == 2;
-    let good = Server::start(move |seen| verdict(if same(seen) { 10 } else { 1 }), always(Act::Answer)).unwrap();
-    let transcript = judge(&good).check(&pairs, 2).unwrap();
-    assert_eq!((transcript.gold, transcript.unrelated, transcript.spent.calls), (10.0, 1.0, 2));
-    let kind = Server::start(|_| verdict(10), always(Act::Answer)).unwrap();
-    let error = judge(&kind).check(&pairs, 2).unwrap_err();
-    assert!(error.aborts_run());
-    let text = error.to_string();
-    assert!(
-        text.contains("10.0 on average") && text.contains("answer: fuses") && text.contains("as computed"),
-        "{text}"
-    );
-    let harsh = Server::start(|_| verdict(0), always(Act::Answer)).unwrap();
-    assert!(judge(&harsh).check(&pairs, 2).unwrap_err().to_string().contains("against itself"));
 }
 
 #[test]
@@ -199,9 +175,9 @@ fn faithfulness_and_relevance() {
     )
     .unwrap();
     let shared = Shared::in_memory().unwrap();
-    let judge = pericope_llm::LlmJudge::from_config(&config(&server.base_url()), 1, &shared).unwrap();
+    let judge = LlmJudge::from_config(&config(&server.base_url()), 1, &shared).unwrap();
     let faithful = judge.faithfulness("a and b", &["a"]).unwrap();
-    assert_eq!((faithful.share, faithful.claims.len()), (Some(0.5), 2));
+    assert_eq!((faithful.share, faithful.statements.len()), (Some(0.5), 2));
     let relevant = judge.relevance("q", &["x", "y"]).unwrap();
     assert_eq!((relevant.relevant, relevant.share), (vec![true, false], Some(0.5)));
     assert_eq!(judge.relevance("q", &[]).unwrap().share, None);

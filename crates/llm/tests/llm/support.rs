@@ -1,14 +1,14 @@
 use std::sync::Arc;
 
-use pericope_llm::testing::{Act, Seen, Server};
 use pericope_llm::{
-    Budget, Cache, Client, LlmConfig, LlmError, LlmGenerator, LlmJudge, Message, Request, Role, Shared,
+    Budget, Cache, Client, LlmConfig, LlmError, LlmGenerator, LlmJudge, Message, ProviderKind, Request, Role, Shared,
 };
+use pericope_testkit::llm::{Act, Seen, Server};
 use serde_json::json;
 
 /// Settings for a test server: short waits, no surprises.
 pub fn config(base_url: &str) -> LlmConfig {
-    let mut config = LlmConfig::new("openai", "test-model");
+    let mut config = LlmConfig::new(ProviderKind::OpenAi, "test-model");
     config.base_url = Some(base_url.to_owned());
     config.retry_wait_seconds = 0.002;
     config.timeout_seconds = 30.0;

@@ -217,7 +217,7 @@ fn from_segments<S: AsRef<str>>(id: &str, segments: &[Vec<S>]) -> Result<Segment
 mod tests {
     #![allow(clippy::unwrap_used)]
 
-    use super::{Options, Part, from_segments, part_of, read};
+    use super::{Options, Split, from_segments, split_of, read};
 
     #[test]
     fn empty_segments_and_blank_sentences_vanish() {
@@ -237,7 +237,7 @@ mod tests {
         let ids: Vec<&str> = set.documents.iter().map(|d| d.document.id.as_str()).collect();
         assert_eq!((set.name.as_str(), ids), ("twice", vec!["a", "a#2", "a#2#2"]));
         // By the ids in the file: SHA-256 puts "a" into the test part, "a#2" and "a#2#2" elsewhere.
-        let parts: Vec<Part> = set.documents.iter().map(|d| set.part(d)).collect();
+        let parts: Vec<Split> = set.documents.iter().map(|d| set.part(d)).collect();
         assert_eq!(parts, [split_of("a"), split_of("a"), split_of("a#2")]);
         assert!(split_of("a#2") != split_of("a"));
     }

@@ -3,22 +3,22 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::error::LlmError;
 
-/// What became of many items.
+/// The results of many items.
 #[derive(Debug)]
-pub struct Items<R> {
-    /// In the order of the items; `None`: not begun, because the run stopped before.
+pub struct BatchResult<R> {
+    /// One result an item, in their order; `None`: not begun, because the run stopped before.
     pub results: Vec<Option<Result<R, LlmError>>>,
-    /// Why the run stopped before its end.
+    /// The error that stopped the run before its end.
     pub stopped: Option<LlmError>,
 }
 
 /// Does `work` for every item, `workers` at a time (at least one), in order of their beginning. An error that would hit
 /// every item ([`LlmError::aborts_run`]) stops the run: what is under way is finished, and nothing new is begun.
-pub fn each<T: Sync, R: Send>(
+pub fn map_concurrent<T: Sync, R: Send>(
     workers: usize,
     items: &[T],
     work: impl Fn(usize, &T) -> Result<R, LlmError> + Sync,
-) -> Items<R> {
+) -> BatchResult<R> {
     let next = AtomicUsize::new(0);
     let stop = AtomicBool::new(false);
     let stopped: Mutex<Option<LlmError>> = Mutex::new(None);
@@ -53,18 +53,18 @@ pub fn each<T: Sync, R: Send>(
             }
         }
     });
-    Items { results, stopped: stopped.into_inner().unwrap_or_else(PoisonError::into_inner) }
+    BatchResult { results, stopped: stopped.into_inner().unwrap_or_else(PoisonError::into_inner) }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::each;
+    use super::map_concurrent;
     use crate::error::LlmError;
 
     #[test]
     fn failures_stay_with_their_item_and_aborts_stop_all() {
         let items: Vec<u32> = (0..100).collect();
-        let all = each(7, &items, |_, n| if n % 10 == 3 { Err(LlmError::NotCached) } else { Ok(n * 2) });
+        let all = map_concurrent(7, &items, |_, n| if n % 10 == 3 { Err(LlmError::NotCached) } else { Ok(n * 2) });
         assert!(all.stopped.is_none());
         for (n, result) in items.iter().zip(&all.results) {
             match result {
@@ -73,9 +73,9 @@ mod tests {
                 other => panic!("{n}: {other:?}"),
             }
         }
-        let some = each(1, &items, |_, n| if *n == 5 { Err(LlmError::Config("x".into())) } else { Ok(()) });
+        let some = map_concurrent(1, &items, |_, n| if *n == 5 { Err(LlmError::Config("x".into())) } else { Ok(()) });
         assert!(matches!(some.stopped, Some(LlmError::Config(_))));
         assert_eq!(some.results.iter().filter(|r| r.is_some()).count(), 5);
-        assert!(each(3, &[], |_, _: &u32| Ok(())).results.is_empty());
+        assert!(map_concurrent(3, &[], |_, _: &u32| Ok(())).results.is_empty());
     }
 }

@@ -1,10 +1,5 @@
-//! A GGUF file in this process: no server and no key.
-
-mod decoder;
-mod template;
-
 use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
@@ -12,15 +7,15 @@ use std::time::Instant;
 use candle_core::Device;
 use candle_core::quantized::gguf_file;
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 use tokenizers::Tokenizer;
 
-use self::decoder::{Cache, Decoder};
-use self::template::Template;
-use super::Provider;
+use super::super::capabilities::in_words;
+use super::super::provider::Provider;
+use super::chat_template::{ChatTemplate, ENDS};
+use super::decoder::{Cache, Decoder};
 use crate::config::LlmConfig;
+use crate::digest::sha256_hex_of;
 use crate::error::{LlmError, short};
-use crate::prompt::hex;
 use crate::request::{Finish, Reply, Request, Usage};
 
 /// Tokens that are read at once of a prompt: bounds the memory of attention.
@@ -35,15 +30,14 @@ pub struct Gguf {
     identity: Value,
     decoder: Decoder,
     tokenizer: Tokenizer,
-    template: Template,
+    template: ChatTemplate,
     stop: Vec<u32>,
-    first: Option<u32>,
     device: Device,
     busy: Mutex<()>,
 }
 
 impl Gguf {
-    /// `model` is the path of the file; `tokenizer` defaults to `tokenizer.json` beside it.
+    /// Opens the model of a configuration: `model` is the path of the file, `tokenizer` defaults to `tokenizer.json` beside it.
     ///
     /// # Errors
     /// [`LlmError::Model`].
@@ -64,7 +58,7 @@ impl Gguf {
         };
         let in_model = |reason: &dyn std::fmt::Display| failed(path, reason);
         let tokenizer = Tokenizer::from_file(tokenizer_path).map_err(|e| failed(tokenizer_path, &e))?;
-        let sha256 = sha256(path).map_err(|e| in_model(&e))?;
+        let sha256 = File::open(path).and_then(sha256_hex_of).map_err(|e| in_model(&e))?;
         let mut file = BufReader::new(File::open(path).map_err(|e| in_model(&e))?);
         let content = gguf_file::Content::read(&mut file).map_err(|e| in_model(&e))?;
         let device = if cfg!(feature = "cuda") { Device::cuda_if_available(0) } else { Ok(Device::Cpu) };
@@ -72,13 +66,16 @@ impl Gguf {
         let number = |key: &str| content.metadata.get(key).and_then(|value| value.to_u32().ok());
         let mut stop: Vec<u32> =
             ["tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id"].into_iter().filter_map(number).collect();
-        stop.extend(template::ENDS.iter().filter_map(|name| tokenizer.token_to_id(name)));
-        let architecture = (content.metadata.get("general.architecture"))
-            .and_then(|value| value.to_string().ok().cloned())
-            .unwrap_or_default();
-        let template = Template::of(&architecture, &tokenizer);
-        // Llama's texts begin with a token of their own; Qwen's do not.
-        let first = if template.begins_with_bos() { number("tokenizer.ggml.bos_token_id") } else { None };
+        stop.extend(ENDS.iter().filter_map(|name| tokenizer.token_to_id(name)));
+        let text = |key: &str| content.metadata.get(key).and_then(|value| value.to_string().ok());
+        let architecture = text("general.architecture").cloned().unwrap_or_default();
+        let template = ChatTemplate::new(
+            text("tokenizer.chat_template").map(String::as_str),
+            &tokenizer,
+            number("tokenizer.ggml.bos_token_id"),
+            number("tokenizer.ggml.eos_token_id"),
+        )
+        .map_err(|e| in_model(&e))?;
         let decoder = Decoder::load(&content, &mut file, &architecture, &device).map_err(|e| in_model(&e))?;
         if tokenizer.get_vocab_size(true) > decoder.vocabulary() {
             let problem = format!(
@@ -91,16 +88,16 @@ impl Gguf {
         let name =
             path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
         let identity = json!({"provider": "candle", "sha256": sha256, "template": template.name()});
-        Ok(Self { model: name, identity, decoder, tokenizer, template, stop, first, device, busy: Mutex::default() })
+        Ok(Self { model: name, identity, decoder, tokenizer, template, stop, device, busy: Mutex::default() })
     }
 
-    /// Most tokens of prompt and answer together.
+    /// Returns the most tokens of prompt and answer together.
     #[must_use]
     pub fn context(&self) -> usize {
         self.decoder.context()
     }
 
-    /// The logits of the token after `ids`, for tests and experiments.
+    /// Returns the logits of the token after `ids`, for tests and experiments.
     ///
     /// # Errors
     /// [`LlmError::Model`], also where `ids` is empty or longer than the context.
@@ -168,11 +165,12 @@ impl Provider for Gguf {
     fn complete(&self, request: &Request) -> Result<Reply, LlmError> {
         let mut messages = request.messages.clone();
         if let (Some(schema), Some(last)) = (&request.schema, messages.last_mut()) {
-            last.content.push_str(&super::learned::in_words(&schema.schema));
+            last.content.push_str(&in_words(&schema.schema));
         }
-        let text = self.template.apply(&messages);
+        // All special tokens are in the text.
+        let text = self.template.apply(&messages).map_err(|e| self.failed(&e))?;
         let encoding = self.tokenizer.encode_fast(text, false).map_err(|e| self.failed(&e))?;
-        let ids: Vec<u32> = self.first.into_iter().chain(encoding.get_ids().iter().copied()).collect();
+        let ids = encoding.get_ids().to_vec();
         let wanted = ids.len().saturating_add(request.max_tokens as usize);
         if wanted > self.context() {
             return Err(LlmError::ContextLength(format!(
@@ -196,12 +194,12 @@ impl Provider for Gguf {
             model: Some(self.model.clone()),
             latency,
             tokens_per_second: (seconds > 0.0).then(|| made.len() as f64 / seconds),
-            ..Reply::of("")
+            ..Reply::new("")
         })
     }
 }
 
-/// The place of the highest logit, the first of several.
+/// Returns the place of the highest logit, the first of several.
 fn best(logits: &[f32]) -> u32 {
     let mut best = (0, f32::NEG_INFINITY);
     for (id, &logit) in (0_u32..).zip(logits) {
@@ -210,17 +208,4 @@ fn best(logits: &[f32]) -> u32 {
         }
     }
     best.0
-}
-
-fn sha256(path: &Path) -> std::io::Result<String> {
-    let mut file = File::open(path)?;
-    let mut hash = Sha256::new();
-    let mut buffer = vec![0; 1 << 20];
-    loop {
-        let n = file.read(&mut buffer)?;
-        if n == 0 {
-            return Ok(hex(&hash.finalize()));
-        }
-        hash.update(buffer.get(..n).unwrap_or_default());
-    }
 }

@@ -1,25 +1,7 @@
-//! A server over real HTTP that speaks chat completions, embeddings and Anthropic's messages, and misbehaves as it is told.
-//!
-//! ```
-//! use pericope_llm::testing::{Act, Server};
-//! use pericope_llm::{LlmConfig, LlmGenerator, Shared};
-//!
-//! let server = Server::start(|_| "Blue.".to_owned(), |seen| if seen.before == 0 { Act::Status(500) } else { Act::Answer })?;
-//! let mut config = LlmConfig::new("openai", "any");
-//! config.base_url = Some(server.base_url());
-//! let generator = LlmGenerator::from_config(&config, &Shared::in_memory()?)?;
-//! assert_eq!(generator.answer("What colour is the sky?", &["The sky is blue."])?.text, "Blue.");
-//! assert_eq!(server.calls(), 2);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
-
-mod replies;
-
 use std::collections::HashMap;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use axum::Router;
 use axum::body::Bytes;
@@ -29,65 +11,8 @@ use axum::response::Response;
 use serde_json::Value;
 use tokio::sync::oneshot;
 
-/// A call as it arrived.
-#[derive(Debug, Clone)]
-pub struct Seen {
-    /// Path of the address.
-    pub path: String,
-    /// Its body.
-    pub body: Value,
-    /// All messages, one after the other.
-    pub prompt: String,
-    /// Number of earlier calls whose first user message was the same.
-    pub before: usize,
-    /// Number of earlier calls.
-    pub number: usize,
-    /// Headers, names in lower case.
-    pub headers: HashMap<String, String>,
-}
-
-impl Seen {
-    /// The `type` of its `response_format`: `json_schema`, `json_object`, or nothing.
-    #[must_use]
-    pub fn format(&self) -> Option<&str> {
-        self.body.pointer("/response_format/type").and_then(Value::as_str)
-    }
-}
-
-/// What the server does with a call.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Act {
-    /// Answers.
-    Answer,
-    /// Answers after a while.
-    Slow(Duration),
-    /// Another text than the one that it would answer with.
-    Text(String),
-    /// The answer in a code fence, with prose around it.
-    Fence,
-    /// The answer, cut off in the middle; `finish_reason` is `length`.
-    Truncated,
-    /// Declines.
-    Refuse,
-    /// Answers nothing.
-    Empty,
-    /// 400: the prompt is too long.
-    TooLong,
-    /// 400 or another status with this message.
-    Error(u16, String),
-    /// A status with nothing else to say.
-    Status(u16),
-    /// 429 with `retry-after` in this form.
-    RetryAfter(String),
-    /// 429: no money left.
-    Billing,
-    /// Repeats the key in an error with this status.
-    EchoKey(u16),
-    /// Ends the connection in the middle of the answer.
-    Cut,
-    /// A body that is no JSON.
-    Garbage,
-}
+use super::replies;
+use super::seen::{Act, Seen};
 
 type Answer = dyn Fn(&Seen) -> String + Send + Sync;
 type Plan = dyn Fn(&Seen) -> Act + Send + Sync;

@@ -4,7 +4,7 @@ use axum::response::Response;
 use futures_util::stream;
 use serde_json::{Value, json};
 
-use super::{Act, Seen};
+use super::seen::{Act, Seen};
 
 pub(super) fn respond(seen: &Seen, act: &Act, answer: &str) -> Response {
     match act {

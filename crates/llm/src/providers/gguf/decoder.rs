@@ -63,7 +63,7 @@ pub(super) struct Cache {
     read: usize,
 }
 
-/// A file and what its tensors are wanted for.
+/// A file and the device that its tensors go to.
 struct Source<'a, R> {
     content: &'a gguf_file::Content,
     file: &'a mut R,

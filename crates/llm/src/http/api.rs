@@ -1,19 +1,18 @@
-use std::sync::Arc;
 use std::time::Duration;
 
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Client, Url, redirect};
-use rustls::{ClientConfig, RootCertStore};
-use rustls_platform_verifier::BuilderVerifierExt;
+use pericope_api::expand_variables;
+use pericope_net::ureq::Agent;
+use pericope_net::ureq::http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use url::Url;
 
-use crate::config::{LlmConfig, expand};
-use crate::error::{LlmError, short};
+use crate::config::LlmConfig;
+use crate::error::LlmError;
 use crate::secret::Secret;
 
 /// A server that does not accept a connection within this time is taken to be out of reach.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// What an API expects of every request.
+/// The conventions of an API.
 pub(crate) struct Api {
     /// Base URL of the service where none is configured.
     pub base: &'static str,
@@ -27,7 +26,7 @@ pub(crate) struct Api {
     pub headers: &'static [(&'static str, &'static str)],
 }
 
-/// The address of an endpoint, and the same without its query for messages.
+/// Returns the address of an endpoint, and the same without its query for messages.
 pub(crate) fn address(base: &str, path: &str) -> Result<(Url, String), LlmError> {
     // The URL itself is not repeated: it may hold a password.
     let wrong = |problem: &str| LlmError::Config(format!("base_url: {problem}"));
@@ -50,7 +49,7 @@ pub(crate) fn address(base: &str, path: &str) -> Result<(Url, String), LlmError>
     Ok((url, shown.into()))
 }
 
-/// The headers of every request, and what of them must not be seen.
+/// Returns the headers of every request, and the secrets in them.
 pub(crate) fn headers(config: &LlmConfig, api: &Api, shown: &str) -> Result<(HeaderMap, Vec<Secret>), LlmError> {
     let mut headers = HeaderMap::new();
     let mut secrets = Vec::new();
@@ -77,7 +76,9 @@ pub(crate) fn headers(config: &LlmConfig, api: &Api, shown: &str) -> Result<(Hea
     for (name, template) in &config.headers {
         let wrong = |problem: &str| LlmError::Config(format!("headers.{name} {problem}"));
         let parsed: HeaderName = name.parse().map_err(|_| wrong("is no name of a header"))?;
-        let value = expand(template, &|variable| std::env::var(variable).ok()).map_err(|e| wrong(&format!(": {e}")))?;
+        // White space around a key (the line end of a file that it was read from) is no part of it.
+        let variable = |name: &str| std::env::var(name).ok().map(|value| value.trim().to_owned());
+        let value = expand_variables(template, variable).map_err(|e| wrong(&format!(": {e}")))?;
         headers.insert(parsed, hidden(&value).map_err(wrong)?);
         // A server may repeat the key of "Bearer KEY" alone; short words are none.
         secrets.extend(value.split_whitespace().filter(|part| part.len() >= 8).map(Secret::new));
@@ -92,29 +93,18 @@ fn hidden(value: &str) -> Result<HeaderValue, &'static str> {
     Ok(value)
 }
 
-pub(crate) fn client(url: &Url, timeout: Duration) -> Result<Client, LlmError> {
-    let failed = |e: &dyn std::error::Error| LlmError::Config(format!("no TLS: {}", short(&e.to_string(), 300)));
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let tls =
-        ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().map_err(|e| failed(&e))?;
-    let tls = if url.scheme() == "https" {
-        tls.with_platform_verifier().map_err(|e| failed(&e))?.with_no_client_auth()
-    } else {
-        // Machines without certificates can still talk to themselves.
-        tls.with_root_certificates(RootCertStore::empty()).with_no_client_auth()
-    };
-    let mut builder = Client::builder()
-        .tls_backend_preconfigured(tls)
-        .user_agent(concat!("pericope/", env!("CARGO_PKG_VERSION")))
-        .connect_timeout(CONNECT.min(timeout))
-        .timeout(timeout)
+/// Returns the HTTP client of an endpoint: no redirections, and at most `at_once` connections kept open.
+pub(crate) fn agent(url: &Url, timeout: Duration, at_once: usize) -> Agent {
+    let config = pericope_net::config()
+        .timeout_global(Some(timeout))
+        .timeout_connect(Some(CONNECT.min(timeout)))
+        .max_idle_connections(at_once)
+        .max_idle_connections_per_host(at_once)
         // A redirected request would carry the key elsewhere.
-        .redirect(redirect::Policy::none());
+        .max_redirects(0);
     let host = url.host_str().unwrap_or_default();
-    if host == "localhost" || host == "[::1]" || host.starts_with("127.") {
-        builder = builder.no_proxy();
-    }
-    builder.build().map_err(|e| failed(&e))
+    let local = host == "localhost" || host == "[::1]" || host.starts_with("127.");
+    if local { config.proxy(None) } else { config }.build().new_agent()
 }
 
 #[cfg(test)]

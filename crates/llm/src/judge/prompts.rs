@@ -1,0 +1,19 @@
+use std::path::Path;
+
+use crate::prompt::{Prompt, PromptError};
+
+const JUDGE: &str = include_str!("../../prompts/judge.md");
+const FAITHFULNESS: &str = include_str!("../../prompts/faithfulness.md");
+const RELEVANCE: &str = include_str!("../../prompts/context_relevance.md");
+
+pub(super) fn judge_prompt(path: Option<&Path>) -> Result<Prompt, PromptError> {
+    Prompt::load(path, "judge", JUDGE, &["question", "gold", "answer"])
+}
+
+pub(super) fn faithfulness_prompt(path: Option<&Path>) -> Result<Prompt, PromptError> {
+    Prompt::load(path, "faithfulness", FAITHFULNESS, &["context", "answer"])
+}
+
+pub(super) fn relevance_prompt(path: Option<&Path>) -> Result<Prompt, PromptError> {
+    Prompt::load(path, "context_relevance", RELEVANCE, &["question", "context"])
+}
