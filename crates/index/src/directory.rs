@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::manifest::MANIFEST_FILE;
 use crate::meta::META_TEMPORARY;
-use crate::sinks::{TextIndex, VectorStore};
+use crate::engines::{TextIndex, VectorStore};
 use crate::{IndexError, IndexMeta};
 
 /// Locked by the writer, always there.

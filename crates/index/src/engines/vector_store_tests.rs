@@ -1,25 +1,20 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
-use pericope_api::Span;
+use pericope_store::ChunkRecord;
 
 use super::*;
-use crate::sinks::{QdrantEdgeSink, Sink};
 
-fn entry(n: u128) -> Entry {
-    Entry {
-        id: Uuid::from_u128(n),
+fn entry(n: u128) -> ChunkEntry {
+    let chunk = ChunkRecord {
         document: format!("d{}", n % 7),
-        title: None,
-        ordinal: n as u64,
-        span: Span::new(0, 1),
+        ordinal: n as usize,
+        end: 1,
         heading_path: vec!["A".into()],
         text: "x".into(),
         tokens: 1,
         file_type: "md".into(),
-        anchor: None,
-        lead: String::new(),
-        encoded: None,
-        origin: None,
-    }
+        ..ChunkRecord::default()
+    };
+    ChunkEntry { id: Uuid::from_u128(n), chunk, encoded: None }
 }
 
 fn vectors(numbers: &[u128]) -> Embeddings {
@@ -32,14 +27,13 @@ fn points_survive_reopening_and_the_log_stays_short() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("vectors");
     let numbers: Vec<u128> = (1..=40).collect();
-    let entries: Vec<Entry> = numbers.iter().map(|&n| entry(n)).collect();
+    let entries: Vec<ChunkEntry> = numbers.iter().map(|&n| entry(n)).collect();
     for round in 0..3 {
         let store = VectorStore::open(dir.path(), &path, 2, true).unwrap();
-        let mut sink = QdrantEdgeSink::new(store);
-        sink.put(&entries, &vectors(&numbers)).unwrap();
-        sink.remove("", &[Uuid::from_u128(1 + round)]).unwrap();
-        sink.commit(1).unwrap();
-        assert_eq!(sink.store().count().unwrap(), 39);
+        store.upsert(&entries, &vectors(&numbers)).unwrap();
+        store.delete(&[Uuid::from_u128(1 + round)]).unwrap();
+        store.flush().unwrap();
+        assert_eq!(store.count().unwrap(), 39);
     }
     let store = VectorStore::open(dir.path(), &path, 2, true).unwrap();
     let angle = 20.0f32;
@@ -86,7 +80,7 @@ fn other_dimensions_are_refused() {
     let path = dir.path().join("vectors");
     let store = VectorStore::open(dir.path(), &path, 2, true).unwrap();
     assert!(store.nearest(&[1.0; 3], 1, None).is_err());
-    assert!(QdrantEdgeSink::new(store.clone()).put(&[entry(1)], &Embeddings::new(3, vec![0.0; 3])).is_err());
+    assert!(store.upsert(&[entry(1)], &Embeddings::new(3, vec![0.0; 3])).is_err());
     drop(store);
     assert!(matches!(VectorStore::open(dir.path(), &path, 3, true), Err(IndexError::Corrupt { .. })));
 }

@@ -1,7 +1,7 @@
 //! The Qdrant server of the tests, in memory, on a port: for trials by hand.
 //!
 //! ```text
-//! cargo run -p pericope-qdrant --example fake_server -- --port 6334 --key sesame --fault upsert:half:3
+//! cargo run -p pericope-testkit --features qdrant --example fake_qdrant -- --port 6334 --key sesame --fault upsert:half:3
 //! pericope index docs --into qdrant://localhost:6334/docs
 //! ```
 //! Faults are `CALL:FAULT:TIMES` and happen to the next calls of that kind, in the order given. An empty line on
@@ -10,7 +10,7 @@
 use std::error::Error;
 use std::io::BufRead;
 
-use pericope_qdrant::testing::{Call, Fault, Options, Server};
+use pericope_testkit::qdrant::{Call, Fault, Options, Server};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut options = Options { port: 6334, ..Options::default() };

@@ -8,7 +8,7 @@ use qdrant_client::qdrant::value::Kind;
 use qdrant_client::qdrant::{Condition, FieldCondition, FieldType, Filter, Range, Value};
 use tonic::Status;
 
-use super::store::Key;
+use super::model::Key;
 
 /// Refuses what we do not know how to decide, and fields without the index that the condition needs.
 pub(super) fn check(filter: &Filter, indexes: &HashMap<String, FieldType>) -> Result<(), Status> {

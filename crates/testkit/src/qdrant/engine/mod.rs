@@ -1,6 +1,7 @@
 //! Collections and aliases, all behind one lock: every call sees and leaves a whole state.
 
 mod filter;
+mod model;
 mod query;
 mod select;
 mod store;
@@ -15,11 +16,11 @@ use qdrant_client::qdrant::{
 };
 use tonic::Status;
 
-pub use self::store::PointData;
+pub use self::model::PointData;
 use self::store::Store;
 
 #[derive(Default)]
-pub(in crate::testing) struct Engine {
+pub(in crate::qdrant) struct Engine {
     state: Mutex<State>,
 }
 

@@ -7,7 +7,7 @@ use qdrant_client::qdrant::{
     WithVectorsSelector, vector_output, vectors_output, with_payload_selector, with_vectors_selector,
 };
 
-use super::store::Stored;
+use super::model::Stored;
 
 /// The fields of the payload that were asked for; none where nothing was said.
 pub(super) fn payload(mut all: HashMap<String, Value>, which: Option<&WithPayloadSelector>) -> HashMap<String, Value> {

@@ -1,17 +1,21 @@
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
+use pericope_store::{ChunkRecord, Provenance};
 use tantivy::columnar::StrColumn;
 use tantivy::directory::MmapDirectory;
 use tantivy::schema::{
-    FAST, Field, INDEXED, IndexRecordOption, STORED, STRING, Schema, TextFieldIndexing, TextOptions,
+    FAST, Field, INDEXED, IndexRecordOption, STORED, STRING, Schema, TextFieldIndexing, TextOptions, Value,
 };
-use tantivy::{DocAddress, DocSet, Index, IndexReader, IndexWriter, ReloadPolicy, Searcher, TERMINATED, Term};
+use tantivy::{
+    DocAddress, DocSet, Index, IndexReader, IndexWriter, ReloadPolicy, Searcher, TERMINATED, TantivyDocument, Term,
+};
 use uuid::Uuid;
 
 use crate::IndexError;
 use crate::analyzer::{TEXT_ANALYZER, text_analyzer};
-use crate::manifest::{Indexed, Origin};
+use crate::manifest::Indexed;
 
 /// The fields of the schema. The order of `Fields::schema` is part of the format.
 #[derive(Debug, Clone, Copy)]
@@ -26,10 +30,10 @@ pub(crate) struct Fields {
     pub tokens: Field,
     pub anchor: Field,
     pub file_type: Field,
-    /// The blank source in front of the chunk.
-    pub lead: Field,
-    /// What the manifest knows, with a document's first chunk.
-    pub origin: Field,
+    /// The leading whitespace; its name in the index is `lead`.
+    pub leading: Field,
+    /// What the manifest knows, with a document's first chunk; its name in the index is `origin`.
+    pub provenance: Field,
     /// The upper 64 bits of the point id, by which a vector's chunk is found, and the lower 64, which confirm it.
     pub point_high: Field,
     pub point_low: Field,
@@ -56,8 +60,8 @@ impl Fields {
             tokens: builder.add_u64_field("tokens", STORED | FAST),
             anchor: builder.add_text_field("anchor", STORED),
             file_type: builder.add_text_field("file_type", STRING | STORED),
-            lead: builder.add_text_field("lead", STORED),
-            origin: builder.add_text_field("origin", FAST),
+            leading: builder.add_text_field("lead", STORED),
+            provenance: builder.add_text_field("origin", FAST),
             point_high: builder.add_u64_field("point_high", INDEXED | FAST),
             point_low: builder.add_u64_field("point_low", FAST),
             encoded_high: builder.add_u64_field("encoded_high", INDEXED | FAST),
@@ -72,7 +76,7 @@ impl Fields {
 struct Gathered {
     /// By their place in the document.
     chunks: Vec<(u64, Uuid)>,
-    origin: Option<Origin>,
+    provenance: Option<Provenance>,
 }
 
 /// The full-text index as readers see it: at its last commit.
@@ -199,6 +203,33 @@ impl TextIndex {
         Ok(points)
     }
 
+    /// Where those chunks of a document are whose places are wanted.
+    pub fn addresses_of(
+        &self,
+        searcher: &Searcher,
+        document: &str,
+        wanted: &RangeInclusive<usize>,
+    ) -> Result<Vec<DocAddress>, IndexError> {
+        let term = Term::from_field_text(self.fields.document, document);
+        let mut addresses = Vec::new();
+        for (ord, segment) in (0..).zip(searcher.segment_readers()) {
+            let inverted = segment.inverted_index(self.fields.document)?;
+            let postings =
+                inverted.read_postings(&term, IndexRecordOption::Basic).map_err(IndexError::io(&self.path))?;
+            let Some(mut postings) = postings else { continue };
+            let ordinals = segment.fast_fields().u64("ordinal")?;
+            while postings.doc() != TERMINATED {
+                let doc = postings.doc();
+                postings.advance();
+                let ordinal = usize::try_from(ordinals.first(doc).unwrap_or(0)).unwrap_or(usize::MAX);
+                if wanted.contains(&ordinal) && segment.alive_bitset().is_none_or(|alive| alive.is_alive(doc)) {
+                    addresses.push(DocAddress::new(ord, doc));
+                }
+            }
+        }
+        Ok(addresses)
+    }
+
     /// The ids of all chunks.
     pub fn all_points(&self) -> Result<std::collections::HashSet<Uuid>, IndexError> {
         let searcher = self.searcher();
@@ -277,15 +308,39 @@ impl TextIndex {
                 if let Some(origins) = &origins
                     && let Some(line) = text(origins, doc)?
                 {
-                    entry.origin = Origin::decode(&line);
+                    entry.provenance = Provenance::decode(&line);
                 }
             }
         }
         let indexed = found.into_iter().map(|(id, mut found)| {
             found.chunks.sort_unstable();
-            Indexed { id, origin: found.origin, chunks: found.chunks.into_iter().map(|(_, point)| point).collect() }
+            Indexed { id, provenance: found.provenance, chunks: found.chunks.into_iter().map(|(_, point)| point).collect() }
         });
         Ok(indexed.collect())
+    }
+
+    /// Reads the stored fields of a chunk.
+    pub fn record(&self, searcher: &Searcher, address: DocAddress) -> Result<ChunkRecord, IndexError> {
+        let stored: TantivyDocument = searcher.doc(address)?;
+        let string = |field| stored.get_first(field).and_then(|v| v.as_str()).map(str::to_owned);
+        let number = |field| {
+            let value = stored.get_first(field).and_then(|v| v.as_u64());
+            usize::try_from(value.unwrap_or(0)).unwrap_or(usize::MAX)
+        };
+        let fields = self.fields;
+        Ok(ChunkRecord {
+            document: string(fields.document).unwrap_or_default(),
+            start: number(fields.start),
+            end: number(fields.end),
+            heading_path: stored.get_all(fields.heading_path).filter_map(|v| v.as_str()).map(str::to_owned).collect(),
+            text: string(fields.text).unwrap_or_default(),
+            title: string(fields.title),
+            anchor: string(fields.anchor),
+            file_type: string(fields.file_type).unwrap_or_default(),
+            ordinal: number(fields.ordinal),
+            tokens: number(fields.tokens),
+            leading: string(fields.leading).unwrap_or_default(),
+        })
     }
 
     /// In how many chunks a term occurs.

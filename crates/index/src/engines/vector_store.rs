@@ -6,6 +6,7 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use pericope_api::Embeddings;
+use pericope_store::ChunkEntry;
 use qdrant_edge::{
     CreateIndex, Distance, EdgeConfig, EdgeOptimizersConfig, EdgeShard, EdgeVectorParams, FieldIndexOperations, Filter,
     JsonPath, NamedQuery, OperationResult, PayloadFieldSchema, PayloadSchemaType, PointId, PointInsertOperations,
@@ -14,8 +15,8 @@ use qdrant_edge::{
 };
 use uuid::Uuid;
 
+use crate::IndexError;
 use crate::plugin::ChunkPayload;
-use crate::{Entry, IndexError};
 
 /// Points in one operation of the shard.
 const BATCH: usize = 256;
@@ -127,7 +128,7 @@ impl VectorStore {
     }
 
     /// Writes points, over those that have the same ids.
-    pub fn upsert(&self, entries: &[Entry], vectors: &Embeddings) -> Result<(), IndexError> {
+    pub fn upsert(&self, entries: &[ChunkEntry], vectors: &Embeddings) -> Result<(), IndexError> {
         if entries.len() != vectors.len() || (!entries.is_empty() && vectors.dimension() != self.dimension) {
             let reason = format!(
                 "{} vectors of {} dimensions for {} chunks of {}",

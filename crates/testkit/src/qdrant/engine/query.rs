@@ -8,8 +8,9 @@ use qdrant_client::qdrant::{
 };
 use tonic::Status;
 
+use super::model::Key;
 use super::select::payload;
-use super::store::{Key, Store, sparse_vector};
+use super::store::{Store, sparse_vector};
 
 /// The server's constant of reciprocal rank fusion where none is given.
 const DEFAULT_RRF_K: u32 = 2;

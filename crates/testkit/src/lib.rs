@@ -1,0 +1,17 @@
+//! Fakes and laws for Pericope's own tests. Not published: no released crate depends on it.
+//!
+//! - [`encoders`]: sentence encoders without a model;
+//! - [`documents`]: made-up documents, chunks, folders;
+//! - [`store_laws`]: the laws that every store obeys, of [`Destination`](pericope_store::Destination) and
+//!   [`Retriever`](pericope_store::Retriever);
+//! - `qdrant` (feature of that name): a Qdrant server in memory, with faults to order.
+#![forbid(unsafe_code)]
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+pub mod documents;
+pub mod encoders;
+mod laws;
+#[cfg(feature = "qdrant")]
+pub mod qdrant;
+
+pub use laws::{TestStore, store_laws};
