@@ -9,3 +9,4 @@ pub use pericope_index as index;
 pub use pericope_neural as neural;
 pub use pericope_read as read;
 pub use pericope_segment as segment;
+pub use pericope_store as store;

@@ -6,6 +6,7 @@ mod cache;
 mod contents;
 mod directory;
 mod embed;
+mod engines;
 mod error;
 mod manifest;
 mod meta;
@@ -13,7 +14,6 @@ pub mod pipeline;
 pub mod plugin;
 mod reader;
 mod search;
-mod engines;
 mod writer;
 
 pub use pericope_store::{

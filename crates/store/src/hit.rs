@@ -41,12 +41,7 @@ impl Hit {
     /// Returns the hit without its text.
     #[must_use]
     pub fn ranked(&self) -> Ranked {
-        Ranked {
-            id: self.id,
-            document: self.chunk.document.clone(),
-            ordinal: self.chunk.ordinal,
-            score: self.score,
-        }
+        Ranked { id: self.id, document: self.chunk.document.clone(), ordinal: self.chunk.ordinal, score: self.score }
     }
 }
 

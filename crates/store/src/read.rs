@@ -131,7 +131,9 @@ pub trait Retriever: Send + Sync {
         let records = self.fetch(&ids)?;
         let highlighter = self.highlighter(&query.text)?;
         let hits = chosen.into_iter().zip(records);
-        Ok(Group::gather(hits.filter_map(|((rank, one), record)| Some(hit(rank, one, record?, &highlighter))).collect()))
+        Ok(Group::gather(
+            hits.filter_map(|((rank, one), record)| Some(hit(rank, one, record?, &highlighter))).collect(),
+        ))
     }
 
     /// Gives each hit up to `reach` chunks before it and as many after it, joined as they are in the source.

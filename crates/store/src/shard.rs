@@ -70,10 +70,8 @@ mod tests {
     #[test]
     fn the_split_is_fixed() {
         let ids = ["guide/install.md", "guide/use.md", "api.html"];
-        let shards: Vec<u128> = ids
-            .iter()
-            .map(|id| (1..=4).find(|&number| Shard { number, of: 4 }.holds(id)).unwrap().into())
-            .collect();
+        let shards: Vec<u128> =
+            ids.iter().map(|id| (1..=4).find(|&number| Shard { number, of: 4 }.holds(id)).unwrap().into()).collect();
         let expected: Vec<u128> = ids.iter().map(|id| XxHash3_128::oneshot(id.as_bytes()) % 4 + 1).collect();
         assert_eq!(shards, expected);
         // 0x99aa...497f, the published hash of nothing, is 3 modulo 4.

@@ -74,7 +74,9 @@ impl Highlighter {
         let (mut value, mut best, mut end) = (0.0, None::<(f64, usize, usize)>, 0);
         let worth = |found: &Match, count: usize| if count == 0 { found.weight } else { found.weight * REPEATED };
         for (start, first) in matches.iter().enumerate() {
-            while let Some(next) = matches.get(end).filter(|m| end == start || m.chars.1 <= first.chars.0 + SNIPPET_CHARS) {
+            while let Some(next) =
+                matches.get(end).filter(|m| end == start || m.chars.1 <= first.chars.0 + SNIPPET_CHARS)
+            {
                 value += worth(next, counts[next.word]);
                 counts[next.word] += 1;
                 end += 1;
@@ -122,4 +124,3 @@ fn forth(text: &str, at: usize, count: usize) -> usize {
     }
     at + tail[..until].rfind(char::is_whitespace).unwrap_or(until)
 }
-

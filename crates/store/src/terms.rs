@@ -119,4 +119,3 @@ fn quotes(query: &str) -> Vec<(bool, &str)> {
     parts.push((false, rest));
     parts
 }
-

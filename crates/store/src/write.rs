@@ -45,8 +45,12 @@ pub trait Destination: Send {
     ///
     /// # Errors
     /// Where the store fails; nothing more is committed then. So with the other methods.
-    fn put(&mut self, document: &DocumentHeader, chunks: Vec<ChunkEntry>, vectors: Embeddings)
-    -> Result<(), StoreError>;
+    fn put(
+        &mut self,
+        document: &DocumentHeader,
+        chunks: Vec<ChunkEntry>,
+        vectors: Embeddings,
+    ) -> Result<(), StoreError>;
 
     /// Removes a document; returns whether there was any chunk of it.
     ///

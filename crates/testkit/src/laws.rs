@@ -76,9 +76,9 @@ fn contents(reader: &dyn Retriever) -> BTreeMap<(String, usize), String> {
 }
 
 fn expected(documents: &[&Document]) -> BTreeMap<(String, usize), String> {
-    let sentences = documents.iter().flat_map(|document| {
-        (0..document.len()).map(|i| ((document.id.clone(), i), document.sentence(i).to_owned()))
-    });
+    let sentences = documents
+        .iter()
+        .flat_map(|document| (0..document.len()).map(|i| ((document.id.clone(), i), document.sentence(i).to_owned())));
     sentences.collect()
 }
 
@@ -220,8 +220,7 @@ fn ranking_agrees_with_everything_made_of_it(store: &dyn TestStore) {
         // Neighbours and context.
         for reach in [0, 1, 100] {
             for (one, window) in ranked.iter().zip(reader.neighbours(&ranked, reach).unwrap()) {
-                let wanted: Vec<usize> =
-                    (one.ordinal.saturating_sub(reach)..=(one.ordinal + reach).min(9)).collect();
+                let wanted: Vec<usize> = (one.ordinal.saturating_sub(reach)..=(one.ordinal + reach).min(9)).collect();
                 assert_eq!(window.iter().map(|chunk| chunk.ordinal).collect::<Vec<_>>(), wanted, "{mode} {reach}");
                 assert!(window.iter().all(|chunk| chunk.document == one.document));
             }

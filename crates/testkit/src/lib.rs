@@ -1,5 +1,6 @@
 //! Fakes and laws for Pericope's own tests. Not published: no released crate depends on it.
 //!
+//! - [`analyzer`]: plain words without stems;
 //! - [`encoders`]: sentence encoders without a model;
 //! - [`documents`]: made-up documents, chunks, folders;
 //! - [`store_laws`]: the laws that every store obeys, of [`Destination`](pericope_store::Destination) and
@@ -8,6 +9,7 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+pub mod analyzer;
 pub mod documents;
 pub mod encoders;
 mod laws;

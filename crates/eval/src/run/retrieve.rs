@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use pericope_api::Embeddings;
-use pericope_index::{IndexSpec, IndexWriter, Mode, Query, pipeline};
+use pericope_index::{IndexSpec, IndexWriter, Mode, Query, Retriever, pipeline};
 use rayon::prelude::*;
 
 use super::cut::Cut;
@@ -82,7 +82,7 @@ pub(super) fn all(
             before = progress.documents;
         },
     )
-    .map_err(failed)?;
+    .map_err(|e| failed(e.into()))?;
     if let Some(failure) = report.failures.first() {
         return Err(RunError::Chunker {
             chunker: cut.name.clone(),
@@ -90,14 +90,15 @@ pub(super) fn all(
             problem: failure.reason.clone(),
         });
     }
-    let truncated = writer.finish().map_err(failed)?.truncated;
+    let truncated = report.truncated;
+    writer.finish().map_err(failed)?;
     let seconds = start.elapsed().as_secs_f64();
     let built = Built { seconds, bytes: folder_bytes(&dir), truncated };
 
     let reader = pericope_index::IndexReader::open_expecting(&dir, &spec).map_err(failed)?;
     let mut rankings = Vec::with_capacity(retrieval.modes.len());
     for name in &retrieval.modes {
-        let mode: Mode = name.parse().map_err(RunError::Config)?;
+        let mode = name.parse::<Mode>().map_err(|e| RunError::Config(e.to_string()))?;
         observer.stage(&format!("{}: {name} retrieval", cut.name), corpus.set.questions.len());
         // Repeats are passed over after the search, so some more are asked for.
         let wanted = if retrieval.drop_repeats { depth * 2 } else { depth };
@@ -113,7 +114,7 @@ pub(super) fn all(
                     query = query.with_vector(vectors.row(i).to_vec());
                 }
                 let start = Instant::now();
-                let found = reader.search(&query);
+                let found = reader.rank(&query);
                 let seconds = start.elapsed().as_secs_f64();
                 observer.advance(1);
                 let hits = found.map_err(|e| format!("search failed: {e}"))?;

@@ -314,7 +314,11 @@ impl TextIndex {
         }
         let indexed = found.into_iter().map(|(id, mut found)| {
             found.chunks.sort_unstable();
-            Indexed { id, provenance: found.provenance, chunks: found.chunks.into_iter().map(|(_, point)| point).collect() }
+            Indexed {
+                id,
+                provenance: found.provenance,
+                chunks: found.chunks.into_iter().map(|(_, point)| point).collect(),
+            }
         });
         Ok(indexed.collect())
     }

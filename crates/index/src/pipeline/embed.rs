@@ -11,7 +11,7 @@ use pericope_store::{ChunkEntry, DocumentHeader, EmbedCounts, Prepared, StoreErr
 
 use super::Failure;
 use super::budget::Share;
-use super::read::{Part, Place, SourceEnd};
+use super::read::{Part, Position, SourceEnd};
 use crate::embed::{Embedder, is_full};
 
 /// Steps that go to the destination together where nothing is embedded.
@@ -36,8 +36,8 @@ pub(super) struct EmbedStage<'a> {
     embedder: Option<Embedder>,
     stop: &'a Arc<AtomicBool>,
     /// What came before its turn.
-    early: HashMap<Place, Part>,
-    next: Place,
+    early: HashMap<Position, Part>,
+    next: Position,
     steps: Vec<Step>,
     /// What is to be embedded for the last entries, with its hash.
     texts: Vec<(u128, String)>,
@@ -63,7 +63,7 @@ impl<'a> EmbedStage<'a> {
     }
 
     /// Works until nothing more comes, the run is to stop, or nobody listens.
-    pub fn work(mut self, parts: &Receiver<(Place, Part)>, batches: &Sender<Batch>) {
+    pub fn work(mut self, parts: &Receiver<(Position, Part)>, batches: &Sender<Batch>) {
         loop {
             let outcome = match parts.recv_timeout(PATIENCE) {
                 Ok((place, part)) => {

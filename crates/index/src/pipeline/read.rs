@@ -8,7 +8,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use crossbeam_channel::{Receiver, Sender};
 use pericope_api::{Chunk, Document, SegmentError};
 use pericope_store::{
-    DocumentHeader, Embedding, Known, KnownSource, Prepared, Provenance, SourceRecord, document_hash, prepare, truncated,
+    DocumentHeader, Embedding, Known, KnownSource, Prepared, Provenance, SourceRecord, document_hash, prepare,
+    truncated,
 };
 
 use super::budget::{Budget, Share, document_cost, source_cost};
@@ -24,14 +25,14 @@ pub(super) struct Fed<T> {
 
 /// A document on its way to the segmenter.
 pub(super) struct Task {
-    place: Place,
+    place: Position,
     document: Document,
     header: DocumentHeader,
     share: Share,
 }
 
 /// Which part of which source: what is in flight is put in this order again.
-pub(super) type Place = (u64, u64);
+pub(super) type Position = (u64, u64);
 
 /// What comes out of the middle stages.
 pub(super) enum Part {
@@ -91,7 +92,7 @@ impl<S: Source> ReadStage<'_, S> {
     }
 
     /// Reads what is fed, until nothing more comes or nobody wants it.
-    pub fn work(self, fed: &Receiver<Fed<S::Item>>, to_segment: &Sender<Task>, finished: &Sender<(Place, Part)>) {
+    pub fn work(self, fed: &Receiver<Fed<S::Item>>, to_segment: &Sender<Task>, finished: &Sender<(Position, Part)>) {
         for one in fed {
             if self.one(one, to_segment, finished).is_none() {
                 return;
@@ -104,7 +105,7 @@ impl<S: Source> ReadStage<'_, S> {
         self,
         Fed { number, mut item, about, share }: Fed<S::Item>,
         to_segment: &Sender<Task>,
-        finished: &Sender<(Place, Part)>,
+        finished: &Sender<(Position, Part)>,
     ) -> Option<()> {
         let known = about.name.as_ref().and_then(|name| self.known.sources.get(name));
         let current = known.filter(|known| known.fingerprint == self.fingerprint && known.hash.is_some());
@@ -179,7 +180,7 @@ struct Reading<'a, S> {
     /// What its documents may take: a source larger than the memory is read no faster than it is written.
     window: &'a Arc<Budget>,
     to_segment: &'a Sender<Task>,
-    finished: &'a Sender<(Place, Part)>,
+    finished: &'a Sender<(Position, Part)>,
     part: u64,
     /// The last document read: it leaves when it is known whether it is the last of all.
     held: Option<Document>,
@@ -266,7 +267,7 @@ impl<S: Source> Reading<'_, S> {
 /// Cuts documents, until nothing more comes or nobody wants it.
 pub(super) fn segment<C>(
     documents: &Receiver<Task>,
-    finished: &Sender<(Place, Part)>,
+    finished: &Sender<(Position, Part)>,
     chunk: &C,
     embedding: Option<&Embedding>,
 ) where

@@ -20,9 +20,9 @@ use crate::directory::{
     PENDING_FILE, clear_pending, holds_something_else, lock, manifest_path, open_vectors, text_path, vectors_path,
 };
 use crate::embed::{EmbedQueue, Embedder};
+use crate::engines::{TextIndex, TextWriter, VectorStore};
 use crate::manifest::{Changes, Manifest};
 use crate::meta::META_FILE;
-use crate::engines::{TextIndex, TextWriter, VectorStore};
 use crate::{IndexError, IndexMeta, IndexReader};
 
 /// Text between two commits,
@@ -105,10 +105,10 @@ impl IndexWriter {
             embedding: spec.embedding(),
             vectors: known.clone(),
         };
-        let embedder = spec.encoder.as_ref().map(|encoder| Embedder {
-            encoder: Arc::clone(encoder),
-            caches: known.into_iter().collect(),
-        });
+        let embedder = spec
+            .encoder
+            .as_ref()
+            .map(|encoder| Embedder { encoder: Arc::clone(encoder), caches: known.into_iter().collect() });
         Ok(Self {
             dir: dir.to_owned(),
             about,

@@ -1,9 +1,9 @@
 use std::time::Duration;
 
-use pericope_qdrant::testing::{Call, Fault};
-use pericope_qdrant::{Collection, Part};
+use pericope_qdrant::Collection;
+use pericope_testkit::qdrant::{Call, Fault};
 
-use crate::common::{Place, contents, corpus, expected, load, points, record};
+use crate::common::{Place, WHOLE, contents, corpus, expected, load, points, record};
 
 #[test]
 fn no_more_batches_are_under_way_than_allowed() {
@@ -13,7 +13,7 @@ fn no_more_batches_are_under_way_than_allowed() {
         let mut target = place.target_with("in_flight", &in_flight.to_string());
         target.settings.set("batch_points", "5").unwrap();
         let corpus = corpus(60);
-        let collection = load(&target, &corpus, Part::WHOLE).unwrap();
+        let collection = load(&target, &corpus, WHOLE).unwrap();
         let counts = place.server().counts();
         assert_eq!(counts.most_upserts_at_once, in_flight);
         assert_eq!(counts.most_points, 5);

@@ -6,8 +6,8 @@ use qdrant_client::qdrant::points_selector::PointsSelectorOneOf;
 use qdrant_client::qdrant::{
     CollectionConfig, CollectionInfo, CollectionParams, CollectionStatus, CreateCollection, CreateFieldIndexCollection,
     Distance, FieldType, Filter, GetPoints, Modifier, OptimizerStatus, PayloadSchemaInfo, PayloadSchemaType, PointId,
-    PointStruct, PointsSelector, RetrievedPoint, ScrollPoints, SparseVector, WithPayloadSelector,
-    WithVectorsSelector, vector, vectors, vectors_config,
+    PointStruct, PointsSelector, RetrievedPoint, ScrollPoints, SparseVector, WithPayloadSelector, WithVectorsSelector,
+    vector, vectors, vectors_config,
 };
 use tonic::Status;
 
