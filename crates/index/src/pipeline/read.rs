@@ -25,7 +25,7 @@ pub(super) struct Fed<T> {
 
 /// A document on its way to the segmenter.
 pub(super) struct Task {
-    place: Position,
+    position: Position,
     document: Document,
     header: DocumentHeader,
     share: Share,
@@ -253,7 +253,7 @@ impl<S: Source> Reading<'_, S> {
         let bytes = document.source.len() as u64;
         let Some(share) = self.window.take(document_cost(bytes)) else { return };
         let header = DocumentHeader { id: document.id.clone(), hash, bytes, provenance };
-        let task = Task { place: (self.number, self.part), document, header, share };
+        let task = Task { position: (self.number, self.part), document, header, share };
         self.part += 1;
         self.closed |= self.to_segment.send(task).is_err();
     }
@@ -273,7 +273,7 @@ pub(super) fn segment<C>(
 ) where
     C: Fn(&Document) -> Result<Vec<Chunk>, SegmentError> + Sync,
 {
-    for Task { place, document, header, share } in documents {
+    for Task { position, document, header, share } in documents {
         let cut = catch_unwind(AssertUnwindSafe(|| {
             let chunks = chunk(&document).map_err(|e| e.to_string())?;
             prepare(&document, &chunks, embedding).map_err(|e| e.to_string())
@@ -285,7 +285,7 @@ pub(super) fn segment<C>(
             }
             Err(reason) => Part::Failed(Failure { document: header.id, reason }),
         };
-        if finished.send((place, part)).is_err() {
+        if finished.send((position, part)).is_err() {
             return;
         }
     }

@@ -58,7 +58,7 @@ impl IndexWriter {
         let mut lacking = Vec::with_capacity(entries.len());
         for entry in entries {
             touched.live.insert(entry.id);
-            let is_new = || !touched.committed.contains(&entry.id) && touched.written.insert(entry.id);
+            let mut is_new = || !touched.committed.contains(&entry.id) && touched.written.insert(entry.id);
             lacking.push(self.vectors.is_some() && is_new());
         }
         let provenance = document.provenance.as_ref().map(Provenance::encode);

@@ -70,6 +70,6 @@ fn batches_are_bounded_in_bytes_too() {
     // A chunk that is larger than any batch travels alone.
     writer.replace("b.md", "r1", points("b.md", "r1", &["large ".repeat(10_000), "small".to_owned()])).unwrap();
     writer.flush().unwrap();
-    assert_eq!(collection.chunks_of("b.md").unwrap()[0].text.len(), 60_000);
+    assert_eq!(collection.chunks_of("b.md").unwrap()[0].chunk.text.len(), 60_000);
     assert_eq!(collection.count().unwrap(), 102);
 }
