@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use pericope_qdrant::Part as WorkerPart;
 use pericope_segment::split::Split;
+use pericope_store::Shard;
 
 /// Cut documents into passages, index them, and measure what the cutting does to retrieval and answers.
 #[derive(Debug, Parser)]
@@ -93,7 +93,7 @@ const INDEX_EXAMPLES: &str = "Examples:
 
   pericope index docs/ --into docs.idx --prune --watch
   pericope index docs/ --into qdrant://localhost:6334/docs --prune
-  pericope index docs/ --into qdrant://localhost:6334/docs --part 2/4
+  pericope index docs/ --into qdrant://localhost:6334/docs --shard 2/4
 
 Indexing the same folder, named in the same way, again replaces what changed, and costs little where nothing did; an
 index remembers its segmenter, embedder and tokenizer and refuses others. Hidden files and what .gitignore names are
@@ -232,9 +232,9 @@ pub struct IndexArgs {
     /// is searched until the new one is complete
     #[arg(long)]
     pub rebuild: bool,
-    /// Only the I-th of N parts of the files, by a hash of their paths: N workers write one collection together
-    #[arg(long, value_name = "I/N", conflicts_with = "rebuild")]
-    pub part: Option<WorkerPart>,
+    /// Only the I-th of N shards of the files, by a hash of their paths: N workers write one collection together
+    #[arg(long, alias = "part", value_name = "I/N", conflicts_with = "rebuild")]
+    pub shard: Option<Shard>,
     /// Largest file that is read, in MB; 0 for no limit
     #[arg(long, value_name = "MB", default_value_t = 0)]
     pub max_file_mb: u64,

@@ -10,3 +10,4 @@ pub use pericope_index as index;
 pub use pericope_learn as learn;
 pub use pericope_read as read;
 pub use pericope_segment as segment;
+pub use pericope_store as store;

@@ -10,14 +10,15 @@ macro_rules! say {
 
 mod args;
 mod commands;
+#[cfg(feature = "testing")]
 mod hashed;
 mod input;
 mod interrupt;
 mod page;
 mod progress;
-mod qdrant;
 mod resources;
 mod status;
+mod stores;
 
 use std::process::ExitCode;
 

@@ -7,11 +7,11 @@ use std::thread::JoinHandle;
 
 use pericope_api::{Document, SentenceEncoder, TokenCounter};
 use pericope_encode::CachedEncoder;
-use pericope_index::ReferenceMeta;
 use pericope_learn::registry::build;
 use pericope_segment::counters::WordCounter;
 use pericope_segment::spec::Spec;
 use pericope_segment::{Chunker, Limits, Resources};
+use pericope_store::ReferenceMeta;
 
 use crate::args::PolicyArgs;
 use crate::status::Failure;
@@ -110,6 +110,7 @@ pub fn embedder_where(name: &str, offline: bool) -> Result<Option<Arc<dyn Senten
     if name == DEFAULT_EMBEDDER {
         return minilm().map(Some).map_err(Failure::usage);
     }
+    #[cfg(feature = "testing")]
     if name == crate::hashed::NAME {
         return Ok(Some(Arc::new(crate::hashed::Hashed)));
     }

@@ -12,7 +12,7 @@ use std::process::{Command, Output, Stdio};
 use std::time::Instant;
 
 use common::{stderr, stdout, without_models};
-use pericope_qdrant::testing::{Call, Fault, PointData, Server};
+use pericope_testkit::qdrant::{Call, Fault, PointData, Server};
 use serde_json::Value;
 
 const HASHED: [&str; 4] = ["--embedder", "hashed", "--tokenizer", "words"];
@@ -192,7 +192,7 @@ fn prune_removes_what_is_gone_and_a_rebuild_takes_its_place() {
     elsewhere.args(["index", "docs/api", "--into", &url, "--prune", "--json", "--segmenter", "sentence"]).args(HASHED);
     assert_eq!(elsewhere.output().unwrap().status.code(), Some(0));
     // A worker prunes its own part.
-    let parts = ["1/2", "2/2"].map(|part| index(folder, &url, &["--prune", "--part", part]));
+    let parts = ["1/2", "2/2"].map(|part| index(folder, &url, &["--prune", "--shard", part]));
     let removed: u64 = parts.iter().map(|report| report["documents_removed"].as_u64().unwrap()).sum();
     assert_eq!(removed, 3);
     assert_clean(&server, folder, "after a prune");
@@ -317,7 +317,7 @@ fn mistakes_end_in_one_line_with_status_two() {
         (command(folder, &wrong, &HASHED), "shard"),
         (command(folder, "qdrant://localhost", &HASHED), "no collection"),
         (command(folder, &url, &[&HASHED[..], &["--part", "3/2"]].concat()), "3/2"),
-        (command(folder, &url, &[&HASHED[..], &["--part", "1/2", "--rebuild"]].concat()), "--part"),
+        (command(folder, &url, &[&HASHED[..], &["--shard", "1/2", "--rebuild"]].concat()), "--shard"),
         (without_models(folder).args(["search", "moon", "--in", &missing]).output().unwrap(), "no collection"),
         (without_models(folder).args(["search", "moon", "--in", &wrong]).output().unwrap(), "shard"),
     ] {

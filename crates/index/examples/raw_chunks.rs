@@ -35,8 +35,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for chunk in &chunks {
         let mut fields = TantivyDocument::default();
         fields.add_text(id, &chunk.document);
-        fields.add_u64(start, chunk.start);
-        fields.add_u64(end, chunk.end);
+        fields.add_u64(start, chunk.start as u64);
+        fields.add_u64(end, chunk.end as u64);
         fields.add_text(text, &chunk.text);
         writer.add_document(fields)?;
     }

@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use pericope_api::{Chunk, Document, Embeddings, EncodeError, SentenceEncoder, Span};
 use pericope_index::pipeline::index_documents;
-use pericope_index::{IndexReader, IndexSpec, IndexWriter, Mode, Query};
+use pericope_index::{IndexReader, IndexSpec, IndexWriter, Mode, Query, Retriever};
 use tantivy::schema::{FAST, STORED, STRING, Schema, TextFieldIndexing, TextOptions};
 use tantivy::{Index, TantivyDocument};
 

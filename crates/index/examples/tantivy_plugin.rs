@@ -51,7 +51,7 @@ fn main() -> Fallible<()> {
     let map = FieldMap::new(url, body).start(start);
     let mut writer = ChunkingIndexWriter::new(index.writer(15_000_000)?, url, move |entry| {
         let mut document = map.document(entry);
-        document.add_text(site, entry.document.split('/').next().unwrap_or(""));
+        document.add_text(site, entry.chunk.document.split('/').next().unwrap_or(""));
         document
     });
 

@@ -3,39 +3,50 @@
 
 mod stems;
 
+use std::sync::{Mutex, PoisonError};
+
+use pericope_api::Span;
+use pericope_store::{Analyzer, Word};
 use tantivy::tokenizer::{TextAnalyzer, Token, TokenStream, Tokenizer};
 
 use stems::Stems;
 
-/// Name under which the analyzer is registered, its version included: an index names it in its metadata and its schema.
+/// The name under which the analyzer is registered, with its version: an index names it in its metadata and its schema.
 pub const TEXT_ANALYZER: &str = "pericope-en-1";
 
 /// Longer words (base64, hashes, minified code) are not indexed: nobody types them.
 const MAX_WORD_BYTES: usize = 255;
 
-/// The analyzer of all text fields.
+/// Returns the analyzer of all text fields.
 #[must_use]
 pub fn text_analyzer() -> TextAnalyzer {
     TextAnalyzer::from(WordTokenizer::default())
 }
 
-/// The words of texts as [`text_analyzer`] makes them, for stores that count words themselves.
-#[derive(Clone)]
-pub struct Words(TextAnalyzer);
-
-impl Default for Words {
-    fn default() -> Self {
-        Self(text_analyzer())
-    }
+/// The words of texts as [`text_analyzer`] makes them, for what all stores share: queries, snippets, stores that count
+/// words themselves. May be shared between threads.
+#[derive(Default)]
+pub struct EnglishAnalyzer {
+    /// Analyzers that nobody uses now, with the stems that they remember.
+    idle: Mutex<Vec<TextAnalyzer>>,
 }
 
-impl Words {
-    /// Calls `each` with every word of a text, in order.
-    pub fn each(&mut self, text: &str, each: &mut dyn FnMut(&str)) {
-        let mut stream = self.0.token_stream(text);
+impl Analyzer for EnglishAnalyzer {
+    fn name(&self) -> &str {
+        TEXT_ANALYZER
+    }
+
+    fn analyze(&self, text: &str, each: &mut dyn FnMut(Word<'_>)) {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut analyzer = idle.unwrap_or_else(text_analyzer);
+        let mut stream = analyzer.token_stream(text);
         while stream.advance() {
-            each(&stream.token().text);
+            let token = stream.token();
+            let span = Span::new(token.offset_from, token.offset_to);
+            each(Word { text: &token.text, span, position: token.position });
         }
+        drop(stream);
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(analyzer);
     }
 }
 

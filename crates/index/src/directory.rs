@@ -4,9 +4,9 @@ use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::engines::{TextIndex, VectorStore};
 use crate::manifest::MANIFEST_FILE;
 use crate::meta::META_TEMPORARY;
-use crate::sinks::{TextIndex, VectorStore};
 use crate::{IndexError, IndexMeta};
 
 /// Locked by the writer, always there.

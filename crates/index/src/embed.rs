@@ -1,13 +1,11 @@
-//! From texts to vectors: what the encoder reads of a chunk, what is known already, and what has to be embedded.
+//! From texts to vectors: those that are known already, and those that have to be embedded.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use pericope_api::{Document, Embeddings, SentenceEncoder, Span};
-
-use crate::cache::VectorCache;
-use crate::{Entry, IndexError};
+use pericope_api::{Embeddings, SentenceEncoder};
+use pericope_store::{ChunkEntry, EmbedCounts, StoreError, VectorCache, encode_checked};
 
 /// A batch is encoded when it holds this many chunks,
 const BATCH_CHUNKS: usize = 1024;
@@ -15,38 +13,9 @@ const BATCH_CHUNKS: usize = 1024;
 /// interrupted run waits for.
 const BATCH_BYTES: usize = 1 << 20;
 
-/// What the encoder reads of a chunk: the visible text, behind the heading path where `prefix` is set.
-#[must_use]
-pub fn encoder_text(document: &Document, span: Span, heading_path: &[String], prefix: bool) -> String {
-    let visible = document.visible(span);
-    match prefix && !heading_path.is_empty() {
-        true => format!("{}\n\n{visible}", heading_path.join(" > ")),
-        false => visible.into_owned(),
-    }
-}
-
 /// True where a batch of so many texts and bytes is worth an encoder's call.
 pub(crate) fn is_full(texts: usize, bytes: usize) -> bool {
     texts >= BATCH_CHUNKS || bytes >= BATCH_BYTES
-}
-
-/// What embedding took.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct EmbedCounts {
-    /// Texts that the encoder was given.
-    pub encoded: u64,
-    /// Texts whose vectors were known already, from the index or from a cache.
-    pub reused: u64,
-    /// Seconds spent in the encoder.
-    pub seconds: f64,
-}
-
-impl EmbedCounts {
-    pub(crate) fn add(&mut self, more: Self) {
-        self.encoded += more.encoded;
-        self.reused += more.reused;
-        self.seconds += more.seconds;
-    }
 }
 
 /// An encoder, and where vectors may be known already.
@@ -59,7 +28,7 @@ pub(crate) struct Embedder {
 
 impl Embedder {
     /// One vector a text, in order. Equal texts, and those that a cache knows, are not embedded (again).
-    pub fn embed(&self, texts: &[(u128, &str)]) -> Result<(Embeddings, EmbedCounts), IndexError> {
+    pub fn embed(&self, texts: &[(u128, &str)]) -> Result<(Embeddings, EmbedCounts), StoreError> {
         let dimension = self.encoder.dimension();
         let mut place = HashMap::with_capacity(texts.len());
         let mut distinct: Vec<(u128, &str)> = Vec::with_capacity(texts.len());
@@ -109,13 +78,13 @@ impl Embedder {
 /// Entries and the texts to embed for them, up to a batch.
 #[derive(Default)]
 pub(crate) struct EmbedQueue {
-    entries: Vec<Entry>,
+    entries: Vec<ChunkEntry>,
     texts: Vec<String>,
     bytes: usize,
 }
 
 impl EmbedQueue {
-    pub fn push(&mut self, entry: Entry, text: String) {
+    pub fn push(&mut self, entry: ChunkEntry, text: String) {
         self.bytes += text.len();
         self.entries.push(entry);
         self.texts.push(text);
@@ -130,7 +99,7 @@ impl EmbedQueue {
     }
 
     /// Empties the queue: the entries and one vector each.
-    pub fn encode(&mut self, embedder: &Embedder) -> Result<(Vec<Entry>, Embeddings, EmbedCounts), IndexError> {
+    pub fn encode(&mut self, embedder: &Embedder) -> Result<(Vec<ChunkEntry>, Embeddings, EmbedCounts), StoreError> {
         let (entries, texts) = (std::mem::take(&mut self.entries), std::mem::take(&mut self.texts));
         self.bytes = 0;
         let texts: Vec<(u128, &str)> =
@@ -138,27 +107,4 @@ impl EmbedQueue {
         let (vectors, counts) = embedder.embed(&texts)?;
         Ok((entries, vectors, counts))
     }
-}
-
-/// Encodes, and checks that the answer is one finite vector a text, of the dimension that was promised.
-pub(crate) fn encode_checked(encoder: &dyn SentenceEncoder, texts: &[&str]) -> Result<Embeddings, IndexError> {
-    if texts.is_empty() {
-        return Ok(Embeddings::new(encoder.dimension(), Vec::new()));
-    }
-    let found = encoder.encode(texts)?;
-    let broken = |reason| Err(IndexError::EncoderOutput { name: encoder.name().to_owned(), reason });
-    if found.len() != texts.len() || found.dimension() != encoder.dimension() {
-        return broken(format!(
-            "{} vectors of {} dimensions for {} texts of {}",
-            found.len(),
-            found.dimension(),
-            texts.len(),
-            encoder.dimension()
-        ));
-    }
-    if let Some(at) = found.values().iter().position(|v| !v.is_finite()) {
-        let text: String = texts.get(at / found.dimension()).unwrap_or(&"").chars().take(40).collect();
-        return broken(format!("the vector of {text:?} is not finite"));
-    }
-    Ok(found)
 }

@@ -1,8 +1,8 @@
 use std::path::{Path, PathBuf};
 
-use pericope_api::EncodeError;
+use pericope_store::{ErrorKind, StoreError};
 
-/// Why an index could not be opened, written or searched. Every message is one line that says what to do, where
+/// The reason why an index could not be opened, written or searched. Every message is one line that says what to do, where
 /// something can be done.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -55,38 +55,11 @@ pub enum IndexError {
         /// The directory of the index.
         dir: PathBuf,
     },
-    /// A chunk that does not fit its document.
-    #[error("chunk {ordinal} of `{document}`: {reason}")]
-    BadChunk {
-        /// Id of the document.
-        document: String,
-        /// Place of the chunk in the list that was given.
-        ordinal: usize,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// The encoder failed.
-    #[error(transparent)]
-    Encoder(#[from] EncodeError),
-    /// The encoder answered with something that is not one finite vector a text.
-    #[error("the embedder `{name}` broke its promise: {reason}")]
-    EncoderOutput {
-        /// The embedder's name.
-        name: String,
-        /// What is wrong with its answer.
-        reason: String,
-    },
     /// Dense search on an index without vectors.
     #[error("{} was built without an embedder, so it knows no dense search; use `--mode bm25`, or index again with `--embedder minilm --rebuild`", dir.display())]
     NoVectors {
         /// The directory.
         dir: PathBuf,
-    },
-    /// Dense search without the encoder that made the vectors.
-    #[error("dense search needs the embedder `{name}` that the index was built with, to embed the query")]
-    NoEncoder {
-        /// The embedder's name.
-        name: String,
     },
     /// Files that do not fit together, or cannot be read as what they should be.
     #[error("{} is damaged: {reason}; index again with `--rebuild`", path.display())]
@@ -123,17 +96,28 @@ pub enum IndexError {
         /// The database's words.
         reason: String,
     },
-    /// A destination outside this crate failed.
-    #[error("{name}: {source}")]
-    Destination {
-        /// What failed: `qdrant://host/collection`.
-        name: String,
-        /// Its own error.
-        source: Box<dyn std::error::Error + Send + Sync>,
-    },
-    /// An earlier call failed halfway, so that nothing more may be committed.
-    #[error("an earlier write failed; open the index again: it is as it was at the last commit")]
-    Poisoned,
+    /// A failure that every store may have.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl From<IndexError> for StoreError {
+    fn from(error: IndexError) -> Self {
+        let kind = match error {
+            IndexError::Store(error) => return error,
+            IndexError::NotAnIndex { .. } => ErrorKind::NotFound,
+            IndexError::NotEmpty { .. } => ErrorKind::NotAStore,
+            IndexError::Mismatch { .. } => ErrorKind::Mismatch,
+            IndexError::Format { .. } => ErrorKind::Format,
+            IndexError::Locked { .. } | IndexError::VectorsInUse { .. } => ErrorKind::Busy,
+            IndexError::NoVectors { .. } => ErrorKind::NoVectors,
+            IndexError::Corrupt { .. } => ErrorKind::Damaged,
+            IndexError::Io { .. } | IndexError::Text(_) | IndexError::Vectors { .. } | IndexError::Database { .. } => {
+                ErrorKind::Other
+            }
+        };
+        StoreError::backend(kind, error)
+    }
 }
 
 impl IndexError {

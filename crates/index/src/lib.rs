@@ -4,33 +4,29 @@
 mod analyzer;
 mod cache;
 mod contents;
-mod destination;
 mod directory;
 mod embed;
-mod entry;
+mod engines;
 mod error;
 mod manifest;
 mod meta;
 pub mod pipeline;
 pub mod plugin;
-mod prepare;
 mod reader;
 mod search;
-pub mod sinks;
-#[cfg(test)]
-mod testing;
 mod writer;
 
-pub use analyzer::{TEXT_ANALYZER, WordStream, WordTokenizer, Words, text_analyzer};
-pub use cache::{EmbeddingCache, VectorCache};
-pub use contents::{Contents, StoredChunk};
-pub use destination::{Destination, DocumentHead};
-pub use embed::{EmbedCounts, encoder_text};
-pub use entry::{Entry, canonical_type, document_hash, file_type, point_id};
+pub use pericope_store::{
+    Destination, DestinationInfo, DocumentHeader, EmbedCounts, Filter, Group, Hit, IndexSpec, IndexStats, Mode, Query,
+    Ranked, Retriever, StoreError, VectorCache,
+};
+
+pub use analyzer::{EnglishAnalyzer, TEXT_ANALYZER, WordStream, WordTokenizer, text_analyzer};
+pub use cache::EmbeddingCache;
+pub use contents::Contents;
 pub use error::IndexError;
-pub use manifest::{Known, KnownSource, MANIFEST_FILE, Origin, SourceRecord, Stamp};
-pub use meta::{EmbedderMeta, FORMAT, IndexMeta, IndexSpec, META_FILE, ReferenceMeta};
-pub use prepare::{Embedding, Prepared, prepare};
+pub use manifest::MANIFEST_FILE;
+pub use meta::{FORMAT, IndexMeta, META_FILE};
 pub use reader::IndexReader;
-pub use search::{Filter, Group, Highlighter, Hit, Mode, Passage, Piece, Query, query_words, rrf};
-pub use writer::{IndexStats, IndexWriter};
+pub use search::rrf;
+pub use writer::IndexWriter;

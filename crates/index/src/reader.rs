@@ -2,13 +2,16 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pericope_api::SentenceEncoder;
-use rayon::prelude::*;
+use pericope_store::{
+    Analyzer, ChunkId, ChunkRecord, EmbedderMeta, Highlighter, IndexSpec, Mode, Query, Ranked, Retriever, StoreError,
+    StoreInfo, Terms, query_vector, query_words,
+};
+use tantivy::{Searcher, Term};
 
 use crate::directory::{open_vectors, text_path};
-use crate::embed::encode_checked;
-use crate::search::{Candidate, Highlighter, Passing, Terms, bm25, dense, hits, rank, rrf};
-use crate::sinks::{TextIndex, VectorStore};
-use crate::{Hit, IndexError, IndexMeta, IndexSpec, Mode, Query};
+use crate::engines::{TextIndex, VectorStore};
+use crate::search::{Candidate, Passing, best, bm25, dense, rrf};
+use crate::{EnglishAnalyzer, IndexError, IndexMeta};
 
 /// Each list that is fused is this many times longer than the answer,
 const FUSION_FACTOR: usize = 10;
@@ -25,6 +28,8 @@ pub struct IndexReader {
     text: Arc<TextIndex>,
     store: Mutex<Option<Arc<VectorStore>>>,
     encoder: Option<Arc<dyn SentenceEncoder>>,
+    analyzer: Arc<dyn Analyzer>,
+    about: StoreInfo,
 }
 
 impl IndexReader {
@@ -49,27 +54,6 @@ impl IndexReader {
         Ok(reader)
     }
 
-    /// Embeds queries with `encoder`, which must be the one that the index was built with.
-    ///
-    /// # Errors
-    /// [`IndexError::Mismatch`] where it is another one, [`IndexError::NoVectors`] where the index has no vectors.
-    pub fn with_encoder(mut self, encoder: Arc<dyn SentenceEncoder>) -> Result<Self, IndexError> {
-        if self.meta.embedder.is_none() {
-            return Err(IndexError::NoVectors { dir: self.dir });
-        }
-        let spec = IndexSpec {
-            segmenter: self.meta.segmenter.clone(),
-            segmenter_fingerprint: self.meta.segmenter_fingerprint.clone(),
-            tokenizer: self.meta.tokenizer.clone(),
-            encoder: Some(encoder),
-            prefix_headings: self.meta.embedder.as_ref().is_some_and(|e| e.prefix_headings),
-            reference: self.meta.reference.clone(),
-        };
-        self.meta.expect(&self.dir, &spec)?;
-        self.encoder = spec.encoder;
-        Ok(self)
-    }
-
     pub(crate) fn sharing(
         dir: &Path,
         meta: IndexMeta,
@@ -77,27 +61,23 @@ impl IndexReader {
         store: Option<Arc<VectorStore>>,
         encoder: Option<Arc<dyn SentenceEncoder>>,
     ) -> Self {
-        Self { dir: dir.to_owned(), meta, text, store: Mutex::new(store), encoder }
+        let about = StoreInfo { name: dir.display().to_string(), meta: meta.built_with() };
+        let analyzer = Arc::new(EnglishAnalyzer::default());
+        Self { dir: dir.to_owned(), meta, text, store: Mutex::new(store), encoder, analyzer, about }
     }
 
-    /// What the index was built with.
+    /// Returns the metadata of the index.
     #[must_use]
     pub fn meta(&self) -> &IndexMeta {
         &self.meta
     }
 
-    /// Number of documents that have a chunk.
+    /// Returns the number of documents that have a chunk.
     ///
     /// # Errors
     /// Where the full-text index cannot be read.
     pub fn documents(&self) -> Result<u64, IndexError> {
         self.text.documents()
-    }
-
-    /// Number of chunks.
-    #[must_use]
-    pub fn chunks(&self) -> u64 {
-        self.text.chunks()
     }
 
     /// Looks at the newest commit from now on.
@@ -106,66 +86,6 @@ impl IndexReader {
     /// Where the full-text index cannot be read.
     pub fn reload(&self) -> Result<(), IndexError> {
         self.text.reload()
-    }
-
-    /// The best `query.k` chunks, best first; fewer where fewer match. Equal scores are ordered by document, then by
-    /// place, so that the answer depends on the index's contents alone.
-    ///
-    /// Dense search ranks every chunk by its cosine, exactly. Hybrid search fuses the two lists, each
-    /// max(100, 10 k) long, by [reciprocal rank](crate::rrf).
-    ///
-    /// # Errors
-    /// [`IndexError::NoVectors`] for dense and hybrid search on an index without vectors, [`IndexError::NoEncoder`]
-    /// where there is neither an encoder nor a vector for the query, and what the engines report.
-    pub fn search(&self, query: &Query) -> Result<Vec<Hit>, IndexError> {
-        let store = match query.mode {
-            Mode::Bm25 => None,
-            Mode::Dense | Mode::Hybrid => Some(self.vectors()?),
-        };
-        if query.k == 0 {
-            return Ok(Vec::new());
-        }
-        let searcher = self.text.searcher();
-        let terms = Terms::parse(&query.text);
-        let passing = Passing::new(&self.text, &searcher, &query.filter)?;
-        let passing = passing.as_ref();
-        let lexical = |depth| bm25(&self.text, &searcher, &terms, query, passing, depth);
-        let semantic = |depth| match &store {
-            Some(store) => dense(&self.text, &searcher, store, &self.vector(query)?, passing, depth),
-            None => Ok(Vec::new()),
-        };
-        let ranked = match query.mode {
-            Mode::Bm25 => lexical(query.k)?,
-            Mode::Dense => semantic(query.k)?,
-            Mode::Hybrid => {
-                let depth = query.k.saturating_mul(FUSION_FACTOR).max(FUSION_DEPTH);
-                let list = |scored: Vec<(Candidate, f64)>| -> Vec<Candidate> {
-                    scored.into_iter().map(|(candidate, _)| candidate).collect()
-                };
-                rank(rrf::fuse(&[list(lexical(depth)?), list(semantic(depth)?)], rrf::K), query.k)
-            }
-        };
-        hits(&self.text, &searcher, ranked, &mut Highlighter::new(&self.text, &searcher, &terms))
-    }
-
-    /// Answers many queries: their texts are embedded in one batch, and the searches run on all cores.
-    ///
-    /// # Errors
-    /// That of the first query, in their order, that fails.
-    pub fn search_all(&self, queries: &[Query]) -> Result<Vec<Vec<Hit>>, IndexError> {
-        let needs = |query: &Query| query.mode != Mode::Bm25 && query.vector.is_none();
-        let texts: Vec<&str> = queries.iter().filter(|q| needs(q)).map(|q| q.text.as_str()).collect();
-        if texts.is_empty() {
-            return queries.par_iter().map(|query| self.search(query)).collect();
-        }
-        self.vectors()?;
-        let vectors = encode_checked(self.encoder()?, &texts)?;
-        let mut rows = vectors.rows();
-        let embedded = queries.iter().map(|query| match needs(query) {
-            true => query.clone().with_vector(rows.next().unwrap_or(&[]).to_vec()),
-            false => query.clone(),
-        });
-        embedded.collect::<Vec<_>>().par_iter().map(|query| self.search(query)).collect()
     }
 
     pub(crate) fn text(&self) -> &TextIndex {
@@ -187,16 +107,123 @@ impl IndexReader {
         Ok(Arc::clone(store.insert(found)))
     }
 
-    fn encoder(&self) -> Result<&dyn SentenceEncoder, IndexError> {
-        self.encoder.as_deref().ok_or_else(|| IndexError::NoEncoder {
-            name: self.meta.embedder.as_ref().map_or_else(|| "none".to_owned(), |e| e.name.clone()),
-        })
+    /// The best chunks with their scores, and the searcher that they were found by.
+    ///
+    /// Dense search ranks every chunk by its cosine, exactly. Hybrid search fuses the two lists, each max(100, 10 k)
+    /// long, by [reciprocal rank](crate::rrf).
+    fn candidates(&self, query: &Query) -> Result<(Searcher, Vec<(Candidate, f64)>), StoreError> {
+        let store = match query.mode {
+            Mode::Bm25 => None,
+            Mode::Dense | Mode::Hybrid => Some(self.vectors()?),
+        };
+        let searcher = self.text.searcher();
+        if query.k == 0 {
+            return Ok((searcher, Vec::new()));
+        }
+        let terms = Terms::parse(&query.text, self.analyzer.as_ref());
+        let passing = Passing::new(&self.text, &searcher, &query.filter, self.analyzer.as_ref())?;
+        let passing = passing.as_ref();
+        let lexical = |depth| bm25(&self.text, &searcher, &terms, query, passing, depth);
+        let semantic = |depth| -> Result<Vec<(Candidate, f64)>, StoreError> {
+            let Some(store) = &store else { return Ok(Vec::new()) };
+            let vector = query_vector(query, self.encoder.as_deref(), self.about.embedder())?;
+            Ok(dense(&self.text, &searcher, store, &vector, passing, depth)?)
+        };
+        let ranked = match query.mode {
+            Mode::Bm25 => lexical(query.k)?,
+            Mode::Dense => semantic(query.k)?,
+            Mode::Hybrid => {
+                let depth = query.k.saturating_mul(FUSION_FACTOR).max(FUSION_DEPTH);
+                let list = |scored: Vec<(Candidate, f64)>| -> Vec<Candidate> {
+                    scored.into_iter().map(|(candidate, _)| candidate).collect()
+                };
+                best(rrf::fuse(&[list(lexical(depth)?), list(semantic(depth)?)], rrf::K), query.k)
+            }
+        };
+        Ok((searcher, ranked))
+    }
+}
+
+fn ranked(searcher: &Searcher, candidate: Candidate, score: f64) -> Result<Ranked, IndexError> {
+    let (id, ordinal) = candidate.id_and_ordinal(searcher)?;
+    Ok(Ranked { id, document: candidate.document, ordinal, score })
+}
+
+impl Retriever for IndexReader {
+    fn about(&self) -> &StoreInfo {
+        &self.about
     }
 
-    fn vector(&self, query: &Query) -> Result<Vec<f32>, IndexError> {
-        if let Some(vector) = &query.vector {
-            return Ok(vector.clone());
+    fn chunks(&self) -> Result<u64, StoreError> {
+        Ok(self.text.chunks())
+    }
+
+    fn set_encoder(&mut self, encoder: Arc<dyn SentenceEncoder>) -> Result<(), StoreError> {
+        let Some(embedder) = &self.meta.embedder else {
+            return Err(IndexError::NoVectors { dir: self.dir.clone() }.into());
+        };
+        let asked = EmbedderMeta::new(encoder.as_ref(), embedder.prefix_headings);
+        if *embedder != asked {
+            let (found, asked) = (embedder.to_string(), asked.to_string());
+            return Err(IndexError::Mismatch { dir: self.dir.clone(), what: "embedder", found, asked }.into());
         }
-        Ok(encode_checked(self.encoder()?, &[&query.text])?.values().to_vec())
+        self.encoder = Some(encoder);
+        Ok(())
+    }
+
+    fn rank(&self, query: &Query) -> Result<Vec<Ranked>, StoreError> {
+        let (searcher, found) = self.candidates(query)?;
+        Ok(found.into_iter().map(|(one, score)| ranked(&searcher, one, score)).collect::<Result<_, _>>()?)
+    }
+
+    fn fetch(&self, ids: &[ChunkId]) -> Result<Vec<Option<ChunkRecord>>, StoreError> {
+        let searcher = self.text.searcher();
+        let read = |id: &ChunkId| {
+            let address = self.text.address_of(&searcher, *id)?;
+            address.map(|address| self.text.record(&searcher, address)).transpose()
+        };
+        Ok(ids.iter().map(read).collect::<Result<_, IndexError>>()?)
+    }
+
+    fn neighbours(&self, of: &[Ranked], reach: usize) -> Result<Vec<Vec<ChunkRecord>>, StoreError> {
+        let searcher = self.text.searcher();
+        let window = |one: &Ranked| {
+            let wanted = one.ordinal.saturating_sub(reach)..=one.ordinal.saturating_add(reach);
+            let addresses = self.text.addresses_of(&searcher, &one.document, &wanted)?;
+            let mut chunks: Vec<ChunkRecord> = addresses
+                .into_iter()
+                .map(|address| self.text.record(&searcher, address))
+                .collect::<Result<_, IndexError>>()?;
+            chunks.sort_by_key(|chunk| chunk.ordinal);
+            Ok(chunks)
+        };
+        Ok(of.iter().map(window).collect::<Result<_, IndexError>>()?)
+    }
+
+    /// Weights the query's words by their rarity in the index.
+    fn highlighter(&self, query: &str) -> Result<Highlighter, StoreError> {
+        let searcher = self.text.searcher();
+        let all = searcher.num_docs() as f64;
+        let weight = |word: &str| {
+            let term = Term::from_field_text(self.text.fields.text, word);
+            let holders = self.text.frequency(&searcher, &term) as f64;
+            (1.0 + (all - holders).max(0.0) / (holders + 0.5)).ln().max(1e-3)
+        };
+        let words = query_words(query, self.analyzer.as_ref()).into_iter();
+        let weighted = words.map(|word| {
+            let weight = weight(&word);
+            (word, weight)
+        });
+        Ok(Highlighter::new(self.analyzer.clone(), weighted))
+    }
+
+    /// Ranks and reads in one snapshot of the index.
+    fn find(&self, query: &Query) -> Result<Vec<(Ranked, ChunkRecord)>, StoreError> {
+        let (searcher, found) = self.candidates(query)?;
+        let read = |(one, score): (Candidate, f64)| {
+            let chunk = self.text.record(&searcher, one.address)?;
+            Ok((ranked(&searcher, one, score)?, chunk))
+        };
+        Ok(found.into_iter().map(read).collect::<Result<_, IndexError>>()?)
     }
 }

@@ -1,4 +1,6 @@
-/// Why a collection could not be opened, written or searched. Every message is one line that says what to do, where
+use pericope_store::{ErrorKind, StoreError};
+
+/// The reason why a collection could not be opened, written or searched. Every message is one line that says what to do, where
 /// something can be done.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -144,8 +146,8 @@ pub enum Error {
     BadPoint {
         /// Id of its document.
         document: String,
-        /// Its place.
-        ordinal: u64,
+        /// Its place among the document's chunks, from 0.
+        ordinal: usize,
         /// What is wrong with it.
         reason: String,
     },
@@ -163,16 +165,6 @@ pub enum Error {
         /// The mode that was asked for.
         mode: crate::Mode,
     },
-    /// An answer that does not hold what it should.
-    #[error("{call}: {address} answered {reason}")]
-    Answer {
-        /// What was asked.
-        call: &'static str,
-        /// `host:port`.
-        address: String,
-        /// What is wrong with the answer.
-        reason: String,
-    },
     /// An earlier batch was not stored.
     #[error("an earlier write failed, so that nothing more is written; open a new writer")]
     Poisoned,
@@ -184,4 +176,25 @@ pub enum Error {
         /// Why.
         reason: String,
     },
+}
+
+impl From<Error> for StoreError {
+    fn from(error: Error) -> Self {
+        let kind = match &error {
+            Error::Target { .. } | Error::Setting { .. } | Error::NotAnAlias { .. } | Error::IsAnAlias { .. } => {
+                ErrorKind::Address
+            }
+            Error::GaveUp { .. } => ErrorKind::Unavailable,
+            Error::Key { .. } => ErrorKind::Denied,
+            Error::NoCollection { .. } => ErrorKind::NotFound,
+            Error::NotOurs { .. } => ErrorKind::NotAStore,
+            Error::Format { .. } => ErrorKind::Format,
+            Error::Mismatch { .. } | Error::Dimension { .. } => ErrorKind::Mismatch,
+            Error::BadPoint { .. } => ErrorKind::Input,
+            Error::NoVectors { .. } => ErrorKind::NoVectors,
+            Error::NoQueryVector { .. } => ErrorKind::NoEncoder,
+            Error::Refused { .. } | Error::Poisoned | Error::Setup { .. } => ErrorKind::Other,
+        };
+        StoreError::backend(kind, error)
+    }
 }

@@ -4,26 +4,28 @@
 mod bm25;
 mod collection;
 mod connection;
+mod destination;
 mod error;
-mod part;
 mod point;
 mod rebuild;
 mod record;
+mod retriever;
 mod search;
 mod settings;
 mod target;
-#[cfg(feature = "testing")]
-pub mod testing;
 mod writer;
+
+pub use pericope_store::{Filter, Mode};
 
 pub use bm25::{Analyze, B, Bm25, DEFAULT_MEAN_WORDS, K1, term_index};
 pub use collection::{Collection, Stored};
+pub use destination::QdrantDestination;
 pub use error::Error;
-pub use part::Part;
-pub use point::{Point, fields, file_type, path_prefixes};
+pub use point::{Point, fields};
 pub use rebuild::Rebuild;
-pub use record::{Embedder, FORMAT, Record};
-pub use search::{Filter, Hit, Mode, Query};
+pub use record::{FORMAT, Record};
+pub use retriever::QdrantRetriever;
+pub use search::{ScoredChunk, VectorQuery};
 pub use settings::{Distance, Quantization, Settings};
 pub use target::Target;
 pub use writer::{Writer, Written};

@@ -1,5 +1,6 @@
 use std::collections::{BTreeMap, HashMap};
 
+use pericope_store::{Analyzer, EmbedderMeta, IndexSpec, StoreMeta};
 use qdrant_client::qdrant::Value;
 use serde::{Deserialize, Serialize};
 
@@ -11,20 +12,16 @@ pub const FORMAT: u32 = 1;
 /// The key of the collection's metadata that holds the record.
 const KEY: &str = "pericope";
 
-/// The embedder that makes a collection's vectors.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Embedder {
-    /// Short name, as in `--embedder`.
-    pub name: String,
-    /// Changes whenever the vectors could.
-    pub fingerprint: String,
-    /// Length of the vectors.
-    pub dimension: usize,
-    /// Whether the heading path is embedded in front of the text.
-    pub prefix_headings: bool,
-}
+/// The weight of a word in a heading above the chunk, or in the document's title, beside 1 in the text. It is part of
+/// what is stored.
+pub(crate) const HEADING_WEIGHT: f64 = 0.5;
 
-/// What a collection was built with, kept in the collection's own metadata from the moment it exists: vectors of two
+/// The names of the options that the command line's collections record.
+const REFERENCE: &str = "reference";
+const WEIGHTS: &str = "segmenter weights";
+const HEADINGS: &str = "heading and title weight";
+
+/// The ingredients that a collection was built with, kept in the collection's own metadata from the moment it exists: vectors of two
 /// models, or chunks of two segmenters, do not compare.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record {
@@ -32,12 +29,12 @@ pub struct Record {
     pub format: u32,
     /// The segmenter's canonical spec.
     pub segmenter: String,
-    /// Name of the token counter behind [`Point::tokens`](crate::Point::tokens).
+    /// Name of the token counter behind [`ChunkRecord::tokens`](pericope_store::ChunkRecord::tokens).
     pub tokenizer: String,
     /// Name and version of what makes the terms of the sparse vectors.
     pub analyzer: String,
     /// The embedder, or nothing where the collection has no dense vectors.
-    pub embedder: Option<Embedder>,
+    pub embedder: Option<EmbedderMeta>,
     /// Mean number of terms in a chunk, for the length normalisation of BM25. It is fixed when the collection is made:
     /// many workers must agree on it, and no weight may change when chunks come or go. Whoever opens the collection
     /// takes the value that is recorded.
@@ -65,14 +62,33 @@ impl Record {
         }
     }
 
-    /// With dense vectors.
+    /// Returns the record of a collection that is built by `spec`, with terms by `analyzer`.
     #[must_use]
-    pub fn with_embedder(mut self, embedder: Embedder) -> Self {
-        self.embedder = Some(embedder);
-        self
+    pub fn of(spec: &IndexSpec, analyzer: &dyn Analyzer) -> Self {
+        let meta = StoreMeta::new(spec);
+        let mut record = Self::new(meta.segmenter, meta.tokenizer, analyzer.name());
+        record.embedder = meta.embedder;
+        record.options.insert(HEADINGS.to_owned(), HEADING_WEIGHT.to_string());
+        let reference = meta.reference.and_then(|reference| serde_json::to_string(&reference).ok());
+        for (name, value) in [(REFERENCE, reference), (WEIGHTS, meta.segmenter_fingerprint)] {
+            record.options.extend(value.map(|value| (name.to_owned(), value)));
+        }
+        record
     }
 
-    /// Length of the dense vectors, where there are any.
+    /// Returns the ingredients in the form that all stores share.
+    #[must_use]
+    pub fn built_with(&self) -> StoreMeta {
+        StoreMeta {
+            segmenter: self.segmenter.clone(),
+            segmenter_fingerprint: self.options.get(WEIGHTS).cloned(),
+            tokenizer: self.tokenizer.clone(),
+            embedder: self.embedder.clone(),
+            reference: self.options.get(REFERENCE).and_then(|text| serde_json::from_str(text).ok()),
+        }
+    }
+
+    /// Returns the length of the dense vectors; `None` for a collection without any.
     #[must_use]
     pub fn dimension(&self) -> Option<usize> {
         self.embedder.as_ref().map(|embedder| embedder.dimension)
@@ -80,10 +96,7 @@ impl Record {
 
     /// The embedder as the messages name it.
     fn embedder_label(&self) -> String {
-        self.embedder.as_ref().map_or_else(
-            || "none".to_owned(),
-            |e| format!("{} ({}, {} dimensions)", e.name, e.fingerprint, e.dimension),
-        )
+        self.embedder.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string)
     }
 
     /// Checks that `asked` would build the same; the mean length and the program's version may differ.
@@ -137,13 +150,13 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    fn embedder() -> Embedder {
-        Embedder { name: "minilm".into(), fingerprint: "f00".into(), dimension: 384, prefix_headings: false }
+    fn embedder() -> EmbedderMeta {
+        EmbedderMeta { name: "minilm".into(), fingerprint: "f00".into(), dimension: 384, prefix_headings: false }
     }
 
     #[test]
     fn survives_the_metadata() {
-        let mut record = Record::new("window", "minilm", "en-1").with_embedder(embedder());
+        let mut record = Record { embedder: Some(embedder()), ..Record::new("window", "minilm", "en-1") };
         record.mean_words = 87.25;
         record.options.insert("reference".into(), "semantic 91.5".into());
         let metadata = record.to_metadata().unwrap();
@@ -166,7 +179,7 @@ mod tests {
 
     #[test]
     fn both_values_of_what_differs_are_named() {
-        let base = Record::new("window", "minilm", "en-1").with_embedder(embedder());
+        let base = Record { embedder: Some(embedder()), ..Record::new("window", "minilm", "en-1") };
         assert!(base.expect("c", &Record { mean_words: 3.0, program: "9".into(), ..base.clone() }).is_ok());
         let with = |change: fn(&mut Record)| {
             let mut asked = base.clone();

@@ -92,12 +92,6 @@ impl Target {
     pub fn address(&self) -> String {
         format!("{}:{}", self.host, self.port)
     }
-
-    /// The same server, another collection.
-    #[must_use]
-    pub fn with_collection(&self, collection: impl Into<String>) -> Self {
-        Self { collection: collection.into(), ..self.clone() }
-    }
 }
 
 impl fmt::Display for Target {

@@ -95,10 +95,10 @@ impl Writer {
         }
         let mut any = false;
         for point in points {
-            if point.document != document || point.revision != revision {
+            if point.chunk.document != document || point.revision != revision {
                 self.poisoned = true;
                 let reason = format!("it is not of `{document}` in revision `{revision}`");
-                return Err(Error::BadPoint { document: point.document, ordinal: point.ordinal, reason });
+                return Err(Error::BadPoint { document: point.chunk.document, ordinal: point.chunk.ordinal, reason });
             }
             any = true;
             self.upsert([point])?;

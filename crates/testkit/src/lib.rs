@@ -1,5 +1,22 @@
-//! The parts that the tests of several Pericope crates share. Never published, and a dependency of tests alone.
+//! Fakes and laws for Pericope's own tests. Not published: no released crate depends on it.
+//!
+//! - [`analyzer`]: plain words without stems;
+//! - [`encoders`]: sentence encoders without a model;
+//! - [`documents`]: made-up documents, chunks, folders;
+//! - [`store_laws`]: the laws that every store obeys, of [`Destination`](pericope_store::Destination) and
+//!   [`Retriever`](pericope_store::Retriever);
+//! - `llm` (feature of that name): a server that speaks the APIs of language models and misbehaves on purpose;
+//! - `qdrant` (feature of that name): a Qdrant server in memory, with faults to order.
 #![forbid(unsafe_code)]
+#![allow(clippy::unwrap_used, clippy::expect_used)]
 
+pub mod analyzer;
+pub mod documents;
+pub mod encoders;
+mod laws;
 #[cfg(feature = "llm")]
 pub mod llm;
+#[cfg(feature = "qdrant")]
+pub mod qdrant;
+
+pub use laws::{TestStore, store_laws};

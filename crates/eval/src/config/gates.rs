@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use pericope_index::Mode;
+use pericope_store::Mode;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Experiment;

@@ -1,6 +1,6 @@
 //! `[retrieval]`: how chunks are found.
 
-use pericope_index::Mode;
+use pericope_store::Mode;
 use serde::{Deserialize, Serialize};
 
 use crate::cell::Cutoff;

@@ -1,6 +1,6 @@
 //! `[tune]`: what `pericope tune` chooses by.
 
-use pericope_index::Mode;
+use pericope_store::Mode;
 use serde::{Deserialize, Serialize};
 
 use super::Experiment;

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use pericope_index::Mode;
+use pericope_store::Mode;
 
 use super::cut::Cut;
 use super::retrieve::{self, Hit, Ranking};

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use pericope_api::Embeddings;
-use pericope_index::{IndexSpec, IndexWriter, Query, pipeline};
+use pericope_index::{IndexSpec, IndexWriter, Query, Retriever, pipeline};
 use rayon::prelude::*;
 
 use super::cut::Cut;
@@ -83,7 +83,7 @@ pub(super) fn all(
             before = progress.documents;
         },
     )
-    .map_err(failed)?;
+    .map_err(|e| failed(e.into()))?;
     if let Some(failure) = report.failures.first() {
         return Err(RunError::Chunker {
             chunker: cut.name.clone(),
@@ -91,7 +91,8 @@ pub(super) fn all(
             problem: failure.reason.clone(),
         });
     }
-    let truncated = writer.finish().map_err(failed)?.truncated;
+    let truncated = report.truncated;
+    writer.finish().map_err(failed)?;
     let seconds = start.elapsed().as_secs_f64();
     let built = Built { seconds, bytes: folder_bytes(&dir), truncated };
 
@@ -113,7 +114,7 @@ pub(super) fn all(
                     query = query.with_vector(vectors.row(i).to_vec());
                 }
                 let start = Instant::now();
-                let found = reader.search(&query);
+                let found = reader.rank(&query);
                 let seconds = start.elapsed().as_secs_f64();
                 observer.advance(1);
                 let hits = found.map_err(|e| format!("search failed: {e}"))?;

@@ -2,9 +2,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use pericope_api::{Chunk, SentenceEncoder};
+use pericope_store::{StoreError, VectorCache};
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::VectorCache;
 use crate::IndexError;
 
 /// A file of vectors that several indexes, and several programs, may share: for encoders that cost money or minutes.
@@ -60,7 +60,7 @@ impl EmbeddingCache {
 }
 
 impl VectorCache for EmbeddingCache {
-    fn find(&self, hashes: &[u128]) -> Result<Vec<Option<Vec<f32>>>, IndexError> {
+    fn find(&self, hashes: &[u128]) -> Result<Vec<Option<Vec<f32>>>, StoreError> {
         let db = self.db.lock().unwrap_or_else(PoisonError::into_inner);
         let find = || -> rusqlite::Result<Vec<Option<Vec<f32>>>> {
             let mut query = db.prepare_cached("SELECT vector FROM vector WHERE model = ?1 AND text = ?2")?;
@@ -71,10 +71,10 @@ impl VectorCache for EmbeddingCache {
             };
             hashes.iter().map(one).collect()
         };
-        find().map_err(|e| IndexError::database(&self.path, &e))
+        find().map_err(|e| IndexError::database(&self.path, &e).into())
     }
 
-    fn keep(&self, fresh: &[(u128, &[f32])]) -> Result<(), IndexError> {
+    fn keep(&self, fresh: &[(u128, &[f32])]) -> Result<(), StoreError> {
         let mut db = self.db.lock().unwrap_or_else(PoisonError::into_inner);
         let keep = |db: &mut Connection| -> rusqlite::Result<()> {
             let transaction = db.transaction()?;
@@ -88,7 +88,7 @@ impl VectorCache for EmbeddingCache {
             }
             transaction.commit()
         };
-        keep(&mut db).map_err(|e| IndexError::database(&self.path, &e))
+        keep(&mut db).map_err(|e| IndexError::database(&self.path, &e).into())
     }
 }
 

@@ -1,10 +1,9 @@
 use std::sync::Arc;
 
+use pericope_store::{StoreError, VectorCache};
 use uuid::Uuid;
 
-use super::VectorCache;
-use crate::IndexError;
-use crate::sinks::{TextIndex, VectorStore};
+use crate::engines::{TextIndex, VectorStore};
 
 /// The vectors of the index itself, as of its last commit: a chunk that moved, or was renamed with its file, still has
 /// the vector that it had.
@@ -16,7 +15,7 @@ pub(crate) struct StoredVectors {
 }
 
 impl VectorCache for StoredVectors {
-    fn find(&self, hashes: &[u128]) -> Result<Vec<Option<Vec<f32>>>, IndexError> {
+    fn find(&self, hashes: &[u128]) -> Result<Vec<Option<Vec<f32>>>, StoreError> {
         let searcher = self.text.searcher();
         if searcher.num_docs() == 0 {
             return Ok(vec![None; hashes.len()]);

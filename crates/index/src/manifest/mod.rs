@@ -5,22 +5,20 @@
 //! transaction that carries the number. A manifest with another number than the full-text index's, and one that is
 //! missing, unreadable or of another version, is made again from what the full-text index holds of every document.
 
-mod origin;
-mod record;
+mod indexed;
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use pericope_store::{FileStamp, Known, KnownSource, SourceRecord};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use uuid::Uuid;
 
-pub(crate) use self::origin::Indexed;
-pub use self::origin::Origin;
-pub use self::record::{Known, KnownSource, SourceRecord, Stamp};
+pub(crate) use self::indexed::Indexed;
 use crate::IndexError;
 
-/// Name of the file.
+/// The name of the manifest in the directory of an index.
 pub const MANIFEST_FILE: &str = "manifest.sqlite";
 
 /// Version of the tables. Another one is thrown away and made anew.
@@ -88,7 +86,7 @@ impl Manifest {
         Self::remove(path)?;
         let db = connect(path).map_err(|e| IndexError::database(path, &e))?;
         let mut manifest = Self { path: path.to_owned(), db };
-        let changes = origin::changes_of(indexed()?);
+        let changes = indexed::changes_of(indexed()?);
         manifest.write(|db| {
             db.execute_batch(TABLES)?;
             db.pragma_update(None, "user_version", VERSION)?;
@@ -130,7 +128,7 @@ impl Manifest {
             let mut rows = query.query([])?;
             while let Some(row) = rows.next()? {
                 let stamp = match (row.get(2)?, row.get(3)?, row.get(4)?) {
-                    (Some(size), Some(modified), Some(inode)) => Some(Stamp { size, modified, inode }),
+                    (Some(size), Some(modified), Some(inode)) => Some(FileStamp { size, modified, inode }),
                     _ => None,
                 };
                 let known = KnownSource { hash: hash(row, 1)?, stamp, fingerprint: row.get(5)?, documents: Vec::new() };

@@ -1,27 +1,14 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
+use pericope_store::Provenance;
+
 use super::*;
 
-fn origin(source: &str, hash: u128, documents: Option<u64>) -> Origin {
-    Origin { document_hash: 5, source: source.into(), source_hash: Some(hash), fingerprint: "f".into(), documents }
+fn provenance(source: &str, hash: u128, documents: Option<u64>) -> Provenance {
+    Provenance { document_hash: 5, source: source.into(), source_hash: Some(hash), fingerprint: "f".into(), documents }
 }
 
-fn indexed(id: &str, origin: Option<Origin>) -> Indexed {
-    Indexed { id: id.into(), chunks: vec![Uuid::from_u128(1), Uuid::from_u128(2)], origin }
-}
-
-#[test]
-fn origins_are_read_as_they_were_written() {
-    for source in ["a.md", "with spaces/and - dashes.md", "", "  "] {
-        for origin in [
-            origin(source, u128::MAX, Some(17)),
-            Origin { source_hash: None, documents: None, ..origin(source, 0, None) },
-        ] {
-            assert_eq!(Origin::decode(&origin.encode()), Some(origin));
-        }
-    }
-    for line in ["", "zz - - f a", "1 2 3", "1 - x f a"] {
-        assert_eq!(Origin::decode(line), None, "{line:?}");
-    }
+fn indexed(id: &str, provenance: Option<Provenance>) -> Indexed {
+    Indexed { id: id.into(), chunks: vec![Uuid::from_u128(1), Uuid::from_u128(2)], provenance }
 }
 
 #[test]
@@ -30,7 +17,7 @@ fn it_belongs_to_one_commit_and_is_made_again_for_another() {
     let path = dir.path().join(MANIFEST_FILE);
     let never = || -> Result<Vec<Indexed>, IndexError> { panic!("nothing has to be made again") };
     let mut manifest = Manifest::open(&path, 0, || Ok(Vec::new())).unwrap();
-    let stamp = Stamp { size: 3, modified: -4, inode: i64::MIN };
+    let stamp = FileStamp { size: 3, modified: -4, inode: i64::MIN };
     let record = SourceRecord { hash: Some(u128::MAX), stamp: Some(stamp), fingerprint: "f".into() };
     let mut changes = Changes::default();
     changes.sources.insert("a.jsonl".into(), Some(record));
@@ -59,7 +46,7 @@ fn it_belongs_to_one_commit_and_is_made_again_for_another() {
     drop(manifest);
 
     // The full-text index is one commit ahead, as after a crash: its word counts.
-    let found = || Ok(vec![indexed("b.md", Some(origin("b.md", 7, Some(1)))), indexed("loose", None)]);
+    let found = || Ok(vec![indexed("b.md", Some(provenance("b.md", 7, Some(1)))), indexed("loose", None)]);
     let manifest = Manifest::open(&path, 3, found).unwrap();
     let known = manifest.known().unwrap();
     assert_eq!(known.sources.keys().collect::<Vec<_>>(), ["b.md"]);
@@ -73,7 +60,7 @@ fn it_belongs_to_one_commit_and_is_made_again_for_another() {
 fn garbage_and_other_versions_are_made_again() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join(MANIFEST_FILE);
-    let found = || Ok(vec![indexed("b.md", Some(origin("b.md", 7, Some(1))))]);
+    let found = || Ok(vec![indexed("b.md", Some(provenance("b.md", 7, Some(1))))]);
     for damage in ["garbage", "version", "empty"] {
         drop(Manifest::open(&path, 3, found).unwrap());
         match damage {
@@ -89,27 +76,13 @@ fn garbage_and_other_versions_are_made_again() {
 #[test]
 fn a_source_counts_as_read_only_where_all_of_it_is_there() {
     let hash_of = |documents: Vec<Indexed>| {
-        let changes = origin::changes_of(documents);
+        let changes = indexed::changes_of(documents);
         changes.sources.get("s").and_then(Option::as_ref).and_then(|record| record.hash)
     };
-    let part = |hash, documents| Some(origin("s", hash, documents));
+    let part = |hash, documents| Some(provenance("s", hash, documents));
     assert_eq!(hash_of(vec![indexed("1", part(7, None)), indexed("2", part(7, Some(2)))]), Some(7));
     // One is missing, the last is missing, and two that were written at different times.
     assert_eq!(hash_of(vec![indexed("2", part(7, Some(2)))]), None);
     assert_eq!(hash_of(vec![indexed("1", part(7, None))]), None);
     assert_eq!(hash_of(vec![indexed("1", part(6, None)), indexed("2", part(7, Some(2)))]), None);
-}
-
-#[test]
-fn what_is_known_can_be_made_of_origins_alone() {
-    let part = |id: &str, hash, documents, whole| (id.to_owned(), origin("s", hash, documents), whole);
-    let of = |documents: Vec<_>| Known::of_documents(documents).sources.remove("s").unwrap();
-    let all = of(vec![part("2", 7, Some(2), true), part("1", 7, None, true)]);
-    assert_eq!((all.hash, all.fingerprint.as_str()), (Some(7), "f"));
-    assert_eq!(all.documents, [("1".to_owned(), Some(5)), ("2".to_owned(), Some(5))]);
-    // Half of a document is there: it and its source are read again.
-    let half = of(vec![part("1", 7, None, false), part("2", 7, Some(2), true)]);
-    assert_eq!((half.hash, half.documents), (None, vec![("1".to_owned(), None), ("2".to_owned(), Some(5))]));
-    assert_eq!(of(vec![part("2", 7, Some(2), true)]).hash, None);
-    assert_eq!(of(vec![part("1", 6, None, true), part("2", 7, Some(2), true)]).hash, None);
 }

@@ -1,6 +1,6 @@
 use pericope_api::Document;
 
-use super::{About, Failure, Source};
+use super::{Failure, Metadata, Source};
 
 /// Documents that are read already: each is an item of its own, without a name.
 pub(super) struct Documents;
@@ -8,12 +8,12 @@ pub(super) struct Documents;
 impl Source for Documents {
     type Item = Option<Result<Document, (String, String)>>;
 
-    fn about(&self, item: &Self::Item) -> About {
+    fn about(&self, item: &Self::Item) -> Metadata {
         let bytes = match item {
             Some(Ok(document)) => document.source.len() as u64,
             _ => 0,
         };
-        About { bytes, ..About::default() }
+        Metadata { bytes, ..Metadata::default() }
     }
 
     fn hash(&self, _item: &Self::Item) -> Option<u128> {

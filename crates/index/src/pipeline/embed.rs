@@ -7,13 +7,12 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use pericope_api::Embeddings;
+use pericope_store::{ChunkEntry, DocumentHeader, EmbedCounts, Prepared, StoreError};
 
 use super::Failure;
 use super::budget::Share;
-use super::read::{Part, Place, SourceEnd};
+use super::read::{Part, Position, SourceEnd};
 use crate::embed::{Embedder, is_full};
-use crate::prepare::Prepared;
-use crate::{DocumentHead, EmbedCounts, Entry, IndexError};
 
 /// Steps that go to the destination together where nothing is embedded.
 const STEPS: usize = 64;
@@ -23,40 +22,48 @@ const PATIENCE: Duration = Duration::from_millis(200);
 
 /// What the destination is told, in order.
 pub(super) enum Step {
-    Begin { head: DocumentHead, truncated: u64 },
-    Put(Vec<Entry>, Embeddings),
-    End { chunks: u64, bytes: u64, share: Share },
+    Put { header: DocumentHeader, entries: Vec<ChunkEntry>, vectors: Embeddings, truncated: u64, share: Share },
     Same { id: String },
     Failed(Failure),
     Source(SourceEnd),
 }
 
 /// Steps, and what embedding took for them; or why there are no more.
-pub(super) type Batch = Result<(Vec<Step>, EmbedCounts), IndexError>;
+pub(super) type Batch = Result<(Vec<Step>, EmbedCounts), StoreError>;
 
 /// Puts in order and embeds.
 pub(super) struct EmbedStage<'a> {
     embedder: Option<Embedder>,
     stop: &'a Arc<AtomicBool>,
     /// What came before its turn.
-    early: HashMap<Place, Part>,
-    next: Place,
+    early: HashMap<Position, Part>,
+    next: Position,
     steps: Vec<Step>,
-    /// What is to be embedded for the entries in `steps`, one text each.
-    texts: Vec<String>,
+    /// What is to be embedded for the last entries, with its hash.
+    texts: Vec<(u128, String)>,
     bytes: usize,
-    /// The destination was told the beginning of a document and not its end.
-    open: bool,
+    /// The vectors of all entries before those, one after the other, and what they took.
+    values: Vec<f32>,
+    counts: EmbedCounts,
 }
 
 impl<'a> EmbedStage<'a> {
     pub fn new(embedder: Option<Embedder>, stop: &'a Arc<AtomicBool>) -> Self {
-        let (early, steps, texts) = (HashMap::new(), Vec::new(), Vec::new());
-        Self { embedder, stop, early, next: (0, 0), steps, texts, bytes: 0, open: false }
+        Self {
+            embedder,
+            stop,
+            early: HashMap::new(),
+            next: (0, 0),
+            steps: Vec::new(),
+            texts: Vec::new(),
+            bytes: 0,
+            values: Vec::new(),
+            counts: EmbedCounts::default(),
+        }
     }
 
     /// Works until nothing more comes, the run is to stop, or nobody listens.
-    pub fn work(mut self, parts: &Receiver<(Place, Part)>, batches: &Sender<Batch>) {
+    pub fn work(mut self, parts: &Receiver<(Position, Part)>, batches: &Sender<Batch>) {
         loop {
             let outcome = match parts.recv_timeout(PATIENCE) {
                 Ok((place, part)) => {
@@ -73,8 +80,8 @@ impl<'a> EmbedStage<'a> {
                 return;
             }
             if self.stop.load(Ordering::Relaxed) {
-                // A document that the destination knows half of is finished; what has not been embedded is left.
-                if self.open || self.embedder.is_none() {
+                // What has not been embedded is left for the next run.
+                if self.embedder.is_none() {
                     self.flush(batches);
                 }
                 return;
@@ -90,8 +97,8 @@ impl<'a> EmbedStage<'a> {
                 _ => (self.next.0, self.next.1 + 1),
             };
             match part {
-                Part::Document { head, prepared, truncated, share } => {
-                    self.document(head, prepared, truncated, share, batches)?;
+                Part::Document { header, prepared, truncated, share } => {
+                    self.document(header, prepared, truncated, share, batches)?;
                 }
                 Part::Same { id } => self.steps.push(Step::Same { id }),
                 Part::Failed(failure) => self.steps.push(Step::Failed(failure)),
@@ -116,71 +123,59 @@ impl<'a> EmbedStage<'a> {
 
     fn document(
         &mut self,
-        head: DocumentHead,
+        header: DocumentHeader,
         prepared: Vec<Prepared>,
         truncated: u64,
         share: Share,
         batches: &Sender<Batch>,
     ) -> Option<()> {
-        let (chunks, bytes) = (prepared.len() as u64, head.bytes);
-        self.steps.push(Step::Begin { head, truncated });
-        let mut entries = Vec::new();
+        let mut entries = Vec::with_capacity(prepared.len());
         for Prepared { entry, encoded } in prepared {
-            entries.push(entry);
             if self.embedder.is_some() {
                 self.bytes += encoded.len();
-                self.texts.push(encoded);
+                self.texts.push((entry.encoded.unwrap_or(0), encoded));
                 if is_full(self.texts.len(), self.bytes) {
-                    self.steps.push(Step::Put(std::mem::take(&mut entries), Embeddings::default()));
+                    // What is complete goes on; this document waits for the rest of its vectors.
                     self.flush(batches)?;
                 }
             }
+            entries.push(entry);
         }
-        if !entries.is_empty() {
-            self.steps.push(Step::Put(entries, Embeddings::default()));
-        }
-        self.steps.push(Step::End { chunks, bytes, share });
+        self.steps.push(Step::Put { header, entries, vectors: Embeddings::default(), truncated, share });
         Some(())
     }
 
     /// Embeds the texts and hands the steps on. Nothing where that failed or nobody listens.
     fn flush(&mut self, batches: &Sender<Batch>) -> Option<()> {
+        if let Err(error) = self.embed() {
+            batches.send(Err(error)).ok();
+            return None;
+        }
         if self.steps.is_empty() {
             return Some(());
         }
-        for step in &self.steps {
-            match step {
-                Step::Begin { .. } => self.open = true,
-                Step::End { .. } => self.open = false,
-                _ => {}
+        let mut steps = std::mem::take(&mut self.steps);
+        if let Some(embedder) = &self.embedder {
+            let dimension = embedder.encoder.dimension();
+            for step in &mut steps {
+                if let Step::Put { entries, vectors, .. } = step {
+                    let length = (entries.len() * dimension).min(self.values.len());
+                    *vectors = Embeddings::new(dimension, self.values.drain(..length).collect());
+                }
             }
         }
-        let embedded = self.embed();
-        let failed = embedded.is_err();
-        batches.send(embedded).ok()?;
-        if failed { None } else { Some(()) }
+        batches.send(Ok((steps, std::mem::take(&mut self.counts)))).ok()
     }
 
-    fn embed(&mut self) -> Batch {
-        let (mut steps, texts) = (std::mem::take(&mut self.steps), std::mem::take(&mut self.texts));
+    /// Embeds the texts.
+    fn embed(&mut self) -> Result<(), StoreError> {
+        let texts = std::mem::take(&mut self.texts);
         self.bytes = 0;
-        let Some(embedder) = self.embedder.as_ref().filter(|_| !texts.is_empty()) else {
-            return Ok((steps, EmbedCounts::default()));
-        };
-        let entries = steps.iter().flat_map(|step| match step {
-            Step::Put(entries, _) => entries.as_slice(),
-            _ => &[],
-        });
-        let hashed: Vec<(u128, &str)> =
-            entries.map(|entry| entry.encoded.unwrap_or(0)).zip(texts.iter().map(String::as_str)).collect();
-        let (all, counts) = embedder.embed(&hashed)?;
-        let mut rows = all.rows();
-        for step in &mut steps {
-            if let Step::Put(entries, vectors) = step {
-                let values: Vec<f32> = rows.by_ref().take(entries.len()).flatten().copied().collect();
-                *vectors = Embeddings::new(all.dimension(), values);
-            }
-        }
-        Ok((steps, counts))
+        let Some(embedder) = self.embedder.as_ref().filter(|_| !texts.is_empty()) else { return Ok(()) };
+        let named: Vec<(u128, &str)> = texts.iter().map(|(hash, text)| (*hash, text.as_str())).collect();
+        let (vectors, counts) = embedder.embed(&named)?;
+        self.values.extend_from_slice(vectors.values());
+        self.counts.add(counts);
+        Ok(())
     }
 }

@@ -21,16 +21,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use pericope_api::{Chunk, Document, SegmentError};
+use pericope_store::{Destination, EmbedCounts, RunSummary, StoreError, VectorCache};
 
 use self::budget::Budget;
 use self::embed::EmbedStage;
 pub use self::files::hash_file;
 use self::read::ReadStage;
 use self::sink::SinkStage;
-pub use self::source::{About, Source};
-use crate::cache::VectorCache;
+pub use self::source::{Metadata, Source};
 use crate::embed::Embedder;
-use crate::{Destination, EmbedCounts, IndexError};
 
 /// Memory for what is on its way through the stages, unless told otherwise.
 pub const DEFAULT_MEMORY: usize = 512 << 20;
@@ -117,6 +116,21 @@ pub struct Report {
     pub interrupted: bool,
 }
 
+impl Report {
+    /// Returns the summary that [`Destination::finish`] asks for, of a run that could look for all sources.
+    #[must_use]
+    pub fn summary(&self) -> RunSummary<'_> {
+        RunSummary {
+            interrupted: self.interrupted,
+            met: Some(&self.met),
+            failed: Some(&self.failed),
+            unseen: None,
+            embedded: self.embedded,
+            truncated: self.truncated,
+        }
+    }
+}
+
 /// Brings sources into a destination.
 ///
 /// `chunk` cuts a document; it is called on several threads. A source that the destination knows by its hash is left
@@ -137,7 +151,7 @@ pub fn run<D, S, C>(
     chunk: C,
     options: &Options,
     mut progress: impl FnMut(&Progress),
-) -> Result<Report, IndexError>
+) -> Result<Report, StoreError>
 where
     D: Destination + ?Sized,
     S: Source,
@@ -148,11 +162,11 @@ where
         threads => threads,
     };
     let known = destination.known()?;
-    let fingerprint = destination.fingerprint();
-    let embedding = destination.embedding();
+    let about = destination.about().clone();
+    let (fingerprint, embedding) = (about.fingerprint, about.embedding);
     let embedder = embedding.as_ref().map(|embedding| Embedder {
         encoder: Arc::clone(&embedding.encoder),
-        caches: destination.vectors().into_iter().chain(options.cache.clone()).collect(),
+        caches: about.vectors.into_iter().chain(options.cache.clone()).collect(),
     });
     let budget = Budget::new(options.memory);
     let items = items.into_iter();
@@ -199,7 +213,7 @@ pub fn prune<D: Destination + ?Sized>(
     roots: &[String],
     met: &HashSet<String>,
     keep: impl Fn(&str) -> bool,
-) -> Result<Vec<String>, IndexError> {
+) -> Result<Vec<String>, StoreError> {
     // What is known is as of the last commit, where a document may still belong to a file that has another name by now:
     // with the old name the document would go.
     destination.commit()?;
@@ -239,7 +253,7 @@ pub fn index_documents<D, I, C>(
     documents: I,
     chunk: C,
     progress: impl FnMut(&Progress),
-) -> Result<Report, IndexError>
+) -> Result<Report, StoreError>
 where
     D: Destination + ?Sized,
     I: IntoIterator<Item = Result<Document, (String, String)>, IntoIter: Send>,

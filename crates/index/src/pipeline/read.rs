@@ -7,37 +7,37 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crossbeam_channel::{Receiver, Sender};
 use pericope_api::{Chunk, Document, SegmentError};
+use pericope_store::{
+    DocumentHeader, Embedding, Known, KnownSource, Prepared, Provenance, SourceRecord, document_hash, prepare,
+    truncated,
+};
 
 use super::budget::{Budget, Share, document_cost, source_cost};
-use super::{About, Failure, Options, Source};
-use crate::DocumentHead;
-use crate::entry::document_hash;
-use crate::manifest::{Known, KnownSource, Origin, SourceRecord};
-use crate::prepare::{Embedding, Prepared, beyond_reach, prepare};
+use super::{Failure, Metadata, Options, Source};
 
 /// An item with its share of the memory.
 pub(super) struct Fed<T> {
     number: u64,
     item: T,
-    about: About,
+    about: Metadata,
     share: Share,
 }
 
 /// A document on its way to the segmenter.
 pub(super) struct Task {
-    place: Place,
+    position: Position,
     document: Document,
-    head: DocumentHead,
+    header: DocumentHeader,
     share: Share,
 }
 
 /// Which part of which source: what is in flight is put in this order again.
-pub(super) type Place = (u64, u64);
+pub(super) type Position = (u64, u64);
 
 /// What comes out of the middle stages.
 pub(super) enum Part {
     /// A document, cut.
-    Document { head: DocumentHead, prepared: Vec<Prepared>, truncated: u64, share: Share },
+    Document { header: DocumentHeader, prepared: Vec<Prepared>, truncated: u64, share: Share },
     /// A document that the destination holds as it is.
     Same { id: String },
     /// Something that cannot be indexed.
@@ -92,7 +92,7 @@ impl<S: Source> ReadStage<'_, S> {
     }
 
     /// Reads what is fed, until nothing more comes or nobody wants it.
-    pub fn work(self, fed: &Receiver<Fed<S::Item>>, to_segment: &Sender<Task>, finished: &Sender<(Place, Part)>) {
+    pub fn work(self, fed: &Receiver<Fed<S::Item>>, to_segment: &Sender<Task>, finished: &Sender<(Position, Part)>) {
         for one in fed {
             if self.one(one, to_segment, finished).is_none() {
                 return;
@@ -105,7 +105,7 @@ impl<S: Source> ReadStage<'_, S> {
         self,
         Fed { number, mut item, about, share }: Fed<S::Item>,
         to_segment: &Sender<Task>,
-        finished: &Sender<(Place, Part)>,
+        finished: &Sender<(Position, Part)>,
     ) -> Option<()> {
         let known = about.name.as_ref().and_then(|name| self.known.sources.get(name));
         let current = known.filter(|known| known.fingerprint == self.fingerprint && known.hash.is_some());
@@ -163,7 +163,7 @@ impl<S: Source> ReadStage<'_, S> {
     }
 
     /// True where the stamp alone says that nothing changed.
-    fn is_trusted(&self, about: &About, current: Option<&KnownSource>) -> bool {
+    fn is_trusted(&self, about: &Metadata, current: Option<&KnownSource>) -> bool {
         let Some(stamp) = about.stamp.filter(|_| self.options.trust_stamps) else { return false };
         current.is_some_and(|known| known.stamp == Some(stamp))
             && about.name.as_ref().is_some_and(|name| !self.options.distrust.contains(name))
@@ -174,13 +174,13 @@ impl<S: Source> ReadStage<'_, S> {
 struct Reading<'a, S> {
     stage: ReadStage<'a, S>,
     number: u64,
-    about: &'a About,
+    about: &'a Metadata,
     known: Option<&'a KnownSource>,
     hash: Option<u128>,
     /// What its documents may take: a source larger than the memory is read no faster than it is written.
     window: &'a Arc<Budget>,
     to_segment: &'a Sender<Task>,
-    finished: &'a Sender<(Place, Part)>,
+    finished: &'a Sender<(Position, Part)>,
     part: u64,
     /// The last document read: it leaves when it is known whether it is the last of all.
     held: Option<Document>,
@@ -243,7 +243,7 @@ impl<S: Source> Reading<'_, S> {
             self.send(Part::Same { id: document.id });
             return;
         }
-        let origin = named.map(|name| Origin {
+        let provenance = named.map(|name| Provenance {
             document_hash: hash,
             source: name.clone(),
             source_hash: self.hash,
@@ -252,8 +252,8 @@ impl<S: Source> Reading<'_, S> {
         });
         let bytes = document.source.len() as u64;
         let Some(share) = self.window.take(document_cost(bytes)) else { return };
-        let head = DocumentHead { id: document.id.clone(), hash, bytes, origin };
-        let task = Task { place: (self.number, self.part), document, head, share };
+        let header = DocumentHeader { id: document.id.clone(), hash, bytes, provenance };
+        let task = Task { position: (self.number, self.part), document, header, share };
         self.part += 1;
         self.closed |= self.to_segment.send(task).is_err();
     }
@@ -267,25 +267,25 @@ impl<S: Source> Reading<'_, S> {
 /// Cuts documents, until nothing more comes or nobody wants it.
 pub(super) fn segment<C>(
     documents: &Receiver<Task>,
-    finished: &Sender<(Place, Part)>,
+    finished: &Sender<(Position, Part)>,
     chunk: &C,
     embedding: Option<&Embedding>,
 ) where
     C: Fn(&Document) -> Result<Vec<Chunk>, SegmentError> + Sync,
 {
-    for Task { place, document, head, share } in documents {
+    for Task { position, document, header, share } in documents {
         let cut = catch_unwind(AssertUnwindSafe(|| {
             let chunks = chunk(&document).map_err(|e| e.to_string())?;
             prepare(&document, &chunks, embedding).map_err(|e| e.to_string())
         }));
         let part = match cut.unwrap_or_else(|_| Err("the segmenter panicked".to_owned())) {
             Ok(prepared) => {
-                let truncated = beyond_reach(&prepared, embedding);
-                Part::Document { head, prepared, truncated, share }
+                let truncated = truncated(&prepared, embedding);
+                Part::Document { header, prepared, truncated, share }
             }
-            Err(reason) => Part::Failed(Failure { document: head.id, reason }),
+            Err(reason) => Part::Failed(Failure { document: header.id, reason }),
         };
-        if finished.send((place, part)).is_err() {
+        if finished.send((position, part)).is_err() {
             return;
         }
     }

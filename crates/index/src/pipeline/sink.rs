@@ -3,12 +3,12 @@
 use std::collections::{HashMap, HashSet};
 
 use crossbeam_channel::Receiver;
+use pericope_api::Embeddings;
+use pericope_store::{ChunkEntry, Destination, DocumentHeader, Known, SourceRecord, StoreError};
 
 use super::embed::{Batch, Step};
 use super::read::SourceEnd;
 use super::{Failure, Progress, Report};
-use crate::manifest::{Known, SourceRecord};
-use crate::{Destination, DocumentHead, IndexError};
 
 /// Writes.
 pub(super) struct SinkStage<'a, D: ?Sized> {
@@ -26,8 +26,6 @@ pub(super) struct SinkStage<'a, D: ?Sized> {
     owners: HashMap<String, String>,
     /// Documents that other sources took over in this run, by the source that had them.
     taken: HashMap<String, Vec<String>>,
-    /// The document under way is left out.
-    skipping: bool,
 }
 
 impl<'a, D: Destination + ?Sized> SinkStage<'a, D> {
@@ -47,16 +45,14 @@ impl<'a, D: Destination + ?Sized> SinkStage<'a, D> {
             news: false,
             owners,
             taken: HashMap::new(),
-            skipping: false,
         }
     }
 
     /// Writes everything that comes.
-    pub fn work(&mut self, steps: &Receiver<Batch>, progress: &mut impl FnMut(&Progress)) -> Result<(), IndexError> {
+    pub fn work(&mut self, steps: &Receiver<Batch>, progress: &mut impl FnMut(&Progress)) -> Result<(), StoreError> {
         for batch in steps {
             let (steps, embedded) = batch?;
             self.report.embedded.add(embedded);
-            self.destination.account(embedded, 0);
             for step in steps {
                 if self.step(step)? {
                     progress(&self.report.progress);
@@ -72,27 +68,12 @@ impl<'a, D: Destination + ?Sized> SinkStage<'a, D> {
     }
 
     /// One step; says whether there is progress to show.
-    fn step(&mut self, step: Step) -> Result<bool, IndexError> {
+    fn step(&mut self, step: Step) -> Result<bool, StoreError> {
         match step {
-            Step::Begin { head, truncated } => self.begin(&head, truncated)?,
-            Step::Put(entries, vectors) => {
-                if !self.skipping {
-                    self.destination.put(entries, vectors)?;
-                }
-            }
-            Step::End { chunks, bytes, share } => {
+            Step::Put { header, entries, vectors, truncated, share } => {
+                let progress = self.put(&header, entries, vectors, truncated);
                 drop(share);
-                if std::mem::take(&mut self.skipping) {
-                    return Ok(false);
-                }
-                self.destination.end()?;
-                let progress = &mut self.report.progress;
-                progress.documents += 1;
-                progress.chunks += chunks;
-                progress.bytes += bytes;
-                self.news = true;
-                // What has no source is done with its source.
-                return Ok(!self.ids.is_empty());
+                return progress;
             }
             Step::Same { id } => {
                 self.report.progress.same += 1;
@@ -115,30 +96,43 @@ impl<'a, D: Destination + ?Sized> SinkStage<'a, D> {
         self.report.failures.push(failure);
     }
 
-    fn begin(&mut self, head: &DocumentHead, truncated: u64) -> Result<(), IndexError> {
-        if let Some(origin) = &head.origin {
-            let holder = self.holder(&head.id).filter(|holder| *holder != origin.source).map(str::to_owned);
+    /// One document; says whether there is progress to show.
+    fn put(
+        &mut self,
+        header: &DocumentHeader,
+        entries: Vec<ChunkEntry>,
+        vectors: Embeddings,
+        truncated: u64,
+    ) -> Result<bool, StoreError> {
+        if let Some(provenance) = &header.provenance {
+            let holder = self.holder(&header.id).filter(|holder| *holder != provenance.source).map(str::to_owned);
             if let Some(holder) = &holder
                 && self.report.met.contains(holder)
             {
-                self.clash(&head.id, &origin.source, holder);
-                self.skipping = true;
-                return Ok(());
+                self.clash(&header.id, &provenance.source, holder);
+                return Ok(false);
             }
-            if holder.is_some() || head.id != origin.source {
-                self.owners.insert(head.id.clone(), origin.source.clone());
+            if holder.is_some() || header.id != provenance.source {
+                self.owners.insert(header.id.clone(), provenance.source.clone());
             }
             if let Some(holder) = holder {
                 // It may still have the document, for the day when this source lets it go.
                 let unread = self.unread();
                 self.destination.record(&holder, Some(unread))?;
-                self.taken.entry(holder).or_default().push(head.id.clone());
+                self.taken.entry(holder).or_default().push(header.id.clone());
             }
-            self.ids.insert(head.id.clone());
+            self.ids.insert(header.id.clone());
         }
+        let chunks = entries.len() as u64;
+        self.destination.put(header, entries, vectors)?;
         self.report.truncated += truncated;
-        self.destination.account(crate::EmbedCounts::default(), truncated);
-        self.destination.begin(head)
+        let progress = &mut self.report.progress;
+        progress.documents += 1;
+        progress.chunks += chunks;
+        progress.bytes += header.bytes;
+        self.news = true;
+        // What has no source is done with its source.
+        Ok(!self.ids.is_empty())
     }
 
     /// The source that has a document of this id.
@@ -161,7 +155,7 @@ impl<'a, D: Destination + ?Sized> SinkStage<'a, D> {
         SourceRecord { hash: None, stamp: None, fingerprint: self.fingerprint.to_owned() }
     }
 
-    fn source(&mut self, end: SourceEnd) -> Result<(), IndexError> {
+    fn source(&mut self, end: SourceEnd) -> Result<(), StoreError> {
         let SourceEnd { name, unchanged, complete, record, share } = end;
         drop(share);
         if let Some(name) = &name {

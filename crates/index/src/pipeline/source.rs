@@ -1,17 +1,17 @@
 use pericope_api::Document;
+use pericope_store::FileStamp;
 
 use super::Failure;
-use crate::Stamp;
 
-/// What is known of an item before it is read.
+/// The facts about an item that are known before it is read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct About {
-    /// Its name, by which the destination recognises it; nothing for what is written anew in every run.
+pub struct Metadata {
+    /// The name by which the destination recognises it; `None` for an item that is written anew in every run.
     pub name: Option<String>,
-    /// Bytes, as far as they are known: what its share of memory is reckoned from.
+    /// The size in bytes, as far as it is known: the share of memory is reckoned from it.
     pub bytes: u64,
-    /// What it looks like from outside, where that can be told.
-    pub stamp: Option<Stamp>,
+    /// The outside of a file; `None` for an item without one.
+    pub stamp: Option<FileStamp>,
 }
 
 /// Something that documents come from: files in a tree, rows of a table, pages behind addresses.
@@ -21,7 +21,7 @@ pub trait Source: Sync {
 
     /// Looks at an item from outside. Called on one thread, in order, and again after the item was read: where the stamp
     /// is another one by then, it counts as changed under the reader's hands.
-    fn about(&self, item: &Self::Item) -> About;
+    fn about(&self, item: &Self::Item) -> Metadata;
 
     /// The hash of its bytes (XXH3, 128 bits); nothing where it cannot be read or is not worth it, which
     /// [`read`](Self::read) then says or finds.

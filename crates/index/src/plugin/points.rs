@@ -2,26 +2,23 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use pericope_api::{Chunk, Document, SentenceEncoder};
+use pericope_store::{ChunkEntry, ChunkId, Embedding, StoreError, prepare};
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
 
-use crate::cache::VectorCache;
 use crate::embed::{Embedder, is_full};
-use crate::prepare::{Embedding, prepare};
-use crate::{Entry, IndexError};
 
 /// A chunk as a point of a vector index.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChunkPoint {
     /// The same for the same document, range and text in every run: writing it again overwrites it.
-    pub id: Uuid,
-    /// What the encoder made of the chunk, L2 norm 1.
+    pub id: ChunkId,
+    /// The vector that the encoder made of the chunk, L2 norm 1.
     pub vector: Vec<f32>,
-    /// What is stored beside it.
+    /// The payload that is stored beside it.
     pub payload: ChunkPayload,
 }
 
-/// What is stored beside a vector: where the chunk is from, and its text.
+/// The payload beside a vector: where the chunk is from, and its text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChunkPayload {
     /// Id of the document.
@@ -54,24 +51,24 @@ pub struct ChunkPayload {
 impl ChunkPayload {
     /// All of a chunk.
     #[must_use]
-    pub fn new(entry: &Entry) -> Self {
-        Self { title: entry.title.clone(), text: Some(entry.text.clone()), ..Self::of_place(entry) }
+    pub fn new(entry: &ChunkEntry) -> Self {
+        Self { title: entry.chunk.title.clone(), text: Some(entry.chunk.text.clone()), ..Self::of_place(entry) }
     }
 
     /// Where a chunk is, without its text.
-    pub(crate) fn of_place(entry: &Entry) -> Self {
+    pub(crate) fn of_place(ChunkEntry { chunk, encoded, .. }: &ChunkEntry) -> Self {
         Self {
-            document: entry.document.clone(),
-            ordinal: entry.ordinal,
-            start: entry.span.start as u64,
-            end: entry.span.end as u64,
-            heading_path: entry.heading_path.clone(),
-            anchor: entry.anchor.clone(),
-            file_type: entry.file_type.clone(),
+            document: chunk.document.clone(),
+            ordinal: chunk.ordinal as u64,
+            start: chunk.start as u64,
+            end: chunk.end as u64,
+            heading_path: chunk.heading_path.clone(),
+            anchor: chunk.anchor.clone(),
+            file_type: chunk.file_type.clone(),
             title: None,
             text: None,
-            tokens: entry.tokens,
-            hash: entry.encoded.map_or_else(String::new, |hash| format!("{hash:032x}")),
+            tokens: chunk.tokens as u64,
+            hash: encoded.map_or_else(String::new, |hash| format!("{hash:032x}")),
         }
     }
 }
@@ -129,7 +126,7 @@ pub struct ChunkPoints<I> {
     documents: I,
     embedding: Embedding,
     embedder: Embedder,
-    ready: VecDeque<Result<ChunkPoint, IndexError>>,
+    ready: VecDeque<Result<ChunkPoint, StoreError>>,
 }
 
 impl<I> ChunkPoints<I> {
@@ -137,13 +134,6 @@ impl<I> ChunkPoints<I> {
     #[must_use]
     pub fn with_heading_prefix(mut self, on: bool) -> Self {
         self.embedding.prefix_headings = on;
-        self
-    }
-
-    /// Asks a cache before the encoder.
-    #[must_use]
-    pub fn with_cache(mut self, cache: Arc<dyn VectorCache>) -> Self {
-        self.embedder.caches.push(cache);
         self
     }
 }
@@ -179,7 +169,7 @@ impl<I: Iterator<Item = (Document, Vec<Chunk>)>> ChunkPoints<I> {
 }
 
 impl<I: Iterator<Item = (Document, Vec<Chunk>)>> Iterator for ChunkPoints<I> {
-    type Item = Result<ChunkPoint, IndexError>;
+    type Item = Result<ChunkPoint, StoreError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.ready.is_empty() {

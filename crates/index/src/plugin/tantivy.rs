@@ -1,9 +1,13 @@
+use std::time::Instant;
+
 use pericope_api::{Chunk, Document, Embeddings};
+use pericope_store::{
+    ChunkEntry, Destination, DestinationInfo, DocumentHeader, Finished, IndexStats, RunSummary, StoreError, prepare,
+};
 use tantivy::schema::Field;
 use tantivy::{IndexWriter, TantivyDocument, Term};
 
-use crate::prepare::prepare;
-use crate::{Destination, DocumentHead, Entry, IndexError};
+use crate::IndexError;
 
 /// A tantivy writer that takes documents and writes their chunks.
 ///
@@ -22,7 +26,7 @@ use crate::{Destination, DocumentHead, Entry, IndexError};
 /// let index = tantivy::Index::create_in_ram(schema.build());
 ///
 /// let map = FieldMap::new(path, body).start(start);
-/// let mut writer = ChunkingIndexWriter::new(index.writer(15_000_000)?, path, map.into_mapping());
+/// let mut writer = ChunkingIndexWriter::new(index.writer(15_000_000)?, path, move |entry| map.document(entry));
 /// // A real program asks a `Chunker` of `pericope-segment` for the chunks.
 /// let chunk = |document: &Document| -> Vec<Chunk> {
 ///     let spans = document.sentences.iter().map(|s| s.span).enumerate();
@@ -40,7 +44,10 @@ use crate::{Destination, DocumentHead, Entry, IndexError};
 pub struct ChunkingIndexWriter {
     writer: IndexWriter,
     document: Field,
-    map: Box<dyn Fn(&Entry) -> TantivyDocument + Send + Sync>,
+    map: Box<dyn Fn(&ChunkEntry) -> TantivyDocument + Send + Sync>,
+    about: DestinationInfo,
+    stats: IndexStats,
+    started: Instant,
 }
 
 impl ChunkingIndexWriter {
@@ -49,19 +56,22 @@ impl ChunkingIndexWriter {
     pub fn new(
         writer: IndexWriter,
         document: Field,
-        map: impl Fn(&Entry) -> TantivyDocument + Send + Sync + 'static,
+        map: impl Fn(&ChunkEntry) -> TantivyDocument + Send + Sync + 'static,
     ) -> Self {
-        Self { writer, document, map: Box::new(map) }
+        let name = "a tantivy index".to_owned();
+        let about = DestinationInfo { name, fingerprint: "-".to_owned(), ..DestinationInfo::default() };
+        let (stats, started) = (IndexStats::default(), Instant::now());
+        Self { writer, document, map: Box::new(map), about, stats, started }
     }
 
     /// Replaces all chunks of `document` by `chunks`; says how many were written. Nothing is committed.
     ///
     /// # Errors
-    /// [`IndexError::BadChunk`] where a chunk does not fit the document: nothing is staged then. [`IndexError::Text`]
+    /// [`StoreError::BadChunk`] where a chunk does not fit the document: nothing is staged then. [`IndexError::Text`]
     /// where tantivy fails.
     pub fn add(&mut self, document: &Document, chunks: &[Chunk]) -> Result<usize, IndexError> {
         let prepared = prepare(document, chunks, None)?;
-        let entries: Vec<Entry> = prepared.into_iter().map(|one| one.entry).collect();
+        let entries: Vec<ChunkEntry> = prepared.into_iter().map(|one| one.entry).collect();
         self.delete(&document.id);
         self.write(&entries)?;
         Ok(entries.len())
@@ -76,7 +86,7 @@ impl ChunkingIndexWriter {
     ///
     /// # Errors
     /// [`IndexError::Text`] where tantivy fails.
-    pub fn write(&mut self, entries: &[Entry]) -> Result<(), IndexError> {
+    pub fn write(&mut self, entries: &[ChunkEntry]) -> Result<(), IndexError> {
         for entry in entries {
             self.writer.add_document((self.map)(entry))?;
         }
@@ -97,27 +107,36 @@ impl ChunkingIndexWriter {
 
 /// A pipeline may lead here, too: documents are segmented on all cores. Nothing is known of what was written before.
 impl Destination for ChunkingIndexWriter {
-    fn begin(&mut self, document: &DocumentHead) -> Result<(), IndexError> {
+    fn about(&self) -> &DestinationInfo {
+        &self.about
+    }
+
+    fn put(&mut self, document: &DocumentHeader, chunks: Vec<ChunkEntry>, _: Embeddings) -> Result<(), StoreError> {
         self.delete(&document.id);
+        self.write(&chunks)?;
+        self.stats.documents_written += 1;
+        self.stats.chunks_written += chunks.len() as u64;
+        self.stats.bytes += document.bytes;
         Ok(())
     }
 
-    fn put(&mut self, entries: Vec<Entry>, _vectors: Embeddings) -> Result<(), IndexError> {
-        self.write(&entries)
-    }
-
-    fn end(&mut self) -> Result<(), IndexError> {
-        Ok(())
-    }
-
-    fn remove(&mut self, document: &str) -> Result<bool, IndexError> {
+    fn remove(&mut self, document: &str) -> Result<bool, StoreError> {
         self.delete(document);
+        self.stats.documents_removed += 1;
         Ok(true)
     }
 
-    fn commit(&mut self) -> Result<(), IndexError> {
-        self.writer.commit()?;
+    fn commit(&mut self) -> Result<(), StoreError> {
+        self.writer.commit().map_err(IndexError::from)?;
         Ok(())
+    }
+
+    /// Commits. Of the numbers those of this run are known alone.
+    fn finish(mut self: Box<Self>, run: &RunSummary<'_>) -> Result<Finished, StoreError> {
+        self.commit()?;
+        let mut stats = IndexStats { seconds: self.started.elapsed().as_secs_f64(), ..self.stats };
+        stats.add_embedding(run.embedded, run.truncated);
+        Ok(Finished { stats, ..Finished::default() })
     }
 }
 
@@ -213,15 +232,16 @@ impl FieldMap {
 
     /// The tantivy document of a chunk.
     #[must_use]
-    pub fn document(&self, entry: &Entry) -> TantivyDocument {
+    pub fn document(&self, entry: &ChunkEntry) -> TantivyDocument {
         let mut document = TantivyDocument::default();
-        document.add_text(self.document, &entry.document);
-        document.add_text(self.text, &entry.text);
+        let chunk = &entry.chunk;
+        document.add_text(self.document, &chunk.document);
+        document.add_text(self.text, &chunk.text);
         let id = self.id.map(|_| entry.id.to_string());
         let texts = [
-            (self.title, entry.title.as_deref()),
-            (self.anchor, entry.anchor.as_deref()),
-            (self.file_type, Some(entry.file_type.as_str())),
+            (self.title, chunk.title.as_deref()),
+            (self.anchor, chunk.anchor.as_deref()),
+            (self.file_type, Some(chunk.file_type.as_str())),
             (self.id, id.as_deref()),
         ];
         for (field, text) in texts {
@@ -230,26 +250,21 @@ impl FieldMap {
             }
         }
         if let Some(field) = self.heading_path {
-            for heading in &entry.heading_path {
+            for heading in &chunk.heading_path {
                 document.add_text(field, heading);
             }
         }
         let numbers = [
-            (self.ordinal, entry.ordinal),
-            (self.start, entry.span.start as u64),
-            (self.end, entry.span.end as u64),
-            (self.tokens, entry.tokens),
+            (self.ordinal, chunk.ordinal),
+            (self.start, chunk.start),
+            (self.end, chunk.end),
+            (self.tokens, chunk.tokens),
         ];
         for (field, number) in numbers {
             if let Some(field) = field {
-                document.add_u64(field, number);
+                document.add_u64(field, number as u64);
             }
         }
         document
-    }
-
-    /// The mapping that [`ChunkingIndexWriter::new`] asks for.
-    pub fn into_mapping(self) -> impl Fn(&Entry) -> TantivyDocument + Send + Sync + 'static {
-        move |entry| self.document(entry)
     }
 }

@@ -1,14 +1,14 @@
 use std::collections::HashMap;
 
+use pericope_store::{Clause, Query, Terms};
 use tantivy::collector::TopDocs;
 use tantivy::query::{BooleanQuery, BoostQuery, EnableScoring, Occur, PhraseQuery, Query as TextQuery, TermQuery};
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocAddress, DocSet, Searcher, Term};
 
-use super::terms::{Clause, Terms};
-use super::{Candidate, Passing, Query, rank};
+use super::{Candidate, Passing, best};
 use crate::IndexError;
-use crate::sinks::TextIndex;
+use crate::engines::TextIndex;
 
 /// The `depth` chunks that score highest by BM25 (tantivy's, k1 = 1.2, b = 0.75), summed over the clauses and fields.
 ///
@@ -51,7 +51,7 @@ pub(crate) fn bm25(
         let candidate = Candidate::at(searcher, address)?;
         scored.push((candidate, scores.get(&address).copied().unwrap_or(0.0)));
     }
-    Ok(rank(scored, depth))
+    Ok(best(scored, depth))
 }
 
 fn clauses(text: &TextIndex, terms: &Terms, query: &Query) -> Vec<Box<dyn TextQuery>> {

@@ -2,9 +2,9 @@ use std::collections::HashSet;
 
 use tantivy::Searcher;
 
-use super::{Candidate, Passing, rank};
+use super::{Candidate, Passing, best};
 use crate::IndexError;
-use crate::sinks::{TextIndex, VectorStore};
+use crate::engines::{TextIndex, VectorStore};
 
 /// The `depth` chunks whose vectors have the highest cosine to `vector`, of those that pass the filter.
 ///
@@ -41,10 +41,10 @@ pub(crate) fn dense(
                 scored.push((Candidate::at(searcher, address)?, f64::from(score)));
             }
         }
-        scored = rank(scored, usize::MAX);
+        scored = best(scored, usize::MAX);
         let settled = scored.get(depth - 1).is_some_and(|(_, score)| f64::from(last) < *score);
         if complete || settled {
-            return Ok(rank(scored, depth));
+            return Ok(best(scored, depth));
         }
         limit = limit.saturating_mul(2).min(all);
     }

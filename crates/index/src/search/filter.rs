@@ -1,8 +1,9 @@
-//! Which chunks a search may find at all.
+//! The chunks that a search may find at all.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
+use pericope_store::{Analyzer, Filter, analyzed, canonical_type};
 use tantivy::collector::DocSetCollector;
 use tantivy::index::SegmentId;
 use tantivy::query::{
@@ -13,29 +14,8 @@ use tantivy::schema::IndexRecordOption;
 use tantivy::{DocAddress, DocId, DocSet, Score, Searcher, SegmentReader, TERMINATED, TantivyError, Term};
 use uuid::Uuid;
 
-use super::terms::words;
 use crate::IndexError;
-use crate::entry::canonical_type;
-use crate::sinks::TextIndex;
-
-/// What a chunk must be for a search to find it. All conditions that are set must hold; the default has none.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Filter {
-    /// The document's id begins with this.
-    pub path: Option<String>,
-    /// One of the headings above the chunk holds these words, one after the other (stems count, case does not).
-    pub heading: Option<String>,
-    /// The document is of this type; see [`file_type`](crate::file_type). `markdown` is `md`, `htm` is `html`.
-    pub file_type: Option<String>,
-}
-
-impl Filter {
-    /// True where every chunk passes.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-}
+use crate::engines::TextIndex;
 
 /// The chunks that pass a filter, of one searcher.
 pub(crate) struct Passing {
@@ -45,32 +25,39 @@ pub(crate) struct Passing {
 
 impl Passing {
     /// The chunks that pass; nothing where all do.
-    pub fn new(text: &TextIndex, searcher: &Searcher, filter: &Filter) -> Result<Option<Self>, IndexError> {
+    pub fn new(
+        text: &TextIndex,
+        searcher: &Searcher,
+        filter: &Filter,
+        analyzer: &dyn Analyzer,
+    ) -> Result<Option<Self>, IndexError> {
         if filter.is_empty() {
             return Ok(None);
         }
         let fields = text.fields;
-        let mut conditions: Vec<Box<dyn TextQuery>> = Vec::new();
-        if let Some(wanted) = &filter.file_type {
+        let types = filter.file_types.iter().map(|wanted| -> Box<dyn TextQuery> {
             let term = Term::from_field_text(fields.file_type, &canonical_type(wanted));
-            conditions.push(Box::new(TermQuery::new(term, IndexRecordOption::Basic)));
-        }
-        // A heading without a word in it holds for all.
-        if let Some(heading) = &filter.heading {
-            let terms: Vec<(usize, Term)> = words(heading)
-                .into_iter()
-                .map(|(at, word)| (at, Term::from_field_text(fields.heading_path, &word)))
-                .collect();
+            Box::new(TermQuery::new(term, IndexRecordOption::Basic))
+        });
+        // A heading without a word in it is no condition.
+        let headings = filter.headings.iter().filter_map(|heading| -> Option<Box<dyn TextQuery>> {
+            let words = analyzed(heading, analyzer).into_iter();
+            let terms: Vec<(usize, Term)> =
+                words.map(|(at, word)| (at, Term::from_field_text(fields.heading_path, &word))).collect();
             match terms.as_slice() {
-                [] => {}
-                [(_, term)] => conditions.push(Box::new(TermQuery::new(term.clone(), IndexRecordOption::Basic))),
-                _ => conditions.push(Box::new(PhraseQuery::new_with_offset(terms))),
+                [] => None,
+                [(_, term)] => Some(Box::new(TermQuery::new(term.clone(), IndexRecordOption::Basic))),
+                _ => Some(Box::new(PhraseQuery::new_with_offset(terms))),
             }
+        });
+        let lists: [Vec<Box<dyn TextQuery>>; 2] = [types.collect(), headings.collect()];
+        let conditions: Vec<Box<dyn TextQuery>> =
+            lists.into_iter().filter(|list| !list.is_empty()).map(any_of).collect();
+        let mut addresses = None;
+        for prefix in &filter.paths {
+            let found = below(text, searcher, prefix.strip_prefix("./").unwrap_or(prefix))?;
+            addresses.get_or_insert_with(HashSet::new).extend(found);
         }
-        let mut addresses = match &filter.path {
-            Some(prefix) => Some(below(text, searcher, prefix.strip_prefix("./").unwrap_or(prefix))?),
-            None => None,
-        };
         if !conditions.is_empty() || addresses.is_none() {
             let all: Box<dyn TextQuery> = match conditions.is_empty() {
                 true => Box::new(AllQuery),
@@ -113,6 +100,10 @@ impl Passing {
         }
         Ok(points)
     }
+}
+
+fn any_of(conditions: Vec<Box<dyn TextQuery>>) -> Box<dyn TextQuery> {
+    Box::new(BooleanQuery::new(conditions.into_iter().map(|c| (Occur::Should, c)).collect()))
 }
 
 /// The chunks of the documents whose ids begin with `prefix`.

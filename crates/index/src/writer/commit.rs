@@ -7,7 +7,6 @@ use uuid::Uuid;
 use super::IndexWriter;
 use crate::IndexError;
 use crate::directory::{clear_pending, set_pending};
-use crate::sinks::Sink;
 
 pub(super) type CommitStep = fn(&mut IndexWriter) -> Result<(), IndexError>;
 
@@ -28,17 +27,17 @@ impl IndexWriter {
 
     /// First step of a commit: the new points are durable. Readers do not see them.
     fn flush_points(&mut self) -> Result<(), IndexError> {
-        if let Some(sink) = &mut self.vector_sink {
+        if let Some(vectors) = &self.vectors {
             // From here to the last step there may be points that no commit names.
             set_pending(&self.dir)?;
-            sink.commit(self.sequence + 1)?;
+            vectors.flush()?;
         }
         Ok(())
     }
 
     /// Second step: the change happens.
     fn commit_text(&mut self) -> Result<(), IndexError> {
-        self.text_sink.commit(self.sequence + 1)?;
+        self.text_writer.commit(self.sequence + 1)?;
         self.sequence += 1;
         self.uncommitted_bytes = 0;
         self.text.reload()
@@ -53,16 +52,16 @@ impl IndexWriter {
     /// Last step: what the change made superfluous goes.
     fn drop_superfluous_points(&mut self) -> Result<(), IndexError> {
         let touched = std::mem::take(&mut self.touched);
-        let Some(sink) = &mut self.vector_sink else { return Ok(()) };
-        for (document, points) in &touched {
+        let Some(vectors) = &self.vectors else { return Ok(()) };
+        for points in touched.values() {
             let gone: Vec<Uuid> =
                 points.committed.union(&points.written).filter(|id| !points.live.contains(id)).copied().collect();
             if !gone.is_empty() {
                 self.points_deleted = true;
-                sink.remove(document, &gone)?;
+                vectors.delete(&gone)?;
             }
         }
-        sink.commit(self.sequence)?;
+        vectors.flush()?;
         clear_pending(&self.dir)
     }
 }

@@ -2,7 +2,6 @@
 
 mod commit;
 mod stage;
-mod stats;
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -11,21 +10,20 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pericope_api::{Chunk, Document};
+use pericope_store::{
+    DestinationInfo, DocumentHeader, IndexSpec, IndexStats, StoreError, VectorCache, prepare, truncated,
+};
 
-use self::stage::{Current, Touched};
-use self::stats::Counts;
-pub use self::stats::IndexStats;
-use crate::cache::{StoredVectors, VectorCache};
+use self::stage::Touched;
+use crate::cache::StoredVectors;
 use crate::directory::{
     PENDING_FILE, clear_pending, holds_something_else, lock, manifest_path, open_vectors, text_path, vectors_path,
 };
 use crate::embed::{EmbedQueue, Embedder};
-use crate::entry::document_hash;
+use crate::engines::{TextIndex, TextWriter, VectorStore};
 use crate::manifest::{Changes, Manifest};
 use crate::meta::META_FILE;
-use crate::prepare::{Embedding, beyond_reach, prepare};
-use crate::sinks::{QdrantEdgeSink, TantivySink, TextIndex, VectorStore};
-use crate::{DocumentHead, IndexError, IndexMeta, IndexReader, IndexSpec};
+use crate::{IndexError, IndexMeta, IndexReader};
 
 /// Text between two commits,
 const COMMIT_BYTES: u64 = 64 << 20;
@@ -43,16 +41,14 @@ const COMMIT_EVERY: Duration = Duration::from_secs(60);
 pub struct IndexWriter {
     dir: PathBuf,
     meta: IndexMeta,
-    fingerprint: String,
-    embedding: Option<Embedding>,
+    about: DestinationInfo,
     embedder: Option<Embedder>,
     text: Arc<TextIndex>,
-    text_sink: TantivySink,
-    vector_sink: Option<QdrantEdgeSink>,
+    text_writer: TextWriter,
+    vectors: Option<Arc<VectorStore>>,
     manifest: Manifest,
     queue: EmbedQueue,
     touched: HashMap<String, Touched>,
-    current: Option<Current>,
     changes: Changes,
     sequence: u64,
     commit_bytes: u64,
@@ -62,7 +58,7 @@ pub struct IndexWriter {
     /// Why nothing more may be committed: a call failed between two steps that belong together.
     poisoned: bool,
     started: Instant,
-    counts: Counts,
+    stats: IndexStats,
     /// Held until the writer is dropped; declared last, so that all else is closed by then.
     _lock: File,
 }
@@ -102,28 +98,28 @@ impl IndexWriter {
         }
         let sequence = text.sequence()?;
         let manifest = Manifest::open(&manifest_path(dir), sequence, || text.indexed())?;
-        let embedding = spec.encoder.as_ref().map(|encoder| Embedding {
-            encoder: Arc::clone(encoder),
-            prefix_headings: meta.embedder.as_ref().is_some_and(|e| e.prefix_headings),
-            tokenizer: meta.tokenizer.clone(),
-        });
-        let embedder = spec.encoder.as_ref().map(|encoder| Embedder {
-            encoder: Arc::clone(encoder),
-            caches: stored(&text, store.as_ref()).into_iter().collect(),
-        });
+        let known = stored(&text, store.as_ref());
+        let about = DestinationInfo {
+            name: dir.display().to_string(),
+            fingerprint: meta.built_with().fingerprint(),
+            embedding: spec.embedding(),
+            vectors: known.clone(),
+        };
+        let embedder = spec
+            .encoder
+            .as_ref()
+            .map(|encoder| Embedder { encoder: Arc::clone(encoder), caches: known.into_iter().collect() });
         Ok(Self {
             dir: dir.to_owned(),
-            fingerprint: meta.fingerprint(),
+            about,
             meta,
-            embedding,
             embedder,
-            text_sink: TantivySink::new(&text)?,
+            text_writer: TextWriter::new(&text)?,
             text,
-            vector_sink: store.map(QdrantEdgeSink::new),
+            vectors: store,
             manifest,
             queue: EmbedQueue::default(),
             touched: HashMap::new(),
-            current: None,
             changes: Changes::default(),
             sequence,
             commit_bytes: COMMIT_BYTES,
@@ -132,7 +128,7 @@ impl IndexWriter {
             points_deleted: false,
             poisoned: false,
             started,
-            counts: Counts::default(),
+            stats: IndexStats::default(),
             _lock: lock,
         })
     }
@@ -177,19 +173,13 @@ impl IndexWriter {
     /// other documents, when enough have come together. A chunk listed twice is kept once.
     ///
     /// # Errors
-    /// [`IndexError::BadChunk`] where a chunk is not of this document or its span does not fit the source; the index
+    /// [`StoreError::BadChunk`] where a chunk is not of this document or its span does not fit the source; the index
     /// is unchanged then. After any other error nothing more can be committed.
     pub fn add(&mut self, document: &Document, chunks: &[Chunk]) -> Result<(), IndexError> {
         self.check()?;
-        let prepared = prepare(document, chunks, self.embedding.as_ref())?;
-        self.counts.truncated += beyond_reach(&prepared, self.embedding.as_ref());
-        let bytes = document.source.len() as u64;
-        let head = DocumentHead { id: document.id.clone(), hash: document_hash(document), bytes, origin: None };
-        self.guarded(|writer| {
-            writer.begin_document(&head)?;
-            writer.stage_prepared(prepared)?;
-            writer.end_document()
-        })
+        let prepared = prepare(document, chunks, self.about.embedding.as_ref())?;
+        self.stats.truncated += truncated(&prepared, self.about.embedding.as_ref());
+        self.guarded(|writer| writer.put_prepared(&DocumentHeader::new(document), prepared))
     }
 
     /// Removes a document; says whether the index held any chunk of it. One that came from a source comes back when its
@@ -224,9 +214,8 @@ impl IndexWriter {
     /// [`IndexReader::reload`].
     #[must_use]
     pub fn reader(&self) -> IndexReader {
-        let store = self.vector_sink.as_ref().map(|sink| Arc::clone(sink.store()));
-        let encoder = self.embedding.as_ref().map(|e| Arc::clone(&e.encoder));
-        IndexReader::sharing(&self.dir, self.meta.clone(), Arc::clone(&self.text), store, encoder)
+        let encoder = self.about.embedding.as_ref().map(|e| Arc::clone(&e.encoder));
+        IndexReader::sharing(&self.dir, self.meta.clone(), Arc::clone(&self.text), self.vectors.clone(), encoder)
     }
 
     /// What the index was built with.
@@ -241,37 +230,24 @@ impl IndexWriter {
     /// As [`commit`](Self::commit).
     pub fn finish(mut self) -> Result<IndexStats, IndexError> {
         self.commit()?;
-        self.text_sink.finish()?;
+        self.text_writer.finish()?;
         self.text.reload()?;
-        if let Some(sink) = &self.vector_sink
+        if let Some(vectors) = &self.vectors
             && self.points_deleted
         {
-            sink.store().vacuum()?;
-            sink.store().flush()?;
+            vectors.vacuum()?;
+            vectors.flush()?;
         }
         let (documents, chunks) = (self.text.documents()?, self.text.chunks());
         if (self.meta.documents, self.meta.chunks) != (documents, chunks) {
             (self.meta.documents, self.meta.chunks) = (documents, chunks);
             self.meta.write(&self.dir)?;
         }
-        let counts = self.counts;
-        Ok(IndexStats {
-            documents,
-            chunks,
-            documents_written: counts.documents,
-            chunks_written: counts.chunks,
-            documents_removed: counts.removed,
-            bytes: counts.bytes,
-            texts_embedded: counts.embedded.encoded,
-            texts_reused: counts.embedded.reused,
-            truncated: counts.truncated,
-            embed_seconds: counts.embedded.seconds,
-            seconds: self.started.elapsed().as_secs_f64(),
-        })
+        Ok(IndexStats { documents, chunks, seconds: self.started.elapsed().as_secs_f64(), ..self.stats })
     }
 
     fn check(&self) -> Result<(), IndexError> {
-        if self.poisoned { Err(IndexError::Poisoned) } else { Ok(()) }
+        if self.poisoned { Err(StoreError::Poisoned.into()) } else { Ok(()) }
     }
 
     fn guarded<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, IndexError>) -> Result<T, IndexError> {

@@ -4,8 +4,9 @@
 use std::collections::BTreeSet;
 
 use super::*;
-use crate::testing::{BagOfWords, copy_folder, made_up, sentence_chunks};
-use crate::{Mode, Query};
+use crate::{Mode, Query, Retriever};
+use pericope_testkit::documents::{copy_folder, made_up, sentence_chunks};
+use pericope_testkit::encoders::{BagOfWords, DIMENSION};
 
 fn spec() -> IndexSpec {
     IndexSpec::new("sentence", "words").with_encoder(BagOfWords::new())
@@ -15,12 +16,12 @@ fn spec() -> IndexSpec {
 fn contents(dir: &Path) -> BTreeSet<(String, usize, String)> {
     let reader = IndexReader::open_expecting(dir, &spec()).unwrap();
     let hits = reader.search(&Query::new("w0", Mode::Dense, 10_000)).unwrap();
-    assert_eq!(hits.len() as u64, reader.chunks(), "every chunk has exactly one vector");
-    hits.into_iter().map(|hit| (hit.document, hit.start, hit.text)).collect()
+    assert_eq!(hits.len() as u64, reader.chunks().unwrap(), "every chunk has exactly one vector");
+    hits.into_iter().map(|hit| (hit.chunk.document, hit.chunk.start, hit.chunk.text)).collect()
 }
 
 fn points(dir: &Path) -> usize {
-    VectorStore::open(dir, &vectors_path(dir), crate::testing::DIMENSION, false).unwrap().count().unwrap()
+    VectorStore::open(dir, &vectors_path(dir), DIMENSION, false).unwrap().count().unwrap()
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! Filters, neighbours, groups.
 
 use pericope_api::{Chunk, Document, Format};
-use pericope_index::{Filter, Hit, IndexReader, IndexWriter, Mode, Query};
+use pericope_index::{Filter, Hit, IndexReader, IndexWriter, Mode, Query, Retriever};
 
 use crate::dense_spec;
-use crate::testing::{made_up, sentence_chunks};
+use pericope_testkit::documents::{made_up, sentence_chunks};
 
 const MODES: [Mode; 3] = [Mode::Bm25, Mode::Dense, Mode::Hybrid];
 
@@ -35,26 +35,33 @@ fn library() -> (tempfile::TempDir, IndexReader, Vec<Document>) {
 /// What an unfiltered search finds and the filter lets through.
 fn by_hand(reader: &IndexReader, query: &Query, passes: impl Fn(&Hit) -> bool) -> Vec<(String, usize)> {
     let all = reader.search(&Query { k: 10_000, filter: Filter::default(), ..query.clone() }).unwrap();
-    all.into_iter().filter(passes).take(query.k).map(|h| (h.document, h.start)).collect()
+    all.into_iter().filter(passes).take(query.k).map(|h| (h.chunk.document, h.chunk.start)).collect()
 }
 
 #[test]
 fn filters_leave_the_order_of_the_rest_as_it_is() {
     let (_dir, reader, _) = library();
-    let path = |p: &str| Filter { path: Some(p.into()), ..Filter::default() };
-    let heading = |h: &str| Filter { heading: Some(h.into()), ..Filter::default() };
-    let kind = |t: &str| Filter { file_type: Some(t.into()), ..Filter::default() };
+    let path = |p: &str| Filter::default().path(p);
+    let heading = |h: &str| Filter::default().heading(h);
+    let kind = |t: &str| Filter::default().file_type(t);
     type Passes = fn(&Hit) -> bool;
-    let cases: [(Filter, Passes); 8] = [
-        (path("guide/"), |h| h.document.starts_with("guide/")),
+    let cases: [(Filter, Passes); 11] = [
+        (path("guide/"), |h| h.chunk.document.starts_with("guide/")),
         (path("./guide"), |_| true),
-        (path("guidebook/d07.txt"), |h| h.document == "guidebook/d07.txt"),
-        (heading("errors"), |h| h.heading_path[1].to_lowercase().contains("errors")),
-        (heading("Pump Error"), |h| h.heading_path[1] == "Pump errors"),
-        (kind("markdown"), |h| h.document.ends_with(".md")),
-        (kind(".txt"), |h| h.document.ends_with(".txt")),
-        (Filter { path: Some("guide/".into()), heading: Some("starting".into()), file_type: Some("md".into()) }, |h| {
-            h.document.starts_with("guide/") && h.file_type == "md" && h.heading_path[1].starts_with("Starting")
+        (path("guidebook/d07.txt"), |h| h.chunk.document == "guidebook/d07.txt"),
+        (heading("errors"), |h| h.chunk.heading_path[1].to_lowercase().contains("errors")),
+        (heading("Pump Error"), |h| h.chunk.heading_path[1] == "Pump errors"),
+        (path("guide/d00").path("guidebook/d07.txt"), |h| {
+            h.chunk.document.starts_with("guide/d00") || h.chunk.document == "guidebook/d07.txt"
+        }),
+        (heading("starting").heading("pump errors").heading("–"), |h| h.chunk.heading_path[1] != "Errors"),
+        (kind("markdown").file_type("pdf"), |h| h.chunk.document.ends_with(".md")),
+        (kind("markdown"), |h| h.chunk.document.ends_with(".md")),
+        (kind(".txt"), |h| h.chunk.document.ends_with(".txt")),
+        (Filter::default().path("guide/").heading("starting").file_type("md"), |h| {
+            h.chunk.document.starts_with("guide/")
+                && h.chunk.file_type == "md"
+                && h.chunk.heading_path[1].starts_with("Starting")
         }),
     ];
     for (filter, passes) in cases {
@@ -64,7 +71,8 @@ fn filters_leave_the_order_of_the_rest_as_it_is() {
                 let query = Query::new("w1 w3 w7", mode, k).text_only().with_filter(filter.clone());
                 let found = reader.search(&query).unwrap();
                 assert!(found.iter().all(passes), "{query:?}");
-                let places: Vec<(String, usize)> = found.into_iter().map(|h| (h.document, h.start)).collect();
+                let places: Vec<(String, usize)> =
+                    found.into_iter().map(|h| (h.chunk.document, h.chunk.start)).collect();
                 let expected = by_hand(&reader, &query, passes);
                 match mode {
                     Mode::Hybrid => assert_eq!(places.is_empty(), expected.is_empty(), "{query:?}"),
@@ -80,14 +88,14 @@ fn what_nothing_passes_finds_nothing() {
     let (_dir, reader, _) = library();
     for mode in MODES {
         for filter in [
-            Filter { path: Some("elsewhere/".into()), ..Filter::default() },
-            Filter { heading: Some("zebra".into()), ..Filter::default() },
-            Filter { file_type: Some("pdf".into()), ..Filter::default() },
+            Filter::default().path("elsewhere/"),
+            Filter::default().heading("zebra"),
+            Filter::default().file_type("pdf"),
         ] {
             assert!(reader.search(&Query::new("w1", mode, 5).with_filter(filter)).unwrap().is_empty());
         }
         // No word in it, no condition.
-        let blank = Filter { heading: Some(" – ".into()), ..Filter::default() };
+        let blank = Filter::default().heading(" – ");
         assert_eq!(reader.search(&Query::new("w1", mode, 5).with_filter(blank)).unwrap().len(), 5);
     }
 }
@@ -114,10 +122,12 @@ fn neighbours_are_joined_as_in_the_source() {
     let reader = writer.reader();
     writer.finish().unwrap();
     reader.reload().unwrap();
-    let hit = &reader.search(&Query::new("\"three is third\"", Mode::Bm25, 1)).unwrap()[0];
-    assert_eq!(hit.ordinal, 2);
+    let mut hits = reader.search(&Query::new("\"three is third\"", Mode::Bm25, 1)).unwrap();
+    let hit = &hits[0];
+    assert_eq!(hit.chunk.ordinal, 2);
     for (n, start, end) in [(0, 32, 47), (1, 15, 56), (2, 0, source.len()), (usize::MAX, 0, source.len())] {
-        let passage = reader.passage(hit, n).unwrap();
+        reader.add_context(&mut hits, n).unwrap();
+        let passage = hits[0].context.as_ref().unwrap();
         assert_eq!(passage.text, source[passage.start..passage.end], "{n}");
         assert_eq!((passage.start, passage.end), (start, end), "{n}");
     }
@@ -133,8 +143,8 @@ fn groups_are_documents_by_their_best_hits() {
         let hits = reader.search(&Query { k: 600, ..query.clone() }).unwrap();
         let mut documents: Vec<&str> = Vec::new();
         for hit in &hits {
-            if !documents.contains(&hit.document.as_str()) {
-                documents.push(&hit.document);
+            if !documents.contains(&hit.chunk.document.as_str()) {
+                documents.push(&hit.chunk.document);
             }
         }
         if mode != Mode::Hybrid {
@@ -142,13 +152,13 @@ fn groups_are_documents_by_their_best_hits() {
         }
         for group in &groups {
             assert!((1..=2).contains(&group.hits.len()));
-            assert!(group.hits.iter().all(|h| h.document == group.document));
+            assert!(group.hits.iter().all(|h| h.chunk.document == group.document));
             assert_eq!(group.score, group.hits[0].score);
         }
         assert!(groups.windows(2).all(|pair| pair[0].score >= pair[1].score));
     }
     // Fewer documents than asked for.
-    let one = Filter { path: Some("guide/d00".into()), ..Filter::default() };
+    let one = Filter::default().path("guide/d00");
     let query = Query::new("w1", Mode::Dense, 5).with_filter(one);
     assert_eq!(reader.search_grouped(&query, 3).unwrap().len(), 1);
 }

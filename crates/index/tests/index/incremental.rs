@@ -5,11 +5,13 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 
 use pericope_api::{Chunk, Document};
-use pericope_index::pipeline::{About, Failure, Options, Report, Source, prune, run};
-use pericope_index::{Contents, Destination, EmbeddingCache, IndexSpec, IndexStats, IndexWriter, MANIFEST_FILE, Stamp};
+use pericope_index::pipeline::{Failure, Metadata, Options, Report, Source, prune, run};
+use pericope_index::{Contents, Destination, EmbeddingCache, IndexSpec, IndexStats, IndexWriter, MANIFEST_FILE};
+use pericope_store::FileStamp;
 
 use crate::dense_spec;
-use crate::testing::{BagOfWords, made_up, sentence_chunks};
+use pericope_testkit::documents::{made_up, sentence_chunks};
+use pericope_testkit::encoders::BagOfWords;
 
 /// Sources in memory: names, and the documents (id, sentences) in each. A document without sentences is a bad line.
 #[derive(Default)]
@@ -48,14 +50,14 @@ impl Shelf {
 impl Source for Shelf {
     type Item = String;
 
-    fn about(&self, name: &String) -> About {
+    fn about(&self, name: &String) -> Metadata {
         let bytes = self.sources[name].iter().flat_map(|d| &d.1).map(|t| t.len() as i64).sum::<i64>();
         let modified = match self.restless.load(Ordering::Relaxed) {
             0 => bytes,
             _ => self.restless.fetch_add(1, Ordering::Relaxed),
         };
-        let stamp = Stamp { size: bytes, modified, inode: 1 };
-        About { name: Some(name.clone()), bytes: bytes as u64, stamp: Some(stamp) }
+        let stamp = FileStamp { size: bytes, modified, inode: 1 };
+        Metadata { name: Some(name.clone()), bytes: bytes as u64, stamp: Some(stamp) }
     }
 
     fn hash(&self, name: &String) -> Option<u128> {
@@ -89,7 +91,8 @@ fn pass(
         prune(&mut writer, &[String::new()], &report.met, |_| false).unwrap();
     }
     let reader = writer.reader();
-    let stats = writer.finish().unwrap();
+    let destination: Box<dyn Destination> = Box::new(writer);
+    let stats = destination.finish(&report.summary()).unwrap().stats;
     reader.reload().unwrap();
     let contents = reader.contents().unwrap();
     assert_eq!(contents.agree(), Ok(()));
@@ -386,7 +389,7 @@ fn another_segmenter_state_reads_everything_again_and_embeds_nothing_twice() {
     assert!(IndexWriter::create_or_open(dir.path(), &spec).is_err());
     let mut writer = IndexWriter::rebuild(dir.path(), &weights("b")).unwrap();
     assert!(writer.known().unwrap().sources.is_empty());
-    assert_ne!(writer.fingerprint(), pericope_index::IndexMeta::new(&weights("a")).fingerprint());
+    assert_ne!(writer.about().fingerprint, pericope_index::IndexMeta::new(&weights("a")).built_with().fingerprint());
 }
 
 #[test]

@@ -2,17 +2,18 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod filtering;
+mod highlighting;
 mod incremental;
+mod laws;
 mod opening;
 mod pipeline;
 mod searching;
-#[path = "../../src/testing.rs"]
-mod testing;
 mod writing;
 
 use pericope_api::Document;
 use pericope_index::{IndexReader, IndexSpec, IndexWriter};
-use testing::{BagOfWords, sentence_chunks};
+use pericope_testkit::documents::sentence_chunks;
+use pericope_testkit::encoders::BagOfWords;
 
 /// A spec with vectors.
 fn dense_spec() -> IndexSpec {

@@ -4,10 +4,12 @@ use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
-use pericope_index::{IndexError, IndexReader, IndexSpec, IndexWriter, META_FILE, Mode, Query};
+use pericope_index::{IndexError, IndexReader, IndexSpec, IndexWriter, META_FILE, Mode, Query, Retriever};
+use pericope_store::{ErrorKind, StoreError};
 
-use crate::testing::{BagOfWords, made_up, sentence_chunks};
 use crate::{dense_spec, index_of};
+use pericope_testkit::documents::{made_up, sentence_chunks};
+use pericope_testkit::encoders::BagOfWords;
 
 fn other_model() -> Arc<BagOfWords> {
     Arc::new(BagOfWords { fingerprint: "v2", texts: AtomicUsize::new(0), poison: None })
@@ -95,7 +97,7 @@ fn damaged_vectors_are_reported_and_words_still_found() {
         }
         let reader = IndexReader::open_expecting(dir.path(), &dense_spec()).unwrap();
         let error = reader.search(&Query::new("w1", Mode::Dense, 3)).unwrap_err();
-        assert!(matches!(error, IndexError::Corrupt { .. }), "{damage}: {error:?}");
+        assert!(matches!(error.downcast(), Some(IndexError::Corrupt { .. })), "{damage}: {error:?}");
         assert!(error.to_string().contains("--rebuild") && !error.to_string().contains('\n'), "{damage}: {error}");
         assert_eq!(reader.search(&Query::new("w1", Mode::Bm25, 3)).unwrap().len(), 3);
         drop(reader);
@@ -135,17 +137,15 @@ fn dense_search_needs_vectors_and_an_encoder() {
     let (dir, reader) = index_of(&IndexSpec::new("sentence", "words"), &[made_up("a", 1, 3)]);
     for mode in [Mode::Dense, Mode::Hybrid] {
         let error = reader.search(&Query::new("w1", mode, 3)).unwrap_err();
-        assert!(matches!(error, IndexError::NoVectors { .. }) && error.to_string().contains("--mode bm25"));
+        assert!(error.kind() == ErrorKind::NoVectors && error.to_string().contains("--mode bm25"));
     }
-    assert!(matches!(
-        IndexReader::open(dir.path()).unwrap().with_encoder(BagOfWords::new()),
-        Err(IndexError::NoVectors { .. })
-    ));
+    let error = IndexReader::open(dir.path()).unwrap().set_encoder(BagOfWords::new()).unwrap_err();
+    assert!(matches!(error.downcast(), Some(IndexError::NoVectors { .. })));
     let (dir, _) = index_of(&dense_spec(), &[made_up("a", 1, 3)]);
-    let reader = IndexReader::open(dir.path()).unwrap();
-    assert!(matches!(reader.search(&Query::new("w1", Mode::Dense, 3)), Err(IndexError::NoEncoder { .. })));
+    let mut reader = IndexReader::open(dir.path()).unwrap();
+    assert!(matches!(reader.search(&Query::new("w1", Mode::Dense, 3)), Err(StoreError::NoEncoder { .. })));
     let query = Query::new("", Mode::Dense, 3).with_vector(BagOfWords::vector("w1"));
     assert_eq!(reader.search(&query).unwrap().len(), 3);
-    assert!(matches!(reader.with_encoder(other_model()), Err(IndexError::Mismatch { .. })));
-    assert!(IndexReader::open(dir.path()).unwrap().with_encoder(BagOfWords::new()).is_ok());
+    assert_eq!(reader.set_encoder(other_model()).unwrap_err().kind(), ErrorKind::Mismatch);
+    assert!(IndexReader::open(dir.path()).unwrap().set_encoder(BagOfWords::new()).is_ok());
 }

@@ -2,9 +2,9 @@
 
 use pericope_api::{Document, SegmentError};
 use pericope_index::pipeline::{Progress, index_documents};
-use pericope_index::{IndexSpec, IndexWriter, Mode, Query};
+use pericope_index::{IndexSpec, IndexWriter, Mode, Query, Retriever};
 
-use crate::testing::{made_up, sentence_chunks};
+use pericope_testkit::documents::{made_up, sentence_chunks};
 
 #[test]
 fn one_bad_document_never_stops_the_rest() {
@@ -35,5 +35,5 @@ fn one_bad_document_never_stops_the_rest() {
     let stats = writer.finish().unwrap();
     assert_eq!((stats.documents, stats.chunks, stats.bytes), (596, 2980, report.progress.bytes));
     reader.reload().unwrap();
-    assert!(reader.search(&Query::new("w0", Mode::Bm25, 5000)).unwrap().iter().all(|h| h.document != "d300"));
+    assert!(reader.search(&Query::new("w0", Mode::Bm25, 5000)).unwrap().iter().all(|h| h.chunk.document != "d300"));
 }

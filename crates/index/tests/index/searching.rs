@@ -1,11 +1,12 @@
 //! The three modes, their ties and their edges.
 
 use pericope_api::Document;
-use pericope_index::{IndexSpec, IndexWriter, Mode, Query, rrf};
+use pericope_index::{IndexSpec, IndexWriter, Mode, Query, Retriever, rrf};
 use proptest::prelude::*;
 
-use crate::testing::{BagOfWords, made_up, sentence_chunks};
 use crate::{dense_spec, index_of};
+use pericope_testkit::documents::{made_up, sentence_chunks};
+use pericope_testkit::encoders::BagOfWords;
 
 #[test]
 fn an_empty_index_and_a_query_without_a_match_find_nothing() {
@@ -26,7 +27,7 @@ fn phrases_are_found_word_for_word() {
     let (_dir, reader) = index_of(&IndexSpec::new("s", "w"), &documents);
     let found = |query: &str| {
         let hits = reader.search(&Query::new(query, Mode::Bm25, 9)).unwrap();
-        hits.into_iter().map(|h| h.ordinal).collect::<Vec<_>>()
+        hits.into_iter().map(|h| h.chunk.ordinal).collect::<Vec<_>>()
     };
     assert_eq!(found("\"end of the line\""), [0]);
     assert_eq!(found("\"end of the line"), [2, 0, 1]);
@@ -54,7 +55,7 @@ fn dense_scores_are_cosines_and_exact() {
             assert!((hit.score - cosine).abs() < 1e-5);
         }
         for pair in hits.windows(2) {
-            let key = |i: usize| (-pair[i].score, &pair[i].document, pair[i].start);
+            let key = |i: usize| (-pair[i].score, &pair[i].chunk.document, pair[i].chunk.start);
             assert!(key(0) < key(1), "{:?} before {:?}", key(0), key(1));
         }
     }
@@ -67,7 +68,7 @@ fn hybrid_is_the_fusion_of_the_two_lists() {
     for (text, k) in [("w3 w7 w20", 5), ("w1", 20), ("zebra w499", 3)] {
         let list = |mode| {
             let hits = reader.search(&Query::new(text, mode, (10 * k).max(100))).unwrap();
-            hits.into_iter().map(|h| (h.document, h.start)).collect::<Vec<_>>()
+            hits.into_iter().map(|h| (h.chunk.document, h.chunk.start)).collect::<Vec<_>>()
         };
         let (words, vectors) = (list(Mode::Bm25), list(Mode::Dense));
         // By hand: one over 60 plus the rank, added over the lists.
@@ -82,7 +83,7 @@ fn hybrid_is_the_fusion_of_the_two_lists() {
         let hits = reader.search(&Query::new(text, Mode::Hybrid, k)).unwrap();
         assert_eq!(hits.len(), k);
         for (hit, item) in hits.iter().zip(&expected) {
-            assert_eq!(&(hit.document.clone(), hit.start), item, "{text}");
+            assert_eq!(&(hit.chunk.document.clone(), hit.chunk.start), item, "{text}");
             assert!((hit.score - score(item)).abs() < 1e-12);
         }
         assert_eq!(rrf::fuse(&[words, vectors], rrf::K)[0].0, expected[0]);
@@ -111,27 +112,16 @@ fn the_answer_does_not_depend_on_how_the_index_came_to_be() {
 }
 
 #[test]
-fn many_queries_are_answered_as_one_by_one() {
-    let (_dir, reader) = index_of(&dense_spec(), &[made_up("a", 1, 100), made_up("b", 2, 100)]);
-    let modes = [Mode::Dense, Mode::Bm25, Mode::Hybrid];
-    let queries: Vec<Query> = (0..60).map(|i| Query::new(format!("w{i} w1"), modes[i % 3], 5)).collect();
-    let together = reader.search_all(&queries).unwrap();
-    for (query, hits) in queries.iter().zip(together) {
-        assert_eq!(reader.search(query).unwrap(), hits);
-    }
-}
-
-#[test]
 fn ten_thousand_chunks() {
     let documents: Vec<Document> = (0..100).map(|i| made_up(&format!("d{i:03}"), i, 100)).collect();
     let (_dir, reader) = index_of(&dense_spec(), &documents);
-    assert_eq!((reader.documents().unwrap(), reader.chunks()), (100, 10_000));
+    assert_eq!((reader.documents().unwrap(), reader.chunks().unwrap()), (100, 10_000));
     for (document, sentence) in [(0, 0), (57, 31), (99, 99)] {
         let text = documents[document].sentence(sentence);
         let hit = &reader.search(&Query::new(text, Mode::Dense, 1)).unwrap()[0];
         assert!((hit.score - 1.0).abs() < 1e-5, "{hit:?}");
         let found = reader.search(&Query::new(format!("\"{text}\""), Mode::Bm25, 10)).unwrap();
-        assert!(found.iter().any(|h| h.document == documents[document].id && h.ordinal == sentence));
+        assert!(found.iter().any(|h| h.chunk.document == documents[document].id && h.chunk.ordinal == sentence));
     }
 }
 
@@ -155,8 +145,8 @@ fn no_query_is_an_error() {
             reader.search(&Query::new(text, mode, 5)).unwrap();
         }
     }
-    assert_eq!(reader.search(&Query::new("文字", Mode::Bm25, 5)).unwrap()[0].document, "b");
-    assert_eq!(reader.search(&Query::new("ÜNÏCODE?", Mode::Bm25, 5)).unwrap()[0].document, "b");
+    assert_eq!(reader.search(&Query::new("文字", Mode::Bm25, 5)).unwrap()[0].chunk.document, "b");
+    assert_eq!(reader.search(&Query::new("ÜNÏCODE?", Mode::Bm25, 5)).unwrap()[0].chunk.document, "b");
     proptest!(ProptestConfig::with_cases(64), |(text in "\\PC{0,30}")| {
         reader.search(&Query::new(text, Mode::Hybrid, 5)).unwrap();
     });

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pericope_api::{Chunk, Document, Rewrite, SentenceEncoder, Span};
-use pericope_index::{IndexError, IndexReader, IndexSpec, IndexWriter, Mode, Query};
+use pericope_index::{IndexError, IndexReader, IndexSpec, IndexWriter, Mode, Query, Retriever, StoreError};
 
-use crate::testing::{BagOfWords, made_up, sentence_chunks};
 use crate::{dense_spec, index_of};
+use pericope_testkit::documents::{made_up, sentence_chunks};
+use pericope_testkit::encoders::BagOfWords;
 
 #[test]
 fn what_goes_in_comes_out() {
@@ -19,20 +20,27 @@ fn what_goes_in_comes_out() {
     document.sentences[1].section = 1;
     document.sentences[2].section = 1;
     let (_dir, reader) = index_of(&dense_spec(), std::slice::from_ref(&document));
-    assert_eq!((reader.documents().unwrap(), reader.chunks()), (1, 3));
+    assert_eq!((reader.documents().unwrap(), reader.chunks().unwrap()), (1, 3));
     for mode in [Mode::Bm25, Mode::Dense, Mode::Hybrid] {
         let hits = reader.search(&Query::new("plain words", mode, 3)).unwrap();
         let hit = &hits[0];
-        assert_eq!((hit.rank, hit.document.as_str(), hit.ordinal, hit.tokens), (1, "guide/é.md", 2, 5), "{mode}");
-        assert_eq!((hit.title.as_deref(), hit.heading_path.join("/")), (Some("Guide"), "Files/Sizes".to_owned()));
+        assert_eq!(
+            (hit.rank, hit.chunk.document.as_str(), hit.chunk.ordinal, hit.chunk.tokens),
+            (1, "guide/é.md", 2, 5),
+            "{mode}"
+        );
+        assert_eq!(
+            (hit.chunk.title.as_deref(), hit.chunk.heading_path.join("/")),
+            (Some("Guide"), "Files/Sizes".to_owned())
+        );
         for hit in &hits {
-            assert_eq!(hit.text, Span::new(hit.start, hit.end).of(&document.source), "{mode}");
+            assert_eq!(hit.chunk.text, Span::new(hit.chunk.start, hit.chunk.end).of(&document.source), "{mode}");
         }
-        let marked: Vec<&str> = hit.highlights.iter().map(|h| h.of(&hit.text)).collect();
+        let marked: Vec<&str> = hit.highlights.iter().map(|h| h.of(&hit.chunk.text)).collect();
         assert_eq!(marked, ["Plain", "words"], "{mode}");
     }
-    assert_eq!(reader.search(&Query::new("grosse", Mode::Bm25, 3)).unwrap()[0].ordinal, 0);
-    assert_eq!(reader.search(&Query::new("日本語", Mode::Bm25, 3)).unwrap()[0].ordinal, 1);
+    assert_eq!(reader.search(&Query::new("grosse", Mode::Bm25, 3)).unwrap()[0].chunk.ordinal, 0);
+    assert_eq!(reader.search(&Query::new("日本語", Mode::Bm25, 3)).unwrap()[0].chunk.ordinal, 1);
     assert_eq!(reader.search(&Query::new("sizes", Mode::Bm25, 3)).unwrap().len(), 2, "headings are searched");
     assert!(reader.search(&Query::new("sizes", Mode::Bm25, 3).text_only()).unwrap().is_empty());
 }
@@ -65,11 +73,14 @@ fn writing_again_replaces_and_embeds_only_what_changed() {
     let stats = writer.finish().unwrap();
     assert_eq!((stats.documents, stats.chunks, stats.texts_embedded), (18, 180, 1));
     let reader = IndexReader::open_expecting(dir.path(), &spec).unwrap();
-    assert_eq!(reader.search(&Query::new("not there", Mode::Hybrid, 1)).unwrap()[0].text, sentences[9]);
+    assert_eq!(reader.search(&Query::new("not there", Mode::Hybrid, 1)).unwrap()[0].chunk.text, sentences[9]);
     let all = reader.search(&Query::new("w1", Mode::Dense, 1000)).unwrap();
-    let distinct: BTreeSet<_> = all.iter().map(|h| (h.document.clone(), h.start)).collect();
+    let distinct: BTreeSet<_> = all.iter().map(|h| (h.chunk.document.clone(), h.chunk.start)).collect();
     assert_eq!((all.len(), distinct.len()), (180, 180));
-    assert!(!all.iter().any(|h| h.document == "d4" || h.document == "d5" || h.text == documents[3].sentence(9)));
+    assert!(
+        !all.iter()
+            .any(|h| h.chunk.document == "d4" || h.chunk.document == "d5" || h.chunk.text == documents[3].sentence(9))
+    );
 }
 
 #[test]
@@ -78,10 +89,10 @@ fn equal_texts_are_embedded_once() {
     let spec = IndexSpec::new("sentence", "words").with_encoder(encoder.clone());
     let same = |id: &str| Document::from_sentences(id, &["See also.", "See also.", id]);
     let (_dir, reader) = index_of(&spec, &[same("a"), same("b")]);
-    assert_eq!(reader.chunks(), 6);
+    assert_eq!(reader.chunks().unwrap(), 6);
     assert_eq!(encoder.texts.load(Ordering::Relaxed), 3);
     let found = reader.search(&Query::new("see also", Mode::Dense, 6)).unwrap();
-    let order: Vec<_> = found.iter().map(|h| (h.document.as_str(), h.ordinal)).collect();
+    let order: Vec<_> = found.iter().map(|h| (h.chunk.document.as_str(), h.chunk.ordinal)).collect();
     assert_eq!(order[..4], [("a", 0), ("a", 1), ("b", 0), ("b", 1)]);
 }
 
@@ -148,7 +159,7 @@ fn chunks_that_do_not_fit_are_refused() {
     };
     for bad in [chunk("d", 1, 4), chunk("d", 0, 99), chunk("d", 3, 3), chunk("e", 0, 2)] {
         let error = writer.add(&document, &[chunk("d", 0, 2), bad]).unwrap_err();
-        assert!(matches!(&error, IndexError::BadChunk { ordinal: 1, .. }), "{error}");
+        assert!(matches!(&error, IndexError::Store(StoreError::BadChunk { ordinal: 1, .. })), "{error}");
     }
     // The writer is none the worse for it; a chunk given twice is kept once.
     writer.add(&document, &[chunk("d", 0, 2), chunk("d", 0, 2), chunk("d", 3, 7)]).unwrap();
@@ -163,9 +174,9 @@ fn a_failing_encoder_stops_the_writer_and_spoils_nothing() {
     let mut writer = IndexWriter::create_or_open(dir.path(), &spec).unwrap();
     let document = Document::from_sentences("a", &["Some cyanide."]);
     writer.add(&document, &sentence_chunks(&document)).unwrap();
-    assert!(matches!(writer.commit(), Err(IndexError::Encoder(_))));
-    assert!(matches!(writer.commit(), Err(IndexError::Poisoned)));
-    assert!(matches!(writer.add(&document, &[]), Err(IndexError::Poisoned)));
+    assert!(matches!(writer.commit(), Err(IndexError::Store(StoreError::Encoder(_)))));
+    assert!(matches!(writer.commit(), Err(IndexError::Store(StoreError::Poisoned))));
+    assert!(matches!(writer.add(&document, &[]), Err(IndexError::Store(StoreError::Poisoned))));
     drop(writer);
     reader.reload().unwrap();
     assert_eq!(reader.search(&Query::new("w1", Mode::Dense, 100)).unwrap().len(), 10);

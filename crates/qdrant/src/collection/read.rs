@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use pericope_store::{ChunkId, ChunkRecord};
 use qdrant_client::qdrant::vector_output::Vector as VectorKind;
 use qdrant_client::qdrant::vectors_output::VectorsOptions;
 use qdrant_client::qdrant::{
@@ -12,7 +13,7 @@ use uuid::Uuid;
 
 use crate::connection::{Connection, Purpose};
 use crate::point::{DENSE, fields, id_of, uuid_of};
-use crate::search::{Hit, integer, keyword, string};
+use crate::search::{ScoredChunk, integer, keyword, string};
 use crate::{Collection, Error};
 
 /// Points in one page of a listing.
@@ -106,14 +107,41 @@ impl Collection {
     ///
     /// # Errors
     /// As [`count`](Self::count).
-    pub fn chunks_of(&self, document: &str) -> Result<Vec<Hit>, Error> {
+    pub fn chunks_of(&self, document: &str) -> Result<Vec<ScoredChunk>, Error> {
         let mut hits = Vec::new();
         let filter = ServerFilter::must([keyword(fields::DOCUMENT, document)]);
         self.connection.wait(scroll(&self.connection, &self.pinned, Some(filter), None, |point| {
-            hits.push(Hit::from_payload(uuid_of(point.id.as_ref()), point.payload, 0.0));
+            hits.push(ScoredChunk::from_payload(uuid_of(point.id.as_ref()), &point.payload, 0.0));
         }))?;
-        hits.sort_by_key(|hit| (hit.ordinal, hit.start, hit.id));
+        hits.sort_by_key(|hit| (hit.chunk.ordinal, hit.chunk.start, hit.id));
         Ok(hits)
+    }
+
+    /// Reads those chunks that are there, by id. Follows an alias, as [`search`](Self::search) does.
+    ///
+    /// # Errors
+    /// As [`count`](Self::count).
+    pub fn chunks(&self, ids: &[ChunkId]) -> Result<HashMap<ChunkId, ChunkRecord>, Error> {
+        let connection = &self.connection;
+        let mut chunks = HashMap::with_capacity(ids.len());
+        for ids in ids.chunks(PAGE as usize) {
+            let request = GetPoints {
+                collection_name: self.name.clone(),
+                ids: ids.iter().map(|&id| id_of(id)).collect(),
+                with_payload: Some(payload(None)),
+                ..GetPoints::default()
+            };
+            let response = connection.wait(connection.call("reading chunks", Purpose::Read, || {
+                let mut client = connection.points.clone();
+                let request = request.clone();
+                async move { client.get(request).await }
+            }))?;
+            chunks.extend(response.result.iter().filter_map(|point| {
+                let id = uuid_of(point.id.as_ref())?;
+                Some((id, ScoredChunk::from_payload(Some(id), &point.payload, 0.0).chunk))
+            }));
+        }
+        Ok(chunks)
     }
 
     /// The dense vectors of those chunks that are there, as the server keeps them (at length 1 where the distance is

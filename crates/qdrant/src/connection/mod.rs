@@ -1,6 +1,5 @@
 //! One connection to a server, and calls that are made again where that may help.
 
-mod block;
 mod retry;
 
 use std::future::Future;
@@ -18,7 +17,6 @@ use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint};
 use tonic::{Code, Request, Response, Status};
 
-pub(crate) use self::block::block_on;
 use self::retry::{Verdict, reason, retry_after, verdict};
 use crate::{Error, Target};
 
@@ -101,10 +99,11 @@ impl Connection {
         &self.handle
     }
 
-    /// Waits for a call. May be used anywhere, but blocks the thread: not for the threads of an async runtime.
+    /// Waits for a call. May be used anywhere, but blocks the thread: not for the threads of an async runtime. Unlike the
+    /// runtime's own waiting it does not panic there.
     pub fn wait<F: Future>(&self, call: F) -> F::Output {
         let _inside = self.handle.enter();
-        block_on(call)
+        pollster::block_on(call)
     }
 
     /// Makes a call until it succeeds, is refused, or has failed too often.

@@ -1,85 +1,48 @@
-//! Queries, hits, and what the server is asked.
+//! Queries in the server's terms, and what the server is asked.
 
+mod chunk;
 mod filter;
-mod hit;
 mod neighbours;
 
-use std::fmt;
-use std::str::FromStr;
-
+use pericope_store::{Filter, Mode, Ranked};
 use qdrant_client::qdrant::query::Variant;
 use qdrant_client::qdrant::{
     DenseVector, PrefetchQuery, QuantizationSearchParams, Query as ServerQuery, QueryPoints, Rrf, SearchParams,
     SparseVector, VectorInput, vector_input,
 };
 
-pub use self::filter::Filter;
-pub(crate) use self::filter::keyword;
-pub use self::hit::Hit;
-pub(crate) use self::hit::{integer, string};
+pub use self::chunk::ScoredChunk;
+pub(crate) use self::chunk::{integer, string};
+pub(crate) use self::filter::{keyword, to_server};
 use crate::collection::payload;
 use crate::connection::Purpose;
 use crate::point::{DENSE, SPARSE, uuid_of};
-use crate::{Collection, Error};
+use crate::{Collection, Error, fields};
 
 /// The constant of reciprocal rank fusion: a hit at place `r` (from 0) of a list counts `1 / (60 + r)`.
 const RRF_K: u32 = 60;
 
-/// How chunks are found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Mode {
-    /// By the words they share with the query.
-    Bm25,
-    /// By the nearness of their vector to the query's.
-    Dense,
-    /// By both, joined by reciprocal rank fusion on the server.
-    Hybrid,
-}
-
-impl FromStr for Mode {
-    type Err = String;
-
-    fn from_str(s: &str) -> Result<Self, String> {
-        match s {
-            "bm25" => Ok(Mode::Bm25),
-            "dense" => Ok(Mode::Dense),
-            "hybrid" => Ok(Mode::Hybrid),
-            _ => Err(format!("there is no mode `{s}`; the modes are bm25, dense, hybrid")),
-        }
-    }
-}
-
-impl fmt::Display for Mode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Mode::Bm25 => "bm25",
-            Mode::Dense => "dense",
-            Mode::Hybrid => "hybrid",
-        })
-    }
-}
-
-/// What is asked.
+/// A query in the server's terms: vectors instead of a text.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Query {
-    /// How chunks are found.
+pub struct VectorQuery {
+    /// The way in which chunks are found.
     pub mode: Mode,
     /// The query's terms, by [`Bm25::query`](crate::Bm25::query); without any, BM25 finds nothing.
     pub sparse: Vec<(u32, f32)>,
     /// The query's vector, by the embedder that the collection was built with; for dense and hybrid.
     pub vector: Option<Vec<f32>>,
-    /// How many hits at most.
+    /// The number of hits, at most.
     pub k: usize,
     /// Compares every vector instead of walking a graph: slower, and finds the nearest for certain.
     pub exact: bool,
-    /// Which chunks may be found.
+    /// The conditions that chunks must meet.
     pub filter: Filter,
-    /// How many hits of each kind are joined (hybrid); at least `k`.
+    /// The number of hits of each kind that are joined (hybrid); at least `k`.
     pub depth: usize,
 }
 
-impl Query {
-    /// A query without terms, vector and filter, which joins 100 hits of each kind.
+impl VectorQuery {
+    /// Returns a query without terms, vector and filter, which joins 100 hits of each kind.
     #[must_use]
     pub fn new(mode: Mode, k: usize) -> Self {
         Self { mode, sparse: Vec::new(), vector: None, k, exact: false, filter: Filter::default(), depth: 100 }
@@ -87,38 +50,53 @@ impl Query {
 }
 
 impl Collection {
-    /// The `k` best chunks, the best first; those of equal score ordered by document and place. Asks for the name that
-    /// the collection was opened by, and so follows an alias that is switched.
+    /// Returns the `k` best chunks, the best first; those of equal score ordered by document and place. Asks for the name
+    /// that the collection was opened by, and so follows an alias that is switched.
     ///
     /// # Errors
     /// [`Error::NoVectors`], [`Error::NoQueryVector`] and [`Error::Dimension`] for a query that does not fit;
     /// [`Error::GaveUp`], [`Error::Key`] and [`Error::Refused`] from the server.
-    pub fn search(&self, query: &Query) -> Result<Vec<Hit>, Error> {
+    pub fn search(&self, query: &VectorQuery) -> Result<Vec<ScoredChunk>, Error> {
+        self.query(query, None)
+    }
+
+    /// Ranks as [`search`](Self::search), without asking for texts.
+    ///
+    /// # Errors
+    /// As [`search`](Self::search).
+    pub fn rank(&self, query: &VectorQuery) -> Result<Vec<Ranked>, Error> {
+        let found = self.query(query, Some(&[fields::DOCUMENT, fields::ORDINAL]))?;
+        Ok(found.iter().map(ScoredChunk::ranked).collect())
+    }
+
+    fn query(&self, query: &VectorQuery, wanted: Option<&[&str]>) -> Result<Vec<ScoredChunk>, Error> {
         self.check(query)?;
         // Neither means that nothing can be found, and the server takes neither.
         if query.k == 0 || (query.mode == Mode::Bm25 && query.sparse.is_empty()) {
             return Ok(Vec::new());
         }
-        let request = self.request(query);
+        let request = self.request(query, wanted);
         let connection = &self.connection;
         let response = connection.wait(connection.call("searching", Purpose::Read, || {
             let mut client = connection.points.clone();
             let request = request.clone();
             async move { client.query(request).await }
         }))?;
-        let mut hits: Vec<Hit> = response
+        let mut found: Vec<ScoredChunk> = response
             .result
-            .into_iter()
-            .map(|point| Hit::from_payload(uuid_of(point.id.as_ref()), point.payload, f64::from(point.score)))
+            .iter()
+            .map(|point| ScoredChunk::from_payload(uuid_of(point.id.as_ref()), &point.payload, f64::from(point.score)))
             .collect();
         // The server's order holds (by distance the smallest score is the best); its ties have none.
-        for tied in hits.chunk_by_mut(|a, b| a.score.total_cmp(&b.score).is_eq()) {
-            tied.sort_by(|a, b| (&a.document, a.ordinal, a.id).cmp(&(&b.document, b.ordinal, b.id)));
+        for tied in found.chunk_by_mut(|a, b| a.score.total_cmp(&b.score).is_eq()) {
+            tied.sort_by(|a, b| {
+                (&a.chunk.document, a.chunk.ordinal, a.id).cmp(&(&b.chunk.document, b.chunk.ordinal, b.id))
+            });
         }
-        Ok(hits)
+        Ok(found)
     }
 
-    fn check(&self, query: &Query) -> Result<(), Error> {
+    fn check(&self, query: &VectorQuery) -> Result<(), Error> {
         if query.mode == Mode::Bm25 {
             return Ok(());
         }
@@ -135,8 +113,8 @@ impl Collection {
         }
     }
 
-    fn request(&self, query: &Query) -> QueryPoints {
-        let filter = query.filter.to_server();
+    fn request(&self, query: &VectorQuery, wanted: Option<&[&str]>) -> QueryPoints {
+        let filter = to_server(&query.filter);
         let rescored = QuantizationSearchParams { rescore: Some(true), oversampling: Some(2.0), ignore: None };
         let params = SearchParams {
             exact: Some(query.exact),
@@ -154,7 +132,7 @@ impl Collection {
         let base = QueryPoints {
             collection_name: self.name.clone(),
             limit: Some(query.k as u64),
-            with_payload: Some(payload(None)),
+            with_payload: Some(payload(wanted)),
             timeout: Some(self.connection.target.settings.timeout.as_secs().max(1)),
             ..QueryPoints::default()
         };

@@ -1,11 +1,15 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use pericope_qdrant::testing::Server;
-use pericope_qdrant::{Bm25, Collection, Embedder, Hit, Part, Point, Record, Target};
+use pericope_qdrant::{Bm25, Collection, Point, Record, ScoredChunk, Target};
+use pericope_store::{ChunkRecord, EmbedderMeta, Shard};
+use pericope_testkit::qdrant::Server;
 use uuid::Uuid;
 
 pub const DIMENSION: usize = 8;
+
+/// All documents.
+pub const WHOLE: Shard = Shard { number: 1, of: 1 };
 
 /// Where a test's collection is; it is gone when the test is over.
 pub struct Place {
@@ -70,7 +74,8 @@ impl Drop for Place {
 }
 
 pub fn record() -> Record {
-    let mut record = Record::new("sentence", "words", "words-1").with_embedder(Embedder {
+    let mut record = Record::new("sentence", "words", "words-1");
+    record.embedder = Some(EmbedderMeta {
         name: "bag".into(),
         fingerprint: "f00".into(),
         dimension: DIMENSION,
@@ -105,22 +110,25 @@ pub fn points(document: &str, revision: &str, texts: &[String]) -> Vec<Point> {
     let mut start = 0;
     let bm25 = Bm25::new(6.0);
     let make = |(ordinal, text): (usize, &String)| {
-        let end = start + text.len() as u64;
-        let point = Point {
-            id: Uuid::new_v5(&Uuid::NAMESPACE_URL, format!("{document}\u{1}{start}\u{1}{text}").as_bytes()),
+        let end = start + text.len();
+        let chunk = ChunkRecord {
             document: document.to_owned(),
-            revision: revision.to_owned(),
-            chunks: texts.len() as u64,
-            ordinal: ordinal as u64,
             start,
             end,
             heading_path: vec!["Guide".to_owned(), format!("Part {}", ordinal / 2)],
-            anchor: Some(format!("part-{}", ordinal / 2)),
-            title: Some(format!("About {document}")),
             text: text.clone(),
-            tokens: text.split_whitespace().count() as u64,
-            lead: if ordinal > 0 { " ".to_owned() } else { String::new() },
-            file_type: None,
+            title: Some(format!("About {document}")),
+            anchor: Some(format!("part-{}", ordinal / 2)),
+            file_type: String::new(),
+            ordinal,
+            tokens: text.split_whitespace().count(),
+            leading: if ordinal > 0 { " ".to_owned() } else { String::new() },
+        };
+        let point = Point {
+            id: Uuid::new_v5(&Uuid::NAMESPACE_URL, format!("{document}\u{1}{start}\u{1}{text}").as_bytes()),
+            chunk,
+            revision: revision.to_owned(),
+            chunks: texts.len() as u64,
             origin: Some("a test".to_owned()),
             vector: Some(vector(text)),
             sparse: bm25.chunk(text, &words),
@@ -160,17 +168,17 @@ pub fn corpus(documents: usize) -> BTreeMap<String, Vec<String>> {
 pub fn load(
     target: &Target,
     corpus: &BTreeMap<String, Vec<String>>,
-    part: Part,
+    shard: Shard,
 ) -> Result<Collection, pericope_qdrant::Error> {
     let collection = Collection::open_or_create(target, &record())?;
     let stored = collection.documents()?;
     let mut writer = collection.writer();
-    for (document, texts) in corpus.iter().filter(|(document, _)| part.holds(document)) {
+    for (document, texts) in corpus.iter().filter(|(document, _)| shard.holds(document)) {
         if stored.get(document).is_none_or(|stored| !stored.is("r1")) {
             writer.replace(document, "r1", points(document, "r1", texts))?;
         }
     }
-    for gone in stored.keys().filter(|document| part.holds(document) && !corpus.contains_key(*document)) {
+    for gone in stored.keys().filter(|document| shard.holds(document) && !corpus.contains_key(*document)) {
         writer.remove(gone)?;
     }
     writer.flush()?;
@@ -178,29 +186,17 @@ pub fn load(
 }
 
 /// All that the collection holds, through its own interface.
-pub fn contents(collection: &Collection) -> Vec<Hit> {
+pub fn contents(collection: &Collection) -> Vec<ScoredChunk> {
     let documents = collection.documents().unwrap();
     documents.keys().flat_map(|document| collection.chunks_of(document).unwrap()).collect()
 }
 
 /// What it should hold.
-pub fn expected(corpus: &BTreeMap<String, Vec<String>>, revision: &str) -> Vec<Hit> {
+pub fn expected(corpus: &BTreeMap<String, Vec<String>>, revision: &str) -> Vec<ScoredChunk> {
     let all = corpus.iter().flat_map(|(document, texts)| points(document, revision, texts));
-    all.map(|point| Hit {
-        file_type: pericope_qdrant::file_type(&point.document).unwrap_or_default(),
-        lead: point.lead,
-        id: point.id,
-        score: 0.0,
-        document: point.document,
-        revision: point.revision,
-        ordinal: point.ordinal,
-        start: point.start,
-        end: point.end,
-        heading_path: point.heading_path,
-        anchor: point.anchor,
-        title: point.title,
-        text: point.text,
-        tokens: point.tokens,
+    all.map(|mut point| {
+        point.chunk.file_type = pericope_store::file_type_of(&point.chunk.document);
+        ScoredChunk { id: point.id, score: 0.0, revision: point.revision, chunk: point.chunk }
     })
     .collect()
 }

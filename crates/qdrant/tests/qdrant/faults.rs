@@ -1,12 +1,12 @@
 use std::time::{Duration, Instant};
 
-use pericope_qdrant::testing::{Call, Fault, Options, Server};
-use pericope_qdrant::{Collection, Error, Part, Target};
+use pericope_qdrant::{Collection, Error, Target};
+use pericope_testkit::qdrant::{Call, Fault, Options, Server};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use tonic::Code;
 
-use crate::common::{Place, contents, corpus, expected, load, points, record};
+use crate::common::{Place, WHOLE, contents, corpus, expected, load, points, record};
 
 const FAULTS: &[Fault] = &[
     Fault::Code(Code::Unavailable),
@@ -30,7 +30,7 @@ fn many_batches(place: &Place) -> Target {
 fn no_fault_loses_or_doubles_a_chunk() {
     let clean = Place::in_memory();
     let corpus = corpus(30);
-    load(&many_batches(&clean), &corpus, Part::WHOLE).unwrap();
+    load(&many_batches(&clean), &corpus, WHOLE).unwrap();
     let wanted = clean.server.as_ref().unwrap().points("docs");
     assert_eq!(wanted.len(), expected(&corpus, "r1").len());
     for &fault in FAULTS {
@@ -44,7 +44,7 @@ fn no_fault_loses_or_doubles_a_chunk() {
             }
             writer.flush().unwrap();
             place.server().fail(call, fault, 3);
-            load(&many_batches(&place), &corpus, Part::WHOLE).unwrap();
+            load(&many_batches(&place), &corpus, WHOLE).unwrap();
             assert_eq!(place.server().points("docs"), wanted, "{call:?} {fault:?}");
             assert!(place.server().faults_left() < 3, "{call:?} was not made");
         }
@@ -84,7 +84,7 @@ fn chaos_ends_in_the_clean_result() {
         let mut target = many_batches(&place);
         // So many faults may meet one call that it gives up: then it is run again, as a user would.
         target.settings.set("retries", "4").unwrap();
-        let collection = (0..50).find_map(|_| load(&target, &corpus, Part::WHOLE).ok()).expect("it never ended");
+        let collection = (0..50).find_map(|_| load(&target, &corpus, WHOLE).ok()).expect("it never ended");
         place.server().mend();
         assert_eq!(contents(&collection), wanted, "seed {seed}");
         assert_eq!(place.server().points("docs").len(), wanted.len());
@@ -121,12 +121,12 @@ fn a_server_that_stays_down_ends_the_run_and_the_next_one_goes_on() {
     assert!(!message.contains('\n'));
     assert!(matches!(writer.flush(), Err(Error::Poisoned)));
     // Opening it says the same, with the call that failed.
-    let message = load(&target, &corpus, Part::WHOLE).unwrap_err().to_string();
+    let message = load(&target, &corpus, WHOLE).unwrap_err().to_string();
     assert!(message.starts_with("listing the aliases failed 4 times"), "{message}");
 
     place.server().restart().unwrap();
     let before = place.server().points("docs").len();
-    let collection = load(&target, &corpus, Part::WHOLE).unwrap();
+    let collection = load(&target, &corpus, WHOLE).unwrap();
     assert_eq!(contents(&collection), expected(&corpus, "r1"));
     let counts = place.server().counts();
     assert!(before >= 100 && before < contents(&collection).len(), "{before} {counts:?}");
@@ -136,10 +136,10 @@ fn a_server_that_stays_down_ends_the_run_and_the_next_one_goes_on() {
 fn a_second_run_stores_only_what_the_first_did_not() {
     let mut place = Place::in_memory();
     let corpus = corpus(50);
-    load(&place.target(), &corpus, Part::WHOLE).unwrap();
+    load(&place.target(), &corpus, WHOLE).unwrap();
     let upserts = |place: &mut Place| place.server().counts().calls[&Call::Upsert];
     let first = upserts(&mut place);
-    load(&place.target(), &corpus, Part::WHOLE).unwrap();
+    load(&place.target(), &corpus, WHOLE).unwrap();
     assert_eq!(upserts(&mut place), first);
 }
 
@@ -152,7 +152,7 @@ fn a_server_that_comes_back_is_used_again() {
     let collection = Collection::open_or_create(&target, &record()).unwrap();
     let server = place.server();
     let loaded = std::thread::scope(|scope| {
-        let worker = scope.spawn(|| load(&target, &corpus, Part::WHOLE));
+        let worker = scope.spawn(|| load(&target, &corpus, WHOLE));
         for _ in 0..3 {
             std::thread::sleep(Duration::from_millis(20));
             server.stop();
@@ -219,7 +219,7 @@ fn works_on_a_thread_of_an_asynchronous_program() {
     let place = Place::in_memory();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let count = runtime.block_on(async {
-        let collection = load(&place.target(), &corpus(3), Part::WHOLE).unwrap();
+        let collection = load(&place.target(), &corpus(3), WHOLE).unwrap();
         collection.count().unwrap()
     });
     assert_eq!(count, expected(&corpus(3), "r1").len() as u64);

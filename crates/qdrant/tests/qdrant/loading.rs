@@ -1,8 +1,9 @@
 use std::thread;
 
-use pericope_qdrant::{Error, Part, Stored};
+use pericope_qdrant::{Error, Stored};
+use pericope_store::Shard;
 
-use crate::common::{Place, contents, corpus, expected, load, points, vector};
+use crate::common::{Place, WHOLE, contents, corpus, expected, load, points, vector};
 
 fn texts(list: &[&str]) -> Vec<String> {
     list.iter().map(|&text| text.to_owned()).collect()
@@ -12,7 +13,7 @@ fn texts(list: &[&str]) -> Vec<String> {
 fn what_is_loaded_comes_back_whole() {
     let place = Place::any();
     let corpus = corpus(40);
-    let collection = load(&place.target(), &corpus, Part::WHOLE).unwrap();
+    let collection = load(&place.target(), &corpus, WHOLE).unwrap();
     let all = expected(&corpus, "r1");
     assert_eq!(contents(&collection), all);
     assert_eq!(collection.count().unwrap(), all.len() as u64);
@@ -24,8 +25,8 @@ fn what_is_loaded_comes_back_whole() {
     let vectors = collection.vectors(&ids).unwrap();
     assert_eq!(vectors.len(), ids.len());
     for hit in &all {
-        let (found, made) = (&vectors[&hit.id], vector(&hit.text));
-        assert!(found.iter().zip(&made).all(|(a, b)| (a - b).abs() < 1e-6), "{}", hit.text);
+        let (found, made) = (&vectors[&hit.id], vector(&hit.chunk.text));
+        assert!(found.iter().zip(&made).all(|(a, b)| (a - b).abs() < 1e-6), "{}", hit.chunk.text);
     }
 }
 
@@ -33,7 +34,7 @@ fn what_is_loaded_comes_back_whole() {
 fn loading_again_changes_nothing() {
     let place = Place::any();
     let corpus = corpus(12);
-    load(&place.target(), &corpus, Part::WHOLE).unwrap();
+    load(&place.target(), &corpus, WHOLE).unwrap();
     let collection = place.open();
     let mut writer = collection.writer();
     for (document, texts) in &corpus {
@@ -48,7 +49,7 @@ fn loading_again_changes_nothing() {
 fn a_new_revision_leaves_nothing_of_the_old() {
     let place = Place::any();
     let mut corpus = corpus(5);
-    let collection = load(&place.target(), &corpus, Part::WHOLE).unwrap();
+    let collection = load(&place.target(), &corpus, WHOLE).unwrap();
     // The first chunk stays where and what it was, so that its id is the same; the others are gone.
     let changed = "guide/doc-0.md";
     let first = corpus[changed][0].clone();
@@ -61,7 +62,7 @@ fn a_new_revision_leaves_nothing_of_the_old() {
     assert_eq!(after.len(), 2);
     assert_eq!(after.iter().filter(|id| before.contains(id)).count(), 1);
     let mut all = expected(&corpus, "r1");
-    for hit in all.iter_mut().filter(|hit| hit.document == changed) {
+    for hit in all.iter_mut().filter(|hit| hit.chunk.document == changed) {
         hit.revision = "r2".into();
     }
     assert_eq!(contents(&collection), all);
@@ -71,7 +72,7 @@ fn a_new_revision_leaves_nothing_of_the_old() {
 fn removed_and_emptied_documents_leave_no_chunk() {
     let place = Place::any();
     let mut corpus = corpus(6);
-    let collection = load(&place.target(), &corpus, Part::WHOLE).unwrap();
+    let collection = load(&place.target(), &corpus, WHOLE).unwrap();
     let mut writer = collection.writer();
     writer.remove("guide/doc-0.md").unwrap();
     writer.replace("reference/doc-2.md", "r2", []).unwrap();
@@ -101,7 +102,7 @@ fn revisions_of_a_document_within_one_writer_follow_each_other() {
     writer.remove("b.md").unwrap();
     writer.replace("b.md", "r9", points("b.md", "r9", &texts(&["b is back"]))).unwrap();
     writer.flush().unwrap();
-    let found: Vec<_> = contents(&collection).into_iter().map(|hit| (hit.revision, hit.text)).collect();
+    let found: Vec<_> = contents(&collection).into_iter().map(|hit| (hit.revision, hit.chunk.text)).collect();
     let wanted = [("r4", "the same beginning"), ("r4", "end number 4"), ("r9", "b is back")];
     assert_eq!(found, wanted.map(|(revision, text)| (revision.to_owned(), text.to_owned())));
 }
@@ -110,7 +111,7 @@ fn revisions_of_a_document_within_one_writer_follow_each_other() {
 fn many_replaced_documents_are_swept_together_and_all() {
     let place = Place::any();
     let corpus = corpus(300);
-    let collection = load(&place.target(), &corpus, Part::WHOLE).unwrap();
+    let collection = load(&place.target(), &corpus, WHOLE).unwrap();
     let mut writer = collection.writer();
     for document in corpus.keys() {
         let texts = texts(&[&format!("{document} in one chunk")]);
@@ -127,13 +128,13 @@ fn many_replaced_documents_are_swept_together_and_all() {
 fn workers_with_a_part_each_load_what_one_would() {
     let (one, many) = (Place::any(), Place::any());
     let corpus = corpus(60);
-    let alone = load(&one.target(), &corpus, Part::WHOLE).unwrap();
+    let alone = load(&one.target(), &corpus, WHOLE).unwrap();
     // All at once, so that they also make the collection at the same time.
     thread::scope(|scope| {
         let workers: Vec<_> = (1..=4)
             .map(|number| {
                 let (target, corpus) = (many.target(), &corpus);
-                scope.spawn(move || load(&target, corpus, Part { number, of: 4 }).map(drop))
+                scope.spawn(move || load(&target, corpus, Shard { number, of: 4 }).map(drop))
             })
             .collect();
         for worker in workers {
@@ -167,6 +168,6 @@ fn chunks_that_do_not_fit_are_named_and_end_the_writer() {
     assert!(refused(|point| point.vector = None).contains("has 0 dimensions"));
     assert!(refused(|point| point.vector.as_mut().unwrap()[3] = f32::NAN).contains("not finite"));
     assert!(refused(|point| point.revision = "r0".into()).contains("not of `a.md` in revision `r1`"));
-    assert!(refused(|point| point.document = "b.md".into()).contains("chunk 1 of `b.md`"));
+    assert!(refused(|point| point.chunk.document = "b.md".into()).contains("chunk 1 of `b.md`"));
     assert_eq!(collection.count().unwrap(), 0);
 }

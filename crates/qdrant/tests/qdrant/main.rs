@@ -4,6 +4,7 @@
 
 mod common;
 mod faults;
+mod laws;
 mod loading;
 mod opening;
 mod pressure;

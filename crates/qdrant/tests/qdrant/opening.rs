@@ -1,5 +1,5 @@
-use pericope_qdrant::testing::Server;
-use pericope_qdrant::{Collection, Error, Mode, Query, Record, Target};
+use pericope_qdrant::{Collection, Error, Mode, Record, Target, VectorQuery};
+use pericope_testkit::qdrant::Server;
 use qdrant_client::qdrant::collections_client::CollectionsClient;
 use qdrant_client::qdrant::{CreateCollection, VectorParams, VectorsConfig, vectors_config};
 
@@ -65,7 +65,7 @@ fn a_collection_without_an_embedder_knows_bm25_alone() {
     writer.replace("a.md", "r1", wordless).unwrap();
     writer.flush().unwrap();
     assert_eq!(collection.count().unwrap(), 2);
-    let mut query = Query::new(Mode::Bm25, 5);
+    let mut query = VectorQuery::new(Mode::Bm25, 5);
     query.sparse = pericope_qdrant::Bm25::query("tide", &words);
     assert_eq!(collection.search(&query).unwrap().len(), 1);
     query.mode = Mode::Hybrid;

@@ -1,9 +1,9 @@
 use std::time::Duration;
 
-use pericope_qdrant::testing::{Call, Fault};
-use pericope_qdrant::{Collection, Part};
+use pericope_qdrant::Collection;
+use pericope_testkit::qdrant::{Call, Fault};
 
-use crate::common::{Place, contents, corpus, expected, load, points, record};
+use crate::common::{Place, WHOLE, contents, corpus, expected, load, points, record};
 
 #[test]
 fn no_more_batches_are_under_way_than_allowed() {
@@ -13,7 +13,7 @@ fn no_more_batches_are_under_way_than_allowed() {
         let mut target = place.target_with("in_flight", &in_flight.to_string());
         target.settings.set("batch_points", "5").unwrap();
         let corpus = corpus(60);
-        let collection = load(&target, &corpus, Part::WHOLE).unwrap();
+        let collection = load(&target, &corpus, WHOLE).unwrap();
         let counts = place.server().counts();
         assert_eq!(counts.most_upserts_at_once, in_flight);
         assert_eq!(counts.most_points, 5);
@@ -70,6 +70,6 @@ fn batches_are_bounded_in_bytes_too() {
     // A chunk that is larger than any batch travels alone.
     writer.replace("b.md", "r1", points("b.md", "r1", &["large ".repeat(10_000), "small".to_owned()])).unwrap();
     writer.flush().unwrap();
-    assert_eq!(collection.chunks_of("b.md").unwrap()[0].text.len(), 60_000);
+    assert_eq!(collection.chunks_of("b.md").unwrap()[0].chunk.text.len(), 60_000);
     assert_eq!(collection.count().unwrap(), 102);
 }

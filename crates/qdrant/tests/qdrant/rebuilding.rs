@@ -2,11 +2,11 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use pericope_qdrant::testing::{Call, Fault};
-use pericope_qdrant::{Collection, Error, Mode, Part, Query, Rebuild, Target};
+use pericope_qdrant::{Collection, Error, Mode, Rebuild, Target, VectorQuery};
+use pericope_testkit::qdrant::{Call, Fault};
 use tonic::Code;
 
-use crate::common::{Place, contents, corpus, expected, load, points, record, vector};
+use crate::common::{Place, WHOLE, contents, corpus, expected, load, points, record, vector};
 
 fn fill(collection: &Collection, revision: &str, documents: usize) {
     let mut writer = collection.writer();
@@ -19,10 +19,10 @@ fn fill(collection: &Collection, revision: &str, documents: usize) {
 #[test]
 fn a_search_finds_the_old_or_the_new_and_never_neither() {
     let place = Place::any();
-    load(&place.target(), &corpus(20), Part::WHOLE).unwrap();
+    load(&place.target(), &corpus(20), WHOLE).unwrap();
     let reader = Collection::open(&place.target()).unwrap();
     let over = AtomicBool::new(false);
-    let mut query = Query::new(Mode::Dense, 12);
+    let mut query = VectorQuery::new(Mode::Dense, 12);
     query.vector = Some(vector("moon tide"));
     let (seen, searches) = thread::scope(|scope| {
         let searchers: Vec<_> = (0..3)
@@ -66,7 +66,7 @@ fn a_search_finds_the_old_or_the_new_and_never_neither() {
 #[test]
 fn the_old_one_can_be_dropped_and_writers_stay_with_theirs() {
     let mut place = Place::in_memory();
-    let old = load(&place.target(), &corpus(5), Part::WHOLE).unwrap();
+    let old = load(&place.target(), &corpus(5), WHOLE).unwrap();
     let rebuild = Rebuild::begin(&place.target(), &record()).unwrap();
     assert_eq!(rebuild.collection().pinned(), "docs-2");
     fill(rebuild.collection(), "r2", 5);
@@ -87,7 +87,7 @@ fn the_old_one_can_be_dropped_and_writers_stay_with_theirs() {
 #[test]
 fn an_interrupted_rebuild_is_taken_up_again() {
     let mut place = Place::in_memory();
-    load(&place.target(), &corpus(10), Part::WHOLE).unwrap();
+    load(&place.target(), &corpus(10), WHOLE).unwrap();
     let first = Rebuild::begin(&place.target(), &record()).unwrap();
     fill(first.collection(), "r2", 4);
     drop(first);
@@ -130,8 +130,8 @@ fn a_collection_of_that_very_name_is_not_replaced() {
 fn a_number_that_is_another_corpus_is_passed_over() {
     let mut place = Place::in_memory();
     let other = Target::parse(&place.url().replace("/docs?", "/docs-2?")).unwrap();
-    load(&place.target(), &corpus(3), Part::WHOLE).unwrap();
-    load(&other, &corpus(8), Part::WHOLE).unwrap();
+    load(&place.target(), &corpus(3), WHOLE).unwrap();
+    load(&other, &corpus(8), WHOLE).unwrap();
     for _ in 0..2 {
         // Begun, interrupted, taken up.
         let rebuild = Rebuild::begin(&place.target(), &record()).unwrap();
@@ -150,7 +150,7 @@ fn a_number_that_is_another_corpus_is_passed_over() {
 fn a_first_collection_is_not_made_under_the_name_of_an_alias() {
     let place = Place::in_memory();
     let other = Target::parse(&place.url().replace("/docs?", "/docs-1?")).unwrap();
-    load(&other, &corpus(3), Part::WHOLE).unwrap();
+    load(&other, &corpus(3), WHOLE).unwrap();
     let error = Collection::open_or_create(&place.target(), &record()).unwrap_err();
     assert!(matches!(error, Error::IsAnAlias { .. }), "{error}");
     assert!(error.to_string().contains("`docs-1`") && error.to_string().contains("index into another name"));
@@ -161,7 +161,7 @@ fn a_first_collection_is_not_made_under_the_name_of_an_alias() {
 fn a_switch_survives_faults_and_a_refused_one_changes_nothing() {
     for fault in [Fault::Lost, Fault::Reset, Fault::ResetAfter, Fault::Code(Code::Unavailable)] {
         let mut place = Place::in_memory();
-        load(&place.target(), &corpus(3), Part::WHOLE).unwrap();
+        load(&place.target(), &corpus(3), WHOLE).unwrap();
         let rebuild = Rebuild::begin(&place.target(), &record()).unwrap();
         fill(rebuild.collection(), "r2", 3);
         place.server().fail(Call::ChangeAliases, fault, 2);
@@ -171,7 +171,7 @@ fn a_switch_survives_faults_and_a_refused_one_changes_nothing() {
         assert_eq!(contents(&Collection::open(&place.target()).unwrap()), expected(&corpus(3), "r2"));
     }
     let mut place = Place::in_memory();
-    load(&place.target(), &corpus(3), Part::WHOLE).unwrap();
+    load(&place.target(), &corpus(3), WHOLE).unwrap();
     let rebuild = Rebuild::begin(&place.target(), &record()).unwrap();
     place.server().fail(Call::ChangeAliases, Fault::Code(Code::InvalidArgument), 1);
     let message = rebuild.publish(true).unwrap_err().to_string();

@@ -1,11 +1,11 @@
 use std::collections::{BTreeMap, HashSet};
 
-use pericope_qdrant::{B, Bm25, Error, Filter, Hit, K1, Mode, Part, Query};
+use pericope_qdrant::{B, Bm25, Error, Filter, K1, Mode, ScoredChunk, VectorQuery};
 
-use crate::common::{Place, corpus, expected, load, points, vector, words};
+use crate::common::{Place, WHOLE, corpus, expected, load, points, vector, words};
 
-fn query(mode: Mode, text: &str, k: usize) -> Query {
-    let mut query = Query::new(mode, k);
+fn query(mode: Mode, text: &str, k: usize) -> VectorQuery {
+    let mut query = VectorQuery::new(mode, k);
     query.sparse = Bm25::query(text, &words);
     query.vector = Some(vector(text));
     query.exact = true;
@@ -19,40 +19,48 @@ fn terms(text: &str) -> Vec<String> {
 }
 
 /// BM25 from its definition, over words instead of their numbers.
-fn bm25_by_hand(all: &[Hit], text: &str) -> Vec<(f64, String, u64)> {
+fn bm25_by_hand(all: &[ScoredChunk], text: &str) -> Vec<(f64, String, usize)> {
     let n = all.len() as f64;
     let mut scored = Vec::new();
     for hit in all {
-        let chunk = terms(&hit.text);
+        let chunk = terms(&hit.chunk.text);
         let mut score = 0.0;
         for term in terms(text) {
-            let df = all.iter().filter(|other| terms(&other.text).contains(&term)).count() as f64;
+            let df = all.iter().filter(|other| terms(&other.chunk.text).contains(&term)).count() as f64;
             let idf = (1.0 + (n - df + 0.5) / (df + 0.5)).ln();
             let f = chunk.iter().filter(|word| **word == term).count() as f64;
             score += idf * f * (K1 + 1.0) / (f + K1 * (1.0 - B + B * chunk.len() as f64 / 6.0));
         }
         if score > 0.0 {
-            scored.push((score, hit.document.clone(), hit.ordinal));
+            scored.push((score, hit.chunk.document.clone(), hit.chunk.ordinal));
         }
     }
     scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| (&a.1, a.2).cmp(&(&b.1, b.2))));
     scored
 }
 
-fn dense_by_hand(all: &[Hit], text: &str) -> Vec<(f64, String, u64)> {
+fn dense_by_hand(all: &[ScoredChunk], text: &str) -> Vec<(f64, String, usize)> {
     let query = vector(text);
     let cosine = |text: &str| vector(text).iter().zip(&query).map(|(a, b)| f64::from(a * b)).sum::<f64>();
-    let mut scored: Vec<_> = all.iter().map(|hit| (cosine(&hit.text), hit.document.clone(), hit.ordinal)).collect();
+    let mut scored: Vec<_> =
+        all.iter().map(|hit| (cosine(&hit.chunk.text), hit.chunk.document.clone(), hit.chunk.ordinal)).collect();
     scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| (&a.1, a.2).cmp(&(&b.1, b.2))));
     scored
 }
 
-fn agree(found: &[Hit], wanted: &[(f64, String, u64)], k: usize) {
+fn agree(found: &[ScoredChunk], wanted: &[(f64, String, usize)], k: usize) {
     assert_eq!(found.len(), wanted.len().min(k));
     for (hit, (score, _, _)) in found.iter().zip(wanted) {
         assert!((hit.score - score).abs() < 1e-4, "{} instead of {score}", hit.score);
-        let own = wanted.iter().find(|(_, document, ordinal)| (document, *ordinal) == (&hit.document, hit.ordinal));
-        assert!((own.unwrap().0 - score).abs() < 1e-4, "{} {} is not of this score", hit.document, hit.ordinal);
+        let own = wanted
+            .iter()
+            .find(|(_, document, ordinal)| (document, *ordinal) == (&hit.chunk.document, hit.chunk.ordinal));
+        assert!(
+            (own.unwrap().0 - score).abs() < 1e-4,
+            "{} {} is not of this score",
+            hit.chunk.document,
+            hit.chunk.ordinal
+        );
     }
 }
 
@@ -60,7 +68,7 @@ fn agree(found: &[Hit], wanted: &[(f64, String, u64)], k: usize) {
 fn bm25_is_the_formula_with_the_servers_idf() {
     let place = Place::any();
     let corpus = corpus(40);
-    let collection = load(&place.target(), &corpus, Part::WHOLE).unwrap();
+    let collection = load(&place.target(), &corpus, WHOLE).unwrap();
     let all = expected(&corpus, "r1");
     for text in ["moon", "moon tide", "the bread of the harbour", "rain rain storm", "nothing of the kind"] {
         let found = collection.search(&query(Mode::Bm25, text, 10)).unwrap();
@@ -74,7 +82,7 @@ fn bm25_is_the_formula_with_the_servers_idf() {
 fn dense_is_the_cosine() {
     let place = Place::any();
     let corpus = corpus(40);
-    let collection = load(&place.target(), &corpus, Part::WHOLE).unwrap();
+    let collection = load(&place.target(), &corpus, WHOLE).unwrap();
     let all = expected(&corpus, "r1");
     for text in ["moon tide sea", "rye bread", "storm"] {
         let found = collection.search(&query(Mode::Dense, text, 12)).unwrap();
@@ -89,17 +97,17 @@ fn dense_is_the_cosine() {
 fn hybrid_is_reciprocal_rank_fusion_of_both() {
     let place = Place::any();
     let corpus = corpus(40);
-    let collection = load(&place.target(), &corpus, Part::WHOLE).unwrap();
+    let collection = load(&place.target(), &corpus, WHOLE).unwrap();
     let text = "storm over the harbour";
     let mut asked = query(Mode::Hybrid, text, 10);
     asked.depth = 25;
     let found = collection.search(&asked).unwrap();
     // The lists as the server has them: where scores are equal, its order decides, and is not ours.
-    let mut fused: BTreeMap<(String, u64), f64> = BTreeMap::new();
+    let mut fused: BTreeMap<(String, usize), f64> = BTreeMap::new();
     for mode in [Mode::Dense, Mode::Bm25] {
         let list = collection.search(&query(mode, text, 25)).unwrap();
         for (place, hit) in list.iter().enumerate() {
-            *fused.entry((hit.document.clone(), hit.ordinal)).or_default() += 1.0 / (60.0 + place as f64);
+            *fused.entry((hit.chunk.document.clone(), hit.chunk.ordinal)).or_default() += 1.0 / (60.0 + place as f64);
         }
     }
     let mut best: Vec<f64> = fused.values().copied().collect();
@@ -109,12 +117,12 @@ fn hybrid_is_reciprocal_rank_fusion_of_both() {
         // A tie in one list may move a hit by a few places there.
         assert!((hit.score - score).abs() < 5e-4, "{} instead of {score}", hit.score);
     }
-    let places: HashSet<_> = found.iter().map(|hit| (&hit.document, hit.ordinal)).collect();
+    let places: HashSet<_> = found.iter().map(|hit| (&hit.chunk.document, hit.chunk.ordinal)).collect();
     assert_eq!(places.len(), 10);
     // Without a word that is known there is the dense list alone.
     let mut wordless = asked.clone();
     wordless.sparse.clear();
-    let order = |hits: Vec<Hit>| hits.into_iter().map(|hit| hit.id).collect::<Vec<_>>();
+    let order = |hits: Vec<ScoredChunk>| hits.into_iter().map(|hit| hit.id).collect::<Vec<_>>();
     let dense = collection.search(&query(Mode::Dense, text, 10)).unwrap();
     assert_eq!(order(collection.search(&wordless).unwrap()), order(dense));
 }
@@ -123,30 +131,30 @@ fn hybrid_is_reciprocal_rank_fusion_of_both() {
 fn filters_let_through_what_fits_and_nothing_else() {
     let place = Place::any();
     let corpus = corpus(40);
-    let collection = load(&place.target(), &corpus, Part::WHOLE).unwrap();
+    let collection = load(&place.target(), &corpus, WHOLE).unwrap();
     let all = expected(&corpus, "r1");
     let filter = |paths: &[&str], headings: &[&str], types: &[&str]| {
         let own = |list: &[&str]| list.iter().map(|&s| s.to_owned()).collect();
         Filter { paths: own(paths), headings: own(headings), file_types: own(types) }
     };
-    let within = |hit: &Hit, folder: &str| hit.document.starts_with(&format!("{folder}/"));
-    let part = |hit: &Hit, part: &str| hit.heading_path[1] == part;
-    type Check<'a> = Box<dyn Fn(&Hit) -> bool + 'a>;
+    let within = |hit: &ScoredChunk, folder: &str| hit.chunk.document.starts_with(&format!("{folder}/"));
+    let part = |hit: &ScoredChunk, part: &str| hit.chunk.heading_path[1] == part;
+    type Check<'a> = Box<dyn Fn(&ScoredChunk) -> bool + 'a>;
     let cases: Vec<(Filter, Check)> = vec![
         (filter(&["guide"], &[], &[]), Box::new(|hit| within(hit, "guide"))),
         (filter(&["./guide/use/"], &[], &[]), Box::new(|hit| within(hit, "guide/use"))),
         (filter(&["gui"], &[], &[]), Box::new(|_| false)),
         (filter(&["guide/use", "reference"], &[], &[]), Box::new(|h| within(h, "guide/use") || within(h, "reference"))),
-        (filter(&["guide/doc-0.md"], &[], &[]), Box::new(|hit| hit.document == "guide/doc-0.md")),
+        (filter(&["guide/doc-0.md"], &[], &[]), Box::new(|hit| hit.chunk.document == "guide/doc-0.md")),
         (filter(&[], &["part 1"], &[]), Box::new(|hit| part(hit, "Part 1"))),
         (filter(&[], &["1 GUIDE"], &[]), Box::new(|hit| part(hit, "Part 1"))),
         (filter(&[], &["Part 0", "Part 2"], &[]), Box::new(|hit| part(hit, "Part 0") || part(hit, "Part 2"))),
-        (filter(&[], &[], &["HTML"]), Box::new(|hit| hit.document.ends_with(".html"))),
+        (filter(&[], &[], &["HTML"]), Box::new(|hit| hit.chunk.document.ends_with(".html"))),
         (filter(&[], &[], &[".md", "html"]), Box::new(|_| true)),
         (filter(&[], &[], &["pdf"]), Box::new(|_| false)),
         (
             filter(&["guide"], &["part 0"], &["md"]),
-            Box::new(|hit| within(hit, "guide") && part(hit, "Part 0") && hit.document.ends_with(".md")),
+            Box::new(|hit| within(hit, "guide") && part(hit, "Part 0") && hit.chunk.document.ends_with(".md")),
         ),
     ];
     for (filter, fits) in cases {
@@ -160,7 +168,7 @@ fn filters_let_through_what_fits_and_nothing_else() {
         let mut asked = query(Mode::Bm25, "moon", all.len());
         asked.filter = filter.clone();
         let found: HashSet<_> = collection.search(&asked).unwrap().iter().map(|hit| hit.id).collect();
-        let with_word = all.iter().filter(|hit| fits(hit) && terms(&hit.text).contains(&"moon".to_owned()));
+        let with_word = all.iter().filter(|hit| fits(hit) && terms(&hit.chunk.text).contains(&"moon".to_owned()));
         assert_eq!(found, with_word.map(|hit| hit.id).collect(), "{filter:?}");
     }
 }
@@ -169,20 +177,22 @@ fn filters_let_through_what_fits_and_nothing_else() {
 fn neighbours_are_of_the_same_document_and_in_order() {
     let place = Place::any();
     let corpus = corpus(30);
-    let collection = load(&place.target(), &corpus, Part::WHOLE).unwrap();
+    let collection = load(&place.target(), &corpus, WHOLE).unwrap();
     let hits = collection.search(&query(Mode::Dense, "river stone", 8)).unwrap();
+    let ranked: Vec<_> = hits.iter().map(ScoredChunk::ranked).collect();
     for reach in [0, 1, 2, 100] {
-        let windows = collection.neighbours(&hits, reach).unwrap();
+        let windows = collection.neighbours(&ranked, reach).unwrap();
         assert_eq!(windows.len(), hits.len());
         for (hit, window) in hits.iter().zip(&windows) {
-            let last = corpus[&hit.document].len() as u64 - 1;
-            let wanted: Vec<u64> = (hit.ordinal.saturating_sub(reach)..=(hit.ordinal + reach).min(last)).collect();
-            assert_eq!(window.iter().map(|other| other.ordinal).collect::<Vec<_>>(), wanted);
+            let last = corpus[&hit.chunk.document].len() - 1;
+            let wanted: Vec<usize> =
+                (hit.chunk.ordinal.saturating_sub(reach)..=(hit.chunk.ordinal + reach).min(last)).collect();
+            assert_eq!(window.iter().map(|other| other.chunk.ordinal).collect::<Vec<_>>(), wanted);
             for other in window {
-                assert_eq!(other.document, hit.document);
-                assert_eq!(other.text, corpus[&hit.document][other.ordinal as usize]);
+                assert_eq!(other.chunk.document, hit.chunk.document);
+                assert_eq!(other.chunk.text, corpus[&hit.chunk.document][other.chunk.ordinal]);
             }
-            assert!(window.contains(hit));
+            assert!(window.iter().any(|other| (other.id, &other.chunk) == (hit.id, &hit.chunk)));
         }
     }
 }
@@ -199,7 +209,7 @@ fn equal_scores_are_ordered_by_document_and_place() {
     writer.flush().unwrap();
     for mode in [Mode::Bm25, Mode::Dense] {
         let found = collection.search(&query(mode, "very same", 6)).unwrap();
-        let order: Vec<_> = found.iter().map(|hit| (hit.document.as_str(), hit.ordinal)).collect();
+        let order: Vec<_> = found.iter().map(|hit| (hit.chunk.document.as_str(), hit.chunk.ordinal)).collect();
         assert_eq!(order, [("a.md", 0), ("a.md", 1), ("b.md", 0), ("b.md", 1), ("c.md", 0), ("c.md", 1)]);
     }
 }

@@ -1,5 +1,5 @@
-use pericope_qdrant::testing::{Options, Server};
 use pericope_qdrant::{Collection, Target};
+use pericope_testkit::qdrant::{Options, Server};
 
 use crate::common::record;
 

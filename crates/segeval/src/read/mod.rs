@@ -217,7 +217,7 @@ fn from_segments<S: AsRef<str>>(id: &str, segments: &[Vec<S>]) -> Result<Segment
 mod tests {
     #![allow(clippy::unwrap_used)]
 
-    use super::{Options, Split, from_segments, split_of, read};
+    use super::{Options, Split, from_segments, read, split_of};
 
     #[test]
     fn empty_segments_and_blank_sentences_vanish() {

@@ -5,9 +5,9 @@ use std::fs;
 use std::path::PathBuf;
 
 use pericope_api::Document;
-use pericope_index::Stamp;
-use pericope_index::pipeline::{About, Failure, Source, hash_file};
+use pericope_index::pipeline::{Failure, Metadata, Source, hash_file};
 use pericope_read::document_id;
+use pericope_store::FileStamp;
 
 use crate::input::Input;
 
@@ -19,12 +19,12 @@ pub struct Files<'a> {
 impl Source for Files<'_> {
     type Item = PathBuf;
 
-    fn about(&self, path: &PathBuf) -> About {
+    fn about(&self, path: &PathBuf) -> Metadata {
         let about = fs::metadata(path).ok();
-        About {
+        Metadata {
             name: Some(document_id(path)),
             bytes: about.as_ref().map_or(0, fs::Metadata::len),
-            stamp: about.as_ref().map(Stamp::of),
+            stamp: about.as_ref().map(FileStamp::of),
         }
     }
 

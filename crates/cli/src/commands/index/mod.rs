@@ -1,7 +1,6 @@
 //! `pericope index`
 
 mod files;
-mod place;
 mod watch;
 
 use std::collections::HashSet;
@@ -11,20 +10,21 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use pericope_api::Document;
+use pericope_index::EmbeddingCache;
 use pericope_index::pipeline::{self, Options, Progress};
-use pericope_index::{EmbeddingCache, IndexError, IndexSpec, IndexStats, VectorCache};
 use pericope_read::document_id;
 use pericope_segment::{Chunker, Resources};
+use pericope_store::{Destination, Finished, IndexSpec, Publication, RunSummary, VectorCache};
 use serde::Serialize;
 
 use self::files::Files;
-use self::place::{Place, Writer};
 use crate::args::IndexArgs;
 use crate::commands::print_json;
 use crate::input::{self, Input};
 use crate::progress;
 use crate::resources::{CommandResources, Loading, chunker, embedder};
 use crate::status::{Failure, Outcome, Status};
+use crate::stores;
 
 #[derive(Serialize)]
 struct Report<'a> {
@@ -56,7 +56,7 @@ struct Report<'a> {
 
 /// What one pass over the files did.
 struct Pass {
-    stats: IndexStats,
+    finished: Finished,
     report: pipeline::Report,
     /// Files whose documents were removed since the files are gone.
     pruned: Vec<String>,
@@ -67,7 +67,8 @@ struct Pass {
 /// What every pass takes.
 struct Job<'a> {
     args: &'a IndexArgs,
-    place: Place,
+    /// The index as messages name it.
+    name: String,
     spec: IndexSpec,
     chunker: Chunker,
     options: Options,
@@ -76,7 +77,7 @@ struct Job<'a> {
 
 /// Runs the command.
 pub fn run(args: IndexArgs, quiet: bool) -> Outcome {
-    let place = Place::parse(&args.into)?;
+    let name = stores::name(&args.into)?;
     let counter = Loading::begin(&args.policy);
     let found = Input::search(&args.paths, &args.files.walk(), max_bytes(&args))?;
     let corpus = |visit: &mut dyn FnMut(&Document)| {
@@ -85,7 +86,7 @@ pub fn run(args: IndexArgs, quiet: bool) -> Outcome {
         }
     };
     // What `same-size` was sized by when the index was made holds for all that is added to it.
-    let before = if args.rebuild { None } else { place.reference()? };
+    let before = if args.rebuild { None } else { stores::reference(&args.into)? };
     let resources =
         CommandResources::for_policy(&args.policy).with_loading(counter).with_corpus(&corpus).with_reference(before);
     let encoder = embedder(&args.embedder)?;
@@ -108,13 +109,13 @@ pub fn run(args: IndexArgs, quiet: bool) -> Outcome {
         stop: crate::interrupt::flag()?,
         ..Options::default()
     };
-    let mut job = Job { args: &args, place, spec, chunker, options, quiet };
+    let mut job = Job { args: &args, name, spec, chunker, options, quiet };
     let pass = job.pass(&found, args.rebuild, args.prune && !args.watch)?;
     job.tell(&pass)?;
     if pass.report.interrupted {
         // A rebuild in a folder begins by deleting what is there; on a server it is taken up again.
-        let how = match (args.rebuild, &job.place) {
-            (true, Place::Folder(_)) => "the same command without --rebuild",
+        let how = match (args.rebuild, &pass.finished.publication) {
+            (true, Publication::InPlace) => "the same command without --rebuild",
             _ => "the same command",
         };
         anstream::eprintln!("interrupted: {how} goes on from here");
@@ -140,16 +141,39 @@ impl Job<'_> {
         let (report, mut writer, bad) = self.write(found, rebuild)?;
         let mut pruned = Vec::new();
         if prune && !report.interrupted {
-            pruned = self.prune(&mut writer, found, &report, |_| false)?;
+            pruned = self.prune(writer.as_mut(), found, &report, |_| false)?;
         }
-        let stats = writer.finish(&report, found).map_err(by_kind)?;
-        Ok(Pass { stats, report, pruned, bad })
+        let finished = self.finish(writer, &report, found)?;
+        Ok(Pass { finished, report, pruned, bad })
+    }
+
+    /// Commits and publishes; tells where the old index serves on.
+    fn finish(
+        &self,
+        writer: Box<dyn Destination>,
+        report: &pipeline::Report,
+        found: &Input,
+    ) -> Result<Finished, Failure> {
+        let unseen = |source: &str| found.may_miss(source);
+        let all_seen = found.problems().is_empty();
+        let run = RunSummary { unseen: if all_seen { None } else { Some(&unseen) }, ..report.summary() };
+        let finished = writer.finish(&run).map_err(stores::failure)?;
+        if let Publication::KeptOld { lost } = &finished.publication {
+            anstream::eprintln!(
+                "the rebuild is not published: {} of the documents in {} could not be read this time ({} for one); the \
+                 old collection still serves, and the same command publishes when they can be read or are gone",
+                lost.len(),
+                self.name,
+                lost.first().map_or("", String::as_str)
+            );
+        }
+        Ok(finished)
     }
 
     /// Reads, cuts, embeds and writes what changed; nothing is committed at the end. Also says how much was left out.
-    fn write(&self, found: &Input, rebuild: bool) -> Result<(pipeline::Report, Writer, usize), Failure> {
+    fn write(&self, found: &Input, rebuild: bool) -> Result<(pipeline::Report, Box<dyn Destination>, usize), Failure> {
         let commit_bytes = (self.args.commit_mb * 1e6) as u64;
-        let mut writer = self.place.open(&self.spec, rebuild, commit_bytes).map_err(by_kind)?;
+        let mut writer = stores::create(&self.args.into, &self.spec, rebuild, commit_bytes)?;
         let mut bad = input::report(found.problems());
         let ours = found.files().iter().filter(|path| self.is_ours(&document_id(path))).count();
         let bar = progress::files(ours as u64, self.quiet);
@@ -161,8 +185,8 @@ impl Job<'_> {
         };
         let files = found.files().iter().filter(|path| self.is_ours(&document_id(path))).cloned();
         let chunk = |document: &Document| self.chunker.chunks(document);
-        let report = pipeline::run(writer.destination(), &Files { input: found }, files, chunk, &self.options, show)
-            .map_err(by_kind)?;
+        let report = pipeline::run(writer.as_mut(), &Files { input: found }, files, chunk, &self.options, show)
+            .map_err(stores::failure)?;
         bar.finish_and_clear();
         let failures: Vec<String> = report
             .failures
@@ -173,22 +197,22 @@ impl Job<'_> {
         Ok((report, writer, bad))
     }
 
-    /// Removes what is gone below the paths, of our part of it. What could not be read was met, and stays; so does what
+    /// Removes what is gone below the paths, of our shard of it. What could not be read was met, and stays; so does what
     /// lies where nobody could look, and what `keep` says.
     fn prune(
         &self,
-        writer: &mut Writer,
+        writer: &mut dyn Destination,
         found: &Input,
         report: &pipeline::Report,
         keep: impl Fn(&str) -> bool,
     ) -> Result<Vec<String>, Failure> {
         let keep = |name: &str| !self.is_ours(name) || found.may_miss(name) || keep(name);
-        pipeline::prune(writer.destination(), &self.roots(), &report.met, keep).map_err(by_kind)
+        pipeline::prune(writer, &self.roots(), &report.met, keep).map_err(stores::failure)
     }
 
     /// Whether a file is for this worker, by the hash of its name.
     fn is_ours(&self, name: &str) -> bool {
-        self.args.part.is_none_or(|part| part.holds(name))
+        self.args.shard.is_none_or(|shard| shard.holds(name))
     }
 
     /// The paths of the command line, as the documents below them are called.
@@ -197,9 +221,9 @@ impl Job<'_> {
     }
 
     fn tell(&self, pass: &Pass) -> Result<(), Failure> {
-        let (args, stats) = (self.args, &pass.stats);
+        let (args, stats) = (self.args, &pass.finished.stats);
         let report = Report {
-            index: self.place.to_string(),
+            index: self.name.clone(),
             segmenter: self.chunker.spec().to_string(),
             embedder: &args.embedder,
             tokenizer: &self.spec.tokenizer,
@@ -263,10 +287,10 @@ impl Job<'_> {
         let mut pruned = Vec::new();
         if !report.interrupted {
             // What is there but was not met, for whatever reason, stays.
-            pruned = self.prune(&mut writer, &found, &report, |name| !is_gone(Path::new(name)))?;
+            pruned = self.prune(writer.as_mut(), &found, &report, |name| !is_gone(Path::new(name)))?;
         }
-        let stats = writer.finish(&report, &found).map_err(by_kind)?;
-        Ok(Pass { stats, report, pruned, bad })
+        let finished = self.finish(writer, &report, &found)?;
+        Ok(Pass { finished, report, pruned, bad })
     }
 }
 
@@ -275,18 +299,6 @@ impl Job<'_> {
 fn is_gone(path: &Path) -> bool {
     let gone = [ErrorKind::NotFound, ErrorKind::NotADirectory];
     path.symlink_metadata().is_err_and(|error| gone.contains(&error.kind()))
-}
-
-/// What the user can mend before anything runs, and what went wrong while running.
-fn by_kind(error: IndexError) -> Failure {
-    let error = match crate::qdrant::destination_failure(error) {
-        Ok(failure) => return failure,
-        Err(error) => error,
-    };
-    match error {
-        IndexError::NotEmpty { .. } | IndexError::Mismatch { .. } | IndexError::Format { .. } => Failure::usage(error),
-        other => Failure::runtime(other),
-    }
 }
 
 #[cfg(test)]

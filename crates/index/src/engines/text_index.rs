@@ -1,0 +1,354 @@
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+
+use pericope_store::{ChunkRecord, Provenance};
+use tantivy::columnar::StrColumn;
+use tantivy::directory::MmapDirectory;
+use tantivy::schema::{
+    FAST, Field, INDEXED, IndexRecordOption, STORED, STRING, Schema, TextFieldIndexing, TextOptions, Value,
+};
+use tantivy::{
+    DocAddress, DocSet, Index, IndexReader, IndexWriter, ReloadPolicy, Searcher, TERMINATED, TantivyDocument, Term,
+};
+use uuid::Uuid;
+
+use crate::IndexError;
+use crate::analyzer::{TEXT_ANALYZER, text_analyzer};
+use crate::manifest::Indexed;
+
+/// The fields of the schema. The order of `Fields::schema` is part of the format.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Fields {
+    pub document: Field,
+    pub ordinal: Field,
+    pub start: Field,
+    pub end: Field,
+    pub heading_path: Field,
+    pub title: Field,
+    pub text: Field,
+    pub tokens: Field,
+    pub anchor: Field,
+    pub file_type: Field,
+    /// The leading whitespace; its name in the index is `lead`.
+    pub leading: Field,
+    /// What the manifest knows, with a document's first chunk; its name in the index is `origin`.
+    pub provenance: Field,
+    /// The upper 64 bits of the point id, by which a vector's chunk is found, and the lower 64, which confirm it.
+    pub point_high: Field,
+    pub point_low: Field,
+    /// Likewise the hash of what the encoder read.
+    pub encoded_high: Field,
+    pub encoded_low: Field,
+}
+
+impl Fields {
+    fn schema() -> (Schema, Self) {
+        let mut builder = Schema::builder();
+        let words = TextFieldIndexing::default()
+            .set_tokenizer(TEXT_ANALYZER)
+            .set_index_option(IndexRecordOption::WithFreqsAndPositions);
+        let words = TextOptions::default().set_indexing_options(words).set_stored();
+        let fields = Self {
+            document: builder.add_text_field("doc_id", STRING | STORED | FAST),
+            ordinal: builder.add_u64_field("ordinal", STORED | FAST),
+            start: builder.add_u64_field("start", STORED | FAST),
+            end: builder.add_u64_field("end", STORED | FAST),
+            heading_path: builder.add_text_field("heading_path", words.clone()),
+            title: builder.add_text_field("title", words.clone()),
+            text: builder.add_text_field("text", words),
+            tokens: builder.add_u64_field("tokens", STORED | FAST),
+            anchor: builder.add_text_field("anchor", STORED),
+            file_type: builder.add_text_field("file_type", STRING | STORED),
+            leading: builder.add_text_field("lead", STORED),
+            provenance: builder.add_text_field("origin", FAST),
+            point_high: builder.add_u64_field("point_high", INDEXED | FAST),
+            point_low: builder.add_u64_field("point_low", FAST),
+            encoded_high: builder.add_u64_field("encoded_high", INDEXED | FAST),
+            encoded_low: builder.add_u64_field("encoded_low", FAST),
+        };
+        (builder.build(), fields)
+    }
+}
+
+/// What the chunks of a document say of it.
+#[derive(Default)]
+struct Gathered {
+    /// By their place in the document.
+    chunks: Vec<(u64, Uuid)>,
+    provenance: Option<Provenance>,
+}
+
+/// The full-text index as readers see it: at its last commit.
+pub(crate) struct TextIndex {
+    pub path: PathBuf,
+    pub fields: Fields,
+    index: Index,
+    reader: IndexReader,
+}
+
+impl TextIndex {
+    /// Opens the index in `path`, or makes it.
+    pub fn open_or_create(path: &Path) -> Result<Self, IndexError> {
+        std::fs::create_dir_all(path).map_err(IndexError::io(path))?;
+        let (schema, fields) = Fields::schema();
+        let directory = MmapDirectory::open(path).map_err(|e| IndexError::corrupt(path, e.to_string()))?;
+        let index = Index::open_or_create(directory, schema).map_err(|e| Self::unreadable(path, &e))?;
+        Self::over(path, index, fields)
+    }
+
+    /// Opens the index in `path`, which must be there.
+    pub fn open(path: &Path) -> Result<Self, IndexError> {
+        let (schema, fields) = Fields::schema();
+        let index = Index::open_in_dir(path).map_err(|e| Self::unreadable(path, &e))?;
+        if index.schema() != schema {
+            return Err(IndexError::corrupt(path, "its schema is not Pericope's"));
+        }
+        Self::over(path, index, fields)
+    }
+
+    fn over(path: &Path, index: Index, fields: Fields) -> Result<Self, IndexError> {
+        index.tokenizers().register(TEXT_ANALYZER, text_analyzer());
+        let reader = index
+            .reader_builder()
+            .reload_policy(ReloadPolicy::Manual)
+            .try_into()
+            .map_err(|e| Self::unreadable(path, &e))?;
+        Ok(Self { path: path.to_owned(), fields, index, reader })
+    }
+
+    fn unreadable(path: &Path, error: &tantivy::TantivyError) -> IndexError {
+        // The engine's messages may run over several lines; ours do not.
+        let reason = error.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+        IndexError::corrupt(path, reason)
+    }
+
+    /// The writer; there can be one at a time.
+    pub fn writer(&self, threads: usize, heap_bytes: usize) -> Result<IndexWriter, IndexError> {
+        Ok(self.index.writer_with_num_threads(threads, heap_bytes)?)
+    }
+
+    pub fn searcher(&self) -> Searcher {
+        self.reader.searcher()
+    }
+
+    /// Looks at the newest commit from now on.
+    pub fn reload(&self) -> Result<(), IndexError> {
+        Ok(self.reader.reload()?)
+    }
+
+    /// The number that the last commit carries; 0 before the first.
+    pub fn sequence(&self) -> Result<u64, IndexError> {
+        let payload = self.index.load_metas()?.payload;
+        Ok(payload.and_then(|p| p.parse().ok()).unwrap_or(0))
+    }
+
+    /// Number of documents: of chunks that are their document's first.
+    pub fn documents(&self) -> Result<u64, IndexError> {
+        let mut documents = 0;
+        for segment in self.searcher().segment_readers() {
+            let ordinals = segment.fast_fields().u64("ordinal")?;
+            documents += segment.doc_ids_alive().filter(|&doc| ordinals.first(doc) == Some(0)).count() as u64;
+        }
+        Ok(documents)
+    }
+
+    /// The ids of the documents, sorted.
+    pub fn document_ids(&self) -> Result<Vec<String>, IndexError> {
+        let mut ids = Vec::new();
+        for segment in self.searcher().segment_readers() {
+            let fast = segment.fast_fields();
+            let (ordinals, Some(column)) = (fast.u64("ordinal")?, fast.str("doc_id")?) else { continue };
+            for doc in segment.doc_ids_alive().filter(|&doc| ordinals.first(doc) == Some(0)) {
+                for ord in column.term_ords(doc) {
+                    let mut id = String::new();
+                    column.ord_to_str(ord, &mut id).map_err(tantivy::TantivyError::from)?;
+                    ids.push(id);
+                }
+            }
+        }
+        ids.sort_unstable();
+        Ok(ids)
+    }
+
+    /// Number of chunks.
+    pub fn chunks(&self) -> u64 {
+        self.searcher().num_docs()
+    }
+
+    /// The ids of a document's chunks.
+    pub fn points_of(&self, searcher: &Searcher, document: &str) -> Result<Vec<Uuid>, IndexError> {
+        let mut points = Vec::new();
+        if searcher.num_docs() == 0 {
+            return Ok(points);
+        }
+        let term = Term::from_field_text(self.fields.document, document);
+        for segment in searcher.segment_readers() {
+            let inverted = segment.inverted_index(self.fields.document)?;
+            let Some(mut postings) =
+                inverted.read_postings(&term, IndexRecordOption::Basic).map_err(IndexError::io(&self.path))?
+            else {
+                continue;
+            };
+            let (high, low) = (segment.fast_fields().u64("point_high")?, segment.fast_fields().u64("point_low")?);
+            while postings.doc() != TERMINATED {
+                let doc = postings.doc();
+                if segment.alive_bitset().is_none_or(|alive| alive.is_alive(doc)) {
+                    let (high, low) = (high.first(doc).unwrap_or(0), low.first(doc).unwrap_or(0));
+                    points.push(Uuid::from_u64_pair(high, low));
+                }
+                postings.advance();
+            }
+        }
+        Ok(points)
+    }
+
+    /// Where those chunks of a document are whose places are wanted.
+    pub fn addresses_of(
+        &self,
+        searcher: &Searcher,
+        document: &str,
+        wanted: &RangeInclusive<usize>,
+    ) -> Result<Vec<DocAddress>, IndexError> {
+        let term = Term::from_field_text(self.fields.document, document);
+        let mut addresses = Vec::new();
+        for (ord, segment) in (0..).zip(searcher.segment_readers()) {
+            let inverted = segment.inverted_index(self.fields.document)?;
+            let postings =
+                inverted.read_postings(&term, IndexRecordOption::Basic).map_err(IndexError::io(&self.path))?;
+            let Some(mut postings) = postings else { continue };
+            let ordinals = segment.fast_fields().u64("ordinal")?;
+            while postings.doc() != TERMINATED {
+                let doc = postings.doc();
+                postings.advance();
+                let ordinal = usize::try_from(ordinals.first(doc).unwrap_or(0)).unwrap_or(usize::MAX);
+                if wanted.contains(&ordinal) && segment.alive_bitset().is_none_or(|alive| alive.is_alive(doc)) {
+                    addresses.push(DocAddress::new(ord, doc));
+                }
+            }
+        }
+        Ok(addresses)
+    }
+
+    /// The ids of all chunks.
+    pub fn all_points(&self) -> Result<std::collections::HashSet<Uuid>, IndexError> {
+        let searcher = self.searcher();
+        let mut points = std::collections::HashSet::with_capacity(usize::try_from(searcher.num_docs()).unwrap_or(0));
+        for segment in searcher.segment_readers() {
+            let (high, low) = (segment.fast_fields().u64("point_high")?, segment.fast_fields().u64("point_low")?);
+            for doc in segment.doc_ids_alive() {
+                points.insert(Uuid::from_u64_pair(high.first(doc).unwrap_or(0), low.first(doc).unwrap_or(0)));
+            }
+        }
+        Ok(points)
+    }
+
+    /// Where the chunk with this point id is.
+    pub fn address_of(&self, searcher: &Searcher, point: Uuid) -> Result<Option<DocAddress>, IndexError> {
+        self.first_with(searcher, point.as_u64_pair(), self.fields.point_high, "point_low")
+    }
+
+    /// The point of some chunk of which the encoder read a text with this hash.
+    pub fn point_with_text(&self, searcher: &Searcher, hash: u128) -> Result<Option<Uuid>, IndexError> {
+        let key = Uuid::from_u128(hash).as_u64_pair();
+        let Some(address) = self.first_with(searcher, key, self.fields.encoded_high, "encoded_low")? else {
+            return Ok(None);
+        };
+        let fast = searcher.segment_reader(address.segment_ord).fast_fields();
+        let half = |name| Ok::<_, IndexError>(fast.u64(name)?.first(address.doc_id).unwrap_or(0));
+        Ok(Some(Uuid::from_u64_pair(half("point_high")?, half("point_low")?)))
+    }
+
+    /// The first chunk whose number of 128 bits is this one: its upper half is indexed, its lower half a column.
+    fn first_with(
+        &self,
+        searcher: &Searcher,
+        (wanted_high, wanted_low): (u64, u64),
+        high: Field,
+        low: &str,
+    ) -> Result<Option<DocAddress>, IndexError> {
+        let term = Term::from_field_u64(high, wanted_high);
+        for (ord, segment) in (0..).zip(searcher.segment_readers()) {
+            let inverted = segment.inverted_index(high)?;
+            let Some(mut postings) =
+                inverted.read_postings(&term, IndexRecordOption::Basic).map_err(IndexError::io(&self.path))?
+            else {
+                continue;
+            };
+            let low = segment.fast_fields().u64(low)?;
+            while postings.doc() != TERMINATED {
+                let doc = postings.doc();
+                if low.first(doc) == Some(wanted_low) && segment.alive_bitset().is_none_or(|alive| alive.is_alive(doc))
+                {
+                    return Ok(Some(DocAddress::new(ord, doc)));
+                }
+                postings.advance();
+            }
+        }
+        Ok(None)
+    }
+
+    /// Every document with its chunks in order, and where it came from.
+    pub fn indexed(&self) -> Result<Vec<Indexed>, IndexError> {
+        let mut found: BTreeMap<String, Gathered> = BTreeMap::new();
+        for segment in self.searcher().segment_readers() {
+            let fast = segment.fast_fields();
+            let (ordinals, Some(ids)) = (fast.u64("ordinal")?, fast.str("doc_id")?) else { continue };
+            let (high, low, origins) = (fast.u64("point_high")?, fast.u64("point_low")?, fast.str("origin")?);
+            let text = |column: &StrColumn, doc| -> Result<Option<String>, IndexError> {
+                let Some(ord) = column.term_ords(doc).next() else { return Ok(None) };
+                let mut text = String::new();
+                column.ord_to_str(ord, &mut text).map_err(tantivy::TantivyError::from)?;
+                Ok(Some(text))
+            };
+            for doc in segment.doc_ids_alive() {
+                let entry = found.entry(text(&ids, doc)?.unwrap_or_default()).or_default();
+                let point = Uuid::from_u64_pair(high.first(doc).unwrap_or(0), low.first(doc).unwrap_or(0));
+                entry.chunks.push((ordinals.first(doc).unwrap_or(0), point));
+                if let Some(origins) = &origins
+                    && let Some(line) = text(origins, doc)?
+                {
+                    entry.provenance = Provenance::decode(&line);
+                }
+            }
+        }
+        let indexed = found.into_iter().map(|(id, mut found)| {
+            found.chunks.sort_unstable();
+            Indexed {
+                id,
+                provenance: found.provenance,
+                chunks: found.chunks.into_iter().map(|(_, point)| point).collect(),
+            }
+        });
+        Ok(indexed.collect())
+    }
+
+    /// Reads the stored fields of a chunk.
+    pub fn record(&self, searcher: &Searcher, address: DocAddress) -> Result<ChunkRecord, IndexError> {
+        let stored: TantivyDocument = searcher.doc(address)?;
+        let string = |field| stored.get_first(field).and_then(|v| v.as_str()).map(str::to_owned);
+        let number = |field| {
+            let value = stored.get_first(field).and_then(|v| v.as_u64());
+            usize::try_from(value.unwrap_or(0)).unwrap_or(usize::MAX)
+        };
+        let fields = self.fields;
+        Ok(ChunkRecord {
+            document: string(fields.document).unwrap_or_default(),
+            start: number(fields.start),
+            end: number(fields.end),
+            heading_path: stored.get_all(fields.heading_path).filter_map(|v| v.as_str()).map(str::to_owned).collect(),
+            text: string(fields.text).unwrap_or_default(),
+            title: string(fields.title),
+            anchor: string(fields.anchor),
+            file_type: string(fields.file_type).unwrap_or_default(),
+            ordinal: number(fields.ordinal),
+            tokens: number(fields.tokens),
+            leading: string(fields.leading).unwrap_or_default(),
+        })
+    }
+
+    /// In how many chunks a term occurs.
+    pub fn frequency(&self, searcher: &Searcher, term: &Term) -> u64 {
+        searcher.doc_freq(term).unwrap_or(0)
+    }
+}

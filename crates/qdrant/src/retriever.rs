@@ -1,0 +1,105 @@
+//! A collection that is searched in plain language.
+
+use std::sync::Arc;
+
+use pericope_api::SentenceEncoder;
+use pericope_store::{
+    Analyzer, ChunkId, ChunkRecord, EmbedderMeta, Highlighter, Mode, Query, Ranked, Retriever, StoreError, StoreInfo,
+    query_vector, query_words,
+};
+
+use crate::{Collection, Error, Target, VectorQuery, term_index};
+
+/// Searches a collection: makes terms and vectors of queries, and marks their words.
+pub struct QdrantRetriever {
+    about: StoreInfo,
+    collection: Collection,
+    analyzer: Arc<dyn Analyzer>,
+    encoder: Option<Arc<dyn SentenceEncoder>>,
+}
+
+impl QdrantRetriever {
+    /// Opens a collection. `analyzer` must be the one that it was built with.
+    ///
+    /// # Errors
+    /// As [`Collection::open`]; [`Error::Mismatch`] for another analyzer.
+    pub fn open(target: &Target, analyzer: Arc<dyn Analyzer>) -> Result<Self, Error> {
+        let collection = Collection::open(target)?;
+        let found = &collection.record().analyzer;
+        if found != analyzer.name() {
+            return Err(mismatch(&collection, "analyzer", found.clone(), analyzer.name().to_owned()));
+        }
+        let about = StoreInfo { name: target.to_string(), meta: collection.record().built_with() };
+        Ok(Self { about, collection, analyzer, encoder: None })
+    }
+
+    /// Returns the query in the server's terms.
+    fn translate(&self, query: &Query) -> Result<VectorQuery, StoreError> {
+        let mut asked = VectorQuery::new(query.mode, query.k);
+        asked.depth = asked.depth.max(query.k.saturating_mul(10));
+        let words = query_words(&query.text, self.analyzer.as_ref());
+        asked.sparse = words.iter().map(|word| (term_index(word), 1.0)).collect();
+        asked.sparse.sort_unstable_by_key(|(index, _)| *index);
+        asked.sparse.dedup_by_key(|(index, _)| *index);
+        if query.mode != Mode::Bm25 {
+            if self.about.meta.embedder.is_none() {
+                return Err(Error::NoVectors { collection: self.collection.name().to_owned() }.into());
+            }
+            asked.vector = Some(query_vector(query, self.encoder.as_deref(), self.about.embedder())?);
+        }
+        asked.filter = query.filter.clone();
+        Ok(asked)
+    }
+}
+
+fn mismatch(collection: &Collection, what: &str, found: String, asked: String) -> Error {
+    Error::Mismatch { collection: collection.name().to_owned(), what: what.to_owned(), found, asked }
+}
+
+impl Retriever for QdrantRetriever {
+    fn about(&self) -> &StoreInfo {
+        &self.about
+    }
+
+    fn chunks(&self) -> Result<u64, StoreError> {
+        Ok(self.collection.count()?)
+    }
+
+    fn set_encoder(&mut self, encoder: Arc<dyn SentenceEncoder>) -> Result<(), StoreError> {
+        let Some(embedder) = &self.about.meta.embedder else {
+            return Err(Error::NoVectors { collection: self.collection.name().to_owned() }.into());
+        };
+        let asked = EmbedderMeta::new(encoder.as_ref(), embedder.prefix_headings);
+        if *embedder != asked {
+            return Err(mismatch(&self.collection, "embedder", embedder.to_string(), asked.to_string()).into());
+        }
+        self.encoder = Some(encoder);
+        Ok(())
+    }
+
+    fn rank(&self, query: &Query) -> Result<Vec<Ranked>, StoreError> {
+        Ok(self.collection.rank(&self.translate(query)?)?)
+    }
+
+    fn fetch(&self, ids: &[ChunkId]) -> Result<Vec<Option<ChunkRecord>>, StoreError> {
+        let found = self.collection.chunks(ids)?;
+        Ok(ids.iter().map(|id| found.get(id).cloned()).collect())
+    }
+
+    fn neighbours(&self, of: &[Ranked], reach: usize) -> Result<Vec<Vec<ChunkRecord>>, StoreError> {
+        let windows = self.collection.neighbours(of, reach)?.into_iter();
+        Ok(windows.map(|window| window.into_iter().map(|one| one.chunk).collect()).collect())
+    }
+
+    /// All words weigh the same: how rare they are, the server alone knows.
+    fn highlighter(&self, query: &str) -> Result<Highlighter, StoreError> {
+        let words = query_words(query, self.analyzer.as_ref());
+        Ok(Highlighter::new(Arc::clone(&self.analyzer), words.into_iter().map(|word| (word, 1.0))))
+    }
+
+    /// Ranks and reads in one call.
+    fn find(&self, query: &Query) -> Result<Vec<(Ranked, ChunkRecord)>, StoreError> {
+        let found = self.collection.search(&self.translate(query)?)?;
+        Ok(found.into_iter().map(|one| (one.ranked(), one.chunk)).collect())
+    }
+}

@@ -1,0 +1,118 @@
+use pericope_api::{Chunk, Document, Span};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::file_type::file_type;
+
+/// Namespace of the chunk ids: a random UUID, fixed for ever.
+const NAMESPACE: Uuid = Uuid::from_u128(0x3a5c_71f0_9d0e_5b0c_8f27_70e6_c1f0_4b11);
+
+/// The id of a chunk, the same in every store; see [`chunk_id`].
+pub type ChunkId = Uuid;
+
+/// Returns the UUIDv5 of the document's id, the range, the text's hash and the hash of what the encoder reads of it
+/// (`encoded`, the text itself without an encoder).
+///
+/// The same chunk has the same id in every run, so that writing it again overwrites it. A chunk whose text changed has
+/// another id.
+#[must_use]
+pub fn chunk_id(document: &str, span: Span, text: &str, encoded: &str) -> ChunkId {
+    let mut key = Vec::with_capacity(document.len() + 64);
+    key.extend_from_slice(document.as_bytes());
+    // No UTF-8 text holds this byte, so no two keys run together.
+    key.push(0xff);
+    key.extend_from_slice(&(span.start as u64).to_le_bytes());
+    key.extend_from_slice(&(span.end as u64).to_le_bytes());
+    key.extend_from_slice(&Chunk::content_hash(text).to_le_bytes());
+    key.extend_from_slice(&Chunk::content_hash(encoded).to_le_bytes());
+    Uuid::new_v5(&NAMESPACE, &key)
+}
+
+/// A chunk as stores keep it.
+///
+/// In JSON the file type is called `type`, and the leading whitespace is left out.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChunkRecord {
+    /// The id of the document.
+    pub document: String,
+    /// The first byte in the document's source.
+    pub start: usize,
+    /// One past the last byte in the document's source.
+    pub end: usize,
+    /// The headings above the chunk, outermost first.
+    pub heading_path: Vec<String>,
+    /// The source under `start..end`, byte for byte.
+    pub text: String,
+    /// The title of the document.
+    pub title: Option<String>,
+    /// The name of the place on the page where the chunk begins (`#id`, without `#`).
+    pub anchor: Option<String>,
+    /// The kind of file that the document is: `md`, `html`, `txt`; see [`file_type`](crate::file_type()).
+    #[serde(rename = "type")]
+    pub file_type: String,
+    /// The number of the chunk among the document's chunks, from 0.
+    pub ordinal: usize,
+    /// The number of tokens in the text.
+    pub tokens: usize,
+    /// The source between the chunk before and this one, if it is blank: it joins the two again.
+    #[serde(skip)]
+    pub leading: String,
+}
+
+impl ChunkRecord {
+    /// Returns the record of a document's chunk, without leading whitespace.
+    #[must_use]
+    pub fn new(document: &Document, chunk: &Chunk, ordinal: usize) -> Self {
+        Self {
+            document: document.id.clone(),
+            start: chunk.span.start,
+            end: chunk.span.end,
+            heading_path: chunk.heading_path.clone(),
+            text: document.text(chunk.span).to_owned(),
+            title: document.title.clone(),
+            anchor: document.anchor_at(chunk.span.start).map(str::to_owned),
+            file_type: file_type(document),
+            ordinal,
+            tokens: chunk.tokens,
+            leading: String::new(),
+        }
+    }
+
+    /// Returns the byte range in the document's source.
+    #[must_use]
+    pub fn span(&self) -> Span {
+        Span::new(self.start, self.end)
+    }
+}
+
+/// A chunk on its way into a store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChunkEntry {
+    /// The id under which the store keeps it.
+    pub id: ChunkId,
+    /// The chunk itself.
+    pub chunk: ChunkRecord,
+    /// XXH3 (128 bits) of what the encoder reads of it; `None` without an encoder.
+    pub encoded: Option<u128>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_depend_on_document_place_text_and_what_is_encoded() {
+        let at = |start| Span::new(start, start + 4);
+        let base = chunk_id("d", at(0), "fish", "fish");
+        assert_eq!(base, chunk_id("d", at(0), "fish", "fish"));
+        assert_eq!(base.get_version_num(), 5);
+        for other in [
+            chunk_id("e", at(0), "fish", "fish"),
+            chunk_id("d", at(1), "fish", "fish"),
+            chunk_id("d", at(0), "dish", "fish"),
+            chunk_id("d", at(0), "fish", "Sea > fish"),
+        ] {
+            assert_ne!(base, other);
+        }
+    }
+}

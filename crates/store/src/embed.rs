@@ -1,0 +1,110 @@
+//! From texts to vectors.
+
+use std::sync::Arc;
+
+use pericope_api::{Document, Embeddings, SentenceEncoder, Span};
+
+use crate::{Query, StoreError};
+
+/// The way in which a store's chunks are embedded.
+#[derive(Clone)]
+pub struct Embedding {
+    /// The encoder that embeds them.
+    pub encoder: Arc<dyn SentenceEncoder>,
+    /// Whether the encoder reads the heading path in front of a chunk's text.
+    pub prefix_headings: bool,
+    /// The name of the token counter behind `Chunk::tokens`: the encoder's own counts are believed.
+    pub tokenizer: String,
+}
+
+/// The effort that embedding took.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct EmbedCounts {
+    /// The number of texts that the encoder was given.
+    pub encoded: u64,
+    /// The number of texts whose vectors were known already, from the store or from a cache.
+    pub reused: u64,
+    /// The time in the encoder, in seconds.
+    pub seconds: f64,
+}
+
+impl EmbedCounts {
+    /// Adds the effort of another batch.
+    pub fn add(&mut self, more: Self) {
+        self.encoded += more.encoded;
+        self.reused += more.reused;
+        self.seconds += more.seconds;
+    }
+}
+
+/// Knows the vectors of texts that were embedded before, by the XXH3 hash (128 bits) of what the encoder read.
+///
+/// A cache belongs to one encoder: it never answers with vectors of another.
+pub trait VectorCache: Send + Sync {
+    /// Returns the vectors that are known, in the order of the hashes.
+    ///
+    /// # Errors
+    /// Where the cache cannot be read.
+    fn find(&self, hashes: &[u128]) -> Result<Vec<Option<Vec<f32>>>, StoreError>;
+
+    /// Keeps fresh vectors. By default nothing is kept.
+    ///
+    /// # Errors
+    /// Where the cache cannot be written.
+    fn keep(&self, _fresh: &[(u128, &[f32])]) -> Result<(), StoreError> {
+        Ok(())
+    }
+}
+
+/// Returns the text that the encoder reads of a chunk: the visible text, behind the heading path if `prefix` is set.
+#[must_use]
+pub fn encoder_text(document: &Document, span: Span, heading_path: &[String], prefix: bool) -> String {
+    let visible = document.visible(span);
+    match prefix && !heading_path.is_empty() {
+        true => format!("{}\n\n{visible}", heading_path.join(" > ")),
+        false => visible.into_owned(),
+    }
+}
+
+/// Encodes, and checks that the answer is one finite vector a text, of the dimension that was promised.
+///
+/// # Errors
+/// [`StoreError::Encoder`] and [`StoreError::EncoderOutput`].
+pub fn encode_checked(encoder: &dyn SentenceEncoder, texts: &[&str]) -> Result<Embeddings, StoreError> {
+    if texts.is_empty() {
+        return Ok(Embeddings::new(encoder.dimension(), Vec::new()));
+    }
+    let found = encoder.encode(texts)?;
+    let broken = |reason| Err(StoreError::EncoderOutput { name: encoder.name().to_owned(), reason });
+    if found.len() != texts.len() || found.dimension() != encoder.dimension() {
+        return broken(format!(
+            "{} vectors of {} dimensions for {} texts of {}",
+            found.len(),
+            found.dimension(),
+            texts.len(),
+            encoder.dimension()
+        ));
+    }
+    if let Some(at) = found.values().iter().position(|v| !v.is_finite()) {
+        let text: String = texts.get(at / found.dimension()).unwrap_or(&"").chars().take(40).collect();
+        return broken(format!("the vector of {text:?} is not finite"));
+    }
+    Ok(found)
+}
+
+/// Returns the query's vector: its own, or what the encoder makes of its text. `name` is the embedder that the store was
+/// built with.
+///
+/// # Errors
+/// [`StoreError::NoEncoder`] without either, and as [`encode_checked`].
+pub fn query_vector(
+    query: &Query,
+    encoder: Option<&dyn SentenceEncoder>,
+    name: Option<&str>,
+) -> Result<Vec<f32>, StoreError> {
+    if let Some(vector) = &query.vector {
+        return Ok(vector.clone());
+    }
+    let encoder = encoder.ok_or_else(|| StoreError::NoEncoder { name: name.unwrap_or("none").to_owned() })?;
+    Ok(encode_checked(encoder, &[&query.text])?.values().to_vec())
+}

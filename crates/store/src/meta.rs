@@ -1,0 +1,244 @@
+//! The ingredients that a store is built with.
+
+use std::fmt;
+use std::sync::Arc;
+
+use pericope_api::{Chunk, SentenceEncoder};
+use serde::{Deserialize, Serialize};
+
+use crate::Embedding;
+
+/// The version of chunk ids and chunk records. A store that was written under another version is written again.
+pub const CHUNK_FORMAT: u32 = 2;
+
+/// The ingredients that a caller wants a store to be built with.
+#[derive(Clone)]
+pub struct IndexSpec {
+    /// The segmenter's canonical spec, as in `--segmenter`: two specs that cut alike should be written alike.
+    pub segmenter: String,
+    /// A hash of the segmenter's weights; it changes whenever the segmenter could cut elsewhere with the same spec.
+    pub segmenter_fingerprint: Option<String>,
+    /// The name of the token counter behind `Chunk::tokens`.
+    pub tokenizer: String,
+    /// The encoder that embeds the chunks. Without one there are no vectors, and BM25 is the only mode.
+    pub encoder: Option<Arc<dyn SentenceEncoder>>,
+    /// Whether the encoder reads the heading path in front of a chunk's text. Off by default.
+    pub prefix_headings: bool,
+    /// The size that a segmenter was given which sizes itself by another.
+    pub reference: Option<ReferenceMeta>,
+}
+
+impl IndexSpec {
+    /// Returns a spec without an embedder.
+    #[must_use]
+    pub fn new(segmenter: impl Into<String>, tokenizer: impl Into<String>) -> Self {
+        Self {
+            segmenter: segmenter.into(),
+            segmenter_fingerprint: None,
+            tokenizer: tokenizer.into(),
+            encoder: None,
+            prefix_headings: false,
+            reference: None,
+        }
+    }
+
+    /// Names the state of a segmenter that has one: an index that was built with other weights is another index.
+    #[must_use]
+    pub fn with_segmenter_fingerprint(mut self, fingerprint: Option<String>) -> Self {
+        self.segmenter_fingerprint = fingerprint;
+        self
+    }
+
+    /// Embeds the chunks with `encoder`.
+    #[must_use]
+    pub fn with_encoder(mut self, encoder: Arc<dyn SentenceEncoder>) -> Self {
+        self.encoder = Some(encoder);
+        self
+    }
+
+    /// Puts the heading path in front of what the encoder reads (`A > B`, a blank line, the text).
+    #[must_use]
+    pub fn with_heading_prefix(mut self, on: bool) -> Self {
+        self.prefix_headings = on;
+        self
+    }
+
+    /// Returns the way in which chunks are embedded; `None` without an encoder.
+    #[must_use]
+    pub fn embedding(&self) -> Option<Embedding> {
+        let encoder = self.encoder.clone()?;
+        Some(Embedding { encoder, prefix_headings: self.prefix_headings, tokenizer: self.tokenizer.clone() })
+    }
+}
+
+impl fmt::Debug for IndexSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("IndexSpec")
+            .field("segmenter", &self.segmenter)
+            .field("segmenter_fingerprint", &self.segmenter_fingerprint)
+            .field("tokenizer", &self.tokenizer)
+            .field("encoder", &self.encoder.as_ref().map(|e| e.name().to_owned()))
+            .field("prefix_headings", &self.prefix_headings)
+            .finish()
+    }
+}
+
+/// The embedder that made a store's vectors.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EmbedderMeta {
+    /// The short name, as in `--embedder`.
+    pub name: String,
+    /// A text that changes whenever the vectors could.
+    pub fingerprint: String,
+    /// The length of the vectors.
+    pub dimension: usize,
+    /// Whether the heading path was embedded in front of the text.
+    pub prefix_headings: bool,
+}
+
+impl EmbedderMeta {
+    /// Describes an encoder.
+    #[must_use]
+    pub fn new(encoder: &dyn SentenceEncoder, prefix_headings: bool) -> Self {
+        Self {
+            name: encoder.name().to_owned(),
+            fingerprint: encoder.fingerprint(),
+            dimension: encoder.dimension(),
+            prefix_headings,
+        }
+    }
+}
+
+impl fmt::Display for EmbedderMeta {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({}, {} dimensions)", self.name, self.fingerprint, self.dimension)
+    }
+}
+
+/// The mean chunk of the segmenter that `same-size` was sized by, as it was when the store was made: the corpus may have
+/// grown since, and chunks of two sizes in one store would be a mixture.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ReferenceMeta {
+    /// The reference's spec.
+    pub spec: String,
+    /// The mean number of words in its chunks.
+    pub mean_words: f64,
+}
+
+/// The ingredients that a store was built with, as it recorded them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoreMeta {
+    /// As in [`IndexSpec`].
+    pub segmenter: String,
+    /// As in [`IndexSpec`].
+    pub segmenter_fingerprint: Option<String>,
+    /// As in [`IndexSpec`].
+    pub tokenizer: String,
+    /// The embedder, or `None` for a store without vectors.
+    pub embedder: Option<EmbedderMeta>,
+    /// As in [`IndexSpec`].
+    pub reference: Option<ReferenceMeta>,
+}
+
+/// The first ingredient in which a store differs from what is asked of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// `segmenter`, `segmenter weights`, `tokenizer`, `embedder` or `heading prefix`.
+    pub what: &'static str,
+    /// The store's value.
+    pub found: String,
+    /// The caller's value.
+    pub asked: String,
+}
+
+impl StoreMeta {
+    /// Returns the ingredients that a store built by `spec` records.
+    #[must_use]
+    pub fn new(spec: &IndexSpec) -> Self {
+        Self {
+            segmenter: spec.segmenter.clone(),
+            segmenter_fingerprint: spec.segmenter_fingerprint.clone(),
+            tokenizer: spec.tokenizer.clone(),
+            embedder: spec.encoder.as_ref().map(|e| EmbedderMeta::new(e.as_ref(), spec.prefix_headings)),
+            reference: spec.reference.clone(),
+        }
+    }
+
+    /// Returns the embedder as messages name it: `none`, or name, fingerprint and dimension.
+    #[must_use]
+    pub fn embedder_label(&self) -> String {
+        self.embedder.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string)
+    }
+
+    /// Returns a word that changes with all that makes chunks and vectors of a document: format, program, segmenter,
+    /// tokenizer and embedder. Sixteen hexadecimal digits.
+    #[must_use]
+    pub fn fingerprint(&self) -> String {
+        let parts = serde_json::json!([
+            CHUNK_FORMAT,
+            env!("CARGO_PKG_VERSION"),
+            self.segmenter,
+            self.segmenter_fingerprint,
+            self.reference,
+            self.tokenizer,
+            self.embedder,
+        ]);
+        format!("{:016x}", Chunk::content_hash(&parts.to_string()) as u64)
+    }
+
+    /// Compares with what is asked for; `None` where chunks and vectors of both belong together.
+    #[must_use]
+    pub fn difference(&self, asked: &Self) -> Option<Difference> {
+        let weights = |meta: &Self| meta.segmenter_fingerprint.clone().unwrap_or_else(|| "none".to_owned());
+        let prefix = |meta: &Self| match meta.embedder.as_ref().is_some_and(|e| e.prefix_headings) {
+            true => "on".to_owned(),
+            false => "off".to_owned(),
+        };
+        let pairs = [
+            ("segmenter", self.segmenter.clone(), asked.segmenter.clone()),
+            ("segmenter weights", weights(self), weights(asked)),
+            ("tokenizer", self.tokenizer.clone(), asked.tokenizer.clone()),
+            ("embedder", self.embedder_label(), asked.embedder_label()),
+            ("heading prefix", prefix(self), prefix(asked)),
+        ];
+        let differs = pairs.into_iter().find(|(_, found, asked)| found != asked);
+        differs.map(|(what, found, asked)| Difference { what, found, asked })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn meta() -> StoreMeta {
+        let embedder =
+            EmbedderMeta { name: "minilm".into(), fingerprint: "f00".into(), dimension: 384, prefix_headings: false };
+        StoreMeta { embedder: Some(embedder), ..StoreMeta::new(&IndexSpec::new("window", "words")) }
+    }
+
+    /// Stores hold the fingerprint of every source: another one makes every program read everything again.
+    #[test]
+    fn the_fingerprint_is_fixed() {
+        let json = r#"[2,"0.1.0","window",null,null,"words",{"name":"minilm","fingerprint":"f00","dimension":384,"prefix_headings":false}]"#;
+        let json = json.replace("0.1.0", env!("CARGO_PKG_VERSION"));
+        assert_eq!(meta().fingerprint(), format!("{:016x}", Chunk::content_hash(&json) as u64));
+        let reference = Some(ReferenceMeta { spec: "sentence".into(), mean_words: 12.5 });
+        assert_ne!(StoreMeta { reference, ..meta() }.fingerprint(), meta().fingerprint());
+    }
+
+    #[test]
+    fn the_first_difference_is_named_with_both_values() {
+        assert_eq!(meta().difference(&meta()), None);
+        let with = |change: fn(&mut StoreMeta)| {
+            let mut asked = meta();
+            change(&mut asked);
+            let Difference { what, found, asked } = meta().difference(&asked).unwrap();
+            format!("{what}: {found}, {asked}")
+        };
+        assert_eq!(with(|m| m.segmenter = "fixed".into()), "segmenter: window, fixed");
+        assert_eq!(with(|m| m.segmenter_fingerprint = Some("a".into())), "segmenter weights: none, a");
+        assert_eq!(with(|m| m.embedder = None), "embedder: minilm (f00, 384 dimensions), none");
+        assert_eq!(with(|m| m.embedder.as_mut().unwrap().prefix_headings = true), "heading prefix: off, on");
+    }
+}

@@ -1,0 +1,71 @@
+//! From a document and its chunks to entries: checked, numbered, named, with what the encoder will read.
+
+use std::collections::HashSet;
+
+use pericope_api::{Chunk, Document, Span};
+
+use crate::{ChunkEntry, ChunkId, ChunkRecord, Embedding, StoreError, chunk_id, encoder_text};
+
+/// A chunk that is ready for a store but for its vector.
+#[derive(Debug, Clone)]
+pub struct Prepared {
+    /// The chunk.
+    pub entry: ChunkEntry,
+    /// The text that the encoder reads of it; empty without an encoder.
+    pub encoded: String,
+}
+
+/// Returns the entries of a document's chunks, in their order. A chunk that is listed twice is kept once.
+///
+/// # Errors
+/// [`StoreError::BadChunk`] where a chunk is not of this document, or its span is no range of the source's characters.
+pub fn prepare(
+    document: &Document,
+    chunks: &[Chunk],
+    embedding: Option<&Embedding>,
+) -> Result<Vec<Prepared>, StoreError> {
+    let mut seen: HashSet<ChunkId> = HashSet::with_capacity(chunks.len());
+    let mut prepared = Vec::with_capacity(chunks.len());
+    let mut end_before = 0;
+    for (ordinal, chunk) in chunks.iter().enumerate() {
+        let bad = |reason: String| StoreError::BadChunk { document: document.id.clone(), ordinal, reason };
+        if chunk.document != document.id {
+            return Err(bad(format!("it is a chunk of `{}`", chunk.document)));
+        }
+        let span = chunk.span;
+        let Some(text) = document.source.get(span.start..span.end).filter(|text| !text.is_empty()) else {
+            return Err(bad(format!("{}..{} is no range of the source's characters", span.start, span.end)));
+        };
+        let encoded = embedding.map(|e| encoder_text(document, span, &chunk.heading_path, e.prefix_headings));
+        let id = chunk_id(&document.id, span, text, encoded.as_deref().unwrap_or(text));
+        if seen.insert(id) {
+            let mut record = ChunkRecord::new(document, chunk, prepared.len());
+            record.leading = leading(document, end_before, span.start).to_owned();
+            let entry = ChunkEntry { id, chunk: record, encoded: encoded.as_deref().map(Chunk::content_hash) };
+            prepared.push(Prepared { entry, encoded: encoded.unwrap_or_default() });
+            end_before = span.end;
+        }
+    }
+    Ok(prepared)
+}
+
+/// The source between two chunks, where it is blank; chunks that overlap or leave text out have nothing between them.
+fn leading(document: &Document, from: usize, until: usize) -> &str {
+    let between = if from < until { Span::new(from, until).of(&document.source) } else { "" };
+    if between.trim().is_empty() { between } else { "" }
+}
+
+/// Returns the number of texts that the encoder will not read to the end.
+#[must_use]
+pub fn truncated(prepared: &[Prepared], embedding: Option<&Embedding>) -> u64 {
+    let Some(embedding) = embedding else { return 0 };
+    let encoder = &embedding.encoder;
+    let limit = encoder.max_tokens();
+    // The chunks' own counts stand for the encoder's where both count alike, and where it does not say.
+    let alike = embedding.tokenizer == encoder.name() && !embedding.prefix_headings;
+    let beyond = |one: &&Prepared| match alike && one.entry.chunk.tokens <= limit {
+        true => false,
+        false => encoder.count_tokens(&one.encoded).unwrap_or(one.entry.chunk.tokens) > limit,
+    };
+    prepared.iter().filter(beyond).count() as u64
+}

@@ -1,0 +1,53 @@
+//! Made-up documents, their chunks, folders.
+
+use std::path::Path;
+
+use pericope_api::{Chunk, Document};
+
+/// Cuts a document into one chunk a sentence.
+#[must_use]
+pub fn sentence_chunks(document: &Document) -> Vec<Chunk> {
+    let sentences = document.sentences.iter().enumerate();
+    sentences
+        .map(|(ordinal, sentence)| Chunk {
+            document: document.id.clone(),
+            ordinal,
+            span: sentence.span,
+            heading_path: document.heading_path(ordinal).to_vec(),
+            tokens: document.text(sentence.span).split_whitespace().count(),
+            hash: Chunk::content_hash(document.text(sentence.span)),
+        })
+        .collect()
+}
+
+/// Returns a document of sentences made of the words `w0`..`w499`, some of them frequent.
+#[must_use]
+pub fn made_up(id: &str, seed: u64, sentences: usize) -> Document {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut next = |below: u64| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state % below
+    };
+    let made: Vec<String> = (0..sentences)
+        .map(|_| {
+            let words = 4 + next(12);
+            let words: Vec<String> = (0..words).map(|_| format!("w{}", next(500) * next(500) / 500)).collect();
+            words.join(" ") + "."
+        })
+        .collect();
+    Document::from_sentences(id, &made)
+}
+
+/// Copies a folder, as a crash would leave it.
+pub fn copy_folder(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().flatten() {
+        let target = to.join(entry.file_name());
+        match entry.file_type().unwrap().is_dir() {
+            true => copy_folder(&entry.path(), &target),
+            false => drop(std::fs::copy(entry.path(), target).unwrap()),
+        }
+    }
+}

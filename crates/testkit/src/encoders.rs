@@ -1,0 +1,68 @@
+//! Sentence encoders without a model.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use pericope_api::{Chunk, Embeddings, EncodeError, SentenceEncoder};
+
+/// The length of a [`BagOfWords`] vector.
+pub const DIMENSION: usize = 256;
+
+/// A hashed bag of words: the cosine of two texts is that of their word counts, but for words that share a place.
+pub struct BagOfWords {
+    /// The fingerprint that it gives.
+    pub fingerprint: &'static str,
+    /// The number of texts that were embedded.
+    pub texts: AtomicUsize,
+    /// A word that makes a text fail.
+    pub poison: Option<&'static str>,
+}
+
+impl BagOfWords {
+    /// Returns an encoder with the fingerprint `v1` that never fails.
+    #[must_use]
+    pub fn new() -> Arc<Self> {
+        Arc::new(Self { fingerprint: "v1", texts: AtomicUsize::new(0), poison: None })
+    }
+
+    /// Returns the vector of a text.
+    #[must_use]
+    pub fn vector(text: &str) -> Vec<f32> {
+        let mut vector = vec![0f32; DIMENSION];
+        for word in text.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()) {
+            vector[(Chunk::content_hash(&word.to_lowercase()) % DIMENSION as u128) as usize] += 1.0;
+        }
+        let norm = vector.iter().map(|v| v * v).sum::<f32>().sqrt();
+        match norm > 0.0 {
+            true => vector.iter_mut().for_each(|v| *v /= norm),
+            false => vector[0] = 1.0,
+        }
+        vector
+    }
+}
+
+impl SentenceEncoder for BagOfWords {
+    fn name(&self) -> &str {
+        "bag-of-words"
+    }
+
+    fn fingerprint(&self) -> String {
+        self.fingerprint.to_owned()
+    }
+
+    fn dimension(&self) -> usize {
+        DIMENSION
+    }
+
+    fn max_tokens(&self) -> usize {
+        512
+    }
+
+    fn encode(&self, texts: &[&str]) -> Result<Embeddings, EncodeError> {
+        self.texts.fetch_add(texts.len(), Ordering::Relaxed);
+        if self.poison.is_some_and(|poison| texts.iter().any(|text| text.contains(poison))) {
+            return Err(EncodeError::Run("a word that cannot be embedded".into()));
+        }
+        Ok(Embeddings::new(DIMENSION, texts.iter().flat_map(|text| Self::vector(text)).collect()))
+    }
+}
