@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use pericope_eval::run::{Embedded, Stores};
 use pericope_index::{EnglishAnalyzer, IndexMeta, IndexReader, IndexWriter};
 use pericope_qdrant::{Collection, Error, QdrantDestination, QdrantRetriever, Target};
 use pericope_store::{Destination, IndexSpec, ReferenceMeta, Retriever, StoreError};
@@ -77,4 +78,29 @@ pub fn failure(error: impl Into<StoreError>) -> Failure {
 
 fn analyzer() -> Arc<EnglishAnalyzer> {
     Arc::new(EnglishAnalyzer::default())
+}
+
+/// Bytes of text after which a collection of an experiment is committed.
+const COMMIT_BYTES: u64 = 64 << 20;
+
+/// The stores of experiments, by the same places.
+pub struct Places;
+
+impl Stores for Places {
+    fn create(&self, place: &str, spec: &IndexSpec) -> Result<Box<dyn Destination>, StoreError> {
+        match Target::is_one(place) {
+            true => {
+                let target = Target::parse(place)?;
+                Ok(Box::new(QdrantDestination::open(&target, spec, analyzer(), true, COMMIT_BYTES)?))
+            }
+            false => Embedded.create(place, spec),
+        }
+    }
+
+    fn open(&self, place: &str) -> Result<Box<dyn Retriever>, StoreError> {
+        match Target::is_one(place) {
+            true => Ok(Box::new(QdrantRetriever::open(&Target::parse(place)?, analyzer())?)),
+            false => Embedded.open(place),
+        }
+    }
 }

@@ -20,6 +20,7 @@ use crate::commands::{print_json, segment_eval, sweep};
 use crate::progress;
 use crate::resources::{CommandResources, asks_for_encoder, embedder_where, shown};
 use crate::status::{Failure, Outcome, Status};
+use crate::stores::Places;
 
 /// `pericope eval run`
 pub fn run(args: EvalRunArgs, quiet: bool) -> Outcome {
@@ -91,7 +92,16 @@ pub(super) fn setup<'a>(
     let mut model_checksums = model_checksums(experiment, encoder.as_deref(), resources)?;
     let models = Models::open(experiment, out, sitting.offline, sitting.goes_on).map_err(by_model)?;
     model_checksums.extend(models.checksums.clone());
-    Ok(Setup { segmenters: segmenters(), resources, counter, model_checksums, encoder, models, resume: sitting.resume })
+    Ok(Setup {
+        segmenters: segmenters(),
+        stores: &Places,
+        resources,
+        counter,
+        model_checksums,
+        encoder,
+        models,
+        resume: sitting.resume,
+    })
 }
 
 /// Says so where more items failed than the limits allow.

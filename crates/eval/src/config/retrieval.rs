@@ -11,6 +11,10 @@ use crate::cell::Cutoff;
 pub struct Retrieval {
     /// `minilm` (default) or `none`.
     pub embedder: String,
+    /// The address of a collection on a server (`qdrant://HOST:PORT/NAME`): every chunker is measured in one of its own
+    /// (`NAME-chunker`). Default: a folder inside the run's, which is removed after the measurement.
+    #[serde(rename = "in", skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
     /// How chunks are found: `dense` (default), `bm25`, `hybrid`.
     pub modes: Vec<Mode>,
     /// Numbers of chunks; default 1, 3, 5.
@@ -29,6 +33,7 @@ impl Default for Retrieval {
     fn default() -> Self {
         Self {
             embedder: "minilm".into(),
+            place: None,
             modes: vec![Mode::Dense],
             k: vec![1, 3, 5],
             token_budgets: Vec::new(),

@@ -58,7 +58,7 @@ impl Cut {
             truncated: built.truncated,
             limit: self.limit,
             fingerprint: self.fingerprint.clone(),
-            index_bytes: Some(built.bytes),
+            index_bytes: built.bytes,
             token_histogram: Some(Histogram::of(tokens)),
             query_times: std::collections::BTreeMap::new(),
         }

@@ -13,6 +13,7 @@ mod resume;
 mod retrieve;
 mod score;
 mod sink;
+mod stores;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -30,6 +31,7 @@ use crate::data::{self, DataError, QuestionSet, Sampling, Selection};
 use crate::record::{RunRecord, Summary};
 
 pub use sink::ItemSink;
+pub use stores::{Embedded, Stores};
 
 use bench::Bench;
 use compare::Scores;
@@ -60,7 +62,7 @@ pub enum RunError {
         /// Name of the chunker.
         chunker: String,
         /// What the index said.
-        source: pericope_index::IndexError,
+        source: pericope_store::StoreError,
     },
     /// The encoder failed.
     #[error(transparent)]
@@ -95,6 +97,8 @@ pub struct Setup<'a> {
     pub segmenters: &'a [Entry],
     /// Segmenters' encoder, token counter and limits.
     pub resources: &'a dyn Resources,
+    /// Makes the stores that chunkers are measured in; [`Embedded`] makes folders.
+    pub stores: &'a dyn Stores,
     /// The retrieval encoder; `None` where the configuration says `embedder = "none"`.
     pub encoder: Option<Arc<dyn SentenceEncoder>>,
     /// What counts tokens.

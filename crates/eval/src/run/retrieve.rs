@@ -4,10 +4,11 @@ use std::path::Path;
 use std::time::Instant;
 
 use pericope_api::Embeddings;
-use pericope_index::{IndexSpec, IndexWriter, Query, Retriever, pipeline};
-use rayon::prelude::*;
+use pericope_index::pipeline;
+use pericope_store::{IndexSpec, Query, RunSummary};
 
 use super::cut::Cut;
+use super::stores::place;
 use super::{Corpus, Observer, RunError, Setup};
 use crate::cell::Cutoff;
 use crate::config::Retrieval;
@@ -45,7 +46,8 @@ impl Ranking {
 /// What building an index took.
 pub(super) struct Built {
     pub(super) seconds: f64,
-    pub(super) bytes: u64,
+    /// Bytes on disk; none for a store on a server.
+    pub(super) bytes: Option<u64>,
     /// Chunks whose end the encoder does not read.
     pub(super) truncated: u64,
 }
@@ -63,21 +65,22 @@ pub(super) fn all(
     observer: &dyn Observer,
 ) -> Result<(Vec<Ranking>, Built), RunError> {
     let failed = |source| RunError::Index { chunker: cut.name.clone(), source };
-    let dir = out.join("index.tmp");
-    remove(&dir)?;
+    let at = place(retrieval.place.as_deref(), &cut.name, out);
+    let folder = retrieval.place.is_none().then(|| Path::new(&at));
+    folder.map_or(Ok(()), remove)?;
     observer.stage(&format!("{}: indexing", cut.name), corpus.documents.len());
     let start = Instant::now();
     let mut spec = IndexSpec::new(cut.spec.clone(), setup.counter.name());
     if let Some(encoder) = &setup.encoder {
         spec = spec.with_encoder(encoder.clone());
     }
-    let mut writer = IndexWriter::create_or_open(&dir, &spec).map_err(failed)?;
-    let place: HashMap<&str, usize> = corpus.documents.iter().enumerate().map(|(i, d)| (d.id.as_str(), i)).collect();
+    let mut writer = setup.stores.create(&at, &spec).map_err(failed)?;
+    let numbers: HashMap<&str, usize> = corpus.documents.iter().enumerate().map(|(i, d)| (d.id.as_str(), i)).collect();
     let mut before = 0;
     let report = pipeline::index_documents(
-        &mut writer,
+        writer.as_mut(),
         corpus.documents.iter().cloned().map(Ok),
-        |document| Ok(place.get(document.id.as_str()).map(|&i| cut.chunks[i].clone()).unwrap_or_default()),
+        |document| Ok(numbers.get(document.id.as_str()).map(|&i| cut.chunks[i].clone()).unwrap_or_default()),
         |progress| {
             observer.advance((progress.documents - before) as usize);
             before = progress.documents;
@@ -92,21 +95,18 @@ pub(super) fn all(
         });
     }
     let truncated = report.truncated;
-    writer.finish().map_err(failed)?;
+    writer.finish(&RunSummary::default()).map_err(failed)?;
     let seconds = start.elapsed().as_secs_f64();
-    let built = Built { seconds, bytes: folder_bytes(&dir), truncated };
+    let built = Built { seconds, bytes: folder.map(folder_bytes), truncated };
 
-    let reader = pericope_index::IndexReader::open_expecting(&dir, &spec).map_err(failed)?;
+    let store = setup.stores.open(&at).map_err(failed)?;
     let mut rankings = Vec::with_capacity(retrieval.modes.len());
     for &mode in &retrieval.modes {
         observer.stage(&format!("{}: {mode} retrieval", cut.name), corpus.set.questions.len());
         // Repeats are passed over after the search, so some more are asked for.
         let wanted = if retrieval.drop_repeats { depth * 2 } else { depth };
-        let found: Vec<Result<(Vec<Hit>, f64), String>> = corpus
-            .set
-            .questions
-            .par_iter()
-            .enumerate()
+        // One query at a time: what is timed is one search, not the wait for the others.
+        let found: Vec<Result<(Vec<Hit>, f64), String>> = (corpus.set.questions.iter().enumerate())
             .map(|(i, question)| {
                 // The text of the chunk alone: what the headings add is not the chunker's doing.
                 let mut query = Query::new(&question.text, mode, wanted).text_only();
@@ -114,14 +114,14 @@ pub(super) fn all(
                     query = query.with_vector(vectors.row(i).to_vec());
                 }
                 let start = Instant::now();
-                let found = reader.rank(&query);
+                let found = store.rank(&query);
                 let seconds = start.elapsed().as_secs_f64();
                 observer.advance(1);
                 let hits = found.map_err(|e| format!("search failed: {e}"))?;
                 let hits = hits
                     .into_iter()
                     .filter_map(|h| {
-                        let document = *place.get(h.document.as_str())?;
+                        let document = *numbers.get(h.document.as_str())?;
                         Some(Hit { document, ordinal: h.ordinal, score: h.score })
                     })
                     .collect::<Vec<_>>();
@@ -146,8 +146,8 @@ pub(super) fn all(
         ranking.seconds.sort_by(f64::total_cmp);
         rankings.push(ranking);
     }
-    drop(reader);
-    remove(&dir)?;
+    drop(store);
+    folder.map_or(Ok(()), remove)?;
     Ok((rankings, built))
 }
 

@@ -90,6 +90,7 @@ fn go(experiment: &Experiment, out: &Path, resume: bool, offline: bool) -> Resul
     let resources = Standalone { defaults: Limits::NONE };
     let setup = Setup {
         segmenters: pericope_segment::registry::list(),
+        stores: &pericope_eval::run::Embedded,
         resources: &resources,
         counter: Arc::new(WordCounter),
         encoder: None,

@@ -156,6 +156,7 @@ impl Bed {
         let resources = Standalone { defaults: Limits::INDEX };
         let setup = Setup {
             segmenters: pericope_segment::registry::list(),
+            stores: &pericope_eval::run::Embedded,
             resources: &resources,
             encoder: Some(Arc::new(Hashed { dimension: self.dimension })),
             counter: Arc::new(WordCounter),
@@ -303,6 +304,7 @@ fn a_night_that_breaks_off_leaves_nothing_half_and_is_taken_up() {
     let resources = Standalone { defaults: Limits::INDEX };
     let setup = || Setup {
         segmenters: pericope_segment::registry::list(),
+        stores: &pericope_eval::run::Embedded,
         resources: &resources,
         encoder: Some(Arc::new(Hashed { dimension: 1024 })),
         counter: Arc::new(WordCounter),

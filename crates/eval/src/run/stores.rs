@@ -1,0 +1,62 @@
+//! The stores that chunkers are measured in.
+
+use std::path::Path;
+
+use pericope_index::{IndexReader, IndexWriter};
+use pericope_store::{Destination, IndexSpec, Retriever, StoreError};
+
+/// Makes and opens stores by their places: a folder, or the address of a collection on a server.
+pub trait Stores: Sync {
+    /// Makes a store anew, in place of what is there.
+    ///
+    /// # Errors
+    /// Where it cannot be made.
+    fn create(&self, place: &str, spec: &IndexSpec) -> Result<Box<dyn Destination>, StoreError>;
+
+    /// Opens a store to search it.
+    ///
+    /// # Errors
+    /// Where there is none that can be read.
+    fn open(&self, place: &str) -> Result<Box<dyn Retriever>, StoreError>;
+}
+
+/// Embedded stores: every place is a folder.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Embedded;
+
+impl Stores for Embedded {
+    fn create(&self, place: &str, spec: &IndexSpec) -> Result<Box<dyn Destination>, StoreError> {
+        Ok(Box::new(IndexWriter::rebuild(Path::new(place), spec)?))
+    }
+
+    fn open(&self, place: &str) -> Result<Box<dyn Retriever>, StoreError> {
+        Ok(Box::new(IndexReader::open(Path::new(place))?))
+    }
+}
+
+/// The place of one chunker's store: the folder `index.tmp` of the run, or beside the collection that the configuration
+/// names one with the chunker's name behind it (`qdrant://localhost:6334/eval` gives `.../eval-fixed`).
+pub(super) fn place(base: Option<&str>, chunker: &str, out: &Path) -> String {
+    let Some(base) = base else { return out.join("index.tmp").display().to_string() };
+    let name: String =
+        chunker.chars().map(|c| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' }).collect();
+    match base.split_once('?') {
+        Some((address, settings)) => format!("{address}-{name}?{settings}"),
+        None => format!("{base}-{name}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::place;
+
+    #[test]
+    fn every_chunker_has_a_collection_of_its_own() {
+        let of = |base| place(base, "same size/2", Path::new("run"));
+        assert_eq!(of(Some("qdrant://h:6334/eval")), "qdrant://h:6334/eval-same-size-2");
+        assert_eq!(of(Some("qdrant://h:6334/eval?shards=2")), "qdrant://h:6334/eval-same-size-2?shards=2");
+        assert_eq!(of(None), Path::new("run").join("index.tmp").display().to_string());
+    }
+}
