@@ -1,75 +1,8 @@
-//! The `pericope` command: arguments in, library calls, exit status out.
+//! The `pericope` command.
 #![forbid(unsafe_code)]
-
-/// Prints a line on standard output. What cannot be written ends the function with an error, never the process.
-macro_rules! say {
-    ($($part:tt)*) => {
-        std::io::Write::write_fmt(&mut anstream::stdout(), format_args!("{}\n", format_args!($($part)*)))?
-    };
-}
-
-mod args;
-mod commands;
-#[cfg(feature = "testing")]
-mod hashed;
-mod input;
-mod interrupt;
-mod page;
-mod progress;
-mod resources;
-mod status;
-mod stores;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
-use args::{Cli, Command, DatasetCommand, EvalCommand, TrainCommand};
-use status::{Failure, Outcome};
-
 fn main() -> ExitCode {
-    let cli = Cli::parse();
-    match run(cli) {
-        Ok(status) => status.into(),
-        Err(failure) if is_broken_pipe(&failure) => ExitCode::SUCCESS,
-        Err(failure) => {
-            anstream::eprintln!("{}error:{} {failure}", style("1;31"), style("0"));
-            failure.code()
-        }
-    }
-}
-
-fn run(cli: Cli) -> Outcome {
-    let quiet = cli.quiet;
-    match cli.command {
-        Command::Segment(args) => commands::segment::run(args, quiet),
-        Command::SegmentEval(args) => commands::segment_eval::run(args, quiet),
-        Command::Index(args) => commands::index::run(args, quiet),
-        Command::Search(args) => commands::search::run(args),
-        Command::Eval(EvalCommand::Run(args)) => commands::eval::run(args, quiet),
-        Command::Eval(EvalCommand::Report(args)) => commands::eval::report(args),
-        Command::Nightly(args) => commands::nightly::run(args, quiet),
-        Command::Dataset(DatasetCommand::FromDocs(args)) => commands::dataset::from_docs_command(args, quiet),
-        Command::Dataset(DatasetCommand::Synthetic(args)) => commands::synthetic::run(args, quiet),
-        Command::Train(TrainCommand::Weswin(args)) => commands::train::weswin(args, quiet),
-        Command::Train(TrainCommand::Nsp(args)) => commands::train::nsp(args, quiet),
-        Command::Tune(args) => commands::tune::run(args, quiet),
-        Command::Models(args) => commands::models::run(args, quiet),
-        Command::Segmenters { json } => commands::segmenters::run(json),
-        Command::Completions { shell } => commands::completions(shell),
-    }
-}
-
-/// An ANSI sequence; `anstream` strips it where the output is no terminal.
-pub(crate) fn style(code: &str) -> String {
-    format!("\u{1b}[{code}m")
-}
-
-/// `pericope ... | head` closes the pipe: no error.
-fn is_broken_pipe(failure: &Failure) -> bool {
-    let (Failure::Usage(error) | Failure::Runtime(error)) = failure;
-    error
-        .chain()
-        .filter_map(|cause| cause.downcast_ref::<std::io::Error>())
-        .any(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
+    pericope_cli::main()
 }

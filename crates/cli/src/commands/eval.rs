@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use indicatif::ProgressBar;
+use pericope::stores::Places;
+use pericope::{Engine, needs_encoder};
 use pericope_api::SentenceEncoder;
 use pericope_eval::answer::Models;
 use pericope_eval::config::{Experiment, ExperimentFile, ExperimentKind};
@@ -13,14 +15,13 @@ use pericope_eval::run::{self, Observer, RunError, Setup};
 use pericope_learn::registry::segmenters;
 use pericope_llm::LlmError;
 use pericope_report::run::{self as report, Report};
-use pericope_segment::{Limits, Resources};
+use pericope_segment::Resources;
 
 use crate::args::{EvalReportArgs, EvalRunArgs};
 use crate::commands::{print_json, segment_eval, sweep};
 use crate::progress;
-use crate::resources::{CommandResources, asks_for_encoder, embedder_where, shown};
+use crate::resources::{embedder, shown};
 use crate::status::{Failure, Outcome, Status};
-use crate::stores::Places;
 
 /// `pericope eval run`
 pub fn run(args: EvalRunArgs, quiet: bool) -> Outcome {
@@ -54,7 +55,7 @@ pub(super) fn one(
     sitting: Sitting,
     quiet: bool,
 ) -> Result<Option<Summary>, Failure> {
-    let resources = CommandResources::new(Limits::default(), Limits::INDEX, None);
+    let resources = Engine::new();
     let setup = setup(experiment, &resources, out, sitting)?;
     let observer = Bars::new(quiet);
     let result = run::run(experiment, out, &setup, &observer, &mut ());
@@ -83,11 +84,11 @@ pub(super) struct Sitting {
 /// What a run of the experiment takes; its models keep their answers below `out`.
 pub(super) fn setup<'a>(
     experiment: &Experiment,
-    resources: &'a CommandResources<'a>,
+    resources: &'a Engine<'a>,
     out: &Path,
     sitting: Sitting,
 ) -> Result<Setup<'a>, Failure> {
-    let encoder = embedder_where(&experiment.retrieval.embedder, sitting.offline)?;
+    let encoder = embedder(&experiment.retrieval.embedder, sitting.offline)?;
     let counter = resources.counter().map_err(Failure::usage)?;
     let mut model_checksums = model_checksums(experiment, encoder.as_deref(), resources)?;
     let models = Models::open(experiment, out, sitting.offline, sitting.goes_on).map_err(by_model)?;
@@ -136,7 +137,7 @@ fn model_checksums(
 ) -> Result<BTreeMap<String, String>, Failure> {
     let mut found: BTreeMap<String, String> = BTreeMap::new();
     found.extend(encoder.map(|e| (e.name().to_owned(), digest(&e.fingerprint()))));
-    if experiment.chunkers.iter().any(|chunker| asks_for_encoder(&chunker.spec)) {
+    if experiment.chunkers.iter().any(|chunker| needs_encoder(&chunker.spec)) {
         let encoder = resources.encoder().map_err(Failure::usage)?;
         found.insert(encoder.name().to_owned(), digest(&encoder.fingerprint()));
     }

@@ -63,7 +63,7 @@ pub fn run(args: SearchArgs) -> Outcome {
         (None, None) => Mode::Bm25,
     };
     if let (Some(name), true) = (&embedded_by, mode != Mode::Bm25)
-        && let Some(encoder) = embedder(name)?
+        && let Some(encoder) = embedder(name, false)?
     {
         index.set_encoder(encoder).map_err(stores::failure)?;
     }

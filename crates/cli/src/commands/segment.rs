@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::args::{OutputFormat, SegmentArgs};
 use crate::input::{self, Input};
-use crate::resources::{CommandResources, chunker};
+use crate::resources::{chunker, engine};
 use crate::status::{Outcome, Status};
 use crate::{page, style};
 
@@ -36,7 +36,7 @@ pub fn run(args: SegmentArgs, quiet: bool) -> Outcome {
             found.read(path, &mut |document| visit(&document), &mut |_| {});
         }
     };
-    let resources = CommandResources::for_policy(&args.policy).with_corpus(&corpus);
+    let resources = engine(&args.policy).with_corpus(&corpus);
     let chunker = chunker(&args.policy, &resources)?;
 
     let mut bad = input::report(found.problems()) + input::report(&broken);

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use pericope::{Engine, needs_encoder};
 use pericope_api::{Document, SentenceEncoder};
 use pericope_eval::config::ExperimentFile;
 use pericope_learn::registry::{build, segmenters};
@@ -23,7 +24,7 @@ use crate::commands::{
     eval::{opened, run_folder},
     print_json,
 };
-use crate::resources::{CommandResources, asks_for_encoder, shown};
+use crate::resources::{failure, shown};
 use crate::status::{Failure, Outcome, Status};
 use crate::{input, progress};
 
@@ -168,12 +169,11 @@ fn score(sets: &[Set], entries: Vec<Entry>, quiet: bool) -> Result<(Evaluation, 
         sets.iter().flat_map(|set| &set.documents).for_each(|segmented| visit(&segmented.document));
     };
     // The segmentation itself is measured: no limit unless a spec names one.
-    let mut resources = CommandResources::new(Limits::default(), Limits::NONE, None).with_corpus(&corpus);
-    let asking: usize =
-        entries.iter().filter(|entry| asks_for_encoder(&entry.spec)).map(|entry| entry.counts.len()).sum();
+    let mut resources = Engine::new().with_defaults(Limits::NONE).with_corpus(&corpus);
+    let asking: usize = entries.iter().filter(|entry| needs_encoder(&entry.spec)).map(|entry| entry.counts.len()).sum();
     let mut embedding = None;
     if asking > 1 {
-        let encoder = resources.remember().map_err(Failure::usage)?;
+        let encoder = resources.cache_encoder().map_err(failure)?;
         embedding = Some(warm(sets, &encoder, quiet)?);
     }
     let mut chunkers: Vec<(Entry, Chunker)> = Vec::new();

@@ -13,7 +13,7 @@ use pericope_api::Document;
 use pericope_index::EmbeddingCache;
 use pericope_index::pipeline::{self, Options, Progress};
 use pericope_read::document_id;
-use pericope_segment::{Chunker, Resources};
+use pericope_segment::Chunker;
 use pericope_store::{Destination, Finished, IndexSpec, Publication, RunSummary, VectorCache};
 use serde::Serialize;
 
@@ -22,7 +22,7 @@ use crate::args::IndexArgs;
 use crate::commands::print_json;
 use crate::input::{self, Input};
 use crate::progress;
-use crate::resources::{CommandResources, Loading, chunker, embedder};
+use crate::resources::{chunker, embedder, engine, failure, loading};
 use crate::status::{Failure, Outcome, Status};
 use crate::stores;
 
@@ -78,7 +78,7 @@ struct Job<'a> {
 /// Runs the command.
 pub fn run(args: IndexArgs, quiet: bool) -> Outcome {
     let name = stores::name(&args.into)?;
-    let counter = Loading::begin(&args.policy);
+    let counter = loading(&args.policy);
     let found = Input::search(&args.paths, &args.files.walk(), max_bytes(&args))?;
     let corpus = |visit: &mut dyn FnMut(&Document)| {
         for path in found.files() {
@@ -87,21 +87,14 @@ pub fn run(args: IndexArgs, quiet: bool) -> Outcome {
     };
     // What `same-size` was sized by when the index was made holds for all that is added to it.
     let before = if args.rebuild { None } else { stores::reference(&args.into)? };
-    let resources =
-        CommandResources::for_policy(&args.policy).with_loading(counter).with_corpus(&corpus).with_reference(before);
-    let encoder = embedder(&args.embedder)?;
+    let resources = engine(&args.policy).with_loading(counter).with_corpus(&corpus).with_reference(before);
+    let encoder = embedder(&args.embedder, false)?;
     let chunker = chunker(&args.policy, &resources)?;
-    let counter = resources.counter().map_err(Failure::usage)?;
-    let fingerprint = Some(chunker.fingerprint()).filter(|fingerprint| !fingerprint.is_empty());
-    let mut spec = IndexSpec::new(chunker.spec().to_string(), counter.name()).with_segmenter_fingerprint(fingerprint);
-    spec.reference = resources.reference();
     let mut cache: Option<Arc<dyn VectorCache>> = None;
-    if let Some(encoder) = encoder {
-        if let Some(path) = &args.embedding_cache {
-            cache = Some(Arc::new(EmbeddingCache::for_encoder(path, encoder.as_ref()).map_err(Failure::usage)?));
-        }
-        spec = spec.with_encoder(encoder);
+    if let (Some(encoder), Some(path)) = (&encoder, &args.embedding_cache) {
+        cache = Some(Arc::new(EmbeddingCache::for_encoder(path, encoder.as_ref()).map_err(Failure::usage)?));
     }
+    let spec = resources.index_spec(&chunker, encoder).map_err(failure)?;
     let options = Options {
         memory: (args.memory as usize).saturating_mul(1_000_000),
         trust_stamps: args.trust_mtime,

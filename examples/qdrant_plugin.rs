@@ -4,13 +4,13 @@
 //! qdrant-client, an HTTP library, another vector store.
 //!
 //! ```text
-//! cargo run -p pericope-index --example qdrant_plugin
+//! cargo run -p pericope --example qdrant_plugin
 //! ```
 //! prints the bodies of `PUT /collections/{name}/points` requests.
 use std::sync::Arc;
 
-use pericope_api::{Chunk, Document, Embeddings, EncodeError, SentenceEncoder};
-use pericope_index::plugin::{ChunkPoint, chunk_points};
+use pericope::api::{Chunk, Document, Embeddings, EncodeError, SentenceEncoder};
+use pericope::index::plugin::{ChunkPoint, chunk_points};
 use serde_json::{Value, json};
 
 type Fallible<T> = Result<T, Box<dyn std::error::Error>>;

@@ -4,11 +4,11 @@
 //! `ChunkingIndexWriter`, which writes one tantivy document a chunk and replaces them when a document comes again.
 //!
 //! ```text
-//! cargo run -p pericope-index --example tantivy_plugin
+//! cargo run -p pericope --example tantivy_plugin
 //! ```
-use pericope_api::{Chunk, Document};
-use pericope_index::pipeline::index_documents;
-use pericope_index::plugin::{ChunkingIndexWriter, FieldMap};
+use pericope::api::{Chunk, Document};
+use pericope::index::pipeline::index_documents;
+use pericope::index::plugin::{ChunkingIndexWriter, FieldMap};
 use tantivy::collector::TopDocs;
 use tantivy::query::QueryParser;
 use tantivy::schema::{FAST, STORED, STRING, Schema, TEXT, Value};

@@ -1,0 +1,243 @@
+//! Chunkers, encoders and token counters from their specs.
+
+use std::cell::{Cell, OnceCell, RefCell};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use pericope_api::{Document, SentenceEncoder, TokenCounter};
+use pericope_segment::registry::{Entry, build_from};
+use pericope_segment::spec::Spec;
+use pericope_segment::{Chunker, Limits, Resources};
+use pericope_store::{IndexSpec, ReferenceMeta};
+
+use crate::{EngineError, embedders, reference};
+
+/// Visits all documents of a corpus once; `same-size` needs it to size itself by its reference.
+pub type Corpus<'a> = dyn Fn(&mut dyn FnMut(&Document)) + 'a;
+
+/// Returns the segmenters that specs may name: with the feature `models` the trained ones too.
+#[must_use]
+pub fn segmenters() -> &'static [Entry] {
+    #[cfg(feature = "models")]
+    return pericope_learn::registry::segmenters();
+    #[cfg(not(feature = "models"))]
+    pericope_segment::registry::list()
+}
+
+/// Makes chunkers, encoders and token counters from specs, each when it is first needed.
+///
+/// ```
+/// use pericope::Engine;
+/// use pericope::read::{ReadOptions, read_text};
+///
+/// let engine = Engine::new().with_tokenizer("words");
+/// let chunker = engine.chunker("paragraph:max_tokens=40")?;
+/// let document = read_text("notes.md", "# Tea\n\nBoil the water.\n\nWait four minutes.", &ReadOptions::default());
+/// let chunks = chunker.chunks(&document)?;
+/// assert_eq!(document.text(chunks[0].span).lines().last(), Some("Boil the water."));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Default)]
+pub struct Engine<'a> {
+    tokenizer: Option<String>,
+    overrides: Limits,
+    defaults: Limits,
+    corpus: Option<&'a Corpus<'a>>,
+    reference: RefCell<Option<ReferenceMeta>>,
+    counter: OnceCell<Result<Arc<dyn TokenCounter>, String>>,
+    loading: Cell<Option<LoadingCounter>>,
+    cached: Option<Arc<dyn SentenceEncoder>>,
+    offline: bool,
+}
+
+/// A token counter that is being loaded on another thread, while the program does other things.
+pub struct LoadingCounter(JoinHandle<Result<Arc<dyn TokenCounter>, String>>);
+
+impl LoadingCounter {
+    /// Begins to load the counter of a tokenizer; without a name the one that an [`Engine`] takes by itself.
+    #[must_use]
+    pub fn begin(tokenizer: Option<String>) -> Self {
+        Self(std::thread::spawn(move || embedders::counter(tokenizer.as_deref())))
+    }
+}
+
+impl<'a> Engine<'a> {
+    /// Returns an engine with the limits of an index: at most 256 tokens a chunk where the spec says nothing else.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { defaults: Limits::INDEX, ..Self::default() }
+    }
+
+    /// Sets the limits that outrank those of the spec.
+    #[must_use]
+    pub fn with_overrides(mut self, limits: Limits) -> Self {
+        self.overrides = limits;
+        self
+    }
+
+    /// Sets the limits where neither the spec nor the overrides name any.
+    #[must_use]
+    pub fn with_defaults(mut self, limits: Limits) -> Self {
+        self.defaults = limits;
+        self
+    }
+
+    /// Counts tokens with the tokenizer of that name (`minilm`, `words`).
+    #[must_use]
+    pub fn with_tokenizer(mut self, name: impl Into<String>) -> Self {
+        self.tokenizer = Some(name.into());
+        self
+    }
+
+    /// Takes a counter that is being loaded.
+    #[must_use]
+    pub fn with_loading(self, loading: LoadingCounter) -> Self {
+        self.loading.set(Some(loading));
+        self
+    }
+
+    /// Sizes `same-size` by its reference's chunks of this corpus.
+    #[must_use]
+    pub fn with_corpus(mut self, corpus: &'a Corpus<'a>) -> Self {
+        self.corpus = Some(corpus);
+        self
+    }
+
+    /// Takes the size of `same-size`'s reference as a store recorded it.
+    #[must_use]
+    pub fn with_reference(self, known: Option<ReferenceMeta>) -> Self {
+        self.reference.replace(known);
+        self
+    }
+
+    /// Takes the vectors of endpoints from their cache alone.
+    #[must_use]
+    pub fn offline(mut self, offline: bool) -> Self {
+        self.offline = offline;
+        self
+    }
+
+    /// Remembers from here on what the default encoder encoded, and returns that encoder.
+    ///
+    /// # Errors
+    /// [`EngineError::Usage`] where its model is not installed.
+    #[cfg(feature = "models")]
+    pub fn cache_encoder(&mut self) -> Result<Arc<dyn SentenceEncoder>, EngineError> {
+        /// Bytes of sentences and vectors: some half a million sentences.
+        const MEMORY: usize = 1 << 30;
+        let encoder = embedders::default_encoder().map_err(EngineError::usage)?;
+        let encoder: Arc<dyn SentenceEncoder> = Arc::new(pericope_encode::CachedEncoder::new(encoder, MEMORY));
+        self.cached = Some(encoder.clone());
+        Ok(encoder)
+    }
+
+    /// Returns the reference that `same-size` was sized by, and its mean size in words.
+    #[must_use]
+    pub fn reference(&self) -> Option<ReferenceMeta> {
+        self.reference.borrow().clone()
+    }
+
+    /// Builds the chunker of a spec, such as `fusion` or `fixed:words=100,max_tokens=200`.
+    ///
+    /// # Errors
+    /// [`EngineError::Usage`] for unknown names and keys, values out of range, and a model that is not installed.
+    pub fn chunker(&self, spec: &str) -> Result<Chunker, EngineError> {
+        let spec = Spec::parse(spec).map_err(EngineError::usage)?;
+        build_from(segmenters(), &spec, self).map_err(EngineError::usage)
+    }
+
+    /// Returns the embedder of a name (`minilm`, `openai:MODEL`, `fastembed:MODEL`); `None` for `none`.
+    ///
+    /// # Errors
+    /// [`EngineError`] for an unknown name, a model that is not installed, or a cache that cannot be opened.
+    pub fn embedder(&self, name: &str) -> Result<Option<Arc<dyn SentenceEncoder>>, EngineError> {
+        embedders::embedder(name, self.offline)
+    }
+
+    /// Returns the ingredients of an index that is cut by this chunker and embedded by this encoder.
+    ///
+    /// # Errors
+    /// [`EngineError::Usage`] where the tokenizer is not there.
+    pub fn index_spec(
+        &self,
+        chunker: &Chunker,
+        encoder: Option<Arc<dyn SentenceEncoder>>,
+    ) -> Result<IndexSpec, EngineError> {
+        let counter = self.counter().map_err(EngineError::usage)?;
+        let fingerprint = Some(chunker.fingerprint()).filter(|fingerprint| !fingerprint.is_empty());
+        let mut spec =
+            IndexSpec::new(chunker.spec().to_string(), counter.name()).with_segmenter_fingerprint(fingerprint);
+        spec.reference = self.reference();
+        Ok(match encoder {
+            Some(encoder) => spec.with_encoder(encoder),
+            None => spec,
+        })
+    }
+}
+
+impl Resources for Engine<'_> {
+    fn encoder(&self) -> Result<Arc<dyn SentenceEncoder>, String> {
+        self.cached.clone().map_or_else(embedders::default_encoder, Ok)
+    }
+
+    fn counter(&self) -> Result<Arc<dyn TokenCounter>, String> {
+        let load = || match self.loading.take().map(|loading| loading.0.join()) {
+            Some(Ok(loaded)) => loaded,
+            _ => embedders::counter(self.tokenizer.as_deref()),
+        };
+        self.counter.get_or_init(load).clone()
+    }
+
+    fn overrides(&self) -> Limits {
+        self.overrides
+    }
+
+    fn defaults(&self) -> Limits {
+        self.defaults
+    }
+
+    fn mean_words(&self, reference: &str) -> Result<f64, String> {
+        let spec = Spec::parse(reference).map_err(|e| e.to_string())?;
+        let name = spec.to_string();
+        if let Some(known) = self.reference.borrow().as_ref().filter(|known| known.spec == name) {
+            return Ok(known.mean_words);
+        }
+        let corpus = self.corpus.ok_or("same-size needs a corpus to size itself by")?;
+        let inner = Engine {
+            tokenizer: self.tokenizer.clone(),
+            overrides: self.overrides,
+            defaults: self.defaults,
+            counter: OnceCell::from(self.counter()),
+            cached: self.cached.clone(),
+            ..Engine::default()
+        };
+        let chunker = build_from(segmenters(), &spec, &inner).map_err(|e| e.to_string())?;
+        let mean_words = reference::mean_words(&chunker, corpus)?;
+        self.reference.replace(Some(ReferenceMeta { spec: name, mean_words }));
+        Ok(mean_words)
+    }
+}
+
+/// Returns whether a segmenter of this spec asks for an encoder, which may depend on its settings.
+#[must_use]
+pub fn needs_encoder(spec: &Spec) -> bool {
+    let probe = Probe { asked: Cell::new(false) };
+    let _ = build_from(segmenters(), spec, &probe);
+    probe.asked.get()
+}
+
+/// Resources that note whether the encoder is asked for.
+struct Probe {
+    asked: Cell<bool>,
+}
+
+impl Resources for Probe {
+    fn encoder(&self) -> Result<Arc<dyn SentenceEncoder>, String> {
+        self.asked.set(true);
+        Err("only asked whether it is needed".into())
+    }
+
+    fn mean_words(&self, _: &str) -> Result<f64, String> {
+        Ok(1.0)
+    }
+}

@@ -1,0 +1,37 @@
+#![cfg_attr(all(feature = "models", feature = "eval", feature = "qdrant"), doc = include_str!("../README.md"))]
+#![cfg_attr(
+    not(all(feature = "models", feature = "eval", feature = "qdrant")),
+    doc = "Pericope's libraries under one name."
+)]
+#![forbid(unsafe_code)]
+
+mod embedders;
+mod engine;
+mod error;
+mod reference;
+pub mod stores;
+
+pub use pericope_api as api;
+#[cfg(feature = "models")]
+pub use pericope_encode as encode;
+#[cfg(feature = "eval")]
+pub use pericope_eval as eval;
+pub use pericope_index as index;
+#[cfg(feature = "models")]
+pub use pericope_learn as learn;
+#[cfg(feature = "llm")]
+pub use pericope_llm as llm;
+#[cfg(feature = "eval")]
+pub use pericope_nightly as nightly;
+#[cfg(feature = "qdrant")]
+pub use pericope_qdrant as qdrant;
+pub use pericope_read as read;
+#[cfg(feature = "eval")]
+pub use pericope_report as report;
+#[cfg(feature = "eval")]
+pub use pericope_segeval as segeval;
+pub use pericope_segment as segment;
+pub use pericope_store as store;
+
+pub use engine::{Corpus, Engine, LoadingCounter, needs_encoder, segmenters};
+pub use error::EngineError;

@@ -1,0 +1,142 @@
+//! Stores by their places: a folder, or a collection on a Qdrant server (`qdrant://HOST:PORT/COLLECTION`).
+
+use std::path::Path;
+
+use pericope_index::{IndexMeta, IndexReader, IndexWriter};
+use pericope_store::{Destination, IndexSpec, ReferenceMeta, Retriever, StoreError};
+
+#[cfg(feature = "qdrant")]
+use server::Target;
+
+/// Returns a place as messages name it: never with a key.
+///
+/// # Errors
+/// [`StoreError`] for an address that is wrong.
+pub fn name(place: &str) -> Result<String, StoreError> {
+    #[cfg(feature = "qdrant")]
+    if let Some(target) = server::target(place)? {
+        return Ok(target.to_string());
+    }
+    Ok(place.to_owned())
+}
+
+/// Returns whether a place is on a server.
+#[must_use]
+pub fn is_server(place: &str) -> bool {
+    #[cfg(feature = "qdrant")]
+    return Target::is_one(place);
+    #[cfg(not(feature = "qdrant"))]
+    {
+        let _ = place;
+        false
+    }
+}
+
+/// Opens a store to search it.
+///
+/// # Errors
+/// [`StoreError`] where there is none that can be read.
+pub fn open(place: &str) -> Result<Box<dyn Retriever>, StoreError> {
+    #[cfg(feature = "qdrant")]
+    if let Some(target) = server::target(place)? {
+        return server::open(&target);
+    }
+    Ok(Box::new(IndexReader::open(Path::new(place))?))
+}
+
+/// Opens or makes a store to write it; with `rebuild` another one takes its place. Commits every `commit_bytes` bytes of
+/// text.
+///
+/// # Errors
+/// [`StoreError`] where it cannot be made, or was built with other ingredients than `spec`.
+pub fn create(
+    place: &str,
+    spec: &IndexSpec,
+    rebuild: bool,
+    commit_bytes: u64,
+) -> Result<Box<dyn Destination>, StoreError> {
+    #[cfg(feature = "qdrant")]
+    if let Some(target) = server::target(place)? {
+        return server::create(&target, spec, rebuild, commit_bytes);
+    }
+    let mut writer = match rebuild {
+        true => IndexWriter::rebuild(Path::new(place), spec),
+        false => IndexWriter::create_or_open(Path::new(place), spec),
+    }?;
+    writer.commit_every(commit_bytes);
+    Ok(Box::new(writer))
+}
+
+/// Returns the size that `same-size` was given when the store was made; none where it was not, or where there is no store
+/// yet.
+///
+/// # Errors
+/// [`StoreError`] where a server cannot be asked.
+pub fn reference(place: &str) -> Result<Option<ReferenceMeta>, StoreError> {
+    #[cfg(feature = "qdrant")]
+    if let Some(target) = server::target(place)? {
+        return server::reference(&target);
+    }
+    Ok(IndexMeta::read(Path::new(place)).ok().and_then(|meta| meta.reference))
+}
+
+/// The stores of experiments, by the same places.
+#[cfg(feature = "eval")]
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Places;
+
+#[cfg(feature = "eval")]
+impl pericope_eval::run::Stores for Places {
+    fn create(&self, place: &str, spec: &IndexSpec) -> Result<Box<dyn Destination>, StoreError> {
+        /// Bytes of text after which a store is committed.
+        const COMMIT_BYTES: u64 = 64 << 20;
+        create(place, spec, true, COMMIT_BYTES)
+    }
+
+    fn open(&self, place: &str) -> Result<Box<dyn Retriever>, StoreError> {
+        open(place)
+    }
+}
+
+#[cfg(feature = "qdrant")]
+mod server {
+    use std::sync::Arc;
+
+    use pericope_index::EnglishAnalyzer;
+    pub(super) use pericope_qdrant::Target;
+    use pericope_qdrant::{Collection, Error, QdrantDestination, QdrantRetriever};
+    use pericope_store::{Destination, IndexSpec, ReferenceMeta, Retriever, StoreError};
+
+    /// The server that a place names; none for a folder.
+    pub(super) fn target(place: &str) -> Result<Option<Target>, StoreError> {
+        match Target::is_one(place) {
+            true => Ok(Some(Target::parse(place)?)),
+            false => Ok(None),
+        }
+    }
+
+    pub(super) fn open(target: &Target) -> Result<Box<dyn Retriever>, StoreError> {
+        Ok(Box::new(QdrantRetriever::open(target, analyzer())?))
+    }
+
+    pub(super) fn create(
+        target: &Target,
+        spec: &IndexSpec,
+        rebuild: bool,
+        commit_bytes: u64,
+    ) -> Result<Box<dyn Destination>, StoreError> {
+        Ok(Box::new(QdrantDestination::open(target, spec, analyzer(), rebuild, commit_bytes)?))
+    }
+
+    pub(super) fn reference(target: &Target) -> Result<Option<ReferenceMeta>, StoreError> {
+        match Collection::open(target) {
+            Ok(collection) => Ok(collection.record().built_with().reference),
+            Err(Error::NoCollection { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn analyzer() -> Arc<EnglishAnalyzer> {
+        Arc::new(EnglishAnalyzer::default())
+    }
+}
