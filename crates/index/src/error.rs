@@ -24,7 +24,7 @@ pub enum IndexError {
     Mismatch {
         /// The directory.
         dir: PathBuf,
-        /// What differs: `segmenter`, `segmenter weights`, `embedder`, `tokenizer`, `heading prefix`.
+        /// The ingredient that differs: `segmenter`, `segmenter weights`, `embedder`, `tokenizer`, `heading prefix`.
         what: &'static str,
         /// The index's value.
         found: String,
@@ -36,7 +36,7 @@ pub enum IndexError {
     Format {
         /// The directory.
         dir: PathBuf,
-        /// What has a version: `index format`, `text analyzer`.
+        /// The thing that has a version: `index format`, `text analyzer`.
         what: &'static str,
         /// The index's version.
         found: String,
@@ -66,7 +66,7 @@ pub enum IndexError {
     Corrupt {
         /// The file or folder.
         path: PathBuf,
-        /// What was found.
+        /// The finding, in one line.
         reason: String,
     },
     /// The file system said no.

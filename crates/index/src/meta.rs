@@ -15,7 +15,7 @@ pub const FORMAT: u32 = CHUNK_FORMAT;
 
 /// Name of the metadata file.
 pub const META_FILE: &str = "pericope.json";
-/// Where it is written before it takes its place.
+/// The name under which it is written before it takes its place.
 pub(crate) const META_TEMPORARY: &str = "pericope.json.new";
 
 /// The contents of `pericope.json`.
@@ -28,20 +28,20 @@ pub struct IndexMeta {
     /// As in [`IndexSpec`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub segmenter_fingerprint: Option<String>,
-    /// Name of the token counter.
+    /// The name of the token counter.
     pub tokenizer: String,
-    /// The embedder, or nothing where the index has no vectors.
+    /// The embedder, or `None` for an index without vectors.
     pub embedder: Option<EmbedderMeta>,
-    /// Name and version of the analyzer that made the words of the full-text index.
+    /// The name and version of the analyzer that made the words of the full-text index.
     pub text_analyzer: String,
-    /// What `same-size` was sized by, where that is the segmenter.
+    /// The size that `same-size` was given, if that is the segmenter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<ReferenceMeta>,
-    /// Version of the program that made the index.
+    /// The version of the program that made the index.
     pub program: String,
-    /// Number of documents at the last finished run (the full-text index itself is what counts).
+    /// The number of documents at the last finished run (the full-text index itself is what counts).
     pub documents: u64,
-    /// Number of chunks at the last finished run.
+    /// The number of chunks at the last finished run.
     pub chunks: u64,
 }
 

@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 
 use twox_hash::XxHash3_128;
 
-/// How soon a term that comes again stops counting.
+/// The saturation of repeated terms: a smaller value makes them stop counting sooner.
 pub const K1: f64 = 1.2;
 
-/// How much a long text is held against its terms.
+/// The strength of length normalisation, 0..=1.
 pub const B: f64 = 0.75;
 
 /// The mean length that is recorded where none is given, in terms.
 pub const DEFAULT_MEAN_WORDS: f64 = 100.0;
 
-/// What makes terms of a text: calls the function with each, in order. Texts and queries must go through the same one.
+/// A function that makes terms of a text and calls another with each, in order. Texts and queries must go through the same one.
 pub type Analyze<'a> = dyn Fn(&str, &mut dyn FnMut(&str)) + 'a;
 
 /// The number of a term in the sparse vectors: the low 32 bits of XXH3-128 (seed 0) of its UTF-8 bytes.

@@ -8,19 +8,19 @@ pub enum Error {
     /// An address that is none.
     #[error("`{url}` is no Qdrant address: {reason}; write qdrant://HOST:PORT/COLLECTION")]
     Target {
-        /// What was given, without a key.
+        /// The text that was given, without a key.
         url: String,
-        /// What is wrong with it.
+        /// The fault in it.
         reason: String,
     },
     /// A setting that does not exist, or has no such value.
     #[error("setting `{key}={value}`: {reason}")]
     Setting {
-        /// Its name.
+        /// The name of the collection or setting.
         key: String,
         /// The value that was given.
         value: String,
-        /// What is wrong with it.
+        /// The fault in it.
         reason: String,
     },
     /// The server did not do what was asked, although it was asked several times.
@@ -28,21 +28,21 @@ pub enum Error {
         "{call} failed {attempts} times at {address}: {reason}; is the server up? Run it again when it is: {advice}"
     )]
     GaveUp {
-        /// What was asked.
+        /// The call.
         call: &'static str,
-        /// How often.
+        /// The number of attempts.
         attempts: u32,
         /// `host:port`.
         address: String,
-        /// What happened the last time.
+        /// The last failure.
         reason: String,
-        /// What running it again does.
+        /// The effect of running it again.
         advice: &'static str,
     },
     /// The server said no, and would say it again.
     #[error("{call} was refused by {address}: {reason}")]
     Refused {
-        /// What was asked.
+        /// The call.
         call: &'static str,
         /// `host:port`.
         address: String,
@@ -64,7 +64,7 @@ pub enum Error {
         "there is no collection `{collection}` at {address}; `pericope index PATH --into qdrant://{address}/{collection}` makes one"
     )]
     NoCollection {
-        /// Its name.
+        /// The name of the collection or setting.
         collection: String,
         /// `host:port`.
         address: String,
@@ -74,7 +74,7 @@ pub enum Error {
         "the collection `{collection}` at {address} (server {version}) does not say what it was built with: another program made it, or the server is older than 1.16; name another collection"
     )]
     NotOurs {
-        /// Its name.
+        /// The name of the collection or setting.
         collection: String,
         /// `host:port`.
         address: String,
@@ -86,11 +86,11 @@ pub enum Error {
         "the collection `{collection}` has format {found}, this program reads {known}; index again with `--rebuild`"
     )]
     Format {
-        /// Its name.
+        /// The name of the collection or setting.
         collection: String,
         /// The collection's format.
         found: String,
-        /// What this program reads and writes.
+        /// The format that this program reads and writes.
         known: u32,
     },
     /// The collection was made with another segmenter, embedder, tokenizer or option.
@@ -98,9 +98,9 @@ pub enum Error {
         "the collection `{collection}` was built with {what} `{found}`, not `{asked}`; name another collection or use `--rebuild`"
     )]
     Mismatch {
-        /// Its name.
+        /// The name of the collection or setting.
         collection: String,
-        /// What differs.
+        /// The ingredient that differs.
         what: String,
         /// The collection's value.
         found: String,
@@ -112,7 +112,7 @@ pub enum Error {
         "`{collection}` at {address} is a collection, not an alias, so that a rebuild cannot take its place; index into another name"
     )]
     NotAnAlias {
-        /// Its name.
+        /// The name of the collection or setting.
         collection: String,
         /// `host:port`.
         address: String,
@@ -132,23 +132,23 @@ pub enum Error {
     /// A vector that is not of the collection's length, or not there.
     #[error("{what} has {found} dimensions, the collection `{collection}` {expected}")]
     Dimension {
-        /// What has it: a chunk or the query.
+        /// The bearer of the vector: a chunk or the query.
         what: String,
-        /// Its collection.
+        /// The name of the collection.
         collection: String,
-        /// How many it has.
+        /// The number of dimensions that it has.
         found: usize,
-        /// How many there should be.
+        /// The number of dimensions that it should have.
         expected: usize,
     },
     /// A point that cannot be stored.
     #[error("chunk {ordinal} of `{document}`: {reason}")]
     BadPoint {
-        /// Id of its document.
+        /// The id of its document.
         document: String,
-        /// Its place among the document's chunks, from 0.
+        /// The number of the chunk among the document's chunks, from 0.
         ordinal: usize,
-        /// What is wrong with it.
+        /// The fault in it.
         reason: String,
     },
     /// Dense search on a collection without vectors.
@@ -156,7 +156,7 @@ pub enum Error {
         "the collection `{collection}` was built without an embedder, so it knows no dense search; use `--mode bm25`"
     )]
     NoVectors {
-        /// Its name.
+        /// The name of the collection or setting.
         collection: String,
     },
     /// Dense search without the query's vector.
@@ -171,9 +171,9 @@ pub enum Error {
     /// The runtime or the connection could not be set up.
     #[error("{what}: {reason}")]
     Setup {
-        /// What could not be set up.
+        /// The part that could not be set up.
         what: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }

@@ -19,7 +19,7 @@ pub mod fields {
     pub const DOCUMENT: &str = "document";
     /// Hash of all that the document's chunks depend on (keyword, indexed).
     pub const REVISION: &str = "revision";
-    /// How many chunks the document has in this revision (integer).
+    /// The number of chunks that the document has in this revision (integer).
     pub const CHUNKS: &str = "chunks";
     /// Place among the document's chunks, from 0 (integer, indexed).
     pub const ORDINAL: &str = "ordinal";
@@ -35,7 +35,7 @@ pub mod fields {
     pub const HEADING: &str = "heading";
     /// The type of the document's file (keyword, indexed): the point's own, else by the document's ending.
     pub const FILE_TYPE: &str = "file_type";
-    /// Where in the page a link to the chunk leads (string); absent where there is none.
+    /// The name of the place on the page where the chunk begins (string); absent without one.
     pub const ANCHOR: &str = "anchor";
     /// Title of the document (string); absent where there is none.
     pub const TITLE: &str = "title";
@@ -45,7 +45,7 @@ pub mod fields {
     pub const TOKENS: &str = "tokens";
     /// The blank source between the chunk before and this one (string); absent where there is none.
     pub const LEADING: &str = "lead";
-    /// Where the document came from, in the words of who loaded it (string); absent where nothing was said.
+    /// The provenance of the document, in the words of who loaded it (string); absent without one.
     pub const ORIGIN: &str = "origin";
 }
 
@@ -58,9 +58,9 @@ pub struct Point {
     pub chunk: ChunkRecord,
     /// The hash of all that the document's chunks depend on: the document counts as up to date while it is the same.
     pub revision: String,
-    /// How many chunks the document has: with fewer in the collection it counts as half loaded.
+    /// The number of chunks that the document has: with fewer in the collection it counts as half loaded.
     pub chunks: u64,
-    /// Where the document came from, in the caller's words, the same for all of its chunks: handed back by
+    /// The provenance of the document, in the caller's words, the same for all of its chunks: handed back by
     /// [`Collection::documents`](crate::Collection::documents).
     pub origin: Option<String>,
     /// The embedder's vector; nothing where the collection has none.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::Error;
 
-/// How the nearness of two vectors is measured.
+/// The measure of the nearness of two vectors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Distance {
     /// The angle between them; the server keeps them at length 1.
@@ -44,7 +44,7 @@ impl fmt::Display for Distance {
     }
 }
 
-/// How the server shortens vectors for its first look at them; the originals are kept and looked at second.
+/// The way in which the server shortens vectors for its first look at them; it keeps the originals for a second look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Quantization {
     /// Not at all.
@@ -72,7 +72,7 @@ impl FromStr for Quantization {
     }
 }
 
-/// How a collection is made, and how its server is talked to. The first group counts when a collection is made and
+/// The settings by which a collection is made and its server called. The first group counts when a collection is made and
 /// says nothing about one that exists.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {

@@ -5,7 +5,7 @@ use crate::{Error, Settings};
 /// The port that Qdrant answers gRPC on, where none is given.
 const DEFAULT_PORT: u16 = 6334;
 
-/// Where a collection is: `qdrant://[KEY@]HOST[:PORT]/COLLECTION[?SETTING=VALUE&...]`, `qdrants://` for TLS.
+/// The address of a collection: `qdrant://[KEY@]HOST[:PORT]/COLLECTION[?SETTING=VALUE&...]`, `qdrants://` for TLS.
 ///
 /// An API key is better kept out of the address, in the environment: `PERICOPE_QDRANT_API_KEY`, or `QDRANT_API_KEY`
 /// where that is not set. Printing a target never prints its key.
@@ -19,7 +19,7 @@ pub struct Target {
     pub collection: String,
     /// The API key, if there is one.
     pub key: Option<String>,
-    /// How the collection is made and its server talked to.
+    /// The settings by which the collection is made and its server called.
     pub settings: Settings,
 }
 

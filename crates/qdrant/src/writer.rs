@@ -19,7 +19,7 @@ const SWEEP: usize = 128;
 /// Ids in one delete.
 const IDS: usize = 4096;
 
-/// What a writer has done.
+/// The work that a writer has done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Written {
     /// Chunks that were stored.
@@ -145,7 +145,7 @@ impl Writer {
         })
     }
 
-    /// What was done up to now.
+    /// Returns the work that was done up to now.
     #[must_use]
     pub fn written(&self) -> Written {
         self.written

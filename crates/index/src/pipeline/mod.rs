@@ -34,7 +34,7 @@ use crate::embed::Embedder;
 /// Memory for what is on its way through the stages, unless told otherwise.
 pub const DEFAULT_MEMORY: usize = 512 << 20;
 
-/// How a run goes about it.
+/// The settings of a run.
 #[derive(Clone)]
 pub struct Options {
     /// Threads that read, and threads that segment; 0 for one a core.
@@ -68,13 +68,13 @@ impl Default for Options {
 /// A document or source that was not indexed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
-    /// Its id or name; empty where the reason names it.
+    /// The id or name; empty if the reason names it.
     pub document: String,
-    /// Why, in one line.
+    /// The reason, in one line.
     pub reason: String,
 }
 
-/// How far a run has come.
+/// The progress of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Progress {
     /// Sources that are done: read and written, unchanged, or failed.
@@ -95,7 +95,7 @@ pub struct Progress {
     pub failed: u64,
 }
 
-/// What a run did.
+/// The outcome of a run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Report {
     /// The totals.
@@ -108,7 +108,7 @@ pub struct Report {
     pub failed: HashSet<String>,
     /// Names of the sources that were read, and hold something that was not there in this form.
     pub written: Vec<String>,
-    /// What embedding took.
+    /// The effort that embedding took.
     pub embedded: EmbedCounts,
     /// Chunks whose end the encoder does not read.
     pub truncated: u64,

@@ -140,7 +140,7 @@ impl Destination for ChunkingIndexWriter {
     }
 }
 
-/// Which field of a schema takes what of a chunk. What has no field is left out.
+/// The fields of a schema that take the parts of a chunk. A part without a field is left out.
 #[derive(Debug, Clone, Copy)]
 pub struct FieldMap {
     document: Field,

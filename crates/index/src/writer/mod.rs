@@ -218,7 +218,7 @@ impl IndexWriter {
         IndexReader::sharing(&self.dir, self.meta.clone(), Arc::clone(&self.text), self.vectors.clone(), encoder)
     }
 
-    /// What the index was built with.
+    /// Returns the metadata of the index.
     #[must_use]
     pub fn meta(&self) -> &IndexMeta {
         &self.meta

@@ -114,7 +114,7 @@ impl Collection {
         self.connection.target.address()
     }
 
-    /// What it was built with.
+    /// Returns the record of the ingredients that it was built with.
     #[must_use]
     pub fn record(&self) -> &Record {
         &self.record

@@ -21,16 +21,16 @@ const PAGE: u32 = 2048;
 /// Vectors in one answer: 1024 of 1024 dimensions are 4 MiB.
 const VECTORS: usize = 1024;
 
-/// What a collection holds of one document.
+/// A document as a collection holds it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stored {
     /// The revision of its chunks; nothing where there are chunks of more than one, because a load was interrupted.
     pub revision: Option<String>,
-    /// How many chunks it should have, as the chunks say themselves.
+    /// The number of chunks that it should have, as the chunks say themselves.
     pub chunks: u64,
-    /// How many there are.
+    /// The number of chunks that are there.
     pub found: u64,
-    /// Where it came from, as its chunks say; of several answers, one.
+    /// The line that its chunks keep of its provenance; of several, one.
     pub origin: Option<String>,
 }
 
