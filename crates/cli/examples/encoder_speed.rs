@@ -1,4 +1,4 @@
-//! How fast does MiniLM embed the chunks that an index holds, with nothing else to do? For `scripts/bench-index`.
+//! How fast does MiniLM embed the chunks that an index holds, with nothing else to do? For `scripts/bench/bench-index`.
 //!
 //! ```text
 //! cargo run --release -p pericope --example encoder_speed -- DIR

@@ -175,9 +175,9 @@ pub struct SegmentEvalArgs {
     /// Seed of that draw
     #[arg(long, value_name = "N", default_value_t = 7)]
     pub seed: u64,
-    /// Only the documents of this part, as `pericope train` parts them by their ids: train, validation or test
-    #[arg(long, value_name = "PART")]
-    pub part: Option<Split>,
+    /// Only the documents of this split, as `pericope train` splits them by their ids: train, validation or test
+    #[arg(long, alias = "part", value_name = "PART")]
+    pub split: Option<Split>,
     /// Draw the segmentations as coloured bars, the truth on top (at most 40 documents)
     #[arg(long, value_name = "FILE.svg")]
     pub plot: Option<PathBuf>,
@@ -637,7 +637,7 @@ const TRAIN_WESWIN_EXAMPLES: &str = "Examples:
   pericope segment README.md --segmenter weswin:model=models/mine
 
 Documents are parted by a hash of their ids: 80 in 100 train, 10 validate, 10 are left for
-  pericope segment-eval --data docs.seg.jsonl --part test -s weswin:model=models/mine
+  pericope segment-eval --data docs.seg.jsonl --split test -s weswin:model=models/mine
 Training ends when the F1 on the validation documents rises no more. Stopped at any moment, the same command goes on from
 the state in --out, which is saved once a minute: at most the last 60 seconds are lost.
 With --questions each validation says how often the sentence ranked first answers, and the mean reciprocal rank (MRR).
@@ -657,7 +657,7 @@ pub struct TuneArgs {
     /// What is tuned, on what
     #[arg(value_name = "CONFIG.toml")]
     pub config: PathBuf,
-    /// Override a key of the configuration: part=\"test\"
+    /// Override a key of the configuration: split=\"test\"
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
     /// For an experiment: where its runs and tune.json go [default: reports/runs/NAME-tune]
@@ -680,7 +680,7 @@ const TUNE_EXAMPLES: &str = "Example: how a trained model reads documents best (
 The file:
   model = \"models/mine\"              # or \"shipped\"
   data = [\"docs.seg.jsonl\"]
-  part = \"validation\"                # train, validation, test; without it all documents
+  split = \"validation\"               # train, validation, test; without it all documents
   partitions = [\"cr-1\", \"ss-4\"]    # these keys have defaults
   weights = [\"mean:uniform\", \"mean:lin_k5_e0.1\"]
   write = true                       # into the model's file, where it is not the shipped one

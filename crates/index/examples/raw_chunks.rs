@@ -1,4 +1,4 @@
-//! How fast does bare tantivy write the chunks that an index holds? For `scripts/bench-index`.
+//! How fast does bare tantivy write the chunks that an index holds? For `scripts/bench/bench-index`.
 //!
 //! ```text
 //! cargo run --release -p pericope-index --example raw_chunks -- DIR

@@ -2,7 +2,7 @@
 //! and split again; a boundary counts as found where it ends at exactly the same byte.
 //!
 //! ```text
-//! PERICOPE_DATA=../shared/data cargo run --release -p pericope-read --example splitter_f1
+//! PERICOPE_DATA=... cargo run --release -p pericope-read --example splitter_f1
 //! ... -- --errors SPLITTER FILE      what a splitter gets wrong
 //! ... -- --reading                   the speed of the readers on docs/*.raw.jsonl
 //! ... -- --reading FILE...           the speed of reading files (a PDF, say)

@@ -44,9 +44,9 @@ pub struct SetConfig {
     /// Seed of the sampling; default 7.
     #[serde(default = "seed")]
     pub seed: u64,
-    /// Only the documents of this part, as `pericope train` parts them: train, validation or test; default: all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub part: Option<Split>,
+    /// Only the documents of this split, as `pericope train` splits them: train, validation or test; default: all.
+    #[serde(default, alias = "part", skip_serializing_if = "Option::is_none")]
+    pub split: Option<Split>,
 }
 
 /// `[[segmenter]]`.
@@ -229,7 +229,7 @@ mod tests {
 
     #[test]
     fn unset_variables_are_named_with_their_set() {
-        let set = SetConfig { name: "s".into(), path: "${NOPE}/x".into(), documents: 0, seed: 7, part: None };
+        let set = SetConfig { name: "s".into(), path: "${NOPE}/x".into(), documents: 0, seed: 7, split: None };
         let error = set.expanded(&|_| None).unwrap_err().to_string();
         assert!(error.contains("'s'") && error.contains("NOPE"), "{error}");
     }

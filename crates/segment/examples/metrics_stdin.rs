@@ -1,6 +1,6 @@
 //! Scores pairs of segmentations: one JSON object a line on standard input, `{"sentences": n, "reference": [...],
 //! "hypothesis": [...]}` (boundaries as everywhere), one object of scores a line on standard output. Any program can
-//! compare its own metrics with ours this way; `scripts/golden_metrics.py check` does.
+//! compare its own metrics with ours this way; `scripts/golden/golden_metrics.py check` does.
 
 use std::io::{BufRead, BufWriter, Write};
 

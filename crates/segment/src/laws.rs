@@ -16,7 +16,7 @@ pub struct Violation {
     pub what: String,
 }
 
-/// Checks chunks of a document (methods: invariants of chunks):
+/// Checks chunks of a document:
 ///
 /// 1. spans lie on character boundaries, are in order, have no blank ends, and id, ordinal, hash and heading path are
 ///    those of the text under the span;

@@ -1,5 +1,4 @@
-//! Documents whose segmentation is known: parts of unrelated documents, one after the other (methods: graph tiling,
-//! synthetic documents).
+//! Documents whose segmentation is known: parts of unrelated documents, one after the other.
 
 use std::ops::RangeInclusive;
 

@@ -1,4 +1,4 @@
-//! Agreement with other software; `scripts/golden_segment.py` writes the values.
+//! Agreement with other software; `scripts/golden/golden_segment.py` writes the values.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use pericope_segment::embedding::Threshold;

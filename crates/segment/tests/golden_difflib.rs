@@ -1,4 +1,4 @@
-//! Agreement with Python's difflib; `scripts/golden_difflib.py` writes the values.
+//! Agreement with Python's difflib; `scripts/golden/golden_difflib.py` writes the values.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use pericope_segment::graph::similarity::ratio;

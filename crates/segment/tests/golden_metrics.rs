@@ -1,4 +1,4 @@
-//! The metrics against segeval and nltk: `golden_metrics.json` was written by `scripts/golden_metrics.py fixture`.
+//! The metrics against segeval and nltk: `golden_metrics.json` was written by `scripts/golden/golden_metrics.py fixture`.
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
 use pericope_api::Boundaries;

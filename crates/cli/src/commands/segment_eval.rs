@@ -65,7 +65,7 @@ pub fn experiment(file: &ExperimentFile, set: &[String], out: Option<&Path>, jso
     let mut sets = Vec::new();
     for set in &experiment.sets {
         let path = set.expanded(&|name| std::env::var(name).ok()).map_err(Failure::usage)?;
-        sets.push(read_set(&path, Some(&set.name), (set.documents, set.seed), set.part)?);
+        sets.push(read_set(&path, Some(&set.name), (set.documents, set.seed), set.split)?);
     }
     let entries = (experiment.segmenters.iter())
         .map(|s| Entry {
@@ -96,7 +96,7 @@ fn plain(args: &SegmentEvalArgs, quiet: bool) -> Outcome {
     distinct("--segmenter", &args.segmenter)?;
     let mut sets = Vec::new();
     for path in &args.data {
-        sets.push(read_set(path, Some(&shown(path)), (args.documents, args.seed), args.part)?);
+        sets.push(read_set(path, Some(&shown(path)), (args.documents, args.seed), args.split)?);
     }
     let mut entries = Vec::new();
     for text in &args.segmenter {

@@ -27,7 +27,8 @@ struct Config {
     #[serde(default = "shipped_name")]
     model: String,
     data: Vec<String>,
-    part: Option<Split>,
+    #[serde(alias = "part")]
+    split: Option<Split>,
     partitions: Option<Vec<String>>,
     weights: Option<Vec<String>>,
     /// Lowest, highest, step.
@@ -79,7 +80,7 @@ pub fn run(args: TuneArgs, quiet: bool) -> Outcome {
     let mut unreadable = 0;
     for data in &config.data {
         let path = expand_variables(data, |name| std::env::var(name).ok()).map_err(|e| wrong(e.to_string()))?;
-        let set = read_set(path.as_ref(), None, (0, 0), config.part)?;
+        let set = read_set(path.as_ref(), None, (0, 0), config.split)?;
         unreadable += input::report(&set.skipped);
         documents.extend(set.documents.iter().map(|one| labelled(one, &base, checkpoint.settings.tokens)));
     }

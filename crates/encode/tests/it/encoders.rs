@@ -1,5 +1,5 @@
 //! BERT, RoBERTa and Longformer against transformers, and what is said about files that cannot be used. The models are
-//! those that `scripts/golden_encoders.py` makes.
+//! those that `scripts/golden/golden_encoders.py` makes.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -33,7 +33,7 @@ struct Row {
     vector: Vec<f32>,
 }
 
-/// Written by `scripts/golden_minilm.py`.
+/// Written by `scripts/golden/golden_minilm.py`.
 fn golden() -> Vec<Row> {
     serde_json::from_str::<Golden>(include_str!("../golden/minilm.json")).unwrap().rows
 }

@@ -1,5 +1,5 @@
 //! Questions from documentation: headings that ask something become questions, the section under each the answer
-//! (methods: NLQuAD's construction, applied to any documentation).
+//! (the construction of NLQuAD: Soleimani, Monz and Worring 2021).
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! What LangChain's and Chroma's own chunkers do, for ours to do the same. `scripts/golden_chunkers.py` writes the values.
+//! What LangChain's and Chroma's own chunkers do, for ours to do the same. `scripts/golden/golden_chunkers.py` writes the values.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -1,5 +1,5 @@
 //! Answer metrics against rouge-score and SQuAD's rules: `golden/answers.json` was written by
-//! `scripts/golden_retrieval.py answers`.
+//! `scripts/golden/golden_retrieval.py answers`.
 
 use pericope_eval::metrics::answers::{exact_match, normalise, rouge_l, token_f1};
 use serde::Deserialize;

@@ -1,6 +1,6 @@
 //! Retrieval metrics against pytrec_eval (`golden/trec.*`) and against Chroma's chunking benchmark (`golden/chroma.json`:
 //! gold spans, chunks, and the five chunks that exact search with MiniLM finds; the figures are the published ones).
-//! The fixtures were written by `scripts/golden_retrieval.py`.
+//! The fixtures were written by `scripts/golden/golden_retrieval.py`.
 
 use std::collections::BTreeMap;
 

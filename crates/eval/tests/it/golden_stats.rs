@@ -1,4 +1,4 @@
-//! Paired statistics against scipy and statsmodels: `golden/stats.json` was written by `scripts/golden_stats.py`.
+//! Paired statistics against scipy and statsmodels: `golden/stats.json` was written by `scripts/golden/golden_stats.py`.
 //!
 //! What is exact must agree to 1e-12. What is sampled differs by Monte Carlo error, of 10,000 resamples here (scipy's
 //! 200,000 add a fifth of that), and each value may be five standard errors off:

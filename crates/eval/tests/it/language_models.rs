@@ -286,7 +286,7 @@ fn known_judge(folder: &Path, out: &Path) -> Summary {
 }
 
 #[test]
-#[ignore = "leaves its files in target/known-judge, for scripts/check-run"]
+#[ignore = "leaves its files in target/known-judge, for scripts/golden/check-run"]
 fn the_run_behind_the_golden_figures() {
     let folder = tempfile::tempdir().unwrap();
     let out = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/known-judge");

@@ -1,4 +1,4 @@
-//! Next-sentence prediction against transformers on the tiny model that `scripts/golden_training.py` makes, and what is
+//! Next-sentence prediction against transformers on the tiny model that `scripts/golden/golden_training.py` makes, and what is
 //! said about models that cannot be used.
 
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! The segmenter `nsp` on the tiny model that `scripts/golden_training.py` makes.
+//! The segmenter `nsp` on the tiny model that `scripts/golden/golden_training.py` makes.
 
 use std::sync::{Arc, OnceLock};
 

@@ -1,4 +1,4 @@
-//! The tiny models and the documents of `scripts/golden_training.py`.
+//! The tiny models and the documents of `scripts/golden/golden_training.py`.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! The trainer against PyTorch, on a tiny random BERT and documents that `scripts/golden_training.py` makes.
+//! The trainer against PyTorch, on a tiny random BERT and documents that `scripts/golden/golden_training.py` makes.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -41,7 +41,7 @@ fn golden() -> Golden {
     serde_json::from_str(&std::fs::read_to_string(folder().join("losses.json")).unwrap()).unwrap()
 }
 
-/// The options of `scripts/golden_training.py`.
+/// The options of `scripts/golden/golden_training.py`.
 fn options() -> Options {
     Options {
         tokens: 48,

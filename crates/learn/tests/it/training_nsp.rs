@@ -1,4 +1,4 @@
-//! Training next-sentence prediction against PyTorch, on what `scripts/golden_training.py` makes.
+//! Training next-sentence prediction against PyTorch, on what `scripts/golden/golden_training.py` makes.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -15,7 +15,7 @@ struct Golden {
     one_frozen: Vec<f32>,
 }
 
-/// The options of `scripts/golden_training.py`.
+/// The options of `scripts/golden/golden_training.py`.
 fn options() -> Options {
     Options {
         tokens: 16,

@@ -1,4 +1,4 @@
-//! What a training of WeSWin keeps, refuses and goes on from, on the tiny model of `scripts/golden_training.py`.
+//! What a training of WeSWin keeps, refuses and goes on from, on the tiny model of `scripts/golden/golden_training.py`.
 
 use std::ops::ControlFlow;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! GGUF files against what transformers makes of the same weights (`scripts/golden_gguf.py`).
+//! GGUF files against what transformers makes of the same weights (`scripts/golden/golden_gguf.py`).
 
 use std::path::PathBuf;
 use std::sync::Arc;

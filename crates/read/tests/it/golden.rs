@@ -71,7 +71,7 @@ fn restructured_text_has_the_sections_of_docutils() {
     assert_eq!(visible(&document, |kind| kind == Kind::Table).len(), 2);
 }
 
-/// `scripts/golden_rst.py FILE.jsonl OUT.jsonl` makes what this test compares a whole corpus with.
+/// `scripts/golden/golden_rst.py FILE.jsonl OUT.jsonl` makes what this test compares a whole corpus with.
 #[test]
 fn a_corpus_has_the_sections_of_docutils() {
     const TEST: &str = "a_corpus_has_the_sections_of_docutils";

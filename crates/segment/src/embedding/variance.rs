@@ -35,7 +35,7 @@ fn build(args: &Args<'_>, resources: &dyn Resources) -> Result<Built, SpecError>
 }
 
 /// The segmentation with the least squared distance of sentence embeddings from the mean of their segment: exact, by
-/// dynamic programming (methods: baselines, `variance`).
+/// dynamic programming.
 ///
 /// With the number of segments given it is the exact minimum. Without, every segment has a price: `penalty` times the mean
 /// squared error a sentence that the document's embeddings have under the finest segmentation worth the name (pairs

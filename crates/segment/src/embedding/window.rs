@@ -39,7 +39,7 @@ fn build(args: &Args<'_>, resources: &dyn Resources) -> Result<Built, SpecError>
     Ok(Built::new(Window { encoder, k, pool, depth }))
 }
 
-/// The embedding-window baseline (Abbasi 2024, section 6.4; methods: WeSWin, embedding-window baseline): the cosines of
+/// The embedding-window baseline (Abbasi 2024, section 6.4): the cosines of
 /// all pairs of the `k` sentences before a gap and the `k` after it, pooled, and turned into a score of topic shift.
 ///
 /// A threshold on the cosine itself proposes several times too many boundaries, and another number of them for every

@@ -43,7 +43,7 @@ fn build(args: &Args<'_>, resources: &dyn Resources) -> Result<Built, SpecError>
     Ok(built.with_overlap(Overlap::Tokens { tokens: overlap, limit: tokens }))
 }
 
-/// Chunks of at most a set number of words (the thesis's "fixed-size" chunks: Abbasi 2024, section 5.3.7) or tokens.
+/// Chunks of at most a set number of words (the "fixed-size" chunks of Abbasi 2024, section 5.3.7) or tokens.
 ///
 /// Code blocks and tables that fit the bound are kept whole: the chunk before one ends early. A larger one is cut at
 /// its lines. Words are what stands between white space, so text in scripts without spaces is better bounded in tokens.

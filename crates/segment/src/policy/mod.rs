@@ -5,7 +5,7 @@
 //! The document is a row of units u_1 .. u_n: its sentences (whole code blocks and tables among them), where a
 //! segmenter cuts inside sentences the pieces of these, and where a unit exceeds `max_tokens` the pieces that
 //! it is split into. Gap i lies after unit i and has a score s_i in [0, 1]. The policy chooses the set B of gaps that
-//! maximises (methods: size policy)
+//! maximises
 //!
 //! ```text
 //! sum over i in B of [logit(s_i) - logit(tau)]  -  sum over chunks c of [low(c) + off(c)],   logit(p) = ln(p / (1 - p))

@@ -1,9 +1,6 @@
 //! `pericope index --into qdrant://...` and `pericope search --in qdrant://...`, against the server in memory.
 //!
 //! `PERICOPE_CRASH_KILLS` says how often the writer is killed (6 unless set), `PERICOPE_CRASH_SEED` at which moments.
-#![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
-
-mod common;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Instant;
 
-use common::{stderr, stdout, without_models};
+use crate::common::{stderr, stdout, without_models};
 use pericope_testkit::qdrant::{Call, Fault, PointData, Server};
 use serde_json::Value;
 

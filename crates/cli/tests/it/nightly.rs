@@ -1,7 +1,4 @@
 //! `pericope nightly` from end to end.
-#![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
-
-mod common;
 
 use std::fs;
 use std::io::{Read, Write};
@@ -9,7 +6,7 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 
-use common::{model_or_skip, pericope, root, stderr, stdout, without_models};
+use crate::common::{model_or_skip, pericope, root, stderr, stdout, without_models};
 use serde_json::Value;
 
 /// A small experiment on full-text search alone: no model is needed.

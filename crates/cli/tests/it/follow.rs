@@ -1,7 +1,4 @@
 //! `pericope index` over time: again, watched, interrupted, over bad input; and what `search` can be told.
-#![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
-
-mod common;
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -10,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-use common::{stderr, stdout, without_models};
+use crate::common::{stderr, stdout, without_models};
 use serde_json::Value;
 
 const HASHED: [&str; 4] = ["--embedder", "hashed", "--tokenizer", "words"];

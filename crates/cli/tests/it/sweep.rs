@@ -1,13 +1,10 @@
 //! `[sweep]` in `pericope eval run`, and `pericope tune` on such an experiment, from end to end.
-#![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
-
-mod common;
 
 use std::fs;
 use std::path::Path;
 use std::process::Output;
 
-use common::{root, rounded, stderr, stdout, without_models};
+use crate::common::{root, rounded, stderr, stdout, without_models};
 use serde_json::Value;
 
 /// Four variants of a small experiment that needs no model.

@@ -1,5 +1,4 @@
 //! What the command-line tests share.
-#![allow(dead_code)]
 
 use std::path::{Path, PathBuf};
 use std::process::Output;

@@ -1,10 +1,7 @@
 //! The index is killed again and again while it is written, and must come out of it as if it had been built at once.
 //!
 //! `PERICOPE_CRASH_KILLS` says how often (12 unless set), `PERICOPE_CRASH_SEED` which moments and changes are drawn
-//! (7 unless set). `scripts/crash-test --kills 200` prints the outcome.
-#![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
-
-mod common;
+//! (7 unless set). `scripts/ci/crash-test --kills 200` prints the outcome.
 
 use std::collections::BTreeMap;
 use std::fs;

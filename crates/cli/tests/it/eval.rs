@@ -1,13 +1,10 @@
 //! `pericope eval run` from end to end.
-#![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
-
-mod common;
 
 use std::fs;
 use std::path::Path;
 use std::process::Output;
 
-use common::{model_or_skip, pericope, root, rounded, stderr, stdout};
+use crate::common::{model_or_skip, pericope, root, rounded, stderr, stdout};
 use serde_json::Value;
 
 /// The quickstart on some of its questions.

@@ -1,12 +1,9 @@
 //! The command-line contract: what scripts rely on.
-#![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
-
-mod common;
 
 use std::fs;
 use std::path::Path;
 
-use common::{pericope, root, stderr, stdout, without_models};
+use crate::common::{pericope, root, stderr, stdout, without_models};
 use serde_json::Value;
 
 fn json_lines(text: &str) -> Vec<Value> {

@@ -1,0 +1,13 @@
+//! The tests of the command, in one program.
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used)]
+
+mod common;
+mod contract;
+mod crash;
+mod documents;
+mod eval;
+mod follow;
+mod nightly;
+mod old_formats;
+mod qdrant;
+mod sweep;

@@ -1,0 +1,129 @@
+//! Files as the first version wrote them (`tests/fixtures/v0.1`) open for good: an index, a run's folder, a nightly
+//! history. A change of a format comes with a step that leads there, and with a new folder beside this one.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use flate2::read::GzDecoder;
+use serde_json::Value;
+
+use crate::common::{model_or_skip, pericope, rounded, stderr, stdout, without_models};
+
+fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/v0.1")
+}
+
+fn unpack(name: &str, into: &Path) {
+    let file = File::open(fixtures().join(name)).unwrap();
+    tar::Archive::new(GzDecoder::new(file)).unpack(into).unwrap();
+}
+
+fn json(path: &Path) -> Value {
+    serde_json::from_reader(File::open(path).unwrap()).unwrap()
+}
+
+fn searched(folder: &Path, mode: &str, with_model: bool) -> Value {
+    let mut command = if with_model { pericope(folder) } else { without_models(folder) };
+    let output = command
+        .args(["search", "when is the oven fired", "--in", "index", "--json", "--k", "3", "--mode", mode])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    serde_json::from_str(&stdout(&output)).unwrap()
+}
+
+#[test]
+fn an_old_index_is_searched_by_words_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    unpack("index.tar.gz", folder.path());
+    assert_eq!(rounded(searched(folder.path(), "bm25", false)), rounded(json(&fixtures().join("search_bm25.json"))));
+}
+
+#[test]
+fn an_old_index_is_searched_by_vectors_as_it_was() {
+    if !model_or_skip("an_old_index_is_searched_by_vectors_as_it_was") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    unpack("index.tar.gz", folder.path());
+    for mode in ["dense", "hybrid"] {
+        let (mut now, mut then) =
+            (searched(folder.path(), mode, true), json(&fixtures().join(format!("search_{mode}.json"))));
+        for found in [&mut now, &mut then] {
+            for hit in found["hits"].as_array_mut().unwrap() {
+                // Sums of floats differ in their last bits from one processor to the next.
+                hit["score"] = ((hit["score"].as_f64().unwrap() * 1e5).round() / 1e5).into();
+            }
+        }
+        assert_eq!(now, then, "{mode}");
+    }
+}
+
+#[test]
+fn an_old_index_is_brought_up_to_date_for_the_price_of_a_look() {
+    if !model_or_skip("an_old_index_is_brought_up_to_date_for_the_price_of_a_look") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    unpack("index.tar.gz", folder.path());
+    std::fs::create_dir(folder.path().join("docs")).unwrap();
+    for file in std::fs::read_dir(fixtures().join("docs")).unwrap().map(Result::unwrap) {
+        std::fs::copy(file.path(), folder.path().join("docs").join(file.file_name())).unwrap();
+    }
+    let output = pericope(folder.path())
+        .args(["index", "docs", "--into", "index", "--segmenter", "structure", "--json"])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    let said: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!((&said["documents"], &said["chunks"]), (&3.into(), &7.into()), "{said}");
+    assert_eq!((&said["documents_written"], &said["texts_embedded"]), (&0.into(), &0.into()), "{said}");
+}
+
+#[test]
+fn the_report_of_an_old_run_is_written_again_word_for_word() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run");
+    std::fs::create_dir(&run).unwrap();
+    for name in ["run.json", "summary.json", "items.jsonl", "chunkers.jsonl"] {
+        std::fs::copy(fixtures().join("run").join(name), run.join(name)).unwrap();
+    }
+    let output = without_models(folder.path()).args(["eval", "report", "run"]).output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    let (now, then) = (std::fs::read_to_string(run.join("summary.md")).unwrap(), fixtures().join("run/summary.md"));
+    assert_eq!(now, std::fs::read_to_string(then).unwrap());
+    assert!(run.join("index.html").is_file() && run.join("items.html").is_file());
+}
+
+#[test]
+fn an_old_summary_is_read_and_written_without_a_change() {
+    let text = std::fs::read_to_string(fixtures().join("run/summary.json")).unwrap();
+    let summary: pericope_eval::record::Summary = serde_json::from_str(&text).unwrap();
+    assert_eq!(serde_json::to_string_pretty(&summary).unwrap() + "\n", text);
+    for line in std::fs::read_to_string(fixtures().join("run/items.jsonl")).unwrap().lines() {
+        let item: pericope_eval::record::Item = serde_json::from_str(line).unwrap();
+        assert_eq!(serde_json::to_string(&item).unwrap(), line);
+    }
+    let text = std::fs::read_to_string(fixtures().join("run/run.json")).unwrap();
+    let record: pericope_eval::record::RunRecord = serde_json::from_str(&text).unwrap();
+    assert_eq!(serde_json::to_string_pretty(&record).unwrap() + "\n", text);
+}
+
+#[test]
+fn an_old_history_is_opened_and_says_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    unpack("nightly.tar.gz", folder.path());
+    let history = pericope_nightly::History::open(&folder.path().join("nightly"), "fixture").unwrap();
+    let heads = history.heads().unwrap();
+    assert_eq!(heads.iter().map(|head| head.number).collect::<Vec<_>>(), [1, 2]);
+    let latest = json(&fixtures().join("latest.json"));
+    let night = history.night(2).unwrap();
+    assert_eq!(night.line, latest["text"].as_str().unwrap());
+    for cell in latest["cells"].as_array().unwrap() {
+        let key: pericope_eval::cell::CellKey = serde_json::from_value(cell.clone()).unwrap();
+        for (metric, mean) in cell["metrics"].as_object().unwrap() {
+            let now = night.cell(&key).unwrap().mean(&metric.as_str().into()).unwrap();
+            assert!((now - mean.as_f64().unwrap()).abs() < 1e-12, "{key:?} {metric}");
+        }
+    }
+}
