@@ -32,7 +32,7 @@ pub fn segmenters() -> &'static [Entry] {
 ///
 /// let engine = Engine::new().with_tokenizer("words");
 /// let chunker = engine.chunker("paragraph:max_tokens=40")?;
-/// let document = read_text("notes.md", "# Tea\n\nBoil the water.\n\nWait four minutes.", &ReadOptions::default());
+/// let document = read_text("notes.md", "markdown", "# Tea\n\nBoil the water.\n\nWait four minutes.", &ReadOptions::default())?;
 /// let chunks = chunker.chunks(&document)?;
 /// assert_eq!(document.text(chunks[0].span).lines().last(), Some("Boil the water."));
 /// # Ok::<(), Box<dyn std::error::Error>>(())

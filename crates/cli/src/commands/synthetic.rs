@@ -59,7 +59,7 @@ pub fn run(args: SyntheticArgs, quiet: bool) -> Outcome {
     }
     let unreadable = input::report(&problems);
     let recipe =
-        Recipe { documents: args.documents, parts: args.splits, sentences: args.sentences.clone(), seed: args.seed };
+        Recipe { documents: args.documents, parts: args.parts, sentences: args.sentences.clone(), seed: args.seed };
     let made = concatenations(&sources, &recipe);
     if made.is_empty() {
         if let (true, Some(why)) = (sources.is_empty(), refused) {

@@ -100,7 +100,7 @@ pub fn weswin(args: TrainWeswinArgs, quiet: bool) -> Outcome {
     let base = Base::open(&common.base).map_err(Failure::usage)?;
     let start = common.start.as_deref().map(open).transpose().map_err(Failure::usage)?;
     let options = Options {
-        partition: args.splitition.clone(),
+        partition: args.partition.clone(),
         questions_every: args.questions_every,
         ..options(common, &base, start.as_ref().map(|s| s.settings.tokens).unwrap_or(TOKENS), Options::default())
     };
