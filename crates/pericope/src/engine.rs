@@ -4,16 +4,14 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use pericope_api::{Document, SentenceEncoder, TokenCounter};
+use pericope_api::{SentenceEncoder, TokenCounter};
 use pericope_segment::registry::{Entry, build_from};
 use pericope_segment::spec::Spec;
 use pericope_segment::{Chunker, Limits, Resources};
 use pericope_store::{IndexSpec, ReferenceMeta};
 
-use crate::{EngineError, embedders, reference};
-
-/// Visits all documents of a corpus once; `same-size` needs it to size itself by its reference.
-pub type Corpus<'a> = dyn Fn(&mut dyn FnMut(&Document)) + 'a;
+use crate::reference::{self, Corpus};
+use crate::{EngineError, embedders};
 
 /// Returns the segmenters that specs may name: with the feature `models` the trained ones too.
 #[must_use]

@@ -33,5 +33,6 @@ pub use pericope_segeval as segeval;
 pub use pericope_segment as segment;
 pub use pericope_store as store;
 
-pub use engine::{Corpus, Engine, LoadingCounter, needs_encoder, segmenters};
+pub use engine::{Engine, LoadingCounter, needs_encoder, segmenters};
 pub use error::EngineError;
+pub use reference::Corpus;

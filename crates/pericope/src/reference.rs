@@ -3,7 +3,8 @@
 use pericope_api::Document;
 use pericope_segment::Chunker;
 
-use crate::engine::Corpus;
+/// Visits all documents of a corpus once; `same-size` needs it to size itself by its reference.
+pub type Corpus<'a> = dyn Fn(&mut dyn FnMut(&Document)) + 'a;
 
 /// The mean number of words of a chunker's chunks over a corpus.
 pub(crate) fn mean_words(chunker: &Chunker, corpus: &Corpus<'_>) -> Result<f64, String> {

@@ -4,7 +4,8 @@ use std::path::Path;
 use pericope_store::Mode;
 
 use super::cut::Cut;
-use super::retrieve::{self, Hit, Ranking};
+use super::found::Hit;
+use super::retrieve::{self, Ranking};
 use super::{Corpus, Observer, RunError, Setup, judge_checks, score};
 use crate::answer::{
     Asked, Context, Extractive, ExtractiveOptions, Generated, Generator, Judge, Missing, Passage, Request, ToJudge,

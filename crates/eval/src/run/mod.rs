@@ -8,6 +8,7 @@ mod bench;
 mod compare;
 mod cut;
 mod estimate;
+mod found;
 mod judge_checks;
 mod resume;
 mod retrieve;

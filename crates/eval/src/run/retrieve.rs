@@ -8,21 +8,11 @@ use pericope_index::pipeline;
 use pericope_store::{IndexSpec, Query, RunSummary};
 
 use super::cut::Cut;
+use super::found::{Built, Hit};
 use super::stores::place;
 use super::{Corpus, Observer, RunError, Setup};
 use crate::cell::Cutoff;
 use crate::config::Retrieval;
-
-/// A chunk that was retrieved: an index into the cut's chunks.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Hit {
-    /// Index of the document in the corpus.
-    pub(super) document: usize,
-    /// Index of the chunk in its document.
-    pub(super) ordinal: usize,
-    /// The retriever's score.
-    pub(super) score: f64,
-}
 
 /// For every question the chunks that one mode finds, best first.
 #[derive(Default)]
@@ -41,15 +31,6 @@ impl Ranking {
         let at = (share * self.seconds.len() as f64).ceil() as usize;
         self.seconds.get(at.saturating_sub(1)).map(|s| s * 1000.0)
     }
-}
-
-/// What building an index took.
-pub(super) struct Built {
-    pub(super) seconds: f64,
-    /// Bytes on disk; none for a store on a server.
-    pub(super) bytes: Option<u64>,
-    /// Chunks whose end the encoder does not read.
-    pub(super) truncated: u64,
 }
 
 /// Builds the index of one cut, asks it every question in every mode, and removes it again.

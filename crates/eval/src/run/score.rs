@@ -2,7 +2,7 @@ use pericope_api::Span;
 
 use super::Corpus;
 use super::cut::Cut;
-use super::retrieve::Hit;
+use super::found::Hit;
 use crate::answer::{Extractive, Generated};
 use crate::cell::Setting;
 use crate::data::{CodePoints, Unit};

@@ -1,6 +1,7 @@
 use pericope_api::Document;
 
-use super::{Failure, Metadata, Source};
+use super::report::Failure;
+use super::source::{Metadata, Source};
 
 /// Documents that are read already: each is an item of its own, without a name.
 pub(super) struct Documents;

@@ -9,9 +9,9 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use pericope_api::Embeddings;
 use pericope_store::{ChunkEntry, DocumentHeader, EmbedCounts, Prepared, StoreError};
 
-use super::Failure;
 use super::budget::Share;
 use super::read::{Part, Position, SourceEnd};
+use super::report::Failure;
 use crate::embed::{Embedder, is_full};
 
 /// Steps that go to the destination together where nothing is embedded.

@@ -13,7 +13,8 @@ use pericope_store::{
 };
 
 use super::budget::{Budget, Share, document_cost, source_cost};
-use super::{Failure, Metadata, Options, Source};
+use super::report::{Failure, Options};
+use super::source::{Metadata, Source};
 
 /// An item with its share of the memory.
 pub(super) struct Fed<T> {

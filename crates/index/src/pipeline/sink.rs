@@ -8,7 +8,7 @@ use pericope_store::{ChunkEntry, Destination, DocumentHeader, Known, SourceRecor
 
 use super::embed::{Batch, Step};
 use super::read::SourceEnd;
-use super::{Failure, Progress, Report};
+use super::report::{Failure, Progress, Report};
 
 /// Writes.
 pub(super) struct SinkStage<'a, D: ?Sized> {

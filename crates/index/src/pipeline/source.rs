@@ -1,7 +1,7 @@
 use pericope_api::Document;
 use pericope_store::FileStamp;
 
-use super::Failure;
+use super::report::Failure;
 
 /// The facts about an item that are known before it is read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 
 mod commit;
 mod stage;
+mod touched;
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -14,7 +15,7 @@ use pericope_store::{
     DestinationInfo, DocumentHeader, IndexSpec, IndexStats, StoreError, VectorCache, prepare, truncated,
 };
 
-use self::stage::Touched;
+use self::touched::Touched;
 use crate::cache::StoredVectors;
 use crate::directory::{
     PENDING_FILE, clear_pending, holds_something_else, lock, manifest_path, open_vectors, text_path, vectors_path,

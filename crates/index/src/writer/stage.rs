@@ -10,20 +10,10 @@ use pericope_store::{
 use uuid::Uuid;
 
 use super::IndexWriter;
+use super::touched::Touched;
 use crate::IndexError;
 use crate::directory::set_pending;
 use crate::manifest::DocumentRecord;
-
-/// A document that was written or removed since the last commit.
-#[derive(Default)]
-pub(super) struct Touched {
-    /// Points of the document at the last commit.
-    pub committed: HashSet<Uuid>,
-    /// Points that were put into the vector sink, or its queue, since.
-    pub written: HashSet<Uuid>,
-    /// Points of the document as it is now.
-    pub live: HashSet<Uuid>,
-}
 
 impl IndexWriter {
     /// Stages the removal of all chunks that a document has; says whether it had any.

@@ -17,7 +17,7 @@ use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint};
 use tonic::{Code, Request, Response, Status};
 
-use self::retry::{Verdict, reason, retry_after, verdict};
+use self::retry::{Verdict, error_chain, reason, retry_after, verdict};
 use crate::{Error, Target};
 
 /// Threads that serve the sockets; the work on both sides of them is done elsewhere.
@@ -228,19 +228,4 @@ fn endpoint(target: &Target) -> Result<Endpoint, Error> {
         }
     };
     endpoint.tls_config(config).map_err(|e| setup(error_chain(&e)))
-}
-
-/// An error and what is behind it, on one line.
-pub(crate) fn error_chain(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut parts: Vec<String> = Vec::new();
-    let mut next = Some(error);
-    while let Some(error) = next {
-        let text = error.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
-        // Layers that repeat what is below them add nothing.
-        if !parts.iter().any(|part| part.contains(&text)) {
-            parts.push(text);
-        }
-        next = error.source();
-    }
-    parts.join(": ")
 }

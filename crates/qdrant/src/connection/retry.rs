@@ -5,8 +5,6 @@ use std::time::Duration;
 
 use tonic::{Code, Status};
 
-use super::error_chain;
-
 /// What a failure means for the call. All our calls may be made twice: ids are given by the content, and what is
 /// deleted is named.
 #[derive(Debug, PartialEq, Eq)]
@@ -67,6 +65,21 @@ pub(super) fn reason(status: &Status) -> String {
         Some(behind) if message.is_empty() || behind.starts_with(&message) => format!("{code}, {behind}"),
         Some(behind) => format!("{code}, {message}: {behind}"),
     }
+}
+
+/// An error and what is behind it, on one line.
+pub(crate) fn error_chain(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    let mut next = Some(error);
+    while let Some(error) = next {
+        let text = error.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+        // Layers that repeat what is below them add nothing.
+        if !parts.iter().any(|part| part.contains(&text)) {
+            parts.push(text);
+        }
+        next = error.source();
+    }
+    parts.join(": ")
 }
 
 #[cfg(test)]

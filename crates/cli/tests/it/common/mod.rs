@@ -37,18 +37,9 @@ pub fn stderr(output: &Output) -> String {
 pub fn model_or_skip(test: &str) -> bool {
     let installed = pericope_encode::models::locate("minilm").is_ok();
     if !installed {
-        eprintln!("{test}: skipped, the model is not installed (pericope models pull minilm)");
+        eprintln!("SKIPPED: {test}: the model is not installed (pericope models pull minilm)");
     }
     installed
-}
-
-/// The development data, where `PERICOPE_DATA` says it is.
-pub fn data_or_skip(test: &str) -> Option<PathBuf> {
-    let data = std::env::var_os("PERICOPE_DATA").map(PathBuf::from);
-    if data.is_none() {
-        eprintln!("{test}: skipped, PERICOPE_DATA is not set");
-    }
-    data
 }
 
 /// Numbers to ten decimals: what a resumed run reads back from its items may differ in the last bit of a float.
