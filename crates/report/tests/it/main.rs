@@ -1,5 +1,8 @@
 //! The integration tests of the crate, in one program.
 #![allow(dead_code, missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::result_large_err)]
 
+#[path = "../../../segeval/tests/it/samples.rs"]
+mod evaluated;
 mod report;
+mod snapshots;
 mod support;
