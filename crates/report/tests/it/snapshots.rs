@@ -103,7 +103,7 @@ fn several_runs() {
     insta::assert_snapshot!("runs_markdown", read(&written.markdown));
 }
 
-fn segmentation() -> SegmentReport {
+pub fn segmentation() -> SegmentReport {
     let mut evaluation = crate::evaluated::evaluation();
     // Times are made up, too.
     for (i, row) in evaluation.rows.iter_mut().enumerate() {
