@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use super::NightlyError;
 use super::compare::run_folder;
 use super::conclude::Conclusion;
+use super::feed;
 use super::history::History;
 use super::latest::{Latest, base};
 use super::pages::{PageParts, Pages};
-use super::{feed, summary};
 use pericope_eval::config::Experiment;
 
 /// Where the files were written.
@@ -55,7 +55,7 @@ pub fn write(
     put(&written.json, &json)?;
     let name = &conclusion.night.experiment;
     put(&written.feed, &feed::feed(name, &history.id()?, &heads, &base, &has_report))?;
-    put(&written.markdown, &summary::markdown(conclusion, &base, own_report))?;
+    put(&written.markdown, &pages.nightly_summary(conclusion, &base, own_report))?;
     Ok(written)
 }
 

@@ -19,7 +19,6 @@ mod night;
 mod notify;
 mod pages;
 mod retention;
-mod summary;
 mod tonight;
 
 use std::path::{Path, PathBuf};

@@ -35,6 +35,10 @@ pub trait Pages {
     /// # Errors
     /// Where the history cannot be read.
     fn nightly_page(&self, parts: &PageParts<'_>) -> Result<String, PageError>;
+
+    /// Returns the nightly run in short, as Markdown; `base` is the address of the history's folder, empty for relative
+    /// links, and `report` says whether the run's full report is there.
+    fn nightly_summary(&self, conclusion: &Conclusion, base: &str, report: bool) -> String;
 }
 
 /// The report of one run on its way: it sees the items while they are made.
@@ -60,5 +64,9 @@ impl Pages for () {
 
     fn nightly_page(&self, _: &PageParts<'_>) -> Result<String, PageError> {
         Ok(String::new())
+    }
+
+    fn nightly_summary(&self, _: &Conclusion, _: &str, _: bool) -> String {
+        String::new()
     }
 }

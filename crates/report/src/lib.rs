@@ -4,6 +4,8 @@
 //! of it, its content security policy forbids the rest, and it reads in full without the script.
 #![forbid(unsafe_code)]
 
+pub mod chunks;
+mod files;
 mod kit;
 pub mod nightly;
 mod pages;

@@ -2,12 +2,11 @@
 
 use std::path::Path;
 
-use pericope_eval::record::{Item, RunRecord, Summary};
-use pericope_eval::run::ItemSink;
-use pericope_nightly::{PageError, PageParts, Pages, RunPages};
+use pericope_eval::record::{RunRecord, Summary};
+use pericope_nightly::{Conclusion, PageError, PageParts, Pages, RunPages};
 
 use crate::nightly;
-use crate::run::{Report, write};
+use crate::run::{Collector, write};
 
 /// Writes the reports of runs and the nightly page.
 #[derive(Debug, Clone, Copy, Default)]
@@ -15,24 +14,21 @@ pub struct HtmlPages;
 
 impl Pages for HtmlPages {
     fn run_report(&self) -> Box<dyn RunPages> {
-        Box::new(RunReport)
+        Box::new(Collector::default())
     }
 
     fn nightly_page(&self, parts: &PageParts<'_>) -> Result<String, PageError> {
         Ok(nightly::page(parts)?)
     }
+
+    fn nightly_summary(&self, conclusion: &Conclusion, base: &str, report: bool) -> String {
+        nightly::summary(conclusion, base, report)
+    }
 }
 
-/// The report of a run that is going on.
-struct RunReport;
-
-impl ItemSink for RunReport {
-    fn take(&mut self, _: &Item, _: u64) {}
-}
-
-impl RunPages for RunReport {
-    fn write(self: Box<Self>, run: &Path, _: &Summary, _: &RunRecord) -> Result<(), PageError> {
-        write(run, &Report::load(run)?)?;
+impl RunPages for Collector {
+    fn write(self: Box<Self>, run: &Path, summary: &Summary, record: &RunRecord) -> Result<(), PageError> {
+        write(run, &self.finish(run, summary.clone(), record.clone())?)?;
         Ok(())
     }
 }

@@ -14,7 +14,7 @@ use pericope_eval::record::Summary;
 use pericope_eval::run::{self, Observer, RunError, Setup};
 use pericope_learn::registry::segmenters;
 use pericope_llm::LlmError;
-use pericope_report::run::{self as report, Report};
+use pericope_report::run::{self as report, Collector, Overview, Report, ReportError};
 use pericope_segment::Resources;
 
 use crate::args::{EvalReportArgs, EvalRunArgs};
@@ -35,33 +35,36 @@ pub fn run(args: EvalRunArgs, quiet: bool) -> Outcome {
         return sweep::run(&experiment, &out, &args, quiet);
     }
     let sitting = Sitting { resume: args.resume, offline: args.offline, goes_on: args.resume };
-    let Some(summary) = one(&experiment, &out, sitting, quiet)? else {
+    let Some(report) = one(&experiment, &out, sitting, quiet)? else {
         return Ok(Status::Incomplete);
     };
-    write_reports(std::slice::from_ref(&out), &out)?;
+    report::write(&out, &report).map_err(not_written(&out))?;
+    let summary = &report.summary;
     if args.json {
-        print_json(&summary)?;
+        print_json(summary)?;
     } else {
-        say!("{}", report::table(&summary));
+        say!("{}", report::table(summary));
         say!("Report: {}", shown(&out.join("index.html")));
     }
-    Ok(if too_many_failed(&summary, &experiment) { Status::Incomplete } else { Status::Done })
+    Ok(if too_many_failed(summary, &experiment) { Status::Incomplete } else { Status::Done })
 }
 
-/// Runs one experiment into a folder; nothing where a judge cannot be trusted, which is then said.
+/// Runs one experiment into a folder and returns its report, not yet written; nothing where a judge cannot be trusted,
+/// which is then said.
 pub(super) fn one(
     experiment: &Experiment,
     out: &Path,
     sitting: Sitting,
     quiet: bool,
-) -> Result<Option<Summary>, Failure> {
+) -> Result<Option<Report>, Failure> {
     let resources = Engine::new();
     let setup = setup(experiment, &resources, out, sitting)?;
     let observer = Bars::new(quiet);
-    let result = run::run(experiment, out, &setup, &observer, &mut ());
+    let mut collector = Collector::default();
+    let result = run::run(experiment, out, &setup, &observer, &mut collector);
     observer.clear();
     match result {
-        Ok((summary, _)) => Ok(Some(summary)),
+        Ok((summary, record)) => Ok(Some(collector.finish(out, summary, record).map_err(not_written(out))?)),
         Err(error @ RunError::Judge(_)) => {
             anstream::eprintln!("{error}");
             Ok(None)
@@ -169,17 +172,23 @@ pub fn report(args: EvalReportArgs) -> Outcome {
     Ok(Status::Done)
 }
 
-pub(super) fn write_reports(runs: &[PathBuf], out: &Path) -> Result<(), Failure> {
-    let mut reports = Vec::with_capacity(runs.len());
-    for run in runs {
-        reports.push(Report::load(run).map_err(|e| Failure::runtime(format!("{}: {e}", shown(run))))?);
+fn write_reports(runs: &[PathBuf], out: &Path) -> Result<(), Failure> {
+    let load = |run: &PathBuf| Report::load(run).map_err(not_written(run));
+    if let [one] = runs {
+        report::write(out, &load(one)?).map_err(not_written(out))?;
+        return Ok(());
     }
-    let written = match reports.as_slice() {
-        [one] => report::write(out, one),
-        several => report::write_many(out, several),
-    };
-    written.map_err(|e| Failure::runtime(format!("{}: {e}", shown(out))))?;
+    let mut overview = Overview::new(out);
+    for run in runs {
+        overview.add(load(run)?).map_err(not_written(out))?;
+    }
+    overview.finish().map_err(not_written(out))?;
     Ok(())
+}
+
+pub(super) fn not_written(folder: &Path) -> impl Fn(ReportError) -> Failure + use<> {
+    let folder = shown(folder);
+    move |error| Failure::runtime(format!("{folder}: {error}"))
 }
 
 /// A key or a model that is missing is a matter of configuration; all else is not.

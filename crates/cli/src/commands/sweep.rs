@@ -6,10 +6,11 @@ use pericope_eval::config::{Experiment, ExperimentFile};
 use pericope_eval::record::{Item, Summary};
 use pericope_eval::sweep::{Chosen, Variant, choose, variants};
 use pericope_learn::registry::segmenters;
+use pericope_report::run::{Overview, write};
 use serde::Serialize;
 
 use crate::args::{EvalRunArgs, TuneArgs};
-use crate::commands::eval::{Sitting, one, run_folder, too_many_failed, write_reports};
+use crate::commands::eval::{Sitting, not_written, one, run_folder, too_many_failed};
 use crate::commands::print_json;
 use crate::resources::shown;
 use crate::status::{Failure, Outcome, Status};
@@ -26,7 +27,7 @@ struct Ran {
 pub fn run(experiment: &Experiment, out: &Path, args: &EvalRunArgs, quiet: bool) -> Outcome {
     let variants = variants(experiment, segmenters()).map_err(Failure::usage)?;
     let Some(ran) = all(&variants, out, args.resume, args.offline, quiet)? else { return Ok(Status::Incomplete) };
-    let status = reported(&ran, experiment, out)?;
+    let status = status(&ran, experiment);
     if args.json {
         print_json(&serde_json::json!({ "runs": ran }))?;
     } else {
@@ -60,7 +61,7 @@ pub fn tune(file: &ExperimentFile, args: &TuneArgs, quiet: bool) -> Outcome {
     let chosen = choose(&by, &items).map_err(|problem| wrong(&problem))?;
     let text = serde_json::to_string_pretty(&chosen).map_err(anyhow::Error::from)?;
     std::fs::write(out.join("tune.json"), text + "\n")?;
-    let status = reported(&ran, &experiment, &out)?;
+    let status = status(&ran, &experiment);
     if args.json {
         print_json(&chosen)?;
     } else {
@@ -70,14 +71,13 @@ pub fn tune(file: &ExperimentFile, args: &TuneArgs, quiet: bool) -> Outcome {
     Ok(status)
 }
 
-/// Writes the report that sets the variants side by side, and says of which too much failed.
-fn reported(ran: &[Ran], experiment: &Experiment, out: &Path) -> Outcome {
-    let folders: Vec<PathBuf> = ran.iter().map(|ran| ran.folder.clone()).collect();
-    write_reports(&folders, out)?;
+/// Says of which variants too much failed.
+fn status(ran: &[Ran], experiment: &Experiment) -> Status {
     let failed = ran.iter().filter(|ran| too_many_failed(&ran.summary, experiment)).count();
-    Ok(if failed > 0 { Status::Incomplete } else { Status::Done })
+    if failed > 0 { Status::Incomplete } else { Status::Done }
 }
 
+/// Runs the variants and writes the report that sets them side by side.
 fn all(
     variants: &[Variant],
     out: &Path,
@@ -86,6 +86,7 @@ fn all(
     quiet: bool,
 ) -> Result<Option<Vec<Ran>>, Failure> {
     let mut ran = Vec::with_capacity(variants.len());
+    let mut overview = Overview::new(out);
     for (number, variant) in variants.iter().enumerate() {
         if !quiet {
             anstream::eprintln!("{} of {}: {}", number + 1, variants.len(), variant.label);
@@ -96,8 +97,16 @@ fn all(
         experiment.llm.cache.get_or_insert_with(|| out.join("responses.sqlite"));
         // One budget for all variants.
         let sitting = Sitting { resume, offline, goes_on: resume || number > 0 };
-        let Some(summary) = one(&experiment, &folder, sitting, quiet)? else { return Ok(None) };
-        ran.push(Ran { label: variant.label.clone(), folder, summary });
+        let Some(report) = one(&experiment, &folder, sitting, quiet)? else { return Ok(None) };
+        ran.push(Ran { label: variant.label.clone(), folder, summary: report.summary.clone() });
+        if variants.len() == 1 {
+            write(out, &report).map_err(not_written(out))?;
+        } else {
+            overview.add(report).map_err(not_written(out))?;
+        }
+    }
+    if variants.len() > 1 {
+        overview.finish().map_err(not_written(out))?;
     }
     Ok(Some(ran))
 }

@@ -5,4 +5,5 @@ mod history_and_pages;
 #[path = "../../../report/tests/it/support/html.rs"]
 mod html;
 mod pipeline;
+mod snapshots;
 mod support;

@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
+use maud::{Markup, html};
 use pericope_api::Span;
 
-use super::markup::{Markup, replaced};
+use super::letters::bytes_in_html;
 
 /// Where the gold lies in a chunk's text: byte ranges into `text`, in order, without overlap.
 ///
@@ -40,7 +41,7 @@ fn window(text: &str, marks: &[Range<usize>], budget: usize) -> Range<usize> {
     let mut spent = 0;
     let mut end = text.len();
     for (at, letter) in rest.char_indices() {
-        spent += replaced(letter).map_or(letter.len_utf8(), str::len);
+        spent += bytes_in_html(letter);
         if spent > budget {
             end = start + word_end(rest, at);
             break;
@@ -53,7 +54,7 @@ fn window(text: &str, marks: &[Range<usize>], budget: usize) -> Range<usize> {
 fn cost(text: &str, enough: usize) -> usize {
     let mut spent = 0;
     for letter in text.chars() {
-        spent += replaced(letter).map_or(letter.len_utf8(), str::len);
+        spent += bytes_in_html(letter);
         if spent > enough {
             break;
         }
@@ -79,45 +80,41 @@ fn word_end(text: &str, at: usize) -> usize {
     head.rfind(char::is_whitespace).map_or(at, |space| near + head[..space].trim_end().len())
 }
 
-/// Writes a text of at most `budget` bytes of HTML, with `<mark>` around the marked ranges and ellipses where it was
-/// cut.
-pub(crate) fn write(markup: &mut Markup, text: &str, marks: &[Range<usize>], budget: usize) {
+/// Returns a text of at most `budget` bytes of HTML, with `<mark>` around the marked ranges and ellipses where it was cut.
+pub(crate) fn excerpt(text: &str, marks: &[Range<usize>], budget: usize) -> Markup {
     let shown = window(text, marks, budget);
-    if shown.start > 0 {
-        ellipsis(markup, shown.start);
-    }
+    let mut pieces = Vec::new();
     let mut at = shown.start;
     for mark in marks {
         let (from, to) = (mark.start.clamp(at, shown.end), mark.end.min(shown.end));
-        if from >= to {
-            continue;
+        if from < to {
+            pieces.push((text.get(at..from).unwrap_or(""), text.get(from..to).unwrap_or("")));
+            at = to;
         }
-        markup.text(text.get(at..from).unwrap_or(""));
-        markup.leaf("mark", &[], text.get(from..to).unwrap_or(""));
-        at = to;
     }
-    markup.text(text.get(at..shown.end).unwrap_or(""));
-    if shown.end < text.len() {
-        ellipsis(markup, text.len() - shown.end);
+    html! {
+        (ellipsis(shown.start))
+        @for (plain, marked) in pieces { (plain) mark { (marked) } }
+        (text.get(at..shown.end).unwrap_or(""))
+        (ellipsis(text.len() - shown.end))
     }
 }
 
-fn ellipsis(markup: &mut Markup, bytes: usize) {
-    let what = format!("{} bytes left out", pericope_eval::format::count(bytes));
-    markup.leaf("span", &[("class", "cut"), ("title", &what)], " … ");
+/// Stands for bytes that were left out; nothing where there are none.
+fn ellipsis(bytes: usize) -> Markup {
+    html! {
+        @if bytes > 0 { span class="cut" title={ (pericope_eval::format::count(bytes)) " bytes left out" } { " … " } }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::single_range_in_vec_init)]
-    use super::{gold_in, window, write};
-    use crate::kit::markup::Markup;
+    use super::{excerpt, gold_in, window};
     use pericope_api::Span;
 
     fn html(text: &str, marks: &[std::ops::Range<usize>], budget: usize) -> String {
-        let mut markup = Markup::default();
-        write(&mut markup, text, marks, budget);
-        markup.finish()
+        excerpt(text, marks, budget).into_string()
     }
 
     #[test]

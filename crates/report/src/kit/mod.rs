@@ -1,10 +1,15 @@
-//! What all pages are made of: markup, the shell of a page, tables, charts, excerpts of texts.
+//! The parts that all pages are made of: their shell, tables, charts, excerpts of texts, and a writer of Markdown.
 
 pub(crate) mod excerpt;
-pub(crate) mod markup;
-mod section;
-pub(crate) mod shell;
+mod letters;
+pub(crate) mod markdown;
+mod parts;
+pub(crate) mod passage;
+mod shell;
 pub(crate) mod svg;
-pub(crate) mod table;
+mod table;
 
-pub(crate) use section::section;
+pub(crate) use letters::sound;
+pub(crate) use parts::{bullets, header, record, section};
+pub(crate) use shell::Page;
+pub(crate) use table::{Head, Row, Value, table};

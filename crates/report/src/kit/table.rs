@@ -1,127 +1,138 @@
 //! Tables that scroll inside their own frame, with a caption, scoped heads and sort keys for the script.
 
-use crate::kit::markup::Markup;
-use crate::kit::svg;
+use maud::{Markup, Render, html};
+
+use super::svg;
 
 /// A column's head.
 #[derive(Debug, Clone)]
 pub(crate) struct Head {
     text: String,
     numeric: bool,
-    explained: &'static str,
+    explained: Option<&'static str>,
 }
 
 impl Head {
     /// A column of words.
     pub fn words(text: &str) -> Self {
-        Self { text: text.to_owned(), numeric: false, explained: "" }
+        Self { text: text.to_owned(), numeric: false, explained: None }
     }
 
     /// A column of numbers.
     pub fn number(text: &str) -> Self {
-        Self { text: text.to_owned(), numeric: true, explained: "" }
+        Self { numeric: true, ..Self::words(text) }
     }
 
     /// The same with a sentence that shows on hovering.
     pub fn explained(self, explained: &'static str) -> Self {
-        Self { explained, ..self }
+        Self { explained: Some(explained).filter(|text| !text.is_empty()), ..self }
     }
 }
 
 /// A cell and what it is sorted by.
 #[derive(Debug, Clone)]
 pub(crate) struct Value {
-    text: String,
+    content: Markup,
+    class: Option<String>,
     key: Option<f64>,
-    strong: bool,
 }
 
 impl Value {
     /// Words, sorted by themselves.
-    pub fn words(text: impl Into<String>) -> Self {
-        Self { text: text.into(), key: None, strong: false }
+    pub fn words(content: impl Render) -> Self {
+        Self { content: content.render(), class: None, key: None }
     }
 
     /// A number as shown and as it is.
-    pub fn number(text: impl Into<String>, key: f64) -> Self {
-        Self { text: text.into(), key: Some(key), strong: false }
+    pub fn number(content: impl Render, key: f64) -> Self {
+        Self { key: Some(key), ..Self::words(content) }
     }
 
     /// Set in bold where `strong`.
     pub fn strong(self, strong: bool) -> Self {
-        Self { strong, ..self }
+        if strong { Self { content: html! { strong { (self.content) } }, ..self } } else { self }
+    }
+
+    /// With a class of its own.
+    pub fn class(self, class: impl Into<String>) -> Self {
+        Self { class: Some(class.into()), ..self }
     }
 }
 
-/// A row: its head, whose chunker's marker stands before it, and its cells.
+/// A row: its head and its cells.
 #[derive(Debug, Clone)]
 pub(crate) struct Row {
-    pub head: String,
-    pub place: Option<usize>,
-    pub values: Vec<Value>,
-    /// True where a group of rows begins.
-    pub opens: bool,
-    /// Attributes for the script's filters.
-    pub data: Vec<(&'static str, String)>,
+    head: Markup,
+    key: Option<f64>,
+    values: Vec<Value>,
+    opens: bool,
+    metric: Option<String>,
 }
 
-/// Writes a table. `caption` also names the frame that scrolls.
-pub(crate) fn table(m: &mut Markup, caption: &str, heads: &[Head], rows: &[Row]) {
-    let frame = [("class", "scroll"), ("tabindex", "0"), ("role", "region"), ("aria-label", caption)];
-    m.element("div", &frame, |m| {
-        m.element("table", &[], |m| {
-            m.element("caption", &[], |m| m.leaf("span", &[], caption));
-            m.element("thead", &[], |m| {
-                m.element("tr", &[], |m| {
-                    for head in heads {
-                        let mut attributes = vec![("scope", "col")];
-                        if head.numeric {
-                            attributes.push(("class", "num"));
-                        }
-                        if !head.explained.is_empty() {
-                            attributes.push(("title", head.explained));
-                        }
-                        m.leaf("th", &attributes, &head.text);
-                    }
-                });
-            });
-            m.line();
-            m.element("tbody", &[], |m| {
-                for row in rows {
-                    write_row(m, heads, row);
-                }
-            });
-        });
-    });
-    m.line();
-}
-
-fn write_row(m: &mut Markup, heads: &[Head], row: &Row) {
-    let mut attributes: Vec<(&str, &str)> = row.data.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    if row.opens {
-        attributes.push(("class", "opens"));
+impl Row {
+    /// A row with this head.
+    pub fn new(head: impl Render, values: Vec<Value>) -> Self {
+        Self { head: head.render(), key: None, values, opens: false, metric: None }
     }
-    m.element("tr", &attributes, |m| {
-        m.element("th", &[("scope", "row")], |m| {
-            if let Some(place) = row.place {
-                svg::badge(m, place);
+
+    /// The row of a chunker, whose marker stands before its name.
+    pub fn of(place: usize, name: &str, values: Vec<Value>) -> Self {
+        Self::new(html! { (svg::badge(place)) (name) }, values)
+    }
+
+    /// True where a group of rows begins.
+    pub fn opens(self, opens: bool) -> Self {
+        Self { opens, ..self }
+    }
+
+    /// The number that the row is sorted by in its first column.
+    pub fn key(self, key: f64) -> Self {
+        Self { key: Some(key), ..self }
+    }
+
+    /// The metric by which the script filters.
+    pub fn metric(self, metric: String) -> Self {
+        Self { metric: Some(metric), ..self }
+    }
+}
+
+/// Returns a table. `caption` also names the frame that scrolls.
+pub(crate) fn table(caption: &str, heads: &[Head], rows: &[Row]) -> Markup {
+    html! {
+        div class="scroll" tabindex="0" role="region" aria-label=(caption) {
+            table {
+                caption { span { (caption) } }
+                thead {
+                    tr {
+                        @for head in heads {
+                            th scope="col" class=[head.numeric.then_some("num")] title=[head.explained] { (head.text) }
+                        }
+                    }
+                }
+                "\n"
+                tbody { @for row in rows { (line(heads, row)) "\n" } }
             }
-            m.text(&row.head);
-        });
-        for (value, head) in row.values.iter().zip(heads.iter().skip(1)) {
-            // Six decimals order whatever the table shows.
-            let key = value.key.filter(|key| key.is_finite()).map(|key| format!("{}", (key * 1e6).round() / 1e6));
-            let mut attributes = Vec::new();
-            if head.numeric {
-                attributes.push(("class", "num"));
-            }
-            if let Some(key) = &key {
-                attributes.push(("data-key", key.as_str()));
-            }
-            m.element("td", &attributes, |m| {
-                if value.strong { m.leaf("strong", &[], &value.text) } else { m.text(&value.text) }
-            });
         }
-    });
-    m.line();
+        "\n"
+    }
+}
+
+fn line(heads: &[Head], row: &Row) -> Markup {
+    html! {
+        tr data-metric=[&row.metric] class=[row.opens.then_some("opens")] {
+            th scope="row" data-key=[sort_key(row.key)] { (row.head) }
+            @for (value, head) in row.values.iter().zip(heads.iter().skip(1)) {
+                td class=[class(head, value)] data-key=[sort_key(value.key)] { (value.content) }
+            }
+        }
+    }
+}
+
+fn class<'a>(head: &Head, value: &'a Value) -> Option<&'a str> {
+    value.class.as_deref().or(head.numeric.then_some("num"))
+}
+
+/// Six decimals order whatever the table shows.
+fn sort_key(key: Option<f64>) -> Option<String> {
+    key.filter(|key| key.is_finite()).map(|key| format!("{}", (key * 1e6).round() / 1e6))
 }

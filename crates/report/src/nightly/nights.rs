@@ -1,13 +1,12 @@
 //! All nights: a strip of verdicts, the newest as a table, and those before that failed.
 
-use super::{Parts, table};
-use crate::kit::markup::Markup;
-use crate::kit::section as wrap;
-use crate::kit::svg::at;
+use maud::{Markup, html};
 use pericope_eval::format;
-use pericope_nightly::Verdict;
-use pericope_nightly::history::Head;
-use pericope_nightly::report_link;
+use pericope_nightly::history::Head as Night;
+use pericope_nightly::{PageParts as Parts, Verdict, report_link};
+
+use crate::kit::svg::at;
+use crate::kit::{Head, Row, Value, section as wrap, table};
 
 /// Nights in the table, and older failed ones that are listed.
 const NEWEST: usize = 60;
@@ -15,104 +14,89 @@ const FAILED: usize = 100;
 /// Characters of a night's line.
 const LINE: usize = 220;
 
-pub(super) fn section(m: &mut Markup, parts: &Parts<'_>) {
-    wrap(m, "nights", "All nights", |m| {
-        let heads: Vec<&Head> = parts.heads.iter().rev().collect();
-        let failed = heads.iter().filter(|head| head.verdict == Verdict::Failed).count();
-        let intro = format!("{}, {} failed.", format::plural(heads.len(), "night"), format::count(failed));
-        m.leaf("p", &[], &intro);
-        strip(m, parts.heads);
-        list(m, parts, "The newest nights", heads.iter().take(NEWEST).copied());
-        let older: Vec<&Head> =
-            heads.iter().skip(NEWEST).filter(|head| head.verdict != Verdict::Passed).take(FAILED).copied().collect();
-        if !older.is_empty() {
-            m.element("details", &[], |m| {
-                m.leaf("summary", &[], &format!("Older nights that failed ({})", format::count(older.len())));
-                list(m, parts, "Older nights that failed", older.into_iter());
-            });
+pub(super) fn section(parts: &Parts<'_>) -> Markup {
+    let nights: Vec<&Night> = parts.heads.iter().rev().collect();
+    let (newest, older) = nights.split_at(nights.len().min(NEWEST));
+    let failed = nights.iter().filter(|night| night.verdict == Verdict::Failed).count();
+    let older: Vec<&Night> =
+        older.iter().filter(|night| night.verdict != Verdict::Passed).take(FAILED).copied().collect();
+    let body = html! {
+        p { (format::plural(nights.len(), "night")) ", " (format::count(failed)) " failed." }
+        (strip(parts.heads))
+        (list(parts, "The newest nights", newest))
+        @if !older.is_empty() {
+            details {
+                summary { "Older nights that failed (" (format::count(older.len())) ")" }
+                (list(parts, "Older nights that failed", &older))
+            }
         }
-    });
+    };
+    wrap("nights", "All nights", body)
 }
 
 /// One bar for each stretch of nights with the same verdict.
-fn strip(m: &mut Markup, heads: &[Head]) {
-    if heads.len() < 2 {
-        return;
+fn strip(nights: &[Night]) -> Markup {
+    let width = nights.len() as f64;
+    let mut from = 0;
+    let mut stretches = Vec::new();
+    for stretch in nights.chunk_by(|a, b| a.verdict == b.verdict) {
+        let class = stretch.first().map_or("passed", |night| night.verdict.name());
+        // A single failed night among a thousand must still be seen.
+        let wide = (stretch.len() as f64).max(if class == "passed" { 0.0 } else { width / 250.0 });
+        stretches.push((class, at((from as f64).min(width - wide)), at(wide)));
+        from += stretch.len();
     }
-    let width = heads.len() as f64;
-    let view = format!("0 0 {} 10", at(width));
     let spoken = "The verdicts of all nights, oldest on the left; the table below says the same";
-    let attributes = [
-        ("class", "strip"),
-        ("viewBox", view.as_str()),
-        ("preserveAspectRatio", "none"),
-        ("role", "img"),
-        ("aria-label", spoken),
-    ];
-    m.element("svg", &attributes, |m| {
-        let mut from = 0;
-        for stretch in heads.chunk_by(|a, b| a.verdict == b.verdict) {
-            let class = stretch.first().map_or("passed", |head| head.verdict.name());
-            // A single failed night among a thousand must still be seen.
-            let wide = (stretch.len() as f64).max(if class == "passed" { 0.0 } else { width / 250.0 });
-            let (x, w) = (at((from as f64).min(width - wide)), at(wide));
-            m.empty("rect", &[("class", class), ("x", &x), ("y", "0"), ("width", &w), ("height", "10")]);
-            from += stretch.len();
+    html! {
+        @if nights.len() > 1 {
+            svg class="strip" viewBox={ "0 0 " (at(width)) " 10" } preserveAspectRatio="none" role="img"
+                aria-label=(spoken) {
+                @for (class, x, wide) in stretches { rect class=(class) x=(x) y="0" width=(wide) height="10" {} }
+            }
+            "\n"
         }
-    });
-    m.line();
+    }
 }
 
-fn list<'a>(m: &mut Markup, parts: &Parts<'_>, caption: &str, heads: impl Iterator<Item = &'a Head>) {
-    let columns = [
-        ("night", false),
-        ("verdict", false),
-        ("outcome", false),
-        ("began", false),
-        ("took", true),
-        ("documents", true),
-        ("questions", true),
-        ("program", false),
+fn list(parts: &Parts<'_>, caption: &str, nights: &[&Night]) -> Markup {
+    let heads = [
+        Head::words("night"),
+        Head::words("verdict"),
+        Head::words("outcome"),
+        Head::words("began"),
+        Head::number("took"),
+        Head::number("documents"),
+        Head::number("questions"),
+        Head::words("program"),
     ];
-    m.element("div", &[("class", "nights")], |m| {
-        table(m, caption, &columns, |m| {
-            for head in heads {
-                row(m, parts, head);
-            }
-        });
-    });
+    let rows: Vec<Row> = nights.iter().map(|night| row(parts, night)).collect();
+    html! { div class="nights" { (table(caption, &heads, &rows)) } }
 }
 
-fn row(m: &mut Markup, parts: &Parts<'_>, head: &Head) {
-    let number = head.number.to_string();
-    m.element("tr", &[], |m| {
-        m.element("th", &[("scope", "row"), ("data-key", &number)], |m| {
-            if (parts.has_report)(head.number) {
-                m.leaf("a", &[("href", &report_link(head.number))], &number);
-            } else {
-                m.text(&number);
-            }
-        });
-        let class = format!("v-{}", head.verdict.name());
-        m.leaf("td", &[("class", &class)], head.verdict.name());
-        m.leaf("td", &[("class", "line")], &format::clipped(&said(head), LINE));
-        let began: String = head.started.replace('T', " ").chars().take(16).collect();
-        m.leaf("td", &[], &began);
-        m.leaf(
-            "td",
-            &[("class", "num"), ("data-key", &format!("{:.1}", head.seconds))],
-            &format::seconds(head.seconds),
-        );
-        m.leaf("td", &[("class", "num")], &format::count(head.documents));
-        m.leaf("td", &[("class", "num")], &format::count(head.questions));
-        let sum: String = head.program.sha256.chars().take(8).collect();
-        m.leaf("td", &[], format!("{} {sum}", head.program.version).trim());
-    });
-    m.line();
+fn row(parts: &Parts<'_>, night: &Night) -> Row {
+    let verdict = night.verdict.name();
+    let began: String = night.started.replace('T', " ").chars().take(16).collect();
+    let sum: String = night.program.sha256.chars().take(8).collect();
+    let values = vec![
+        Value::words(verdict).class(format!("v-{verdict}")),
+        Value::words(format::clipped(said(night), LINE)).class("line"),
+        Value::words(began),
+        Value::number(format::seconds(night.seconds), night.seconds),
+        Value::number(format::count(night.documents), night.documents as f64),
+        Value::number(format::count(night.questions), night.questions as f64),
+        Value::words(format!("{} {sum}", night.program.version).trim()),
+    ];
+    let number = html! {
+        @if (parts.has_report)(night.number) {
+            a href=(report_link(night.number)) { (night.number) }
+        } @else {
+            (night.number)
+        }
+    };
+    Row::new(number, values).key(f64::from(night.number))
 }
 
 /// The night's line without what its row says already.
-fn said(head: &Head) -> String {
-    let after = head.line.split_once(": ").map_or(head.line.as_str(), |(_, said)| said);
-    after.to_owned()
+fn said(night: &Night) -> &str {
+    night.line.split_once(": ").map_or(night.line.as_str(), |(_, said)| said)
 }

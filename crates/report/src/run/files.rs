@@ -4,9 +4,12 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{Report, ReportError, browser, html, many, markdown};
+use super::error::ReportError;
+use super::report::Report;
+use super::{html, items, markdown, overview};
+use crate::files::replace_file;
 
-/// Where a report was written.
+/// The files of a report that was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
     /// The page to open.
@@ -15,19 +18,17 @@ pub struct Written {
     pub markdown: PathBuf,
 }
 
-/// Writes `summary.md`, `index.html` and, where the items are in a file, `items.html` into `dir`, which is made where it is missing.
-///
-/// Each file appears whole or not at all: it is written beside its place and then moved there.
+/// Writes `summary.md`, `index.html` and, where the report holds its items, `items.html` into `dir`, which is made where
+/// it is missing. Each file appears whole or not at all.
 ///
 /// # Errors
 /// [`ReportError::Write`] where the folder or a file cannot be written.
 pub fn write(dir: &Path, report: &Report) -> Result<Written, ReportError> {
-    if let Some(items) = &report.items {
-        let page = browser::page(report, items)?;
-        fs::create_dir_all(dir).map_err(|source| ReportError::Write { path: dir.to_owned(), source })?;
-        put(&dir.join("items.html"), &page)?;
+    fs::create_dir_all(dir).map_err(ReportError::write(dir))?;
+    if let Some(all) = &report.items {
+        put(&dir.join("items.html"), &items::page(report.name(), all))?;
     }
-    place_all(dir, &markdown::page(report), &html::page(report))
+    place(dir, &markdown::page(report), &html::page(report))
 }
 
 /// Writes an overview that sets several runs side by side into `out`, and each run's report into a folder below it.
@@ -39,42 +40,68 @@ pub fn write_many(out: &Path, reports: &[Report]) -> Result<Written, ReportError
     if let [report] = reports {
         return write(out, report);
     }
-    let folders = folders(reports);
-    for (report, folder) in reports.iter().zip(&folders) {
-        write(&out.join(folder), report)?;
+    let mut overview = Overview::new(out);
+    reports.iter().try_for_each(|report| overview.add(report.clone()))?;
+    overview.finish()
+}
+
+/// An overview on its way: the report of each run is written when it comes, and of its items nothing is kept.
+#[derive(Debug)]
+pub struct Overview {
+    out: PathBuf,
+    taken: BTreeSet<String>,
+    folders: Vec<String>,
+    reports: Vec<Report>,
+}
+
+impl Overview {
+    /// Returns an overview of no run yet, to be written into `out`.
+    #[must_use]
+    pub fn new(out: &Path) -> Self {
+        Self { out: out.to_owned(), taken: BTreeSet::new(), folders: Vec::new(), reports: Vec::new() }
     }
-    place_all(out, &many::markdown(reports, &folders), &many::page(reports, &folders))
+
+    /// Writes a run's report into a folder below and adds it.
+    ///
+    /// # Errors
+    /// As [`write`].
+    pub fn add(&mut self, report: Report) -> Result<(), ReportError> {
+        let folder = self.folder(report.title());
+        write(&self.out.join(&folder), &report)?;
+        self.folders.push(folder);
+        self.reports.push(Report { items: None, contrasts: Vec::new(), ..report });
+        Ok(())
+    }
+
+    /// Writes the overview itself.
+    ///
+    /// # Errors
+    /// As [`write`].
+    pub fn finish(self) -> Result<Written, ReportError> {
+        fs::create_dir_all(&self.out).map_err(ReportError::write(&self.out))?;
+        let (reports, folders) = (&self.reports, &self.folders);
+        place(&self.out, &overview::markdown(reports, folders), &overview::page(reports, folders))
+    }
+
+    /// A folder's name for a report: its title in plain letters, made unique by a number.
+    fn folder(&mut self, title: &str) -> String {
+        let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
+        let mut base: String = title.chars().map(plain).take(60).collect();
+        // No name may be hidden, climb out of the folder, or be empty.
+        if base.starts_with('.') || base.is_empty() {
+            base.insert_str(0, "run");
+        }
+        let mut name = base.clone();
+        let mut number = 2;
+        while !self.taken.insert(name.to_ascii_lowercase()) {
+            name = format!("{base}-{number}");
+            number += 1;
+        }
+        name
+    }
 }
 
-/// A folder name for each report: its label in plain letters, made unique by a number.
-fn folders(reports: &[Report]) -> Vec<String> {
-    let mut taken = BTreeSet::new();
-    reports
-        .iter()
-        .map(|report| {
-            let mut base: String = report
-                .title()
-                .chars()
-                .map(|c| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' })
-                .take(60)
-                .collect();
-            // No name may be hidden, climb out of the folder, or be empty.
-            if base.starts_with('.') || base.is_empty() {
-                base.insert_str(0, "run");
-            }
-            let mut name = base.clone();
-            let mut number = 2;
-            while !taken.insert(name.to_ascii_lowercase()) {
-                name = format!("{base}-{number}");
-                number += 1;
-            }
-            name
-        })
-        .collect()
-}
-
-fn place_all(dir: &Path, markdown: &str, html: &str) -> Result<Written, ReportError> {
-    fs::create_dir_all(dir).map_err(|source| ReportError::Write { path: dir.to_owned(), source })?;
+fn place(dir: &Path, markdown: &str, html: &str) -> Result<Written, ReportError> {
     let written = Written { html: dir.join("index.html"), markdown: dir.join("summary.md") };
     put(&written.markdown, markdown)?;
     put(&written.html, html)?;
@@ -82,21 +109,18 @@ fn place_all(dir: &Path, markdown: &str, html: &str) -> Result<Written, ReportEr
 }
 
 fn put(path: &Path, content: &str) -> Result<(), ReportError> {
-    let beside = path.with_extension("tmp");
-    fs::write(&beside, content)
-        .and_then(|()| fs::rename(&beside, path))
-        .map_err(|source| ReportError::Write { path: path.to_owned(), source })
+    replace_file(path, content).map_err(ReportError::write(path))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::folders;
-    use crate::run::Report;
+    use super::Overview;
+    use std::path::Path;
 
     #[test]
     fn folder_names_are_safe_and_unique() {
-        let named = |label: &str| Report { label: Some(label.to_owned()), ..Report::default() };
-        let names = folders(&[named("../x"), named("a b"), named("A-B"), named(".."), Report::default()]);
+        let mut overview = Overview::new(Path::new("out"));
+        let names = ["../x", "a b", "A-B", "..", "Unnamed run"].map(|title| overview.folder(title));
         assert_eq!(names, ["run..-x", "a-b", "A-B-2", "run..", "Unnamed-run"]);
     }
 }

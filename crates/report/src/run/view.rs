@@ -4,7 +4,7 @@ use pericope_eval::cell::{Cutoff, Setting};
 use pericope_eval::record::{Cell, Comparison, Summary};
 use pericope_eval::stats::LeaveOneOut;
 
-use pericope_eval::metric::Metric;
+use pericope_eval::metric::{Metric, Unit};
 
 /// The p-value below which a difference is called one.
 pub(crate) const ALPHA: f64 = 0.05;
@@ -94,6 +94,11 @@ impl<'a> View<'a> {
     pub fn place(&self, chunker: &str) -> usize {
         place(self.summary, chunker)
     }
+}
+
+/// What a metric's values are multiplied by to be drawn: shares are drawn in percent.
+pub(crate) fn factor(metric: &Metric) -> f64 {
+    if metric.unit() == Unit::Share { 100.0 } else { 1.0 }
 }
 
 /// True where the interval and the corrected p-value both say that the difference is not chance.

@@ -1,6 +1,6 @@
 //! What a reader should know before believing the figures.
 
-use super::Report;
+use super::report::Report;
 use super::view::View;
 use pericope_eval::format;
 use pericope_eval::metric::Metric;
@@ -123,7 +123,7 @@ fn unpaired(view: &View) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::{of_report, warnings};
-    use crate::run::Report;
+    use crate::run::report::Report;
     use crate::run::view::View;
     use pericope_eval::record::{ChunkerRow, Comparison, Summary};
 

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::Report;
+use super::report::Report;
 
 /// A row of a table, in shares 0 to 1; none where it was not measured or not published.
 #[derive(Debug, Clone, PartialEq, Default)]

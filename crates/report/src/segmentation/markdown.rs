@@ -1,72 +1,69 @@
 //! `segments.md`.
 
-use super::text::{CAUTION, COLUMNS, compared, facts, finding, heading, times, warnings};
-use super::{Line, Report, lines};
 use pericope_eval::format;
 
+use super::lines::{Line, lines};
+use super::report::Report;
+use super::text::{CAUTION, COLUMNS, compared, facts, finding, heading, times, warnings};
+use crate::kit::markdown::{Inline, Markdown, strong};
+
+const HEAD: [&str; 12] =
+    ["system", "Pk", "WD", "P", "R", "F1", "F1/doc", "B", "prop/true", "sentences/s", "tokens read", "source"];
+
 pub(super) fn markdown(report: &Report) -> String {
-    let mut out = format!("# {}\n\n{CAUTION}\n\n", one_line(&report.name));
-    for text in report.sets.iter().filter_map(|set| finding(report, &set.name)) {
-        out.push_str(&format!("- {}\n", one_line(&text)));
-    }
-    for text in report.comparisons.iter().map(compared) {
-        out.push_str(&format!("- {}\n", one_line(&text)));
-    }
+    let mut out = Markdown::default();
+    out.heading(1, &report.name);
+    out.paragraph(CAUTION);
+    let findings = report.sets.iter().filter_map(|set| finding(report, &set.name));
+    out.bullets(findings.chain(report.comparisons.iter().map(compared)));
     let warnings = warnings(report);
     if !warnings.is_empty() {
-        out.push_str("\n**Left out:**\n\n");
-        warnings.iter().for_each(|text| out.push_str(&format!("- {}\n", one_line(text))));
+        out.paragraph(strong("Left out:"));
+        out.bullets(warnings);
     }
     for set in &report.sets {
-        out.push_str(&format!("\n## {}\n\n{}.\n", one_line(&set.name), facts(set)));
+        out.heading(2, &set.name);
+        out.paragraph(format!("{}.", facts(set)));
         for known in [false, true] {
-            table(&mut out, known, &lines(report, &set.name, known));
+            let lines = lines(report, &set.name, known);
+            if !lines.is_empty() {
+                out.paragraph(strong(heading(known)));
+                out.table("lrrrrrrrrrrl", &HEAD, lines.iter().map(row));
+            }
         }
     }
-    out.push_str(&format!("\n{COLUMNS}\n"));
+    out.paragraph(COLUMNS);
     if let Some(times) = times(report) {
-        out.push_str(&format!("\n{times} Pericope {}.\n", env!("CARGO_PKG_VERSION")));
+        out.paragraph(format!("{times} Pericope {}.", env!("CARGO_PKG_VERSION")));
     }
-    out.replace('\u{a0}', " ")
+    out.finish().replace('\u{a0}', " ")
 }
 
-fn table(out: &mut String, known: bool, lines: &[Line]) {
-    if lines.is_empty() {
-        return;
-    }
-    out.push_str(&format!("\n**{}**\n\n", heading(known)));
-    out.push_str("| system | Pk | WD | P | R | F1 | F1/doc | B | prop/true | sentences/s | tokens read | source |\n");
-    out.push_str("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |\n");
-    for line in lines {
-        let percent = |x: Option<f64>| x.map_or_else(|| format::ABSENT.to_owned(), |x| format::decimal(100.0 * x, 1));
-        let spread = |x: Option<f64>, error: Option<f64>| match error {
-            Some(error) => format!("{} ± {}", percent(x), format::decimal(100.0 * error, 1)),
-            None => percent(x),
-        };
-        let failed = if line.failed > 0 { format!(" ({} failed)", line.failed) } else { String::new() };
-        let name = format!("{}{failed}", one_line(&line.name));
-        let cells = [
-            if line.source.is_some() { name } else { format!("**{name}**") },
-            spread(line.pk, line.pk_error),
-            spread(line.window_diff, line.window_diff_error),
-            percent(line.precision),
-            percent(line.recall),
-            percent(line.f1),
-            percent(line.macro_f1),
-            percent(line.boundary_similarity),
-            line.proposed_over_true.map_or_else(|| format::ABSENT.to_owned(), |x| format::decimal(x, 2)),
-            line.sentences_per_second.map_or_else(|| format::ABSENT.to_owned(), format::mean),
-            line.tokens_read.map_or_else(|| format::ABSENT.to_owned(), format::mean),
-            line.source.as_deref().map_or_else(|| "this run".to_owned(), one_line),
-        ];
-        out.push_str(&format!("| {} |\n", cells.join(" | ")));
-    }
-}
-
-/// Text that can neither end its line nor its cell, nor become markup.
-fn one_line(text: &str) -> String {
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    text.replace('\\', "\\\\").replace('|', "\\|").replace('<', "&lt;").replace('*', "\\*")
+fn row(line: &Line) -> Vec<Inline> {
+    let shown = |x: Option<f64>, shown: fn(f64) -> String| x.map_or_else(|| format::ABSENT.to_owned(), shown);
+    let percent = |x: Option<f64>| shown(x, |x| format::decimal(100.0 * x, 1));
+    let spread = |x: Option<f64>, error: Option<f64>| match error {
+        Some(error) => format!("{} ± {}", percent(x), format::decimal(100.0 * error, 1)),
+        None => percent(x),
+    };
+    let failed = if line.failed > 0 { format!(" ({} failed)", line.failed) } else { String::new() };
+    let name = format!("{}{failed}", line.name);
+    let mut cells = vec![if line.source.is_some() { name.into() } else { strong(&name) }];
+    let figures = [
+        spread(line.pk, line.pk_error),
+        spread(line.window_diff, line.window_diff_error),
+        percent(line.precision),
+        percent(line.recall),
+        percent(line.f1),
+        percent(line.macro_f1),
+        percent(line.boundary_similarity),
+        shown(line.proposed_over_true, |x| format::decimal(x, 2)),
+        shown(line.sentences_per_second, format::mean),
+        shown(line.tokens_read, format::mean),
+    ];
+    cells.extend(figures.iter().map(Inline::from));
+    cells.push(line.source.as_deref().unwrap_or("this run").into());
+    cells
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ mod evaluated;
 
 use pericope_segeval::config::Published;
 
-use super::Report;
+use super::report::Report;
 pub(crate) use evaluated::{evaluation, sets};
 
 /// With a published row for each table.

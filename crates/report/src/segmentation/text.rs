@@ -1,6 +1,8 @@
 //! Sentences that the page and the Markdown share.
 
-use super::{Report, SetFacts, lines};
+use super::lines::lines;
+use super::plot::shown;
+use super::report::{Report, SetFacts};
 use pericope_eval::format;
 use pericope_segeval::compare::Comparison;
 
@@ -100,12 +102,17 @@ pub(super) fn warnings(report: &Report) -> Vec<String> {
     }
     for row in &report.evaluation.rows {
         if let Some(first) = row.failed.first() {
-            let name = crate::segmentation::plot::shown(&row.segmenter, row.known_count);
+            let name = shown(&row.segmenter, row.known_count);
             let n = format::plural(row.failed.len(), "document");
             found.push(format!("{name} failed on {n} of {} (first: {}: {})", row.set, first.document, first.reason));
         }
     }
     found
+}
+
+/// A name as a part of a file's name and of an address in a page.
+pub(super) fn slug(name: &str) -> String {
+    name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect()
 }
 
 #[cfg(test)]

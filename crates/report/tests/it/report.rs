@@ -7,7 +7,7 @@ use pericope_eval::record::{Item, Metrics, RunRecord, Summary};
 use pericope_report::run::{Report, ReportError, table, write, write_many};
 
 /// What must not get out of its place: markup, ends of sections, quotes, control and direction characters.
-const HOSTILE: &str = "</script><script>alert(1)</script> <img src=x onerror=alert(2)> \" ' & ]]> --> \u{0}\u{7}\u{1b}[31m \u{202e}back\u{2066} | `x` [a](javascript:b)";
+pub const HOSTILE: &str = "</script><script>alert(1)</script> <img src=x onerror=alert(2)> \" ' & ]]> --> \u{0}\u{7}\u{1b}[31m \u{202e}back\u{2066} | `x` [a](javascript:b)";
 
 fn pages(report: &Report) -> (String, String) {
     let folder = tempfile::tempdir().unwrap();
@@ -57,8 +57,8 @@ fn a_run_becomes_a_page_that_holds_all_parts() {
     no_number_gone_wrong(&markdown);
 }
 
-#[test]
-fn nothing_in_the_data_becomes_markup() {
+/// A run in which every text is hostile.
+pub fn hostile() -> (Summary, RunRecord, Vec<Item>) {
     let (mut summary, mut run, mut items) = crate::support::run(8);
     let rename = |name: &mut String| *name = format!("{name} {HOSTILE}");
     rename(&mut summary.name);
@@ -86,6 +86,12 @@ fn nothing_in_the_data_becomes_markup() {
     run.config["name"] = HOSTILE.into();
     run.checksums.data.insert(HOSTILE.into(), HOSTILE.into());
     run.machine.os = HOSTILE.into();
+    (summary, run, items)
+}
+
+#[test]
+fn nothing_in_the_data_becomes_markup() {
+    let (summary, run, items) = hostile();
     let report = Report::new(summary, run, &items);
     assert!(!report.contrasts.is_empty() && !report.failures.is_empty());
     let (page, markdown) = pages(&report);
@@ -182,7 +188,7 @@ fn the_page_stays_light_whatever_was_retrieved() {
     assert!(page.len() < 1_500_000, "{} bytes", page.len());
 }
 
-fn save(folder: &Path, summary: &Summary, run: &RunRecord, items: &[Item]) {
+pub fn save(folder: &Path, summary: &Summary, run: &RunRecord, items: &[Item]) {
     fs::create_dir_all(folder).unwrap();
     fs::write(folder.join("summary.json"), serde_json::to_string(summary).unwrap()).unwrap();
     fs::write(folder.join("run.json"), serde_json::to_string(run).unwrap()).unwrap();

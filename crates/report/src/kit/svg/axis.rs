@@ -84,6 +84,18 @@ pub(crate) fn padded(values: impl IntoIterator<Item = f64>) -> (f64, f64) {
     (low - air, high + air)
 }
 
+/// The tops of blocks of these heights, one below the other from `top` on, and the end of the last.
+pub(crate) fn stacked(top: f64, heights: impl IntoIterator<Item = f64>) -> (Vec<f64>, f64) {
+    let mut end = top;
+    let next = |height: f64| {
+        let top = end;
+        end += height;
+        top
+    };
+    let tops = heights.into_iter().map(next).collect();
+    (tops, end)
+}
+
 /// As many decimals as the ticks need.
 pub(crate) fn decimals(step: f64) -> usize {
     (0..6).find(|&d| (step * 10_f64.powi(d) - (step * 10_f64.powi(d)).round()).abs() < 1e-6).unwrap_or(6) as usize

@@ -1,11 +1,11 @@
-//! How large the chunks are: a histogram a chunker, one below the other on one axis.
+//! Histograms of chunk sizes, one below the other on one axis.
 
-use crate::kit::markup::Markup;
+use maud::{Markup, html};
 use pericope_eval::format;
 use pericope_eval::record::Histogram;
 
 use super::axis::{Scale, step, ticks};
-use super::{WIDTH, bar, class, figure, label, marker, rule};
+use super::marks::{WIDTH, at, bar, class, figure, label, marker, rule};
 
 const LEFT: f64 = 14.0;
 const RIGHT: f64 = 16.0;
@@ -27,33 +27,32 @@ pub(crate) struct SizeRow<'a> {
     pub sizes: &'a Histogram,
 }
 
-/// Draws the histograms; nothing where no chunk was counted.
-pub(crate) fn histograms(m: &mut Markup, rows: &[SizeRow]) {
+/// Returns the histograms; nothing where no chunk was counted.
+pub(crate) fn histograms(rows: &[SizeRow]) -> Markup {
     let rows: Vec<&SizeRow> = rows.iter().filter(|r| r.sizes.total() > 0 && r.sizes.width > 0).collect();
-    let Some(high) = rows.iter().map(|r| reach(r)).max() else { return };
+    let Some(high) = rows.iter().map(|r| reach(r)).max() else { return html! {} };
     // The bars' width is a whole number of the finest bins, so that every chunk falls into one bar.
     let unit = rows.iter().map(|r| r.sizes.width).max().unwrap_or(1);
     let width = high.div_ceil(MOST).next_multiple_of(unit).max(unit);
     let bins = high.div_ceil(width).max(1);
-    let high = bins * width;
-    let x = Scale::new((0.0, high as f64), (LEFT, WIDTH - RIGHT));
+    let high = (bins * width) as f64;
+    let x = Scale::new((0.0, high), (LEFT, WIDTH - RIGHT));
     let height = ROW * rows.len() as f64 + BOTTOM;
+    let base = ROW * rows.len() as f64 + 2.0;
     let spoken: Vec<String> = rows.iter().map(|r| spoken(r)).collect();
     let note = format!(
         "Share of a chunker's chunks in bars of {} tokens; a triangle at the mean, a dashed line at the limit.",
         format::count(width)
     );
-    figure(m, "Chunk sizes", &spoken.join(" "), &note, height, |m| {
-        for (i, row) in rows.iter().enumerate() {
-            draw(m, row, &x, ROW * i as f64, width, bins);
+    let drawn = html! {
+        @for (i, row) in rows.iter().enumerate() { (draw(row, &x, ROW * i as f64, width, bins)) }
+        @for tick in ticks(0.0, high, step(high, 5.0)) {
+            (rule("axis", (x.at(tick), base - 4.0), (x.at(tick), base)))
+            (label("tick middle", x.at(tick), base + 14.0, &format::mean(tick).replace(".0", "")))
         }
-        let base = ROW * rows.len() as f64 + 2.0;
-        for tick in ticks(0.0, high as f64, step(high as f64, 5.0)) {
-            rule(m, "axis", (x.at(tick), base - 4.0), (x.at(tick), base));
-            label(m, "tick middle", x.at(tick), base + 14.0, &format::mean(tick).replace(".0", ""));
-        }
-        label(m, "name middle", WIDTH / 2.0, height - 8.0, "tokens a chunk");
-    });
+        (label("name middle", WIDTH / 2.0, height - 8.0, "tokens a chunk"))
+    };
+    figure("Chunk sizes", &spoken.join(" "), &note, height, drawn)
 }
 
 /// Where the axis may end for this row: beyond all but one in two hundred of its chunks, its limit included where that
@@ -86,42 +85,40 @@ fn collect(sizes: &Histogram, width: usize, bins: usize) -> (Vec<usize>, usize) 
     (bars, beyond)
 }
 
-fn draw(m: &mut Markup, row: &SizeRow, x: &Scale, top: f64, width: usize, bins: usize) {
+fn draw(row: &SizeRow, x: &Scale, top: f64, width: usize, bins: usize) -> Markup {
     let (bars, beyond) = collect(row.sizes, width, bins);
     let total = row.sizes.total() as f64;
     let most = bars.iter().copied().max().unwrap_or(0).max(1) as f64;
     let base = top + ROW - 4.0;
-    m.element("g", &[("class", &class(row.place, "series"))], |m| {
-        marker(m, row.place, LEFT + 6.0, top + 13.0, "");
-        label(m, &class(row.place, "direct"), LEFT + 18.0, top + 17.0, &format::clipped(row.name, 24));
-        let longer = if beyond > 0 { format!(" · {} beyond", format::count(beyond)) } else { String::new() };
-        let facts = format!("mean {} · longest {}{longer}", format::mean(row.mean), format::count(row.longest));
-        label(m, "tick end", WIDTH - RIGHT, top + 17.0, &facts);
-        for (i, &count) in bars.iter().enumerate() {
-            let (from, to) = (i * width, (i + 1) * width);
-            let (left, right) = (x.at(from as f64), x.at(to as f64));
-            let tall = BARS * count as f64 / most;
-            let share = format::percent(count as f64 / total);
-            let title = format!("{} to {} tokens: {} ({share})", from, to - 1, format::plural(count, "chunk"));
-            bar(m, &class(row.place, "bar"), (left + 0.5, base - tall), ((right - left - 1.0).max(0.6), tall), &title);
+    let longer = if beyond > 0 { format!(" · {} beyond", format::count(beyond)) } else { String::new() };
+    let facts = format!("mean {} · longest {}{longer}", format::mean(row.mean), format::count(row.longest));
+    html! {
+        g class=(class(row.place, "series")) {
+            (marker(row.place, LEFT + 6.0, top + 13.0, ""))
+            (label(&class(row.place, "direct"), LEFT + 18.0, top + 17.0, &format::clipped(row.name, 24)))
+            (label("tick end", WIDTH - RIGHT, top + 17.0, &facts))
+            @for (i, &count) in bars.iter().enumerate() {
+                @let (from, to) = (i * width, (i + 1) * width);
+                @let (left, right) = (x.at(from as f64), x.at(to as f64));
+                @let tall = BARS * count as f64 / most;
+                @let share = format::percent(count as f64 / total);
+                @let title = format!("{from} to {} tokens: {} ({share})", to - 1, format::plural(count, "chunk"));
+                (bar(&class(row.place, "bar"), (left + 0.5, base - tall), ((right - left - 1.0).max(0.6), tall), &title))
+            }
+            (rule("axis", (LEFT, base), (WIDTH - RIGHT, base)))
+            @if let Some(limit) = row.limit.map(|limit| limit as f64).filter(|limit| *limit <= x.high) {
+                (rule("limit", (x.at(limit), top + 26.0), (x.at(limit), base)))
+            }
+            @if row.mean.is_finite() && row.mean <= x.high {
+                polygon class="mean" points=(triangle(x.at(row.mean), base)) {}
+            }
         }
-        rule(m, "axis", (LEFT, base), (WIDTH - RIGHT, base));
-        if let Some(limit) = row.limit.filter(|&limit| limit as f64 <= x.high) {
-            rule(m, "limit", (x.at(limit as f64), top + 26.0), (x.at(limit as f64), base));
-        }
-        if row.mean.is_finite() && row.mean <= x.high {
-            let mid = x.at(row.mean);
-            let points = format!(
-                "{},{base} {},{} {},{}",
-                super::at(mid),
-                super::at(mid - 5.0),
-                base + 8.0,
-                super::at(mid + 5.0),
-                base + 8.0
-            );
-            m.empty("polygon", &[("class", "mean"), ("points", &points)]);
-        }
-    });
+    }
+}
+
+fn triangle(x: f64, base: f64) -> String {
+    let low = base + 8.0;
+    format!("{},{base} {},{low} {},{low}", at(x), at(x - 5.0), at(x + 5.0))
 }
 
 fn spoken(row: &SizeRow) -> String {
@@ -138,7 +135,6 @@ fn spoken(row: &SizeRow) -> String {
 #[cfg(test)]
 mod tests {
     use super::{SizeRow, collect, histograms, reach};
-    use crate::kit::markup::Markup;
     use pericope_eval::record::Histogram;
 
     #[test]
@@ -154,17 +150,14 @@ mod tests {
         let sizes = Histogram::of((0..1_000).map(|i| i % 200).chain([100_000]));
         let row = SizeRow { name: "x", place: 0, mean: 120.0, longest: 100_000, limit: None, sizes: &sizes };
         assert!(reach(&row) <= 208, "{}", reach(&row));
-        let mut m = Markup::default();
-        histograms(&mut m, &[row]);
-        let svg = m.finish();
+        let svg = histograms(&[row]).into_string();
         assert!(svg.contains("1 beyond") && svg.contains("longest 100,000"), "{svg}");
     }
 
     #[test]
     fn nothing_is_drawn_of_nothing() {
-        let mut m = Markup::default();
         let sizes = Histogram::of([]);
-        histograms(&mut m, &[SizeRow { name: "x", place: 0, mean: f64::NAN, longest: 0, limit: None, sizes: &sizes }]);
-        assert!(m.finish().is_empty());
+        let row = SizeRow { name: "x", place: 0, mean: f64::NAN, longest: 0, limit: None, sizes: &sizes };
+        assert!(histograms(&[row]).into_string().is_empty());
     }
 }

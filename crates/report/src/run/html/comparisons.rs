@@ -1,58 +1,48 @@
 //! Differences between chunkers: forest plots, then the tables.
 
-use crate::kit::markup::Markup;
-use crate::run::view::{View, decided};
+use maud::{Markup, html};
 use pericope_eval::format;
-use pericope_eval::metric::Metric;
+use pericope_eval::metric::{Metric, Unit};
 use pericope_eval::record::Comparison;
 
-use super::forest::forest;
-use crate::kit::section as wrap;
-use crate::kit::table::{Head, Row, Value, table};
+use crate::kit::svg::{Interval, forest};
+use crate::kit::{Head, Row, Value, section as wrap, table};
+use crate::run::view::{View, decided, factor};
 
 /// Rows of one forest plot.
 const DRAWN: usize = 18;
 /// Rows of the table of all comparisons.
 const LISTED: usize = 1_000;
 
-pub(super) fn section(m: &mut Markup, view: &View) {
-    wrap(m, "comparisons", "Differences", |m| {
-        if view.comparisons.is_empty() {
-            m.leaf("p", &[], "The run holds no paired comparisons.");
-            return;
-        }
-        m.leaf(
-            "p",
-            &[("class", "prose")],
-            "Every comparison pairs the two chunkers question by question. The interval is a 95\u{a0}% bootstrap interval \
-             of the mean difference, p comes from a paired permutation test, and Holm’s p is corrected for all \
-             comparisons by the same metric. “Could find” is the smallest difference that this many questions would most likely \
-             have shown.",
-        );
-        let chief = view.chief_metrics();
-        let (first, rest): (Vec<&Comparison>, Vec<&Comparison>) =
-            view.comparisons.iter().partition(|c| chief.iter().any(|metric| **metric == c.metric) && is_first(view, c));
-        m.element("div", &[("class", "charts")], |m| {
-            for metric in &chief {
-                let mut drawn: Vec<&Comparison> = first.iter().copied().filter(|c| c.metric == **metric).collect();
-                drawn.sort_by_key(|c| view.rank(c));
-                drawn.truncate(DRAWN);
-                forest(m, view, &format!("Differences in {}", metric.label()), metric, &drawn);
+pub(super) fn section(view: &View) -> Markup {
+    let chief = view.chief_metrics();
+    let (first, rest): (Vec<&Comparison>, Vec<&Comparison>) =
+        view.comparisons.iter().partition(|c| chief.iter().any(|metric| **metric == c.metric) && is_first(view, c));
+    let labels: Vec<String> = chief.iter().map(|metric| metric.label()).collect();
+    let names: Vec<&str> = labels.iter().map(String::as_str).collect();
+    let body = html! {
+        @if view.comparisons.is_empty() {
+            p { "The run holds no paired comparisons." }
+        } @else {
+            p class="prose" {
+                "Every comparison pairs the two chunkers question by question. The interval is a 95\u{a0}% bootstrap \
+                 interval of the mean difference, p comes from a paired permutation test, and Holm’s p is corrected for \
+                 all comparisons by the same metric. “Could find” is the smallest difference that this many questions \
+                 would most likely have shown."
             }
-        });
-        let labels: Vec<String> = chief.iter().map(|metric| metric.label()).collect();
-        let names: Vec<&str> = labels.iter().map(String::as_str).collect();
-        list(m, view, &format!("Paired comparisons by {}", format::listed(&names)), first);
-        if !rest.is_empty() {
-            m.element("details", &[("class", "more")], |m| {
-                let title = format!("All other settings and metrics ({})", format::plural(rest.len(), "comparison"));
-                m.leaf("summary", &[], &title);
-                m.element("div", &[("class", "filtered")], |m| {
-                    list(m, view, "Paired comparisons at the other settings and by the other metrics", rest);
-                });
-            });
+            div class="charts" { @for metric in &chief { (plot(view, metric, &first)) } }
+            (list(view, &format!("Paired comparisons by {}", format::listed(&names)), first))
+            @if !rest.is_empty() {
+                details class="more" {
+                    summary { "All other settings and metrics (" (format::plural(rest.len(), "comparison")) ")" }
+                    div class="filtered" {
+                        (list(view, "Paired comparisons at the other settings and by the other metrics", rest))
+                    }
+                }
+            }
         }
-    });
+    };
+    wrap("comparisons", "Differences", body)
 }
 
 /// What is shown unfolded: the headline's pair at every setting of its mode, and every pair at the headline's setting
@@ -65,7 +55,43 @@ fn is_first(view: &View, c: &Comparison) -> bool {
     pair || budget || c.cutoff == setting.cutoff
 }
 
-fn list(m: &mut Markup, view: &View, caption: &str, mut rows: Vec<&Comparison>) {
+/// The forest plot of the comparisons by a metric.
+fn plot(view: &View, metric: &Metric, comparisons: &[&Comparison]) -> Markup {
+    let mut drawn: Vec<&Comparison> = comparisons.iter().copied().filter(|c| c.metric == *metric).collect();
+    drawn.sort_by_key(|c| view.rank(c));
+    drawn.truncate(DRAWN);
+    let unit = if metric.unit() == Unit::Share { "points" } else { metric.unit().mark() };
+    let x_label = format!("difference in {}{}{unit}", metric.label(), if unit.is_empty() { "" } else { ", " });
+    let rows: Vec<Interval> = drawn.iter().map(|c| drawn_row(view, c)).collect();
+    forest(&format!("Differences in {}", metric.label()), &x_label, &rows)
+}
+
+fn drawn_row(view: &View, c: &Comparison) -> Interval {
+    let (unit, factor) = (c.metric.unit(), factor(&c.metric));
+    Interval {
+        names: format!("{} − {}, {}", format::clipped(&c.a, 15), format::clipped(&c.b, 15), c.cutoff.label()),
+        shown: unit.difference(c.difference),
+        spoken: format!(
+            "{} minus {}, {}: {}{}, 95\u{a0}% interval {} to {}, {} after correction.",
+            c.a,
+            c.b,
+            c.cutoff.label(),
+            unit.difference(c.difference),
+            unit.points(),
+            unit.difference(c.low),
+            unit.difference(c.high),
+            format::p_sentence(c.p_holm)
+        ),
+        difference: c.difference * factor,
+        low: c.low * factor,
+        high: c.high * factor,
+        detectable: c.detectable * factor,
+        place: view.place(if c.difference >= 0.0 { &c.a } else { &c.b }),
+        holds: decided(c),
+    }
+}
+
+fn list(view: &View, caption: &str, mut rows: Vec<&Comparison>) -> Markup {
     let order = |c: &Comparison| view.metrics.iter().position(|metric| *metric == c.metric);
     rows.sort_by_key(|c| (order(c), view.rank(c)));
     let left_out = rows.len().saturating_sub(LISTED);
@@ -95,50 +121,65 @@ fn list(m: &mut Markup, view: &View, caption: &str, mut rows: Vec<&Comparison>) 
         .map(|c| {
             let group = (&c.metric, &c.mode, &c.a, &c.b);
             let opens = last.replace(group) != Some(group);
-            row(c, modes, opens)
+            row(c, modes).opens(opens)
         })
         .collect();
-    table(m, caption, &heads, &rows);
-    if left_out > 0 {
-        let text = format!("{} more are in summary.json.", format::count(left_out));
-        m.leaf("p", &[("class", "note")], &text);
+    html! {
+        (table(caption, &heads, &rows))
+        @if left_out > 0 { p class="note" { (format::count(left_out)) " more are in summary.json." } }
     }
 }
 
-fn row(c: &Comparison, modes: bool, opens: bool) -> Row {
-    let metric = &c.metric;
-    let unit = metric.unit();
+fn row(c: &Comparison, modes: bool) -> Row {
+    let unit = c.metric.unit();
+    let range = |low: f64, high: f64| format!("{} to {}", unit.difference(low), unit.difference(high));
+    let absent = || format::ABSENT.to_owned();
+    let interval = if c.low.is_finite() && c.high.is_finite() { range(c.low, c.high) } else { absent() };
+    let without_one = c.leave_one_out.as_ref();
     let mut values = Vec::new();
     if modes {
         values.push(Value::words(&c.mode));
     }
     values.extend([
         Value::number(c.cutoff.label(), c.cutoff.size() as f64),
-        Value::words(&metric.label()),
+        Value::words(c.metric.label()),
         Value::number(unit.difference(c.difference), c.difference).strong(decided(c)),
-        Value::number(interval(c, &metric), c.low),
+        Value::number(interval, c.low),
         Value::number(format::p_value(c.p), c.p),
         Value::number(format::p_value(c.p_holm), c.p_holm),
         Value::number(format!("{} / {} / {}", c.wins, c.ties, c.losses), c.wins as f64 - c.losses as f64),
         Value::number(format::count(c.n), c.n as f64),
         Value::number(unit.difference(c.detectable).trim_start_matches('+'), c.detectable),
-        Value::number(without_one(c, &metric), c.leave_one_out.as_ref().map_or(f64::NAN, |l| l.low)),
+        Value::number(
+            without_one.map_or_else(absent, |l| range(l.low, l.high)),
+            without_one.map_or(f64::NAN, |l| l.low),
+        ),
     ]);
-    let data = vec![("data-metric", metric.label().clone())];
-    Row { head: format!("{} − {}", c.a, c.b), place: None, values, opens, data }
+    Row::new(format!("{} − {}", c.a, c.b), values).metric(c.metric.label())
 }
 
-fn without_one(c: &Comparison, metric: &Metric) -> String {
-    let range = c.leave_one_out.as_ref();
-    range.map_or_else(
-        || format::ABSENT.to_owned(),
-        |l| format!("{} to {}", metric.unit().difference(l.low), metric.unit().difference(l.high)),
-    )
-}
+#[cfg(test)]
+mod tests {
+    use super::plot;
+    use crate::run::view::View;
+    use pericope_eval::metric::Metric;
+    use pericope_eval::record::{Comparison, Summary};
 
-fn interval(c: &Comparison, metric: &Metric) -> String {
-    if !(c.low.is_finite() && c.high.is_finite()) {
-        return format::ABSENT.to_owned();
+    fn drawn(c: Comparison) -> String {
+        let summary = Summary::default();
+        let c = Comparison { metric: Metric::SPAN_RECALL, ..c };
+        plot(&View::new(&summary), &Metric::SPAN_RECALL, &[&c]).into_string()
     }
-    format!("{} to {}", metric.unit().difference(c.low), metric.unit().difference(c.high))
+
+    #[test]
+    fn only_what_holds_is_filled() {
+        let sure = Comparison { difference: 0.05, low: 0.01, high: 0.09, p_holm: 0.01, ..Comparison::default() };
+        assert!(!drawn(sure.clone()).contains("mark hollow"));
+        assert!(drawn(Comparison { p_holm: 0.2, ..sure }).contains("mark hollow"));
+    }
+
+    #[test]
+    fn a_comparison_without_numbers_is_not_drawn() {
+        assert!(drawn(Comparison { difference: f64::NAN, ..Comparison::default() }).is_empty());
+    }
 }

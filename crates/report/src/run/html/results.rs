@@ -1,67 +1,50 @@
 //! Scores by setting: charts, then tables.
 
-use crate::kit::markup::Markup;
-use crate::kit::svg::{self, LineChart, Point, Series};
-use crate::run::view::View;
+use maud::{Markup, html};
 use pericope_eval::cell::Setting;
 use pericope_eval::format;
-use pericope_eval::metric::Metric;
+use pericope_eval::metric::{Metric, Unit};
 use pericope_eval::record::Cell;
 
-use crate::kit::section as wrap;
-use crate::kit::table::{Head, Row, Value, table};
+use crate::kit::svg::{self, LineChart, Point, Series};
+use crate::kit::{Head, Row, Value, section as wrap, table};
+use crate::run::view::{View, factor};
 
 /// Metrics that get charts of their own; fewer where there are several modes, to keep the page light.
 const CHARTED: usize = 6;
 const CHARTED_BY_MODE: usize = 4;
 
-pub(super) fn section(m: &mut Markup, view: &View) {
-    wrap(m, "results", "Scores", |m| {
-        if view.summary.cells.is_empty() {
-            m.leaf("p", &[], "Nothing was scored.");
-            return;
-        }
-        m.leaf(
-            "p",
-            &[("class", "prose")],
-            "Chunks differ in size, so the same k does not cost the same everywhere. Read the scores by k beside those \
-             at an equal budget of tokens, or against the tokens that were paid for.",
-        );
-        legend(m, view);
-        m.element("div", &[("class", "panels")], |m| {
-            for metric in charted(view) {
-                m.element("div", &[("class", "panel"), ("data-name", &metric.label())], |m| {
-                    m.leaf("h3", &[], &metric.title());
-                    if !metric.meaning().is_empty() {
-                        m.leaf("p", &[("class", "note prose")], metric.meaning());
-                    }
-                    m.element("div", &[("class", "charts")], |m| {
-                        for mode in &view.modes {
-                            charts(m, view, metric, mode);
-                        }
-                    });
-                });
+/// A coordinate of a cell on the horizontal axis of a chart.
+type Across = dyn Fn(&Cell) -> Option<f64>;
+
+pub(super) fn section(view: &View) -> Markup {
+    let body = html! {
+        @if view.summary.cells.is_empty() {
+            p { "Nothing was scored." }
+        } @else {
+            p class="prose" {
+                "Chunks differ in size, so the same k does not cost the same everywhere. Read the scores by k beside those \
+                 at an equal budget of tokens, or against the tokens that were paid for."
             }
-        });
-        for mode in &view.modes {
-            tables(m, view, mode);
+            (legend(view))
+            div class="panels" { @for metric in charted(view) { (panel(view, metric)) } }
+            @for mode in &view.modes { (tables(view, mode)) }
+            (glossary(view))
         }
-        glossary(m, view);
-    });
+    };
+    wrap("results", "Scores", body)
 }
 
 /// Each chunker's colour and marker; the script makes the names into switches.
-fn legend(m: &mut Markup, view: &View) {
-    m.element("ul", &[("class", "legend"), ("aria-label", "Chunkers")], |m| {
-        for (place, row) in view.summary.chunkers.iter().enumerate() {
-            let class = format!("s{}", place % svg::COLOURS);
-            m.element("li", &[("data-series", &class)], |m| {
-                svg::badge(m, place);
-                m.text(&row.name);
-            });
+fn legend(view: &View) -> Markup {
+    html! {
+        ul class="legend" aria-label="Chunkers" {
+            @for (place, row) in view.summary.chunkers.iter().enumerate() {
+                li data-series=(svg::class(place, "")) { (svg::badge(place)) (row.name) }
+            }
         }
-    });
-    m.line();
+        "\n"
+    }
 }
 
 /// The headline's metric, that of the answers, then the others in order.
@@ -74,75 +57,84 @@ fn charted<'a>(view: &'a View) -> Vec<&'a Metric> {
     chosen
 }
 
-fn charts(m: &mut Markup, view: &View, metric: &Metric, mode: &str) {
+fn panel(view: &View, metric: &Metric) -> Markup {
+    html! {
+        div class="panel" data-name=(metric.label()) {
+            h3 { (metric.title()) }
+            @if !metric.meaning().is_empty() { p class="note prose" { (metric.meaning()) } }
+            div class="charts" { @for mode in &view.modes { (charts(view, metric, mode)) } }
+        }
+    }
+}
+
+fn charts(view: &View, metric: &Metric, mode: &str) -> Markup {
     let among = if view.modes.len() > 1 { format!(", {mode}") } else { String::new() };
     let settings = view.settings(mode);
     let ks: Vec<f64> = settings.iter().filter_map(|s| s.cutoff.k()).map(|k| k as f64).collect();
     let budgets: Vec<f64> = settings.iter().filter_map(|s| s.cutoff.tokens()).map(|b| b as f64).collect();
-    let by_k = |c: &Cell| c.cutoff.k().map(|k| k as f64);
-    let by_budget = |c: &Cell| c.cutoff.tokens().map(|b| b as f64);
-    let by_cost = |c: &Cell| c.cutoff.k().map(|_| c.context_tokens).filter(|t| *t > 0.0);
-    let title = metric.title();
     let here = view.summary.cells.iter().filter(|c| c.mode == mode);
-    let y_range = svg::score_range(metric, here.filter_map(|c| c.metrics.get(metric).copied()));
-    let draw = |m: &mut Markup,
-                title: String,
-                x_label: &str,
-                x_ticks: Vec<f64>,
-                note: &str,
-                x: &dyn Fn(&Cell) -> Option<f64>| {
-        let series = series(view, metric, mode, x);
-        svg::lines(m, &LineChart { title, x_label, metric, series, x_ticks, y_range, note });
-    };
-    draw(m, format!("{title} by k{among}"), "k, chunks retrieved", ks.clone(), "", &by_k);
-    draw(m, format!("{title} by token budget{among}"), "tokens that may be retrieved", budgets, "", &by_budget);
-    if ks.len() > 1 {
-        let note = "One point a k: further right, more tokens are read for the same k.";
-        draw(
-            m,
-            format!("{title} by tokens paid{among}"),
-            "tokens given to the reader, mean",
-            Vec::new(),
+    let y_range = score_range(metric, here.filter_map(|c| c.metrics.get(metric).copied()));
+    let draw = |by: &str, x_label: &str, x_ticks: Vec<f64>, note: &str, x: &Across| {
+        svg::lines(&LineChart {
+            title: format!("{} by {by}{among}", metric.title()),
+            x_label,
+            y_label: &metric.heading(),
+            series: series(view, metric, mode, x),
+            x_ticks,
+            y_range,
             note,
-            &by_cost,
-        );
+        })
+    };
+    let note = "One point a k: further right, more tokens are read for the same k.";
+    html! {
+        (draw("k", "k, chunks retrieved", ks.clone(), "", &|c| c.cutoff.k().map(|k| k as f64)))
+        (draw("token budget", "tokens that may be retrieved", budgets, "", &|c| c.cutoff.tokens().map(|b| b as f64)))
+        @if ks.len() > 1 {
+            (draw("tokens paid", "tokens given to the reader, mean", Vec::new(), note, &|c| {
+                c.cutoff.k().map(|_| c.context_tokens).filter(|t| *t > 0.0)
+            }))
+        }
     }
 }
 
-fn series(view: &View, metric: &Metric, mode: &str, x: &dyn Fn(&Cell) -> Option<f64>) -> Vec<Series> {
+/// A range for the vertical axis that holds these values of a metric.
+fn score_range(metric: &Metric, values: impl IntoIterator<Item = f64>) -> (f64, f64) {
+    let (least, bounds) = match metric.unit() {
+        Unit::Share => (10.0, (0.0, 100.0)),
+        Unit::Ten => (1.0, (0.0, 10.0)),
+        Unit::Plain => (0.1, (f64::NEG_INFINITY, f64::INFINITY)),
+    };
+    svg::axis::around(values.into_iter().map(|x| x * factor(metric)), least, bounds)
+}
+
+fn series(view: &View, metric: &Metric, mode: &str, x: &Across) -> Vec<Series> {
+    let point = |c: &Cell| {
+        let value = *c.metrics.get(metric)?;
+        let shown = metric.unit().value(value);
+        Some(Point { x: x(c)?, y: value * factor(metric), name: c.cutoff.label(), value: shown })
+    };
     let of = |(place, name): (usize, &String)| {
-        let mut points: Vec<Point> = view
-            .summary
-            .cells
-            .iter()
-            .filter(|c| c.chunker == *name && c.mode == mode)
-            .filter_map(|c| Some((x(c)?, *c.metrics.get(metric)?, c.cutoff.label())))
-            .collect();
-        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let cells = view.summary.cells.iter().filter(|c| c.chunker == *name && c.mode == mode);
+        let mut points: Vec<Point> = cells.filter_map(point).collect();
+        points.sort_by(|a, b| a.x.total_cmp(&b.x));
         Series { name: name.clone(), place, points }
     };
     view.summary.chunkers.iter().map(|row| &row.name).enumerate().map(of).collect()
 }
 
-fn tables(m: &mut Markup, view: &View, mode: &str) {
+fn tables(view: &View, mode: &str) -> Markup {
     let (by_k, by_budget): (Vec<Setting>, Vec<Setting>) =
         view.settings(mode).into_iter().partition(|s| s.cutoff.k().is_some());
     let note = "Shares in percent; in brackets, the 95\u{a0}% interval of the mean; bold: the highest of its setting, which may be chance.";
-    if !by_k.is_empty() {
-        scores(m, view, &format!("Results by k, {mode} retrieval. {note}"), "k", &by_k);
-    }
-    if !by_budget.is_empty() {
-        scores(
-            m,
-            view,
-            &format!("Results at an equal budget of tokens, {mode} retrieval. {note}"),
-            "budget",
-            &by_budget,
-        );
-    }
+    let k = format!("Results by k, {mode} retrieval. {note}");
+    let budget = format!("Results at an equal budget of tokens, {mode} retrieval. {note}");
+    html! { (scores(view, &k, "k", &by_k)) (scores(view, &budget, "budget", &by_budget)) }
 }
 
-fn scores(m: &mut Markup, view: &View, caption: &str, held: &str, settings: &[Setting]) {
+fn scores(view: &View, caption: &str, held: &str, settings: &[Setting]) -> Markup {
+    if settings.is_empty() {
+        return html! {};
+    }
     let cells: Vec<(&Setting, Vec<(usize, &Cell)>)> = settings
         .iter()
         .map(|s| {
@@ -156,7 +148,7 @@ fn scores(m: &mut Markup, view: &View, caption: &str, held: &str, settings: &[Se
     let timed = all().any(|c| c.query_p50_ms.is_some());
     let mut heads = vec![Head::words("chunker"), Head::number(held), Head::number("context tokens")];
     heads.extend(metrics.iter().map(|metric| {
-        let name = if metric.unit().mark() == "of 10" { metric.heading() } else { metric.label().clone() };
+        let name = if metric.unit().mark() == "of 10" { metric.heading() } else { metric.label() };
         Head::number(&name).explained(metric.meaning())
     }));
     if failed {
@@ -165,6 +157,7 @@ fn scores(m: &mut Markup, view: &View, caption: &str, held: &str, settings: &[Se
     if timed {
         heads.extend([Head::number("query p50, ms"), Head::number("query p95, ms")]);
     }
+    let chief = |metric: &Metric| Some(metric) == view.metric.as_ref() || Some(metric) == view.answer_metric();
     let mut rows = Vec::new();
     for (setting, group) in &cells {
         for (i, (place, cell)) in group.iter().enumerate() {
@@ -173,20 +166,21 @@ fn scores(m: &mut Markup, view: &View, caption: &str, held: &str, settings: &[Se
                 Value::number(format::count(size), size as f64),
                 Value::number(format::mean(cell.context_tokens), cell.context_tokens),
             ];
-            let chief = |metric: &Metric| Some(metric) == view.metric.as_ref() || Some(metric) == view.answer_metric();
             values.extend(metrics.iter().map(|metric| score(metric, cell, group, chief(metric))));
             if failed {
                 values.push(Value::number(format::count(cell.failed), cell.failed as f64));
             }
             if timed {
-                let ms =
-                    |x: Option<f64>| Value::number(format::decimal(x.unwrap_or(f64::NAN), 1), x.unwrap_or(f64::NAN));
-                values.extend([ms(cell.query_p50_ms), ms(cell.query_p95_ms)]);
+                values.extend([cell.query_p50_ms, cell.query_p95_ms].map(|x| x.unwrap_or(f64::NAN)).map(milliseconds));
             }
-            rows.push(Row { head: cell.chunker.clone(), place: Some(*place), values, opens: i == 0, data: Vec::new() });
+            rows.push(Row::of(*place, &cell.chunker, values).opens(i == 0));
         }
     }
-    table(m, caption, &heads, &rows);
+    table(caption, &heads, &rows)
+}
+
+fn milliseconds(x: f64) -> Value {
+    Value::number(format::decimal(x, 1), x)
 }
 
 /// A score (with its interval where it is one of the chief ones), bold where no other of its setting is higher and at least one is lower.
@@ -203,19 +197,15 @@ fn score(metric: &Metric, cell: &Cell, group: &[(usize, &Cell)], chief: bool) ->
     Value::number(text, x).strong(best)
 }
 
-fn glossary(m: &mut Markup, view: &View) {
+fn glossary(view: &View) -> Markup {
     let known: Vec<&Metric> = view.metrics.iter().filter(|metric| !metric.meaning().is_empty()).collect();
-    if known.is_empty() {
-        return;
-    }
-    m.element("details", &[("class", "glossary")], |m| {
-        m.leaf("summary", &[], "What the metrics mean");
-        m.element("dl", &[], |m| {
-            for metric in known {
-                m.leaf("dt", &[], &metric.title());
-                m.leaf("dd", &[], metric.meaning());
+    html! {
+        @if !known.is_empty() {
+            details class="glossary" {
+                summary { "What the metrics mean" }
+                dl { @for metric in known { dt { (metric.title()) } dd { (metric.meaning()) } } }
             }
-        });
-    });
-    m.line();
+            "\n"
+        }
+    }
 }

@@ -1,12 +1,12 @@
 //! Scores as bars: a panel a set, a row a segmenter, a second bar for the same segmenter with the number of segments given.
 
-use crate::kit::markup::Markup;
-use crate::kit::svg::axis::{Scale, step, ticks};
-use crate::kit::svg::{WIDTH, at, bar, class, figure, label, marker, rule};
+use maud::{Markup, html};
 use pericope_eval::format;
-
-use super::standalone;
 use pericope_segeval::evaluate::Evaluation;
+
+use super::document::shown;
+use crate::kit::svg::axis::{Scale, stacked, step, ticks};
+use crate::kit::svg::{WIDTH, bar, class, figure, file, label, marker, rule};
 
 /// What outlines mean.
 pub(crate) const NOTE: &str = "Outlined: told the true number of segments.";
@@ -64,29 +64,29 @@ pub fn groups(evaluation: &Evaluation) -> Vec<BarGroup> {
 }
 
 /// Draws a set's bars as a figure of a page.
-pub(crate) fn bars(m: &mut Markup, title: &str, group: &BarGroup) {
-    figure(m, title, &spoken(group), "", height(group), |m| draw(m, group, 0.0));
+pub(crate) fn bars(title: &str, group: &BarGroup) -> Markup {
+    figure(title, &spoken(group), "", height(group), draw(group, 0.0))
 }
 
 /// The bars of all sets below each other as an SVG file. `metric` names what is shown ("F1").
 #[must_use]
 pub fn bars_svg(title: &str, metric: &str, groups: &[BarGroup]) -> String {
     const HEAD: f64 = 30.0;
-    let body: f64 = groups.iter().map(|group| HEAD + height(group)).sum();
     let words: Vec<String> = groups.iter().map(spoken).collect();
     let description = format!("{metric} x 100 by set and segmenter. {}", words.join(" "));
-    standalone::document(title, &description, (WIDTH, standalone::TOP + body + 26.0), |m| {
-        let mut top = standalone::TOP;
-        for group in groups {
-            label(m, "direct", 14.0, top + 17.0, &format::clipped(&format!("{}: {metric} x 100", group.set), 48));
-            draw(m, group, top + HEAD);
-            top += HEAD + height(group);
+    let (tops, end) = stacked(file::TOP, groups.iter().map(|group| HEAD + height(group)));
+    let drawn = html! {
+        @for (group, top) in groups.iter().zip(tops) {
+            @let name = format!("{}: {metric} x 100", group.set);
+            (label("direct", 14.0, top + 17.0, &format::clipped(&name, 48)))
+            (draw(group, top + HEAD))
         }
-        label(m, "small", 14.0, top + 14.0, NOTE);
-    })
+        (label("small", 14.0, end + 14.0, NOTE))
+    };
+    file::document(title, &description, (WIDTH, end + 26.0), &drawn)
 }
 
-fn shown(group: &BarGroup) -> &[Bar] {
+fn listed(group: &BarGroup) -> &[Bar] {
     group.bars.get(..MOST).unwrap_or(&group.bars)
 }
 
@@ -99,45 +99,48 @@ fn values(bar: &Bar) -> impl Iterator<Item = (bool, f64)> {
 }
 
 fn height(group: &BarGroup) -> f64 {
-    shown(group).iter().map(tall).sum::<f64>() + BOTTOM
+    listed(group).iter().map(tall).sum::<f64>() + BOTTOM
 }
 
-fn draw(m: &mut Markup, group: &BarGroup, top: f64) {
-    let most = shown(group).iter().flat_map(values).map(|(_, x)| 100.0 * x).filter(|x| x.is_finite());
+fn draw(group: &BarGroup, top: f64) -> Markup {
+    let most = listed(group).iter().flat_map(values).map(|(_, x)| 100.0 * x).filter(|x| x.is_finite());
     let most = most.fold(10.0, f64::max);
     let unit = step(most, 5.0);
     let high = (most / unit - 1e-9).ceil() * unit;
     let x = Scale::new((0.0, high), (LEFT, WIDTH - RIGHT));
     let base = top + height(group) - BOTTOM;
-    for tick in ticks(0.0, high, unit) {
-        rule(m, "grid", (x.at(tick), top), (x.at(tick), base));
-        label(m, "tick middle", x.at(tick), base + 15.0, &format!("{tick}"));
-    }
-    let mut y = top;
-    for one in shown(group) {
-        marker(m, one.place, 8.0, y + 9.0, "");
-        label(m, "", 20.0, y + 13.5, &format::clipped(&one.name, 17));
-        for (i, (told, value)) in values(one).enumerate() {
-            let y = y + BAR * i as f64;
-            let look = class(one.place, if told { "hatch" } else { "bar" });
-            let title = format!("{}: {}", super::shown(&one.name, told), format::decimal(100.0 * value, 1));
-            let wide = if value.is_finite() { x.at(100.0 * value) - LEFT } else { 0.0 };
-            bar(m, &look, (LEFT, y + 2.0), (wide, BAR - 4.0), &title);
-            label(m, "tick", LEFT + wide + 5.0, y + 13.0, &format::decimal(100.0 * value, 1));
+    let (tops, _) = stacked(top, listed(group).iter().map(tall));
+    html! {
+        @for tick in ticks(0.0, high, unit) {
+            (rule("grid", (x.at(tick), top), (x.at(tick), base)))
+            (label("tick middle", x.at(tick), base + 15.0, &tick.to_string()))
         }
-        y += tall(one);
+        @for (one, y) in listed(group).iter().zip(tops) {
+            (marker(one.place, 8.0, y + 9.0, ""))
+            (label("", 20.0, y + 13.5, &format::clipped(&one.name, 17)))
+            @for (i, (told, value)) in values(one).enumerate() { (draw_bar(one, told, value, &x, y + BAR * i as f64)) }
+        }
+        (rule("axis", (LEFT, top), (LEFT, base)))
+        "\n"
     }
-    m.empty("line", &[("class", "axis"), ("x1", &at(LEFT)), ("x2", &at(LEFT)), ("y1", &at(top)), ("y2", &at(base))]);
-    m.line();
+}
+
+fn draw_bar(one: &Bar, told: bool, value: f64, x: &Scale, y: f64) -> Markup {
+    let look = class(one.place, if told { "hatch" } else { "bar" });
+    let figure = format::decimal(100.0 * value, 1);
+    let title = format!("{}: {figure}", shown(&one.name, told));
+    let wide = if value.is_finite() { x.at(100.0 * value) - LEFT } else { 0.0 };
+    html! {
+        (bar(&look, (LEFT, y + 2.0), (wide, BAR - 4.0), &title))
+        (label("tick", LEFT + wide + 5.0, y + 13.0, &figure))
+    }
 }
 
 fn spoken(group: &BarGroup) -> String {
     let words = |bar: &Bar| -> Vec<String> {
-        values(bar)
-            .map(|(told, x)| format!("{} {}", super::shown(&bar.name, told), format::decimal(100.0 * x, 1)))
-            .collect()
+        values(bar).map(|(told, x)| format!("{} {}", shown(&bar.name, told), format::decimal(100.0 * x, 1))).collect()
     };
-    let all: Vec<String> = shown(group).iter().flat_map(words).collect();
+    let all: Vec<String> = listed(group).iter().flat_map(words).collect();
     format!("{}: {}.", group.set, all.join(", "))
 }
 

@@ -1,12 +1,11 @@
 //! F1 against speed: a panel a set, a marker a segmenter, documents a minute on a logarithmic axis.
 
-use crate::kit::markup::Markup;
-use crate::kit::svg::axis::{Scale, around, step, ticks};
-use crate::kit::svg::{WIDTH, figure, label, marker, rule};
+use maud::{Markup, html};
 use pericope_eval::format;
-
-use super::standalone;
 use pericope_segeval::evaluate::Evaluation;
+
+use crate::kit::svg::axis::{Scale, around, step, ticks};
+use crate::kit::svg::{WIDTH, figure, file, label, marker, rule};
 
 const LEFT: f64 = 40.0;
 /// Room for names at the right.
@@ -53,8 +52,8 @@ pub fn speeds(evaluation: &Evaluation) -> Vec<(String, Vec<SpeedPoint>)> {
 }
 
 /// Draws a set's panel as a figure of a page.
-pub(crate) fn speed(m: &mut Markup, title: &str, points: &[SpeedPoint]) {
-    figure(m, title, &spoken(title, points), "", HEIGHT, |m| draw(m, points, 0.0));
+pub(crate) fn speed(title: &str, points: &[SpeedPoint]) -> Markup {
+    figure(title, &spoken(title, points), "", HEIGHT, draw(points, 0.0))
 }
 
 /// The panels below each other as an SVG file.
@@ -62,44 +61,50 @@ pub(crate) fn speed(m: &mut Markup, title: &str, points: &[SpeedPoint]) {
 pub fn speed_svg(title: &str, sets: &[(String, Vec<SpeedPoint>)]) -> String {
     const HEAD: f64 = 30.0;
     let words: Vec<String> = sets.iter().map(|(set, points)| spoken(set, points)).collect();
-    let tall = standalone::TOP + (HEAD + HEIGHT) * sets.len() as f64 + 12.0;
-    standalone::document(title, &words.join(" "), (WIDTH, tall), |m| {
-        let mut top = standalone::TOP;
-        for (set, points) in sets {
-            label(m, "direct", 14.0, top + 17.0, &format::clipped(set, 48));
-            draw(m, points, top + HEAD);
-            top += HEAD + HEIGHT;
+    let top = |i: usize| file::TOP + (HEAD + HEIGHT) * i as f64;
+    let drawn = html! {
+        @for (i, (set, points)) in sets.iter().enumerate() {
+            (label("direct", 14.0, top(i) + 17.0, &format::clipped(set, 48)))
+            (draw(points, top(i) + HEAD))
         }
-    })
+    };
+    file::document(title, &words.join(" "), (WIDTH, top(sets.len()) + 12.0), &drawn)
 }
 
-fn draw(m: &mut Markup, points: &[SpeedPoint], top: f64) {
-    let logs = || points.iter().map(|p| p.documents_per_minute.log10());
-    let (low, high) = logs().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
-    let x = Scale::new((low.floor(), high.ceil().max(low.floor() + 1.0)), (LEFT, WIDTH - RIGHT));
+fn draw(points: &[SpeedPoint], top: f64) -> Markup {
+    let logs = points.iter().map(|p| p.documents_per_minute.log10());
+    let (low, high) = logs.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
+    let (low, high) = (low.floor(), high.ceil().max(low.floor() + 1.0));
+    let x = Scale::new((low, high), (LEFT, WIDTH - RIGHT));
     let (least, most) = around(points.iter().map(|p| 100.0 * p.f1), 10.0, (0.0, 100.0));
     let base = top + HEIGHT - BOTTOM;
     let y = Scale::new((least, most), (base, top + 8.0));
-    for tick in ticks(least, most, step(most - least, 4.0)) {
-        rule(m, "grid", (LEFT, y.at(tick)), (WIDTH - RIGHT, y.at(tick)));
-        label(m, "tick end", LEFT - 6.0, y.at(tick) + 4.0, &format!("{tick}"));
-    }
-    for tick in ticks(low.floor(), high.ceil().max(low.floor() + 1.0), 1.0) {
-        rule(m, "grid", (x.at(tick), top + 8.0), (x.at(tick), base));
-        label(m, "tick middle", x.at(tick), base + 15.0, &format::mean(10f64.powf(tick)));
-    }
-    label(m, "small", LEFT, base + 31.0, "documents a minute, by F1 × 100");
     // Names from the top down, pushed apart.
     let mut order: Vec<&SpeedPoint> = points.iter().collect();
     order.sort_by(|a, b| b.f1.total_cmp(&a.f1).then_with(|| a.name.cmp(&b.name)));
     let mut free = top;
-    for point in order {
-        let (px, py) = (x.at(point.documents_per_minute.log10()), y.at(100.0 * point.f1));
-        marker(m, point.place, px, py, "");
-        let line = (py + 4.0).max(free);
+    let mut line_of = |point: &SpeedPoint| {
+        let line = (y.at(100.0 * point.f1) + 4.0).max(free);
         free = line + LINE;
-        rule(m, "grid", (px + 6.0, py), (WIDTH - RIGHT + 4.0, line - 4.0));
-        label(m, "", WIDTH - RIGHT + 8.0, line, &format::clipped(&point.name, 19));
+        line
+    };
+    html! {
+        @for tick in ticks(least, most, step(most - least, 4.0)) {
+            (rule("grid", (LEFT, y.at(tick)), (WIDTH - RIGHT, y.at(tick))))
+            (label("tick end", LEFT - 6.0, y.at(tick) + 4.0, &tick.to_string()))
+        }
+        @for tick in ticks(low, high, 1.0) {
+            (rule("grid", (x.at(tick), top + 8.0), (x.at(tick), base)))
+            (label("tick middle", x.at(tick), base + 15.0, &format::mean(10f64.powf(tick))))
+        }
+        (label("small", LEFT, base + 31.0, "documents a minute, by F1 × 100"))
+        @for point in order {
+            @let (px, py) = (x.at(point.documents_per_minute.log10()), y.at(100.0 * point.f1));
+            @let line = line_of(point);
+            (marker(point.place, px, py, ""))
+            (rule("grid", (px + 6.0, py), (WIDTH - RIGHT + 4.0, line - 4.0)))
+            (label("", WIDTH - RIGHT + 8.0, line, &format::clipped(&point.name, 19)))
+        }
     }
 }
 

@@ -4,14 +4,12 @@
 //! neighbours of one colour, and one that was swallowed is missing from the bar. Dashed lines stand at the true
 //! boundaries; nothing depends on telling colours apart.
 
-use std::fmt::Write as _;
-
-use crate::kit::markup::Markup;
-use crate::kit::svg::axis::{Scale, step, ticks};
-use crate::kit::svg::{COLOURS, at, class, figure, label, rule};
+use maud::{Markup, html};
 use pericope_eval::format;
 
-use super::{DocumentPlot, TileRow, standalone};
+use super::document::{DocumentPlot, TileRow};
+use crate::kit::svg::axis::{Scale, stacked, step, ticks};
+use crate::kit::svg::{COLOURS, at, class, figure, file, label, rule};
 
 /// Documents that one file shows.
 pub const MOST_DOCUMENTS: usize = 40;
@@ -49,12 +47,12 @@ impl Layout {
 }
 
 /// Draws one document as a figure of a page.
-pub(crate) fn tiles(m: &mut Markup, title: &str, plot: &DocumentPlot<'_>) {
+pub(crate) fn tiles(title: &str, plot: &DocumentPlot<'_>) -> Markup {
     let layout = Layout::NARROW;
     let beyond = plot.rows.len().saturating_sub(MOST_ROWS);
     let note =
         if beyond > 0 { format!("{} not shown.", format::plural(beyond, "more segmenter")) } else { String::new() };
-    figure(m, title, &spoken(plot), &note, layout.height(plot), |m| draw(m, plot, layout, 0.0));
+    figure(title, &spoken(plot), &note, layout.height(plot), draw(plot, layout, 0.0))
 }
 
 /// Several documents below each other as an SVG file, up to [`MOST_DOCUMENTS`]; a note says how many are left out.
@@ -73,22 +71,18 @@ pub fn tiles_svg(title: &str, plots: &[DocumentPlot<'_>]) -> String {
     if shown.iter().any(|plot| plot.rows.len() > MOST_ROWS) {
         notes.push(format!("The first {MOST_ROWS} segmenters of each document are shown."));
     }
-    let body: f64 = shown.iter().map(|plot| HEAD + layout.height(plot)).sum();
-    let height = standalone::TOP + body + 18.0 * notes.len() as f64 + 12.0;
     let words: Vec<String> = shown.iter().map(spoken).collect();
-    standalone::document(title, &format!("{} {}", notes.join(" "), words.join(" ")), (layout.width, height), |m| {
-        let mut top = standalone::TOP;
-        for plot in shown {
-            let facts = format!("{} · {}", plot.document, facts(plot));
-            label(m, "direct", 14.0, top + 16.0, &format::clipped(&facts, 110));
-            draw(m, plot, layout, top + HEAD);
-            top += HEAD + layout.height(plot);
+    let (tops, end) = stacked(file::TOP, shown.iter().map(|plot| HEAD + layout.height(plot)));
+    let drawn = html! {
+        @for (plot, top) in shown.iter().zip(tops) {
+            @let facts = format!("{} · {}", plot.document, facts(plot));
+            (label("direct", 14.0, top + 16.0, &format::clipped(&facts, 110)))
+            (draw(plot, layout, top + HEAD))
         }
-        for note in &notes {
-            label(m, "small", 14.0, top + 14.0, note);
-            top += 18.0;
-        }
-    })
+        @for (i, note) in notes.iter().enumerate() { (label("small", 14.0, end + 14.0 + 18.0 * i as f64, note)) }
+    };
+    let height = end + 18.0 * notes.len() as f64 + 12.0;
+    file::document(title, &format!("{} {}", notes.join(" "), words.join(" ")), (layout.width, height), &drawn)
 }
 
 fn facts(plot: &DocumentPlot<'_>) -> String {
@@ -96,59 +90,72 @@ fn facts(plot: &DocumentPlot<'_>) -> String {
     format!("{}, {segments}", format::plural(plot.sentences, "sentence"))
 }
 
-fn draw(m: &mut Markup, plot: &DocumentPlot<'_>, layout: Layout, top: f64) {
+fn draw(plot: &DocumentPlot<'_>, layout: Layout, top: f64) -> Markup {
     let n = plot.sentences.max(1);
     let x = Scale::new((0.0, n as f64), layout.bars);
     let rows = plot.rows.get(..MOST_ROWS).unwrap_or(&plot.rows);
     let (row, bar, tall) = layout.row;
-    named(m, layout, top, "truth", &format::plural(plot.reference.len() + 1, "segment"));
     let truth: Vec<(usize, usize)> = segments(plot.reference, n).collect();
-    paths(m, truth.iter().enumerate().map(|(i, &(from, to))| (i, from, to)), &x, top + bar, tall);
-    for (i, one) in rows.iter().enumerate() {
-        let top = top + row * (i + 1) as f64;
-        m.element("g", &[], |m| {
-            m.leaf("title", &[], &sentence(one));
-            named(m, layout, top, &one.name, &scores(one));
-            let tiles = segments(one.hypothesis, n).map(|(from, to)| (covered(&truth, from, to), from, to));
-            paths(m, tiles, &x, top + bar, tall);
-        });
-    }
-    let bottom = top + row * rows.len() as f64 + bar + tall;
+    let top_of = |i: usize| top + row * i as f64;
+    let bottom = top_of(rows.len()) + bar + tall;
     let wide = (layout.bars.1 - layout.bars.0) / (plot.reference.len() + 1) as f64;
-    if wide >= LINES_FROM && !rows.is_empty() {
-        let cut = |(row, top): (usize, f64), after: usize| {
-            let over = if row == 0 { 0.0 } else { 3.0 };
-            format!("M{} {}v{}", at(x.at(after as f64)), at(top + bar - over), at(tall + over + 1.0))
-        };
-        let tops = (0..=rows.len()).map(|i| (i, top + row * i as f64));
-        let shape: String = tops.flat_map(|row| plot.reference.iter().map(move |&after| cut(row, after))).collect();
-        m.empty("path", &[("class", "cut"), ("d", &shape)]);
+    html! {
+        (named(layout, top, "truth", &format::plural(plot.reference.len() + 1, "segment")))
+        (paths(truth.iter().enumerate().map(|(i, &(from, to))| (i, from, to)), &x, top + bar, tall))
+        @for (i, one) in rows.iter().enumerate() {
+            @let tiles = segments(one.hypothesis, n).map(|(from, to)| (covered(&truth, from, to), from, to));
+            g {
+                title { (sentence(one)) }
+                (named(layout, top_of(i + 1), &one.name, &scores(one)))
+                (paths(tiles, &x, top_of(i + 1) + bar, tall))
+            }
+        }
+        @if wide >= LINES_FROM && !rows.is_empty() {
+            path class="cut" d=(cuts(plot.reference, &x, (0..=rows.len()).map(|i| top_of(i) + bar), tall)) {}
+        }
+        (axis(&x, bottom + 5.0, n))
+        "\n"
     }
-    axis(m, &x, bottom + 5.0, n);
-    m.line();
 }
 
-fn named(m: &mut Markup, layout: Layout, top: f64, name: &str, right: &str) {
+/// Lines at the true boundaries, through the bars at these heights; those of the first begin at its edge.
+fn cuts(reference: &[usize], x: &Scale, tops: impl Iterator<Item = f64>, tall: f64) -> String {
+    let mut shape = String::new();
+    for (i, top) in tops.enumerate() {
+        let over = if i == 0 { 0.0 } else { 3.0 };
+        for &after in reference {
+            let line = format!("M{} {}v{}", at(x.at(after as f64)), at(top - over), at(tall + over + 1.0));
+            shape.push_str(&line);
+        }
+    }
+    shape
+}
+
+fn named(layout: Layout, top: f64, name: &str, right: &str) -> Markup {
     let y = top + layout.name;
-    label(m, "", if layout.bars.0 > 14.0 { 14.0 } else { layout.bars.0 }, y, &format::clipped(name, layout.letters));
-    label(m, "tick end", if layout.bars.0 > 14.0 { layout.width - 14.0 } else { layout.bars.1 }, y, right);
+    let beside = layout.bars.0 > 14.0;
+    let (left, end) = if beside { (14.0, layout.width - 14.0) } else { layout.bars };
+    html! {
+        (label("", left, y, &format::clipped(name, layout.letters)))
+        (label("tick end", end, y, right))
+    }
 }
 
-fn axis(m: &mut Markup, x: &Scale, y: f64, n: usize) {
-    rule(m, "axis", (x.at(0.0), y), (x.at(n as f64), y));
+fn axis(x: &Scale, y: f64, n: usize) -> Markup {
     let last = n as f64;
-    for tick in ticks(0.0, last, step(last, 6.0).max(1.0)) {
-        rule(m, "axis", (x.at(tick), y), (x.at(tick), y + 4.0));
-        let anchor = if tick == 0.0 { "tick" } else { "tick middle" };
-        label(
-            m,
-            if (last - tick) * 40.0 < last { "tick end" } else { anchor },
-            x.at(tick),
-            y + 17.0,
-            &format!("{tick}"),
-        );
+    let anchor = |tick: f64| match tick {
+        _ if (last - tick) * 40.0 < last => "tick end",
+        _ if tick == 0.0 => "tick",
+        _ => "tick middle",
+    };
+    html! {
+        (rule("axis", (x.at(0.0), y), (x.at(last), y)))
+        @for tick in ticks(0.0, last, step(last, 6.0).max(1.0)) {
+            (rule("axis", (x.at(tick), y), (x.at(tick), y + 4.0)))
+            (label(anchor(tick), x.at(tick), y + 17.0, &tick.to_string()))
+        }
+        (label("small middle", x.at(last / 2.0), y + 30.0, "sentences"))
     }
-    label(m, "small middle", x.at(last / 2.0), y + 30.0, "sentences");
 }
 
 /// Segments as half-open ranges of sentences; boundaries outside the document are passed over.
@@ -172,26 +179,20 @@ fn covered(truth: &[(usize, usize)], from: usize, to: usize) -> usize {
 }
 
 /// One path a colour, with a gap behind every tile.
-fn paths(m: &mut Markup, tiles: impl Iterator<Item = (usize, usize, usize)>, x: &Scale, y: f64, tall: f64) {
+fn paths(tiles: impl Iterator<Item = (usize, usize, usize)>, x: &Scale, y: f64, tall: f64) -> Markup {
     let mut shapes = vec![String::new(); COLOURS];
     for (colour, from, to) in tiles {
         let (left, right) = (x.at(from as f64), x.at(to as f64));
         let width = right - left - (0.3 * (right - left)).min(1.2);
         if let Some(shape) = shapes.get_mut(colour % COLOURS) {
-            // Writing to a string cannot fail.
-            let _ = write!(
-                shape,
-                "M{} {}h{}v{}h-{}z",
-                hundredths(left),
-                at(y),
-                hundredths(width),
-                at(tall),
-                hundredths(width)
-            );
+            let (left, width) = (hundredths(left), hundredths(width));
+            shape.push_str(&format!("M{left} {}h{width}v{}h-{width}z", at(y), at(tall)));
         }
     }
-    for (i, shape) in shapes.iter().enumerate().filter(|(_, shape)| !shape.is_empty()) {
-        m.empty("path", &[("class", &class(i, "tile")), ("d", shape)]);
+    html! {
+        @for (i, shape) in shapes.iter().enumerate().filter(|(_, shape)| !shape.is_empty()) {
+            path class=(class(i, "tile")) d=(shape) {}
+        }
     }
 }
 

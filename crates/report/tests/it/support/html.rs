@@ -1,9 +1,12 @@
-//! A reader of our own pages that accepts nothing sloppy: every element closed in order, every attribute quoted.
+//! A reader of our own pages that accepts nothing sloppy: every element closed in order, every attribute quoted; and
+//! the form in which pages are kept as snapshots.
 
 use std::collections::BTreeSet;
 
 const VOID: [&str; 3] = ["meta", "br", "link"];
-const SHAPES: [&str; 5] = ["circle", "polygon", "polyline", "line", "rect"];
+const SHAPES: [&str; 6] = ["circle", "polygon", "polyline", "line", "rect", "path"];
+/// Elements that stay on the line of the text around them in a snapshot.
+const INLINE: [&str; 11] = ["a", "b", "code", "mark", "span", "strong", "title", "text", "dd", "summary", "td"];
 
 /// A start tag and its attributes, values as in the source.
 #[derive(Debug)]
@@ -36,15 +39,15 @@ pub fn tags(page: &str) -> Vec<Tag> {
         }
         let (tag, empty, after) = start(rest);
         rest = after;
-        if empty {
-            let may = VOID.contains(&tag.name.as_str()) || SHAPES.contains(&tag.name.as_str());
-            assert!(may, "<{}/> is not an empty element", tag.name);
+        if VOID.contains(&tag.name.as_str()) {
+            // Holds nothing and has no end tag.
+        } else if empty {
+            assert!(SHAPES.contains(&tag.name.as_str()), "<{}/> is not an empty element", tag.name);
         } else if matches!(tag.name.as_str(), "script" | "style") {
             let close = format!("</{}>", tag.name);
             let end = rest.find(&close).unwrap_or_else(|| panic!("{close} is missing"));
             rest = &rest[end + close.len()..];
         } else {
-            assert!(!VOID.contains(&tag.name.as_str()), "<{}> holds nothing", tag.name);
             open.push(tag.name.clone());
         }
         found.push(tag);
@@ -100,7 +103,11 @@ pub fn check(page: &str) -> Vec<Tag> {
     // Further titles are those of charts' marks.
     assert!(!all("title").is_empty());
     assert_eq!(all("html")[0].get("lang"), Some("en"));
-    assert_eq!((all("script").len(), all("style").len()), (1, 1));
+    let runs = |script: &&&Tag| script.get("type") != Some("application/json");
+    assert_eq!((all("script").iter().filter(runs).count(), all("style").len()), (1, 1));
+    let turned = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let wrong = page.chars().find(|&c| c.is_control() && !"\n\t\r".contains(c) || turned(c) || c == '\u{ffff}');
+    assert_eq!(wrong, None, "a character that may not stand in a page");
     let ids: Vec<&str> = tags.iter().filter_map(|t| t.get("id")).collect();
     assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len(), "ids repeat");
     for tag in &tags {
@@ -127,4 +134,50 @@ pub fn check(page: &str) -> Vec<Tag> {
     assert_eq!(all("table").len(), all("caption").len());
     assert!(all("th").iter().all(|th| matches!(th.get("scope"), Some("col" | "row"))));
     tags
+}
+
+/// A page as a snapshot: a line an element, attributes in the order of their names, styles and scripts left out, so that
+/// only what is read is compared.
+pub fn normal(page: &str) -> String {
+    let mut out = String::with_capacity(page.len());
+    let mut rest = page.strip_prefix("<!DOCTYPE html>").unwrap_or(page);
+    while let Some(at) = rest.find('<') {
+        put_text(&mut out, &rest[..at]);
+        rest = &rest[at + 1..];
+        if rest.starts_with('/') {
+            let end = rest.find('>').expect("an end tag ends") + 1;
+            out.push('<');
+            out.push_str(&rest[..end]);
+            rest = &rest[end..];
+            continue;
+        }
+        let (mut tag, mut empty, mut after) = start(rest);
+        let close = format!("</{}>", tag.name);
+        if let Some(closed) = after.strip_prefix(&close).filter(|_| SHAPES.contains(&tag.name.as_str())) {
+            (empty, after) = (true, closed);
+        }
+        if !INLINE.contains(&tag.name.as_str()) {
+            out.push('\n');
+        }
+        out.push_str(&format!("<{}", tag.name));
+        tag.attributes.sort();
+        for (name, value) in &tag.attributes {
+            let value = if value.contains("sha256-") { "…" } else { value };
+            out.push_str(&format!(" {name}=\"{value}\""));
+        }
+        out.push_str(if empty || VOID.contains(&tag.name.as_str()) { "/>" } else { ">" });
+        if matches!(tag.name.as_str(), "script" | "style") {
+            out.push('…');
+            after = &after[after.find(&close).expect("it is closed")..];
+        }
+        rest = after;
+    }
+    put_text(&mut out, rest);
+    out.replace("&#39;", "'").trim().to_owned()
+}
+
+fn put_text(out: &mut String, text: &str) {
+    if !(text.contains('\n') && text.trim().is_empty()) {
+        out.push_str(text);
+    }
 }

@@ -1,0 +1,37 @@
+//! The files of a nightly run as they were when they were last looked at. `INSTA_UPDATE=always cargo test -p
+//! pericope-nightly` takes them anew; in continuous integration a change is a failure.
+
+use std::fs;
+
+use pericope_nightly::{History, write};
+
+use crate::support::{Fault, World, add, add_unseen, experiment, write_run};
+
+#[test]
+fn the_files_of_a_nightly_run() {
+    let dir = tempfile::tempdir().unwrap();
+    let experiment = experiment("");
+    let mut world = World::new(40);
+    let mut history = History::open(dir.path(), "simulated").unwrap();
+    add_unseen(&mut history, world.night(Fault::NONE), false);
+    add_unseen(&mut history, world.night(Fault::NONE), true);
+    let night = world.night(Fault::NONE);
+    write_run(dir.path(), &night);
+    add_unseen(&mut history, night, false);
+    let night = world.night(Fault { chunker: "semantic", mode: "dense", share: 0.35, ..Fault::NONE });
+    write_run(dir.path(), &night);
+    let conclusion = add(&mut history, night, &experiment, dir.path());
+    let written = write(&history, &conclusion, &experiment, dir.path(), &pericope_report::HtmlPages).unwrap();
+    let read = |path| fs::read_to_string(path).unwrap();
+    // The history's own name is drawn when it is made.
+    let feed: String = read(&written.feed)
+        .lines()
+        .enumerate()
+        .map(|(i, line)| if i == 3 { "  <id>urn:uuid:…</id>\n".to_owned() } else { format!("{line}\n") })
+        .collect();
+    let page = read(&written.page);
+    crate::html::check(&page);
+    insta::assert_snapshot!("nightly_page", crate::html::normal(&page));
+    insta::assert_snapshot!("nightly_markdown", read(&written.markdown));
+    insta::assert_snapshot!("nightly_feed", feed);
+}

@@ -1,0 +1,40 @@
+//! The record of a run as names and values.
+
+use pericope_eval::format;
+use pericope_eval::record::RunRecord;
+
+/// The record's single values, those that are known.
+pub(super) fn facts(run: &RunRecord) -> Vec<(&'static str, String)> {
+    let mut facts = Vec::new();
+    if !run.version.is_empty() {
+        facts.push(("Version", format!("pericope {}", run.version)));
+    }
+    if !run.started.is_empty() {
+        facts.push(("Started", run.started.clone()));
+    }
+    if !run.finished.is_empty() {
+        facts.push(("Finished", run.finished.clone()));
+    }
+    if let Some(seconds) = run.seconds {
+        facts.push(("Took", format::seconds(seconds)));
+    }
+    if let Some(paid) = run.paid {
+        let all = "all sittings, failed items and checks of the judge included";
+        facts.push(("Paid for models", format!("{} ({all})", format::decimal(paid, 4))));
+    }
+    let mut machine = Vec::new();
+    if !run.machine.os.is_empty() {
+        machine.push(run.machine.os.clone());
+    }
+    if run.machine.cores > 0 {
+        machine.push(format::plural(run.machine.cores, "core"));
+    }
+    if !machine.is_empty() {
+        facts.push(("Machine", machine.join(", ")));
+    }
+    if !run.seeds.is_empty() {
+        let seeds: Vec<String> = run.seeds.iter().map(|(name, seed)| format!("{name} {seed}")).collect();
+        facts.push(("Seeds", seeds.join(", ")));
+    }
+    facts
+}

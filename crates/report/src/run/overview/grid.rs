@@ -1,0 +1,58 @@
+//! The scores of several runs, by chunker.
+
+use pericope_eval::cell::Setting;
+use pericope_eval::format;
+use pericope_eval::metric::Metric;
+
+use crate::run::view::View;
+
+/// One metric at one setting for every chunker and run.
+pub(super) struct Grid {
+    pub metric: Metric,
+    pub setting: Setting,
+    pub rows: Vec<(String, Vec<Option<f64>>)>,
+}
+
+/// `71.2 % (+1.3)`: a value and its change against the first run's.
+pub(super) fn shown(metric: &Metric, x: Option<f64>, row: &[Option<f64>], i: usize) -> String {
+    let Some(x) = x else { return format::ABSENT.to_owned() };
+    match row.first().copied().flatten() {
+        Some(first) if i > 0 => format!("{} ({})", metric.unit().value(x), metric.unit().difference(x - first)),
+        _ => metric.unit().value(x),
+    }
+}
+
+/// The headline's metric and that of the answers, at every headline setting of a run: a table each.
+pub(super) fn grids(views: &[View]) -> Vec<Grid> {
+    let mut wanted: Vec<(Metric, Setting)> = Vec::new();
+    for view in views {
+        let Some(setting) = &view.setting else { continue };
+        for metric in view.metric.iter().chain(view.answer_metric()) {
+            if !wanted.iter().any(|(m, s)| m == metric && s == setting) {
+                wanted.push((metric.clone(), setting.clone()));
+            }
+        }
+    }
+    let mut names: Vec<&str> = Vec::new();
+    for row in views.iter().flat_map(|view| &view.summary.chunkers) {
+        if !names.contains(&row.name.as_str()) {
+            names.push(&row.name);
+        }
+    }
+    wanted
+        .into_iter()
+        .map(|(metric, setting)| {
+            let rows = names
+                .iter()
+                .map(|name| {
+                    (
+                        (*name).to_owned(),
+                        views.iter().map(|view| view.value(name, &setting, &metric)).collect::<Vec<_>>(),
+                    )
+                })
+                .filter(|(_, values)| values.iter().any(Option::is_some))
+                .collect();
+            Grid { metric, setting, rows }
+        })
+        .collect()
+}
