@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use pericope_neural::training::Part;
-use pericope_segment::registry::{Entry, check_in};
+use pericope_segment::registry::{SegmenterEntry, check_in};
 use pericope_segment::spec::Spec;
 use serde::{Deserialize, Serialize};
 
@@ -95,7 +95,7 @@ impl SegmentationExperiment {
     ///
     /// # Errors
     /// [`ConfigError`], whose message is one line that names the file and the key.
-    pub fn load(path: &Path, overrides: &[String], segmenters: &[Entry]) -> Result<Self, ConfigError> {
+    pub fn load(path: &Path, overrides: &[String], segmenters: &[SegmenterEntry]) -> Result<Self, ConfigError> {
         let text = std::fs::read_to_string(path).map_err(|source| ConfigError::Io { path: path.to_owned(), source })?;
         Self::parse(&text, path, overrides, segmenters)
     }
@@ -104,13 +104,18 @@ impl SegmentationExperiment {
     ///
     /// # Errors
     /// As [`SegmentationExperiment::load`].
-    pub fn parse(text: &str, path: &Path, overrides: &[String], segmenters: &[Entry]) -> Result<Self, ConfigError> {
+    pub fn parse(
+        text: &str,
+        path: &Path,
+        overrides: &[String],
+        segmenters: &[SegmenterEntry],
+    ) -> Result<Self, ConfigError> {
         let experiment: Self = read(text, path, overrides)?;
         experiment.check(segmenters).map_err(|problem| ConfigError::Toml { path: path.to_owned(), problem })?;
         Ok(experiment)
     }
 
-    fn check(&self, segmenters: &[Entry]) -> Result<(), String> {
+    fn check(&self, segmenters: &[SegmenterEntry]) -> Result<(), String> {
         if self.sets.is_empty() {
             return Err("there is no [[set]] to evaluate on".into());
         }

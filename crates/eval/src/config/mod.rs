@@ -11,7 +11,7 @@ mod tune;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use pericope_segment::registry::{Entry, check_in};
+use pericope_segment::registry::{SegmenterEntry, check_in};
 use pericope_segment::spec::Spec;
 use serde::{Deserialize, Serialize};
 
@@ -121,7 +121,7 @@ impl Experiment {
     ///
     /// # Errors
     /// [`ConfigError`], whose message is one line that names the file and the key.
-    pub fn load(path: &Path, overrides: &[String], segmenters: &[Entry]) -> Result<Self, ConfigError> {
+    pub fn load(path: &Path, overrides: &[String], segmenters: &[SegmenterEntry]) -> Result<Self, ConfigError> {
         let text = std::fs::read_to_string(path).map_err(|source| ConfigError::Io { path: path.to_owned(), source })?;
         Self::parse(&text, path, overrides, segmenters)
     }
@@ -130,7 +130,12 @@ impl Experiment {
     ///
     /// # Errors
     /// As [`Experiment::load`].
-    pub fn parse(text: &str, path: &Path, overrides: &[String], segmenters: &[Entry]) -> Result<Self, ConfigError> {
+    pub fn parse(
+        text: &str,
+        path: &Path,
+        overrides: &[String],
+        segmenters: &[SegmenterEntry],
+    ) -> Result<Self, ConfigError> {
         let experiment: Self = read(text, path, overrides)?;
         experiment.check(segmenters).map_err(|problem| ConfigError::Toml { path: path.to_owned(), problem })?;
         Ok(experiment)
@@ -171,7 +176,7 @@ impl Experiment {
     }
 
     /// Checks what the types do not say; `segmenters` are those that specs may name.
-    pub(crate) fn check(&self, segmenters: &[Entry]) -> Result<(), String> {
+    pub(crate) fn check(&self, segmenters: &[SegmenterEntry]) -> Result<(), String> {
         if self.chunkers.is_empty() {
             return Err("there is no [[chunker]] to evaluate".into());
         }

@@ -22,7 +22,7 @@ use std::time::Instant;
 
 use pericope_api::{Document, SentenceEncoder, TokenCounter};
 use pericope_segment::Resources;
-use pericope_segment::registry::Entry;
+use pericope_segment::registry::SegmenterEntry;
 
 use crate::answer::Models;
 use crate::config::Experiment;
@@ -92,7 +92,7 @@ impl RunError {
 /// What a run needs from its caller.
 pub struct Setup<'a> {
     /// The segmenters that specs may name.
-    pub segmenters: &'a [Entry],
+    pub segmenters: &'a [SegmenterEntry],
     /// Segmenters' encoder, token counter and limits.
     pub resources: &'a dyn Resources,
     /// The retrieval encoder; `None` where the configuration says `embedder = "none"`.

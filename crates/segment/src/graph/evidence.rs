@@ -1,4 +1,4 @@
-use super::similarity::Band;
+use super::similarity::NeighbourSimilarities;
 use crate::depth::depths;
 
 /// What speaks for a boundary at each gap, averaged over similarities.
@@ -22,7 +22,7 @@ impl Evidence {
     /// all segmentations.
     pub(super) fn add<'a>(
         &mut self,
-        band: &Band,
+        band: &NeighbourSimilarities,
         decay: &[f64],
         found: impl Iterator<Item = &'a [usize]>,
         weight: f64,
@@ -83,7 +83,7 @@ fn scaled(value: f64, bound: f64) -> f64 {
 
 /// Mean similarity of the pairs across each gap, weighted by `decay[l - 1]` at distance l. A mean, since fewer pairs
 /// reach across the gaps near the ends of the document. Linear in the number of pairs.
-fn across(band: &Band, decay: &[f64], gaps: usize) -> Vec<f64> {
+fn across(band: &NeighbourSimilarities, decay: &[f64], gaps: usize) -> Vec<f64> {
     // What is added at a gap and all after it.
     let mut steps = vec![(0.0, 0.0); gaps + 1];
     for (i, j, value) in band.pairs() {
@@ -106,11 +106,11 @@ fn across(band: &Band, decay: &[f64], gaps: usize) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Band, Evidence, across};
+    use super::{Evidence, NeighbourSimilarities, across};
 
-    fn band() -> Band {
+    fn band() -> NeighbourSimilarities {
         // Pairs (0,1) (0,2), (1,2) (1,3), (2,3).
-        Band::new(2, vec![1.0, 0.5, 0.0, -1.0, 1.0, 9.0, 9.0, 9.0])
+        NeighbourSimilarities::new(2, vec![1.0, 0.5, 0.0, -1.0, 1.0, 9.0, 9.0, 9.0])
     }
 
     #[test]
@@ -118,7 +118,7 @@ mod tests {
         let found = across(&band(), &[1.0, 0.5], 3);
         let expected = [1.25 / 1.5, 0.25 / 2.0, 1.0 / 1.5];
         assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{found:?}");
-        assert_eq!(across(&Band::default(), &[], 0), [0.0; 0]);
+        assert_eq!(across(&NeighbourSimilarities::default(), &[], 0), [0.0; 0]);
     }
 
     #[test]

@@ -2,13 +2,13 @@ use crate::resources::{Limits, Resources};
 use crate::spec::{Spec, SpecError};
 
 /// A spec's settings while a segmenter is built from them, with the checks and messages that all segmenters share.
-pub struct Args<'a> {
+pub struct SpecArgs<'a> {
     spec: &'a Spec,
     overrides: Limits,
     defaults: Limits,
 }
 
-impl<'a> Args<'a> {
+impl<'a> SpecArgs<'a> {
     pub(super) fn new(spec: &'a Spec, resources: &dyn Resources) -> Self {
         Self { spec, overrides: resources.overrides(), defaults: resources.defaults() }
     }

@@ -1,6 +1,6 @@
 //! Segmentations of least cost: dynamic programmes over a table of what every possible segment costs.
 //!
-//! Several segmenters differ in nothing but the cost of a segment. They fill a [`Band`], which knows the cheapest
+//! Several segmenters differ in nothing but the cost of a segment. They fill a [`SegmentCosts`], which knows the cheapest
 //! segmentation with a given number of segments, the cheapest one at a given price a segment, and how much of all the
 //! probability lies on segmentations that have a boundary at a gap.
 
@@ -10,15 +10,15 @@ use rayon::prelude::*;
 /// Cells of a band at most: 256 MB.
 const CELLS: usize = 32 << 20;
 
-/// The cost of every segment of `first..first + length` sentences with `length` up to [`longest`](Band::longest).
-pub(crate) struct Band {
+/// The cost of every segment of `first..first + length` sentences with `length` up to [`longest`](SegmentCosts::longest).
+pub(crate) struct SegmentCosts {
     n: usize,
     longest: usize,
     /// `costs[first * longest + length - 1]`; infinite where the segment would pass the end.
     costs: Vec<f64>,
 }
 
-impl Band {
+impl SegmentCosts {
     /// The longest segment that is looked at, in sentences, where `wanted` would be enough: fewer where the table for `n`
     /// sentences would not fit into memory.
     pub fn reach(n: usize, wanted: usize) -> usize {
@@ -170,7 +170,7 @@ impl Counting {
     }
 
     /// Adds a segment; writes where it begins to `back`, if that has room, and gives the cost.
-    fn one_more(&mut self, band: &Band, back: &mut [u32]) -> f64 {
+    fn one_more(&mut self, band: &SegmentCosts, back: &mut [u32]) -> f64 {
         let n = self.best.len() - 1;
         let mut next = vec![f64::INFINITY; n + 1];
         for (first, &before) in self.best.iter().enumerate().take(n).skip(self.segments) {
@@ -243,11 +243,11 @@ pub(crate) fn scores(mut probabilities: Vec<f64>, chosen: &Boundaries) -> Vec<f6
 mod tests {
     use proptest::prelude::*;
 
-    use super::{Band, scores};
+    use super::{SegmentCosts, scores};
     use pericope_api::Boundaries;
 
-    fn band(n: usize, longest: usize, table: &[f64]) -> Band {
-        Band::new(
+    fn band(n: usize, longest: usize, table: &[f64]) -> SegmentCosts {
+        SegmentCosts::new(
             n,
             longest,
             || (),
