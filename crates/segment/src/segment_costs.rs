@@ -7,7 +7,7 @@
 use pericope_api::{Boundaries, BoundaryError};
 use rayon::prelude::*;
 
-/// Cells of a band at most: 256 MB.
+/// Cells of a table at most: 256 MB.
 const CELLS: usize = 32 << 20;
 
 /// The cost of every segment of `first..first + length` sentences with `length` up to [`longest`](SegmentCosts::longest).
@@ -25,7 +25,7 @@ impl SegmentCosts {
         wanted.min(n).min((CELLS / n.max(1)).max(16)).max(1)
     }
 
-    /// Fills a band for `n` sentences. `fill(state, first, costs)` gets what `state` made for its thread and a row of infinities, as long as there are segments that
+    /// Fills a table for `n` sentences. `fill(state, first, costs)` gets what `state` made for its thread and a row of infinities, as long as there are segments that
     /// begin at sentence `first`, and writes the cost of the segment of `i + 1` sentences to `costs[i]`. Costs are to be
     /// finite; a segment that must not be stays infinite.
     pub fn new<S>(
@@ -52,7 +52,7 @@ impl SegmentCosts {
         &self.costs[first * self.longest..(first + 1) * self.longest]
     }
 
-    /// The cost of one segment; infinite beyond the band.
+    /// The cost of one segment; infinite beyond the table.
     #[cfg(test)]
     fn cost(&self, first: usize, end: usize) -> f64 {
         let length = end.saturating_sub(first);
@@ -88,14 +88,14 @@ impl SegmentCosts {
     }
 
     /// The costs of the cheapest segmentations of the first `n` sentences (at most all) into 1, 2, ... `most` segments; infinite
-    /// where the band allows none. Time O(n * longest * most).
+    /// where the table allows none. Time O(n * longest * most).
     pub fn costs_by_count(&self, n: usize, most: usize) -> Vec<f64> {
         let n = n.min(self.n);
         let mut best = Counting::new(n);
         (0..most.min(n)).map(|_| best.one_more(self, &mut [])).collect()
     }
 
-    /// Whether a band for `n` sentences can be asked for `segments` segments: not where segments of up to `longest` sentences are
+    /// Whether a table for `n` sentences can be asked for `segments` segments: not where segments of up to `longest` sentences are
     /// too short for so few, nor where the table would be too large (sentences times segments above 2^25).
     pub fn counts(n: usize, longest: usize, segments: usize) -> bool {
         let wanted = segments.clamp(1, n.max(1));

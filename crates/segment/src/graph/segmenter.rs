@@ -5,7 +5,7 @@ use super::compaction::compact;
 use super::evidence::Evidence;
 use super::louvain::louvain;
 use super::network::Network;
-use super::similarity::{NeighbourSimilarities, PairWeights};
+use super::similarity::PairWeights;
 use crate::language::{sentences, spread};
 
 /// Graph tiling (Costacurta, "Text Tiling Done Right"): each sentence is linked with its `k` next ones by their
@@ -58,13 +58,13 @@ impl GraphTiling {
         let mut evidence = Evidence::new(n.saturating_sub(1));
         let weight = 1.0 / (self.similarities.len().max(1) * self.runs.max(1)) as f64;
         for similarity in &self.similarities {
-            let band: NeighbourSimilarities = similarity.band(document, read, self.k.max(1))?;
-            let edges = band.pairs().map(|(i, j, value)| (i, j, value.max(0.0) * decay[j - i - 1]));
+            let similarities = similarity.similarities(document, read, self.k.max(1))?;
+            let edges = similarities.pairs().map(|(i, j, value)| (i, j, value.max(0.0) * decay[j - i - 1]));
             let network = Network::new(n, edges);
             let resolution = segments.map_or(self.resolution, |segments| self.resolution_for(&network, segments));
             let tile = |run: usize| compact(&louvain(&network, resolution, self.seed.wrapping_add(run as u64)));
             let found: Vec<Boundaries> = (0..self.runs.max(1)).into_par_iter().map(tile).collect();
-            evidence.add(&band, &decay, found.iter().map(Boundaries::after), weight);
+            evidence.add(&similarities, &decay, found.iter().map(Boundaries::after), weight);
         }
         Ok(evidence)
     }
@@ -171,9 +171,9 @@ mod tests {
 
         let document = three_topics();
         let read: Vec<usize> = (0..24).collect();
-        let band = Jaccard.band(&document, &read, 4).unwrap();
+        let similarities = Jaccard.similarities(&document, &read, 4).unwrap();
         for seed in 0..10 {
-            let edges = band.pairs().map(|(i, j, w)| (i, j, w * (-((j - i) as f64) / 2.0).exp()));
+            let edges = similarities.pairs().map(|(i, j, w)| (i, j, w * (-((j - i) as f64) / 2.0).exp()));
             let expected = compact(&louvain(&Network::new(24, edges), 2.0, seed));
             let tiling = GraphTiling { k: 4, resolution: 2.0, runs: 1, seed, ..tiling(vec![Box::new(Jaccard)]) };
             assert_eq!(above(&tiling.segment(&document).unwrap()), expected.after());

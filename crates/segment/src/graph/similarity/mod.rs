@@ -2,20 +2,20 @@
 //!
 //! A similarity implements [`Similarity`].
 
-mod band;
 mod bertscore;
 mod embedding;
 mod jaccard;
+mod neighbours;
 mod sequence_matcher;
 
 use std::sync::Arc;
 
 use pericope_api::{Document, SegmentError, SentenceEncoder};
 
-pub use band::NeighbourSimilarities;
 pub use bertscore::BertScore;
 pub use embedding::Cosine;
 pub use jaccard::Jaccard;
+pub use neighbours::NeighbourSimilarities;
 pub use sequence_matcher::{SequenceMatcher, ratio};
 
 /// A measure of how alike two sentences are, from what it has found out about each of them alone.
@@ -68,7 +68,12 @@ pub trait PairWeights: Send + Sync {
     ///
     /// # Errors
     /// As [`Similarity::prepare`].
-    fn band(&self, document: &Document, sentences: &[usize], k: usize) -> Result<NeighbourSimilarities, SegmentError>;
+    fn similarities(
+        &self,
+        document: &Document,
+        sentences: &[usize],
+        k: usize,
+    ) -> Result<NeighbourSimilarities, SegmentError>;
 }
 
 impl<S: Similarity> PairWeights for S {
@@ -80,8 +85,13 @@ impl<S: Similarity> PairWeights for S {
         Similarity::fingerprint(self)
     }
 
-    fn band(&self, document: &Document, sentences: &[usize], k: usize) -> Result<NeighbourSimilarities, SegmentError> {
-        band::fill(self, document, sentences, k)
+    fn similarities(
+        &self,
+        document: &Document,
+        sentences: &[usize],
+        k: usize,
+    ) -> Result<NeighbourSimilarities, SegmentError> {
+        neighbours::fill(self, document, sentences, k)
     }
 }
 

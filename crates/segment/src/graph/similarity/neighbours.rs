@@ -37,7 +37,7 @@ impl NeighbourSimilarities {
     }
 }
 
-/// Fills a band batch by batch: prepared sentences are dropped when the last pair that needs them is done.
+/// Fills the matrix batch by batch: prepared sentences are dropped when the last pair that needs them is done.
 pub(super) fn fill<S: Similarity>(
     similarity: &S,
     document: &Document,
@@ -119,8 +119,8 @@ mod tests {
                 expected.extend(near.map(|(l, b)| (i, i + l + 1, (100 * a + b) as f64)));
             }
             for batch in [1, 2, 4, 100] {
-                let band = Digits(batch).band(&document, &chosen, k).unwrap();
-                assert_eq!(band.pairs().collect::<Vec<_>>(), expected, "k = {k}, batches of {batch}");
+                let similarities = Digits(batch).similarities(&document, &chosen, k).unwrap();
+                assert_eq!(similarities.pairs().collect::<Vec<_>>(), expected, "k = {k}, batches of {batch}");
             }
         }
     }
@@ -129,8 +129,8 @@ mod tests {
     fn no_pairs_of_fewer_than_two_sentences() {
         let document = Document::from_sentences("d", &["1"]);
         for sentences in [&[][..], &[0]] {
-            let band = Digits(4).band(&document, sentences, 5).unwrap();
-            assert_eq!((band.pairs().count(), band), (0, NeighbourSimilarities::default()));
+            let similarities = Digits(4).similarities(&document, sentences, 5).unwrap();
+            assert_eq!((similarities.pairs().count(), similarities), (0, NeighbourSimilarities::default()));
         }
     }
 }
