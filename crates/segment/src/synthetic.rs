@@ -1,4 +1,4 @@
-//! Documents whose segmentation is known: parts of unrelated documents, one after the other (as Choi 2000 made them).
+//! Documents whose segmentation is known: parts of unrelated documents, one after the other.
 
 use std::ops::RangeInclusive;
 
