@@ -5,7 +5,7 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use pericope::api::{Cuts, Document, SegmentError, Segmenter};
+use pericope::api::{Document, SegmentError, Segmentation, Segmenter};
 use pericope::segment::Chunker;
 use pericope::segment::counters::WordCounter;
 use pericope::segment::policy::SizePolicy;
@@ -16,13 +16,13 @@ struct TurningWords;
 impl Segmenter for TurningWords {
     // One score for each gap between two sentences, 0..=1, and the threshold above which a gap is a boundary. The size
     // policy works on these scores: it is told nothing else about the segmenter.
-    fn cut(&self, document: &Document) -> Result<Cuts, SegmentError> {
+    fn segment(&self, document: &Document) -> Result<Segmentation, SegmentError> {
         let turns = |i: usize| {
             let first = document.sentence(i).split_whitespace().next().unwrap_or_default().to_lowercase();
             ["later", "meanwhile", "finally", "however,"].contains(&first.as_str())
         };
         let scores = (1..document.len()).map(|i| if turns(i) { 0.9 } else { 0.1 }).collect();
-        Ok(Cuts::Scores { scores, tau: 0.5 })
+        Ok(Segmentation::Scores { scores, threshold: 0.5 })
     }
 }
 

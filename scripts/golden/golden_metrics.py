@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Golden values for pericope-segment's segmentation metrics, from segeval and nltk.
 
-  golden_metrics.py fixture            writes crates/segment/tests/golden_metrics.json
+  golden_metrics.py fixture            writes crates/segment/tests/golden/metrics.json
   golden_metrics.py check --pairs 10000 --binary target/debug/examples/metrics_stdin
                                        compares that many random pairs with what the example prints; exit 1 above 1e-9
 
@@ -17,7 +17,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-FIXTURE = Path(__file__).resolve().parents[2] / "crates" / "segment" / "tests" / "golden_metrics.json"
+FIXTURE = Path(__file__).resolve().parents[2] / "crates" / "segment" / "tests" / "golden" / "metrics.json"
 MODES = ["independent", "near", "none", "all", "same"]
 COLUMNS = ["k_ours", "pk_ours", "wd_ours", "k_segeval", "pk_segeval", "wd_segeval", "k_nltk", "pk_nltk", "wd_nltk",
            "b", "s", "b_span3", "s_span3"]
@@ -157,13 +157,16 @@ def check(args):
     judge = Judge()
     pairs = [(n, *draw(seed, n, density, mode, noise))
              for seed, n, density, mode, noise in parameters(args.pairs, args.seed)]
-    lines = "".join(json.dumps({"sentences": n, "reference": a, "hypothesis": b}) + "\n" for n, a, b in pairs)
+    expected = [dict(zip(COLUMNS, judge.scores(n, a, b))) for n, a, b in pairs]
+    lines = "".join(json.dumps({"sentences": n, "reference": a, "hypothesis": b,
+                                "windows": {"segeval": row["k_segeval"], "nltk": row["k_nltk"]}}) + "\n"
+                    for (n, a, b), row in zip(pairs, expected))
     output = subprocess.run([args.binary], input=lines, capture_output=True, text=True, check=True).stdout.splitlines()
     assert len(output) == len(pairs), "the example answers every line"
     worst, compared = dict.fromkeys(COLUMNS, 0.0), 0
-    for (n, a, b), line in zip(pairs, output):
+    for (n, a, b), row, line in zip(pairs, expected, output):
         found = json.loads(line)
-        for column, value in zip(COLUMNS, judge.scores(n, a, b)):
+        for column, value in row.items():
             if value is not None:
                 worst[column] = max(worst[column], abs(found[column] - value))
                 compared += 1

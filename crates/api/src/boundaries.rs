@@ -2,7 +2,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-/// Why a list of numbers is not a segmentation.
+/// The reason for which a list of numbers is not a segmentation.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BoundaryError {
@@ -12,7 +12,7 @@ pub enum BoundaryError {
     OutOfRange {
         /// The offending boundary.
         boundary: usize,
-        /// Number of sentences of the document.
+        /// The number of sentences of the document.
         sentences: usize,
     },
     /// Boundaries that repeat or go back.
@@ -37,7 +37,7 @@ impl Boundaries {
     /// Checks and wraps `after`.
     ///
     /// # Errors
-    /// [`BoundaryError`] where an index is out of range or the list does not increase.
+    /// [`BoundaryError`] for an index out of range, or a list that does not increase.
     pub fn new(sentences: usize, after: Vec<usize>) -> Result<Self, BoundaryError> {
         let mut previous = 0;
         for &boundary in &after {
@@ -52,21 +52,21 @@ impl Boundaries {
         Ok(Self { sentences, after })
     }
 
-    /// One segment: no boundary at all.
+    /// Returns one segment: no boundary at all.
     #[must_use]
     pub fn none(sentences: usize) -> Self {
         Self { sentences, after: Vec::new() }
     }
 
-    /// The gaps whose score lies above `tau`; `scores[i]` belongs to the gap after sentence `i + 1`, so a document of n
+    /// Returns the gaps whose score lies above `threshold`; `scores[i]` belongs to the gap after sentence `i + 1`, so a document of n
     /// sentences has n - 1 scores.
     #[must_use]
-    pub fn above(scores: &[f64], tau: f64) -> Self {
-        let after = scores.iter().enumerate().filter(|&(_, &s)| s > tau).map(|(i, _)| i + 1).collect();
+    pub fn above(scores: &[f64], threshold: f64) -> Self {
+        let after = scores.iter().enumerate().filter(|&(_, &s)| s > threshold).map(|(i, _)| i + 1).collect();
         Self { sentences: scores.len() + 1, after }
     }
 
-    /// The `count` gaps with the highest scores (all gaps where there are fewer); ties go to the left.
+    /// Returns the `count` gaps with the highest scores (all gaps, if there are fewer); ties go to the left.
     #[must_use]
     pub fn top(scores: &[f64], count: usize) -> Self {
         let mut order: Vec<usize> = (0..scores.len()).collect();
@@ -82,13 +82,13 @@ impl Boundaries {
         &self.after
     }
 
-    /// Number of sentences of the document.
+    /// The number of sentences of the document.
     #[must_use]
     pub fn sentences(&self) -> usize {
         self.sentences
     }
 
-    /// Number of segments: boundaries + 1, or 0 for a document without sentences.
+    /// The number of segments: boundaries + 1, or 0 for a document without sentences.
     #[must_use]
     pub fn segments(&self) -> usize {
         if self.sentences == 0 { 0 } else { self.after.len() + 1 }

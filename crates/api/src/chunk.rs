@@ -3,25 +3,25 @@ use twox_hash::XxHash3_128;
 
 use crate::Span;
 
-/// What is indexed: a byte range of a document and what is known of it.
+/// A piece of a document that is indexed: its byte range, and what is known of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chunk {
-    /// Id of the document.
+    /// The id of the document.
     pub document: String,
-    /// Place among the document's chunks, from 0.
+    /// The place among the document's chunks, from 0.
     pub ordinal: usize,
-    /// Byte range: the chunk's text is exactly `source[span]`.
+    /// The byte range: the chunk's text is exactly `source[span]`.
     pub span: Span,
     /// Headings above the chunk's first sentence, outermost first (its own heading included).
     pub heading_path: Vec<String>,
-    /// Tokens of the text, the counter's special tokens included.
+    /// The number of tokens of the text, the counter's special tokens included.
     pub tokens: usize,
-    /// XXH3 (128 bits) of the text.
+    /// The XXH3 hash (128 bits, seed 0) of the text.
     pub hash: u128,
 }
 
 impl Chunk {
-    /// The content hash of a chunk's text: XXH3, 128 bits, seed 0.
+    /// Returns the content hash of a chunk's text: XXH3, 128 bits, seed 0.
     #[must_use]
     pub fn content_hash(text: &str) -> u128 {
         XxHash3_128::oneshot(text.as_bytes())

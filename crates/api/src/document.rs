@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Span;
 
-/// What a source is written in.
+/// The format of a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -22,7 +22,7 @@ pub enum Format {
     Asciidoc,
 }
 
-/// What a sentence is.
+/// The kind of a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -60,7 +60,7 @@ impl Kind {
 pub struct Sentence {
     /// Byte range; starts and ends with a non-blank character.
     pub span: Span,
-    /// What it is.
+    /// The kind.
     pub kind: Kind,
     /// Index of the paragraph (block) that it belongs to; never decreases from sentence to sentence.
     pub paragraph: u32,
@@ -73,7 +73,7 @@ pub struct Sentence {
 pub struct Rewrite {
     /// The bytes that are replaced.
     pub span: Span,
-    /// What a reader sees instead.
+    /// The text that a reader sees instead.
     pub with: Box<str>,
 }
 
@@ -83,11 +83,11 @@ pub struct Rewrite {
 /// characters, and cover every non-blank byte of the source.
 #[derive(Debug, Clone)]
 pub struct Document {
-    /// Unique in its corpus: the path of a file, the id of a JSON line.
+    /// The id, unique in its corpus: the path of a file, the id of a JSON line.
     pub id: String,
-    /// Title, where the format has one.
+    /// The title; `None` for formats or documents without one.
     pub title: Option<String>,
-    /// What the source is written in.
+    /// The format of the source.
     pub format: Format,
     /// The text, unchanged.
     pub source: Arc<str>,
@@ -96,8 +96,8 @@ pub struct Document {
     /// Heading paths, outermost heading first; `Sentence::section` points into this list, whose first entry is the
     /// (usually empty) path above the first heading.
     pub sections: Vec<Vec<String>>,
-    /// Where a link to each section leads, beside `sections`: the fragment (without `#`) of its innermost heading that
-    /// has one. Empty where the format has none, or none is known.
+    /// The targets of links to the sections, one for each of `sections`: the fragment (without `#`) of its innermost
+    /// heading that has one. Empty where the format has none, or none is known.
     pub anchors: Vec<Option<String>>,
     /// The encoding that the source was decoded from, by its name in the Encoding Standard (`windows-1252`); `None` for
     /// UTF-8, whose bytes are the source as they are. Byte ranges are those of the decoded text.
@@ -138,7 +138,7 @@ impl Document {
         }
     }
 
-    /// Number of sentences.
+    /// The number of sentences.
     #[must_use]
     pub fn len(&self) -> usize {
         self.sentences.len()
@@ -165,7 +165,7 @@ impl Document {
     /// From the first byte of sentence `range.start` to the last of sentence `range.end - 1`.
     ///
     /// # Panics
-    /// Where the range is empty or reaches beyond the sentences.
+    /// For a range that is empty or reaches beyond the sentences.
     #[must_use]
     pub fn span_of(&self, range: std::ops::Range<usize>) -> Span {
         self.sentences[range.start].span.hull(&self.sentences[range.end - 1].span)
@@ -177,8 +177,8 @@ impl Document {
         self.sentences.get(i).and_then(|s| self.sections.get(s.section as usize)).map_or(&[], Vec::as_slice)
     }
 
-    /// Where a link to a chunk that starts at byte `start` leads: the fragment (without `#`) of the section of its
-    /// first sentence; a heading's section is its own. `None` where no link is known.
+    /// Returns the target of a link to a chunk that starts at byte `start`: the fragment (without `#`) of the section of
+    /// its first sentence; a heading's section is its own. `None` where no link is known.
     ///
     /// ```
     /// let mut document = pericope_api::Document::from_sentences("d", &["Pumps", "Prime it."]);

@@ -1,4 +1,4 @@
-/// Why texts could not be embedded.
+/// The reason for which texts could not be embedded.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EncodeError {
@@ -26,7 +26,7 @@ impl Embeddings {
         Self { dimension, values }
     }
 
-    /// Number of rows.
+    /// The number of rows.
     #[must_use]
     pub fn len(&self) -> usize {
         self.values.len().checked_div(self.dimension).unwrap_or(0)
@@ -38,7 +38,7 @@ impl Embeddings {
         self.values.is_empty()
     }
 
-    /// Number of columns.
+    /// The number of columns.
     #[must_use]
     pub fn dimension(&self) -> usize {
         self.dimension
@@ -47,7 +47,7 @@ impl Embeddings {
     /// Row `i`.
     ///
     /// # Panics
-    /// Where `i >= len()`.
+    /// For `i >= len()`.
     #[must_use]
     pub fn row(&self, i: usize) -> &[f32] {
         &self.values[i * self.dimension..(i + 1) * self.dimension]
@@ -67,7 +67,7 @@ impl Embeddings {
     /// Appends the rows of `other`, which must have the same dimension (an empty matrix takes any).
     ///
     /// # Panics
-    /// Where the dimensions differ.
+    /// If the dimensions differ.
     pub fn append(&mut self, other: &Embeddings) {
         if self.values.is_empty() {
             self.dimension = other.dimension;
@@ -79,31 +79,33 @@ impl Embeddings {
 
 /// Turns texts into vectors whose dot product says how close they are in meaning.
 pub trait SentenceEncoder: Send + Sync {
-    /// Short name, as in `--embedder`: `minilm`.
+    /// The short name, as in `--embedder`: `minilm`.
     fn name(&self) -> &str;
 
-    /// Changes whenever the vectors could: model, checksum of its weights, pooling, limit.
+    /// Names all that the vectors depend on: model, checksum of its weights, pooling, limit. It changes whenever the
+    /// vectors could.
     fn fingerprint(&self) -> String;
 
-    /// Length of the vectors.
+    /// The length of the vectors, in numbers.
     fn dimension(&self) -> usize;
 
-    /// Tokens that are read of a text, special tokens included; what lies beyond is cut off unread.
+    /// The number of tokens that are read of a text, special tokens included; the rest is cut off unread.
     fn max_tokens(&self) -> usize;
 
-    /// Tokens of a text as this encoder counts them, special tokens included; `None` where that is not known.
+    /// Returns the number of tokens of a text as this encoder counts them, special tokens included; `None` if it is not
+    /// known.
     fn count_tokens(&self, _text: &str) -> Option<usize> {
         None
     }
 
-    /// One vector of L2 norm 1 a text, in order. The same texts give the same bits for every thread count, and a text's
+    /// Returns one vector of L2 norm 1 a text, in order. The same texts give the same bits for every thread count, and a text's
     /// vector does not depend on the texts beside it (beyond the last bits of a float).
     ///
     /// # Errors
     /// [`EncodeError`] where the model fails.
     fn encode(&self, texts: &[&str]) -> Result<Embeddings, EncodeError>;
 
-    /// The contextual vectors of each text's tokens: a matrix a text, in order, one row of L2 norm 1 a token. Special
+    /// Returns the contextual vectors of each text's tokens: a matrix a text, in order, one row of L2 norm 1 a token. Special
     /// tokens are left out, and so is what lies beyond [`max_tokens`](SentenceEncoder::max_tokens); a text without tokens
     /// gets an empty matrix. As stable as [`encode`](SentenceEncoder::encode).
     ///

@@ -1,6 +1,6 @@
 use crate::{Boundaries, BoundaryError, Document, EncodeError, Span};
 
-/// Why a document could not be segmented.
+/// The reason for which a document could not be segmented.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SegmentError {
@@ -15,16 +15,16 @@ pub enum SegmentError {
     Unsupported(String),
 }
 
-/// Where a segmenter would cut a document.
+/// The answer of a segmenter for one document: scores of gaps, decisions, or pieces.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Cuts {
+pub enum Segmentation {
     /// For n sentences n - 1 numbers in [0, 1]: how likely it is that a segment ends after sentence i. With no size
-    /// limit, the boundaries are the gaps whose score lies above `tau`.
+    /// limit, the boundaries are the gaps whose score lies above `threshold`.
     Scores {
-        /// One score a gap.
+        /// One score a gap, each in [0, 1].
         scores: Vec<f64>,
-        /// The threshold that the segmenter proposes for this document.
-        tau: f64,
+        /// The threshold that the segmenter proposes for this document, in [0, 1].
+        threshold: f64,
     },
     /// Decisions at sentence ends.
     Boundaries(Boundaries),
@@ -34,53 +34,102 @@ pub enum Cuts {
 
 /// Decides where one topic ends and the next begins.
 ///
-/// Implementations must be deterministic: the same document gives the same cuts on every run and for every thread count.
+/// Only [`segment`](Segmenter::segment) must be written; the other methods have defaults.
+///
+/// Implementations must be deterministic: the same document gives the same segmentation on every run and for every
+/// number of threads.
 pub trait Segmenter: Send + Sync {
-    /// Cuts a document. A document of fewer than two sentences has no gap and gets no boundary.
+    /// Segments a document. A document of fewer than two sentences has no gap and gets no boundary.
     ///
     /// # Errors
     /// [`SegmentError`] where an encoder fails or the document asks for something that the segmenter cannot do.
-    fn cut(&self, document: &Document) -> Result<Cuts, SegmentError>;
+    fn segment(&self, document: &Document) -> Result<Segmentation, SegmentError>;
 
-    /// Changes whenever the cuts could, though the spec is the same: says which weights the segmenter reads with. Empty where
-    /// its spec says all. What is kept of a segmentation (an index, a run that is gone on with) keeps this with it.
+    /// Names the weights that the segmenter reads with; empty where its spec says all. It changes whenever the
+    /// segmentations could though the spec is the same. An index or a resumed run keeps it beside the spec.
     fn fingerprint(&self) -> String {
         String::new()
     }
 
-    /// How many documents suit one call of [`cut_all`](Segmenter::cut_all); more of them are cut in several calls, which may
-    /// be made from several threads. At least 1.
-    fn together(&self) -> usize {
+    /// The greatest number of documents, at least 1, that suit one call of [`segment_batch`](Segmenter::segment_batch).
+    /// More documents are segmented in several calls, which may come from several threads.
+    fn batch_size(&self) -> usize {
         1
     }
 
-    /// Cuts several documents: an answer for each, in their order, the same as [`cut`](Segmenter::cut) gives it alone. For
-    /// segmenters whose model reads parts of several documents at once.
-    fn cut_all(&self, documents: &[&Document]) -> Vec<Result<Cuts, SegmentError>> {
-        documents.iter().map(|document| self.cut(document)).collect()
+    /// Segments several documents. Returns an answer for each, in their order, the same as
+    /// [`segment`](Segmenter::segment) gives for it alone. Segmenters override it whose model reads parts of several
+    /// documents at once.
+    fn segment_batch(&self, documents: &[&Document]) -> Vec<Result<Segmentation, SegmentError>> {
+        documents.iter().map(|document| self.segment(document)).collect()
     }
 
-    /// Tokens that went through this segmenter's own model since it was loaded; `None` where it has none, or does not
-    /// count. Segmenters that share a model share the count.
-    fn tokens_read(&self) -> Option<u64> {
+    /// Returns the part of this segmenter that can be told the number of segments; `None` for segmenters without one.
+    /// [`segment_into`] then takes the highest scores, if there are scores.
+    fn known_count(&self) -> Option<&dyn KnownCount> {
         None
     }
 
-    /// Cuts a document into `segments` segments, the number known beforehand (as the literature's comparisons do).
+    /// The number of tokens that went through this segmenter's own model since it was loaded; `None` for segmenters
+    /// without a model, or whose model does not count. Segmenters that share a model share the count.
     ///
-    /// The default takes the highest scores; segmenters without scores do not know how.
+    /// It is a method of the segmenter because trained segmenters read with models of their own: a meter around the
+    /// [`SentenceEncoder`](crate::SentenceEncoder) would not see their tokens.
+    fn tokens_read(&self) -> Option<u64> {
+        None
+    }
+}
+
+/// A segmenter with an answer of its own for a number of segments that is known beforehand.
+///
+/// Comparisons in the literature often tell every system the true number. A segmenter hands itself out as this through
+/// [`Segmenter::known_count`].
+pub trait KnownCount: Segmenter {
+    /// Segments a document into `segments` segments: at least 1, and at most one a sentence.
     ///
     /// # Errors
-    /// [`SegmentError::Unsupported`] for segmenters without scores, else as [`Segmenter::cut`].
-    fn cut_known(&self, document: &Document, segments: usize) -> Result<Boundaries, SegmentError> {
-        match self.cut(document)? {
-            Cuts::Scores { scores, .. } if !document.is_empty() => {
-                Ok(Boundaries::top(&scores, segments.saturating_sub(1)))
-            }
-            Cuts::Scores { .. } => Ok(Boundaries::none(0)),
-            _ => Err(SegmentError::Unsupported(
-                "this segmenter gives no scores, so it cannot be told the number of segments".into(),
-            )),
+    /// As [`Segmenter::segment`].
+    fn segment_into(&self, document: &Document, segments: usize) -> Result<Boundaries, SegmentError>;
+}
+
+/// Segments a document into a number of segments that is known beforehand: by the segmenter's own [`KnownCount`], else
+/// at the gaps with the highest scores.
+///
+/// ```
+/// use pericope_api::{Document, SegmentError, Segmentation, Segmenter, segment_into};
+///
+/// /// Longer sentences end segments.
+/// struct ByLength;
+///
+/// impl Segmenter for ByLength {
+///     fn segment(&self, document: &Document) -> Result<Segmentation, SegmentError> {
+///         let scores = (1..document.len()).map(|i| 1.0 - 1.0 / document.sentence(i - 1).len() as f64);
+///         Ok(Segmentation::Scores { scores: scores.collect(), threshold: 0.5 })
+///     }
+/// }
+///
+/// let document = Document::from_sentences("d", &["One.", "A second sentence.", "Three.", "Four."]);
+/// assert_eq!(segment_into(&ByLength, &document, 2)?.after(), [2]);
+/// # Ok::<(), SegmentError>(())
+/// ```
+///
+/// # Errors
+/// [`SegmentError::Unsupported`] for segmenters with neither, else as [`Segmenter::segment`].
+pub fn segment_into(
+    segmenter: &dyn Segmenter,
+    document: &Document,
+    segments: usize,
+) -> Result<Boundaries, SegmentError> {
+    if let Some(known) = segmenter.known_count() {
+        return known.segment_into(document, segments);
+    }
+    match segmenter.segment(document)? {
+        Segmentation::Scores { scores, .. } if !document.is_empty() => {
+            Ok(Boundaries::top(&scores, segments.saturating_sub(1)))
         }
+        Segmentation::Scores { .. } => Ok(Boundaries::none(0)),
+        _ => Err(SegmentError::Unsupported(
+            "this segmenter gives no scores, so it cannot be told the number of segments".into(),
+        )),
     }
 }

@@ -1,6 +1,6 @@
 use crate::Span;
 
-/// Counts tokens, and says where they end.
+/// Counts tokens, and finds their ends.
 pub trait TokenCounter: Send + Sync {
     /// Name, as in `--tokenizer`: `minilm`, `words`.
     fn name(&self) -> &str;
@@ -16,7 +16,7 @@ pub trait TokenCounter: Send + Sync {
         0
     }
 
-    /// Number of tokens of `text`, without special tokens.
+    /// The number of tokens of `text`, without special tokens.
     fn count(&self, text: &str) -> usize {
         let mut ends = Vec::new();
         self.token_ends(text, &mut ends);
@@ -50,20 +50,20 @@ impl TokenMap {
         Self { ends }
     }
 
-    /// Number of tokens that end inside `span` (special tokens not counted). Exact where the span begins and ends
+    /// The number of tokens that end inside `span` (special tokens not counted). Exact where the span begins and ends
     /// between words.
     #[must_use]
     pub fn count(&self, span: Span) -> usize {
         self.index_after(span.end) - self.index_after(span.start)
     }
 
-    /// Number of tokens that end at or before byte `offset`.
+    /// The number of tokens that end at or before byte `offset`.
     #[must_use]
     pub fn index_after(&self, offset: usize) -> usize {
         self.ends.partition_point(|&end| end <= offset)
     }
 
-    /// Where each token ends, in order.
+    /// The byte offset of the end of each token, in order.
     #[must_use]
     pub fn ends(&self) -> &[usize] {
         &self.ends

@@ -15,7 +15,7 @@
 
 use std::collections::BTreeMap;
 
-use pericope_segment::registry::Entry;
+use pericope_segment::registry::SegmenterEntry;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
@@ -39,7 +39,7 @@ pub struct Variant {
 ///
 /// # Errors
 /// [`ConfigError::Value`] where a key does not exist, a value is none for it, or there are too many combinations.
-pub fn variants(experiment: &Experiment, segmenters: &[Entry]) -> Result<Vec<Variant>, ConfigError> {
+pub fn variants(experiment: &Experiment, segmenters: &[SegmenterEntry]) -> Result<Vec<Variant>, ConfigError> {
     if experiment.sweep.is_empty() {
         return Ok(vec![Variant { label: experiment.name.clone(), experiment: experiment.clone() }]);
     }

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use pericope_segment::registry::{Entry, build_from, check_in};
+use pericope_segment::registry::{SegmenterEntry, build_from, check_in};
 use pericope_segment::spec::{Spec, SpecError};
 use pericope_segment::{Chunker, Resources};
 
@@ -10,8 +10,8 @@ use crate::{nsp, weswin};
 
 /// All segmenters: those of `pericope-segment`, and those of this crate.
 #[must_use]
-pub fn segmenters() -> &'static [Entry] {
-    static ALL: OnceLock<Vec<Entry>> = OnceLock::new();
+pub fn segmenters() -> &'static [SegmenterEntry] {
+    static ALL: OnceLock<Vec<SegmenterEntry>> = OnceLock::new();
     ALL.get_or_init(|| {
         let mut all = pericope_segment::registry::list().to_vec();
         all.extend([weswin::WESWIN, nsp::NSP]);
@@ -31,6 +31,6 @@ pub fn build(spec: &Spec, resources: &dyn Resources) -> Result<Chunker, SpecErro
 ///
 /// # Errors
 /// [`SpecError::UnknownName`] and [`SpecError::UnknownKey`], which list what is known.
-pub fn check(spec: &Spec) -> Result<&'static Entry, SpecError> {
+pub fn check(spec: &Spec) -> Result<&'static SegmenterEntry, SpecError> {
     check_in(segmenters(), spec)
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use pericope_api::{SentenceEncoder, TokenCounter};
-use pericope_segment::registry::{Entry, build_from};
+use pericope_segment::registry::{SegmenterEntry, build_from};
 use pericope_segment::spec::Spec;
 use pericope_segment::{Chunker, Limits, Resources};
 use pericope_store::{IndexSpec, ReferenceMeta};
@@ -15,7 +15,7 @@ use crate::{EngineError, embedders};
 
 /// Returns the segmenters that specs may name: with the feature `models` the trained ones too.
 #[must_use]
-pub fn segmenters() -> &'static [Entry] {
+pub fn segmenters() -> &'static [SegmenterEntry] {
     #[cfg(feature = "models")]
     return pericope_learn::registry::segmenters();
     #[cfg(not(feature = "models"))]

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use pericope_api::{VariableError, expand_variables};
-use pericope_segment::registry::{Entry, check_in};
+use pericope_segment::registry::{SegmenterEntry, check_in};
 use pericope_segment::spec::Spec;
 use pericope_segment::split::Split;
 use serde::{Deserialize, Serialize};
@@ -99,7 +99,7 @@ impl SegmentationExperiment {
     ///
     /// # Errors
     /// [`ConfigError`], whose message is one line that names the file and the key.
-    pub fn load(path: &Path, overrides: &[String], segmenters: &[Entry]) -> Result<Self, ConfigError> {
+    pub fn load(path: &Path, overrides: &[String], segmenters: &[SegmenterEntry]) -> Result<Self, ConfigError> {
         Self::of_file(&ExperimentFile::open(path)?, overrides, segmenters)
     }
 
@@ -107,7 +107,11 @@ impl SegmentationExperiment {
     ///
     /// # Errors
     /// As [`SegmentationExperiment::load`].
-    pub fn of_file(file: &ExperimentFile, overrides: &[String], segmenters: &[Entry]) -> Result<Self, ConfigError> {
+    pub fn of_file(
+        file: &ExperimentFile,
+        overrides: &[String],
+        segmenters: &[SegmenterEntry],
+    ) -> Result<Self, ConfigError> {
         if file.kind != ExperimentKind::Segmentation {
             return Err(file.unfit("kind = \"segmentation\""));
         }
@@ -118,13 +122,18 @@ impl SegmentationExperiment {
     ///
     /// # Errors
     /// As [`SegmentationExperiment::load`].
-    pub fn parse(text: &str, path: &Path, overrides: &[String], segmenters: &[Entry]) -> Result<Self, ConfigError> {
+    pub fn parse(
+        text: &str,
+        path: &Path,
+        overrides: &[String],
+        segmenters: &[SegmenterEntry],
+    ) -> Result<Self, ConfigError> {
         let experiment: Self = read(text, path, overrides)?;
         experiment.check(segmenters).map_err(|problem| ConfigError::Toml { path: path.to_owned(), problem })?;
         Ok(experiment)
     }
 
-    fn check(&self, segmenters: &[Entry]) -> Result<(), String> {
+    fn check(&self, segmenters: &[SegmenterEntry]) -> Result<(), String> {
         if self.sets.is_empty() {
             return Err("there is no [[set]] to evaluate on".into());
         }

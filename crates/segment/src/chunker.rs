@@ -1,13 +1,15 @@
 use std::fmt;
 use std::sync::Arc;
 
-use pericope_api::{Boundaries, Chunk, Cuts, Document, SegmentError, Segmenter, Span, TokenCounter};
+use pericope_api::{
+    Boundaries, Chunk, Document, SegmentError, Segmentation, Segmenter, Span, TokenCounter, segment_into,
+};
 use rayon::prelude::*;
 
 use crate::policy::{Overlap, SizePolicy};
 use crate::resources::Limits;
-use crate::ruler::Ruler;
 use crate::spec::Spec;
+use crate::token_meter::TokenMeter;
 
 /// A segmenter, a size policy, and the counter that its limits are measured with: documents in, chunks out.
 ///
@@ -42,16 +44,16 @@ impl fmt::Debug for Chunker {
 }
 
 impl Chunker {
-    /// Puts the three together. Chunkers that are built from specs know theirs; this one's spec says `custom`.
+    /// Makes a chunker of the three, whose spec says `custom`. Chunkers that are built from specs know theirs.
     #[must_use]
     pub fn new(segmenter: Box<dyn Segmenter>, policy: SizePolicy, counter: Arc<dyn TokenCounter>) -> Self {
         let spec = Spec { name: "custom".into(), args: std::collections::BTreeMap::new() };
         Self { segmenter, policy, counter, spec }
     }
 
-    /// With the spec that gives the same chunker.
+    /// Adds the spec that gives the same chunker.
     #[must_use]
-    pub fn with_spec(mut self, spec: Spec) -> Self {
+    pub(crate) fn with_spec(mut self, spec: Spec) -> Self {
         self.spec = spec;
         self
     }
@@ -74,14 +76,14 @@ impl Chunker {
         &self.policy
     }
 
-    /// What the segmenter's cuts depend on beside the [spec](Chunker::spec); empty where there is nothing. Whoever keeps
-    /// chunks keeps both, and the counter's name: with these three the same, so are the chunks of a document.
+    /// Names the weights that the segmenter reads with; empty where the [spec](Chunker::spec) says all. Chunks of a
+    /// document are the same for the same spec, fingerprint and name of the counter.
     #[must_use]
     pub fn fingerprint(&self) -> String {
         self.segmenter.fingerprint()
     }
 
-    /// What tokens are counted with.
+    /// The counter of the limits in tokens.
     #[must_use]
     pub fn counter(&self) -> &Arc<dyn TokenCounter> {
         &self.counter
@@ -109,17 +111,17 @@ impl Chunker {
     /// # Errors
     /// As the segmenter and [`SizePolicy::spans`].
     pub fn chunks(&self, document: &Document) -> Result<Vec<Chunk>, SegmentError> {
-        self.chunks_of(document, self.cut(document)?)
+        self.chunks_of(document, self.segment(document)?)
     }
 
     /// The chunks of several documents, an answer for each in their order: the same as [`Chunker::chunks`], and quicker where
-    /// the segmenter reads documents [together](Segmenter::together). `done` is called for each document, from any thread.
+    /// the segmenter reads documents in [batches](Segmenter::batch_size). `done` is called once for each document, from any thread.
     pub fn chunks_all(
         &self,
         documents: &[&Document],
         done: &(dyn Fn() + Sync),
     ) -> Vec<Result<Vec<Chunk>, SegmentError>> {
-        self.all(documents, done, |document, cuts| self.chunks_of(document, cuts))
+        self.all(documents, done, |document, segmentation| self.chunks_of(document, segmentation))
     }
 
     /// The boundaries of several documents: as [`Chunker::chunks_all`], [`Chunker::boundaries`] for each.
@@ -128,43 +130,43 @@ impl Chunker {
         documents: &[&Document],
         done: &(dyn Fn() + Sync),
     ) -> Vec<Result<Boundaries, SegmentError>> {
-        self.all(documents, done, |document, cuts| self.boundaries_of(document, cuts))
+        self.all(documents, done, |document, segmentation| self.boundaries_of(document, segmentation))
     }
 
     fn all<T: Send>(
         &self,
         documents: &[&Document],
         done: &(dyn Fn() + Sync),
-        make: impl Fn(&Document, Option<Cuts>) -> Result<T, SegmentError> + Sync,
+        make: impl Fn(&Document, Option<Segmentation>) -> Result<T, SegmentError> + Sync,
     ) -> Vec<Result<T, SegmentError>> {
         let group = |group: &[&Document]| -> Vec<Result<T, SegmentError>> {
             let full: Vec<&Document> = group.iter().copied().filter(|document| !document.is_empty()).collect();
-            let mut cuts = self.segmenter.cut_all(&full).into_iter();
+            let mut answers = self.segmenter.segment_batch(&full).into_iter();
             let missing = || Err(SegmentError::Unsupported("the segmenter gave no answer for a document".into()));
             let cut = group.iter().map(|document| {
-                if document.is_empty() { Ok(None) } else { cuts.next().unwrap_or_else(missing).map(Some) }
+                if document.is_empty() { Ok(None) } else { answers.next().unwrap_or_else(missing).map(Some) }
             });
-            let cut: Vec<Result<Option<Cuts>, SegmentError>> = cut.collect();
-            let one = |(document, cuts): (&&Document, Result<Option<Cuts>, SegmentError>)| {
-                let made = cuts.and_then(|cuts| make(document, cuts));
+            let cut: Vec<Result<Option<Segmentation>, SegmentError>> = cut.collect();
+            let one = |(document, segmentation): (&&Document, Result<Option<Segmentation>, SegmentError>)| {
+                let made = segmentation.and_then(|segmentation| make(document, segmentation));
                 done();
                 made
             };
             group.par_iter().zip(cut).with_max_len(1).map(one).collect()
         };
-        documents.par_chunks(self.segmenter.together().max(1)).with_max_len(1).flat_map_iter(group).collect()
+        documents.par_chunks(self.segmenter.batch_size().max(1)).with_max_len(1).flat_map_iter(group).collect()
     }
 
-    fn chunks_of(&self, document: &Document, cuts: Option<Cuts>) -> Result<Vec<Chunk>, SegmentError> {
-        let ruler = Ruler::new(&document.source, self.counter.as_ref());
-        let own = self.own_spans(document, cuts, &ruler)?;
-        let spans = self.policy.overlapped(document, &own, &ruler);
+    fn chunks_of(&self, document: &Document, segmentation: Option<Segmentation>) -> Result<Vec<Chunk>, SegmentError> {
+        let meter = TokenMeter::new(&document.source, self.counter.as_ref());
+        let own = self.own_spans(document, segmentation, &meter)?;
+        let spans = self.policy.overlapped(document, &own, &meter);
         let chunk = |(ordinal, (span, own)): (usize, (Span, &Span))| Chunk {
             document: document.id.clone(),
             ordinal,
             span,
             heading_path: document.heading_path(document.sentence_at(own.start)).to_vec(),
-            tokens: ruler.exact(span) + ruler.special(),
+            tokens: meter.exact(span) + meter.special(),
             hash: Chunk::content_hash(document.text(span)),
         };
         Ok(spans.into_iter().zip(&own).enumerate().map(chunk).collect())
@@ -176,11 +178,15 @@ impl Chunker {
     /// # Errors
     /// As [`Chunker::chunks`].
     pub fn boundaries(&self, document: &Document) -> Result<Boundaries, SegmentError> {
-        self.boundaries_of(document, self.cut(document)?)
+        self.boundaries_of(document, self.segment(document)?)
     }
 
-    fn boundaries_of(&self, document: &Document, cuts: Option<Cuts>) -> Result<Boundaries, SegmentError> {
-        let own = self.own_spans(document, cuts, &Ruler::new(&document.source, self.counter.as_ref()))?;
+    fn boundaries_of(
+        &self,
+        document: &Document,
+        segmentation: Option<Segmentation>,
+    ) -> Result<Boundaries, SegmentError> {
+        let own = self.own_spans(document, segmentation, &TokenMeter::new(&document.source, self.counter.as_ref()))?;
         let n = document.len();
         let mut after = Vec::new();
         for span in own.iter().take(own.len().saturating_sub(1)) {
@@ -195,18 +201,24 @@ impl Chunker {
     /// The segmentation into a number of segments known beforehand; the size policy has no part in it.
     ///
     /// # Errors
-    /// As [`Segmenter::cut_known`].
+    /// As [`segment_into`].
     pub fn boundaries_known(&self, document: &Document, segments: usize) -> Result<Boundaries, SegmentError> {
-        self.segmenter.cut_known(document, segments)
+        segment_into(self.segmenter.as_ref(), document, segments)
     }
 
-    /// The segmenter's cuts; none of an empty document.
-    fn cut(&self, document: &Document) -> Result<Option<Cuts>, SegmentError> {
-        if document.is_empty() { Ok(None) } else { self.segmenter.cut(document).map(Some) }
+    /// The segmenter's answer; `None` for an empty document.
+    fn segment(&self, document: &Document) -> Result<Option<Segmentation>, SegmentError> {
+        if document.is_empty() { Ok(None) } else { self.segmenter.segment(document).map(Some) }
     }
 
-    fn own_spans(&self, document: &Document, cuts: Option<Cuts>, ruler: &Ruler<'_>) -> Result<Vec<Span>, SegmentError> {
-        cuts.map_or_else(|| Ok(Vec::new()), |cuts| self.policy.own_spans(document, &cuts, ruler))
+    fn own_spans(
+        &self,
+        document: &Document,
+        segmentation: Option<Segmentation>,
+        meter: &TokenMeter<'_>,
+    ) -> Result<Vec<Span>, SegmentError> {
+        segmentation
+            .map_or_else(|| Ok(Vec::new()), |segmentation| self.policy.own_spans(document, &segmentation, meter))
     }
 }
 
@@ -228,7 +240,7 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use pericope_api::{Boundaries, Cuts, Document, SegmentError, Segmenter};
+    use pericope_api::{Boundaries, Document, SegmentError, Segmentation, Segmenter};
 
     use super::Chunker;
     use crate::counters::WordCounter;
@@ -238,15 +250,15 @@ mod tests {
     struct Threes(Arc<AtomicUsize>);
 
     impl Segmenter for Threes {
-        fn cut(&self, document: &Document) -> Result<Cuts, SegmentError> {
+        fn segment(&self, document: &Document) -> Result<Segmentation, SegmentError> {
             if document.sentence(0) == "fail" {
                 return Err(SegmentError::Unsupported("told to".into()));
             }
             let n = document.len();
-            Ok(Cuts::Boundaries(Boundaries::new(n, (1..n).take(1).collect())?))
+            Ok(Segmentation::Boundaries(Boundaries::new(n, (1..n).take(1).collect())?))
         }
 
-        fn together(&self) -> usize {
+        fn batch_size(&self) -> usize {
             3
         }
 
@@ -254,15 +266,15 @@ mod tests {
             "threes".into()
         }
 
-        fn cut_all(&self, documents: &[&Document]) -> Vec<Result<Cuts, SegmentError>> {
+        fn segment_batch(&self, documents: &[&Document]) -> Vec<Result<Segmentation, SegmentError>> {
             assert!(documents.len() <= 3 && documents.iter().all(|document| !document.is_empty()));
             self.0.fetch_add(1, Ordering::Relaxed);
-            documents.iter().map(|document| self.cut(document)).collect()
+            documents.iter().map(|document| self.segment(document)).collect()
         }
     }
 
     #[test]
-    fn documents_are_cut_together_as_they_are_alone() {
+    fn batches_give_the_same_as_documents_alone() {
         let calls = Arc::new(AtomicUsize::new(0));
         let chunker = Chunker::new(Box::new(Threes(Arc::clone(&calls))), SizePolicy::default(), Arc::new(WordCounter));
         assert_eq!(chunker.fingerprint(), "threes");

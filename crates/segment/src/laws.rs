@@ -1,4 +1,4 @@
-//! What holds for every segmenter, every input and every limit, as a check that any test can run on its chunks.
+//! The laws of chunks for every segmenter, every input and every limit, as a check that any test can run.
 
 use pericope_api::{Chunk, Document, SegmentError, Span, TokenCounter};
 
@@ -6,13 +6,13 @@ use crate::chunker::Chunker;
 use crate::policy::Overlap;
 use crate::resources::Limits;
 
-/// A law that does not hold, and where.
+/// A law that a chunk breaks.
 #[derive(Debug, thiserror::Error)]
 #[error("chunk {ordinal}: {what}")]
-pub struct Violation {
-    /// The chunk, by its place in the list.
+pub struct LawViolation {
+    /// The place of the chunk in the list, from 0.
     pub ordinal: usize,
-    /// What is wrong.
+    /// The fault.
     pub what: String,
 }
 
@@ -32,7 +32,7 @@ pub fn check(
     chunks: &[Chunk],
     counter: &dyn TokenCounter,
     limits: &Limits,
-) -> Result<(), Violation> {
+) -> Result<(), LawViolation> {
     check_overlapped(document, chunks, counter, limits, false)
 }
 
@@ -44,11 +44,11 @@ fn check_overlapped(
     counter: &dyn TokenCounter,
     limits: &Limits,
     next: bool,
-) -> Result<(), Violation> {
+) -> Result<(), LawViolation> {
     let overlap = limits.overlap.is_some_and(|n| n > 0);
     let mut before = Span::new(0, 0);
     for (ordinal, chunk) in chunks.iter().enumerate() {
-        let broken = |what: String| Err(Violation { ordinal, what });
+        let broken = |what: String| Err(LawViolation { ordinal, what });
         let Some(text) = document.source.get(chunk.span.start..chunk.span.end) else {
             return broken(format!("{:?} is no character range of the source", chunk.span));
         };
@@ -89,20 +89,20 @@ fn check_overlapped(
     }
     match document.source.get(before.end..) {
         Some(rest) if rest.trim().is_empty() => Ok(()),
-        _ => Err(Violation { ordinal: chunks.len(), what: format!("the text after byte {} is lost", before.end) }),
+        _ => Err(LawViolation { ordinal: chunks.len(), what: format!("the text after byte {} is lost", before.end) }),
     }
 }
 
-/// Why a chunker does not pass.
+/// The reason for which a chunker does not pass.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Failure {
-    /// It failed.
+pub enum LawFailure {
+    /// The chunker failed.
     #[error(transparent)]
     Segment(#[from] SegmentError),
-    /// Its chunks break a law.
+    /// The chunks break a law.
     #[error(transparent)]
-    Law(#[from] Violation),
+    Law(#[from] LawViolation),
     /// Law 4: two runs, or two numbers of threads, gave different chunks.
     #[error("chunks differ from run to run")]
     Unsteady,
@@ -114,16 +114,16 @@ pub enum Failure {
 /// Runs a chunker on a document, alone and in pools of one and three threads, and checks all four laws.
 ///
 /// # Errors
-/// [`Failure`] with the first law that is broken.
-pub fn check_chunker(chunker: &Chunker, document: &Document) -> Result<Vec<Chunk>, Failure> {
+/// [`LawFailure`] with the first law that is broken.
+pub fn check_chunker(chunker: &Chunker, document: &Document) -> Result<Vec<Chunk>, LawFailure> {
     let chunks = chunker.chunks(document)?;
     let next = matches!(chunker.policy().overlap, Overlap::Next { .. });
     check_overlapped(document, &chunks, chunker.counter().as_ref(), &chunker.limits(), next)?;
     for threads in [1, 3] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        let pool = pool.map_err(|error| Failure::Threads(error.to_string()))?;
+        let pool = pool.map_err(|error| LawFailure::Threads(error.to_string()))?;
         if pool.install(|| chunker.chunks(document))? != chunks {
-            return Err(Failure::Unsteady);
+            return Err(LawFailure::Unsteady);
         }
     }
     Ok(chunks)

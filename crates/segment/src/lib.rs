@@ -1,7 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
-mod band;
 mod breaks;
 mod chars;
 mod chunker;
@@ -9,9 +8,10 @@ mod depth;
 mod packing;
 pub mod random;
 mod resources;
-mod ruler;
+mod segment_costs;
 #[cfg(test)]
 mod testing;
+mod token_meter;
 
 pub mod counters;
 pub mod embedding;

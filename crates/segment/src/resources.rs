@@ -8,22 +8,21 @@ use crate::counters::WordCounter;
 /// there. `max_tokens` 0: no limit; `min_tokens` and `target_tokens` 0: none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Limits {
-    /// Most tokens of a chunk, special tokens included.
+    /// The most tokens of a chunk, special tokens included; 0: no limit.
     pub max_tokens: Option<usize>,
-    /// Chunks below this many tokens are avoided.
+    /// The number of tokens below which chunks are avoided; 0: none.
     pub min_tokens: Option<usize>,
-    /// Chunks of about this many tokens are sought.
+    /// The number of tokens that chunks are drawn to; 0: none.
     pub target_tokens: Option<usize>,
-    /// Whole sentences repeated from the chunk before (under `fixed:tokens=N`, tokens).
+    /// The whole sentences (under `fixed:tokens=N`, the tokens) repeated from the chunk before.
     pub overlap: Option<usize>,
 }
 
 impl Limits {
-    /// No limit at all, said outright: what `segment-eval` has for a default.
+    /// No limit at all, said outright: the default of `segment-eval`.
     pub const NONE: Self = Self { max_tokens: Some(0), min_tokens: None, target_tokens: None, overlap: None };
 
-    /// What an index has for a default: 256 tokens, the window of the default embedder, so that nothing is cut off
-    /// unread.
+    /// The default of an index: at most 256 tokens, the window of the default embedder, so that nothing is cut off unread.
     pub const INDEX: Self = Self { max_tokens: Some(256), min_tokens: None, target_tokens: None, overlap: None };
 
     /// These limits where they are given, else those of `other`.
@@ -38,42 +37,43 @@ impl Limits {
     }
 }
 
-/// What segmenters are built from. Every method has a default, so that a program gives only what it has.
+/// The models, counters and limits that segmenters are built from. Every method has a default, so that a program gives
+/// only what it has.
 ///
 /// The limits in force are, key by key, [`overrides`](Resources::overrides), else the spec's, else
 /// [`defaults`](Resources::defaults). The errors are sentences for people: what is missing and how to get it.
 pub trait Resources {
-    /// The encoder of the semantic segmenters.
+    /// Returns the encoder of the semantic segmenters.
     ///
     /// # Errors
-    /// Why there is none.
+    /// With the reason, where there is none.
     fn encoder(&self) -> Result<Arc<dyn SentenceEncoder>, String> {
         Err("it needs an encoder, and none is at hand".into())
     }
 
-    /// The counter that token limits are measured with; words by default.
+    /// Returns the counter that token limits are measured with; words by default.
     ///
     /// # Errors
-    /// Why there is none.
+    /// With the reason, where there is none.
     fn counter(&self) -> Result<Arc<dyn TokenCounter>, String> {
         Ok(Arc::new(WordCounter))
     }
 
-    /// Mean chunk size, in words, of `reference` (a name or a spec) on the corpus at hand:
-    /// [`fixed::mean_words`](crate::fixed::mean_words) of its chunks.
+    /// Returns the mean chunk size, in words, of `reference` (a name or a spec) on the corpus at hand: the
+    /// [`MeanWords`](crate::fixed::MeanWords) of its chunks.
     ///
     /// # Errors
-    /// Why it is not known.
+    /// With the reason, where it is not known.
     fn mean_words(&self, reference: &str) -> Result<f64, String> {
         Err(format!("the mean chunk size of `{reference}` is known only where a corpus is at hand"))
     }
 
-    /// Limits that outrank the spec's: a command line's flags.
+    /// Returns limits that outrank the spec's: a command line's flags.
     fn overrides(&self) -> Limits {
         Limits::default()
     }
 
-    /// Limits for the keys that neither the overrides nor the spec give.
+    /// Returns limits for the keys that neither the overrides nor the spec give.
     fn defaults(&self) -> Limits {
         Limits::default()
     }
@@ -82,7 +82,7 @@ pub trait Resources {
 /// [`Resources`] of a program that has nothing beside this crate: tokens are words, and there is no encoder.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Standalone {
-    /// What [`Resources::defaults`] says.
+    /// The limits of [`Resources::defaults`].
     pub defaults: Limits,
 }
 

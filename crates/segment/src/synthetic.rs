@@ -4,9 +4,9 @@ use std::ops::RangeInclusive;
 
 use pericope_api::Boundaries;
 
-use crate::random::Random;
+use crate::random::SplitMix64;
 
-/// How synthetic documents are put together.
+/// The recipe by which synthetic documents are put together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recipe {
     /// Number of documents.
@@ -16,7 +16,7 @@ pub struct Recipe {
     /// Sentences that a part may have: the number is drawn from this range, and so is where in its source it begins.
     /// `None`: whole sources.
     pub sentences: Option<RangeInclusive<usize>>,
-    /// The same seed, recipe and sources give the same documents.
+    /// The seed: the same seed, recipe and sources give the same documents.
     pub seed: u64,
 }
 
@@ -29,11 +29,11 @@ impl Default for Recipe {
 /// A document put together from others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Synthetic {
-    /// Its sentences.
+    /// The sentences in order.
     pub sentences: Vec<String>,
-    /// The joins.
+    /// The boundaries at the joins.
     pub boundaries: Boundaries,
-    /// Which of the given sources each part is from.
+    /// The source of each part, as an index into those given.
     pub sources: Vec<usize>,
 }
 
@@ -60,7 +60,7 @@ pub fn concatenations(sources: &[Vec<String>], recipe: &Recipe) -> Vec<Synthetic
     if parts == 0 {
         return Vec::new();
     }
-    let mut random = Random::new(recipe.seed);
+    let mut random = SplitMix64::new(recipe.seed);
     let mut deck: Vec<usize> = Vec::new();
     (0..recipe.documents)
         .map(|_| {
@@ -80,7 +80,7 @@ pub fn concatenations(sources: &[Vec<String>], recipe: &Recipe) -> Vec<Synthetic
 }
 
 /// The next `parts` different sources; a new deck is shuffled when the old one has run out.
-fn deal(deck: &mut Vec<usize>, usable: &[usize], parts: usize, random: &mut Random) -> Vec<usize> {
+fn deal(deck: &mut Vec<usize>, usable: &[usize], parts: usize, random: &mut SplitMix64) -> Vec<usize> {
     let mut chosen: Vec<usize> = Vec::with_capacity(parts);
     while chosen.len() < parts {
         // Cards that this document has already, from the end of the old deck, stay in the new one.
@@ -98,7 +98,7 @@ fn deal(deck: &mut Vec<usize>, usable: &[usize], parts: usize, random: &mut Rand
 }
 
 /// The whole source, or a run of its sentences whose length is in the range (and at most the source's).
-fn part<'a>(source: &'a [String], range: Option<&RangeInclusive<usize>>, random: &mut Random) -> &'a [String] {
+fn part<'a>(source: &'a [String], range: Option<&RangeInclusive<usize>>, random: &mut SplitMix64) -> &'a [String] {
     let Some(range) = range else { return source };
     let (least, most) = ((*range.start()).max(1), (*range.end()).min(source.len()));
     let length = least + random.below((most + 1).saturating_sub(least));

@@ -1,7 +1,7 @@
 //! `pericope segmenters`
 
 use pericope_learn::registry::segmenters;
-use pericope_segment::registry::{Entry, Key, POLICY_KEYS};
+use pericope_segment::registry::{POLICY_KEYS, SegmenterEntry, SettingKey};
 use serde::Serialize;
 
 use crate::commands::print_json;
@@ -31,7 +31,7 @@ pub fn run(json: bool) -> Outcome {
     }
     let (bold, soft, plain) = (style("1"), style("2"), style("0"));
     for entry in segmenters() {
-        let model = if entry.needs_encoder { "  (needs a model: pericope models pull minilm)" } else { "" };
+        let model = if !entry.needs.is_none() { "  (needs a model: pericope models pull minilm)" } else { "" };
         say!("{bold}{}{plain}  {}{soft}{model}{plain}", entry.name, entry.summary);
         entry.keys.iter().try_for_each(show)?;
         say!("    {soft}e.g. {}{plain}\n", entry.example);
@@ -41,18 +41,18 @@ pub fn run(json: bool) -> Outcome {
     Ok(Status::Done)
 }
 
-fn row(entry: &Entry) -> Row {
-    let key = |key: &Key| KeyRow { name: key.name, default: key.default, doc: key.doc };
+fn row(entry: &SegmenterEntry) -> Row {
+    let key = |key: &SettingKey| KeyRow { name: key.name, default: key.default, doc: key.doc };
     Row {
         name: entry.name,
         summary: entry.summary,
         example: entry.example,
-        needs_encoder: entry.needs_encoder,
+        needs_encoder: !entry.needs.is_none(),
         keys: entry.keys.iter().map(key).collect(),
     }
 }
 
-fn show(key: &Key) -> std::io::Result<()> {
+fn show(key: &SettingKey) -> std::io::Result<()> {
     let default = if key.default.is_empty() { String::new() } else { format!(" [{}]", key.default) };
     say!("    {:<14} {}{default}", key.name, key.doc);
     Ok(())

@@ -128,7 +128,7 @@ pub fn weswin(args: TrainWeswinArgs, quiet: bool) -> Outcome {
         checkpoint.write(&path, true).map_err(Failure::runtime)?;
     }
     let settings = checkpoint.settings;
-    let use_it = format!("read as {}, {}, tau {:.2}", settings.partition, settings.weights, settings.tau);
+    let use_it = format!("read as {}, {}, tau {:.2}", settings.partition, settings.weights, settings.threshold);
     let counts = Counts { train: asked.train.len(), validation: asked.validation.len(), test: asked.test };
     finish("weswin", common, documents, watch, Some(counts), (options, report, settings), &use_it)
 }

@@ -99,7 +99,7 @@ pub fn run(args: TuneArgs, quiet: bool) -> Outcome {
                 "Written into the model: {}, {}, tau {:.2}",
                 summary.best.partition,
                 summary.best.weights,
-                summary.best.tau
+                summary.best.threshold
             );
         }
     }
@@ -129,8 +129,8 @@ fn show(summary: &Summary) -> std::io::Result<()> {
     say!("{:<10} {:<18} {:>5} {:>6} {:>12}", "partition", "weights", "tau", "F1", "tokens read");
     for row in &summary.tried {
         let best = if *row == summary.best { "  <- best" } else { "" };
-        let Tried { partition, weights, tau, f1, tokens } = row;
-        say!("{partition:<10} {weights:<18} {tau:>5.2} {:>6.1} {tokens:>12}{best}", 100.0 * f1);
+        let Tried { partition, weights, threshold, f1, tokens } = row;
+        say!("{partition:<10} {weights:<18} {threshold:>5.2} {:>6.1} {tokens:>12}{best}", 100.0 * f1);
     }
     Ok(())
 }

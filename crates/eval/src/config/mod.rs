@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use pericope_api::expand_variables;
-use pericope_segment::registry::{Entry, check_in};
+use pericope_segment::registry::{SegmenterEntry, check_in};
 use pericope_segment::spec::Spec;
 use serde::{Deserialize, Serialize};
 
@@ -127,7 +127,7 @@ impl Experiment {
     ///
     /// # Errors
     /// [`ConfigError`], whose message is one line that names the file and the key.
-    pub fn load(path: &Path, overrides: &[String], segmenters: &[Entry]) -> Result<Self, ConfigError> {
+    pub fn load(path: &Path, overrides: &[String], segmenters: &[SegmenterEntry]) -> Result<Self, ConfigError> {
         Self::of_file(&ExperimentFile::open(path)?, overrides, segmenters)
     }
 
@@ -135,7 +135,11 @@ impl Experiment {
     ///
     /// # Errors
     /// As [`Experiment::load`].
-    pub fn of_file(file: &ExperimentFile, overrides: &[String], segmenters: &[Entry]) -> Result<Self, ConfigError> {
+    pub fn of_file(
+        file: &ExperimentFile,
+        overrides: &[String],
+        segmenters: &[SegmenterEntry],
+    ) -> Result<Self, ConfigError> {
         if file.kind != ExperimentKind::Retrieval {
             return Err(file.unfit("kind = \"retrieval\""));
         }
@@ -146,7 +150,12 @@ impl Experiment {
     ///
     /// # Errors
     /// As [`Experiment::load`].
-    pub fn parse(text: &str, path: &Path, overrides: &[String], segmenters: &[Entry]) -> Result<Self, ConfigError> {
+    pub fn parse(
+        text: &str,
+        path: &Path,
+        overrides: &[String],
+        segmenters: &[SegmenterEntry],
+    ) -> Result<Self, ConfigError> {
         let experiment: Self = read(text, path, overrides)?;
         experiment.check(segmenters).map_err(|problem| ConfigError::Toml { path: path.to_owned(), problem })?;
         Ok(experiment)
@@ -187,7 +196,7 @@ impl Experiment {
     }
 
     /// Checks what the types do not say; `segmenters` are those that specs may name.
-    pub(crate) fn check(&self, segmenters: &[Entry]) -> Result<(), String> {
+    pub(crate) fn check(&self, segmenters: &[SegmenterEntry]) -> Result<(), String> {
         if self.chunkers.is_empty() {
             return Err("there is no [[chunker]] to evaluate".into());
         }

@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::Instant;
 
 use pericope_api::{Chunk, Document, SentenceEncoder, TokenCounter};
-use pericope_segment::registry::{Entry, build_from};
+use pericope_segment::registry::{SegmenterEntry, build_from};
 use pericope_segment::spec::Spec;
 use pericope_segment::{Limits, Resources};
 use std::sync::Arc;
@@ -103,7 +103,7 @@ pub(super) fn all(
 /// Refuses to go on from what a chunker cut with other weights than it has now.
 fn check(
     config: &ChunkerConfig,
-    segmenters: &[Entry],
+    segmenters: &[SegmenterEntry],
     resources: &dyn Resources,
     finished: &Done,
 ) -> Result<(), RunError> {
@@ -125,7 +125,7 @@ fn one(
     name: &str,
     spec: &Spec,
     documents: &[Document],
-    segmenters: &[Entry],
+    segmenters: &[SegmenterEntry],
     resources: &dyn Resources,
     observer: &dyn Observer,
 ) -> Result<Cut, RunError> {
@@ -190,7 +190,7 @@ struct Corpus<'a> {
     base: &'a dyn Resources,
     documents: &'a [Document],
     names: &'a [ChunkerConfig],
-    segmenters: &'a [Entry],
+    segmenters: &'a [SegmenterEntry],
     means: RefCell<HashMap<String, f64>>,
 }
 

@@ -24,7 +24,7 @@ use std::time::Instant;
 
 use pericope_api::{Document, SentenceEncoder, TokenCounter};
 use pericope_segment::Resources;
-use pericope_segment::registry::Entry;
+use pericope_segment::registry::SegmenterEntry;
 
 use crate::answer::Models;
 use crate::config::Experiment;
@@ -95,7 +95,7 @@ impl RunError {
 /// What a run needs from its caller.
 pub struct Setup<'a> {
     /// The segmenters that specs may name.
-    pub segmenters: &'a [Entry],
+    pub segmenters: &'a [SegmenterEntry],
     /// Segmenters' encoder, token counter and limits.
     pub resources: &'a dyn Resources,
     /// Makes the stores that chunkers are measured in; [`Embedded`] makes folders.

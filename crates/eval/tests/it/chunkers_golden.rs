@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use pericope_api::{Boundaries, Cuts, Document, Embeddings, EncodeError, Segmenter, SentenceEncoder};
+use pericope_api::{Boundaries, Document, Embeddings, EncodeError, Segmentation, Segmenter, SentenceEncoder};
 use pericope_encode::MiniLm;
-use pericope_segment::embedding::{Kamradt, Threshold, clusters};
+use pericope_segment::embedding::{DistanceThreshold, Kamradt, clusters};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -67,15 +67,15 @@ fn kamradt_cuts_where_langchain_does() {
         let own = Document::from_sentences("d", &document.sentences);
         for run in &document.runs {
             let threshold = match run.rule.as_str() {
-                "percentile" => Threshold::Percentile(run.amount),
-                "standard_deviation" => Threshold::Deviations(run.amount),
-                "interquartile" => Threshold::Quartiles(run.amount),
-                "gradient" => Threshold::Gradient(run.amount),
+                "percentile" => DistanceThreshold::Percentile(run.amount),
+                "standard_deviation" => DistanceThreshold::Deviations(run.amount),
+                "interquartile" => DistanceThreshold::Quartiles(run.amount),
+                "gradient" => DistanceThreshold::Gradient(run.amount),
                 other => panic!("an unknown rule: {other}"),
             };
             let kamradt = Kamradt { encoder: Arc::new(Letters), threshold, buffer: run.buffer };
-            let Cuts::Scores { scores, tau } = kamradt.cut(&own).unwrap() else { unreachable!() };
-            let found = Boundaries::above(&scores, tau);
+            let Segmentation::Scores { scores, threshold } = kamradt.segment(&own).unwrap() else { unreachable!() };
+            let found = Boundaries::above(&scores, threshold);
             let what = format!("{} sentences, {} {}, buffer {}", own.len(), run.rule, run.amount, run.buffer);
             assert_eq!(found.after(), run.boundaries, "{what}");
             boundaries += run.boundaries.len();

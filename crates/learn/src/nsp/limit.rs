@@ -1,6 +1,6 @@
 //! No segment above a number of tokens.
 
-use super::threshold::TAU;
+use super::threshold::THRESHOLD;
 
 /// The row of a document's sentences, code and tables among them.
 pub(super) struct Row<'a> {
@@ -31,7 +31,7 @@ pub(super) fn keep(scores: &mut [f64], row: &Row<'_>, limit: usize, special: usi
             if segment + block > limit {
                 scores[gap] = 1.0;
             }
-            if scores[gap] > TAU {
+            if scores[gap] > THRESHOLD {
                 segment = special;
             }
         }
@@ -45,12 +45,12 @@ mod tests {
     use proptest::prelude::*;
 
     use super::{Row, keep};
-    use crate::nsp::TAU;
+    use crate::nsp::THRESHOLD;
 
     fn segments(scores: &[f64], tokens: &[usize]) -> Vec<(usize, usize)> {
         let mut found = vec![(0, 0)];
         for (i, tokens) in tokens.iter().enumerate() {
-            if i > 0 && scores[i - 1] > TAU {
+            if i > 0 && scores[i - 1] > THRESHOLD {
                 found.push((0, 0));
             }
             let last = found.len() - 1;
@@ -85,12 +85,12 @@ mod tests {
             keep(&mut scores, &Row { tokens: &tokens, glued: &vec![false; before.len()] }, limit, 2);
             let found = segments(&scores, &tokens);
             prop_assert!(found.iter().all(|&(count, sum)| count == 1 || sum + 2 <= limit));
-            // Every gap above tau was so before, or the next sentence did not fit.
+            // Every gap above threshold was so before, or the next sentence did not fit.
             let (mut at, mut own) = (0, &found[..]);
             while let [segment, next, ..] = own {
                 at += segment.0;
                 let _ = next;
-                prop_assert!(before[at - 1] > TAU || segment.1 + tokens[at] + 2 > limit);
+                prop_assert!(before[at - 1] > THRESHOLD || segment.1 + tokens[at] + 2 > limit);
                 own = &own[1..];
             }
             prop_assert!(before.iter().zip(&scores).all(|(b, s)| b == s || *s == 1.0));
@@ -102,7 +102,7 @@ mod tests {
             let glued: Vec<bool> = row[1..].iter().map(|r| r.2).collect();
             let mut scores = before;
             keep(&mut scores, &Row { tokens: &tokens, glued: &glued }, limit, 2);
-            prop_assert!(scores.iter().zip(&glued).all(|(s, &glued)| !glued || *s <= TAU));
+            prop_assert!(scores.iter().zip(&glued).all(|(s, &glued)| !glued || *s <= THRESHOLD));
         }
     }
 }

@@ -24,6 +24,6 @@ pub use checkpoint::{CHECKPOINT, Checkpoint, Settings};
 pub use model::Nsp;
 pub use pair::pair;
 pub use segmenter::{NSP, NspSegmenter, shipped};
-pub use threshold::{TAU, Threshold};
+pub use threshold::{THRESHOLD, Threshold};
 
 pub(crate) use checkpoint::{HEAD, POOLER};

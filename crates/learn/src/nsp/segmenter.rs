@@ -1,41 +1,54 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use pericope_api::{Boundaries, Cuts, Document, EncodeError, SegmentError, Segmenter};
+use pericope_api::{Boundaries, Document, EncodeError, KnownCount, SegmentError, Segmentation, Segmenter};
 use pericope_segment::Resources;
 use pericope_segment::language;
 use pericope_segment::policy::Overlap;
-use pericope_segment::registry::{Args, Built, Entry, Key};
+use pericope_segment::registry::{BuiltSegmenter, Needs, SegmenterEntry, SettingKey, SpecArgs};
 use pericope_segment::spec::SpecError;
 
 use super::checkpoint::{CHECKPOINT, Checkpoint};
 use super::limit::{Row, keep};
 use super::model::Nsp;
-use super::threshold::{TAU, Threshold};
+use super::threshold::{THRESHOLD, Threshold};
 use crate::model_cache::ModelCache;
 use pericope_encode::ModelError;
 
 /// `nsp`, for the list of segmenters. Its threshold is `p`, so it takes no `tau`.
-pub const NSP: Entry = Entry {
+pub const NSP: SegmenterEntry = SegmenterEntry {
     name: "nsp",
     summary: "where a model does not expect the next sentence (next-sentence prediction)",
     keys: &[
-        Key {
+        SettingKey {
             name: "model",
             default: "shipped",
             doc: "`shipped`, a BERT's folder with cls.seq_relationship, or a file or folder of `pericope train nsp`",
         },
-        Key { name: "p", default: "", doc: "a segment ends where q <= p; the model's own by default, else 0.95" },
-        Key { name: "one_minus_p", default: "", doc: "instead of p, where it is close to 1: 1e-5, or 0 for p = 1" },
-        Key { name: "limit", default: "512", doc: "tokens of the model above which no sentence is added to a segment" },
-        Key {
+        SettingKey {
+            name: "p",
+            default: "",
+            doc: "a segment ends where q <= p; the model's own by default, else 0.95",
+        },
+        SettingKey {
+            name: "one_minus_p",
+            default: "",
+            doc: "instead of p, where it is close to 1: 1e-5, or 0 for p = 1",
+        },
+        SettingKey {
+            name: "limit",
+            default: "512",
+            doc: "tokens of the model above which no sentence is added to a segment",
+        },
+        SettingKey {
             name: "overlap_next",
             default: "0",
             doc: "1: a chunk repeats the first sentence of the next one, where both have at most `limit` tokens of the tokenizer that chunks are counted with",
         },
     ],
     example: "nsp:p=0.95",
-    needs_encoder: true,
+    needs: Needs::Model,
+    needs_of: None,
     has_scores: false,
     build,
 };
@@ -52,7 +65,7 @@ const SPECIAL: usize = 2;
 /// By name, and the time and length of its file: a file that changed is another model.
 static LOADED: ModelCache<Nsp> = ModelCache::new();
 
-fn build(args: &Args<'_>, _: &dyn Resources) -> Result<Built, SpecError> {
+fn build(args: &SpecArgs<'_>, _: &dyn Resources) -> Result<BuiltSegmenter, SpecError> {
     args.excludes("p", "one_minus_p")?;
     let p = args.maybe_share("p")?.map(Threshold::at_most);
     let threshold = args.maybe_share("one_minus_p")?.map(Threshold::all_but).or(p);
@@ -62,7 +75,7 @@ fn build(args: &Args<'_>, _: &dyn Resources) -> Result<Built, SpecError> {
         return Err(args.unavailable("give `overlap` or `overlap_next`, not both".into()));
     }
     let model = loaded(args.get("model").unwrap_or(SHIPPED)).map_err(|reason| args.unavailable(reason))?;
-    let built = Built::new(NspSegmenter::new(model, threshold, limit));
+    let built = BuiltSegmenter::new(NspSegmenter::new(model, threshold, limit));
     Ok(if next { built.with_overlap(Overlap::Next { limit }) } else { built })
 }
 
@@ -160,15 +173,21 @@ impl Segmenter for NspSegmenter {
         self.model.fingerprint().to_owned()
     }
 
-    fn cut(&self, document: &Document) -> Result<Cuts, SegmentError> {
+    fn segment(&self, document: &Document) -> Result<Segmentation, SegmentError> {
         let (mut scores, tokens) = self.gaps(document, |odds| self.threshold.score(odds))?;
         let glued: Vec<bool> = (0..scores.len()).map(|i| language::parts_heading(document, i)).collect();
         keep(&mut scores, &Row { tokens: &tokens, glued: &glued }, self.limit, SPECIAL);
-        Ok(Cuts::Scores { scores, tau: TAU })
+        Ok(Segmentation::Scores { scores, threshold: THRESHOLD })
     }
 
+    fn known_count(&self) -> Option<&dyn KnownCount> {
+        Some(self)
+    }
+}
+
+impl KnownCount for NspSegmenter {
     /// The gaps with the lowest q; the limit on tokens has no part in it.
-    fn cut_known(&self, document: &Document, segments: usize) -> Result<Boundaries, SegmentError> {
+    fn segment_into(&self, document: &Document, segments: usize) -> Result<Boundaries, SegmentError> {
         if document.is_empty() {
             return Ok(Boundaries::none(0));
         }

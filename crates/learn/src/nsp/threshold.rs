@@ -6,7 +6,7 @@
 pub struct Threshold(f64);
 
 /// The number that scores of boundaries lie above: just below 0.5.
-pub const TAU: f64 = 0.5f64.next_down();
+pub const THRESHOLD: f64 = 0.5f64.next_down();
 
 /// Log-odds beyond which a threshold does not move the scores any more (decisions it does): scores of a threshold
 /// further out would all be 0 or 1.
@@ -50,12 +50,12 @@ impl Threshold {
     }
 
     /// The score of a boundary in `[0, 1]`: p (1 - q) / (p (1 - q) + (1 - p) q), so that its log-odds say by how much q
-    /// falls short of p; above [`TAU`] exactly where [`cuts`](Self::cuts), also where q and p are equal or the difference
+    /// falls short of p; above [`THRESHOLD`] exactly where [`cuts`](Self::cuts), also where q and p are equal or the difference
     /// is lost in rounding. Never rises with `odds`.
     #[must_use]
     pub fn score(self, odds: f64) -> f64 {
         let score = 1.0 / (1.0 + (odds - self.0.clamp(-FURTHEST, FURTHEST)).exp());
-        if self.cuts(odds) { score.max(0.5) } else { score.min(TAU) }
+        if self.cuts(odds) { score.max(0.5) } else { score.min(THRESHOLD) }
     }
 }
 
@@ -63,7 +63,7 @@ impl Threshold {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{TAU, Threshold};
+    use super::{THRESHOLD, Threshold};
 
     #[test]
     fn log_odds_are_exact_near_one() {
@@ -76,12 +76,12 @@ mod tests {
         assert!((Threshold::all_but(1e-20).odds() - 20.0 * 10f64.ln()).abs() < 1e-12);
         assert!(Threshold::all_but(1e-5).cuts(11.512_915) && !Threshold::all_but(1e-5).cuts(11.512_916));
         for all in [Threshold::all_but(0.0), Threshold::at_most(1.0)] {
-            assert!(all.cuts(f64::INFINITY) && all.score(f64::INFINITY) > TAU && all.score(500.0) > TAU);
+            assert!(all.cuts(f64::INFINITY) && all.score(f64::INFINITY) > THRESHOLD && all.score(500.0) > THRESHOLD);
         }
         let none = Threshold::at_most(0.0);
-        assert!(!none.cuts(-1e6) && none.score(-1e6) <= TAU && (none.p()).abs() < 1e-12);
+        assert!(!none.cuts(-1e6) && none.score(-1e6) <= THRESHOLD && (none.p()).abs() < 1e-12);
         // A damaged model's answer is no boundary, and still a score.
-        assert!(Threshold::at_most(0.5).score(f64::NAN) <= TAU);
+        assert!(Threshold::at_most(0.5).score(f64::NAN) <= THRESHOLD);
     }
 
     proptest! {
@@ -97,7 +97,7 @@ mod tests {
                 for odds in [odds, next] {
                     let score = threshold.score(odds);
                     prop_assert!((0.0..=1.0).contains(&score));
-                    prop_assert_eq!(score > TAU, odds <= threshold.odds(), "{} {:?}", odds, threshold);
+                    prop_assert_eq!(score > THRESHOLD, odds <= threshold.odds(), "{} {:?}", odds, threshold);
                 }
                 let (low, high) = if odds <= next { (odds, next) } else { (next, odds) };
                 prop_assert!(threshold.score(low) >= threshold.score(high));

@@ -54,7 +54,7 @@ pub struct Validation {
     /// known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub f1: Option<f64>,
-    /// That threshold, in `[0, 1]`: tau of WeSWin, p of NSP (0.5 where no boundary is known).
+    /// That threshold, in `[0, 1]`: threshold of WeSWin, p of NSP (0.5 where no boundary is known).
     pub threshold: f64,
     /// NSP: the share of validation pairs that are told apart, neighbours from others.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,6 +1,6 @@
 use std::collections::VecDeque;
 
-use pericope_segment::random::Random;
+use pericope_segment::random::SplitMix64;
 
 /// Batches without end, epoch after epoch: all sequences in an order drawn by `seed` plus the epoch's number, sorted by
 /// length within every 16 batches so that a batch needs little padding, the batches then in an order drawn anew.
@@ -39,7 +39,7 @@ impl Feed {
     }
 
     fn draw(&mut self) {
-        let mut random = Random::new(self.seed.wrapping_add(self.epoch));
+        let mut random = SplitMix64::new(self.seed.wrapping_add(self.epoch));
         self.epoch += 1;
         let mut order: Vec<usize> = (0..self.lengths.len()).collect();
         random.shuffle(&mut order);

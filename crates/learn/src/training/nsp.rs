@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use candle_core::{DType, Device, Tensor};
-use pericope_segment::random::Random;
+use pericope_segment::random::SplitMix64;
 use sha2::Digest;
 
 use super::data::LabelledDocument;
@@ -64,7 +64,7 @@ pub fn train_nsp(
         ));
     }
     let mut asked = pairs(validation, options.seed);
-    Random::new(options.seed).shuffle(&mut asked);
+    SplitMix64::new(options.seed).shuffle(&mut asked);
     asked.truncate(VALIDATION_PAIRS);
     fit::make_folder(out)?;
     let initial = Start::of(start);

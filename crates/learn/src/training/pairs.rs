@@ -1,4 +1,4 @@
-use pericope_segment::random::Random;
+use pericope_segment::random::SplitMix64;
 
 use super::data::LabelledDocument;
 
@@ -29,7 +29,7 @@ pub fn pairs(documents: &[LabelledDocument], seed: u64) -> Vec<Pair> {
         ranges.push(start..all.len());
     }
     // Another series of numbers than the order of batches has.
-    let mut random = Random::new(!seed);
+    let mut random = SplitMix64::new(!seed);
     let mut pairs = Vec::new();
     for range in ranges {
         let others = all.len() - range.len();

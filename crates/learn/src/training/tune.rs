@@ -43,7 +43,8 @@ pub struct Tried {
     /// `mean:lin_k5_e0.1`.
     pub weights: String,
     /// The threshold that suits it best.
-    pub tau: f64,
+    #[serde(rename = "tau")]
+    pub threshold: f64,
     /// F1 of exact boundaries over all documents, 0 to 1.
     pub f1: f64,
     /// Tokens read, special tokens included.
@@ -65,8 +66,8 @@ impl Tuning {
     /// Settings with what was found best.
     #[must_use]
     pub fn applied(&self, settings: Settings) -> Settings {
-        let Tried { partition, weights, tau, .. } = self.best.clone();
-        Settings { partition, weights, tau, curve: self.curve.clone(), ..settings }
+        let Tried { partition, weights, threshold, .. } = self.best.clone();
+        Settings { partition, weights, threshold, curve: self.curve.clone(), ..settings }
     }
 }
 
@@ -101,9 +102,9 @@ pub fn tune(model: &WeSWin, documents: &[LabelledDocument], grid: &Grid) -> Resu
                 break;
             }
             let probabilities = average(documents, &logits, weighting, &curve);
-            let (f1, tau) = best(documents, &probabilities, &grid.thresholds);
+            let (f1, threshold) = best(documents, &probabilities, &grid.thresholds);
             let (partition, weights) = (partition.to_string(), weighting.to_string());
-            tried.push(Tried { partition, weights, tau, f1, tokens });
+            tried.push(Tried { partition, weights, threshold, f1, tokens });
         }
     }
     let best = tried.iter().cloned().reduce(|best, next| if next.f1 > best.f1 { next } else { best });
@@ -183,19 +184,19 @@ fn average(
 /// The highest micro F1 over thresholds, and the first threshold that has it.
 fn best(documents: &[LabelledDocument], probabilities: &[Vec<f64>], thresholds: &[f64]) -> (f64, f64) {
     let mut found = (-1.0, 0.5);
-    for &tau in thresholds {
+    for &threshold in thresholds {
         let (mut hits, mut proposed, mut true_ones) = (0u64, 0u64, 0u64);
         for (document, p) in documents.iter().zip(probabilities) {
             let gaps = p.len().saturating_sub(1);
             for (&p, &end) in p[..gaps].iter().zip(&document.ends) {
-                hits += u64::from(p > tau && end);
-                proposed += u64::from(p > tau);
+                hits += u64::from(p > threshold && end);
+                proposed += u64::from(p > threshold);
                 true_ones += u64::from(end);
             }
         }
         let f1 = 2.0 * hits as f64 / (proposed + true_ones).max(1) as f64;
         if f1 > found.0 {
-            found = (f1, tau);
+            found = (f1, threshold);
         }
     }
     found

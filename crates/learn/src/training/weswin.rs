@@ -208,26 +208,26 @@ impl Trainer<'_> {
         Ok(sum)
     }
 
-    fn settings(&self, tau: f64) -> Settings {
+    fn settings(&self, threshold: f64) -> Settings {
         Settings {
             base: self.base.named_for(self.out),
             base_sha256: self.base.weights.sha256().to_owned(),
             tokens: self.options.tokens,
             partition: "cr-1".into(),
             weights: "mean:uniform".into(),
-            tau,
+            threshold,
             curve: Curve::default(),
             notes: self.notes.to_owned(),
         }
     }
 
     /// The variables as they are now.
-    fn checkpoint(&self, tau: f64) -> Result<Checkpoint, TrainError> {
+    fn checkpoint(&self, threshold: f64) -> Result<Checkpoint, TrainError> {
         let mut tensors = self.variables.values()?;
         if !tensors.contains_key("snt") {
             tensors.insert("snt".into(), self.variables.sentence()?.to_device(&Device::Cpu)?);
         }
-        Ok(Checkpoint::new(self.settings(tau), tensors))
+        Ok(Checkpoint::new(self.settings(threshold), tensors))
     }
 }
 
@@ -296,13 +296,13 @@ impl Task for Trainer<'_> {
 
     fn validate(&mut self, at: &mut Progress, progress: &mut Watch<'_>) -> Result<(), TrainError> {
         let model = WeSWin::on(self.base, &self.checkpoint(0.5)?, &self.device)?;
-        let (f1, tau) = best_threshold(&model, self.data.validation)?;
+        let (f1, threshold) = best_threshold(&model, self.data.validation)?;
         let questions = ranking(&model, self.data.validation_questions)?;
         let best = at.better(f1);
         if best {
-            self.checkpoint(tau)?.write(&self.out.join(CHECKPOINT), false)?;
+            self.checkpoint(threshold)?.write(&self.out.join(CHECKPOINT), false)?;
         }
-        let found = Validation { step: at.step, f1: Some(f1), threshold: tau, accuracy: None, questions, best };
+        let found = Validation { step: at.step, f1: Some(f1), threshold, accuracy: None, questions, best };
         at.note(&found, f1);
         let _ = progress(Event::Validated(found));
         Ok(())

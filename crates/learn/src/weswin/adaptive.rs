@@ -43,11 +43,11 @@ impl Means {
         if self.weights[i] > 0.0 { self.sums[i] / self.weights[i] } else { 0.0 }
     }
 
-    /// True where predictions of `weight` more, whatever they are, leave sentence `i` on its side of `tau`.
-    fn decided(&self, i: usize, weight: f64, tau: f64) -> bool {
+    /// True where predictions of `weight` more, whatever they are, leave sentence `i` on its side of `threshold`.
+    fn decided(&self, i: usize, weight: f64, threshold: f64) -> bool {
         let all = self.weights[i] + weight;
         let (least, most) = (self.sums[i] / all, (self.sums[i] + weight) / all);
-        most <= tau || least > tau
+        most <= threshold || least > threshold
     }
 
     pub(crate) fn all(&self) -> Vec<f64> {
@@ -63,7 +63,7 @@ const STEP: usize = 1024;
 type Spare = HashMap<Range<usize>, Vec<Option<f32>>>;
 
 impl WeSWin {
-    /// The probability of a boundary after each sentence, document by document. `tau` is the threshold that `plan` reads
+    /// The probability of a boundary after each sentence, document by document. `threshold` is the threshold that `plan` reads
     /// for, where it is adaptive.
     ///
     /// Sequences of all documents are sorted by length and read in common batches, some 1,000 at a time; what is found for a
@@ -76,7 +76,7 @@ impl WeSWin {
         documents: &[&Sentences],
         plan: Plan,
         weighting: Weighting,
-        tau: f64,
+        threshold: f64,
     ) -> candle_core::Result<Vec<Vec<f64>>> {
         let mut means: Vec<Means> = documents.iter().map(|d| Means::new(d.len())).collect();
         let mut weigh = Weights::new(weighting, &self.settings().curve);
@@ -106,7 +106,7 @@ impl WeSWin {
             }
         }
         if let Plan::Adaptive { refine, margin, .. } = plan {
-            self.refine(documents, refine, (tau, margin), &spare, &mut weigh, &mut means)?;
+            self.refine(documents, refine, (threshold, margin), &spare, &mut weigh, &mut means)?;
         }
         Ok(means.iter().map(Means::all).collect())
     }
@@ -132,7 +132,7 @@ impl WeSWin {
         &self,
         documents: &[&Sentences],
         refine: Partition,
-        (tau, margin): (f64, f64),
+        (threshold, margin): (f64, f64),
         spare: &[Spare],
         weigh: &mut Weights<'_>,
         means: &mut [Means],
@@ -140,7 +140,7 @@ impl WeSWin {
         let mut open: Vec<Open> = Vec::new();
         for (d, (document, means)) in documents.iter().zip(means.iter_mut()).enumerate() {
             let last = document.len().saturating_sub(1);
-            let doubt: Vec<usize> = (0..last).filter(|&i| (means.mean(i) - tau).abs() < margin).collect();
+            let doubt: Vec<usize> = (0..last).filter(|&i| (means.mean(i) - threshold).abs() < margin).collect();
             if doubt.is_empty() {
                 continue;
             }
@@ -155,7 +155,8 @@ impl WeSWin {
         loop {
             let mut chosen = Vec::new();
             for open in &mut open {
-                let next = open.choose(&means[open.document], tau, |w, i| weigh.of(w.read.len())[i - w.read.start]);
+                let next =
+                    open.choose(&means[open.document], threshold, |w, i| weigh.of(w.read.len())[i - w.read.start]);
                 chosen.extend(next.into_iter().map(|w| (open.document, w)));
             }
             if chosen.is_empty() {
@@ -200,7 +201,7 @@ impl Open {
 
     /// The windows to be read next, which count as read from here on; none when nothing is in doubt. `weigh` gives the
     /// weight of a window's label for a sentence.
-    fn choose(&mut self, means: &Means, tau: f64, mut weigh: impl FnMut(&Window, usize) -> f64) -> Vec<Window> {
+    fn choose(&mut self, means: &Means, threshold: f64, mut weigh: impl FnMut(&Window, usize) -> f64) -> Vec<Window> {
         let mut chosen: Vec<usize> = Vec::new();
         let Self { windows, read, doubt, .. } = self;
         doubt.retain(|&i| {
@@ -216,7 +217,7 @@ impl Open {
                 }
             }
             match most {
-                Some((at, _)) if !means.decided(i, rest, tau) => {
+                Some((at, _)) if !means.decided(i, rest, threshold) => {
                     chosen.push(at);
                     true
                 }

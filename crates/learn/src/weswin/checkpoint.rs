@@ -23,7 +23,8 @@ pub struct Settings {
     /// The weighting with the best F1 there: `mean:lin_k5_e0.1`.
     pub weights: String,
     /// The threshold with the best F1 there, in `[0, 1]`.
-    pub tau: f64,
+    #[serde(rename = "tau")]
+    pub threshold: f64,
     /// The curve that `mean:lob` weighs by.
     #[serde(default)]
     pub curve: Curve,

@@ -1,10 +1,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use pericope_api::{Cuts, Document, EncodeError, SegmentError, Segmenter};
+use pericope_api::{Document, EncodeError, SegmentError, Segmentation, Segmenter};
 use pericope_segment::Resources;
 use pericope_segment::language;
-use pericope_segment::registry::{Args, Built, Entry, Key};
+use pericope_segment::registry::{BuiltSegmenter, Needs, SegmenterEntry, SettingKey, SpecArgs};
 use pericope_segment::spec::SpecError;
 
 use super::checkpoint::Checkpoint;
@@ -16,41 +16,42 @@ use crate::model_cache::ModelCache;
 use crate::sentences::Sentences;
 use pericope_encode::ModelError;
 
-pub(crate) const WESWIN: Entry = Entry {
+pub(crate) const WESWIN: SegmenterEntry = SegmenterEntry {
     name: "weswin",
     summary: "a trained model's boundary probabilities, read in overlapping windows (English)",
     keys: &[
-        Key {
+        SettingKey {
             name: "model",
             default: "shipped",
             doc: "a checkpoint: `shipped`, or a file or folder of `pericope train`",
         },
-        Key {
+        SettingKey {
             name: "partition",
             default: "",
             doc: "cr-K, clr-K, ss-K, si-K, or (adaptive:base=cr-1,refine=ss-4,margin=0.2); the model's own by default",
         },
-        Key {
+        SettingKey {
             name: "weights",
             default: "",
             doc: "mean:uniform, mean:lin_k5_e0.1, mean:poly_k8_p2_e0.1, mean:lob_k12_e0.1; the model's own by default",
         },
     ],
     example: "weswin:partition=ss-4",
-    needs_encoder: true,
+    needs: Needs::Model,
+    needs_of: None,
     has_scores: true,
     build,
 };
 
-fn build(args: &Args<'_>, _: &dyn Resources) -> Result<Built, SpecError> {
+fn build(args: &SpecArgs<'_>, _: &dyn Resources) -> Result<BuiltSegmenter, SpecError> {
     let plan = args.get("partition").map(str::parse::<Plan>).transpose();
     let plan = plan.map_err(|e| args.unavailable(format!("partition: {e}")))?;
     let weighting = args.get("weights").map(str::parse::<Weighting>).transpose();
     let weighting = weighting.map_err(|e| args.unavailable(format!("weights: {e}")))?;
-    let tau = args.maybe_share("tau")?;
+    let threshold = args.maybe_share("tau")?;
     let model = loaded(args.get("model").unwrap_or("shipped")).map_err(|e| args.unavailable(e.to_string()))?;
-    let segmenter = WeSWinSegmenter::new(model).and_then(|segmenter| segmenter.with(plan, weighting, tau));
-    segmenter.map(Built::new).map_err(|reason| args.unavailable(reason))
+    let segmenter = WeSWinSegmenter::new(model).and_then(|segmenter| segmenter.with(plan, weighting, threshold));
+    segmenter.map(BuiltSegmenter::new).map_err(|reason| args.unavailable(reason))
 }
 
 /// The shipped checkpoint, a file, or `weswin.safetensors` in a folder.
@@ -82,7 +83,7 @@ pub struct WeSWinSegmenter {
     model: Arc<WeSWin>,
     plan: Plan,
     weighting: Weighting,
-    tau: f64,
+    threshold: f64,
 }
 
 impl WeSWinSegmenter {
@@ -92,20 +93,25 @@ impl WeSWinSegmenter {
     /// The fault in the checkpoint's settings.
     pub fn new(model: Arc<WeSWin>) -> Result<Self, String> {
         let settings = model.settings();
-        let (plan, weighting, tau) = (settings.partition.parse()?, settings.weights.parse()?, settings.tau);
-        Ok(Self { model, plan, weighting, tau })
+        let (plan, weighting, threshold) = (settings.partition.parse()?, settings.weights.parse()?, settings.threshold);
+        Ok(Self { model, plan, weighting, threshold })
     }
 
-    /// With what is given, and the model's own for the rest. `tau` in `[0, 1]`.
+    /// With what is given, and the model's own for the rest. `threshold` in `[0, 1]`.
     ///
     /// # Errors
-    /// For a `tau` outside 0..=1.
-    pub fn with(self, plan: Option<Plan>, weighting: Option<Weighting>, tau: Option<f64>) -> Result<Self, String> {
-        let tau = tau.unwrap_or(self.tau);
-        if !(0.0..=1.0).contains(&tau) {
-            return Err(format!("the threshold {tau} is not in 0..=1"));
+    /// For a `threshold` outside 0..=1.
+    pub fn with(
+        self,
+        plan: Option<Plan>,
+        weighting: Option<Weighting>,
+        threshold: Option<f64>,
+    ) -> Result<Self, String> {
+        let threshold = threshold.unwrap_or(self.threshold);
+        if !(0.0..=1.0).contains(&threshold) {
+            return Err(format!("the threshold {threshold} is not in 0..=1"));
         }
-        Ok(Self { plan: plan.unwrap_or(self.plan), weighting: weighting.unwrap_or(self.weighting), tau, ..self })
+        Ok(Self { plan: plan.unwrap_or(self.plan), weighting: weighting.unwrap_or(self.weighting), threshold, ..self })
     }
 
     /// The model.
@@ -124,10 +130,13 @@ impl WeSWinSegmenter {
     }
 
     /// The document's scores from the probabilities after the sentences that were read.
-    fn scores(&self, document: &Document, read: &[usize], found: &[f64]) -> Cuts {
+    fn scores(&self, document: &Document, read: &[usize], found: &[f64]) -> Segmentation {
         // The last sentence ends the document: that is no boundary.
         let gaps = found.len().saturating_sub(1);
-        Cuts::Scores { scores: language::spread(&found[..gaps], read, document.len()), tau: self.tau }
+        Segmentation::Scores {
+            scores: language::spread(&found[..gaps], read, document.len()),
+            threshold: self.threshold,
+        }
     }
 }
 
@@ -139,12 +148,12 @@ impl Segmenter for WeSWinSegmenter {
         self.model.fingerprint().to_owned()
     }
 
-    fn together(&self) -> usize {
+    fn batch_size(&self) -> usize {
         TOGETHER
     }
 
-    fn cut_all(&self, documents: &[&Document]) -> Vec<Result<Cuts, SegmentError>> {
-        let one_by_one = || documents.iter().map(|document| self.cut(document)).collect();
+    fn segment_batch(&self, documents: &[&Document]) -> Vec<Result<Segmentation, SegmentError>> {
+        let one_by_one = || documents.iter().map(|document| self.segment(document)).collect();
         if documents.len() < 2 {
             return one_by_one();
         }
@@ -152,7 +161,7 @@ impl Segmenter for WeSWinSegmenter {
             documents.iter().map(|document| self.tokenize(document)).unzip();
         let all: Vec<&Sentences> = sentences.iter().collect();
         // Where the model fails, the documents that it fails on are to be known.
-        let Ok(found) = self.model.probabilities(&all, self.plan, self.weighting, self.tau) else {
+        let Ok(found) = self.model.probabilities(&all, self.plan, self.weighting, self.threshold) else {
             return one_by_one();
         };
         let cuts = documents.iter().zip(read).zip(found);
@@ -163,9 +172,9 @@ impl Segmenter for WeSWinSegmenter {
         Some(self.model.tokens_read())
     }
 
-    fn cut(&self, document: &Document) -> Result<Cuts, SegmentError> {
+    fn segment(&self, document: &Document) -> Result<Segmentation, SegmentError> {
         let (read, sentences) = self.tokenize(document);
-        let found = self.model.probabilities(&[&sentences], self.plan, self.weighting, self.tau);
+        let found = self.model.probabilities(&[&sentences], self.plan, self.weighting, self.threshold);
         let found = found.map_err(|e| EncodeError::Run(Box::new(e)))?.pop().unwrap_or_default();
         Ok(self.scores(document, &read, &found))
     }

@@ -3,9 +3,9 @@
 use std::sync::{Arc, OnceLock};
 
 use crate::support::{copied, path};
-use pericope_api::{Cuts, Document, Kind, Segmenter};
+use pericope_api::{Document, Kind, KnownCount, Segmentation, Segmenter};
 use pericope_encode::Device;
-use pericope_learn::nsp::{NSP, Nsp, NspSegmenter, TAU, Threshold};
+use pericope_learn::nsp::{NSP, Nsp, NspSegmenter, THRESHOLD, Threshold};
 use pericope_segment::registry::build_from;
 use pericope_segment::spec::Spec;
 use pericope_segment::{Standalone, laws};
@@ -33,9 +33,9 @@ fn odds(model: &Nsp, document: &Document) -> Vec<f64> {
 }
 
 fn cut(segmenter: &NspSegmenter, document: &Document) -> Vec<bool> {
-    let Cuts::Scores { scores, tau } = segmenter.cut(document).unwrap() else { unreachable!() };
-    assert!(tau == TAU && scores.iter().all(|score| (0.0..=1.0).contains(score)));
-    scores.iter().map(|&score| score > tau).collect()
+    let Segmentation::Scores { scores, threshold } = segmenter.segment(document).unwrap() else { unreachable!() };
+    assert!(threshold == THRESHOLD && scores.iter().all(|score| (0.0..=1.0).contains(score)));
+    scores.iter().map(|&score| score > threshold).collect()
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn segments_end_exactly_where_q_is_at_most_p() {
     let mut lowest: Vec<usize> = order[..3].iter().map(|gap| gap + 1).collect();
     lowest.sort_unstable();
     let tight = NspSegmenter::new(Arc::clone(&model), None, 9);
-    assert_eq!(tight.cut_known(&document, 4).unwrap().after(), lowest);
+    assert_eq!(tight.segment_into(&document, 4).unwrap().after(), lowest);
     assert!((tight.threshold().p() - 0.95).abs() < 1e-12);
 }
 
@@ -74,7 +74,7 @@ fn few_sentences_and_long_ones() {
     let none = NspSegmenter::new(Arc::clone(&model), Some(Threshold::at_most(0.0)), 20);
     for numbers in [&[][..], &[5], &[500]] {
         assert!(cut(&all, &document(numbers)).is_empty() && cut(&none, &document(numbers)).is_empty());
-        assert!(all.cut_known(&document(numbers), 3).unwrap().after().is_empty());
+        assert!(all.segment_into(&document(numbers), 3).unwrap().after().is_empty());
     }
     assert_eq!(cut(&all, &document(&[3, 4])), [true]);
     // 18 tokens and two special ones are 20.
@@ -160,7 +160,7 @@ fn specs_give_chunks() {
     let segmenter = chunker.segmenter();
     assert!(chunker.fingerprint().starts_with("nsp:"));
     let before = segmenter.tokens_read().unwrap();
-    segmenter.cut(&document).unwrap();
+    segmenter.segment(&document).unwrap();
     // Six pairs of 3 and 3 tokens and three special ones.
     assert_eq!(segmenter.tokens_read().unwrap() - before, 6 * 9);
 }

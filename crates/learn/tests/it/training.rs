@@ -105,9 +105,9 @@ fn a_small_set_is_learnt_by_heart() {
     let settings = model.settings();
     let (plan, weights): (Plan, Weighting) = (settings.partition.parse().unwrap(), settings.weights.parse().unwrap());
     let sentences: Vec<&Sentences> = documents.iter().map(|d| &d.sentences).collect();
-    let found = model.probabilities(&sentences, plan, weights, settings.tau).unwrap();
+    let found = model.probabilities(&sentences, plan, weights, settings.threshold).unwrap();
     for (document, p) in documents.iter().zip(found) {
-        let cut: Vec<bool> = p[..p.len() - 1].iter().map(|&p| p > settings.tau).collect();
+        let cut: Vec<bool> = p[..p.len() - 1].iter().map(|&p| p > settings.threshold).collect();
         assert_eq!(cut, document.ends[..p.len() - 1]);
     }
     // Half precision keeps the decisions.

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use candle_core::Tensor;
-use pericope_api::{Cuts, Document, Kind, Segmenter};
+use pericope_api::{Document, Kind, Segmentation, Segmenter};
 use pericope_encode::{Base, Device};
 use pericope_learn::training::{Data, LabelledDocument, Options, train_weswin};
 use pericope_learn::weswin::{Checkpoint, Partition, Settings, WeSWin, WeSWinSegmenter};
@@ -86,8 +86,10 @@ fn scores_are_probabilities_and_code_gets_none() {
     let chunker = registry::build(&spec(folder.path(), ",tau=0.4"), &Standalone::default()).unwrap();
     let mut document = repeated(8);
     document.sentences[3].kind = Kind::Code;
-    let Cuts::Scores { scores, tau } = chunker.segmenter().cut(&document).unwrap() else { panic!("no scores") };
-    assert!(scores.len() == 7 && (tau - 0.4).abs() < 1e-12 && scores.iter().all(|p| (0.0..=1.0).contains(p)));
+    let Segmentation::Scores { scores, threshold } = chunker.segmenter().segment(&document).unwrap() else {
+        panic!("no scores")
+    };
+    assert!(scores.len() == 7 && (threshold - 0.4).abs() < 1e-12 && scores.iter().all(|p| (0.0..=1.0).contains(p)));
     // The gap before the code has none; the one behind it has that of the two sentences around it.
     assert!(scores[2] == 0.0 && scores[3] > 0.0, "{scores:?}");
 }
@@ -117,21 +119,24 @@ fn adaptive_reading_decides_as_the_whole_would() {
     // A threshold amid the probabilities, so that many are in doubt.
     let mut sorted = means.clone();
     sorted.sort_by(f64::total_cmp);
-    let tau = (sorted[29] + sorted[30]) / 2.0;
+    let threshold = (sorted[29] + sorted[30]) / 2.0;
     let weights = "mean:uniform".parse().unwrap();
-    let first = model.probabilities(&[&document], "cr-1".parse().unwrap(), weights, tau).unwrap().remove(0);
+    let first = model.probabilities(&[&document], "cr-1".parse().unwrap(), weights, threshold).unwrap().remove(0);
     // Few sentences are in doubt at the narrower margin.
-    let mut far: Vec<f64> = first.iter().map(|p| (p - tau).abs()).collect();
+    let mut far: Vec<f64> = first.iter().map(|p| (p - threshold).abs()).collect();
     far.sort_by(f64::total_cmp);
     let mut adaptive = 0;
     for margin in [1.0, far[4]] {
         let before = model.tokens_read();
         let plan = format!("adaptive:base=cr-1,refine=ss-1,margin={margin}").parse().unwrap();
-        let found = model.probabilities(&[&document], plan, weights, tau).unwrap().remove(0);
+        let found = model.probabilities(&[&document], plan, weights, threshold).unwrap().remove(0);
         adaptive = model.tokens_read() - before;
         for (i, (&whole, &found)) in means.iter().zip(&found).enumerate() {
-            let doubt = (first[i] - tau).abs() < margin;
-            assert!(!doubt || (whole > tau) == (found > tau), "sentence {i}: {whole} {found} at {tau}");
+            let doubt = (first[i] - threshold).abs() < margin;
+            assert!(
+                !doubt || (whole > threshold) == (found > threshold),
+                "sentence {i}: {whole} {found} at {threshold}"
+            );
         }
     }
     let before = model.tokens_read();
@@ -143,27 +148,27 @@ fn adaptive_reading_decides_as_the_whole_would() {
     let (coarse, fine) =
         (model.windows(&document, Partition::Right(1)), model.windows(&document, Partition::Stride(1)));
     assert!(coarse.iter().all(|w| fine.iter().any(|f| f.read == w.read)));
-    for tau in [tau, 0.5] {
+    for threshold in [threshold, 0.5] {
         let before = model.tokens_read();
-        let all = model.probabilities(&[&document], "ss-1".parse().unwrap(), weights, tau).unwrap().remove(0);
+        let all = model.probabilities(&[&document], "ss-1".parse().unwrap(), weights, threshold).unwrap().remove(0);
         let most = model.tokens_read() - before;
         let before = model.tokens_read();
         let plan = "adaptive:base=cr-1,refine=ss-1,margin=1".parse().unwrap();
-        let found = model.probabilities(&[&document], plan, weights, tau).unwrap().remove(0);
+        let found = model.probabilities(&[&document], plan, weights, threshold).unwrap().remove(0);
         assert!(model.tokens_read() - before <= most);
-        let decided = |p: &[f64]| p[..p.len() - 1].iter().map(|&p| p > tau).collect::<Vec<_>>();
+        let decided = |p: &[f64]| p[..p.len() - 1].iter().map(|&p| p > threshold).collect::<Vec<_>>();
         assert_eq!(decided(&found), decided(&all));
     }
     // Where both partitions are the same, the second pass has nothing to read, and nothing changes.
     let before = model.tokens_read();
     let same = "adaptive:base=ss-2,refine=ss-2,margin=1".parse().unwrap();
-    let found = model.probabilities(&[&document], same, weights, tau).unwrap();
+    let found = model.probabilities(&[&document], same, weights, threshold).unwrap();
     let adaptive = model.tokens_read() - before;
-    assert_eq!(found, model.probabilities(&[&document], "ss-2".parse().unwrap(), weights, tau).unwrap());
+    assert_eq!(found, model.probabilities(&[&document], "ss-2".parse().unwrap(), weights, threshold).unwrap());
     assert_eq!(model.tokens_read() - before, 2 * adaptive);
     // Without doubt nothing is read twice.
     let before = model.tokens_read();
-    model.probabilities(&[&document], "adaptive:margin=0".parse().unwrap(), weights, tau).unwrap();
+    model.probabilities(&[&document], "adaptive:margin=0".parse().unwrap(), weights, threshold).unwrap();
     let least = model.tokens_read() - before;
     let before = model.tokens_read();
     read(Partition::Right(1));
@@ -177,13 +182,13 @@ fn documents_are_read_together_as_they_are_alone() {
     for rest in ["", ",partition=ss-2", ",partition=(adaptive:base=cr-1,refine=ss-1,margin=0.3)"] {
         let chunker = registry::build(&spec(folder.path(), rest), &Standalone::default()).unwrap();
         let segmenter = chunker.segmenter();
-        assert!(segmenter.together() > 1 && segmenter.fingerprint().starts_with("weswin:"));
+        assert!(segmenter.batch_size() > 1 && segmenter.fingerprint().starts_with("weswin:"));
         let mut documents: Vec<Document> = [7, 0, 30, 1, 12, 2, 19].map(repeated).to_vec();
         documents[2].sentences[3].kind = Kind::Code;
         let all: Vec<&Document> = documents.iter().collect();
-        for (document, together) in documents.iter().zip(segmenter.cut_all(&all)) {
-            let (Cuts::Scores { scores: a, .. }, Cuts::Scores { scores: b, .. }) =
-                (together.unwrap(), segmenter.cut(document).unwrap())
+        for (document, together) in documents.iter().zip(segmenter.segment_batch(&all)) {
+            let (Segmentation::Scores { scores: a, .. }, Segmentation::Scores { scores: b, .. }) =
+                (together.unwrap(), segmenter.segment(document).unwrap())
             else {
                 panic!("no scores")
             };
@@ -214,7 +219,7 @@ fn fused_kernels_read_documents_together_exactly_as_alone() {
         tokens: 32,
         partition: "ss-2".into(),
         weights: "mean:uniform".into(),
-        tau: 0.5,
+        threshold: 0.5,
         curve: Default::default(),
         notes: String::new(),
     };
@@ -222,8 +227,8 @@ fn fused_kernels_read_documents_together_exactly_as_alone() {
     let segmenter = WeSWinSegmenter::new(Arc::new(model)).unwrap();
     let documents: Vec<Document> = [9, 40, 3, 17, 1, 25].map(repeated).to_vec();
     let all: Vec<&Document> = documents.iter().collect();
-    for (document, together) in documents.iter().zip(segmenter.cut_all(&all)) {
-        assert_eq!(together.unwrap(), segmenter.cut(document).unwrap());
+    for (document, together) in documents.iter().zip(segmenter.segment_batch(&all)) {
+        assert_eq!(together.unwrap(), segmenter.segment(document).unwrap());
     }
 }
 
@@ -286,7 +291,7 @@ fn damaged_checkpoints_are_named_in_one_line() {
         ),
         (Settings { tokens: 1000, ..settings.clone() }, "sequences have 1000 tokens"),
         (Settings { partition: "xx".into(), ..settings.clone() }, "no partition"),
-        (Settings { tau: 7.0, ..settings.clone() }, "threshold 7"),
+        (Settings { threshold: 7.0, ..settings.clone() }, "threshold 7"),
         (Settings { base: "nowhere".into(), ..settings.clone() }, "nowhere"),
     ] {
         write(checkpoint.tensors().clone(), &settings);

@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use pericope_api::{Boundaries, Document, SegmentError};
 use pericope_segment::Chunker;
-use pericope_segment::metrics::{DocumentScores, Scores, Summary, evaluate as score};
+use pericope_segment::metrics::{DocumentScores, ScoreSummary, SegmentationScores, evaluate as score};
 use rayon::prelude::*;
 
 use super::read::{Segmented, Set};
@@ -158,9 +158,10 @@ fn evaluate_one(
             Err(reason) => failed.push(Failure { document: one.document.id.clone(), reason }),
         }
     }
-    let summary: Summary = scores.iter().collect();
-    let error_of =
-        |figure: fn(&Scores) -> f64| standard_error(&scores.iter().map(|s| figure(&s.scores)).collect::<Vec<_>>());
+    let summary: ScoreSummary = scores.iter().collect();
+    let error_of = |figure: fn(&SegmentationScores) -> f64| {
+        standard_error(&scores.iter().map(|s| figure(&s.scores)).collect::<Vec<_>>())
+    };
     let figure = |value: f64| if scores.is_empty() { f64::NAN } else { value };
     let row = SegmentationRow {
         set: set.name.clone(),

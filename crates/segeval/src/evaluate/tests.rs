@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use pericope_api::{Boundaries, Cuts, Document, SegmentError, Segmenter};
+use pericope_api::{Boundaries, Document, SegmentError, Segmentation, Segmenter};
 use pericope_segment::policy::SizePolicy;
 use pericope_segment::{Chunker, counters::WordCounter};
 
@@ -13,12 +13,12 @@ use crate::read::{Segmented, Set};
 struct Pairs;
 
 impl Segmenter for Pairs {
-    fn cut(&self, document: &Document) -> Result<Cuts, SegmentError> {
+    fn segment(&self, document: &Document) -> Result<Segmentation, SegmentError> {
         if document.sentence(0) == "fail" {
             return Err(SegmentError::Unsupported("told to".into()));
         }
         let n = document.len();
-        Ok(Cuts::Boundaries(Boundaries::new(n, (2..n).step_by(2).collect())?))
+        Ok(Segmentation::Boundaries(Boundaries::new(n, (2..n).step_by(2).collect())?))
     }
 }
 

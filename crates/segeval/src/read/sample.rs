@@ -1,11 +1,11 @@
 //! Which documents are taken where not all are.
 
 use super::{Options, Segmented, Set};
+use pericope_segment::random::fnv1a;
 
 /// Orders documents for sampling: a hash of the id and the seed (FNV-1a, mixed once more for its weak high bits).
 pub(super) fn rank(id: &str, seed: u64) -> u64 {
-    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    let hash = seed.to_le_bytes().into_iter().chain(id.bytes()).fold(0xcbf2_9ce4_8422_2325, step);
+    let hash = fnv1a(0, seed.to_le_bytes().into_iter().chain(id.bytes()));
     let hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     hash ^ (hash >> 31)

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pericope_api::{Boundaries, Cuts, Document, SegmentError, Segmenter};
+use pericope_api::{Boundaries, Document, SegmentError, Segmentation, Segmenter};
 use pericope_segment::Chunker;
 use pericope_segment::counters::WordCounter;
 use pericope_segment::policy::SizePolicy;
@@ -14,9 +14,9 @@ use pericope_segeval::read::{Segmented, Set};
 struct Fours(bool);
 
 impl Segmenter for Fours {
-    fn cut(&self, document: &Document) -> Result<Cuts, SegmentError> {
+    fn segment(&self, document: &Document) -> Result<Segmentation, SegmentError> {
         let scores = (1..document.len()).map(|i| if self.0 && i % 4 == 0 { 0.9 } else { 0.1 }).collect();
-        Ok(Cuts::Scores { scores, tau: 0.5 })
+        Ok(Segmentation::Scores { scores, threshold: 0.5 })
     }
 }
 

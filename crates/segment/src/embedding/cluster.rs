@@ -1,28 +1,34 @@
 use std::sync::Arc;
 
-use pericope_api::{Cuts, Document, Embeddings, SegmentError, Segmenter, SentenceEncoder, Span, TokenCounter};
+use pericope_api::{Document, Embeddings, SegmentError, Segmentation, Segmenter, SentenceEncoder, Span, TokenCounter};
 
 use super::reading::BATCH;
 use super::vectors::dot;
 use crate::Resources;
-use crate::registry::{Args, Built, Entry, Key};
+use crate::registry::args::SpecArgs;
+use crate::registry::entry::{BuiltSegmenter, Needs, SegmenterEntry, SettingKey};
 use crate::spec::SpecError;
 use crate::structure::Recursive;
 
-pub(crate) const CLUSTER: Entry = Entry {
+pub(crate) const CLUSTER: SegmenterEntry = SegmenterEntry {
     name: "cluster",
     summary: "Chroma's cluster-semantic: pieces of some 50 tokens, put together so that they are alike",
     keys: &[
-        Key { name: "piece", default: "50", doc: "most tokens of a piece, special tokens not counted" },
-        Key { name: "size", default: "", doc: "most tokens of a chunk; max_tokens where that is given, else 400" },
+        SettingKey { name: "piece", default: "50", doc: "most tokens of a piece, special tokens not counted" },
+        SettingKey {
+            name: "size",
+            default: "",
+            doc: "most tokens of a chunk; max_tokens where that is given, else 400",
+        },
     ],
     example: "cluster:max_tokens=200",
-    needs_encoder: true,
+    needs: Needs::Encoder,
+    needs_of: None,
     has_scores: false,
     build,
 };
 
-fn build(args: &Args<'_>, resources: &dyn Resources) -> Result<Built, SpecError> {
+fn build(args: &SpecArgs<'_>, resources: &dyn Resources) -> Result<BuiltSegmenter, SpecError> {
     let encoder = resources.encoder().map_err(|reason| args.unavailable(reason))?;
     let counter = resources.counter().map_err(|reason| args.unavailable(reason))?;
     let piece = args.count("piece", 50, 1)?;
@@ -30,7 +36,7 @@ fn build(args: &Args<'_>, resources: &dyn Resources) -> Result<Built, SpecError>
         Some(size) => size,
         None => args.max_tokens().map_or(400, |max| max.saturating_sub(counter.special_tokens()).max(1)),
     };
-    Ok(Built::new(Cluster { encoder, counter, piece, size }))
+    Ok(BuiltSegmenter::new(Cluster { encoder, counter, piece, size }))
 }
 
 /// Chroma's `ClusterSemanticChunker` (Smith and Troynikov 2024, "Evaluating Chunking Strategies for Retrieval"): the text
@@ -59,8 +65,8 @@ impl Segmenter for Cluster {
         self.encoder.fingerprint()
     }
 
-    fn cut(&self, document: &Document) -> Result<Cuts, SegmentError> {
-        let Cuts::Spans(pieces) = Recursive::tokens(self.piece, self.counter.clone()).cut(document)? else {
+    fn segment(&self, document: &Document) -> Result<Segmentation, SegmentError> {
+        let Segmentation::Spans(pieces) = Recursive::tokens(self.piece, self.counter.clone()).segment(document)? else {
             return Err(SegmentError::Unsupported("the pieces are no spans".into()));
         };
         let mut vectors = Embeddings::default();
@@ -74,7 +80,7 @@ impl Segmenter for Cluster {
             let (first, last) = (pieces.get(range.start)?, pieces.get(range.end.checked_sub(1)?)?);
             Some(Span::new(first.start, last.end))
         });
-        Ok(Cuts::Spans(spans.collect()))
+        Ok(Segmentation::Spans(spans.collect()))
     }
 }
 

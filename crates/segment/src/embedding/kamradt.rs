@@ -1,92 +1,94 @@
 use std::sync::Arc;
 
-use pericope_api::{Cuts, Document, Embeddings, SegmentError, Segmenter, SentenceEncoder};
+use pericope_api::{Document, Embeddings, SegmentError, Segmentation, Segmenter, SentenceEncoder};
 
 use super::reading::{BATCH, readable};
 use crate::Resources;
 use crate::depth::{gradient, mean_and_deviation, percentile};
-use crate::registry::{Args, Built, Entry, Key};
+use crate::registry::args::SpecArgs;
+use crate::registry::entry::{BuiltSegmenter, Needs, SegmenterEntry, SettingKey};
 use crate::spec::SpecError;
 
-pub(crate) const KAMRADT: Entry = Entry {
+pub(crate) const KAMRADT: SegmenterEntry = SegmenterEntry {
     name: "kamradt",
     summary: "where neighbouring sentences' embeddings differ most, as in LangChain's SemanticChunker",
     keys: &[
-        Key {
+        SettingKey {
             name: "percentile",
             default: "95",
             doc: "boundary where the distance is above this percentile, 0 to 100",
         },
-        Key {
+        SettingKey {
             name: "stddev",
             default: "",
             doc: "instead: above the mean plus so many standard deviations (LangChain: 3)",
         },
-        Key {
+        SettingKey {
             name: "iqr",
             default: "",
             doc: "instead: above the mean plus so many interquartile ranges (LangChain: 1.5)",
         },
-        Key {
+        SettingKey {
             name: "gradient",
             default: "",
             doc: "instead: where the distances' gradient is above this percentile (LangChain: 95)",
         },
-        Key { name: "buffer", default: "1", doc: "sentences on each side that are embedded with each sentence" },
+        SettingKey { name: "buffer", default: "1", doc: "sentences on each side that are embedded with each sentence" },
     ],
     example: "kamradt:percentile=95",
-    needs_encoder: true,
+    needs: Needs::Encoder,
+    needs_of: None,
     has_scores: true,
     build,
 };
 
-fn build(args: &Args<'_>, resources: &dyn Resources) -> Result<Built, SpecError> {
+fn build(args: &SpecArgs<'_>, resources: &dyn Resources) -> Result<BuiltSegmenter, SpecError> {
     let rules = ["percentile", "stddev", "iqr", "gradient"];
     for (i, rule) in rules.iter().enumerate() {
         for other in &rules[i + 1..] {
             args.excludes(rule, other)?;
         }
     }
-    let mut threshold = Threshold::default();
+    let mut threshold = DistanceThreshold::default();
     if let Some(percent) = args.maybe_number("percentile", 0.0..=100.0)? {
-        threshold = Threshold::Percentile(percent);
+        threshold = DistanceThreshold::Percentile(percent);
     }
     if let Some(times) = args.maybe_number("stddev", 0.0..=1000.0)? {
-        threshold = Threshold::Deviations(times);
+        threshold = DistanceThreshold::Deviations(times);
     }
     if let Some(times) = args.maybe_number("iqr", 0.0..=1000.0)? {
-        threshold = Threshold::Quartiles(times);
+        threshold = DistanceThreshold::Quartiles(times);
     }
     if let Some(percent) = args.maybe_number("gradient", 0.0..=100.0)? {
-        threshold = Threshold::Gradient(percent);
+        threshold = DistanceThreshold::Gradient(percent);
     }
     let buffer = args.count("buffer", 1, 0)?;
     let encoder = resources.encoder().map_err(|reason| args.unavailable(reason))?;
-    Ok(Built::new(Kamradt { encoder, threshold, buffer }))
+    Ok(BuiltSegmenter::new(Kamradt { encoder, threshold, buffer }))
 }
 
-/// When a distance is large.
+/// The rule by which a distance is large enough for a boundary.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Threshold {
+pub enum DistanceThreshold {
     /// Above this percentile of the distances.
     Percentile(f64),
     /// Above their mean plus so many standard deviations.
     Deviations(f64),
     /// Above their mean plus so many interquartile ranges.
     Quartiles(f64),
-    /// Where the gradient of the distances is above this percentile of the gradient.
+    /// At a gradient of the distances above this percentile of the gradient.
     Gradient(f64),
 }
 
-impl Default for Threshold {
+impl Default for DistanceThreshold {
     fn default() -> Self {
-        Threshold::Percentile(95.0)
+        DistanceThreshold::Percentile(95.0)
     }
 }
 
-impl Threshold {
+impl DistanceThreshold {
     /// The numbers that are compared, one a distance, and the bound that those of boundaries exceed. The bound is NaN,
-    /// which nothing exceeds, where there are too few distances for it: none, or one under [`Threshold::Gradient`].
+    /// which nothing exceeds, where there are too few distances for it: none, or one under [`DistanceThreshold::Gradient`].
     #[must_use]
     pub fn apply(self, distances: &[f64]) -> (Vec<f64>, f64) {
         let own = distances.to_vec();
@@ -95,13 +97,13 @@ impl Threshold {
         }
         let (mean, deviation) = mean_and_deviation(distances);
         match self {
-            Threshold::Percentile(percent) => (own, percentile(distances, percent)),
-            Threshold::Deviations(times) => (own, mean + times * deviation),
-            Threshold::Quartiles(times) => {
+            DistanceThreshold::Percentile(percent) => (own, percentile(distances, percent)),
+            DistanceThreshold::Deviations(times) => (own, mean + times * deviation),
+            DistanceThreshold::Quartiles(times) => {
                 let range = percentile(distances, 75.0) - percentile(distances, 25.0);
                 (own, mean + times * range)
             }
-            Threshold::Gradient(percent) => {
+            DistanceThreshold::Gradient(percent) => {
                 let slopes = gradient(distances);
                 if slopes.is_empty() {
                     return (own, f64::NAN);
@@ -115,14 +117,14 @@ impl Threshold {
 
 /// Kamradt's semantic chunking as LangChain's `SemanticChunker` does it: every sentence is embedded with its `buffer`
 /// neighbours on each side, joined by spaces; the distance of two neighbours is 1 - cosine; a boundary lies where
-/// the distance exceeds a [`Threshold`] taken over the document.
+/// the distance exceeds a [`DistanceThreshold`] taken over the document.
 ///
 /// Scores are logistic in (distance - threshold) / standard deviation, so that exactly the boundaries lie above 0.5.
 pub struct Kamradt {
     /// Embeds the sentences.
     pub encoder: Arc<dyn SentenceEncoder>,
-    /// When a distance is large.
-    pub threshold: Threshold,
+    /// The rule by which a distance is large enough for a boundary.
+    pub threshold: DistanceThreshold,
     /// Neighbours on each side; LangChain's `buffer_size`.
     pub buffer: usize,
 }
@@ -165,13 +167,13 @@ impl Segmenter for Kamradt {
         self.encoder.fingerprint()
     }
 
-    fn cut(&self, document: &Document) -> Result<Cuts, SegmentError> {
+    fn segment(&self, document: &Document) -> Result<Segmentation, SegmentError> {
         if document.len() < 2 {
-            return Ok(Cuts::Scores { scores: Vec::new(), tau: 0.5 });
+            return Ok(Segmentation::Scores { scores: Vec::new(), threshold: 0.5 });
         }
-        if document.len() == 2 && matches!(self.threshold, Threshold::Gradient(_)) {
+        if document.len() == 2 && matches!(self.threshold, DistanceThreshold::Gradient(_)) {
             // One distance has no gradient; LangChain parts the two then.
-            return Ok(Cuts::Scores { scores: vec![1.0], tau: 0.5 });
+            return Ok(Segmentation::Scores { scores: vec![1.0], threshold: 0.5 });
         }
         let (values, bound) = self.threshold.apply(&self.distances(document)?);
         let (_, deviation) = mean_and_deviation(&values);
@@ -185,6 +187,6 @@ impl Segmenter for Kamradt {
                 logistic.min(0.5)
             }
         };
-        Ok(Cuts::Scores { scores: values.iter().map(score).collect(), tau: 0.5 })
+        Ok(Segmentation::Scores { scores: values.iter().map(score).collect(), threshold: 0.5 })
     }
 }

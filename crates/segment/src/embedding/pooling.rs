@@ -2,7 +2,7 @@ use pericope_api::{Document, SegmentError, SentenceEncoder};
 
 use super::reading::{BATCH, readable};
 
-/// How the cosines of all pairs of sentences across a gap become one number.
+/// The number that the cosines of all pairs of sentences across a gap become.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Pool {
     /// Their mean.

@@ -1,37 +1,43 @@
 use std::sync::Arc;
 
-use pericope_api::{Boundaries, Cuts, Document, SegmentError, Segmenter, SentenceEncoder};
+use pericope_api::{Boundaries, Document, KnownCount, SegmentError, Segmentation, Segmenter, SentenceEncoder};
 
 use super::vectors::{Vectors, dot};
 use crate::Resources;
-use crate::band::{Band, scores};
-use crate::registry::{Args, Built, Entry, Key};
+use crate::registry::args::SpecArgs;
+use crate::registry::entry::{BuiltSegmenter, Needs, SegmenterEntry, SettingKey};
+use crate::segment_costs::{SegmentCosts, scores};
 use crate::spec::SpecError;
 
 /// Sentences of the longest segment, where their number is not known.
 const LONGEST: usize = 400;
 
-pub(crate) const VARIANCE: Entry = Entry {
+pub(crate) const VARIANCE: SegmenterEntry = SegmenterEntry {
     name: "variance",
     summary: "segments whose sentences' embeddings lie closest together, by dynamic programming",
     keys: &[
-        Key { name: "penalty", default: "2", doc: "price of a segment, in mean squared errors of a sentence" },
-        Key { name: "longest", default: "400", doc: "sentences of the longest segment, where the number is not given" },
+        SettingKey { name: "penalty", default: "2", doc: "price of a segment, in mean squared errors of a sentence" },
+        SettingKey {
+            name: "longest",
+            default: "400",
+            doc: "sentences of the longest segment, where the number is not given",
+        },
     ],
     example: "variance:penalty=3",
-    needs_encoder: true,
+    needs: Needs::Encoder,
+    needs_of: None,
     has_scores: true,
     build,
 };
 
-fn build(args: &Args<'_>, resources: &dyn Resources) -> Result<Built, SpecError> {
+fn build(args: &SpecArgs<'_>, resources: &dyn Resources) -> Result<BuiltSegmenter, SpecError> {
     let encoder = resources.encoder().map_err(|reason| args.unavailable(reason))?;
     let mut variance = Variance::new(encoder);
     if let Some(penalty) = args.maybe_number("penalty", 0.0..=1000.0)? {
         variance.penalty = penalty;
     }
     variance.longest = args.count("longest", LONGEST, 1)?;
-    Ok(Built::new(variance))
+    Ok(BuiltSegmenter::new(variance))
 }
 
 /// The segmentation with the least squared distance of sentence embeddings from the mean of their segment: exact, by
@@ -53,7 +59,7 @@ pub struct Variance {
 }
 
 impl Variance {
-    /// With the default settings.
+    /// Makes the segmenter with the default settings.
     #[must_use]
     pub fn new(encoder: Arc<dyn SentenceEncoder>) -> Self {
         Self { encoder, penalty: 2.0, longest: LONGEST }
@@ -61,9 +67,9 @@ impl Variance {
 }
 
 /// The table of squared errors, for segments of up to `wanted` sentences.
-fn band(vectors: &Vectors, wanted: usize) -> Band {
+fn band(vectors: &Vectors, wanted: usize) -> SegmentCosts {
     let n = vectors.len();
-    Band::new(n, Band::reach(n, wanted), || (), |(), first, costs| vectors.scatter(first, &[], costs))
+    SegmentCosts::new(n, SegmentCosts::reach(n, wanted), || (), |(), first, costs| vectors.scatter(first, &[], costs))
 }
 
 impl Variance {
@@ -85,20 +91,26 @@ impl Segmenter for Variance {
         self.encoder.fingerprint()
     }
 
-    fn cut(&self, document: &Document) -> Result<Cuts, SegmentError> {
+    fn segment(&self, document: &Document) -> Result<Segmentation, SegmentError> {
         let vectors = Vectors::of(document, self.encoder.as_ref())?;
         let found = if vectors.len() < 2 { Vec::new() } else { self.scores(&vectors)? };
-        Ok(Cuts::Scores { scores: vectors.spread(&found, document.len()), tau: 0.5 })
+        Ok(Segmentation::Scores { scores: vectors.spread(&found, document.len()), threshold: 0.5 })
     }
 
-    fn cut_known(&self, document: &Document, segments: usize) -> Result<Boundaries, SegmentError> {
+    fn known_count(&self) -> Option<&dyn KnownCount> {
+        Some(self)
+    }
+}
+
+impl KnownCount for Variance {
+    fn segment_into(&self, document: &Document, segments: usize) -> Result<Boundaries, SegmentError> {
         let n = document.len();
         let vectors = Vectors::of(document, self.encoder.as_ref())?;
         if vectors.len() < 2 {
             return Ok(Boundaries::none(n));
         }
         let wanted = LONGEST.max(4 * vectors.len() / segments.max(1));
-        if Band::counts(vectors.len(), Band::reach(vectors.len(), wanted), segments)
+        if SegmentCosts::counts(vectors.len(), SegmentCosts::reach(vectors.len(), wanted), segments)
             && let Some(found) = band(&vectors, wanted).counted(segments)?
         {
             return vectors.spread_boundaries(&found, n);

@@ -1,42 +1,48 @@
 use std::sync::Arc;
 
-use pericope_api::{Cuts, Document, SegmentError, Segmenter, SentenceEncoder};
+use pericope_api::{Document, SegmentError, Segmentation, Segmenter, SentenceEncoder};
 
 use super::pooling::{Pool, similarities};
 use crate::Resources;
 use crate::depth::depths;
 use crate::language;
-use crate::registry::{Args, Built, Entry, Key};
+use crate::registry::args::SpecArgs;
+use crate::registry::entry::{BuiltSegmenter, Needs, SegmenterEntry, SettingKey};
 use crate::spec::SpecError;
 
 const K: usize = 4;
 /// A boundary is the deepest valley among so many gaps on each side.
 const APART: usize = 2;
 
-pub(crate) const WINDOW: Entry = Entry {
+pub(crate) const WINDOW: SegmenterEntry = SegmenterEntry {
     name: "window",
     summary: "where the embeddings of the sentences before and after a gap differ more than around it",
     keys: &[
-        Key { name: "k", default: "4", doc: "sentences on each side of a gap" },
-        Key { name: "pool", default: "mean", doc: "mean, min or max of the cosines of all pairs across the gap" },
-        Key {
+        SettingKey { name: "k", default: "4", doc: "sentences on each side of a gap" },
+        SettingKey {
+            name: "pool",
+            default: "mean",
+            doc: "mean, min or max of the cosines of all pairs across the gap",
+        },
+        SettingKey {
             name: "depth",
             default: "",
             doc: "depth of a valley that scores 0.5, 0 to 4; 0.72/k for mean, 0.3 for min, 0.35 for max (MiniLM)",
         },
     ],
     example: "window:k=5,pool=min",
-    needs_encoder: true,
+    needs: Needs::Encoder,
+    needs_of: None,
     has_scores: true,
     build,
 };
 
-fn build(args: &Args<'_>, resources: &dyn Resources) -> Result<Built, SpecError> {
+fn build(args: &SpecArgs<'_>, resources: &dyn Resources) -> Result<BuiltSegmenter, SpecError> {
     let k = args.count("k", K, 1)?;
     let pool = [Pool::Mean, Pool::Min, Pool::Max][args.choice("pool", &["mean", "min", "max"])?];
     let depth = args.maybe_number("depth", 0.0..=4.0)?.unwrap_or_else(|| usual_depth(k, pool));
     let encoder = resources.encoder().map_err(|reason| args.unavailable(reason))?;
-    Ok(Built::new(Window { encoder, k, pool, depth }))
+    Ok(BuiltSegmenter::new(EmbeddingWindow { encoder, k, pool, depth }))
 }
 
 /// The embedding-window baseline (Abbasi 2024, section 6.4): the cosines of
@@ -53,12 +59,12 @@ fn build(args: &Args<'_>, resources: &dyn Resources) -> Result<Built, SpecError>
 /// `k = 4` proposed 0.6 times as many on documentation, 1.0 on Choi, 1.2 and 2.1 on the two Wikipedia sets, 3.1 on the textbook.
 ///
 /// Headings, prose and list items are read; a code block or table belongs to the sentence before it.
-pub struct Window {
+pub struct EmbeddingWindow {
     /// Embeds the sentences.
     pub encoder: Arc<dyn SentenceEncoder>,
     /// Sentences on each side, at least 1.
     pub k: usize,
-    /// How the cosines become one number.
+    /// The number that the cosines become.
     pub pool: Pool,
     /// Depth that scores 0.5; depths are sums of two differences of cosines, 0 to 4.
     pub depth: f64,
@@ -73,8 +79,8 @@ fn usual_depth(k: usize, pool: Pool) -> f64 {
     }
 }
 
-impl Window {
-    /// The window with the default settings.
+impl EmbeddingWindow {
+    /// Makes the segmenter with the default settings.
     #[must_use]
     pub fn new(encoder: Arc<dyn SentenceEncoder>) -> Self {
         Self { encoder, k: K, pool: Pool::Mean, depth: usual_depth(K, Pool::Mean) }
@@ -99,18 +105,18 @@ impl Window {
     }
 }
 
-impl Segmenter for Window {
+impl Segmenter for EmbeddingWindow {
     fn fingerprint(&self) -> String {
         self.encoder.fingerprint()
     }
 
-    fn cut(&self, document: &Document) -> Result<Cuts, SegmentError> {
+    fn segment(&self, document: &Document) -> Result<Segmentation, SegmentError> {
         let read = language::sentences(document);
         let mut shifts = Vec::new();
         if read.len() > 1 {
             shifts = self.shifts(&similarities(document, &read, self.encoder.as_ref(), self.k, self.pool)?);
         }
         let scores = language::spread(&shifts, &read, document.len());
-        Ok(Cuts::Scores { scores, tau: 0.5 })
+        Ok(Segmentation::Scores { scores, threshold: 0.5 })
     }
 }

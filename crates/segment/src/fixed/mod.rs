@@ -5,8 +5,8 @@ mod same_size;
 mod segmenter;
 
 pub(crate) use random::RANDOM;
-pub use random::Random;
+pub use random::RandomBoundaries;
+pub use same_size::MeanWords;
 pub(crate) use same_size::SAME_SIZE;
-pub use same_size::mean_words;
 pub use segmenter::Fixed;
 pub(crate) use segmenter::{FIXED, Tokens};

@@ -1,25 +1,29 @@
+use pericope_api::{Chunk, Document};
+
 use crate::Resources;
 use crate::fixed::Fixed;
 use crate::kernels::count_words;
-use crate::registry::{Args, Built, Entry, Key};
-use crate::spec::{Spec, SpecError};
+use crate::registry::args::SpecArgs;
+use crate::registry::entry::{BuiltSegmenter, Needs, SegmenterEntry, SettingKey};
+use crate::spec::{REFERENCE, Spec, SpecError};
 
-pub(crate) const SAME_SIZE: Entry = Entry {
+pub(crate) const SAME_SIZE: SegmenterEntry = SegmenterEntry {
     name: "same-size",
     summary: "fixed, with the mean chunk size of another segmenter: the fair control for a semantic one",
-    keys: &[Key {
-        name: "reference",
+    keys: &[SettingKey {
+        name: REFERENCE,
         default: "",
         doc: "the segmenter whose mean chunk size in words, on the same corpus, is the bound",
     }],
     example: "same-size:reference=(window:k=5,pool=min)",
-    needs_encoder: false,
+    needs: Needs::None,
+    needs_of: None,
     has_scores: false,
     build,
 };
 
-fn build(args: &Args<'_>, resources: &dyn Resources) -> Result<Built, SpecError> {
-    let Some(reference) = args.get("reference") else {
+fn build(args: &SpecArgs<'_>, resources: &dyn Resources) -> Result<BuiltSegmenter, SpecError> {
+    let Some(reference) = args.get(REFERENCE) else {
         return Err(args.unavailable("it needs `reference`, the segmenter whose mean chunk size it takes".into()));
     };
     let mean = resources.mean_words(reference).map_err(|reason| args.unavailable(reason))?;
@@ -27,15 +31,43 @@ fn build(args: &Args<'_>, resources: &dyn Resources) -> Result<Built, SpecError>
         return Err(args.unavailable(format!("the mean chunk size of `{reference}` is {mean} words")));
     }
     let words = (mean.round() as usize).max(1);
-    Ok(Built::new(Fixed::words(words)).resolved(Spec::new("fixed")?.with("words", words)?))
+    Ok(BuiltSegmenter::new(Fixed::words(words)).resolved(Spec::new("fixed")?.with("words", words)?))
 }
 
-/// Mean length of chunk texts in words (what stands between white space), the bound that `same-size` rounds; 0 for none.
+/// The mean length of a corpus's chunks in words, document by document: the bound that `same-size` rounds. A word is a
+/// run of characters without white space.
 ///
 /// ```
-/// assert_eq!(pericope_segment::fixed::mean_words(["one two", "three four five six"]), 3.0);
+/// use pericope_api::Document;
+/// use pericope_segment::fixed::MeanWords;
+/// use pericope_segment::{Standalone, registry, spec::Spec};
+///
+/// let chunker = registry::build(&Spec::parse("sentence")?, &Standalone::default())?;
+/// let mut mean = MeanWords::default();
+/// assert_eq!(mean.value(), None);
+/// for sentences in [&["One two.", "Three four five six."][..], &["Seven eight nine."]] {
+///     let document = Document::from_sentences("d", sentences);
+///     mean.add(&document, &chunker.chunks(&document)?);
+/// }
+/// assert_eq!(mean.value(), Some(3.0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn mean_words<'a>(texts: impl IntoIterator<Item = &'a str>) -> f64 {
-    let (words, chunks) = texts.into_iter().fold((0usize, 0usize), |(w, n), text| (w + count_words(text), n + 1));
-    if chunks == 0 { 0.0 } else { words as f64 / chunks as f64 }
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct MeanWords {
+    words: usize,
+    chunks: usize,
+}
+
+impl MeanWords {
+    /// Adds the chunks of a document.
+    pub fn add(&mut self, document: &Document, chunks: &[Chunk]) {
+        self.chunks += chunks.len();
+        self.words += chunks.iter().map(|chunk| count_words(document.text(chunk.span))).sum::<usize>();
+    }
+
+    /// Returns the mean words of a chunk; `None` where no chunk was added.
+    #[must_use]
+    pub fn value(&self) -> Option<f64> {
+        (self.chunks > 0).then(|| self.words as f64 / self.chunks as f64)
+    }
 }

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use pericope_api::{Cuts, Document, SegmentError, Segmenter, Span, TokenCounter};
+use pericope_api::{Document, SegmentError, Segmentation, Segmenter, Span, TokenCounter};
 
 use crate::Resources;
 use crate::breaks::Level;
@@ -8,30 +8,36 @@ use crate::chars::floor;
 use crate::kernels;
 use crate::packing::{Measure, Packing, is_plain, pack};
 use crate::policy::Overlap;
-use crate::registry::{Args, Built, Entry, Key};
-use crate::ruler::Ruler;
+use crate::registry::args::SpecArgs;
+use crate::registry::entry::{BuiltSegmenter, Needs, SegmenterEntry, SettingKey};
 use crate::spec::SpecError;
+use crate::token_meter::TokenMeter;
 
-pub(crate) const FIXED: Entry = Entry {
+pub(crate) const FIXED: SegmenterEntry = SegmenterEntry {
     name: "fixed",
     summary: "chunks of at most a number of words or tokens, whatever they say",
     keys: &[
-        Key { name: "words", default: "100", doc: "words a chunk, a word being what stands between white space" },
-        Key {
+        SettingKey {
+            name: "words",
+            default: "100",
+            doc: "words a chunk, a word being what stands between white space",
+        },
+        SettingKey {
             name: "tokens",
             default: "",
             doc: "instead: tokens a chunk (special tokens not counted), cut between words",
         },
     ],
     example: "fixed:words=100",
-    needs_encoder: false,
+    needs: Needs::None,
+    needs_of: None,
     has_scores: false,
     build,
 };
 
-fn build(args: &Args<'_>, resources: &dyn Resources) -> Result<Built, SpecError> {
+fn build(args: &SpecArgs<'_>, resources: &dyn Resources) -> Result<BuiltSegmenter, SpecError> {
     let Some(tokens) = args.maybe_count("tokens", 1)? else {
-        return Ok(Built::new(Fixed::words(args.count("words", 100, 1)?)));
+        return Ok(BuiltSegmenter::new(Fixed::words(args.count("words", 100, 1)?)));
     };
     args.excludes("tokens", "words")?;
     let overlap = args.overlap();
@@ -39,7 +45,7 @@ fn build(args: &Args<'_>, resources: &dyn Resources) -> Result<Built, SpecError>
         return Err(args.bad("overlap", overlap, "fewer tokens of overlap than `tokens`"));
     }
     let counter = resources.counter().map_err(|reason| args.unavailable(reason))?;
-    let built = Built::new(Fixed::tokens(tokens, overlap, counter));
+    let built = BuiltSegmenter::new(Fixed::tokens(tokens, overlap, counter));
     Ok(built.with_overlap(Overlap::Tokens { tokens: overlap, limit: tokens }))
 }
 
@@ -73,9 +79,9 @@ impl Fixed {
 }
 
 impl Segmenter for Fixed {
-    fn cut(&self, document: &Document) -> Result<Cuts, SegmentError> {
+    fn segment(&self, document: &Document) -> Result<Segmentation, SegmentError> {
         let source: &str = &document.source;
-        Ok(Cuts::Spans(match &self.bound {
+        Ok(Segmentation::Spans(match &self.bound {
             Bound::Words(words) if is_plain(document) => kernels::fixed_words(source, *words),
             Bound::Words(words) => {
                 pack(document, &Words { source, words: *words }, &Packing { levels: &[], keep_headings: false })
@@ -106,38 +112,38 @@ impl Measure for Words<'_> {
 
 /// A limit in tokens, special tokens not counted.
 pub(crate) struct Tokens<'a> {
-    ruler: Ruler<'a>,
+    meter: TokenMeter<'a>,
     tokens: usize,
     overlap: usize,
 }
 
 impl<'a> Tokens<'a> {
     pub(crate) fn new(source: &'a str, tokens: usize, overlap: usize, counter: &'a dyn TokenCounter) -> Self {
-        Self { ruler: Ruler::new(source, counter), tokens, overlap }
+        Self { meter: TokenMeter::new(source, counter), tokens, overlap }
     }
 }
 
 impl Measure for Tokens<'_> {
     fn reach(&self, from: usize) -> usize {
-        let first = self.ruler.index(from) == 0;
-        self.ruler.ahead(from, self.tokens - if first { 0 } else { self.overlap })
+        let first = self.meter.index(from) == 0;
+        self.meter.ahead(from, self.tokens - if first { 0 } else { self.overlap })
     }
 
     fn fits(&self, span: Span) -> bool {
-        self.ruler.fits(span, self.tokens)
+        self.meter.fits(span, self.tokens)
     }
 
     fn verify(&self, start: usize, end: usize) -> Result<(), usize> {
         let span = Span::new(start, end);
-        let real = self.ruler.exact(span);
+        let real = self.meter.exact(span);
         if real <= self.tokens {
             return Ok(());
         }
         // Fewer tokens by the share that was too much, and by one at least.
-        let here = self.ruler.estimate(span);
+        let here = self.meter.estimate(span);
         let fewer = (here * self.tokens / real).min(here.saturating_sub(1));
-        let shorter = self.ruler.ahead(start, fewer);
-        Err(if shorter < end { shorter } else { floor(self.ruler.source, start + (end - start) / 2) })
+        let shorter = self.meter.ahead(start, fewer);
+        Err(if shorter < end { shorter } else { floor(self.meter.source, start + (end - start) / 2) })
     }
 }
 
@@ -146,13 +152,13 @@ impl Measure for Tokens<'_> {
 mod tests {
     use std::sync::Arc;
 
-    use pericope_api::{Cuts, Document, Kind, Segmenter};
+    use pericope_api::{Document, Kind, Segmentation, Segmenter};
 
     use super::Fixed;
     use crate::counters::WordCounter;
 
     fn texts(segmenter: &Fixed, document: &Document) -> Vec<String> {
-        let Cuts::Spans(spans) = segmenter.cut(document).unwrap() else { unreachable!() };
+        let Segmentation::Spans(spans) = segmenter.segment(document).unwrap() else { unreachable!() };
         spans.iter().map(|s| document.text(*s).to_owned()).collect()
     }
 

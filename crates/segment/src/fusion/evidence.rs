@@ -1,9 +1,9 @@
 use pericope_api::{Document, SegmentError, SentenceEncoder};
 
 use super::words::Burstiness;
-use crate::band::Band;
 use crate::embedding::Vectors;
 use crate::lexical::Words;
+use crate::segment_costs::SegmentCosts;
 
 /// Characters from which on a sentence's embedding counts in full: shorter ones say less than their vector claims.
 const FULL: f32 = 40.0;
@@ -54,13 +54,13 @@ impl<'a> Evidence<'a> {
     }
 
     /// The table of costs, for segments of up to `longest` sentences.
-    pub fn band(&self, longest: usize) -> Band {
+    pub fn band(&self, longest: usize) -> SegmentCosts {
         let n = self.vectors.len();
-        let longest = Band::reach(n, longest);
+        let longest = SegmentCosts::reach(n, longest);
         let median = self.model.median * (n as f64 / 100.0).powf(GROWTH);
         let prior: Vec<f64> = (1..=longest).map(|m| self.model.length * unusual(m as f64, median)).collect();
         let state = || (self.words.counts(), vec![0f64; longest]);
-        Band::new(n, longest, state, |(counts, scatter), first, row| {
+        SegmentCosts::new(n, longest, state, |(counts, scatter), first, row| {
             self.words.row(first, counts, row);
             let scatter = &mut scatter[..row.len()];
             self.vectors.scatter(first, &self.weights, scatter);

@@ -1,11 +1,12 @@
 use std::sync::Arc;
 
-use pericope_api::{Boundaries, Cuts, Document, SegmentError, Segmenter, SentenceEncoder};
+use pericope_api::{Boundaries, Document, KnownCount, SegmentError, Segmentation, Segmenter, SentenceEncoder};
 
 use super::evidence::{Evidence, Model};
 use crate::Resources;
-use crate::band::{Band, scores};
-use crate::registry::{Args, Built, Entry, Key};
+use crate::registry::args::SpecArgs;
+use crate::registry::entry::{BuiltSegmenter, Needs, SegmenterEntry, SettingKey};
+use crate::segment_costs::{SegmentCosts, scores};
 use crate::spec::SpecError;
 
 /// Sentences of the longest segment, where the number of segments is not known.
@@ -16,42 +17,51 @@ const FIRST: usize = 8;
 /// Sentences among which they are looked for, so that the time stays linear in the document's length.
 const LOOK: usize = 1000;
 
-pub(crate) const FUSION: Entry = Entry {
+pub(crate) const FUSION: SegmenterEntry = SegmenterEntry {
     name: "fusion",
     summary: "words and embeddings together, one model of a segment: the best of those that need no training (English)",
     keys: &[
-        Key { name: "price", default: "60", doc: "least price of a segment in nats: higher for fewer boundaries" },
-        Key {
+        SettingKey {
+            name: "price",
+            default: "60",
+            doc: "least price of a segment in nats: higher for fewer boundaries",
+        },
+        SettingKey {
             name: "share",
             default: "0.2",
             doc: "what a boundary must gain on top, as a share of what the document's strongest ones gain, 0 to 1",
         },
-        Key {
+        SettingKey {
             name: "weight",
             default: "90",
             doc: "nats for a squared distance of 1 between embeddings; 0: words alone",
         },
-        Key {
+        SettingKey {
             name: "concentration",
             default: "200",
             doc: "how many words of the whole document each segment begins with",
         },
-        Key {
+        SettingKey {
             name: "median",
             default: "5",
             doc: "usual length of a segment in a document of 100 sentences; it grows with the 0.4th power of theirs",
         },
-        Key { name: "length", default: "60", doc: "weight of that prior; 0: any length is as likely" },
-        Key { name: "temperature", default: "24", doc: "nats that are one unit of a score's logit" },
-        Key { name: "longest", default: "400", doc: "sentences of the longest segment, where the number is not given" },
+        SettingKey { name: "length", default: "60", doc: "weight of that prior; 0: any length is as likely" },
+        SettingKey { name: "temperature", default: "24", doc: "nats that are one unit of a score's logit" },
+        SettingKey {
+            name: "longest",
+            default: "400",
+            doc: "sentences of the longest segment, where the number is not given",
+        },
     ],
     example: "fusion:price=20,share=0.1",
-    needs_encoder: true,
+    needs: Needs::Encoder,
+    needs_of: None,
     has_scores: true,
     build,
 };
 
-fn build(args: &Args<'_>, resources: &dyn Resources) -> Result<Built, SpecError> {
+fn build(args: &SpecArgs<'_>, resources: &dyn Resources) -> Result<BuiltSegmenter, SpecError> {
     let encoder = resources.encoder().map_err(|reason| args.unavailable(reason))?;
     let mut fusion = Fusion::new(encoder);
     for (key, range, value) in [
@@ -68,7 +78,7 @@ fn build(args: &Args<'_>, resources: &dyn Resources) -> Result<Built, SpecError>
         }
     }
     fusion.longest = args.count("longest", LONGEST, 1)?;
-    Ok(Built::new(fusion))
+    Ok(BuiltSegmenter::new(fusion))
 }
 
 /// Lexical cohesion and embeddings in one probabilistic model of a segment (ours): its words come from a multinomial
@@ -94,7 +104,7 @@ pub struct Fusion {
     pub encoder: Arc<dyn SentenceEncoder>,
     /// Least price of a segment, in nats.
     pub price: f64,
-    /// What is added to it: this share of what the document's strongest boundaries gain.
+    /// The share, 0 to 1, of what the document's strongest boundaries gain, which is added to that price.
     pub share: f64,
     /// Nats that are one unit of a score's logit.
     pub temperature: f64,
@@ -104,7 +114,7 @@ pub struct Fusion {
 }
 
 impl Fusion {
-    /// With the default settings.
+    /// Makes the segmenter with the default settings.
     #[must_use]
     pub fn new(encoder: Arc<dyn SentenceEncoder>) -> Self {
         let model = Model { weight: 90.0, concentration: 200.0, median: 5.0, length: 60.0 };
@@ -114,7 +124,7 @@ impl Fusion {
 
 /// What the strongest boundaries gain: the mean of the three greatest gains of one more segment, among the first few, at the
 /// beginning of the document.
-fn strongest(band: &Band, n: usize) -> f64 {
+fn strongest(band: &SegmentCosts, n: usize) -> f64 {
     let n = n.min(LOOK);
     // As many segments as the longest allowed makes necessary, and some more.
     let costs = band.costs_by_count(n, n.div_ceil(band.longest()) + FIRST);
@@ -141,14 +151,20 @@ impl Segmenter for Fusion {
         self.encoder.fingerprint()
     }
 
-    fn cut(&self, document: &Document) -> Result<Cuts, SegmentError> {
+    fn segment(&self, document: &Document) -> Result<Segmentation, SegmentError> {
         let evidence = Evidence::of(document, self.encoder.as_ref(), &self.model)?;
         let vectors = evidence.vectors();
         let found = if vectors.len() < 2 { Vec::new() } else { self.scores(&evidence)? };
-        Ok(Cuts::Scores { scores: vectors.spread(&found, document.len()), tau: 0.5 })
+        Ok(Segmentation::Scores { scores: vectors.spread(&found, document.len()), threshold: 0.5 })
     }
 
-    fn cut_known(&self, document: &Document, segments: usize) -> Result<Boundaries, SegmentError> {
+    fn known_count(&self) -> Option<&dyn KnownCount> {
+        Some(self)
+    }
+}
+
+impl KnownCount for Fusion {
+    fn segment_into(&self, document: &Document, segments: usize) -> Result<Boundaries, SegmentError> {
         let n = document.len();
         let evidence = Evidence::of(document, self.encoder.as_ref(), &self.model)?;
         let vectors = evidence.vectors();
@@ -156,7 +172,7 @@ impl Segmenter for Fusion {
             return Ok(Boundaries::none(n));
         }
         let wanted = self.longest.max(4 * vectors.len() / segments.max(1));
-        if Band::counts(vectors.len(), Band::reach(vectors.len(), wanted), segments)
+        if SegmentCosts::counts(vectors.len(), SegmentCosts::reach(vectors.len(), wanted), segments)
             && let Some(found) = evidence.band(wanted).counted(segments)?
         {
             return vectors.spread_boundaries(&found, n);

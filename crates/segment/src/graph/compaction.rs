@@ -16,16 +16,7 @@ use pericope_api::Boundaries;
 /// linear in the sizes of the two clusters. Where each sentence is linked with the K next ones only, about 2 K clusters
 /// reach across a place, and the whole takes O(n K + n log n) for n sentences; clusters scattered at random over the
 /// document take up to O(n C), C being their number.
-///
-/// ```
-/// use pericope_segment::graph::compact;
-///
-/// // The article's example: a = (1, 2, 3, 6, 7, 8), b = (4, 5, 9, 10, 11) become a = (1 to 8), b = (9 to 11).
-/// let (a, b) = (0, 1);
-/// assert_eq!(compact(&[a, a, a, b, b, a, a, a, b, b, b]).after(), [8]);
-/// ```
-#[must_use]
-pub fn compact(clusters: &[u32]) -> Boundaries {
+pub(super) fn compact(clusters: &[u32]) -> Boundaries {
     // Tiles that do not overlap, by their first sentence.
     let mut tiles: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     let mut open = members(clusters);
@@ -100,7 +91,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::{compact, parted};
-    use crate::random::Random;
+    use crate::random::SplitMix64;
 
     fn after(clusters: &str) -> Vec<usize> {
         compact(&clusters.chars().map(u32::from).collect::<Vec<_>>()).after().to_vec()
@@ -139,7 +130,7 @@ mod tests {
     #[test]
     fn clusters_of_a_band_take_little_time() {
         let n = 300_000;
-        let mut random = Random::new(2);
+        let mut random = SplitMix64::new(2);
         let clusters: Vec<u32> = (0..n).map(|i| ((i + random.below(12)) / 10) as u32).collect();
         let found = compact(&clusters);
         assert!((n / 20..n / 9).contains(&found.segments()), "{}", found.segments());

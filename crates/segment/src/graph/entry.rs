@@ -2,43 +2,51 @@ use super::GraphTiling;
 use super::segmenter::{K, RESOLUTION, RUNS};
 use super::similarity::{self, NAMES, PairWeights};
 use crate::Resources;
-use crate::registry::{Args, Built, Entry, Key};
-use crate::spec::SpecError;
+use crate::registry::args::SpecArgs;
+use crate::registry::entry::{BuiltSegmenter, Needs, SegmenterEntry, SettingKey};
+use crate::spec::{Spec, SpecError};
 
 const DEFAULT: &str = "embedding";
 
-pub(crate) const GRAPH: Entry = Entry {
+pub(crate) const GRAPH: SegmenterEntry = SegmenterEntry {
     name: "graph",
     summary: "communities in a graph of similar neighbouring sentences, made contiguous (Costacurta)",
     keys: &[
-        Key {
+        SettingKey {
             name: "similarity",
             default: DEFAULT,
             doc: "embedding, jaccard, sequence-matcher or bertscore, or several joined by +",
         },
-        Key { name: "k", default: "5", doc: "next sentences that each sentence is compared with" },
-        Key { name: "resolution", default: "1", doc: "the greater, the more segments; 0.001 to 1000" },
-        Key { name: "runs", default: "10", doc: "community detections, in different orders, that vote" },
-        Key { name: "seed", default: "0", doc: "seed of those orders" },
-        Key { name: "decay", default: "on", doc: "on or off: weights fall with distance l as exp(-l/2)" },
+        SettingKey { name: "k", default: "5", doc: "next sentences that each sentence is compared with" },
+        SettingKey { name: "resolution", default: "1", doc: "the greater, the more segments; 0.001 to 1000" },
+        SettingKey { name: "runs", default: "10", doc: "community detections, in different orders, that vote" },
+        SettingKey { name: "seed", default: "0", doc: "seed of those orders" },
+        SettingKey { name: "decay", default: "on", doc: "on or off: weights fall with distance l as exp(-l/2)" },
     ],
     example: "graph:similarity=jaccard+sequence-matcher,k=5",
-    needs_encoder: true,
+    needs: Needs::Encoder,
+    needs_of: Some(needs),
     has_scores: true,
     build,
 };
 
-fn build(args: &Args<'_>, resources: &dyn Resources) -> Result<Built, SpecError> {
+fn needs(spec: &Spec) -> Needs {
+    let names = spec.get("similarity").unwrap_or(DEFAULT).split('+').map(str::trim);
+    let asks = |name: &str| NAMES.iter().any(|&(other, asks)| other == name && asks);
+    if names.into_iter().any(asks) { Needs::Encoder } else { Needs::None }
+}
+
+fn build(args: &SpecArgs<'_>, resources: &dyn Resources) -> Result<BuiltSegmenter, SpecError> {
     let similarities = similarities(args, resources)?;
     let k = args.count("k", K, 1)?;
     let resolution = args.maybe_number("resolution", 0.001..=1000.0)?.unwrap_or(RESOLUTION);
     let runs = args.count("runs", RUNS, 1)?;
     let seed = args.count("seed", 0, 0)? as u64;
     let decay = args.choice("decay", &["on", "off"])? == 0;
-    Ok(Built::new(GraphTiling { similarities, k, resolution, runs, seed, decay }))
+    Ok(BuiltSegmenter::new(GraphTiling { similarities, k, resolution, runs, seed, decay }))
 }
 
-fn similarities(args: &Args<'_>, resources: &dyn Resources) -> Result<Vec<Box<dyn PairWeights>>, SpecError> {
+fn similarities(args: &SpecArgs<'_>, resources: &dyn Resources) -> Result<Vec<Box<dyn PairWeights>>, SpecError> {
     let text = args.get("similarity").unwrap_or(DEFAULT);
     let names: Vec<&str> = text.split('+').map(str::trim).collect();
     let known = |name: &str| NAMES.iter().any(|(other, _)| *other == name);

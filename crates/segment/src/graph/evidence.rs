@@ -1,4 +1,4 @@
-use super::similarity::Band;
+use super::similarity::NeighbourSimilarities;
 use crate::depth::depths;
 
 /// What speaks for a boundary at each gap, averaged over similarities.
@@ -18,11 +18,11 @@ impl Evidence {
         Self { shares: vec![0.0; gaps], depths: vec![0.0; gaps], similarities: 0, mean_count: 0.0 }
     }
 
-    /// Adds a similarity's band, and the boundaries of the segmentations found with it; `weight` is each one's share of
+    /// Adds the similarities by one measure, and the boundaries of the segmentations found with it; `weight` is each one's share of
     /// all segmentations.
     pub(super) fn add<'a>(
         &mut self,
-        band: &Band,
+        similarities: &NeighbourSimilarities,
         decay: &[f64],
         found: impl Iterator<Item = &'a [usize]>,
         weight: f64,
@@ -34,7 +34,7 @@ impl Evidence {
                 self.shares[gap - 1] += weight;
             }
         }
-        let across = across(band, decay, self.shares.len());
+        let across = across(similarities, decay, self.shares.len());
         let mean = across.iter().sum::<f64>() / across.len().max(1) as f64;
         if mean > 0.0 {
             self.depths.iter_mut().zip(depths(&across)).for_each(|(sum, depth)| *sum += depth / mean);
@@ -83,10 +83,10 @@ fn scaled(value: f64, bound: f64) -> f64 {
 
 /// Mean similarity of the pairs across each gap, weighted by `decay[l - 1]` at distance l. A mean, since fewer pairs
 /// reach across the gaps near the ends of the document. Linear in the number of pairs.
-fn across(band: &Band, decay: &[f64], gaps: usize) -> Vec<f64> {
+fn across(similarities: &NeighbourSimilarities, decay: &[f64], gaps: usize) -> Vec<f64> {
     // What is added at a gap and all after it.
     let mut steps = vec![(0.0, 0.0); gaps + 1];
-    for (i, j, value) in band.pairs() {
+    for (i, j, value) in similarities.pairs() {
         let weight = decay[j - i - 1];
         let sum = weight * value.max(0.0);
         steps[i].0 += sum;
@@ -106,25 +106,25 @@ fn across(band: &Band, decay: &[f64], gaps: usize) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Band, Evidence, across};
+    use super::{Evidence, NeighbourSimilarities, across};
 
-    fn band() -> Band {
+    fn similarities() -> NeighbourSimilarities {
         // Pairs (0,1) (0,2), (1,2) (1,3), (2,3).
-        Band::new(2, vec![1.0, 0.5, 0.0, -1.0, 1.0, 9.0, 9.0, 9.0])
+        NeighbourSimilarities::new(2, vec![1.0, 0.5, 0.0, -1.0, 1.0, 9.0, 9.0, 9.0])
     }
 
     #[test]
     fn means_over_the_pairs_across_a_gap() {
-        let found = across(&band(), &[1.0, 0.5], 3);
+        let found = across(&similarities(), &[1.0, 0.5], 3);
         let expected = [1.25 / 1.5, 0.25 / 2.0, 1.0 / 1.5];
         assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{found:?}");
-        assert_eq!(across(&Band::default(), &[], 0), [0.0; 0]);
+        assert_eq!(across(&NeighbourSimilarities::default(), &[], 0), [0.0; 0]);
     }
 
     #[test]
     fn a_single_segmentation_is_followed_exactly() {
         let mut evidence = Evidence::new(3);
-        evidence.add(&band(), &[1.0, 0.5], [&[1][..]].into_iter(), 1.0);
+        evidence.add(&similarities(), &[1.0, 0.5], [&[1][..]].into_iter(), 1.0);
         let scores = evidence.scores();
         assert!(scores[0] > 0.5 && scores[1] <= 0.5 && scores[2] <= 0.5, "{scores:?}");
         assert!(scores[1] > scores[2], "the middle is a valley");
@@ -134,7 +134,7 @@ mod tests {
     fn several_segmentations_vote() {
         let mut evidence = Evidence::new(3);
         for found in [[&[2][..], &[2]], [&[1][..], &[]]] {
-            evidence.add(&band(), &[1.0, 0.5], found.into_iter(), 0.25);
+            evidence.add(&similarities(), &[1.0, 0.5], found.into_iter(), 0.25);
         }
         let scores = evidence.scores();
         assert!(scores[1] > 0.5 && scores[0] <= 0.5, "one on average: {scores:?}");
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn no_proposal_no_boundary() {
         let mut evidence = Evidence::new(3);
-        evidence.add(&band(), &[1.0, 0.5], [&[][..]].into_iter(), 1.0);
+        evidence.add(&similarities(), &[1.0, 0.5], [&[][..]].into_iter(), 1.0);
         assert!(evidence.scores().iter().all(|&s| s <= 0.5));
     }
 }

@@ -1,29 +1,7 @@
 use std::collections::VecDeque;
 
 use super::network::Network;
-use crate::random::Random;
-
-/// Modularity of a partition: the sum over communities of L/m - r (d/2m)^2, where L is the weight inside the community, d
-/// the sum of its nodes' degrees, m the weight of all edges and r the resolution (Reichardt and Bornholdt 2006).
-/// `communities[i]` is the community of node i; 0 for a graph without weight. Linear time.
-#[must_use]
-pub fn modularity(network: &Network, communities: &[u32], resolution: f64) -> f64 {
-    let total = network.total();
-    if total <= 0.0 {
-        return 0.0;
-    }
-    let most = communities.iter().max().map_or(0, |&c| c as usize + 1);
-    let (mut inside, mut degrees) = (vec![0.0; most], vec![0.0; most]);
-    for (node, &community) in communities.iter().enumerate().take(network.len()) {
-        let c = community as usize;
-        degrees[c] += network.degree(node);
-        inside[c] += 2.0 * network.loop_weight(node);
-        let within = network.neighbours(node).iter().filter(|(other, _)| communities[*other as usize] == community);
-        inside[c] += within.map(|(_, weight)| weight).sum::<f64>();
-    }
-    let double = 2.0 * total;
-    inside.iter().zip(&degrees).map(|(l, d)| l / double - resolution * (d / double).powi(2)).sum()
-}
+use crate::random::SplitMix64;
 
 /// Louvain community detection (Blondel et al. 2008): nodes move to the neighbouring community that raises modularity
 /// most, until none does; then communities become nodes, and so on. Nodes are visited in an order that the seed
@@ -31,9 +9,8 @@ pub fn modularity(network: &Network, communities: &[u32], resolution: f64) -> f6
 ///
 /// The same graph, resolution and seed give the same communities. Time grows about linearly with the number of edges. A
 /// node without edges is a community of its own.
-#[must_use]
-pub fn louvain(network: &Network, resolution: f64, seed: u64) -> Vec<u32> {
-    let mut random = Random::new(seed);
+pub(super) fn louvain(network: &Network, resolution: f64, seed: u64) -> Vec<u32> {
+    let mut random = SplitMix64::new(seed);
     let mut communities: Vec<u32> = (0..network.len()).map(|i| i as u32).collect();
     let mut level: Option<Network> = None;
     loop {
@@ -68,7 +45,7 @@ fn numbered(communities: &[u32]) -> (Vec<u32>, usize) {
 const LEAST_GAIN: f64 = 1e-10;
 
 /// Every node starts alone; the community that each is in when no move raises modularity any more.
-fn local_moves(network: &Network, resolution: f64, random: &mut Random) -> Vec<u32> {
+fn local_moves(network: &Network, resolution: f64, random: &mut SplitMix64) -> Vec<u32> {
     let n = network.len();
     let mut communities: Vec<u32> = (0..n).map(|i| i as u32).collect();
     let mut degrees: Vec<f64> = (0..n).map(|i| network.degree(i)).collect();
@@ -118,9 +95,30 @@ fn local_moves(network: &Network, resolution: f64, random: &mut Random) -> Vec<u
 mod tests {
     use proptest::prelude::*;
 
-    use super::{local_moves, louvain, modularity, numbered};
+    use super::{local_moves, louvain, numbered};
     use crate::graph::network::Network;
-    use crate::random::Random;
+    use crate::random::SplitMix64;
+
+    /// Modularity of a partition: the sum over communities of L/m - r (d/2m)^2, where L is the weight inside the community, d
+    /// the sum of its nodes' degrees, m the weight of all edges and r the resolution (Reichardt and Bornholdt 2006).
+    /// `communities[i]` is the community of node i; 0 for a graph without weight. Linear time.
+    fn modularity(network: &Network, communities: &[u32], resolution: f64) -> f64 {
+        let total = network.total();
+        if total <= 0.0 {
+            return 0.0;
+        }
+        let most = communities.iter().max().map_or(0, |&c| c as usize + 1);
+        let (mut inside, mut degrees) = (vec![0.0; most], vec![0.0; most]);
+        for (node, &community) in communities.iter().enumerate().take(network.len()) {
+            let c = community as usize;
+            degrees[c] += network.degree(node);
+            inside[c] += 2.0 * network.loop_weight(node);
+            let within = network.neighbours(node).iter().filter(|(other, _)| communities[*other as usize] == community);
+            inside[c] += within.map(|(_, weight)| weight).sum::<f64>();
+        }
+        let double = 2.0 * total;
+        inside.iter().zip(&degrees).map(|(l, d)| l / double - resolution * (d / double).powi(2)).sum()
+    }
 
     fn clique(first: usize, size: usize) -> impl Iterator<Item = (usize, usize, f64)> {
         (first..first + size).flat_map(move |i| (i + 1..first + size).map(move |j| (i, j, 1.0)))
@@ -150,7 +148,7 @@ mod tests {
     #[test]
     fn long_chains_take_little_time() {
         let n = 100_000;
-        let mut random = Random::new(5);
+        let mut random = SplitMix64::new(5);
         let pairs = (0..n).flat_map(|i| (i + 1..n.min(i + 6)).map(move |j| (i, j)));
         let edges: Vec<_> = pairs.map(|(i, j)| (i, j, random.below(1000) as f64 / 1000.0)).collect();
         let network = Network::new(n, edges);
@@ -169,7 +167,7 @@ mod tests {
     proptest! {
         #[test]
         fn each_level_raises_modularity(start in network(), seed in 0u64..5, resolution in 0.2f64..3.0) {
-            let mut random = Random::new(seed);
+            let mut random = SplitMix64::new(seed);
             let mut network = start;
             let mut before = modularity(&network, &(0..network.len() as u32).collect::<Vec<_>>(), resolution);
             loop {

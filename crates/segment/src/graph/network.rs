@@ -1,6 +1,6 @@
 /// A weighted undirected graph of nodes 0..n.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Network {
+pub(super) struct Network {
     /// Node i's neighbours are `neighbours[starts[i]..starts[i + 1]]`; every edge is there from both its ends.
     starts: Vec<usize>,
     neighbours: Vec<(u32, f64)>,
@@ -14,8 +14,7 @@ impl Network {
     /// A graph of `n` nodes (fewer than 2^32) with the given edges (node, node, weight). Edges whose weight is not a
     /// finite number above 0 are left out, and so are those to nodes that there are not; several edges between two nodes
     /// count as their sum.
-    #[must_use]
-    pub fn new(n: usize, edges: impl IntoIterator<Item = (usize, usize, f64)>) -> Self {
+    pub(super) fn new(n: usize, edges: impl IntoIterator<Item = (usize, usize, f64)>) -> Self {
         let fair = |&(i, j, w): &(usize, usize, f64)| i < n && j < n && w > 0.0 && w.is_finite();
         let edges: Vec<(usize, usize, f64)> = edges.into_iter().filter(fair).collect();
         let mut loops = vec![0.0; n];
@@ -50,32 +49,22 @@ impl Network {
     }
 
     /// Number of nodes.
-    #[must_use]
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.loops.len()
     }
 
-    /// True where there is no node.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.loops.is_empty()
-    }
-
     /// Sum of the weights of a node's edges; an edge to itself counts twice.
-    ///
-    /// # Panics
-    /// Where there is no such node.
-    #[must_use]
-    pub fn degree(&self, node: usize) -> f64 {
+    pub(super) fn degree(&self, node: usize) -> f64 {
         self.degrees[node]
     }
 
     /// Weight of all edges.
-    #[must_use]
-    pub fn total(&self) -> f64 {
+    pub(super) fn total(&self) -> f64 {
         self.total
     }
 
+    /// Weight of a node's edges to itself.
+    #[cfg(test)]
     pub(super) fn loop_weight(&self, node: usize) -> f64 {
         self.loops[node]
     }

@@ -1,14 +1,16 @@
-use pericope_api::{Boundaries, Cuts, Document, SegmentError, Segmenter};
+use pericope_api::{Boundaries, Document, KnownCount, SegmentError, Segmentation, Segmenter};
 use rayon::prelude::*;
 
+use super::compaction::compact;
 use super::evidence::Evidence;
-use super::similarity::{Band, PairWeights};
-use super::{Network, compact, louvain};
+use super::louvain::louvain;
+use super::network::Network;
+use super::similarity::PairWeights;
 use crate::language::{sentences, spread};
 
 /// Graph tiling (Costacurta, "Text Tiling Done Right"): each sentence is linked with its `k` next ones by their
-/// similarity times exp(-l/2), l being their distance; Louvain's communities in this graph, made contiguous by
-/// [`compact`], are the segments.
+/// similarity times exp(-l/2), l being their distance; Louvain's communities in this graph, made
+/// contiguous with the fewest moves, are the segments.
 ///
 /// With several `similarities` each has its own graph; with several `runs` Louvain visits the nodes in several orders.
 /// The scores say what share of these segmentations ends a segment at a gap, and how deep the valley is there in the
@@ -21,7 +23,7 @@ use crate::language::{sentences, spread};
 /// Similarities below 0 count as 0. Headings, prose and list items are nodes; a code block or table belongs to the
 /// sentence before it. Time: n * `k` comparisons and about `runs` * n * `k` steps for n sentences.
 pub struct GraphTiling {
-    /// How alike two sentences are; at least one.
+    /// The similarities of pairs of sentences, at least one.
     pub similarities: Vec<Box<dyn PairWeights>>,
     /// Next sentences that each sentence is compared with, at least 1.
     pub k: usize,
@@ -56,13 +58,13 @@ impl GraphTiling {
         let mut evidence = Evidence::new(n.saturating_sub(1));
         let weight = 1.0 / (self.similarities.len().max(1) * self.runs.max(1)) as f64;
         for similarity in &self.similarities {
-            let band: Band = similarity.band(document, read, self.k.max(1))?;
-            let edges = band.pairs().map(|(i, j, value)| (i, j, value.max(0.0) * decay[j - i - 1]));
+            let similarities = similarity.similarities(document, read, self.k.max(1))?;
+            let edges = similarities.pairs().map(|(i, j, value)| (i, j, value.max(0.0) * decay[j - i - 1]));
             let network = Network::new(n, edges);
             let resolution = segments.map_or(self.resolution, |segments| self.resolution_for(&network, segments));
             let tile = |run: usize| compact(&louvain(&network, resolution, self.seed.wrapping_add(run as u64)));
             let found: Vec<Boundaries> = (0..self.runs.max(1)).into_par_iter().map(tile).collect();
-            evidence.add(&band, &decay, found.iter().map(Boundaries::after), weight);
+            evidence.add(&similarities, &decay, found.iter().map(Boundaries::after), weight);
         }
         Ok(evidence)
     }
@@ -93,13 +95,19 @@ impl Segmenter for GraphTiling {
         all.filter(|one| !one.is_empty()).collect::<Vec<_>>().join(" ")
     }
 
-    fn cut(&self, document: &Document) -> Result<Cuts, SegmentError> {
+    fn segment(&self, document: &Document) -> Result<Segmentation, SegmentError> {
         let read = sentences(document);
         let scores = if read.len() < 2 { Vec::new() } else { self.evidence(document, &read, None)?.scores() };
-        Ok(Cuts::Scores { scores: spread(&scores, &read, document.len()), tau: 0.5 })
+        Ok(Segmentation::Scores { scores: spread(&scores, &read, document.len()), threshold: 0.5 })
     }
 
-    fn cut_known(&self, document: &Document, segments: usize) -> Result<Boundaries, SegmentError> {
+    fn known_count(&self) -> Option<&dyn KnownCount> {
+        Some(self)
+    }
+}
+
+impl KnownCount for GraphTiling {
+    fn segment_into(&self, document: &Document, segments: usize) -> Result<Boundaries, SegmentError> {
         let read = sentences(document);
         if document.len() < 2 || segments < 2 {
             return Ok(Boundaries::none(document.len()));
@@ -115,7 +123,7 @@ impl Segmenter for GraphTiling {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use pericope_api::{Boundaries, Cuts, Document, Kind, Segmenter};
+    use pericope_api::{Boundaries, Document, Kind, KnownCount, Segmentation, Segmenter};
 
     use super::GraphTiling;
     use crate::graph::similarity::{Jaccard, PairWeights, SequenceMatcher};
@@ -136,10 +144,10 @@ mod tests {
         Document::from_sentences("d", &(0..24).map(sentence).collect::<Vec<_>>())
     }
 
-    fn above(cuts: &Cuts) -> Vec<usize> {
-        let Cuts::Scores { scores, tau } = cuts else { unreachable!() };
+    fn above(cuts: &Segmentation) -> Vec<usize> {
+        let Segmentation::Scores { scores, threshold } = cuts else { unreachable!() };
         assert!(scores.iter().all(|s| (0.0..=1.0).contains(s)), "{scores:?}");
-        Boundaries::above(scores, *tau).after().to_vec()
+        Boundaries::above(scores, *threshold).after().to_vec()
     }
 
     #[test]
@@ -148,10 +156,10 @@ mod tests {
             [vec![Box::new(Jaccard) as Box<dyn PairWeights>], vec![Box::new(Jaccard), Box::new(SequenceMatcher)]]
         {
             let tiling = GraphTiling { resolution: 0.6, ..tiling(similarities) };
-            assert_eq!(above(&tiling.cut(&three_topics()).unwrap()), [8, 16]);
-            assert_eq!(tiling.cut_known(&three_topics(), 3).unwrap().after(), [8, 16]);
+            assert_eq!(above(&tiling.segment(&three_topics()).unwrap()), [8, 16]);
+            assert_eq!(tiling.segment_into(&three_topics(), 3).unwrap().after(), [8, 16]);
             for segments in 0..30 {
-                let found = tiling.cut_known(&three_topics(), segments).unwrap();
+                let found = tiling.segment_into(&three_topics(), segments).unwrap();
                 assert_eq!(found.segments(), segments.clamp(1, 24));
             }
         }
@@ -159,16 +167,16 @@ mod tests {
 
     #[test]
     fn one_run_is_the_articles_method() {
-        use crate::graph::{Network, compact, louvain};
+        use super::{Network, compact, louvain};
 
         let document = three_topics();
         let read: Vec<usize> = (0..24).collect();
-        let band = Jaccard.band(&document, &read, 4).unwrap();
+        let similarities = Jaccard.similarities(&document, &read, 4).unwrap();
         for seed in 0..10 {
-            let edges = band.pairs().map(|(i, j, w)| (i, j, w * (-((j - i) as f64) / 2.0).exp()));
+            let edges = similarities.pairs().map(|(i, j, w)| (i, j, w * (-((j - i) as f64) / 2.0).exp()));
             let expected = compact(&louvain(&Network::new(24, edges), 2.0, seed));
             let tiling = GraphTiling { k: 4, resolution: 2.0, runs: 1, seed, ..tiling(vec![Box::new(Jaccard)]) };
-            assert_eq!(above(&tiling.cut(&document).unwrap()), expected.after());
+            assert_eq!(above(&tiling.segment(&document).unwrap()), expected.after());
         }
     }
 
@@ -178,9 +186,9 @@ mod tests {
         document.sentences[8].kind = Kind::Code;
         document.sentences[9].kind = Kind::Table;
         let tiling = GraphTiling { resolution: 0.6, ..tiling(vec![Box::new(Jaccard)]) };
-        assert_eq!(above(&tiling.cut(&document).unwrap()), [10, 16]);
-        assert_eq!(tiling.cut_known(&document, 3).unwrap().after(), [10, 16]);
-        assert_eq!(tiling.cut_known(&document, 24).unwrap().segments(), 24);
+        assert_eq!(above(&tiling.segment(&document).unwrap()), [10, 16]);
+        assert_eq!(tiling.segment_into(&document, 3).unwrap().after(), [10, 16]);
+        assert_eq!(tiling.segment_into(&document, 24).unwrap().segments(), 24);
     }
 
     #[test]
@@ -188,12 +196,12 @@ mod tests {
         let tiling = tiling(vec![Box::new(Jaccard)]);
         for n in 0..3 {
             let document = Document::from_sentences("d", &["same words", "same words"][..n.min(2)]);
-            assert_eq!(above(&tiling.cut(&document).unwrap()), [0; 0]);
-            assert_eq!(tiling.cut_known(&document, 1).unwrap().segments(), document.len().min(1));
+            assert_eq!(above(&tiling.segment(&document).unwrap()), [0; 0]);
+            assert_eq!(tiling.segment_into(&document, 1).unwrap().segments(), document.len().min(1));
         }
         let mut code = three_topics();
         code.sentences.iter_mut().for_each(|s| s.kind = Kind::Code);
-        assert_eq!(above(&tiling.cut(&code).unwrap()), [0; 0]);
-        assert_eq!(tiling.cut_known(&code, 4).unwrap().segments(), 4);
+        assert_eq!(above(&tiling.segment(&code).unwrap()), [0; 0]);
+        assert_eq!(tiling.segment_into(&code, 4).unwrap().segments(), 4);
     }
 }

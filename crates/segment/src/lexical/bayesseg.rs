@@ -1,28 +1,38 @@
-use pericope_api::{Boundaries, Cuts, Document, SegmentError, Segmenter};
+use pericope_api::{Boundaries, Document, KnownCount, SegmentError, Segmentation, Segmenter};
 
 use super::cohesion::{self, Cohesion};
 use super::words::Words;
 use crate::Resources;
-use crate::registry::{Args, Built, Entry, Key};
+use crate::registry::args::SpecArgs;
+use crate::registry::entry::{BuiltSegmenter, Needs, SegmenterEntry, SettingKey};
 use crate::spec::SpecError;
 
-pub(crate) const BAYESSEG: Entry = Entry {
+pub(crate) const BAYESSEG: SegmenterEntry = SegmenterEntry {
     name: "bayesseg",
     summary: "Eisenstein and Barzilay's Bayesian segmenter: segments as Dirichlet compound multinomials (English)",
     keys: &[
-        Key { name: "prior", default: "0.2", doc: "times that every word counts as seen in every segment beforehand" },
-        Key { name: "cost", default: "1.75", doc: "cost of a segment, in logarithms of the document's word count" },
-        Key { name: "max", default: "1000", doc: "most sentences a segment" },
+        SettingKey {
+            name: "prior",
+            default: "0.2",
+            doc: "times that every word counts as seen in every segment beforehand",
+        },
+        SettingKey {
+            name: "cost",
+            default: "1.75",
+            doc: "cost of a segment, in logarithms of the document's word count",
+        },
+        SettingKey { name: "max", default: "1000", doc: "most sentences a segment" },
     ],
     example: "bayesseg:prior=0.2,cost=2",
-    needs_encoder: false,
+    needs: Needs::None,
+    needs_of: None,
     has_scores: true,
     build,
 };
 
-fn build(args: &Args<'_>, _: &dyn Resources) -> Result<Built, SpecError> {
+fn build(args: &SpecArgs<'_>, _: &dyn Resources) -> Result<BuiltSegmenter, SpecError> {
     let default = BayesSeg::default();
-    Ok(Built::new(BayesSeg {
+    Ok(BuiltSegmenter::new(BayesSeg {
         prior: args.maybe_number("prior", 1e-6..=1e6)?.unwrap_or(default.prior),
         cost: args.maybe_number("cost", 0.0..=1e6)?.unwrap_or(default.cost),
         max: args.count("max", default.max, 1)?,
@@ -89,12 +99,18 @@ impl Cohesion for BayesSeg {
 }
 
 impl Segmenter for BayesSeg {
-    fn cut(&self, document: &Document) -> Result<Cuts, SegmentError> {
-        Ok(cohesion::cut(self, document))
+    fn segment(&self, document: &Document) -> Result<Segmentation, SegmentError> {
+        Ok(cohesion::segment(self, document))
     }
 
-    fn cut_known(&self, document: &Document, segments: usize) -> Result<Boundaries, SegmentError> {
-        cohesion::cut_known(self, document, segments)
+    fn known_count(&self) -> Option<&dyn KnownCount> {
+        Some(self)
+    }
+}
+
+impl KnownCount for BayesSeg {
+    fn segment_into(&self, document: &Document, segments: usize) -> Result<Boundaries, SegmentError> {
+        cohesion::segment_into(self, document, segments)
     }
 }
 

@@ -1,28 +1,30 @@
-use pericope_api::{Cuts, Document, SegmentError, Segmenter};
+use pericope_api::{Document, SegmentError, Segmentation, Segmenter};
 
 use super::ranks::Ranks;
 use super::words::Words;
 use crate::Resources;
 use crate::depth::mean_and_deviation;
-use crate::registry::{Args, Built, Entry, Key};
+use crate::registry::args::SpecArgs;
+use crate::registry::entry::{BuiltSegmenter, Needs, SegmenterEntry, SettingKey};
 use crate::spec::SpecError;
 
-pub(crate) const C99_ENTRY: Entry = Entry {
+pub(crate) const C99_ENTRY: SegmenterEntry = SegmenterEntry {
     name: "c99",
     summary: "Choi's C99: divisive clustering of ranked sentence similarities (English)",
-    keys: &[Key {
+    keys: &[SettingKey {
         name: "c",
         default: "1.2",
         doc: "boundaries are cut while they gain more density than the mean plus so many standard deviations",
     }],
     example: "c99:c=1.2",
-    needs_encoder: false,
+    needs: Needs::None,
+    needs_of: None,
     has_scores: true,
     build,
 };
 
-fn build(args: &Args<'_>, _: &dyn Resources) -> Result<Built, SpecError> {
-    Ok(Built::new(C99 { c: args.maybe_number("c", -100.0..=100.0)?.unwrap_or(C99::default().c) }))
+fn build(args: &SpecArgs<'_>, _: &dyn Resources) -> Result<BuiltSegmenter, SpecError> {
+    Ok(BuiltSegmenter::new(C99 { c: args.maybe_number("c", -100.0..=100.0)?.unwrap_or(C99::default().c) }))
 }
 
 /// C99 (Choi 2000, "Advances in domain independent linear text segmentation", section 3).
@@ -138,14 +140,14 @@ fn smoothed(values: &[f64]) -> Vec<f64> {
 }
 
 impl Segmenter for C99 {
-    fn cut(&self, document: &Document) -> Result<Cuts, SegmentError> {
+    fn segment(&self, document: &Document) -> Result<Segmentation, SegmentError> {
         let words = Words::read(document);
         let scores = if document.len() < 2 || words.total() == 0 {
             vec![0.0; document.len().saturating_sub(1)]
         } else {
             self.scores(&words, STRETCH)
         };
-        Ok(Cuts::Scores { scores, tau: 0.5 })
+        Ok(Segmentation::Scores { scores, threshold: 0.5 })
     }
 }
 

@@ -1,6 +1,6 @@
-//! What the segmenters that minimise a cost share: from a model of a segment's words to cuts.
+//! What the segmenters that minimise a cost share: from a model of a segment's words to a segmentation.
 
-use pericope_api::{Boundaries, Cuts, Document, SegmentError};
+use pericope_api::{Boundaries, Document, SegmentError, Segmentation};
 
 use super::path::{Best, Costs};
 use super::words::Words;
@@ -32,10 +32,10 @@ pub(super) fn costs<'a>(model: &impl Cohesion, words: &'a Words, longest: usize)
 
 /// The cheapest segmentation as scores: logistic in the gain of a boundary, above 0.5 at exactly its boundaries. None
 /// where the document has no words.
-pub(super) fn cut(model: &impl Cohesion, document: &Document) -> Cuts {
+pub(super) fn segment(model: &impl Cohesion, document: &Document) -> Segmentation {
     let words = Words::read(document);
     if document.len() < 2 || words.total() == 0 {
-        return Cuts::Scores { scores: vec![0.0; document.len().saturating_sub(1)], tau: 0.5 };
+        return Segmentation::Scores { scores: vec![0.0; document.len().saturating_sub(1)], threshold: 0.5 };
     }
     let Best { boundaries, gains } = costs(model, &words, model.longest()).best();
     let score = |gain: f64| 1.0 / (1.0 + (-gain / NATS).exp());
@@ -44,13 +44,13 @@ pub(super) fn cut(model: &impl Cohesion, document: &Document) -> Cuts {
     for boundary in boundaries {
         scores[boundary - 1] = score(gains[boundary - 1]).max(0.5_f64.next_up());
     }
-    Cuts::Scores { scores, tau: 0.5 }
+    Segmentation::Scores { scores, threshold: 0.5 }
 }
 
 /// The cheapest segmentation into a number of segments, at most one a sentence. Segments may then be longer than the
 /// model's longest, up to four times their mean. Where the table for it would be too large (sentences times segments
 /// above 2^25), the gaps with the highest scores instead.
-pub(super) fn cut_known(
+pub(super) fn segment_into(
     model: &impl Cohesion,
     document: &Document,
     segments: usize,
@@ -66,8 +66,8 @@ pub(super) fn cut_known(
     if affordable && let Some(after) = costs(model, &words, longest).exactly(segments) {
         return Ok(Boundaries::new(n, after)?);
     }
-    match cut(model, document) {
-        Cuts::Scores { scores, .. } => Ok(Boundaries::top(&scores, segments - 1)),
+    match segment(model, document) {
+        Segmentation::Scores { scores, .. } => Ok(Boundaries::top(&scores, segments - 1)),
         _ => Ok(Boundaries::none(n)),
     }
 }
@@ -75,28 +75,28 @@ pub(super) fn cut_known(
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use pericope_api::{Boundaries, Cuts};
+    use pericope_api::{Boundaries, Segmentation};
 
     use super::super::samples::topics;
     use super::super::{BayesSeg, U00};
-    use super::{Cohesion, costs, cut, cut_known};
+    use super::{Cohesion, costs, segment, segment_into};
     use crate::lexical::words::Words;
 
     fn agree(model: &impl Cohesion) {
         let document = topics();
         let words = Words::read(&document);
         let best = costs(model, &words, model.longest()).best().boundaries;
-        let Cuts::Scores { scores, tau } = cut(model, &document) else { unreachable!() };
-        let found = Boundaries::above(&scores, tau);
+        let Segmentation::Scores { scores, threshold } = segment(model, &document) else { unreachable!() };
+        let found = Boundaries::above(&scores, threshold);
         assert_eq!(found.after(), best);
         // A known number may need longer segments than the limit.
         if model.longest() >= document.len() {
-            assert_eq!(cut_known(model, &document, found.segments()).unwrap(), found);
+            assert_eq!(segment_into(model, &document, found.segments()).unwrap(), found);
         }
     }
 
     #[test]
-    fn exactly_the_best_boundaries_lie_above_tau() {
+    fn exactly_the_best_boundaries_lie_above_the_threshold() {
         for max in [1, 2, 7, 30, 100] {
             agree(&U00 { max });
             for cost in [0.0, 1.0, 3.0] {

@@ -1,7 +1,7 @@
 //! Checks that every lexical segmenter passes.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use pericope_api::{Boundaries, Cuts, Document, Kind, Segmenter};
+use pericope_api::{Boundaries, Document, Kind, Segmentation, Segmenter, segment_into};
 
 /// Three topics of 12, 20 and 9 sentences.
 pub(super) fn topics() -> Document {
@@ -28,8 +28,8 @@ pub(super) fn topics() -> Document {
 }
 
 fn scores(segmenter: &dyn Segmenter, document: &Document) -> Vec<f64> {
-    let Cuts::Scores { scores, tau } = segmenter.cut(document).unwrap() else { panic!("not scores") };
-    assert_eq!(tau, 0.5);
+    let Segmentation::Scores { scores, threshold } = segmenter.segment(document).unwrap() else { panic!("not scores") };
+    assert_eq!(threshold, 0.5);
     assert_eq!(scores.len(), document.len().saturating_sub(1));
     assert!(scores.iter().all(|score| (0.0..=1.0).contains(score)), "{scores:?}");
     scores
@@ -44,7 +44,7 @@ pub(super) fn check(segmenter: &dyn Segmenter) {
     assert!(both(Boundaries::above(&found, 0.5).after()), "{found:?}");
     assert_eq!(Boundaries::top(&found, 2).after(), [12, 32]);
     for segments in [0, 1, 2, 3, 4, 41, 42, usize::MAX] {
-        let known = segmenter.cut_known(&document, segments).unwrap();
+        let known = segment_into(segmenter, &document, segments).unwrap();
         assert_eq!(known.segments(), segments.clamp(1, 41), "{segments}");
         if segments == 3 {
             assert_eq!(known.after(), [12, 32]);
@@ -59,7 +59,7 @@ pub(super) fn check(segmenter: &dyn Segmenter) {
         let document = Document::from_sentences("d", sentences);
         assert!(scores(segmenter, &document).iter().all(|&score| score <= 0.5), "{sentences:?}");
         for segments in 0..6 {
-            let known = segmenter.cut_known(&document, segments).unwrap();
+            let known = segment_into(segmenter, &document, segments).unwrap();
             assert_eq!(known.segments(), segments.clamp(1, sentences.len().max(1)).min(sentences.len()));
         }
     }

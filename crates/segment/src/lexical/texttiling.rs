@@ -1,28 +1,30 @@
-use pericope_api::{Cuts, Document, SegmentError, Segmenter};
+use pericope_api::{Document, SegmentError, Segmentation, Segmenter};
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::words::Stems;
 use crate::Resources;
 use crate::chunker::nearest_boundary;
 use crate::depth;
-use crate::registry::{Args, Built, Entry, Key};
+use crate::registry::args::SpecArgs;
+use crate::registry::entry::{BuiltSegmenter, Needs, SegmenterEntry, SettingKey};
 use crate::spec::SpecError;
 
-pub(crate) const TEXTTILING: Entry = Entry {
+pub(crate) const TEXTTILING: SegmenterEntry = SegmenterEntry {
     name: "texttiling",
     summary: "Hearst's TextTiling: where the vocabulary of neighbouring blocks changes (English)",
     keys: &[
-        Key { name: "w", default: "20", doc: "words a token sequence" },
-        Key { name: "k", default: "10", doc: "token sequences a block" },
+        SettingKey { name: "w", default: "20", doc: "words a token sequence" },
+        SettingKey { name: "k", default: "10", doc: "token sequences a block" },
     ],
     example: "texttiling:w=20,k=10",
-    needs_encoder: false,
+    needs: Needs::None,
+    needs_of: None,
     has_scores: true,
     build,
 };
 
-fn build(args: &Args<'_>, _: &dyn Resources) -> Result<Built, SpecError> {
-    Ok(Built::new(TextTiling { w: args.count("w", 20, 1)?, k: args.count("k", 10, 1)? }))
+fn build(args: &SpecArgs<'_>, _: &dyn Resources) -> Result<BuiltSegmenter, SpecError> {
+    Ok(BuiltSegmenter::new(TextTiling { w: args.count("w", 20, 1)?, k: args.count("k", 10, 1)? }))
 }
 
 /// TextTiling by block comparison (Hearst 1997, "TextTiling: Segmenting Text into Multi-paragraph Subtopic Passages",
@@ -54,13 +56,13 @@ impl Default for TextTiling {
 const APART: usize = 4;
 
 impl Segmenter for TextTiling {
-    fn cut(&self, document: &Document) -> Result<Cuts, SegmentError> {
+    fn segment(&self, document: &Document) -> Result<Segmentation, SegmentError> {
         let mut scores = vec![0.0; document.len().saturating_sub(1)];
         let sequences = Sequences::read(document, self.w.max(1));
         let similarities = depth::smoothed(&sequences.similarities(self.k.max(1)));
         let depths = depth::depths(&similarities);
         if depths.is_empty() || scores.is_empty() {
-            return Ok(Cuts::Scores { scores, tau: 0.5 });
+            return Ok(Segmentation::Scores { scores, threshold: 0.5 });
         }
         let (mean, deviation) = depth::mean_and_deviation(&depths);
         let cutoff = (mean - deviation / 2.0).max(0.0);
@@ -77,7 +79,7 @@ impl Segmenter for TextTiling {
                 *score = score.max(score_of(depths[gap], cutoff)).max(0.5_f64.next_up());
             }
         }
-        Ok(Cuts::Scores { scores, tau: 0.5 })
+        Ok(Segmentation::Scores { scores, threshold: 0.5 })
     }
 }
 
@@ -194,7 +196,7 @@ impl Counts {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use pericope_api::{Boundaries, Cuts, Document, Segmenter};
+    use pericope_api::{Boundaries, Document, Segmentation, Segmenter};
 
     use super::{Sequences, TextTiling};
 
@@ -211,13 +213,14 @@ mod tests {
 
     #[test]
     fn finds_where_the_words_change() {
-        let Cuts::Scores { scores, tau } = TextTiling { w: 10, k: 6 }.cut(&two_topics()).unwrap() else {
+        let Segmentation::Scores { scores, threshold } = TextTiling { w: 10, k: 6 }.segment(&two_topics()).unwrap()
+        else {
             unreachable!()
         };
         assert_eq!(scores.len(), 59);
         assert!(scores.iter().all(|s| (0.0..=1.0).contains(s)));
         assert_eq!(Boundaries::top(&scores, 1).after(), [30]);
-        assert!(scores[29] > tau);
+        assert!(scores[29] > threshold);
     }
 
     #[test]
@@ -245,8 +248,8 @@ mod tests {
     #[test]
     fn short_and_wordless_documents_have_no_boundary() {
         for sentences in [&["One."][..], &["One.", "Two."], &["...", "!!!", "???"]] {
-            let cuts = TextTiling::default().cut(&Document::from_sentences("d", sentences)).unwrap();
-            assert_eq!(cuts, Cuts::Scores { scores: vec![0.0; sentences.len() - 1], tau: 0.5 });
+            let cuts = TextTiling::default().segment(&Document::from_sentences("d", sentences)).unwrap();
+            assert_eq!(cuts, Segmentation::Scores { scores: vec![0.0; sentences.len() - 1], threshold: 0.5 });
         }
     }
 }

@@ -1,23 +1,25 @@
-use pericope_api::{Boundaries, Cuts, Document, SegmentError, Segmenter};
+use pericope_api::{Boundaries, Document, KnownCount, SegmentError, Segmentation, Segmenter};
 
 use super::cohesion::{self, Cohesion};
 use super::words::Words;
 use crate::Resources;
-use crate::registry::{Args, Built, Entry, Key};
+use crate::registry::args::SpecArgs;
+use crate::registry::entry::{BuiltSegmenter, Needs, SegmenterEntry, SettingKey};
 use crate::spec::SpecError;
 
-pub(crate) const U00_ENTRY: Entry = Entry {
+pub(crate) const U00_ENTRY: SegmenterEntry = SegmenterEntry {
     name: "u00",
     summary: "Utiyama and Isahara's minimum-cost path: every segment has word frequencies of its own (English)",
-    keys: &[Key { name: "max", default: "1000", doc: "most sentences a segment" }],
+    keys: &[SettingKey { name: "max", default: "1000", doc: "most sentences a segment" }],
     example: "u00:max=1000",
-    needs_encoder: false,
+    needs: Needs::None,
+    needs_of: None,
     has_scores: true,
     build,
 };
 
-fn build(args: &Args<'_>, _: &dyn Resources) -> Result<Built, SpecError> {
-    Ok(Built::new(U00 { max: args.count("max", U00::default().max, 1)? }))
+fn build(args: &SpecArgs<'_>, _: &dyn Resources) -> Result<BuiltSegmenter, SpecError> {
+    Ok(BuiltSegmenter::new(U00 { max: args.count("max", U00::default().max, 1)? }))
 }
 
 /// The minimum-cost path of Utiyama and Isahara (2001, "A Statistical Model for Domain-Independent Text Segmentation",
@@ -63,12 +65,18 @@ impl Cohesion for U00 {
 }
 
 impl Segmenter for U00 {
-    fn cut(&self, document: &Document) -> Result<Cuts, SegmentError> {
-        Ok(cohesion::cut(self, document))
+    fn segment(&self, document: &Document) -> Result<Segmentation, SegmentError> {
+        Ok(cohesion::segment(self, document))
     }
 
-    fn cut_known(&self, document: &Document, segments: usize) -> Result<Boundaries, SegmentError> {
-        cohesion::cut_known(self, document, segments)
+    fn known_count(&self) -> Option<&dyn KnownCount> {
+        Some(self)
+    }
+}
+
+impl KnownCount for U00 {
+    fn segment_into(&self, document: &Document, segments: usize) -> Result<Boundaries, SegmentError> {
+        cohesion::segment_into(self, document, segments)
     }
 }
 

@@ -7,7 +7,7 @@ use super::{LengthMismatch, sentences};
 
 /// Boundaries proposed, true, and in both, of one document or summed over several (for micro averages).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Counts {
+pub struct BoundaryCounts {
     /// Boundaries of the hypothesis.
     pub proposed: usize,
     /// Boundaries of the reference.
@@ -16,7 +16,7 @@ pub struct Counts {
     pub matched: usize,
 }
 
-impl Counts {
+impl BoundaryCounts {
     /// Counts one document's boundaries.
     ///
     /// # Errors
@@ -73,7 +73,7 @@ fn share(part: usize, whole: usize, other: usize) -> f64 {
     }
 }
 
-impl std::ops::AddAssign for Counts {
+impl std::ops::AddAssign for BoundaryCounts {
     fn add_assign(&mut self, other: Self) {
         self.proposed += other.proposed;
         self.reference += other.reference;
@@ -87,14 +87,14 @@ mod tests {
 
     use pericope_api::Boundaries;
 
-    use super::Counts;
+    use super::BoundaryCounts;
 
     #[test]
     fn counts_exact_positions() {
         let reference = Boundaries::new(12, vec![1, 4, 7, 9]).unwrap();
         let hypothesis = Boundaries::new(12, vec![2, 4, 9, 10, 11]).unwrap();
-        let counts = Counts::of(&reference, &hypothesis).unwrap();
-        assert_eq!(counts, Counts { proposed: 5, reference: 4, matched: 2 });
+        let counts = BoundaryCounts::of(&reference, &hypothesis).unwrap();
+        assert_eq!(counts, BoundaryCounts { proposed: 5, reference: 4, matched: 2 });
         assert_eq!((counts.precision(), counts.recall(), counts.f1()), (0.4, 0.5, 4.0 / 9.0));
         assert_eq!(counts.ratio(), Some(1.25));
     }
@@ -103,10 +103,10 @@ mod tests {
     fn one_side_empty_scores_nothing() {
         let (none, some) = (Boundaries::none(5), Boundaries::new(5, vec![2]).unwrap());
         for (a, b) in [(&none, &some), (&some, &none)] {
-            let counts = Counts::of(a, b).unwrap();
+            let counts = BoundaryCounts::of(a, b).unwrap();
             assert_eq!((counts.precision(), counts.recall(), counts.f1()), (0.0, 0.0, 0.0));
         }
-        assert_eq!(Counts::of(&none, &some).unwrap().ratio(), None);
-        assert_eq!(Counts::of(&some, &none).unwrap().ratio(), Some(0.0));
+        assert_eq!(BoundaryCounts::of(&none, &some).unwrap().ratio(), None);
+        assert_eq!(BoundaryCounts::of(&some, &none).unwrap().ratio(), Some(0.0));
     }
 }

@@ -1,4 +1,4 @@
-//! How far a segmentation is from the reference: boundary precision, recall and F1, Pk, WindowDiff, boundary
+//! Distances of a segmentation from the reference: boundary precision, recall and F1, Pk, WindowDiff, boundary
 //! similarity B, segmentation similarity S, the tiling score, and the number of boundaries proposed.
 //!
 //! The end of the document is never a boundary and never scored. Every function is linear in the number of sentences
@@ -11,14 +11,14 @@
 //! | neither has a boundary | 0 | 1 | 1 |
 //! | only the reference has boundaries | share of probes that see one | 0 | B 0 |
 //! | only the hypothesis has boundaries | share of probes that see one | 0 | B 0, tiling 1 |
-//! | two sentences, not identical | 0: the window has no place (see [`window`]) | 0 | B 0, S 0 |
+//! | two sentences, not identical | 0: the window has no place (see [`window_size`]) | 0 | B 0, S 0 |
 //!
 //! Proposing no boundary at all beats many systems on Pk and WindowDiff: read these two beside F1 and
-//! [`Counts::ratio`].
+//! [`BoundaryCounts::ratio`].
 //!
 //! ```
 //! use pericope_api::Boundaries;
-//! use pericope_segment::metrics::{Summary, evaluate};
+//! use pericope_segment::metrics::{ScoreSummary, evaluate};
 //!
 //! let reference = Boundaries::new(11, vec![2, 5])?;
 //! let hypothesis = Boundaries::new(11, vec![5])?;
@@ -26,7 +26,7 @@
 //! assert_eq!((document.scores.precision, document.scores.recall), (1.0, 0.5));
 //! assert_eq!(document.scores.boundary_similarity, 0.5);
 //!
-//! let summary: Summary = [document].into_iter().collect();
+//! let summary: ScoreSummary = [document].into_iter().collect();
 //! assert_eq!(summary.counts.ratio(), Some(0.5));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -35,15 +35,15 @@ mod counts;
 mod edit;
 mod summary;
 mod tiling;
-pub mod window;
+mod window;
 
 use pericope_api::Boundaries;
 use serde::{Deserialize, Serialize};
 
-pub use counts::Counts;
+pub use counts::BoundaryCounts;
 pub use edit::{BoundaryEdits, NEAR_MISS, boundary_edits};
-pub use summary::Summary;
-pub use tiling::{TilingNormaliser, tiling_score, tiling_score_with_penalty};
+pub use summary::ScoreSummary;
+pub use tiling::{TilingNormaliser, tiling_score};
 pub use window::{pk, window_diff, window_size};
 
 /// The two segmentations are not of the same document.
@@ -64,7 +64,7 @@ fn sentences(reference: &Boundaries, hypothesis: &Boundaries) -> Result<usize, L
 
 /// The scores of one document, or their means over documents.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-pub struct Scores {
+pub struct SegmentationScores {
     /// Pk (Beeferman, Berger and Lafferty 1999), 0..=1, an error: smaller is better.
     pub pk: f64,
     /// WindowDiff (Pevzner and Hearst 2002), 0..=1, an error: smaller is better.
@@ -83,24 +83,24 @@ pub struct Scores {
     pub tiling: f64,
 }
 
-/// What [`evaluate`] finds in one document.
+/// The scores and boundary counts of one document, by [`evaluate`].
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct DocumentScores {
     /// Every score.
-    pub scores: Scores,
+    pub scores: SegmentationScores,
     /// Boundaries proposed, true, and in both: micro averages sum these.
-    pub counts: Counts,
+    pub counts: BoundaryCounts,
 }
 
-/// Every score of one document.
+/// Computes every score of one document.
 ///
 /// # Errors
 /// [`LengthMismatch`] where the two do not have the same number of sentences.
 pub fn evaluate(reference: &Boundaries, hypothesis: &Boundaries) -> Result<DocumentScores, LengthMismatch> {
     let k = window_size(reference);
-    let counts = Counts::of(reference, hypothesis)?;
+    let counts = BoundaryCounts::of(reference, hypothesis)?;
     let edits = boundary_edits(reference, hypothesis, NEAR_MISS)?;
-    let scores = Scores {
+    let scores = SegmentationScores {
         pk: pk(reference, hypothesis, k)?,
         window_diff: window_diff(reference, hypothesis, k)?,
         precision: counts.precision(),
@@ -120,9 +120,9 @@ mod tests {
     use pericope_api::Boundaries;
     use proptest::prelude::*;
 
-    use super::{LengthMismatch, Scores, evaluate};
+    use super::{LengthMismatch, SegmentationScores, evaluate};
 
-    const BEST: Scores = Scores {
+    const BEST: SegmentationScores = SegmentationScores {
         pk: 0.0,
         window_diff: 0.0,
         precision: 1.0,
@@ -133,7 +133,7 @@ mod tests {
         tiling: 1.0,
     };
 
-    fn scores(n: usize, reference: &[usize], hypothesis: &[usize]) -> Scores {
+    fn scores(n: usize, reference: &[usize], hypothesis: &[usize]) -> SegmentationScores {
         let reference = Boundaries::new(n, reference.to_vec()).unwrap();
         let hypothesis = Boundaries::new(n, hypothesis.to_vec()).unwrap();
         evaluate(&reference, &hypothesis).unwrap().scores

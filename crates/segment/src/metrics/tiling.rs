@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{LengthMismatch, sentences};
 
-/// What the tiling score divides the summed distances by.
+/// The number that the tiling score divides the summed distances by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TilingNormaliser {
@@ -61,22 +61,6 @@ pub fn tiling_score(
     Ok(1.0 - sum as f64 / whole as f64)
 }
 
-/// [`tiling_score`] per boundary, less `penalty` times the share of surplus boundaries: those proposed beyond the number
-/// of true ones, over the gaps that hold no true boundary. Never below 0.
-///
-/// # Errors
-/// [`LengthMismatch`] where the two do not have the same number of sentences.
-pub fn tiling_score_with_penalty(
-    reference: &Boundaries,
-    hypothesis: &Boundaries,
-    penalty: f64,
-) -> Result<f64, LengthMismatch> {
-    let score = tiling_score(reference, hypothesis, TilingNormaliser::PerBoundary)?;
-    let surplus = hypothesis.after().len().saturating_sub(reference.after().len());
-    let room = reference.sentences().saturating_sub(1 + reference.after().len());
-    Ok(if surplus == 0 { score } else { (score - penalty * surplus as f64 / room as f64).max(0.0) })
-}
-
 /// Distance from each of `truth` to the closest of `proposed` (`usize::MAX` where there is none); both increase.
 fn nearest(truth: &[usize], proposed: &[usize]) -> Vec<usize> {
     let mut at = 0;
@@ -98,7 +82,7 @@ mod tests {
 
     use pericope_api::Boundaries;
 
-    use super::{TilingNormaliser, nearest, tiling_score, tiling_score_with_penalty};
+    use super::{TilingNormaliser, nearest, tiling_score};
 
     fn score(n: usize, truth: &[usize], output: &[usize], normaliser: TilingNormaliser) -> f64 {
         let truth = Boundaries::new(n, truth.to_vec()).unwrap();
@@ -129,15 +113,5 @@ mod tests {
         let brute: Vec<usize> =
             truth.iter().map(|&t: &usize| proposed.iter().map(|&p: &usize| p.abs_diff(t)).min().unwrap()).collect();
         assert_eq!(nearest(&truth, &proposed), brute);
-    }
-
-    #[test]
-    fn surplus_boundaries_are_penalised_on_request() {
-        let truth = Boundaries::new(11, vec![5]).unwrap();
-        let all = Boundaries::new(11, (1..11).collect()).unwrap();
-        assert_eq!(tiling_score_with_penalty(&truth, &all, 0.0).unwrap(), 1.0);
-        assert_eq!(tiling_score_with_penalty(&truth, &all, 0.5).unwrap(), 0.5);
-        assert_eq!(tiling_score_with_penalty(&truth, &all, 3.0).unwrap(), 0.0);
-        assert_eq!(tiling_score_with_penalty(&truth, &truth, 3.0).unwrap(), 1.0);
     }
 }

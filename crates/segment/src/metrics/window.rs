@@ -5,43 +5,21 @@
 //! (Pevzner and Hearst 2002, Computational Linguistics 28) asks how many boundaries lie between them. The score
 //! is the share of probes on which reference and hypothesis answer differently.
 //!
-//! Three conventions for `k`, half the mean segment length of the reference, are about:
+//! The literature and its programs choose `k`, half the mean segment length of the reference, with different roundings.
+//! [`window_size`] rounds half up, segeval half to even, and nltk's default divides by boundaries instead of segments. So
+//! compare figures only where `k` is the same; both functions take any.
 //!
-//! | function | rounding of n / (2 S) | at least |
-//! | --- | --- | --- |
-//! | [`window_size`] (ours) | half up | 2 |
-//! | [`window_size_segeval`] | half to even | 2 |
-//! | [`window_size_nltk`] | (n - 1) / (2 B), half to even; B = boundaries, at least 1, not segments | 0 |
-//!
-//! where S is the number of segments. nltk's strings hold one character a gap here ("0100" is five sentences).
 //! Where `k >= n` no probe fits and both scores are 0: with our `k`, in documents of up to two sentences.
 
 use pericope_api::Boundaries;
 
 use super::{LengthMismatch, sentences};
 
-/// Our `k`: `max(2, floor(n / (2 S) + 0.5))` for n sentences and S segments.
+/// Returns the window size of this crate, in sentences: `max(2, floor(n / (2 S) + 0.5))` for n sentences and S segments.
 #[must_use]
 pub fn window_size(reference: &Boundaries) -> usize {
     let (n, segments) = (reference.sentences(), reference.segments().max(1));
     ((n + segments) / (2 * segments)).max(2)
-}
-
-/// segeval's `k`: as ours, but a half is rounded to the even neighbour.
-#[must_use]
-pub fn window_size_segeval(reference: &Boundaries) -> usize {
-    round_half_even(reference.sentences(), 2 * reference.segments().max(1)).max(2)
-}
-
-/// `k` of `nltk.metrics.segmentation.pk` over a string of one character a gap.
-#[must_use]
-pub fn window_size_nltk(reference: &Boundaries) -> usize {
-    round_half_even(reference.sentences().saturating_sub(1), 2 * reference.after().len().max(1))
-}
-
-fn round_half_even(numerator: usize, denominator: usize) -> usize {
-    let (whole, rest) = (numerator / denominator, numerator % denominator);
-    whole + usize::from(2 * rest > denominator || (2 * rest == denominator && whole % 2 == 1))
 }
 
 /// Pk with a window of `k`: the share of the `n - k` probes on which the two disagree whether both ends lie in one
@@ -108,22 +86,18 @@ mod tests {
 
     use pericope_api::Boundaries;
 
-    use super::{pk, window_diff, window_size, window_size_nltk, window_size_segeval};
+    use super::{pk, window_diff, window_size};
 
     fn boundaries(n: usize, after: &[usize]) -> Boundaries {
         Boundaries::new(n, after.to_vec()).unwrap()
     }
 
     #[test]
-    fn the_conventions_differ_at_the_half() {
+    fn the_window_is_rounded_half_up_and_at_least_two() {
         // Ten sentences, two segments: 10 / 4 = 2.5.
-        let reference = boundaries(10, &[3]);
-        assert_eq!((window_size(&reference), window_size_segeval(&reference)), (3, 2));
-        // Nine gaps, one boundary: 9 / 2 = 4.5.
-        assert_eq!(window_size_nltk(&reference), 4);
+        assert_eq!(window_size(&boundaries(10, &[3])), 3);
         assert_eq!(window_size(&boundaries(6, &[1, 2, 3, 4, 5])), 2);
         assert_eq!(window_size(&Boundaries::none(0)), 2);
-        assert_eq!(window_size_nltk(&Boundaries::none(0)), 0);
     }
 
     #[test]

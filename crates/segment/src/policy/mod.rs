@@ -1,4 +1,4 @@
-//! The size policy: from cuts to pieces within a token limit.
+//! The size policy: from segmentations to pieces within a token limit.
 //!
 //! # What is optimised
 //!
@@ -8,33 +8,33 @@
 //! maximises
 //!
 //! ```text
-//! sum over i in B of [logit(s_i) - logit(tau)]  -  sum over chunks c of [low(c) + off(c)],   logit(p) = ln(p / (1 - p))
+//! sum over i in B of [logit(s_i) - logit(threshold)]  -  sum over chunks c of [low(c) + off(c)],   logit(p) = ln(p / (1 - p))
 //! low(c) = 6 * (1 - t/min_tokens) where t < min_tokens, else 0
 //! off(c) = 8 * ln(t/target_tokens)^2
 //! ```
 //!
 //! subject to t <= `max_tokens` for every chunk, t being its tokens with special tokens. The penalties are in logit
-//! units: a chunk of half the minimum costs 3, as much as a boundary of 95 % earns at tau = 0.5; one of half or twice the
+//! units: a chunk of half the minimum costs 3, as much as a boundary of 95 % earns at a threshold of 0.5; one of half or twice the
 //! target costs 3.8. Scores are clipped to [1e-6, 1 - 1e-6]. The sum is computed in steps of 2^-20, so that it does
 //! not depend on the order of addition.
 //!
 //! Among equal sums fewer cuts win, and then, where there is a maximum, the smaller sum of t^2: balanced
 //! pieces rather than full ones and a tiny tail.
 //!
-//! With no limits this is thresholding: the gaps with s_i > tau. A target without a maximum bounds chunks at 8 times the
+//! With no limits this is thresholding: the gaps with s_i > threshold. A target without a maximum bounds chunks at 8 times the
 //! target.
 //!
 //! # Scores of hard decisions
 //!
-//! Where a segmenter decides instead of scoring, its boundaries have score 0.95, and the other gaps a prior that says
+//! If a segmenter decides instead of scoring, its boundaries have score 0.95, and the other gaps a prior that says
 //! where to cut when the maximum forces a cut: before a heading 0.3, at a paragraph's end 0.1, at a sentence's end 0.01.
-//! Tau is then 0.5. In every case, a gap between the pieces of one unit has 1e-7, and a gap between a heading
+//! The threshold is then 0.5. In every case, a gap between the pieces of one unit has 1e-7, and a gap between a heading
 //! and its body 1e-8; a score at such a gap counts for the gap before the heading instead. (Segmenters that answer with
 //! spans mean their ends exactly; only further cuts follow the prior.)
 //!
 //! # Cost
 //!
-//! Without a minimum and a target every gap above tau is taken, and the dynamic programme runs only inside segments that
+//! Without a minimum and a target every gap above the threshold is taken, and the dynamic programme runs only inside segments that
 //! exceed the maximum. It costs O(n * units in the largest allowed chunk); with a minimum alone,
 //! O(n * units in a chunk of the minimum). A unit counts as one token at least.
 
@@ -44,13 +44,13 @@ mod program;
 mod units;
 mod weights;
 
-use pericope_api::{Cuts, Document, SegmentError, Span, TokenCounter};
+use pericope_api::{Document, SegmentError, Segmentation, Span, TokenCounter};
 
-use crate::ruler::Ruler;
+use crate::token_meter::TokenMeter;
 use program::Problem;
 use units::Units;
 
-/// What a chunk repeats of its neighbours' text.
+/// The part of its neighbours' text that a chunk repeats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Overlap {
     /// Up to so many sentences of the chunk before, as many as fit `max_tokens`.
@@ -89,20 +89,20 @@ impl Default for Overlap {
 /// Limits on chunk sizes in tokens, special tokens included; the [module](self) says what is optimised under them.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct SizePolicy {
-    /// No chunk has more, ever; `None`: no limit.
+    /// The most tokens of a chunk, never exceeded; `None`: no limit.
     pub max_tokens: Option<usize>,
-    /// Chunks with fewer cost a penalty.
+    /// The number of tokens below which a chunk costs a penalty; `None`: none.
     pub min_tokens: Option<usize>,
-    /// Chunks further from this cost more.
+    /// The number of tokens that chunks are drawn to; `None`: none.
     pub target_tokens: Option<usize>,
-    /// What is repeated of the chunk before or after; never breaks the maximum.
+    /// The text repeated from the chunk before or after; it never breaks the maximum.
     pub overlap: Overlap,
-    /// Threshold on scores, in [0, 1], instead of the segmenter's own.
-    pub tau: Option<f64>,
+    /// The threshold on scores, in [0, 1], instead of the segmenter's own (`tau` in specs).
+    pub threshold: Option<f64>,
 }
 
 impl SizePolicy {
-    /// Cuts a document by a segmenter's answer within the limits. The spans have no blank ends, do not overlap, and
+    /// Cuts a document by a segmenter's answer within the limits. The returned spans have no blank ends, do not overlap, and
     /// cover every non-blank byte ([`SizePolicy::overlap`] is not applied).
     ///
     /// # Errors
@@ -111,38 +111,38 @@ impl SizePolicy {
     pub fn spans(
         &self,
         document: &Document,
-        cuts: &Cuts,
+        segmentation: &Segmentation,
         counter: &dyn TokenCounter,
     ) -> Result<Vec<Span>, SegmentError> {
-        self.own_spans(document, cuts, &Ruler::new(&document.source, counter))
+        self.own_spans(document, segmentation, &TokenMeter::new(&document.source, counter))
     }
 
     pub(crate) fn own_spans(
         &self,
         document: &Document,
-        cuts: &Cuts,
-        ruler: &Ruler<'_>,
+        segmentation: &Segmentation,
+        meter: &TokenMeter<'_>,
     ) -> Result<Vec<Span>, SegmentError> {
-        let units = Units::new(document, cuts, self.tau)?;
+        let units = Units::new(document, segmentation, self.threshold)?;
         let limited = self.max_tokens.is_some() || self.min_tokens.is_some() || self.target_tokens.is_some();
         if !limited {
             let taken = units.gaps.iter().enumerate().filter(|&(_, &w)| w > 0).map(|(i, _)| i + 1);
             return Ok(units.join(taken));
         }
-        let budget = self.max_tokens.map(|max| max.saturating_sub(ruler.special()));
+        let budget = self.max_tokens.map(|max| max.saturating_sub(meter.special()));
         let units = match budget {
             Some(0) => {
-                let reason = format!("max_tokens must exceed the {} special tokens of every chunk", ruler.special());
+                let reason = format!("max_tokens must exceed the {} special tokens of every chunk", meter.special());
                 return Err(SegmentError::Unsupported(reason));
             }
-            Some(budget) => oversize::split(document, units, ruler, budget)?,
+            Some(budget) => oversize::split(document, units, meter, budget)?,
             None => units,
         };
         let problem = Problem {
-            first: units.spans.iter().map(|s| ruler.index(s.start)).collect(),
-            last: units.spans.iter().map(|s| ruler.index(s.end)).collect(),
+            first: units.spans.iter().map(|s| meter.index(s.start)).collect(),
+            last: units.spans.iter().map(|s| meter.index(s.end)).collect(),
             gaps: &units.gaps,
-            special: ruler.special(),
+            special: meter.special(),
             max: self.max_tokens,
             min: self.min_tokens,
             target: self.target_tokens,
@@ -151,7 +151,7 @@ impl SizePolicy {
         let mut ends = Vec::new();
         let mut start = 0;
         for end in problem.solve().into_iter().chain([units.spans.len()]) {
-            settle(&problem, &units, ruler, budget, start..end, &mut ends);
+            settle(&problem, &units, meter, budget, start..end, &mut ends);
             start = end;
         }
         ends.pop();
@@ -159,8 +159,8 @@ impl SizePolicy {
     }
 
     /// The spans with what each repeats of its neighbours.
-    pub(crate) fn overlapped(&self, document: &Document, own: &[Span], ruler: &Ruler<'_>) -> Vec<Span> {
-        overlap::extend(self.overlap, self.max_tokens, document, own, ruler)
+    pub(crate) fn overlapped(&self, document: &Document, own: &[Span], meter: &TokenMeter<'_>) -> Vec<Span> {
+        overlap::extend(self.overlap, self.max_tokens, document, own, meter)
     }
 }
 
@@ -170,7 +170,7 @@ impl SizePolicy {
 fn settle(
     problem: &Problem<'_>,
     units: &Units,
-    ruler: &Ruler<'_>,
+    meter: &TokenMeter<'_>,
     budget: usize,
     range: std::ops::Range<usize>,
     ends: &mut Vec<usize>,
@@ -179,7 +179,7 @@ fn settle(
         return;
     }
     let span = units.hull(range.clone());
-    let real = ruler.exact(span);
+    let real = meter.exact(span);
     if range.len() == 1 || real <= budget {
         ends.push(range.end);
         return;
@@ -188,7 +188,7 @@ fn settle(
     let room = here.saturating_sub((real - budget).max(1));
     let mut start = range.start;
     for end in problem.path(range.clone(), Some(room)).into_iter().chain([range.end]) {
-        settle(problem, units, ruler, budget, start..end, ends);
+        settle(problem, units, meter, budget, start..end, ends);
         start = end;
     }
 }

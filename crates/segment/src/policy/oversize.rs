@@ -6,17 +6,17 @@ use super::units::Units;
 use super::weights;
 use crate::breaks::{self, Level};
 use crate::chars::{floor, next, skip_blank, trim_end};
-use crate::ruler::Ruler;
+use crate::token_meter::TokenMeter;
 
 /// Splits every unit of more than `budget` tokens (special tokens not counted) into the fewest pieces of about the same
 /// size: code at lines, tables at rows, everything else at white space; then words, grapheme clusters, characters.
 pub(super) fn split(
     document: &Document,
     units: Units,
-    ruler: &Ruler<'_>,
+    meter: &TokenMeter<'_>,
     budget: usize,
 ) -> Result<Units, SegmentError> {
-    if units.spans.iter().all(|&span| ruler.fits(span, budget)) {
+    if units.spans.iter().all(|&span| meter.fits(span, budget)) {
         return Ok(units);
     }
     let mut out = Units { spans: Vec::new(), sentences: Vec::new(), gaps: Vec::new() };
@@ -25,13 +25,13 @@ pub(super) fn split(
             out.gaps.push(units.gaps[before]);
         }
         let sentence = units.sentences[i];
-        if ruler.fits(span, budget) {
+        if meter.fits(span, budget) {
             out.spans.push(span);
             out.sentences.push(sentence);
             continue;
         }
         let kind = document.sentences.get(sentence).map_or(Kind::Prose, |s| s.kind);
-        let splitter = Splitter { ruler, levels: levels(kind, document.format), budget };
+        let splitter = Splitter { meter, levels: levels(kind, document.format), budget };
         let mut start = span.start;
         while start < span.end {
             if start > span.start {
@@ -40,7 +40,7 @@ pub(super) fn split(
             let end = splitter.piece_end(start, span.end)?;
             out.spans.push(Span::new(start, end));
             out.sentences.push(sentence);
-            start = skip_blank(ruler.source, end).min(span.end);
+            start = skip_blank(meter.source, end).min(span.end);
         }
     }
     Ok(out)
@@ -58,7 +58,7 @@ fn levels(kind: Kind, format: Format) -> &'static [Level] {
 }
 
 struct Splitter<'a> {
-    ruler: &'a Ruler<'a>,
+    meter: &'a TokenMeter<'a>,
     levels: &'static [Level],
     budget: usize,
 }
@@ -66,9 +66,9 @@ struct Splitter<'a> {
 impl Splitter<'_> {
     /// The end of the piece that starts at `start`, at most `stop`; its own tokens are at most the budget.
     fn piece_end(&self, start: usize, stop: usize) -> Result<usize, SegmentError> {
-        let source = self.ruler.source;
-        let rest = self.ruler.estimate(Span::new(start, stop));
-        if rest <= self.budget && self.ruler.exact(Span::new(start, stop)) <= self.budget {
+        let source = self.meter.source;
+        let rest = self.meter.estimate(Span::new(start, stop));
+        if rest <= self.budget && self.meter.exact(Span::new(start, stop)) <= self.budget {
             return Ok(stop);
         }
         // Equal shares. A share may be exceeded to reach the next line end or space, the budget may not.
@@ -76,21 +76,21 @@ impl Splitter<'_> {
         let mut share = rest.div_ceil(pieces);
         let mut room = self.budget;
         while room > 0 {
-            let reach = self.ruler.ahead(start, room).min(stop);
-            let middle = self.ruler.ahead(start, share.min(room)).min(reach);
+            let reach = self.meter.ahead(start, room).min(stop);
+            let middle = self.meter.ahead(start, share.min(room)).min(reach);
             let end = trim_end(source, start, self.break_near(start, middle, reach).min(stop));
             let piece = Span::new(start, end);
-            let real = self.ruler.exact(piece);
+            let real = self.meter.exact(piece);
             if end > start && real <= self.budget {
                 return Ok(end);
             }
-            let here = self.ruler.estimate(piece).min(room);
+            let here = self.meter.estimate(piece).min(room);
             room = (here * self.budget / real.max(1)).min(here.saturating_sub(1));
             share = room;
         }
         let cluster = breaks::cluster_end(source, start).min(stop);
         for end in [cluster, next(source, start)] {
-            if self.ruler.exact(Span::new(start, end)) <= self.budget {
+            if self.meter.exact(Span::new(start, end)) <= self.budget {
                 return Ok(end);
             }
         }
@@ -103,7 +103,7 @@ impl Splitter<'_> {
 
     /// The first break between `middle` and `reach`, or the last before `middle`, of the first level that has one.
     fn break_near(&self, start: usize, middle: usize, reach: usize) -> usize {
-        let source = self.ruler.source;
+        let source = self.meter.source;
         for &level in self.levels {
             let after = breaks::first(source, middle, reach, level).filter(|&at| at > start);
             if let Some(at) = after.or_else(|| breaks::last_of(source, start, middle, level)) {

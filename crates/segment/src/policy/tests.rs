@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use pericope_api::{Boundaries, Cuts, Document, Kind, SegmentError, Segmenter, Span, TokenCounter};
+use pericope_api::{Boundaries, Document, Kind, SegmentError, Segmentation, Segmenter, Span, TokenCounter};
 use proptest::prelude::*;
 
 use super::{Overlap, SizePolicy};
@@ -29,14 +29,14 @@ proptest! {
     #[test]
     fn without_limits_it_is_thresholding(
         scores in proptest::collection::vec(prop_oneof![Just(0.0), Just(1.0), Just(0.5), Just(1e-9), 0.0..1.0f64], 0..20),
-        tau in prop_oneof![Just(0.0), Just(1.0), Just(0.5), 0.0..1.0f64],
+        threshold in prop_oneof![Just(0.0), Just(1.0), Just(0.5), 0.0..1.0f64],
         loose in any::<bool>(),
     ) {
         let document = numbered(&vec![2; scores.len() + 1]);
         let policy = if loose { with_max(1000) } else { SizePolicy::default() };
-        let spans = policy.spans(&document, &Cuts::Scores { scores: scores.clone(), tau }, &WordCounter).unwrap();
+        let spans = policy.spans(&document, &Segmentation::Scores { scores: scores.clone(), threshold }, &WordCounter).unwrap();
         let mut expected = vec![0];
-        expected.extend(Boundaries::above(&scores, tau).after());
+        expected.extend(Boundaries::above(&scores, threshold).after());
         prop_assert_eq!(starts(&document, &spans), expected);
     }
 }
@@ -44,16 +44,16 @@ proptest! {
 #[test]
 fn a_forced_cut_takes_the_best_score() {
     let document = numbered(&[4, 4, 4, 4]);
-    let cuts = Cuts::Scores { scores: vec![0.1, 0.3, 0.2], tau: 0.5 };
+    let cuts = Segmentation::Scores { scores: vec![0.1, 0.3, 0.2], threshold: 0.5 };
     assert_eq!(starts(&document, &with_max(12).spans(&document, &cuts, &WordCounter).unwrap()), [0, 2]);
-    let own = SizePolicy { tau: Some(0.15), ..SizePolicy::default() };
+    let own = SizePolicy { threshold: Some(0.15), ..SizePolicy::default() };
     assert_eq!(starts(&document, &own.spans(&document, &cuts, &WordCounter).unwrap()), [0, 2, 3]);
 }
 
 #[test]
 fn forced_cuts_prefer_paragraphs_and_balance() {
     let mut document = numbered(&[5, 5, 5, 5, 5, 5]);
-    let none = Cuts::Boundaries(Boundaries::none(6));
+    let none = Segmentation::Boundaries(Boundaries::none(6));
     for (i, sentence) in document.sentences.iter_mut().enumerate() {
         sentence.paragraph = u32::from(i >= 2);
     }
@@ -69,7 +69,7 @@ fn a_heading_keeps_its_body() {
     let mut document = numbered(&[4, 2, 4, 4]);
     document.sentences[1].kind = Kind::Heading(1);
     // The boundary found behind the heading counts before it.
-    let cuts = Cuts::Scores { scores: vec![0.1, 0.9, 0.2], tau: 0.5 };
+    let cuts = Segmentation::Scores { scores: vec![0.1, 0.9, 0.2], threshold: 0.5 };
     assert_eq!(starts(&document, &SizePolicy::default().spans(&document, &cuts, &WordCounter).unwrap()), [0, 1]);
     assert_eq!(starts(&document, &with_max(6).spans(&document, &cuts, &WordCounter).unwrap()), [0, 1, 3]);
     // The maximum forces it.
@@ -79,7 +79,7 @@ fn a_heading_keeps_its_body() {
 #[test]
 fn a_minimum_merges_and_a_target_attracts() {
     let document = numbered(&[5; 24]);
-    let all = Cuts::Boundaries(Boundaries::new(24, (1..24).collect()).unwrap());
+    let all = Segmentation::Boundaries(Boundaries::new(24, (1..24).collect()).unwrap());
     let sizes = |policy: SizePolicy| -> Vec<usize> {
         policy
             .spans(&document, &all, &WordCounter)
@@ -97,14 +97,14 @@ fn a_minimum_merges_and_a_target_attracts() {
 #[test]
 fn an_over_long_unit_is_split_evenly_where_its_kind_says() {
     let document = numbered(&[10]);
-    let spans = with_max(4).spans(&document, &Cuts::Boundaries(Boundaries::none(1)), &WordCounter).unwrap();
+    let spans = with_max(4).spans(&document, &Segmentation::Boundaries(Boundaries::none(1)), &WordCounter).unwrap();
     let sizes: Vec<usize> = spans.iter().map(|s| WordCounter.count(document.text(*s))).collect();
     assert_eq!(sizes, [4, 3, 3]);
 
     let code = "a b c\nd e f\ng h i\nj k l";
     let mut document = Document::from_sentences("d", &[code]);
     document.sentences[0].kind = Kind::Code;
-    let none = Cuts::Boundaries(Boundaries::none(1));
+    let none = Segmentation::Boundaries(Boundaries::none(1));
     let texts = |max: usize| -> Vec<&str> {
         with_max(max).spans(&document, &none, &WordCounter).unwrap().iter().map(|s| document.text(*s)).collect()
     };
@@ -117,8 +117,8 @@ fn an_over_long_unit_is_split_evenly_where_its_kind_says() {
 struct Given(Boundaries);
 
 impl Segmenter for Given {
-    fn cut(&self, _: &Document) -> Result<Cuts, SegmentError> {
-        Ok(Cuts::Boundaries(self.0.clone()))
+    fn segment(&self, _: &Document) -> Result<Segmentation, SegmentError> {
+        Ok(Segmentation::Boundaries(self.0.clone()))
     }
 }
 
@@ -157,11 +157,11 @@ fn answers_that_do_not_fit_are_errors() {
     let document = numbered(&[3, 3]);
     let policy = SizePolicy::default();
     for cuts in [
-        Cuts::Scores { scores: vec![0.1; 2], tau: 0.5 },
-        Cuts::Boundaries(Boundaries::none(3)),
-        Cuts::Spans(vec![Span::new(0, 4)]),
-        Cuts::Spans(vec![Span::new(0, 9), Span::new(5, document.source.len())]),
-        Cuts::Spans(vec![Span::new(0, 1000)]),
+        Segmentation::Scores { scores: vec![0.1; 2], threshold: 0.5 },
+        Segmentation::Boundaries(Boundaries::none(3)),
+        Segmentation::Spans(vec![Span::new(0, 4)]),
+        Segmentation::Spans(vec![Span::new(0, 9), Span::new(5, document.source.len())]),
+        Segmentation::Spans(vec![Span::new(0, 1000)]),
     ] {
         assert!(policy.spans(&document, &cuts, &WordCounter).is_err(), "{cuts:?}");
     }
@@ -186,7 +186,7 @@ fn tokenising_is_linear() {
     let asked = |text: &str, max: usize| -> usize {
         let counter = Recording(AtomicUsize::new(0));
         let document = Document::from_sentences("d", &[text]);
-        with_max(max).spans(&document, &Cuts::Boundaries(Boundaries::none(1)), &counter).unwrap();
+        with_max(max).spans(&document, &Segmentation::Boundaries(Boundaries::none(1)), &counter).unwrap();
         counter.0.into_inner()
     };
     for unit in ["word, and ", "漢字。", "x", "a/b.c", "👩‍👩‍👧", "\u{301}"] {

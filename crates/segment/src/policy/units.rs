@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use pericope_api::{Cuts, Document, SegmentError, Span};
+use pericope_api::{Document, SegmentError, Segmentation, Span};
 
 use super::weights;
 
@@ -16,22 +16,22 @@ pub(super) struct Units {
 
 impl Units {
     /// Sentences, or where the segmenter cuts inside them, their parts.
-    pub fn new(document: &Document, cuts: &Cuts, tau: Option<f64>) -> Result<Self, SegmentError> {
+    pub fn new(document: &Document, segmentation: &Segmentation, threshold: Option<f64>) -> Result<Self, SegmentError> {
         let n = document.len();
-        let gaps = match cuts {
-            Cuts::Scores { scores, tau: own } => {
+        let gaps = match segmentation {
+            Segmentation::Scores { scores, threshold: own } => {
                 if scores.len() + 1 != n && !(n == 0 && scores.is_empty()) {
                     return Err(unfit(format!("{} scores for {n} sentences", scores.len())));
                 }
-                weights::from_scores(document, scores, tau.unwrap_or(*own))
+                weights::from_scores(document, scores, threshold.unwrap_or(*own))
             }
-            Cuts::Boundaries(boundaries) => {
+            Segmentation::Boundaries(boundaries) => {
                 if boundaries.sentences() != n {
                     return Err(unfit(format!("boundaries of {} sentences for {n}", boundaries.sentences())));
                 }
                 weights::from_boundaries(document, boundaries)
             }
-            Cuts::Spans(spans) => return Self::from_spans(document, spans),
+            Segmentation::Spans(spans) => return Self::from_spans(document, spans),
         };
         let spans = document.sentences.iter().map(|s| s.span).collect();
         Ok(Self { spans, sentences: (0..n).collect(), gaps })

@@ -25,11 +25,11 @@ pub(super) fn fixed(logits: f64) -> i64 {
     (logits * SCALE).round() as i64
 }
 
-/// What a cut at a gap of this score earns: positive exactly where `score > tau`.
-fn weight(score: f64, tau: f64) -> i64 {
+/// What a cut at a gap of this score earns: positive exactly where `score > threshold`.
+fn weight(score: f64, threshold: f64) -> i64 {
     let clipped = |p: f64| if p.is_nan() { CLIP } else { p.clamp(CLIP, 1.0 - CLIP) };
-    let earned = fixed(logit(clipped(score)) - logit(clipped(tau)));
-    if score > tau { earned.max(1) } else { earned.min(0) }
+    let earned = fixed(logit(clipped(score)) - logit(clipped(threshold)));
+    if score > threshold { earned.max(1) } else { earned.min(0) }
 }
 
 /// A cut between pieces of one unit.
@@ -47,8 +47,8 @@ fn after_heading() -> i64 {
 }
 
 /// Weights of the gaps after each sentence but the last, from scores.
-pub(super) fn from_scores(document: &Document, scores: &[f64], tau: f64) -> Vec<i64> {
-    let mut gaps: Vec<i64> = scores.iter().map(|&score| weight(score, tau)).collect();
+pub(super) fn from_scores(document: &Document, scores: &[f64], threshold: f64) -> Vec<i64> {
+    let mut gaps: Vec<i64> = scores.iter().map(|&score| weight(score, threshold)).collect();
     keep_headings(document, &mut gaps);
     gaps
 }

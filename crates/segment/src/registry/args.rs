@@ -2,24 +2,24 @@ use crate::resources::{Limits, Resources};
 use crate::spec::{Spec, SpecError};
 
 /// A spec's settings while a segmenter is built from them, with the checks and messages that all segmenters share.
-pub struct Args<'a> {
+pub struct SpecArgs<'a> {
     spec: &'a Spec,
     overrides: Limits,
     defaults: Limits,
 }
 
-impl<'a> Args<'a> {
+impl<'a> SpecArgs<'a> {
     pub(super) fn new(spec: &'a Spec, resources: &dyn Resources) -> Self {
         Self { spec, overrides: resources.overrides(), defaults: resources.defaults() }
     }
 
-    /// A setting as it is written.
+    /// Returns a setting as it is written.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&'a str> {
         self.spec.get(key)
     }
 
-    /// A whole number of at least `least`, or `default`.
+    /// Returns a whole number of at least `least`, or `default`.
     ///
     /// # Errors
     /// [`SpecError::BadValue`] for anything else.
@@ -27,7 +27,7 @@ impl<'a> Args<'a> {
         Ok(self.maybe_count(key, least)?.unwrap_or(default))
     }
 
-    /// A whole number of at least `least`, if it is given.
+    /// Returns a whole number of at least `least`, if it is given.
     ///
     /// # Errors
     /// [`SpecError::BadValue`] for anything else.
@@ -39,7 +39,7 @@ impl<'a> Args<'a> {
         }
     }
 
-    /// A number in `range`, if it is given.
+    /// Returns a number in `range`, if it is given.
     ///
     /// # Errors
     /// [`SpecError::BadValue`] for anything else.
@@ -51,7 +51,7 @@ impl<'a> Args<'a> {
         }
     }
 
-    /// A number from 0 to 1, if it is given.
+    /// Returns a number from 0 to 1, if it is given.
     ///
     /// # Errors
     /// [`SpecError::BadValue`] for anything else.
@@ -59,7 +59,7 @@ impl<'a> Args<'a> {
         self.maybe_number(key, 0.0..=1.0)
     }
 
-    /// One of the given words, by its place; the first where none is given.
+    /// Returns the place, from 0, of a setting among the given words; 0 where it is not given.
     ///
     /// # Errors
     /// [`SpecError::BadValue`] for any other word.
@@ -96,13 +96,13 @@ impl<'a> Args<'a> {
         self.limits().ok().and_then(|limits| limits.max_tokens).filter(|&max| max != 0)
     }
 
-    /// The overlap in force: sentences, where the segmenter does not say otherwise; 0: none.
+    /// Returns the overlap in force, in sentences unless the segmenter counts it otherwise; 0: none.
     #[must_use]
     pub fn overlap(&self) -> usize {
         self.limits().ok().and_then(|limits| limits.overlap).unwrap_or(0)
     }
 
-    /// An error about a value.
+    /// Returns an error about a value.
     #[must_use]
     pub fn bad(&self, key: &str, value: impl std::fmt::Display, expected: &str) -> SpecError {
         SpecError::BadValue {
@@ -113,7 +113,7 @@ impl<'a> Args<'a> {
         }
     }
 
-    /// An error about something that is missing.
+    /// Returns an error about something that is missing.
     #[must_use]
     pub fn unavailable(&self, reason: String) -> SpecError {
         SpecError::Unavailable { spec: self.spec.to_string(), reason }

@@ -1,13 +1,13 @@
-/// Why a segmenter cannot be built from its spec. Each message is one line and says what would be right.
+/// The reason for which a segmenter cannot be built from its spec. Each message is one line and says what would be right.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpecError {
     /// The text does not have the form `name:key=value,key=value`.
     #[error("segmenter `{spec}`: {reason} (the form is name:key=value,key=value)")]
     Syntax {
-        /// What was given.
+        /// The text that was given.
         spec: String,
-        /// What is wrong with it.
+        /// The fault.
         reason: String,
     },
     /// No segmenter has this name.
@@ -23,7 +23,7 @@ pub enum SpecError {
     /// The segmenter does not take this key.
     #[error("segmenter `{name}` has no setting `{key}`{hint}; known: {known}")]
     UnknownKey {
-        /// The segmenter.
+        /// The name of the segmenter.
         name: String,
         /// The key that was given.
         key: String,
@@ -35,21 +35,21 @@ pub enum SpecError {
     /// A value of the wrong type or out of its range.
     #[error("segmenter `{name}`: {key}={value}: expected {expected}")]
     BadValue {
-        /// The segmenter.
+        /// The name of the segmenter.
         name: String,
-        /// The key.
+        /// The key of the setting.
         key: String,
         /// The value that was given.
         value: String,
-        /// What would be right.
+        /// A description of the values that are right.
         expected: String,
     },
-    /// What the segmenter needs (an encoder, a counter, a reference) is not there, or two settings exclude each other.
+    /// An encoder, a counter or a reference is missing, or two settings exclude each other.
     #[error("segmenter `{spec}`: {reason}")]
     Unavailable {
-        /// The segmenter.
+        /// The name of the segmenter.
         spec: String,
-        /// What is missing and how to get it.
+        /// The missing thing and how to get it.
         reason: String,
     },
 }

@@ -7,8 +7,8 @@
 //! assert_eq!(spec.get("reference"), Some("window:k=5,pool=min"));
 //! assert_eq!(spec.to_string(), "same-size:reference=(window:k=5,pool=min)");
 //!
-//! let table: toml::Table = toml::from_str("name = 'window'\nk = 5\npool = 'min'").expect("valid TOML");
-//! assert_eq!(Spec::from_toml(&table)?, Spec::parse("window:pool=min,k=5")?);
+//! let table: Spec = toml::from_str("name = 'window'\nk = 5\npool = 'min'").expect("valid TOML");
+//! assert_eq!(table, Spec::parse("window:pool=min,k=5")?);
 //! # Ok::<(), pericope_segment::spec::SpecError>(())
 //! ```
 
@@ -22,6 +22,9 @@ use std::str::FromStr;
 
 pub use error::SpecError;
 pub(crate) use error::hint;
+
+/// The setting that names another segmenter.
+pub(crate) const REFERENCE: &str = "reference";
 
 /// A segmenter's name and settings. The order of settings carries no meaning, so they are kept, compared and printed in
 /// alphabetical order of their keys.
@@ -69,6 +72,22 @@ impl Spec {
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&str> {
         self.args.get(key).map(String::as_str)
+    }
+
+    /// Returns the segmenters that this one is built from by reference: the `reference` of `same-size`, if it is a spec.
+    /// (An experiment may name one of its own chunkers there.)
+    ///
+    /// ```
+    /// use pericope_segment::spec::Spec;
+    ///
+    /// let spec = Spec::parse("same-size:reference=(window:k=5,pool=min)")?;
+    /// assert_eq!(spec.references(), [Spec::parse("window:k=5,pool=min")?]);
+    /// assert!(Spec::parse("window:k=5")?.references().is_empty());
+    /// # Ok::<(), pericope_segment::spec::SpecError>(())
+    /// ```
+    #[must_use]
+    pub fn references(&self) -> Vec<Spec> {
+        self.get(REFERENCE).into_iter().filter_map(|text| Spec::parse(text).ok()).collect()
     }
 }
 

@@ -15,7 +15,7 @@ impl Spec {
     ///
     /// # Errors
     /// [`SpecError::Syntax`] where the name is missing or a value is none of these.
-    pub fn from_toml(table: &Table) -> Result<Self, SpecError> {
+    fn from_toml(table: &Table) -> Result<Self, SpecError> {
         let Some(Value::String(name)) = table.get("name") else {
             return Err(SpecError::Syntax {
                 spec: table.to_string().trim().replace('\n', ", "),
@@ -40,18 +40,6 @@ impl Spec {
             spec = spec.with(key, text)?;
         }
         Ok(spec)
-    }
-
-    /// Reads a string as [`Spec::parse`] does, or a table as [`Spec::from_toml`] does.
-    ///
-    /// # Errors
-    /// As those, and [`SpecError::Syntax`] for any other value.
-    pub fn from_toml_value(value: &Value) -> Result<Self, SpecError> {
-        match value {
-            Value::String(text) => Spec::parse(text),
-            Value::Table(table) => Spec::from_toml(table),
-            other => Err(SpecError::Syntax { spec: other.to_string(), reason: "expected a string or a table".into() }),
-        }
     }
 }
 

@@ -1,34 +1,36 @@
 use std::sync::Arc;
 
-use pericope_api::{Cuts, Document, SegmentError, Segmenter, Span, TokenCounter};
+use pericope_api::{Document, SegmentError, Segmentation, Segmenter, Span, TokenCounter};
 
 use crate::Resources;
 use crate::fixed::Tokens;
 use crate::kernels::{self, LEVELS};
 use crate::packing::{Measure, Packing, is_plain, pack};
-use crate::registry::{Args, Built, Entry, Key};
+use crate::registry::args::SpecArgs;
+use crate::registry::entry::{BuiltSegmenter, Needs, SegmenterEntry, SettingKey};
 use crate::spec::SpecError;
 
-pub(crate) const RECURSIVE: Entry = Entry {
+pub(crate) const RECURSIVE: SegmenterEntry = SegmenterEntry {
     name: "recursive",
     summary: "chunks up to a size, cut at the coarsest of paragraph, line, sentence, word that fits",
     keys: &[
-        Key { name: "chars", default: "1000", doc: "most characters (code points) a chunk" },
-        Key { name: "tokens", default: "", doc: "instead: most tokens a chunk, special tokens not counted" },
+        SettingKey { name: "chars", default: "1000", doc: "most characters (code points) a chunk" },
+        SettingKey { name: "tokens", default: "", doc: "instead: most tokens a chunk, special tokens not counted" },
     ],
     example: "recursive:chars=1000",
-    needs_encoder: false,
+    needs: Needs::None,
+    needs_of: None,
     has_scores: false,
     build,
 };
 
-fn build(args: &Args<'_>, resources: &dyn Resources) -> Result<Built, SpecError> {
+fn build(args: &SpecArgs<'_>, resources: &dyn Resources) -> Result<BuiltSegmenter, SpecError> {
     let Some(tokens) = args.maybe_count("tokens", 1)? else {
-        return Ok(Built::new(Recursive::chars(args.count("chars", 1000, 1)?)));
+        return Ok(BuiltSegmenter::new(Recursive::chars(args.count("chars", 1000, 1)?)));
     };
     args.excludes("tokens", "chars")?;
     let counter = resources.counter().map_err(|reason| args.unavailable(reason))?;
-    Ok(Built::new(Recursive::tokens(tokens, counter)))
+    Ok(BuiltSegmenter::new(Recursive::tokens(tokens, counter)))
 }
 
 /// Cuts each piece at the last paragraph end within the limit, else the last line end, sentence end, white space, word
@@ -59,10 +61,10 @@ impl Recursive {
 }
 
 impl Segmenter for Recursive {
-    fn cut(&self, document: &Document) -> Result<Cuts, SegmentError> {
+    fn segment(&self, document: &Document) -> Result<Segmentation, SegmentError> {
         let source: &str = &document.source;
         let packing = Packing { levels: &LEVELS, keep_headings: true };
-        Ok(Cuts::Spans(match &self.bound {
+        Ok(Segmentation::Spans(match &self.bound {
             Bound::Chars(chars) if is_plain(document) => kernels::recursive_chars(source, *chars),
             Bound::Chars(chars) => pack(document, &Chars { source, chars: *chars }, &packing),
             Bound::Tokens(tokens, counter) => {
@@ -90,7 +92,7 @@ impl Measure for Chars<'_> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use pericope_api::{Cuts, Document, Kind, Segmenter, Sentence, Span};
+    use pericope_api::{Document, Kind, Segmentation, Segmenter, Sentence, Span};
 
     use super::{Chars, Recursive};
     use crate::kernels::{self, LEVELS};
@@ -110,7 +112,7 @@ mod tests {
     }
 
     fn texts(chars: usize, document: &Document) -> Vec<&str> {
-        let Cuts::Spans(spans) = Recursive::chars(chars).cut(document).unwrap() else { unreachable!() };
+        let Segmentation::Spans(spans) = Recursive::chars(chars).segment(document).unwrap() else { unreachable!() };
         spans.iter().map(|s| document.text(*s)).collect()
     }
 

@@ -1,25 +1,27 @@
-use pericope_api::{Boundaries, Cuts, Document, SegmentError, Segmenter};
+use pericope_api::{Boundaries, Document, SegmentError, Segmentation, Segmenter};
 
-use crate::registry::{Built, Entry};
+use crate::registry::entry::{BuiltSegmenter, Needs, SegmenterEntry};
 
-pub(crate) const SENTENCE: Entry = Entry {
+pub(crate) const SENTENCE: SegmenterEntry = SegmenterEntry {
     name: "sentence",
     summary: "every sentence, code block and table is a chunk",
     keys: &[],
     example: "sentence:min_tokens=40",
-    needs_encoder: false,
+    needs: Needs::None,
+    needs_of: None,
     has_scores: false,
-    build: |_, _| Ok(Built::new(Sentences)),
+    build: |_, _| Ok(BuiltSegmenter::new(Sentences)),
 };
 
-pub(crate) const PARAGRAPH: Entry = Entry {
+pub(crate) const PARAGRAPH: SegmenterEntry = SegmenterEntry {
     name: "paragraph",
     summary: "every paragraph is a chunk; a heading goes with the one under it",
     keys: &[],
     example: "paragraph:min_tokens=40",
-    needs_encoder: false,
+    needs: Needs::None,
+    needs_of: None,
     has_scores: false,
-    build: |_, _| Ok(Built::new(Paragraphs)),
+    build: |_, _| Ok(BuiltSegmenter::new(Paragraphs)),
 };
 
 /// A boundary after every sentence.
@@ -27,9 +29,9 @@ pub(crate) const PARAGRAPH: Entry = Entry {
 pub struct Sentences;
 
 impl Segmenter for Sentences {
-    fn cut(&self, document: &Document) -> Result<Cuts, SegmentError> {
+    fn segment(&self, document: &Document) -> Result<Segmentation, SegmentError> {
         let n = document.len();
-        Ok(Cuts::Boundaries(Boundaries::new(n, (1..n).collect())?))
+        Ok(Segmentation::Boundaries(Boundaries::new(n, (1..n).collect())?))
     }
 }
 
@@ -38,9 +40,9 @@ impl Segmenter for Sentences {
 pub struct Paragraphs;
 
 impl Segmenter for Paragraphs {
-    fn cut(&self, document: &Document) -> Result<Cuts, SegmentError> {
+    fn segment(&self, document: &Document) -> Result<Segmentation, SegmentError> {
         let pairs = document.sentences.iter().zip(document.sentences.iter().skip(1)).enumerate();
         let ends = pairs.filter(|(_, (a, b))| a.paragraph != b.paragraph).map(|(i, _)| i + 1).collect();
-        Ok(Cuts::Boundaries(Boundaries::new(document.len(), ends)?))
+        Ok(Segmentation::Boundaries(Boundaries::new(document.len(), ends)?))
     }
 }

@@ -106,7 +106,7 @@ mod tests {
             }
         }
         let document = Document::from_sentences("d", &["a", "b"]);
-        let error = BertScore { encoder: Arc::new(Plain) }.band(&document, &[0, 1], 1).unwrap_err();
+        let error = BertScore { encoder: Arc::new(Plain) }.similarities(&document, &[0, 1], 1).unwrap_err();
         assert_eq!(error.to_string(), "this encoder gives no token vectors");
     }
 }

@@ -1,21 +1,21 @@
-//! How alike two sentences are: the weights of the graph's edges.
+//! Similarities of pairs of sentences: the weights of the graph's edges.
 //!
-//! A new similarity implements [`Similarity`] and gets a line in [`NAMES`] and [`by_name`].
+//! A similarity implements [`Similarity`].
 
-mod band;
 mod bertscore;
 mod embedding;
 mod jaccard;
+mod neighbours;
 mod sequence_matcher;
 
 use std::sync::Arc;
 
 use pericope_api::{Document, SegmentError, SentenceEncoder};
 
-pub use band::Band;
 pub use bertscore::BertScore;
 pub use embedding::Cosine;
 pub use jaccard::Jaccard;
+pub use neighbours::NeighbourSimilarities;
 pub use sequence_matcher::{SequenceMatcher, ratio};
 
 /// A measure of how alike two sentences are, from what it has found out about each of them alone.
@@ -23,13 +23,13 @@ pub use sequence_matcher::{SequenceMatcher, ratio};
 /// A sentence is prepared once and compared with up to 2 K others. Sentences come in order and in batches, of which at
 /// most two (and K sentences) are held in memory.
 pub trait Similarity: Send + Sync {
-    /// What is known about one sentence.
+    /// The findings about one sentence.
     type Prepared: Send + Sync;
 
-    /// As in `graph:similarity=NAME`.
+    /// Returns the name, as in `graph:similarity=NAME`.
     fn name(&self) -> &'static str;
 
-    /// Says which weights it asks; empty where there are none.
+    /// Names the weights that it asks; empty for similarities without weights.
     fn fingerprint(&self) -> String {
         String::new()
     }
@@ -40,16 +40,16 @@ pub trait Similarity: Send + Sync {
     /// [`SegmentError`] where an encoder fails.
     fn prepare(&self, texts: &[&str]) -> Result<Vec<Self::Prepared>, SegmentError>;
 
-    /// How alike two sentences are, `left` being the earlier one. At most 1 (equal); what is below 0 counts as 0 in the
-    /// graph.
+    /// Returns the similarity of two sentences, at most 1 (equal), `left` being the earlier one. Values below 0 count as 0
+    /// in the graph.
     fn compare(&self, left: &Self::Prepared, right: &Self::Prepared) -> f64;
 
-    /// Texts that are prepared at a time.
+    /// The number of texts that are prepared at a time, at least 1.
     fn batch(&self) -> usize {
         4096
     }
 
-    /// Bytes of a sentence that are read; what lies beyond is left out.
+    /// The number of bytes of a sentence that are read; the rest is left out.
     fn most_bytes(&self) -> usize {
         usize::MAX
     }
@@ -57,10 +57,10 @@ pub trait Similarity: Send + Sync {
 
 /// A [`Similarity`] whose kind is known only when the program runs. Every similarity is one; nothing else need be.
 pub trait PairWeights: Send + Sync {
-    /// As in `graph:similarity=NAME`.
+    /// Returns the name, as in `graph:similarity=NAME`.
     fn name(&self) -> &'static str;
 
-    /// As [`Similarity::fingerprint`].
+    /// Returns [`Similarity::fingerprint`].
     fn fingerprint(&self) -> String;
 
     /// Compares each of the given sentences of a document with the `k` that follow it among them (fewer at the end).
@@ -68,7 +68,12 @@ pub trait PairWeights: Send + Sync {
     ///
     /// # Errors
     /// As [`Similarity::prepare`].
-    fn band(&self, document: &Document, sentences: &[usize], k: usize) -> Result<Band, SegmentError>;
+    fn similarities(
+        &self,
+        document: &Document,
+        sentences: &[usize],
+        k: usize,
+    ) -> Result<NeighbourSimilarities, SegmentError>;
 }
 
 impl<S: Similarity> PairWeights for S {
@@ -80,20 +85,25 @@ impl<S: Similarity> PairWeights for S {
         Similarity::fingerprint(self)
     }
 
-    fn band(&self, document: &Document, sentences: &[usize], k: usize) -> Result<Band, SegmentError> {
-        band::fill(self, document, sentences, k)
+    fn similarities(
+        &self,
+        document: &Document,
+        sentences: &[usize],
+        k: usize,
+    ) -> Result<NeighbourSimilarities, SegmentError> {
+        neighbours::fill(self, document, sentences, k)
     }
 }
 
 /// The names that [`by_name`] knows, and whether the similarity asks an encoder.
-pub const NAMES: [(&str, bool); 4] =
+pub(crate) const NAMES: [(&str, bool); 4] =
     [("embedding", true), ("jaccard", false), ("sequence-matcher", false), ("bertscore", true)];
 
 /// The similarity of a name; `encoder` is called for those that ask one.
 ///
 /// # Errors
-/// Why there is none: a name that is not in [`NAMES`], or the encoder's own reason.
-pub fn by_name(
+/// For a name that is not in [`NAMES`], and with the encoder's own reason.
+pub(crate) fn by_name(
     name: &str,
     encoder: impl FnOnce() -> Result<Arc<dyn SentenceEncoder>, String>,
 ) -> Result<Box<dyn PairWeights>, String> {

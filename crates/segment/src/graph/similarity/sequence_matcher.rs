@@ -38,7 +38,7 @@ impl Similarity for SequenceMatcher {
     }
 }
 
-/// What Python says to `difflib.SequenceMatcher(None, a, b).ratio()`: 1 for two empty texts.
+/// Returns `difflib.SequenceMatcher(None, a, b).ratio()` of Python, 0..=1; 1 for two empty texts.
 ///
 /// ```
 /// use pericope_segment::graph::similarity::ratio;

@@ -1,16 +1,13 @@
 //! The semantic segmenters with an encoder that knows words only.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
-
-mod support;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use pericope_api::{Boundaries, Cuts, Document, Kind, Segmenter};
+use crate::support::Hashing;
+use pericope_api::{Boundaries, Document, Kind, KnownCount, Segmentation, Segmenter, segment_into};
 use pericope_segment::counters::WordCounter;
-use pericope_segment::embedding::{Cluster, Kamradt, Threshold, Variance, Window};
+use pericope_segment::embedding::{Cluster, DistanceThreshold, EmbeddingWindow, Kamradt, Variance};
 use pericope_segment::fusion::Fusion;
-use support::Hashing;
 
 const TOPICS: [&str; 4] = [
     "bread flour oven dough yeast crust",
@@ -30,60 +27,61 @@ fn four_topics() -> Document {
     Document::from_sentences("d", &(0..40).map(sentence).collect::<Vec<_>>())
 }
 
-fn above(cuts: Cuts) -> Vec<usize> {
-    let Cuts::Scores { scores, tau } = cuts else { unreachable!() };
+fn above(cuts: Segmentation) -> Vec<usize> {
+    let Segmentation::Scores { scores, threshold } = cuts else { unreachable!() };
     assert!(scores.iter().all(|s| (0.0..=1.0).contains(s)));
-    Boundaries::above(&scores, tau).after().to_vec()
+    Boundaries::above(&scores, threshold).after().to_vec()
 }
 
 #[test]
 fn window_finds_the_topics() {
-    let window = Window::new(Arc::new(Hashing::default()));
-    assert_eq!(above(window.cut(&four_topics()).unwrap()), [10, 20, 30]);
-    assert_eq!(window.cut_known(&four_topics(), 4).unwrap().after(), [10, 20, 30]);
+    let window = EmbeddingWindow::new(Arc::new(Hashing::default()));
+    assert_eq!(above(window.segment(&four_topics()).unwrap()), [10, 20, 30]);
+    assert_eq!(segment_into(&window, &four_topics(), 4).unwrap().after(), [10, 20, 30]);
 }
 
 #[test]
 fn code_belongs_to_what_stands_before_it() {
     let mut document = four_topics();
     document.sentences[10].kind = Kind::Code;
-    let window = Window::new(Arc::new(Hashing::default()));
-    assert_eq!(above(window.cut(&document).unwrap()), [11, 20, 30]);
+    let window = EmbeddingWindow::new(Arc::new(Hashing::default()));
+    assert_eq!(above(window.segment(&document).unwrap()), [11, 20, 30]);
 }
 
 #[test]
 fn window_reads_every_sentence_once() {
     let encoder = Arc::new(Hashing::default());
     let document = four_topics();
-    Window::new(encoder.clone()).cut(&document).unwrap();
+    EmbeddingWindow::new(encoder.clone()).segment(&document).unwrap();
     let text: usize = document.sentences.iter().map(|s| s.span.len()).sum();
     assert_eq!(encoder.bytes.load(Ordering::Relaxed), text);
 }
 
 #[test]
 fn kamradt_cuts_where_the_distance_is_above_the_percentile() {
-    let kamradt = Kamradt { encoder: Arc::new(Hashing::default()), threshold: Threshold::Percentile(90.0), buffer: 1 };
-    let found = above(kamradt.cut(&four_topics()).unwrap());
+    let kamradt =
+        Kamradt { encoder: Arc::new(Hashing::default()), threshold: DistanceThreshold::Percentile(90.0), buffer: 1 };
+    let found = above(kamradt.segment(&four_topics()).unwrap());
     // 39 distances: four are above the 90th percentile (ties aside).
     assert_eq!(found.len(), 4);
     assert!(found.iter().all(|b| TOPICS.len() * 10 > *b));
-    let one = Kamradt { threshold: Threshold::Gradient(95.0), ..kamradt };
+    let one = Kamradt { threshold: DistanceThreshold::Gradient(95.0), ..kamradt };
     // As LangChain does, which parts two sentences under this rule.
-    assert_eq!(above(one.cut(&Document::from_sentences("d", &["a b", "c d"])).unwrap()), [1]);
+    assert_eq!(above(one.segment(&Document::from_sentences("d", &["a b", "c d"])).unwrap()), [1]);
 }
 
 #[test]
 fn variance_and_fusion_find_the_topics() {
     let document = four_topics();
     let variance = Variance::new(Arc::new(Hashing::default()));
-    assert_eq!(variance.cut_known(&document, 4).unwrap().after(), [10, 20, 30]);
+    assert_eq!(variance.segment_into(&document, 4).unwrap().after(), [10, 20, 30]);
     let fusion = Fusion::new(Arc::new(Hashing::default()));
-    assert_eq!(fusion.cut_known(&document, 4).unwrap().after(), [10, 20, 30]);
+    assert_eq!(fusion.segment_into(&document, 4).unwrap().after(), [10, 20, 30]);
     for segmenter in [&variance as &dyn Segmenter, &fusion] {
-        assert_eq!(above(segmenter.cut(&document).unwrap()), [10, 20, 30]);
+        assert_eq!(above(segmenter.segment(&document).unwrap()), [10, 20, 30]);
         // One segment, and as many as there are sentences.
-        assert_eq!(segmenter.cut_known(&document, 1).unwrap().segments(), 1);
-        assert_eq!(segmenter.cut_known(&document, 400).unwrap().segments(), 40);
+        assert_eq!(segment_into(segmenter, &document, 1).unwrap().segments(), 1);
+        assert_eq!(segment_into(segmenter, &document, 400).unwrap().segments(), 40);
     }
 }
 
@@ -95,8 +93,8 @@ fn code_has_no_part_in_the_evidence() {
         Box::new(Variance::new(Arc::new(Hashing::default()))) as Box<dyn Segmenter>,
         Box::new(Fusion::new(Arc::new(Hashing::default()))),
     ] {
-        assert_eq!(segmenter.cut_known(&document, 4).unwrap().after(), [11, 20, 30]);
-        assert_eq!(above(segmenter.cut(&document).unwrap()), [11, 20, 30]);
+        assert_eq!(segment_into(segmenter.as_ref(), &document, 4).unwrap().after(), [11, 20, 30]);
+        assert_eq!(above(segmenter.segment(&document).unwrap()), [11, 20, 30]);
     }
 }
 
@@ -106,7 +104,7 @@ fn fusion_has_fewer_boundaries_at_a_higher_price() {
     let count = |price: f64| {
         let mut fusion = Fusion::new(Arc::new(Hashing::default()));
         (fusion.price, fusion.share) = (price, 0.0);
-        above(fusion.cut(&document).unwrap()).len()
+        above(fusion.segment(&document).unwrap()).len()
     };
     assert!(count(-50.0) > 3 && count(1e4) == 0);
     assert!([-50.0, 0.0, 10.0, 100.0, 1e4].windows(2).all(|pair| count(pair[0]) >= count(pair[1])));
@@ -116,7 +114,7 @@ fn fusion_has_fewer_boundaries_at_a_higher_price() {
 fn clusters_are_runs_of_pieces_within_the_size() {
     let cluster = Cluster { encoder: Arc::new(Hashing::default()), counter: Arc::new(WordCounter), piece: 6, size: 24 };
     let document = four_topics();
-    let Cuts::Spans(spans) = cluster.cut(&document).unwrap() else { unreachable!() };
+    let Segmentation::Spans(spans) = cluster.segment(&document).unwrap() else { unreachable!() };
     assert!(
         spans.len() >= 10 && spans.iter().skip(1).all(|span| document.text(*span).split_whitespace().count() <= 24)
     );

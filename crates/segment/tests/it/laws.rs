@@ -1,12 +1,9 @@
 //! The four laws of chunks, for every segmenter of the registry, on texts that break splitters.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
 
-mod support;
-
+use crate::support::Fake;
 use pericope_api::{Document, Format, Kind, Sentence, Span};
 use pericope_segment::{Limits, laws, registry, spec::Spec};
 use proptest::prelude::*;
-use support::Fake;
 
 /// Specs of every registered segmenter, the defaults and some others.
 fn specs() -> Vec<String> {

@@ -8,12 +8,12 @@ use crate::embedding::shortened;
 
 /// Similarities of each of n sentences with its k next ones: a matrix of n rows and k columns.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Band {
+pub struct NeighbourSimilarities {
     k: usize,
     values: Vec<f64>,
 }
 
-impl Band {
+impl NeighbourSimilarities {
     /// Wraps n rows of `k` values; a remainder is cut off. Column l - 1 of row i belongs to the pair (i, i + l); where
     /// there is no sentence i + l, the value is not read.
     #[must_use]
@@ -37,17 +37,17 @@ impl Band {
     }
 }
 
-/// Fills a band batch by batch: prepared sentences are dropped when the last pair that needs them is done.
+/// Fills the matrix batch by batch: prepared sentences are dropped when the last pair that needs them is done.
 pub(super) fn fill<S: Similarity>(
     similarity: &S,
     document: &Document,
     sentences: &[usize],
     k: usize,
-) -> Result<Band, SegmentError> {
+) -> Result<NeighbourSimilarities, SegmentError> {
     let n = sentences.len();
     let k = k.min(n.saturating_sub(1));
     if k == 0 {
-        return Ok(Band::default());
+        return Ok(NeighbourSimilarities::default());
     }
     let mut values = Vec::with_capacity(n * k);
     // Prepared sentences from the first whose row is not filled yet.
@@ -73,7 +73,7 @@ pub(super) fn fill<S: Similarity>(
         held.drain(..ready);
         done += ready;
     }
-    Ok(Band { k, values })
+    Ok(NeighbourSimilarities { k, values })
 }
 
 #[cfg(test)]
@@ -81,7 +81,7 @@ pub(super) fn fill<S: Similarity>(
 mod tests {
     use pericope_api::{Document, SegmentError};
 
-    use super::Band;
+    use super::NeighbourSimilarities;
     use crate::graph::similarity::{PairWeights, Similarity};
 
     /// 100 times the earlier number plus the later one.
@@ -119,8 +119,8 @@ mod tests {
                 expected.extend(near.map(|(l, b)| (i, i + l + 1, (100 * a + b) as f64)));
             }
             for batch in [1, 2, 4, 100] {
-                let band = Digits(batch).band(&document, &chosen, k).unwrap();
-                assert_eq!(band.pairs().collect::<Vec<_>>(), expected, "k = {k}, batches of {batch}");
+                let similarities = Digits(batch).similarities(&document, &chosen, k).unwrap();
+                assert_eq!(similarities.pairs().collect::<Vec<_>>(), expected, "k = {k}, batches of {batch}");
             }
         }
     }
@@ -129,8 +129,8 @@ mod tests {
     fn no_pairs_of_fewer_than_two_sentences() {
         let document = Document::from_sentences("d", &["1"]);
         for sentences in [&[][..], &[0]] {
-            let band = Digits(4).band(&document, sentences, 5).unwrap();
-            assert_eq!((band.pairs().count(), band), (0, Band::default()));
+            let similarities = Digits(4).similarities(&document, sentences, 5).unwrap();
+            assert_eq!((similarities.pairs().count(), similarities), (0, NeighbourSimilarities::default()));
         }
     }
 }

@@ -1,31 +1,31 @@
 //! Segmentations of least cost: dynamic programmes over a table of what every possible segment costs.
 //!
-//! Several segmenters differ in nothing but the cost of a segment. They fill a [`Band`], which knows the cheapest
+//! Several segmenters differ in nothing but the cost of a segment. They fill a [`SegmentCosts`], which knows the cheapest
 //! segmentation with a given number of segments, the cheapest one at a given price a segment, and how much of all the
 //! probability lies on segmentations that have a boundary at a gap.
 
 use pericope_api::{Boundaries, BoundaryError};
 use rayon::prelude::*;
 
-/// Cells of a band at most: 256 MB.
+/// Cells of a table at most: 256 MB.
 const CELLS: usize = 32 << 20;
 
-/// The cost of every segment of `first..first + length` sentences with `length` up to [`longest`](Band::longest).
-pub(crate) struct Band {
+/// The cost of every segment of `first..first + length` sentences with `length` up to [`longest`](SegmentCosts::longest).
+pub(crate) struct SegmentCosts {
     n: usize,
     longest: usize,
     /// `costs[first * longest + length - 1]`; infinite where the segment would pass the end.
     costs: Vec<f64>,
 }
 
-impl Band {
+impl SegmentCosts {
     /// The longest segment that is looked at, in sentences, where `wanted` would be enough: fewer where the table for `n`
     /// sentences would not fit into memory.
     pub fn reach(n: usize, wanted: usize) -> usize {
         wanted.min(n).min((CELLS / n.max(1)).max(16)).max(1)
     }
 
-    /// Fills a band for `n` sentences. `fill(state, first, costs)` gets what `state` made for its thread and a row of infinities, as long as there are segments that
+    /// Fills a table for `n` sentences. `fill(state, first, costs)` gets what `state` made for its thread and a row of infinities, as long as there are segments that
     /// begin at sentence `first`, and writes the cost of the segment of `i + 1` sentences to `costs[i]`. Costs are to be
     /// finite; a segment that must not be stays infinite.
     pub fn new<S>(
@@ -52,7 +52,7 @@ impl Band {
         &self.costs[first * self.longest..(first + 1) * self.longest]
     }
 
-    /// The cost of one segment; infinite beyond the band.
+    /// The cost of one segment; infinite beyond the table.
     #[cfg(test)]
     fn cost(&self, first: usize, end: usize) -> f64 {
         let length = end.saturating_sub(first);
@@ -88,14 +88,14 @@ impl Band {
     }
 
     /// The costs of the cheapest segmentations of the first `n` sentences (at most all) into 1, 2, ... `most` segments; infinite
-    /// where the band allows none. Time O(n * longest * most).
+    /// where the table allows none. Time O(n * longest * most).
     pub fn costs_by_count(&self, n: usize, most: usize) -> Vec<f64> {
         let n = n.min(self.n);
         let mut best = Counting::new(n);
         (0..most.min(n)).map(|_| best.one_more(self, &mut [])).collect()
     }
 
-    /// Whether a band for `n` sentences can be asked for `segments` segments: not where segments of up to `longest` sentences are
+    /// Whether a table for `n` sentences can be asked for `segments` segments: not where segments of up to `longest` sentences are
     /// too short for so few, nor where the table would be too large (sentences times segments above 2^25).
     pub fn counts(n: usize, longest: usize, segments: usize) -> bool {
         let wanted = segments.clamp(1, n.max(1));
@@ -170,7 +170,7 @@ impl Counting {
     }
 
     /// Adds a segment; writes where it begins to `back`, if that has room, and gives the cost.
-    fn one_more(&mut self, band: &Band, back: &mut [u32]) -> f64 {
+    fn one_more(&mut self, band: &SegmentCosts, back: &mut [u32]) -> f64 {
         let n = self.best.len() - 1;
         let mut next = vec![f64::INFINITY; n + 1];
         for (first, &before) in self.best.iter().enumerate().take(n).skip(self.segments) {
@@ -243,11 +243,11 @@ pub(crate) fn scores(mut probabilities: Vec<f64>, chosen: &Boundaries) -> Vec<f6
 mod tests {
     use proptest::prelude::*;
 
-    use super::{Band, scores};
+    use super::{SegmentCosts, scores};
     use pericope_api::Boundaries;
 
-    fn band(n: usize, longest: usize, table: &[f64]) -> Band {
-        Band::new(
+    fn band(n: usize, longest: usize, table: &[f64]) -> SegmentCosts {
+        SegmentCosts::new(
             n,
             longest,
             || (),

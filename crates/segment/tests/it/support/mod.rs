@@ -1,10 +1,10 @@
 //! Resources without a model.
-#![allow(dead_code)]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pericope_api::{Embeddings, EncodeError, SentenceEncoder};
+use pericope_segment::random::fnv1a;
 use pericope_segment::{Limits, Resources};
 
 /// Resources with a hashing encoder; `same-size` finds a mean of 7.4 words for every reference.
@@ -36,10 +36,6 @@ pub struct Hashing {
 
 const DIMENSION: usize = 16;
 
-fn hash(word: &str) -> u64 {
-    word.bytes().fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3))
-}
-
 impl SentenceEncoder for Hashing {
     fn name(&self) -> &str {
         "hashing"
@@ -63,7 +59,7 @@ impl SentenceEncoder for Hashing {
             self.bytes.fetch_add(text.len(), Ordering::Relaxed);
             let mut row = [0f32; DIMENSION];
             for word in text.split_whitespace().take(256) {
-                let mut state = hash(word);
+                let mut state = fnv1a(0, word.bytes());
                 for value in &mut row {
                     state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                     *value += (state >> 40) as f32 / (1u64 << 24) as f32 - 0.5;

@@ -1,20 +1,15 @@
 //! Real documents: the segmentation sets, found through `PERICOPE_DATA`; skipped where that is not set.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stderr)]
 
-mod support;
-
+use crate::skip;
+use crate::support::Fake;
 use pericope_api::Document;
 use pericope_segment::{laws, registry, spec::Spec};
 use serde_json::Value;
-use support::Fake;
 
 #[test]
 fn laws_hold_on_real_documents() {
-    let Some(data) = std::env::var_os("PERICOPE_DATA") else {
-        eprintln!("PERICOPE_DATA is not set: skipped");
-        return;
-    };
-    let file = std::path::Path::new(&data).join("segmentation/wikitext2_valid.jsonl");
+    let Some(data) = skip::data("laws_hold_on_real_documents") else { return };
+    let file = data.join("segmentation/wikitext2_valid.jsonl");
     let text = std::fs::read_to_string(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
     let specs = [
         "fixed:words=100",

@@ -1,11 +1,12 @@
 //! Specs to chunkers: names, keys, precedence of limits.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
 
-mod support;
+use std::cell::Cell;
+use std::sync::Arc;
 
-use pericope_segment::registry::{self, POLICY_KEYS};
+use crate::support::Fake;
+use pericope_api::SentenceEncoder;
+use pericope_segment::registry::{self, Needs, POLICY_KEYS, SegmenterEntry};
 use pericope_segment::{Limits, Resources, Standalone, spec::Spec};
-use support::Fake;
 
 fn build(spec: &str, resources: &dyn Resources) -> Result<pericope_segment::Chunker, String> {
     registry::build(&Spec::parse(spec).unwrap(), resources).map_err(|e| e.to_string())
@@ -18,14 +19,14 @@ fn every_entry_is_documented_and_its_example_works() {
         assert!(entry.keys.iter().chain(POLICY_KEYS).all(|k| !k.doc.is_empty()));
         let example = Spec::parse(entry.example).unwrap();
         assert_eq!(example.name, entry.name);
-        assert_eq!(registry::check(&example).unwrap().name, entry.name);
+        assert_eq!(registry::check_in(registry::list(), &example).unwrap().name, entry.name);
         build(entry.example, &Fake::default()).unwrap();
         // Stated defaults are the real ones: giving them changes nothing.
         for key in entry.keys.iter().filter(|k| !k.default.is_empty()) {
             build(&format!("{}:{}={}", entry.name, key.name, key.default), &Fake::default()).unwrap();
         }
         let built = build(entry.name, &Standalone::default());
-        let lacks = entry.needs_encoder || entry.name == "same-size";
+        let lacks = !entry.needs.is_none() || entry.name == "same-size";
         assert_eq!(built.is_err(), lacks, "{}", entry.name);
     }
 }
@@ -122,4 +123,72 @@ fn overlap_of_sentences_never_breaks_the_maximum() {
     assert_eq!(texts("sentence:overlap=1"), ["a b c", "a b c d e f", "d e f g h", "g h i j k"]);
     assert_eq!(texts("sentence:overlap=1,max_tokens=5"), ["a b c", "d e f", "d e f g h", "g h i j k"]);
     assert_eq!(texts("fixed:words=6,overlap=2"), ["a b c d e f", "a b c d e f g h i j k"]);
+}
+
+/// Resources that note whether the encoder is asked for.
+#[derive(Default)]
+struct Probe {
+    asked: Cell<bool>,
+}
+
+impl Resources for Probe {
+    fn encoder(&self) -> Result<Arc<dyn SentenceEncoder>, String> {
+        self.asked.set(true);
+        Err("only asked whether it is needed".into())
+    }
+
+    fn mean_words(&self, reference: &str) -> Result<f64, String> {
+        let spec = Spec::parse(reference).map_err(|e| e.to_string())?;
+        registry::build(&spec, self).map(|_| 7.0).map_err(|e| e.to_string())
+    }
+}
+
+#[test]
+fn needs_are_what_building_asks_for() {
+    let mut specs: Vec<String> = registry::list().iter().map(|entry| entry.name.to_owned()).collect();
+    specs.extend(registry::list().iter().map(|entry| entry.example.to_owned()));
+    let settings = [
+        "fixed:tokens=20",
+        "fixed:words=20,max_tokens=9",
+        "recursive:tokens=20",
+        "sentence:overlap=2",
+        "window:k=1,pool=max",
+        "kamradt:gradient=95",
+        "variance:longest=9",
+        "fusion:weight=0",
+        "cluster:size=9",
+        "graph:similarity=jaccard",
+        "graph:similarity=sequence-matcher",
+        "graph:similarity=embedding",
+        "graph:similarity=bertscore",
+        "graph:similarity=jaccard + sequence-matcher",
+        "graph:similarity=jaccard + embedding",
+        "graph:k=2",
+        "random:segments=true",
+        "same-size:reference=sentence",
+        "same-size:reference=variance",
+        "same-size:reference=(graph:similarity=jaccard,k=2)",
+        "same-size:reference=(graph:similarity=jaccard+bertscore,k=2)",
+        "same-size:reference=(same-size:reference=(window:k=5,pool=min))",
+        "same-size:reference=(same-size:reference=(fixed:words=9,max_tokens=5))",
+    ];
+    specs.extend(settings.map(str::to_owned));
+    for text in specs {
+        let spec = Spec::parse(&text).unwrap();
+        let probe = Probe::default();
+        // A missing encoder is an error; only what was asked matters.
+        let _ = registry::build(&spec, &probe);
+        let expected = if probe.asked.get() { Needs::Encoder } else { Needs::None };
+        assert_eq!(registry::needs(registry::list(), &spec), expected, "{text}");
+    }
+    assert_eq!(registry::needs(registry::list(), &Spec::parse("no-such-segmenter").unwrap()), Needs::None);
+}
+
+#[test]
+fn a_trained_segmenter_says_that_it_has_a_model() {
+    let trained = SegmenterEntry { name: "trained", needs: Needs::Model, ..registry::list()[0] };
+    let entries = [trained, *registry::list().iter().find(|entry| entry.name == "same-size").unwrap()];
+    for spec in ["trained", "same-size:reference=trained"] {
+        assert_eq!(registry::needs(&entries, &Spec::parse(spec).unwrap()), Needs::Model);
+    }
 }

@@ -5,13 +5,13 @@ use pericope_api::{Span, TokenCounter, TokenMap};
 use crate::chars::{floor, is_clean};
 
 /// Measures spans of one text in tokens (special tokens not counted). The text is tokenised once, when first asked.
-pub(crate) struct Ruler<'a> {
+pub(crate) struct TokenMeter<'a> {
     pub source: &'a str,
     counter: &'a dyn TokenCounter,
     map: OnceCell<TokenMap>,
 }
 
-impl<'a> Ruler<'a> {
+impl<'a> TokenMeter<'a> {
     pub fn new(source: &'a str, counter: &'a dyn TokenCounter) -> Self {
         Self { source, counter, map: OnceCell::new() }
     }

@@ -1,22 +1,21 @@
 //! Agreement with other software; `scripts/golden/golden_segment.py` writes the values.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
 
-use pericope_segment::embedding::Threshold;
+use pericope_segment::embedding::DistanceThreshold;
 use serde_json::Value;
 
 #[test]
 fn kamradt_thresholds_are_those_of_numpy() {
-    let golden: Value = serde_json::from_str(include_str!("golden/kamradt.json")).unwrap();
+    let golden: Value = serde_json::from_str(include_str!("../golden/kamradt.json")).unwrap();
     let mut checked = 0;
     for case in golden["cases"].as_array().unwrap() {
         let distances: Vec<f64> = case["distances"].as_array().unwrap().iter().map(|d| d.as_f64().unwrap()).collect();
         for rule in case["rules"].as_array().unwrap() {
             let amount = rule["amount"].as_f64().unwrap();
             let threshold = match rule["rule"].as_str().unwrap() {
-                "percentile" => Threshold::Percentile(amount),
-                "stddev" => Threshold::Deviations(amount),
-                "iqr" => Threshold::Quartiles(amount),
-                "gradient" => Threshold::Gradient(amount),
+                "percentile" => DistanceThreshold::Percentile(amount),
+                "stddev" => DistanceThreshold::Deviations(amount),
+                "iqr" => DistanceThreshold::Quartiles(amount),
+                "gradient" => DistanceThreshold::Gradient(amount),
                 other => panic!("an unknown rule: {other}"),
             };
             let (values, bound) = threshold.apply(&distances);
