@@ -19,6 +19,7 @@ mod interrupt;
 mod page;
 mod progress;
 mod resources;
+mod session;
 mod status;
 mod stores;
 

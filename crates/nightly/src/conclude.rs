@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use super::compare::{Changes, Compared, Difference, FlipGroup, compared, flips};
+use super::compare::{Changes, Compared, Difference, QuestionDiffs, compared, flips};
 use super::gates::{Check, Evidence, Kind, judge};
 use super::gather::ItemLines;
 use super::history::{History, HistoryError};
-use super::night::{Night, Verdict, named};
+use super::night::{NightlyRun, Verdict, named};
 use pericope_eval::config::Experiment;
 use pericope_eval::format;
 use pericope_eval::metric::Metric;
@@ -18,11 +18,11 @@ const LISTED: usize = 20;
 #[derive(Debug, Clone)]
 pub struct Conclusion {
     /// The night, its verdict and line in place.
-    pub night: Night,
+    pub night: NightlyRun,
     /// The last good night.
-    pub reference: Option<Against>,
+    pub reference: Option<ComparisonTarget>,
     /// The baseline.
-    pub baseline: Option<Against>,
+    pub baseline: Option<ComparisonTarget>,
     /// The checks, in the order of the configuration.
     pub checks: Vec<Check>,
     /// Differences to the last good night that are losses, the surest first.
@@ -32,14 +32,14 @@ pub struct Conclusion {
     /// Differences that were looked at.
     pub compared: usize,
     /// The questions behind what broke, or else behind the largest difference.
-    pub flips: Vec<FlipGroup>,
+    pub flips: Vec<QuestionDiffs>,
     /// What a reader must know: that the clock was moved back.
     pub notes: Vec<String>,
 }
 
 /// A night that is compared with.
 #[derive(Debug, Clone)]
-pub struct Against {
+pub struct ComparisonTarget {
     /// Its number.
     pub number: u32,
     /// When it began.
@@ -54,8 +54,8 @@ pub struct Against {
     pub changes: Changes,
 }
 
-impl Against {
-    fn new(compared: &Compared, tonight: &Night) -> Self {
+impl ComparisonTarget {
+    fn new(compared: &Compared, tonight: &NightlyRun) -> Self {
         Self {
             number: compared.before.number,
             started: compared.before.started.clone(),
@@ -83,7 +83,7 @@ impl Against {
 /// [`HistoryError`] where the history cannot be read or the configured baseline is not in it.
 pub fn conclude(
     history: &History,
-    mut night: Night,
+    mut night: NightlyRun,
     experiment: &Experiment,
     dir: &Path,
     lines: Option<&ItemLines>,
@@ -127,8 +127,8 @@ pub fn conclude(
     night.line = line(&night, &checks, &losses, &gains).replace('\u{a0}', " ");
     let notes = clock_note(history, &night)?.into_iter().collect();
     Ok(Conclusion {
-        reference: reference.as_ref().map(|r| Against::new(r, &night)),
-        baseline: baseline.as_ref().map(|b| Against::new(b, &night)),
+        reference: reference.as_ref().map(|r| ComparisonTarget::new(r, &night)),
+        baseline: baseline.as_ref().map(|b| ComparisonTarget::new(b, &night)),
         compared: reference.as_ref().map_or(0, |r| r.differences.len()),
         checks,
         losses,
@@ -199,7 +199,7 @@ fn width(check: &Check) -> f64 {
 }
 
 /// The verdict in one line.
-fn line(night: &Night, checks: &[Check], losses: &[Difference], gains: &[Difference]) -> String {
+fn line(night: &NightlyRun, checks: &[Check], losses: &[Difference], gains: &[Difference]) -> String {
     let broken: Vec<&Check> = checks.iter().filter(|check| check.is_broken()).collect();
     let name = night.name();
     if !broken.is_empty() {
@@ -215,7 +215,7 @@ fn line(night: &Night, checks: &[Check], losses: &[Difference], gains: &[Differe
             if first.kind == Kind::Failed { first.says.clone() } else { format!("{} {}", first.what, first.says) };
         return format!("{name} {}: {said}{more}", night.verdict.name());
     }
-    let held = checks.iter().filter(|c| c.state == super::State::Held).count();
+    let held = checks.iter().filter(|c| c.state == super::State::Passed).count();
     let unjudged = checks.len() - held;
     let mut line = format!("{name} passed: {} hold", format::plural(held, "check"));
     if held == 1 {
@@ -246,7 +246,7 @@ fn line(night: &Night, checks: &[Check], losses: &[Difference], gains: &[Differe
 }
 
 /// Nights are ordered by number; a clock that was moved back is said, since dates then mislead.
-fn clock_note(history: &History, night: &Night) -> Result<Option<String>, HistoryError> {
+fn clock_note(history: &History, night: &NightlyRun) -> Result<Option<String>, HistoryError> {
     let heads = history.heads()?;
     let before = heads.iter().rfind(|head| head.number < night.number);
     // Times of one form in UTC sort as text.

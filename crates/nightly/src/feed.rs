@@ -1,6 +1,6 @@
 //! `feed.xml`: the nights as an Atom feed (RFC 4287).
 
-use super::history::Head;
+use super::history::RunHeader;
 use super::latest::report_link;
 use super::night::Verdict;
 
@@ -9,7 +9,13 @@ const ENTRIES: usize = 30;
 
 /// The feed of the newest nights. `id` names it for good; `base` is where the folder can be read, empty for relative
 /// links.
-pub(super) fn feed(experiment: &str, id: &str, heads: &[Head], base: &str, has_report: &dyn Fn(u32) -> bool) -> String {
+pub(super) fn feed(
+    experiment: &str,
+    id: &str,
+    heads: &[RunHeader],
+    base: &str,
+    has_report: &dyn Fn(u32) -> bool,
+) -> String {
     let mut out =
         String::from("<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\">\n");
     let mut put = |indent: &str, element: &str| {
@@ -39,13 +45,13 @@ pub(super) fn feed(experiment: &str, id: &str, heads: &[Head], base: &str, has_r
     out
 }
 
-fn title(head: &Head) -> String {
+fn title(head: &RunHeader) -> String {
     let mark = match head.verdict {
         Verdict::Passed => "passed",
         Verdict::Failed => "FAILED",
         Verdict::Accepted => "failed, accepted",
     };
-    format!("Night {}: {mark}", head.number)
+    format!("NightlyRun {}: {mark}", head.number)
 }
 
 /// Text for XML: what XML 1.0 does not allow at all is replaced.
@@ -68,12 +74,12 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use super::{Head, feed};
+    use super::{RunHeader, feed};
     use crate::night::{Program, Verdict};
 
     #[test]
     fn the_feed_is_xml_and_has_what_atom_asks_for() {
-        let head = |number: u32| Head {
+        let head = |number: u32| RunHeader {
             number,
             uid: format!("00000000-0000-5000-8000-{number:012}"),
             started: "2026-01-01T00:00:00Z".into(),
@@ -85,7 +91,7 @@ mod tests {
             documents: 1,
             questions: 1,
         };
-        let heads: Vec<Head> = (1..=40).map(head).collect();
+        let heads: Vec<RunHeader> = (1..=40).map(head).collect();
         let text =
             feed("x <&> \"y\"", "00000000-0000-5000-8000-000000000000", &heads, "https://a.example/n/?a=1&b=/", &|n| {
                 n > 39
@@ -114,7 +120,7 @@ mod tests {
             ids.extend(of(*entry, "id"));
             assert!(of(*entry, "summary")[0].starts_with("a < b & \"c\""));
         }
-        assert_eq!((ids.len(), of(entries[0], "title")[0].as_str()), (30, "Night 40: FAILED"));
+        assert_eq!((ids.len(), of(entries[0], "title")[0].as_str()), (30, "NightlyRun 40: FAILED"));
         let link = |entry: &roxmltree::Node<'_, '_>| {
             entry.children().find(|c| c.has_tag_name((ns, "link"))).unwrap().attribute("href").unwrap().to_owned()
         };

@@ -6,7 +6,7 @@ use std::time::Instant;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use crate::night::{Asked, Night, NightCell, Program, Timing};
+use crate::night::{Asked, NightlyCell, NightlyRun, Program, Timing};
 use pericope_eval::cell::CellKey;
 use pericope_eval::data::QuestionSet;
 use pericope_eval::digest::{hex, sha256};
@@ -104,15 +104,15 @@ pub fn gather(
     record: &RunRecord,
     program: Program,
     calibration: Option<f64>,
-) -> Night {
-    let cell = |cell: &Cell| NightCell {
+) -> NightlyRun {
+    let cell = |cell: &Cell| NightlyCell {
         key: cell.key(),
         context_tokens: cell.context_tokens,
         failed: cell.failed,
         scores: gathered.scores.remove(&cell.key()).unwrap_or_default(),
     };
-    let cells: Vec<NightCell> = summary.cells.iter().map(cell).collect();
-    let mut night = Night {
+    let cells: Vec<NightlyCell> = summary.cells.iter().map(cell).collect();
+    let mut night = NightlyRun {
         experiment: summary.name.clone(),
         started: record.started.clone(),
         finished: record.finished.clone(),
@@ -135,7 +135,7 @@ pub fn gather(
         failed: summary.failed,
         items: cells.len() * summary.questions,
         cells,
-        ..Night::default()
+        ..NightlyRun::default()
     };
     night.uid = uid(&night);
     night
@@ -143,7 +143,7 @@ pub fn gather(
 
 /// A hash of what came out, as a UUID (version 5).
 #[must_use]
-pub fn uid(night: &Night) -> String {
+pub fn uid(night: &NightlyRun) -> String {
     let content = serde_json::to_vec(&(&night.number, &night.started, &night.config, &night.cells, &night.timings))
         .unwrap_or_default();
     Uuid::new_v5(&Uuid::NAMESPACE_OID, &Sha256::digest(&content)).to_string()

@@ -3,8 +3,8 @@
 use pericope_eval::metric::Metric;
 use serde::Serialize;
 
-use super::compare::{Difference, FlipGroup};
-use super::conclude::{Against, Conclusion};
+use super::compare::{Difference, QuestionDiffs};
+use super::conclude::{ComparisonTarget, Conclusion};
 use super::gates::Check;
 use crate::night::{Program, Timing};
 use pericope_eval::cell::CellKey;
@@ -31,7 +31,7 @@ pub struct Latest<'a> {
     checks: &'a [Check],
     losses: &'a [Difference],
     gains: &'a [Difference],
-    flips: &'a [FlipGroup],
+    flips: &'a [QuestionDiffs],
     cells: Vec<Means<'a>>,
     timings: &'a [Timing],
     page: String,
@@ -61,7 +61,7 @@ impl<'a> Latest<'a> {
     /// night's full report is there.
     pub fn of(conclusion: &'a Conclusion, base: &str, report: bool) -> Self {
         let night = &conclusion.night;
-        let beside = |against: &'a Against| Beside {
+        let beside = |against: &'a ComparisonTarget| Beside {
             night: against.number,
             started: &against.started,
             comparable: against.comparable,

@@ -23,13 +23,13 @@ mod tonight;
 
 use std::path::{Path, PathBuf};
 
-pub use conclude::{Against, Conclusion, conclude};
+pub use conclude::{ComparisonTarget, Conclusion, conclude};
 pub use files::{Written, write};
 pub use gates::{Check, Evidence, Kind, State, judge};
 pub use history::{History, HistoryError};
 pub use latest::report_link;
 pub use lock::Lock;
-pub use night::{Asked, Night, NightCell, Program, Timing, Verdict};
+pub use night::{Asked, NightlyCell, NightlyRun, Program, Timing, Verdict};
 pub use notify::{tell, tell_error};
 pub use pages::{PageError, PageParts, Pages, RunPages};
 pub use tonight::{Job, Outcome, review, run, run_on};

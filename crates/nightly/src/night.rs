@@ -70,7 +70,7 @@ pub struct Asked {
 
 /// The scores of one cell.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct NightCell {
+pub struct NightlyCell {
     /// Chunker, mode and setting.
     #[serde(flatten)]
     pub key: CellKey,
@@ -82,7 +82,7 @@ pub struct NightCell {
     pub scores: BTreeMap<Metric, Vec<Option<f64>>>,
 }
 
-impl NightCell {
+impl NightlyCell {
     /// The mean of a metric over the questions that have a score.
     #[must_use]
     pub fn mean(&self, metric: &Metric) -> Option<f64> {
@@ -115,7 +115,7 @@ pub struct Timing {
 
 /// Everything that the history keeps of a night.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Night {
+pub struct NightlyRun {
     /// Its place in the history, from 1. Nights are ordered by it, never by the clock.
     pub number: u32,
     /// Unique among all nights of all histories: a hash of what came out.
@@ -153,7 +153,7 @@ pub struct Night {
     /// The chunkers and what their cutting amounted to.
     pub chunkers: Vec<ChunkerRow>,
     /// The scores.
-    pub cells: Vec<NightCell>,
+    pub cells: Vec<NightlyCell>,
     /// The times.
     pub timings: Vec<Timing>,
     /// Items without a result.
@@ -162,10 +162,10 @@ pub struct Night {
     pub items: usize,
 }
 
-impl Night {
+impl NightlyRun {
     /// The cell of that key.
     #[must_use]
-    pub fn cell(&self, key: &CellKey) -> Option<&NightCell> {
+    pub fn cell(&self, key: &CellKey) -> Option<&NightlyCell> {
         self.cells.iter().find(|cell| cell.key == *key)
     }
 

@@ -6,7 +6,7 @@ use pericope_eval::record::{RunRecord, Summary};
 use pericope_eval::run::ItemSink;
 
 use crate::conclude::Conclusion;
-use crate::history::{Head, History};
+use crate::history::{History, RunHeader};
 
 /// The error of a page that could not be written, in one sentence.
 pub type PageError = Box<dyn std::error::Error + Send + Sync>;
@@ -18,7 +18,7 @@ pub struct PageParts<'a> {
     /// The runs before.
     pub history: &'a History,
     /// All runs, oldest first.
-    pub heads: &'a [Head],
+    pub heads: &'a [RunHeader],
     /// The number of the run that was pinned by hand.
     pub pinned: Option<u32>,
     /// Whether the full report of a run is there, by its number.

@@ -9,7 +9,7 @@ use super::files::{Written, write};
 use super::gather::{Gathered, Inventory, calibrate, gather};
 use super::history::History;
 use super::lock::Lock;
-use super::night::{Night, Program};
+use super::night::{NightlyRun, Program};
 use super::pages::Pages;
 use super::{NightlyError, notify, retention};
 use pericope_eval::config::Experiment;
@@ -115,7 +115,7 @@ fn measure(
     }
 }
 
-fn keep(history: &mut History, night: &Night, folder: &Path) -> Result<(), NightlyError> {
+fn keep(history: &mut History, night: &NightlyRun, folder: &Path) -> Result<(), NightlyError> {
     history
         .append(night)
         .map_err(|source| NightlyError::NotKept { source: Box::new(source), folder: folder.to_owned() })

@@ -8,16 +8,16 @@ use pericope::Engine;
 use pericope_encode::models::sha256_file;
 use pericope_eval::config::Experiment;
 use pericope_eval::run::RunError;
-use pericope_learn::registry::segmenters;
+use pericope::segmenters;
 use pericope_nightly::{DEFAULT_FOLDER, History, Job, Lock, NightlyError, Program, Verdict, review};
 use pericope_report::HtmlPages;
 use serde_json::json;
 
 use crate::args::{NightlyArgs, WhichNight};
-use crate::commands::eval::opened;
-use crate::commands::eval::{Bars, Sitting, setup};
 use crate::commands::print_json;
 use crate::resources::shown;
+use crate::session::opened;
+use crate::session::{Bars, Session, setup};
 use crate::status::{Failure, Outcome, Status};
 
 /// `pericope nightly`
@@ -81,7 +81,7 @@ impl From<Failure> for Broken {
 #[allow(clippy::result_large_err)] // called once
 fn night(experiment: &Experiment, dir: &Path, offline: bool, quiet: bool) -> Result<pericope_nightly::Outcome, Broken> {
     let resources = Engine::new();
-    let setup = setup(experiment, &resources, dir, Sitting { offline, ..Sitting::default() })?;
+    let setup = setup(experiment, &resources, dir, Session { offline, ..Session::default() })?;
     let observer = Bars::new(quiet);
     let outcome = pericope_nightly::run(Job {
         experiment,

@@ -11,7 +11,7 @@ use pericope_learn::registry::{build, segmenters};
 use pericope_report::segmentation::Report;
 use pericope_report::segmentation::plot::{DocumentPlot, MOST_DOCUMENTS, tiles_svg};
 use pericope_segeval::config::SegmentationExperiment;
-use pericope_segeval::evaluate::{Contestant, Evaluation, SegmentationRow, evaluate};
+use pericope_segeval::evaluate::{Evaluation, SegmentationRow, System, evaluate};
 use pericope_segeval::read::{Options, Set, read};
 use pericope_segment::spec::Spec;
 use pericope_segment::split::Split;
@@ -19,12 +19,9 @@ use pericope_segment::{Chunker, Limits};
 use serde::Serialize;
 
 use crate::args::SegmentEvalArgs;
-use crate::commands::{
-    dataset::save,
-    eval::{opened, run_folder},
-    print_json,
-};
+use crate::commands::{dataset::save, print_json};
 use crate::resources::{failure, shown};
+use crate::session::{opened, run_folder};
 use crate::status::{Failure, Outcome, Status};
 use crate::{input, progress};
 
@@ -185,12 +182,12 @@ fn score(sets: &[Set], entries: Vec<Entry>, quiet: bool) -> Result<(Evaluation, 
     let mut contestants = Vec::new();
     for (entry, chunker) in &chunkers {
         for &known_count in &entry.counts {
-            contestants.push(Contestant { name: entry.name.clone(), chunker, known_count });
+            contestants.push(System { name: entry.name.clone(), chunker, known_count });
         }
     }
     let documents: usize = sets.iter().map(|set| set.documents.len()).sum();
     let bar = progress::bar((documents * contestants.len()) as u64, "segmenting", quiet);
-    let evaluation = evaluate(sets, &contestants, &|one: &Contestant<'_>, _: &str| {
+    let evaluation = evaluate(sets, &contestants, &|one: &System<'_>, _: &str| {
         bar.set_message(one.name.clone());
         bar.inc(1);
     });

@@ -1,6 +1,6 @@
 //! `pericope segmenters`
 
-use pericope_learn::registry::segmenters;
+use pericope::segmenters;
 use pericope_segment::registry::{POLICY_KEYS, SegmenterEntry, SettingKey};
 use serde::Serialize;
 

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use pericope_eval::config::{Experiment, ExperimentFile};
 use pericope_eval::record::{Item, Summary};
 use pericope_eval::sweep::{Chosen, Variant, choose, variants};
-use pericope_learn::registry::segmenters;
+use pericope::segmenters;
 use pericope_report::run::{Overview, write};
 use serde::Serialize;
 
 use crate::args::{EvalRunArgs, TuneArgs};
-use crate::commands::eval::{Sitting, not_written, one, run_folder, too_many_failed};
 use crate::commands::print_json;
 use crate::resources::shown;
+use crate::session::{Session, not_written, one, run_folder, too_many_failed};
 use crate::status::{Failure, Outcome, Status};
 
 /// A variant that was run.
@@ -96,8 +96,8 @@ fn all(
         // What one variant asked of a model is not asked again by the next.
         experiment.llm.cache.get_or_insert_with(|| out.join("responses.sqlite"));
         // One budget for all variants.
-        let sitting = Sitting { resume, offline, goes_on: resume || number > 0 };
-        let Some(report) = one(&experiment, &folder, sitting, quiet)? else { return Ok(None) };
+        let session = Session { resume, offline, continues: resume || number > 0 };
+        let Some(report) = one(&experiment, &folder, session, quiet)? else { return Ok(None) };
         ran.push(Ran { label: variant.label.clone(), folder, summary: report.summary.clone() });
         if variants.len() == 1 {
             write(out, &report).map_err(not_written(out))?;

@@ -11,9 +11,10 @@ use pericope_segment::split::Split;
 use serde::{Deserialize, Serialize};
 
 use crate::args::TuneArgs;
-use crate::commands::{eval::opened, print_json, segment_eval::read_set, sweep, train::labelled};
+use crate::commands::{print_json, segment_eval::read_set, sweep, train::labelled};
 use crate::input;
 use crate::resources::shown;
+use crate::session::opened;
 use crate::status::{Failure, Outcome, Status};
 
 /// What is tuned, on what. Unknown keys are errors.

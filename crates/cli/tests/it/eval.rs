@@ -161,7 +161,7 @@ fn an_interrupted_run_goes_on() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(stderr(&output).contains("2 chunkers are done"), "{}", stderr(&output));
     assert_eq!(rounded(timeless(read(&folder.path().join("summary.json")))), whole);
-    // Begun when it was begun, and all sittings counted.
+    // Begun when it was begun, and all sessions counted.
     let record = read(&folder.path().join("run.json"));
     assert_eq!(record["started"], first["started"]);
     assert!(record["seconds"].as_f64() > first["seconds"].as_f64(), "{record}");

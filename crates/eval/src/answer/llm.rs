@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use pericope_llm::{Budget, Client, LlmConfig, LlmError, LlmGenerator, LlmJudge, Shared, map_concurrent};
 
-use super::{Generated, Generator, Judge, Judged, Missing, Request, ToJudge};
+use super::{Generated, Generator, Judge, JudgeRequest, Judged, Missing, Request};
 use crate::config::{Experiment, GeneratorKind};
 use crate::record::{Cost, Judgement};
 
@@ -27,12 +27,12 @@ pub struct Models {
 
 impl Models {
     /// Opens the models that `experiment` asks, with their response cache (by default in the run's folder `out`).
-    /// `offline`: only the cache is asked, and no key is needed. `goes_on`: what was spent before under the experiment's
+    /// `offline`: only the cache is asked, and no key is needed. `continues`: what was spent before under the experiment's
     /// name, with the same cache, counts against its budget.
     ///
     /// # Errors
     /// In one line: a prompt, a key or a model that is not there, a cache that cannot be opened.
-    pub fn open(experiment: &Experiment, out: &Path, offline: bool, goes_on: bool) -> Result<Self, LlmError> {
+    pub fn open(experiment: &Experiment, out: &Path, offline: bool, continues: bool) -> Result<Self, LlmError> {
         let mut models = Self::default();
         let generates = experiment.answer.generator == GeneratorKind::Llm;
         let judges = experiment.judge.kind.asks_model();
@@ -44,7 +44,7 @@ impl Models {
             std::fs::create_dir_all(folder)
                 .map_err(|e| LlmError::Config(format!("cannot make {}: {e}", folder.display())))?;
         }
-        let shared = Shared::for_run(&cache, experiment.limits.budget, offline, &experiment.name, goes_on)?;
+        let shared = Shared::for_run(&cache, experiment.limits.budget, offline, &experiment.name, continues)?;
         models.budget = Some(Arc::clone(&shared.budget));
         if let Some(config) = experiment.llm.generator.as_ref().filter(|_| generates) {
             let generator = ModelGenerator::new(config, &shared)?;
@@ -142,7 +142,7 @@ impl ModelJudge {
             .collect()
     }
 
-    fn one(&self, asked: &ToJudge<'_>) -> Result<Judged, LlmError> {
+    fn one(&self, asked: &JudgeRequest<'_>) -> Result<Judged, LlmError> {
         let judged = self.judge.judge(asked.question, asked.gold, asked.answer)?;
         let mut spent = cost(&judged.spent);
         let (mut faithfulness, mut context_relevance) = (None, None);
@@ -176,7 +176,7 @@ impl ModelJudge {
 }
 
 impl Judge for ModelJudge {
-    fn judge_all(&self, answers: &[ToJudge<'_>], done: &(dyn Fn() + Sync)) -> Vec<Result<Judged, Missing>> {
+    fn judge_all(&self, answers: &[JudgeRequest<'_>], done: &(dyn Fn() + Sync)) -> Vec<Result<Judged, Missing>> {
         let results = map_concurrent(self.workers, answers, |_, asked| {
             let judged = self.one(asked);
             done();

@@ -83,7 +83,7 @@ pub trait Generator: Sync + Send {
 
 /// An answer that is to be judged.
 #[derive(Debug, Clone)]
-pub struct ToJudge<'a> {
+pub struct JudgeRequest<'a> {
     /// The question.
     pub question: &'a str,
     /// The gold answer.
@@ -110,5 +110,5 @@ pub struct Judged {
 /// Scores answers from 0 to 10.
 pub trait Judge: Sync + Send {
     /// A judgement, or why there is none, for each answer, in their order; `done` is called as each is finished.
-    fn judge_all(&self, answers: &[ToJudge<'_>], done: &(dyn Fn() + Sync)) -> Vec<Result<Judged, Missing>>;
+    fn judge_all(&self, answers: &[JudgeRequest<'_>], done: &(dyn Fn() + Sync)) -> Vec<Result<Judged, Missing>>;
 }

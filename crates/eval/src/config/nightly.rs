@@ -56,7 +56,7 @@ pub enum Baseline {
     /// The oldest good night of the history.
     First,
     /// The night of this number.
-    Night(u32),
+    Run(u32),
 }
 
 impl TryFrom<serde_json::Value> for Baseline {
@@ -65,7 +65,7 @@ impl TryFrom<serde_json::Value> for Baseline {
     fn try_from(value: serde_json::Value) -> Result<Self, Self::Error> {
         let number = value.as_u64().and_then(|n| u32::try_from(n).ok()).filter(|n| *n > 0);
         match (number, value.as_str()) {
-            (Some(number), _) => Ok(Baseline::Night(number)),
+            (Some(number), _) => Ok(Baseline::Run(number)),
             (None, Some("first")) => Ok(Baseline::First),
             _ => Err(format!("baseline = {value}: expected a night's number from 1 on, or \"first\"")),
         }
@@ -76,7 +76,7 @@ impl From<Baseline> for serde_json::Value {
     fn from(baseline: Baseline) -> Self {
         match baseline {
             Baseline::First => "first".into(),
-            Baseline::Night(number) => number.into(),
+            Baseline::Run(number) => number.into(),
         }
     }
 }

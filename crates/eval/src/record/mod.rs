@@ -481,10 +481,10 @@ pub struct RunRecord {
     /// When it ended (RFC 3339); empty while it runs.
     #[serde(default)]
     pub finished: String,
-    /// Seconds that it took, all sittings of a resumed run together.
+    /// Seconds that it took, all sessions of a resumed run together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
-    /// What all calls of models cost in all sittings, failed items and checks of the judge included; absent where nothing
+    /// What all calls of models cost in all sessions, failed items and checks of the judge included; absent where nothing
     /// was paid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paid: Option<f64>,

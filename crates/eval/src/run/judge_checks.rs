@@ -4,7 +4,7 @@ use pericope_api::Span;
 
 use super::score::Scorer;
 use super::{Corpus, RunError};
-use crate::answer::{Context, Extractive, Generated, Judge, Missing, ToJudge};
+use crate::answer::{Context, Extractive, Generated, Judge, JudgeRequest, Missing};
 use crate::config::one_line;
 use crate::data::Question;
 
@@ -41,8 +41,8 @@ pub(super) fn asked(corpus: &Corpus, judge: &dyn Judge) -> Result<(), RunError> 
     let tried = tried(questions, TRIED.1);
     let (own, unrelated) = pairs(questions, &tried);
     let scores = |pairs: &[(usize, usize)]| -> Result<Vec<(f64, String)>, RunError> {
-        let answers: Vec<ToJudge<'_>> = (pairs.iter())
-            .map(|&(a, q)| ToJudge {
+        let answers: Vec<JudgeRequest<'_>> = (pairs.iter())
+            .map(|&(a, q)| JudgeRequest {
                 question: &questions[q].text,
                 gold: &questions[q].answer,
                 answer: &questions[a].answer,
@@ -153,8 +153,8 @@ mod tests {
     struct Stubborn(Option<f64>);
 
     impl Judge for Stubborn {
-        fn judge_all(&self, answers: &[ToJudge<'_>], _: &(dyn Fn() + Sync)) -> Vec<Result<Judged, Missing>> {
-            let judged = |asked: &ToJudge<'_>| {
+        fn judge_all(&self, answers: &[JudgeRequest<'_>], _: &(dyn Fn() + Sync)) -> Vec<Result<Judged, Missing>> {
+            let judged = |asked: &JudgeRequest<'_>| {
                 let score = self.0.unwrap_or(if asked.gold == asked.answer { 10.0 } else { 0.0 });
                 let judgement = Judgement { score, reason: "it pleases me".to_owned(), ..Judgement::default() };
                 Ok(Judged { judgement, ..Judged::default() })

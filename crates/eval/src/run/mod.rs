@@ -4,7 +4,6 @@
 //! `chunkers.jsonl` (a chunker's row once it is done), `summary.json`, and the report. Items are appended as soon as a
 //! chunker's mode is finished, so an interrupted run can be taken up again.
 
-mod bench;
 mod compare;
 mod cut;
 mod estimate;
@@ -12,6 +11,7 @@ mod found;
 mod judge_checks;
 mod resume;
 mod retrieve;
+mod runner;
 mod score;
 mod sink;
 mod stores;
@@ -34,8 +34,8 @@ use crate::record::{RunRecord, Summary};
 pub use sink::ItemSink;
 pub use stores::{Embedded, Stores};
 
-use bench::Bench;
 use compare::Scores;
+use runner::Runner;
 
 /// Why a run could not be finished.
 #[derive(Debug, thiserror::Error)]
@@ -194,17 +194,17 @@ fn measure(
     experiment.unused().iter().for_each(|note| observer.note(note));
     let mut record = resume::new_record(experiment, &set, setup);
     let corpus = Corpus::new(set);
-    let mut bench = Bench::new(experiment, setup, &corpus)?;
-    estimate::announce(experiment, &corpus, &bench.cutoffs, observer);
+    let mut runner = Runner::new(experiment, setup, &corpus)?;
+    estimate::announce(experiment, &corpus, &runner.cutoffs, observer);
     if experiment.judge.checks {
-        bench.check_judge()?;
+        runner.check_judge()?;
     }
 
     fs::create_dir_all(out).map_err(RunError::io(out))?;
     let mut done = resume::open(out, &mut record, setup.resume, observer)?;
     let before = record.seconds.unwrap_or(0.0);
     resume::write_json(&out.join("run.json"), &record)?;
-    done.keep_whole(experiment.retrieval.modes.len(), bench.cutoffs.len() * corpus.set.questions.len());
+    done.keep_whole(experiment.retrieval.modes.len(), runner.cutoffs.len() * corpus.set.questions.len());
     let cuts = cut::all(&experiment.chunkers, &corpus.documents, setup, &done, observer)?;
     let mut rows = Vec::with_capacity(cuts.len());
     let mut cells = Vec::new();
@@ -215,10 +215,10 @@ fn measure(
     for (config, cut) in experiment.chunkers.iter().zip(cuts) {
         let (row, items, starts) = match cut {
             Some(cut) => {
-                let (row, items) = bench.chunker(&cut, out, observer)?;
+                let (row, items) = runner.chunker(&cut, out, observer)?;
                 let lengths = resume::append(&items_path, &items)?;
                 resume::append(&out.join("chunkers.jsonl"), std::slice::from_ref(&row))?;
-                // What an interrupted sitting took is not lost.
+                // What an interrupted session took is not lost.
                 record.seconds = Some(before + clock.elapsed().as_secs_f64());
                 resume::write_json(&out.join("run.json"), &record)?;
                 let starts = starts(end, &lengths);
@@ -233,7 +233,7 @@ fn measure(
         if !row.fingerprint.is_empty() {
             record.checksums.chunkers.insert(row.name.clone(), row.fingerprint.clone());
         }
-        cells.extend(bench.cells(&row, &items));
+        cells.extend(runner.cells(&row, &items));
         for (item, start) in items.into_iter().zip(starts) {
             sink.take(&item, start);
             scores.add(item);
@@ -241,7 +241,7 @@ fn measure(
         rows.push(row);
     }
     let names: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
-    let comparisons = compare::all(&scores, &names, &bench.settings(), experiment.data.seed);
+    let comparisons = compare::all(&scores, &names, &runner.settings(), experiment.data.seed);
     let summary = Summary {
         name: experiment.name.clone(),
         questions: corpus.set.questions.len(),

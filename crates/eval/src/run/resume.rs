@@ -13,7 +13,7 @@ use crate::data::QuestionSet;
 use crate::digest::sha256;
 use crate::record::{Checksums, ChunkerRow, Item, Machine, RunRecord, Status};
 
-/// What an earlier sitting of the same run left.
+/// What an earlier session of the same run left.
 #[derive(Default)]
 pub(super) struct Done {
     rows: HashMap<String, ChunkerRow>,
@@ -98,8 +98,8 @@ fn redacted(mut config: Value) -> Value {
 }
 
 /// The part of a configuration that results depend on: what a run may spend, how patiently it asks, and where answers are
-/// kept may change from one sitting to the next.
-fn settled(config: &Value) -> Value {
+/// kept may change from one session to the next.
+fn normalised_config(config: &Value) -> Value {
     let mut config = config.clone();
     let mut forget = |table: &str, keys: &[&str]| {
         if let Some(table) = config.pointer_mut(table).and_then(Value::as_object_mut) {
@@ -117,7 +117,7 @@ fn settled(config: &Value) -> Value {
 }
 
 impl RunRecord {
-    /// Marks the run as ended now, after `seconds` in all sittings.
+    /// Marks the run as ended now, after `seconds` in all sessions.
     pub(super) fn finish(&mut self, seconds: f64) {
         self.finished = crate::clock::now();
         self.seconds = Some(seconds);
@@ -146,7 +146,7 @@ pub(super) fn open(
     let before: RunRecord = serde_json::from_str(&text)
         .map_err(|e| RunError::Config(format!("{} is no run: {e}; start without --resume", old.display())))?;
     for (what, same) in [
-        ("configuration", settled(&before.config) == settled(&record.config)),
+        ("configuration", normalised_config(&before.config) == normalised_config(&record.config)),
         ("data", before.checksums.data == record.checksums.data),
         ("prompts", before.checksums.prompts == record.checksums.prompts),
         ("models", before.checksums.models == record.checksums.models),

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::Pairing;
-use crate::night::Night;
+use crate::night::NightlyRun;
 use pericope_eval::format;
 
 /// Names shown of a list at most; the rest is counted.
@@ -78,7 +78,7 @@ pub struct Changes {
 impl Changes {
     /// What changed from one night to a later one.
     #[must_use]
-    pub fn between(before: &Night, tonight: &Night, pairing: &Pairing) -> Self {
+    pub fn between(before: &NightlyRun, tonight: &NightlyRun, pairing: &Pairing) -> Self {
         let mut machine = Vec::new();
         let (old, new) = (&before.machine, &tonight.machine);
         if old != new {
@@ -87,7 +87,7 @@ impl Changes {
         if before.tokenizer != tonight.tokenizer {
             machine.push(format!("the tokenizer: {}, now {}", before.tokenizer, tonight.tokenizer));
         }
-        let models = |night: &Night| -> BTreeMap<String, String> {
+        let models = |night: &NightlyRun| -> BTreeMap<String, String> {
             let sums = &night.checksums;
             // A chunker's are of the model that it reads with.
             let named = |(k, v): (&String, &String)| (k.clone(), v.clone());
@@ -130,7 +130,7 @@ impl Changes {
     }
 }
 
-fn program(before: &Night, tonight: &Night) -> Option<String> {
+fn program(before: &NightlyRun, tonight: &NightlyRun) -> Option<String> {
     let (old, new) = (&before.program, &tonight.program);
     if old.version != new.version {
         return Some(format!("the program: pericope {}, now {}", old.version, new.version));
@@ -183,20 +183,20 @@ mod tests {
     use serde_json::json;
 
     use super::{Changes, Pairing};
-    use crate::night::{Night, Program};
+    use crate::night::{NightlyRun, Program};
     use pericope_eval::record::Checksums;
 
     #[test]
     fn what_changed_is_listed_by_name() {
         let sums = |list: &[(&str, &str)]| list.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
-        let before = Night {
+        let before = NightlyRun {
             program: Program { version: "1".into(), sha256: "a".into() },
             config: json!({"retrieval": {"k": [1, 3]}, "chunker": [{"name": "a", "spec": "x"}], "gate": [1]}),
             documents: sums(&[("one", "1"), ("two", "2")]),
             checksums: Checksums { chunkers: sums(&[("a", "old weights")]), ..Checksums::default() },
-            ..Night::default()
+            ..NightlyRun::default()
         };
-        let tonight = Night {
+        let tonight = NightlyRun {
             program: Program { version: "1".into(), sha256: "b".into() },
             config: json!({"retrieval": {"k": [1]}, "chunker": [{"name": "b", "spec": "y"}, {"name": "a", "spec": "z"}]}),
             documents: sums(&[("two", "3"), ("three", "4")]),

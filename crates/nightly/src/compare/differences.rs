@@ -2,7 +2,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::Pairing;
-use crate::night::{Night, mean};
+use crate::night::{NightlyRun, mean};
 use pericope_eval::cell::CellKey;
 use pericope_eval::metric::Metric;
 use pericope_eval::stats;
@@ -51,8 +51,8 @@ impl Difference {
 /// Every cell that both nights have, by every metric asked for that both have, in the later night's order.
 #[must_use]
 pub fn differences(
-    before: &Night,
-    tonight: &Night,
+    before: &NightlyRun,
+    tonight: &NightlyRun,
     pairing: &Pairing,
     metrics: &[Metric],
     seed: u64,

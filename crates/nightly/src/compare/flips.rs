@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Compared, Difference};
 use crate::gather::ItemLines;
-use crate::night::Night;
+use crate::night::NightlyRun;
 use pericope_eval::cell::CellKey;
 use pericope_eval::metric::Metric;
 use pericope_eval::record::{Gold, Item, Retrieved};
@@ -24,7 +24,7 @@ const FLIP: f64 = 0.5;
 
 /// The questions behind one difference.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct FlipGroup {
+pub struct QuestionDiffs {
     /// Chunker, mode and setting.
     #[serde(flatten)]
     pub cell: CellKey,
@@ -37,12 +37,12 @@ pub struct FlipGroup {
     /// Questions whose score rose as much.
     pub rose: usize,
     /// Those that moved most, losses first.
-    pub questions: Vec<Flip>,
+    pub questions: Vec<QuestionDiff>,
 }
 
 /// A question that fared differently on two nights.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Flip {
+pub struct QuestionDiff {
     /// Its id.
     pub question_id: String,
     /// The question.
@@ -60,15 +60,15 @@ pub struct Flip {
     pub gold: Option<Gold>,
     /// What the earlier night retrieved; none where its items are not kept any more.
     #[serde(skip)]
-    pub side_before: Option<FlipSide>,
+    pub side_before: Option<DiffSide>,
     /// What the later night retrieved.
     #[serde(skip)]
-    pub side_tonight: Option<FlipSide>,
+    pub side_tonight: Option<DiffSide>,
 }
 
 /// What one night retrieved for a question.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct FlipSide {
+pub struct DiffSide {
     /// The best chunks.
     pub retrieved: Vec<Retrieved>,
     /// Further ones that are not shown.
@@ -79,12 +79,12 @@ pub struct FlipSide {
 /// folders below `dir`; a folder that is gone leaves its side empty. `lines` says where tonight's items stand.
 #[must_use]
 pub fn flips(
-    tonight: &Night,
+    tonight: &NightlyRun,
     wanted: &[(&Compared, &Difference)],
     dir: &Path,
     lines: Option<&ItemLines>,
-) -> Vec<FlipGroup> {
-    let mut groups: Vec<FlipGroup> =
+) -> Vec<QuestionDiffs> {
+    let mut groups: Vec<QuestionDiffs> =
         wanted.iter().take(GROUPS).map(|(compared, difference)| group(tonight, compared, difference)).collect();
     groups.retain(|group| !group.questions.is_empty());
     let mut by_night: BTreeMap<u32, BTreeSet<(CellKey, String)>> = BTreeMap::new();
@@ -104,7 +104,7 @@ pub fn flips(
             let (is_before, is_tonight) = (group.against == night, tonight.number == night);
             for flip in &mut group.questions {
                 let Some(item) = found.get(&(group.cell.clone(), flip.question_id.clone())) else { continue };
-                let side = FlipSide {
+                let side = DiffSide {
                     retrieved: item.retrieved.iter().take(CHUNKS).cloned().collect(),
                     more: item.retrieved.len().saturating_sub(CHUNKS),
                 };
@@ -125,7 +125,7 @@ pub(crate) fn run_folder(dir: &Path, number: u32) -> PathBuf {
     dir.join("nights").join(format!("{number:06}"))
 }
 
-fn group(tonight: &Night, compared: &Compared, difference: &Difference) -> FlipGroup {
+fn group(tonight: &NightlyRun, compared: &Compared, difference: &Difference) -> QuestionDiffs {
     let scale = difference.metric.scale();
     let mut moved = moves(tonight, compared, difference);
     let flipped = |delta: f64| delta.abs() >= FLIP * scale;
@@ -143,8 +143,8 @@ fn group(tonight: &Night, compared: &Compared, difference: &Difference) -> FlipG
         .take(QUESTIONS)
         .filter_map(|(place, before, now)| {
             let asked = tonight.questions.get(place)?;
-            let sum = |night: &Night| night.documents.get(&asked.document).cloned();
-            Some(Flip {
+            let sum = |night: &NightlyRun| night.documents.get(&asked.document).cloned();
+            Some(QuestionDiff {
                 question_id: asked.id.clone(),
                 question: asked.text.clone(),
                 document: asked.document.clone(),
@@ -157,7 +157,7 @@ fn group(tonight: &Night, compared: &Compared, difference: &Difference) -> FlipG
             })
         })
         .collect();
-    FlipGroup {
+    QuestionDiffs {
         cell: difference.cell.clone(),
         metric: difference.metric.clone(),
         against: compared.before.number,
@@ -168,8 +168,8 @@ fn group(tonight: &Night, compared: &Compared, difference: &Difference) -> FlipG
 }
 
 /// Questions whose score moved: place in the later night, score before, score tonight.
-fn moves(tonight: &Night, compared: &Compared, difference: &Difference) -> Vec<(usize, f64, f64)> {
-    let scores = |night: &Night| night.cell(&difference.cell)?.scores.get(&difference.metric).cloned();
+fn moves(tonight: &NightlyRun, compared: &Compared, difference: &Difference) -> Vec<(usize, f64, f64)> {
+    let scores = |night: &NightlyRun| night.cell(&difference.cell)?.scores.get(&difference.metric).cloned();
     let (Some(earlier), Some(later)) = (scores(&compared.before), scores(tonight)) else { return Vec::new() };
     let score = |list: &[Option<f64>], at: usize| list.get(at).copied().flatten();
     (compared.pairing.common.iter())

@@ -9,17 +9,17 @@ pub use changes::{Changes, Listing};
 pub(crate) use differences::compared;
 pub use differences::{Difference, differences};
 pub(crate) use flips::run_folder;
-pub use flips::{Flip, FlipGroup, FlipSide, flips};
+pub use flips::{DiffSide, QuestionDiff, QuestionDiffs, flips};
 pub use pairing::Pairing;
 
-use super::night::Night;
+use super::night::NightlyRun;
 use pericope_eval::metric::Metric;
 
 /// A night, and an earlier one that it is compared with.
 #[derive(Debug, Clone)]
 pub struct Compared {
     /// The earlier night.
-    pub before: Night,
+    pub before: NightlyRun,
     /// Which questions pair up.
     pub pairing: Pairing,
     /// Every cell's metrics on those questions.
@@ -29,7 +29,7 @@ pub struct Compared {
 impl Compared {
     /// Compares by the given metrics.
     #[must_use]
-    pub fn new(before: Night, tonight: &Night, metrics: &[Metric], seed: u64) -> Self {
+    pub fn new(before: NightlyRun, tonight: &NightlyRun, metrics: &[Metric], seed: u64) -> Self {
         let pairing = Pairing::between(&before, tonight);
         let differences = differences(&before, tonight, &pairing, metrics, seed);
         Self { before, pairing, differences }

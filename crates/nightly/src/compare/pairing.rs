@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use crate::night::Night;
+use crate::night::NightlyRun;
 use pericope_eval::format;
 
 /// Which questions of two nights are the same.
@@ -19,7 +19,7 @@ pub struct Pairing {
 impl Pairing {
     /// Pairs the questions of two nights by id; they are the same where question, gold answer and document are.
     #[must_use]
-    pub fn between(before: &Night, tonight: &Night) -> Self {
+    pub fn between(before: &NightlyRun, tonight: &NightlyRun) -> Self {
         let earlier: HashMap<&str, usize> =
             before.questions.iter().enumerate().map(|(i, q)| (q.id.as_str(), i)).collect();
         let mut found = Self::default();
@@ -84,16 +84,16 @@ impl Pairing {
 #[cfg(test)]
 mod tests {
     use super::Pairing;
-    use crate::night::{Asked, Night};
+    use crate::night::{Asked, NightlyRun};
 
-    fn night(questions: &[(&str, &str)]) -> Night {
+    fn night(questions: &[(&str, &str)]) -> NightlyRun {
         let asked = |(id, sum): &(&str, &str)| Asked {
             id: (*id).into(),
             text: String::new(),
             document: String::new(),
             sum: (*sum).into(),
         };
-        Night { questions: questions.iter().map(asked).collect(), ..Night::default() }
+        NightlyRun { questions: questions.iter().map(asked).collect(), ..NightlyRun::default() }
     }
 
     #[test]

@@ -8,7 +8,7 @@ pub use pericope_eval::config::{CALIBRATION, Gate, Measure};
 use serde::Serialize;
 
 use super::compare::Compared;
-use crate::night::{Night, Timing};
+use crate::night::{NightlyRun, Timing};
 use pericope_eval::cell::CellKey;
 use pericope_eval::format;
 
@@ -30,14 +30,16 @@ pub enum Kind {
 
 /// How a check came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
 pub enum State {
-    /// It holds.
-    Held,
-    /// It does not: the night fails.
-    Broken,
+    /// The check holds.
+    #[serde(rename = "held")]
+    Passed,
+    /// The check does not hold, and the nightly run fails.
+    #[serde(rename = "broken")]
+    Failed,
     /// There is nothing to judge by.
-    Unjudged,
+    #[serde(rename = "unjudged")]
+    Inconclusive,
 }
 
 /// One gate at one cell.
@@ -77,14 +79,14 @@ impl Check {
     /// True where it does not hold.
     #[must_use]
     pub fn is_broken(&self) -> bool {
-        self.state == State::Broken
+        self.state == State::Failed
     }
 }
 
 /// What the gates are judged by.
 pub struct Evidence<'a> {
     /// The night.
-    pub tonight: &'a Night,
+    pub tonight: &'a NightlyRun,
     /// The last good night, compared with it.
     pub reference: Option<&'a Compared>,
     /// The baseline, compared with it.
@@ -114,12 +116,12 @@ pub fn judge(gates: &[Gate], evidence: &Evidence<'_>) -> Vec<Check> {
 }
 
 /// The share of items without a result, of all cells or of those that a gate speaks of.
-fn failed(chunker: &str, gate: Option<&Gate>, limit: f64, tonight: &Night) -> Check {
+fn failed(chunker: &str, gate: Option<&Gate>, limit: f64, tonight: &NightlyRun) -> Check {
     let cells: Vec<_> = tonight.cells.iter().filter(|cell| gate.is_none_or(|gate| gate.covers(&cell.key))).collect();
     let failed: usize = cells.iter().map(|cell| cell.failed).sum();
     let items = cells.len() * tonight.questions.len();
     let share = if items == 0 { 0.0 } else { failed as f64 / items as f64 };
-    let state = if share > limit + 1e-12 { State::Broken } else { State::Held };
+    let state = if share > limit + 1e-12 { State::Failed } else { State::Passed };
     let whose = if chunker.is_empty() { String::new() } else { format!(" of {chunker}") };
     Check {
         what: format!("failed items{whose}"),

@@ -1,6 +1,6 @@
 use super::{Check, Evidence, Gate, Kind, Measure, State};
 use crate::compare::{Compared, Difference};
-use crate::night::NightCell;
+use crate::night::NightlyCell;
 use pericope_eval::cell::CellKey;
 use pericope_eval::format;
 use pericope_eval::metric::{Metric, Unit};
@@ -27,11 +27,11 @@ pub(super) fn checks(gate: &Gate, metric: &Metric, evidence: &Evidence<'_>) -> V
     found
 }
 
-fn fall(gate: &Gate, metric: &Metric, cell: &NightCell, kind: Kind, limit: f64, with: Option<&Compared>) -> Check {
+fn fall(gate: &Gate, metric: &Metric, cell: &NightlyCell, kind: Kind, limit: f64, with: Option<&Compared>) -> Check {
     let mut check = Check {
         what: what(metric, &cell.key),
         kind,
-        state: State::Unjudged,
+        state: State::Inconclusive,
         metric: Measure::Metric(metric.clone()),
         cell: Some(cell.key.clone()),
         against: with.map(|compared| compared.before.number),
@@ -66,15 +66,15 @@ fn fall(gate: &Gate, metric: &Metric, cell: &NightCell, kind: Kind, limit: f64, 
     check
 }
 
-fn floor(metric: &Metric, cell: &NightCell, limit: f64) -> Check {
+fn floor(metric: &Metric, cell: &NightlyCell, limit: f64) -> Check {
     let unit = metric.unit();
     let tonight = cell.mean(metric);
     let (state, says) = match tonight {
         Some(x) if x < limit - SAME => {
-            (State::Broken, format!("is {}, below the floor of {}", unit.value(x), unit.value(limit)))
+            (State::Failed, format!("is {}, below the floor of {}", unit.value(x), unit.value(limit)))
         }
-        Some(x) => (State::Held, format!("is {}, the floor is {}", unit.value(x), unit.value(limit))),
-        None => (State::Unjudged, "was not measured".into()),
+        Some(x) => (State::Passed, format!("is {}, the floor is {}", unit.value(x), unit.value(limit))),
+        None => (State::Inconclusive, "was not measured".into()),
     };
     Check {
         what: what(metric, &cell.key),
@@ -130,9 +130,9 @@ fn settle(check: &mut Check) {
         _ => return,
     };
     let (state, why) = match (beyond, p < alpha) {
-        (true, true) => (State::Broken, format!("; {}{} allowed", unit.bare(check.limit), unit.points())),
-        (true, false) => (State::Held, "; within the noise of so few or so uneven questions".to_owned()),
-        (false, _) => (State::Held, String::new()),
+        (true, true) => (State::Failed, format!("; {}{} allowed", unit.bare(check.limit), unit.points())),
+        (true, false) => (State::Passed, "; within the noise of so few or so uneven questions".to_owned()),
+        (false, _) => (State::Passed, String::new()),
     };
     check.state = state;
     let since = check.against.map_or_else(String::new, |night| format!(" since night {night}"));

@@ -37,7 +37,7 @@ fn check(gate: &Gate, relative_to: &str, time: &Timing, evidence: &Evidence<'_>)
     let mut check = Check {
         what: format!("{} of {}{mode}", gate.metric.name().replace('_', " "), time.chunker),
         kind: Kind::Speed,
-        state: State::Unjudged,
+        state: State::Inconclusive,
         metric: gate.metric.clone(),
         cell: None,
         against: None,
@@ -71,12 +71,12 @@ fn check(gate: &Gate, relative_to: &str, time: &Timing, evidence: &Evidence<'_>)
     );
     let slow = times_median > limit;
     (check.state, check.says) = if slow && time.value < gate.least() {
-        (State::Held, format!("{shown}; too short to judge (least = {})", gate.least()))
+        (State::Passed, format!("{shown}; too short to judge (least = {})", gate.least()))
     } else if slow && ratio <= median + SPREADS * spread {
-        (State::Held, format!("{shown}; within how it wavers"))
+        (State::Passed, format!("{shown}; within how it wavers"))
     } else if slow {
         (
-            State::Broken,
+            State::Failed,
             format!(
                 "{shown}: {} times as long, {} allowed",
                 format::decimal(times_median, 2),
@@ -84,7 +84,7 @@ fn check(gate: &Gate, relative_to: &str, time: &Timing, evidence: &Evidence<'_>)
             ),
         )
     } else {
-        (State::Held, shown)
+        (State::Passed, shown)
     };
     check
 }

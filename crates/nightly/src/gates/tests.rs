@@ -2,24 +2,24 @@
 
 use super::{Check, Evidence, Gate, Kind, State, judge};
 use crate::compare::Compared;
-use crate::night::{Asked, Night, NightCell, Timing};
+use crate::night::{Asked, NightlyCell, NightlyRun, Timing};
 use pericope_eval::cell::{CellKey, Cutoff};
 use pericope_eval::metric::Metric;
 
 /// A night of one cell a chunker, with these scores.
-fn night(number: u32, scores: &[(&str, Vec<f64>)]) -> Night {
+fn night(number: u32, scores: &[(&str, Vec<f64>)]) -> NightlyRun {
     let n = scores.first().map_or(0, |(_, values)| values.len());
     let asked = |i: usize| Asked { id: format!("q{i}"), text: String::new(), document: String::new(), sum: "s".into() };
-    let cell = |(chunker, values): &(&str, Vec<f64>)| NightCell {
+    let cell = |(chunker, values): &(&str, Vec<f64>)| NightlyCell {
         key: CellKey { chunker: (*chunker).into(), mode: "dense".into(), cutoff: Cutoff::K(3) },
         scores: [("span_recall".into(), values.iter().map(|x| Some(*x)).collect())].into(),
-        ..NightCell::default()
+        ..NightlyCell::default()
     };
-    Night {
+    NightlyRun {
         number,
         questions: (0..n).map(asked).collect(),
         cells: scores.iter().map(cell).collect(),
-        ..Night::default()
+        ..NightlyRun::default()
     }
 }
 
@@ -27,7 +27,7 @@ fn gate(toml: &str) -> Gate {
     toml::from_str(toml).unwrap()
 }
 
-fn judged(gates: &[Gate], tonight: &Night, before: Option<&Night>) -> Vec<Check> {
+fn judged(gates: &[Gate], tonight: &NightlyRun, before: Option<&NightlyRun>) -> Vec<Check> {
     let compared = before.map(|before| Compared::new(before.clone(), tonight, &[Metric::SPAN_RECALL], 7));
     let evidence =
         Evidence { tonight, reference: compared.as_ref(), baseline: None, good_times: &[], max_failed: 0.02 };
@@ -48,20 +48,20 @@ fn a_fall_counts_only_where_it_is_large_and_no_chance() {
         let check = judged(&gates, &night(2, &[("a", found(n, lost))]), Some(&before)).pop().unwrap();
         (check.state, check.says.replace('\u{a0}', " "))
     };
-    assert_eq!(state(200, 0), (State::Held, "did not change since night 1".into()));
+    assert_eq!(state(200, 0), (State::Passed, "did not change since night 1".into()));
     // Two in a hundred may go.
-    assert_eq!(state(200, 4).0, State::Held);
+    assert_eq!(state(200, 4).0, State::Passed);
     let (broken, says) = state(200, 20);
-    assert_eq!(broken, State::Broken);
+    assert_eq!(broken, State::Failed);
     assert_eq!(says, "fell by 10.0 points (100.0 % to 90.0 %, p < 0.001) since night 1; 2.0 points allowed");
     // One of ten is ten points, and may be chance.
     let (held, says) = state(10, 1);
-    assert!(held == State::Held && says.contains("within the noise"), "{says}");
+    assert!(held == State::Passed && says.contains("within the noise"), "{says}");
     // A gain of any size is none of the gate's business.
     let check = judged(&gates, &before, Some(&night(1, &[("a", found(200, 60))]))).pop().unwrap();
-    assert!(check.state == State::Held && check.says.starts_with("rose by 30.0"), "{}", check.says);
+    assert!(check.state == State::Passed && check.says.starts_with("rose by 30.0"), "{}", check.says);
     let first = judged(&gates, &before, None).pop().unwrap();
-    assert!(first.state == State::Unjudged && first.says.contains("no good night yet"));
+    assert!(first.state == State::Inconclusive && first.says.contains("no good night yet"));
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn many_checks_are_corrected_together() {
 fn floors_and_failed_items() {
     let mut tonight = night(1, &[("a", found(100, 40))]);
     let floor = gate("metric = \"span_recall\"\nmin = 0.6");
-    assert_eq!(judged(std::slice::from_ref(&floor), &tonight, None)[1].state, State::Held);
+    assert_eq!(judged(std::slice::from_ref(&floor), &tonight, None)[1].state, State::Passed);
     let high = Gate { min: Some(0.61), ..floor };
     let check = &judged(&[high], &tonight, None)[1];
     assert!(
@@ -95,7 +95,7 @@ fn floors_and_failed_items() {
     tonight.cells[0].failed = 3;
     let checks = judged(&[gate("metric = \"failed\"\nmax = 0.05")], &tonight, None);
     // limits.max_failed = 0.02 is always checked, first.
-    assert_eq!((checks[0].kind, checks[0].state, checks[1].state), (Kind::Failed, State::Broken, State::Held));
+    assert_eq!((checks[0].kind, checks[0].state, checks[1].state), (Kind::Failed, State::Failed, State::Passed));
     assert_eq!(checks[0].says.replace('\u{a0}', " "), "3 of 100 items failed, 2.0 % allowed");
 }
 
@@ -114,25 +114,25 @@ fn speed_is_a_quotient_of_one_night_against_its_median() {
     let gates = [gate("metric = \"segment_seconds\"\nchunker = \"a\"\nrelative_to = \"b\"\nmax_ratio = 1.5")];
     let past: Vec<Vec<Timing>> = [2.0, 2.1, 1.9, 2.05].iter().map(|ratio| times(10.0 * ratio, 10.0)).collect();
     let check = |a: f64, b: f64, past: &[Vec<Timing>]| {
-        let tonight = Night { timings: times(a, b), ..night(9, &[]) };
+        let tonight = NightlyRun { timings: times(a, b), ..night(9, &[]) };
         let evidence =
             Evidence { tonight: &tonight, reference: None, baseline: None, good_times: past, max_failed: 0.02 };
         let check = judge(&gates, &evidence).pop().unwrap();
         (check.state, check.says)
     };
-    assert_eq!(check(20.0, 10.0, &past).0, State::Held);
+    assert_eq!(check(20.0, 10.0, &past).0, State::Passed);
     // A machine that is four times slower tonight is no regression.
-    assert_eq!(check(80.0, 40.0, &past).0, State::Held);
+    assert_eq!(check(80.0, 40.0, &past).0, State::Passed);
     let (state, says) = check(40.0, 10.0, &past);
-    assert!(state == State::Broken && says.contains("1.98 times as long"), "{says}");
+    assert!(state == State::Failed && says.contains("1.98 times as long"), "{says}");
     // Times of a hundredth of a second say nothing.
     let short: Vec<Vec<Timing>> = (0..4).map(|_| times(0.01, 0.01)).collect();
     let (state, says) = check(0.03, 0.01, &short);
-    assert!(state == State::Held && says.contains("too short to judge"), "{says}");
+    assert!(state == State::Passed && says.contains("too short to judge"), "{says}");
     // Neither do quotients that waver as much anyway.
     let wild: Vec<Vec<Timing>> = [1.0, 4.0, 2.0, 8.0, 1.5].iter().map(|ratio| times(10.0 * ratio, 10.0)).collect();
     let (state, says) = check(40.0, 10.0, &wild);
-    assert!(state == State::Held && says.contains("wavers"), "{says}");
+    assert!(state == State::Passed && says.contains("wavers"), "{says}");
     let (state, says) = check(40.0, 10.0, &past[..2]);
-    assert!(state == State::Unjudged && says.contains("needs 3 good nights"), "{says}");
+    assert!(state == State::Inconclusive && says.contains("needs 3 good nights"), "{says}");
 }

@@ -8,7 +8,7 @@ use rusqlite::TransactionBehavior;
 use serde::{Deserialize, Serialize};
 
 use super::{History, HistoryError, write};
-use crate::night::Night;
+use crate::night::NightlyRun;
 
 const FORMAT: &str = "pericope-nightly";
 /// Version of the lines' layout.
@@ -94,7 +94,7 @@ impl History {
         let mut done = Imported { added: 0, known: 0 };
         for (i, text) in lines.enumerate() {
             let text = text.map_err(io)?;
-            let night: Night = serde_json::from_str(&text).map_err(|e| damaged(i + 2, e.to_string()))?;
+            let night: NightlyRun = serde_json::from_str(&text).map_err(|e| damaged(i + 2, e.to_string()))?;
             if known.iter().any(|(_, uid)| *uid == night.uid) {
                 done.known += 1;
                 continue;

@@ -14,12 +14,12 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 use uuid::Uuid;
 
-use super::night::{Night, Verdict};
+use super::night::{NightlyRun, Verdict};
 use pericope_eval::config::Baseline;
 
 pub use error::HistoryError;
 pub use jsonl::Imported;
-pub use read::{Head, Series, TimeSeries};
+pub use read::{RunHeader, Series, TimeSeries};
 
 /// Name of the file in the history's folder.
 pub const FILE: &str = "history.db";
@@ -91,7 +91,7 @@ impl History {
     /// # Errors
     /// [`HistoryError::Taken`] where its number or itself is there already, [`HistoryError::Sql`] where it cannot be
     /// written.
-    pub fn append(&mut self, night: &Night) -> Result<(), HistoryError> {
+    pub fn append(&mut self, night: &NightlyRun) -> Result<(), HistoryError> {
         if self.has(night.number)? {
             return Err(HistoryError::Taken { path: self.path.clone(), number: night.number });
         }
@@ -122,14 +122,14 @@ impl History {
     /// # Errors
     /// [`HistoryError::Missing`] where that night is not in the history.
     pub fn baseline(&self, configured: Option<Baseline>) -> Result<Option<u32>, HistoryError> {
-        let pinned = self.pinned()?.map(Baseline::Night);
+        let pinned = self.pinned()?.map(Baseline::Run);
         match pinned.or(configured) {
             None => Ok(None),
             Some(Baseline::First) => self.one("SELECT min(number) FROM night WHERE verdict <> 'failed'", []),
-            Some(Baseline::Night(number)) if self.has(number)? => Ok(Some(number)),
+            Some(Baseline::Run(number)) if self.has(number)? => Ok(Some(number)),
             // Nothing can be pinned in an empty history; once there are nights, a wrong number is a mistake.
-            Some(Baseline::Night(_)) if self.next_number()? == 1 => Ok(None),
-            Some(Baseline::Night(number)) => Err(HistoryError::Missing { path: self.path.clone(), number }),
+            Some(Baseline::Run(_)) if self.next_number()? == 1 => Ok(None),
+            Some(Baseline::Run(number)) => Err(HistoryError::Missing { path: self.path.clone(), number }),
         }
     }
 

@@ -7,13 +7,13 @@ use serde::de::DeserializeOwned;
 
 use super::write::unpack;
 use super::{History, HistoryError};
-use crate::night::{Night, NightCell, Program, Timing, Verdict};
+use crate::night::{NightlyCell, NightlyRun, Program, Timing, Verdict};
 use pericope_eval::cell::{CellKey, Cutoff};
 use pericope_eval::metric::Metric;
 
 /// A night in the list of nights.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Head {
+pub struct RunHeader {
     /// Its number.
     pub number: u32,
     /// Unique among all nights.
@@ -50,7 +50,7 @@ impl History {
     ///
     /// # Errors
     /// [`HistoryError::Sql`].
-    pub fn heads(&self) -> std::result::Result<Vec<Head>, HistoryError> {
+    pub fn heads(&self) -> std::result::Result<Vec<RunHeader>, HistoryError> {
         self.reading(|db| {
             let mut query = db.prepare(&format!("SELECT {HEAD} FROM night ORDER BY number"))?;
             query.query_map([], head)?.collect()
@@ -61,7 +61,7 @@ impl History {
     ///
     /// # Errors
     /// [`HistoryError::Missing`] where there is none of that number, [`HistoryError::Sql`].
-    pub fn night(&self, number: u32) -> std::result::Result<Night, HistoryError> {
+    pub fn night(&self, number: u32) -> std::result::Result<NightlyRun, HistoryError> {
         let experiment = self.meta("experiment")?.unwrap_or_default();
         let found = self.reading(|db| night(db, number, experiment))?;
         found.ok_or_else(|| HistoryError::Missing { path: self.path.clone(), number })
@@ -127,8 +127,8 @@ impl History {
     }
 }
 
-fn head(row: &Row<'_>) -> Result<Head> {
-    Ok(Head {
+fn head(row: &Row<'_>) -> Result<RunHeader> {
+    Ok(RunHeader {
         number: row.get("number")?,
         uid: row.get("uid")?,
         started: row.get("started")?,
@@ -142,11 +142,11 @@ fn head(row: &Row<'_>) -> Result<Head> {
     })
 }
 
-fn night(db: &Connection, number: u32, experiment: String) -> Result<Option<Night>> {
+fn night(db: &Connection, number: u32, experiment: String) -> Result<Option<NightlyRun>> {
     let mut query = db.prepare_cached("SELECT * FROM night WHERE number = ?")?;
     let found = query
         .query_row([number], |row| {
-            Ok(Night {
+            Ok(NightlyRun {
                 number,
                 uid: row.get("uid")?,
                 experiment,
@@ -178,17 +178,17 @@ fn night(db: &Connection, number: u32, experiment: String) -> Result<Option<Nigh
     Ok(Some(night))
 }
 
-fn cells(db: &Connection, number: u32) -> Result<Vec<NightCell>> {
+fn cells(db: &Connection, number: u32) -> Result<Vec<NightlyCell>> {
     let mut query = db.prepare_cached(
         "SELECT chunker, mode, k, token_budget, cell.id, context_tokens, failed FROM night_cell \
          JOIN cell ON cell.id = night_cell.cell WHERE night = ? ORDER BY place",
     )?;
     let mut ids = BTreeMap::new();
-    let mut found: Vec<NightCell> = Vec::new();
+    let mut found: Vec<NightlyCell> = Vec::new();
     let mut rows = query.query([number])?;
     while let Some(row) = rows.next()? {
         ids.insert(row.get::<_, i64>(4)?, found.len());
-        found.push(NightCell {
+        found.push(NightlyCell {
             key: key(row)?,
             context_tokens: row.get::<_, Option<f64>>(5)?.unwrap_or(0.0),
             failed: size(row, "failed")?,

@@ -6,17 +6,17 @@ use std::path::Path;
 use super::schema::{VERSION, downgrade_for_tests};
 use super::{FILE, History, HistoryError};
 use crate::gather::uid;
-use crate::night::{Asked, Night, NightCell, Timing, Verdict};
+use crate::night::{Asked, NightlyCell, NightlyRun, Timing, Verdict};
 use pericope_eval::cell::{CellKey, Cutoff};
 use pericope_eval::config::Baseline;
 use pericope_eval::metric::Metric;
 use pericope_eval::record::{ChunkerRow, QueryTimes};
 
-fn night(number: u32, shift: f64) -> Night {
+fn night(number: u32, shift: f64) -> NightlyRun {
     let asked = |i: usize| Asked { id: format!("q{i}"), text: "?".into(), document: "d".into(), sum: i.to_string() };
     let scores: Vec<Option<f64>> =
         (0..50).map(|i| if i == 7 { None } else { Some(f64::from(i) / 60.0 + shift) }).collect();
-    let cell = |k: usize| NightCell {
+    let cell = |k: usize| NightlyCell {
         key: CellKey { chunker: "fixed".into(), mode: "dense".into(), cutoff: Cutoff::K(k) },
         context_tokens: 120.5,
         failed: k,
@@ -40,7 +40,7 @@ fn night(number: u32, shift: f64) -> Night {
         what: what.into(),
         value,
     };
-    let mut night = Night {
+    let mut night = NightlyRun {
         number,
         experiment: "x".into(),
         started: format!("2026-01-{number:02}T00:00:00Z"),
@@ -63,14 +63,14 @@ fn night(number: u32, shift: f64) -> Night {
         ],
         failed: 4,
         items: 100,
-        ..Night::default()
+        ..NightlyRun::default()
     };
     night.uid = uid(&night);
     night
 }
 
 /// Scores to twelve decimals, where comparisons call them the same: reading a float's text may move its last bit.
-fn rounded(mut night: Night) -> Night {
+fn rounded(mut night: NightlyRun) -> NightlyRun {
     let scores = night.cells.iter_mut().flat_map(|cell| cell.scores.values_mut()).flatten().flatten();
     scores.for_each(|x| *x = (*x * 1e12).round() / 1e12);
     night
@@ -202,14 +202,14 @@ fn what_is_no_history_of_ours_is_left_alone() {
 fn pins_and_acceptance() {
     let dir = tempfile::tempdir().unwrap();
     let mut history = History::open(dir.path(), "x").unwrap();
-    assert_eq!(history.baseline(Some(Baseline::Night(3))).unwrap(), None, "an empty history has no wrong baseline");
+    assert_eq!(history.baseline(Some(Baseline::Run(3))).unwrap(), None, "an empty history has no wrong baseline");
     for number in 1..=4 {
         let verdict = if number % 2 == 1 { Verdict::Failed } else { Verdict::Passed };
-        history.append(&Night { verdict, ..night(number, 0.0) }).unwrap();
+        history.append(&NightlyRun { verdict, ..night(number, 0.0) }).unwrap();
     }
     assert_eq!((history.last_good(4).unwrap(), history.last_good(2).unwrap()), (Some(2), None));
     assert_eq!(history.baseline(Some(Baseline::First)).unwrap(), Some(2));
-    assert!(history.baseline(Some(Baseline::Night(9))).is_err() && history.pin(Some(9)).is_err());
+    assert!(history.baseline(Some(Baseline::Run(9))).is_err() && history.pin(Some(9)).is_err());
     history.pin(Some(3)).unwrap();
     assert_eq!(history.baseline(Some(Baseline::First)).unwrap(), Some(3), "by hand goes before the configuration");
     history.pin(None).unwrap();

@@ -2,11 +2,11 @@ use rusqlite::{Connection, Result, params};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use crate::night::Night;
+use crate::night::NightlyRun;
 use pericope_eval::cell::CellKey;
 
 /// Writes all rows of a night; the caller holds the transaction.
-pub(super) fn night(db: &Connection, night: &Night) -> Result<()> {
+pub(super) fn night(db: &Connection, night: &NightlyRun) -> Result<()> {
     let checksums = json(db, &night.checksums)?;
     let config = json(db, &night.config)?;
     let documents = json(db, &night.documents)?;

@@ -128,7 +128,7 @@ fn many_small_losses_add_up_against_the_baseline() {
 }
 
 /// The next night on the same documents: only the fault grows.
-fn advance(world: &mut World, fault: Fault) -> pericope_nightly::Night {
+fn advance(world: &mut World, fault: Fault) -> pericope_nightly::NightlyRun {
     let mut night = world.night(Fault::NONE);
     let still = World::new(172).night(fault);
     night.questions.truncate(172);
@@ -179,7 +179,7 @@ fn other_questions_are_not_compared_and_some_are_said_so() {
             .checks
             .iter()
             .filter(|c| c.kind == Kind::Drop)
-            .all(|c| c.state == State::Unjudged && c.says.starts_with("not comparable"))
+            .all(|c| c.state == State::Inconclusive && c.says.starts_with("not comparable"))
     );
     assert!(conclusion.night.line.contains("could not be judged"), "{}", conclusion.night.line);
 }

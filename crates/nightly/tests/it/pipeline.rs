@@ -272,7 +272,7 @@ fn shown_side_by_side(outcome: &Outcome) {
         assert!(flip.before > flip.tonight, "{flip:?}");
         let (before, tonight) = (flip.side_before.as_ref().unwrap(), flip.side_tonight.as_ref().unwrap());
         let found =
-            |side: &pericope_nightly::compare::FlipSide| side.retrieved.iter().map(|r| r.gold_share).sum::<f64>();
+            |side: &pericope_nightly::compare::DiffSide| side.retrieved.iter().map(|r| r.gold_share).sum::<f64>();
         if group.metric.key() == "span_recall" {
             assert!(found(before) > found(tonight), "{}", flip.question);
         }

@@ -13,7 +13,7 @@ use pericope_eval::metric::Metric;
 use pericope_eval::record::{ChunkerRow, Gold, Item, Machine, Retrieved};
 use pericope_nightly::compare::Difference;
 use pericope_nightly::gather::uid;
-use pericope_nightly::{Asked, Conclusion, History, Night, NightCell, Program, Timing, Verdict, conclude};
+use pericope_nightly::{Asked, Conclusion, History, NightlyCell, NightlyRun, Program, Timing, Verdict, conclude};
 
 /// The experiment that the nights belong to.
 pub const CONFIG: &str = r#"
@@ -121,7 +121,7 @@ impl World {
     }
 
     /// The next night. On most of them a document is edited, on some a document with four questions is added.
-    pub fn night(&mut self, fault: Fault) -> Night {
+    pub fn night(&mut self, fault: Fault) -> NightlyRun {
         self.night += 1;
         let name = format!("night {}", self.night);
         if self.night > 1 && unit(&[&name, "edit"]) < 0.7 {
@@ -138,7 +138,7 @@ impl World {
     }
 
     /// The night again, on the same documents and questions.
-    pub fn same_night(&self, fault: Fault) -> Night {
+    pub fn same_night(&self, fault: Fault) -> NightlyRun {
         let name = format!("night {}", self.night);
         let questions: Vec<Asked> = (0..self.questions).map(asked).collect();
         let mut cells = Vec::new();
@@ -165,7 +165,7 @@ impl World {
         let day = self.night - 1;
         let date = format!("{}-{:02}-{:02}T02:00:00Z", 2026 + day / 336, day / 28 % 12 + 1, day % 28 + 1);
         let row = |name: &str| ChunkerRow { name: name.into(), spec: name.into(), ..ChunkerRow::default() };
-        let mut night = Night {
+        let mut night = NightlyRun {
             number: self.night,
             experiment: "simulated".into(),
             started: date.clone(),
@@ -181,13 +181,13 @@ impl World {
             chunkers: ["fixed", "semantic", "structure"].map(row).into(),
             cells,
             timings,
-            ..Night::default()
+            ..NightlyRun::default()
         };
         night.uid = uid(&night);
         night
     }
 
-    fn cell(&self, key: CellKey, questions: &[Asked], night: &str, fault: Fault) -> NightCell {
+    fn cell(&self, key: CellKey, questions: &[Asked], night: &str, fault: Fault) -> NightlyCell {
         let mut scores: BTreeMap<Metric, Vec<Option<f64>>> = BTreeMap::new();
         let (k, mode) = (key.cutoff.k().unwrap_or(4), key.mode.as_str());
         for question in questions {
@@ -224,7 +224,7 @@ impl World {
                 scores.entry(metric.into()).or_default().push(Some(value));
             }
         }
-        NightCell { key, context_tokens: 300.0, failed: 0, scores }
+        NightlyCell { key, context_tokens: 300.0, failed: 0, scores }
     }
 }
 
@@ -242,14 +242,14 @@ fn asked(i: usize) -> Asked {
 }
 
 /// Concludes a night and adds it to the history.
-pub fn add(history: &mut History, night: Night, experiment: &Experiment, dir: &Path) -> Conclusion {
+pub fn add(history: &mut History, night: NightlyRun, experiment: &Experiment, dir: &Path) -> Conclusion {
     let conclusion = conclude(history, night, experiment, dir, None).unwrap();
     history.append(&conclusion.night).unwrap();
     conclusion
 }
 
 /// Adds a night as it is, without looking at it.
-pub fn add_unseen(history: &mut History, mut night: Night, failed: bool) {
+pub fn add_unseen(history: &mut History, mut night: NightlyRun, failed: bool) {
     night.verdict = if failed { Verdict::Failed } else { Verdict::Passed };
     let day = night.started.get(..10).unwrap_or("").to_owned();
     night.line = format!("night {} ({day}) {}: simulated", night.number, night.verdict.name());
@@ -257,7 +257,7 @@ pub fn add_unseen(history: &mut History, mut night: Night, failed: bool) {
 }
 
 /// Writes a run folder with made-up chunks for a night's questions.
-pub fn write_run(dir: &Path, night: &Night) {
+pub fn write_run(dir: &Path, night: &NightlyRun) {
     let folder = dir.join("nights").join(format!("{:06}", night.number));
     fs::create_dir_all(&folder).unwrap();
     fs::write(folder.join("index.html"), "<!DOCTYPE html><title>simulated</title>").unwrap();
@@ -271,7 +271,7 @@ pub fn write_run(dir: &Path, night: &Night) {
     }
 }
 
-fn item(cell: &NightCell, question: &Asked, recall: f64) -> Item {
+fn item(cell: &NightlyCell, question: &Asked, recall: f64) -> Item {
     let words = "Simulated text about the machine, without any meaning, as long as a chunk of a handbook would be. ";
     let gold = format!("Part {} is put together in three simulated steps. ", question.id);
     let retrieved = (0..cell.key.cutoff.k().unwrap_or(4))

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use pericope_eval::format;
 use pericope_nightly::compare::Difference;
-use pericope_nightly::{Against, Check, PageParts as Parts, State};
+use pericope_nightly::{Check, ComparisonTarget, PageParts as Parts, State};
 
 use super::curves::place;
 use crate::kit::{Head, Row, Value, section as wrap, table};
@@ -14,17 +14,17 @@ const OPEN: usize = 8;
 /// Every check, the broken ones first; those that hold are folded where they are many.
 pub(super) fn section(parts: &Parts<'_>) -> Markup {
     let of = |state: State| parts.conclusion.checks.iter().filter(move |check| check.state == state);
-    let held = of(State::Held).count();
+    let held = of(State::Passed).count();
     let body = html! {
         p class="prose" {
             "A fall counts where it is larger than the gate allows and a permutation test, paired by question and \
              corrected for the number of checks (Holm), says that chance hardly makes it."
         }
-        (list(of(State::Broken).chain(of(State::Unjudged))))
+        (list(of(State::Failed).chain(of(State::Inconclusive))))
         @if held <= OPEN {
-            (list(of(State::Held)))
+            (list(of(State::Passed)))
         } @else {
-            details { summary { (format::plural(held, "check")) " hold" } (list(of(State::Held))) }
+            details { summary { (format::plural(held, "check")) " hold" } (list(of(State::Passed))) }
         }
     };
     wrap("checks", "Checks", body)
@@ -33,9 +33,9 @@ pub(super) fn section(parts: &Parts<'_>) -> Markup {
 fn list<'a>(checks: impl Iterator<Item = &'a Check>) -> Markup {
     let mut checks = checks.peekable();
     let words = |state: State| match state {
-        State::Broken => ("broken", "broken"),
-        State::Held => ("held", "holds"),
-        State::Unjudged => ("unjudged", "not judged"),
+        State::Failed => ("broken", "broken"),
+        State::Passed => ("held", "holds"),
+        State::Inconclusive => ("unjudged", "not judged"),
     };
     html! {
         @if checks.peek().is_some() {
@@ -64,7 +64,7 @@ pub(super) fn differences(parts: &Parts<'_>) -> Markup {
                 p { "Every score is the same as on " (against.name()) "." },
             Some(against) => {
                 p class="prose" {
-                    "Against " (against.name()) ", " (against.pairing) "; "
+                    "ComparisonTarget " (against.name()) ", " (against.pairing) "; "
                     (format::plural(conclusion.compared, "difference"))
                     " looked at, those that chance hardly explains first."
                 }
@@ -76,7 +76,7 @@ pub(super) fn differences(parts: &Parts<'_>) -> Markup {
     wrap("differences", "Gains and losses", body)
 }
 
-fn moved(parts: &Parts<'_>, title: &str, list: &[Difference], against: &Against) -> Markup {
+fn moved(parts: &Parts<'_>, title: &str, list: &[Difference], against: &ComparisonTarget) -> Markup {
     let heads = [
         Head::words("chunker"),
         Head::words("at"),

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use pericope_eval::format;
 use pericope_eval::record::Gold;
 use pericope_nightly::PageParts;
-use pericope_nightly::compare::{Flip, FlipGroup, FlipSide};
+use pericope_nightly::compare::{DiffSide, QuestionDiff, QuestionDiffs};
 
 use crate::kit::passage::{Passage, gold_answer, passages};
 use crate::kit::section as wrap;
@@ -37,7 +37,7 @@ pub(super) fn section(parts: &PageParts<'_>) -> Markup {
     wrap("questions", "Questions that fared differently", body)
 }
 
-fn one_group(tonight: u32, group: &FlipGroup, first: bool, budget: usize) -> Markup {
+fn one_group(tonight: u32, group: &QuestionDiffs, first: bool, budget: usize) -> Markup {
     html! {
         h3 { (group.metric.title()) " of " (group.cell.words()) ", since night " (group.against) }
         p class="note" {
@@ -50,7 +50,7 @@ fn one_group(tonight: u32, group: &FlipGroup, first: bool, budget: usize) -> Mar
     }
 }
 
-fn question(tonight: u32, group: &FlipGroup, flip: &Flip, open: bool, budget: usize) -> Markup {
+fn question(tonight: u32, group: &QuestionDiffs, flip: &QuestionDiff, open: bool, budget: usize) -> Markup {
     let unit = group.metric.unit();
     let (before, now) = (unit.value(flip.before), unit.value(flip.tonight));
     html! {
@@ -65,8 +65,8 @@ fn question(tonight: u32, group: &FlipGroup, flip: &Flip, open: bool, budget: us
             @if let Some(gold) = &flip.gold {
                 (gold_answer(gold, GOLD))
                 div class="sides" {
-                    (side(&format!("Night {}: {before}", group.against), flip.side_before.as_ref(), gold, budget))
-                    (side(&format!("Night {tonight}: {now}"), flip.side_tonight.as_ref(), gold, budget))
+                    (side(&format!("NightlyRun {}: {before}", group.against), flip.side_before.as_ref(), gold, budget))
+                    (side(&format!("NightlyRun {tonight}: {now}"), flip.side_tonight.as_ref(), gold, budget))
                 }
             } @else {
                 p class="note" { "Neither night’s chunks are kept any more." }
@@ -76,7 +76,7 @@ fn question(tonight: u32, group: &FlipGroup, flip: &Flip, open: bool, budget: us
     }
 }
 
-fn side(title: &str, side: Option<&FlipSide>, gold: &Gold, budget: usize) -> Markup {
+fn side(title: &str, side: Option<&DiffSide>, gold: &Gold, budget: usize) -> Markup {
     html! {
         section class="side" aria-label=(title) {
             h3 { (title) }

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 use pericope_eval::format;
-use pericope_nightly::history::Head as Night;
+use pericope_nightly::history::RunHeader;
 use pericope_nightly::{PageParts as Parts, Verdict, report_link};
 
 use crate::kit::svg::at;
@@ -15,10 +15,10 @@ const FAILED: usize = 100;
 const LINE: usize = 220;
 
 pub(super) fn section(parts: &Parts<'_>) -> Markup {
-    let nights: Vec<&Night> = parts.heads.iter().rev().collect();
+    let nights: Vec<&RunHeader> = parts.heads.iter().rev().collect();
     let (newest, older) = nights.split_at(nights.len().min(NEWEST));
     let failed = nights.iter().filter(|night| night.verdict == Verdict::Failed).count();
-    let older: Vec<&Night> =
+    let older: Vec<&RunHeader> =
         older.iter().filter(|night| night.verdict != Verdict::Passed).take(FAILED).copied().collect();
     let body = html! {
         p { (format::plural(nights.len(), "night")) ", " (format::count(failed)) " failed." }
@@ -35,7 +35,7 @@ pub(super) fn section(parts: &Parts<'_>) -> Markup {
 }
 
 /// One bar for each stretch of nights with the same verdict.
-fn strip(nights: &[Night]) -> Markup {
+fn strip(nights: &[RunHeader]) -> Markup {
     let width = nights.len() as f64;
     let mut from = 0;
     let mut stretches = Vec::new();
@@ -58,7 +58,7 @@ fn strip(nights: &[Night]) -> Markup {
     }
 }
 
-fn list(parts: &Parts<'_>, caption: &str, nights: &[&Night]) -> Markup {
+fn list(parts: &Parts<'_>, caption: &str, nights: &[&RunHeader]) -> Markup {
     let heads = [
         Head::words("night"),
         Head::words("verdict"),
@@ -73,7 +73,7 @@ fn list(parts: &Parts<'_>, caption: &str, nights: &[&Night]) -> Markup {
     html! { div class="nights" { (table(caption, &heads, &rows)) } }
 }
 
-fn row(parts: &Parts<'_>, night: &Night) -> Row {
+fn row(parts: &Parts<'_>, night: &RunHeader) -> Row {
     let verdict = night.verdict.name();
     let began: String = night.started.replace('T', " ").chars().take(16).collect();
     let sum: String = night.program.sha256.chars().take(8).collect();
@@ -97,6 +97,6 @@ fn row(parts: &Parts<'_>, night: &Night) -> Row {
 }
 
 /// The night's line without what its row says already.
-fn said(night: &Night) -> &str {
+fn said(night: &RunHeader) -> &str {
     night.line.split_once(": ").map_or(night.line.as_str(), |(_, said)| said)
 }

@@ -45,15 +45,15 @@ pub(crate) fn summary(conclusion: &Conclusion, base: &str, report: bool) -> Stri
 fn checks(out: &mut Markdown, checks: &[Check]) {
     let mut shown: Vec<&Check> = checks.iter().collect();
     shown.sort_by_key(|check| match check.state {
-        State::Broken => 0,
-        State::Unjudged => 1,
-        State::Held => 2,
+        State::Failed => 0,
+        State::Inconclusive => 1,
+        State::Passed => 2,
     });
     let row = |check: &&Check| -> Vec<Inline> {
         let state = match check.state {
-            State::Broken => strong("broken"),
-            State::Held => "holds".into(),
-            State::Unjudged => "not judged".into(),
+            State::Failed => strong("broken"),
+            State::Passed => "holds".into(),
+            State::Inconclusive => "not judged".into(),
         };
         vec![(&check.what).into(), state, (&check.says).into()]
     };

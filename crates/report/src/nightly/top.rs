@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 use pericope_eval::format;
-use pericope_nightly::{Against, PageParts as Parts, Verdict, report_link};
+use pericope_nightly::{ComparisonTarget, PageParts as Parts, Verdict, report_link};
 
 use crate::kit::{self, bullets, section as wrap};
 
@@ -10,7 +10,7 @@ use crate::kit::{self, bullets, section as wrap};
 pub(super) fn header(parts: &Parts<'_>) -> Markup {
     let night = &parts.conclusion.night;
     let facts = [
-        format!("Night {}", night.number),
+        format!("NightlyRun {}", night.number),
         night.started.replace('T', " ").replace('Z', " UTC"),
         format::plural(night.questions.len(), "question"),
         format::plural(night.documents.len(), "document"),
@@ -70,7 +70,7 @@ pub(super) fn verdict(parts: &Parts<'_>) -> Markup {
     }
 }
 
-fn beside(what: &str, against: &Against) -> Markup {
+fn beside(what: &str, against: &ComparisonTarget) -> Markup {
     let lines = against.changes.lines();
     html! {
         div class="beside" {

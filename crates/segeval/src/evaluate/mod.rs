@@ -21,7 +21,7 @@ pub use rows::{DocumentRow, Failure, SegmentationRow};
 
 /// A segmenter as it takes part.
 #[derive(Debug, Clone)]
-pub struct Contestant<'a> {
+pub struct System<'a> {
     /// What tables call it.
     pub name: String,
     /// What segments.
@@ -33,11 +33,11 @@ pub struct Contestant<'a> {
 /// Is told about progress.
 pub trait Observer: Sync {
     /// A document has been segmented, or has failed.
-    fn tick(&self, contestant: &Contestant<'_>, set: &str);
+    fn tick(&self, contestant: &System<'_>, set: &str);
 }
 
-impl<F: Fn(&Contestant<'_>, &str) + Sync> Observer for F {
-    fn tick(&self, contestant: &Contestant<'_>, set: &str) {
+impl<F: Fn(&System<'_>, &str) + Sync> Observer for F {
+    fn tick(&self, contestant: &System<'_>, set: &str) {
         self(contestant, set);
     }
 }
@@ -89,7 +89,7 @@ pub enum EvaluateError {
 /// [`EvaluateError`], before any document is touched, where a contestant cannot segment a document of two sentences.
 pub fn evaluate(
     sets: &[Set],
-    contestants: &[Contestant<'_>],
+    contestants: &[System<'_>],
     observer: &dyn Observer,
 ) -> Result<Evaluation, EvaluateError> {
     let probe = Document::from_sentences("probe", &["Rain falls on the hills.", "Copper conducts heat well."]);
@@ -111,7 +111,7 @@ pub fn evaluate(
     Ok(evaluation)
 }
 
-fn segment(contestant: &Contestant<'_>, document: &Document, segments: usize) -> Result<Boundaries, SegmentError> {
+fn segment(contestant: &System<'_>, document: &Document, segments: usize) -> Result<Boundaries, SegmentError> {
     if contestant.known_count {
         contestant.chunker.boundaries_known(document, segments)
     } else {
@@ -120,11 +120,7 @@ fn segment(contestant: &Contestant<'_>, document: &Document, segments: usize) ->
 }
 
 /// A row, with its documents, for a set.
-fn evaluate_one(
-    contestant: &Contestant<'_>,
-    set: &Set,
-    observer: &dyn Observer,
-) -> (SegmentationRow, Vec<DocumentRow>) {
+fn evaluate_one(contestant: &System<'_>, set: &Set, observer: &dyn Observer) -> (SegmentationRow, Vec<DocumentRow>) {
     let segmenter = contestant.chunker.segmenter();
     let (start, tokens_before) = (Instant::now(), segmenter.tokens_read());
     let tick = || observer.tick(contestant, &set.name);
@@ -192,7 +188,7 @@ fn evaluate_one(
 }
 
 fn document_row(
-    contestant: &Contestant<'_>,
+    contestant: &System<'_>,
     set: &Set,
     one: &Segmented,
     hypothesis: &Boundaries,

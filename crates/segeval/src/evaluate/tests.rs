@@ -6,7 +6,7 @@ use pericope_api::{Boundaries, Document, SegmentError, Segmentation, Segmenter};
 use pericope_segment::policy::SizePolicy;
 use pericope_segment::{Chunker, counters::WordCounter};
 
-use super::{Contestant, EvaluateError, evaluate};
+use super::{EvaluateError, System, evaluate};
 use crate::read::{Segmented, Set};
 
 /// Cuts after every second sentence; fails where the first sentence says so.
@@ -42,9 +42,9 @@ fn set(name: &str, documents: &[(&str, usize, &[usize])]) -> Set {
 fn rows_by_set_and_contestant_with_failures_named() {
     let sets = [set("one", &[("a", 6, &[2, 4]), ("fail", 4, &[2]), ("b", 6, &[3])]), set("two", &[("c", 4, &[2])])];
     let chunker = pairs();
-    let named = |name: &str| Contestant { name: name.into(), chunker: &chunker, known_count: false };
+    let named = |name: &str| System { name: name.into(), chunker: &chunker, known_count: false };
     let ticks = AtomicUsize::new(0);
-    let tick = |_: &Contestant<'_>, _: &str| {
+    let tick = |_: &System<'_>, _: &str| {
         ticks.fetch_add(1, Ordering::Relaxed);
     };
     let found = evaluate(&sets, &[named("x"), named("y")], &tick).unwrap();
@@ -66,8 +66,8 @@ fn rows_by_set_and_contestant_with_failures_named() {
 #[test]
 fn what_cannot_be_told_the_count_is_known_before_the_run() {
     let chunker = pairs();
-    let told = Contestant { name: "pairs".into(), chunker: &chunker, known_count: true };
-    let tick = |_: &Contestant<'_>, _: &str| panic!("no document may be touched");
+    let told = System { name: "pairs".into(), chunker: &chunker, known_count: true };
+    let tick = |_: &System<'_>, _: &str| panic!("no document may be touched");
     let EvaluateError::Unusable { segmenter, known_count, .. } =
         evaluate(&[set("one", &[("a", 6, &[2])])], &[told], &tick).unwrap_err();
     assert_eq!((segmenter.as_str(), known_count), ("pairs", true));
@@ -76,8 +76,8 @@ fn what_cannot_be_told_the_count_is_known_before_the_run() {
 #[test]
 fn nothing_scored_is_no_figure() {
     let chunker = pairs();
-    let one = Contestant { name: "pairs".into(), chunker: &chunker, known_count: false };
-    let found = evaluate(&[set("one", &[("fail", 4, &[2])])], &[one], &|_: &Contestant<'_>, _: &str| {}).unwrap();
+    let one = System { name: "pairs".into(), chunker: &chunker, known_count: false };
+    let found = evaluate(&[set("one", &[("fail", 4, &[2])])], &[one], &|_: &System<'_>, _: &str| {}).unwrap();
     let json = serde_json::to_value(&found.rows[0]).unwrap();
     assert!(json["pk"].is_null() && json["f1"].is_null());
     assert_eq!(json["failed"][0]["document"], "fail4");

@@ -7,7 +7,7 @@ use pericope_segment::Chunker;
 use pericope_segment::counters::WordCounter;
 use pericope_segment::policy::SizePolicy;
 
-use pericope_segeval::evaluate::{Contestant, Evaluation, evaluate};
+use pericope_segeval::evaluate::{Evaluation, System, evaluate};
 use pericope_segeval::read::{Segmented, Set};
 
 /// High scores after every fourth sentence, or nowhere.
@@ -38,6 +38,6 @@ pub fn evaluation() -> Evaluation {
     let chunker = |cuts| Chunker::new(Box::new(Fours(cuts)), SizePolicy::default(), Arc::new(WordCounter));
     let (near, none) = (chunker(true), chunker(false));
     let contestants = [("near", &near, false), ("near", &near, true), ("none", &none, false)]
-        .map(|(name, chunker, known_count)| Contestant { name: name.into(), chunker, known_count });
-    evaluate(&sets(), &contestants, &|_: &Contestant<'_>, _: &str| {}).unwrap()
+        .map(|(name, chunker, known_count)| System { name: name.into(), chunker, known_count });
+    evaluate(&sets(), &contestants, &|_: &System<'_>, _: &str| {}).unwrap()
 }

@@ -8,7 +8,7 @@ use super::found::Hit;
 use super::retrieve::{self, Ranking};
 use super::{Corpus, Observer, RunError, Setup, judge_checks, score};
 use crate::answer::{
-    Asked, Context, Extractive, ExtractiveOptions, Generated, Generator, Judge, Missing, Passage, Request, ToJudge,
+    Asked, Context, Extractive, ExtractiveOptions, Generated, Generator, Judge, JudgeRequest, Missing, Passage, Request,
 };
 use crate::cell::{Cutoff, Setting};
 use crate::config::{Experiment, GeneratorKind};
@@ -19,7 +19,7 @@ use crate::record::{Cell, ChunkerRow, Item, Metrics, QueryTimes, Status};
 use crate::stats;
 
 /// What all chunkers are measured with.
-pub(super) struct Bench<'a> {
+pub(super) struct Runner<'a> {
     experiment: &'a Experiment,
     setup: &'a Setup<'a>,
     corpus: &'a Corpus,
@@ -30,7 +30,7 @@ pub(super) struct Bench<'a> {
     scorer: score::Scorer<'a>,
 }
 
-impl<'a> Bench<'a> {
+impl<'a> Runner<'a> {
     pub(super) fn new(experiment: &'a Experiment, setup: &'a Setup<'a>, corpus: &'a Corpus) -> Result<Self, RunError> {
         let retrieval = &experiment.retrieval;
         let cutoffs = retrieval.cutoffs();
@@ -185,7 +185,7 @@ impl<'a> Bench<'a> {
                 passages,
             })
             .collect();
-        let mut answered = settled(generator.answer_all(&requests, &|| observer.advance(1)))?;
+        let mut answered = collect_results(generator.answer_all(&requests, &|| observer.advance(1)))?;
         let free: Vec<&str> = (answered.iter().flatten())
             .filter(|generated| generated.is_free_text())
             .map(|generated| generated.text.as_str())
@@ -235,7 +235,7 @@ impl<'a> Bench<'a> {
 }
 
 /// Item failures stay with their items; what concerns all of them ends the run.
-fn settled<T>(results: Vec<Result<T, Missing>>) -> Result<Vec<Result<T, String>>, RunError> {
+fn collect_results<T>(results: Vec<Result<T, Missing>>) -> Result<Vec<Result<T, String>>, RunError> {
     (results.into_iter())
         .map(|result| match result {
             Ok(value) => Ok(Ok(value)),
@@ -251,15 +251,15 @@ fn judged(judge: &dyn Judge, items: &mut [Item], done: &(dyn Fn() + Sync)) -> Re
         .filter(|(_, item)| item.status == Status::Ok && item.answer.is_some() && !item.gold.text.is_empty())
         .map(|(at, _)| at)
         .collect();
-    let asked: Vec<ToJudge<'_>> = (open.iter().map(|&at| &items[at]))
+    let asked: Vec<JudgeRequest<'_>> = (open.iter().map(|&at| &items[at]))
         .map(|item| {
             let answer = item.answer.as_ref().map_or("", |answer| answer.text.as_str());
             let read = item.retrieved.len() - item.dropped.min(item.retrieved.len());
             let context = item.retrieved.iter().take(read).map(|chunk| chunk.text.as_str()).collect();
-            ToJudge { question: &item.question, gold: &item.gold.text, answer, context }
+            JudgeRequest { question: &item.question, gold: &item.gold.text, answer, context }
         })
         .collect();
-    let results = settled(judge.judge_all(&asked, done))?;
+    let results = collect_results(judge.judge_all(&asked, done))?;
     for (at, result) in open.into_iter().zip(results) {
         let item = &mut items[at];
         match result {

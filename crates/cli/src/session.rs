@@ -1,0 +1,189 @@
+//! Runs of experiments as the command performs them: set up, shown, finished.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use indicatif::ProgressBar;
+use pericope::stores::Places;
+use pericope::{Engine, needs_encoder, segmenters};
+use pericope_api::SentenceEncoder;
+use pericope_eval::answer::Models;
+use pericope_eval::config::{Experiment, ExperimentFile};
+use pericope_eval::record::Summary;
+use pericope_eval::run::{self, Observer, RunError, Setup};
+use pericope_llm::LlmError;
+use pericope_report::run::{Collector, Report, ReportError};
+use pericope_segment::Resources;
+
+use crate::progress;
+use crate::resources::{embedder, shown};
+use crate::status::Failure;
+
+/// Runs one experiment into a folder and returns its report, not yet written; nothing where a judge cannot be trusted,
+/// which is then said.
+pub fn one(experiment: &Experiment, out: &Path, session: Session, quiet: bool) -> Result<Option<Report>, Failure> {
+    let resources = Engine::new();
+    let setup = setup(experiment, &resources, out, session)?;
+    let observer = Bars::new(quiet);
+    let mut collector = Collector::default();
+    let result = run::run(experiment, out, &setup, &observer, &mut collector);
+    observer.clear();
+    match result {
+        Ok((summary, record)) => Ok(Some(collector.finish(out, summary, record).map_err(not_written(out))?)),
+        Err(error @ RunError::Judge(_)) => {
+            anstream::eprintln!("{error}");
+            Ok(None)
+        }
+        Err(error) => Err(by_kind(error)),
+    }
+}
+
+/// How a run is begun or gone on with.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Session {
+    /// What an earlier one finished stays.
+    pub resume: bool,
+    /// No network.
+    pub offline: bool,
+    /// What was spent before counts against the budget.
+    pub continues: bool,
+}
+
+/// What a run of the experiment takes; its models keep their answers below `out`.
+pub fn setup<'a>(
+    experiment: &Experiment,
+    resources: &'a Engine<'a>,
+    out: &Path,
+    session: Session,
+) -> Result<Setup<'a>, Failure> {
+    let encoder = embedder(&experiment.retrieval.embedder, session.offline)?;
+    let counter = resources.counter().map_err(Failure::usage)?;
+    let mut model_checksums = model_checksums(experiment, encoder.as_deref(), resources)?;
+    let models = Models::open(experiment, out, session.offline, session.continues).map_err(by_model)?;
+    model_checksums.extend(models.checksums.clone());
+    Ok(Setup {
+        segmenters: segmenters(),
+        stores: &Places,
+        resources,
+        counter,
+        model_checksums,
+        encoder,
+        models,
+        resume: session.resume,
+    })
+}
+
+/// Says so where more items failed than the limits allow.
+pub fn too_many_failed(summary: &Summary, experiment: &Experiment) -> bool {
+    let items: usize = summary.cells.len() * summary.questions;
+    let failed = if items == 0 { 0.0 } else { summary.failed as f64 / items as f64 };
+    let too_many = failed > experiment.limits.max_failed;
+    if too_many {
+        anstream::eprintln!(
+            "{} of {items} items failed: more than limits.max_failed = {} allows",
+            summary.failed,
+            experiment.limits.max_failed
+        );
+    }
+    too_many
+}
+
+/// An experiment file of any kind; where its kind had to be guessed, that is said.
+pub fn opened(config: &Path) -> Result<ExperimentFile, Failure> {
+    let file = ExperimentFile::open(config).map_err(Failure::usage)?;
+    if let Some(note) = file.note() {
+        anstream::eprintln!("{note}");
+    }
+    Ok(file)
+}
+
+/// The models that this run asks, with what identifies their files.
+fn model_checksums(
+    experiment: &Experiment,
+    encoder: Option<&dyn SentenceEncoder>,
+    resources: &dyn Resources,
+) -> Result<BTreeMap<String, String>, Failure> {
+    let mut found: BTreeMap<String, String> = BTreeMap::new();
+    found.extend(encoder.map(|e| (e.name().to_owned(), digest(&e.fingerprint()))));
+    if experiment.chunkers.iter().any(|chunker| needs_encoder(&chunker.spec)) {
+        let encoder = resources.encoder().map_err(Failure::usage)?;
+        found.insert(encoder.name().to_owned(), digest(&encoder.fingerprint()));
+    }
+    Ok(found)
+}
+
+/// The SHA-256 in a fingerprint, or all of it.
+fn digest(fingerprint: &str) -> String {
+    fingerprint.split(':').find_map(|part| part.strip_prefix("sha256=")).unwrap_or(fingerprint).to_owned()
+}
+
+pub fn not_written(folder: &Path) -> impl Fn(ReportError) -> Failure + use<> {
+    let folder = shown(folder);
+    move |error| Failure::runtime(format!("{folder}: {error}"))
+}
+
+/// A key or a model that is missing is a matter of configuration; all else is not.
+fn by_model(error: LlmError) -> Failure {
+    match error {
+        LlmError::Config(_) | LlmError::Prompt(_) | LlmError::NoKey { .. } | LlmError::Model { .. } => {
+            Failure::usage(error)
+        }
+        other => Failure::runtime(other),
+    }
+}
+
+fn by_kind(error: RunError) -> Failure {
+    match error {
+        RunError::Config(_) | RunError::Data(_) => Failure::usage(error),
+        other => Failure::runtime(other),
+    }
+}
+
+/// Where the files of a run go: the folder that was named, else one that is called like the experiment.
+pub fn run_folder(out: Option<&Path>, name: &str) -> PathBuf {
+    let as_folder = |c: char| if c.is_alphanumeric() || c == '-' || c == '_' { c } else { '-' };
+    out.map_or_else(
+        || Path::new("reports/runs").join(name.chars().map(as_folder).collect::<String>()),
+        Path::to_path_buf,
+    )
+}
+
+/// Shows each stage of a run as a bar.
+pub struct Bars {
+    bar: Mutex<ProgressBar>,
+    quiet: bool,
+}
+
+impl Bars {
+    pub fn new(quiet: bool) -> Self {
+        Self { bar: Mutex::new(ProgressBar::hidden()), quiet }
+    }
+
+    fn with<T>(&self, act: impl FnOnce(&mut ProgressBar) -> T) -> T {
+        act(&mut self.bar.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
+    }
+
+    pub fn clear(&self) {
+        self.with(|bar| bar.finish_and_clear());
+    }
+}
+
+impl Observer for Bars {
+    fn stage(&self, what: &str, total: usize) {
+        self.with(|bar| {
+            bar.finish_and_clear();
+            *bar = progress::bar(total as u64, what, self.quiet);
+        });
+    }
+
+    fn advance(&self, n: usize) {
+        self.with(|bar| bar.inc(n as u64));
+    }
+
+    fn note(&self, text: &str) {
+        if !self.quiet {
+            self.with(|bar| bar.suspend(|| anstream::eprintln!("{text}")));
+        }
+    }
+}
