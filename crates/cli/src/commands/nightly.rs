@@ -5,10 +5,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use pericope::Engine;
+use pericope::segmenters;
 use pericope_encode::models::sha256_file;
 use pericope_eval::config::Experiment;
 use pericope_eval::run::RunError;
-use pericope::segmenters;
 use pericope_nightly::{DEFAULT_FOLDER, History, Job, Lock, NightlyError, Program, Verdict, review};
 use pericope_report::HtmlPages;
 use serde_json::json;

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use pericope::segmenters;
 use pericope_eval::config::{Experiment, ExperimentFile};
 use pericope_eval::record::{Item, Summary};
 use pericope_eval::sweep::{Chosen, Variant, choose, variants};
-use pericope::segmenters;
 use pericope_report::run::{Overview, write};
 use serde::Serialize;
 

@@ -427,3 +427,35 @@ fn killed_at_any_moment_it_ends_as_built_at_once() {
     }
     println!("{killed} kills ({ended} runs had ended before), {} chunks at the end", contents(&server, "docs").len());
 }
+
+#[test]
+fn chunkers_are_measured_in_collections_of_their_own() {
+    let server = Server::start().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/v0.1");
+    fs::copy(fixtures.join("questions.json"), folder.path().join("questions.json")).unwrap();
+    let config = "kind = \"retrieval\"\nname = \"server\"\n[data]\nkind = \"squad\"\npath = \"questions.json\"\n\
+        [retrieval]\nembedder = \"none\"\nmodes = [\"bm25\"]\nk = [1, 3]\n\
+        [[chunker]]\nname = \"fixed\"\nspec = \"fixed:words=20\"\n[[chunker]]\nname = \"structure\"\nspec = \"structure\"\n";
+    fs::write(folder.path().join("run.toml"), config).unwrap();
+    let run = |extra: &[&str]| -> Value {
+        let output =
+            without_models(folder.path()).args(["eval", "run", "run.toml", "--json"]).args(extra).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        serde_json::from_str(&stdout(&output)).unwrap()
+    };
+    let place = format!("retrieval.in={}", server.url("eval"));
+    let (here, there) = (run(&["--out", "here"]), run(&["--out", "there", "--set", &place]));
+    for (embedded, served) in here["cells"].as_array().unwrap().iter().zip(there["cells"].as_array().unwrap()) {
+        assert_eq!((&embedded["chunker"], &embedded["k"]), (&served["chunker"], &served["k"]));
+        // The server's BM25 takes its mean length from the settings: on four questions it finds the same.
+        assert_eq!(embedded["metrics"]["hit"], served["metrics"]["hit"], "{served}");
+    }
+    let mut names = server.collections();
+    names.retain(|name| name.starts_with("eval-"));
+    for chunker in ["eval-fixed", "eval-structure"] {
+        assert!(names.iter().any(|name| name.starts_with(chunker)), "{names:?}");
+    }
+    // A second run builds anew and finds the same.
+    assert_eq!(run(&["--out", "again", "--set", &place])["cells"][0]["metrics"], there["cells"][0]["metrics"]);
+}
