@@ -3,7 +3,7 @@
 //!
 //! Everything in it is made up and says so; no figure was measured. On the last night the semantic chunker fails.
 
-#[allow(dead_code)]
+#[allow(dead_code, clippy::unwrap_used, clippy::expect_used)]
 #[path = "../tests/it/support.rs"]
 mod support;
 

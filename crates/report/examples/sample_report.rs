@@ -3,7 +3,7 @@
 //! Everything in it is synthetic and says so; no figure was measured. With a second argument the run is written twice,
 //! under two names, with an overview above.
 
-#[allow(dead_code)]
+#[allow(dead_code, clippy::unwrap_used, clippy::expect_used)]
 #[path = "../tests/it/support/mod.rs"]
 mod support;
 

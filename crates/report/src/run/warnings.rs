@@ -22,7 +22,7 @@ pub(crate) fn warnings(view: &View) -> Vec<String> {
 /// The same, and what only the record of the run tells.
 pub(crate) fn of_report(report: &Report, view: &View) -> Vec<String> {
     let mut found = warnings(view);
-    let judged = view.metrics.iter().any(|metric| *metric == Metric::JUDGE);
+    let judged = view.metrics.contains(&Metric::JUDGE);
     if judged && report.run.config.pointer("/judge/kind").and_then(serde_json::Value::as_str) == Some("lexical") {
         found.push(
             "The judge’s scores are lexical: they compare the answer’s words with those of the gold answer. No language \

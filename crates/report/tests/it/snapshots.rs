@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use pericope_eval::cell::Cutoff;
+use pericope_eval::metric::Metric;
 use pericope_eval::record::{Agreement, Cost, Item, RunRecord, Status, Summary};
 use pericope_report::run::{Report, table, write, write_many};
 use pericope_report::segmentation::Report as SegmentReport;
@@ -12,14 +13,16 @@ use pericope_segeval::config::Published;
 
 use crate::support::html::{check, normal};
 
-/// The made-up run with two chunkers, three settings, short texts, and something for every section of the page.
+/// The made-up run with two chunkers, three settings, three metrics, short texts, and something for every section of the page.
 fn run() -> (Summary, RunRecord, Vec<Item>) {
     let kept = |chunker: &str| ["fixed", "semantic"].contains(&chunker);
     let settings = [Cutoff::K(1), Cutoff::K(3), Cutoff::Tokens(512)];
-    let (mut summary, mut run, mut items) = crate::support::run(6);
+    let (mut summary, mut run, mut items) = crate::support::run(4);
+    let shown = |metric: &Metric| ["judge", "token_f1", "span_recall"].contains(&metric.key());
     summary.chunkers.retain(|c| kept(&c.name));
     summary.cells.retain(|c| kept(&c.chunker) && settings.contains(&c.cutoff));
-    summary.comparisons.retain(|c| kept(&c.a) && kept(&c.b) && settings.contains(&c.cutoff));
+    summary.comparisons.retain(|c| kept(&c.a) && kept(&c.b) && settings.contains(&c.cutoff) && shown(&c.metric));
+    summary.cells.iter_mut().for_each(|cell| cell.metrics.retain(|metric, _| shown(metric)));
     items.retain(|i| kept(&i.chunker) && settings.contains(&i.cutoff));
     for (i, cell) in summary.cells.iter_mut().enumerate() {
         cell.query_p50_ms = Some(1.5);
@@ -34,9 +37,10 @@ fn run() -> (Summary, RunRecord, Vec<Item>) {
     run.prompts.insert("answer".into(), "Answer {question} from {context}.".into());
     run.paid = Some(1.25);
     for item in &mut items {
+        item.metrics.retain(|metric, _| shown(metric));
         item.retrieved.truncate(2);
         for chunk in &mut item.retrieved {
-            chunk.text.truncate(300);
+            chunk.text.truncate(200);
             chunk.end = chunk.start + chunk.text.len();
         }
     }
