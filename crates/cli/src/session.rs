@@ -89,13 +89,16 @@ pub fn too_many_failed(summary: &Summary, experiment: &Experiment) -> bool {
     too_many
 }
 
-/// An experiment file of any kind; where its kind had to be guessed, that is said.
+/// An experiment file of any kind.
 pub fn opened(config: &Path) -> Result<ExperimentFile, Failure> {
-    let file = ExperimentFile::open(config).map_err(Failure::usage)?;
-    if let Some(note) = file.note() {
+    ExperimentFile::open(config).map_err(Failure::usage)
+}
+
+/// Says so where the kind of a file that is in order had to be guessed.
+pub fn tell_kind(file: &ExperimentFile, quiet: bool) {
+    if let Some(note) = file.note().filter(|_| !quiet) {
         anstream::eprintln!("{note}");
     }
-    Ok(file)
 }
 
 /// The models that this run asks, with what identifies their files.

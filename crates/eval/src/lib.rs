@@ -3,10 +3,8 @@
 
 pub mod answer;
 pub mod cell;
-pub mod clock;
 pub mod config;
 pub mod data;
-pub mod digest;
 pub mod format;
 pub mod metric;
 pub mod metrics;

@@ -7,7 +7,6 @@ mod cache;
 mod client;
 pub mod config;
 mod context;
-mod digest;
 mod embeddings;
 mod error;
 mod generate;

@@ -1,7 +1,7 @@
 use std::path::{Path, PathBuf};
 
-use crate::digest::sha256_hex;
 use crate::request::{Message, Role};
+use pericope_util::sha256_hex;
 
 /// The reasons for which a text cannot be used as a prompt.
 #[derive(Debug, thiserror::Error)]

@@ -10,6 +10,7 @@ use super::history::History;
 use super::latest::{Latest, base};
 use super::pages::{PageParts, Pages};
 use pericope_eval::config::Experiment;
+use pericope_util::replace_file;
 
 /// Where the files were written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,8 +61,5 @@ pub fn write(
 }
 
 fn put(path: &Path, content: &str) -> Result<(), NightlyError> {
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(".tmp");
-    let beside = PathBuf::from(beside);
-    std::fs::write(&beside, content).and_then(|()| std::fs::rename(&beside, path)).map_err(NightlyError::io(path))
+    replace_file(path, content).map_err(NightlyError::io(path))
 }

@@ -9,10 +9,10 @@ use uuid::Uuid;
 use crate::night::{Asked, NightlyCell, NightlyRun, Program, Timing};
 use pericope_eval::cell::CellKey;
 use pericope_eval::data::QuestionSet;
-use pericope_eval::digest::{hex, sha256};
 use pericope_eval::metric::Metric;
 use pericope_eval::record::{Cell, Item, RunRecord, Status, Summary};
 use pericope_eval::run::ItemSink;
+use pericope_util::{hex, sha256_hex};
 
 /// The documents and questions that a run is about, by checksum.
 #[derive(Debug, Clone, Default)]
@@ -27,7 +27,7 @@ impl Inventory {
     /// Of a question set as it is loaded and sampled.
     #[must_use]
     pub fn of(set: &QuestionSet) -> Self {
-        let documents = set.documents.iter().map(|d| (d.id.clone(), sha256(d.source.as_bytes()))).collect();
+        let documents = set.documents.iter().map(|d| (d.id.clone(), sha256_hex(d.source.as_bytes()))).collect();
         let questions = set
             .questions
             .iter()

@@ -38,7 +38,7 @@ impl Lock {
             }
             Err(TryLockError::Error(source)) => return Err(io(source)),
         }
-        let who = format!("process {}, since {}\n", std::process::id(), pericope_eval::clock::now());
+        let who = format!("process {}, since {}\n", std::process::id(), pericope_util::now_rfc3339());
         file.set_len(0)
             .and_then(|()| file.seek(SeekFrom::Start(0)))
             .and_then(|_| file.write_all(who.as_bytes()))

@@ -5,7 +5,6 @@
 #![forbid(unsafe_code)]
 
 pub mod chunks;
-mod files;
 mod kit;
 pub mod nightly;
 mod pages;

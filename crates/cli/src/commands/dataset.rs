@@ -104,6 +104,5 @@ pub(super) fn save(path: &Path, text: &str) -> Result<(), Failure> {
     if let Some(folder) = path.parent().filter(|p| !p.as_os_str().is_empty()) {
         fs::create_dir_all(folder).map_err(failed)?;
     }
-    let staged = path.with_extension("part.tmp");
-    fs::write(&staged, text).and_then(|()| fs::rename(&staged, path)).map_err(failed)
+    pericope_util::replace_file(path, text).map_err(failed)
 }

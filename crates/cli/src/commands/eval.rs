@@ -9,7 +9,7 @@ use pericope_report::run::{self as report, Overview, Report};
 use crate::args::{EvalReportArgs, EvalRunArgs};
 use crate::commands::{print_json, segment_eval, sweep};
 use crate::resources::shown;
-use crate::session::{Session, not_written, one, opened, run_folder, too_many_failed};
+use crate::session::{Session, not_written, one, opened, run_folder, tell_kind, too_many_failed};
 use crate::status::{Failure, Outcome, Status};
 
 /// `pericope eval run`
@@ -19,6 +19,7 @@ pub fn run(args: EvalRunArgs, quiet: bool) -> Outcome {
         return segment_eval::experiment(&file, &args.set, args.out.as_deref(), args.json, quiet);
     }
     let experiment = Experiment::of_file(&file, &args.set, segmenters()).map_err(Failure::usage)?;
+    tell_kind(&file, quiet);
     let out = run_folder(args.out.as_deref(), &experiment.name);
     if !experiment.sweep.is_empty() {
         return sweep::run(&experiment, &out, &args, quiet);

@@ -16,14 +16,14 @@ use serde_json::json;
 use crate::args::{NightlyArgs, WhichNight};
 use crate::commands::print_json;
 use crate::resources::shown;
-use crate::session::opened;
-use crate::session::{Bars, Session, setup};
+use crate::session::{Bars, Session, opened, setup, tell_kind};
 use crate::status::{Failure, Outcome, Status};
 
 /// `pericope nightly`
 pub fn run(args: NightlyArgs, quiet: bool) -> Outcome {
     let file = opened(&args.config)?;
     let mut experiment = Experiment::of_file(&file, &args.set, segmenters()).map_err(Failure::usage)?;
+    tell_kind(&file, quiet);
     if !experiment.sweep.is_empty() {
         return Err(Failure::usage(format!("{}: a night is one run, and [sweep] makes many", shown(&args.config))));
     }

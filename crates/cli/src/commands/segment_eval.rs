@@ -21,7 +21,7 @@ use serde::Serialize;
 use crate::args::SegmentEvalArgs;
 use crate::commands::{dataset::save, print_json};
 use crate::resources::{failure, shown};
-use crate::session::{opened, run_folder};
+use crate::session::{opened, run_folder, tell_kind};
 use crate::status::{Failure, Outcome, Status};
 use crate::{input, progress};
 
@@ -59,6 +59,7 @@ pub fn run(args: SegmentEvalArgs, quiet: bool) -> Outcome {
 /// An experiment file with its report.
 pub fn experiment(file: &ExperimentFile, set: &[String], out: Option<&Path>, json: bool, quiet: bool) -> Outcome {
     let experiment = SegmentationExperiment::of_file(file, set, segmenters()).map_err(Failure::usage)?;
+    tell_kind(file, quiet);
     let mut sets = Vec::new();
     for set in &experiment.sets {
         let path = set.expanded(&|name| std::env::var(name).ok()).map_err(Failure::usage)?;

@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::args::{EvalRunArgs, TuneArgs};
 use crate::commands::print_json;
 use crate::resources::shown;
-use crate::session::{Session, not_written, one, run_folder, too_many_failed};
+use crate::session::{Session, not_written, one, run_folder, tell_kind, too_many_failed};
 use crate::status::{Failure, Outcome, Status};
 
 /// A variant that was run.
@@ -43,6 +43,7 @@ pub fn run(experiment: &Experiment, out: &Path, args: &EvalRunArgs, quiet: bool)
 /// its figures on the other.
 pub fn tune(file: &ExperimentFile, args: &TuneArgs, quiet: bool) -> Outcome {
     let experiment = Experiment::of_file(file, &args.set, segmenters()).map_err(Failure::usage)?;
+    tell_kind(file, quiet);
     let wrong = |problem: &str| Failure::usage(format!("{}: {problem}", shown(&args.config)));
     let by = experiment.tune.clone().ok_or_else(|| wrong("there is no [tune]: chunker, metric, k"))?;
     if experiment.sweep.is_empty() {

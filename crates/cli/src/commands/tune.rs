@@ -14,7 +14,7 @@ use crate::args::TuneArgs;
 use crate::commands::{print_json, segment_eval::read_set, sweep, train::labelled};
 use crate::input;
 use crate::resources::shown;
-use crate::session::opened;
+use crate::session::{opened, tell_kind};
 use crate::status::{Failure, Outcome, Status};
 
 /// What is tuned, on what. Unknown keys are errors.
@@ -66,6 +66,7 @@ pub fn run(args: TuneArgs, quiet: bool) -> Outcome {
         return Err(wrong("--out, --resume and --offline are for experiments; this is none".into()));
     }
     let config: Config = read(&file.text, path, &args.set).map_err(Failure::usage)?;
+    tell_kind(&file, quiet);
     let grid = grid(&config).map_err(wrong)?;
     let file = (config.model != "shipped").then(|| {
         let path = PathBuf::from(&config.model);

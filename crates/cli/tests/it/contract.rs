@@ -619,7 +619,7 @@ fn a_model_is_trained_tuned_and_used() {
 
     let plain = "{\"id\":\"a\",\"sentences\":[\"The ship.\",\"The tide.\"],\"boundaries\":[]}\nno document\n";
     fs::write(at("plain.jsonl"), plain).unwrap();
-    fs::write(at("none.toml"), "model = 'model'\ndata = ['plain.jsonl']\n").unwrap();
+    fs::write(at("none.toml"), "kind = 'tune'\nmodel = 'model'\ndata = ['plain.jsonl']\n").unwrap();
     let none = without_models(folder.path()).args(["tune", "none.toml"]).output().unwrap();
     assert_eq!(none.status.code(), Some(2));
     // What could not be read is told first.

@@ -82,7 +82,12 @@ impl ExperimentFile {
     /// Returns the error of a command that takes other kinds.
     #[must_use]
     pub fn unfit(&self, wanted: &str) -> ConfigError {
-        let problem = format!("this is an experiment of kind = \"{}\", and the command takes {wanted}", self.kind);
+        let what = match self.kind {
+            ExperimentKind::Retrieval => "an experiment on retrieval",
+            ExperimentKind::Segmentation => "an experiment on segmentation",
+            ExperimentKind::Tune => "the tuning of a segmenter",
+        };
+        let problem = format!("this is {what} (kind = \"{}\"), and the command takes {wanted}", self.kind);
         ConfigError::Toml { path: self.path.clone(), problem }
     }
 }

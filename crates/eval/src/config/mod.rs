@@ -290,7 +290,7 @@ mod tests {
         for (text, says) in [
             ("name = \"n\"\n[data\n", "line 2"),
             ("name = \"n\"\n[data]\nkind = \"squad\"\npath = \"p\"\n", "chunker"),
-            (&SMALL.replace("squad", "trec"), "choose from"),
+            (&SMALL.replace("squad", "trec"), "expected one of `squad`, `chroma`, `beir`"),
             (&SMALL.replace("fixed:words=100", "fixd:words=100"), "fixd"),
             (&format!("{SMALL}\n[retrieval]\nembedder = \"none\"\n"), "needs an embedder"),
         ] {

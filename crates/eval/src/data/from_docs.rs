@@ -8,7 +8,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::squad::{Answer, Article, Paragraph, Qa, SquadFile};
-use crate::digest::hex;
+use pericope_util::hex;
 
 /// What makes a question worth keeping.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

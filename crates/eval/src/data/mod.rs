@@ -17,9 +17,9 @@ use pericope_api::{Document, Span};
 use pericope_segment::split::{Split, split_of};
 use serde::{Deserialize, Serialize};
 
-use crate::digest::sha256;
 pub use from_docs::{FromDocs, FromDocsOptions, SegmentationLine, from_docs, is_question};
 pub(crate) use offsets::CodePoints;
+use pericope_util::sha256_hex;
 pub use sample::Sampling;
 pub use squad::{Answer, Article, Paragraph, Qa, SquadFile};
 
@@ -191,7 +191,7 @@ fn tell_apart(questions: &mut [Question]) {
 /// A file's text and its checksum.
 fn read(path: &Path) -> Result<(String, String), DataError> {
     let bytes = std::fs::read(path).map_err(|source| DataError::Io { path: path.to_owned(), source })?;
-    let sum = sha256(&bytes);
+    let sum = sha256_hex(&bytes);
     let text = String::from_utf8(bytes).map_err(|e| DataError::Layout {
         path: path.to_owned(),
         problem: format!("invalid UTF-8 at byte {}", e.utf8_error().valid_up_to()),

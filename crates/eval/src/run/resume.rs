@@ -10,8 +10,8 @@ use serde_json::Value;
 use super::{Observer, RunError, Setup, starts};
 use crate::config::Experiment;
 use crate::data::QuestionSet;
-use crate::digest::sha256;
 use crate::record::{Checksums, ChunkerRow, Item, Machine, RunRecord, Status};
+use pericope_util::{StagedFile, sha256_hex};
 
 /// What an earlier session of the same run left.
 #[derive(Default)]
@@ -56,13 +56,18 @@ pub(super) fn new_record(experiment: &Experiment, set: &QuestionSet, setup: &Set
         checksums: Checksums {
             data: set.checksums.iter().cloned().collect(),
             models: setup.model_checksums.clone(),
-            prompts: setup.models.prompts.iter().map(|(name, text)| (name.clone(), sha256(text.as_bytes()))).collect(),
+            prompts: setup
+                .models
+                .prompts
+                .iter()
+                .map(|(name, text)| (name.clone(), sha256_hex(text.as_bytes())))
+                .collect(),
             chunkers: BTreeMap::new(),
         },
         prompts: setup.models.prompts.clone(),
         seeds: BTreeMap::from([("sampling".into(), experiment.data.seed), ("statistics".into(), experiment.data.seed)]),
         tokenizer: setup.counter.name().to_owned(),
-        started: crate::clock::now(),
+        started: pericope_util::now_rfc3339(),
         finished: String::new(),
         seconds: None,
         paid: None,
@@ -78,7 +83,7 @@ pub(super) fn new_record(experiment: &Experiment, set: &QuestionSet, setup: &Set
 fn redacted(mut config: Value) -> Value {
     let hidden = |value: &mut Value| {
         if let Some(text) = value.as_str().filter(|text| !text.contains("${")) {
-            let sum: String = sha256(text.as_bytes()).chars().take(12).collect();
+            let sum: String = sha256_hex(text.as_bytes()).chars().take(12).collect();
             *value = Value::String(format!("(sha256 {sum})"));
         }
     };
@@ -119,7 +124,7 @@ fn normalised_config(config: &Value) -> Value {
 impl RunRecord {
     /// Marks the run as ended now, after `seconds` in all sessions.
     pub(super) fn finish(&mut self, seconds: f64) {
-        self.finished = crate::clock::now();
+        self.finished = pericope_util::now_rfc3339();
         self.seconds = Some(seconds);
     }
 }
@@ -223,12 +228,10 @@ pub(super) fn append<T: Serialize>(path: &Path, values: &[T]) -> Result<Vec<u64>
 
 /// Replaces a file by these lines, whole or not at all; returns the length of each, its end included.
 fn rewrite<T: Serialize>(path: &Path, values: &[T]) -> Result<Vec<u64>, RunError> {
-    let staged = path.with_extension("jsonl.tmp");
     let write = || -> std::io::Result<Vec<u64>> {
-        let mut out = BufWriter::new(File::create(&staged)?);
+        let mut out = StagedFile::create(path)?;
         let lengths = write_lines(&mut out, values)?;
-        out.flush()?;
-        fs::rename(&staged, path)?;
+        out.commit()?;
         Ok(lengths)
     };
     write().map_err(RunError::io(path))
@@ -250,13 +253,11 @@ fn write_lines<T: Serialize>(out: &mut impl Write, values: &[T]) -> std::io::Res
 
 /// Writes one JSON document, whole or not at all.
 pub(super) fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<(), RunError> {
-    let staged = path.with_extension("json.tmp");
     let write = || -> std::io::Result<()> {
-        let mut out = BufWriter::new(File::create(&staged)?);
+        let mut out = StagedFile::create(path)?;
         serde_json::to_writer_pretty(&mut out, value)?;
         out.write_all(b"\n")?;
-        out.flush()?;
-        fs::rename(&staged, path)
+        out.commit()
     };
     write().map_err(RunError::io(path))
 }

@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
-use crate::digest::sha256_hex;
 use crate::request::Request;
+use pericope_util::sha256_hex;
 
 /// Name of a cached answer: SHA-256 over everything that could change it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

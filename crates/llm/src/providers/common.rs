@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 
 use super::capabilities::{Capabilities, Parameters};
 use crate::config::LlmConfig;
-use crate::digest::sha256_hex;
 use crate::error::LlmError;
 use crate::http::{Api, ApiError, Endpoint, Failed, Received, address};
 use crate::request::{Request, Usage};
 use crate::tokens::Tokens;
+use pericope_util::sha256_hex;
 
 /// Returns the configured way to count tokens.
 pub(crate) fn tokens(config: &LlmConfig) -> Result<Tokens, LlmError> {

@@ -1,13 +1,15 @@
 //! The whole history as JSON lines: a header, then a night a line.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 
 use rusqlite::TransactionBehavior;
 use serde::{Deserialize, Serialize};
 
 use super::{History, HistoryError, write};
+use pericope_util::StagedFile;
+
 use crate::night::NightlyRun;
 
 const FORMAT: &str = "pericope-nightly";
@@ -39,10 +41,7 @@ impl History {
     /// [`HistoryError::Io`] where the file cannot be written, [`HistoryError::Sql`].
     pub fn export(&self, path: &Path) -> Result<usize, HistoryError> {
         let io = |source| HistoryError::Io { path: path.to_owned(), source };
-        let mut staged = path.as_os_str().to_owned();
-        staged.push(".tmp");
-        let staged = std::path::PathBuf::from(staged);
-        let mut out = BufWriter::new(File::create(&staged).map_err(io)?);
+        let mut out = StagedFile::create(path).map_err(io)?;
         let header = Header {
             format: FORMAT.into(),
             version: VERSION,
@@ -54,9 +53,7 @@ impl History {
         for head in &heads {
             line(&mut out, &self.night(head.number)?).map_err(io)?;
         }
-        out.flush().map_err(io)?;
-        out.get_ref().sync_data().map_err(io)?;
-        std::fs::rename(&staged, path).map_err(io)?;
+        out.commit().map_err(io)?;
         Ok(heads.len())
     }
 

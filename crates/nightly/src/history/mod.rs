@@ -51,7 +51,7 @@ impl History {
             None => {
                 history.set_meta("experiment", Some(experiment))?;
                 // Names the feed, for good.
-                let seed = format!("{experiment} {} {}", pericope_eval::clock::now(), dir.display());
+                let seed = format!("{experiment} {} {}", pericope_util::now_rfc3339(), dir.display());
                 history.set_meta("id", Some(&Uuid::new_v5(&Uuid::NAMESPACE_OID, seed.as_bytes()).to_string()))?;
             }
             Some(found) if found == experiment => {}
@@ -73,7 +73,7 @@ impl History {
     /// # Errors
     /// [`HistoryError::Sql`].
     pub fn probe(&mut self) -> Result<(), HistoryError> {
-        let now = pericope_eval::clock::now();
+        let now = pericope_util::now_rfc3339();
         self.set_meta("attempted", Some(&now))
     }
 

@@ -33,9 +33,9 @@ pub(super) fn section(parts: &Parts<'_>) -> Markup {
 fn list<'a>(checks: impl Iterator<Item = &'a Check>) -> Markup {
     let mut checks = checks.peekable();
     let words = |state: State| match state {
-        State::Failed => ("broken", "broken"),
-        State::Passed => ("held", "holds"),
-        State::Inconclusive => ("unjudged", "not judged"),
+        State::Failed => ("broken", "failed"),
+        State::Passed => ("held", "passed"),
+        State::Inconclusive => ("unjudged", "inconclusive"),
     };
     html! {
         @if checks.peek().is_some() {

@@ -51,9 +51,9 @@ fn checks(out: &mut Markdown, checks: &[Check]) {
     });
     let row = |check: &&Check| -> Vec<Inline> {
         let state = match check.state {
-            State::Failed => strong("broken"),
-            State::Passed => "holds".into(),
-            State::Inconclusive => "not judged".into(),
+            State::Failed => strong("failed"),
+            State::Passed => "passed".into(),
+            State::Inconclusive => "inconclusive".into(),
         };
         vec![(&check.what).into(), state, (&check.says).into()]
     };

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::error::ReportError;
 use super::report::Report;
 use super::{html, items, markdown, overview};
-use crate::files::replace_file;
+use pericope_util::replace_file;
 
 /// The files of a report that was written.
 #[derive(Debug, Clone, PartialEq, Eq)]

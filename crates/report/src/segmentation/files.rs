@@ -6,7 +6,7 @@ use super::plot::{DocumentPlot, bars_svg, extremes, groups, speed_svg, speeds, t
 use super::report::{Report, SegmentReportError};
 use super::text::slug;
 use super::{markdown, page};
-use crate::files::replace_file;
+use pericope_util::replace_file;
 
 impl Report {
     /// `segments.md`.

@@ -14,7 +14,6 @@ use super::super::provider::Provider;
 use super::chat_template::{ChatTemplate, ENDS};
 use super::decoder::{Cache, Decoder};
 use crate::config::LlmConfig;
-use crate::digest::sha256_hex_of;
 use crate::error::{LlmError, short};
 use crate::request::{Finish, Reply, Request, Usage};
 
@@ -58,7 +57,7 @@ impl Gguf {
         };
         let in_model = |reason: &dyn std::fmt::Display| failed(path, reason);
         let tokenizer = Tokenizer::from_file(tokenizer_path).map_err(|e| failed(tokenizer_path, &e))?;
-        let sha256 = File::open(path).and_then(sha256_hex_of).map_err(|e| in_model(&e))?;
+        let sha256 = pericope_util::sha256_file(path).map_err(|e| in_model(&e))?;
         let mut file = BufReader::new(File::open(path).map_err(|e| in_model(&e))?);
         let content = gguf_file::Content::read(&mut file).map_err(|e| in_model(&e))?;
         let device = if cfg!(feature = "cuda") { Device::cuda_if_available(0) } else { Ok(Device::Cpu) };
