@@ -16,7 +16,6 @@ mod commands;
 mod hashed;
 mod input;
 mod interrupt;
-mod page;
 mod progress;
 mod resources;
 mod session;

@@ -4,13 +4,14 @@ use std::cell::RefCell;
 use std::io::{BufWriter, Write};
 
 use pericope_api::{Chunk, Document};
+use pericope_report::chunks::ChunksPage;
 use serde::Serialize;
 
 use crate::args::{OutputFormat, SegmentArgs};
 use crate::input::{self, Input};
 use crate::resources::{chunker, engine};
 use crate::status::{Outcome, Status};
-use crate::{page, style};
+use crate::style;
 
 /// One line of `--format json`.
 #[derive(Serialize)]
@@ -41,14 +42,15 @@ pub fn run(args: SegmentArgs, quiet: bool) -> Outcome {
 
     let mut bad = input::report(found.problems()) + input::report(&broken);
     let mut out = BufWriter::new(std::io::stdout().lock());
+    let page = ChunksPage::new(&chunker.spec().to_string());
     if args.format == OutputFormat::Html {
-        page::begin(&mut out, &chunker.spec().to_string())?;
+        out.write_all(page.begin().as_bytes())?;
     }
     let failure = RefCell::new(None);
     let mut print = |document: &Document| match chunker.chunks(document) {
         Ok(chunks) => {
             // Flushed document by document: the first chunks show at once, and a closed pipe is noticed.
-            if let Err(e) = write(&mut out, args.format, document, &chunks).and_then(|()| out.flush()) {
+            if let Err(e) = write(&mut out, args.format, &page, document, &chunks).and_then(|()| out.flush()) {
                 failure.borrow_mut().get_or_insert(e);
             }
             None
@@ -71,7 +73,7 @@ pub fn run(args: SegmentArgs, quiet: bool) -> Outcome {
         return Err(error.into());
     }
     if args.format == OutputFormat::Html {
-        page::end(&mut out)?;
+        out.write_all(page.end().as_bytes())?;
     }
     out.flush()?;
     if bad > 0 && !quiet {
@@ -80,10 +82,16 @@ pub fn run(args: SegmentArgs, quiet: bool) -> Outcome {
     Ok(if bad > 0 { Status::Incomplete } else { Status::Done })
 }
 
-fn write(out: &mut impl Write, format: OutputFormat, document: &Document, chunks: &[Chunk]) -> std::io::Result<()> {
+fn write(
+    out: &mut impl Write,
+    format: OutputFormat,
+    page: &ChunksPage,
+    document: &Document,
+    chunks: &[Chunk],
+) -> std::io::Result<()> {
     match format {
         OutputFormat::Text => text(out, document, chunks),
-        OutputFormat::Html => page::document(out, document, chunks),
+        OutputFormat::Html => out.write_all(page.document(document, chunks).as_bytes()),
         OutputFormat::Json => {
             for chunk in chunks {
                 let line = Line {

@@ -67,7 +67,7 @@ pub(super) fn all(
             before = progress.documents;
         },
     )
-    .map_err(|e| failed(e.into()))?;
+    .map_err(failed)?;
     if let Some(failure) = report.failures.first() {
         return Err(RunError::Chunker {
             chunker: cut.name.clone(),
