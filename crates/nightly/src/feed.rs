@@ -51,7 +51,7 @@ fn title(head: &RunHeader) -> String {
         Verdict::Failed => "FAILED",
         Verdict::Accepted => "failed, accepted",
     };
-    format!("NightlyRun {}: {mark}", head.number)
+    format!("Night {}: {mark}", head.number)
 }
 
 /// Text for XML: what XML 1.0 does not allow at all is replaced.
@@ -120,7 +120,7 @@ mod tests {
             ids.extend(of(*entry, "id"));
             assert!(of(*entry, "summary")[0].starts_with("a < b & \"c\""));
         }
-        assert_eq!((ids.len(), of(entries[0], "title")[0].as_str()), (30, "NightlyRun 40: FAILED"));
+        assert_eq!((ids.len(), of(entries[0], "title")[0].as_str()), (30, "Night 40: FAILED"));
         let link = |entry: &roxmltree::Node<'_, '_>| {
             entry.children().find(|c| c.has_tag_name((ns, "link"))).unwrap().attribute("href").unwrap().to_owned()
         };

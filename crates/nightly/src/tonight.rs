@@ -55,10 +55,10 @@ pub fn run(job: Job<'_>) -> Result<Outcome, NightlyError> {
     run_on(job, set)
 }
 
-/// As [`run`], on documents and questions that are loaded already.
+/// As [`run()`], on documents and questions that are loaded already.
 ///
 /// # Errors
-/// As [`run`].
+/// As [`run()`].
 pub fn run_on(job: Job<'_>, set: QuestionSet) -> Result<Outcome, NightlyError> {
     let _lock = Lock::take(job.dir)?;
     let mut history = History::open(job.dir, &job.experiment.name)?;
@@ -125,7 +125,7 @@ fn keep(history: &mut History, night: &NightlyRun, folder: &Path) -> Result<(), 
 /// import, an acceptance or a new pin.
 ///
 /// # Errors
-/// [`NightlyError::Empty`] where there is no night yet; else as [`write`].
+/// [`NightlyError::Empty`] where there is no night yet; else as [`write()`].
 pub fn review(
     history: &History,
     experiment: &Experiment,

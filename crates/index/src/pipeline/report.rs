@@ -92,7 +92,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Returns the summary that [`Destination::finish`] asks for, of a run that could look for all sources.
+    /// Returns the summary that [`Destination::finish`](pericope_store::Destination::finish) asks for, of a run that could look for all sources.
     #[must_use]
     pub fn summary(&self) -> RunSummary<'_> {
         RunSummary {

@@ -64,7 +64,7 @@ pub(super) fn differences(parts: &Parts<'_>) -> Markup {
                 p { "Every score is the same as on " (against.name()) "." },
             Some(against) => {
                 p class="prose" {
-                    "ComparisonTarget " (against.name()) ", " (against.pairing) "; "
+                    "Against " (against.name()) ", " (against.pairing) "; "
                     (format::plural(conclusion.compared, "difference"))
                     " looked at, those that chance hardly explains first."
                 }

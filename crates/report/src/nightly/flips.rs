@@ -65,8 +65,8 @@ fn question(tonight: u32, group: &QuestionDiffs, flip: &QuestionDiff, open: bool
             @if let Some(gold) = &flip.gold {
                 (gold_answer(gold, GOLD))
                 div class="sides" {
-                    (side(&format!("NightlyRun {}: {before}", group.against), flip.side_before.as_ref(), gold, budget))
-                    (side(&format!("NightlyRun {tonight}: {now}"), flip.side_tonight.as_ref(), gold, budget))
+                    (side(&format!("Night {}: {before}", group.against), flip.side_before.as_ref(), gold, budget))
+                    (side(&format!("Night {tonight}: {now}"), flip.side_tonight.as_ref(), gold, budget))
                 }
             } @else {
                 p class="note" { "Neither night’s chunks are kept any more." }

@@ -10,7 +10,7 @@ use crate::kit::{self, bullets, section as wrap};
 pub(super) fn header(parts: &Parts<'_>) -> Markup {
     let night = &parts.conclusion.night;
     let facts = [
-        format!("NightlyRun {}", night.number),
+        format!("Night {}", night.number),
         night.started.replace('T', " ").replace('Z', " UTC"),
         format::plural(night.questions.len(), "question"),
         format::plural(night.documents.len(), "document"),

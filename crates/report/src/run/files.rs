@@ -32,10 +32,10 @@ pub fn write(dir: &Path, report: &Report) -> Result<Written, ReportError> {
 }
 
 /// Writes an overview that sets several runs side by side into `out`, and each run's report into a folder below it.
-/// A single run is written as [`write`] would.
+/// A single run is written as [`write()`] would.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub fn write_many(out: &Path, reports: &[Report]) -> Result<Written, ReportError> {
     if let [report] = reports {
         return write(out, report);
@@ -64,7 +64,7 @@ impl Overview {
     /// Writes a run's report into a folder below and adds it.
     ///
     /// # Errors
-    /// As [`write`].
+    /// As [`write()`].
     pub fn add(&mut self, report: Report) -> Result<(), ReportError> {
         let folder = self.folder(report.title());
         write(&self.out.join(&folder), &report)?;
@@ -76,7 +76,7 @@ impl Overview {
     /// Writes the overview itself.
     ///
     /// # Errors
-    /// As [`write`].
+    /// As [`write()`].
     pub fn finish(self) -> Result<Written, ReportError> {
         fs::create_dir_all(&self.out).map_err(ReportError::write(&self.out))?;
         let (reports, folders) = (&self.reports, &self.folders);

@@ -29,7 +29,7 @@ pub(crate) const REFERENCE: &str = "reference";
 /// A segmenter's name and settings. The order of settings carries no meaning, so they are kept, compared and printed in
 /// alphabetical order of their keys.
 ///
-/// Parsing checks the form alone; [`registry::check`](crate::registry::check) checks names and keys.
+/// Parsing checks the form alone; [`registry::check_in`](crate::registry::check_in) checks names and keys.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Spec {
     /// Name of the segmenter: lower-case letters, digits, `-` and `_`.
