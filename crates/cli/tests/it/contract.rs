@@ -70,7 +70,7 @@ fn wrong_usage_is_one_line_and_status_2() {
     fs::write(path.join("spec.toml"), "name = \"x\"\n[data]\nkind = \"squad\"\npath = \"q.json\"\n[[chunker]]\nname = \"a\"\nspec = \"fixt:words=9\"\n").unwrap();
     fs::write(
         path.join("dense.toml"),
-        "name = \"x\"\n[data]\nkind = \"squad\"\npath = \"q.json\"\n[[chunker]]\nname = \"a\"\nspec = \"fixed\"\n",
+        "kind = \"retrieval\"\nname = \"x\"\n[data]\nkind = \"squad\"\npath = \"q.json\"\n[[chunker]]\nname = \"a\"\nspec = \"fixed\"\n",
     )
     .unwrap();
     for (args, says) in [
@@ -678,4 +678,28 @@ fn an_nsp_model_is_trained_and_used() {
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
         assert_eq!(json_lines(&stdout(&output)).len(), chunks, "{spec}");
     }
+}
+
+#[test]
+fn a_file_that_does_not_name_its_kind_is_told_and_run_all_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let fixtures = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/v0.1");
+    fs::copy(fixtures.join("questions.json"), folder.path().join("questions.json")).unwrap();
+    let config = "name = \"old\"\n[data]\nkind = \"squad\"\npath = \"questions.json\"\n[retrieval]\nembedder = \"none\"\n\
+        modes = [\"bm25\"]\nk = [1]\n[[chunker]]\nname = \"a\"\nspec = \"fixed:words=20\"\n";
+    fs::write(folder.path().join("old.toml"), config).unwrap();
+    fs::write(folder.path().join("new.toml"), format!("kind = \"retrieval\"\n{config}")).unwrap();
+    let note = "old.toml: taken for kind = \"retrieval\" by its keys";
+    for (file, quiet, noted) in [("old.toml", false, true), ("old.toml", true, false), ("new.toml", false, false)] {
+        let mut command = without_models(folder.path());
+        command.args(["eval", "run", file, "--out", "out"]);
+        if quiet {
+            command.arg("--quiet");
+        }
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{}", stderr(&output));
+        assert_eq!(stderr(&output).contains(note), noted, "{file}: {}", stderr(&output));
+    }
+    let output = without_models(folder.path()).args(["nightly", "old.toml", "--set", "kind=\"tune\""]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "the file says what it is, not the command line: {}", stderr(&output));
 }
