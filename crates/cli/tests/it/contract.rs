@@ -700,6 +700,4 @@ fn a_file_that_does_not_name_its_kind_is_told_and_run_all_the_same() {
         assert!(output.status.success(), "{}", stderr(&output));
         assert_eq!(stderr(&output).contains(note), noted, "{file}: {}", stderr(&output));
     }
-    let output = without_models(folder.path()).args(["nightly", "old.toml", "--set", "kind=\"tune\""]).output().unwrap();
-    assert_eq!(output.status.code(), Some(0), "the file says what it is, not the command line: {}", stderr(&output));
 }
