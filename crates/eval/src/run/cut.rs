@@ -3,6 +3,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::Instant;
 
 use pericope_api::{Chunk, Document, SentenceEncoder, TokenCounter};
+use pericope_segment::fixed::MeanWords;
 use pericope_segment::registry::{SegmenterEntry, build_from};
 use pericope_segment::spec::Spec;
 use pericope_segment::{Limits, Resources};
@@ -173,16 +174,10 @@ fn one(
 }
 
 /// Mean words of a chunk over the corpus; 0 where there is none.
-pub(super) fn mean_words(documents: &[Document], chunks: &[Vec<Chunk>]) -> f64 {
-    let count: usize = chunks.iter().map(Vec::len).sum();
-    let words: usize = documents
-        .iter()
-        .zip(chunks)
-        .map(|(document, chunks)| {
-            chunks.iter().map(|c| document.text(c.span).split_whitespace().count()).sum::<usize>()
-        })
-        .sum();
-    if count == 0 { 0.0 } else { words as f64 / count as f64 }
+fn mean_words(documents: &[Document], chunks: &[Vec<Chunk>]) -> f64 {
+    let mut mean = MeanWords::default();
+    documents.iter().zip(chunks).for_each(|(document, chunks)| mean.add(document, chunks));
+    mean.value().unwrap_or(0.0)
 }
 
 /// Resources that know the corpus: `same-size` asks them for the mean size of its reference.
