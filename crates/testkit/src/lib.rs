@@ -3,6 +3,7 @@
 //! - [`analyzer`]: plain words without stems;
 //! - [`encoders`]: sentence encoders without a model;
 //! - [`documents`]: made-up documents, chunks, folders;
+//! - [`hostile`]: generators of nasty documents;
 //! - [`store_laws`]: the laws that every store obeys, of [`Destination`](pericope_store::Destination) and
 //!   [`Retriever`](pericope_store::Retriever);
 //! - `llm` (feature of that name): a server that speaks the APIs of language models and misbehaves on purpose;
@@ -13,6 +14,7 @@
 pub mod analyzer;
 pub mod documents;
 pub mod encoders;
+pub mod hostile;
 mod laws;
 #[cfg(feature = "llm")]
 pub mod llm;
