@@ -1,5 +1,6 @@
 """What every attack needs: a folder, the command under limits, and a word on what it did."""
 import dataclasses
+import functools
 import os
 import pathlib
 import resource
@@ -66,13 +67,8 @@ class Bench:
 
     def nasty(self, family, size, name=None):
         """The file of a family at a size, as the test kit makes it."""
-        data = subprocess.run([self.generator, family, str(size)], capture_output=True, check=True, timeout=120).stdout
-        extension = self.extensions()[family]
-        return self.write(name or f"{family}-{size}.{extension}", data)
-
-    def extensions(self):
-        listed = subprocess.run([self.generator, "--list"], capture_output=True, check=True, text=True).stdout
-        return {row.split()[0]: row.split()[1] for row in listed.splitlines() if row.strip()}
+        made = subprocess.run([self.generator, family, str(size)], capture_output=True, check=True, timeout=120)
+        return self.write(name or f"{family}-{size}.{families(self.generator)[family][0]}", made.stdout)
 
     def good(self, folder="docs", count=5):
         """Documents that mean no harm."""
@@ -127,6 +123,13 @@ class Bench:
         import json
         done = self.run("search", "foxes", "--in", index, "--mode", "bm25", "--k", "1000", "--json")
         return len({hit["document"] for hit in json.loads(done.out)["hits"]}) if done.status == 0 else -1
+
+
+@functools.cache
+def families(generator):
+    """The families of documents that the generator makes: extension and sensible size by name."""
+    listed = subprocess.run([generator, "--list"], capture_output=True, check=True, text=True).stdout
+    return {name: (extension, int(n)) for name, extension, n in (row.split()[:3] for row in listed.splitlines() if row.strip())}
 
 
 def end(process, late=False):
