@@ -112,7 +112,7 @@ impl Point {
         put(fields::ORDINAL, integer(chunk.ordinal as u64));
         put(fields::START, integer(chunk.start as u64));
         put(fields::END, integer(chunk.end as u64));
-        put(fields::HEADING_PATH, chunk.heading_path.into());
+        put(fields::HEADING_PATH, chunk.heading_path.into_iter().map(String::from).collect::<Vec<_>>().into());
         if let Some(anchor) = chunk.anchor {
             put(fields::ANCHOR, anchor.into());
         }

@@ -7,10 +7,15 @@ mod error;
 mod files;
 mod formats;
 mod inline;
+mod limits;
 mod options;
 mod split;
 mod stable;
 mod walk;
+mod work;
+
+#[cfg(test)]
+mod growth;
 
 pub use encoding::Decoded;
 pub use error::ReadError;

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::io::{BufWriter, Write};
 
-use pericope_api::{Chunk, Document};
+use pericope_api::{Chunk, Document, Heading};
 use pericope_report::chunks::ChunksPage;
 use serde::Serialize;
 
@@ -21,7 +21,7 @@ struct Line<'a> {
     start: usize,
     end: usize,
     tokens: usize,
-    heading_path: &'a [String],
+    heading_path: &'a [Heading],
     text: &'a str,
 }
 

@@ -226,7 +226,7 @@ fn segmentation(document: &Document, source: &str) -> Option<SegmentationLine> {
     for (i, sentence) in document.sentences.iter().enumerate() {
         match sentence.kind {
             Kind::Heading(level) => {
-                let text = document.heading_path(i).last().cloned().unwrap_or_default();
+                let text = document.heading_path(i).last().map(ToString::to_string).unwrap_or_default();
                 // A heading without text of its own is folded into the next.
                 heading = Some(match heading.take() {
                     Some((above, folded)) => (above.min(level), format!("{folded} > {text}")),

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod filtering;
+mod growth;
 mod highlighting;
 mod incremental;
 mod laws;

@@ -1,5 +1,6 @@
 use std::collections::HashMap;
 
+use pericope_api::Heading;
 use pericope_store::{ChunkId, ChunkRecord, Ranked, file_type_of};
 use qdrant_client::qdrant::Value;
 use qdrant_client::qdrant::value::Kind;
@@ -27,7 +28,7 @@ impl ScoredChunk {
         let chunk = ChunkRecord {
             start: number(fields::START),
             end: number(fields::END),
-            heading_path: strings(payload, fields::HEADING_PATH),
+            heading_path: strings(payload, fields::HEADING_PATH).into_iter().map(Heading::from).collect(),
             text: string(payload, fields::TEXT).unwrap_or_default(),
             title: string(payload, fields::TITLE),
             anchor: string(payload, fields::ANCHOR),

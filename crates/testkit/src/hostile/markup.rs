@@ -16,6 +16,16 @@ pub(super) const FAMILIES: &[Family] = &[
     family("mdx_tag_values", "mdx", |n| format!("{}{}", fill("<A b={", n / 2), fill("}", n / 2)).into()),
     family("mdx_tag_quotes", "mdx", |n| fill("<A b='", n).into()),
     family("mdx_tags_open", "mdx", |n| fill("<A ", n).into()),
+    family("mdx_tags_in_braces", "mdx", |n| {
+        format!("{}{}{}<", fill("<A {", n / 2), fill("}", n / 8), fill("x", n / 3)).into()
+    }),
+    family("mdx_tag_chains", "mdx", |n| {
+        format!("{}{}{}<", fill("<A {", n / 2), fill("}", n / 8), fill("{}", n / 3)).into()
+    }),
+    family("mdx_braces_in_strings", "mdx", |n| format!("{{\n{}{}", fill("`\n{'`'", n / 2), fill("}", n / 2)).into()),
+    family("mdx_tag_strings", "mdx", |n| {
+        format!("{}{}{}<", fill("<A {", n / 2), fill("}", n / 8), fill("''", n / 3)).into()
+    }),
     family("mdx_fragments", "mdx", |n| fill("<A>", n).into()),
     family("mdx_escapes", "mdx", |n| format!("{{{}\n", fill("\\`", n)).into()),
     family("mdx_backticks_in_braces", "mdx", |n| format!("{{{}\n", fill("`\\", n)).into()),
@@ -52,6 +62,9 @@ pub(super) const FAMILIES: &[Family] = &[
     }),
     family("html_heading_of_rows", "html", |n| {
         format!("<h1>{}</h1>{}", fill("<b>h</b> ", n / 2), fill("<h2>a</h2><p>Text.", n / 2)).into()
+    }),
+    family("html_long_anchor", "html", |n| {
+        format!("<h1 id={}>a</h1>{}", fill("i", n / 2), fill("<h2>a</h2><p>Text.", n / 2)).into()
     }),
     family("html_comments_open", "html", |n| fill("<!--", n).into()),
     family("html_scripts_open", "html", |n| fill("<script>", n).into()),
@@ -103,6 +116,9 @@ pub(super) const FAMILIES: &[Family] = &[
         let rule = fill("=", n / 4);
         format!("{}\n{rule}\n\n{}", "t".repeat(rule.len()), fill("a\n--\n\nText.\n\n", n / 2)).into()
     }),
+    family("rst_long_target", "rst", |n| {
+        format!(".. _{}:\n\na\n====\n\n{}", fill("t", n / 2), fill("b\n----\n\nText.\n\n", n / 2)).into()
+    }),
     family("rst_closers", "rst", |n| format!("x.\n{}", fill(")\n", n)).into()),
     // AsciiDoc.
     family("adoc_stars", "adoc", |n| format!("{}a*\n", fill("*a ", n)).into()),
@@ -124,6 +140,10 @@ pub(super) const FAMILIES: &[Family] = &[
     family("adoc_examples", "adoc", |n| fill("====\ntext\n\n", n).into()),
     family("adoc_code_open", "adoc", |n| fill("----\n....\n", n).into()),
     family("adoc_code", "adoc", |n| fill("----\n", n).into()),
+    family("adoc_fences_open", "adoc", |n| {
+        let open = count(n / 2, |i| format!("{}\n", "=".repeat(5 + i)));
+        format!("{open}{}", fill("====\n", n / 2)).into()
+    }),
     family("adoc_fences", "adoc", |n| count(n, |i| format!("{}\n", "=".repeat(4 + i % 3_000))).into()),
     family("adoc_parentheses", "adoc", |n| fill("((a ", n).into()),
     family("adoc_pluses", "adoc", |n| fill("+a ", n).into()),
@@ -137,6 +157,9 @@ pub(super) const FAMILIES: &[Family] = &[
     family("adoc_equal_titles", "adoc", |n| fill("== a\n\n", n).into()),
     family("adoc_long_title", "adoc", |n| {
         format!("= {}\n\n{}", fill("t ", n / 2), fill("== a\n\nText.\n\n", n / 2)).into()
+    }),
+    family("adoc_long_prefix", "adoc", |n| {
+        format!(":idprefix: {}\n\n{}", fill("p", n / 2), fill("== a\n\nText.\n\n", n / 2)).into()
     }),
     family("adoc_descriptions", "adoc", |n| fill("a::\n", n).into()),
     family("adoc_colons", "adoc", |n| fill("a:", n).into()),
