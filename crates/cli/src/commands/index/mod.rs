@@ -1,6 +1,7 @@
 //! `pericope index`
 
 mod files;
+mod verify;
 mod watch;
 
 use std::collections::HashSet;
@@ -77,6 +78,9 @@ struct Job<'a> {
 
 /// Runs the command.
 pub fn run(args: IndexArgs, quiet: bool) -> Outcome {
+    if let Some(dir) = &args.verify {
+        return verify::run(dir, args.json);
+    }
     let name = stores::name(&args.into)?;
     let counter = loading(&args.policy);
     let found = Input::search(&args.paths, &args.files.walk(), max_bytes(&args))?;
@@ -260,6 +264,12 @@ impl Job<'_> {
             if !notes.is_empty() {
                 say!("{}", notes.join(", "));
             }
+        }
+        if stats.vectors_rejected > 0 {
+            anstream::eprintln!(
+                "{} known vectors are damaged (embedding cache or index); their texts were embedded again",
+                stats.vectors_rejected
+            );
         }
         if stats.truncated > 0 {
             anstream::eprintln!(
