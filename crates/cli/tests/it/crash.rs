@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 use pericope_index::{Contents, IndexReader};
 
 /// Pseudo-random numbers (xorshift): the same moments and changes in every run of the same seed.
-struct Draw(u64);
+pub struct Draw(pub u64);
 
 impl Draw {
-    fn below(&mut self, n: u64) -> u64 {
+    pub fn below(&mut self, n: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -115,7 +115,7 @@ fn assert_same(found: &Contents, clean: &Contents, when: &str) {
     assert_eq!(sources(found), sources(clean), "{when}");
 }
 
-fn number(name: &str, default: u64) -> u64 {
+pub fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().map_or(default, |value| value.parse().expect("a number"))
 }
 

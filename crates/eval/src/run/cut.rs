@@ -9,8 +9,8 @@ use pericope_segment::spec::Spec;
 use pericope_segment::{Limits, Resources};
 use std::sync::Arc;
 
+use super::done::Done;
 use super::found::{Built, Hit};
-use super::resume::Done;
 use super::{Observer, RunError, Setup};
 use crate::config::ChunkerConfig;
 use crate::record::{ChunkerRow, Histogram};

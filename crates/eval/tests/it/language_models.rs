@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use pericope_eval::answer::Models;
 use pericope_eval::config::Experiment;
 use pericope_eval::record::{Item, Status, Summary};
-use pericope_eval::run::{Observer, RunError, Setup, run};
+use pericope_eval::run::{Observer, RunError, RunFolder, Setup, run};
 use pericope_report::run::Report;
 use pericope_segment::counters::WordCounter;
 use pericope_segment::{Limits, Standalone};
@@ -98,7 +98,7 @@ fn go(experiment: &Experiment, out: &Path, resume: bool, offline: bool) -> Resul
         model_checksums: BTreeMap::new(),
         resume,
     };
-    run(experiment, out, &setup, &Silent, &mut ()).map(|(summary, _)| summary)
+    run(experiment, &RunFolder::take(out)?, &setup, &Silent, &mut ()).map(|(summary, _)| summary)
 }
 
 fn items(out: &Path) -> Vec<Item> {
