@@ -171,7 +171,9 @@ impl Writer {
         // What is stored must come back in one message, with a score and the rest of an answer around it.
         if bytes > settings.message_bytes - settings.message_bytes / 16 {
             let most = settings.message_bytes;
-            let reason = format!("it takes {bytes} bytes, and a message at most {most}; cut smaller chunks, or raise `message_bytes` in the address");
+            let reason = format!(
+                "it takes {bytes} bytes, and a message at most {most}; cut smaller chunks, or raise `message_bytes` in the address"
+            );
             return Err(Error::BadPoint { document, ordinal, reason });
         }
         let most = settings.batch_bytes.min(settings.message_bytes);

@@ -9,6 +9,8 @@
 use qdrant_client::qdrant::alias_operations::Action;
 use qdrant_client::qdrant::{AliasOperations, ChangeAliases, CreateAlias, ListAliasesRequest, RenameAlias};
 
+use tonic::{Code, Response};
+
 use super::create::inspect;
 use crate::Error;
 use crate::connection::{Connection, Purpose};
@@ -16,8 +18,6 @@ use crate::names::{is_mark, mark, number_of};
 
 /// How often a switch is tried that others overtake.
 const ROUNDS: usize = 16;
-/// How many refusals of a switch may have come from a request that stopped halfway.
-const REFUSALS: usize = 3;
 /// The name of the call.
 const SWITCHING: &str = "switching the alias";
 
@@ -59,18 +59,23 @@ fn rename(old: String, new: String) -> Action {
     Action::RenameAlias(RenameAlias { old_alias_name: old, new_alias_name: new })
 }
 
-/// Makes the changes in one request, in this order. A server may stop at the first that fails, with those before it done.
-async fn change(connection: &Connection, actions: Vec<Action>) -> Result<(), Error> {
+/// Makes the changes in one request, in this order; false where an alias or a collection that they name is not there. A
+/// server may stop at the first that fails, with those before it done.
+async fn change(connection: &Connection, actions: Vec<Action>) -> Result<bool, Error> {
     let actions = actions.into_iter().map(|action| AliasOperations { action: Some(action) }).collect();
     let request = ChangeAliases { actions, ..ChangeAliases::default() };
     connection
         .call(SWITCHING, Purpose::Load, || {
             let mut client = connection.collections.clone();
             let request = request.clone();
-            async move { client.update_aliases(request).await }
+            async move {
+                match client.update_aliases(request).await {
+                    Err(status) if status.code() == Code::NotFound => Ok(Response::new(false)),
+                    other => other.map(|_| Response::new(true)),
+                }
+            }
         })
         .await
-        .map(drop)
 }
 
 /// Puts the alias in front of its first collection, and returns what it stands for then: many workers may do this at the
@@ -88,7 +93,7 @@ pub(crate) async fn begin(connection: &Connection, alias: &str, first: &str) -> 
 pub(crate) async fn ensure_mark(connection: &Connection, aliases: &Aliases, alias: &str) -> Result<(), Error> {
     match aliases.behind(alias) {
         Some(current) if aliases.behind(&mark(current)) != Some(current) => {
-            change(connection, vec![point(&mark(current), current)]).await
+            change(connection, vec![point(&mark(current), current)]).await.map(drop)
         }
         _ => Ok(()),
     }
@@ -98,7 +103,7 @@ pub(crate) async fn ensure_mark(connection: &Connection, aliases: &Aliases, alia
 /// stands for already is left where that is newer.
 pub(crate) async fn publish(connection: &Connection, alias: &str, next: &str, number: u64) -> Result<(), Error> {
     let address = || connection.target.address();
-    let (mut refused, mut refusals) = (None::<(Error, Option<String>)>, 0);
+    let (name, collection) = (alias.to_owned(), next.to_owned());
     for _ in 0..ROUNDS {
         let aliases = Aliases::list(connection).await?;
         let current = aliases.behind(alias);
@@ -106,16 +111,9 @@ pub(crate) async fn publish(connection: &Connection, alias: &str, next: &str, nu
             return Ok(());
         }
         if let Some(newer) = current.filter(|current| number_of(alias, current).is_some_and(|n| n > number)) {
-            let (name, collection) = (alias.to_owned(), next.to_owned());
             return Err(Error::Superseded { name, collection, newer: newer.to_owned(), address: address() });
         }
         let marked = current.is_none_or(|current| aliases.behind(&mark(current)) == Some(current));
-        if let Some((error, before)) = refused.take()
-            && (refusals > REFUSALS || (marked && before.as_deref() == current))
-        {
-            // Nobody else came in between: it would be refused again.
-            return Err(error);
-        }
         if !marked {
             // Made by an older version, or by a request that stopped halfway.
             ensure_mark(connection, &aliases, alias).await?;
@@ -123,19 +121,10 @@ pub(crate) async fn publish(connection: &Connection, alias: &str, next: &str, nu
         }
         let mut actions: Vec<Action> = current.map(|current| rename(mark(current), mark(next))).into_iter().collect();
         actions.extend([point(&mark(next), next), point(alias, next)]);
-        match change(connection, actions).await {
-            Ok(()) => {}
-            Err(error @ Error::Refused { .. }) => {
-                if inspect(connection, next).await?.is_none() {
-                    let (name, collection) = (alias.to_owned(), next.to_owned());
-                    return Err(Error::Gone { name, collection, address: address() });
-                }
-                refusals += 1;
-                refused = Some((error, current.map(str::to_owned)));
-            }
-            Err(error) => return Err(error),
+        // Where the mark is gone somebody else was faster, or the answer to an earlier attempt was lost.
+        if !change(connection, actions).await? && inspect(connection, next).await?.is_none() {
+            return Err(Error::Gone { name, collection, address: address() });
         }
     }
-    let reason = format!("`{alias}` was switched to `{next}` {ROUNDS} times and does not stand for it");
-    Err(connection.unusable(SWITCHING, reason))
+    Err(connection.unusable(SWITCHING, format!("`{alias}` does not stand for `{next}` after {ROUNDS} attempts")))
 }

@@ -7,8 +7,9 @@ use qdrant_client::qdrant::quantization_config::Quantization as Method;
 use qdrant_client::qdrant::{
     BinaryQuantization, CollectionInfo, CompressionRatio, CreateCollection, CreateFieldIndexCollection,
     DeleteCollection, Distance as ServerDistance, FieldType, GetCollectionInfoRequest, Modifier, PayloadIndexParams,
-    ProductQuantization, QuantizationConfig, QuantizationType, ScalarQuantization, SparseIndexConfig, SparseVectorConfig,
-    SparseVectorParams, TextIndexParams, TokenizerType, VectorParams, VectorParamsMap, VectorsConfig, vectors_config,
+    ProductQuantization, QuantizationConfig, QuantizationType, ScalarQuantization, SparseIndexConfig,
+    SparseVectorConfig, SparseVectorParams, TextIndexParams, TokenizerType, VectorParams, VectorParamsMap,
+    VectorsConfig, vectors_config,
 };
 use tonic::{Code, Response};
 

@@ -7,8 +7,9 @@ use pericope_store::{ChunkId, ChunkRecord};
 use qdrant_client::qdrant::vector_output::Vector as VectorKind;
 use qdrant_client::qdrant::vectors_output::VectorsOptions;
 use qdrant_client::qdrant::{
-    CountPoints, Filter as ServerFilter, GetPoints, PayloadIncludeSelector, PointId, RetrievedPoint, ScrollPoints, VectorOutput,
-    VectorsSelector, WithPayloadSelector, WithVectorsSelector, with_payload_selector, with_vectors_selector,
+    CountPoints, Filter as ServerFilter, GetPoints, PayloadIncludeSelector, PointId, RetrievedPoint, ScrollPoints,
+    VectorOutput, VectorsSelector, WithPayloadSelector, WithVectorsSelector, with_payload_selector,
+    with_vectors_selector,
 };
 use uuid::Uuid;
 

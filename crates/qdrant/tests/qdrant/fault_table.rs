@@ -151,8 +151,12 @@ fn each_request(
                     Err(error) => {
                         assert!(!passes, "{what}");
                         assert!(!error.to_string().contains('\n'), "{what}");
-                        let kind = if fault == Fault::Code(Code::PermissionDenied) { Some(ErrorKind::Denied) } else { None };
-                        assert!(kind.is_none_or(|kind| error.kind() == kind || error.kind() == ErrorKind::Other), "{what}");
+                        let kind =
+                            if fault == Fault::Code(Code::PermissionDenied) { Some(ErrorKind::Denied) } else { None };
+                        assert!(
+                            kind.is_none_or(|kind| error.kind() == kind || error.kind() == ErrorKind::Other),
+                            "{what}"
+                        );
                     }
                 }
                 println!("{what}");

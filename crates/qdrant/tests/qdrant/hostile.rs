@@ -179,7 +179,9 @@ fn scores_and_vectors_that_are_no_numbers_are_refused() {
         let place = Place::in_memory();
         let collection = place.open();
         store(&place, point_id::PointIdOptions::Uuid(ID.into()), payload(), vec![broken; DIMENSION]);
-        for outcome in [collection.search(&asking(Mode::Dense)).map(drop), collection.rank(&asking(Mode::Dense)).map(drop)] {
+        for outcome in
+            [collection.search(&asking(Mode::Dense)).map(drop), collection.rank(&asking(Mode::Dense)).map(drop)]
+        {
             let said = outcome.unwrap_err().to_string();
             assert!(said.starts_with("searching: 127.0.0.1:") && said.contains("a score is NaN"), "{said}");
         }

@@ -2,7 +2,7 @@ use std::time::Instant;
 
 use qdrant_client::qdrant::collections_server::Collections;
 use qdrant_client::qdrant::{
-    AliasOperations,    AliasDescription, ChangeAliases, CollectionDescription, CollectionExists, CollectionExistsRequest,
+    AliasDescription, AliasOperations, ChangeAliases, CollectionDescription, CollectionExists, CollectionExistsRequest,
     CollectionExistsResponse, CollectionOperationResponse, CreateCollection, DeleteCollection,
     GetCollectionInfoRequest, GetCollectionInfoResponse, ListAliasesRequest, ListAliasesResponse,
     ListCollectionsRequest, ListCollectionsResponse,
