@@ -75,7 +75,7 @@ impl Rebuild {
         let Self { next, number } = self;
         let connection = Arc::clone(&next.connection);
         connection.wait(async {
-            publish(&connection, &next.name, &next.pinned, number).await?;
+            publish(&connection, &next.name, &next.pinned).await?;
             if drop_old {
                 drop_older(&connection, &next.name, number).await.map_err(|reason| Error::NotDropped {
                     name: next.name.clone(),

@@ -8,13 +8,12 @@
 
 use qdrant_client::qdrant::alias_operations::Action;
 use qdrant_client::qdrant::{AliasOperations, ChangeAliases, CreateAlias, ListAliasesRequest, RenameAlias};
-
 use tonic::{Code, Response};
 
 use super::create::inspect;
 use crate::Error;
 use crate::connection::{Connection, Purpose};
-use crate::names::{is_mark, mark, number_of};
+use crate::names::{is_mark, mark, number_of, title};
 
 /// How often a switch is tried that others overtake.
 const ROUNDS: usize = 16;
@@ -38,6 +37,17 @@ impl Aliases {
     /// The collection that an alias stands for.
     pub fn behind(&self, alias: &str) -> Option<&str> {
         self.0.iter().find(|(name, _)| name == alias).map(|(_, collection)| collection.as_str())
+    }
+
+    /// True for a collection that has its mark.
+    fn is_marked(&self, collection: &str) -> bool {
+        self.behind(&mark(collection)) == Some(collection)
+    }
+
+    /// The largest number of a collection of `name` that is or was published.
+    fn newest(&self, name: &str) -> Option<u64> {
+        let published = self.0.iter().filter(|(alias, behind)| alias == name || *alias == mark(behind));
+        published.filter_map(|(_, behind)| number_of(name, behind)).max()
     }
 
     /// True for a collection that some alias stands for; the marks of `name` do not count.
@@ -92,39 +102,42 @@ pub(crate) async fn begin(connection: &Connection, alias: &str, first: &str) -> 
 /// Marks the collection that an alias stands for, so that switches away from it exclude each other.
 pub(crate) async fn ensure_mark(connection: &Connection, aliases: &Aliases, alias: &str) -> Result<(), Error> {
     match aliases.behind(alias) {
-        Some(current) if aliases.behind(&mark(current)) != Some(current) => {
+        Some(current) if !aliases.is_marked(current) => {
             change(connection, vec![point(&mark(current), current)]).await.map(drop)
         }
         _ => Ok(()),
     }
 }
 
-/// Makes an alias stand for collection `next`, its number `number`, in one request, and looks whether it does. What it
-/// stands for already is left where that is newer.
-pub(crate) async fn publish(connection: &Connection, alias: &str, next: &str, number: u64) -> Result<(), Error> {
-    let address = || connection.target.address();
-    let (name, collection) = (alias.to_owned(), next.to_owned());
+/// Makes an alias stand for collection `next` of its own, in one request, and looks whether it does. Where a newer one is
+/// published, or about to be, that stays or becomes what it stands for.
+pub(crate) async fn publish(connection: &Connection, alias: &str, next: &str) -> Result<(), Error> {
+    let (name, collection, address) = (alias.to_owned(), next.to_owned(), connection.target.address());
+    let mut goal = next.to_owned();
     for _ in 0..ROUNDS {
         let aliases = Aliases::list(connection).await?;
+        if let Some(newest) = aliases.newest(alias).filter(|newest| Some(*newest) > number_of(alias, &goal)) {
+            goal = title(alias, newest);
+        }
         let current = aliases.behind(alias);
-        if current == Some(next) {
-            return Ok(());
+        match current {
+            Some(current) if current == goal && goal == next => return Ok(()),
+            Some(current) if current == goal => {
+                return Err(Error::Superseded { name, collection, newer: goal, address });
+            }
+            Some(current) if !aliases.is_marked(current) => {
+                // Made by an older version, or by a request that stopped halfway.
+                ensure_mark(connection, &aliases, alias).await?;
+                continue;
+            }
+            _ => {}
         }
-        if let Some(newer) = current.filter(|current| number_of(alias, current).is_some_and(|n| n > number)) {
-            return Err(Error::Superseded { name, collection, newer: newer.to_owned(), address: address() });
-        }
-        let marked = current.is_none_or(|current| aliases.behind(&mark(current)) == Some(current));
-        if !marked {
-            // Made by an older version, or by a request that stopped halfway.
-            ensure_mark(connection, &aliases, alias).await?;
-            continue;
-        }
-        let mut actions: Vec<Action> = current.map(|current| rename(mark(current), mark(next))).into_iter().collect();
-        actions.extend([point(&mark(next), next), point(alias, next)]);
+        let mut actions: Vec<Action> = current.map(|current| rename(mark(current), mark(&goal))).into_iter().collect();
+        actions.extend([point(&mark(&goal), &goal), point(alias, &goal)]);
         // Where the mark is gone somebody else was faster, or the answer to an earlier attempt was lost.
-        if !change(connection, actions).await? && inspect(connection, next).await?.is_none() {
-            return Err(Error::Gone { name, collection, address: address() });
+        if !change(connection, actions).await? && goal == next && inspect(connection, next).await?.is_none() {
+            return Err(Error::Gone { name, collection, address });
         }
     }
-    Err(connection.unusable(SWITCHING, format!("`{alias}` does not stand for `{next}` after {ROUNDS} attempts")))
+    Err(connection.unusable(SWITCHING, format!("`{alias}` does not stand for `{goal}` after {ROUNDS} attempts")))
 }
