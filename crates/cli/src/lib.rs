@@ -51,6 +51,7 @@ pub fn command() -> clap::Command {
 
 fn run(cli: Cli) -> Outcome {
     let quiet = cli.quiet;
+    pericope::stores::on_notice(|text| anstream::eprintln!("{text}"));
     match cli.command {
         Command::Segment(args) => commands::segment::run(args, quiet),
         Command::SegmentEval(args) => commands::segment_eval::run(args, quiet),

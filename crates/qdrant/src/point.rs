@@ -146,13 +146,6 @@ pub(crate) fn id_of(id: Uuid) -> PointId {
     PointId { point_id_options: Some(point_id::PointIdOptions::Uuid(id.to_string())) }
 }
 
-pub(crate) fn uuid_of(id: Option<&PointId>) -> Option<Uuid> {
-    match id?.point_id_options.as_ref()? {
-        point_id::PointIdOptions::Uuid(text) => Uuid::parse_str(text).ok(),
-        point_id::PointIdOptions::Num(_) => None,
-    }
-}
-
 /// The path itself and the folders above it, outermost first; without a leading `./` or a slash at the end.
 pub(crate) fn path_prefixes(path: &str) -> Vec<String> {
     let path = plain(path);
