@@ -5,8 +5,10 @@ mod clock;
 mod files;
 mod math;
 mod sha256;
+mod time;
 
 pub use clock::{now_rfc3339, rfc3339};
 pub use files::{StagedFile, replace_file};
 pub use math::{cosine, dot, percentile};
 pub use sha256::{hex, sha256_file, sha256_hex};
+pub use time::time_limit;

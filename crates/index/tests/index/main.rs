@@ -4,6 +4,7 @@
 mod filtering;
 mod highlighting;
 mod incremental;
+mod late;
 mod laws;
 mod opening;
 mod pipeline;
