@@ -15,7 +15,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut out = std::io::stdout().lock();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["--list"] => {
-            for family in hostile::families() {
+            for family in hostile::families().chain(hostile::untrusted()) {
                 writeln!(out, "{}\t{}\t{}", family.name, family.extension, family.scale)?;
             }
         }

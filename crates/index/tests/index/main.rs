@@ -5,6 +5,7 @@ mod filtering;
 mod growth;
 mod highlighting;
 mod incremental;
+mod late;
 mod laws;
 mod opening;
 mod pipeline;

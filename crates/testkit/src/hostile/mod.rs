@@ -6,6 +6,7 @@
 
 mod build;
 mod markup;
+pub mod pdf;
 mod text;
 
 /// A kind of nasty document.
@@ -22,20 +23,25 @@ pub struct Family {
     pub make: fn(usize) -> Vec<u8>,
 }
 
-/// Returns all families, in the order of formats.
+/// Returns the families of formats that are read in the reading process, in the order of formats.
 pub fn families() -> impl Iterator<Item = &'static Family> {
     [text::FAMILIES, markup::FAMILIES].into_iter().flatten()
 }
 
+/// Returns the families of formats that are read by a process of their own. In the reading process they may abort it.
+pub fn untrusted() -> impl Iterator<Item = &'static Family> {
+    pdf::FAMILIES.iter()
+}
+
 /// Returns the names of all families, in the order of formats.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    families().map(|family| family.name)
+    families().chain(untrusted()).map(|family| family.name)
 }
 
 /// Returns the extension and the bytes of family `name` at scale `n`; `None` where there is no such family.
 #[must_use]
 pub fn document(name: &str, n: usize) -> Option<(&'static str, Vec<u8>)> {
-    families().find(|family| family.name == name).map(|family| (family.extension, (family.make)(n)))
+    families().chain(untrusted()).find(|family| family.name == name).map(|family| (family.extension, (family.make)(n)))
 }
 
 #[cfg(test)]
