@@ -12,9 +12,15 @@ use std::time::{Duration, Instant};
 use pericope_index::{Contents, IndexReader};
 
 /// Pseudo-random numbers (xorshift): the same moments and changes in every run of the same seed.
-pub struct Draw(pub u64);
+pub struct Draw(u64);
 
 impl Draw {
+    /// Returns the numbers of a seed.
+    pub fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    /// Draws a number below `n`.
     pub fn below(&mut self, n: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -122,7 +128,7 @@ pub fn number(name: &str, default: u64) -> u64 {
 #[test]
 fn killed_at_any_moment_it_ends_as_built_at_once() {
     let (kills, seed) = (number("PERICOPE_CRASH_KILLS", 12), number("PERICOPE_CRASH_SEED", 7));
-    let mut draw = Draw(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let mut draw = Draw::new(seed);
     let root = tempfile::tempdir().unwrap();
     let folder = root.path();
     let docs = folder.join("docs");
