@@ -4,8 +4,10 @@
 mod damage;
 mod disks;
 mod filtering;
+mod growth;
 mod highlighting;
 mod incremental;
+mod late;
 mod laws;
 mod opening;
 mod pipeline;
