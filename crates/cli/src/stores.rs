@@ -35,6 +35,12 @@ pub fn reference(place: &str) -> Result<Option<ReferenceMeta>, Failure> {
     stores::reference(place).map_err(failure)
 }
 
+/// Whether a place is a folder whose vectors are of an earlier version, which this one does not read.
+pub fn has_old_vectors(place: &str) -> bool {
+    !stores::is_server(place)
+        && pericope_index::IndexMeta::read(Path::new(place)).is_ok_and(|meta| meta.has_old_vectors())
+}
+
 /// What the user can mend before anything runs, and what went wrong while running.
 pub fn failure(error: StoreError) -> Failure {
     match error.kind().is_usage() {

@@ -110,6 +110,12 @@ pub fn run(args: IndexArgs, quiet: bool) -> Outcome {
         ..Options::default()
     };
     let mut job = Job { args: &args, name, spec, chunker: Arc::new(chunker), options, quiet };
+    if !args.rebuild && stores::has_old_vectors(&args.into) {
+        anstream::eprintln!(
+            "{} holds vectors of an earlier version, which this version does not read: its texts are embedded again",
+            job.name
+        );
+    }
     let pass = job.pass(&found, args.rebuild, args.prune && !args.watch)?;
     job.tell(&pass)?;
     if pass.report.interrupted {
