@@ -1,5 +1,6 @@
 //! `pericope segment`
 
+use std::cell::RefCell;
 use std::io::{BufWriter, Write};
 use std::sync::Arc;
 
@@ -50,12 +51,12 @@ pub fn run(args: SegmentArgs, quiet: bool) -> Outcome {
     if args.format == OutputFormat::Html {
         out.write_all(page.begin().as_bytes())?;
     }
-    let mut failure = None;
+    let failure = RefCell::new(None);
     let mut print = |cut: Cut| match cut {
         (document, Ok(chunks)) => {
             // Flushed document by document: the first chunks show at once, and a closed pipe is noticed.
             if let Err(e) = write(&mut out, args.format, &page, &document, &chunks).and_then(|()| out.flush()) {
-                failure.get_or_insert(e);
+                failure.borrow_mut().get_or_insert(e);
             }
             None
         }
@@ -71,11 +72,11 @@ pub fn run(args: SegmentArgs, quiet: bool) -> Outcome {
             problems.extend(read.map_or_else(Some, &mut print));
         });
         bad += input::report(&problems);
-        if failure.is_some() {
+        if failure.borrow().is_some() {
             break;
         }
     }
-    if let Some(error) = failure {
+    if let Some(error) = failure.into_inner() {
         return Err(error.into());
     }
     if args.format == OutputFormat::Html {

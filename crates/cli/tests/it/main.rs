@@ -11,3 +11,4 @@ mod nightly;
 mod old_formats;
 mod qdrant;
 mod sweep;
+mod untrusted;
