@@ -8,10 +8,12 @@ use pericope_api::{Chunk, Document};
 use pericope_index::pipeline::DEFAULT_MEMORY;
 use pericope_report::chunks::ChunksPage;
 use pericope_segment::Chunker;
+use pericope_util::time_limit;
 use serde::Serialize;
 
 use crate::args::{OutputFormat, SegmentArgs};
 use crate::input::{self, Input};
+use crate::limited::Hand;
 use crate::resources::{chunker, engine};
 use crate::status::{Outcome, Status};
 use crate::style;
@@ -62,9 +64,13 @@ pub fn run(args: SegmentArgs, quiet: bool) -> Outcome {
         }
         (_, Err(problem)) => Some(problem),
     };
-    for document in piped {
-        bad += input::report(print(cut(&chunker, document)).as_slice());
-    }
+    let mut problems = Vec::new();
+    let (by, limit) =
+        (Arc::clone(&chunker), time_limit(limits.time, piped.iter().map(|d| d.source.len() as u64).sum()));
+    let all = move |say: &mut dyn FnMut(Cut)| piped.into_iter().for_each(|document| say(cut(&by, document)));
+    let stopped = Hand::default().run(limit, all, &mut |cut| problems.extend(print(cut)));
+    problems.extend(stopped.err().map(|stopped| format!("standard input: {}", stopped.why(limit))));
+    bad += input::report(&problems);
     for path in found.files() {
         let mut problems = Vec::new();
         let by = Arc::clone(&chunker);
