@@ -1,5 +1,6 @@
 //! `pericope segment`
 
+use std::cell::RefCell;
 use std::io::{BufWriter, Write};
 use std::sync::Arc;
 
@@ -7,10 +8,12 @@ use pericope_api::{Chunk, Document, Heading};
 use pericope_index::pipeline::DEFAULT_MEMORY;
 use pericope_report::chunks::ChunksPage;
 use pericope_segment::Chunker;
+use pericope_util::time_limit;
 use serde::Serialize;
 
 use crate::args::{OutputFormat, SegmentArgs};
 use crate::input::{self, Input};
+use crate::limited::Hand;
 use crate::resources::{chunker, engine};
 use crate::status::{Outcome, Status};
 use crate::style;
@@ -50,20 +53,24 @@ pub fn run(args: SegmentArgs, quiet: bool) -> Outcome {
     if args.format == OutputFormat::Html {
         out.write_all(page.begin().as_bytes())?;
     }
-    let mut failure = None;
+    let failure = RefCell::new(None);
     let mut print = |cut: Cut| match cut {
         (document, Ok(chunks)) => {
             // Flushed document by document: the first chunks show at once, and a closed pipe is noticed.
             if let Err(e) = write(&mut out, args.format, &page, &document, &chunks).and_then(|()| out.flush()) {
-                failure.get_or_insert(e);
+                failure.borrow_mut().get_or_insert(e);
             }
             None
         }
         (_, Err(problem)) => Some(problem),
     };
-    for document in piped {
-        bad += input::report(print(cut(&chunker, document)).as_slice());
-    }
+    let mut problems = Vec::new();
+    let (by, limit) =
+        (Arc::clone(&chunker), time_limit(limits.time, piped.iter().map(|d| d.source.len() as u64).sum()));
+    let all = move |say: &mut dyn FnMut(Cut)| piped.into_iter().for_each(|document| say(cut(&by, document)));
+    let stopped = Hand::default().run(limit, all, &mut |cut| problems.extend(print(cut)));
+    problems.extend(stopped.err().map(|stopped| format!("standard input: {}", stopped.why(limit))));
+    bad += input::report(&problems);
     for path in found.files() {
         let mut problems = Vec::new();
         let by = Arc::clone(&chunker);
@@ -71,11 +78,11 @@ pub fn run(args: SegmentArgs, quiet: bool) -> Outcome {
             problems.extend(read.map_or_else(Some, &mut print));
         });
         bad += input::report(&problems);
-        if failure.is_some() {
+        if failure.borrow().is_some() {
             break;
         }
     }
-    if let Some(error) = failure {
+    if let Some(error) = failure.into_inner() {
         return Err(error.into());
     }
     if args.format == OutputFormat::Html {
