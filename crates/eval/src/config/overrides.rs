@@ -34,7 +34,7 @@ pub fn read<T: DeserializeOwned>(text: &str, path: &Path, overrides: &[String]) 
     }
     let mut table: toml::Table = text.parse().map_err(|e: toml::de::Error| toml_error(located(&e, text)))?;
     for setting in overrides {
-        set(&mut table, setting).map_err(ConfigError::Value)?;
+        set(&mut table, setting).map_err(|problem| ConfigError::Value(one_line(&problem)))?;
     }
     table.try_into().map_err(|e: toml::de::Error| match culprit::<T>(text, overrides) {
         Some(setting) => ConfigError::Value(format!("--set {}: {}", shown(setting), one_line(e.message()))),
@@ -56,13 +56,13 @@ fn culprit<'a, T: DeserializeOwned>(text: &str, overrides: &'a [String]) -> Opti
     overrides.iter().enumerate().find(|(i, _)| fine_without(*i).is_some()).map(|(_, setting)| setting)
 }
 
-/// A setting for a message: without its value where that may be secret.
+/// A setting for a message, in one line: without its value where that may be secret.
 fn shown(setting: &str) -> String {
     let (key, _) = setting.split_once('=').unwrap_or((setting, ""));
     let low = key.to_lowercase();
     match ["key", "token", "secret", "password", "header", "webhook", "url"].iter().any(|word| low.contains(word)) {
-        true => format!("{key}=…"),
-        false => setting.to_owned(),
+        true => format!("{}=…", one_line(key)),
+        false => one_line(setting),
     }
 }
 
