@@ -3,6 +3,7 @@
 //! - [`analyzer`]: plain words without stems;
 //! - [`encoders`]: sentence encoders without a model;
 //! - [`documents`]: made-up documents, chunks, folders;
+//! - [`hostile`]: generators of nasty documents;
 //! - [`store_laws`]: the laws that every store obeys, of [`Destination`](pericope_store::Destination) and
 //!   [`Retriever`](pericope_store::Retriever);
 //! - `faults` (feature of that name): commands whose system calls fail, on Linux;
@@ -14,6 +15,7 @@
 pub mod analyzer;
 pub mod documents;
 pub mod encoders;
+pub mod hostile;
 #[cfg(all(feature = "faults", target_os = "linux", target_arch = "x86_64"))]
 pub mod faults;
 mod laws;
