@@ -13,6 +13,12 @@ pub enum IndexError {
         /// The directory.
         dir: PathBuf,
     },
+    /// The index was begun, and nothing was committed yet.
+    #[error("{} holds nothing yet: its first run has not got that far, or was broken off; run `pericope index` again", dir.display())]
+    Unfinished {
+        /// The directory.
+        dir: PathBuf,
+    },
     /// The directory holds something else.
     #[error("{} is not empty and not an index; name another directory", dir.display())]
     NotEmpty {
@@ -117,7 +123,7 @@ impl From<IndexError> for StoreError {
     fn from(error: IndexError) -> Self {
         let kind = match error {
             IndexError::Store(error) => return error,
-            IndexError::NotAnIndex { .. } => ErrorKind::NotFound,
+            IndexError::NotAnIndex { .. } | IndexError::Unfinished { .. } => ErrorKind::NotFound,
             IndexError::NotEmpty { .. } => ErrorKind::NotAStore,
             IndexError::Mismatch { .. } => ErrorKind::Mismatch,
             IndexError::Format { .. } | IndexError::OldVectors { .. } => ErrorKind::Format,

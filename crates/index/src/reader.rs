@@ -37,10 +37,16 @@ impl IndexReader {
     /// Opens the index in `dir` for BM25, and for dense search by vectors that the caller brings.
     ///
     /// # Errors
-    /// [`IndexError::NotAnIndex`], [`IndexError::Format`] or [`IndexError::Corrupt`].
+    /// [`IndexError::NotAnIndex`], [`IndexError::Unfinished`], [`IndexError::Format`], [`IndexError::Missing`] or
+    /// [`IndexError::Corrupt`].
     pub fn open(dir: &Path) -> Result<Self, IndexError> {
         let meta = IndexMeta::read(dir)?;
-        let snapshots = Arc::new(directory::open(dir, &meta)?);
+        let snapshots = directory::open(dir, &meta).map_err(|error| match error {
+            // The metadata comes first: without a chunk in it, the words were never there.
+            IndexError::Missing { .. } if meta.chunks == 0 => IndexError::Unfinished { dir: dir.to_owned() },
+            error => error,
+        })?;
+        let snapshots = Arc::new(snapshots);
         Ok(Self::sharing(dir, meta, snapshots, None))
     }
 
