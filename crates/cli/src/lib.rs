@@ -51,6 +51,12 @@ pub fn command() -> clap::Command {
 
 fn run(cli: Cli) -> Outcome {
     let quiet = cli.quiet;
+    // Whatever command asks an endpoint: a server that asks to wait is named.
+    pericope_llm::on_notice(move |text| {
+        if !quiet {
+            anstream::eprintln!("{text}");
+        }
+    });
     match cli.command {
         Command::Segment(args) => commands::segment::run(args, quiet),
         Command::SegmentEval(args) => commands::segment_eval::run(args, quiet),

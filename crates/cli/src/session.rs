@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use indicatif::ProgressBar;
 use pericope::stores::Places;
 use pericope::{Engine, needs_encoder, segmenters};
 use pericope_api::SentenceEncoder;
-use pericope_eval::answer::Models;
+use pericope_eval::answer::{Ledger, Models};
 use pericope_eval::config::{Experiment, ExperimentFile};
 use pericope_eval::record::Summary;
 use pericope_eval::run::{self, Observer, RunError, Setup};
@@ -24,8 +24,8 @@ use crate::status::Failure;
 /// which is then said.
 pub fn one(experiment: &Experiment, out: &Path, session: Session, quiet: bool) -> Result<Option<Report>, Failure> {
     let resources = Engine::new();
-    let setup = setup(experiment, &resources, out, session)?;
     let observer = Bars::new(quiet);
+    let setup = setup(experiment, &resources, out, session, &observer)?;
     let mut collector = Collector::default();
     let result = run::run(experiment, out, &setup, &observer, &mut collector);
     observer.clear();
@@ -40,14 +40,14 @@ pub fn one(experiment: &Experiment, out: &Path, session: Session, quiet: bool) -
 }
 
 /// How a run is begun or gone on with.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone)]
 pub struct Session {
     /// What an earlier one finished stays.
     pub resume: bool,
     /// No network.
     pub offline: bool,
-    /// What was spent before counts against the budget.
-    pub continues: bool,
+    /// Where what it spends is written down.
+    pub ledger: Ledger,
 }
 
 /// What a run of the experiment takes; its models keep their answers below `out`.
@@ -56,11 +56,13 @@ pub fn setup<'a>(
     resources: &'a Engine<'a>,
     out: &Path,
     session: Session,
+    observer: &Bars,
 ) -> Result<Setup<'a>, Failure> {
+    observer.tell_what_models_wait_for();
     let encoder = embedder(&experiment.retrieval.embedder, session.offline)?;
     let counter = resources.counter().map_err(Failure::usage)?;
     let mut model_checksums = model_checksums(experiment, encoder.as_deref(), resources)?;
-    let models = Models::open(experiment, out, session.offline, session.continues).map_err(by_model)?;
+    let models = Models::open(experiment, out, session.offline, &session.ledger).map_err(by_model)?;
     model_checksums.extend(models.checksums.clone());
     Ok(Setup {
         segmenters: segmenters(),
@@ -154,22 +156,36 @@ pub fn run_folder(out: Option<&Path>, name: &str) -> PathBuf {
 
 /// Shows each stage of a run as a bar.
 pub struct Bars {
-    bar: Mutex<ProgressBar>,
+    bar: Arc<Mutex<ProgressBar>>,
     quiet: bool,
 }
 
 impl Bars {
     pub fn new(quiet: bool) -> Self {
-        Self { bar: Mutex::new(ProgressBar::hidden()), quiet }
+        Self { bar: Arc::new(Mutex::new(ProgressBar::hidden())), quiet }
     }
 
     fn with<T>(&self, act: impl FnOnce(&mut ProgressBar) -> T) -> T {
-        act(&mut self.bar.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
+        with(&self.bar, act)
+    }
+
+    /// A server that asks to wait is named above the bar, which else would only stand.
+    fn tell_what_models_wait_for(&self) {
+        let (bar, quiet) = (Arc::clone(&self.bar), self.quiet);
+        pericope_llm::on_notice(move |text| {
+            if !quiet {
+                with(&bar, |bar| bar.suspend(|| anstream::eprintln!("{text}")));
+            }
+        });
     }
 
     pub fn clear(&self) {
         self.with(|bar| bar.finish_and_clear());
     }
+}
+
+fn with<T>(bar: &Mutex<ProgressBar>, act: impl FnOnce(&mut ProgressBar) -> T) -> T {
+    act(&mut bar.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
 }
 
 impl Observer for Bars {

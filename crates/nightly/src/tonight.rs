@@ -23,6 +23,8 @@ pub struct Job<'a> {
     pub experiment: &'a Experiment,
     /// Folder of the history.
     pub dir: &'a Path,
+    /// Its lock, where the caller holds it already; else it is taken now.
+    pub lock: Option<Lock>,
     /// What a run needs; whether it takes up an earlier one is decided here.
     pub setup: Setup<'a>,
     /// The program that runs.
@@ -59,8 +61,8 @@ pub fn run(job: Job<'_>) -> Result<Outcome, NightlyError> {
 ///
 /// # Errors
 /// As [`run()`].
-pub fn run_on(job: Job<'_>, set: QuestionSet) -> Result<Outcome, NightlyError> {
-    let _lock = Lock::take(job.dir)?;
+pub fn run_on(mut job: Job<'_>, set: QuestionSet) -> Result<Outcome, NightlyError> {
+    let _lock = job.lock.take().map_or_else(|| Lock::take(job.dir), Ok)?;
     let mut history = History::open(job.dir, &job.experiment.name)?;
     // Found now, a history that cannot be written costs nothing; found after the run, it costs the night.
     history.probe()?;

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use pericope::segmenters;
+use pericope_eval::answer::Ledger;
 use pericope_eval::config::{Experiment, ExperimentKind};
 use pericope_report::run::{self as report, Overview, Report};
 
@@ -24,7 +25,8 @@ pub fn run(args: EvalRunArgs, quiet: bool) -> Outcome {
     if !experiment.sweep.is_empty() {
         return sweep::run(&experiment, &out, &args, quiet);
     }
-    let session = Session { resume: args.resume, offline: args.offline, continues: args.resume };
+    let ledger = Ledger::of_run(&experiment, &out, args.resume);
+    let session = Session { resume: args.resume, offline: args.offline, ledger };
     let Some(report) = one(&experiment, &out, session, quiet)? else {
         return Ok(Status::Incomplete);
     };

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use pericope::Engine;
 use pericope::segmenters;
 use pericope_encode::models::sha256_file;
+use pericope_eval::answer::Ledger;
 use pericope_eval::config::Experiment;
 use pericope_eval::run::RunError;
 use pericope_nightly::{DEFAULT_FOLDER, History, Job, Lock, NightlyError, Program, Verdict, review};
@@ -81,11 +82,16 @@ impl From<Failure> for Broken {
 #[allow(clippy::result_large_err)] // called once
 fn night(experiment: &Experiment, dir: &Path, offline: bool, quiet: bool) -> Result<pericope_nightly::Outcome, Broken> {
     let resources = Engine::new();
-    let setup = setup(experiment, &resources, dir, Session { offline, ..Session::default() })?;
+    // Before anything that another run of this night may be using: the models' cache and its ledger.
+    let lock = Lock::take(dir)?;
+    let number = History::open(dir, &experiment.name).and_then(|history| history.next_number());
+    let ledger = Ledger::of_night(experiment, dir, number.map_err(NightlyError::History)?);
     let observer = Bars::new(quiet);
+    let setup = setup(experiment, &resources, dir, Session { resume: false, offline, ledger }, &observer)?;
     let outcome = pericope_nightly::run(Job {
         experiment,
         dir,
+        lock: Some(lock),
         setup,
         program: program(),
         pages: &HtmlPages,

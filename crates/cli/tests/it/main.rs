@@ -7,6 +7,7 @@ mod crash;
 mod documents;
 mod eval;
 mod follow;
+mod models;
 mod nightly;
 mod old_formats;
 mod qdrant;

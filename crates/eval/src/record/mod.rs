@@ -367,10 +367,10 @@ pub struct Cost {
 
 impl std::ops::AddAssign for Cost {
     fn add_assign(&mut self, other: Self) {
-        self.calls += other.calls;
-        self.cached += other.cached;
-        self.prompt_tokens += other.prompt_tokens;
-        self.completion_tokens += other.completion_tokens;
+        self.calls = self.calls.saturating_add(other.calls);
+        self.cached = self.cached.saturating_add(other.cached);
+        self.prompt_tokens = self.prompt_tokens.saturating_add(other.prompt_tokens);
+        self.completion_tokens = self.completion_tokens.saturating_add(other.completion_tokens);
         self.price += other.price;
         self.paid += other.paid;
     }
@@ -488,6 +488,10 @@ pub struct RunRecord {
     /// was paid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paid: Option<f64>,
+    /// The part of it that no server confirmed: calls that broke off, at the most that they may have cost, and servers that
+    /// do not say what they used; absent where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paid_estimated: Option<f64>,
     /// The prompt templates as used, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub prompts: BTreeMap<String, String>,

@@ -166,7 +166,15 @@ impl Bed {
         };
         let program = Program { version: "0.1.0".into(), sha256: self.program.clone() };
         run_on(
-            Job { experiment: &experiment, dir: &self.history(), setup, program, pages: &HtmlPages, observer: &Quiet },
+            Job {
+                experiment: &experiment,
+                dir: &self.history(),
+                lock: None,
+                setup,
+                program,
+                pages: &HtmlPages,
+                observer: &Quiet,
+            },
             set,
         )
     }
@@ -318,6 +326,7 @@ fn a_night_that_breaks_off_leaves_nothing_half_and_is_taken_up() {
             pages: &HtmlPages,
             experiment: &experiment,
             dir: &dir,
+            lock: None,
             setup: setup(),
             program: program.clone(),
             observer: &stops,
@@ -340,6 +349,7 @@ fn a_night_that_breaks_off_leaves_nothing_half_and_is_taken_up() {
     let job = Job {
         experiment: &experiment,
         dir: &dir,
+        lock: None,
         setup: setup(),
         program: program.clone(),
         pages: &HtmlPages,
