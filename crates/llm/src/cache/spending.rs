@@ -4,7 +4,7 @@ use super::store::{Cache, now};
 use crate::error::LlmError;
 
 /// Seconds after which a call of a session that says nothing more is taken to have ended without a word.
-const LONGEST_CALL: i64 = 900;
+const LONGEST_CALL: i64 = 3600;
 
 /// The price of a try.
 #[derive(Debug, Clone, Copy, PartialEq)]
