@@ -58,6 +58,12 @@ pub fn command() -> clap::Command {
 fn run(cli: Cli) -> Outcome {
     let quiet = cli.quiet;
     pericope::stores::on_notice(|text| anstream::eprintln!("{text}"));
+    // Whatever command asks an endpoint: a server that asks to wait is named.
+    pericope_llm::on_notice(move |text| {
+        if !quiet {
+            anstream::eprintln!("{text}");
+        }
+    });
     match cli.command {
         Command::Segment(args) => commands::segment::run(args, quiet),
         Command::SegmentEval(args) => commands::segment_eval::run(args, quiet),

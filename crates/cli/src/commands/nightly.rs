@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use pericope::Engine;
 use pericope::segmenters;
 use pericope_encode::models::sha256_file;
+use pericope_eval::answer::Ledger;
 use pericope_eval::config::Experiment;
 use pericope_eval::run::{RunError, load};
 use pericope_nightly::{DEFAULT_FOLDER, History, Job, Lock, NightlyError, Program, Verdict, review};
@@ -82,9 +83,14 @@ impl From<Failure> for Broken {
 fn night(experiment: &Experiment, dir: &Path, offline: bool, quiet: bool) -> Result<pericope_nightly::Outcome, Broken> {
     let resources = Engine::new();
     let observer = Bars::new(quiet);
+    observer.tell_what_models_wait_for();
     let held = || -> Result<_, Broken> {
         let set = load(experiment, &observer).map_err(NightlyError::Run)?;
-        Ok((set, Lock::take(dir)?))
+        // Before anything that another run of this night may be using: the models' cache and its ledger.
+        let lock = Lock::take(dir)?;
+        let number = History::open(dir, &experiment.name).and_then(|history| history.next_number());
+        let ledger = Ledger::of_night(experiment, dir, number.map_err(NightlyError::History)?);
+        Ok(((set, lock), ledger))
     };
     let session = Session { offline, ..Session::default() };
     let (setup, (set, lock)) = setup(experiment, &resources, dir, session, held)?;

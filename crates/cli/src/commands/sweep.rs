@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use pericope::segmenters;
+use pericope_eval::answer::Ledger;
 use pericope_eval::config::{Experiment, ExperimentFile};
 use pericope_eval::record::{Item, Summary};
 use pericope_eval::sweep::{Chosen, Variant, choose, variants};
@@ -95,11 +96,15 @@ fn all(
         }
         let folder = out.join(format!("{:02}", number + 1));
         let mut experiment = variant.experiment.clone();
+        // One budget for all variants.
+        let mut ledger = Ledger::of_run(&experiment, out, resume);
+        if number > 0 {
+            ledger = ledger.continued();
+        }
         // What one variant asked of a model is not asked again by the next.
         experiment.llm.cache.get_or_insert_with(|| out.join("responses.sqlite"));
-        // One budget for all variants.
-        let session = Session { resume, offline, continues: resume || number > 0 };
-        let Some(Finished { report, folder: _held }) = one(&experiment, &folder, session, quiet)? else {
+        let session = Session { resume, offline };
+        let Some(Finished { report, folder: _held }) = one(&experiment, &folder, session, ledger, quiet)? else {
             return Ok(None);
         };
         ran.push(Ran { label: variant.label.clone(), folder, summary: report.summary.clone() });

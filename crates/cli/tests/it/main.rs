@@ -10,6 +10,7 @@ mod eval;
 mod faults;
 mod follow;
 mod kills;
+mod models;
 mod nightly;
 mod old_formats;
 mod qdrant;
