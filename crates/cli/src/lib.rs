@@ -3,12 +3,8 @@
 //! Programs that want the library depend on `pericope`; this crate is for those that carry the command itself.
 #![forbid(unsafe_code)]
 
-/// Prints a line on standard output. What cannot be written ends the function with an error, never the process.
-macro_rules! say {
-    ($($part:tt)*) => {
-        std::io::Write::write_fmt(&mut anstream::stdout(), format_args!("{}\n", format_args!($($part)*)))?
-    };
-}
+#[macro_use]
+mod terminal;
 
 mod args;
 mod commands;
@@ -16,6 +12,7 @@ mod commands;
 mod hashed;
 mod input;
 mod interrupt;
+mod places;
 mod progress;
 mod resources;
 mod session;
@@ -28,6 +25,7 @@ use clap::{CommandFactory, Parser};
 
 use args::{Cli, Command, DatasetCommand, EvalCommand, TrainCommand};
 use status::{Failure, Outcome};
+use terminal::{Line, Style};
 
 /// Runs the command with the arguments of this process, and returns its exit status.
 #[must_use]
@@ -37,7 +35,7 @@ pub fn main() -> ExitCode {
         Ok(status) => status.into(),
         Err(failure) if is_broken_pipe(&failure) => ExitCode::SUCCESS,
         Err(failure) => {
-            anstream::eprintln!("{}error:{} {failure}", style("1;31"), style("0"));
+            Line::styled(Style::Error, "error:").and(format_args!(" {failure}")).tell();
             failure.code()
         }
     }
@@ -68,11 +66,6 @@ fn run(cli: Cli) -> Outcome {
         Command::Segmenters { json } => commands::segmenters::run(json),
         Command::Completions { shell } => commands::completions(shell),
     }
-}
-
-/// An ANSI sequence; `anstream` strips it where the output is no terminal.
-pub(crate) fn style(code: &str) -> String {
-    format!("\u{1b}[{code}m")
 }
 
 /// `pericope ... | head` closes the pipe: no error.

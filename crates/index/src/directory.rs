@@ -4,23 +4,19 @@ use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use pericope_util::sync_folder;
+
 use crate::engines::{TextIndex, VectorStore};
 use crate::manifest::MANIFEST_FILE;
-use crate::meta::META_TEMPORARY;
+use crate::meta::{META_FILE, META_TEMPORARY};
+use crate::own::remove_vectors;
+pub(crate) use crate::own::{text_path, vectors_path};
 use crate::{IndexError, IndexMeta};
 
 /// Locked by the writer, always there.
 const LOCK_FILE: &str = "lock";
 /// There while points may exist that no commit of the full-text index names.
 pub(crate) const PENDING_FILE: &str = "pending";
-
-pub(crate) fn text_path(dir: &Path) -> PathBuf {
-    dir.join("text")
-}
-
-pub(crate) fn vectors_path(dir: &Path) -> PathBuf {
-    dir.join("vectors")
-}
 
 pub(crate) fn manifest_path(dir: &Path) -> PathBuf {
     dir.join(MANIFEST_FILE)
@@ -40,7 +36,7 @@ pub(crate) fn open_vectors(
     let store = match VectorStore::open(dir, &path, embedder.dimension, fresh) {
         // A writer was stopped while it made the folder, before the first commit: there is nothing to lose in it.
         Err(IndexError::Corrupt { .. }) if fresh => {
-            fs::remove_dir_all(&path).map_err(IndexError::io(&path))?;
+            remove_vectors(&path)?;
             VectorStore::open(dir, &path, embedder.dimension, fresh)?
         }
         opened => opened?,
@@ -56,7 +52,13 @@ pub(crate) fn open_vectors(
 pub(crate) fn holds_something_else(dir: &Path) -> Result<bool, IndexError> {
     match fs::read_dir(dir) {
         Ok(mut entries) => {
-            let ours = |name: &std::ffi::OsStr| name == LOCK_FILE || name == META_TEMPORARY;
+            let ours = |name: &std::ffi::OsStr| {
+                let unfinished = |name: &str| {
+                    name.strip_prefix(META_FILE)
+                        .is_some_and(|rest| rest.starts_with('.') && rest.ends_with(".unfinished"))
+                };
+                name == LOCK_FILE || name == META_TEMPORARY || name.to_str().is_some_and(unfinished)
+            };
             Ok(entries.any(|entry| entry.is_ok_and(|entry| !ours(&entry.file_name()))))
         }
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(false),
@@ -80,7 +82,8 @@ pub(crate) fn set_pending(dir: &Path) -> Result<(), IndexError> {
     if path.exists() {
         return Ok(());
     }
-    File::create(&path).and_then(|file| file.sync_all()).map_err(IndexError::io(&path))
+    let create = || File::create(&path)?.sync_all().and_then(|()| sync_folder(dir));
+    create().map_err(IndexError::io(&path))
 }
 
 pub(crate) fn clear_pending(dir: &Path) -> Result<(), IndexError> {

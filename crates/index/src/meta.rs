@@ -1,10 +1,10 @@
 //! `pericope.json`: the ingredients that an index was built with.
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use pericope_store::{CHUNK_FORMAT, Difference, EmbedderMeta, IndexSpec, ReferenceMeta, StoreMeta};
+use pericope_util::replace_file;
 use serde::{Deserialize, Serialize};
 
 use crate::IndexError;
@@ -15,7 +15,7 @@ pub const FORMAT: u32 = CHUNK_FORMAT;
 
 /// Name of the metadata file.
 pub const META_FILE: &str = "pericope.json";
-/// The name under which it is written before it takes its place.
+/// The name under which earlier versions wrote it before it took its place.
 pub(crate) const META_TEMPORARY: &str = "pericope.json.new";
 
 /// The contents of `pericope.json`.
@@ -114,16 +114,9 @@ impl IndexMeta {
     /// [`IndexError::Io`] where the file cannot be written.
     pub(crate) fn write(&self, dir: &Path) -> Result<(), IndexError> {
         let path = meta_path(dir);
-        let temporary = dir.join(META_TEMPORARY);
-        let json = serde_json::to_vec_pretty(self).map_err(|e| IndexError::corrupt(&path, e.to_string()))?;
-        let save = || -> std::io::Result<()> {
-            let mut file = fs::File::create(&temporary)?;
-            file.write_all(&json)?;
-            file.write_all(b"\n")?;
-            file.sync_all()?;
-            fs::rename(&temporary, &path)
-        };
-        save().map_err(IndexError::io(&path))
+        let mut json = serde_json::to_vec_pretty(self).map_err(|e| IndexError::corrupt(&path, e.to_string()))?;
+        json.push(b'\n');
+        replace_file(&path, json).map_err(IndexError::io(&path))
     }
 
     /// Checks that the index was built with what `spec` asks for.
@@ -138,6 +131,23 @@ impl IndexMeta {
             }
         }
     }
+}
+
+/// True where the metadata in `dir` has what every version writes into it. Anything may be called `pericope.json`.
+pub(crate) fn says_index(dir: &Path) -> bool {
+    /// The metadata takes a few hundred bytes.
+    const MOST_BYTES: u64 = 1 << 20;
+    let path = meta_path(dir);
+    if !fs::symlink_metadata(&path).is_ok_and(|about| about.is_file() && about.len() <= MOST_BYTES) {
+        return false;
+    }
+    let read = fs::read(&path).ok();
+    let Some(meta) = read.and_then(|bytes| serde_json::from_slice::<serde_json::Value>(&bytes).ok()) else {
+        return false;
+    };
+    let texts = ["segmenter", "tokenizer", "program"];
+    meta.get("format").is_some_and(serde_json::Value::is_u64)
+        && texts.iter().all(|key| meta.get(key).is_some_and(serde_json::Value::is_string))
 }
 
 fn meta_path(dir: &Path) -> PathBuf {

@@ -10,6 +10,7 @@ use tantivy::{Searcher, Term};
 
 use crate::directory::{open_vectors, text_path};
 use crate::engines::{TextIndex, VectorStore};
+use crate::own::refuse_foreign;
 use crate::search::{Candidate, Passing, best, bm25, dense, rrf};
 use crate::{EnglishAnalyzer, IndexError, IndexMeta};
 
@@ -36,8 +37,9 @@ impl IndexReader {
     /// Opens the index in `dir` for BM25, and for dense search by vectors that the caller brings.
     ///
     /// # Errors
-    /// [`IndexError::NotAnIndex`], [`IndexError::Format`] or [`IndexError::Corrupt`].
+    /// [`IndexError::NotAnIndex`], [`IndexError::Foreign`], [`IndexError::Format`] or [`IndexError::Corrupt`].
     pub fn open(dir: &Path) -> Result<Self, IndexError> {
+        refuse_foreign(dir)?;
         let meta = IndexMeta::read(dir)?;
         let text = Arc::new(TextIndex::open(&text_path(dir))?);
         Ok(Self::sharing(dir, meta, text, None, None))

@@ -7,6 +7,7 @@ mod error;
 mod files;
 mod formats;
 mod inline;
+mod links;
 mod options;
 mod split;
 mod stable;
@@ -14,8 +15,8 @@ mod walk;
 
 pub use encoding::Decoded;
 pub use error::ReadError;
-pub use files::{document_id, read_bytes, read_each, read_path};
+pub use files::{document_id, document_path, read_bytes, read_each, read_path};
 pub use formats::{Reader, formats, read_text, reader};
 pub use options::ReadOptions;
 pub use split::{BreakFinder, SentenceSplitter, WindowedSplitter, default_splitter};
-pub use walk::{WalkOptions, check_globs, walk};
+pub use walk::{Found, WalkOptions, check_globs, find, walk};

@@ -4,9 +4,17 @@
 mod clock;
 mod files;
 mod math;
+mod names;
+mod reading;
 mod sha256;
+mod sync;
+mod visible;
 
 pub use clock::{now_rfc3339, rfc3339};
 pub use files::{StagedFile, replace_file};
 pub use math::{cosine, dot, percentile};
+pub use names::{name_of_text, name_text, shown_path};
+pub use reading::{open_file, read_file, read_text};
 pub use sha256::{hex, sha256_file, sha256_hex};
+pub use sync::sync_folder;
+pub use visible::{is_steering, visible, visible_json, visible_line};

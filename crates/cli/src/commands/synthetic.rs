@@ -36,6 +36,7 @@ pub fn run(args: SyntheticArgs, quiet: bool) -> Outcome {
         ids.push(document.id.clone());
         sources.push(prose.map(text).filter(|text| !text.is_empty()).collect::<Vec<String>>());
     };
+    let mut unreadable = 0;
     // What is no segmentation data is read as documents.
     let (mut plain, mut refused) = (Vec::new(), None);
     for path in &args.paths {
@@ -51,13 +52,16 @@ pub fn run(args: SyntheticArgs, quiet: bool) -> Outcome {
         }
     }
     if !plain.is_empty() {
-        let found = Input::find(&plain, 0)?;
-        problems.extend(found.problems().iter().cloned());
+        let found = Input::find(&plain, args.follow_links)?;
+        unreadable += found.report();
         for path in found.files() {
             found.read(path, &mut |document| add(&document), &mut |problem| problems.push(problem));
         }
+        if !quiet {
+            found.tell_links();
+        }
     }
-    let unreadable = input::report(&problems);
+    unreadable += input::report(&problems);
     let recipe =
         Recipe { documents: args.documents, parts: args.parts, sentences: args.sentences.clone(), seed: args.seed };
     let made = concatenations(&sources, &recipe);

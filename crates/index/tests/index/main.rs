@@ -6,6 +6,7 @@ mod highlighting;
 mod incremental;
 mod laws;
 mod opening;
+mod owning;
 mod pipeline;
 mod searching;
 mod writing;
