@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::ArgPredicate;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use pericope_segment::split::Split;
 use pericope_store::Shard;
@@ -96,6 +97,7 @@ const INDEX_EXAMPLES: &str = "Examples:
   pericope index docs/ --into docs.idx --prune --watch
   pericope index docs/ --into qdrant://localhost:6334/docs --prune
   pericope index docs/ --into qdrant://localhost:6334/docs --shard 2/4
+  pericope index --verify docs.idx
 
 Indexing the same folder, named in the same way, again replaces what changed, and costs little where nothing did; an
 index remembers its segmenter, embedder and tokenizer and refuses others. Hidden files and what .gitignore names are
@@ -205,11 +207,16 @@ pub struct SegmentEvalArgs {
 #[derive(Debug, Args)]
 pub struct IndexArgs {
     /// Files or folders
-    #[arg(required = true, value_name = "PATH")]
+    #[arg(required_unless_present = "verify", value_name = "PATH")]
     pub paths: Vec<PathBuf>,
     /// The index's folder, or a collection on a Qdrant server: qdrant://HOST:PORT/COLLECTION
-    #[arg(long, value_name = "DIR|URL", value_parser = places::index)]
+    #[arg(long, value_name = "DIR|URL", required_unless_present = "verify", value_parser = places::index)]
+    #[arg(default_value_if("verify", ArgPredicate::IsPresent, "."), hide_default_value = true)]
     pub into: String,
+    /// Only read all files of the index in DIR and check them: exit status 0 where it is whole, 1 where it is damaged
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["paths", "into", "prune", "watch", "rebuild", "shard"])]
+    #[arg(value_parser = places::path())]
+    pub verify: Option<PathBuf>,
     #[command(flatten)]
     pub policy: PolicyArgs,
     /// Embedding model: minilm, openai:MODEL (at OPENAI_BASE_URL, key in OPENAI_API_KEY), fastembed:MODEL (where built in)

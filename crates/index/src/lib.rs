@@ -8,6 +8,7 @@ mod directory;
 mod embed;
 mod engines;
 mod error;
+mod guard;
 mod manifest;
 mod meta;
 mod own;
@@ -15,6 +16,8 @@ pub mod pipeline;
 pub mod plugin;
 mod reader;
 mod search;
+mod vectors;
+mod verify;
 mod writer;
 
 pub use pericope_store::{
@@ -31,4 +34,5 @@ pub use meta::{FORMAT, IndexMeta, META_FILE};
 pub use own::{foreign_files, is_index};
 pub use reader::IndexReader;
 pub use search::rrf;
+pub use verify::{Verified, verify};
 pub use writer::IndexWriter;

@@ -5,8 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::IndexError;
-use crate::engines::{is_own_text, is_own_vectors, is_text_index};
+use crate::engines::{is_own_text, is_text_index};
 use crate::meta::{META_FILE, says_index};
+use crate::vectors::{is_old_vectors, is_own_vectors};
 
 pub(crate) fn text_path(dir: &Path) -> PathBuf {
     dir.join("text")
@@ -50,12 +51,16 @@ pub(crate) fn refuse_foreign(dir: &Path) -> Result<(), IndexError> {
 
 /// Deletes the engines' own files in `dir`, and their folders where nothing else is in them.
 pub(crate) fn remove_engines(dir: &Path) -> Result<(), IndexError> {
-    engines(dir).into_iter().try_for_each(|(folder, is_own)| remove(&folder, is_own))
+    for (folder, is_own) in engines(dir) {
+        remove(&folder, is_own)?;
+        remove_empty(&folder)?;
+    }
+    Ok(())
 }
 
-/// Deletes the vectors alone.
-pub(crate) fn remove_vectors(folder: &Path) -> Result<(), IndexError> {
-    remove(folder, is_own_vectors)
+/// Deletes the vectors of earlier versions alone.
+pub(crate) fn remove_old_vectors(folder: &Path) -> Result<(), IndexError> {
+    remove(folder, is_old_vectors)
 }
 
 /// The folders of the engines, and which paths in them are their own.
@@ -71,20 +76,16 @@ fn remove(folder: &Path, is_own: fn(&Path) -> bool) -> Result<(), IndexError> {
     }
     // The innermost first.
     found.folders.reverse();
-    let own = found.folders.iter().filter(|inner| is_own(inner)).map(|inner| folder.join(inner));
-    for inner in own.chain([folder.to_owned()]) {
-        match fs::remove_dir(&inner) {
-            Ok(()) => {}
-            // A folder that is a link to one stays, and is used again.
-            Err(e)
-                if matches!(
-                    e.kind(),
-                    io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-                ) => {}
-            Err(source) => return Err(IndexError::Io { path: inner, source }),
-        }
+    found.folders.iter().filter(|inner| is_own(inner)).try_for_each(|inner| remove_empty(&folder.join(inner)))
+}
+
+/// Deletes a folder that is empty. One that is a link to a folder stays, and is used again.
+fn remove_empty(folder: &Path) -> Result<(), IndexError> {
+    use io::ErrorKind::{DirectoryNotEmpty, NotADirectory, NotFound};
+    match fs::remove_dir(folder) {
+        Err(e) if !matches!(e.kind(), DirectoryNotEmpty | NotADirectory | NotFound) => Err(IndexError::io(folder)(e)),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 /// What lies in a folder, by paths from there; links are not followed. A folder comes before what lies in it.

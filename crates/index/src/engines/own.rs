@@ -1,4 +1,4 @@
-//! The names that the engines give their files: nothing else in their folders is theirs.
+//! The names that the full-text index gives its files: nothing else in its folder is its own.
 
 use std::fs;
 use std::path::Path;
@@ -6,12 +6,17 @@ use std::path::Path;
 /// True where a folder holds a full-text index of this program, by the fields of its schema.
 pub(crate) fn is_text_index(folder: &Path) -> bool {
     let read = fs::read(folder.join("meta.json")).ok();
-    let meta: Option<serde_json::Value> = read.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    let meta: Option<serde_json::Value> = read.and_then(|bytes| first(&bytes));
     let schema = meta.as_ref().and_then(|meta| meta.get("schema")).and_then(serde_json::Value::as_array);
     let has = |name: &str| {
         schema.is_some_and(|fields| fields.iter().any(|field| field.get("name").is_some_and(|n| n == name)))
     };
     has("doc_id") && has("ordinal") && has("text")
+}
+
+/// The JSON that a file begins with; a checksum may stand behind it.
+fn first(bytes: &[u8]) -> Option<serde_json::Value> {
+    serde_json::Deserializer::from_slice(bytes).into_iter().next()?.ok()
 }
 
 /// True for the full-text index's files, by their paths in its folder.
@@ -30,25 +35,6 @@ pub(crate) fn is_own_text(path: &Path) -> bool {
         && is_hexadecimal(segment)
         && (matches!(component, "idx" | "pos" | "term" | "store" | "fast" | "fieldnorm" | "temp")
             || component.strip_suffix(".del").is_some_and(is_count))
-}
-
-/// True for the vector engine's files and folders, by their paths in its folder.
-pub(crate) fn is_own_vectors(path: &Path) -> bool {
-    let mut parts = path.iter().map(|part| part.to_str().unwrap_or_default());
-    match (parts.next(), parts.next()) {
-        (Some("edge_config.json" | "segments" | "temp_segments" | "wal"), None) => true,
-        // All that is in the folder of a segment is the segment's.
-        (Some("segments" | "temp_segments"), Some(segment)) => {
-            let name = segment.strip_suffix(".deleted").unwrap_or(segment);
-            name.len() == 36 && uuid::Uuid::try_parse(name).is_ok()
-        }
-        (Some("wal"), Some(file)) => {
-            let kinds = ["open-", "closed-", "tmp-", "temp-"];
-            (file == "first-index" || file == ".wal" || kinds.iter().any(|kind| file.starts_with(kind)))
-                && parts.next().is_none()
-        }
-        _ => false,
-    }
 }
 
 fn is_hexadecimal(text: &str) -> bool {
@@ -70,13 +56,6 @@ mod tests {
             ["keep.txt", "notes/meta.json", ".tmp", "a.idx", &format!("{segment}.txt"), &format!("{segment}.x.del")]
         {
             assert!(!is_own_text(Path::new(foreign)), "{foreign}");
-        }
-        let segment = "7396235a-9cc5-415a-8749-6df9045e574e";
-        for own in ["edge_config.json", "segments", &format!("segments/{segment}/segment.json"), "wal/open-1"] {
-            assert!(is_own_vectors(Path::new(own)), "{own}");
-        }
-        for foreign in ["keep.txt", "segments/keep.txt", "segments/mine/segment.json", "wal/keep.txt", "mine"] {
-            assert!(!is_own_vectors(Path::new(foreign)), "{foreign}");
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod files;
 mod sight;
+mod verify;
 mod watch;
 
 use std::collections::HashSet;
@@ -80,6 +81,9 @@ struct Job<'a> {
 
 /// Runs the command.
 pub fn run(args: IndexArgs, quiet: bool) -> Outcome {
+    if let Some(dir) = &args.verify {
+        return verify::run(dir, args.json);
+    }
     let name = stores::name(&args.into)?;
     let counter = loading(&args.policy);
     let found = search(&args, &args.paths)?;
@@ -283,6 +287,12 @@ impl Job<'_> {
             if !notes.is_empty() {
                 say!("{}", notes.join(", "));
             }
+        }
+        if stats.vectors_rejected > 0 {
+            tell!(
+                "{} known vectors are damaged (embedding cache or index); their texts were embedded again",
+                stats.vectors_rejected
+            );
         }
         if stats.truncated > 0 {
             tell!(
