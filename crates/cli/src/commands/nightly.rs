@@ -35,7 +35,7 @@ pub fn run(args: NightlyArgs, quiet: bool) -> Outcome {
     let dir = match &args.history {
         Some(dir) => dir.clone(),
         None => {
-            let wrong = |problem| Failure::usage(format!("{}: nightly.history: {problem}", shown(&args.config)));
+            let wrong = |problem: String| Failure::usage(format!("{}: nightly.history: {problem}", shown(&args.config)));
             places::checked(PathBuf::from(configured)).map_err(wrong)?
         }
     };
