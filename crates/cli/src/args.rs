@@ -1,6 +1,7 @@
 //! The command line, as data: names, help texts, examples. Parsing touches neither disk nor network.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::builder::ArgPredicate;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -8,6 +9,7 @@ use pericope_segment::split::Split;
 use pericope_store::Shard;
 
 use crate::places;
+use crate::worker::ReadLimits;
 
 /// Cut documents into passages, index them, and measure what the cutting does to retrieval and answers.
 #[derive(Debug, Parser)]
@@ -148,6 +150,8 @@ pub struct SegmentArgs {
     /// Also follow links that lead out of the folder that was named; without it they are left out, and a note names them
     #[arg(long)]
     pub follow_links: bool,
+    #[command(flatten)]
+    pub time: TimeArgs,
 }
 
 /// How chunks are printed.
@@ -253,10 +257,34 @@ pub struct IndexArgs {
     #[arg(long, value_name = "MB", default_value_t = 0)]
     pub max_file_mb: u64,
     #[command(flatten)]
+    pub time: TimeArgs,
+    #[command(flatten)]
     pub files: FileArgs,
     /// One JSON document on standard output
     #[arg(long)]
     pub json: bool,
+}
+
+/// How long a document may take.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct TimeArgs {
+    /// Seconds that a document may take to be read, and then to be cut, and as many again for each MB of it; what takes
+    /// longer is left out; 0 for no limit
+    #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = seconds)]
+    pub file_timeout: f64,
+}
+
+impl TimeArgs {
+    /// The limits of reading, with that much memory for the readers of untrusted formats, in bytes.
+    pub fn limits(self, memory: u64) -> ReadLimits {
+        ReadLimits { time: Duration::from_secs_f64(self.file_timeout), memory }
+    }
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    /// Some thirty years.
+    const MOST: f64 = 1e9;
+    text.parse().ok().filter(|n| (0.0..=MOST).contains(n)).ok_or_else(|| "a number of seconds from 0 on".to_owned())
 }
 
 /// Which files of a folder are read.
@@ -521,6 +549,8 @@ pub struct SyntheticArgs {
     /// Also follow links that lead out of the folder that was named; without it they are left out, and a note names them
     #[arg(long)]
     pub follow_links: bool,
+    #[command(flatten)]
+    pub time: TimeArgs,
     /// One JSON document on standard output
     #[arg(long)]
     pub json: bool,
@@ -555,6 +585,8 @@ pub struct FromDocsArgs {
     /// Also follow links that lead out of the folder that was named; without it they are left out, and a note names them
     #[arg(long)]
     pub follow_links: bool,
+    #[command(flatten)]
+    pub time: TimeArgs,
     /// One JSON document on standard output
     #[arg(long)]
     pub json: bool,

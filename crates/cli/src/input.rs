@@ -4,18 +4,23 @@ mod indexes;
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 
 use pericope_api::Document;
 use pericope_read::{
-    Found, ReadOptions, WalkOptions, check_globs, document_id, document_path, find, formats, read_bytes, read_each,
-    reader,
+    Found, ReadOptions, Reader, WalkOptions, check_globs, document_id, document_path, find, formats, read_bytes,
+    read_each, reader,
 };
+use pericope_util::time_limit;
 
 use self::indexes::Indexes;
 pub use self::indexes::inside_index;
+use crate::limited::Hand;
 use crate::resources::shown;
 use crate::status::Failure;
 use crate::terminal::{Line, Style, name};
+use crate::worker::{ReadLimits, pool};
 
 /// Links that are named in the note on those that were not followed.
 const LINKS_NAMED: usize = 3;
@@ -23,7 +28,9 @@ const LINKS_NAMED: usize = 3;
 /// Files to read, in a fixed order, and what was left out while they were looked for.
 pub struct Input {
     files: Vec<PathBuf>,
-    options: ReadOptions,
+    options: Arc<ReadOptions>,
+    time: Duration,
+    hand: Hand,
     problems: Vec<String>,
     /// Indexes among the files.
     indexes: Vec<PathBuf>,
@@ -42,8 +49,8 @@ impl Input {
     ///
     /// # Errors
     /// A usage failure where a path is not there at all.
-    pub fn find(paths: &[PathBuf], follow_links: bool) -> Result<Self, Failure> {
-        Self::search(paths, &WalkOptions { follow_links, ..WalkOptions::default() }, 0, None)
+    pub fn find(paths: &[PathBuf], follow_links: bool, limits: ReadLimits) -> Result<Self, Failure> {
+        Self::search(paths, &WalkOptions { follow_links, ..WalkOptions::default() }, 0, limits, None)
     }
 
     /// The same, with a say in which files of a folder count. Larger ones than `max_bytes` are refused when read (0: no
@@ -55,6 +62,7 @@ impl Input {
         paths: &[PathBuf],
         options: &WalkOptions,
         max_bytes: u64,
+        limits: ReadLimits,
         written: Option<&Path>,
     ) -> Result<Self, Failure> {
         check_globs(&options.globs).map_err(Failure::usage)?;
@@ -83,8 +91,9 @@ impl Input {
         }
         let indexes = indexes.met(written);
         missed.extend(indexes.iter().map(document_id));
-        let options = ReadOptions { max_bytes, ..ReadOptions::default() };
-        Ok(Self { files, options, problems, indexes, missed, outside, twice, linked })
+        let options = Arc::new(ReadOptions { max_bytes, ..read_options(limits) });
+        let (time, hand) = (limits.time, Hand::default());
+        Ok(Self { files, options, time, hand, problems, indexes, missed, outside, twice, linked })
     }
 
     /// The files, in order.
@@ -140,23 +149,60 @@ impl Input {
         self.missed.iter().any(|missed| Path::new(name).starts_with(missed))
     }
 
-    /// Reads one file: its documents, and a line for each part of it that cannot be read.
-    pub fn read(&self, path: &Path, document: &mut dyn FnMut(Document), problem: &mut dyn FnMut(String)) {
-        read_each(path, &self.options, &mut |read| match read {
-            Ok(read) => {
-                note_encoding(&shown(path), &read);
-                document(read);
-            }
-            Err(e) => problem(e.to_string()),
-        });
+    /// Reads one file: its documents, and a line for each part of it that cannot be read. However long it takes.
+    pub fn read(&self, path: &Path, each: &mut dyn FnMut(Result<Document, String>)) {
+        read_with(path, &self.options, each);
     }
+
+    /// Reads one file, does something with each document of it, and hands over the results. A file that takes too long, or
+    /// panics, ends with a line that says so.
+    pub fn read_in_time<T: Send + 'static>(
+        &self,
+        path: &Path,
+        work: impl Fn(Document) -> T + Send + 'static,
+        each: &mut dyn FnMut(Result<T, String>),
+    ) {
+        let bytes = path.metadata().map_or(0, |about| about.len());
+        let patience = if is_guarded(path) { GUARDED } else { 1 };
+        let limit = time_limit(self.time, bytes).map(|time| time.saturating_mul(patience));
+        let (file, options) = (path.to_owned(), Arc::clone(&self.options));
+        let read = move |say: &mut dyn FnMut(Result<T, String>)| {
+            read_with(&file, &options, &mut |read| say(read.map(&work)));
+        };
+        if let Err(stopped) = self.hand.run(limit, read, each) {
+            each(Err(format!("{}: {}", shown(path), stopped.why(limit))));
+        }
+    }
+}
+
+/// So many times the limit may a file take whose reading has limits of its own: it may be tried twice.
+const GUARDED: u32 = 10;
+
+/// Whether a worker reads files of this name, with limits of its own.
+pub fn is_guarded(path: &Path) -> bool {
+    let extension = path.extension().unwrap_or_default().to_string_lossy();
+    reader(&extension).is_some_and(Reader::needs_isolation)
+}
+
+/// What cannot be trusted is read by workers.
+fn read_options(limits: ReadLimits) -> ReadOptions {
+    ReadOptions { isolation: Some(Arc::new(pool(limits))), ..ReadOptions::default() }
+}
+
+fn read_with(path: &Path, options: &ReadOptions, each: &mut dyn FnMut(Result<Document, String>)) {
+    read_each(path, options, &mut |read| {
+        if let Ok(read) = &read {
+            note_encoding(&shown(path), read);
+        }
+        each(read.map_err(|e| e.to_string()));
+    });
 }
 
 /// Standard input: its documents, and a line for each part of it that cannot be read.
 ///
 /// # Errors
 /// A format that nobody knows, and a stream that breaks off.
-pub fn standard_input(format: &str) -> Result<(Vec<Document>, Vec<String>), Failure> {
+pub fn standard_input(format: &str, limits: ReadLimits) -> Result<(Vec<Document>, Vec<String>), Failure> {
     if reader(format).is_none() {
         let known: Vec<&str> = formats().map(|f| f.name()).collect();
         return Err(Failure::usage(format!("--stdin-format {format}: choose from {}", known.join(", "))));
@@ -168,13 +214,17 @@ pub fn standard_input(format: &str) -> Result<(Vec<Document>, Vec<String>), Fail
         problems.push("standard input is empty".to_owned());
         return Ok((documents, problems));
     }
-    read_bytes("-", format, bytes, &ReadOptions::default(), &mut |read| match read {
+    let limit = time_limit(limits.time, bytes.len() as u64);
+    let format = format.to_owned();
+    let read = move |say: &mut dyn FnMut(_)| read_bytes("-", &format, bytes, &read_options(limits), say);
+    let stopped = Hand::default().run(limit, read, &mut |read| match read {
         Ok(document) => {
             note_encoding("standard input", &document);
             documents.push(document);
         }
         Err(e) => problems.push(e.to_string()),
     });
+    problems.extend(stopped.err().map(|stopped| format!("standard input: {}", stopped.why(limit))));
     Ok((documents, problems))
 }
 

@@ -12,12 +12,14 @@ mod commands;
 mod hashed;
 mod input;
 mod interrupt;
+mod limited;
 mod places;
 mod progress;
 mod resources;
 mod session;
 mod status;
 mod stores;
+mod worker;
 
 use std::process::ExitCode;
 
@@ -30,6 +32,10 @@ use terminal::{Line, Style};
 /// Runs the command with the arguments of this process, and returns its exit status.
 #[must_use]
 pub fn main() -> ExitCode {
+    // Started by this command itself, to read what may break whoever reads it.
+    if std::env::args_os().nth(1).is_some_and(|first| first == worker::FLAG) {
+        pericope_read::serve();
+    }
     let cli = Cli::parse();
     match run(cli) {
         Ok(status) => status.into(),
@@ -49,6 +55,7 @@ pub fn command() -> clap::Command {
 
 fn run(cli: Cli) -> Outcome {
     let quiet = cli.quiet;
+    pericope::stores::on_notice(|text| tell!("{text}"));
     match cli.command {
         Command::Segment(args) => commands::segment::run(args, quiet),
         Command::SegmentEval(args) => commands::segment_eval::run(args, quiet),

@@ -11,26 +11,40 @@ use pericope_api::SentenceEncoder;
 use pericope_eval::answer::Models;
 use pericope_eval::config::{Experiment, ExperimentFile};
 use pericope_eval::record::Summary;
-use pericope_eval::run::{self, Observer, RunError, Setup};
+use pericope_eval::run::{self, Observer, RunError, RunFolder, Setup};
 use pericope_llm::LlmError;
 use pericope_report::run::{Collector, Report, ReportError};
 use pericope_segment::Resources;
+use pericope_util::{FolderLock, LockError};
 
 use crate::progress;
 use crate::resources::{embedder, shown};
 use crate::status::Failure;
 
-/// Runs one experiment into a folder and returns its report, not yet written; nothing where a judge cannot be trusted,
-/// which is then said.
-pub fn one(experiment: &Experiment, out: &Path, session: Session, quiet: bool) -> Result<Option<Report>, Failure> {
+/// A run that is done, and its folder, which stays held until the report is written.
+pub struct Finished {
+    pub report: Report,
+    pub folder: RunFolder,
+}
+
+/// Runs one experiment into a folder, its report not yet written; nothing where a judge cannot be trusted, which is then
+/// said.
+pub fn one(experiment: &Experiment, out: &Path, session: Session, quiet: bool) -> Result<Option<Finished>, Failure> {
     let resources = Engine::new();
-    let setup = setup(experiment, &resources, out, session)?;
     let observer = Bars::new(quiet);
+    let held = || {
+        let set = run::load(experiment, &observer).map_err(by_kind)?;
+        Ok((set, RunFolder::take(out).map_err(not_held)?))
+    };
+    let (setup, (set, folder)) = setup::<_, Failure>(experiment, &resources, out, session, held)?;
     let mut collector = Collector::default();
-    let result = run::run(experiment, out, &setup, &observer, &mut collector);
+    let result = run::run_on(experiment, set, &folder, &setup, &observer, &mut collector);
     observer.clear();
     match result {
-        Ok((summary, record)) => Ok(Some(collector.finish(out, summary, record).map_err(not_written(out))?)),
+        Ok((summary, record)) => {
+            let report = collector.finish(out, summary, record).map_err(not_written(out))?;
+            Ok(Some(Finished { report, folder }))
+        }
         Err(error @ RunError::Judge(_)) => {
             tell!("{error}");
             Ok(None)
@@ -50,19 +64,22 @@ pub struct Session {
     pub continues: bool,
 }
 
-/// What a run of the experiment takes; its models keep their answers below `out`.
-pub fn setup<'a>(
+/// What a run of the experiment takes; its models keep their answers below `out`. `held` is called before anything there
+/// is touched, and takes its lock.
+pub fn setup<'a, T, E: From<Failure>>(
     experiment: &Experiment,
     resources: &'a Engine<'a>,
     out: &Path,
     session: Session,
-) -> Result<Setup<'a>, Failure> {
+    held: impl FnOnce() -> Result<T, E>,
+) -> Result<(Setup<'a>, T), E> {
     let encoder = embedder(&experiment.retrieval.embedder, session.offline)?;
     let counter = resources.counter().map_err(Failure::usage)?;
     let mut model_checksums = model_checksums(experiment, encoder.as_deref(), resources)?;
+    let held = held()?;
     let models = Models::open(experiment, out, session.offline, session.continues).map_err(by_model)?;
     model_checksums.extend(models.checksums.clone());
-    Ok(Setup {
+    let setup = Setup {
         segmenters: segmenters(),
         stores: &Places,
         resources,
@@ -71,7 +88,20 @@ pub fn setup<'a>(
         encoder,
         models,
         resume: session.resume,
-    })
+    };
+    Ok((setup, held))
+}
+
+/// Takes the folder that a command writes into, for as long as the answer lives.
+pub fn hold(folder: &Path) -> Result<FolderLock, Failure> {
+    FolderLock::take(folder).map_err(not_held)
+}
+
+fn not_held(error: LockError) -> Failure {
+    match error {
+        LockError::Held { .. } => Failure::runtime(format!("{error} with --out DIR")),
+        LockError::Io { .. } => Failure::runtime(error),
+    }
 }
 
 /// Says so where more items failed than the limits allow.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pericope_api::{Document, Embeddings, SentenceEncoder, Span};
+use pericope_api::{Document, Embeddings, Heading, SentenceEncoder, Span};
 
 use crate::{Query, StoreError};
 
@@ -62,7 +62,7 @@ pub trait VectorCache: Send + Sync {
 
 /// Returns the text that the encoder reads of a chunk: the visible text, behind the heading path if `prefix` is set.
 #[must_use]
-pub fn encoder_text(document: &Document, span: Span, heading_path: &[String], prefix: bool) -> String {
+pub fn encoder_text(document: &Document, span: Span, heading_path: &[Heading], prefix: bool) -> String {
     let visible = document.visible(span);
     match prefix && !heading_path.is_empty() {
         true => format!("{}\n\n{visible}", heading_path.join(" > ")),

@@ -3,18 +3,24 @@
 
 mod clock;
 mod files;
+mod letters;
+mod lock;
 mod math;
 mod names;
 mod reading;
 mod sha256;
 mod sync;
+mod time;
 mod visible;
 
 pub use clock::{now_rfc3339, rfc3339};
 pub use files::{StagedFile, replace_file};
+pub use letters::{REPLACEMENT, is_sound, sound};
+pub use lock::{FolderLock, LockError};
 pub use math::{cosine, dot, percentile};
 pub use names::{name_of_text, name_text, shown_path};
 pub use reading::{open_file, read_file, read_text};
 pub use sha256::{hex, sha256_file, sha256_hex};
 pub use sync::sync_folder;
+pub use time::time_limit;
 pub use visible::{is_steering, visible, visible_json, visible_line};

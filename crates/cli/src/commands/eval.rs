@@ -9,7 +9,7 @@ use pericope_report::run::{self as report, Overview, Report};
 use crate::args::{EvalReportArgs, EvalRunArgs};
 use crate::commands::{print_json, segment_eval, sweep};
 use crate::resources::shown;
-use crate::session::{Session, not_written, one, opened, run_folder, tell_kind, too_many_failed};
+use crate::session::{Finished, Session, hold, not_written, one, opened, run_folder, tell_kind, too_many_failed};
 use crate::status::{Failure, Outcome, Status};
 
 /// `pericope eval run`
@@ -25,10 +25,11 @@ pub fn run(args: EvalRunArgs, quiet: bool) -> Outcome {
         return sweep::run(&experiment, &out, &args, quiet);
     }
     let session = Session { resume: args.resume, offline: args.offline, continues: args.resume };
-    let Some(report) = one(&experiment, &out, session, quiet)? else {
+    let Some(Finished { report, folder }) = one(&experiment, &out, session, quiet)? else {
         return Ok(Status::Incomplete);
     };
     report::write(&out, &report).map_err(not_written(&out))?;
+    drop(folder);
     let summary = &report.summary;
     if args.json {
         print_json(summary)?;
@@ -54,7 +55,9 @@ pub fn report(args: EvalReportArgs) -> Outcome {
             )));
         }
     }
+    let held = hold(&out)?;
     write_reports(&args.runs, &out)?;
+    drop(held);
     say!("Report: {}", shown(&out.join("index.html")));
     Ok(Status::Done)
 }

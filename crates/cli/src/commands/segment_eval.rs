@@ -21,7 +21,7 @@ use serde::Serialize;
 use crate::args::SegmentEvalArgs;
 use crate::commands::{dataset::save, print_json, print_json_text};
 use crate::resources::{failure, shown};
-use crate::session::{opened, run_folder, tell_kind};
+use crate::session::{hold, opened, run_folder, tell_kind};
 use crate::status::{Failure, Outcome, Status};
 use crate::terminal::name;
 use crate::{input, progress};
@@ -74,11 +74,14 @@ pub fn experiment(file: &ExperimentFile, set: &[String], out: Option<&Path>, jso
             counts: if s.known { vec![false, true] } else { vec![false] },
         })
         .collect();
+    let folder = run_folder(out, &experiment.name);
+    let held = hold(&folder)?;
     let (evaluation, embedding) = score(&sets, entries, quiet)?;
     let left_out = left_out(&sets, &evaluation);
     let mut report = Report::new(&experiment.name, &sets, evaluation, &experiment.published);
     report.embedding_seconds = embedding;
     report.write(&folder).map_err(Failure::runtime)?;
+    drop(held);
     if json {
         print_json_text(&format!("{}\n", report.summary().map_err(Failure::runtime)?))?;
     } else {

@@ -6,10 +6,13 @@ mod contract;
 mod crash;
 mod documents;
 mod eval;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod faults;
 mod follow;
 mod hostile_paths;
 mod hostile_terminal;
 mod hostile_watch;
+mod kills;
 mod nightly;
 mod old_formats;
 mod qdrant;

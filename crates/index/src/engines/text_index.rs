@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
+use pericope_api::Heading;
 use pericope_store::{ChunkRecord, Provenance};
 use tantivy::columnar::StrColumn;
 use tantivy::schema::{
@@ -377,7 +378,7 @@ impl TextIndex {
             document: string(fields.document).unwrap_or_default(),
             start: number(fields.start),
             end: number(fields.end),
-            heading_path: stored.get_all(fields.heading_path).filter_map(|v| v.as_str()).map(str::to_owned).collect(),
+            heading_path: stored.get_all(fields.heading_path).filter_map(|v| v.as_str()).map(Heading::from).collect(),
             text: string(fields.text).unwrap_or_default(),
             title: string(fields.title),
             anchor: string(fields.anchor),

@@ -9,7 +9,7 @@ use pericope_api::{Document, Embeddings, EncodeError, Sentence, SentenceEncoder,
 use pericope_eval::config::Experiment;
 use pericope_eval::data::{QuestionSet, SquadFile};
 use pericope_eval::run::{self, Observer, Setup};
-use pericope_nightly::{Check, History, Job, NightlyError, Outcome, Program, Verdict, run_on};
+use pericope_nightly::{Check, History, Job, Lock, NightlyError, Outcome, Program, Verdict, run_on};
 use pericope_report::HtmlPages;
 use pericope_segment::counters::WordCounter;
 use pericope_segment::{Limits, Standalone};
@@ -166,7 +166,14 @@ impl Bed {
         };
         let program = Program { version: "0.1.0".into(), sha256: self.program.clone() };
         run_on(
-            Job { experiment: &experiment, dir: &self.history(), setup, program, pages: &HtmlPages, observer: &Quiet },
+            Job {
+                experiment: &experiment,
+                lock: Lock::take(&self.history()).unwrap(),
+                setup,
+                program,
+                pages: &HtmlPages,
+                observer: &Quiet,
+            },
             set,
         )
     }
@@ -317,7 +324,7 @@ fn a_night_that_breaks_off_leaves_nothing_half_and_is_taken_up() {
         pericope_nightly::run(Job {
             pages: &HtmlPages,
             experiment: &experiment,
-            dir: &dir,
+            lock: Lock::take(&dir).unwrap(),
             setup: setup(),
             program: program.clone(),
             observer: &stops,
@@ -339,7 +346,7 @@ fn a_night_that_breaks_off_leaves_nothing_half_and_is_taken_up() {
     let notes = Notes(Vec::new().into());
     let job = Job {
         experiment: &experiment,
-        dir: &dir,
+        lock: Lock::take(&dir).unwrap(),
         setup: setup(),
         program: program.clone(),
         pages: &HtmlPages,

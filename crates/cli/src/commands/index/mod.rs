@@ -29,6 +29,7 @@ use crate::resources::{chunker, embedder, engine, failure, loading, shown};
 use crate::status::{Failure, Outcome, Status};
 use crate::stores;
 use crate::terminal::name;
+use crate::worker::ReadLimits;
 
 #[derive(Serialize)]
 struct Report<'a> {
@@ -74,7 +75,7 @@ struct Job<'a> {
     /// The index as messages name it.
     name: String,
     spec: IndexSpec,
-    chunker: Chunker,
+    chunker: Arc<Chunker>,
     options: Options,
     quiet: bool,
 }
@@ -89,7 +90,8 @@ pub fn run(args: IndexArgs, quiet: bool) -> Outcome {
     let found = search(&args, &args.paths)?;
     let corpus = |visit: &mut dyn FnMut(&Document)| {
         for path in found.files() {
-            found.read(path, &mut |document| visit(&document), &mut |_| {});
+            // What cannot be read is named by the pass over the files.
+            found.read_in_time(path, |document| document, &mut |read| drop(read.map(|document| visit(&document))));
         }
     };
     // What `same-size` was sized by when the index was made holds for all that is added to it.
@@ -104,12 +106,13 @@ pub fn run(args: IndexArgs, quiet: bool) -> Outcome {
     let spec = resources.index_spec(&chunker, encoder).map_err(failure)?;
     let options = Options {
         memory: (args.memory as usize).saturating_mul(1_000_000),
+        time: limits(&args).time,
         trust_stamps: args.trust_mtime,
         cache,
         stop: crate::interrupt::flag()?,
         ..Options::default()
     };
-    let mut job = Job { args: &args, name, spec, chunker, options, quiet };
+    let mut job = Job { args: &args, name, spec, chunker: Arc::new(chunker), options, quiet };
     if args.rebuild {
         tell_foreign(&args.into)?;
     }
@@ -138,9 +141,9 @@ pub fn run(args: IndexArgs, quiet: bool) -> Outcome {
 }
 
 /// The files below these paths.
-fn search(args: &IndexArgs, paths: &[PathBuf]) -> Result<Input, Failure> {
+fn search(args: &IndexArgs, paths: &[PathBuf]) -> Result<Arc<Input>, Failure> {
     let written = (!is_server(&args.into)).then(|| Path::new(&args.into));
-    Input::search(paths, &args.files.walk(), max_bytes(args), written)
+    Input::search(paths, &args.files.walk(), max_bytes(args), limits(args), written).map(Arc::new)
 }
 
 /// Says which files a rebuild leaves in the index's folders, since others put them there.
@@ -157,9 +160,13 @@ fn max_bytes(args: &IndexArgs) -> u64 {
     args.max_file_mb.saturating_mul(1_000_000)
 }
 
+fn limits(args: &IndexArgs) -> ReadLimits {
+    args.time.limits(u64::from(args.memory).saturating_mul(1_000_000))
+}
+
 impl Job<'_> {
     /// Brings the index up to date with the files, and says what was done.
-    fn pass(&self, found: &Input, rebuild: bool, prune: bool) -> Result<Pass, Failure> {
+    fn pass(&self, found: &Arc<Input>, rebuild: bool, prune: bool) -> Result<Pass, Failure> {
         let (report, mut writer, bad) = self.write(found, rebuild)?;
         let mut pruned = Vec::new();
         if prune && !report.interrupted {
@@ -192,7 +199,11 @@ impl Job<'_> {
     }
 
     /// Reads, cuts, embeds and writes what changed; nothing is committed at the end. Also says how much was left out.
-    fn write(&self, found: &Input, rebuild: bool) -> Result<(pipeline::Report, Box<dyn Destination>, usize), Failure> {
+    fn write(
+        &self,
+        found: &Arc<Input>,
+        rebuild: bool,
+    ) -> Result<(pipeline::Report, Box<dyn Destination>, usize), Failure> {
         let commit_bytes = (self.args.commit_mb * 1e6) as u64;
         let mut writer = stores::create(&self.args.into, &self.spec, rebuild, commit_bytes)?;
         let mut bad = found.report();
@@ -205,9 +216,11 @@ impl Job<'_> {
             bar.set_message(format!("{} chunks, {speed:.1} MB/s", progress.chunks));
         };
         let files = found.files().iter().filter(|path| self.is_ours(&document_id(path))).cloned();
-        let chunk = |document: &Document| self.chunker.chunks(document);
-        let report = pipeline::run(writer.as_mut(), &Files { input: found }, files, chunk, &self.options, show)
-            .map_err(stores::failure)?;
+        let chunker = Arc::clone(&self.chunker);
+        let chunk = move |document: &Document| chunker.chunks(document);
+        let source = Files { input: Arc::clone(found) };
+        let report =
+            pipeline::run(writer.as_mut(), source, files, chunk, &self.options, show).map_err(stores::failure)?;
         bar.finish_and_clear();
         let failures: Vec<String> = report
             .failures
@@ -307,7 +320,11 @@ impl Job<'_> {
 
     /// A pass over those paths that are there, while they are watched; what is gone goes. Stamps are believed but for
     /// `changed`, and not at all where nobody knows what changed.
-    fn follow_up(&mut self, paths: &[PathBuf], changed: Option<HashSet<String>>) -> Result<(Pass, Input), Failure> {
+    fn follow_up(
+        &mut self,
+        paths: &[PathBuf],
+        changed: Option<HashSet<String>>,
+    ) -> Result<(Pass, Arc<Input>), Failure> {
         let found = search(self.args, paths)?;
         (self.options.trust_stamps, self.options.distrust) = (changed.is_some(), changed.unwrap_or_default());
         let (report, mut writer, bad) = self.write(&found, false)?;
