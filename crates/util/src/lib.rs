@@ -19,7 +19,7 @@ pub use letters::{REPLACEMENT, is_sound, sound};
 pub use lock::{FolderLock, LockError};
 pub use math::{cosine, dot, percentile};
 pub use names::{name_of_text, name_text, shown_path};
-pub use reading::{open_file, read_file, read_text};
+pub use reading::{leads_out, open_file, read_file, read_text};
 pub use sha256::{hex, sha256_file, sha256_hex};
 pub use sync::sync_folder;
 pub use time::time_limit;

@@ -40,13 +40,21 @@ pub fn read_text(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
+/// Returns true for a link in a folder, or in a folder in it, that leads out of that folder.
+#[must_use]
+pub fn leads_out(folder: &Path, path: &Path) -> bool {
+    let is_link = path.symlink_metadata().is_ok_and(|about| about.file_type().is_symlink());
+    let leads_out = || Some(!path.canonicalize().ok()?.starts_with(folder.canonicalize().ok()?));
+    is_link && leads_out().unwrap_or(false)
+}
+
 #[cfg(all(test, unix))]
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_pipe_is_refused_and_not_waited_for() {
+    fn pipes_are_refused_and_links_out_of_a_folder_known() {
         let folder = tempfile::tempdir().unwrap();
         let (pipe, page) = (folder.path().join("pipe"), folder.path().join("page"));
         let made = std::process::Command::new("mkfifo").arg(&pipe).status();
@@ -55,6 +63,13 @@ mod tests {
             assert_eq!(refused.unwrap_err().kind(), io::ErrorKind::InvalidInput);
         }
         assert!(open_file(Path::new("/dev/null")).is_err());
+        let (inner, inside, outside) = (folder.path().join("inner"), "inner/inside", "inner/outside");
+        fs::create_dir(&inner).unwrap();
+        fs::write(inner.join("file"), "").unwrap();
+        std::os::unix::fs::symlink("file", folder.path().join(inside)).unwrap();
+        std::os::unix::fs::symlink("../page", folder.path().join(outside)).unwrap();
+        let leads = |path: &str| leads_out(&inner, &folder.path().join(path));
+        assert!(leads(outside) && !leads(inside) && !leads("inner/file") && !leads("inner/none"));
         fs::write(&page, "text").unwrap();
         assert_eq!((read_file(&page).unwrap(), read_text(&page).unwrap().as_str()), (b"text".to_vec(), "text"));
     }

@@ -270,6 +270,38 @@ mod links {
     }
 
     #[test]
+    fn a_folder_of_data_with_a_link_out_of_it_is_refused() {
+        let folder = folder_with(&[]);
+        let at = |name: &str| folder.path().join(name);
+        for inner in ["squad", "choi", "chroma/corpora"] {
+            fs::create_dir_all(at(inner)).unwrap();
+        }
+        fs::write(at("secret"), "========\nThe zebrasecret opens every door.\n========\nTwo.\n").unwrap();
+        for link in ["squad/a.json", "choi/a.ref", "chroma/corpora/c.md"] {
+            symlink(at("secret"), at(link)).unwrap();
+        }
+        fs::write(at("chroma/questions_df.csv"), "question,references,corpus_id\nq,\"[]\",c\n").unwrap();
+        for kind in ["squad", "chroma"] {
+            let experiment = format!(
+                "name = \"n\"\n[data]\nkind = \"{kind}\"\npath = \"{kind}\"\n[retrieval]\nembedder = \"none\"\n\
+                 modes = [\"bm25\"]\n[[chunker]]\nname = \"c\"\nspec = \"paragraph\"\n"
+            );
+            fs::write(at(&format!("{kind}.toml")), experiment).unwrap();
+        }
+        let doors: [&[&str]; 4] = [
+            &["eval", "run", "squad.toml"],
+            &["eval", "run", "chroma.toml"],
+            &["nightly", "squad.toml"],
+            &["segment-eval", "--data", "choi", "-s", "texttiling"],
+        ];
+        for door in doors {
+            let output = run(folder.path(), door);
+            assert_eq!(output.status.code(), Some(2), "{door:?}: {}", stderr(&output));
+            assert!(stderr(&output).contains("a link out of the folder"), "{door:?}: {}", stderr(&output));
+        }
+    }
+
+    #[test]
     fn links_within_the_folder_bring_each_file_once() {
         let folder = folder_with(&[("v1/a.md", "Foxes dig."), (".v2/b.md", "Owls hoot."), ("c.md", "Eels swim.")]);
         let docs = folder.path().join("docs");
