@@ -32,16 +32,13 @@ fn on_a_terminal(folder: &Path, args: &str) -> Option<String> {
 
 /// Nothing but colours, line ends and tabs steers the terminal.
 fn check(said: &str) {
-    let mut rest = said;
-    while let Some(at) = rest.find('\u{1b}') {
-        let sequence = &rest[at + 1..];
-        let end = sequence.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(sequence.len());
-        let colour = sequence.starts_with('[') && sequence[end..].starts_with('m');
-        // What progress bars need: the cursor to the line above, and lines erased.
-        let bar = ["[A", "[1A", "[K", "[2K", "[0K", "[J"].iter().any(|one| sequence.starts_with(one))
-            || sequence.starts_with("[?25");
-        assert!(colour || bar, "{:?}", &sequence[..end.min(20)]);
-        rest = sequence;
+    for sequence in said.split('\u{1b}').skip(1) {
+        let end = sequence.find(|c: char| c.is_ascii_alphabetic()).map_or(sequence.len(), |at| at + 1);
+        let sequence = &sequence[..end];
+        // Colours; and what progress bars need: the cursor up and down, a line erased, the cursor hidden.
+        let numbers = sequence.trim_start_matches(['[', '?']).trim_end_matches(['m', 'A', 'B', 'K', 'h', 'l']);
+        let harmless = sequence.starts_with('[') && numbers.chars().all(|c| c.is_ascii_digit() || c == ';');
+        assert!(harmless, "{sequence:?}");
     }
     let steers = |c: char| (c.is_control() && !"\n\r\t\u{1b}".contains(c)) || matches!(c, '\u{202a}'..='\u{202e}');
     assert!(!said.chars().any(steers), "{said:?}");
