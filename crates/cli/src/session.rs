@@ -53,7 +53,7 @@ pub fn one(
             Ok(Some(Finished { report, folder }))
         }
         Err(error @ RunError::Judge(_)) => {
-            anstream::eprintln!("{error}");
+            tell!("{error}");
             Ok(None)
         }
         Err(error) => Err(by_kind(error)),
@@ -115,7 +115,7 @@ pub fn too_many_failed(summary: &Summary, experiment: &Experiment) -> bool {
     let failed = if items == 0 { 0.0 } else { summary.failed as f64 / items as f64 };
     let too_many = failed > experiment.limits.max_failed;
     if too_many {
-        anstream::eprintln!(
+        tell!(
             "{} of {items} items failed: more than limits.max_failed = {} allows",
             summary.failed,
             experiment.limits.max_failed
@@ -132,7 +132,7 @@ pub fn opened(config: &Path) -> Result<ExperimentFile, Failure> {
 /// Says so where the kind of a file that is in order had to be guessed.
 pub fn tell_kind(file: &ExperimentFile, quiet: bool) {
     if let Some(note) = file.note().filter(|_| !quiet) {
-        anstream::eprintln!("{note}");
+        tell!("{note}");
     }
 }
 
@@ -179,12 +179,15 @@ fn by_kind(error: RunError) -> Failure {
 }
 
 /// Where the files of a run go: the folder that was named, else one that is called like the experiment.
-pub fn run_folder(out: Option<&Path>, name: &str) -> PathBuf {
+pub fn run_folder(out: Option<&Path>, name: &str) -> Result<PathBuf, Failure> {
     let as_folder = |c: char| if c.is_alphanumeric() || c == '-' || c == '_' { c } else { '-' };
-    out.map_or_else(
-        || Path::new("reports/runs").join(name.chars().map(as_folder).collect::<String>()),
-        Path::to_path_buf,
-    )
+    match out {
+        Some(out) => Ok(out.to_path_buf()),
+        None if name.is_empty() => {
+            Err(Failure::usage("the experiment's name is empty: name it, or a folder with --out"))
+        }
+        None => Ok(Path::new("reports/runs").join(name.chars().map(as_folder).collect::<String>())),
+    }
 }
 
 /// Shows each stage of a run as a bar.
@@ -207,7 +210,7 @@ impl Bars {
         let (bar, quiet) = (Arc::clone(&self.bar), self.quiet);
         pericope_llm::on_notice(move |text| {
             if !quiet {
-                with(&bar, |bar| bar.suspend(|| anstream::eprintln!("{text}")));
+                with(&bar, |bar| bar.suspend(|| tell!("{text}")));
             }
         });
     }
@@ -235,7 +238,7 @@ impl Observer for Bars {
 
     fn note(&self, text: &str) {
         if !self.quiet {
-            self.with(|bar| bar.suspend(|| anstream::eprintln!("{text}")));
+            self.with(|bar| bar.suspend(|| tell!("{text}")));
         }
     }
 }
