@@ -9,7 +9,11 @@ mod eval;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod faults;
 mod follow;
+mod hostile_paths;
+mod hostile_terminal;
+mod hostile_watch;
 mod kills;
+mod models;
 mod nightly;
 mod old_formats;
 mod qdrant;
