@@ -14,3 +14,4 @@ mod nightly;
 mod old_formats;
 mod qdrant;
 mod sweep;
+mod verify;

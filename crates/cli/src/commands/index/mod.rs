@@ -201,8 +201,8 @@ impl Job<'_> {
         let chunker = Arc::clone(&self.chunker);
         let chunk = move |document: &Document| chunker.chunks(document);
         let source = Files { input: Arc::clone(found) };
-        let report = pipeline::run(writer.as_mut(), source, files, chunk, &self.options, show)
-            .map_err(stores::failure)?;
+        let report =
+            pipeline::run(writer.as_mut(), source, files, chunk, &self.options, show).map_err(stores::failure)?;
         bar.finish_and_clear();
         let failures: Vec<String> = report
             .failures
@@ -303,8 +303,12 @@ impl Job<'_> {
 
     /// A pass while the files are watched: stamps are believed but for `changed`, and what is gone goes.
     fn follow_up(&mut self, changed: HashSet<String>) -> Result<Pass, Failure> {
-        let found =
-            Arc::new(Input::search(&self.args.paths, &self.args.files.walk(), max_bytes(self.args), limits(self.args))?);
+        let found = Arc::new(Input::search(
+            &self.args.paths,
+            &self.args.files.walk(),
+            max_bytes(self.args),
+            limits(self.args),
+        )?);
         (self.options.trust_stamps, self.options.distrust) = (true, changed);
         let (report, mut writer, bad) = self.write(&found, false)?;
         let mut pruned = Vec::new();
