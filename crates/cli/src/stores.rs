@@ -5,12 +5,13 @@ use std::path::Path;
 use pericope::store::{Destination, IndexSpec, ReferenceMeta, Retriever, StoreError};
 use pericope::stores;
 
+use crate::resources::shown;
 use crate::status::Failure;
 
 /// Checks `--into`, and returns it as messages name it: never with a key.
 pub fn name(into: &str) -> Result<String, Failure> {
     if !stores::is_server(into) && Path::new(into).is_file() {
-        return Err(Failure::usage(format!("--into {into} is a file: name a folder")));
+        return Err(Failure::usage(format!("--into {} is a file: name a folder", shown(Path::new(into)))));
     }
     stores::name(into).map_err(failure)
 }

@@ -10,6 +10,7 @@ mod incremental;
 mod late;
 mod laws;
 mod opening;
+mod owning;
 mod pipeline;
 mod searching;
 mod writing;

@@ -55,6 +55,17 @@ fn another_format_is_refused_and_rebuilt_on_demand() {
 }
 
 #[test]
+fn an_index_whose_first_run_was_broken_off_is_not_called_damaged() {
+    let begun = tempfile::tempdir().unwrap();
+    drop(IndexWriter::create_or_open(begun.path(), &IndexSpec::new("paragraph", "words")).unwrap());
+    fs::remove_dir_all(begun.path().join("text")).unwrap();
+    let error = IndexReader::open(begun.path()).map(|_| ()).unwrap_err();
+    assert!(matches!(error, IndexError::Unfinished { .. }), "{error}");
+    IndexWriter::create_or_open(begun.path(), &IndexSpec::new("paragraph", "words")).unwrap().finish().unwrap();
+    assert!(IndexReader::open(begun.path()).is_ok());
+}
+
+#[test]
 fn other_peoples_folders_are_left_alone() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("thesis.md"), "years of work").unwrap();
