@@ -246,8 +246,16 @@ impl IndexWriter {
     }
 
     /// What is known of the sources. Those whose chunks lack a vector, as after an earlier version, are to be read again.
-    fn known_with_vectors(&self) -> Result<Known, IndexError> {
-        let mut known = self.manifest.known()?;
+    fn known_with_vectors(&mut self) -> Result<Known, IndexError> {
+        let mut known = match self.manifest.known() {
+            Err(IndexError::Database { .. }) => {
+                let (text, snapshot) = (&self.snapshots.text, self.snapshots.current());
+                let indexed = guarded(&text.path, || text.indexed(&snapshot.searcher))?;
+                self.manifest.make_again(self.sequence, indexed)?;
+                self.manifest.known()?
+            }
+            known => known?,
+        };
         let Some(vectors) = &self.vectors else { return Ok(known) };
         if vectors.len() as u64 >= self.snapshots.current().chunks() {
             return Ok(known);
