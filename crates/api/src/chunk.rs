@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 use twox_hash::XxHash3_128;
 
-use crate::Span;
+use crate::{Heading, Span};
 
 /// A piece of a document that is indexed: its byte range, and what is known of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -13,7 +13,7 @@ pub struct Chunk {
     /// The byte range: the chunk's text is exactly `source[span]`.
     pub span: Span,
     /// Headings above the chunk's first sentence, outermost first (its own heading included).
-    pub heading_path: Vec<String>,
+    pub heading_path: Vec<Heading>,
     /// The number of tokens of the text, the counter's special tokens included.
     pub tokens: usize,
     /// The XXH3 hash (128 bits, seed 0) of the text.

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Span;
+use crate::{Heading, Span};
 
 /// The format of a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -95,12 +95,13 @@ pub struct Document {
     pub sentences: Vec<Sentence>,
     /// Heading paths, outermost heading first; `Sentence::section` points into this list, whose first entry is the
     /// (usually empty) path above the first heading.
-    pub sections: Vec<Vec<String>>,
+    pub sections: Vec<Vec<Heading>>,
     /// The targets of links to the sections, one for each of `sections`: the fragment (without `#`) of its innermost
     /// heading that has one. Empty where the format has none, or none is known.
-    pub anchors: Vec<Option<String>>,
-    /// The encoding that the source was decoded from, by its name in the Encoding Standard (`windows-1252`); `None` for
-    /// UTF-8, whose bytes are the source as they are. Byte ranges are those of the decoded text.
+    pub anchors: Vec<Option<Arc<str>>>,
+    /// The encoding that the source was decoded from, by its name in the Encoding Standard (`windows-1252`), or `CESU-8`,
+    /// with what was replaced in it; `None` for UTF-8, whose bytes are the source as they are. Byte ranges are those of the
+    /// decoded text.
     pub encoding: Option<String>,
     /// Pieces that read differently from their bytes, in order, without overlap.
     pub rewrites: Vec<Rewrite>,
@@ -173,7 +174,7 @@ impl Document {
 
     /// The headings above sentence `i`, outermost first; a heading's own path ends with itself.
     #[must_use]
-    pub fn heading_path(&self, i: usize) -> &[String] {
+    pub fn heading_path(&self, i: usize) -> &[Heading] {
         self.sentences.get(i).and_then(|s| self.sections.get(s.section as usize)).map_or(&[], Vec::as_slice)
     }
 

@@ -16,16 +16,16 @@ impl Span {
         Self { start, end: end.max(start) }
     }
 
-    /// Number of bytes.
+    /// Number of bytes; 0 of a span from a file whose end comes before its start.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.end - self.start
+        self.end.saturating_sub(self.start)
     }
 
     /// True when no byte is covered.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.start == self.end
+        self.start >= self.end
     }
 
     /// The bytes that both spans cover, if there is at least one.

@@ -1,10 +1,14 @@
 //! The command line, as data: names, help texts, examples. Parsing touches neither disk nor network.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
+use clap::builder::ArgPredicate;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use pericope_segment::split::Split;
 use pericope_store::Shard;
+
+use crate::worker::ReadLimits;
 
 /// Cut documents into passages, index them, and measure what the cutting does to retrieval and answers.
 #[derive(Debug, Parser)]
@@ -94,6 +98,7 @@ const INDEX_EXAMPLES: &str = "Examples:
   pericope index docs/ --into docs.idx --prune --watch
   pericope index docs/ --into qdrant://localhost:6334/docs --prune
   pericope index docs/ --into qdrant://localhost:6334/docs --shard 2/4
+  pericope index --verify docs.idx
 
 Indexing the same folder, named in the same way, again replaces what changed, and costs little where nothing did; an
 index remembers its segmenter, embedder and tokenizer and refuses others. Hidden files and what .gitignore names are
@@ -140,6 +145,8 @@ pub struct SegmentArgs {
     /// What standard input is written in: md, html, txt or jsonl
     #[arg(long, value_name = "FORMAT", default_value = "md")]
     pub stdin_format: String,
+    #[command(flatten)]
+    pub time: TimeArgs,
 }
 
 /// How chunks are printed.
@@ -199,11 +206,15 @@ pub struct SegmentEvalArgs {
 #[derive(Debug, Args)]
 pub struct IndexArgs {
     /// Files or folders
-    #[arg(required = true, value_name = "PATH")]
+    #[arg(required_unless_present = "verify", value_name = "PATH")]
     pub paths: Vec<PathBuf>,
     /// The index's folder, or a collection on a Qdrant server: qdrant://HOST:PORT/COLLECTION
-    #[arg(long, value_name = "DIR|URL")]
+    #[arg(long, value_name = "DIR|URL", required_unless_present = "verify")]
+    #[arg(default_value_if("verify", ArgPredicate::IsPresent, ""), hide_default_value = true)]
     pub into: String,
+    /// Only read all files of the index in DIR and check them: exit status 0 where it is whole, 1 where it is damaged
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["paths", "into", "prune", "watch", "rebuild", "shard"])]
+    pub verify: Option<PathBuf>,
     #[command(flatten)]
     pub policy: PolicyArgs,
     /// Embedding model: minilm, openai:MODEL (at OPENAI_BASE_URL, key in OPENAI_API_KEY), fastembed:MODEL (where built in)
@@ -239,10 +250,34 @@ pub struct IndexArgs {
     #[arg(long, value_name = "MB", default_value_t = 0)]
     pub max_file_mb: u64,
     #[command(flatten)]
+    pub time: TimeArgs,
+    #[command(flatten)]
     pub files: FileArgs,
     /// One JSON document on standard output
     #[arg(long)]
     pub json: bool,
+}
+
+/// How long a document may take.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct TimeArgs {
+    /// Seconds that a document may take to be read, and then to be cut, and as many again for each MB of it; what takes
+    /// longer is left out; 0 for no limit
+    #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = seconds)]
+    pub file_timeout: f64,
+}
+
+impl TimeArgs {
+    /// The limits of reading, with that much memory for the readers of untrusted formats, in bytes.
+    pub fn limits(self, memory: u64) -> ReadLimits {
+        ReadLimits { time: Duration::from_secs_f64(self.file_timeout), memory }
+    }
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    /// Some thirty years.
+    const MOST: f64 = 1e9;
+    text.parse().ok().filter(|n| (0.0..=MOST).contains(n)).ok_or_else(|| "a number of seconds from 0 on".to_owned())
 }
 
 /// Which files of a folder are read.
@@ -500,6 +535,8 @@ pub struct SyntheticArgs {
     /// Another seed, other documents
     #[arg(long, value_name = "N", default_value_t = 7)]
     pub seed: u64,
+    #[command(flatten)]
+    pub time: TimeArgs,
     /// One JSON document on standard output
     #[arg(long)]
     pub json: bool,
@@ -531,6 +568,8 @@ pub struct FromDocsArgs {
     /// Leave out documents that hold no question
     #[arg(long)]
     pub no_distractors: bool,
+    #[command(flatten)]
+    pub time: TimeArgs,
     /// One JSON document on standard output
     #[arg(long)]
     pub json: bool,

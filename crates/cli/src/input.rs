@@ -2,17 +2,26 @@
 
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 
 use pericope_api::Document;
-use pericope_read::{ReadOptions, WalkOptions, check_globs, document_id, formats, read_bytes, read_each, reader, walk};
+use pericope_read::{
+    ReadOptions, Reader, WalkOptions, check_globs, document_id, formats, read_bytes, read_each, reader, walk,
+};
+use pericope_util::time_limit;
 
+use crate::limited::Hand;
 use crate::resources::shown;
 use crate::status::Failure;
+use crate::worker::{ReadLimits, pool};
 
 /// Files to read, in a fixed order, and what was left out while they were looked for.
 pub struct Input {
     files: Vec<PathBuf>,
-    options: ReadOptions,
+    options: Arc<ReadOptions>,
+    time: Duration,
+    hand: Hand,
     problems: Vec<String>,
     /// Where these problems are, as documents are called: nobody knows what lies there or below.
     missed: Vec<String>,
@@ -23,15 +32,20 @@ impl Input {
     ///
     /// # Errors
     /// A usage failure where a path is not there at all.
-    pub fn find(paths: &[PathBuf], max_bytes: u64) -> Result<Self, Failure> {
-        Self::search(paths, &WalkOptions::default(), max_bytes)
+    pub fn find(paths: &[PathBuf], max_bytes: u64, limits: ReadLimits) -> Result<Self, Failure> {
+        Self::search(paths, &WalkOptions::default(), max_bytes, limits)
     }
 
     /// The same, with a say in which files of a folder count.
     ///
     /// # Errors
     /// As [`find`](Self::find), and where a glob is none.
-    pub fn search(paths: &[PathBuf], options: &WalkOptions, max_bytes: u64) -> Result<Self, Failure> {
+    pub fn search(
+        paths: &[PathBuf],
+        options: &WalkOptions,
+        max_bytes: u64,
+        limits: ReadLimits,
+    ) -> Result<Self, Failure> {
         check_globs(&options.globs).map_err(Failure::usage)?;
         for path in paths {
             // A dangling link inside a folder is one bad file among others; a path that was typed is a mistake.
@@ -64,7 +78,8 @@ impl Input {
                 }
             }
         }
-        Ok(Self { files, options: ReadOptions { max_bytes, ..ReadOptions::default() }, problems, missed })
+        let options = Arc::new(ReadOptions { max_bytes, ..read_options(limits) });
+        Ok(Self { files, options, time: limits.time, hand: Hand::default(), problems, missed })
     }
 
     /// The files, in order.
@@ -88,16 +103,53 @@ impl Input {
         self.missed.iter().any(|missed| Path::new(name).starts_with(missed))
     }
 
-    /// Reads one file: its documents, and a line for each part of it that cannot be read.
-    pub fn read(&self, path: &Path, document: &mut dyn FnMut(Document), problem: &mut dyn FnMut(String)) {
-        read_each(path, &self.options, &mut |read| match read {
-            Ok(read) => {
-                note_encoding(shown(path), &read);
-                document(read);
-            }
-            Err(e) => problem(e.to_string()),
-        });
+    /// Reads one file: its documents, and a line for each part of it that cannot be read. However long it takes.
+    pub fn read(&self, path: &Path, each: &mut dyn FnMut(Result<Document, String>)) {
+        read_with(path, &self.options, each);
     }
+
+    /// Reads one file, does something with each document of it, and hands over the results. A file that takes too long, or
+    /// panics, ends with a line that says so.
+    pub fn read_in_time<T: Send + 'static>(
+        &self,
+        path: &Path,
+        work: impl Fn(Document) -> T + Send + 'static,
+        each: &mut dyn FnMut(Result<T, String>),
+    ) {
+        let bytes = path.metadata().map_or(0, |about| about.len());
+        let patience = if is_guarded(path) { GUARDED } else { 1 };
+        let limit = time_limit(self.time, bytes).map(|time| time.saturating_mul(patience));
+        let (file, options) = (path.to_owned(), Arc::clone(&self.options));
+        let read = move |say: &mut dyn FnMut(Result<T, String>)| {
+            read_with(&file, &options, &mut |read| say(read.map(&work)));
+        };
+        if let Err(stopped) = self.hand.run(limit, read, each) {
+            each(Err(format!("{}: {}", shown(path), stopped.why(limit))));
+        }
+    }
+}
+
+/// So many times the limit may a file take whose reading has limits of its own: it may be tried twice.
+const GUARDED: u32 = 10;
+
+/// Whether a worker reads files of this name, with limits of its own.
+pub fn is_guarded(path: &Path) -> bool {
+    let extension = path.extension().unwrap_or_default().to_string_lossy();
+    reader(&extension).is_some_and(Reader::needs_isolation)
+}
+
+/// What cannot be trusted is read by workers.
+fn read_options(limits: ReadLimits) -> ReadOptions {
+    ReadOptions { isolation: Some(Arc::new(pool(limits))), ..ReadOptions::default() }
+}
+
+fn read_with(path: &Path, options: &ReadOptions, each: &mut dyn FnMut(Result<Document, String>)) {
+    read_each(path, options, &mut |read| {
+        if let Ok(read) = &read {
+            note_encoding(shown(path), read);
+        }
+        each(read.map_err(|e| e.to_string()));
+    });
 }
 
 /// True for the files of an index: some folder above them holds its metadata.
@@ -123,7 +175,7 @@ fn resolved(path: &Path) -> PathBuf {
 ///
 /// # Errors
 /// A format that nobody knows, and a stream that breaks off.
-pub fn standard_input(format: &str) -> Result<(Vec<Document>, Vec<String>), Failure> {
+pub fn standard_input(format: &str, limits: ReadLimits) -> Result<(Vec<Document>, Vec<String>), Failure> {
     if reader(format).is_none() {
         let known: Vec<&str> = formats().map(|f| f.name()).collect();
         return Err(Failure::usage(format!("--stdin-format {format}: choose from {}", known.join(", "))));
@@ -135,13 +187,17 @@ pub fn standard_input(format: &str) -> Result<(Vec<Document>, Vec<String>), Fail
         problems.push("standard input is empty".to_owned());
         return Ok((documents, problems));
     }
-    read_bytes("-", format, bytes, &ReadOptions::default(), &mut |read| match read {
+    let limit = time_limit(limits.time, bytes.len() as u64);
+    let format = format.to_owned();
+    let read = move |say: &mut dyn FnMut(_)| read_bytes("-", &format, bytes, &read_options(limits), say);
+    let stopped = Hand::default().run(limit, read, &mut |read| match read {
         Ok(document) => {
             note_encoding("standard input", &document);
             documents.push(document);
         }
         Err(e) => problems.push(e.to_string()),
     });
+    problems.extend(stopped.err().map(|stopped| format!("standard input: {}", stopped.why(limit))));
     Ok((documents, problems))
 }
 

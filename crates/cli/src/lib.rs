@@ -16,11 +16,13 @@ mod commands;
 mod hashed;
 mod input;
 mod interrupt;
+mod limited;
 mod progress;
 mod resources;
 mod session;
 mod status;
 mod stores;
+mod worker;
 
 use std::process::ExitCode;
 
@@ -32,6 +34,10 @@ use status::{Failure, Outcome};
 /// Runs the command with the arguments of this process, and returns its exit status.
 #[must_use]
 pub fn main() -> ExitCode {
+    // Started by this command itself, to read what may break whoever reads it.
+    if std::env::args_os().nth(1).is_some_and(|first| first == worker::FLAG) {
+        pericope_read::serve();
+    }
     let cli = Cli::parse();
     match run(cli) {
         Ok(status) => status.into(),
@@ -57,6 +63,7 @@ fn run(cli: Cli) -> Outcome {
             anstream::eprintln!("{text}");
         }
     });
+    pericope::stores::on_notice(|text| anstream::eprintln!("{text}"));
     match cli.command {
         Command::Segment(args) => commands::segment::run(args, quiet),
         Command::SegmentEval(args) => commands::segment_eval::run(args, quiet),

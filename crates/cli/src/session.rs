@@ -11,26 +11,47 @@ use pericope_api::SentenceEncoder;
 use pericope_eval::answer::{Ledger, Models};
 use pericope_eval::config::{Experiment, ExperimentFile};
 use pericope_eval::record::Summary;
-use pericope_eval::run::{self, Observer, RunError, Setup};
+use pericope_eval::run::{self, Observer, RunError, RunFolder, Setup};
 use pericope_llm::LlmError;
 use pericope_report::run::{Collector, Report, ReportError};
 use pericope_segment::Resources;
+use pericope_util::{FolderLock, LockError};
 
 use crate::progress;
 use crate::resources::{embedder, shown};
 use crate::status::Failure;
 
-/// Runs one experiment into a folder and returns its report, not yet written; nothing where a judge cannot be trusted,
-/// which is then said.
-pub fn one(experiment: &Experiment, out: &Path, session: Session, quiet: bool) -> Result<Option<Report>, Failure> {
+/// A run that is done, and its folder, which stays held until the report is written.
+pub struct Finished {
+    pub report: Report,
+    pub folder: RunFolder,
+}
+
+/// Runs one experiment into a folder, its report not yet written; nothing where a judge cannot be trusted, which is then
+/// said. What its models spend is written into `ledger`.
+pub fn one(
+    experiment: &Experiment,
+    out: &Path,
+    session: Session,
+    ledger: Ledger,
+    quiet: bool,
+) -> Result<Option<Finished>, Failure> {
     let resources = Engine::new();
     let observer = Bars::new(quiet);
-    let setup = setup(experiment, &resources, out, session, &observer)?;
+    observer.tell_what_models_wait_for();
+    let held = || {
+        let set = run::load(experiment, &observer).map_err(by_kind)?;
+        Ok(((set, RunFolder::take(out).map_err(not_held)?), ledger))
+    };
+    let (setup, (set, folder)) = setup::<_, Failure>(experiment, &resources, out, session, held)?;
     let mut collector = Collector::default();
-    let result = run::run(experiment, out, &setup, &observer, &mut collector);
+    let result = run::run_on(experiment, set, &folder, &setup, &observer, &mut collector);
     observer.clear();
     match result {
-        Ok((summary, record)) => Ok(Some(collector.finish(out, summary, record).map_err(not_written(out))?)),
+        Ok((summary, record)) => {
+            let report = collector.finish(out, summary, record).map_err(not_written(out))?;
+            Ok(Some(Finished { report, folder }))
+        }
         Err(error @ RunError::Judge(_)) => {
             anstream::eprintln!("{error}");
             Ok(None)
@@ -40,31 +61,30 @@ pub fn one(experiment: &Experiment, out: &Path, session: Session, quiet: bool) -
 }
 
 /// How a run is begun or gone on with.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub struct Session {
     /// What an earlier one finished stays.
     pub resume: bool,
     /// No network.
     pub offline: bool,
-    /// Where what it spends is written down.
-    pub ledger: Ledger,
 }
 
-/// What a run of the experiment takes; its models keep their answers below `out`.
-pub fn setup<'a>(
+/// What a run of the experiment takes; its models keep their answers below `out`. `held` is called before anything there
+/// is touched; it takes the lock and names the ledger to spend from.
+pub fn setup<'a, T, E: From<Failure>>(
     experiment: &Experiment,
     resources: &'a Engine<'a>,
     out: &Path,
     session: Session,
-    observer: &Bars,
-) -> Result<Setup<'a>, Failure> {
-    observer.tell_what_models_wait_for();
+    held: impl FnOnce() -> Result<(T, Ledger), E>,
+) -> Result<(Setup<'a>, T), E> {
     let encoder = embedder(&experiment.retrieval.embedder, session.offline)?;
     let counter = resources.counter().map_err(Failure::usage)?;
     let mut model_checksums = model_checksums(experiment, encoder.as_deref(), resources)?;
-    let models = Models::open(experiment, out, session.offline, &session.ledger).map_err(by_model)?;
+    let (held, ledger) = held()?;
+    let models = Models::open(experiment, out, session.offline, &ledger).map_err(by_model)?;
     model_checksums.extend(models.checksums.clone());
-    Ok(Setup {
+    let setup = Setup {
         segmenters: segmenters(),
         stores: &Places,
         resources,
@@ -73,7 +93,20 @@ pub fn setup<'a>(
         encoder,
         models,
         resume: session.resume,
-    })
+    };
+    Ok((setup, held))
+}
+
+/// Takes the folder that a command writes into, for as long as the answer lives.
+pub fn hold(folder: &Path) -> Result<FolderLock, Failure> {
+    FolderLock::take(folder).map_err(not_held)
+}
+
+fn not_held(error: LockError) -> Failure {
+    match error {
+        LockError::Held { .. } => Failure::runtime(format!("{error} with --out DIR")),
+        LockError::Io { .. } => Failure::runtime(error),
+    }
 }
 
 /// Says so where more items failed than the limits allow.
@@ -170,7 +203,7 @@ impl Bars {
     }
 
     /// A server that asks to wait is named above the bar, which else would only stand.
-    fn tell_what_models_wait_for(&self) {
+    pub fn tell_what_models_wait_for(&self) {
         let (bar, quiet) = (Arc::clone(&self.bar), self.quiet);
         pericope_llm::on_notice(move |text| {
             if !quiet {

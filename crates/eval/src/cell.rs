@@ -96,8 +96,9 @@ impl Serialize for Cutoff {
 impl<'de> Deserialize<'de> for Cutoff {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let keys = Keys::deserialize(from)?;
-        Cutoff::from_keys(keys.k, keys.token_budget)
-            .ok_or_else(|| serde::de::Error::custom("one of k and token_budget must be a number, and the other null"))
+        Cutoff::from_keys(keys.k, keys.token_budget).filter(|cutoff| cutoff.size() > 0).ok_or_else(|| {
+            serde::de::Error::custom("one of k and token_budget must be a number from 1, and the other null")
+        })
     }
 }
 
@@ -180,8 +181,11 @@ mod tests {
         }
         let one = r#"{"chunker":"c","mode":"dense","k":5}"#;
         assert_eq!(serde_json::from_str::<CellKey>(one).unwrap().cutoff, Cutoff::K(5));
-        for wrong in [r#"{"chunker":"c","mode":"dense"}"#, r#"{"chunker":"c","mode":"dense","k":3,"token_budget":512}"#]
-        {
+        for wrong in [
+            r#"{"chunker":"c","mode":"dense"}"#,
+            r#"{"chunker":"c","mode":"dense","k":3,"token_budget":512}"#,
+            r#"{"chunker":"c","mode":"dense","k":0}"#,
+        ] {
             assert!(serde_json::from_str::<CellKey>(wrong).unwrap_err().to_string().contains("token_budget"));
         }
     }

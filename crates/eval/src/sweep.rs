@@ -19,7 +19,8 @@ use pericope_segment::registry::SegmenterEntry;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use crate::config::{ConfigError, Experiment, TuneConfig, set_value};
+use crate::config::{ConfigError, Experiment, TuneConfig, hide, set_value};
+use crate::format::clipped;
 use crate::record::{Item, Status};
 use crate::stats;
 
@@ -62,9 +63,10 @@ pub fn variants(experiment: &Experiment, segmenters: &[SegmenterEntry]) -> Resul
         .map(|values| {
             let mut table = table.clone();
             for (key, value) in &values {
-                set_value(&mut table, key, (*value).clone()).map_err(&wrong)?;
+                let named = |problem| wrong(format!("\"{}\": {problem}", clipped(key, 200)));
+                set_value(&mut table, key, (*value).clone()).map_err(named)?;
             }
-            let label: Vec<String> = values.iter().map(|(key, value)| format!("{key}={}", shown(value))).collect();
+            let label: Vec<String> = values.iter().map(|(key, value)| format!("{key}={}", shown(key, value))).collect();
             let label = label.join(", ");
             let experiment: Experiment = table
                 .try_into()
@@ -75,10 +77,15 @@ pub fn variants(experiment: &Experiment, segmenters: &[SegmenterEntry]) -> Resul
         .collect()
 }
 
-fn shown(value: &toml::Value) -> String {
-    match value {
-        toml::Value::String(text) => text.clone(),
-        other => other.to_string(),
+/// A value for a label, without what may be secret in it.
+fn shown(key: &str, value: &toml::Value) -> String {
+    let plain = serde_json::to_value(value).unwrap_or_default();
+    let mut safe = plain.clone();
+    hide(key, &mut safe);
+    match (value, safe) {
+        (toml::Value::String(_), serde_json::Value::String(safe)) => safe,
+        (_, safe) if safe != plain => safe.to_string(),
+        (value, _) => value.to_string(),
     }
 }
 

@@ -6,6 +6,7 @@ use pericope_store::{ChunkRecord, Known};
 use uuid::Uuid;
 
 use crate::directory::manifest_path;
+use crate::guard::guarded;
 use crate::manifest::Manifest;
 use crate::{IndexError, IndexReader};
 
@@ -50,15 +51,19 @@ impl IndexReader {
     /// # Errors
     /// Where one of the parts cannot be read, or a chunk is there twice.
     pub fn contents(&self) -> Result<Contents, IndexError> {
+        guarded(&self.text().path, || self.contents_unguarded())
+    }
+
+    fn contents_unguarded(&self) -> Result<Contents, IndexError> {
         let text = self.text();
-        let searcher = text.searcher();
+        let snapshot = self.snapshot();
         let mut chunks = BTreeMap::new();
-        for (segment, ord) in searcher.segment_readers().iter().zip(0..) {
+        for (segment, ord) in snapshot.searcher.segment_readers().iter().zip(0..) {
             let fast = segment.fast_fields();
             let (high, low) = (fast.u64("point_high")?, fast.u64("point_low")?);
             for doc in segment.doc_ids_alive() {
                 let id = Uuid::from_u64_pair(high.first(doc).unwrap_or(0), low.first(doc).unwrap_or(0));
-                let chunk = text.record(&searcher, tantivy::DocAddress::new(ord, doc))?;
+                let chunk = text.record(&snapshot.searcher, tantivy::DocAddress::new(ord, doc))?;
                 if chunks.insert(id, chunk).is_some() {
                     return Err(IndexError::corrupt(&text.path, format!("chunk {id} is there twice")));
                 }
@@ -66,13 +71,14 @@ impl IndexReader {
         }
         let vectors = match self.meta().embedder {
             Some(_) => {
-                let store = self.vectors()?;
+                let store = self.vectors(&snapshot)?;
                 let points = store.all_points()?;
                 Some(store.vectors_of(&points)?.into_iter().collect())
             }
             None => None,
         };
-        let manifest = Manifest::open(&manifest_path(self.dir()), text.sequence()?, || text.indexed())?;
+        let sequence = snapshot.committed.sequence;
+        let manifest = Manifest::open(&manifest_path(self.dir()), sequence, || text.indexed(&snapshot.searcher))?;
         let mut named = BTreeMap::new();
         for id in manifest.points()? {
             *named.entry(id).or_default() += 1;

@@ -1,18 +1,19 @@
-//! What lies in an index directory beside the two engines' folders, and where.
+//! What lies in an index directory beside the folders of words and vectors, and where.
 
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use crate::engines::{TextIndex, VectorStore};
+use crate::engines::Snapshots;
 use crate::manifest::MANIFEST_FILE;
-use crate::meta::META_TEMPORARY;
+use crate::meta::{META_FILE, META_TEMPORARY};
 use crate::{IndexError, IndexMeta};
 
 /// Locked by the writer, always there.
 const LOCK_FILE: &str = "lock";
-/// There while points may exist that no commit of the full-text index names.
+/// Written by earlier versions: there while points might exist that no commit of the full-text index named.
 pub(crate) const PENDING_FILE: &str = "pending";
+/// What earlier versions kept in the folder of the vectors.
+const OLD_VECTORS: [&str; 4] = ["segments", "wal", "edge_config.json", "shard_config.json"];
 
 pub(crate) fn text_path(dir: &Path) -> PathBuf {
     dir.join("text")
@@ -26,37 +27,24 @@ pub(crate) fn manifest_path(dir: &Path) -> PathBuf {
     dir.join(MANIFEST_FILE)
 }
 
-/// Opens the vectors of an index that has them, and checks that there is one for each chunk.
-pub(crate) fn open_vectors(
-    dir: &Path,
-    meta: &IndexMeta,
-    text: &TextIndex,
-    create: bool,
-) -> Result<Option<Arc<VectorStore>>, IndexError> {
-    let Some(embedder) = &meta.embedder else { return Ok(None) };
-    let path = vectors_path(dir);
-    let chunks = text.chunks();
-    let fresh = create && chunks == 0;
-    let store = match VectorStore::open(dir, &path, embedder.dimension, fresh) {
-        // A writer was stopped while it made the folder, before the first commit: there is nothing to lose in it.
-        Err(IndexError::Corrupt { .. }) if fresh => {
-            fs::remove_dir_all(&path).map_err(IndexError::io(&path))?;
-            VectorStore::open(dir, &path, embedder.dimension, fresh)?
-        }
-        opened => opened?,
-    };
-    let points = store.len()?;
-    if points < chunks {
-        return Err(IndexError::corrupt(&path, format!("there are {points} vectors for {chunks} chunks")));
-    }
-    Ok(Some(store))
+/// Opens the index in `dir` to read it.
+pub(crate) fn open(dir: &Path, meta: &IndexMeta) -> Result<Snapshots, IndexError> {
+    Snapshots::open(dir, &text_path(dir), &vectors_path(dir), meta)
+}
+
+/// Opens the index in `dir` for its one writer; makes what is missing.
+pub(crate) fn open_or_create(dir: &Path, meta: &IndexMeta) -> Result<Snapshots, IndexError> {
+    Snapshots::create_or_open(dir, &text_path(dir), &vectors_path(dir), meta)
 }
 
 /// True where a directory without metadata holds more than what a writer leaves that was stopped at its first step.
 pub(crate) fn holds_something_else(dir: &Path) -> Result<bool, IndexError> {
     match fs::read_dir(dir) {
         Ok(mut entries) => {
-            let ours = |name: &std::ffi::OsStr| name == LOCK_FILE || name == META_TEMPORARY;
+            let unfinished = |name: &str| name.starts_with(META_FILE) && name.ends_with(".unfinished");
+            let ours = |name: &std::ffi::OsStr| {
+                name == LOCK_FILE || name == META_TEMPORARY || name.to_str().is_some_and(unfinished)
+            };
             Ok(entries.any(|entry| entry.is_ok_and(|entry| !ours(&entry.file_name()))))
         }
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(false),
@@ -75,18 +63,15 @@ pub(crate) fn lock(dir: &Path) -> Result<File, IndexError> {
     }
 }
 
-pub(crate) fn set_pending(dir: &Path) -> Result<(), IndexError> {
-    let path = dir.join(PENDING_FILE);
-    if path.exists() {
-        return Ok(());
+/// Deletes what an earlier version left: its vectors, and its note that there may be more of them than chunks.
+pub(crate) fn clear_old_vectors(dir: &Path) -> Result<(), IndexError> {
+    let folder = vectors_path(dir);
+    for path in OLD_VECTORS.map(|name| folder.join(name)).into_iter().chain([dir.join(PENDING_FILE)]) {
+        let removed = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+        match removed {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(IndexError::io(&path)(error)),
+            _ => {}
+        }
     }
-    File::create(&path).and_then(|file| file.sync_all()).map_err(IndexError::io(&path))
-}
-
-pub(crate) fn clear_pending(dir: &Path) -> Result<(), IndexError> {
-    let path = dir.join(PENDING_FILE);
-    match fs::remove_file(&path) {
-        Err(source) if source.kind() != std::io::ErrorKind::NotFound => Err(IndexError::Io { path, source }),
-        _ => Ok(()),
-    }
+    Ok(())
 }

@@ -1,6 +1,6 @@
 //! From texts to vectors: those that are known already, and those that have to be embedded.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -39,6 +39,7 @@ impl Embedder {
             });
         }
         let mut found: Vec<Option<Vec<f32>>> = vec![None; distinct.len()];
+        let mut spoiled = HashSet::new();
         for cache in &self.caches {
             let open: Vec<usize> = (0..found.len()).filter(|&i| found.get(i).is_some_and(Option::is_none)).collect();
             let hashes: Vec<u128> = open.iter().filter_map(|&i| distinct.get(i).map(|d| d.0)).collect();
@@ -46,10 +47,10 @@ impl Embedder {
                 break;
             }
             for (i, vector) in open.into_iter().zip(cache.find(&hashes)?) {
-                if let (Some(slot), Some(vector)) = (found.get_mut(i), vector)
-                    && vector.len() == dimension
-                {
-                    *slot = Some(vector);
+                let (Some(slot), Some(vector)) = (found.get_mut(i), vector) else { continue };
+                match vector.len() == dimension && vector.iter().all(|value| value.is_finite()) {
+                    true => *slot = Some(vector),
+                    false => drop(spoiled.insert(i)),
                 }
             }
         }
@@ -69,8 +70,12 @@ impl Embedder {
         for (hash, _) in texts {
             values.extend_from_slice(place.get(hash).and_then(|&i| all.get(i)).copied().unwrap_or(&[]));
         }
-        let counts =
-            EmbedCounts { encoded: missing.len() as u64, reused: (distinct.len() - missing.len()) as u64, seconds };
+        let counts = EmbedCounts {
+            encoded: missing.len() as u64,
+            reused: (distinct.len() - missing.len()) as u64,
+            rejected: spoiled.into_iter().filter(|&i| found.get(i).is_some_and(Option::is_none)).count() as u64,
+            seconds,
+        };
         Ok((Embeddings::new(dimension, values), counts))
     }
 }

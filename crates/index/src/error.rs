@@ -49,10 +49,10 @@ pub enum IndexError {
         /// The directory.
         dir: PathBuf,
     },
-    /// Another process has the vectors open.
-    #[error("the vectors of {} are in use by another process; try again when it ends, or search with `--mode bm25`", dir.display())]
-    VectorsInUse {
-        /// The directory of the index.
+    /// Dense search on an index with the vectors of an earlier version.
+    #[error("{} holds vectors of an earlier version, which this version does not read; run `pericope index` on its files again, which embeds them, or search with `--mode bm25`", dir.display())]
+    OldVectors {
+        /// The directory.
         dir: PathBuf,
     },
     /// Dense search on an index without vectors.
@@ -69,6 +69,18 @@ pub enum IndexError {
         /// The finding, in one line.
         reason: String,
     },
+    /// A file of the index is not there.
+    #[error("{} is missing, so the index is damaged; index again with `--rebuild`", path.display())]
+    Missing {
+        /// The file.
+        path: PathBuf,
+    },
+    /// There is no room for more.
+    #[error("{}: the disk is full; the index is as it was at its last commit: make room and run the same command again", path.display())]
+    Full {
+        /// The file or folder.
+        path: PathBuf,
+    },
     /// The file system said no.
     #[error("{}: {source}", path.display())]
     Io {
@@ -80,12 +92,12 @@ pub enum IndexError {
     /// The full-text engine failed.
     #[error("full-text index: {0}")]
     Text(#[from] tantivy::TantivyError),
-    /// The vector engine failed.
+    /// Vectors that do not fit the index.
     #[error("vectors in {}: {reason}", path.display())]
     Vectors {
         /// The folder of the vectors.
         path: PathBuf,
-        /// The engine's words.
+        /// The finding, in one line.
         reason: String,
     },
     /// A file of the manifest or of the embedding cache cannot be opened, read or written.
@@ -108,27 +120,38 @@ impl From<IndexError> for StoreError {
             IndexError::NotAnIndex { .. } => ErrorKind::NotFound,
             IndexError::NotEmpty { .. } => ErrorKind::NotAStore,
             IndexError::Mismatch { .. } => ErrorKind::Mismatch,
-            IndexError::Format { .. } => ErrorKind::Format,
-            IndexError::Locked { .. } | IndexError::VectorsInUse { .. } => ErrorKind::Busy,
+            IndexError::Format { .. } | IndexError::OldVectors { .. } => ErrorKind::Format,
+            IndexError::Locked { .. } => ErrorKind::Busy,
             IndexError::NoVectors { .. } => ErrorKind::NoVectors,
-            IndexError::Corrupt { .. } => ErrorKind::Damaged,
-            IndexError::Io { .. } | IndexError::Text(_) | IndexError::Vectors { .. } | IndexError::Database { .. } => {
-                ErrorKind::Other
-            }
+            IndexError::Corrupt { .. } | IndexError::Missing { .. } => ErrorKind::Damaged,
+            IndexError::Full { .. }
+            | IndexError::Io { .. }
+            | IndexError::Text(_)
+            | IndexError::Vectors { .. }
+            | IndexError::Database { .. } => ErrorKind::Other,
         };
         StoreError::backend(kind, error)
     }
 }
 
 impl IndexError {
-    /// Wraps the file system's error together with the path.
+    /// Wraps the file system's error together with the path. A full disk and contents that are not what they should be
+    /// have errors of their own.
     pub(crate) fn io(path: &Path) -> impl FnOnce(std::io::Error) -> IndexError {
+        use std::io::ErrorKind::{InvalidData, QuotaExceeded, StorageFull, UnexpectedEof};
         let path = path.to_owned();
-        move |source| IndexError::Io { path, source }
+        move |source| match source.kind() {
+            StorageFull | QuotaExceeded => IndexError::Full { path },
+            InvalidData | UnexpectedEof => IndexError::Corrupt { path, reason: source.to_string() },
+            _ => IndexError::Io { path, source },
+        }
     }
 
     /// Wraps what the database said together with the path.
     pub(crate) fn database(path: &Path, error: &rusqlite::Error) -> IndexError {
+        if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull) {
+            return IndexError::Full { path: path.to_owned() };
+        }
         let reason = error.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
         IndexError::Database { path: path.to_owned(), reason }
     }

@@ -8,12 +8,15 @@ mod directory;
 mod embed;
 mod engines;
 mod error;
+mod guard;
 mod manifest;
 mod meta;
 pub mod pipeline;
 pub mod plugin;
 mod reader;
 mod search;
+mod vectors;
+mod verify;
 mod writer;
 
 pub use pericope_store::{
@@ -29,4 +32,5 @@ pub use manifest::MANIFEST_FILE;
 pub use meta::{FORMAT, IndexMeta, META_FILE};
 pub use reader::IndexReader;
 pub use search::rrf;
+pub use verify::{Verified, verify};
 pub use writer::IndexWriter;

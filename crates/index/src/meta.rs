@@ -1,21 +1,30 @@
 //! `pericope.json`: the ingredients that an index was built with.
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use pericope_store::{CHUNK_FORMAT, Difference, EmbedderMeta, IndexSpec, ReferenceMeta, StoreMeta};
+use pericope_util::replace_file;
 use serde::{Deserialize, Serialize};
+use twox_hash::XxHash3_128;
 
 use crate::IndexError;
 use crate::analyzer::TEXT_ANALYZER;
 
-/// The version of the directory layout, the schema and the chunk ids. A program reads its own version alone.
-pub const FORMAT: u32 = CHUNK_FORMAT;
+/// The version of the directory layout, the schema and the chunk ids. A program reads its own version, and the one before
+/// it: a writer makes that into its own.
+pub const FORMAT: u32 = CHUNK_FORMAT + 1;
+/// The version before it: without checksums, and with vectors that are not read any more.
+pub(crate) const FORMAT_BEFORE: u32 = CHUNK_FORMAT;
+
+/// How the checksum's line begins,
+const CHECKSUM: &str = "\n  \"checksum\": \"";
+/// and what stands behind it, as the last line.
+const CHECKSUM_END: &str = "\"\n}";
 
 /// Name of the metadata file.
 pub const META_FILE: &str = "pericope.json";
-/// The name under which it is written before it takes its place.
+/// The name under which earlier versions wrote it before it took its place.
 pub(crate) const META_TEMPORARY: &str = "pericope.json.new";
 
 /// The contents of `pericope.json`.
@@ -43,6 +52,9 @@ pub struct IndexMeta {
     pub documents: u64,
     /// The number of chunks at the last finished run.
     pub chunks: u64,
+    /// The checksum of everything above; none in files of the version before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checksum: Option<String>,
 }
 
 impl IndexMeta {
@@ -61,7 +73,14 @@ impl IndexMeta {
             program: env!("CARGO_PKG_VERSION").to_owned(),
             documents: 0,
             chunks: 0,
+            checksum: None,
         }
+    }
+
+    /// True where the index is of an earlier version whose vectors this version does not read.
+    #[must_use]
+    pub fn has_old_vectors(&self) -> bool {
+        self.format < FORMAT && self.embedder.is_some()
     }
 
     /// Returns the ingredients in the form that all stores share.
@@ -88,7 +107,7 @@ impl IndexMeta {
             Err(e) if matches!(e.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => {
                 return Err(IndexError::NotAnIndex { dir: dir.to_owned() });
             }
-            Err(source) => return Err(IndexError::Io { path, source }),
+            Err(source) => return Err(IndexError::io(&path)(source)),
         };
         let value: serde_json::Value =
             serde_json::from_slice(&bytes).map_err(|e| IndexError::corrupt(&path, e.to_string()))?;
@@ -97,11 +116,18 @@ impl IndexMeta {
             Err(IndexError::Format { dir: dir.to_owned(), what, found, known: known.to_owned() })
         };
         let found = value.get("format").and_then(serde_json::Value::as_u64);
-        if found != Some(u64::from(FORMAT)) {
+        if ![FORMAT, FORMAT_BEFORE].map(|format| Some(u64::from(format))).contains(&found) {
             let found = found.map_or_else(|| "none".to_owned(), |v| v.to_string());
             return format("index format", found, &FORMAT.to_string());
         }
         let meta: Self = serde_json::from_value(value).map_err(|e| IndexError::corrupt(&path, e.to_string()))?;
+        let has_sum = match &meta.checksum {
+            Some(stored) => sum_before(&bytes).as_ref() == Some(stored),
+            None => meta.format < FORMAT,
+        };
+        if !has_sum {
+            return Err(IndexError::corrupt(&path, "it does not have its checksum"));
+        }
         if meta.text_analyzer != TEXT_ANALYZER {
             return format("text analyzer", meta.text_analyzer, TEXT_ANALYZER);
         }
@@ -112,18 +138,17 @@ impl IndexMeta {
     ///
     /// # Errors
     /// [`IndexError::Io`] where the file cannot be written.
-    pub(crate) fn write(&self, dir: &Path) -> Result<(), IndexError> {
+    pub(crate) fn write(&mut self, dir: &Path) -> Result<(), IndexError> {
         let path = meta_path(dir);
-        let temporary = dir.join(META_TEMPORARY);
-        let json = serde_json::to_vec_pretty(self).map_err(|e| IndexError::corrupt(&path, e.to_string()))?;
-        let save = || -> std::io::Result<()> {
-            let mut file = fs::File::create(&temporary)?;
-            file.write_all(&json)?;
-            file.write_all(b"\n")?;
-            file.sync_all()?;
-            fs::rename(&temporary, &path)
-        };
-        save().map_err(IndexError::io(&path))
+        let damaged = |e: serde_json::Error| IndexError::corrupt(&path, e.to_string());
+        self.checksum = Some(String::new());
+        let mut json = serde_json::to_string_pretty(self).map_err(damaged)?;
+        self.checksum = sum_before(json.as_bytes());
+        json.truncate(json.len() - CHECKSUM_END.len());
+        json.push_str(self.checksum.as_deref().unwrap_or_default());
+        json.push_str(CHECKSUM_END);
+        json.push('\n');
+        replace_file(&path, json).map_err(IndexError::io(&path))
     }
 
     /// Checks that the index was built with what `spec` asks for.
@@ -138,6 +163,12 @@ impl IndexMeta {
             }
         }
     }
+}
+
+/// The checksum of what stands before the checksum, as text: numbers may be read back as others.
+fn sum_before(json: &[u8]) -> Option<String> {
+    let end = json.windows(CHECKSUM.len()).rposition(|window| window == CHECKSUM.as_bytes())?;
+    json.get(..end).map(|before| format!("{:032x}", XxHash3_128::oneshot(before)))
 }
 
 fn meta_path(dir: &Path) -> PathBuf {

@@ -1,5 +1,5 @@
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use pericope_api::SentenceEncoder;
 use pericope_store::{
@@ -8,10 +8,11 @@ use pericope_store::{
 };
 use tantivy::{Searcher, Term};
 
-use crate::directory::{open_vectors, text_path};
-use crate::engines::{TextIndex, VectorStore};
+use crate::engines::{Snapshot, Snapshots, TextIndex};
+use crate::guard::guarded;
 use crate::search::{Candidate, Passing, best, bm25, dense, rrf};
-use crate::{EnglishAnalyzer, IndexError, IndexMeta};
+use crate::vectors::VectorSet;
+use crate::{EnglishAnalyzer, IndexError, IndexMeta, directory};
 
 /// Each list that is fused is this many times longer than the answer,
 const FUSION_FACTOR: usize = 10;
@@ -20,13 +21,13 @@ const FUSION_DEPTH: usize = 100;
 
 /// Searches an index directory. Cheap to share between threads.
 ///
-/// The vectors are opened at the first dense search, and stay open until the reader is dropped; while they are, no
-/// other process can open them (within this process, readers and the writer share them).
+/// It sees one commit, words and vectors of the same, until [`reload`](Self::reload). It takes no lock and writes nothing:
+/// any number of processes may read while one writes, and the index may be on a disk that cannot be written. The codes of
+/// the vectors (see the [crate's documentation](crate)) are read at the first dense search, and stay in memory.
 pub struct IndexReader {
     dir: PathBuf,
     meta: IndexMeta,
-    text: Arc<TextIndex>,
-    store: Mutex<Option<Arc<VectorStore>>>,
+    snapshots: Arc<Snapshots>,
     encoder: Option<Arc<dyn SentenceEncoder>>,
     analyzer: Arc<dyn Analyzer>,
     about: StoreInfo,
@@ -39,8 +40,8 @@ impl IndexReader {
     /// [`IndexError::NotAnIndex`], [`IndexError::Format`] or [`IndexError::Corrupt`].
     pub fn open(dir: &Path) -> Result<Self, IndexError> {
         let meta = IndexMeta::read(dir)?;
-        let text = Arc::new(TextIndex::open(&text_path(dir))?);
-        Ok(Self::sharing(dir, meta, text, None, None))
+        let snapshots = Arc::new(directory::open(dir, &meta)?);
+        Ok(Self::sharing(dir, meta, snapshots, None))
     }
 
     /// Opens the index in `dir` and checks that it was built with `spec`, whose encoder embeds the queries.
@@ -57,13 +58,12 @@ impl IndexReader {
     pub(crate) fn sharing(
         dir: &Path,
         meta: IndexMeta,
-        text: Arc<TextIndex>,
-        store: Option<Arc<VectorStore>>,
+        snapshots: Arc<Snapshots>,
         encoder: Option<Arc<dyn SentenceEncoder>>,
     ) -> Self {
         let about = StoreInfo { name: dir.display().to_string(), meta: meta.built_with() };
         let analyzer = Arc::new(EnglishAnalyzer::default());
-        Self { dir: dir.to_owned(), meta, text, store: Mutex::new(store), encoder, analyzer, about }
+        Self { dir: dir.to_owned(), meta, snapshots, encoder, analyzer, about }
     }
 
     /// Returns the metadata of the index.
@@ -77,7 +77,8 @@ impl IndexReader {
     /// # Errors
     /// Where the full-text index cannot be read.
     pub fn documents(&self) -> Result<u64, IndexError> {
-        self.text.documents()
+        let snapshot = self.snapshot();
+        guarded(&self.text().path, || self.text().documents(&snapshot.searcher))
     }
 
     /// Looks at the newest commit from now on.
@@ -85,63 +86,82 @@ impl IndexReader {
     /// # Errors
     /// Where the full-text index cannot be read.
     pub fn reload(&self) -> Result<(), IndexError> {
-        self.text.reload()
+        self.snapshots.reload()
     }
 
     pub(crate) fn text(&self) -> &TextIndex {
-        &self.text
+        &self.snapshots.text
+    }
+
+    pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
+        self.snapshots.current()
     }
 
     pub(crate) fn dir(&self) -> &Path {
         &self.dir
     }
 
-    pub(crate) fn vectors(&self) -> Result<Arc<VectorStore>, IndexError> {
-        let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(store) = store.as_ref() {
-            return Ok(Arc::clone(store));
-        }
-        let Some(found) = open_vectors(&self.dir, &self.meta, &self.text, false)? else {
-            return Err(IndexError::NoVectors { dir: self.dir.clone() });
-        };
-        Ok(Arc::clone(store.insert(found)))
+    pub(crate) fn vectors(&self, snapshot: &Snapshot) -> Result<VectorSet, IndexError> {
+        self.snapshots.vectors(snapshot)?.ok_or_else(|| IndexError::NoVectors { dir: self.dir.clone() })
     }
 
-    /// The best chunks with their scores, and the searcher that they were found by.
+    /// Does work with the full-text index.
+    fn guarded<T>(&self, work: impl FnOnce() -> Result<T, IndexError>) -> Result<T, StoreError> {
+        Ok(guarded(&self.text().path, work)?)
+    }
+
+    /// The commit that a query looks at.
+    fn ask(&self, query: &Query) -> Result<Asked, StoreError> {
+        let snapshot = self.snapshot();
+        let semantic = match query.mode {
+            Mode::Bm25 => None,
+            Mode::Dense | Mode::Hybrid => {
+                let store = self.vectors(&snapshot)?;
+                match query.k {
+                    0 => None,
+                    _ => Some((store, query_vector(query, self.encoder.as_deref(), self.about.embedder())?)),
+                }
+            }
+        };
+        Ok(Asked { snapshot, semantic })
+    }
+
+    /// The best chunks with their scores.
     ///
     /// Dense search ranks every chunk by its cosine, exactly. Hybrid search fuses the two lists, each max(100, 10 k)
     /// long, by [reciprocal rank](crate::rrf).
-    fn candidates(&self, query: &Query) -> Result<(Searcher, Vec<(Candidate, f64)>), StoreError> {
-        let store = match query.mode {
-            Mode::Bm25 => None,
-            Mode::Dense | Mode::Hybrid => Some(self.vectors()?),
-        };
-        let searcher = self.text.searcher();
+    fn candidates(&self, query: &Query, asked: &Asked) -> Result<Vec<(Candidate, f64)>, IndexError> {
         if query.k == 0 {
-            return Ok((searcher, Vec::new()));
+            return Ok(Vec::new());
         }
+        let (text, searcher) = (self.text(), &asked.snapshot.searcher);
         let terms = Terms::parse(&query.text, self.analyzer.as_ref());
-        let passing = Passing::new(&self.text, &searcher, &query.filter, self.analyzer.as_ref())?;
+        let passing = Passing::new(text, searcher, &query.filter, self.analyzer.as_ref())?;
         let passing = passing.as_ref();
-        let lexical = |depth| bm25(&self.text, &searcher, &terms, query, passing, depth);
-        let semantic = |depth| -> Result<Vec<(Candidate, f64)>, StoreError> {
-            let Some(store) = &store else { return Ok(Vec::new()) };
-            let vector = query_vector(query, self.encoder.as_deref(), self.about.embedder())?;
-            Ok(dense(&self.text, &searcher, store, &vector, passing, depth)?)
+        let lexical = |depth| bm25(text, searcher, &terms, query, passing, depth);
+        let semantic = |depth| match &asked.semantic {
+            Some((store, vector)) => dense(text, searcher, store, vector, passing, depth),
+            None => Ok(Vec::new()),
         };
-        let ranked = match query.mode {
-            Mode::Bm25 => lexical(query.k)?,
-            Mode::Dense => semantic(query.k)?,
+        match query.mode {
+            Mode::Bm25 => lexical(query.k),
+            Mode::Dense => semantic(query.k),
             Mode::Hybrid => {
                 let depth = query.k.saturating_mul(FUSION_FACTOR).max(FUSION_DEPTH);
                 let list = |scored: Vec<(Candidate, f64)>| -> Vec<Candidate> {
                     scored.into_iter().map(|(candidate, _)| candidate).collect()
                 };
-                best(rrf::fuse(&[list(lexical(depth)?), list(semantic(depth)?)], rrf::K), query.k)
+                Ok(best(rrf::fuse(&[list(lexical(depth)?), list(semantic(depth)?)], rrf::K), query.k))
             }
-        };
-        Ok((searcher, ranked))
+        }
     }
+}
+
+/// What a query looks at.
+struct Asked {
+    snapshot: Arc<Snapshot>,
+    /// The vectors and the query's own, where the mode asks for them.
+    semantic: Option<(VectorSet, Vec<f32>)>,
 }
 
 fn ranked(searcher: &Searcher, candidate: Candidate, score: f64) -> Result<Ranked, IndexError> {
@@ -155,7 +175,7 @@ impl Retriever for IndexReader {
     }
 
     fn chunks(&self) -> Result<u64, StoreError> {
-        Ok(self.text.chunks())
+        Ok(self.snapshot().chunks())
     }
 
     fn set_encoder(&mut self, encoder: Arc<dyn SentenceEncoder>) -> Result<(), StoreError> {
@@ -172,58 +192,66 @@ impl Retriever for IndexReader {
     }
 
     fn rank(&self, query: &Query) -> Result<Vec<Ranked>, StoreError> {
-        let (searcher, found) = self.candidates(query)?;
-        Ok(found.into_iter().map(|(one, score)| ranked(&searcher, one, score)).collect::<Result<_, _>>()?)
+        let asked = self.ask(query)?;
+        self.guarded(|| {
+            let found = self.candidates(query, &asked)?.into_iter();
+            found.map(|(one, score)| ranked(&asked.snapshot.searcher, one, score)).collect()
+        })
     }
 
     fn fetch(&self, ids: &[ChunkId]) -> Result<Vec<Option<ChunkRecord>>, StoreError> {
-        let searcher = self.text.searcher();
+        let (snapshot, text) = (self.snapshot(), self.text());
         let read = |id: &ChunkId| {
-            let address = self.text.address_of(&searcher, *id)?;
-            address.map(|address| self.text.record(&searcher, address)).transpose()
+            let address = text.address_of(&snapshot.searcher, *id)?;
+            address.map(|address| text.record(&snapshot.searcher, address)).transpose()
         };
-        Ok(ids.iter().map(read).collect::<Result<_, IndexError>>()?)
+        self.guarded(|| ids.iter().map(read).collect())
     }
 
     fn neighbours(&self, of: &[Ranked], reach: usize) -> Result<Vec<Vec<ChunkRecord>>, StoreError> {
-        let searcher = self.text.searcher();
+        let (snapshot, text) = (self.snapshot(), self.text());
         let window = |one: &Ranked| {
             let wanted = one.ordinal.saturating_sub(reach)..=one.ordinal.saturating_add(reach);
-            let addresses = self.text.addresses_of(&searcher, &one.document, &wanted)?;
+            let addresses = text.addresses_of(&snapshot.searcher, &one.document, &wanted)?;
             let mut chunks: Vec<ChunkRecord> = addresses
                 .into_iter()
-                .map(|address| self.text.record(&searcher, address))
+                .map(|address| text.record(&snapshot.searcher, address))
                 .collect::<Result<_, IndexError>>()?;
             chunks.sort_by_key(|chunk| chunk.ordinal);
             Ok(chunks)
         };
-        Ok(of.iter().map(window).collect::<Result<_, IndexError>>()?)
+        self.guarded(|| of.iter().map(window).collect())
     }
 
     /// Weights the query's words by their rarity in the index.
     fn highlighter(&self, query: &str) -> Result<Highlighter, StoreError> {
-        let searcher = self.text.searcher();
-        let all = searcher.num_docs() as f64;
+        let (snapshot, text) = (self.snapshot(), self.text());
+        let all = snapshot.chunks() as f64;
         let weight = |word: &str| {
-            let term = Term::from_field_text(self.text.fields.text, word);
-            let holders = self.text.frequency(&searcher, &term) as f64;
+            let term = Term::from_field_text(text.fields.text, word);
+            let holders = text.frequency(&snapshot.searcher, &term) as f64;
             (1.0 + (all - holders).max(0.0) / (holders + 0.5)).ln().max(1e-3)
         };
-        let words = query_words(query, self.analyzer.as_ref()).into_iter();
-        let weighted = words.map(|word| {
-            let weight = weight(&word);
-            (word, weight)
-        });
-        Ok(Highlighter::new(self.analyzer.clone(), weighted))
+        self.guarded(|| {
+            let words = query_words(query, self.analyzer.as_ref()).into_iter();
+            let weighted = words.map(|word| {
+                let weight = weight(&word);
+                (word, weight)
+            });
+            Ok(Highlighter::new(self.analyzer.clone(), weighted))
+        })
     }
 
     /// Ranks and reads in one snapshot of the index.
     fn find(&self, query: &Query) -> Result<Vec<(Ranked, ChunkRecord)>, StoreError> {
-        let (searcher, found) = self.candidates(query)?;
-        let read = |(one, score): (Candidate, f64)| {
-            let chunk = self.text.record(&searcher, one.address)?;
-            Ok((ranked(&searcher, one, score)?, chunk))
-        };
-        Ok(found.into_iter().map(read).collect::<Result<_, IndexError>>()?)
+        let asked = self.ask(query)?;
+        let searcher = &asked.snapshot.searcher;
+        self.guarded(|| {
+            let read = |(one, score): (Candidate, f64)| {
+                let chunk = self.text().record(searcher, one.address)?;
+                Ok((ranked(searcher, one, score)?, chunk))
+            };
+            self.candidates(query, &asked)?.into_iter().map(read).collect()
+        })
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::compare::{Changes, Compared, Difference, QuestionDiffs, compared, flips};
 use super::gates::{Check, Evidence, Kind, judge};
 use super::gather::ItemLines;
-use super::history::{History, HistoryError};
+use super::history::{History, HistoryError, RunHeader};
 use super::night::{NightlyRun, Verdict, named};
 use pericope_eval::config::Experiment;
 use pericope_eval::format;
@@ -23,6 +23,8 @@ pub struct Conclusion {
     pub reference: Option<ComparisonTarget>,
     /// The baseline.
     pub baseline: Option<ComparisonTarget>,
+    /// What came out of the night before; none of the first.
+    pub before: Option<Verdict>,
     /// The checks, in the order of the configuration.
     pub checks: Vec<Check>,
     /// Differences to the last good night that are losses, the surest first.
@@ -125,8 +127,11 @@ pub fn conclude(
         (false, _) => Verdict::Passed,
     };
     night.line = line(&night, &checks, &losses, &gains).replace('\u{a0}', " ");
-    let notes = clock_note(history, &night)?.into_iter().collect();
+    let heads = history.heads()?;
+    let before = heads.iter().rfind(|head| head.number < night.number);
+    let notes = clock_note(before, &night).into_iter().collect();
     Ok(Conclusion {
+        before: before.map(|head| head.verdict),
         reference: reference.as_ref().map(|r| ComparisonTarget::new(r, &night)),
         baseline: baseline.as_ref().map(|b| ComparisonTarget::new(b, &night)),
         compared: reference.as_ref().map_or(0, |r| r.differences.len()),
@@ -246,11 +251,9 @@ fn line(night: &NightlyRun, checks: &[Check], losses: &[Difference], gains: &[Di
 }
 
 /// Nights are ordered by number; a clock that was moved back is said, since dates then mislead.
-fn clock_note(history: &History, night: &NightlyRun) -> Result<Option<String>, HistoryError> {
-    let heads = history.heads()?;
-    let before = heads.iter().rfind(|head| head.number < night.number);
+fn clock_note(before: Option<&RunHeader>, night: &NightlyRun) -> Option<String> {
     // Times of one form in UTC sort as text.
-    Ok(before.filter(|head| night.started < head.started).map(|head| {
+    before.filter(|head| night.started < head.started).map(|head| {
         format!(
             "The clock said {} when {} began, earlier than {} of night {}: it was moved back. Nights are ordered by their numbers.",
             night.started,
@@ -258,5 +261,5 @@ fn clock_note(history: &History, night: &NightlyRun) -> Result<Option<String>, H
             head.started,
             head.number
         )
-    }))
+    })
 }

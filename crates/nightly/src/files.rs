@@ -10,7 +10,7 @@ use super::history::History;
 use super::latest::{Latest, base};
 use super::pages::{PageParts, Pages};
 use pericope_eval::config::Experiment;
-use pericope_util::replace_file;
+use pericope_util::{StagedFile, replace_file};
 
 /// Where the files were written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,6 +23,10 @@ pub struct Written {
     pub feed: PathBuf,
     /// The night in short.
     pub markdown: PathBuf,
+    /// The content of [`json`](Self::json): the file may be that of a later night by now.
+    pub json_text: String,
+    /// The content of [`markdown`](Self::markdown), likewise.
+    pub markdown_text: String,
 }
 
 /// Writes all of them into the history's folder, each whole or not at all.
@@ -41,25 +45,28 @@ pub fn write(
     let base = base(experiment.nightly.url.as_deref());
     let has_report = |number: u32| run_folder(dir, number).join("index.html").is_file();
     let own_report = has_report(conclusion.night.number);
+    let mut json_text = serde_json::to_string_pretty(&Latest::of(conclusion, &base, own_report)).unwrap_or_default();
+    json_text.push('\n');
     let written = Written {
         page: dir.join("index.html"),
         json: dir.join("latest.json"),
         feed: dir.join("feed.xml"),
         markdown: dir.join("summary.md"),
+        json_text,
+        markdown_text: pages.nightly_summary(conclusion, &base, own_report),
     };
     let pinned = history.pinned()?;
     let page =
         pages.nightly_page(&PageParts { conclusion, history, heads: &heads, pinned, has_report: &has_report })?;
     put(&written.page, &page)?;
-    let mut json = serde_json::to_string_pretty(&Latest::of(conclusion, &base, own_report)).unwrap_or_default();
-    json.push('\n');
-    put(&written.json, &json)?;
+    put(&written.json, &written.json_text)?;
     let name = &conclusion.night.experiment;
     put(&written.feed, &feed::feed(name, &history.id()?, &heads, &base, &has_report))?;
-    put(&written.markdown, &pages.nightly_summary(conclusion, &base, own_report))?;
+    put(&written.markdown, &written.markdown_text)?;
     Ok(written)
 }
 
-fn put(path: &Path, content: &str) -> Result<(), NightlyError> {
-    replace_file(path, content).map_err(NightlyError::io(path))
+/// Writes a file of the history's folder, which is held, whole or not at all. What a killed process left of it goes.
+pub(super) fn put(path: &Path, content: &str) -> Result<(), NightlyError> {
+    StagedFile::remove_left_over(path).and_then(|()| replace_file(path, content)).map_err(NightlyError::io(path))
 }

@@ -8,6 +8,7 @@ use super::conclude::{ComparisonTarget, Conclusion};
 use super::gates::Check;
 use crate::night::{Program, Timing};
 use pericope_eval::cell::CellKey;
+use pericope_eval::config::without_login;
 
 /// The layout of `latest.json`.
 #[derive(Serialize)]
@@ -107,11 +108,11 @@ pub fn report_link(number: u32) -> String {
     format!("nights/{number:06}/index.html")
 }
 
-/// The configured address with a slash at its end; empty where there is none.
+/// The configured address with a slash at its end, and without who logs in there; empty where there is none.
 pub fn base(url: Option<&str>) -> String {
     match url.map(str::trim) {
         None | Some("") => String::new(),
-        Some(url) if url.ends_with('/') => url.to_owned(),
-        Some(url) => format!("{url}/"),
+        Some(url) if url.ends_with('/') => without_login(url),
+        Some(url) => format!("{}/", without_login(url)),
     }
 }

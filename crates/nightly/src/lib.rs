@@ -13,6 +13,7 @@ mod files;
 mod gates;
 pub mod gather;
 pub mod history;
+mod hook;
 mod latest;
 mod lock;
 mod night;

@@ -1,16 +1,14 @@
 //! Telling people and programs how a night went.
 
-use std::io::Write;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use pericope_api::expand_variables;
 use serde_json::json;
 
 use super::compare::run_folder;
 use super::conclude::Conclusion;
-use super::history::History;
+use super::hook;
 use super::latest::{Latest, base};
 use super::night::Verdict;
 use pericope_eval::config::{Experiment, Notify, Settings, WebhookBody};
@@ -26,6 +24,19 @@ struct Message {
     json: String,
 }
 
+impl Message {
+    /// What the command finds in its environment.
+    fn variables(&self) -> [(&'static str, &str); 5] {
+        [
+            ("PERICOPE_EXPERIMENT", &self.experiment),
+            ("PERICOPE_NIGHT", &self.night),
+            ("PERICOPE_VERDICT", self.verdict),
+            ("PERICOPE_LINE", &self.line),
+            ("PERICOPE_PAGE", &self.page),
+        ]
+    }
+}
+
 /// Calls the command and the webhook that `[nightly]` names, where the verdict is one to tell of. A hook that fails or
 /// takes too long is a warning, and never changes the verdict.
 #[must_use]
@@ -34,12 +45,7 @@ pub fn tell(conclusion: &Conclusion, settings: &Settings, dir: &Path) -> Vec<Str
     let wanted = match settings.notify {
         Notify::Always => true,
         Notify::Failure => night.verdict == Verdict::Failed,
-        Notify::Change => {
-            History::open(dir, &night.experiment).and_then(|history| history.heads()).map_or(true, |heads| {
-                let before = heads.iter().rfind(|head| head.number < night.number);
-                before.is_none_or(|head| head.verdict.is_good() != night.verdict.is_good())
-            })
-        }
+        Notify::Change => conclusion.before.is_none_or(|before| before.is_good() != night.verdict.is_good()),
     };
     if !wanted {
         return Vec::new();
@@ -82,7 +88,7 @@ fn send(message: &Message, settings: &Settings) -> Vec<String> {
     let limit = Duration::from_secs(settings.timeout_seconds);
     let mut warnings = Vec::new();
     if let Some((program, arguments)) = settings.on_finish.split_first() {
-        let called = call(program, arguments, message, limit);
+        let called = hook::call(program, arguments, &message.variables(), &message.json, limit);
         warnings.extend(called.err().map(|problem| format!("nightly.on_finish ({program}): {problem}")));
     }
     if let Some(url) = &settings.webhook {
@@ -95,53 +101,6 @@ fn send(message: &Message, settings: &Settings) -> Vec<String> {
         warnings.extend(posted.err().map(|problem| format!("nightly.webhook: {problem}")));
     }
     warnings
-}
-
-/// Runs the command: verdict in the environment, JSON on standard input; what it prints goes to our standard error.
-fn call(program: &str, arguments: &[String], message: &Message, limit: Duration) -> Result<(), String> {
-    let mut child = Command::new(program)
-        .args(arguments)
-        .env("PERICOPE_EXPERIMENT", &message.experiment)
-        .env("PERICOPE_NIGHT", &message.night)
-        .env("PERICOPE_VERDICT", message.verdict)
-        .env("PERICOPE_LINE", &message.line)
-        .env("PERICOPE_PAGE", &message.page)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::from(std::io::stderr()))
-        .spawn()
-        .map_err(|e| format!("it cannot be started: {e}"))?;
-    let writer = child.stdin.take().map(|mut stdin| {
-        let json = message.json.clone();
-        // A command that does not read would hold us up; one that closes the pipe early is no error.
-        std::thread::spawn(move || {
-            let _ = stdin.write_all(json.as_bytes());
-        })
-    });
-    let ended = wait(&mut child, limit);
-    if let Some(writer) = writer.filter(|_| ended.is_ok()) {
-        // A grandchild may hold the pipe open without reading: it is not waited for.
-        if writer.is_finished() {
-            let _ = writer.join();
-        }
-    }
-    ended
-}
-
-fn wait(child: &mut Child, limit: Duration) -> Result<(), String> {
-    let start = Instant::now();
-    loop {
-        match child.try_wait() {
-            Ok(Some(status)) if status.success() => return Ok(()),
-            Ok(Some(status)) => return Err(format!("it ended with {status}")),
-            Ok(None) if start.elapsed() >= limit => {
-                let _ = child.kill();
-                let _ = child.wait();
-                return Err(format!("it was stopped after {} seconds (nightly.timeout_seconds)", limit.as_secs()));
-            }
-            Ok(None) => std::thread::sleep(Duration::from_millis(20)),
-            Err(e) => return Err(e.to_string()),
-        }
-    }
 }
 
 fn post(url: &str, message: &Message, body: WebhookBody, limit: Duration) -> Result<(), String> {

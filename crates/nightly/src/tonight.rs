@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::compare::run_folder;
 use super::conclude::{Conclusion, conclude};
-use super::files::{Written, write};
+use super::files::{Written, put, write};
 use super::gather::{Gathered, Inventory, calibrate, gather};
 use super::history::History;
 use super::lock::Lock;
@@ -15,16 +15,14 @@ use super::{NightlyError, notify, retention};
 use pericope_eval::config::Experiment;
 use pericope_eval::data::QuestionSet;
 use pericope_eval::record::{RunRecord, Summary};
-use pericope_eval::run::{self, ItemSink, Observer, RunError, Setup};
+use pericope_eval::run::{self, ItemSink, Observer, RunError, RunFolder, Setup};
 
 /// What a night needs.
 pub struct Job<'a> {
     /// The experiment, gates and `[nightly]` included.
     pub experiment: &'a Experiment,
-    /// Folder of the history.
-    pub dir: &'a Path,
-    /// Its lock, where the caller holds it already; else it is taken now.
-    pub lock: Option<Lock>,
+    /// The history's folder, held until the night is over.
+    pub lock: Lock,
     /// What a run needs; whether it takes up an earlier one is decided here.
     pub setup: Setup<'a>,
     /// The program that runs.
@@ -46,7 +44,7 @@ pub struct Outcome {
     pub warnings: Vec<String>,
 }
 
-/// Runs a night. Nobody is told of it yet: that is [`tell`](super::tell)'s.
+/// Runs a night, and lets go of the lock. Nobody is told of it yet: that is [`tell`](super::tell)'s.
 ///
 /// An earlier night that was broken off is taken up where its configuration, data, models and program are the same.
 ///
@@ -61,23 +59,25 @@ pub fn run(job: Job<'_>) -> Result<Outcome, NightlyError> {
 ///
 /// # Errors
 /// As [`run()`].
-pub fn run_on(mut job: Job<'_>, set: QuestionSet) -> Result<Outcome, NightlyError> {
-    let _lock = job.lock.take().map_or_else(|| Lock::take(job.dir), Ok)?;
-    let mut history = History::open(job.dir, &job.experiment.name)?;
+pub fn run_on(job: Job<'_>, set: QuestionSet) -> Result<Outcome, NightlyError> {
+    let dir = job.lock.dir().to_owned();
+    let dir = dir.as_path();
+    let mut history = History::open(dir, &job.experiment.name)?;
     // Found now, a history that cannot be written costs nothing; found after the run, it costs the night.
     history.probe()?;
     history.baseline(job.experiment.nightly.baseline)?;
     let number = history.next_number()?;
-    let folder = run_folder(job.dir, number);
+    let folder = run_folder(dir, number);
     let inventory = Inventory::of(&set);
-    let (experiment, dir, program) = (job.experiment, job.dir, job.program.clone());
+    let (experiment, program) = (job.experiment, job.program.clone());
     let (pages, observer) = (job.pages, job.observer);
     let calibration = calibrate();
     let mut sinks = (Gathered::new(&inventory), pages.run_report());
-    let (summary, record) = measure(job, set, &folder, &mut sinks)?;
+    let (summary, record, run) = measure(&mut job, set, &folder, &mut sinks)?;
     let calibration = f64::midpoint(calibration, calibrate());
     let (mut gathered, report) = sinks;
     report.write(&folder, &summary, &record)?;
+    drop(run);
     let mut night = gather(inventory, &mut gathered, &summary, &record, program, Some(calibration));
     night.number = number;
     let conclusion = conclude(&history, night, experiment, dir, Some(gathered.lines()))?;
@@ -89,32 +89,29 @@ pub fn run_on(mut job: Job<'_>, set: QuestionSet) -> Result<Outcome, NightlyErro
     Ok(Outcome { conclusion, written, warnings })
 }
 
-/// Runs the experiment into the night's folder.
+/// Runs the experiment into the night's folder, which stays held.
 fn measure(
-    mut job: Job<'_>,
+    job: &mut Job<'_>,
     set: QuestionSet,
     folder: &Path,
     sink: &mut dyn ItemSink,
-) -> Result<(Summary, RunRecord), NightlyError> {
+) -> Result<(Summary, RunRecord, RunFolder), NightlyError> {
     let mark = folder.join("program.json");
     let same_program = fs::read_to_string(&mark)
         .is_ok_and(|text| serde_json::from_str::<Program>(&text).is_ok_and(|found| found == job.program));
-    if folder.exists() && !same_program {
-        // Left by a night that was broken off, of another program: nothing of it can be used.
-        fs::remove_dir_all(folder).map_err(NightlyError::io(folder))?;
-    }
-    fs::create_dir_all(folder).map_err(NightlyError::io(folder))?;
+    let run = RunFolder::take(folder).map_err(RunError::from)?;
     let text = serde_json::to_string(&job.program).unwrap_or_default();
-    fs::write(&mark, text).map_err(NightlyError::io(&mark))?;
+    put(&mark, &text)?;
+    // Of a night of another program that was broken off, nothing can be used.
     job.setup.resume = same_program;
-    match run::run_on(job.experiment, set.clone(), folder, &job.setup, job.observer, sink) {
+    let mut done = run::run_on(job.experiment, set.clone(), &run, &job.setup, job.observer, sink);
+    if let (Err(RunError::Config(_)), true) = (&done, job.setup.resume) {
         // Other data or another configuration than the night that was broken off.
-        Err(RunError::Config(_)) if job.setup.resume => {
-            job.setup.resume = false;
-            Ok(run::run_on(job.experiment, set, folder, &job.setup, job.observer, sink)?)
-        }
-        other => Ok(other?),
+        job.setup.resume = false;
+        done = run::run_on(job.experiment, set, &run, &job.setup, job.observer, sink);
     }
+    let (summary, record) = done?;
+    Ok((summary, record, run))
 }
 
 fn keep(history: &mut History, night: &NightlyRun, folder: &Path) -> Result<(), NightlyError> {
@@ -134,10 +131,7 @@ pub fn review(
     dir: &Path,
     pages: &dyn Pages,
 ) -> Result<Outcome, NightlyError> {
-    let last = history.next_number()? - 1;
-    if last == 0 {
-        return Err(NightlyError::Empty { path: dir.to_owned() });
-    }
+    let last = history.last_number()?.ok_or_else(|| NightlyError::Empty { path: dir.to_owned() })?;
     let stored = history.night(last)?;
     let (verdict, line) = (stored.verdict, stored.line.clone());
     let mut conclusion = conclude(history, stored, experiment, dir, None)?;

@@ -32,6 +32,15 @@ pub fn is_server(place: &str) -> bool {
     }
 }
 
+/// Hands what servers have the user wait for, and keys that travel as plain text, to `hear`, from now on and in this
+/// whole process; the first call counts. Each text is one line.
+pub fn on_notice(hear: fn(&str)) {
+    #[cfg(feature = "qdrant")]
+    server::on_notice(hear);
+    #[cfg(not(feature = "qdrant"))]
+    let _ = hear;
+}
+
 /// Opens a store to search it.
 ///
 /// # Errors
@@ -100,18 +109,36 @@ impl pericope_eval::run::Stores for Places {
 
 #[cfg(feature = "qdrant")]
 mod server {
-    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::{Arc, OnceLock};
 
     use pericope_index::EnglishAnalyzer;
     pub(super) use pericope_qdrant::Target;
-    use pericope_qdrant::{Collection, Error, QdrantDestination, QdrantRetriever};
+    use pericope_qdrant::{Collection, Error, Listener, Notice, QdrantDestination, QdrantRetriever};
     use pericope_store::{Destination, IndexSpec, ReferenceMeta, Retriever, StoreError};
 
     /// The server that a place names; none for a folder.
     pub(super) fn target(place: &str) -> Result<Option<Target>, StoreError> {
         match Target::is_one(place) {
-            true => Ok(Some(Target::parse(place)?)),
+            true => Ok(Some(Target { listener: Listener::new(hear), ..Target::parse(place)? })),
             false => Ok(None),
+        }
+    }
+
+    static HEARING: OnceLock<fn(&str)> = OnceLock::new();
+
+    pub(super) fn on_notice(hear: fn(&str)) {
+        HEARING.get_or_init(|| hear);
+    }
+
+    fn hear(notice: &Notice) {
+        // A command opens a store more than once.
+        static WARNED: AtomicBool = AtomicBool::new(false);
+        let again = matches!(notice, Notice::PlainKey { .. }) && WARNED.swap(true, Ordering::Relaxed);
+        if let Some(hear) = HEARING.get()
+            && !again
+        {
+            hear(&notice.to_string());
         }
     }
 

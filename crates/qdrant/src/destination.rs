@@ -106,10 +106,12 @@ impl QdrantDestination {
         if run.is_complete() {
             return Ok(Vec::new());
         }
-        let stored = match Collection::open(&self.target) {
-            Ok(published) => published.documents()?,
+        let stored = match Collection::open(&self.target).and_then(|published| published.documents()) {
+            Ok(stored) => stored,
             // The first build; or one that searches of this program cannot read anyway.
-            Err(Error::NoCollection { .. } | Error::NotOurs { .. } | Error::Format { .. }) => BTreeMap::new(),
+            Err(
+                Error::NoCollection { .. } | Error::NotOurs { .. } | Error::Format { .. } | Error::NotAChunk { .. },
+            ) => BTreeMap::new(),
             Err(error) => return Err(error),
         };
         let unread = stored.into_iter().filter(|(id, stored)| {

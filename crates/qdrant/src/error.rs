@@ -117,6 +117,78 @@ pub enum Error {
         /// `host:port`.
         address: String,
     },
+    /// A newer rebuild was published while this one was built.
+    #[error(
+        "`{name}` at {address} stands for `{newer}` by now, which is newer than this rebuild `{collection}`: searches find the newer one, and the next rebuild deletes `{collection}`"
+    )]
+    Superseded {
+        /// The name of the alias.
+        name: String,
+        /// The collection that was to be published.
+        collection: String,
+        /// The collection that is published.
+        newer: String,
+        /// `host:port`.
+        address: String,
+    },
+    /// The collection to be published is not there any more.
+    #[error(
+        "`{collection}` at {address} was deleted while it was built, perhaps by a newer rebuild of `{name}`; run it again"
+    )]
+    Gone {
+        /// The name of the alias.
+        name: String,
+        /// The collection that was to be published.
+        collection: String,
+        /// `host:port`.
+        address: String,
+    },
+    /// The new collection is published, and an older one could not be deleted.
+    #[error(
+        "`{name}` stands for `{published}` now, but an older collection could not be deleted: {reason}; the next rebuild deletes it"
+    )]
+    NotDropped {
+        /// The name of the alias.
+        name: String,
+        /// The collection that is published.
+        published: String,
+        /// The reason.
+        reason: String,
+    },
+    /// The server's answer contradicts the protocol or itself.
+    #[error("{call}: {address} gave an answer that cannot be used: {reason}")]
+    Answer {
+        /// The call.
+        call: &'static str,
+        /// `host:port`.
+        address: String,
+        /// The fault in it.
+        reason: String,
+    },
+    /// The server's answer is larger than the settings allow.
+    #[error(
+        "{call}: the answer of {address} is larger than {limit} bytes; ask for fewer at a time, or raise `message_bytes` in the address"
+    )]
+    TooLarge {
+        /// The call.
+        call: &'static str,
+        /// `host:port`.
+        address: String,
+        /// The setting `message_bytes`.
+        limit: usize,
+    },
+    /// A point of the collection that this program did not write.
+    #[error(
+        "the point {id} of the collection `{collection}` is no chunk: {reason}; another program wrote it: delete it, or build the collection anew with `--rebuild`"
+    )]
+    NotAChunk {
+        /// The name of the collection.
+        collection: String,
+        /// The id of the point.
+        id: String,
+        /// The fault in it.
+        reason: String,
+    },
     /// A collection to be made would have the name of an alias, behind which another corpus may be.
     #[error(
         "`{collection}` at {address} is an alias for `{behind}`, so that no collection can be made under that name; index into another name"
@@ -185,6 +257,8 @@ impl From<Error> for StoreError {
                 ErrorKind::Address
             }
             Error::GaveUp { .. } => ErrorKind::Unavailable,
+            Error::Superseded { .. } | Error::Gone { .. } => ErrorKind::Busy,
+            Error::NotAChunk { .. } => ErrorKind::Damaged,
             Error::Key { .. } => ErrorKind::Denied,
             Error::NoCollection { .. } => ErrorKind::NotFound,
             Error::NotOurs { .. } => ErrorKind::NotAStore,
@@ -193,7 +267,12 @@ impl From<Error> for StoreError {
             Error::BadPoint { .. } => ErrorKind::Input,
             Error::NoVectors { .. } => ErrorKind::NoVectors,
             Error::NoQueryVector { .. } => ErrorKind::NoEncoder,
-            Error::Refused { .. } | Error::Poisoned | Error::Setup { .. } => ErrorKind::Other,
+            Error::Refused { .. }
+            | Error::NotDropped { .. }
+            | Error::Answer { .. }
+            | Error::TooLarge { .. }
+            | Error::Poisoned
+            | Error::Setup { .. } => ErrorKind::Other,
         };
         StoreError::backend(kind, error)
     }

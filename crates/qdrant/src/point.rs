@@ -112,7 +112,7 @@ impl Point {
         put(fields::ORDINAL, integer(chunk.ordinal as u64));
         put(fields::START, integer(chunk.start as u64));
         put(fields::END, integer(chunk.end as u64));
-        put(fields::HEADING_PATH, chunk.heading_path.into());
+        put(fields::HEADING_PATH, chunk.heading_path.into_iter().map(String::from).collect::<Vec<_>>().into());
         if let Some(anchor) = chunk.anchor {
             put(fields::ANCHOR, anchor.into());
         }
@@ -144,13 +144,6 @@ fn vector_of(vector: vector::Vector) -> Vector {
 
 pub(crate) fn id_of(id: Uuid) -> PointId {
     PointId { point_id_options: Some(point_id::PointIdOptions::Uuid(id.to_string())) }
-}
-
-pub(crate) fn uuid_of(id: Option<&PointId>) -> Option<Uuid> {
-    match id?.point_id_options.as_ref()? {
-        point_id::PointIdOptions::Uuid(text) => Uuid::parse_str(text).ok(),
-        point_id::PointIdOptions::Num(_) => None,
-    }
 }
 
 /// The path itself and the folders above it, outermost first; without a leading `./` or a slash at the end.

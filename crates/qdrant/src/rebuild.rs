@@ -2,8 +2,9 @@ use std::sync::Arc;
 
 use qdrant_client::qdrant::ListCollectionsRequest;
 
-use crate::collection::{Found, aliases, change_alias, create, delete, expect_dimension, inspect, resolve};
+use crate::collection::{Aliases, Found, create, delete, ensure_mark, expect_dimension, inspect, publish};
 use crate::connection::{Connection, Purpose};
+use crate::names::{number_of, title};
 use crate::{Collection, Error, Record, Target};
 
 /// A collection that is built anew beside the one that is being searched, and takes its place in one step.
@@ -12,7 +13,7 @@ use crate::{Collection, Error, Record, Target};
 /// taken up again: the newest one that was never published, where it was begun with the same record; it may hold
 /// documents that are gone from the source since, which [`Collection::documents`] lists. Many workers may take part; one
 /// of them publishes when all are done. Numbers whose names are aliases are passed over, and a collection behind another
-/// alias is neither taken up nor deleted.
+/// alias is neither taken up nor deleted. Of two rebuilds that are published at the same time the newer one stays.
 pub struct Rebuild {
     next: Collection,
     number: u64,
@@ -29,16 +30,17 @@ impl Rebuild {
         connection.wait(async {
             expect_dimension(target, record)?;
             let name = &target.collection;
-            let aliases = aliases(&connection).await?;
-            let current = aliases.iter().find(|(alias, _)| alias == name).map(|(_, collection)| collection.as_str());
+            let aliases = Aliases::list(&connection).await?;
             let existing = list(&connection).await?;
+            let current = aliases.behind(name);
             if current.is_none() && existing.contains(name) {
                 let address = target.address();
                 return Err(Error::NotAnAlias { collection: name.clone(), address });
             }
+            ensure_mark(&connection, &aliases, name).await?;
             let published = current.and_then(|current| number_of(name, current)).unwrap_or(0);
             let newest = existing.iter().filter_map(|collection| number_of(name, collection)).max().unwrap_or(0);
-            let unfinished = match newest > published && !is_served(&aliases, &title(name, newest)) {
+            let unfinished = match newest > published && !aliases.serve(name, &title(name, newest)) {
                 true => ours(&connection, &title(name, newest)).await?,
                 false => None,
             };
@@ -46,7 +48,7 @@ impl Rebuild {
                 Some(found) if found.record.expect(name, record).is_ok() => newest,
                 // Under the name of an alias the writes would go to the corpus behind it.
                 _ => (newest.max(published).saturating_add(1)..)
-                    .find(|&number| !aliases.iter().any(|(alias, _)| *alias == title(name, number)))
+                    .find(|&number| aliases.behind(&title(name, number)).is_none())
                     .unwrap_or(u64::MAX),
             };
             let pinned = title(name, number);
@@ -66,22 +68,20 @@ impl Rebuild {
     /// must have been flushed.
     ///
     /// # Errors
-    /// What the server says. An alias that could not be switched stands for what it stood for before.
+    /// [`Error::Superseded`] where a newer rebuild was published first, [`Error::Gone`] where one deleted this
+    /// collection, [`Error::NotDropped`] where all is published and an old collection could not be deleted; and what the
+    /// server says. An alias that could not be switched stands for what it stood for before.
     pub fn publish(self, drop_old: bool) -> Result<Collection, Error> {
         let Self { next, number } = self;
         let connection = Arc::clone(&next.connection);
         connection.wait(async {
-            // Asked again: somebody else may have published in between.
-            let before = resolve(&connection, &next.name).await?;
-            change_alias(&connection, &next.name, before.as_deref(), &next.pinned).await?;
+            publish(&connection, &next.name, &next.pinned).await?;
             if drop_old {
-                let aliases = aliases(&connection).await?;
-                for old in list(&connection).await? {
-                    let is_older = number_of(&next.name, &old).is_some_and(|old| old < number);
-                    if is_older && !is_served(&aliases, &old) && ours(&connection, &old).await?.is_some() {
-                        delete(&connection, &old).await?;
-                    }
-                }
+                drop_older(&connection, &next.name, number).await.map_err(|reason| Error::NotDropped {
+                    name: next.name.clone(),
+                    published: next.pinned.clone(),
+                    reason: reason.to_string(),
+                })?;
             }
             Ok(())
         })?;
@@ -98,14 +98,20 @@ impl Rebuild {
     }
 }
 
-fn title(name: &str, number: u64) -> String {
-    format!("{name}-{number}")
-}
-
-fn number_of(name: &str, collection: &str) -> Option<u64> {
-    let digits = collection.strip_prefix(name)?.strip_prefix('-')?;
-    // `007` and `+7` are names that somebody else gave.
-    digits.parse().ok().filter(|number: &u64| number.to_string() == digits)
+/// Deletes the collections of `name` with smaller numbers that no alias stands for: nobody can publish one of them any
+/// more, since a switch only goes to larger numbers.
+async fn drop_older(connection: &Connection, name: &str, number: u64) -> Result<(), Error> {
+    for old in list(connection).await? {
+        let is_older = number_of(name, &old).is_some_and(|old| old < number);
+        if !is_older || ours(connection, &old).await?.is_none() {
+            continue;
+        }
+        // Asked each time: somebody may have put an alias of their own in front of it since.
+        if !Aliases::list(connection).await?.serve(name, &old) {
+            delete(connection, &old).await?;
+        }
+    }
+    Ok(())
 }
 
 async fn list(connection: &Connection) -> Result<Vec<String>, Error> {
@@ -118,28 +124,10 @@ async fn list(connection: &Connection) -> Result<Vec<String>, Error> {
     Ok(response.collections.into_iter().map(|collection| collection.name).collect())
 }
 
-/// True for a collection that some alias stands for.
-fn is_served(aliases: &[(String, String)], collection: &str) -> bool {
-    aliases.iter().any(|(_, behind)| behind == collection)
-}
-
 /// The collection of that name, if it is one of ours and in our format: what others made is left alone.
 async fn ours(connection: &Connection, collection: &str) -> Result<Option<Found>, Error> {
     match inspect(connection, collection).await {
         Err(Error::NotOurs { .. } | Error::Format { .. }) => Ok(None),
         other => other,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_our_own_names_are_counted() {
-        assert_eq!(number_of("docs", "docs-12"), Some(12));
-        for other in ["docs", "docs-", "docs-007", "docs-+7", "docs-x", "docs-1-2", "documents-1"] {
-            assert_eq!(number_of("docs", other), None, "{other}");
-        }
     }
 }

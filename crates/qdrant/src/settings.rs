@@ -101,13 +101,19 @@ pub struct Settings {
     pub backoff: Duration,
     /// `max_backoff`, in seconds: where the doubling ends, 15.
     pub max_backoff: Duration,
-    /// `batch_bytes`: encoded size at which a batch is sent, 4 MiB. A chunk that is larger travels alone.
+    /// `max_wait`, in seconds: all waits of one call together, those that the server asks for included; 600.
+    pub max_wait: Duration,
+    /// `batch_bytes`: encoded size at which a batch is sent, 4 MiB; at most `message_bytes`. A chunk that is larger travels
+    /// alone.
     pub batch_bytes: usize,
     /// `batch_points`: number of chunks at which a batch is sent, 512.
     pub batch_points: usize,
     /// `in_flight`: batches that are under way at the same time, 4. With the one that is being filled they bound what
     /// a writer holds: about `2 * in_flight + 1` times `batch_bytes`, since a batch is kept until it is acknowledged.
     pub in_flight: usize,
+    /// `message_bytes`: the largest message that is accepted from the server, and the largest chunk that is sent; 64 MiB.
+    /// Listings that would be larger come in smaller pages.
+    pub message_bytes: usize,
     /// `tls`: whether the connection is encrypted; also by writing `qdrants://`.
     pub tls: bool,
     /// `ca`: file with the certificate (PEM) that the server's is signed by, instead of the system's.
@@ -129,9 +135,11 @@ impl Default for Settings {
             retries: 8,
             backoff: Duration::from_millis(250),
             max_backoff: Duration::from_secs(15),
+            max_wait: Duration::from_secs(600),
             batch_bytes: 4 << 20,
             batch_points: 512,
             in_flight: 4,
+            message_bytes: 64 << 20,
             tls: false,
             ca: None,
         }
@@ -152,9 +160,11 @@ const KEYS: &[&str] = &[
     "retries",
     "backoff",
     "max_backoff",
+    "max_wait",
     "batch_bytes",
     "batch_points",
     "in_flight",
+    "message_bytes",
     "tls",
     "ca",
 ];
@@ -186,9 +196,11 @@ impl Settings {
             "retries" => self.retries = whole(value, 0, 1000)?,
             "backoff" => self.backoff = seconds(value)?,
             "max_backoff" => self.max_backoff = seconds(value)?,
+            "max_wait" => self.max_wait = seconds(value)?,
             "batch_bytes" => self.batch_bytes = whole(value, 1024, 1 << 30)?,
             "batch_points" => self.batch_points = whole(value, 1, 1 << 20)?,
             "in_flight" => self.in_flight = whole(value, 1, 256)?,
+            "message_bytes" => self.message_bytes = whole(value, 16 << 10, 1 << 30)?,
             "tls" => self.tls = switch(value)?,
             "ca" if value.is_empty() => return Err("it needs a file".to_owned()),
             "ca" => self.ca = Some(PathBuf::from(value)),
@@ -238,6 +250,7 @@ mod tests {
                 "on_disk" | "tls" => "on",
                 "ca" => "ca.pem",
                 "batch_bytes" => "2048",
+                "message_bytes" => "65536",
                 _ => "2",
             };
             let mut settings = Settings::default();

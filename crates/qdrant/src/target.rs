@@ -1,6 +1,7 @@
 use std::fmt;
+use std::net::IpAddr;
 
-use crate::{Error, Settings};
+use crate::{Error, Listener, Settings};
 
 /// The port that Qdrant answers gRPC on, where none is given.
 const DEFAULT_PORT: u16 = 6334;
@@ -21,6 +22,8 @@ pub struct Target {
     pub key: Option<String>,
     /// The settings by which the collection is made and its server called.
     pub settings: Settings,
+    /// What hears of long waits and of keys in plain text; nobody at first.
+    pub listener: Listener,
 }
 
 impl Target {
@@ -84,7 +87,18 @@ impl Target {
         if key.as_ref().is_some_and(|key| !key.chars().all(|c| c.is_ascii_graphic())) {
             return Err(wrong("its API key holds something else than ASCII letters, digits and signs"));
         }
-        Ok(Self { host, port, collection, key, settings })
+        Ok(Self { host, port, collection, key, settings, listener: Listener::default() })
+    }
+
+    /// True where there is a key that travels unencrypted to another machine.
+    #[must_use]
+    pub fn shows_key(&self) -> bool {
+        self.key.is_some() && !self.is_encrypted() && !is_local(&self.host)
+    }
+
+    /// True where the connection is encrypted.
+    pub(crate) fn is_encrypted(&self) -> bool {
+        self.settings.tls || self.settings.ca.is_some()
     }
 
     /// `host:port`, as messages name the server.
@@ -132,6 +146,16 @@ fn host_and_port(authority: &str) -> Result<(String, u16), &'static str> {
         },
     };
     Ok((host.to_owned(), port))
+}
+
+/// True for a host that is this machine by its name or address.
+fn is_local(host: &str) -> bool {
+    let host = host.to_ascii_lowercase();
+    let address = host.trim_start_matches('[').trim_end_matches(']');
+    match address.parse::<IpAddr>() {
+        Ok(address) => address.to_canonical().is_loopback(),
+        Err(_) => host == "localhost" || host.ends_with(".localhost"),
+    }
 }
 
 /// Resolves `%41`; nothing where the bytes are no UTF-8 or a percent sign stands alone.
@@ -190,6 +214,35 @@ mod tests {
         assert_eq!(target.settings.ca, Some(PathBuf::from("/etc/ca.pem")));
         assert!(!format!("{target:?} {target}").contains("a/b@c"));
         assert!(parse("qdrant://h/c?tls=1").unwrap().settings.tls);
+    }
+
+    #[test]
+    fn a_key_shows_on_the_way_to_another_machine_alone() {
+        let shows = |url| Target::parse_with_key(url, Some("key".to_owned())).unwrap().shows_key();
+        for url in [
+            "qdrant://localhost/c",
+            "qdrant://LOCALHOST:7/c",
+            "qdrant://db.localhost/c",
+            "qdrant://127.0.0.1/c",
+            "qdrant://127.8.9.1/c",
+            "qdrant://[::1]:6334/c",
+            "qdrant://[::ffff:127.0.0.1]/c",
+            "qdrants://example.org/c",
+            "qdrant://example.org/c?tls=on",
+            "qdrant://example.org/c?ca=ca.pem",
+        ] {
+            assert!(!shows(url), "{url}");
+        }
+        for url in [
+            "qdrant://example.org/c",
+            "qdrant://10.0.0.7/c",
+            "qdrant://localhost.example.org/c",
+            "qdrant://[2001:db8::1]/c",
+            "qdrant://0.0.0.0/c",
+        ] {
+            assert!(shows(url), "{url}");
+        }
+        assert!(!parse("qdrant://example.org/c").unwrap().shows_key(), "there is no key");
     }
 
     #[test]

@@ -163,11 +163,21 @@ impl Writer {
     }
 
     fn stage(&mut self, point: Point) -> Result<(), Error> {
+        let (document, ordinal) = (point.chunk.document.clone(), point.chunk.ordinal);
         let point = point.into_struct(&self.collection.pinned, self.collection.record.dimension())?;
         // The length in front of it, and the field's tag, are at most ten bytes.
         let bytes = point.encoded_len() + 10;
         let settings = &self.collection.connection.target.settings;
-        let full = self.staged_bytes + bytes > settings.batch_bytes || self.staged.len() >= settings.batch_points;
+        // What is stored must come back in one message, with a score and the rest of an answer around it.
+        if bytes > settings.message_bytes - settings.message_bytes / 16 {
+            let most = settings.message_bytes;
+            let reason = format!(
+                "it takes {bytes} bytes, and a message at most {most}; cut smaller chunks, or raise `message_bytes` in the address"
+            );
+            return Err(Error::BadPoint { document, ordinal, reason });
+        }
+        let most = settings.batch_bytes.min(settings.message_bytes);
+        let full = self.staged_bytes + bytes > most || self.staged.len() >= settings.batch_points;
         if full {
             self.send()?;
         }

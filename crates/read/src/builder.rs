@@ -1,18 +1,24 @@
 //! Puts a document together: readers hand over blocks in reading order, the builder splits them into sentences, keeps
 //! account of the bytes that are covered and of those that a reader of the page does not see.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
-use pericope_api::{Document, Format, Kind, Rewrite, Sentence, Span};
+use pericope_api::{Document, Format, Heading, Kind, Rewrite, Sentence, Span};
 
 use crate::inline::{Inline, Layout};
+use crate::limits::{self, LONGEST_ANCHOR};
 use crate::split::SentenceSplitter;
+use crate::work;
+
+/// Deepest level of a heading, and so the length of the longest heading path.
+const DEEPEST: u8 = 6;
 
 /// A heading that the current place is under.
 struct Above {
     level: u8,
-    text: String,
-    anchor: Option<String>,
+    text: Heading,
+    anchor: Option<Arc<str>>,
 }
 
 /// A document in the making.
@@ -20,14 +26,16 @@ pub(crate) struct Builder<'a> {
     pub(crate) source: &'a str,
     splitter: &'a dyn SentenceSplitter,
     sentences: Vec<Sentence>,
-    sections: Vec<Vec<String>>,
+    sections: Vec<Vec<Heading>>,
     /// The anchors of the sections, beside `sections`.
-    anchors: Vec<Option<String>>,
+    anchors: Vec<Option<Arc<str>>>,
     rewrites: Vec<Rewrite>,
     /// Headings in force, outermost first.
     headings: Vec<Above>,
     /// End of the last sentence: what lies before is dealt with.
     covered: usize,
+    /// Only blanks lie between `covered` and this byte. What has been looked at once is not looked at again.
+    blank_to: Cell<usize>,
     paragraph: u32,
     layout: Layout,
     pub(crate) title: Option<String>,
@@ -44,6 +52,7 @@ impl<'a> Builder<'a> {
             rewrites: Vec::new(),
             headings: Vec::new(),
             covered: 0,
+            blank_to: Cell::new(0),
             paragraph: 0,
             layout: Layout::default(),
             title: None,
@@ -60,7 +69,7 @@ impl<'a> Builder<'a> {
         }
         Document {
             id: id.to_owned(),
-            title: self.title,
+            title: self.title.map(limits::title),
             format,
             source,
             sentences: self.sentences,
@@ -83,7 +92,14 @@ impl<'a> Builder<'a> {
 
     /// Returns the source between the last sentence and byte `to`, without the blanks around it; may be empty.
     pub(crate) fn gap(&self, to: usize) -> Span {
-        Span::new(self.covered, to).trimmed(self.source)
+        let from = self.covered.max(self.blank_to.get());
+        let start = if from < to { to - work::trim_start(Span::new(from, to).of(self.source)).len() } else { to };
+        if start >= to {
+            self.blank_to.set(from.max(to));
+            return Span::new(self.covered, self.covered);
+        }
+        self.blank_to.set(start);
+        Span::new(start, to).trimmed(self.source)
     }
 
     /// A block that is one sentence: `body` with what leads up to it from `start` on (a list marker, an opening tag).
@@ -129,16 +145,22 @@ impl<'a> Builder<'a> {
     }
 
     /// A heading: begins a section and is its first sentence. `anchor` is what a link to it ends with; without one, links
-    /// lead to the heading above it.
+    /// lead to the heading above it. A heading that is too long is text.
     pub(crate) fn heading(&mut self, extent: Span, inline: &Inline<'_>, level: u8, anchor: Option<String>) {
         if inline.is_blank(self.source) {
             return self.hidden(extent);
         }
+        if !limits::is_heading(inline, self.source) {
+            return self.text(extent, inline, Kind::Prose);
+        }
+        let level = level.clamp(1, DEEPEST);
         let text = inline.visible(self.source);
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         if level == 1 && self.title.is_none() {
             self.title = Some(text.clone());
         }
+        let text = Heading::from(text);
+        let anchor = anchor.filter(|anchor| anchor.len() <= LONGEST_ANCHOR).map(Arc::from);
         while self.headings.last().is_some_and(|above| above.level >= level) {
             self.headings.pop();
         }

@@ -12,13 +12,13 @@ use crate::error::ReadError;
 pub struct Decoded {
     /// The text. A byte order mark of UTF-8 is still in it; that of any other encoding is not.
     pub text: String,
-    /// The name of the encoding in the Encoding Standard; `None` for UTF-8.
+    /// The name of the encoding in the Encoding Standard, or `CESU-8`, with what was replaced; `None` for UTF-8.
     pub encoding: Option<String>,
 }
 
 /// The text of a file, where `declared` is the encoding that it says it has.
 ///
-/// Bytes that are UTF-8 are taken for that. UTF-16 is known by its byte order mark. What is left is decoded from the
+/// Bytes that are UTF-8 are taken for that, and UTF-8 with surrogates (CESU-8) as well. UTF-16 is known by its byte order mark. What is left is decoded from the
 /// declared encoding where it fits, else from the one that `chardetng` takes it for, and has to look like text then.
 ///
 /// # Errors
@@ -48,6 +48,11 @@ pub(crate) fn decode(path: &Path, bytes: Vec<u8>, declared: Option<&'static Enco
             (e.into_bytes(), offset)
         }
     };
+    if declared.is_none_or(|encoding| encoding == UTF_8)
+        && let Some(decoded) = with_surrogates(&bytes)
+    {
+        return Ok(decoded);
+    }
     let invalid = || ReadError::InvalidUtf8 { path: path.to_owned(), offset: error };
     if escaped.is_none() && is_broken_utf8(&bytes) {
         return Err(invalid());
@@ -63,6 +68,43 @@ pub(crate) fn decode(path: &Path, bytes: Vec<u8>, declared: Option<&'static Enco
 
 fn named(text: String, encoding: &'static Encoding) -> Decoded {
     Decoded { text, encoding: Some(encoding.name().to_owned()) }
+}
+
+/// The text of bytes that would be UTF-8, did not three bytes each stand for the halves of surrogate pairs: programs that
+/// hold text as UTF-16 write such files. A half without the other reads as U+FFFD. `None` for anything else.
+fn with_surrogates(bytes: &[u8]) -> Option<Decoded> {
+    let (mut text, mut lone) = (String::with_capacity(bytes.len()), 0usize);
+    let mut rest = bytes;
+    while let Err(error) = str::from_utf8(rest) {
+        let (valid, other) = rest.split_at(error.valid_up_to());
+        text.push_str(str::from_utf8(valid).ok()?);
+        let half = surrogate(other)?;
+        rest = &other[3..];
+        let pair = surrogate(rest).and_then(|low| char::decode_utf16([half, low]).next()?.ok());
+        if pair.is_some() {
+            rest = &rest[3..];
+        } else {
+            lone += 1;
+        }
+        text.push(pair.unwrap_or(char::REPLACEMENT_CHARACTER));
+    }
+    text.push_str(str::from_utf8(rest).ok()?);
+    let replaced = match lone {
+        0 => String::new(),
+        1 => " (half of a surrogate pair stands alone: replaced by U+FFFD)".to_owned(),
+        _ => format!(" ({lone} halves of surrogate pairs stand alone: replaced by U+FFFD)"),
+    };
+    Some(Decoded { text, encoding: Some(format!("CESU-8{replaced}")) })
+}
+
+/// The half of a surrogate pair that the first three of `bytes` stand for.
+fn surrogate(bytes: &[u8]) -> Option<u16> {
+    match *bytes {
+        [0xed, second @ 0xa0..=0xbf, third @ 0x80..=0xbf, ..] => {
+            Some(0xd000 | (u16::from(second & 0x3f) << 6) | u16::from(third & 0x3f))
+        }
+        _ => None,
+    }
 }
 
 fn guess(bytes: &[u8]) -> &'static Encoding {
@@ -183,6 +225,20 @@ mod tests {
         assert_eq!(decode(Path::new("f"), bytes.to_vec(), Some(WINDOWS_1251)).unwrap().text, "Насос");
         // A page that claims another encoding but is UTF-8 is taken for UTF-8.
         assert_eq!(decode(Path::new("f"), "Größe".into(), Some(WINDOWS_1252)).unwrap().encoding, None);
+    }
+
+    #[test]
+    fn surrogates_in_utf8_are_read_as_what_they_stand_for() {
+        let is = |text: &str, name: &str| (text.to_owned(), Some(name.to_owned()));
+        // A pump: U+1F6B0 as two halves of three bytes.
+        assert_eq!(read(b"One \xed\xa0\xbd\xed\xba\xb0 gr\xc3\xbcn").unwrap(), is("One \u{1f6b0} grün", "CESU-8"));
+        let one = "CESU-8 (half of a surrogate pair stands alone: replaced by U+FFFD)";
+        assert_eq!(read(b"ok \xed\xa0\x80 ok").unwrap(), is("ok \u{fffd} ok", one));
+        let two = "CESU-8 (2 halves of surrogate pairs stand alone: replaced by U+FFFD)";
+        assert_eq!(read(b"ok \xed\xa0\x80 \xed\xb0\x80").unwrap(), is("ok \u{fffd} \u{fffd}", two));
+        assert_eq!(read(b"\xed\xb0\x80\xed\xa0\x80").unwrap(), is("\u{fffd}\u{fffd}", two));
+        // Other broken bytes beside them: no such file.
+        assert_ne!(read(b"ok \xed\xa0\x80 caf\xe9").ok().and_then(|(_, name)| name), Some("CESU-8".to_owned()));
     }
 
     #[test]

@@ -95,6 +95,14 @@ pub enum ReadError {
         /// The problem, in words.
         message: String,
     },
+    /// A file that broke, or kept too long, the process that was reading it ([`Isolation`](crate::Isolation)).
+    #[error("{}: {message}", path.display())]
+    Worker {
+        /// The path of the file.
+        path: PathBuf,
+        /// What happened: "the PDF reader ran out of memory (512 MB)".
+        message: String,
+    },
     /// A pattern for file names that cannot be understood.
     #[error("the pattern {pattern:?} is no glob: {message}")]
     Glob {
@@ -177,6 +185,7 @@ impl ReadError {
             | Self::NoText { path }
             | Self::Encrypted { path }
             | Self::Pdf { path, .. }
+            | Self::Worker { path, .. }
             | Self::UnknownExtension { path, .. } => Some(path),
             Self::UnknownFormat { .. } | Self::Line { .. } | Self::Glob { .. } => None,
         }

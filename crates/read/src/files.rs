@@ -48,7 +48,7 @@ pub fn read_bytes(
 ) {
     let decoded = reader(format)
         .ok_or_else(|| unknown_format(format))
-        .and_then(|reader| reader.decode(Path::new(id), bytes).map(|decoded| (reader, decoded)));
+        .and_then(|reader| decode(reader, Path::new(id), bytes, options).map(|decoded| (reader, decoded)));
     match decoded {
         Ok((reader, decoded)) => decoded_into(reader, id, decoded, options, sink),
         Err(error) => sink(Err(error)),
@@ -107,11 +107,19 @@ fn open(path: &Path, options: &ReadOptions) -> Result<(&'static dyn Reader, Deco
         let known = formats().flat_map(Reader::extensions).copied().collect::<Vec<_>>().join(", ");
         return Err(ReadError::UnknownExtension { path: path.to_owned(), known });
     };
-    let decoded = reader.decode(path, bytes)?;
+    let decoded = decode(reader, path, bytes, options)?;
     if decoded.text.trim_start_matches('\u{feff}').trim().is_empty() {
         return Err(ReadError::Empty { path: path.to_owned() });
     }
     Ok((reader, decoded))
+}
+
+/// The text in the bytes of a file, from a place of its own where that is asked for.
+fn decode(reader: &dyn Reader, path: &Path, bytes: Vec<u8>, options: &ReadOptions) -> Result<Decoded, ReadError> {
+    match options.isolation.as_deref().filter(|_| reader.needs_isolation()) {
+        Some(isolation) => isolation.decode(reader.name(), path, bytes),
+        None => reader.decode(path, bytes),
+    }
 }
 
 /// The bytes of a file, and what was known of it before and after they were read.

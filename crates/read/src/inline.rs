@@ -80,6 +80,11 @@ impl<'a> Inline<'a> {
         self.pieces.iter().map(|piece| piece.text(source)).collect()
     }
 
+    /// The characters as they show.
+    pub(crate) fn chars<'t>(&'t self, source: &'t str) -> impl Iterator<Item = char> + 't {
+        self.pieces.iter().flat_map(move |piece| piece.text(source).chars())
+    }
+
     /// Pieces never go back, whatever a parser says.
     fn clamp(&self, span: Span) -> Span {
         let from = self.pieces.last().map_or(0, |piece| piece.span.end);

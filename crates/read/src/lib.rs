@@ -7,15 +7,24 @@ mod error;
 mod files;
 mod formats;
 mod inline;
+mod limits;
 mod options;
 mod split;
 mod stable;
 mod walk;
+mod work;
+
+#[cfg(test)]
+mod growth;
+#[cfg(feature = "pdf")]
+mod worker;
 
 pub use encoding::Decoded;
 pub use error::ReadError;
 pub use files::{document_id, read_bytes, read_each, read_path};
 pub use formats::{Reader, formats, read_text, reader};
-pub use options::ReadOptions;
+pub use options::{Isolation, ReadOptions};
 pub use split::{BreakFinder, SentenceSplitter, WindowedSplitter, default_splitter};
 pub use walk::{WalkOptions, check_globs, walk};
+#[cfg(feature = "pdf")]
+pub use worker::{WorkerLimits, WorkerPool, serve};

@@ -3,7 +3,8 @@
 use maud::html;
 use pericope_api::{Chunk, Document};
 
-use crate::kit::{Page, header, sound};
+use crate::kit::{Page, header};
+use pericope_util::sound;
 
 const STYLE: &str = include_str!("chunks.css");
 
@@ -86,6 +87,10 @@ mod tests {
         let body = page.document(&doc, &[chunk(0, 0, 6), chunk(1, 0, 13)]);
         assert!(body.contains("<h2>&lt;d&gt;</h2>"));
         assert!(body.contains("<span class=\"repeat\">A &lt;b&gt;.</span>\nC &amp; d."), "{body}");
+        assert!(
+            page.begin()
+                .contains("http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'sha256-")
+        );
         assert!(page.begin().starts_with("<!DOCTYPE html>") && page.end().trim_end().ends_with("</html>"));
     }
 }

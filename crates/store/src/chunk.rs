@@ -1,4 +1,4 @@
-use pericope_api::{Chunk, Document, Span};
+use pericope_api::{Chunk, Document, Heading, Span};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -40,7 +40,7 @@ pub struct ChunkRecord {
     /// One past the last byte in the document's source.
     pub end: usize,
     /// The headings above the chunk, outermost first.
-    pub heading_path: Vec<String>,
+    pub heading_path: Vec<Heading>,
     /// The source under `start..end`, byte for byte.
     pub text: String,
     /// The title of the document.

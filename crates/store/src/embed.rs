@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pericope_api::{Document, Embeddings, SentenceEncoder, Span};
+use pericope_api::{Document, Embeddings, Heading, SentenceEncoder, Span};
 
 use crate::{Query, StoreError};
 
@@ -24,6 +24,8 @@ pub struct EmbedCounts {
     pub encoded: u64,
     /// The number of texts whose vectors were known already, from the store or from a cache.
     pub reused: u64,
+    /// The number of texts whose known vectors were of another length or not finite, so that the encoder was given them.
+    pub rejected: u64,
     /// The time in the encoder, in seconds.
     pub seconds: f64,
 }
@@ -33,6 +35,7 @@ impl EmbedCounts {
     pub fn add(&mut self, more: Self) {
         self.encoded += more.encoded;
         self.reused += more.reused;
+        self.rejected += more.rejected;
         self.seconds += more.seconds;
     }
 }
@@ -41,7 +44,8 @@ impl EmbedCounts {
 ///
 /// A cache belongs to one encoder: it never answers with vectors of another.
 pub trait VectorCache: Send + Sync {
-    /// Returns the vectors that are known, in the order of the hashes.
+    /// Returns the vectors that are known, in the order of the hashes. One that is damaged may be given as it is, or as an
+    /// empty one: its text is embedded again.
     ///
     /// # Errors
     /// Where the cache cannot be read.
@@ -58,7 +62,7 @@ pub trait VectorCache: Send + Sync {
 
 /// Returns the text that the encoder reads of a chunk: the visible text, behind the heading path if `prefix` is set.
 #[must_use]
-pub fn encoder_text(document: &Document, span: Span, heading_path: &[String], prefix: bool) -> String {
+pub fn encoder_text(document: &Document, span: Span, heading_path: &[Heading], prefix: bool) -> String {
     let visible = document.visible(span);
     match prefix && !heading_path.is_empty() {
         true => format!("{}\n\n{visible}", heading_path.join(" > ")),

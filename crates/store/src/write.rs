@@ -181,6 +181,8 @@ pub struct IndexStats {
     pub texts_embedded: u64,
     /// The number of texts whose vectors were known already.
     pub texts_reused: u64,
+    /// The number of texts that were embedded again since their known vectors were damaged.
+    pub vectors_rejected: u64,
     /// The number of chunks that this run wrote whose end the encoder does not read.
     pub truncated: u64,
     /// The time in the encoder, in seconds.
@@ -194,6 +196,7 @@ impl IndexStats {
     pub fn add_embedding(&mut self, embedded: EmbedCounts, truncated: u64) {
         self.texts_embedded += embedded.encoded;
         self.texts_reused += embedded.reused;
+        self.vectors_rejected += embedded.rejected;
         self.embed_seconds += embedded.seconds;
         self.truncated += truncated;
     }

@@ -1,7 +1,12 @@
+use std::ffi::OsStr;
+use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, NamedTempFile};
+
+/// How the name of a file ends that is not whole yet.
+const UNFINISHED: &str = ".unfinished";
 
 /// Puts `bytes` in the place of a file, whole or not at all: see [`StagedFile`].
 ///
@@ -30,14 +35,33 @@ impl StagedFile {
     /// # Errors
     /// Where the folder is not there or cannot be written.
     pub fn create(path: &Path) -> io::Result<Self> {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(".");
         let mut builder = Builder::new();
-        builder.prefix(&name).suffix(".unfinished");
+        builder.prefix(&name).suffix(UNFINISHED);
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        Ok(Self { out: BufWriter::new(builder.tempfile_in(folder)?), path: path.to_owned() })
+        Ok(Self { out: BufWriter::new(builder.tempfile_in(folder_of(path))?), path: path.to_owned() })
+    }
+
+    /// Removes what killed processes left of writing to `path`: files beside it named `NAME.XXXXXX.unfinished`. Nobody may
+    /// be writing to `path` at the same time.
+    ///
+    /// # Errors
+    /// Where the folder cannot be read or a file cannot be removed. A folder that is not there is fine.
+    pub fn remove_left_over(path: &Path) -> io::Result<()> {
+        let name = path.file_name().unwrap_or_default();
+        let entries = match fs::read_dir(folder_of(path)) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
+            entries => entries?,
+        };
+        for entry in entries {
+            let entry = entry?;
+            if is_left_over(&entry.file_name(), name) && entry.file_type()?.is_file() {
+                fs::remove_file(entry.path())?;
+            }
+        }
+        Ok(())
     }
 
     /// Puts the file in its place.
@@ -50,6 +74,19 @@ impl StagedFile {
         file.persist(&self.path)?;
         Ok(())
     }
+}
+
+/// The folder that a path lies in.
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Whether `found` is the name of an unfinished file that was to become `name`.
+fn is_left_over(found: &OsStr, name: &OsStr) -> bool {
+    let middle = (found.as_encoded_bytes().strip_prefix(name.as_encoded_bytes()))
+        .and_then(|rest| rest.strip_prefix(b"."))
+        .and_then(|rest| rest.strip_suffix(UNFINISHED.as_bytes()));
+    middle.is_some_and(|middle| middle.len() == 6 && middle.iter().all(u8::is_ascii_alphanumeric))
 }
 
 impl Write for StagedFile {
@@ -105,5 +142,20 @@ mod tests {
         staged.commit().unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"new");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn what_a_killed_process_left_is_removed_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let staged = StagedFile::create(&at("run.json")).unwrap();
+        let (_, left) = staged.out.into_inner().unwrap().keep().unwrap();
+        assert!(left.is_file());
+        let others = ["run.json", "run.json.abc.unfinished", "notes.abcdef.unfinished", "run.json.abc-ef.unfinished"];
+        others.iter().for_each(|name| fs::write(at(name), "").unwrap());
+        StagedFile::remove_left_over(&at("run.json")).unwrap();
+        assert!(!left.exists());
+        assert!(others.iter().all(|name| at(name).is_file()));
+        StagedFile::remove_left_over(&at("nowhere/run.json")).unwrap();
     }
 }

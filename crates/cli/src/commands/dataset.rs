@@ -5,6 +5,7 @@ use std::path::Path;
 
 use pericope_api::Document;
 use pericope_eval::data::{FromDocsOptions, from_docs};
+use pericope_index::pipeline::DEFAULT_MEMORY;
 use serde::Serialize;
 
 use crate::args::FromDocsArgs;
@@ -24,7 +25,7 @@ struct Counts {
 
 /// Runs the command.
 pub fn from_docs_command(args: FromDocsArgs, quiet: bool) -> Outcome {
-    let found = Input::find(&args.paths, 0)?;
+    let found = Input::find(&args.paths, 0, args.time.limits(DEFAULT_MEMORY as u64))?;
     let mut documents: Vec<Document> = Vec::new();
     let mut problems = found.problems().to_vec();
     for path in found.files() {
@@ -32,7 +33,10 @@ pub fn from_docs_command(args: FromDocsArgs, quiet: bool) -> Outcome {
         if same(path, &args.out) || args.segmentation.as_deref().is_some_and(|s| same(path, s)) {
             continue;
         }
-        found.read(path, &mut |d| documents.push(relative(d, &args.paths)), &mut |p| problems.push(p));
+        found.read_in_time(path, |document| document, &mut |read| match read {
+            Ok(document) => documents.push(relative(document, &args.paths)),
+            Err(problem) => problems.push(problem),
+        });
     }
     let unreadable = input::report(&problems);
     let options = FromDocsOptions {

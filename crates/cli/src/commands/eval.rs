@@ -10,7 +10,7 @@ use pericope_report::run::{self as report, Overview, Report};
 use crate::args::{EvalReportArgs, EvalRunArgs};
 use crate::commands::{print_json, segment_eval, sweep};
 use crate::resources::shown;
-use crate::session::{Session, not_written, one, opened, run_folder, tell_kind, too_many_failed};
+use crate::session::{Finished, Session, hold, not_written, one, opened, run_folder, tell_kind, too_many_failed};
 use crate::status::{Failure, Outcome, Status};
 
 /// `pericope eval run`
@@ -26,11 +26,12 @@ pub fn run(args: EvalRunArgs, quiet: bool) -> Outcome {
         return sweep::run(&experiment, &out, &args, quiet);
     }
     let ledger = Ledger::of_run(&experiment, &out, args.resume);
-    let session = Session { resume: args.resume, offline: args.offline, ledger };
-    let Some(report) = one(&experiment, &out, session, quiet)? else {
+    let session = Session { resume: args.resume, offline: args.offline };
+    let Some(Finished { report, folder }) = one(&experiment, &out, session, ledger, quiet)? else {
         return Ok(Status::Incomplete);
     };
     report::write(&out, &report).map_err(not_written(&out))?;
+    drop(folder);
     let summary = &report.summary;
     if args.json {
         print_json(summary)?;
@@ -56,7 +57,9 @@ pub fn report(args: EvalReportArgs) -> Outcome {
             )));
         }
     }
+    let held = hold(&out)?;
     write_reports(&args.runs, &out)?;
+    drop(held);
     say!("Report: {}", shown(&out.join("index.html")));
     Ok(Status::Done)
 }

@@ -1,6 +1,6 @@
 //! `pericope nightly`
 
-use std::fs::{self, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use pericope::segmenters;
 use pericope_encode::models::sha256_file;
 use pericope_eval::answer::Ledger;
 use pericope_eval::config::Experiment;
-use pericope_eval::run::RunError;
+use pericope_eval::run::{RunError, load};
 use pericope_nightly::{DEFAULT_FOLDER, History, Job, Lock, NightlyError, Program, Verdict, review};
 use pericope_report::HtmlPages;
 use serde_json::json;
@@ -82,21 +82,19 @@ impl From<Failure> for Broken {
 #[allow(clippy::result_large_err)] // called once
 fn night(experiment: &Experiment, dir: &Path, offline: bool, quiet: bool) -> Result<pericope_nightly::Outcome, Broken> {
     let resources = Engine::new();
-    // Before anything that another run of this night may be using: the models' cache and its ledger.
-    let lock = Lock::take(dir)?;
-    let number = History::open(dir, &experiment.name).and_then(|history| history.next_number());
-    let ledger = Ledger::of_night(experiment, dir, number.map_err(NightlyError::History)?);
     let observer = Bars::new(quiet);
-    let setup = setup(experiment, &resources, dir, Session { resume: false, offline, ledger }, &observer)?;
-    let outcome = pericope_nightly::run(Job {
-        experiment,
-        dir,
-        lock: Some(lock),
-        setup,
-        program: program(),
-        pages: &HtmlPages,
-        observer: &observer,
-    });
+    observer.tell_what_models_wait_for();
+    let held = || -> Result<_, Broken> {
+        let set = load(experiment, &observer).map_err(NightlyError::Run)?;
+        let lock = Lock::take(dir)?;
+        let number = History::open(dir, &experiment.name).and_then(|history| history.next_number());
+        let ledger = Ledger::of_night(experiment, dir, number.map_err(NightlyError::History)?);
+        Ok(((set, lock), ledger))
+    };
+    let session = Session { resume: false, offline };
+    let (setup, (set, lock)) = setup(experiment, &resources, dir, session, held)?;
+    let job = Job { experiment, lock, setup, program: program(), pages: &HtmlPages, observer: &observer };
+    let outcome = pericope_nightly::run_on(job, set);
     observer.clear();
     Ok(outcome?)
 }
@@ -110,8 +108,8 @@ fn report(
     quiet: bool,
 ) -> Outcome {
     if let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()) {
-        let appended = fs::read_to_string(&outcome.written.markdown)
-            .and_then(|text| OpenOptions::new().create(true).append(true).open(&path)?.write_all(text.as_bytes()));
+        let appended = (OpenOptions::new().create(true).append(true).open(&path))
+            .and_then(|mut file| file.write_all(outcome.written.markdown_text.as_bytes()));
         outcome.warnings.extend(appended.err().map(|e| format!("GITHUB_STEP_SUMMARY: {e}")));
     }
     outcome.tell(dir, experiment);
@@ -124,8 +122,7 @@ fn report(
 fn verdict(outcome: &pericope_nightly::Outcome, json: bool, quiet: bool) -> Outcome {
     let night = &outcome.conclusion.night;
     if json {
-        let text = fs::read_to_string(&outcome.written.json).map_err(anyhow::Error::from)?;
-        std::io::stdout().write_all(text.as_bytes())?;
+        std::io::stdout().write_all(outcome.written.json_text.as_bytes())?;
     } else {
         say!("{}: {}", night.experiment, night.line);
     }
@@ -161,10 +158,10 @@ fn act(args: &NightlyArgs, experiment: &Experiment, dir: &Path, quiet: bool) -> 
     let number = |which: WhichNight| -> Result<u32, Failure> {
         match which {
             WhichNight::Number(number) => Ok(number),
-            WhichNight::Last => match history.next_number().map_err(history_fail)? {
-                1 => Err(fail(NightlyError::Empty { path: dir.to_owned() })),
-                next => Ok(next - 1),
-            },
+            WhichNight::Last => {
+                let last = history.last_number().map_err(history_fail)?;
+                last.ok_or_else(|| fail(NightlyError::Empty { path: dir.to_owned() }))
+            }
         }
     };
     if let Some(which) = action.pin {

@@ -1,10 +1,12 @@
 //! `pericope segment`
 
-use std::cell::RefCell;
 use std::io::{BufWriter, Write};
+use std::sync::Arc;
 
-use pericope_api::{Chunk, Document};
+use pericope_api::{Chunk, Document, Heading};
+use pericope_index::pipeline::DEFAULT_MEMORY;
 use pericope_report::chunks::ChunksPage;
+use pericope_segment::Chunker;
 use serde::Serialize;
 
 use crate::args::{OutputFormat, SegmentArgs};
@@ -21,7 +23,7 @@ struct Line<'a> {
     start: usize,
     end: usize,
     tokens: usize,
-    heading_path: &'a [String],
+    heading_path: &'a [Heading],
     text: &'a str,
 }
 
@@ -29,16 +31,18 @@ struct Line<'a> {
 pub fn run(args: SegmentArgs, quiet: bool) -> Outcome {
     let from_stdin = args.files.iter().any(|f| f.as_os_str() == "-");
     let paths: Vec<_> = args.files.iter().filter(|f| f.as_os_str() != "-").cloned().collect();
-    let (piped, broken) = if from_stdin { input::standard_input(&args.stdin_format)? } else { Default::default() };
-    let found = Input::find(&paths, 0)?;
+    let limits = args.time.limits(DEFAULT_MEMORY as u64);
+    let (piped, broken) =
+        if from_stdin { input::standard_input(&args.stdin_format, limits)? } else { Default::default() };
+    let found = Input::find(&paths, 0, limits)?;
     let corpus = |visit: &mut dyn FnMut(&Document)| {
         piped.iter().for_each(&mut *visit);
         for path in found.files() {
-            found.read(path, &mut |document| visit(&document), &mut |_| {});
+            found.read_in_time(path, |document| document, &mut |read| drop(read.map(|document| visit(&document))));
         }
     };
     let resources = engine(&args.policy).with_corpus(&corpus);
-    let chunker = chunker(&args.policy, &resources)?;
+    let chunker = Arc::new(chunker(&args.policy, &resources)?);
 
     let mut bad = input::report(found.problems()) + input::report(&broken);
     let mut out = BufWriter::new(std::io::stdout().lock());
@@ -46,30 +50,32 @@ pub fn run(args: SegmentArgs, quiet: bool) -> Outcome {
     if args.format == OutputFormat::Html {
         out.write_all(page.begin().as_bytes())?;
     }
-    let failure = RefCell::new(None);
-    let mut print = |document: &Document| match chunker.chunks(document) {
-        Ok(chunks) => {
+    let mut failure = None;
+    let mut print = |cut: Cut| match cut {
+        (document, Ok(chunks)) => {
             // Flushed document by document: the first chunks show at once, and a closed pipe is noticed.
-            if let Err(e) = write(&mut out, args.format, &page, document, &chunks).and_then(|()| out.flush()) {
-                failure.borrow_mut().get_or_insert(e);
+            if let Err(e) = write(&mut out, args.format, &page, &document, &chunks).and_then(|()| out.flush()) {
+                failure.get_or_insert(e);
             }
             None
         }
-        Err(e) => Some(format!("{}: {e}", document.id)),
+        (_, Err(problem)) => Some(problem),
     };
-    for document in &piped {
-        bad += input::report(print(document).as_slice());
+    for document in piped {
+        bad += input::report(print(cut(&chunker, document)).as_slice());
     }
     for path in found.files() {
         let mut problems = Vec::new();
-        let mut uncut = Vec::new();
-        found.read(path, &mut |document| uncut.extend(print(&document)), &mut |problem| problems.push(problem));
-        bad += input::report(&problems) + input::report(&uncut);
-        if failure.borrow().is_some() {
+        let by = Arc::clone(&chunker);
+        found.read_in_time(path, move |document| cut(&by, document), &mut |read| {
+            problems.extend(read.map_or_else(Some, &mut print));
+        });
+        bad += input::report(&problems);
+        if failure.is_some() {
             break;
         }
     }
-    if let Some(error) = failure.into_inner() {
+    if let Some(error) = failure {
         return Err(error.into());
     }
     if args.format == OutputFormat::Html {
@@ -80,6 +86,14 @@ pub fn run(args: SegmentArgs, quiet: bool) -> Outcome {
         anstream::eprintln!("{bad} of the inputs could not be cut");
     }
     Ok(if bad > 0 { Status::Incomplete } else { Status::Done })
+}
+
+/// A document with its chunks, or a line that says why there are none.
+type Cut = (Document, Result<Vec<Chunk>, String>);
+
+fn cut(chunker: &Chunker, document: Document) -> Cut {
+    let chunks = chunker.chunks(&document).map_err(|e| format!("{}: {e}", document.id));
+    (document, chunks)
 }
 
 fn write(

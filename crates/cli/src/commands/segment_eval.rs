@@ -21,7 +21,7 @@ use serde::Serialize;
 use crate::args::SegmentEvalArgs;
 use crate::commands::{dataset::save, print_json};
 use crate::resources::{failure, shown};
-use crate::session::{opened, run_folder, tell_kind};
+use crate::session::{hold, opened, run_folder, tell_kind};
 use crate::status::{Failure, Outcome, Status};
 use crate::{input, progress};
 
@@ -72,12 +72,14 @@ pub fn experiment(file: &ExperimentFile, set: &[String], out: Option<&Path>, jso
             counts: if s.known { vec![false, true] } else { vec![false] },
         })
         .collect();
+    let folder = run_folder(out, &experiment.name);
+    let held = hold(&folder)?;
     let (evaluation, embedding) = score(&sets, entries, quiet)?;
     let left_out = left_out(&sets, &evaluation);
-    let folder = run_folder(out, &experiment.name);
     let mut report = Report::new(&experiment.name, &sets, evaluation, &experiment.published);
     report.embedding_seconds = embedding;
     report.write(&folder).map_err(Failure::runtime)?;
+    drop(held);
     if json {
         say!("{}", report.summary().map_err(Failure::runtime)?);
     } else {

@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::args::{EvalRunArgs, TuneArgs};
 use crate::commands::print_json;
 use crate::resources::shown;
-use crate::session::{Session, not_written, one, run_folder, tell_kind, too_many_failed};
+use crate::session::{Finished, Session, hold, not_written, one, run_folder, tell_kind, too_many_failed};
 use crate::status::{Failure, Outcome, Status};
 
 /// A variant that was run.
@@ -62,7 +62,7 @@ pub fn tune(file: &ExperimentFile, args: &TuneArgs, quiet: bool) -> Outcome {
     }
     let chosen = choose(&by, &items).map_err(|problem| wrong(&problem))?;
     let text = serde_json::to_string_pretty(&chosen).map_err(anyhow::Error::from)?;
-    std::fs::write(out.join("tune.json"), text + "\n")?;
+    pericope_util::replace_file(&out.join("tune.json"), text + "\n")?;
     let status = status(&ran, &experiment);
     if args.json {
         print_json(&chosen)?;
@@ -87,6 +87,7 @@ fn all(
     offline: bool,
     quiet: bool,
 ) -> Result<Option<Vec<Ran>>, Failure> {
+    let _held = hold(out)?;
     let mut ran = Vec::with_capacity(variants.len());
     let mut overview = Overview::new(out);
     for (number, variant) in variants.iter().enumerate() {
@@ -102,8 +103,10 @@ fn all(
         }
         // What one variant asked of a model is not asked again by the next.
         experiment.llm.cache.get_or_insert_with(|| out.join("responses.sqlite"));
-        let session = Session { resume, offline, ledger };
-        let Some(report) = one(&experiment, &folder, session, quiet)? else { return Ok(None) };
+        let session = Session { resume, offline };
+        let Some(Finished { report, folder: _held }) = one(&experiment, &folder, session, ledger, quiet)? else {
+            return Ok(None);
+        };
         ran.push(Ran { label: variant.label.clone(), folder, summary: report.summary.clone() });
         if variants.len() == 1 {
             write(out, &report).map_err(not_written(out))?;

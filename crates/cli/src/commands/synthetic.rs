@@ -1,5 +1,6 @@
 //! `pericope dataset synthetic`
 
+use pericope_index::pipeline::DEFAULT_MEMORY;
 use pericope_segment::synthetic::{Recipe, Synthetic, concatenations};
 use serde::Serialize;
 
@@ -51,10 +52,13 @@ pub fn run(args: SyntheticArgs, quiet: bool) -> Outcome {
         }
     }
     if !plain.is_empty() {
-        let found = Input::find(&plain, 0)?;
+        let found = Input::find(&plain, 0, args.time.limits(DEFAULT_MEMORY as u64))?;
         problems.extend(found.problems().iter().cloned());
         for path in found.files() {
-            found.read(path, &mut |document| add(&document), &mut |problem| problems.push(problem));
+            found.read_in_time(path, |document| document, &mut |read| match read {
+                Ok(document) => add(&document),
+                Err(problem) => problems.push(problem),
+            });
         }
     }
     let unreadable = input::report(&problems);

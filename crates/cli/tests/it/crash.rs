@@ -12,10 +12,16 @@ use std::time::{Duration, Instant};
 use pericope_index::{Contents, IndexReader};
 
 /// Pseudo-random numbers (xorshift): the same moments and changes in every run of the same seed.
-struct Draw(u64);
+pub struct Draw(u64);
 
 impl Draw {
-    fn below(&mut self, n: u64) -> u64 {
+    /// Returns the numbers of a seed.
+    pub fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    /// Draws a number below `n`.
+    pub fn below(&mut self, n: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -115,14 +121,14 @@ fn assert_same(found: &Contents, clean: &Contents, when: &str) {
     assert_eq!(sources(found), sources(clean), "{when}");
 }
 
-fn number(name: &str, default: u64) -> u64 {
+pub fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().map_or(default, |value| value.parse().expect("a number"))
 }
 
 #[test]
 fn killed_at_any_moment_it_ends_as_built_at_once() {
     let (kills, seed) = (number("PERICOPE_CRASH_KILLS", 12), number("PERICOPE_CRASH_SEED", 7));
-    let mut draw = Draw(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let mut draw = Draw::new(seed);
     let root = tempfile::tempdir().unwrap();
     let folder = root.path();
     let docs = folder.join("docs");

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Output;
 
-use crate::common::{model_or_skip, pericope, root, rounded, stderr, stdout};
+use crate::common::{model_or_skip, pericope, root, rounded, stderr, stdout, timeless};
 use serde_json::Value;
 
 /// The quickstart on some of its questions.
@@ -29,21 +29,6 @@ const WORDS_ONLY: [&str; 8] = [
 
 fn read(path: &Path) -> Value {
     serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
-}
-
-/// Without what differs from run to run.
-fn timeless(mut summary: Value) -> Value {
-    for row in summary["chunkers"].as_array_mut().unwrap() {
-        for key in ["segment_seconds", "index_seconds", "index_bytes", "query_times"] {
-            row.as_object_mut().unwrap().remove(key);
-        }
-    }
-    for cell in summary["cells"].as_array_mut().unwrap() {
-        for key in ["query_p50_ms", "query_p95_ms"] {
-            cell.as_object_mut().unwrap().remove(key);
-        }
-    }
-    summary
 }
 
 #[test]
@@ -123,6 +108,103 @@ fn a_run_leaves_the_files_of_the_contract() {
     assert_eq!(checksum.len(), 64);
     for page in ["summary.md", "index.html"] {
         assert!(fs::read_to_string(folder.path().join(page)).unwrap().contains("same-size"));
+    }
+}
+
+/// Names and contents of the files of a folder.
+fn contents(folder: &Path) -> Vec<(std::ffi::OsString, Vec<u8>)> {
+    let mut found: Vec<_> = (fs::read_dir(folder).unwrap())
+        .map(|entry| (entry.as_ref().unwrap().file_name(), fs::read(entry.unwrap().path()).unwrap()))
+        .collect();
+    found.sort();
+    found
+}
+
+#[test]
+fn a_folder_that_another_process_writes_into_is_refused_and_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("run");
+    assert_eq!(run(&out, &WORDS_ONLY).status.code(), Some(0));
+    let before = contents(&out);
+    let held = pericope_util::FolderLock::take(&out).unwrap();
+    let before_lock = fs::read(out.join("lock")).unwrap();
+    let to = out.to_str().unwrap();
+    let segments = "{\"id\":\"a\",\"sentences\":[\"x\",\"y\"],\"boundaries\":[1]}\n";
+    fs::write(folder.path().join("s.jsonl"), segments).unwrap();
+    let config = "kind = \"segmentation\"\nname = \"s\"\n[[set]]\nname = \"a\"\npath = \"s.jsonl\"\n\
+        [[segmenter]]\nname = \"t\"\nspec = \"texttiling\"\n";
+    fs::write(folder.path().join("s.toml"), config).unwrap();
+    let in_folder = |args: &[&str]| pericope(folder.path()).args(args).output().unwrap();
+    let refused = [
+        run(&out, &WORDS_ONLY),
+        run(&out, &[&WORDS_ONLY[..], &["--resume"]].concat()),
+        run(&out, &[&WORDS_ONLY[..], &["--set", "sweep={\"data.seed\"=[1,2]}"]].concat()),
+        in_folder(&["eval", "report", to]),
+        in_folder(&["segment-eval", "s.toml", "--out", to]),
+    ];
+    for output in refused {
+        assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+        let said = stderr(&output);
+        let line = said.lines().find(|line| line.starts_with("error: ")).unwrap_or_else(|| panic!("{said}"));
+        let by = format!("(process {}, since 2", std::process::id());
+        assert!(line.contains("another process writes into") && line.contains(&by), "{said}");
+        assert!(line.ends_with("wait for it, or name another folder with --out DIR"), "{said}");
+    }
+    let after = contents(&out);
+    let same = |(a, b): (&(std::ffi::OsString, Vec<u8>), &(std::ffi::OsString, Vec<u8>))| {
+        a.0 == b.0 && (a.0 == "lock" || a.1 == b.1)
+    };
+    assert!(before.len() == after.len() && before.iter().zip(&after).all(same), "a file was touched");
+    assert_eq!(fs::read(out.join("lock")).unwrap(), before_lock);
+    drop(held);
+    assert_eq!(run(&out, &[&WORDS_ONLY[..], &["--resume"]].concat()).status.code(), Some(0));
+    assert_eq!(in_folder(&["eval", "report", to]).status.code(), Some(0));
+}
+
+#[test]
+fn what_is_damaged_of_a_run_is_measured_again() {
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(run(folder.path(), &WORDS_ONLY).status.code(), Some(0));
+    let path = |name: &str| folder.path().join(name);
+    let whole = fs::read_to_string(path("items.jsonl")).unwrap();
+    let summary = rounded(timeless(read(&path("summary.json"))));
+    let mut lines: Vec<&[u8]> = whole.lines().map(str::as_bytes).collect();
+    // One chunker has a line with a bad byte, one an item twice in the place of another; the third is whole.
+    let bad: Vec<u8> = lines[3].iter().map(|b| if *b == b'?' { 0xff } else { *b }).collect();
+    let per_chunker = lines.len() / 3;
+    lines[3] = &bad;
+    lines[2 * per_chunker + 5] = lines[2 * per_chunker + 4];
+    let mut damaged = lines.join(&b'\n');
+    damaged.extend(b"\n{\"question_id\":\"q\",\"chunker\":\"fi");
+    fs::write(path("items.jsonl"), damaged).unwrap();
+    let output = run(folder.path(), &[&WORDS_ONLY[..], &["--resume"]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("2 damaged lines in") && stderr(&output).contains("1 chunkers are done already"),
+        "{}",
+        stderr(&output)
+    );
+    let again = fs::read_to_string(path("items.jsonl")).unwrap();
+    let sorted = |text: &str| -> Vec<String> {
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        lines.sort();
+        lines
+    };
+    assert!(sorted(&again) == sorted(&whole), "every item is there once");
+    assert_eq!(rounded(timeless(read(&path("summary.json")))), summary);
+    // A folder that is no run, or a damaged one, is one clear line.
+    for (name, text, status) in [
+        ("items.jsonl", "{\"a\":1}\n", 3),
+        ("summary.json", "[]", 3),
+        ("run.json", "{", 3),
+        ("summary.json", "\u{0}", 3),
+    ] {
+        let before = fs::read(path(name)).unwrap();
+        fs::write(path(name), text).unwrap();
+        let output = pericope(&root()).args(["eval", "report"]).arg(folder.path()).output().unwrap();
+        assert_eq!(output.status.code(), Some(status), "{name}: {}", stderr(&output));
+        assert!(stderr(&output).lines().count() == 1 && stderr(&output).contains(name), "{}", stderr(&output));
+        fs::write(path(name), before).unwrap();
     }
 }
 

@@ -6,7 +6,10 @@ mod contract;
 mod crash;
 mod documents;
 mod eval;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod faults;
 mod follow;
+mod kills;
 mod models;
 mod nightly;
 mod old_formats;

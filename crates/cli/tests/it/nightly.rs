@@ -355,6 +355,103 @@ fn hooks_are_told_and_cannot_change_the_verdict() {
     assert!(!stderr(&output).contains("nightly.webhook:"), "{}", stderr(&output));
 }
 
+/// All bytes of the files below a folder, but for the configuration.
+fn everything(folder: &Path, found: &mut Vec<(PathBuf, Vec<u8>)>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            everything(&path, found);
+        } else if path.extension().is_none_or(|e| e != "toml") {
+            found.push((path.clone(), fs::read(path).unwrap()));
+        }
+    }
+}
+
+#[test]
+fn secrets_of_a_configuration_are_in_no_output() {
+    if cfg!(not(unix)) {
+        return;
+    }
+    let further = |n: u32| {
+        format!(
+            r#"
+[nightly]
+url = "https://me:hush-url-{n}@ci.example/nights/"
+on_finish = ["sh", "-c", "env > told.env; cat > told.json; : $0", "Authorization: Bearer hush-hook-{n}"]
+webhook = "http://127.0.0.1:1/hush-webhook-{n}"
+[llm.generator]
+provider = "openai"
+model = "m"
+base_url = "http://127.0.0.1:1/hush-path-{n}/v1"
+[llm.generator.headers]
+X-One = "hush-header-{n} ${{PERICOPE_HUSH:-hush-default-{n}}}"
+[llm.judge]
+provider = "openai"
+model = "m"
+base_url = "http://me:hush-login-{n}@127.0.0.1:1/v1?code=hush-query-{n}"
+"#
+        )
+    };
+    let bed = Bed::new(&further(1));
+    let mut said = Vec::new();
+    for n in 1..=2 {
+        // The second night has other secrets: what changed is said, too.
+        bed.configure(&further(n));
+        let output = bed.run(&[]);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        said.push((PathBuf::from("standard output"), output.stdout));
+        said.push((PathBuf::from("standard error"), output.stderr));
+        let run =
+            without_models(bed.folder.path()).args(["eval", "run", "nightly.toml", "--out", "run"]).output().unwrap();
+        assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
+        said.push((PathBuf::from("standard error of eval run"), run.stderr));
+    }
+    assert_eq!(bed.run(&["--export", "nights.jsonl"]).status.code(), Some(0));
+    let swept = without_models(bed.folder.path())
+        .args(["eval", "run", "nightly.toml", "--out", "sweep", "--set"])
+        .arg("sweep={\"llm.judge.base_url\"=[\"http://127.0.0.1:1/hush-sweep/v1\",\"http://127.0.0.1:1/v1\"]}")
+        .output()
+        .unwrap();
+    assert_eq!(swept.status.code(), Some(0), "{}", stderr(&swept));
+    said.extend([(PathBuf::from("sweep"), swept.stdout), (PathBuf::from("sweep"), swept.stderr)]);
+    everything(bed.folder.path(), &mut said);
+    let names: Vec<String> = said.iter().map(|(path, _)| path.display().to_string()).collect();
+    for name in
+        ["history.db", "run.json", "latest.json", "feed.xml", "summary.md", "told.env", "told.json", "nights.jsonl"]
+    {
+        assert!(names.iter().any(|path| path.ends_with(name)), "{name} is not looked at: {names:?}");
+    }
+    for (path, bytes) in &said {
+        let text = String::from_utf8_lossy(bytes);
+        let around = text
+            .find("hush-")
+            .map(|at| &text[text.floor_char_boundary(at.saturating_sub(80))..text.ceil_char_boundary(at + 40)]);
+        assert_eq!(around, None, "in {}", path.display());
+    }
+    let record = fs::read_to_string(bed.path("run/run.json")).unwrap();
+    assert!(record.contains("127.0.0.1") && record.contains("${PERICOPE_HUSH:-(hidden)}"), "{record}");
+    assert!(bed.latest()["page"] == "https://ci.example/nights/index.html", "{}", bed.latest()["page"]);
+}
+
+#[test]
+fn a_night_that_is_turned_away_touches_nothing() {
+    let bed = Bed::new("");
+    assert_eq!(bed.run(&[]).status.code(), Some(0));
+    let mut before = Vec::new();
+    everything(&bed.path("h"), &mut before);
+    let _held = pericope_nightly::Lock::take(&bed.path("h")).unwrap();
+    before
+        .iter_mut()
+        .filter(|(path, _)| path.ends_with("h/lock"))
+        .for_each(|(path, bytes)| *bytes = fs::read(path).unwrap());
+    for more in [&[][..], &["--accept", "last"], &["--export", "e.jsonl"]] {
+        assert_eq!(bed.run(more).status.code(), Some(3));
+    }
+    let mut after = Vec::new();
+    everything(&bed.path("h"), &mut after);
+    assert!(before == after, "a file of the history was touched");
+}
+
 fn request_body(stream: &mut std::net::TcpStream) -> String {
     let mut bytes = Vec::new();
     let mut buffer = [0; 4096];

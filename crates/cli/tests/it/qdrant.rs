@@ -326,6 +326,34 @@ fn mistakes_end_in_one_line_with_status_two() {
     assert!(!with_key.to_string().contains("sesame"), "{with_key}");
 }
 
+/// On Unix 0.0.0.0 leads to this machine too, but is no address of it.
+#[cfg(unix)]
+#[test]
+fn a_key_in_plain_text_is_warned_of_once_and_works() {
+    let (folder, server) = (tree(), Server::start().unwrap());
+    let folder = folder.path();
+    let url = server.url("docs").replace("qdrant://127.0.0.1", "qdrant://sesame@0.0.0.0");
+    let output = command(folder, &url, &HASHED);
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert_eq!(said.matches("as plain text").count(), 1, "{said}");
+    assert!(said.contains("warning: ") && said.contains("qdrants://") && !said.contains("sesame"), "{said}");
+    let local = command(folder, &server.url("docs").replace("qdrant://", "qdrant://sesame@"), &HASHED);
+    assert!(!stderr(&local).contains("plain text"), "{}", stderr(&local));
+}
+
+#[test]
+fn a_wait_that_the_server_asks_for_is_told() {
+    let (folder, server) = (tree(), Server::start().unwrap());
+    let folder = folder.path();
+    server.fail(Call::Upsert, Fault::Busy(std::time::Duration::from_secs(2)), 1);
+    let output = command(folder, &server.url("docs"), &HASHED);
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(said.contains("storing chunks failed at 127.0.0.1:") && said.contains("attempt 2 of 9 in 2 s"), "{said}");
+    assert_clean(&server, folder, "after a wait");
+}
+
 #[test]
 fn a_server_that_is_down_ends_the_run_and_the_next_one_finishes() {
     let (folder, mut server) = (tree(), Server::start().unwrap());

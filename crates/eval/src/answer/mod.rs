@@ -9,7 +9,7 @@ mod llm;
 pub use extractive::{Asked, Extractive, ExtractiveOptions};
 pub use llm::{Ledger, ModelGenerator, ModelJudge, Models};
 
-use pericope_api::Span;
+use pericope_api::{Heading, Span};
 
 use crate::record::{Cost, Judgement};
 
@@ -61,7 +61,7 @@ pub struct Passage<'a> {
     /// Id of the document.
     pub document: &'a str,
     /// Headings above, outermost first.
-    pub heading_path: &'a [String],
+    pub heading_path: &'a [Heading],
     /// The text.
     pub text: &'a str,
 }

@@ -6,6 +6,7 @@ mod gates;
 mod kind;
 mod nightly;
 mod overrides;
+mod redact;
 mod retrieval;
 mod tune;
 
@@ -24,6 +25,8 @@ pub use kind::{ExperimentFile, ExperimentKind};
 pub use nightly::{Baseline, Notify, Settings, WebhookBody};
 pub use overrides::read;
 pub(crate) use overrides::{one_line, set_value};
+pub(crate) use redact::{hide, redacted};
+pub use redact::{redact, without_login};
 pub use retrieval::{Expand, Rerank, Retrieval};
 pub use tune::TuneConfig;
 
@@ -283,6 +286,21 @@ mod tests {
         let wrong = parse(SMALL, &["data.seed=3", "retrieval.k=many"]).unwrap_err();
         assert!(wrong.contains("--set retrieval.k=many"), "{wrong}");
         assert!(parse(SMALL, &["novalue"]).unwrap_err().contains("key=value"));
+    }
+
+    #[test]
+    fn keys_of_overrides_have_a_depth_and_a_length() {
+        for key in ["a.".repeat(60_000) + "b", "a".repeat(200_000), "a.".repeat(17) + "b"] {
+            let error = parse(SMALL, &[&format!("{key}=1")]).unwrap_err();
+            assert!(error.starts_with("--set a") && error.contains("16 parts") && error.len() < 500, "{error}");
+            // The same keys in a sweep.
+            let swept = parse(&format!("{SMALL}[sweep]\n\"{key}\" = [1]\n"), &[]).unwrap();
+            let error = crate::sweep::variants(&swept, list()).unwrap_err().to_string();
+            assert!(error.contains("16 parts"), "{error}");
+        }
+        // Values are limited by the TOML parser.
+        let deep = format!("name={}{}", "[".repeat(50_000), "]".repeat(50_000));
+        assert!(parse(SMALL, &[&deep]).is_ok_and(|e| e.name.starts_with("[[[")));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::path::Path;
 use serde::de::DeserializeOwned;
 
 use super::ConfigError;
+use crate::format::clipped;
 
 /// A TOML error as one line: what and where.
 pub(super) fn located(error: &toml::de::Error, text: &str) -> String {
@@ -56,13 +57,19 @@ fn culprit<'a, T: DeserializeOwned>(text: &str, overrides: &'a [String]) -> Opti
     overrides.iter().enumerate().find(|(i, _)| fine_without(*i).is_some()).map(|(_, setting)| setting)
 }
 
+/// Names of keys whose values may be secret.
+const SECRET: [&str; 9] =
+    ["key", "token", "secret", "password", "header", "webhook", "url", "on_finish", "retrieval.in"];
+/// Characters of a setting that a message shows.
+const SHOWN: usize = 200;
+
 /// A setting for a message: without its value where that may be secret.
 fn shown(setting: &str) -> String {
     let (key, _) = setting.split_once('=').unwrap_or((setting, ""));
     let low = key.to_lowercase();
-    match ["key", "token", "secret", "password", "header", "webhook", "url"].iter().any(|word| low.contains(word)) {
-        true => format!("{key}=…"),
-        false => setting.to_owned(),
+    match SECRET.iter().any(|word| low.contains(word)) {
+        true => format!("{}=…", clipped(key, SHOWN)),
+        false => clipped(setting, SHOWN),
     }
 }
 
@@ -75,9 +82,18 @@ fn set(table: &mut toml::Table, setting: &str) -> Result<(), String> {
     set_value(table, key, value).map_err(|problem| format!("--set {}: {problem}", shown(setting)))
 }
 
+/// Parts of a dotted key at most; experiments need five.
+const DEEPEST: usize = 16;
+/// Bytes of a dotted key at most.
+const LONGEST: usize = 1024;
+
 /// Puts a value under a dotted key; in an array of tables, the part after its name is the `name` of the entry that is
 /// meant: `chunker.semantic.spec`.
 pub(crate) fn set_value(table: &mut toml::Table, key: &str, value: toml::Value) -> Result<(), String> {
+    // Tables inside tables are read by recursion: there must be an end to them.
+    if key.len() > LONGEST || key.split('.').count() > DEEPEST {
+        return Err(format!("the key has more than {DEEPEST} parts, or more than {LONGEST} bytes"));
+    }
     let mut parts = key.trim().split('.').peekable();
     let mut at = table;
     while let Some(part) = parts.next().filter(|part| !part.is_empty()) {

@@ -5,7 +5,7 @@ use pericope_api::Span;
 use pericope_read::ReadOptions;
 use serde::Deserialize;
 
-use super::{DataError, Question, QuestionSet, Unit, read};
+use super::{DataError, DataText, Question, QuestionSet, Unit};
 
 #[derive(Deserialize)]
 struct Passage {
@@ -76,27 +76,31 @@ pub(super) fn load(folder: &Path, split: &str) -> Result<QuestionSet, DataError>
     Ok(set)
 }
 
-/// The parsed lines of a file, numbered from 1.
+/// The parsed lines of a file, numbered from 1; those that cannot be used are left out.
 fn lines<T: for<'a> Deserialize<'a>>(path: &Path, set: &mut QuestionSet) -> Result<Vec<(usize, T)>, DataError> {
-    let (text, checksum) = read(path)?;
-    set.checksums.push((path.display().to_string(), checksum));
-    (text.lines().enumerate())
-        .filter(|(_, line)| !line.trim().is_empty())
-        .map(|(number, line)| match serde_json::from_str(line) {
-            Ok(value) => Ok((number + 1, value)),
-            Err(e) => Err(DataError::Layout { path: path.to_owned(), problem: format!("line {}: {e}", number + 1) }),
-        })
-        .collect()
+    let read = DataText::read(path)?;
+    let mut found = Vec::new();
+    for (number, line) in read.text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        match read.check(line).and_then(|()| serde_json::from_str(line).map_err(|e| e.to_string())) {
+            Ok(value) => found.push((number + 1, value)),
+            Err(problem) => set.skipped.push(format!("{}, line {}: {problem}", path.display(), number + 1)),
+        }
+    }
+    set.checksums.push((path.display().to_string(), read.checksum));
+    Ok(found)
 }
 
 type Relevance = HashMap<String, Vec<(i64, usize, String)>>;
 
 /// By question: score, line and document.
 fn relevance(path: &Path, set: &mut QuestionSet) -> Result<Relevance, DataError> {
-    let (text, checksum) = read(path)?;
-    set.checksums.push((path.display().to_string(), checksum));
+    let read = DataText::read(path)?;
     let mut found = Relevance::new();
-    for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+    for (number, line) in read.text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        if let Err(problem) = read.check(line) {
+            set.skipped.push(format!("{}, line {}: {problem}", path.display(), number + 1));
+            continue;
+        }
         let mut fields = line.split('\t').map(str::trim);
         let (query, document, score) = (fields.next(), fields.next(), fields.next().and_then(|s| s.parse().ok()));
         match (query, document, score) {
@@ -106,11 +110,12 @@ fn relevance(path: &Path, set: &mut QuestionSet) -> Result<Relevance, DataError>
             // The first line names the columns.
             _ if number == 0 => {}
             _ => {
-                let problem = format!("line {}: expected query, document and a whole score, by tabs", number + 1);
-                return Err(DataError::Layout { path: path.to_owned(), problem });
+                let problem = "expected query, document and a whole score, by tabs";
+                set.skipped.push(format!("{}, line {}: {problem}", path.display(), number + 1));
             }
         }
     }
+    set.checksums.push((path.display().to_string(), read.checksum));
     Ok(found)
 }
 
@@ -158,10 +163,31 @@ mod tests {
     }
 
     #[test]
-    fn broken_lines_are_named() {
+    fn broken_lines_are_named_and_cost_themselves_alone() {
         let folder = folder();
-        std::fs::write(folder.path().join("qrels/test.tsv"), "q1\td1\t1\nq1 d1 1\n").unwrap();
-        assert!(load(DataKind::Beir, folder.path()).unwrap_err().to_string().contains("line 2"));
+        let spoil = |name: &str, more: &[u8]| {
+            let path = folder.path().join(name);
+            let bytes = [&std::fs::read(&path).unwrap()[..], more].concat();
+            std::fs::write(path, bytes).unwrap();
+        };
+        spoil("qrels/test.tsv", b"q1 d1 1\nq1\td1\t99999999999999999999\nq\xff\td1\t1\n");
+        spoil("corpus.jsonl", b"{\"_id\":1}\n{\"_id\":\"d5\",\"text\":\"\xff\"}\nnonsense\n");
+        spoil("queries.jsonl", b"[]\n{\"_id\":\"q4\",\"te");
+        let set = load(DataKind::Beir, folder.path()).unwrap();
+        assert_eq!((set.questions.len(), set.documents.len()), (1, 3));
+        for says in [
+            "test.tsv, line 6: expected",
+            "test.tsv, line 7: expected",
+            "test.tsv, line 8: it is not UTF-8",
+            "corpus.jsonl, line 6: ",
+            "corpus.jsonl, line 7: it is not UTF-8",
+            "corpus.jsonl, line 8: ",
+            "queries.jsonl, line 4: ",
+            "queries.jsonl, line 5: ",
+        ] {
+            assert!(set.skipped.iter().any(|skipped| skipped.contains(says)), "{says}: {:#?}", set.skipped);
+        }
+        // Where nothing is left, the first reason is said.
         std::fs::write(folder.path().join("corpus.jsonl"), "{\"_id\":1}\n").unwrap();
         assert!(load(DataKind::Beir, folder.path()).unwrap_err().to_string().contains("line 1"));
     }

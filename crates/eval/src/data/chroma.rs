@@ -1,3 +1,4 @@
+use std::collections::HashMap;
 use std::path::Path;
 
 use pericope_api::Span;
@@ -5,7 +6,7 @@ use pericope_read::ReadOptions;
 use serde::Deserialize;
 
 use super::offsets::CodePoints;
-use super::{DataError, Question, QuestionSet, Unit, read};
+use super::{DataError, DataText, Question, QuestionSet, Unit};
 
 #[derive(Deserialize)]
 struct Row {
@@ -25,36 +26,41 @@ struct Reference {
 /// text in spite of their names.
 pub(super) fn load(folder: &Path) -> Result<QuestionSet, DataError> {
     let csv_path = folder.join("questions_df.csv");
-    let (csv_text, checksum) = read(&csv_path)?;
+    let table = DataText::read(&csv_path)?;
     let mut set = QuestionSet {
-        checksums: vec![(csv_path.display().to_string(), checksum)],
+        checksums: vec![(csv_path.display().to_string(), table.checksum.clone())],
         unit: Unit::CodePoints,
         ..QuestionSet::default()
     };
     let mut rows = Vec::new();
-    for (number, row) in csv::Reader::from_reader(csv_text.as_bytes()).deserialize::<Row>().enumerate() {
-        let row =
-            row.map_err(|e| DataError::Layout { path: csv_path.clone(), problem: format!("row {}: {e}", number + 1) })?;
-        rows.push(row);
-    }
-    let mut ids: Vec<&str> = Vec::new();
-    for row in &rows {
-        if !ids.contains(&row.corpus_id.as_str()) {
-            ids.push(&row.corpus_id);
+    for (number, row) in csv::Reader::from_reader(table.text.as_bytes()).deserialize::<Row>().enumerate() {
+        match row.map_err(|e| e.to_string()).and_then(|row| usable(row, &table)) {
+            Ok(row) => rows.push((number, row)),
+            Err(problem) => set.skipped.push(format!("row {} of {}: {problem}", number + 1, csv_path.display())),
         }
     }
-    for id in &ids {
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for id in rows.iter().map(|(_, row)| row.corpus_id.as_str()) {
+        if places.contains_key(id) {
+            continue;
+        }
         let path = folder.join("corpora").join(format!("{id}.md"));
-        let (text, checksum) = read(&path)?;
-        set.checksums.push((path.display().to_string(), checksum));
+        let read = DataText::read(&path)?;
+        set.checksums.push((path.display().to_string(), read.checksum.clone()));
+        let (text, bad) = read.replaced();
+        if bad > 0 {
+            set.skipped.push(format!("{}: what is not UTF-8 in {bad} places", path.display()));
+        }
         let document = pericope_read::read_text(id, "plain", text, &ReadOptions::default())
             .map_err(|e| DataError::Layout { path, problem: e.to_string() })?;
+        places.insert(id, set.documents.len());
         set.documents.push(document);
     }
     let points: Vec<CodePoints> = set.documents.iter().map(|d| CodePoints::new(&d.source)).collect();
-    for (number, row) in rows.iter().enumerate() {
-        let Some(document) = ids.iter().position(|id| *id == row.corpus_id) else { continue };
-        match gold(&row.references, &points[document], &set.documents[document].source) {
+    for (number, row) in &rows {
+        let document = places.get(row.corpus_id.as_str()).copied().unwrap_or(usize::MAX);
+        let (Some(points), Some(found)) = (points.get(document), set.documents.get(document)) else { continue };
+        match gold(&row.references, points, &found.source) {
             Ok((gold, answer)) => set.questions.push(Question {
                 id: format!("{}-{number}", row.corpus_id),
                 text: row.question.clone(),
@@ -67,6 +73,16 @@ pub(super) fn load(folder: &Path) -> Result<QuestionSet, DataError> {
         }
     }
     Ok(set)
+}
+
+/// Refuses a row with bad bytes, and one whose corpus would be a file of another folder.
+fn usable(row: Row, table: &DataText) -> Result<Row, String> {
+    [&row.question, &row.references, &row.corpus_id].into_iter().try_for_each(|field| table.check(field))?;
+    let id = row.corpus_id.as_str();
+    if id.is_empty() || id == ".." || id.contains(['/', '\\', ':', '\0']) {
+        return Err(format!("corpus_id {id:?} is no name of a file in corpora"));
+    }
+    Ok(row)
 }
 
 fn gold(json: &str, points: &CodePoints, source: &str) -> Result<(Vec<Span>, String), String> {
@@ -112,5 +128,31 @@ mod tests {
         assert_eq!(set.questions.len(), 1);
         assert_eq!(set.questions[0].answer, "Two words.");
         assert_eq!(set.skipped.len(), 1);
+    }
+
+    #[test]
+    fn a_bad_row_costs_itself_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("corpora")).unwrap();
+        std::fs::write(folder.path().join("secret.md"), "Two words.").unwrap();
+        std::fs::write(folder.path().join("corpora/c.md"), b"One \xff. Two words. End.").unwrap();
+        let good = "\"[{\"\"content\"\": \"\"Two words.\"\", \"\"start_index\"\": 7, \"\"end_index\"\": 17}]\"";
+        let reversed = good.replace("7,", "17,").replace("17}", "7}");
+        let huge = good.replace("17}", "99999999999999999999999}");
+        let rows = format!(
+            "question,references,corpus_id\nq1,{good},c\nq2,{good}\nq3,{reversed},c\nq4,{huge},c\nq5,not json,c\n\
+             q6,{good},../secret\nq7,{good},c\nq8 ?,{good},c\nq9,{good},\n"
+        );
+        let at = rows.find("q8 ?").unwrap() + 3;
+        let mut bytes = rows.into_bytes();
+        bytes[at] = 0xff;
+        std::fs::write(folder.path().join("questions_df.csv"), bytes).unwrap();
+        let set = super::super::load(super::super::DataKind::Chroma, folder.path()).unwrap();
+        let asked: Vec<&str> = set.questions.iter().map(|q| q.text.as_str()).collect();
+        assert_eq!(asked, ["q1", "q7"]);
+        // Seven rows, and the bad byte of the corpus.
+        assert_eq!(set.skipped.len(), 8, "{:#?}", set.skipped);
+        assert!(set.skipped.iter().any(|s| s.contains("row 6 of") && s.contains("../secret")), "{:#?}", set.skipped);
+        assert_eq!(set.questions[1].id, "c-6");
     }
 }

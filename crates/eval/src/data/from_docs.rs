@@ -7,6 +7,7 @@ use pericope_api::{Document, Format, Kind, Span};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
+use super::CodePoints;
 use super::squad::{Answer, Article, Paragraph, Qa, SquadFile};
 use pericope_util::hex;
 
@@ -169,6 +170,7 @@ impl Context {
 
     fn candidates(&self, document: &Document) -> Vec<Candidate> {
         let mut found = Vec::new();
+        let points = CodePoints::new(&self.text);
         for (i, sentence) in document.sentences.iter().enumerate() {
             let Kind::Heading(level) = sentence.kind else { continue };
             let Some(question) = document.heading_path(i).last().map(|h| h.trim().to_owned()) else { continue };
@@ -185,11 +187,7 @@ impl Context {
                 (Some(only), None) => *only,
                 _ => continue,
             };
-            found.push(Candidate {
-                question,
-                answer: span.of(&self.text).to_owned(),
-                start: self.text[..span.start].chars().count(),
-            });
+            found.push(Candidate { question, answer: span.of(&self.text).to_owned(), start: points.index(span.start) });
         }
         found
     }
@@ -226,7 +224,7 @@ fn segmentation(document: &Document, source: &str) -> Option<SegmentationLine> {
     for (i, sentence) in document.sentences.iter().enumerate() {
         match sentence.kind {
             Kind::Heading(level) => {
-                let text = document.heading_path(i).last().cloned().unwrap_or_default();
+                let text = document.heading_path(i).last().map(ToString::to_string).unwrap_or_default();
                 // A heading without text of its own is folded into the next.
                 heading = Some(match heading.take() {
                     Some((above, folded)) => (above.min(level), format!("{folded} > {text}")),

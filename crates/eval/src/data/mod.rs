@@ -8,8 +8,10 @@ mod from_docs;
 mod offsets;
 mod sample;
 mod squad;
+mod text;
+mod unique;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -19,9 +21,10 @@ use serde::{Deserialize, Serialize};
 
 pub use from_docs::{FromDocs, FromDocsOptions, SegmentationLine, from_docs, is_question};
 pub(crate) use offsets::CodePoints;
-use pericope_util::sha256_hex;
 pub use sample::Sampling;
 pub use squad::{Answer, Article, Paragraph, Qa, SquadFile};
+pub use text::DataText;
+pub use unique::Unique;
 
 /// Why a question set could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -171,30 +174,10 @@ pub fn select(kind: DataKind, path: &Path, selection: &Selection) -> Result<Ques
         let problem = format!("no question in it can be used{}", first.unwrap_or_default());
         return Err(DataError::Layout { path: path.to_owned(), problem });
     }
-    tell_apart(&mut set.questions);
-    Ok(set)
-}
-
-/// Gives questions of the same id one of their own: comparisons are paired by it.
-fn tell_apart(questions: &mut [Question]) {
-    let mut taken: HashSet<String> = HashSet::with_capacity(questions.len());
-    for question in questions {
-        let mut number = 2;
-        let wanted = question.id.clone();
-        while !taken.insert(question.id.clone()) {
-            question.id = format!("{wanted} ({number})");
-            number += 1;
-        }
+    // Comparisons are paired by the questions' ids.
+    let mut ids = Unique::default();
+    for question in &mut set.questions {
+        question.id = ids.name(&question.id, |id, number| format!("{id} ({number})"));
     }
-}
-
-/// A file's text and its checksum.
-fn read(path: &Path) -> Result<(String, String), DataError> {
-    let bytes = std::fs::read(path).map_err(|source| DataError::Io { path: path.to_owned(), source })?;
-    let sum = sha256_hex(&bytes);
-    let text = String::from_utf8(bytes).map_err(|e| DataError::Layout {
-        path: path.to_owned(),
-        problem: format!("invalid UTF-8 at byte {}", e.utf8_error().valid_up_to()),
-    })?;
-    Ok((text, sum))
+    Ok(set)
 }

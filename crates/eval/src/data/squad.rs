@@ -3,9 +3,10 @@ use std::path::{Path, PathBuf};
 use pericope_api::Span;
 use pericope_read::ReadOptions;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::offsets::CodePoints;
-use super::{DataError, Question, QuestionSet, Selection, Unit, read};
+use super::{DataError, DataText, Question, QuestionSet, Selection, Unique, Unit};
 
 /// A file in the layout of SQuAD v1.1 (NLQuAD has the same).
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -65,7 +66,14 @@ pub struct Answer {
     /// Its text.
     pub text: String,
     /// Where it starts, in code points of the context.
+    #[serde(deserialize_with = "any_number")]
     pub answer_start: usize,
+}
+
+/// A number that is no offset, such as -1, is one beyond every text: the answer is then looked for.
+fn any_number<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {
+    let number = serde_json::Number::deserialize(deserializer)?;
+    Ok(number.as_u64().and_then(|n| usize::try_from(n).ok()).unwrap_or(usize::MAX))
 }
 
 fn id_as_text<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
@@ -82,22 +90,27 @@ const JOINT: &str = "\n\n";
 /// A file, or a folder of files (NLQuAD comes as three), which are read in the order of their names.
 pub(super) fn load(path: &Path, selection: &Selection) -> Result<QuestionSet, DataError> {
     let mut set = QuestionSet { unit: Unit::Bytes, ..QuestionSet::default() };
-    let mut seen = std::collections::HashSet::new();
+    let mut ids = Unique::default();
     let mut sources = std::collections::BTreeSet::new();
     for file in files(path, selection.split.as_deref())? {
-        let (text, checksum) = read(&file)?;
-        let parsed: SquadFile = serde_json::from_str(&text).map_err(|e| DataError::Layout {
-            path: file.clone(),
-            problem: format!("not in SQuAD's layout (data > paragraphs > context, qas): {e}"),
-        })?;
-        set.checksums.push((file.display().to_string(), checksum));
-        for (number, article) in parsed.data.into_iter().enumerate() {
+        let read = DataText::read(&file)?;
+        let articles = articles(&read, &file)?;
+        set.checksums.push((file.display().to_string(), read.checksum));
+        for (number, article) in articles.into_iter().enumerate() {
+            let article = match article {
+                Ok(article) => article,
+                Err(problem) => {
+                    set.skipped.push(format!("article {} of {}: {problem}", number + 1, file.display()));
+                    continue;
+                }
+            };
             sources.extend(article.source.clone());
             let wanted = selection.sources.is_empty()
                 || article.source.as_ref().is_some_and(|source| selection.sources.contains(source));
             if wanted {
                 let own = article.id.clone().unwrap_or_else(|| article.title.clone());
-                let id = unique(&mut seen, own.clone(), number);
+                let wanted = if own.is_empty() { format!("document-{number}") } else { own.clone() };
+                let id = ids.name(&wanted, |id, number| format!("{id} ({number})"));
                 if id != own && !own.is_empty() {
                     set.renamed.insert(id.clone(), own);
                 }
@@ -112,6 +125,30 @@ pub(super) fn load(path: &Path, selection: &Selection) -> Result<QuestionSet, Da
         return Err(DataError::Layout { path: path.to_owned(), problem });
     }
     Ok(set)
+}
+
+/// A file whose articles are read one by one.
+#[derive(Deserialize)]
+struct Loose {
+    data: Vec<Value>,
+}
+
+/// The articles of a file, or why one of them cannot be used.
+fn articles(read: &DataText, path: &Path) -> Result<Vec<Result<Article, String>>, DataError> {
+    // A sound file takes no detour.
+    let whole = serde_json::from_str::<SquadFile>(&read.text);
+    if let (Ok(file), false) = (whole, read.is_broken()) {
+        return Ok(file.data.into_iter().map(Ok).collect());
+    }
+    let loose: Loose = serde_json::from_str(&read.text).map_err(|e| DataError::Layout {
+        path: path.to_owned(),
+        problem: format!("not in SQuAD's layout (data > paragraphs > context, qas): {e}"),
+    })?;
+    let article = |value: Value| {
+        read.check_value(&value)?;
+        serde_json::from_value(value).map_err(|e| e.to_string())
+    };
+    Ok(loose.data.into_iter().map(article).collect())
 }
 
 /// The files behind a path, sorted by name.
@@ -145,18 +182,8 @@ fn files(path: &Path, split: Option<&str>) -> Result<Vec<PathBuf>, DataError> {
     Ok(found)
 }
 
-fn unique(seen: &mut std::collections::HashSet<String>, wanted: String, number: usize) -> String {
-    let id = if wanted.is_empty() { format!("document-{number}") } else { wanted };
-    if seen.insert(id.clone()) {
-        return id;
-    }
-    let id = format!("{id} ({number})");
-    seen.insert(id.clone());
-    id
-}
-
 fn add(set: &mut QuestionSet, id: String, article: &Article) {
-    let index = set.documents.len();
+    let (index, before) = (set.documents.len(), set.questions.len());
     let mut source = String::new();
     let mut number = 0;
     for paragraph in &article.paragraphs {
@@ -192,7 +219,7 @@ fn add(set: &mut QuestionSet, id: String, article: &Article) {
         Err(problem) => {
             // Its questions cannot be answered by a corpus without it.
             set.skipped.push(format!("document {id}: {problem}"));
-            set.questions.retain(|q| q.document != index);
+            set.questions.truncate(before);
         }
     }
 }
@@ -294,6 +321,46 @@ mod tests {
         let found: Vec<_> = set.questions.iter().map(|q| (q.id.as_str(), q.gold[0].of(source))).collect();
         assert_eq!(found, [("1", "Première."), ("2", "Première."), ("4", "Deux fois."), ("t#5", "é.")]);
         assert_eq!(set.skipped.len(), 2, "{:?}", set.skipped);
+    }
+
+    #[test]
+    fn a_bad_article_costs_itself_alone() {
+        let article = |title: &str, start: &str, format: &str| {
+            format!(
+                r#"{{"title":"{title}","format":"{format}","paragraphs":[{{"context":"One. Two.","qas":[
+                {{"question":"{title}?","answers":[{{"text":"Two.","answer_start":{start}}}]}}]}}]}}"#
+            )
+        };
+        let parts = [
+            article("a", "5", "plain"),
+            "{\"title\":\"no paragraphs\"}".to_owned(),
+            article("b", "-1", "plain"),
+            article("c", "1e300", "plain"),
+            article("broken", "5", "plain"),
+            article("unknown", "5", "no such format"),
+            article("a", "5", "plain"),
+            article("a (2)", "99999999999999999999999", "plain"),
+            "7".to_owned(),
+        ];
+        let text = format!("\u{feff}{{\"data\":[{}]}}", parts.join(","));
+        let at = text.find("broken").unwrap();
+        let mut bytes = text.into_bytes();
+        bytes[at] = 0xff;
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), bytes).unwrap();
+        let set = load(DataKind::Squad, file.path()).unwrap();
+        let asked: Vec<&str> = set.questions.iter().map(|q| q.text.as_str()).collect();
+        assert_eq!(asked, ["a?", "b?", "c?", "a?", "a (2)?"]);
+        let ids: Vec<&str> = set.documents.iter().map(|d| d.id.as_str()).collect();
+        assert_eq!(ids, ["a", "b", "c", "a (2)", "a (2) (2)"]);
+        assert!(set.questions.iter().all(|q| set.documents[q.document].title.as_deref().unwrap().len() < 6));
+        let skipped = set.skipped.join("\n");
+        for says in
+            ["article 2 of", "missing field `paragraphs`", "article 5 of", "not UTF-8", "unknown", "article 9 of"]
+        {
+            assert!(skipped.contains(says), "{says}: {skipped}");
+        }
+        assert_eq!(set.skipped.len(), 4, "{skipped}");
     }
 
     #[test]

@@ -110,16 +110,40 @@ pub struct QueryTimes {
     pub p95_ms: Option<f64>,
 }
 
-/// Chunks counted by their tokens: bin `i` holds sizes in `i * width .. (i + 1) * width`.
+/// Chunks counted by their tokens: bin `i` holds sizes in `i * width .. (i + 1) * width`. One that is read has at most
+/// 65,536 bins of at most 65,536 tokens, and at most 2^53 chunks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "AnyHistogram")]
 pub struct Histogram {
     /// Width of a bin in tokens, at least 1.
     pub width: usize,
     /// Chunks in each bin; trailing empty bins are left out.
     pub counts: Vec<usize>,
     /// Chunks larger than the last possible bin.
-    #[serde(default)]
     pub beyond: usize,
+}
+
+/// A histogram as a file says it.
+#[derive(Deserialize)]
+struct AnyHistogram {
+    width: usize,
+    counts: Vec<usize>,
+    #[serde(default)]
+    beyond: usize,
+}
+
+impl TryFrom<AnyHistogram> for Histogram {
+    type Error = &'static str;
+
+    fn try_from(found: AnyHistogram) -> Result<Self, Self::Error> {
+        let AnyHistogram { width, counts, beyond } = found;
+        let total = counts.iter().try_fold(beyond, |sum, count| sum.checked_add(*count));
+        if !(1..=1 << 16).contains(&width) || counts.len() > 1 << 16 || total.is_none_or(|total| total as u64 > 1 << 53)
+        {
+            return Err("a histogram of chunk sizes has a width, bins or counts that no run has");
+        }
+        Ok(Self { width, counts, beyond })
+    }
 }
 
 impl Histogram {
@@ -318,6 +342,22 @@ impl Item {
         Setting { mode: self.mode.clone(), cutoff: self.cutoff }
     }
 
+    /// Returns the item without its texts, which are most of it: with its names, scores, status and cost.
+    pub(crate) fn without_texts(self) -> Self {
+        let gold = Gold { document: self.gold.document, ..Gold::default() };
+        let judgement = self.judgement.map(|judgement| Judgement { reason: String::new(), ..judgement });
+        Self {
+            documents: Vec::new(),
+            question: String::new(),
+            gold,
+            retrieved: Vec::new(),
+            answer: None,
+            judgement,
+            error: None,
+            ..self
+        }
+    }
+
     /// Returns true where the item was retrieved in this mode and at this cutoff.
     #[must_use]
     pub fn is_at(&self, setting: &Setting) -> bool {
@@ -367,6 +407,7 @@ pub struct Cost {
 
 impl std::ops::AddAssign for Cost {
     fn add_assign(&mut self, other: Self) {
+        // A server, or a file of an earlier session, may name any number.
         self.calls = self.calls.saturating_add(other.calls);
         self.cached = self.cached.saturating_add(other.cached);
         self.prompt_tokens = self.prompt_tokens.saturating_add(other.prompt_tokens);
@@ -609,5 +650,20 @@ mod tests {
         assert_eq!(&histogram.counts[..2], [2, 1]);
         assert_eq!((histogram.counts.len(), histogram.beyond, histogram.total()), (512, 2, 6));
         assert_eq!(Histogram::of([]).total(), 0);
+    }
+
+    #[test]
+    fn a_histogram_from_a_file_can_be_added_up() {
+        let read = |text: &str| serde_json::from_str::<Histogram>(text);
+        let written = serde_json::to_string(&Histogram::of([3, 9, 5000])).unwrap();
+        assert_eq!(read(&written).unwrap(), Histogram::of([3, 9, 5000]));
+        for wrong in [
+            r#"{"width":0,"counts":[1]}"#,
+            r#"{"width":18446744073709551615,"counts":[1]}"#,
+            r#"{"width":8,"counts":[18446744073709551615,1]}"#,
+            r#"{"width":8,"counts":[1],"beyond":18446744073709551615}"#,
+        ] {
+            assert!(read(wrong).unwrap_err().to_string().contains("a histogram"), "{wrong}");
+        }
     }
 }

@@ -9,8 +9,8 @@ use pericope_segment::spec::Spec;
 use pericope_segment::{Limits, Resources};
 use std::sync::Arc;
 
+use super::done::Done;
 use super::found::{Built, Hit};
-use super::resume::Done;
 use super::{Observer, RunError, Setup};
 use crate::config::ChunkerConfig;
 use crate::record::{ChunkerRow, Histogram};
@@ -23,7 +23,7 @@ pub(super) struct Cut {
     /// What it came down to, where that is another segmenter.
     resolved: Option<String>,
     /// Chunks by document.
-    pub(super) chunks: Vec<Vec<Chunk>>,
+    pub(super) chunks: Arc<Vec<Vec<Chunk>>>,
     pub(super) mean_words: f64,
     seconds: f64,
     limit: Option<usize>,
@@ -165,7 +165,7 @@ fn one(
         spec,
         resolved,
         mean_words: mean_words(documents, &chunks),
-        chunks,
+        chunks: Arc::new(chunks),
         seconds,
         limit: chunker.policy().max_tokens,
         failed,

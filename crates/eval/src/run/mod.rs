@@ -2,13 +2,17 @@
 //!
 //! A run is a folder: `run.json` (what was run), `items.jsonl` (one line a question, chunker, mode and setting),
 //! `chunkers.jsonl` (a chunker's row once it is done), `summary.json`, and the report. Items are appended as soon as a
-//! chunker's mode is finished, so an interrupted run can be taken up again.
+//! chunker's mode is finished, so an interrupted run can be taken up again. One run at a time writes into a folder
+//! ([`RunFolder`]).
 
 mod compare;
 mod cut;
+mod done;
 mod estimate;
+mod folder;
 mod found;
 mod judge_checks;
+mod lines;
 mod resume;
 mod retrieve;
 mod runner;
@@ -17,7 +21,6 @@ mod sink;
 mod stores;
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -29,12 +32,14 @@ use pericope_segment::registry::SegmenterEntry;
 use crate::answer::Models;
 use crate::config::Experiment;
 use crate::data::{self, DataError, QuestionSet, Sampling, Selection};
-use crate::record::{RunRecord, Summary};
+use crate::record::{Item, RunRecord, Summary};
 
+pub use folder::RunFolder;
 pub use sink::ItemSink;
 pub use stores::{Embedded, Stores};
 
 use compare::Scores;
+use done::Shape;
 use runner::Runner;
 
 /// Why a run could not be finished.
@@ -75,6 +80,17 @@ pub enum RunError {
     /// kept: `--resume` goes on.
     #[error("the run was stopped: {0}")]
     Stopped(String),
+    /// A file of the run is not what the run wrote.
+    #[error("{path}: {problem}; was something else writing there? `--resume` measures again what is missing")]
+    Incomplete {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        problem: String,
+    },
+    /// The run's folder cannot be written, or another run writes there.
+    #[error(transparent)]
+    Folder(#[from] pericope_util::LockError),
     /// A file of the run cannot be written or read.
     #[error("{path}: {source}")]
     Io {
@@ -129,20 +145,20 @@ impl Observer for () {
     fn note(&self, _: &str) {}
 }
 
-/// Runs `experiment` and writes everything but the report into `out`; `sink` sees every item on its way into the file.
+/// Runs `experiment` and writes everything but the report into `folder`; `sink` sees every item on its way into the file.
 ///
 /// # Errors
 /// [`RunError`]; what was finished before the error stays in the folder.
 pub fn run(
     experiment: &Experiment,
-    out: &Path,
+    folder: &RunFolder,
     setup: &Setup<'_>,
     observer: &dyn Observer,
     sink: &mut dyn ItemSink,
 ) -> Result<(Summary, RunRecord), RunError> {
     let clock = Instant::now();
     let set = load(experiment, observer)?;
-    measure(experiment, set, out, setup, observer, sink, clock)
+    measure(experiment, set, folder, setup, observer, sink, clock)
 }
 
 /// As [`run`], on questions and documents that [`load`] gave.
@@ -152,12 +168,12 @@ pub fn run(
 pub fn run_on(
     experiment: &Experiment,
     set: QuestionSet,
-    out: &Path,
+    folder: &RunFolder,
     setup: &Setup<'_>,
     observer: &dyn Observer,
     sink: &mut dyn ItemSink,
 ) -> Result<(Summary, RunRecord), RunError> {
-    measure(experiment, set, out, setup, observer, sink, Instant::now())
+    measure(experiment, set, folder, setup, observer, sink, Instant::now())
 }
 
 /// The documents and questions that an experiment asks for, sampled; what was left out is noted.
@@ -185,7 +201,7 @@ pub fn load(experiment: &Experiment, observer: &dyn Observer) -> Result<Question
 fn measure(
     experiment: &Experiment,
     set: QuestionSet,
-    out: &Path,
+    folder: &RunFolder,
     setup: &Setup<'_>,
     observer: &dyn Observer,
     sink: &mut dyn ItemSink,
@@ -200,48 +216,60 @@ fn measure(
         runner.check_judge()?;
     }
 
-    fs::create_dir_all(out).map_err(RunError::io(out))?;
-    let mut done = resume::open(out, &mut record, setup.resume, observer)?;
+    let settings = runner.settings();
+    let shape = Shape { settings: &settings, questions: &corpus.set.questions };
+    let done = resume::open(folder, &mut record, setup.resume, &shape, observer)?;
     let before = record.seconds.unwrap_or(0.0);
-    resume::write_json(&out.join("run.json"), &record)?;
-    done.keep_whole(experiment.retrieval.modes.len(), runner.cutoffs.len() * corpus.set.questions.len());
+    lines::write_json(&folder.record(), &record)?;
     let cuts = cut::all(&experiment.chunkers, &corpus.documents, setup, &done, observer)?;
     let mut rows = Vec::with_capacity(cuts.len());
     let mut cells = Vec::new();
     let mut scores = Scores::default();
-    let items_path = out.join("items.jsonl");
     // Where the file ends: what an earlier session left stands before.
     let mut end = done.bytes();
     for (config, cut) in experiment.chunkers.iter().zip(cuts) {
-        let (row, items, starts) = match cut {
+        // What is kept of the items until all are there; their texts are in the file.
+        let mut items: Vec<Item> = Vec::new();
+        let row = match cut {
             Some(cut) => {
-                let (row, items) = runner.chunker(&cut, out, observer)?;
-                let lengths = resume::append(&items_path, &items)?;
-                resume::append(&out.join("chunkers.jsonl"), std::slice::from_ref(&row))?;
+                let row = runner.chunker(&cut, folder.path(), observer, &mut |of_mode: Vec<Item>| {
+                    let lengths = lines::append(&folder.items(), &of_mode)?;
+                    for (item, length) in of_mode.into_iter().zip(lengths) {
+                        sink.take(&item, end);
+                        items.push(item.without_texts());
+                        end += length;
+                    }
+                    Ok(())
+                })?;
+                lines::append(&folder.chunkers(), std::slice::from_ref(&row))?;
                 // What an interrupted session took is not lost.
                 record.seconds = Some(before + clock.elapsed().as_secs_f64());
-                resume::write_json(&out.join("run.json"), &record)?;
-                let starts = starts(end, &lengths);
-                end += lengths.iter().sum::<u64>();
-                (row, items, starts)
+                lines::write_json(&folder.record(), &record)?;
+                row
             }
-            None => match done.take(&config.name) {
-                Some(finished) => finished,
-                None => continue,
-            },
+            None => {
+                done.each_item(&config.name, |item, start| {
+                    sink.take(&item, start);
+                    items.push(item.without_texts());
+                })?;
+                let missing = || incomplete(folder, format!("chunker '{}' has no results", config.name));
+                done.row(&config.name).cloned().ok_or_else(missing)?
+            }
         };
+        let expected = settings.len() * corpus.set.questions.len();
+        if items.len() != expected {
+            let problem = format!("chunker '{}' has {} of {expected} items", config.name, items.len());
+            return Err(incomplete(folder, problem));
+        }
         if !row.fingerprint.is_empty() {
             record.checksums.chunkers.insert(row.name.clone(), row.fingerprint.clone());
         }
         cells.extend(runner.cells(&row, &items));
-        for (item, start) in items.into_iter().zip(starts) {
-            sink.take(&item, start);
-            scores.add(item);
-        }
+        items.into_iter().for_each(|item| scores.add(item));
         rows.push(row);
     }
     let names: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
-    let comparisons = compare::all(&scores, &names, &runner.settings(), experiment.data.seed);
+    let comparisons = compare::all(&scores, &names, &settings, experiment.data.seed);
     let summary = Summary {
         name: experiment.name.clone(),
         questions: corpus.set.questions.len(),
@@ -256,9 +284,18 @@ fn measure(
     record.paid = budget.map(|budget| budget.spent()).filter(|&paid| paid > 0.0);
     record.paid_estimated = budget.map(|budget| budget.estimated()).filter(|&paid| paid > 0.0);
     record.finish(before + clock.elapsed().as_secs_f64());
-    resume::write_json(&out.join("run.json"), &record)?;
-    resume::write_json(&out.join("summary.json"), &summary)?;
+    lines::write_json(&folder.record(), &record)?;
+    // Nothing is called finished whose items are not there.
+    let found = std::fs::metadata(folder.items()).map_err(RunError::io(&folder.items()))?.len();
+    if found != end {
+        return Err(incomplete(folder, format!("it has {found} bytes where the run wrote {end}")));
+    }
+    lines::write_json(&folder.summary(), &summary)?;
     Ok((summary, record))
+}
+
+fn incomplete(folder: &RunFolder, problem: String) -> RunError {
+    RunError::Incomplete { path: folder.items(), problem }
 }
 
 /// The corpus in the shape that the parts of a run share.
@@ -273,14 +310,4 @@ impl Corpus {
         let documents = Arc::new(std::mem::take(&mut set.documents));
         Self { documents, set }
     }
-}
-
-/// Where lines of these lengths begin, the first of them at byte `end`.
-fn starts(end: u64, lengths: &[u64]) -> Vec<u64> {
-    let begin = |end: &mut u64, length: &u64| {
-        let start = *end;
-        *end += length;
-        Some(start)
-    };
-    lengths.iter().scan(end, begin).collect()
 }

@@ -1,6 +1,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 use pericope_api::Embeddings;
@@ -58,10 +59,13 @@ pub(super) fn all(
     let mut writer = setup.stores.create(&at, &spec).map_err(failed)?;
     let numbers: HashMap<&str, usize> = corpus.documents.iter().enumerate().map(|(i, d)| (d.id.as_str(), i)).collect();
     let mut before = 0;
+    // The threads of the pipeline own what they work with.
+    let places: HashMap<String, usize> = numbers.iter().map(|(id, &i)| ((*id).to_owned(), i)).collect();
+    let chunks = Arc::clone(&cut.chunks);
     let report = pipeline::index_documents(
         writer.as_mut(),
         corpus.documents.iter().cloned().map(Ok),
-        |document| Ok(numbers.get(document.id.as_str()).map(|&i| cut.chunks[i].clone()).unwrap_or_default()),
+        move |document| Ok(places.get(&document.id).map(|&i| chunks[i].clone()).unwrap_or_default()),
         |progress| {
             observer.advance((progress.documents - before) as usize);
             before = progress.documents;

@@ -66,13 +66,15 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Indexes one chunker's chunks and measures every mode and setting.
+    /// Indexes one chunker's chunks and measures every mode and setting; `take` gets the items of each mode as soon as they
+    /// are there.
     pub(super) fn chunker(
         &mut self,
         cut: &Cut,
         out: &Path,
         observer: &dyn Observer,
-    ) -> Result<(ChunkerRow, Vec<Item>), RunError> {
+        take: &mut dyn FnMut(Vec<Item>) -> Result<(), RunError>,
+    ) -> Result<ChunkerRow, RunError> {
         let depth = self.depth();
         let (rankings, built) = retrieve::all(
             cut,
@@ -89,11 +91,10 @@ impl<'a> Runner<'a> {
             let times = QueryTimes { p50_ms: ranking.percentile_ms(0.5), p95_ms: ranking.percentile_ms(0.95) };
             row.query_times.insert(ranking.mode.clone(), times);
         }
-        let mut items = Vec::new();
         for ranking in &rankings {
-            items.extend(self.mode(cut, ranking, observer)?);
+            take(self.mode(cut, ranking, observer)?)?;
         }
-        Ok((row, items))
+        Ok(row)
     }
 
     /// How deep a ranking must be: for a budget, a good many small chunks.
@@ -311,11 +312,12 @@ fn cell(row: &ChunkerRow, setting: Setting, items: &[&Item], seed: u64) -> Cell 
             (values.len() > 1).then(|| (metric.clone(), [low, high]))
         })
         .collect();
-    let tokens: usize = done.iter().map(|i| i.context_tokens).sum();
+    // Items of an earlier session come out of a file, which may say anything.
+    let tokens: f64 = done.iter().map(|i| i.context_tokens as f64).sum();
     Cell {
         chunker: row.name.clone(),
         cutoff: setting.cutoff,
-        context_tokens: if done.is_empty() { 0.0 } else { tokens as f64 / done.len() as f64 },
+        context_tokens: if done.is_empty() { 0.0 } else { tokens / done.len() as f64 },
         failed: items.len() - done.len(),
         metrics,
         intervals,

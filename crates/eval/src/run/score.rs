@@ -173,7 +173,7 @@ impl<'a> Scorer<'a> {
             end: chunk.span.end,
             score: hit.score,
             tokens: chunk.tokens,
-            heading_path: chunk.heading_path.clone(),
+            heading_path: chunk.heading_path.iter().map(ToString::to_string).collect(),
             gold_share: gold.span_scores(&[passage]).recall,
             text: document.text(chunk.span).to_owned(),
         }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::folder::INDEX;
 use pericope_index::{IndexReader, IndexWriter};
 use pericope_store::{Destination, IndexSpec, Retriever, StoreError};
 
@@ -37,7 +38,7 @@ impl Stores for Embedded {
 /// The place of one chunker's store: the folder `index.tmp` of the run, or beside the collection that the configuration
 /// names one with the chunker's name behind it (`qdrant://localhost:6334/eval` gives `.../eval-fixed`).
 pub(super) fn place(base: Option<&str>, chunker: &str, out: &Path) -> String {
-    let Some(base) = base else { return out.join("index.tmp").display().to_string() };
+    let Some(base) = base else { return out.join(INDEX).display().to_string() };
     let name: String =
         chunker.chars().map(|c| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' }).collect();
     match base.split_once('?') {

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use pericope_eval::answer::{Ledger, Models};
 use pericope_eval::config::Experiment;
 use pericope_eval::record::{Item, Status, Summary};
-use pericope_eval::run::{Observer, RunError, Setup, run};
+use pericope_eval::run::{Observer, RunError, RunFolder, Setup, run};
 use pericope_report::run::Report;
 use pericope_segment::counters::WordCounter;
 use pericope_segment::{Limits, Standalone};
@@ -99,7 +99,7 @@ fn go(experiment: &Experiment, out: &Path, resume: bool, offline: bool) -> Resul
         model_checksums: BTreeMap::new(),
         resume,
     };
-    run(experiment, out, &setup, &Silent, &mut ()).map(|(summary, _)| summary)
+    run(experiment, &RunFolder::take(out)?, &setup, &Silent, &mut ()).map(|(summary, _)| summary)
 }
 
 fn items(out: &Path) -> Vec<Item> {
@@ -138,11 +138,10 @@ fn reply(seen: &Seen) -> String {
     excerpt.split_whitespace().take(9).collect::<Vec<_>>().join(" ")
 }
 
-fn set_key() {
-    // Every test of this file sets the same value, and before anything reads it.
-    static ONCE: std::sync::Once = std::sync::Once::new();
-    #[allow(unsafe_code)]
-    ONCE.call_once(|| unsafe { std::env::set_var("PERICOPE_TEST_KEY", KEY) });
+/// The models' key is in the environment, where cargo puts it.
+fn expect_key() {
+    let key = std::env::var("PERICOPE_TEST_KEY");
+    assert_eq!(key.as_deref(), Ok(KEY), "run this with cargo, which sets the key by .cargo/config.toml");
 }
 
 fn texts_under(folder: &Path) -> Vec<(std::path::PathBuf, Vec<u8>)> {
@@ -160,7 +159,7 @@ fn texts_under(folder: &Path) -> Vec<(std::path::PathBuf, Vec<u8>)> {
 
 #[test]
 fn a_run_ends_complete_and_right_whatever_the_server_does() {
-    set_key();
+    expect_key();
     let folder = tempfile::tempdir().unwrap();
     questions(folder.path());
     let repeats = Arc::new(AtomicUsize::new(0));
@@ -238,7 +237,7 @@ fn a_run_ends_complete_and_right_whatever_the_server_does() {
 
 #[test]
 fn a_run_that_was_stopped_goes_on_and_repeats_no_call() {
-    set_key();
+    expect_key();
     let folder = tempfile::tempdir().unwrap();
     questions(folder.path());
     let limit = Arc::new(AtomicUsize::new(120));
@@ -279,7 +278,7 @@ fn a_run_that_was_stopped_goes_on_and_repeats_no_call() {
 
 /// A run in which the judge is a known function of the answer, and so are its scores from machine to machine.
 fn known_judge(folder: &Path, out: &Path) -> Summary {
-    set_key();
+    expect_key();
     questions(folder);
     let server = Server::start(reply, |_| Act::Answer).unwrap();
     let sized = "chunker=[{name=\"small\",spec=\"fixed:words=7\"},{name=\"large\",spec=\"fixed:words=25\"}]";
@@ -346,7 +345,7 @@ fn failed(out: &Path) -> Vec<(String, bool)> {
 
 #[test]
 fn what_failed_is_asked_again_by_a_run_that_goes_on() {
-    set_key();
+    expect_key();
     let folder = tempfile::tempdir().unwrap();
     questions(folder.path());
     let ill = Arc::new(AtomicUsize::new(1));
@@ -382,7 +381,7 @@ fn what_failed_is_asked_again_by_a_run_that_goes_on() {
 
 #[test]
 fn secrets_of_a_configuration_stay_out_of_the_files() {
-    set_key();
+    expect_key();
     let folder = tempfile::tempdir().unwrap();
     questions(folder.path());
     let server = Server::start(reply, |_| Act::Answer).unwrap();
@@ -412,7 +411,7 @@ fn secrets_of_a_configuration_stay_out_of_the_files() {
 
 #[test]
 fn a_budget_stops_a_run_cleanly_and_a_bad_judge_before_it_begins() {
-    set_key();
+    expect_key();
     let folder = tempfile::tempdir().unwrap();
     questions(folder.path());
     let server = Server::start(reply, |_| Act::Answer).unwrap();

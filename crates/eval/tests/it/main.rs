@@ -1,4 +1,5 @@
 //! The integration tests of the crate, in one program.
+#![forbid(unsafe_code)]
 #![allow(dead_code, missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::result_large_err)]
 
 mod chroma_golden;

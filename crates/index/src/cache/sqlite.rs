@@ -4,13 +4,15 @@ use std::sync::{Mutex, PoisonError};
 use pericope_api::{Chunk, SentenceEncoder};
 use pericope_store::{StoreError, VectorCache};
 use rusqlite::{Connection, OptionalExtension, params};
+use twox_hash::XxHash3_64;
 
 use crate::IndexError;
 
 /// A file of vectors that several indexes, and several programs, may share: for encoders that cost money or minutes.
 ///
 /// The key is the encoder's name and fingerprint together with the hash of the text. An entry is 4 bytes a dimension and
-/// about 40 more; nothing is ever removed from it but by deleting the file.
+/// about 50 more, a checksum among them: a damaged entry does not have the encoder's dimension, so that its text is
+/// embedded again, and the entry replaced; nothing is ever removed from it but by deleting the file.
 ///
 /// ```
 /// use pericope_index::{EmbeddingCache, VectorCache};
@@ -67,7 +69,7 @@ impl VectorCache for EmbeddingCache {
             let one = |hash: &u128| {
                 let key = params![self.model, hash.to_be_bytes().to_vec()];
                 let bytes: Option<Vec<u8>> = query.query_row(key, |row| row.get(0)).optional()?;
-                Ok(bytes.map(|bytes| from_bytes(&bytes)))
+                Ok(bytes.map(|bytes| from_bytes(seed(*hash), &bytes)))
             };
             hashes.iter().map(one).collect()
         };
@@ -82,7 +84,9 @@ impl VectorCache for EmbeddingCache {
                 let mut insert = transaction
                     .prepare_cached("INSERT OR REPLACE INTO vector (model, text, vector) VALUES (?1, ?2, ?3)")?;
                 for (hash, vector) in fresh {
-                    let bytes: Vec<u8> = vector.iter().flat_map(|v| v.to_le_bytes()).collect();
+                    let mut bytes: Vec<u8> = vector.iter().flat_map(|v| v.to_le_bytes()).collect();
+                    let sum = XxHash3_64::oneshot_with_seed(seed(*hash), &bytes);
+                    bytes.extend(sum.to_le_bytes());
                     insert.execute(params![self.model, hash.to_be_bytes().to_vec(), bytes])?;
                 }
             }
@@ -92,8 +96,19 @@ impl VectorCache for EmbeddingCache {
     }
 }
 
-fn from_bytes(bytes: &[u8]) -> Vec<f32> {
-    bytes.as_chunks::<4>().0.iter().map(|b| f32::from_le_bytes(*b)).collect()
+/// What goes into the checksum of the vector of a text: that of another text does not have it.
+fn seed(hash: u128) -> u64 {
+    (hash >> 64) as u64 ^ hash as u64
+}
+
+/// The vector in an entry: without its checksum, where it has one. Entries of earlier versions have none. A damaged one
+/// comes with numbers that are none of it, so that it has another length.
+fn from_bytes(seed: u64, bytes: &[u8]) -> Vec<f32> {
+    let vector = match bytes.split_last_chunk::<8>() {
+        Some((vector, sum)) if XxHash3_64::oneshot_with_seed(seed, vector).to_le_bytes() == *sum => vector,
+        _ => bytes,
+    };
+    vector.as_chunks::<4>().0.iter().map(|b| f32::from_le_bytes(*b)).collect()
 }
 
 #[cfg(test)]
@@ -113,6 +128,34 @@ mod tests {
             let other = EmbeddingCache::open(&path, name, fingerprint).unwrap();
             assert_eq!(other.find(&[7]).unwrap(), [None]);
         }
+    }
+
+    #[test]
+    fn a_damaged_entry_is_of_another_length_and_an_old_one_is_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("cache.sqlite");
+        let cache = EmbeddingCache::open(&path, "m", "1").unwrap();
+        cache.keep(&[(7, &[0.6, 0.8]), (8, &[1.0, 0.0])]).unwrap();
+        let db = Connection::open(&path).unwrap();
+        let set = |text: u128, vector: &[u8]| {
+            let key = text.to_be_bytes().to_vec();
+            assert_eq!(db.execute("UPDATE vector SET vector = ?1 WHERE text = ?2", params![vector, key]).unwrap(), 1);
+        };
+        let stored: Vec<u8> = db
+            .query_row("SELECT vector FROM vector WHERE text = ?1", [7u128.to_be_bytes().to_vec()], |row| row.get(0))
+            .unwrap();
+        assert_eq!(stored.len(), 16);
+        for bit in 0..128 {
+            let mut flipped = stored.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            set(7, &flipped);
+            assert_ne!(cache.find(&[7]).unwrap()[0].as_ref().map(Vec::len), Some(2), "bit {bit}");
+        }
+        // The vector of another text.
+        set(8, &stored);
+        assert_ne!(cache.find(&[8]).unwrap()[0].as_ref().map(Vec::len), Some(2));
+        set(7, &stored[..8]);
+        assert_eq!(cache.find(&[7]).unwrap(), [Some(vec![0.6, 0.8])], "of an earlier version");
     }
 
     #[test]

@@ -3,29 +3,33 @@ use std::sync::Arc;
 use pericope_store::{StoreError, VectorCache};
 use uuid::Uuid;
 
-use crate::engines::{TextIndex, VectorStore};
+use crate::IndexError;
+use crate::engines::Snapshots;
+use crate::guard::guarded;
 
 /// The vectors of the index itself, as of its last commit: a chunk that moved, or was renamed with its file, still has
 /// the vector that it had.
-///
-/// A point that is deleted while it is asked for is not found, and its text embedded again.
-pub(crate) struct StoredVectors {
-    pub text: Arc<TextIndex>,
-    pub store: Arc<VectorStore>,
-}
+pub(crate) struct StoredVectors(pub Arc<Snapshots>);
 
 impl VectorCache for StoredVectors {
     fn find(&self, hashes: &[u128]) -> Result<Vec<Option<Vec<f32>>>, StoreError> {
-        let searcher = self.text.searcher();
-        if searcher.num_docs() == 0 {
-            return Ok(vec![None; hashes.len()]);
+        let snapshot = self.0.current();
+        let nothing = || Ok(vec![None; hashes.len()]);
+        if snapshot.chunks() == 0 {
+            return nothing();
         }
-        let mut points: Vec<Option<Uuid>> = Vec::with_capacity(hashes.len());
-        for &hash in hashes {
-            points.push(self.text.point_with_text(&searcher, hash)?);
-        }
+        let store = match self.0.vectors(&snapshot) {
+            Ok(Some(store)) => store,
+            Ok(None) | Err(IndexError::OldVectors { .. }) => return nothing(),
+            Err(error) => return Err(error.into()),
+        };
+        let text = &self.0.text;
+        let points: Vec<Option<Uuid>> = guarded(&text.path, || {
+            hashes.iter().map(|&hash| text.point_with_text(&snapshot.searcher, hash)).collect()
+        })?;
         let known: Vec<Uuid> = points.iter().filter_map(|p| *p).collect();
-        let mut vectors = self.store.vectors_of(&known)?;
-        Ok(points.into_iter().map(|point| point.and_then(|id| vectors.remove(&id))).collect())
+        let vectors = store.vectors_of(&known)?;
+        // A text may stand in several chunks: each finds the vector of the same one.
+        Ok(points.into_iter().map(|point| point.and_then(|id| vectors.get(&id).cloned())).collect())
     }
 }

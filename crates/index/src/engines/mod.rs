@@ -1,13 +1,14 @@
-//! The two engines: tantivy for words, Qdrant for vectors.
+//! The engine for words, tantivy, and what readers see of a commit: words and vectors that belong together.
 //!
-//! The writer commits them in an order that makes a crash harmless: new points, flushed; then the full-text commit, which
-//! is the moment at which the change happens; then the points that it made superfluous go. Putting a point that is there
-//! overwrites it, and removing one that is not there does nothing, so that everything may be repeated.
+//! New vectors are written first, and then the full-text commit that names them: it is the moment at which the change
+//! happens. What a crash leaves in between belongs to no commit, and goes with the next.
 
+mod snapshots;
+mod summed_file;
+mod text_files;
 mod text_index;
 mod text_writer;
-mod vector_store;
 
-pub(crate) use self::text_index::TextIndex;
+pub(crate) use self::snapshots::{Snapshot, Snapshots};
+pub(crate) use self::text_index::{Committed, TextIndex};
 pub(crate) use self::text_writer::TextWriter;
-pub(crate) use self::vector_store::VectorStore;

@@ -2,20 +2,24 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
+use pericope_api::Heading;
 use pericope_store::{ChunkRecord, Provenance};
 use tantivy::columnar::StrColumn;
-use tantivy::directory::MmapDirectory;
 use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, STORED, STRING, Schema, TextFieldIndexing, TextOptions, Value,
 };
 use tantivy::{
-    DocAddress, DocSet, Index, IndexReader, IndexWriter, ReloadPolicy, Searcher, TERMINATED, TantivyDocument, Term,
+    DocAddress, DocSet, Index, IndexReader, IndexWriter, ReloadPolicy, Searcher, TERMINATED, TantivyDocument,
+    TantivyError, Term,
 };
 use uuid::Uuid;
 
+use super::text_files::TextFiles;
 use crate::IndexError;
 use crate::analyzer::{TEXT_ANALYZER, text_analyzer};
+use crate::guard::error_of_text;
 use crate::manifest::Indexed;
+use crate::vectors::GenerationId;
 
 /// The fields of the schema. The order of `Fields::schema` is part of the format.
 #[derive(Debug, Clone, Copy)]
@@ -83,44 +87,66 @@ struct Gathered {
 pub(crate) struct TextIndex {
     pub path: PathBuf,
     pub fields: Fields,
+    files: TextFiles,
     index: Index,
     reader: IndexReader,
 }
 
+/// What the last commit says of itself.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Committed {
+    /// The number of the commit; 0 before the first.
+    pub sequence: u64,
+    /// The vectors that belong to it.
+    pub vectors: Option<GenerationId>,
+}
+
+impl Committed {
+    /// In the form that the engine keeps with the commit.
+    pub fn payload(self) -> String {
+        match self.vectors {
+            Some(vectors) => format!("{} {vectors}", self.sequence),
+            None => self.sequence.to_string(),
+        }
+    }
+
+    fn parse(payload: &str) -> Option<Self> {
+        let (sequence, vectors) = match payload.split_once(' ') {
+            Some((sequence, vectors)) => (sequence, Some(vectors.parse().ok()?)),
+            None => (payload, None),
+        };
+        Some(Self { sequence: sequence.parse().ok()?, vectors })
+    }
+}
+
 impl TextIndex {
-    /// Opens the index in `path`, or makes it.
+    /// Opens the index in `path` to write it, or makes it.
     pub fn open_or_create(path: &Path) -> Result<Self, IndexError> {
         std::fs::create_dir_all(path).map_err(IndexError::io(path))?;
         let (schema, fields) = Fields::schema();
-        let directory = MmapDirectory::open(path).map_err(|e| IndexError::corrupt(path, e.to_string()))?;
-        let index = Index::open_or_create(directory, schema).map_err(|e| Self::unreadable(path, &e))?;
-        Self::over(path, index, fields)
+        let files = TextFiles::writing(path).map_err(TantivyError::from)?;
+        let index = match Index::open_or_create(files.clone(), schema) {
+            Err(TantivyError::SchemaError(_)) => return Err(IndexError::corrupt(path, "its schema is not Pericope's")),
+            opened => opened?,
+        };
+        Self::over(path, files, index, fields)
     }
 
-    /// Opens the index in `path`, which must be there.
+    /// Opens the index in `path`, which must be there, to read it.
     pub fn open(path: &Path) -> Result<Self, IndexError> {
         let (schema, fields) = Fields::schema();
-        let index = Index::open_in_dir(path).map_err(|e| Self::unreadable(path, &e))?;
+        let files = TextFiles::reading(path).map_err(TantivyError::from)?;
+        let index = Index::open(files.clone())?;
         if index.schema() != schema {
             return Err(IndexError::corrupt(path, "its schema is not Pericope's"));
         }
-        Self::over(path, index, fields)
+        Self::over(path, files, index, fields)
     }
 
-    fn over(path: &Path, index: Index, fields: Fields) -> Result<Self, IndexError> {
+    fn over(path: &Path, files: TextFiles, index: Index, fields: Fields) -> Result<Self, IndexError> {
         index.tokenizers().register(TEXT_ANALYZER, text_analyzer());
-        let reader = index
-            .reader_builder()
-            .reload_policy(ReloadPolicy::Manual)
-            .try_into()
-            .map_err(|e| Self::unreadable(path, &e))?;
-        Ok(Self { path: path.to_owned(), fields, index, reader })
-    }
-
-    fn unreadable(path: &Path, error: &tantivy::TantivyError) -> IndexError {
-        // The engine's messages may run over several lines; ours do not.
-        let reason = error.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
-        IndexError::corrupt(path, reason)
+        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
+        Ok(Self { path: path.to_owned(), fields, files, index, reader })
     }
 
     /// The writer; there can be one at a time.
@@ -128,6 +154,7 @@ impl TextIndex {
         Ok(self.index.writer_with_num_threads(threads, heap_bytes)?)
     }
 
+    /// The commit that was looked at last.
     pub fn searcher(&self) -> Searcher {
         self.reader.searcher()
     }
@@ -137,16 +164,37 @@ impl TextIndex {
         Ok(self.reader.reload()?)
     }
 
-    /// The number that the last commit carries; 0 before the first.
-    pub fn sequence(&self) -> Result<u64, IndexError> {
-        let payload = self.index.load_metas()?.payload;
-        Ok(payload.and_then(|p| p.parse().ok()).unwrap_or(0))
+    /// What the newest commit says of itself.
+    pub fn committed(&self) -> Result<Committed, IndexError> {
+        match self.index.load_metas()?.payload {
+            None => Ok(Committed::default()),
+            Some(payload) => Committed::parse(&payload).ok_or_else(|| {
+                IndexError::corrupt(&self.path.join("meta.json"), "the number of its commit is missing")
+            }),
+        }
+    }
+
+    /// Reads all files of the newest commit and checks them; says what is wrong with which.
+    pub fn verify(&self) -> Result<Vec<IndexError>, IndexError> {
+        let mut damaged = Vec::new();
+        for segment in self.index.searchable_segment_metas()? {
+            for file in segment.list_files() {
+                let deletions = file.extension().is_some_and(|ending| ending == "del");
+                if deletions && !segment.has_deletes() {
+                    continue;
+                }
+                if let Err(error) = self.files.verify(&file) {
+                    damaged.push(error_of_text(&self.path, TantivyError::from(error)));
+                }
+            }
+        }
+        Ok(damaged)
     }
 
     /// Number of documents: of chunks that are their document's first.
-    pub fn documents(&self) -> Result<u64, IndexError> {
+    pub fn documents(&self, searcher: &Searcher) -> Result<u64, IndexError> {
         let mut documents = 0;
-        for segment in self.searcher().segment_readers() {
+        for segment in searcher.segment_readers() {
             let ordinals = segment.fast_fields().u64("ordinal")?;
             documents += segment.doc_ids_alive().filter(|&doc| ordinals.first(doc) == Some(0)).count() as u64;
         }
@@ -154,9 +202,9 @@ impl TextIndex {
     }
 
     /// The ids of the documents, sorted.
-    pub fn document_ids(&self) -> Result<Vec<String>, IndexError> {
+    pub fn document_ids(&self, searcher: &Searcher) -> Result<Vec<String>, IndexError> {
         let mut ids = Vec::new();
-        for segment in self.searcher().segment_readers() {
+        for segment in searcher.segment_readers() {
             let fast = segment.fast_fields();
             let (ordinals, Some(column)) = (fast.u64("ordinal")?, fast.str("doc_id")?) else { continue };
             for doc in segment.doc_ids_alive().filter(|&doc| ordinals.first(doc) == Some(0)) {
@@ -169,11 +217,6 @@ impl TextIndex {
         }
         ids.sort_unstable();
         Ok(ids)
-    }
-
-    /// Number of chunks.
-    pub fn chunks(&self) -> u64 {
-        self.searcher().num_docs()
     }
 
     /// The ids of a document's chunks.
@@ -231,8 +274,7 @@ impl TextIndex {
     }
 
     /// The ids of all chunks.
-    pub fn all_points(&self) -> Result<std::collections::HashSet<Uuid>, IndexError> {
-        let searcher = self.searcher();
+    pub fn all_points(&self, searcher: &Searcher) -> Result<std::collections::HashSet<Uuid>, IndexError> {
         let mut points = std::collections::HashSet::with_capacity(usize::try_from(searcher.num_docs()).unwrap_or(0));
         for segment in searcher.segment_readers() {
             let (high, low) = (segment.fast_fields().u64("point_high")?, segment.fast_fields().u64("point_low")?);
@@ -289,9 +331,9 @@ impl TextIndex {
     }
 
     /// Every document with its chunks in order, and where it came from.
-    pub fn indexed(&self) -> Result<Vec<Indexed>, IndexError> {
+    pub fn indexed(&self, searcher: &Searcher) -> Result<Vec<Indexed>, IndexError> {
         let mut found: BTreeMap<String, Gathered> = BTreeMap::new();
-        for segment in self.searcher().segment_readers() {
+        for segment in searcher.segment_readers() {
             let fast = segment.fast_fields();
             let (ordinals, Some(ids)) = (fast.u64("ordinal")?, fast.str("doc_id")?) else { continue };
             let (high, low, origins) = (fast.u64("point_high")?, fast.u64("point_low")?, fast.str("origin")?);
@@ -336,7 +378,7 @@ impl TextIndex {
             document: string(fields.document).unwrap_or_default(),
             start: number(fields.start),
             end: number(fields.end),
-            heading_path: stored.get_all(fields.heading_path).filter_map(|v| v.as_str()).map(str::to_owned).collect(),
+            heading_path: stored.get_all(fields.heading_path).filter_map(|v| v.as_str()).map(Heading::from).collect(),
             text: string(fields.text).unwrap_or_default(),
             title: string(fields.title),
             anchor: string(fields.anchor),

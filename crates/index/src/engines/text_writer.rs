@@ -3,7 +3,7 @@ use tantivy::indexer::LogMergePolicy;
 use tantivy::{IndexWriter, TantivyDocument, Term};
 use uuid::Uuid;
 
-use super::text_index::{Fields, TextIndex};
+use super::text_index::{Committed, Fields, TextIndex};
 use crate::IndexError;
 
 /// Memory of all indexing threads together before they write a segment.
@@ -48,10 +48,10 @@ impl TextWriter {
         self.writer.delete_term(Term::from_field_text(self.fields.document, document));
     }
 
-    /// Commits under a number that counts the commits of the whole index.
-    pub fn commit(&mut self, sequence: u64) -> Result<(), IndexError> {
+    /// Commits under a number that counts the commits of the whole index, together with its vectors.
+    pub fn commit(&mut self, committed: Committed) -> Result<(), IndexError> {
         let mut prepared = self.writer.prepare_commit()?;
-        prepared.set_payload(&sequence.to_string());
+        prepared.set_payload(&committed.payload());
         prepared.commit()?;
         Ok(())
     }

@@ -7,12 +7,12 @@
 
 mod indexed;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use pericope_store::{FileStamp, Known, KnownSource, SourceRecord};
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
 use uuid::Uuid;
 
 pub(crate) use self::indexed::Indexed;
@@ -96,6 +96,34 @@ impl Manifest {
         Ok(manifest)
     }
 
+    /// Asks the manifest at `path` whether it is whole; says what is wrong with it. One that is not there is.
+    pub fn verify(path: &Path) -> Result<Option<IndexError>, IndexError> {
+        if !path.exists() {
+            return Ok(None);
+        }
+        let check = || -> rusqlite::Result<Option<String>> {
+            let db = read_only(path)?;
+            if state(&db)?.is_none() {
+                return Ok(Some("it is of another version".to_owned()));
+            }
+            let mut query = db.prepare("PRAGMA integrity_check")?;
+            let findings: Vec<String> = query.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+            Ok(findings.into_iter().find(|finding| finding != "ok"))
+        };
+        let damaged = |reason: &str| {
+            let reason = reason.split_whitespace().collect::<Vec<_>>().join(" ");
+            Ok(Some(IndexError::Database { path: path.to_owned(), reason }))
+        };
+        match check() {
+            Ok(None) => Ok(None),
+            Ok(Some(finding)) => damaged(&finding),
+            Err(rusqlite::Error::SqliteFailure(code, _)) if code.code == rusqlite::ErrorCode::CannotOpen => {
+                Err(IndexError::database(path, &rusqlite::Error::SqliteFailure(code, None)))
+            }
+            Err(error) => damaged(&error.to_string()),
+        }
+    }
+
     /// Deletes the manifest at `path`, if there is one.
     pub fn remove(path: &Path) -> Result<(), IndexError> {
         for suffix in ["", "-wal", "-shm", "-journal"] {
@@ -173,6 +201,27 @@ impl Manifest {
         read().map_err(|e| IndexError::database(&self.path, &e))
     }
 
+    /// The documents of which some chunk is as asked.
+    pub fn documents_with(
+        &self,
+        mut asked: impl FnMut(Uuid) -> Result<bool, IndexError>,
+    ) -> Result<HashSet<String>, IndexError> {
+        let read = || -> rusqlite::Result<Vec<(String, Vec<u8>)>> {
+            let mut query = self.db.prepare("SELECT id, chunks FROM document")?;
+            query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+        };
+        let mut found = HashSet::new();
+        for (id, chunks) in read().map_err(|e| IndexError::database(&self.path, &e))? {
+            for point in chunks.as_chunks::<16>().0 {
+                if asked(Uuid::from_bytes(*point))? {
+                    found.insert(id);
+                    break;
+                }
+            }
+        }
+        Ok(found)
+    }
+
     fn write(&mut self, work: impl FnOnce(&Connection) -> rusqlite::Result<()>) -> Result<(), IndexError> {
         let write = |db: &mut Connection| -> rusqlite::Result<()> {
             let transaction = db.transaction()?;
@@ -190,6 +239,27 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     // A power cut may take the last transactions with it: the number tells, and the manifest is made again.
     db.pragma_update(None, "synchronous", "NORMAL")?;
     Ok(db)
+}
+
+/// Opens a manifest to read it, also where nothing can be written: what a writer left in its log is read where there is one.
+fn read_only(path: &Path) -> rusqlite::Result<Connection> {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    match Path::new(&log).exists() {
+        true => Connection::open_with_flags(path, flags),
+        // Without a log the file is all there is. The database would make one else.
+        false => {
+            let mut name = String::from("file:");
+            for byte in path.as_os_str().as_encoded_bytes() {
+                match byte {
+                    b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => name.push(char::from(*byte)),
+                    byte => name.push_str(&format!("%{byte:02x}")),
+                }
+            }
+            Connection::open_with_flags(format!("{name}?immutable=1"), flags | OpenFlags::SQLITE_OPEN_URI)
+        }
+    }
 }
 
 /// The commit that a manifest of this version belongs to.

@@ -20,39 +20,80 @@ pub(super) fn source_cost(bytes: u64) -> usize {
     document_cost(bytes).saturating_add(SOURCE)
 }
 
+/// The share of the memory that documents which were left behind may use up, for the rest of the run: they still hold it.
+const LOST: usize = 2;
+
 /// A number of bytes that is shared out. Who asks for more than there is waits until everything is there, and gets that.
 ///
 /// A single thread asks, in the order in which shares are given back in the end: so the first in flight never waits for
 /// one behind it.
 pub(super) struct Budget {
-    limit: usize,
+    whole: usize,
     state: Mutex<State>,
     freed: Condvar,
 }
 
 struct State {
+    limit: usize,
     used: usize,
+    /// The number of the source that is written next: it waits for no other.
+    turn: u64,
     closed: bool,
 }
 
 impl Budget {
     pub fn new(limit: usize) -> Arc<Self> {
-        let state = Mutex::new(State { used: 0, closed: false });
-        Arc::new(Self { limit: limit.max(1), state, freed: Condvar::new() })
+        let whole = limit.max(1);
+        let state = Mutex::new(State { limit: whole, used: 0, turn: 0, closed: false });
+        Arc::new(Self { whole, state, freed: Condvar::new() })
     }
 
     /// Takes a share; nothing once the budget is closed. The share is given back when it is dropped.
     pub fn take(self: &Arc<Self>, bytes: usize) -> Option<Share> {
-        let bytes = bytes.min(self.limit);
         let mut state = self.lock();
-        while !state.closed && state.used.saturating_add(bytes) > self.limit {
+        while !state.closed && state.used.saturating_add(bytes.min(state.limit)) > state.limit {
             state = self.freed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         if state.closed {
             return None;
         }
+        let bytes = bytes.min(state.limit);
         state.used += bytes;
-        Some(Share { budget: Arc::clone(self), bytes })
+        Some(Share { budget: Arc::clone(self), bytes, more: None })
+    }
+
+    /// Takes bytes that are in use already, whether they are there or not: a document turned out larger than its source.
+    pub fn overdraw(self: &Arc<Self>, bytes: usize) -> Share {
+        let mut state = self.lock();
+        state.used = state.used.saturating_add(bytes);
+        Share { budget: Arc::clone(self), bytes, more: None }
+    }
+
+    /// Waits while more is used than there is, unless it is this source's turn. False once the budget is closed.
+    pub fn admit(&self, number: u64) -> bool {
+        let mut state = self.lock();
+        while !state.closed && state.used > state.limit && number > state.turn {
+            state = self.freed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        !state.closed
+    }
+
+    /// Says which source is written next.
+    pub fn turn(&self, number: u64) {
+        let mut state = self.lock();
+        state.turn = number;
+        if state.used > state.limit {
+            self.freed.notify_all();
+        }
+    }
+
+    /// Gives a share up for the rest of the run: who has it is left behind, and does not let go of it. At least half of
+    /// all remains for the others.
+    pub fn forfeit(&self, share: Share) {
+        let mut state = self.lock();
+        state.limit = state.limit.saturating_sub(share.bytes).max(self.whole / LOST).max(1);
+        drop(state);
+        drop(share);
     }
 
     /// Nobody waits any more once the guard is dropped.
@@ -79,6 +120,16 @@ impl Drop for Close {
 pub(super) struct Share {
     budget: Arc<Budget>,
     pub bytes: usize,
+    /// Given back with it.
+    more: Option<Box<Share>>,
+}
+
+impl Share {
+    /// The two as one.
+    pub fn with(mut self, more: Option<Share>) -> Self {
+        self.more = more.map(Box::new);
+        self
+    }
 }
 
 impl Drop for Share {
@@ -121,5 +172,31 @@ mod tests {
         });
         drop(held);
         assert!(budget.take(1).is_none());
+    }
+
+    #[test]
+    fn an_overdraft_holds_up_all_but_the_next_in_turn() {
+        let budget = Budget::new(100);
+        let grown = budget.take(60).unwrap().with(Some(budget.overdraw(1_000)));
+        budget.turn(3);
+        assert!(budget.admit(3) && budget.admit(2));
+        std::thread::scope(|scope| {
+            let later = scope.spawn(|| budget.admit(4));
+            std::thread::sleep(Duration::from_millis(30));
+            assert!(!later.is_finished());
+            drop(grown);
+            assert!(later.join().unwrap());
+        });
+        assert_eq!(budget.lock().used, 0);
+    }
+
+    #[test]
+    fn what_is_left_behind_takes_half_at_most() {
+        let budget = Budget::new(100);
+        budget.forfeit(budget.take(30).unwrap());
+        assert_eq!((budget.lock().limit, budget.lock().used), (70, 0));
+        budget.forfeit(budget.take(1_000).unwrap());
+        assert_eq!((budget.lock().limit, budget.lock().used), (50, 0));
+        assert_eq!(budget.take(1_000).unwrap().bytes, 50);
     }
 }

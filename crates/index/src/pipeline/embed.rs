@@ -9,7 +9,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use pericope_api::Embeddings;
 use pericope_store::{ChunkEntry, DocumentHeader, EmbedCounts, Prepared, StoreError};
 
-use super::budget::Share;
+use super::budget::{Budget, Share};
 use super::read::{Part, Position, SourceEnd};
 use super::report::Failure;
 use crate::embed::{Embedder, is_full};
@@ -32,9 +32,10 @@ pub(super) enum Step {
 pub(super) type Batch = Result<(Vec<Step>, EmbedCounts), StoreError>;
 
 /// Puts in order and embeds.
-pub(super) struct EmbedStage<'a> {
+pub(super) struct EmbedStage {
     embedder: Option<Embedder>,
-    stop: &'a Arc<AtomicBool>,
+    stop: Arc<AtomicBool>,
+    budget: Arc<Budget>,
     /// What came before its turn.
     early: HashMap<Position, Part>,
     next: Position,
@@ -47,11 +48,12 @@ pub(super) struct EmbedStage<'a> {
     counts: EmbedCounts,
 }
 
-impl<'a> EmbedStage<'a> {
-    pub fn new(embedder: Option<Embedder>, stop: &'a Arc<AtomicBool>) -> Self {
+impl EmbedStage {
+    pub fn new(embedder: Option<Embedder>, stop: Arc<AtomicBool>, budget: Arc<Budget>) -> Self {
         Self {
             embedder,
             stop,
+            budget,
             early: HashMap::new(),
             next: (0, 0),
             steps: Vec::new(),
@@ -93,7 +95,10 @@ impl<'a> EmbedStage<'a> {
     fn in_order(&mut self, batches: &Sender<Batch>) -> Option<()> {
         while let Some(part) = self.early.remove(&self.next) {
             self.next = match part {
-                Part::End(_) => (self.next.0 + 1, 0),
+                Part::End(_) => {
+                    self.budget.turn(self.next.0 + 1);
+                    (self.next.0 + 1, 0)
+                }
                 _ => (self.next.0, self.next.1 + 1),
             };
             match part {

@@ -7,48 +7,56 @@
 //! Sources are fed in their order, each against a share of the memory that it gives back when it is written; what the
 //! stages in the middle finish in any order is written in the order of the sources, so that the result does not depend on
 //! the number of threads.
+//!
+//! Reading and cutting cannot be ended from outside. A thread that takes too long with a document is left behind, the
+//! document has failed, and another thread takes its place ([`Options::time`]); so the threads of these stages own what
+//! they work with. The same is true of embedding when the run is told to stop.
 
 mod budget;
+mod crew;
 mod documents;
 mod embed;
 mod files;
 mod read;
 mod report;
+mod seat;
 mod sink;
 mod source;
 
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use pericope_api::{Chunk, Document, SegmentError};
 use pericope_store::{Destination, StoreError};
 
 use self::budget::Budget;
+use self::crew::{Crew, Duty};
 use self::embed::EmbedStage;
 pub use self::files::hash_file;
 use self::read::ReadStage;
 pub use self::report::{DEFAULT_MEMORY, Failure, Options, Progress, Report};
+use self::seat::{Out, Seat};
 use self::sink::SinkStage;
 pub use self::source::{Metadata, Source};
 use crate::embed::Embedder;
 
 /// Brings sources into a destination.
 ///
-/// `chunk` cuts a document; it is called on several threads. A source that the destination knows by its hash is left
+/// `chunk` cuts a document; it is called on several threads, some of which may outlive the run ([`Options::time`]). A source that the destination knows by its hash is left
 /// alone, and so is a document that it knows from within a source that changed. The documents that a source has no more
 /// are removed; those of sources that are not among `items` are not (see [`prune`]).
 ///
 /// A source, document or line that cannot be read, cut (an error or a panic in `chunk`) or written (chunks that do not
 /// fit it) is listed in the report, and the rest goes on; what an earlier run indexed of it stays, and the next run tries
-/// again. `progress` is called after every document and source. Nothing is committed at the end: that is left to the
+/// again; so is one that takes too long. `progress` is called after every document and source. Nothing is committed at the end: that is left to the
 /// caller.
 ///
 /// # Errors
 /// Where the destination or the encoder fails: what was committed stays, the rest is not written.
 pub fn run<D, S, C>(
     destination: &mut D,
-    source: &S,
+    source: S,
     items: impl IntoIterator<Item = S::Item, IntoIter: Send>,
     chunk: C,
     options: &Options,
@@ -57,13 +65,13 @@ pub fn run<D, S, C>(
 where
     D: Destination + ?Sized,
     S: Source,
-    C: Fn(&Document) -> Result<Vec<Chunk>, SegmentError> + Sync,
+    C: Fn(&Document) -> Result<Vec<Chunk>, SegmentError> + Send + Sync + 'static,
 {
     let threads = match options.threads {
         0 => std::thread::available_parallelism().map_or(1, usize::from),
         threads => threads,
     };
-    let known = destination.known()?;
+    let known = Arc::new(destination.known()?);
     let about = destination.about().clone();
     let (fingerprint, embedding) = (about.fingerprint, about.embedding);
     let embedder = embedding.as_ref().map(|embedding| Embedder {
@@ -71,30 +79,55 @@ where
         caches: about.vectors.into_iter().chain(options.cache.clone()).collect(),
     });
     let budget = Budget::new(options.memory);
+    let exhausted = Arc::new(AtomicBool::new(false));
     let items = items.into_iter();
+    let read = Arc::new(ReadStage {
+        source: Arc::new(source),
+        known: Arc::clone(&known),
+        fingerprint: fingerprint.clone(),
+        options: options.clone(),
+        budget: Arc::clone(&budget),
+        exhausted: Arc::clone(&exhausted),
+    });
+    // The share of memory that is taken before a source enters bounds what these queues hold.
+    let (feed, fed) = crossbeam_channel::unbounded();
+    let (to_segment, documents) = crossbeam_channel::unbounded();
+    let (finished, parts) = crossbeam_channel::unbounded();
+    let (batches, steps) = crossbeam_channel::bounded(2);
+
+    let crew = Crew::new(Arc::clone(&budget), exhausted);
+    let reads: Arc<Duty> = {
+        let read = Arc::clone(&read);
+        Arc::new(move |seat: &Seat| read.work(&fed, seat))
+    };
+    let time = options.time;
+    let cuts: Arc<Duty> =
+        Arc::new(move |seat: &Seat| read::segment(&documents, seat, &chunk, embedding.as_ref(), time));
+    for _ in 0..threads {
+        crew.hire(&reads, Out { to_segment: Some(to_segment.clone()), finished: finished.clone() });
+        crew.hire(&cuts, Out { to_segment: None, finished: finished.clone() });
+    }
+    drop((to_segment, finished, reads, cuts));
+    let stage = EmbedStage::new(embedder, Arc::clone(&options.stop), Arc::clone(&budget));
+    let embeds = std::thread::spawn(move || stage.work(&parts, &batches));
 
     std::thread::scope(|scope| {
         // Whatever ends this scope, an error or a panic among it, ends the stages: they stop waiting for each other.
         let _close = budget.close_on_drop();
-        let read = ReadStage { source, known: &known, fingerprint: &fingerprint, options, budget: &budget };
-        // The share of memory that is taken before a source enters bounds what these queues hold.
-        let (feed, fed) = crossbeam_channel::unbounded();
-        let (to_segment, documents) = crossbeam_channel::unbounded();
-        let (finished, parts) = crossbeam_channel::unbounded();
-        let (batches, steps) = crossbeam_channel::bounded(2);
+        let (over, watched) = crossbeam_channel::bounded::<()>(0);
         scope.spawn(move || read.feed(items, &feed));
-        for _ in 0..threads {
-            let (fed, to_segment, out) = (fed.clone(), to_segment.clone(), finished.clone());
-            scope.spawn(move || read.work(&fed, &to_segment, &out));
-            let (documents, finished) = (documents.clone(), finished.clone());
-            let (chunk, embedding) = (&chunk, embedding.as_ref());
-            scope.spawn(move || read::segment(&documents, &finished, chunk, embedding));
+        if !time.is_zero() {
+            let crew = &crew;
+            scope.spawn(move || crew.watch(&watched));
         }
-        drop((fed, to_segment, documents, finished));
-        let stage = EmbedStage::new(embedder, &options.stop);
-        scope.spawn(move || stage.work(&parts, &batches));
         let mut sink = SinkStage::new(destination, &known, &fingerprint);
-        sink.work(&steps, &mut progress)?;
+        let ended = sink.work(&steps, &options.stop, &mut progress)?;
+        drop((over, steps));
+        if ended && !options.stop.load(Ordering::Relaxed) {
+            // Those who have nothing more to do; a panic in one of them is ours.
+            embeds.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            crew.join();
+        }
         let mut report = sink.finish();
         report.interrupted = options.stop.load(Ordering::Relaxed);
         Ok(report)
@@ -159,10 +192,10 @@ pub fn index_documents<D, I, C>(
 where
     D: Destination + ?Sized,
     I: IntoIterator<Item = Result<Document, (String, String)>, IntoIter: Send>,
-    C: Fn(&Document) -> Result<Vec<Chunk>, SegmentError> + Sync,
+    C: Fn(&Document) -> Result<Vec<Chunk>, SegmentError> + Send + Sync + 'static,
 {
     let items = documents.into_iter().map(Some);
-    run(destination, &documents::Documents, items, chunk, &Options::default(), progress)
+    run(destination, documents::Documents, items, chunk, &Options::default(), progress)
 }
 
 #[cfg(test)]

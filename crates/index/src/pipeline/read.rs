@@ -2,8 +2,8 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crossbeam_channel::{Receiver, Sender};
 use pericope_api::{Chunk, Document, SegmentError};
@@ -11,9 +11,12 @@ use pericope_store::{
     DocumentHeader, Embedding, Known, KnownSource, Prepared, Provenance, SourceRecord, document_hash, prepare,
     truncated,
 };
+use pericope_util::time_limit;
 
 use super::budget::{Budget, Share, document_cost, source_cost};
+use super::crew::MOST_LEFT_BEHIND;
 use super::report::{Failure, Options};
+use super::seat::{Job, Seat};
 use super::source::{Metadata, Source};
 
 /// An item with its share of the memory.
@@ -34,6 +37,10 @@ pub(super) struct Task {
 
 /// Which part of which source: what is in flight is put in this order again.
 pub(super) type Position = (u64, u64);
+
+/// So many times the limit may a source take whose reading has limits of its own: it may be tried twice, and wait for
+/// others.
+const GUARDED: u32 = 10;
 
 /// What comes out of the middle stages.
 pub(super) enum Part {
@@ -61,25 +68,19 @@ pub(super) struct SourceEnd {
 }
 
 /// Reads sources.
-pub(super) struct ReadStage<'a, S> {
-    pub source: &'a S,
-    pub known: &'a Known,
-    pub fingerprint: &'a str,
-    pub options: &'a Options,
-    pub budget: &'a Arc<Budget>,
+pub(super) struct ReadStage<S> {
+    pub source: Arc<S>,
+    pub known: Arc<Known>,
+    pub fingerprint: String,
+    pub options: Options,
+    pub budget: Arc<Budget>,
+    /// Nothing more is read.
+    pub exhausted: Arc<AtomicBool>,
 }
 
-impl<S> Clone for ReadStage<'_, S> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<S> Copy for ReadStage<'_, S> {}
-
-impl<S: Source> ReadStage<'_, S> {
+impl<S: Source> ReadStage<S> {
     /// Lets one source after the other in, as memory allows.
-    pub fn feed(self, items: impl Iterator<Item = S::Item>, feed: &Sender<Fed<S::Item>>) {
+    pub fn feed(&self, items: impl Iterator<Item = S::Item>, feed: &Sender<Fed<S::Item>>) {
         for (number, item) in (0..).zip(items) {
             if self.options.stop.load(Ordering::Relaxed) {
                 return;
@@ -93,74 +94,76 @@ impl<S: Source> ReadStage<'_, S> {
     }
 
     /// Reads what is fed, until nothing more comes or nobody wants it.
-    pub fn work(self, fed: &Receiver<Fed<S::Item>>, to_segment: &Sender<Task>, finished: &Sender<(Position, Part)>) {
+    pub fn work(&self, fed: &Receiver<Fed<S::Item>>, seat: &Seat) {
         for one in fed {
-            if self.one(one, to_segment, finished).is_none() {
+            if !self.budget.admit(one.number) || self.one(one, seat).is_none() {
                 return;
             }
         }
     }
 
     /// One source. Nothing where nobody listens any more.
-    fn one(
-        self,
-        Fed { number, mut item, about, share }: Fed<S::Item>,
-        to_segment: &Sender<Task>,
-        finished: &Sender<(Position, Part)>,
-    ) -> Option<()> {
+    fn one(&self, Fed { number, mut item, about, share }: Fed<S::Item>, seat: &Seat) -> Option<()> {
+        let window = Budget::new(share.bytes);
+        let patience = if about.guarded { GUARDED } else { 1 };
+        seat.begin(Job {
+            position: (number, 0),
+            name: about.name.clone().unwrap_or_default(),
+            source: Some(about.name.clone()),
+            limit: time_limit(self.options.time, about.bytes).map(|time| time.saturating_mul(patience)),
+            share,
+        });
         let known = about.name.as_ref().and_then(|name| self.known.sources.get(name));
         let current = known.filter(|known| known.fingerprint == self.fingerprint && known.hash.is_some());
         let unchanged = |record| {
             let name = about.name.clone();
-            Part::End(SourceEnd { name, unchanged: true, complete: true, record, share: None })
+            // The share is given back at once: there is nothing to write.
+            move |_: Share| Part::End(SourceEnd { name, unchanged: true, complete: true, record, share: None })
         };
         if self.is_trusted(&about, current) {
-            drop(share);
-            return finished.send(((number, 0), unchanged(None))).ok();
+            return seat.end(unchanged(None));
         }
         let now = nanoseconds_now();
         let hash = about.name.as_ref().and_then(|_| self.source.hash(&item));
         let stamp = about.stamp.filter(|stamp| stamp.is_settled(now));
-        let record = SourceRecord { hash, stamp, fingerprint: self.fingerprint.to_owned() };
+        let record = SourceRecord { hash, stamp, fingerprint: self.fingerprint.clone() };
         if let Some(known) = current
             && known.hash == hash
         {
-            drop(share);
             let news = (known.stamp != stamp).then_some(record);
-            return finished.send(((number, 0), unchanged(news))).ok();
+            return seat.end(unchanged(news));
         }
 
-        let window = Budget::new(share.bytes);
         let mut reading = Reading {
             stage: self,
-            number,
+            seat,
             about: &about,
             known,
             hash,
             window: &window,
-            to_segment,
-            finished,
-            part: 0,
             held: None,
             documents: 0,
             problems: 0,
             closed: false,
         };
-        let read = catch_unwind(AssertUnwindSafe(|| self.source.read(&mut item, &mut |read| reading.take(read))));
-        if read.is_err() {
-            reading.fail("the reader panicked");
-        } else if about.stamp.is_some() && self.source.about(&item).stamp != about.stamp {
-            reading.held = None;
-            reading.fail("changed while it was read; the next run reads it again");
+        if self.exhausted.load(Ordering::Relaxed) {
+            reading
+                .fail(&format!("not read: {MOST_LEFT_BEHIND} documents that took too long are still being worked on"));
+        } else {
+            let read = catch_unwind(AssertUnwindSafe(|| self.source.read(&mut item, &mut |read| reading.take(read))));
+            if read.is_err() {
+                reading.fail("the reader panicked");
+            } else if about.stamp.is_some() && self.source.about(&item).stamp != about.stamp {
+                reading.held = None;
+                reading.fail("changed while it was read; the next run reads it again");
+            }
         }
         let complete = reading.finish();
-        let (part, closed) = (reading.part, reading.closed);
-        if closed {
+        if reading.closed {
             return None;
         }
-        let record = complete.then_some(record);
-        let end = SourceEnd { name: about.name, unchanged: false, complete, record, share: Some(share) };
-        finished.send(((number, part), Part::End(end))).ok()
+        let (name, record) = (about.name.clone(), complete.then_some(record));
+        seat.end(|share| Part::End(SourceEnd { name, unchanged: false, complete, record, share: Some(share) }))
     }
 
     /// True where the stamp alone says that nothing changed.
@@ -173,16 +176,13 @@ impl<S: Source> ReadStage<'_, S> {
 
 /// A source while it is being read.
 struct Reading<'a, S> {
-    stage: ReadStage<'a, S>,
-    number: u64,
+    stage: &'a ReadStage<S>,
+    seat: &'a Seat,
     about: &'a Metadata,
     known: Option<&'a KnownSource>,
     hash: Option<u128>,
     /// What its documents may take: a source larger than the memory is read no faster than it is written.
     window: &'a Arc<Budget>,
-    to_segment: &'a Sender<Task>,
-    finished: &'a Sender<(Position, Part)>,
-    part: u64,
     /// The last document read: it leaves when it is known whether it is the last of all.
     held: Option<Document>,
     documents: u64,
@@ -232,7 +232,7 @@ impl<S: Source> Reading<'_, S> {
         let named = self.about.name.as_ref();
         let hash = match named {
             // The same document by another segmenter or embedder is another one.
-            Some(_) => document_hash(&document) ^ Chunk::content_hash(self.stage.fingerprint),
+            Some(_) => document_hash(&document) ^ Chunk::content_hash(&self.stage.fingerprint),
             None => 0,
         };
         let known = self.known.and_then(|known| {
@@ -248,45 +248,49 @@ impl<S: Source> Reading<'_, S> {
             document_hash: hash,
             source: name.clone(),
             source_hash: self.hash,
-            fingerprint: self.stage.fingerprint.to_owned(),
+            fingerprint: self.stage.fingerprint.clone(),
             documents,
         });
         let bytes = document.source.len() as u64;
-        let Some(share) = self.window.take(document_cost(bytes)) else { return };
+        let cost = document_cost(bytes);
+        let Some(share) = self.seat.wait(|| self.window.take(cost)) else { return };
+        // Text that was packed is larger than the source that the memory was taken for.
+        let more = cost.saturating_sub(share.bytes);
+        let share = share.with((more > 0).then(|| self.stage.budget.overdraw(more)));
         let header = DocumentHeader { id: document.id.clone(), hash, bytes, provenance };
-        let task = Task { position: (self.number, self.part), document, header, share };
-        self.part += 1;
-        self.closed |= self.to_segment.send(task).is_err();
+        self.closed |= self.seat.pass(|position| Task { position, document, header, share }).is_none();
     }
 
     fn send(&mut self, part: Part) {
-        self.closed |= self.finished.send(((self.number, self.part), part)).is_err();
-        self.part += 1;
+        self.closed |= self.seat.send(part).is_none();
     }
 }
 
 /// Cuts documents, until nothing more comes or nobody wants it.
 pub(super) fn segment<C>(
     documents: &Receiver<Task>,
-    finished: &Sender<(Position, Part)>,
+    seat: &Seat,
     chunk: &C,
     embedding: Option<&Embedding>,
+    time: Duration,
 ) where
-    C: Fn(&Document) -> Result<Vec<Chunk>, SegmentError> + Sync,
+    C: Fn(&Document) -> Result<Vec<Chunk>, SegmentError>,
 {
     for Task { position, document, header, share } in documents {
+        let (name, limit) = (header.id.clone(), time_limit(time, header.bytes));
+        seat.begin(Job { position, name, source: None, limit, share });
         let cut = catch_unwind(AssertUnwindSafe(|| {
             let chunks = chunk(&document).map_err(|e| e.to_string())?;
             prepare(&document, &chunks, embedding).map_err(|e| e.to_string())
         }));
-        let part = match cut.unwrap_or_else(|_| Err("the segmenter panicked".to_owned())) {
+        let ended = match cut.unwrap_or_else(|_| Err("the segmenter panicked".to_owned())) {
             Ok(prepared) => {
                 let truncated = truncated(&prepared, embedding);
-                Part::Document { header, prepared, truncated, share }
+                seat.end(|share| Part::Document { header, prepared, truncated, share })
             }
-            Err(reason) => Part::Failed(Failure { document: header.id, reason }),
+            Err(reason) => seat.end(|_| Part::Failed(Failure { document: header.id, reason })),
         };
-        if finished.send((position, part)).is_err() {
+        if ended.is_none() {
             return;
         }
     }

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use pericope_store::{EmbedCounts, RunSummary, VectorCache};
 
@@ -17,13 +18,19 @@ pub struct Options {
     /// Bytes for what is between the reader and the destination. A source that needs more than all of it goes through
     /// alone.
     pub memory: usize,
+    /// The time that reading a document may take, and then cutting it, and as long again for each megabyte of it; zero,
+    /// the default, is no limit. A document that takes longer has failed, and the run goes on. The thread that works on
+    /// it is left behind: it cannot be ended, and keeps its memory until it comes to an end by itself. After 16 of them
+    /// nothing more is read.
+    pub time: Duration,
     /// Believes a stamp (size, time, number of the file) that has not changed, rather than hash the source.
     pub trust_stamps: bool,
     /// Sources that are hashed even so, since something is known to have happened to them.
     pub distrust: HashSet<String>,
     /// Asked for vectors after the destination itself, and given those that are new.
     pub cache: Option<Arc<dyn VectorCache>>,
-    /// Set by somebody else to end the run early: what is complete is written, the rest left for the next run.
+    /// Set by somebody else to end the run early, within about a second: what is complete is written, the rest left for the
+    /// next run. Threads that are in the middle of a document end after it.
     pub stop: Arc<AtomicBool>,
 }
 
@@ -32,6 +39,7 @@ impl Default for Options {
         Self {
             threads: 0,
             memory: DEFAULT_MEMORY,
+            time: Duration::ZERO,
             trust_stamps: false,
             distrust: HashSet::new(),
             cache: None,

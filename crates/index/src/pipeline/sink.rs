@@ -1,14 +1,21 @@
 //! The last stage: the destination is told, in order.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
-use crossbeam_channel::Receiver;
+use crossbeam_channel::{Receiver, RecvTimeoutError};
 use pericope_api::Embeddings;
 use pericope_store::{ChunkEntry, Destination, DocumentHeader, Known, SourceRecord, StoreError};
 
 use super::embed::{Batch, Step};
 use super::read::SourceEnd;
 use super::report::{Failure, Progress, Report};
+
+/// How often it is looked whether the run is to stop.
+const GLANCE: Duration = Duration::from_millis(100);
+/// How long what is complete is waited for when the run is to stop: the stage before looks twice in that time.
+const GRACE: Duration = Duration::from_millis(500);
 
 /// Writes.
 pub(super) struct SinkStage<'a, D: ?Sized> {
@@ -48,9 +55,27 @@ impl<'a, D: Destination + ?Sized> SinkStage<'a, D> {
         }
     }
 
-    /// Writes everything that comes.
-    pub fn work(&mut self, steps: &Receiver<Batch>, progress: &mut impl FnMut(&Progress)) -> Result<(), StoreError> {
-        for batch in steps {
+    /// Writes everything that comes. Returns true where nothing more will; false where the run is to stop, and what comes
+    /// before it takes too long.
+    pub fn work(
+        &mut self,
+        steps: &Receiver<Batch>,
+        stop: &AtomicBool,
+        progress: &mut impl FnMut(&Progress),
+    ) -> Result<bool, StoreError> {
+        let mut stopping = None;
+        loop {
+            let batch = match steps.recv_timeout(GLANCE) {
+                Ok(batch) => batch,
+                Err(RecvTimeoutError::Disconnected) => return Ok(true),
+                Err(RecvTimeoutError::Timeout) if stop.load(Ordering::Relaxed) => {
+                    if stopping.get_or_insert_with(Instant::now).elapsed() > GRACE {
+                        return Ok(false);
+                    }
+                    continue;
+                }
+                Err(RecvTimeoutError::Timeout) => continue,
+            };
             let (steps, embedded) = batch?;
             self.report.embedded.add(embedded);
             for step in steps {
@@ -59,7 +84,6 @@ impl<'a, D: Destination + ?Sized> SinkStage<'a, D> {
                 }
             }
         }
-        Ok(())
     }
 
     /// What was done.

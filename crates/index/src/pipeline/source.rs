@@ -12,12 +12,19 @@ pub struct Metadata {
     pub bytes: u64,
     /// The outside of a file; `None` for an item without one.
     pub stamp: Option<FileStamp>,
+    /// Whether reading it has limits of its own, and may wait for its turn there. The time that it may take here is ten
+    /// times as long then.
+    pub guarded: bool,
 }
 
 /// Something that documents come from: files in a tree, rows of a table, pages behind addresses.
-pub trait Source: Sync {
+///
+/// A source is shared with the threads that read; one of them may be left behind with it ([`Options::time`]).
+///
+/// [`Options::time`]: super::Options::time
+pub trait Source: Send + Sync + 'static {
     /// One of them: a path, a key, an address.
-    type Item: Send;
+    type Item: Send + 'static;
 
     /// Looks at an item from outside. Called on one thread, in order, and again after the item was read: where the stamp
     /// is another one by then, it counts as changed under the reader's hands.

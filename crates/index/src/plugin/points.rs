@@ -1,7 +1,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use pericope_api::{Chunk, Document, SentenceEncoder};
+use pericope_api::{Chunk, Document, Heading, SentenceEncoder};
 use pericope_store::{ChunkEntry, ChunkId, Embedding, StoreError, prepare};
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +30,7 @@ pub struct ChunkPayload {
     /// One past the last byte.
     pub end: u64,
     /// Headings above, outermost first.
-    pub heading_path: Vec<String>,
+    pub heading_path: Vec<Heading>,
     /// Name of the place on the page, where the format has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub anchor: Option<String>,

@@ -4,16 +4,16 @@ use tantivy::Searcher;
 
 use super::{Candidate, Passing, best};
 use crate::IndexError;
-use crate::engines::{TextIndex, VectorStore};
+use crate::engines::TextIndex;
+use crate::vectors::VectorSet;
 
 /// The `depth` chunks whose vectors have the highest cosine to `vector`, of those that pass the filter.
 ///
-/// Points that the full-text index does not know (of a run that was broken off, or is under way) do not count, and
-/// more are asked for in their place; so are those that tie with the last one that counts.
+/// Points that the full-text index does not know do not count, and more are asked for in their place.
 pub(crate) fn dense(
     text: &TextIndex,
     searcher: &Searcher,
-    store: &VectorStore,
+    store: &VectorSet,
     vector: &[f32],
     passing: Option<&Passing>,
     depth: usize,
@@ -22,18 +22,13 @@ pub(crate) fn dense(
         return Ok(Vec::new());
     }
     let among = passing.map(|passing| passing.points(searcher)).transpose()?;
-    let all = match &among {
-        Some(points) => points.len(),
-        None => usize::try_from(store.len()?).unwrap_or(usize::MAX),
-    };
-    let mut limit = depth.saturating_add(32).min(all.max(1));
+    let all = among.as_ref().map_or_else(|| store.len(), Vec::len);
+    let mut limit = depth;
     let mut looked_up = HashSet::new();
     let mut scored: Vec<(Candidate, f64)> = Vec::new();
     loop {
-        let found = store.nearest(vector, limit, among.as_ref())?;
-        let last = found.last().map_or(f32::MIN, |f| f.1);
-        let complete = found.len() < limit || limit >= all;
-        for (point, score) in found {
+        // All that tie with the last one are among them.
+        for (point, score) in store.nearest(vector, limit, among.as_deref())? {
             // What an earlier, shorter answer held is known already.
             if looked_up.insert(point)
                 && let Some(address) = text.address_of(searcher, point)?
@@ -41,9 +36,7 @@ pub(crate) fn dense(
                 scored.push((Candidate::at(searcher, address)?, f64::from(score)));
             }
         }
-        scored = best(scored, usize::MAX);
-        let settled = scored.get(depth - 1).is_some_and(|(_, score)| f64::from(last) < *score);
-        if complete || settled {
+        if scored.len() >= depth || limit >= all {
             return Ok(best(scored, depth));
         }
         limit = limit.saturating_mul(2).min(all);

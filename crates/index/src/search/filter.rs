@@ -90,8 +90,8 @@ impl Passing {
     }
 
     /// The ids of their vectors.
-    pub fn points(&self, searcher: &Searcher) -> Result<HashSet<Uuid>, IndexError> {
-        let mut points = HashSet::with_capacity(self.segments.values().map(|docs| docs.len()).sum());
+    pub fn points(&self, searcher: &Searcher) -> Result<Vec<Uuid>, IndexError> {
+        let mut points = Vec::with_capacity(self.segments.values().map(|docs| docs.len()).sum());
         for segment in searcher.segment_readers() {
             let Some(docs) = self.segments.get(&segment.segment_id()) else { continue };
             let (high, low) = (segment.fast_fields().u64("point_high")?, segment.fast_fields().u64("point_low")?);

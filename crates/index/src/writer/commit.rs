@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::IndexWriter;
 use crate::IndexError;
-use crate::directory::{clear_pending, set_pending};
+use crate::engines::Committed;
 
 pub(super) type CommitStep = fn(&mut IndexWriter) -> Result<(), IndexError>;
 
@@ -23,24 +23,27 @@ impl IndexWriter {
 
     /// A commit after the queue is empty. After each step the index holds the old contents or the new, never a mixture.
     pub(super) const COMMIT_STEPS: [CommitStep; 4] =
-        [Self::flush_points, Self::commit_text, Self::commit_manifest, Self::drop_superfluous_points];
+        [Self::write_vectors, Self::commit_text, Self::commit_manifest, Self::delete_superfluous_files];
 
-    /// First step of a commit: the new points are durable. Readers do not see them.
-    fn flush_points(&mut self) -> Result<(), IndexError> {
-        if let Some(vectors) = &self.vectors {
-            // From here to the last step there may be points that no commit names.
-            set_pending(&self.dir)?;
-            vectors.flush()?;
+    /// First step of a commit: its vectors are durable. No reader knows of them.
+    fn write_vectors(&mut self) -> Result<(), IndexError> {
+        let Some(vectors) = &mut self.vectors else { return Ok(()) };
+        for points in self.touched.values() {
+            let gone: Vec<Uuid> =
+                points.committed.union(&points.written).filter(|id| !points.live.contains(id)).copied().collect();
+            vectors.delete(&gone)?;
         }
+        self.generation = Some(vectors.write_generation()?);
         Ok(())
     }
 
     /// Second step: the change happens.
     fn commit_text(&mut self) -> Result<(), IndexError> {
-        self.text_writer.commit(self.sequence + 1)?;
+        self.text_writer.commit(Committed { sequence: self.sequence + 1, vectors: self.generation })?;
         self.sequence += 1;
         self.uncommitted_bytes = 0;
-        self.text.reload()
+        self.touched.clear();
+        self.snapshots.reload()
     }
 
     /// Third step: the manifest follows. A crash before it leaves one of an older number, which is made again.
@@ -49,19 +52,11 @@ impl IndexWriter {
         self.manifest.commit(&changes, self.sequence)
     }
 
-    /// Last step: what the change made superfluous goes.
-    fn drop_superfluous_points(&mut self) -> Result<(), IndexError> {
-        let touched = std::mem::take(&mut self.touched);
-        let Some(vectors) = &self.vectors else { return Ok(()) };
-        for points in touched.values() {
-            let gone: Vec<Uuid> =
-                points.committed.union(&points.written).filter(|id| !points.live.contains(id)).copied().collect();
-            if !gone.is_empty() {
-                self.points_deleted = true;
-                vectors.delete(&gone)?;
-            }
+    /// Last step: files that the commit does not need go.
+    fn delete_superfluous_files(&mut self) -> Result<(), IndexError> {
+        match &self.vectors {
+            Some(vectors) => vectors.tidy(self.generation),
+            None => Ok(()),
         }
-        vectors.flush()?;
-        clear_pending(&self.dir)
     }
 }

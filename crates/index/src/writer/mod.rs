@@ -12,19 +12,21 @@ use std::time::{Duration, Instant};
 
 use pericope_api::{Chunk, Document};
 use pericope_store::{
-    DestinationInfo, DocumentHeader, IndexSpec, IndexStats, StoreError, VectorCache, prepare, truncated,
+    DestinationInfo, DocumentHeader, IndexSpec, IndexStats, Known, StoreError, VectorCache, prepare, truncated,
 };
 
 use self::touched::Touched;
 use crate::cache::StoredVectors;
 use crate::directory::{
-    PENDING_FILE, clear_pending, holds_something_else, lock, manifest_path, open_vectors, text_path, vectors_path,
+    PENDING_FILE, clear_old_vectors, holds_something_else, lock, manifest_path, text_path, vectors_path,
 };
 use crate::embed::{EmbedQueue, Embedder};
-use crate::engines::{TextIndex, TextWriter, VectorStore};
+use crate::engines::{Snapshots, TextWriter};
+use crate::guard::guarded;
 use crate::manifest::{Changes, Manifest};
-use crate::meta::META_FILE;
-use crate::{IndexError, IndexMeta, IndexReader};
+use crate::meta::{FORMAT, META_FILE};
+use crate::vectors::{GenerationId, VectorSet, VectorWriter};
+use crate::{IndexError, IndexMeta, IndexReader, directory};
 
 /// Text between two commits,
 const COMMIT_BYTES: u64 = 64 << 20;
@@ -44,9 +46,11 @@ pub struct IndexWriter {
     meta: IndexMeta,
     about: DestinationInfo,
     embedder: Option<Embedder>,
-    text: Arc<TextIndex>,
+    snapshots: Arc<Snapshots>,
     text_writer: TextWriter,
-    vectors: Option<Arc<VectorStore>>,
+    vectors: Option<VectorWriter>,
+    /// The vectors of the last commit, and for a moment those of the next.
+    generation: Option<GenerationId>,
     manifest: Manifest,
     queue: EmbedQueue,
     touched: HashMap<String, Touched>,
@@ -55,7 +59,6 @@ pub struct IndexWriter {
     commit_bytes: u64,
     uncommitted_bytes: u64,
     committed: Instant,
-    points_deleted: bool,
     /// Why nothing more may be committed: a call failed between two steps that belong together.
     poisoned: bool,
     started: Instant,
@@ -79,27 +82,30 @@ impl IndexWriter {
         }
         fs::create_dir_all(dir).map_err(IndexError::io(dir))?;
         let lock = lock(dir)?;
-        let meta = match IndexMeta::read(dir) {
+        let mut meta = match IndexMeta::read(dir) {
             Ok(meta) => meta,
             Err(IndexError::NotAnIndex { .. }) => {
-                let meta = IndexMeta::new(spec);
+                let mut meta = IndexMeta::new(spec);
                 meta.write(dir)?;
                 meta
             }
             Err(error) => return Err(error),
         };
         meta.expect(dir, spec)?;
-        let text = Arc::new(TextIndex::open_or_create(&text_path(dir))?);
-        let store = open_vectors(dir, &meta, &text, true)?;
-        if let Some(store) = &store
-            && (dir.join(PENDING_FILE).exists() || store.len()? > text.chunks())
-        {
-            store.keep_only(&text.all_points()?)?;
-            clear_pending(dir)?;
+        if meta.format != FORMAT {
+            // Earlier versions could not read what is written from here on.
+            meta.format = FORMAT;
+            meta.write(dir)?;
         }
-        let sequence = text.sequence()?;
-        let manifest = Manifest::open(&manifest_path(dir), sequence, || text.indexed())?;
-        let known = stored(&text, store.as_ref());
+        let snapshots = Arc::new(directory::open_or_create(dir, &meta)?);
+        let snapshot = snapshots.current();
+        let committed = snapshot.committed;
+        let vectors = vectors_of(dir, &meta, &snapshots)?;
+        let manifest = guarded(&snapshots.text.path, || {
+            Manifest::open(&manifest_path(dir), committed.sequence, || snapshots.text.indexed(&snapshot.searcher))
+        })?;
+        let known =
+            vectors.as_ref().map(|_| -> Arc<dyn VectorCache> { Arc::new(StoredVectors(Arc::clone(&snapshots))) });
         let about = DestinationInfo {
             name: dir.display().to_string(),
             fingerprint: meta.built_with().fingerprint(),
@@ -115,18 +121,18 @@ impl IndexWriter {
             about,
             meta,
             embedder,
-            text_writer: TextWriter::new(&text)?,
-            text,
-            vectors: store,
+            text_writer: guarded(&snapshots.text.path, || TextWriter::new(&snapshots.text))?,
+            snapshots,
+            vectors,
+            generation: committed.vectors,
             manifest,
             queue: EmbedQueue::default(),
             touched: HashMap::new(),
             changes: Changes::default(),
-            sequence,
+            sequence: committed.sequence,
             commit_bytes: COMMIT_BYTES,
             uncommitted_bytes: 0,
             committed: started,
-            points_deleted: false,
             poisoned: false,
             started,
             stats: IndexStats::default(),
@@ -138,14 +144,10 @@ impl IndexWriter {
     /// treated as by [`create_or_open`](Self::create_or_open): nothing in it is deleted.
     ///
     /// # Errors
-    /// As [`create_or_open`](Self::create_or_open), and [`IndexError::VectorsInUse`] while a reader in this process has
-    /// the old index open.
+    /// As [`create_or_open`](Self::create_or_open).
     pub fn rebuild(dir: &Path, spec: &IndexSpec) -> Result<Self, IndexError> {
         if dir.join(META_FILE).exists() {
             let _lock = lock(dir)?;
-            if VectorStore::is_open(&vectors_path(dir)) {
-                return Err(IndexError::VectorsInUse { dir: dir.to_owned() });
-            }
             // The metadata goes last: a crash in between leaves a directory that can be rebuilt again.
             Manifest::remove(&manifest_path(dir))?;
             for folder in [text_path(dir), vectors_path(dir)] {
@@ -198,8 +200,9 @@ impl IndexWriter {
     /// # Errors
     /// Where the full-text index cannot be read.
     pub fn document_ids(&self) -> Result<Vec<String>, IndexError> {
-        self.text.reload()?;
-        self.text.document_ids()
+        self.snapshots.reload()?;
+        let snapshot = self.snapshots.current();
+        guarded(&self.snapshots.text.path, || self.snapshots.text.document_ids(&snapshot.searcher))
     }
 
     /// Makes everything durable and visible to readers that reload.
@@ -216,7 +219,7 @@ impl IndexWriter {
     #[must_use]
     pub fn reader(&self) -> IndexReader {
         let encoder = self.about.embedding.as_ref().map(|e| Arc::clone(&e.encoder));
-        IndexReader::sharing(&self.dir, self.meta.clone(), Arc::clone(&self.text), self.vectors.clone(), encoder)
+        IndexReader::sharing(&self.dir, self.meta.clone(), Arc::clone(&self.snapshots), encoder)
     }
 
     /// Returns the metadata of the index.
@@ -231,15 +234,12 @@ impl IndexWriter {
     /// As [`commit`](Self::commit).
     pub fn finish(mut self) -> Result<IndexStats, IndexError> {
         self.commit()?;
-        self.text_writer.finish()?;
-        self.text.reload()?;
-        if let Some(vectors) = &self.vectors
-            && self.points_deleted
-        {
-            vectors.vacuum()?;
-            vectors.flush()?;
-        }
-        let (documents, chunks) = (self.text.documents()?, self.text.chunks());
+        let text = &self.snapshots.text;
+        guarded(&text.path, || self.text_writer.finish())?;
+        self.snapshots.reload()?;
+        let snapshot = self.snapshots.current();
+        let documents = guarded(&text.path, || text.documents(&snapshot.searcher))?;
+        let chunks = snapshot.chunks();
         if (self.meta.documents, self.meta.chunks) != (documents, chunks) {
             (self.meta.documents, self.meta.chunks) = (documents, chunks);
             self.meta.write(&self.dir)?;
@@ -247,22 +247,49 @@ impl IndexWriter {
         Ok(IndexStats { documents, chunks, seconds: self.started.elapsed().as_secs_f64(), ..self.stats })
     }
 
+    /// What is known of the sources. Those whose chunks lack a vector, as after an earlier version, are to be read again.
+    fn known_with_vectors(&self) -> Result<Known, IndexError> {
+        let mut known = self.manifest.known()?;
+        let Some(vectors) = &self.vectors else { return Ok(known) };
+        if vectors.len() as u64 >= self.snapshots.current().chunks() {
+            return Ok(known);
+        }
+        let lacking = self.manifest.documents_with(|point| Ok(!vectors.holds(point)?))?;
+        for source in known.sources.values_mut() {
+            for (id, hash) in &mut source.documents {
+                if lacking.contains(id) {
+                    (*hash, source.hash, source.stamp) = (None, None, None);
+                }
+            }
+        }
+        Ok(known)
+    }
+
     fn check(&self) -> Result<(), IndexError> {
         if self.poisoned { Err(StoreError::Poisoned.into()) } else { Ok(()) }
     }
 
     fn guarded<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, IndexError>) -> Result<T, IndexError> {
-        let result = work(self);
+        let snapshots = Arc::clone(&self.snapshots);
+        let result = guarded(&snapshots.text.path, || work(self));
         self.poisoned |= result.is_err();
         result
     }
 }
 
-/// The vectors of the index itself, as a cache.
-fn stored(text: &Arc<TextIndex>, store: Option<&Arc<VectorStore>>) -> Option<Arc<dyn VectorCache>> {
-    store.map(|store| -> Arc<dyn VectorCache> {
-        Arc::new(StoredVectors { text: Arc::clone(text), store: Arc::clone(store) })
-    })
+/// The writer of the vectors, for an index that has them. What earlier versions and writers that were stopped left among
+/// them goes.
+fn vectors_of(dir: &Path, meta: &IndexMeta, snapshots: &Snapshots) -> Result<Option<VectorWriter>, IndexError> {
+    let Some(embedder) = &meta.embedder else { return Ok(None) };
+    let (path, snapshot) = (vectors_path(dir), snapshots.current());
+    let committed = match snapshots.vectors(&snapshot) {
+        Err(IndexError::OldVectors { .. }) => VectorSet::empty(&path, embedder.dimension),
+        opened => opened?.unwrap_or_else(|| VectorSet::empty(&path, embedder.dimension)),
+    };
+    clear_old_vectors(dir)?;
+    let writer = VectorWriter::new(&path, &committed, snapshot.committed.sequence)?;
+    writer.tidy(snapshot.committed.vectors)?;
+    Ok(Some(writer))
 }
 
 #[cfg(test)]

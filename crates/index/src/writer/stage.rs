@@ -12,15 +12,16 @@ use uuid::Uuid;
 use super::IndexWriter;
 use super::touched::Touched;
 use crate::IndexError;
-use crate::directory::set_pending;
 use crate::manifest::DocumentRecord;
 
 impl IndexWriter {
     /// Stages the removal of all chunks that a document has; says whether it had any.
     fn clear_document(&mut self, document: &str) -> Result<bool, IndexError> {
         if !self.touched.contains_key(document) {
-            // The reader of `text` stands at the last commit.
-            let committed: HashSet<Uuid> = self.text.points_of(&self.text.searcher(), document)?.into_iter().collect();
+            let committed: HashSet<Uuid> = {
+                let snapshot = self.snapshots.current();
+                self.snapshots.text.points_of(&snapshot.searcher, document)?.into_iter().collect()
+            };
             let touched = Touched { live: committed.clone(), committed, written: HashSet::new() };
             self.touched.insert(document.to_owned(), touched);
         }
@@ -48,8 +49,15 @@ impl IndexWriter {
         let mut lacking = Vec::with_capacity(entries.len());
         for entry in entries {
             touched.live.insert(entry.id);
-            let mut is_new = || !touched.committed.contains(&entry.id) && touched.written.insert(entry.id);
-            lacking.push(self.vectors.is_some() && is_new());
+            let lacks = match &self.vectors {
+                // A chunk of an earlier version may be there without a vector.
+                Some(vectors) => {
+                    let is_there = touched.committed.contains(&entry.id) && vectors.holds(entry.id)?;
+                    !is_there && touched.written.insert(entry.id)
+                }
+                None => false,
+            };
+            lacking.push(lacks);
         }
         let provenance = document.provenance.as_ref().map(Provenance::encode);
         self.text_writer.put(entries, provenance.as_deref())?;
@@ -104,8 +112,7 @@ impl IndexWriter {
     ) -> Result<(), IndexError> {
         let lacking = self.stage_text(document, &entries)?;
         let ids = entries.iter().map(|entry| entry.id).collect();
-        if let Some(store) = self.vectors.as_ref().filter(|_| lacking.contains(&true)) {
-            set_pending(&self.dir)?;
+        if let Some(store) = self.vectors.as_mut().filter(|_| lacking.contains(&true)) {
             if lacking.contains(&false) {
                 let (mut lacked, mut values) = (Vec::new(), Vec::new());
                 for ((entry, vector), lacks) in entries.into_iter().zip(vectors.rows()).zip(lacking) {
@@ -124,13 +131,12 @@ impl IndexWriter {
 
     /// Embeds the queue and puts it among the vectors.
     pub(super) fn drain(&mut self) -> Result<(), IndexError> {
-        let (Some(embedder), Some(store)) = (&self.embedder, &self.vectors) else { return Ok(()) };
+        let (Some(embedder), Some(store)) = (&self.embedder, &mut self.vectors) else { return Ok(()) };
         if self.queue.is_empty() {
             return Ok(());
         }
         let (entries, vectors, counts) = self.queue.encode(embedder)?;
         self.stats.add_embedding(counts, 0);
-        set_pending(&self.dir)?;
         store.upsert(&entries, &vectors)
     }
 }
@@ -141,7 +147,7 @@ impl Destination for IndexWriter {
     }
 
     fn known(&mut self) -> Result<Known, StoreError> {
-        Ok(self.manifest.known()?)
+        Ok(self.known_with_vectors()?)
     }
 
     fn put(

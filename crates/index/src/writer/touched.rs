@@ -9,7 +9,7 @@ use uuid::Uuid;
 pub(super) struct Touched {
     /// Points of the document at the last commit.
     pub committed: HashSet<Uuid>,
-    /// Points that were put into the vector sink, or its queue, since.
+    /// Points that were put among the vectors, or into their queue, since.
     pub written: HashSet<Uuid>,
     /// Points of the document as it is now.
     pub live: HashSet<Uuid>,

@@ -1,8 +1,8 @@
 //! Runs over the same sources again: what is read, cut, embedded, removed, and what is left alone.
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use pericope_api::{Chunk, Document};
 use pericope_index::pipeline::{Failure, Metadata, Options, Report, Source, prune, run};
@@ -14,13 +14,13 @@ use pericope_testkit::documents::{made_up, sentence_chunks};
 use pericope_testkit::encoders::BagOfWords;
 
 /// Sources in memory: names, and the documents (id, sentences) in each. A document without sentences is a bad line.
-#[derive(Default)]
+#[derive(Default, Clone)]
 struct Shelf {
     sources: BTreeMap<String, Vec<(String, Vec<String>)>>,
-    read: Mutex<Vec<String>>,
-    hashed: AtomicUsize,
+    read: Arc<Mutex<Vec<String>>>,
+    hashed: Arc<AtomicUsize>,
     /// Set: the stamp of every source changes whenever it is looked at.
-    restless: AtomicI64,
+    restless: Arc<AtomicI64>,
 }
 
 impl Shelf {
@@ -57,7 +57,7 @@ impl Source for Shelf {
             _ => self.restless.fetch_add(1, Ordering::Relaxed),
         };
         let stamp = FileStamp { size: bytes, modified, inode: 1 };
-        Metadata { name: Some(name.clone()), bytes: bytes as u64, stamp: Some(stamp) }
+        Metadata { name: Some(name.clone()), bytes: bytes as u64, stamp: Some(stamp), guarded: false }
     }
 
     fn hash(&self, name: &String) -> Option<u128> {
@@ -86,7 +86,7 @@ fn pass(
     pruning: bool,
 ) -> (Report, IndexStats, Contents) {
     let mut writer = IndexWriter::create_or_open(dir, spec).unwrap();
-    let report = run(&mut writer, shelf, shelf.names(), |d| Ok(sentence_chunks(d)), options, |_| {}).unwrap();
+    let report = run(&mut writer, shelf.clone(), shelf.names(), |d| Ok(sentence_chunks(d)), options, |_| {}).unwrap();
     if pruning {
         prune(&mut writer, &[String::new()], &report.met, |_| false).unwrap();
     }
@@ -313,7 +313,7 @@ fn an_interrupted_run_is_gone_on_with() {
         let stop = options.stop.clone();
         let report = run(
             &mut writer,
-            &shelf,
+            shelf.clone(),
             shelf.names(),
             |d| Ok(sentence_chunks(d)),
             &options,

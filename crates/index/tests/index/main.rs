@@ -2,8 +2,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod filtering;
+mod growth;
 mod highlighting;
 mod incremental;
+mod late;
 mod laws;
 mod opening;
 mod pipeline;

@@ -203,11 +203,12 @@ fn items_at(path: &Path, wanted: &BTreeSet<(CellKey, String)>, lines: &ItemLines
 fn items(path: &Path, wanted: &BTreeSet<(CellKey, String)>) -> BTreeMap<(CellKey, String), Item> {
     let mut found = BTreeMap::new();
     let Ok(file) = File::open(path) else { return found };
-    for line in BufReader::new(file).lines().map_while(Result::ok) {
-        let Ok(Name { question_id, key }) = serde_json::from_str(&line) else { continue };
+    // Bytes, since a line that is damaged costs itself alone.
+    for line in BufReader::new(file).split(b'\n').map_while(Result::ok) {
+        let Ok(Name { question_id, key }) = serde_json::from_slice(&line) else { continue };
         let name = (key, question_id);
         if wanted.contains(&name)
-            && let Ok(item) = serde_json::from_str::<Item>(&line)
+            && let Ok(item) = serde_json::from_slice::<Item>(&line)
         {
             found.insert(name, item);
             if found.len() == wanted.len() {

@@ -56,6 +56,32 @@ pub enum HistoryError {
         /// The number.
         number: u32,
     },
+    /// What is kept of a night is not what was written.
+    #[error("{path}: night {number} is damaged ({problem}); restore a copy, or import an export into a new folder", path = path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// The night.
+        number: u32,
+        /// What is wrong.
+        problem: String,
+    },
+    /// The file is damaged.
+    #[error("{path} is damaged ({problem}); restore a copy, or import an export into a new folder", path = path.display())]
+    Broken {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite found.
+        problem: String,
+    },
+    /// The last night has the last number that there is.
+    #[error("{path}: night {number} has the last number that there is; begin a history in another folder with --history DIR", path = path.display())]
+    Exhausted {
+        /// The file.
+        path: PathBuf,
+        /// The number.
+        number: u32,
+    },
     /// A line of an exported history is damaged.
     #[error("{path}, line {line}: {problem}", path = path.display())]
     Line {

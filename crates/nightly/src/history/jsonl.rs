@@ -1,10 +1,11 @@
 //! The whole history as JSON lines: a header, then a night a line.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 
-use rusqlite::TransactionBehavior;
+use rusqlite::{ErrorCode, TransactionBehavior};
 use serde::{Deserialize, Serialize};
 
 use super::{History, HistoryError, write};
@@ -15,6 +16,8 @@ use crate::night::NightlyRun;
 const FORMAT: &str = "pericope-nightly";
 /// Version of the lines' layout.
 const VERSION: u32 = 1;
+/// The last number that an imported night may have: more nights than there will be, and room for those after it.
+const LAST: u32 = 1_000_000_000;
 
 #[derive(Serialize, Deserialize)]
 struct Header {
@@ -67,7 +70,7 @@ impl History {
         let io = |source| HistoryError::Io { path: path.to_owned(), source };
         let damaged = |line, problem: String| HistoryError::Line { path: path.to_owned(), line, problem };
         let mut lines = BufReader::new(File::open(path).map_err(io)?).lines();
-        let first = lines.next().transpose().map_err(io)?.unwrap_or_default();
+        let first = lines.next().and_then(Result::ok).unwrap_or_default();
         let header: Header =
             serde_json::from_str(&first).ok().filter(|header: &Header| header.format == FORMAT).ok_or_else(|| {
                 damaged(1, "this is no exported history (pericope nightly CONFIG.toml --export FILE)".into())
@@ -83,23 +86,32 @@ impl History {
                 asked: experiment,
             });
         }
-        let known: Vec<(u32, String)> = self.heads()?.into_iter().map(|head| (head.number, head.uid)).collect();
+        let heads = self.heads()?;
+        let uids: HashSet<&str> = heads.iter().map(|head| head.uid.as_str()).collect();
+        let mut numbers: HashSet<u32> = heads.iter().map(|head| head.number).collect();
         let had_pin = self.pinned()?.is_some();
         let failed = HistoryError::sql(&self.path, "import into the history");
         let file = self.path.clone();
         let change = self.db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(&failed)?;
         let mut done = Imported { added: 0, known: 0 };
         for (i, text) in lines.enumerate() {
-            let text = text.map_err(io)?;
+            let text = text.map_err(|e| match e.kind() {
+                std::io::ErrorKind::InvalidData => damaged(i + 2, "it is not UTF-8".to_owned()),
+                _ => io(e),
+            })?;
             let night: NightlyRun = serde_json::from_str(&text).map_err(|e| damaged(i + 2, e.to_string()))?;
-            if known.iter().any(|(_, uid)| *uid == night.uid) {
+            if uids.contains(night.uid.as_str()) {
                 done.known += 1;
                 continue;
             }
-            if known.iter().any(|(number, _)| *number == night.number) {
+            sound(&night).map_err(|problem| damaged(i + 2, problem))?;
+            if !numbers.insert(night.number) {
                 return Err(HistoryError::Taken { path: file, number: night.number });
             }
-            write::night(&change, &night).map_err(&failed)?;
+            write::night(&change, &night).map_err(|source| match source.sqlite_error_code() {
+                Some(ErrorCode::ConstraintViolation) => damaged(i + 2, format!("it holds something twice ({source})")),
+                _ => failed(source),
+            })?;
             done.added += 1;
         }
         if let Some(pinned) = header.pinned.filter(|_| !had_pin) {
@@ -107,6 +119,26 @@ impl History {
         }
         change.commit().map_err(&failed)?;
         Ok(done)
+    }
+}
+
+/// Refuses a night that a history could not hold, or not read back.
+fn sound(night: &NightlyRun) -> Result<(), String> {
+    if night.number == 0 || night.number > LAST {
+        return Err(format!("night {}: nights are numbered from 1 to {LAST}", night.number));
+    }
+    if night.uid.is_empty() {
+        return Err(format!("night {} has no uid", night.number));
+    }
+    let long = night.cells.iter().flat_map(|cell| &cell.scores).find(|(_, list)| list.len() != night.questions.len());
+    match long {
+        Some((metric, list)) => Err(format!(
+            "night {} has {} scores of {metric} for {} questions",
+            night.number,
+            list.len(),
+            night.questions.len()
+        )),
+        None => Ok(()),
     }
 }
 

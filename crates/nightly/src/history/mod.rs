@@ -3,6 +3,7 @@
 //! A night is added in one transaction, so it is there whole or not at all. Nights are numbered from 1 in the order in
 //! which they were added; the clock has no say in it.
 
+mod check;
 mod error;
 mod jsonl;
 mod read;
@@ -45,6 +46,7 @@ impl History {
         db.busy_timeout(std::time::Duration::from_secs(10)).map_err(&failed)?;
         db.pragma_update(None, "synchronous", "FULL").map_err(&failed)?;
         db.pragma_update(None, "foreign_keys", true).map_err(&failed)?;
+        check::file(&db, &path)?;
         schema::migrate(&mut db, &path)?;
         let mut history = Self { db, path };
         match history.meta("experiment")? {
@@ -80,10 +82,18 @@ impl History {
     /// The number that the next night will have.
     ///
     /// # Errors
-    /// [`HistoryError::Sql`].
+    /// [`HistoryError::Exhausted`] where there is none, [`HistoryError::Sql`].
     pub fn next_number(&self) -> Result<u32, HistoryError> {
-        let last: Option<u32> = self.one("SELECT max(number) FROM night", [])?;
-        Ok(last.unwrap_or(0) + 1)
+        let last = self.last_number()?.unwrap_or(0);
+        last.checked_add(1).ok_or_else(|| HistoryError::Exhausted { path: self.path.clone(), number: last })
+    }
+
+    /// The number of the last night; none where there is no night.
+    ///
+    /// # Errors
+    /// [`HistoryError::Sql`].
+    pub fn last_number(&self) -> Result<Option<u32>, HistoryError> {
+        self.one("SELECT max(number) FROM night", [])
     }
 
     /// Adds a night, whole or not at all.
@@ -128,7 +138,7 @@ impl History {
             Some(Baseline::First) => self.one("SELECT min(number) FROM night WHERE verdict <> 'failed'", []),
             Some(Baseline::Run(number)) if self.has(number)? => Ok(Some(number)),
             // Nothing can be pinned in an empty history; once there are nights, a wrong number is a mistake.
-            Some(Baseline::Run(_)) if self.next_number()? == 1 => Ok(None),
+            Some(Baseline::Run(_)) if self.last_number()?.is_none() => Ok(None),
             Some(Baseline::Run(number)) => Err(HistoryError::Missing { path: self.path.clone(), number }),
         }
     }

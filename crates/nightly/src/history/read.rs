@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::write::unpack;
-use super::{History, HistoryError};
+use super::{History, HistoryError, check};
 use crate::night::{NightlyCell, NightlyRun, Program, Timing, Verdict};
 use pericope_eval::cell::{CellKey, Cutoff};
 use pericope_eval::metric::Metric;
@@ -63,7 +63,7 @@ impl History {
     /// [`HistoryError::Missing`] where there is none of that number, [`HistoryError::Sql`].
     pub fn night(&self, number: u32) -> std::result::Result<NightlyRun, HistoryError> {
         let experiment = self.meta("experiment")?.unwrap_or_default();
-        let found = self.reading(|db| night(db, number, experiment))?;
+        let found = night(&self.db, number, experiment).map_err(|error| self.of_night(number, error))?;
         found.ok_or_else(|| HistoryError::Missing { path: self.path.clone(), number })
     }
 
@@ -119,6 +119,24 @@ impl History {
         })
     }
 
+    /// The error of reading a night: damage is named with its number.
+    fn of_night(&self, number: u32, error: rusqlite::Error) -> HistoryError {
+        match error {
+            rusqlite::Error::FromSqlConversionFailure(_, _, problem) => {
+                HistoryError::Damaged { path: self.path.clone(), number, problem: problem.to_string() }
+            }
+            rusqlite::Error::InvalidColumnType(_, column, found) => {
+                let problem = format!("{column} is of type {found}");
+                HistoryError::Damaged { path: self.path.clone(), number, problem }
+            }
+            rusqlite::Error::QueryReturnedNoRows => {
+                let problem = "a part of it is missing".to_owned();
+                HistoryError::Damaged { path: self.path.clone(), number, problem }
+            }
+            other => HistoryError::sql(&self.path, "read the history")(other),
+        }
+    }
+
     pub(super) fn reading<T>(
         &self,
         act: impl FnOnce(&Connection) -> Result<T>,
@@ -160,10 +178,10 @@ fn night(db: &Connection, number: u32, experiment: String) -> Result<Option<Nigh
                 program: Program { version: row.get("version")?, sha256: row.get("program")? },
                 machine: parsed(&row.get::<_, String>("machine")?)?,
                 tokenizer: row.get("tokenizer")?,
-                checksums: content(db, row.get("checksums")?)?,
-                config: content(db, row.get("config")?)?,
-                documents: content(db, row.get("documents")?)?,
-                questions: content(db, row.get("questions")?)?,
+                checksums: content(db, "checksums", row.get("checksums")?)?,
+                config: content(db, "config", row.get("config")?)?,
+                documents: content(db, "documents", row.get("documents")?)?,
+                questions: content(db, "questions", row.get("questions")?)?,
                 chunkers: parsed(&row.get::<_, String>("chunkers")?)?,
                 cells: Vec::new(),
                 timings: Vec::new(),
@@ -196,12 +214,29 @@ fn cells(db: &Connection, number: u32) -> Result<Vec<NightlyCell>> {
         });
     }
     let mut query = db.prepare_cached(
-        "SELECT cell, metric, data FROM score JOIN content ON content.id = score.scores WHERE night = ?",
+        "SELECT cell, metric, data, sha256, mean FROM score LEFT JOIN content ON content.id = score.scores \
+         WHERE night = ?",
     )?;
     let mut rows = query.query([number])?;
     while let Some(row) = rows.next()? {
-        if let Some(cell) = ids.get(&row.get::<_, i64>(0)?).and_then(|&at| found.get_mut(at)) {
-            cell.scores.insert(Metric::named(row.get_ref(1)?.as_str()?), unpack(row.get_ref(2)?.as_blob()?));
+        let metric = row.get_ref(1)?.as_str()?.to_owned();
+        let wrong = |problem: String| broken(&format!("scores of {metric}: {problem}"));
+        let place = ids.get(&row.get::<_, i64>(0)?).and_then(|&at| found.get_mut(at));
+        let cell = place.ok_or_else(|| wrong("they are of no cell of the night".to_owned()))?;
+        let (Some(data), Some(sum)) = (row.get_ref(2)?.as_blob_or_null()?, row.get_ref(3)?.as_blob_or_null()?) else {
+            return Err(wrong("they are missing".to_owned()));
+        };
+        check::content(sum, data).map_err(wrong)?;
+        let metric = Metric::named(&metric);
+        cell.scores.insert(metric.clone(), unpack(data));
+        // Curves are drawn from means alone.
+        let mean = cell.mean(&metric).filter(|mean| mean.is_finite());
+        let same = match (mean, row.get::<_, Option<f64>>(4)?) {
+            (Some(a), Some(b)) => (a - b).abs() <= 1e-9 * a.abs().max(1.0),
+            (a, b) => a == b,
+        };
+        if !same {
+            return Err(broken(&format!("scores of {metric}: their mean is another")));
         }
     }
     Ok(found)
@@ -232,10 +267,12 @@ fn size(row: &Row<'_>, column: &str) -> Result<usize> {
     Ok(usize::try_from(row.get::<_, i64>(column)?).unwrap_or(0))
 }
 
-fn content<T: DeserializeOwned>(db: &Connection, id: i64) -> Result<T> {
-    db.prepare_cached("SELECT data FROM content WHERE id = ?")?.query_row([id], |row| {
-        let bytes = row.get_ref(0)?.as_blob()?;
-        serde_json::from_slice(bytes).map_err(|e| broken(&e.to_string()))
+fn content<T: DeserializeOwned>(db: &Connection, what: &str, id: i64) -> Result<T> {
+    db.prepare_cached("SELECT data, sha256 FROM content WHERE id = ?")?.query_row([id], |row| {
+        let (bytes, sum) = (row.get_ref(0)?.as_blob()?, row.get_ref(1)?.as_blob()?);
+        let wrong = |problem: String| broken(&format!("{what}: {problem}"));
+        check::content(sum, bytes).map_err(wrong)?;
+        serde_json::from_slice(bytes).map_err(|e| wrong(e.to_string()))
     })
 }
 

@@ -3,11 +3,13 @@
 //! `PRAGMA user_version` says which schema a file has. A file of an older one is copied beside itself
 //! (`history.v1.db`) and then brought up to date in one transaction; a file of a newer one is left alone.
 
+use std::fs::File;
 use std::path::Path;
 
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::HistoryError;
+use pericope_util::{StagedFile, sha256_file};
 
 /// The schema that this program writes.
 pub const VERSION: i64 = 2;
@@ -80,10 +82,7 @@ pub(super) fn migrate(db: &mut Connection, path: &Path) -> Result<(), HistoryErr
         }
     } else {
         check_ours(db, path)?;
-        let copy = path.with_extension(format!("v{found}.db"));
-        if !copy.exists() {
-            std::fs::copy(path, &copy).map_err(|source| HistoryError::Io { path: copy, source })?;
-        }
+        keep_copy(path, found)?;
     }
     let change = db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(&failed)?;
     for step in found..VERSION {
@@ -93,6 +92,26 @@ pub(super) fn migrate(db: &mut Connection, path: &Path) -> Result<(), HistoryErr
     change.pragma_update(None, "application_id", APPLICATION).map_err(&failed)?;
     change.pragma_update(None, "user_version", VERSION).map_err(&failed)?;
     change.commit().map_err(&failed)
+}
+
+/// Copies the file beside itself, whole or not at all. A copy that is there already stays; where it is another, or only a
+/// part of the file, the new one gets a number.
+fn keep_copy(path: &Path, version: i64) -> Result<(), HistoryError> {
+    for number in 1_u32.. {
+        let number = if number == 1 { String::new() } else { format!("-{number}") };
+        let copy = path.with_extension(format!("v{version}{number}.db"));
+        let failed = |source| HistoryError::Io { path: copy.clone(), source };
+        StagedFile::remove_left_over(&copy).map_err(failed)?;
+        if !copy.exists() {
+            let mut out = StagedFile::create(&copy).map_err(failed)?;
+            std::io::copy(&mut File::open(path).map_err(failed)?, &mut out).map_err(failed)?;
+            return out.commit().map_err(failed);
+        }
+        if sha256_file(&copy).map_err(failed)? == sha256_file(path).map_err(failed)? {
+            return Ok(());
+        }
+    }
+    Ok(())
 }
 
 fn check_ours(db: &Connection, path: &Path) -> Result<(), HistoryError> {

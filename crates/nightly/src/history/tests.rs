@@ -255,3 +255,115 @@ fn a_history_travels_as_lines() {
     fs::write(&file, "{}\n").unwrap();
     assert!(copy.import(&file).unwrap_err().to_string().contains("no exported history"));
 }
+
+#[test]
+fn numbers_end_before_they_wrap() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("nights.jsonl");
+    let header = "{\"format\":\"pericope-nightly\",\"version\":1,\"experiment\":\"x\"}";
+    let line = |night: &NightlyRun| serde_json::to_string(night).unwrap();
+    let good = line(&night(1, 0.0));
+    let numbered = |number: u32| {
+        let mut one = night(2, 0.1);
+        one.number = number;
+        line(&one)
+    };
+    for (bad, says) in [
+        (numbered(u32::MAX), "line 3: night 4294967295: nights are numbered from 1 to"),
+        (numbered(0), "line 3: night 0"),
+        (numbered(9).replace("\"number\":9", "\"number\":4294967296"), "line 3: "),
+        (numbered(9).replace("\"k\":3", "\"k\":0"), "line 3: one of k and token_budget must be a number from 1"),
+        (numbered(9).replace("\"k\":1,", "\"k\":3,"), "line 3: it holds something twice"),
+        (line(&NightlyRun { questions: Vec::new(), ..night(2, 0.1) }), "line 3: night 2 has 50 scores of"),
+    ] {
+        fs::write(&file, format!("{header}\n{good}\n{bad}\n")).unwrap();
+        let empty = tempfile::tempdir().unwrap();
+        let mut history = History::open(empty.path(), "x").unwrap();
+        let problem = history.import(&file).unwrap_err();
+        assert!(problem.is_usage() && problem.to_string().contains(says), "{problem} does not say {says}");
+        assert!(history.heads().unwrap().is_empty(), "all or nothing");
+    }
+    // The same number twice in one file.
+    fs::write(&file, format!("{header}\n{good}\n{}\n", line(&night(1, 0.5)))).unwrap();
+    let mut history = History::open(dir.path(), "x").unwrap();
+    assert!(matches!(history.import(&file), Err(HistoryError::Taken { number: 1, .. })));
+    // A file of an older program may hold the last number.
+    let mut last = night(1, 0.0);
+    last.number = u32::MAX;
+    history.append(&last).unwrap();
+    assert!(matches!(history.next_number(), Err(HistoryError::Exhausted { number: u32::MAX, .. })));
+    assert_eq!(history.last_number().unwrap(), Some(u32::MAX));
+}
+
+#[test]
+fn flipped_bytes_are_noticed_and_the_night_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = filled(dir.path(), 4).path().to_owned();
+    let sound = fs::read(&path).unwrap();
+    let read = || -> Result<Vec<NightlyRun>, HistoryError> {
+        let history = History::open(dir.path(), "x")?;
+        history.heads()?.into_iter().map(|head| history.night(head.number)).collect()
+    };
+    let nights = read().unwrap();
+    let (mut named, mut structure, mut other) = (0, 0, Vec::new());
+    for at in (0..sound.len()).step_by(512) {
+        let mut bytes = sound.clone();
+        bytes.iter_mut().skip(at).take(64).for_each(|byte| *byte ^= 0xff);
+        fs::write(&path, &bytes).unwrap();
+        match read() {
+            Err(HistoryError::Damaged { problem, .. }) => {
+                assert!(!problem.is_empty());
+                named += 1;
+            }
+            Err(_) => structure += 1,
+            // Pages that nothing uses.
+            Ok(found) if found == nights => {}
+            Ok(_) => other.push(at),
+        }
+    }
+    fs::write(&path, &sound).unwrap();
+    assert_eq!(read().unwrap(), nights);
+    assert!(named > 0 && structure > 0, "{named} named, {structure} in the structure");
+    // What is told apart by no checksum is small: the rows of nights, cells and times.
+    assert!(other.len() * 512 < sound.len() / 8, "{named} named, {structure} in the structure, unseen {other:?}");
+}
+
+#[test]
+fn damaged_content_names_its_night() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut history = filled(dir.path(), 2);
+    let mut third = night(3, 0.7);
+    third.documents = [("e".into(), "9".to_owned())].into();
+    history.append(&third).unwrap();
+    let spoil = |history: &History, column: &str| {
+        let sql = format!(
+            "UPDATE content SET data = replace(data, 'e', 'f') WHERE id = (SELECT {column} FROM night WHERE number = 3)"
+        );
+        history.reading(|db| db.execute(&sql, [])).unwrap();
+    };
+    spoil(&history, "documents");
+    let problem = history.night(3).unwrap_err().to_string();
+    assert!(problem.contains("night 3 is damaged (documents: its checksum is another)"), "{problem}");
+    assert!(problem.contains("restore a copy") && history.night(2).is_ok(), "{problem}");
+    history.reading(|db| db.execute("UPDATE score SET mean = mean + 0.25 WHERE night = 2", [])).unwrap();
+    let problem = history.night(2).unwrap_err().to_string();
+    assert!(problem.contains("night 2 is damaged (scores of ") && problem.contains("mean is another"), "{problem}");
+    assert!(history.night(1).is_ok());
+}
+
+#[test]
+fn the_copy_of_an_older_file_is_whole() {
+    let (new, old) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    drop(filled(new.path(), 2));
+    let path = old.path().join(FILE);
+    downgrade_for_tests(&new.path().join(FILE), &path).unwrap();
+    let before = fs::read(&path).unwrap();
+    // What a program that was killed in the middle of copying left.
+    fs::write(old.path().join("history.v1.db"), &before[..before.len() / 2]).unwrap();
+    fs::write(old.path().join("history.v1-2.db.abcdef.unfinished"), "half").unwrap();
+    drop(History::open(old.path(), "x").unwrap());
+    assert!(fs::read(old.path().join("history.v1-2.db")).unwrap() == before, "the file as it was");
+    let mut names: Vec<_> = fs::read_dir(old.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["history.db", "history.v1-2.db", "history.v1.db"]);
+}

@@ -53,7 +53,13 @@ pub(super) fn night(db: &Connection, night: &NightlyRun) -> Result<()> {
         ])?;
         for (metric, scores) in &found.scores {
             let vector = content(db, &pack(scores))?;
-            of_score.execute(params![metric.key(), cell, night.number, found.mean(metric), vector])?;
+            of_score.execute(params![
+                metric.key(),
+                cell,
+                night.number,
+                found.mean(metric).filter(|mean| mean.is_finite()),
+                vector
+            ])?;
         }
     }
     let mut of_time = db.prepare_cached("INSERT OR REPLACE INTO timing VALUES(?, ?, ?, ?, ?)")?;

@@ -9,7 +9,7 @@ use pericope_api::{Document, Embeddings, EncodeError, Sentence, SentenceEncoder,
 use pericope_eval::config::Experiment;
 use pericope_eval::data::{QuestionSet, SquadFile};
 use pericope_eval::run::{self, Observer, Setup};
-use pericope_nightly::{Check, History, Job, NightlyError, Outcome, Program, Verdict, run_on};
+use pericope_nightly::{Check, History, Job, Lock, NightlyError, Outcome, Program, Verdict, run_on};
 use pericope_report::HtmlPages;
 use pericope_segment::counters::WordCounter;
 use pericope_segment::{Limits, Standalone};
@@ -168,8 +168,7 @@ impl Bed {
         run_on(
             Job {
                 experiment: &experiment,
-                dir: &self.history(),
-                lock: None,
+                lock: Lock::take(&self.history()).unwrap(),
                 setup,
                 program,
                 pages: &HtmlPages,
@@ -325,8 +324,7 @@ fn a_night_that_breaks_off_leaves_nothing_half_and_is_taken_up() {
         pericope_nightly::run(Job {
             pages: &HtmlPages,
             experiment: &experiment,
-            dir: &dir,
-            lock: None,
+            lock: Lock::take(&dir).unwrap(),
             setup: setup(),
             program: program.clone(),
             observer: &stops,
@@ -348,8 +346,7 @@ fn a_night_that_breaks_off_leaves_nothing_half_and_is_taken_up() {
     let notes = Notes(Vec::new().into());
     let job = Job {
         experiment: &experiment,
-        dir: &dir,
-        lock: None,
+        lock: Lock::take(&dir).unwrap(),
         setup: setup(),
         program: program.clone(),
         pages: &HtmlPages,

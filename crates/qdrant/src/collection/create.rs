@@ -1,19 +1,19 @@
-//! Making a collection, its payload indexes and the alias in front of it.
+//! Looking at a collection, making it and its payload indexes, deleting it.
 
 use std::collections::{HashMap, HashSet};
 
-use qdrant_client::qdrant::alias_operations::Action;
 use qdrant_client::qdrant::payload_index_params::IndexParams;
 use qdrant_client::qdrant::quantization_config::Quantization as Method;
 use qdrant_client::qdrant::{
-    AliasOperations, BinaryQuantization, ChangeAliases, CollectionInfo, CompressionRatio, CreateAlias,
-    CreateCollection, CreateFieldIndexCollection, DeleteAlias, DeleteCollection, Distance as ServerDistance, FieldType,
-    GetCollectionInfoRequest, ListAliasesRequest, Modifier, PayloadIndexParams, ProductQuantization,
-    QuantizationConfig, QuantizationType, ScalarQuantization, SparseIndexConfig, SparseVectorConfig,
-    SparseVectorParams, TextIndexParams, TokenizerType, VectorParams, VectorParamsMap, VectorsConfig, vectors_config,
+    BinaryQuantization, CollectionInfo, CompressionRatio, CreateCollection, CreateFieldIndexCollection,
+    DeleteCollection, Distance as ServerDistance, FieldType, GetCollectionInfoRequest, Modifier, PayloadIndexParams,
+    ProductQuantization, QuantizationConfig, QuantizationType, ScalarQuantization, SparseIndexConfig,
+    SparseVectorConfig, SparseVectorParams, TextIndexParams, TokenizerType, VectorParams, VectorParamsMap,
+    VectorsConfig, vectors_config,
 };
 use tonic::{Code, Response};
 
+use super::alias::resolve;
 use crate::connection::{Connection, Purpose};
 use crate::point::{DENSE, SPARSE, fields};
 use crate::settings::{Distance, Quantization, Settings};
@@ -35,22 +35,6 @@ pub(crate) struct Found {
     pub quantized: bool,
     /// The fields that have an index.
     pub indexed: HashSet<String>,
-}
-
-/// All aliases, each with the collection that it stands for.
-pub(crate) async fn aliases(connection: &Connection) -> Result<Vec<(String, String)>, Error> {
-    let response = connection
-        .call("listing the aliases", Purpose::Read, || {
-            let mut client = connection.collections.clone();
-            async move { client.list_aliases(ListAliasesRequest {}).await }
-        })
-        .await?;
-    Ok(response.aliases.into_iter().map(|a| (a.alias_name, a.collection_name)).collect())
-}
-
-/// The collection that an alias stands for; nothing where there is no such alias.
-pub(crate) async fn resolve(connection: &Connection, alias: &str) -> Result<Option<String>, Error> {
-    Ok(aliases(connection).await?.into_iter().find(|(name, _)| name == alias).map(|(_, collection)| collection))
 }
 
 /// Looks at the collection (or alias) of that name; nothing where there is none.
@@ -197,28 +181,6 @@ pub(crate) async fn add_indexes(connection: &Connection, name: &str, there: &Has
             .await?;
     }
     Ok(())
-}
-
-/// Points an alias to a collection, away from `from` if it pointed there: in one operation, so that every search finds
-/// one of the two.
-pub(crate) async fn change_alias(
-    connection: &Connection,
-    alias: &str,
-    from: Option<&str>,
-    to: &str,
-) -> Result<(), Error> {
-    let remove = from.map(|_| Action::DeleteAlias(DeleteAlias { alias_name: alias.to_owned() }));
-    let add = Action::CreateAlias(CreateAlias { collection_name: to.to_owned(), alias_name: alias.to_owned() });
-    let actions = remove.into_iter().chain([add]).map(|action| AliasOperations { action: Some(action) }).collect();
-    let request = ChangeAliases { actions, ..ChangeAliases::default() };
-    connection
-        .call("switching the alias", Purpose::Load, || {
-            let mut client = connection.collections.clone();
-            let request = request.clone();
-            async move { client.update_aliases(request).await }
-        })
-        .await
-        .map(drop)
 }
 
 /// Deletes a collection and the aliases in front of it; that there is none is as good.

@@ -1,14 +1,17 @@
 //! A collection: opening, making, and asking what is in it.
 
+mod alias;
 mod create;
 mod read;
 
 use std::sync::Arc;
 
 use crate::connection::Connection;
+use crate::names::title;
 use crate::{Bm25, Error, Record, Target, Writer};
 
-pub(crate) use self::create::{Found, aliases, change_alias, create, delete, inspect, resolve};
+pub(crate) use self::alias::{Aliases, ensure_mark, publish};
+pub(crate) use self::create::{Found, create, delete, inspect};
 pub use self::read::Stored;
 pub(crate) use self::read::{payload, scroll};
 
@@ -37,7 +40,7 @@ impl Collection {
         let connection = Connection::new(target)?;
         connection.wait(async {
             let name = &target.collection;
-            let pinned = resolve(&connection, name).await?.unwrap_or_else(|| name.clone());
+            let pinned = alias::resolve(&connection, name).await?.unwrap_or_else(|| name.clone());
             match inspect(&connection, &pinned).await? {
                 Some(found) => Ok(Self::new(&connection, name, &pinned, found)),
                 None => Err(Error::NoCollection { collection: name.clone(), address: target.address() }),
@@ -57,17 +60,16 @@ impl Collection {
         connection.wait(async {
             let name = &target.collection;
             expect_dimension(target, record)?;
-            let mut pinned = resolve(&connection, name).await?;
+            let mut pinned = alias::resolve(&connection, name).await?;
             if pinned.is_none() && inspect(&connection, name).await?.is_some() {
                 pinned = Some(name.clone());
             }
             let pinned = match pinned {
                 Some(pinned) => pinned,
                 None => {
-                    let first = format!("{name}-1");
+                    let first = title(name, 1);
                     create(&connection, &first, record).await?;
-                    change_alias(&connection, name, None, &first).await?;
-                    first
+                    alias::begin(&connection, name, &first).await?
                 }
             };
             let found = Self::expect(&connection, &pinned, record).await?;

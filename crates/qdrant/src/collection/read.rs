@@ -1,25 +1,30 @@
 //! What is in a collection.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::mem;
 
 use pericope_store::{ChunkId, ChunkRecord};
 use qdrant_client::qdrant::vector_output::Vector as VectorKind;
 use qdrant_client::qdrant::vectors_output::VectorsOptions;
 use qdrant_client::qdrant::{
-    CountPoints, Filter as ServerFilter, GetPoints, PayloadIncludeSelector, RetrievedPoint, ScrollPoints, VectorOutput,
-    VectorsSelector, WithPayloadSelector, WithVectorsSelector, with_payload_selector, with_vectors_selector,
+    CountPoints, Filter as ServerFilter, GetPoints, PayloadIncludeSelector, PointId, RetrievedPoint, ScrollPoints,
+    VectorOutput, VectorsSelector, WithPayloadSelector, WithVectorsSelector, with_payload_selector,
+    with_vectors_selector,
 };
 use uuid::Uuid;
 
 use crate::connection::{Connection, Purpose};
-use crate::point::{DENSE, fields, id_of, uuid_of};
-use crate::search::{ScoredChunk, integer, keyword, string};
+use crate::payload::Payload;
+use crate::point::{DENSE, fields, id_of};
+use crate::search::{ScoredChunk, keyword};
 use crate::{Collection, Error};
 
-/// Points in one page of a listing.
+/// Points in one page of a listing, or asked for by their ids.
 const PAGE: u32 = 2048;
 /// Vectors in one answer: 1024 of 1024 dimensions are 4 MiB.
 const VECTORS: usize = 1024;
+/// A page that is too large is asked for again with so many times fewer points.
+const FEWER: u32 = 8;
 
 /// A document as a collection holds it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,10 +72,11 @@ impl Collection {
         let mut documents: BTreeMap<String, Stored> = BTreeMap::new();
         let wanted = [fields::DOCUMENT, fields::REVISION, fields::CHUNKS, fields::ORIGIN];
         self.connection.wait(scroll(&self.connection, &self.pinned, None, Some(&wanted), |point| {
-            let Some(document) = string(&point.payload, fields::DOCUMENT) else { return };
-            let revision = string(&point.payload, fields::REVISION);
-            let chunks = integer(&point.payload, fields::CHUNKS);
-            let origin = string(&point.payload, fields::ORIGIN);
+            let payload = Payload { collection: &self.pinned, id: point.id.as_ref(), fields: &point.payload };
+            let document = payload.string(fields::DOCUMENT)?;
+            let revision = Some(payload.string(fields::REVISION)?);
+            let chunks = payload.number(fields::CHUNKS)?;
+            let origin = payload.optional(fields::ORIGIN)?;
             let stored = documents.entry(document).or_insert_with(|| Stored {
                 revision: revision.clone(),
                 chunks,
@@ -85,6 +91,7 @@ impl Collection {
             if stored.revision != revision || stored.chunks != chunks {
                 stored.revision = None;
             }
+            Ok(())
         }))?;
         Ok(documents)
     }
@@ -97,7 +104,9 @@ impl Collection {
         let mut ids = Vec::new();
         let filter = ServerFilter::must([keyword(fields::DOCUMENT, document)]);
         self.connection.wait(scroll(&self.connection, &self.pinned, Some(filter), Some(&[]), |point| {
-            ids.extend(uuid_of(point.id.as_ref()));
+            let fields = &point.payload;
+            ids.push(Payload { collection: &self.pinned, id: point.id.as_ref(), fields }.id()?);
+            Ok(())
         }))?;
         ids.sort_unstable();
         Ok(ids)
@@ -111,7 +120,9 @@ impl Collection {
         let mut hits = Vec::new();
         let filter = ServerFilter::must([keyword(fields::DOCUMENT, document)]);
         self.connection.wait(scroll(&self.connection, &self.pinned, Some(filter), None, |point| {
-            hits.push(ScoredChunk::from_payload(uuid_of(point.id.as_ref()), &point.payload, 0.0));
+            let payload = Payload { collection: &self.pinned, id: point.id.as_ref(), fields: &point.payload };
+            hits.push(ScoredChunk::read(&payload, 0.0)?);
+            Ok(())
         }))?;
         hits.sort_by_key(|hit| (hit.chunk.ordinal, hit.chunk.start, hit.id));
         Ok(hits)
@@ -120,27 +131,16 @@ impl Collection {
     /// Reads those chunks that are there, by id. Follows an alias, as [`search`](Self::search) does.
     ///
     /// # Errors
-    /// As [`count`](Self::count).
+    /// As [`count`](Self::count); [`Error::NotAChunk`] for a point that another program wrote.
     pub fn chunks(&self, ids: &[ChunkId]) -> Result<HashMap<ChunkId, ChunkRecord>, Error> {
-        let connection = &self.connection;
+        let request =
+            GetPoints { collection_name: self.name.clone(), with_payload: Some(payload(None)), ..GetPoints::default() };
         let mut chunks = HashMap::with_capacity(ids.len());
-        for ids in ids.chunks(PAGE as usize) {
-            let request = GetPoints {
-                collection_name: self.name.clone(),
-                ids: ids.iter().map(|&id| id_of(id)).collect(),
-                with_payload: Some(payload(None)),
-                ..GetPoints::default()
-            };
-            let response = connection.wait(connection.call("reading chunks", Purpose::Read, || {
-                let mut client = connection.points.clone();
-                let request = request.clone();
-                async move { client.get(request).await }
-            }))?;
-            chunks.extend(response.result.iter().filter_map(|point| {
-                let id = uuid_of(point.id.as_ref())?;
-                Some((id, ScoredChunk::from_payload(Some(id), &point.payload, 0.0).chunk))
-            }));
-        }
+        self.get("reading chunks", &request, ids, PAGE as usize, |point| {
+            let payload = Payload { collection: &self.name, id: point.id.as_ref(), fields: &point.payload };
+            chunks.insert(payload.id()?, payload.chunk()?);
+            Ok(())
+        })?;
         Ok(chunks)
     }
 
@@ -148,36 +148,63 @@ impl Collection {
     /// cosine): a chunk that only moved need not be embedded again.
     ///
     /// # Errors
-    /// As [`count`](Self::count).
+    /// As [`count`](Self::count); [`Error::Answer`] for a vector that is not of the collection's length or not finite.
     pub fn vectors(&self, ids: &[Uuid]) -> Result<HashMap<Uuid, Vec<f32>>, Error> {
-        let connection = &self.connection;
+        const CALL: &str = "reading vectors";
         let mut vectors = HashMap::with_capacity(ids.len());
-        if self.record.embedder.is_none() {
-            return Ok(vectors);
-        }
-        for ids in ids.chunks(VECTORS) {
-            let request = GetPoints {
-                collection_name: self.pinned.clone(),
-                ids: ids.iter().map(|&id| id_of(id)).collect(),
-                with_payload: Some(payload(Some(&[]))),
-                with_vectors: Some(WithVectorsSelector {
-                    selector_options: Some(with_vectors_selector::SelectorOptions::Include(VectorsSelector {
-                        names: vec![DENSE.to_owned()],
-                    })),
-                }),
-                ..GetPoints::default()
-            };
-            let response = connection.wait(connection.call("reading vectors", Purpose::Read, || {
+        let Some(dimension) = self.record.dimension() else { return Ok(vectors) };
+        let request = GetPoints {
+            collection_name: self.pinned.clone(),
+            with_payload: Some(payload(Some(&[]))),
+            with_vectors: Some(WithVectorsSelector {
+                selector_options: Some(with_vectors_selector::SelectorOptions::Include(VectorsSelector {
+                    names: vec![DENSE.to_owned()],
+                })),
+            }),
+            ..GetPoints::default()
+        };
+        self.get(CALL, &request, ids, VECTORS, |point| {
+            let id = Payload { collection: &self.pinned, id: point.id.as_ref(), fields: &point.payload }.id()?;
+            let Some(vector) = dense(point) else { return Ok(()) };
+            if vector.len() != dimension || !vector.iter().all(|x| x.is_finite()) {
+                let reason = format!("the vector of {id} is not of {dimension} finite numbers");
+                return Err(self.connection.unusable(CALL, reason));
+            }
+            vectors.insert(id, vector);
+            Ok(())
+        })?;
+        Ok(vectors)
+    }
+
+    /// Asks for points by their ids, so many at a time, and for fewer where the answer would be too large.
+    fn get(
+        &self,
+        call: &'static str,
+        request: &GetPoints,
+        ids: &[Uuid],
+        mut page: usize,
+        mut each: impl FnMut(RetrievedPoint) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let connection = &self.connection;
+        let mut rest = ids;
+        while !rest.is_empty() {
+            let (now, later) = rest.split_at(page.min(rest.len()));
+            let request = GetPoints { ids: now.iter().map(|&id| id_of(id)).collect(), ..request.clone() };
+            let answer = connection.wait(connection.call(call, Purpose::Read, || {
                 let mut client = connection.points.clone();
                 let request = request.clone();
                 async move { client.get(request).await }
-            }))?;
-            vectors.extend(response.result.into_iter().filter_map(|point| {
-                let id = uuid_of(point.id.as_ref())?;
-                Some((id, dense(point)?))
             }));
+            match answer {
+                Err(Error::TooLarge { .. }) if now.len() > 1 => page = (now.len() / FEWER as usize).max(1),
+                Err(error) => return Err(error),
+                Ok(response) => {
+                    response.result.into_iter().try_for_each(&mut each)?;
+                    rest = later;
+                }
+            }
         }
-        Ok(vectors)
+        Ok(())
     }
 }
 
@@ -208,8 +235,9 @@ pub(crate) async fn scroll(
     collection: &str,
     filter: Option<ServerFilter>,
     wanted: Option<&[&str]>,
-    mut each: impl FnMut(RetrievedPoint),
+    mut each: impl FnMut(RetrievedPoint) -> Result<(), Error>,
 ) -> Result<(), Error> {
+    const CALL: &str = "listing chunks";
     let mut request = ScrollPoints {
         collection_name: collection.to_owned(),
         filter,
@@ -217,18 +245,29 @@ pub(crate) async fn scroll(
         with_payload: Some(payload(wanted)),
         ..ScrollPoints::default()
     };
+    let mut begun: HashSet<Option<PointId>> = HashSet::new();
     loop {
-        let response = connection
-            .call("listing chunks", Purpose::Read, || {
+        let answer = connection
+            .call(CALL, Purpose::Read, || {
                 let mut client = connection.points.clone();
                 let request = request.clone();
                 async move { client.scroll(request).await }
             })
-            .await?;
-        response.result.into_iter().for_each(&mut each);
-        request.offset = response.next_page_offset;
-        if request.offset.is_none() {
+            .await;
+        let response = match (answer, request.limit) {
+            (Err(Error::TooLarge { .. }), Some(limit)) if limit > 1 => {
+                request.limit = Some((limit / FEWER).max(1));
+                continue;
+            }
+            (answer, _) => answer?,
+        };
+        response.result.into_iter().try_for_each(&mut each)?;
+        if response.next_page_offset.is_none() {
             return Ok(());
+        }
+        // A listing that comes back to a page would never end.
+        if !begun.insert(mem::replace(&mut request.offset, response.next_page_offset)) {
+            return Err(connection.unusable(CALL, "it lists the same page again"));
         }
     }
 }

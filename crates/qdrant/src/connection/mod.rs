@@ -17,11 +17,13 @@ use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint};
 use tonic::{Code, Request, Response, Status};
 
-use self::retry::{Verdict, error_chain, reason, retry_after, verdict};
-use crate::{Error, Target};
+use self::retry::{Verdict, error_chain, reason, verdict};
+use crate::{Error, Notice, Target};
 
 /// Threads that serve the sockets; the work on both sides of them is done elsewhere.
 const THREADS: usize = 2;
+/// A shorter wait passes without a word.
+const NOTED: Duration = Duration::from_secs(2);
 
 /// What every call goes through.
 pub(crate) type Service = InterceptedService<Channel, Key>;
@@ -84,12 +86,16 @@ impl Connection {
                 Some(value)
             }
         };
+        if target.shows_key() {
+            target.listener.tell(&Notice::PlainKey { address: target.address() });
+        }
         let service = InterceptedService::new(channel, Key(key));
+        let largest = target.settings.message_bytes;
         Ok(Arc::new(Self {
             target: target.clone(),
-            points: PointsClient::new(service.clone()).max_decoding_message_size(usize::MAX),
-            collections: CollectionsClient::new(service.clone()),
-            health: QdrantClient::new(service),
+            points: PointsClient::new(service.clone()).max_decoding_message_size(largest),
+            collections: CollectionsClient::new(service.clone()).max_decoding_message_size(largest),
+            health: QdrantClient::new(service).max_decoding_message_size(largest),
             runtime: Some(runtime),
             handle,
         }))
@@ -106,7 +112,7 @@ impl Connection {
         pollster::block_on(call)
     }
 
-    /// Makes a call until it succeeds, is refused, or has failed too often.
+    /// Makes a call until it succeeds, is refused, has failed too often or has waited too long.
     pub async fn call<T, F>(
         &self,
         name: &'static str,
@@ -118,7 +124,7 @@ impl Connection {
     {
         let settings = &self.target.settings;
         let attempts = settings.retries.saturating_add(1);
-        let mut made = 0;
+        let (mut made, mut waited) = (0, Duration::ZERO);
         loop {
             made += 1;
             let outcome = match tokio::time::timeout(settings.timeout, attempt()).await {
@@ -131,23 +137,26 @@ impl Connection {
             };
             match verdict(&status) {
                 Verdict::Refused => return Err(self.refusal(name, &status)),
+                Verdict::TooLarge => {
+                    let limit = settings.message_bytes;
+                    return Err(Error::TooLarge { call: name, address: self.target.address(), limit });
+                }
                 Verdict::Again if made < attempts => {
-                    let longest = retry::longest_wait(settings.backoff, settings.max_backoff, made);
-                    let wait = longest.mul_f64(rand::random::<f64>()).max(retry_after(&status));
+                    let wait = retry::wait(settings, made, &status);
+                    waited = waited.saturating_add(wait);
+                    if waited > settings.max_wait {
+                        let most = settings.max_wait.as_secs_f64();
+                        let too_long = format!("{}, and the waits would exceed max_wait = {most} s", reason(&status));
+                        return Err(self.gave_up(name, purpose, made, too_long));
+                    }
+                    if wait >= NOTED {
+                        let (address, reason) = (self.target.address(), reason(&status));
+                        let notice = Notice::Waiting { call: name, address, wait, made, attempts, reason };
+                        self.target.listener.tell(&notice);
+                    }
                     tokio::time::sleep(wait).await;
                 }
-                Verdict::Again => {
-                    return Err(Error::GaveUp {
-                        call: name,
-                        attempts: made,
-                        address: self.target.address(),
-                        reason: reason(&status),
-                        advice: match purpose {
-                            Purpose::Load => "it goes on where it stopped",
-                            Purpose::Read => "nothing was lost",
-                        },
-                    });
-                }
+                Verdict::Again => return Err(self.gave_up(name, purpose, made, reason(&status))),
             }
         }
     }
@@ -182,6 +191,19 @@ impl Connection {
         Ok(reply.version)
     }
 
+    /// An answer of the server's that nothing can be done with.
+    pub fn unusable(&self, call: &'static str, reason: impl Into<String>) -> Error {
+        Error::Answer { call, address: self.target.address(), reason: reason.into() }
+    }
+
+    fn gave_up(&self, call: &'static str, purpose: Purpose, attempts: u32, reason: String) -> Error {
+        let advice = match purpose {
+            Purpose::Load => "it goes on where it stopped",
+            Purpose::Read => "nothing was lost",
+        };
+        Error::GaveUp { call, attempts, address: self.target.address(), reason, advice }
+    }
+
     fn refusal(&self, call: &'static str, status: &Status) -> Error {
         let (address, reason) = (self.target.address(), reason(status));
         match status.code() {
@@ -205,7 +227,7 @@ impl Drop for Connection {
 fn endpoint(target: &Target) -> Result<Endpoint, Error> {
     let settings = &target.settings;
     let setup = |reason: String| Error::Setup { what: format!("the connection to {}", target.address()), reason };
-    let tls = settings.tls || settings.ca.is_some();
+    let tls = target.is_encrypted();
     let uri = format!("{}://{}", if tls { "https" } else { "http" }, target.address());
     let endpoint = Endpoint::from_shared(uri)
         .and_then(|endpoint| endpoint.user_agent(concat!("pericope/", env!("CARGO_PKG_VERSION"))))

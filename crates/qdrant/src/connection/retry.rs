@@ -5,6 +5,11 @@ use std::time::Duration;
 
 use tonic::{Code, Status};
 
+use crate::Settings;
+
+/// The number of characters of a server's message that are shown.
+const SHOWN: usize = 600;
+
 /// What a failure means for the call. All our calls may be made twice: ids are given by the content, and what is
 /// deleted is named.
 #[derive(Debug, PartialEq, Eq)]
@@ -13,6 +18,8 @@ pub(super) enum Verdict {
     Again,
     /// It never will.
     Refused,
+    /// The answer is larger than what is accepted.
+    TooLarge,
 }
 
 pub(super) fn verdict(status: &Status) -> Verdict {
@@ -24,6 +31,8 @@ pub(super) fn verdict(status: &Status) -> Verdict {
         Code::Unknown if status.source().is_some() => Verdict::Again,
         // The call went down together with its connection.
         Code::Cancelled => Verdict::Again,
+        // Said on this side, when the length of the answer is known and nothing of it has been read.
+        Code::OutOfRange if status.message().contains("message length too large") => Verdict::TooLarge,
         _ => Verdict::Refused,
     }
 }
@@ -35,15 +44,22 @@ pub(super) fn longest_wait(backoff: Duration, most: Duration, made: u32) -> Dura
     backoff.saturating_mul(factor).min(most)
 }
 
-/// How long the server asks to be left alone.
-pub(super) fn retry_after(status: &Status) -> Duration {
-    let seconds = status.metadata().get("retry-after").and_then(|value| value.to_str().ok()?.parse().ok());
-    Duration::from_secs(seconds.unwrap_or(0).min(600))
+/// How long to wait after so many attempts: a random time, and not less than the server asks for.
+pub(super) fn wait(settings: &Settings, made: u32, status: &Status) -> Duration {
+    let longest = longest_wait(settings.backoff, settings.max_backoff, made);
+    longest.mul_f64(rand::random::<f64>()).max(retry_after(status))
+}
+
+/// How long the server asks to be left alone: seconds, perhaps with a fraction. Who calls has a limit of their own.
+fn retry_after(status: &Status) -> Duration {
+    let seconds: f64 =
+        status.metadata().get("retry-after").and_then(|value| value.to_str().ok()?.parse().ok()).unwrap_or(0.0);
+    Duration::try_from_secs_f64(seconds.clamp(0.0, 1e9)).unwrap_or(Duration::ZERO)
 }
 
 /// What happened, on one line, for the user.
 pub(super) fn reason(status: &Status) -> String {
-    let message = status.message().split_whitespace().collect::<Vec<_>>().join(" ");
+    let message = shown(status.message());
     let code = match status.code() {
         Code::Unavailable => "unavailable",
         Code::DeadlineExceeded => "timeout",
@@ -67,12 +83,21 @@ pub(super) fn reason(status: &Status) -> String {
     }
 }
 
+/// The text on one line, its beginning where it is long.
+fn shown(text: &str) -> String {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or("")),
+        None => text,
+    }
+}
+
 /// An error and what is behind it, on one line.
 pub(crate) fn error_chain(error: &(dyn std::error::Error + 'static)) -> String {
     let mut parts: Vec<String> = Vec::new();
     let mut next = Some(error);
     while let Some(error) = next {
-        let text = error.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = shown(&error.to_string());
         // Layers that repeat what is below them add nothing.
         if !parts.iter().any(|part| part.contains(&text)) {
             parts.push(text);
@@ -120,13 +145,17 @@ mod tests {
         assert_eq!(retry_after(&status), Duration::ZERO);
         status.metadata_mut().insert("retry-after", "7".parse().unwrap());
         assert_eq!(retry_after(&status), Duration::from_secs(7));
-        status.metadata_mut().insert("retry-after", "Wed, 21 Oct 2015".parse().unwrap());
-        assert_eq!(retry_after(&status), Duration::ZERO);
+        for (value, seconds) in [("0.25", 0.25), ("Wed, 21 Oct 2015", 0.0), ("-3", 0.0), ("NaN", 0.0), ("1e308", 1e9)] {
+            status.metadata_mut().insert("retry-after", value.parse().unwrap());
+            assert_eq!(retry_after(&status), Duration::from_secs_f64(seconds), "{value}");
+        }
     }
 
     #[test]
     fn reasons_are_one_line() {
         assert_eq!(reason(&Status::unavailable("not\nnow")), "unavailable, not now");
         assert_eq!(reason(&Status::aborted("")), "aborted");
+        let long = reason(&Status::aborted("é".repeat(100_000)));
+        assert!(long.ends_with('…') && long.chars().count() < 700, "{}", long.len());
     }
 }

@@ -4,7 +4,7 @@ mod chunk;
 mod filter;
 mod neighbours;
 
-use pericope_store::{Filter, Mode, Ranked};
+use pericope_store::{ChunkId, Filter, Mode, Ranked};
 use qdrant_client::qdrant::query::Variant;
 use qdrant_client::qdrant::{
     DenseVector, PrefetchQuery, QuantizationSearchParams, Query as ServerQuery, QueryPoints, Rrf, SearchParams,
@@ -12,11 +12,11 @@ use qdrant_client::qdrant::{
 };
 
 pub use self::chunk::ScoredChunk;
-pub(crate) use self::chunk::{integer, string};
 pub(crate) use self::filter::{keyword, to_server};
 use crate::collection::payload;
 use crate::connection::Purpose;
-use crate::point::{DENSE, SPARSE, uuid_of};
+use crate::payload::Payload;
+use crate::point::{DENSE, SPARSE};
 use crate::{Collection, Error, fields};
 
 /// The constant of reciprocal rank fusion: a hit at place `r` (from 0) of a list counts `1 / (60 + r)`.
@@ -55,21 +55,54 @@ impl Collection {
     ///
     /// # Errors
     /// [`Error::NoVectors`], [`Error::NoQueryVector`] and [`Error::Dimension`] for a query that does not fit;
-    /// [`Error::GaveUp`], [`Error::Key`] and [`Error::Refused`] from the server.
+    /// [`Error::NotAChunk`] and [`Error::Answer`] for what is no chunk or no score; [`Error::GaveUp`], [`Error::Key`] and
+    /// [`Error::Refused`] from the server.
     pub fn search(&self, query: &VectorQuery) -> Result<Vec<ScoredChunk>, Error> {
-        self.query(query, None)
+        let answer = self.query(query, None, |payload, score| ScoredChunk::read(payload, score));
+        let mut found = match answer {
+            Err(Error::TooLarge { .. }) => self.search_in_pages(query)?,
+            answer => answer?,
+        };
+        sort_ties(&mut found, |one| one.score, |one| (&one.chunk.document, one.chunk.ordinal, one.id));
+        Ok(found)
     }
 
     /// Ranks as [`search`](Self::search), without asking for texts.
     ///
     /// # Errors
-    /// As [`search`](Self::search).
+    /// As [`search`](Self::search); [`Error::TooLarge`] for more hits than fit a message.
     pub fn rank(&self, query: &VectorQuery) -> Result<Vec<Ranked>, Error> {
-        let found = self.query(query, Some(&[fields::DOCUMENT, fields::ORDINAL]))?;
-        Ok(found.iter().map(ScoredChunk::ranked).collect())
+        let mut found = self.query(query, Some(&[fields::DOCUMENT, fields::ORDINAL]), |payload, score| {
+            let (document, ordinal) = payload.place()?;
+            Ok(Ranked { id: payload.id()?, document, ordinal, score })
+        })?;
+        sort_ties(&mut found, |one| one.score, |one| (&one.document, one.ordinal, one.id));
+        Ok(found)
     }
 
-    fn query(&self, query: &VectorQuery, wanted: Option<&[&str]>) -> Result<Vec<ScoredChunk>, Error> {
+    /// Ranks first and reads the chunks then, a page at a time.
+    fn search_in_pages(&self, query: &VectorQuery) -> Result<Vec<ScoredChunk>, Error> {
+        let wanted = [fields::DOCUMENT, fields::ORDINAL, fields::REVISION];
+        let ranked = self.query(query, Some(&wanted), |payload, score| {
+            Ok((payload.id()?, payload.string(fields::REVISION)?, score))
+        })?;
+        let ids: Vec<_> = ranked.iter().map(|(id, _, _)| *id).collect();
+        let mut chunks = self.chunks(&ids)?;
+        // What was deleted in between is no hit.
+        let found = ranked
+            .into_iter()
+            .filter_map(|(id, revision, score)| Some(ScoredChunk { id, score, revision, chunk: chunks.remove(&id)? }));
+        Ok(found.collect())
+    }
+
+    /// Asks the server, and reads each of the points.
+    fn query<T>(
+        &self,
+        query: &VectorQuery,
+        wanted: Option<&[&str]>,
+        read: impl Fn(&Payload, f64) -> Result<T, Error>,
+    ) -> Result<Vec<T>, Error> {
+        const CALL: &str = "searching";
         self.check(query)?;
         // Neither means that nothing can be found, and the server takes neither.
         if query.k == 0 || (query.mode == Mode::Bm25 && query.sparse.is_empty()) {
@@ -77,23 +110,19 @@ impl Collection {
         }
         let request = self.request(query, wanted);
         let connection = &self.connection;
-        let response = connection.wait(connection.call("searching", Purpose::Read, || {
+        let response = connection.wait(connection.call(CALL, Purpose::Read, || {
             let mut client = connection.points.clone();
             let request = request.clone();
             async move { client.query(request).await }
         }))?;
-        let mut found: Vec<ScoredChunk> = response
-            .result
-            .iter()
-            .map(|point| ScoredChunk::from_payload(uuid_of(point.id.as_ref()), &point.payload, f64::from(point.score)))
-            .collect();
-        // The server's order holds (by distance the smallest score is the best); its ties have none.
-        for tied in found.chunk_by_mut(|a, b| a.score.total_cmp(&b.score).is_eq()) {
-            tied.sort_by(|a, b| {
-                (&a.chunk.document, a.chunk.ordinal, a.id).cmp(&(&b.chunk.document, b.chunk.ordinal, b.id))
-            });
-        }
-        Ok(found)
+        let points = response.result.iter().take(query.k).map(|point| {
+            let score = f64::from(point.score);
+            if !score.is_finite() {
+                return Err(connection.unusable(CALL, format!("a score is {score}")));
+            }
+            read(&Payload { collection: &self.name, id: point.id.as_ref(), fields: &point.payload }, score)
+        });
+        points.collect()
     }
 
     fn check(&self, query: &VectorQuery) -> Result<(), Error> {
@@ -163,6 +192,13 @@ impl Collection {
                 QueryPoints { prefetch: prefetches, query: Some(ServerQuery { variant: Some(fuse) }), ..base }
             }
         }
+    }
+}
+
+/// The server's order holds (by distance the smallest score is the best); its ties have none.
+fn sort_ties<T>(found: &mut [T], score: fn(&T) -> f64, key: fn(&T) -> (&str, usize, ChunkId)) {
+    for tied in found.chunk_by_mut(|a, b| score(a).total_cmp(&score(b)).is_eq()) {
+        tied.sort_by(|a, b| key(a).cmp(&key(b)));
     }
 }
 

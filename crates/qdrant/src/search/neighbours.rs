@@ -5,7 +5,7 @@ use qdrant_client::qdrant::{Condition, Filter as ServerFilter, Range};
 
 use super::{ScoredChunk, keyword};
 use crate::collection::scroll;
-use crate::point::uuid_of;
+use crate::payload::Payload;
 use crate::{Collection, Error, fields};
 
 /// Chunks whose neighbours are asked for at a time.
@@ -24,8 +24,10 @@ impl Collection {
             let around = batch.iter().map(|one| -> Condition { window(one, reach).into() });
             let filter = ServerFilter::should(around);
             self.connection.wait(scroll(&self.connection, &self.name, Some(filter), None, |point| {
-                let one = ScoredChunk::from_payload(uuid_of(point.id.as_ref()), &point.payload, 0.0);
+                let payload = Payload { collection: &self.name, id: point.id.as_ref(), fields: &point.payload };
+                let one = ScoredChunk::read(&payload, 0.0)?;
                 found.entry(one.chunk.document.clone()).or_default().push(one);
+                Ok(())
             }))?;
             for one in batch {
                 let document = found.get(&one.document).map_or(&[][..], Vec::as_slice);

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use pericope_qdrant::{Bm25, Collection, Point, Record, ScoredChunk, Target};
+use pericope_qdrant::{Bm25, Collection, Error, Point, Record, ScoredChunk, Target};
 use pericope_store::{ChunkRecord, EmbedderMeta, Shard};
 use pericope_testkit::qdrant::Server;
 use uuid::Uuid;
@@ -24,7 +24,8 @@ impl Place {
         match std::env::var("PERICOPE_QDRANT_URL") {
             Ok(base) if !base.is_empty() => {
                 let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-                let name = format!("pericope-test-{}-{number}", std::process::id());
+                let started = std::time::UNIX_EPOCH.elapsed().unwrap().as_micros();
+                let name = format!("pericope-test-{}-{started}-{number}", std::process::id());
                 Self { server: None, url: format!("{}/{name}", base.trim_end_matches('/')) }
             }
             _ => Self::in_memory(),
@@ -65,8 +66,13 @@ impl Drop for Place {
         if self.server.is_none() {
             for name in 1..6 {
                 let target = Target::parse(&format!("{}-{name}", self.url)).unwrap();
-                if let Ok(collection) = Collection::open(&target) {
-                    collection.delete().unwrap();
+                let gone = match Collection::open(&target) {
+                    Err(Error::NoCollection { .. }) => Ok(()),
+                    opened => opened.and_then(Collection::delete),
+                };
+                if let Err(error) = gone {
+                    // A test that has failed is unwinding already.
+                    eprintln!("left behind: {}-{name}: {error}", self.url);
                 }
             }
         }

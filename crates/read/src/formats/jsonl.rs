@@ -8,6 +8,7 @@ use serde::Deserialize;
 use super::reader::Reader;
 use super::text_readers::{TEXT_READERS, find};
 use crate::error::ReadError;
+use crate::limits::{self, LONGEST_ID};
 use crate::options::ReadOptions;
 
 /// One document a line: `{"id", "title"?, "text", "format"?}`. A document's source is the decoded text.
@@ -81,6 +82,10 @@ fn document(
         Some(Id::Number(id)) => id.to_string(),
         None => default_id(),
     };
+    // Each chunk carries the id.
+    if id.len() > LONGEST_ID {
+        return Err(format!("the id has {} bytes; at most {LONGEST_ID} are allowed", id.len()));
+    }
     let name = line.format.as_deref().unwrap_or("plain");
     let Some(inner) = find(TEXT_READERS.iter().copied(), name) else {
         return Err(format!("there is no format {name:?} for a document; use md, mdx, html, rst, asciidoc or plain"));
@@ -88,7 +93,8 @@ fn document(
     let mut found = None;
     inner.read(&id, line.text.into(), options, &mut |document| found = Some(document));
     let document = found.ok_or("the text gave no document")?;
-    Ok(document.map(|document| Document { title: line.title.or(document.title), ..document }))
+    let title = line.title.map(limits::title);
+    Ok(document.map(|document| Document { title: title.or(document.title), ..document }))
 }
 
 #[cfg(test)]

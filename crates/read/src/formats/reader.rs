@@ -18,6 +18,13 @@ pub trait Reader: Send + Sync {
     /// The file extensions of the format, in lower case, without the dot.
     fn extensions(&self) -> &'static [&'static str];
 
+    /// Whether [`decode`](Self::decode) hands the bytes to a parser that cannot promise to end, to stay within memory, or
+    /// to leave the process alive, whatever the bytes; false by default. See
+    /// [`ReadOptions::isolation`](crate::ReadOptions::isolation).
+    fn needs_isolation(&self) -> bool {
+        false
+    }
+
     /// Returns the text in the bytes of a file; `path` is for errors.
     ///
     /// By default the bytes are decoded from the encoding that they are in.

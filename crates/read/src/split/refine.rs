@@ -2,23 +2,87 @@
 //! front of a closing quote or bracket behind it, and proposes those that Unicode's rule about a following small letter
 //! takes away too readily ("in 1861. 2nd Brigade").
 //!
-//! The rules look at the word before the break and the character after it, at most [`REACH`] bytes away, so a break
-//! costs constant time.
+//! The rules look at the word before the break, at most [`REACH`] bytes of it, and the character after it. Runs of closing
+//! marks and blanks may be of any length: [`Refiner`] keeps what it knows of the last ones, and looks at each once.
 
 use super::abbreviations::{before_numbers, is_place, is_starter, never_final};
+use crate::work;
 
 /// How far the rules look back, in bytes.
 const REACH: usize = 48;
 
-/// Returns the corrected place of a break at byte `at` of `text`, the sentence having begun at byte `start`; `None` where
-/// there is no break.
-pub(super) fn refine(text: &str, start: usize, at: usize) -> Option<usize> {
-    let at = past_closers(text, at);
-    let after = text[at..].trim_start();
+/// What is known of the marks and blanks around the breaks of one text. Breaks are asked for in ascending order.
+pub(super) struct Refiner<'t> {
+    text: &'t str,
+    /// Closing marks that stand alone lead from the first of these bytes to the second.
+    chain: (usize, usize),
+    /// Nothing but closing marks and blanks lies between these bytes, and no such thing before the first of them, unless
+    /// a sentence began there.
+    tail: (usize, usize),
+    /// Start of the sentence and place of the last break that was refused.
+    refused: (usize, usize),
+}
+
+impl<'t> Refiner<'t> {
+    pub(super) fn new(text: &'t str) -> Self {
+        Self { text, chain: (0, 0), tail: (0, 0), refused: (usize::MAX, 0) }
+    }
+
+    /// Returns the corrected place of a break at byte `at` of the text, the sentence having begun at byte `start`; `None`
+    /// where there is no break, or none before byte `end`.
+    pub(super) fn refine(&mut self, start: usize, at: usize, end: usize) -> Option<usize> {
+        let at = self.past_closers(at);
+        if at >= end || self.refused == (start, at) {
+            return None;
+        }
+        let found = refine(self.text, start, at, |before| self.body_end(start, before));
+        if found.is_none() {
+            self.refused = (start, at);
+        }
+        found
+    }
+
+    /// A break in front of closing marks that stand alone (`. '' Then`, `. ) Then`: tokenised text) goes behind them.
+    fn past_closers(&mut self, at: usize) -> usize {
+        // The way on from a blank, or from behind one, does not depend on where it began.
+        let (from, to) = self.chain;
+        let blank = |c: Option<char>| c.is_some_and(char::is_whitespace);
+        let on_the_way = blank(self.text[..at].chars().next_back()) || blank(self.text[at..].chars().next());
+        if from <= at && at <= to && on_the_way {
+            return to;
+        }
+        let to = past_closers(self.text, at);
+        self.chain = (at, to);
+        to
+    }
+
+    /// End of the sentence from byte `start` to byte `end`, the closing marks and blanks at its end left out.
+    fn body_end(&mut self, start: usize, end: usize) -> usize {
+        let mut at = end;
+        while let Some(c) = self.text[start..at].chars().next_back() {
+            if self.tail.0 < at && at <= self.tail.1 {
+                at = self.tail.0.max(start);
+                break;
+            }
+            if !is_closer(c) && !c.is_whitespace() {
+                break;
+            }
+            at -= c.len_utf8();
+            work::looked(c.len_utf8());
+        }
+        self.tail = (at, end);
+        at
+    }
+}
+
+/// The same for a place behind closing marks; `body_end` says where the sentence ends without them.
+fn refine(text: &str, start: usize, at: usize, body_end: impl FnOnce(usize) -> usize) -> Option<usize> {
+    let after = work::trim_start(&text[at..]);
     let Some(next) = after.chars().next() else { return Some(at) };
     let before = text[start..at].trim_end();
     let gap = &text[start + before.len()..text.len() - after.len()];
-    let body = before.trim_end_matches(|c: char| is_closer(c) || c.is_whitespace());
+    work::looked(gap.len());
+    let body = &text[start..body_end(start + before.len())];
     let Some(terminator) = body.chars().next_back() else { return Some(at) };
     if gap.contains('\n') && blank_line(gap) {
         return Some(at);
@@ -45,7 +109,8 @@ pub(super) fn missed(text: &str, from: usize, to: usize, sink: &mut dyn FnMut(us
     for at in memchr::memchr3_iter(b'.', b'?', b'!', &text.as_bytes()[from..to]) {
         let end = from + at + 1;
         let rest = text[end..].trim_start_matches(is_closer);
-        let body = rest.trim_start();
+        let body = work::trim_start(rest);
+        work::looked(text.len() - end - rest.len());
         let Some(next) = body.chars().next().filter(|_| body.len() < rest.len()) else { continue };
         let symbol = next.is_ascii_digit() || matches!(next, '<' | '(' | '[' | '{' | '$' | '#' | '/' | '@' | '–' | '—');
         if symbol || (next.is_lowercase() && stands_alone(&text[from..end])) {
@@ -61,13 +126,14 @@ fn stands_alone(body: &str) -> bool {
     before.next() == Some(' ') && before.next().is_some_and(|c| !is_terminator(c))
 }
 
-/// A break in front of closing marks that stand alone (`. '' Then`, `. ) Then`: tokenised text) goes behind them.
+/// Where closing marks that stand alone lead to from byte `at`.
 fn past_closers(text: &str, at: usize) -> usize {
     let mut at = at;
     loop {
         let rest = &text[at..];
-        let body = rest.trim_start();
+        let body = work::trim_start(rest);
         let marks = body.len() - body.trim_start_matches([')', ']', '\u{201d}', '\'', '"', '»']).len();
+        work::looked(marks);
         let lone = marks > 0 && body[marks..].chars().next().is_none_or(char::is_whitespace);
         // A single straight quote is as likely an opening one.
         if !lone || matches!(&body[..marks], "'" | "\"") {

@@ -3,8 +3,9 @@
 
 use pericope_api::Span;
 
-use super::refine::{missed, refine};
+use super::refine::{Refiner, missed};
 use super::splitter::SentenceSplitter;
+use crate::work;
 
 /// The length of a window in bytes. Much longer than a sentence, so that nearly every window ends at one.
 const WINDOW: usize = 8 * 1024;
@@ -72,6 +73,7 @@ impl<F: BreakFinder> SentenceSplitter for WindowedSplitter<F> {
         let mut start = 0;
         // Crates break after each of a run of line ends: the white space up to here has been looked at.
         let mut judged = 0;
+        let mut refiner = Refiner::new(text);
         loop {
             let end = window_end(text, start);
             let mut last_break = start;
@@ -80,9 +82,9 @@ impl<F: BreakFinder> SentenceSplitter for WindowedSplitter<F> {
                 if at >= end || at <= sentence || at <= judged {
                     return;
                 }
-                let at = text.len() - text[at..].trim_start().len();
+                let at = text.len() - work::trim_start(&text[at..]).len();
                 judged = at;
-                let at = if self.refined { refine(text, sentence, at) } else { Some(at) };
+                let at = if self.refined { refiner.refine(sentence, at, end) } else { Some(at) };
                 if let Some(at) = at.filter(|&at| at < end) {
                     emit(sentence, at);
                     sentence = at;
@@ -90,6 +92,7 @@ impl<F: BreakFinder> SentenceSplitter for WindowedSplitter<F> {
                 }
             };
             let mut seen = start;
+            work::looked(end - start);
             self.finder.find_breaks(&text[start..end], &mut |offset| {
                 let at = start.saturating_add(offset);
                 if at < seen || at > end || !text.is_char_boundary(at) {

@@ -23,7 +23,7 @@ fn read(name: &str) -> Document {
 /// Last heading of the path and anchor of each section below the first.
 fn sections(document: &Document) -> Vec<(&str, &str)> {
     let anchors = document.anchors.iter().map(|anchor| anchor.as_deref().unwrap_or("-"));
-    let sections = document.sections.iter().map(|path| path.last().map_or("", String::as_str));
+    let sections = document.sections.iter().map(|path| path.last().map_or("", |heading| heading.as_str()));
     assert_eq!(document.anchors.len(), document.sections.len());
     sections.zip(anchors).skip(1).collect()
 }

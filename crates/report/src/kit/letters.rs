@@ -1,28 +1,6 @@
-//! The characters that may stand in a page.
+//! What characters take in a page.
 
-use std::borrow::Cow;
-
-/// Stands for a character that may not.
-pub(super) const REPLACEMENT: char = '\u{fffd}';
-
-/// Returns false for what no page may hold: control characters and non-characters, which HTML does not allow at all, and
-/// characters that turn the direction of the text after them, which would reach beyond their own place.
-pub(super) fn is_sound(letter: char) -> bool {
-    match letter {
-        '\t' | '\n' | '\r' => true,
-        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fdd0}'..='\u{fdef}' => false,
-        // The last two of each plane are non-characters.
-        other => !other.is_control() && (u32::from(other) & 0xfffe) != 0xfffe,
-    }
-}
-
-/// Returns the text with [`REPLACEMENT`] for each character that may not stand in a page.
-pub(crate) fn sound(text: &str) -> Cow<'_, str> {
-    if text.chars().all(is_sound) {
-        return Cow::Borrowed(text);
-    }
-    Cow::Owned(text.chars().map(|letter| if is_sound(letter) { letter } else { REPLACEMENT }).collect())
-}
+use pericope_util::{REPLACEMENT, is_sound};
 
 /// Returns the bytes that a character takes in HTML, escaped.
 pub(super) fn bytes_in_html(letter: char) -> usize {
@@ -32,19 +10,5 @@ pub(super) fn bytes_in_html(letter: char) -> usize {
         '"' => "&quot;".len(),
         other if is_sound(other) => other.len_utf8(),
         _ => REPLACEMENT.len_utf8(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::sound;
-
-    #[test]
-    fn control_and_direction_characters_are_replaced() {
-        assert_eq!(sound("plain ünïcode\n\ttext"), "plain ünïcode\n\ttext");
-        assert_eq!(
-            sound("a\u{0}b\u{1b}[31m\u{7f}\u{85}\u{202e}\u{ffff}"),
-            "a\u{fffd}b\u{fffd}[31m\u{fffd}\u{fffd}\u{fffd}\u{fffd}"
-        );
     }
 }

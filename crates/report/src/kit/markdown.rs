@@ -1,6 +1,6 @@
 //! A writer of Markdown: blocks with an empty line between them, and texts that cannot become markup.
 
-use super::letters::{REPLACEMENT, is_sound};
+use pericope_util::{REPLACEMENT, is_sound};
 
 /// A piece of Markdown on one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,11 +85,18 @@ impl Markdown {
     }
 }
 
-/// Text that Markdown shows as it is, on one line: nothing in it becomes markup, HTML, or the end of a table's cell.
+/// Breaks a word without a place to see: what stands on both sides is neither an address nor a name that services link.
+const JOINER: char = '\u{2060}';
+
+/// Text that Markdown shows as it is, on one line: nothing in it becomes markup, HTML, or the end of a table's cell. Nor do
+/// services make links or mentions of it: [`JOINER`] breaks up `@name`, `www.` and `://`.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
-    for letter in text.chars() {
+    for (at, letter) in text.char_indices() {
         match letter {
+            '@' => out.extend(['@', JOINER]),
+            ':' if text[at..].starts_with("://") => out.extend([':', JOINER]),
+            '.' if ends_with_www(&text[..at]) => out.extend([JOINER, '.']),
             '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' => {
                 out.push('\\');
                 out.push(letter);
@@ -104,6 +111,11 @@ fn escaped(text: &str) -> String {
     out
 }
 
+/// Whether a text ends with `www`, as a word of its own or not.
+fn ends_with_www(text: &str) -> bool {
+    text.len().checked_sub(3).and_then(|at| text.get(at..)).is_some_and(|end| end.eq_ignore_ascii_case("www"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Markdown, escaped, link, strong};
@@ -111,6 +123,19 @@ mod tests {
     #[test]
     fn nothing_in_a_text_is_markup() {
         assert_eq!(escaped("a|b\n<script> *x* [y](z) \u{1b}"), "a\\|b &lt;script&gt; \\*x\\* \\[y\\](z) \u{fffd}");
+    }
+
+    #[test]
+    fn services_link_nothing_in_a_text() {
+        for (text, shown) in [
+            ("ask @org/team", "ask @\u{2060}org/team"),
+            ("a.b@c.example", "a.b@\u{2060}c.example"),
+            ("see https://a.example/x, HTTP://B.example", "see https:\u{2060}//a.example/x, HTTP:\u{2060}//B.example"),
+            ("www.a.example and WWW.b.example", "www\u{2060}.a.example and WWW\u{2060}.b.example"),
+            ("at 10:30, in 1.5 s. éww.", "at 10:30, in 1.5 s. éww."),
+        ] {
+            assert_eq!(escaped(text), shown);
+        }
     }
 
     #[test]

@@ -9,7 +9,6 @@ mod shell;
 pub(crate) mod svg;
 mod table;
 
-pub(crate) use letters::sound;
 pub(crate) use parts::{bullets, header, record, section};
 pub(crate) use shell::Page;
 pub(crate) use table::{Head, Row, Value, table};

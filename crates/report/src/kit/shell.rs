@@ -5,7 +5,7 @@ use base64::prelude::BASE64_STANDARD;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
-use super::letters::sound;
+use pericope_util::sound;
 
 const STYLE: &str = concat!(include_str!("report.css"), include_str!("svg/plot.css"));
 const SCRIPT: &str = include_str!("report.js");
@@ -19,8 +19,8 @@ pub(crate) struct Page<'a> {
     pub style: &'a str,
     /// A script beside that of every page.
     pub script: &'a str,
-    /// Data for that script: JSON in which no `<` is left.
-    pub data: Option<&'a str>,
+    /// Whether that script has data: JSON in which no `<` is left.
+    pub data: bool,
     /// The address of a feed.
     pub feed: Option<&'a str>,
 }
@@ -34,6 +34,13 @@ impl Page<'_> {
 
     /// Returns the document in two parts, between which the content of `main` belongs.
     pub fn around(&self, header: &Markup) -> (String, String) {
+        let (before, data, after) = self.parts(header);
+        (before, data + &after)
+    }
+
+    /// Returns the document in three parts: what stands before the content of `main`, between it and the script's data,
+    /// and after the data.
+    pub fn parts(&self, header: &Markup) -> (String, String, String) {
         let (style, script) = (format!("{STYLE}{}", self.style), format!("{SCRIPT}{}", self.script));
         let hash = |text: &str| BASE64_STANDARD.encode(Sha256::digest(text));
         let policy = format!(
@@ -54,13 +61,14 @@ impl Page<'_> {
             "\n"
         };
         let top = html! { a class="skip" href="#main" { "Skip to the results" } (header) };
-        let after = html! {
-            @if let Some(data) = self.data { script type="application/json" id="data" { (PreEscaped(data)) } }
-            script { (PreEscaped(&script)) }
+        let (open, close) = match self.data {
+            true => ("<script type=\"application/json\" id=\"data\">", "</script>"),
+            false => ("", ""),
         };
+        let script = html! { script { (PreEscaped(&script)) } };
         let before = format!("{}\n<html lang=\"en\">{}<body>{}<main id=\"main\">", DOCTYPE.0, before.0, top.0);
-        let after = format!("</main>{}</body></html>\n", after.0);
-        (sound(&before).into_owned(), sound(&after).into_owned())
+        let after = format!("{close}{}</body></html>\n", script.0);
+        (sound(&before).into_owned(), format!("</main>{open}"), sound(&after).into_owned())
     }
 }
 

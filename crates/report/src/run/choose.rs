@@ -18,18 +18,38 @@ const SIDES: usize = 6;
 /// Bytes that are kept of a text of which the page shows an excerpt: gold text and answers.
 const KEPT: usize = 8 * 1024;
 
-/// What is kept of an item that was seen.
-#[derive(Debug)]
+/// What is kept of the items that were seen: the range of each score by setting and question, and where the items stand.
+#[derive(Debug, Default)]
 pub(super) struct Seen {
-    /// Number of its question among [`Items`].
-    pub question: usize,
-    /// Number of its setting among [`Items`].
-    pub setting: usize,
-    /// Scores by the number of the metric among [`Items`]; none of a failed item.
-    pub scores: Vec<Option<f64>>,
-    pub failed: bool,
-    /// The byte of its file at which its line begins.
-    pub offset: u64,
+    place: HashMap<(usize, usize), usize>,
+    ranges: Vec<Ranges>,
+    /// Number of the range of each item, and the byte of its file at which its line begins.
+    offsets: Vec<(u32, u64)>,
+}
+
+/// The scores of one question at one setting.
+#[derive(Debug)]
+struct Ranges {
+    question: usize,
+    setting: usize,
+    /// By the number of the metric among [`Items`].
+    scores: Vec<Range>,
+}
+
+impl Seen {
+    /// Adds an item by the numbers of its question and setting among [`Items`], with its scores by the number of the metric;
+    /// a failed item has none.
+    pub fn add(&mut self, question: usize, setting: usize, scores: &[Option<f64>], offset: u64) {
+        let at = *self.place.entry((question, setting)).or_insert(self.ranges.len());
+        if at == self.ranges.len() {
+            self.ranges.push(Ranges { question, setting, scores: Vec::new() });
+        }
+        if let Some(ranges) = self.ranges.get_mut(at) {
+            ranges.scores.resize(ranges.scores.len().max(scores.len()), Range::NONE);
+            ranges.scores.iter_mut().zip(scores).for_each(|(range, score)| *range = range.with(*score));
+        }
+        self.offsets.push((u32::try_from(at).unwrap_or(u32::MAX), offset));
+    }
 }
 
 /// The questions to show and where their items stand.
@@ -60,34 +80,27 @@ impl Range {
 /// Chooses the questions with the widest range of the headline's metric at the headline's setting; among equals the widest
 /// range of the answers' scores, then the order of the items. A question on which all chunkers score the same is never
 /// shown.
-pub(super) fn choose(summary: &Summary, items: &Items, seen: &[Seen]) -> Chosen {
+pub(super) fn choose(summary: &Summary, items: &Items, seen: &Seen) -> Chosen {
     let view = View::new(summary);
     let number = |metric: Option<&Metric>| items.metric(metric?);
     let setting = view.setting.as_ref().and_then(|setting| items.setting(setting));
     let (Some(setting), Some(chief)) = (setting, number(view.metric.as_ref())) else { return Chosen::default() };
     let answers = number(view.answer_metric());
-    let mut place = HashMap::new();
-    let mut ranges: Vec<(usize, Range, Range)> = Vec::new();
-    for item in seen.iter().filter(|item| item.setting == setting && !item.failed) {
-        let score = |metric: usize| item.scores.get(metric).copied().flatten();
-        let Some(value) = score(chief) else { continue };
-        let at = *place.entry(item.question).or_insert(ranges.len());
-        if at == ranges.len() {
-            ranges.push((item.question, Range::NONE, Range::NONE));
-        }
-        if let Some((_, of_chief, of_answers)) = ranges.get_mut(at) {
-            *of_chief = of_chief.with(Some(value));
-            *of_answers = of_answers.with(answers.and_then(score));
-        }
-    }
-    ranges.retain(|(_, chief, _)| chief.width() > 0.0);
+    let of = |ranges: &Ranges, metric: usize| ranges.scores.get(metric).copied().unwrap_or(Range::NONE);
+    let mut widest: Vec<(usize, &Ranges, Range, Range)> = (seen.ranges.iter().enumerate())
+        .filter(|(_, ranges)| ranges.setting == setting)
+        .map(|(at, ranges)| (at, ranges, of(ranges, chief), answers.map_or(Range::NONE, |metric| of(ranges, metric))))
+        .filter(|(_, _, chief, _)| chief.width() > 0.0)
+        .collect();
     // The sort is stable: equals stay in the order of the items.
-    ranges.sort_by(|x, y| y.1.width().total_cmp(&x.1.width()).then(y.2.width().total_cmp(&x.2.width())));
-    ranges.truncate(CONTRASTS);
-    let wanted = |item: &&Seen| item.setting == setting && ranges.iter().any(|(q, ..)| *q == item.question);
+    widest.sort_by(|x, y| y.2.width().total_cmp(&x.2.width()).then(y.3.width().total_cmp(&x.3.width())));
+    widest.truncate(CONTRASTS);
+    let wanted = |at: u32| widest.iter().any(|(number, ..)| usize::try_from(at) == Ok(*number));
     Chosen {
-        offsets: seen.iter().filter(wanted).map(|item| item.offset).collect(),
-        questions: ranges.iter().map(|(q, chief, _)| (items.question(*q).to_owned(), chief.width())).collect(),
+        offsets: seen.offsets.iter().filter(|(at, _)| wanted(*at)).map(|(_, offset)| *offset).collect(),
+        questions: (widest.iter())
+            .map(|(_, ranges, chief, _)| (items.question(ranges.question).to_owned(), chief.width()))
+            .collect(),
     }
 }
 

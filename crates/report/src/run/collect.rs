@@ -19,7 +19,7 @@ const FAILURES: usize = 20;
 #[derive(Debug, Default)]
 pub struct Collector {
     items: Items,
-    seen: Vec<Seen>,
+    seen: Seen,
     failures: Vec<Failure>,
 }
 
@@ -35,7 +35,7 @@ impl ItemSink for Collector {
             });
         }
         let (question, setting, scores) = self.items.take(item);
-        self.seen.push(Seen { question, setting, scores: if failed { Vec::new() } else { scores }, failed, offset });
+        self.seen.add(question, setting, if failed { &[] } else { &scores }, offset);
     }
 }
 

@@ -5,9 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::error::ReportError;
+use super::items::{self, Items};
 use super::report::Report;
-use super::{html, items, markdown, overview};
-use pericope_util::replace_file;
+use super::{html, markdown, overview};
+use pericope_util::{StagedFile, replace_file};
 
 /// The files of a report that was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,14 +20,16 @@ pub struct Written {
 }
 
 /// Writes `summary.md`, `index.html` and, where the report holds its items, `items.html` into `dir`, which is made where
-/// it is missing. Each file appears whole or not at all.
+/// it is missing. Each file appears whole or not at all. Nobody else may write into the folder at the same time
+/// ([`pericope_util::FolderLock`]).
 ///
 /// # Errors
 /// [`ReportError::Write`] where the folder or a file cannot be written.
 pub fn write(dir: &Path, report: &Report) -> Result<Written, ReportError> {
     fs::create_dir_all(dir).map_err(ReportError::write(dir))?;
     if let Some(all) = &report.items {
-        put(&dir.join("items.html"), &items::page(report.name(), all))?;
+        let path = dir.join("items.html");
+        items(&path, report.name(), all).map_err(ReportError::write(&path))?;
     }
     place(dir, &markdown::page(report), &html::page(report))
 }
@@ -108,8 +111,17 @@ fn place(dir: &Path, markdown: &str, html: &str) -> Result<Written, ReportError>
     Ok(written)
 }
 
+/// Writes the page of the items piece by piece: it may be large.
+fn items(path: &Path, name: &str, all: &Items) -> std::io::Result<()> {
+    StagedFile::remove_left_over(path)?;
+    let mut out = StagedFile::create(path)?;
+    items::write(&mut out, name, all)?;
+    out.commit()
+}
+
+/// What a killed process left of writing the file goes.
 fn put(path: &Path, content: &str) -> Result<(), ReportError> {
-    replace_file(path, content).map_err(ReportError::write(path))
+    StagedFile::remove_left_over(path).and_then(|()| replace_file(path, content)).map_err(ReportError::write(path))
 }
 
 #[cfg(test)]

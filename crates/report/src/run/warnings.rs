@@ -38,7 +38,7 @@ fn failures(view: &View) -> Option<String> {
     if failed == 0 {
         return None;
     }
-    let items = view.summary.questions * view.summary.cells.len();
+    let items = view.summary.questions.saturating_mul(view.summary.cells.len());
     let share = if items > 0 { format!(" of {}", format::count(items)) } else { String::new() };
     let verb = if failed == 1 { "has" } else { "have" };
     Some(format!(

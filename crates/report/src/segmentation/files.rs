@@ -6,7 +6,7 @@ use super::plot::{DocumentPlot, bars_svg, extremes, groups, speed_svg, speeds, t
 use super::report::{Report, SegmentReportError};
 use super::text::slug;
 use super::{markdown, page};
-use pericope_util::replace_file;
+use pericope_util::{StagedFile, replace_file};
 
 impl Report {
     /// `segments.md`.
@@ -35,6 +35,8 @@ impl Report {
     /// Writes everything into `folder`, which is made where it is missing, and returns the files' paths: `summary.json`,
     /// `documents.jsonl`, `segments.md`, `index.html`, `f1.svg`, `speed.svg` and `tiles-SET.svg`.
     ///
+    /// Nobody else may write into the folder at the same time ([`pericope_util::FolderLock`]).
+    ///
     /// # Errors
     /// [`SegmentReportError`] where a file cannot be written.
     pub fn write(&self, folder: &Path) -> Result<Vec<PathBuf>, SegmentReportError> {
@@ -51,7 +53,9 @@ impl Report {
         let mut written = Vec::with_capacity(files.len());
         for (name, text) in files {
             let path = folder.join(name);
-            replace_file(&path, &text).map_err(|source| SegmentReportError::Io { path: path.clone(), source })?;
+            // What a killed process left of writing it goes.
+            let written_file = StagedFile::remove_left_over(&path).and_then(|()| replace_file(&path, &text));
+            written_file.map_err(|source| SegmentReportError::Io { path: path.clone(), source })?;
             written.push(path);
         }
         Ok(written)

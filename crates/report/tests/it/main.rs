@@ -2,6 +2,7 @@
 #![allow(dead_code, missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::result_large_err)]
 
 mod collector;
+mod damage;
 #[path = "../../../segeval/tests/it/samples.rs"]
 mod evaluated;
 mod pages;

@@ -17,14 +17,14 @@ mod sample;
 mod wiki727;
 mod wikisection;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fmt;
 use std::ops::Range;
 use std::path::Path;
 
 use pericope_api::{Boundaries, Document};
 
-use pericope_eval::data::DataError;
+use pericope_eval::data::{DataError, DataText, Unique};
 use pericope_segment::split::{Split, split_of};
 
 pub use detect::detect;
@@ -164,15 +164,9 @@ fn name_of(path: &Path) -> String {
 /// A later document with an id that was there before gets a number behind it. Gives the ids before by those after.
 fn make_unique(documents: &mut [Segmented]) -> HashMap<String, String> {
     let mut renamed = HashMap::new();
-    let mut seen: HashSet<String> = HashSet::with_capacity(documents.len());
-    let mut next: HashMap<String, usize> = HashMap::new();
+    let mut ids = Unique::default();
     for document in documents.iter_mut().map(|one| &mut one.document) {
-        let number = next.entry(document.id.clone()).or_insert(2);
-        let mut id = document.id.clone();
-        while !seen.insert(id.clone()) {
-            id = format!("{}#{number}", document.id);
-            *number += 1;
-        }
+        let id = ids.name(&document.id, |id, number| format!("{id}#{number}"));
         if id != document.id {
             renamed.insert(id.clone(), std::mem::replace(&mut document.id, id));
         }
@@ -180,18 +174,12 @@ fn make_unique(documents: &mut [Segmented]) -> HashMap<String, String> {
     renamed
 }
 
-/// A file's text.
+/// The text of a file that is one document.
 fn text_of(path: &Path) -> Result<String, DataError> {
-    let io = |source| DataError::Io { path: path.to_owned(), source };
-    let bytes = std::fs::read(path).map_err(io)?;
-    let without_mark = |text: String| match text.strip_prefix('\u{feff}') {
-        Some(rest) => rest.to_owned(),
-        None => text,
-    };
-    String::from_utf8(bytes).map(without_mark).map_err(|e| DataError::Layout {
-        path: path.to_owned(),
-        problem: format!("invalid UTF-8 at byte {}", e.utf8_error().valid_up_to()),
-    })
+    let read = DataText::read(path)?;
+    let layout = |problem| DataError::Layout { path: path.to_owned(), problem };
+    read.check(&read.text).map_err(layout)?;
+    Ok(read.text)
 }
 
 /// A document from its segments; blank sentences and segments without sentences are left out.

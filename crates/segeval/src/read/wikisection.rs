@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use serde::Deserialize;
+use serde_json::Value;
 
-use pericope_eval::data::DataError;
+use pericope_eval::data::{DataError, DataText};
 
-use super::{Segmented, Splitter, from_segments, text_of};
+use super::{Segmented, Splitter, from_segments};
 
 #[derive(Deserialize)]
 struct Article {
@@ -26,11 +27,12 @@ struct Annotation {
 
 /// Every article as a document, or why it is none.
 pub(super) fn read(path: &Path, split: Splitter<'_>) -> Result<Vec<Result<Segmented, String>>, DataError> {
-    let text = text_of(path)?;
+    let read = DataText::read(path)?;
     let layout = |e: serde_json::Error| DataError::Layout { path: path.to_owned(), problem: e.to_string() };
-    let articles: Vec<serde_json::Value> = serde_json::from_str(&text).map_err(layout)?;
+    let articles: Vec<Value> = serde_json::from_str(&read.text).map_err(layout)?;
     let place = |number: usize| format!("{}: article {}", path.display(), number + 1);
     let parsed = articles.into_iter().enumerate().map(|(i, value)| {
+        read.check_value(&value).map_err(|problem| format!("{}: {problem}", place(i)))?;
         let article: Article = serde_json::from_value(value).map_err(|e| format!("{}: {e}", place(i)))?;
         parse(&article, split).map_err(|problem| format!("{} ('{}'): {problem}", place(i), article.id))
     });
@@ -105,14 +107,20 @@ mod tests {
                 {"begin":0,"length":6,"sectionHeading":"x","sectionLabel":"y"},{"begin":6,"length":5}]},
             {"id":"b","text":"𝔸. B. C.","annotations":[{"begin":0,"length":6},{"begin":6,"length":3}]},
             {"id":"c","text":"A.","annotations":[{"begin":0,"length":9}]},
-            {"id":"d"}]"#;
-        std::fs::write(&path, json).unwrap();
+            {"id":"d"},
+            {"id":"e","text":"A.","annotations":[{"begin":-1,"length":1e99}]},
+            {"id":"?","text":"A.","annotations":[]}]"#;
+        // A byte that is not UTF-8 costs its article.
+        let mut bytes = json.as_bytes().to_vec();
+        *bytes.iter_mut().rfind(|byte| **byte == b'?').unwrap() = 0xff;
+        std::fs::write(&path, bytes).unwrap();
         let found = read(&path, &at_stops).unwrap();
         let one = found[0].as_ref().unwrap();
         assert_eq!((one.document.len(), one.reference.after(), one.document.sentence(2)), (4, &[2][..], "C."));
         assert_eq!(one.document.title.as_deref(), Some("A"));
         assert_eq!(found[1].as_ref().unwrap().reference.after(), [2]);
         assert!(found[2].as_ref().unwrap_err().contains("article 3 ('c'): a section reaches to 9"));
-        assert!(found[3].is_err());
+        assert!(found[3].is_err() && found[4].is_err());
+        assert!(found[5].as_ref().unwrap_err().ends_with("article 6: it is not UTF-8"), "{:?}", found[5]);
     }
 }

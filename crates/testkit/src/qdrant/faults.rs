@@ -81,12 +81,21 @@ pub enum Fault {
     ResetAfter,
     /// All is done, this much later.
     Slow(Duration),
+    /// All is done now, and answered this much later.
+    Late(Duration),
+    /// Nothing is done; the answer is that the server is too busy, and wants to be left alone for this long.
+    Busy(Duration),
+    /// All is done; of the answer only so many bytes come, and then the connection's end.
+    Torn(usize),
+    /// Nothing is done; all connections are reset, and the next two are closed as soon as they are made.
+    Refused,
 }
 
 impl FromStr for Fault {
     type Err = String;
 
-    /// `unavailable`, `exhausted`, `invalid`, `half`, `lost`, `reset`, `reset-after`, or `slow-MILLISECONDS`.
+    /// `unavailable`, `exhausted`, `invalid`, `half`, `lost`, `reset`, `reset-after`, `refused`, `slow-MILLISECONDS` or
+    /// `busy-SECONDS`.
     fn from_str(s: &str) -> Result<Self, String> {
         match s {
             "unavailable" => Ok(Self::Code(Code::Unavailable)),
@@ -96,13 +105,18 @@ impl FromStr for Fault {
             "lost" => Ok(Self::Lost),
             "reset" => Ok(Self::Reset),
             "reset-after" => Ok(Self::ResetAfter),
-            _ => match s.strip_prefix("slow-").and_then(|ms| ms.parse().ok()) {
-                Some(ms) => Ok(Self::Slow(Duration::from_millis(ms))),
-                None => Err(format!(
-                    "there is no fault `{s}`; there are unavailable, exhausted, invalid, half, lost, reset, \
-                     reset-after, slow-MILLISECONDS"
-                )),
-            },
+            "refused" => Ok(Self::Refused),
+            _ => {
+                let number = |name: &str| s.strip_prefix(name).and_then(|number| number.parse().ok());
+                let slow = number("slow-").map(|ms| Self::Slow(Duration::from_millis(ms)));
+                let busy = || number("busy-").map(|seconds| Self::Busy(Duration::from_secs(seconds)));
+                slow.or_else(busy).ok_or_else(|| {
+                    format!(
+                        "there is no fault `{s}`; there are unavailable, exhausted, invalid, half, lost, reset, \
+                         reset-after, refused, slow-MILLISECONDS, busy-SECONDS"
+                    )
+                })
+            }
         }
     }
 }
@@ -128,7 +142,8 @@ pub(super) struct Faults {
 
 #[derive(Default)]
 struct State {
-    planned: HashMap<Call, VecDeque<Fault>>,
+    /// Nothing stands for a call that goes well.
+    planned: HashMap<Call, VecDeque<Option<Fault>>>,
     counts: Counts,
     upserts: usize,
 }
@@ -139,7 +154,12 @@ impl Faults {
     }
 
     pub fn add(&self, call: Call, fault: Fault, times: usize) {
-        self.state().planned.entry(call).or_default().extend(std::iter::repeat_n(fault, times));
+        self.state().planned.entry(call).or_default().extend(std::iter::repeat_n(Some(fault), times));
+    }
+
+    pub fn add_after(&self, call: Call, fault: Fault, well: usize) {
+        let calls = std::iter::repeat_n(None, well).chain([Some(fault)]);
+        self.state().planned.entry(call).or_default().extend(calls);
     }
 
     pub fn clear(&self) {
@@ -147,7 +167,7 @@ impl Faults {
     }
 
     pub fn left(&self) -> usize {
-        self.state().planned.values().map(VecDeque::len).sum()
+        self.state().planned.values().flatten().flatten().count()
     }
 
     pub fn counts(&self) -> Counts {
@@ -158,7 +178,7 @@ impl Faults {
     pub fn begin(&self, call: Call) -> Option<Fault> {
         let mut state = self.state();
         *state.counts.calls.entry(call).or_default() += 1;
-        state.planned.get_mut(&call)?.pop_front()
+        state.planned.get_mut(&call)?.pop_front().flatten()
     }
 
     /// Counts an upsert until the guard is dropped.

@@ -25,6 +25,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use qdrant_client::qdrant::collections_server::CollectionsServer;
@@ -141,6 +142,22 @@ impl Server {
     /// Lets the next `times` calls of a kind fail. Faults of one kind are used up in the order of these calls.
     pub fn fail(&self, call: Call, fault: Fault, times: usize) {
         self.shared.faults.add(call, fault, times);
+    }
+
+    /// Lets one call of a kind fail, after `well` of them that go well.
+    pub fn fail_after(&self, call: Call, fault: Fault, well: usize) {
+        self.shared.faults.add_after(call, fault, well);
+    }
+
+    /// Lets every listing come back to its beginning, instead of ending.
+    pub fn list_in_circles(&self) {
+        self.shared.circling.store(true, Ordering::Relaxed);
+    }
+
+    /// The aliases, each with the collection that it stands for.
+    #[must_use]
+    pub fn aliases(&self) -> BTreeMap<String, String> {
+        self.shared.engine.aliases()
     }
 
     /// Forgets the faults that have not happened.

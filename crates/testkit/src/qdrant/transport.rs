@@ -3,8 +3,9 @@
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
-use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, MutexGuard, PoisonError};
+use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
@@ -25,17 +26,26 @@ pub(super) fn incoming(listener: TcpListener, shared: Arc<Shared>) -> impl Strea
         let stream = stream?;
         // Else every answer waits for the client's system to acknowledge its headers, 40 ms.
         stream.set_nodelay(true)?;
-        Ok(Cuttable { stream, cut, is_cut: false })
+        let refused = shared.refusing.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1)).is_ok();
+        if refused {
+            stream.set_zero_linger()?;
+        }
+        Ok(Cuttable { stream, shared: Arc::clone(&shared), cut, is_cut: refused })
     })
 }
 
 pub(super) struct Cuttable {
     stream: TcpStream,
+    shared: Arc<Shared>,
     cut: Pin<Box<dyn Future<Output = ()> + Send>>,
     is_cut: bool,
 }
 
 impl Cuttable {
+    fn torn(&self) -> MutexGuard<'_, Option<usize>> {
+        self.shared.torn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn check(&mut self, cx: &mut Context<'_>) -> io::Result<()> {
         if !self.is_cut && self.cut.as_mut().poll(cx).is_ready() {
             self.is_cut = true;
@@ -64,7 +74,21 @@ impl AsyncRead for Cuttable {
 impl AsyncWrite for Cuttable {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         self.check(cx)?;
-        Pin::new(&mut self.stream).poll_write(cx, buf)
+        let left = *self.torn();
+        let Some(left) = left else { return Pin::new(&mut self.stream).poll_write(cx, buf) };
+        let part = buf.get(..left.min(buf.len())).unwrap_or(buf);
+        let sent = match part.is_empty() {
+            true => 0,
+            false => ready!(Pin::new(&mut self.stream).poll_write(cx, part))?,
+        };
+        let left = left - sent;
+        *self.torn() = (left > 0).then_some(left);
+        if left > 0 {
+            return Poll::Ready(Ok(sent));
+        }
+        // An end, not a reset: what was sent arrives.
+        self.is_cut = true;
+        Poll::Ready(Err(io::ErrorKind::ConnectionReset.into()))
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -1,22 +1,22 @@
 //! Files as the source of a pipeline.
 
-use std::cell::RefCell;
 use std::fs;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use pericope_api::Document;
 use pericope_index::pipeline::{Failure, Metadata, Source, hash_file};
 use pericope_read::document_id;
 use pericope_store::FileStamp;
 
-use crate::input::Input;
+use crate::input::{Input, is_guarded};
 
 /// The files of an input, by their paths.
-pub struct Files<'a> {
-    pub input: &'a Input,
+pub struct Files {
+    pub input: Arc<Input>,
 }
 
-impl Source for Files<'_> {
+impl Source for Files {
     type Item = PathBuf;
 
     fn about(&self, path: &PathBuf) -> Metadata {
@@ -25,6 +25,7 @@ impl Source for Files<'_> {
             name: Some(document_id(path)),
             bytes: about.as_ref().map_or(0, fs::Metadata::len),
             stamp: about.as_ref().map(FileStamp::of),
+            guarded: is_guarded(path),
         }
     }
 
@@ -36,10 +37,8 @@ impl Source for Files<'_> {
     }
 
     fn read(&self, path: &mut PathBuf, each: &mut dyn FnMut(Result<Document, Failure>)) {
-        // Both of the reader's callbacks lead here; only one of them is called at a time.
-        let each = RefCell::new(each);
-        self.input.read(path, &mut |document| (each.borrow_mut())(Ok(document)), &mut |reason| {
-            (each.borrow_mut())(Err(Failure { document: String::new(), reason }));
+        self.input.read(path, &mut |read| {
+            each(read.map_err(|reason| Failure { document: String::new(), reason }));
         });
     }
 }

@@ -1,6 +1,7 @@
 //! `pericope index`
 
 mod files;
+mod verify;
 mod watch;
 
 use std::collections::HashSet;
@@ -25,6 +26,7 @@ use crate::progress;
 use crate::resources::{chunker, embedder, engine, failure, loading};
 use crate::status::{Failure, Outcome, Status};
 use crate::stores;
+use crate::worker::ReadLimits;
 
 #[derive(Serialize)]
 struct Report<'a> {
@@ -70,19 +72,23 @@ struct Job<'a> {
     /// The index as messages name it.
     name: String,
     spec: IndexSpec,
-    chunker: Chunker,
+    chunker: Arc<Chunker>,
     options: Options,
     quiet: bool,
 }
 
 /// Runs the command.
 pub fn run(args: IndexArgs, quiet: bool) -> Outcome {
+    if let Some(dir) = &args.verify {
+        return verify::run(dir, args.json);
+    }
     let name = stores::name(&args.into)?;
     let counter = loading(&args.policy);
-    let found = Input::search(&args.paths, &args.files.walk(), max_bytes(&args))?;
+    let found = Arc::new(Input::search(&args.paths, &args.files.walk(), max_bytes(&args), limits(&args))?);
     let corpus = |visit: &mut dyn FnMut(&Document)| {
         for path in found.files() {
-            found.read(path, &mut |document| visit(&document), &mut |_| {});
+            // What cannot be read is named by the pass over the files.
+            found.read_in_time(path, |document| document, &mut |read| drop(read.map(|document| visit(&document))));
         }
     };
     // What `same-size` was sized by when the index was made holds for all that is added to it.
@@ -97,12 +103,13 @@ pub fn run(args: IndexArgs, quiet: bool) -> Outcome {
     let spec = resources.index_spec(&chunker, encoder).map_err(failure)?;
     let options = Options {
         memory: (args.memory as usize).saturating_mul(1_000_000),
+        time: limits(&args).time,
         trust_stamps: args.trust_mtime,
         cache,
         stop: crate::interrupt::flag()?,
         ..Options::default()
     };
-    let mut job = Job { args: &args, name, spec, chunker, options, quiet };
+    let mut job = Job { args: &args, name, spec, chunker: Arc::new(chunker), options, quiet };
     let pass = job.pass(&found, args.rebuild, args.prune && !args.watch)?;
     job.tell(&pass)?;
     if pass.report.interrupted {
@@ -128,9 +135,13 @@ fn max_bytes(args: &IndexArgs) -> u64 {
     args.max_file_mb.saturating_mul(1_000_000)
 }
 
+fn limits(args: &IndexArgs) -> ReadLimits {
+    args.time.limits(u64::from(args.memory).saturating_mul(1_000_000))
+}
+
 impl Job<'_> {
     /// Brings the index up to date with the files, and says what was done.
-    fn pass(&self, found: &Input, rebuild: bool, prune: bool) -> Result<Pass, Failure> {
+    fn pass(&self, found: &Arc<Input>, rebuild: bool, prune: bool) -> Result<Pass, Failure> {
         let (report, mut writer, bad) = self.write(found, rebuild)?;
         let mut pruned = Vec::new();
         if prune && !report.interrupted {
@@ -164,7 +175,11 @@ impl Job<'_> {
     }
 
     /// Reads, cuts, embeds and writes what changed; nothing is committed at the end. Also says how much was left out.
-    fn write(&self, found: &Input, rebuild: bool) -> Result<(pipeline::Report, Box<dyn Destination>, usize), Failure> {
+    fn write(
+        &self,
+        found: &Arc<Input>,
+        rebuild: bool,
+    ) -> Result<(pipeline::Report, Box<dyn Destination>, usize), Failure> {
         let commit_bytes = (self.args.commit_mb * 1e6) as u64;
         let mut writer = stores::create(&self.args.into, &self.spec, rebuild, commit_bytes)?;
         let mut bad = input::report(found.problems());
@@ -177,9 +192,11 @@ impl Job<'_> {
             bar.set_message(format!("{} chunks, {speed:.1} MB/s", progress.chunks));
         };
         let files = found.files().iter().filter(|path| self.is_ours(&document_id(path))).cloned();
-        let chunk = |document: &Document| self.chunker.chunks(document);
-        let report = pipeline::run(writer.as_mut(), &Files { input: found }, files, chunk, &self.options, show)
-            .map_err(stores::failure)?;
+        let chunker = Arc::clone(&self.chunker);
+        let chunk = move |document: &Document| chunker.chunks(document);
+        let source = Files { input: Arc::clone(found) };
+        let report =
+            pipeline::run(writer.as_mut(), source, files, chunk, &self.options, show).map_err(stores::failure)?;
         bar.finish_and_clear();
         let failures: Vec<String> = report
             .failures
@@ -261,6 +278,12 @@ impl Job<'_> {
                 say!("{}", notes.join(", "));
             }
         }
+        if stats.vectors_rejected > 0 {
+            anstream::eprintln!(
+                "{} known vectors are damaged (embedding cache or index); their texts were embedded again",
+                stats.vectors_rejected
+            );
+        }
         if stats.truncated > 0 {
             anstream::eprintln!(
                 "{} of {} chunks are longer than {} reads: dense search does not see their ends (--max-tokens N cuts shorter)",
@@ -274,7 +297,12 @@ impl Job<'_> {
 
     /// A pass while the files are watched: stamps are believed but for `changed`, and what is gone goes.
     fn follow_up(&mut self, changed: HashSet<String>) -> Result<Pass, Failure> {
-        let found = Input::search(&self.args.paths, &self.args.files.walk(), max_bytes(self.args))?;
+        let found = Arc::new(Input::search(
+            &self.args.paths,
+            &self.args.files.walk(),
+            max_bytes(self.args),
+            limits(self.args),
+        )?);
         (self.options.trust_stamps, self.options.distrust) = (true, changed);
         let (report, mut writer, bad) = self.write(&found, false)?;
         let mut pruned = Vec::new();

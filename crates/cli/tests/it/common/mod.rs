@@ -51,3 +51,18 @@ pub fn rounded(value: Value) -> Value {
         other => other,
     }
 }
+
+/// A run's summary without what differs from run to run.
+pub fn timeless(mut summary: Value) -> Value {
+    for row in summary["chunkers"].as_array_mut().unwrap() {
+        for key in ["segment_seconds", "index_seconds", "index_bytes", "query_times"] {
+            row.as_object_mut().unwrap().remove(key);
+        }
+    }
+    for cell in summary["cells"].as_array_mut().unwrap() {
+        for key in ["query_p50_ms", "query_p95_ms"] {
+            cell.as_object_mut().unwrap().remove(key);
+        }
+    }
+    summary
+}

@@ -1,17 +1,19 @@
 //! From lines to blocks.
 
-use std::collections::HashMap;
-
 use pericope_api::{Kind, Span};
 
 use super::delimited::{Delimited, delimited};
 use super::ids::Ids;
-use super::inline;
+use super::inline::{self, Attributes};
 use super::lists::{marker, term};
 use super::metadata::{Metadata, entry};
 use crate::builder::Builder;
 use crate::formats::lines::{Line, lines};
 use crate::inline::Inline;
+use crate::work;
+
+/// The line that ends a block looks for its block among this many open ones, so that time stays linear.
+const DEPTH: usize = 256;
 
 /// Reads the source of `builder` from byte `from` on.
 pub(super) fn read(builder: &mut Builder<'_>, from: usize) {
@@ -20,7 +22,7 @@ pub(super) fn read(builder: &mut Builder<'_>, from: usize) {
         source,
         builder,
         lines: lines(source, from),
-        attributes: HashMap::new(),
+        attributes: Attributes::new(source.len()),
         ids: Ids::default(),
         metadata: Metadata::default(),
         pending: None,
@@ -42,7 +44,7 @@ pub(super) struct Adoc<'b, 's> {
     pub(super) source: &'s str,
     pub(super) builder: &'b mut Builder<'s>,
     pub(super) lines: Vec<Line>,
-    pub(super) attributes: HashMap<String, String>,
+    pub(super) attributes: Attributes,
     pub(super) ids: Ids,
     /// What the lines above say of the next block.
     pub(super) metadata: Metadata,
@@ -184,7 +186,10 @@ impl<'s> Adoc<'_, 's> {
 
     /// A block between two lines like line `i`.
     fn delimited(&mut self, i: usize, line: Line, kind: Delimited, end_line: &'s str) -> usize {
-        if let Some(at) = self.open.iter().rposition(|(open, _)| *open == end_line) {
+        let from = self.open.len().saturating_sub(DEPTH);
+        work::looked(self.open.len() - from);
+        if let Some(at) = self.open[from..].iter().rposition(|(open, _)| *open == end_line) {
+            let at = from + at;
             // This ends it, and whatever was forgotten in it.
             let in_list = self.open[at].1;
             self.open.truncate(at);
@@ -209,6 +214,7 @@ impl<'s> Adoc<'_, 's> {
         }
         let closing = (i + 1..self.lines.len()).find(|&j| self.lines[j].of(self.source) == end_line);
         let to = closing.unwrap_or(self.lines.len());
+        work::looked(to - i);
         let mut body = self.lines[i + 1..to].iter().filter(|line| !line.is_blank());
         let first = body.next().copied();
         let body = first.map(|first| Span::new(first.start, body.next_back().map_or(first.end, |last| last.end)));
@@ -255,7 +261,7 @@ impl<'s> Adoc<'_, 's> {
     /// Hands over running text: `shown` is the part of `extent` that is read.
     fn text(&mut self, extent: Span, shown: Span, kind: Kind) {
         let mut inline = Inline::default();
-        inline::parse(self.source, shown, &self.attributes, &mut inline);
+        inline::parse(self.source, shown, &mut self.attributes, &mut inline);
         let start = self.lead(extent.start);
         self.builder.text(Span::new(start, extent.end.max(start)), &inline, kind);
         self.metadata = Metadata::default();

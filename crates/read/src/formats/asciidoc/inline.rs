@@ -4,23 +4,28 @@ use std::collections::HashMap;
 
 use pericope_api::Span;
 
-use super::macros::{self, Shows};
+use super::macros::{self, Shows, Targets};
 use crate::inline::Inline;
+use crate::limits::{self, Allowance};
+use crate::work;
+
+/// The attributes of a document, and how much text their references may still add to it.
+#[derive(Debug)]
+pub(super) struct Attributes {
+    pub(super) values: HashMap<String, String>,
+    allowance: Allowance,
+}
+
+impl Attributes {
+    /// None so far, of a document of `bytes` bytes.
+    pub(super) fn new(bytes: usize) -> Self {
+        Self { values: HashMap::new(), allowance: Allowance::new(bytes) }
+    }
+}
 
 /// Parses the text under `span` and adds its pieces to `out`.
-pub(super) fn parse<'s>(source: &'s str, span: Span, attributes: &HashMap<String, String>, out: &mut Inline<'s>) {
-    let mut scan = Scan {
-        source,
-        bytes: source.as_bytes(),
-        start: span.start,
-        end: span.end,
-        text: span.start,
-        closers: Vec::new(),
-        absent: Vec::new(),
-        attributes,
-        out,
-    };
-    scan.run();
+pub(super) fn parse<'s>(source: &'s str, span: Span, attributes: &mut Attributes, out: &mut Inline<'s>) {
+    Scan::new(source, span, attributes, out).run();
 }
 
 /// Longest name of an attribute, and longest thing between double brackets.
@@ -33,15 +38,32 @@ struct Scan<'o, 's> {
     end: usize,
     /// Where the text begins that has not been handed over.
     text: usize,
-    /// Marks that close what is open: where they are, and how long.
+    /// Marks that close what is open: where they are, and how long. None of them twice, and none that is passed.
     closers: Vec<Span>,
-    /// Marks that no longer come: none are looked for again, so that time stays linear.
-    absent: Vec<&'static str>,
-    attributes: &'o HashMap<String, String>,
+    /// The last answer of each search for a mark: where it began, and what it found. Searches are repeated for every mark
+    /// that opens, and the answer is the same up to the mark that was found.
+    found: Vec<(&'static str, usize, Option<usize>)>,
+    targets: Targets,
+    attributes: &'o mut Attributes,
     out: &'o mut Inline<'s>,
 }
 
-impl Scan<'_, '_> {
+impl<'o, 's> Scan<'o, 's> {
+    fn new(source: &'s str, span: Span, attributes: &'o mut Attributes, out: &'o mut Inline<'s>) -> Self {
+        Self {
+            source,
+            bytes: source.as_bytes(),
+            start: span.start,
+            end: span.end,
+            text: span.start,
+            closers: Vec::new(),
+            found: Vec::new(),
+            targets: Targets::default(),
+            attributes,
+            out,
+        }
+    }
+
     fn run(&mut self) {
         let mut at = self.start;
         while at < self.end {
@@ -128,21 +150,30 @@ impl Scan<'_, '_> {
         };
         self.flush(at);
         self.text = at + mark.len();
-        self.closers.push(Span::new(closer, closer + mark.len()));
+        self.closes(at, Span::new(closer, closer + mark.len()));
         Some(at + mark.len())
     }
 
     /// Marks for raised and lowered text, which holds no blanks.
     fn short(&mut self, at: usize, mark: &'static str) -> Option<usize> {
         let rest = self.source.get(at + 1..self.end)?;
-        let len = rest.find(|c: char| c.is_whitespace() || mark.starts_with(c))?;
+        let len = work::find_char(rest, |c| c.is_whitespace() || mark.starts_with(c))?;
         if len == 0 || !rest[len..].starts_with(mark) {
             return None;
         }
         self.flush(at);
         self.text = at + 1;
-        self.closers.push(Span::new(at + 1 + len, at + 2 + len));
+        self.closes(at, Span::new(at + 1 + len, at + 2 + len));
         Some(at + 1)
+    }
+
+    /// What opens at byte `at` is closed by `closer`.
+    fn closes(&mut self, at: usize, closer: Span) {
+        self.closers.retain(|known| known.start > at);
+        if !self.closers.iter().any(|known| known.start == closer.start) {
+            self.closers.push(closer);
+        }
+        work::looked(self.closers.len());
     }
 
     /// Marks around code and text that is taken as it is, the longest first.
@@ -177,11 +208,24 @@ impl Scan<'_, '_> {
 
     /// The next `mark` from byte `from` on that can close; with `word`, one that ends a word.
     fn find(&mut self, from: usize, mark: &'static str, word: bool) -> Option<usize> {
-        if self.absent.contains(&mark) {
-            return None;
+        let first = from + self.after(from)?.len_utf8();
+        let known = self.found.iter().position(|(known, _, _)| *known == mark);
+        if let Some(&(_, began, pos)) = known.and_then(|i| self.found.get(i))
+            && began <= first
+            && pos.is_none_or(|pos| first <= pos)
+        {
+            return pos;
         }
-        let mut at = from + self.after(from)?.len_utf8();
-        while let Some(found) = self.source.get(at..self.end).and_then(|rest| rest.find(mark)) {
+        let pos = self.search(first, mark, word);
+        match known.and_then(|i| self.found.get_mut(i)) {
+            Some(known) => *known = (mark, first, pos),
+            None => self.found.push((mark, first, pos)),
+        }
+        pos
+    }
+
+    fn search(&self, mut at: usize, mark: &str, word: bool) -> Option<usize> {
+        while let Some(found) = self.source.get(at..self.end).and_then(|rest| work::find(rest, mark)) {
             let pos = at + found;
             let blank = self.before(pos).is_none_or(char::is_whitespace);
             let within = self.after(pos + mark.len()).is_some_and(|c| c.is_alphanumeric() || c == '_');
@@ -190,7 +234,6 @@ impl Scan<'_, '_> {
             }
             at = pos + mark.len();
         }
-        self.absent.push(mark);
         None
     }
 
@@ -240,7 +283,7 @@ impl Scan<'_, '_> {
     fn enclosed(&self, from: usize, end: &str) -> Option<Span> {
         let stop = self.source.floor_char_boundary(self.end.min(from + LONGEST));
         let rest = self.source.get(from..stop)?;
-        let len = rest.find(end)?;
+        let len = work::find(rest, end)?;
         (len > 0 && !rest[..len].contains('\n')).then(|| Span::new(from, from + len))
     }
 
@@ -266,10 +309,17 @@ impl Scan<'_, '_> {
             "cpp" => "C++",
             "apos" => "'",
             "quot" => "\"",
-            name => self.attributes.get(name)?,
+            name => {
+                let value = limits::value(self.attributes.values.get(name)?);
+                if !self.attributes.allowance.spend(value) {
+                    return None;
+                }
+                value
+            }
         };
+        let value = value.to_owned();
         self.flush(at);
-        self.out.shown(Span::new(at, inner.end + 1), value.to_owned());
+        self.out.shown(Span::new(at, inner.end + 1), value);
         Some(self.close(inner.end + 1))
     }
 
@@ -283,7 +333,7 @@ impl Scan<'_, '_> {
     }
 
     fn macro_(&mut self, at: usize) -> Option<usize> {
-        let found = macros::find(self.source, at, self.end)?;
+        let found = macros::find(self.source, at, self.end, &mut self.targets)?;
         self.flush(at);
         let inner = found.inner.unwrap_or(Span::new(found.end, found.end));
         match found.shows {
@@ -323,17 +373,6 @@ impl Scan<'_, '_> {
         if !text.contains(['*', '_', '`', '#', '\\', '+']) {
             return self.out.plain(self.source, span);
         }
-        let mut inner = Scan {
-            source: self.source,
-            bytes: self.bytes,
-            start: span.start,
-            end: span.end,
-            text: span.start,
-            closers: Vec::new(),
-            absent: Vec::new(),
-            attributes: self.attributes,
-            out: &mut *self.out,
-        };
-        inner.run();
+        Scan::new(self.source, span, &mut *self.attributes, &mut *self.out).run();
     }
 }

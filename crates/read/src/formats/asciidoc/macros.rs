@@ -2,6 +2,8 @@
 
 use pericope_api::Span;
 
+use crate::work;
+
 /// The text that a macro shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shows {
@@ -54,16 +56,52 @@ pub(super) struct Macro {
     pub(super) end: usize,
 }
 
-/// The macro that begins at byte `at`, before byte `end`.
-pub(super) fn find(source: &str, at: usize, end: usize) -> Option<Macro> {
+/// What the last searches found: many macros may have one end in common, which is looked for once.
+#[derive(Debug, Default)]
+pub(super) struct Targets {
+    /// Where the last search for the end of a target began, and where that end is.
+    stop: Option<Span>,
+    /// A bracket, and the one that closes it.
+    bracket: Option<(usize, Option<usize>)>,
+}
+
+impl Targets {
+    /// The end of the target whose text begins at byte `from`, before byte `end`.
+    fn stop(&mut self, source: &str, from: usize, end: usize) -> usize {
+        if let Some(known) = self.stop
+            && known.start <= from
+            && from <= known.end
+        {
+            return known.end;
+        }
+        let rest = Span::new(from, end).of(source);
+        let stop = work::find_char(rest, |c| c.is_whitespace() || matches!(c, '[' | '<' | '>' | '"'));
+        let stop = stop.map_or(end, |stop| from + stop);
+        self.stop = Some(Span::new(from, stop));
+        stop
+    }
+
+    fn closing(&mut self, source: &str, from: usize, end: usize) -> Option<usize> {
+        match self.bracket {
+            Some((known, close)) if known == from => close,
+            _ => {
+                let close = closing(source, from, end);
+                self.bracket = Some((from, close));
+                close
+            }
+        }
+    }
+}
+
+/// The macro that begins at byte `at`, before byte `end`; `targets` are those of the same text.
+pub(super) fn find(source: &str, at: usize, end: usize, targets: &mut Targets) -> Option<Macro> {
     let rest = source.get(at..end)?;
     let (name, shows) = MACROS.iter().find(|(name, _)| rest.starts_with(name))?;
     let address = name.ends_with("//");
     let from = if address { at } else { at + name.len() };
-    let stop = rest[name.len()..].find(|c: char| c.is_whitespace() || matches!(c, '[' | '<' | '>' | '"'));
-    let target_end = stop.map_or(end, |stop| at + name.len() + stop);
+    let target_end = targets.stop(source, at + name.len(), end);
     if source[target_end..end].starts_with('[')
-        && let Some(close) = closing(source, target_end + 1, end)
+        && let Some(close) = targets.closing(source, target_end + 1, end)
     {
         let inner = Span::new(target_end + 1, close);
         return Some(Macro { shows: *shows, target: Span::new(from, target_end), inner: Some(inner), end: close + 1 });
@@ -73,6 +111,7 @@ pub(super) fn find(source: &str, at: usize, end: usize) -> Option<Macro> {
     }
     // The full stop behind an address is not part of it.
     let target = source[at..target_end].trim_end_matches(['.', ',', ';', ':', '!', '?', ')', '\'']);
+    work::looked(target_end - at - target.len());
     let target_end = at + target.len();
     (target.len() > name.len()).then_some(Macro {
         shows: *shows,
@@ -88,7 +127,7 @@ fn closing(source: &str, from: usize, end: usize) -> Option<usize> {
     let stop = source.floor_char_boundary(end.min(from + LONGEST));
     let mut at = from;
     loop {
-        let close = at + source.get(at..stop)?.find(']')?;
+        let close = at + work::find(source.get(at..stop)?, "]")?;
         if !source[..close].ends_with('\\') {
             return Some(close);
         }
@@ -135,13 +174,13 @@ fn is_name(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{find, first_value, link_text};
+    use super::{Targets, find, first_value, link_text};
     use pericope_api::Span;
 
     #[test]
     fn macros_and_addresses() {
         let parts = |text: &str| {
-            find(text, 0, text.len()).map(|m| {
+            find(text, 0, text.len(), &mut Targets::default()).map(|m| {
                 let inner = m.inner.map(|inner| inner.of(text).to_owned());
                 (m.target.of(text).to_owned(), inner, m.end)
             })

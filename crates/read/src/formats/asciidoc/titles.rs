@@ -8,6 +8,10 @@ use super::inline;
 use super::metadata::entry;
 use crate::formats::lines::{Line, adornment};
 use crate::inline::Inline;
+use crate::limits;
+
+/// Longest `idprefix` in bytes; a longer one is as good as none.
+const LONGEST_PREFIX: usize = 100;
 
 impl Adoc<'_, '_> {
     /// The title of the document or of a section at line `i`; answers how many lines it has, 0 where there is none.
@@ -50,14 +54,16 @@ impl Adoc<'_, '_> {
             text.end = text.start + title.trim_end().len();
         }
         let mut inline = Inline::default();
-        inline::parse(self.source, text, &self.attributes, &mut inline);
-        let get = |name: &str| self.attributes.get(name).map(String::as_str);
-        let prefix = get("idprefix").unwrap_or("_").to_owned();
+        inline::parse(self.source, text, &mut self.attributes, &mut inline);
+        // What is too long for a heading is text, and has no id.
+        let fits = limits::is_heading(&inline, self.source);
+        let get = |name: &str| self.attributes.values.get(name).map(String::as_str);
+        let prefix = get("idprefix").filter(|prefix| prefix.len() <= LONGEST_PREFIX).unwrap_or("_").to_owned();
         let separator = get("idseparator").map_or(Some('_'), |separator| separator.chars().next());
         let anchor = match id {
             Some(id) => self.ids.explicit(&id),
             // The title of the document has none.
-            None if level == 1 && !self.begun => None,
+            None if (level == 1 && !self.begun) || !fits => None,
             None => self.ids.section(&inline.visible(self.source), &prefix, separator),
         };
         self.in_list = false;
@@ -98,8 +104,8 @@ impl Adoc<'_, '_> {
             end += 1;
         }
         match value {
-            Some(_) => self.attributes.insert(name.to_lowercase(), whole),
-            None => self.attributes.remove(&name.to_lowercase()),
+            Some(_) => self.attributes.values.insert(name.to_lowercase(), whole),
+            None => self.attributes.values.remove(&name.to_lowercase()),
         };
         self.hide(i, end);
         end

@@ -6,6 +6,7 @@ use pericope_api::Span;
 use super::attributes::attribute;
 use super::elements::{Element, element, is_void};
 use super::tokens::{Token, Tokens};
+use crate::work;
 
 /// A part of a page that is passed over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,6 +102,7 @@ impl<'a> Scan<'a> {
 
     fn close(&mut self, name: &str, span: Span) {
         let from = self.open.len().saturating_sub(DEPTH);
+        work::looked(self.open.len() - from);
         let Some(found) = self.open[from..].iter().rposition(|open| open.name.eq_ignore_ascii_case(name)) else {
             return;
         };

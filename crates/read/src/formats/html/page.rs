@@ -10,6 +10,8 @@ use super::tokens::{Token, Tokens};
 use crate::builder::Builder;
 use crate::formats::slugs::Slugs;
 use crate::inline::Inline;
+use crate::limits;
+use crate::work;
 
 /// Tags between two blocks belong to the block after them, unless they are more than this many bytes (the frame of a
 /// page, a drawing): those stand for themselves, so that no sentence is mostly tags.
@@ -222,7 +224,9 @@ impl<'b, 'a> Page<'b, 'a> {
             match state {
                 State::Heading { level } => {
                     // The slug counts even where it is not used.
-                    let slug = self.slugs.as_mut().and_then(|slugs| slugs.next(&inline.visible(self.source)));
+                    let fits = limits::is_heading(&inline, self.source);
+                    let slugs = self.slugs.as_mut().filter(|_| fits);
+                    let slug = slugs.and_then(|slugs| slugs.next(&inline.visible(self.source)));
                     let anchor = self.inside.take().or_else(|| self.before.take()).or(slug);
                     self.builder.heading(extent, &inline, level, anchor);
                     self.before = None;
@@ -232,7 +236,7 @@ impl<'b, 'a> Page<'b, 'a> {
         }
         self.inside = None;
         if let Some(tag) = closing
-            && self.blank(Span::new(self.builder.covered(), tag.start))
+            && self.builder.gap(tag.start).is_empty()
             && self.builder.len() > self.first
         {
             self.builder.extend(tag.end);
@@ -313,6 +317,6 @@ impl<'b, 'a> Page<'b, 'a> {
     }
 
     fn blank(&self, span: Span) -> bool {
-        span.of(self.source).trim().is_empty()
+        work::is_blank(span.of(self.source))
     }
 }

@@ -7,6 +7,8 @@ use crate::builder::Builder;
 use crate::formats::html;
 use crate::formats::slugs::Slugs;
 use crate::inline::Inline;
+use crate::limits;
+use crate::work;
 
 /// Reads the Markdown from byte `base` of the builder's source to its end. `text` is the source, with blanks for the bytes
 /// of `masks` (in order), which are markup that the parser is not to see.
@@ -249,6 +251,8 @@ impl<'a> Blocks<'_, '_, 'a> {
         let anchor = match &heading {
             // An id that is written out takes the place of the slug; a tag with an id stands beside it.
             Some(Heading { id: Some(id), .. }) => Some(id.clone()),
+            // What is too long for a heading is text, and has no slug.
+            Some(_) if !limits::is_heading(&inline, self.source) => anchor.or(before),
             Some(Heading { text, .. }) => {
                 let slug = self.slugs.next(text);
                 anchor.or(before).or(slug)
@@ -291,6 +295,7 @@ impl<'a> Blocks<'_, '_, 'a> {
         if gap.is_empty() {
             return start;
         }
+        work::looked(start - gap.start);
         let text = gap.of(self.source);
         let line_ends = self.source[gap.end..start].bytes().filter(|&b| b == b'\n').count();
         let mut markers = text.len();

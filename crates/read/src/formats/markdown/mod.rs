@@ -2,6 +2,7 @@
 //! MDX: the same, with its imports, exports, tags and comments taken for markup.
 
 mod blocks;
+mod braces;
 mod mdx;
 mod reader;
 

@@ -5,8 +5,8 @@ use std::sync::Once;
 
 use pdf_extract::{Document, MediaBox, OutputDev, OutputError, Transform};
 
+use super::forms;
 use super::layout::{Line, Page};
-use super::{forms, inflate};
 
 /// The reason why there is no text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,11 +28,9 @@ const THREAD: &str = "pericope-pdf";
 /// The lines of each page, in order; pages that the parser cannot cope with are empty.
 ///
 /// # Errors
-/// [`Failure`]; never a panic, of which the parser has many.
+/// [`Failure`]; never a panic, of which the parser has many. But the parser can abort the process by a stack that
+/// overflows, and take any time and memory: only a process of its own holds that.
 pub(super) fn pages(bytes: Vec<u8>) -> Result<Vec<Page>, Failure> {
-    if !inflate::is_harmless(&bytes) {
-        return Err(Failure::Broken("a part of it is far larger than the file when it is unpacked".into()));
-    }
     quiet();
     let run = std::thread::Builder::new().name(THREAD.into()).stack_size(STACK).spawn(move || parse(&bytes));
     match run.map(std::thread::JoinHandle::join) {

@@ -3,7 +3,6 @@
 
 mod extract;
 mod forms;
-mod inflate;
 mod layout;
 mod reader;
 

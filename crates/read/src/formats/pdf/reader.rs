@@ -11,7 +11,10 @@ use crate::formats::plain::Plain;
 use crate::formats::reader::Reader;
 use crate::options::ReadOptions;
 
-/// PDF by the crate pdf-extract, in a thread of its own that may fail.
+/// PDF by the crate pdf-extract, in a thread of its own that may panic.
+///
+/// Nothing bounds the time and memory that a file makes the parser take, and one that makes it recurse without end aborts
+/// the process. Only another process can hold that: [`ReadOptions::isolation`].
 ///
 /// A form feed stands between the pages. Lines are joined to paragraphs, words that a line end cut are made whole, and
 /// the lines that repeat at the top and bottom of pages, and page numbers, are left out.
@@ -24,6 +27,10 @@ impl Reader for Pdf {
 
     fn extensions(&self) -> &'static [&'static str] {
         &["pdf"]
+    }
+
+    fn needs_isolation(&self) -> bool {
+        true
     }
 
     fn decode(&self, path: &Path, bytes: Vec<u8>) -> Result<Decoded, ReadError> {

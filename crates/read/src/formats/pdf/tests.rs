@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use pericope_testkit::hostile;
+
 use crate::{ReadError, ReadOptions, read_bytes, reader};
 
 /// A file of pages whose content is given, without compression.
@@ -87,6 +89,21 @@ fn a_page_that_fails_leaves_the_others() {
 fn a_form_that_draws_itself_ends() {
     let page = format!("/X Do\n{}", lines(&["Still here."]));
     assert!(decode(file(&[&page])).unwrap().contains("Still here."));
+}
+
+#[test]
+fn whatever_draws_itself_ends() {
+    // By these the process was aborted: no test could fail more loudly.
+    for name in ["pdf_form_bare", "pdf_form_image", "pdf_form_tight", "pdf_form_own"] {
+        let (_, bytes) = hostile::document(name, 3).unwrap();
+        assert!(decode(bytes).unwrap().contains(hostile::pdf::READABLE), "{name}");
+    }
+}
+
+#[test]
+fn it_is_known_to_need_a_process_of_its_own() {
+    assert!(reader("pdf").unwrap().needs_isolation());
+    assert!(crate::formats().filter(|reader| reader.needs_isolation()).count() == 1);
 }
 
 #[test]

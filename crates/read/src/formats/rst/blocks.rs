@@ -1,14 +1,14 @@
 //! From lines to blocks.
 
-use std::collections::HashMap;
-
 use pericope_api::{Kind, Span};
 
 use super::ids::Ids;
-use super::{inline, substitutions};
+use super::inline;
+use super::substitutions::Substitutions;
 use crate::builder::Builder;
 use crate::formats::lines::{Line, adornment, lines};
 use crate::inline::Inline;
+use crate::work;
 
 /// Blocks inside each other beyond this depth are read as paragraphs.
 const DEEPEST: usize = 48;
@@ -17,7 +17,7 @@ const DEEPEST: usize = 48;
 pub(super) fn read(builder: &mut Builder<'_>, from: usize) {
     let source = builder.source;
     let lines = lines(source, from);
-    let substitutions = substitutions::find(source, &lines);
+    let substitutions = Substitutions::of(source, &lines);
     let count = lines.len();
     let mut rst = Rst {
         source,
@@ -40,7 +40,7 @@ pub(super) struct Rst<'b, 's> {
     pub(super) source: &'s str,
     pub(super) builder: &'b mut Builder<'s>,
     pub(super) lines: Vec<Line>,
-    pub(super) substitutions: HashMap<String, String>,
+    pub(super) substitutions: Substitutions,
     /// Styles of titles by level: the character, and whether it is over the title as well.
     pub(super) styles: Vec<(u8, bool)>,
     pub(super) ids: Ids,
@@ -94,11 +94,13 @@ impl<'s> Rst<'_, 's> {
             }
             j += 1;
         }
+        work::looked(j - i);
         end
     }
 
     /// The smallest column that text begins in among lines `from..to`.
     pub(super) fn indent_of(&self, from: usize, to: usize) -> Option<usize> {
+        work::looked(to.saturating_sub(from));
         self.lines.get(from..to)?.iter().filter(|line| !line.is_blank()).map(|line| line.indent).min()
     }
 
@@ -225,7 +227,7 @@ impl<'s> Rst<'_, 's> {
                 break;
             }
             let start = next.start + if marked { text.len().min(2) } else { 0 };
-            inline::parse(self.source, Span::new(start, next.end), Some(&self.substitutions), &mut inline);
+            inline::parse(self.source, Span::new(start, next.end), Some(&mut self.substitutions), &mut inline);
             if let Some(after) = self.line(end + 1, to).filter(|after| !after.is_blank()) {
                 inline.shown(Span::new(next.end, after.start), "\n");
             }
@@ -252,7 +254,7 @@ impl<'s> Rst<'_, 's> {
     /// Hands over running text: `shown` is the part of `extent` that is read.
     pub(super) fn text(&mut self, extent: Span, shown: Span, kind: Kind) {
         let mut inline = Inline::default();
-        inline::parse(self.source, shown, Some(&self.substitutions), &mut inline);
+        inline::parse(self.source, shown, Some(&mut self.substitutions), &mut inline);
         let start = self.lead(extent.start);
         self.builder.text(Span::new(start, extent.end), &inline, kind);
     }

@@ -1,20 +1,15 @@
 //! Inline markup: emphasis, literals, roles, links, references, substitutions, escapes.
 
-use std::collections::HashMap;
-
 use pericope_api::Span;
 
 use super::roles::{self, Shown};
+use super::substitutions::Substitutions;
 use crate::inline::Inline;
+use crate::work;
 
 /// Parses the text under `span` and adds its pieces to `out`. Without `substitutions`, references to them show their
 /// names.
-pub(super) fn parse<'s>(
-    source: &'s str,
-    span: Span,
-    substitutions: Option<&HashMap<String, String>>,
-    out: &mut Inline<'s>,
-) {
+pub(super) fn parse<'s>(source: &'s str, span: Span, substitutions: Option<&mut Substitutions>, out: &mut Inline<'s>) {
     let mut scan = Scan {
         source,
         bytes: source.as_bytes(),
@@ -23,10 +18,13 @@ pub(super) fn parse<'s>(
         text: span.start,
         substitutions,
         out,
-        absent: [false; 6],
+        found: [None; 6],
     };
     scan.run();
 }
+
+/// Longest name of a role, with its colon.
+const LONGEST_NAME: usize = 200;
 
 /// What can be open, by the delimiter that closes it.
 const CLOSERS: [&str; 6] = ["**", "*", "``", "`", "|", "]_"];
@@ -38,10 +36,11 @@ struct Scan<'o, 's> {
     end: usize,
     /// Where the text begins that has not been handed over.
     text: usize,
-    substitutions: Option<&'o HashMap<String, String>>,
+    substitutions: Option<&'o mut Substitutions>,
     out: &'o mut Inline<'s>,
-    /// Closers that no longer come: none are looked for again, so that time stays linear.
-    absent: [bool; 6],
+    /// The last answer of the search for each closer: where it began, and what it found. The answer is the same up to the
+    /// closer that was found, so that time stays linear.
+    found: [Option<(usize, Option<usize>)>; 6],
 }
 
 impl Scan<'_, '_> {
@@ -117,8 +116,10 @@ impl Scan<'_, '_> {
 
     /// `:role:` before a backtick.
     fn role(&mut self, at: usize) -> Option<usize> {
-        let name = self.source[at + 1..self.end].split([' ', '\n', '`']).next()?;
-        let name = name.strip_suffix(':').filter(|name| roles::is_name(name))?;
+        let stop = self.source.floor_char_boundary(self.end.min(at + 1 + LONGEST_NAME));
+        let rest = &self.source[at + 1..stop];
+        let len = work::find_char(rest, |c| matches!(c, ' ' | '\n' | '`'))?;
+        let name = rest[..len].strip_suffix(':').filter(|name| roles::is_name(name))?;
         let tick = at + 2 + name.len();
         if !self.follows(tick, "`") || self.follows(tick, "``") || !self.may_start(at, 1) {
             return None;
@@ -166,8 +167,8 @@ impl Scan<'_, '_> {
         let marks = self.bytes[end..self.end].iter().take(2).take_while(|&&b| b == b'_').count();
         self.flush(at);
         let name = inner.of(self.source).to_lowercase();
-        match self.substitutions.and_then(|known| known.get(&name)) {
-            Some(shown) => self.out.shown(Span::new(at, end), shown.clone()),
+        match self.substitutions.as_mut().and_then(|known| known.shown(&name)) {
+            Some(shown) => self.out.shown(Span::new(at, end), shown.to_owned()),
             None => self.out.plain(self.source, inner),
         }
         Some(self.close(end + marks))
@@ -225,13 +226,24 @@ impl Scan<'_, '_> {
 
     /// From byte `from` to the closer.
     fn closed(&mut self, from: usize, closer: usize) -> Option<Span> {
-        if *self.absent.get(closer)? {
-            return None;
-        }
-        let mark = CLOSERS[closer];
         // At least one character lies between.
-        let mut at = from + self.source.get(from..self.end)?.chars().next()?.len_utf8();
-        while let Some(found) = self.source.get(at..self.end).and_then(|rest| rest.find(mark)) {
+        let first = from + self.source.get(from..self.end)?.chars().next()?.len_utf8();
+        let known = self.found.get_mut(closer)?;
+        if let Some((began, pos)) = *known
+            && began <= first
+            && pos.is_none_or(|pos| first <= pos)
+        {
+            return pos.map(|pos| Span::new(from, pos));
+        }
+        let pos = self.search(first, closer);
+        self.found[closer] = Some((first, pos));
+        pos.map(|pos| Span::new(from, pos))
+    }
+
+    /// The first place from byte `at` on where the closer closes.
+    fn search(&self, mut at: usize, closer: usize) -> Option<usize> {
+        let mark = CLOSERS[closer];
+        while let Some(found) = self.source.get(at..self.end).and_then(|rest| work::find(rest, mark)) {
             let pos = at + found;
             let before = self.before(pos);
             let escaped = before == Some('\\') && closer != 2;
@@ -240,11 +252,10 @@ impl Scan<'_, '_> {
             let blank = before.is_none_or(char::is_whitespace);
             let reference = closer == 4 && self.bytes.get(pos + 1) == Some(&b'_');
             if !blank && !escaped && (suffix || reference || self.may_end(pos + mark.len())) {
-                return Some(Span::new(from, pos));
+                return Some(pos);
             }
             at = pos + 1;
         }
-        self.absent[closer] = true;
         None
     }
 

@@ -6,12 +6,31 @@ use pericope_api::Span;
 
 use crate::formats::lines::Line;
 use crate::inline::Inline;
+use crate::limits::{self, Allowance, LONGEST_VALUE};
+use crate::work;
 
-/// Longest text of a substitution that is used.
-const LONGEST: usize = 4096;
+/// The substitutions of a document, and how much text references to them may still add to it.
+#[derive(Debug)]
+pub(super) struct Substitutions {
+    /// By name in small letters.
+    known: HashMap<String, String>,
+    allowance: Allowance,
+}
 
-/// All substitutions that a document defines, by name in small letters.
-pub(super) fn find(source: &str, lines: &[Line]) -> HashMap<String, String> {
+impl Substitutions {
+    /// All that a document defines.
+    pub(super) fn of(source: &str, lines: &[Line]) -> Self {
+        Self { known: find(source, lines), allowance: Allowance::new(source.len()) }
+    }
+
+    /// The text that a reference to `name` (in small letters) shows; `None` where it shows the name.
+    pub(super) fn shown(&mut self, name: &str) -> Option<&str> {
+        let shown = limits::value(self.known.get(name)?);
+        self.allowance.spend(shown).then_some(shown)
+    }
+}
+
+fn find(source: &str, lines: &[Line]) -> HashMap<String, String> {
     let mut found = HashMap::new();
     for (i, line) in lines.iter().enumerate() {
         let Some((name, rest)) = definition(line.of(source)) else { continue };
@@ -20,10 +39,11 @@ pub(super) fn find(source: &str, lines: &[Line]) -> HashMap<String, String> {
         let mut alt = None;
         for next in lines[i + 1..].iter().take_while(|next| !next.is_blank() && next.indent > line.indent) {
             let next = next.of(source);
+            work::looked(next.len());
             if let Some(value) = next.strip_prefix(":alt:") {
                 alt = Some(value.trim().to_owned());
             }
-            if text.len() > LONGEST {
+            if text.len() > LONGEST_VALUE {
                 break;
             }
             text.push(' ');

@@ -3,6 +3,7 @@
 use pericope_api::Kind;
 
 use super::blocks::Rst;
+use crate::work;
 
 impl Rst<'_, '_> {
     /// `+---+---+`, to the last line that begins with `+` or `|`; answers with the line after it, or 0.
@@ -20,6 +21,7 @@ impl Rst<'_, '_> {
             }
             end += 1;
         }
+        work::looked(end - i);
         if last_rule < i + 2 {
             return 0;
         }
@@ -47,6 +49,7 @@ impl Rst<'_, '_> {
             }
             j += 1;
         }
+        work::looked(j - i);
         let Some(last) = last else { return 0 };
         self.whole(i, last + 1, Kind::Table);
         last + 1

@@ -6,6 +6,7 @@ use unicode_width::UnicodeWidthStr;
 use super::blocks::Rst;
 use crate::formats::lines::adornment;
 use crate::inline::Inline;
+use crate::limits;
 
 /// Deepest heading that a document knows.
 const DEEPEST: usize = 6;
@@ -38,17 +39,21 @@ impl Rst<'_, '_> {
 
     /// Levels are in the order in which the styles of titles are met.
     fn title(&mut self, extent: Span, text: Span, style: (u8, bool)) {
+        // The id is made before substitutions are.
+        let mut bare = Inline::default();
+        super::inline::parse(self.source, text, None, &mut bare);
+        let mut inline = Inline::default();
+        super::inline::parse(self.source, text, Some(&mut self.substitutions), &mut inline);
+        if !limits::is_heading(&bare, self.source) || !limits::is_heading(&inline, self.source) {
+            let start = self.lead(extent.start);
+            return self.builder.text(Span::new(start, extent.end), &inline, self.kind());
+        }
         let level = self.styles.iter().position(|known| *known == style).unwrap_or_else(|| {
             self.styles.push(style);
             self.styles.len() - 1
         });
         let level = u8::try_from((level + 1).min(DEEPEST)).unwrap_or(1);
-        // The id is made before substitutions are.
-        let mut bare = Inline::default();
-        super::inline::parse(self.source, text, None, &mut bare);
         let id = self.ids.section(&bare.visible(self.source));
-        let mut inline = Inline::default();
-        super::inline::parse(self.source, text, Some(&self.substitutions), &mut inline);
         let (target, header) = (self.target.take(), self.in_header);
         let start = self.lead(extent.start);
         self.builder.heading(Span::new(start, extent.end), &inline, level, target.or(Some(id)));

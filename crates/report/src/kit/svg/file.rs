@@ -3,7 +3,7 @@
 use maud::{Markup, PreEscaped, html};
 
 use super::marks::{at, label};
-use crate::kit::letters::sound;
+use pericope_util::sound;
 
 const STYLE: &str = concat!(include_str!("file.css"), include_str!("plot.css"));
 

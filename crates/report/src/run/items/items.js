@@ -90,6 +90,10 @@
     found.slice(state.page * PAGE, (state.page + 1) * PAGE).forEach(function (row) { list.appendChild(entry(row)); });
     var says = found.length + " of " + rows.length + " questions and settings";
     if (data.withoutText) says += "; " + data.withoutText + " chunks are shown without their text, for want of room";
+    if (data.leftOut) {
+      says += "; " + data.leftOut.questions + " further questions (" + data.leftOut.items +
+        " items) are left out for want of room: items.jsonl holds all";
+    }
     document.getElementById("says").textContent = says + ".";
     var bar = document.getElementById("pages");
     bar.replaceChildren();

@@ -80,12 +80,12 @@ impl Engine {
         self.state().aliases.clone()
     }
 
-    /// All of the changes or none.
-    pub fn change_aliases(&self, actions: Vec<AliasOperations>) -> Result<(), Status> {
+    /// Makes the changes one by one, and stops at the first that cannot be made: as a real server does, which keeps those
+    /// before it.
+    pub fn change_aliases(&self, actions: &[AliasOperations]) -> Result<(), Status> {
         let mut state = self.state();
-        let mut aliases = state.aliases.clone();
         for action in actions {
-            match action.action {
+            match action.action.clone() {
                 Some(Action::CreateAlias(create)) => {
                     if !state.collections.contains_key(&create.collection_name) {
                         return Err(missing(&create.collection_name));
@@ -95,19 +95,21 @@ impl Engine {
                         let message = format!("Wrong input: Collection `{name}` already exists!");
                         return Err(Status::already_exists(message));
                     }
-                    aliases.insert(create.alias_name, create.collection_name);
+                    state.aliases.insert(create.alias_name, create.collection_name);
                 }
                 Some(Action::DeleteAlias(delete)) => {
-                    aliases.remove(&delete.alias_name);
+                    state.aliases.remove(&delete.alias_name);
                 }
-                Some(Action::RenameAlias(rename)) => match aliases.remove(&rename.old_alias_name) {
-                    Some(collection) => drop(aliases.insert(rename.new_alias_name, collection)),
-                    None => return Err(Status::not_found("Not found: alias to rename")),
+                Some(Action::RenameAlias(rename)) => match state.aliases.remove(&rename.old_alias_name) {
+                    Some(collection) => drop(state.aliases.insert(rename.new_alias_name, collection)),
+                    None => {
+                        let message = format!("Not found: Alias {} does not exists!", rename.old_alias_name);
+                        return Err(Status::not_found(message));
+                    }
                 },
                 None => return Err(Status::invalid_argument("an alias operation without an action")),
             }
         }
-        state.aliases = aliases;
         Ok(())
     }
 

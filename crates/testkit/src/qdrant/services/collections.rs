@@ -2,7 +2,7 @@ use std::time::Instant;
 
 use qdrant_client::qdrant::collections_server::Collections;
 use qdrant_client::qdrant::{
-    AliasDescription, ChangeAliases, CollectionDescription, CollectionExists, CollectionExistsRequest,
+    AliasDescription, AliasOperations, ChangeAliases, CollectionDescription, CollectionExists, CollectionExistsRequest,
     CollectionExistsResponse, CollectionOperationResponse, CreateCollection, DeleteCollection,
     GetCollectionInfoRequest, GetCollectionInfoResponse, ListAliasesRequest, ListAliasesResponse,
     ListCollectionsRequest, ListCollectionsResponse,
@@ -65,8 +65,9 @@ impl Collections for Shared {
     ) -> Result<Response<CollectionOperationResponse>, Status> {
         let started = Instant::now();
         let actions = request.into_inner().actions;
-        let change = || self.engine.change_aliases(actions).map(|()| done(started, true));
-        self.serve_whole(Call::ChangeAliases, change).await
+        let change = |part: &[AliasOperations]| self.engine.change_aliases(part).map(|()| done(started, true));
+        let half = actions.get(..actions.len() / 2).unwrap_or(&[]);
+        self.serve(Call::ChangeAliases, || change(&actions), || change(half)).await
     }
 
     async fn list_aliases(&self, _: Request<ListAliasesRequest>) -> Result<Response<ListAliasesResponse>, Status> {

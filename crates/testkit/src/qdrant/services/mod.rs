@@ -4,6 +4,8 @@ mod collections;
 mod points;
 
 use std::future::pending;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use qdrant_client::qdrant::qdrant_server::Qdrant;
 use qdrant_client::qdrant::{HealthCheckReply, HealthCheckRequest};
@@ -20,6 +22,12 @@ pub(super) struct Shared {
     pub faults: Faults,
     /// Changes when all connections are to be reset.
     pub cut: watch::Sender<u64>,
+    /// The bytes that connections may still send before they end; without a limit where there is nothing.
+    pub torn: Mutex<Option<usize>>,
+    /// Connections that are closed as soon as they are made.
+    pub refusing: AtomicUsize,
+    /// Listings never end.
+    pub circling: AtomicBool,
 }
 
 impl Shared {
@@ -53,6 +61,28 @@ impl Shared {
             Some(Fault::Slow(time)) => {
                 tokio::time::sleep(time).await;
                 whole().map(Response::new)
+            }
+            Some(Fault::Late(time)) => {
+                let answer = whole()?;
+                tokio::time::sleep(time).await;
+                Ok(Response::new(answer))
+            }
+            Some(Fault::Busy(time)) => {
+                let mut status = Status::resource_exhausted("a fault that was ordered");
+                if let Ok(seconds) = time.as_secs_f64().to_string().parse() {
+                    status.metadata_mut().insert("retry-after", seconds);
+                }
+                Err(status)
+            }
+            Some(Fault::Torn(bytes)) => {
+                let answer = whole()?;
+                *self.torn.lock().unwrap_or_else(PoisonError::into_inner) = Some(bytes);
+                Ok(Response::new(answer))
+            }
+            Some(Fault::Refused) => {
+                self.refusing.store(2, Ordering::Relaxed);
+                self.reset_connections();
+                pending().await
             }
         }
     }

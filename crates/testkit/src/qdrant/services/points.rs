@@ -1,3 +1,4 @@
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use prost::Message;
@@ -63,7 +64,10 @@ impl Points for Shared {
         let started = Instant::now();
         let request = request.into_inner();
         let answer = || {
-            let (result, next_page_offset) = self.engine.scroll(&request)?;
+            let (result, mut next_page_offset) = self.engine.scroll(&request)?;
+            if self.circling.load(Ordering::Relaxed) {
+                next_page_offset = next_page_offset.or_else(|| result.first()?.id.clone());
+            }
             Ok(ScrollResponse { result, next_page_offset, time: started.elapsed().as_secs_f64(), usage: None })
         };
         self.serve_whole(Call::Scroll, answer).await

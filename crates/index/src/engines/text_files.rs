@@ -1,0 +1,117 @@
+//! The folder of the full-text index, as its engine sees it.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use tantivy::Directory;
+use tantivy::directory::error::{DeleteError, LockError, OpenDirectoryError, OpenReadError, OpenWriteError};
+use tantivy::directory::{
+    DirectoryLock, FileHandle, FileSlice, Lock, MmapDirectory, WatchCallback, WatchHandle, WritePtr,
+};
+use twox_hash::XxHash3_128;
+
+use super::summed_file::{SummedFile, SummedWriter};
+
+/// The list of the segments of a commit.
+const META: &str = "meta.json";
+/// Stands before the checksum of that list, on a line of its own.
+const SUM: &[u8] = b"\n#xxh3 ";
+
+/// Files with checksums. For a reader nothing is ever written, and no lock is taken: the files of a commit never change,
+/// and where one is gone since a writer has made the next commit, the reader opens that.
+#[derive(Debug, Clone)]
+pub(super) struct TextFiles {
+    files: MmapDirectory,
+    writes: bool,
+}
+
+impl TextFiles {
+    /// The folder, for a reader.
+    pub fn reading(path: &Path) -> Result<Self, OpenDirectoryError> {
+        Ok(Self { files: MmapDirectory::open(path)?, writes: false })
+    }
+
+    /// The folder, for its one writer.
+    pub fn writing(path: &Path) -> Result<Self, OpenDirectoryError> {
+        Ok(Self { files: MmapDirectory::open(path)?, writes: true })
+    }
+
+    fn may_write(&self) -> io::Result<()> {
+        match self.writes {
+            true => Ok(()),
+            false => Err(io::Error::new(io::ErrorKind::ReadOnlyFilesystem, "the index was opened to be read")),
+        }
+    }
+
+    /// Reads all of a file, and checks it.
+    pub fn verify(&self, file: &Path) -> Result<(), OpenReadError> {
+        let wrap = |error| OpenReadError::wrap_io_error(error, file.to_path_buf());
+        FileSlice::new(self.get_file_handle(file)?).read_bytes().map(drop).map_err(wrap)
+    }
+}
+
+impl Directory for TextFiles {
+    fn get_file_handle(&self, path: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
+        SummedFile::open(self.files.get_file_handle(path)?)
+            .map_err(|error| OpenReadError::wrap_io_error(error, path.to_path_buf()))
+    }
+
+    fn delete(&self, path: &Path) -> Result<(), DeleteError> {
+        self.may_write()
+            .map_err(|error| DeleteError::IoError { io_error: Arc::new(error), filepath: path.to_path_buf() })?;
+        self.files.delete(path)
+    }
+
+    fn exists(&self, path: &Path) -> Result<bool, OpenReadError> {
+        self.files.exists(path)
+    }
+
+    fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
+        self.may_write().map_err(|error| OpenWriteError::wrap_io_error(error, path.to_path_buf()))?;
+        Ok(SummedWriter::over(self.files.open_write(path)?))
+    }
+
+    fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
+        let mut bytes = self.files.atomic_read(path)?;
+        if path == Path::new(META)
+            && let Some(end) = bytes.windows(SUM.len()).rposition(|window| window == SUM)
+        {
+            let expected = bytes.split_off(end);
+            if expected != sum_line(&bytes) {
+                let error = io::Error::new(io::ErrorKind::InvalidData, "it does not have its checksum");
+                return Err(OpenReadError::wrap_io_error(error, path.to_path_buf()));
+            }
+        }
+        Ok(bytes)
+    }
+
+    fn atomic_write(&self, path: &Path, data: &[u8]) -> io::Result<()> {
+        self.may_write()?;
+        match path == Path::new(META) {
+            true => self.files.atomic_write(path, &[data, &sum_line(data)].concat()),
+            false => self.files.atomic_write(path, data),
+        }
+    }
+
+    fn sync_directory(&self) -> io::Result<()> {
+        self.files.sync_directory()
+    }
+
+    fn acquire_lock(&self, lock: &Lock) -> Result<DirectoryLock, LockError> {
+        match self.writes {
+            true => self.files.acquire_lock(lock),
+            false => Ok(DirectoryLock::from(Box::new(()))),
+        }
+    }
+
+    fn watch(&self, callback: WatchCallback) -> tantivy::Result<WatchHandle> {
+        self.files.watch(callback)
+    }
+}
+
+fn sum_line(data: &[u8]) -> Vec<u8> {
+    let mut line = SUM.to_vec();
+    line.extend_from_slice(format!("{:032x}\n", XxHash3_128::oneshot(data)).as_bytes());
+    line
+}

@@ -1,0 +1,91 @@
+//! All files of an index, read and checked.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use crate::directory::manifest_path;
+use crate::guard::guarded;
+use crate::manifest::Manifest;
+use crate::{IndexError, IndexMeta, directory};
+
+/// What reading all files of an index showed.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct Verified {
+    /// What is damaged; each names the file and what to do.
+    pub damaged: Vec<IndexError>,
+    /// The number of chunks that have no vector, though the index has vectors: those that an earlier version embedded,
+    /// and whose files have not been indexed since.
+    pub without_vectors: u64,
+}
+
+/// Reads all files of the index in `dir` and compares them with their checksums, words with vectors, and asks the manifest
+/// whether it is whole. Nothing is changed. A writer may be at work: what is checked is its last commit.
+///
+/// # Errors
+/// [`IndexError::NotAnIndex`] and [`IndexError::Format`], and where the file system says no. Damage is no error.
+pub fn verify(dir: &Path) -> Result<Verified, IndexError> {
+    let mut verified = Verified::default();
+    match words_and_vectors(dir, &mut verified) {
+        Err(error) if error.damaged_file().is_some() => verified.damaged.push(error),
+        outcome => outcome?,
+    }
+    verified.damaged.extend(Manifest::verify(&manifest_path(dir))?);
+    Ok(verified)
+}
+
+fn words_and_vectors(dir: &Path, verified: &mut Verified) -> Result<(), IndexError> {
+    let meta = IndexMeta::read(dir)?;
+    let snapshots = directory::open(dir, &meta)?;
+    let (text, snapshot) = (&snapshots.text, snapshots.current());
+    let damaged = guarded(&text.path, || text.verify())?;
+    let words_are_whole = damaged.is_empty();
+    verified.damaged.extend(damaged);
+    let vectors = match snapshots.vectors(&snapshot) {
+        Err(IndexError::OldVectors { .. }) => {
+            verified.without_vectors = snapshot.chunks();
+            return Ok(());
+        }
+        opened => opened?,
+    };
+    let Some(vectors) = vectors else { return Ok(()) };
+    verified.damaged.extend(vectors.verify());
+    if !words_are_whole {
+        return Ok(());
+    }
+    let chunks = guarded(&text.path, || text.all_points(&snapshot.searcher))?;
+    let points: HashSet<_> = vectors.all_points()?.into_iter().collect();
+    let strays = points.difference(&chunks).count();
+    if strays > 0 {
+        let finding = format!("{strays} vectors are of no chunk");
+        verified.damaged.push(IndexError::corrupt(&directory::vectors_path(dir), finding));
+    }
+    verified.without_vectors = chunks.difference(&points).count() as u64;
+    Ok(())
+}
+
+impl IndexError {
+    /// Returns the file or folder that is damaged, where that is what the error says.
+    #[must_use]
+    pub fn damaged_file(&self) -> Option<PathBuf> {
+        match self {
+            Self::Corrupt { path, .. } | Self::Missing { path } | Self::Database { path, .. } => Some(path.clone()),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::META_FILE;
+
+    #[test]
+    fn what_is_no_index_is_an_error() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(matches!(verify(dir.path()), Err(IndexError::NotAnIndex { .. })));
+        std::fs::write(dir.path().join(META_FILE), "{\"format\": 77}").unwrap();
+        assert!(matches!(verify(dir.path()), Err(IndexError::Format { .. })));
+    }
+}

@@ -1,0 +1,38 @@
+//! Inputs of findings that were mended: `findings/TARGET/NAME`, a test each.
+
+use std::fs;
+
+use pericope_fuzz::{TARGETS, corpus, find};
+
+/// Runs the input of a finding.
+fn replay(target: &str, name: &str) {
+    let path = corpus::findings(target).join(name);
+    let data = fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    (find(target).unwrap().run)(&data);
+}
+
+/// Declares a test for each finding, called as its file is.
+macro_rules! findings {
+    ($($target:ident / $name:ident),* $(,)?) => {
+        $(#[test]
+        fn $name() {
+            replay(stringify!($target), stringify!($name));
+        })*
+
+        /// The findings that have a test.
+        const TESTED: &[(&str, &str)] = &[$((stringify!($target), stringify!($name))),*];
+    };
+}
+
+findings! {}
+
+#[test]
+fn every_finding_has_a_test() {
+    for target in TARGETS {
+        let Ok(entries) = fs::read_dir(corpus::findings(target.name)) else { continue };
+        for entry in entries.flatten() {
+            let name = entry.file_name().into_string().unwrap();
+            assert!(TESTED.contains(&(target.name, name.as_str())), "{}/{name} has no test", target.name);
+        }
+    }
+}

@@ -1,0 +1,1 @@
+"""The attacks of scripts/hostile, by what they attack with."""
