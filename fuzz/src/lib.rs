@@ -9,4 +9,4 @@ pub mod mutate;
 pub mod runner;
 mod targets;
 
-pub use targets::{TARGETS, Target, find};
+pub use targets::{READ_WORKER, TARGETS, Target, find};

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use pericope_fuzz::runner::{self, Options};
-use pericope_fuzz::{TARGETS, Target, find};
+use pericope_fuzz::{READ_WORKER, TARGETS, Target, find};
 
 #[derive(Parser)]
 #[command(about = "Feeds Pericope's readers of foreign bytes with inputs that nobody would write")]
@@ -56,6 +56,9 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    if std::env::args_os().nth(1).is_some_and(|first| first == READ_WORKER) {
+        pericope_read::serve();
+    }
     match started(Arguments::parse().command) {
         Ok(code) => code,
         Err(problem) => {

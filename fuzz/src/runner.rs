@@ -81,7 +81,13 @@ fn supervise(program: &Path, target: &'static Target, options: &Options) -> std:
     fs::create_dir_all(&folder)?;
     let (out, err) = (folder.join("out"), folder.join("err"));
     let mut command = limited(program);
+    command.env("PERICOPE_FUZZ_WORKER", program);
     command.arg("worker").arg(target.name).arg(options.seconds.to_string()).arg(options.seed.to_string());
+    // Files of targets go to memory where there is such a folder: SQLite waits for disks.
+    let memory = Path::new("/dev/shm");
+    if memory.is_dir() {
+        command.env("TMPDIR", memory);
+    }
     command.arg(&options.folder).stdin(Stdio::null()).stdout(File::create(&out)?).stderr(File::create(&err)?);
     let mut child = command.spawn()?;
     let end = Instant::now() + Duration::from_secs_f64(options.seconds) + GRACE;

@@ -28,7 +28,7 @@ pub struct Finished {
 }
 
 /// Runs one experiment into a folder, its report not yet written; nothing where a judge cannot be trusted, which is then
-/// said. What its models spend is written into `ledger`.
+/// said.
 pub fn one(
     experiment: &Experiment,
     out: &Path,
@@ -53,7 +53,7 @@ pub fn one(
             Ok(Some(Finished { report, folder }))
         }
         Err(error @ RunError::Judge(_)) => {
-            anstream::eprintln!("{error}");
+            tell!("{error}");
             Ok(None)
         }
         Err(error) => Err(by_kind(error)),
@@ -61,7 +61,7 @@ pub fn one(
 }
 
 /// How a run is begun or gone on with.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Session {
     /// What an earlier one finished stays.
     pub resume: bool,
@@ -70,7 +70,7 @@ pub struct Session {
 }
 
 /// What a run of the experiment takes; its models keep their answers below `out`. `held` is called before anything there
-/// is touched; it takes the lock and names the ledger to spend from.
+/// is touched, takes its lock, and says where what models cost is written down.
 pub fn setup<'a, T, E: From<Failure>>(
     experiment: &Experiment,
     resources: &'a Engine<'a>,
@@ -115,7 +115,7 @@ pub fn too_many_failed(summary: &Summary, experiment: &Experiment) -> bool {
     let failed = if items == 0 { 0.0 } else { summary.failed as f64 / items as f64 };
     let too_many = failed > experiment.limits.max_failed;
     if too_many {
-        anstream::eprintln!(
+        tell!(
             "{} of {items} items failed: more than limits.max_failed = {} allows",
             summary.failed,
             experiment.limits.max_failed
@@ -132,7 +132,7 @@ pub fn opened(config: &Path) -> Result<ExperimentFile, Failure> {
 /// Says so where the kind of a file that is in order had to be guessed.
 pub fn tell_kind(file: &ExperimentFile, quiet: bool) {
     if let Some(note) = file.note().filter(|_| !quiet) {
-        anstream::eprintln!("{note}");
+        tell!("{note}");
     }
 }
 
@@ -179,12 +179,15 @@ fn by_kind(error: RunError) -> Failure {
 }
 
 /// Where the files of a run go: the folder that was named, else one that is called like the experiment.
-pub fn run_folder(out: Option<&Path>, name: &str) -> PathBuf {
+pub fn run_folder(out: Option<&Path>, name: &str) -> Result<PathBuf, Failure> {
     let as_folder = |c: char| if c.is_alphanumeric() || c == '-' || c == '_' { c } else { '-' };
-    out.map_or_else(
-        || Path::new("reports/runs").join(name.chars().map(as_folder).collect::<String>()),
-        Path::to_path_buf,
-    )
+    match out {
+        Some(out) => Ok(out.to_path_buf()),
+        None if name.is_empty() => {
+            Err(Failure::usage("the experiment's name is empty: name it, or a folder with --out"))
+        }
+        None => Ok(Path::new("reports/runs").join(name.chars().map(as_folder).collect::<String>())),
+    }
 }
 
 /// Shows each stage of a run as a bar.
@@ -207,7 +210,7 @@ impl Bars {
         let (bar, quiet) = (Arc::clone(&self.bar), self.quiet);
         pericope_llm::on_notice(move |text| {
             if !quiet {
-                with(&bar, |bar| bar.suspend(|| anstream::eprintln!("{text}")));
+                with(&bar, |bar| bar.suspend(|| tell!("{text}")));
             }
         });
     }
@@ -235,7 +238,7 @@ impl Observer for Bars {
 
     fn note(&self, text: &str) {
         if !self.quiet {
-            self.with(|bar| bar.suspend(|| anstream::eprintln!("{text}")));
+            self.with(|bar| bar.suspend(|| tell!("{text}")));
         }
     }
 }

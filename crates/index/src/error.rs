@@ -13,12 +13,27 @@ pub enum IndexError {
         /// The directory.
         dir: PathBuf,
     },
+    /// The index was begun, and nothing was committed yet.
+    #[error("{} holds nothing yet: its first run has not got that far, or was broken off; run `pericope index` again", dir.display())]
+    Unfinished {
+        /// The directory.
+        dir: PathBuf,
+    },
     /// The directory holds something else.
     #[error("{} is not empty and not an index; name another directory", dir.display())]
     NotEmpty {
         /// The directory.
         dir: PathBuf,
     },
+    /// The directory has a `pericope.json` that is no index's.
+    #[error("{} is not an index of Pericope: something else wrote its pericope.json; name another directory", dir.display())]
+    Foreign {
+        /// The directory.
+        dir: PathBuf,
+    },
+    /// The path of the directory is empty.
+    #[error("the path of the index is empty; name a directory")]
+    NoPath,
     /// The index was made with another segmenter, embedder, tokenizer or option.
     #[error("{} was built with {what} `{found}`, not `{asked}`; use another directory or `--rebuild`", dir.display())]
     Mismatch {
@@ -117,8 +132,9 @@ impl From<IndexError> for StoreError {
     fn from(error: IndexError) -> Self {
         let kind = match error {
             IndexError::Store(error) => return error,
-            IndexError::NotAnIndex { .. } => ErrorKind::NotFound,
-            IndexError::NotEmpty { .. } => ErrorKind::NotAStore,
+            IndexError::NotAnIndex { .. } | IndexError::Unfinished { .. } => ErrorKind::NotFound,
+            IndexError::NotEmpty { .. } | IndexError::Foreign { .. } => ErrorKind::NotAStore,
+            IndexError::NoPath => ErrorKind::Address,
             IndexError::Mismatch { .. } => ErrorKind::Mismatch,
             IndexError::Format { .. } | IndexError::OldVectors { .. } => ErrorKind::Format,
             IndexError::Locked { .. } => ErrorKind::Busy,

@@ -92,7 +92,8 @@ impl Prompt {
     /// [`PromptError`].
     pub fn load(path: Option<&Path>, name: &str, default: &str, placeholders: &[&str]) -> Result<Self, PromptError> {
         let Some(path) = path else { return Self::new(name, default, placeholders) };
-        let text = std::fs::read_to_string(path).map_err(|source| PromptError::Io { path: path.to_owned(), source })?;
+        let text =
+            pericope_util::read_text(path).map_err(|source| PromptError::Io { path: path.to_owned(), source })?;
         Self::new(&path.display().to_string(), &text, placeholders)
     }
 

@@ -129,7 +129,7 @@ impl SegmentationExperiment {
         segmenters: &[SegmenterEntry],
     ) -> Result<Self, ConfigError> {
         let experiment: Self = read(text, path, overrides)?;
-        experiment.check(segmenters).map_err(|problem| ConfigError::Toml { path: path.to_owned(), problem })?;
+        experiment.check(segmenters).map_err(|problem| ConfigError::in_file(path, &problem))?;
         Ok(experiment)
     }
 

@@ -77,17 +77,6 @@ fn whole() -> &'static [u8] {
     })
 }
 
-/// Lines that an export of a good history has, to begin with.
-#[must_use]
-pub fn exported() -> String {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let mut history = History::open(folder.path(), NAME).expect("a new history");
-    (1..=2).for_each(|number| history.append(&night(number)).expect("a new night"));
-    let file = folder.path().join("nights.jsonl");
-    history.export(&file).expect("it can be exported");
-    fs::read_to_string(file).expect("it was written")
-}
-
 /// Imports lines into a new history; what was taken over can be read and written out again.
 pub(super) fn import(data: &[u8]) {
     folder::with_empty(|folder| {
@@ -153,13 +142,4 @@ fn use_all(history: &History) {
     }
     let _ = (history.pinned(), history.last_good(u32::MAX), history.series(&Metric::SPAN_RECALL, 9));
     let _ = (history.times("seconds", 9), history.good_times(u32::MAX, 9), history.id());
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn write_seed() {
-        std::fs::create_dir_all(concat!(env!("CARGO_MANIFEST_DIR"), "/corpus/history_import")).unwrap();
-        std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/corpus/history_import/two"), super::exported()).unwrap();
-    }
 }

@@ -13,4 +13,5 @@ mod segmentation;
 mod specs;
 mod table;
 
+pub use readers::READ_WORKER;
 pub use table::{TARGETS, Target, find};

@@ -1,10 +1,12 @@
 //! The readers of documents and the sentence splitter. Their laws: sentences and chunks tile the text, offsets lie on
 //! characters, limits hold.
 
-use std::sync::OnceLock;
+use std::process::Command;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use pericope_api::{Document, Kind, Span};
-use pericope_read::{ReadOptions, default_splitter, read_bytes};
+use pericope_read::{Isolation, ReadOptions, WorkerLimits, WorkerPool, default_splitter, read_bytes};
 use pericope_segment::spec::Spec;
 use pericope_segment::{Chunker, Standalone, laws, registry};
 
@@ -199,6 +201,9 @@ pub(super) const PDF: &[&str] = &[
     "/Encoding",
 ];
 
+/// The first argument of a program that is to be a worker.
+pub const READ_WORKER: &str = "--read-worker";
+
 /// Chunkers that between them go through packing, scores, overlap, and texts longer than a chunk may be.
 const CHUNKERS: &[&str] =
     &["paragraph:max_tokens=7", "fixed:words=5,overlap=1", "recursive:max_tokens=12", "texttiling:min_tokens=3"];
@@ -263,12 +268,29 @@ fn read(format: &str, data: &[u8]) {
     // Pages of HTML are read with and without what stands around their text.
     let whole: &[bool] = if format == "html" { &[false, true] } else { &[false] };
     for &whole_page in whole {
-        let options = ReadOptions { whole_page, ..ReadOptions::default() };
+        let options = ReadOptions { whole_page, isolation: isolation(), ..ReadOptions::default() };
         read_bytes("document", format, data.to_vec(), &options, &mut |read| match read {
             Ok(document) => check(&document),
             Err(error) => assert!(!error.to_string().is_empty()),
         });
     }
+}
+
+/// The workers that read what cannot be trusted, where `PERICOPE_FUZZ_WORKER` names a program for them: as in the command,
+/// what such a file does to one is an error and no more. Without, it is read in this process, where counters see it.
+fn isolation() -> Option<Arc<dyn Isolation>> {
+    static POOL: OnceLock<Option<Arc<dyn Isolation>>> = OnceLock::new();
+    let make = || -> Option<Arc<dyn Isolation>> {
+        let program = std::env::var_os("PERICOPE_FUZZ_WORKER")?;
+        let limits = WorkerLimits { memory: 256 << 20, time: Duration::from_secs(10), workers: 1 };
+        let start = move || {
+            let mut command = Command::new(&program);
+            command.arg(READ_WORKER);
+            command
+        };
+        Some(Arc::new(WorkerPool::new(start, limits)))
+    };
+    POOL.get_or_init(make).clone()
 }
 
 fn check(document: &Document) {

@@ -24,7 +24,10 @@ macro_rules! findings {
     };
 }
 
-findings! {}
+findings! {
+    experiments / a_name_with_a_line_end_is_one_line,
+    experiments / a_setting_with_a_line_end_is_one_line,
+}
 
 #[test]
 fn every_finding_has_a_test() {

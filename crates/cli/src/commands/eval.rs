@@ -21,7 +21,7 @@ pub fn run(args: EvalRunArgs, quiet: bool) -> Outcome {
     }
     let experiment = Experiment::of_file(&file, &args.set, segmenters()).map_err(Failure::usage)?;
     tell_kind(&file, quiet);
-    let out = run_folder(args.out.as_deref(), &experiment.name);
+    let out = run_folder(args.out.as_deref(), &experiment.name)?;
     if !experiment.sweep.is_empty() {
         return sweep::run(&experiment, &out, &args, quiet);
     }

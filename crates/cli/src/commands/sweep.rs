@@ -54,7 +54,7 @@ pub fn tune(file: &ExperimentFile, args: &TuneArgs, quiet: bool) -> Outcome {
     if !variants.iter().any(|variant| by.is_measured(&variant.experiment)) {
         return Err(wrong("no variant has the mode, k or token_budget of [tune]"));
     }
-    let out = run_folder(args.out.as_deref(), &format!("{}-tune", experiment.name));
+    let out = run_folder(args.out.as_deref(), &format!("{}-tune", experiment.name))?;
     let Some(ran) = all(&variants, &out, args.resume, args.offline, quiet)? else { return Ok(Status::Incomplete) };
     let mut items = Vec::with_capacity(ran.len());
     for ran in &ran {
@@ -92,7 +92,7 @@ fn all(
     let mut overview = Overview::new(out);
     for (number, variant) in variants.iter().enumerate() {
         if !quiet {
-            anstream::eprintln!("{} of {}: {}", number + 1, variants.len(), variant.label);
+            tell!("{} of {}: {}", number + 1, variants.len(), variant.label);
         }
         let folder = out.join(format!("{:02}", number + 1));
         let mut experiment = variant.experiment.clone();

@@ -99,6 +99,7 @@ impl Victim for Index {
 }
 
 const EXPERIMENT: &str = r#"
+kind = "retrieval"
 name = "small"
 [data]
 kind = "squad"
@@ -118,14 +119,7 @@ keep = 2
 "#;
 
 fn experiment(folder: &Path) {
-    let article = |i: usize| {
-        let context = format!("The fox {i} ran over the hill. A badger slept in the garden all day. It was late.");
-        let answer = json!({"text": "badger", "answer_start": context.find("badger")});
-        let qas = json!([{"id": format!("q{i}"), "question": "Who slept in the garden?", "answers": [answer]}]);
-        json!({"title": format!("t{i}"), "paragraphs": [{"context": context, "qas": qas}]})
-    };
-    let set = json!({"version": "1.1", "data": (0..4).map(article).collect::<Vec<_>>()});
-    fs::write(folder.join("questions.json"), set.to_string()).unwrap();
+    crate::common::three_questions(folder);
     fs::write(folder.join("small.toml"), EXPERIMENT).unwrap();
 }
 

@@ -55,6 +55,15 @@ pub enum ConfigError {
     Value(String),
 }
 
+impl ConfigError {
+    /// Returns the error for a file that parses but makes no sense. Names in the problem may hold line ends; the message is
+    /// one line.
+    #[must_use]
+    pub fn in_file(path: &Path, problem: &str) -> Self {
+        ConfigError::Toml { path: path.to_owned(), problem: one_line(problem) }
+    }
+}
+
 /// One experiment. Every key has the default shown in the field's documentation; unknown keys are errors.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -160,7 +169,7 @@ impl Experiment {
         segmenters: &[SegmenterEntry],
     ) -> Result<Self, ConfigError> {
         let experiment: Self = read(text, path, overrides)?;
-        experiment.check(segmenters).map_err(|problem| ConfigError::Toml { path: path.to_owned(), problem })?;
+        experiment.check(segmenters).map_err(|problem| ConfigError::in_file(path, &problem))?;
         Ok(experiment)
     }
 

@@ -35,7 +35,7 @@ pub fn read<T: DeserializeOwned>(text: &str, path: &Path, overrides: &[String]) 
     }
     let mut table: toml::Table = text.parse().map_err(|e: toml::de::Error| toml_error(located(&e, text)))?;
     for setting in overrides {
-        set(&mut table, setting).map_err(ConfigError::Value)?;
+        set(&mut table, setting).map_err(|problem| ConfigError::Value(one_line(&problem)))?;
     }
     table.try_into().map_err(|e: toml::de::Error| match culprit::<T>(text, overrides) {
         Some(setting) => ConfigError::Value(format!("--set {}: {}", shown(setting), one_line(e.message()))),
@@ -63,13 +63,13 @@ const SECRET: [&str; 9] =
 /// Characters of a setting that a message shows.
 const SHOWN: usize = 200;
 
-/// A setting for a message: without its value where that may be secret.
+/// A setting for a message, in one line: without its value where that may be secret.
 fn shown(setting: &str) -> String {
     let (key, _) = setting.split_once('=').unwrap_or((setting, ""));
     let low = key.to_lowercase();
     match SECRET.iter().any(|word| low.contains(word)) {
-        true => format!("{}=…", clipped(key, SHOWN)),
-        false => clipped(setting, SHOWN),
+        true => format!("{}=…", clipped(&one_line(key), SHOWN)),
+        false => clipped(&one_line(setting), SHOWN),
     }
 }
 

@@ -52,6 +52,21 @@ pub fn rounded(value: Value) -> Value {
     }
 }
 
+/// Puts a question set of three articles into a folder. Their answers have no word in common: else the judge is not trusted.
+pub fn three_questions(folder: &Path) {
+    let article = |i: usize, who: &str, place: &str| {
+        let context =
+            format!("The wind blew over the hill. The {who} slept in the {place} all day. It was late by then.");
+        let answer = serde_json::json!({"text": who, "answer_start": context.find(who)});
+        let question = format!("Who slept in the {place}?");
+        let qas = serde_json::json!([{"id": format!("q{i}"), "question": question, "answers": [answer]}]);
+        serde_json::json!({"title": format!("t{i}"), "paragraphs": [{"context": context, "qas": qas}]})
+    };
+    let data = [article(0, "badger", "garden"), article(1, "old sailor", "harbour"), article(2, "grey cat", "kitchen")];
+    let set = serde_json::json!({"version": "1.1", "data": data});
+    std::fs::write(folder.join("questions.json"), set.to_string()).unwrap();
+}
+
 /// A run's summary without what differs from run to run.
 pub fn timeless(mut summary: Value) -> Value {
     for row in summary["chunkers"].as_array_mut().unwrap() {

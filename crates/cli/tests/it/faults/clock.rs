@@ -26,7 +26,7 @@ fn nights_are_ordered_by_their_number_whatever_the_clock_says() {
     let traced = trace(&Night.program(folder.path()), &set_back()).unwrap();
     assert_eq!(traced.ended, Ended::Status(0), "{}", traced.stderr);
     let read = || -> serde_json::Value {
-        serde_json::from_str(&fs::read_to_string(folder.path().join("h/latest.json")).unwrap()).unwrap()
+        serde_json::from_str(&fs::read_to_string(folder.path().join("nights.h/latest.json")).unwrap()).unwrap()
     };
     let year = |night: &serde_json::Value| -> i32 { night["started"].as_str().unwrap()[..4].parse().unwrap() };
     let earlier = read();

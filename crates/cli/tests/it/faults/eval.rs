@@ -6,10 +6,12 @@ use std::path::Path;
 use pericope_testkit::faults::{Ended, Plan, Program, trace};
 use serde_json::{Value, json};
 
-use super::nightly::questions;
+use crate::common::three_questions;
+
 use super::table::{Scenario, hold};
 
 const CONFIG: &str = r#"
+kind = "retrieval"
 name = "small"
 [data]
 kind = "squad"
@@ -39,16 +41,16 @@ impl Scenario for Run {
     fn program(&self, folder: &Path) -> Program {
         let program = Program::new(env!("CARGO_BIN_EXE_pericope"), folder)
             .env("PERICOPE_HOME", folder.join("no-home").to_string_lossy())
-            .args(["eval", "run", "small.toml", "--out", "out"]);
+            .args(["eval", "run", "small.toml", "--out", "run.out"]);
         if self.resume { program.args(["--resume"]) } else { program }
     }
 
     fn watched(&self) -> &'static str {
-        "out"
+        "run.out"
     }
 
     fn state(&self, folder: &Path) -> Result<Value, String> {
-        let out = folder.join("out");
+        let out = folder.join("run.out");
         // A run is what has a summary; without one it is not finished, and says so to whoever reads it.
         let Ok(text) = fs::read_to_string(out.join("summary.json")) else { return Ok(Value::Null) };
         let summary: Value = serde_json::from_str(&text).map_err(|e| format!("summary.json: {e}"))?;
@@ -65,7 +67,7 @@ impl Scenario for Run {
 }
 
 fn prepared(folder: &Path) {
-    questions(folder);
+    three_questions(folder);
     fs::write(folder.join("small.toml"), CONFIG).unwrap();
 }
 
@@ -83,8 +85,8 @@ fn a_run_that_is_resumed_ends_like_one_that_was_not_broken_off() {
     // The first session is killed when half of its calls are made.
     let whole = trace(&Run { resume: false }.program(folder.path()), &Plan::default()).unwrap();
     assert_eq!(whole.ended, Ended::Status(0), "{}", whole.stderr);
-    fs::remove_file(folder.path().join("out/summary.json")).unwrap();
-    let items = fs::read_to_string(folder.path().join("out/items.jsonl")).unwrap();
-    fs::write(folder.path().join("out/items.jsonl"), &items[..items.len() * 2 / 3]).unwrap();
+    fs::remove_file(folder.path().join("run.out/summary.json")).unwrap();
+    let items = fs::read_to_string(folder.path().join("run.out/items.jsonl")).unwrap();
+    fs::write(folder.path().join("run.out/items.jsonl"), &items[..items.len() * 2 / 3]).unwrap();
     hold(&Run { resume: true }, folder.path());
 }

@@ -7,9 +7,12 @@ use pericope_nightly::History;
 use pericope_testkit::faults::{Ended, Plan, Program, trace};
 use serde_json::{Value, json};
 
+use crate::common::three_questions;
+
 use super::table::{Scenario, hold};
 
 const CONFIG: &str = r#"
+kind = "retrieval"
 name = "small"
 [data]
 kind = "squad"
@@ -25,26 +28,13 @@ spec = "fixed:words=8"
 keep = 1
 "#;
 
-/// A question set of two articles.
-pub fn questions(folder: &Path) {
-    let article = |i: usize| {
-        let context = format!("The fox {i} ran over the hill. A badger slept in the garden all day. It was late.");
-        let start = context.find("badger").unwrap();
-        let answer = json!({"text": "badger", "answer_start": start});
-        let qas = json!([{"id": format!("q{i}"), "question": "Who slept in the garden?", "answers": [answer]}]);
-        json!({"title": format!("t{i}"), "paragraphs": [{"context": context, "qas": qas}]})
-    };
-    let set = json!({"version": "1.1", "data": [article(0), article(1)]});
-    fs::write(folder.join("questions.json"), set.to_string()).unwrap();
-}
-
 /// One more night.
 pub struct Night;
 
 impl Night {
     /// The folder after a first night.
     pub fn prepare(folder: &Path) {
-        questions(folder);
+        three_questions(folder);
         fs::write(folder.join("nightly.toml"), CONFIG).unwrap();
         let first = trace(&Self.program(folder), &Plan::default()).unwrap();
         assert_eq!(first.ended, Ended::Status(0), "{}", first.stderr);
@@ -59,15 +49,15 @@ impl Scenario for Night {
     fn program(&self, folder: &Path) -> Program {
         Program::new(env!("CARGO_BIN_EXE_pericope"), folder)
             .env("PERICOPE_HOME", folder.join("no-home").to_string_lossy())
-            .args(["nightly", "nightly.toml", "--history", "h"])
+            .args(["nightly", "nightly.toml", "--history", "nights.h"])
     }
 
     fn watched(&self) -> &'static str {
-        "h"
+        "nights.h"
     }
 
     fn state(&self, folder: &Path) -> Result<Value, String> {
-        let dir = folder.join("h");
+        let dir = folder.join("nights.h");
         let history = History::open(&dir, "small").map_err(|e| e.to_string())?;
         let heads = history.heads().map_err(|e| e.to_string())?;
         let mut nights = Vec::new();

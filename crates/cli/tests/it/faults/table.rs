@@ -32,6 +32,11 @@ pub trait Scenario: Sync {
     /// What is wrong with it, where it cannot be used.
     fn state(&self, folder: &Path) -> Result<Value, String>;
 
+    /// Whether a fault may leave this. By default the state before or the state after.
+    fn allowed(&self, state: &Value, before: &Value, after: &Value) -> bool {
+        state == before || state == after
+    }
+
     /// Whether what the next run leaves is right. By default the state after the undisturbed run.
     fn settled(&self, state: &Value, after: &Value) -> bool {
         state == after
@@ -151,7 +156,7 @@ fn judge(
     folder: &Path,
     (before, after): (&Value, &Value),
 ) -> Result<(), String> {
-    if traced.stderr.contains("panicked") {
+    if traced.stderr.contains("panicked at ") {
         return Err(format!("it panics: {}", traced.stderr.trim()));
     }
     // The number of calls differs a little from run to run: then nothing happened.
@@ -164,7 +169,7 @@ fn judge(
     let left = scenario.state(folder).map_err(|problem| format!("left behind: {problem}"))?;
     let allowed = match traced.ended {
         Ended::Status(0) => left == *after,
-        _ => left == *before || left == *after,
+        _ => scenario.allowed(&left, before, after),
     };
     if !allowed {
         return Err(format!("{:?} leaves neither state: {}", traced.ended, short(&left)));
