@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use pericope_segment::split::Split;
 use pericope_store::Shard;
 
+use crate::places;
 use crate::worker::ReadLimits;
 
 /// Cut documents into passages, index them, and measure what the cutting does to retrieval and answers.
@@ -102,7 +103,8 @@ const INDEX_EXAMPLES: &str = "Examples:
 
 Indexing the same folder, named in the same way, again replaces what changed, and costs little where nothing did; an
 index remembers its segmenter, embedder and tokenizer and refuses others. Hidden files and what .gitignore names are
-left out. Ctrl-C writes what is complete and ends with status 130; the same command (without --rebuild) goes on from there.";
+left out, and so are links out of the folder (--follow-links) and other indexes. Ctrl-C writes what is complete and ends
+with status 130; the same command (without --rebuild) goes on from there.";
 
 const SEARCH_EXAMPLES: &str = "Examples:
   pericope search 'how long does a starter keep' --in docs.idx
@@ -145,6 +147,9 @@ pub struct SegmentArgs {
     /// What standard input is written in: md, html, txt or jsonl
     #[arg(long, value_name = "FORMAT", default_value = "md")]
     pub stdin_format: String,
+    /// Also follow links that lead out of the folder that was named; without it they are left out, and a note names them
+    #[arg(long)]
+    pub follow_links: bool,
     #[command(flatten)]
     pub time: TimeArgs,
 }
@@ -168,7 +173,7 @@ pub struct SegmentEvalArgs {
     pub config: Option<PathBuf>,
     /// Documents with known boundaries: our JSONL, Choi's .ref files, a Wiki-727K folder, WikiSection JSON; may be given
     /// several times
-    #[arg(long, required_unless_present = "config", value_name = "PATH")]
+    #[arg(long, required_unless_present = "config", value_name = "PATH", value_parser = places::path())]
     pub data: Vec<PathBuf>,
     /// Segmenter to score; may be given several times
     #[arg(long, short, required_unless_present = "config", value_name = "SPEC")]
@@ -186,13 +191,13 @@ pub struct SegmentEvalArgs {
     #[arg(long, alias = "part", value_name = "PART")]
     pub split: Option<Split>,
     /// Draw the segmentations as coloured bars, the truth on top (at most 40 documents)
-    #[arg(long, value_name = "FILE.svg")]
+    #[arg(long, value_name = "FILE.svg", value_parser = places::path())]
     pub plot: Option<PathBuf>,
     /// Write every document's boundaries and figures, a JSON object a line
-    #[arg(long, value_name = "FILE.jsonl")]
+    #[arg(long, value_name = "FILE.jsonl", value_parser = places::path())]
     pub per_document: Option<PathBuf>,
     /// With an experiment file: the report's folder [default: reports/runs/NAME]
-    #[arg(long, value_name = "DIR", requires = "config")]
+    #[arg(long, value_name = "DIR", requires = "config", value_parser = places::path())]
     pub out: Option<PathBuf>,
     /// With an experiment file: override a key
     #[arg(long, value_name = "KEY=VALUE", requires = "config")]
@@ -209,11 +214,12 @@ pub struct IndexArgs {
     #[arg(required_unless_present = "verify", value_name = "PATH")]
     pub paths: Vec<PathBuf>,
     /// The index's folder, or a collection on a Qdrant server: qdrant://HOST:PORT/COLLECTION
-    #[arg(long, value_name = "DIR|URL", required_unless_present = "verify")]
-    #[arg(default_value_if("verify", ArgPredicate::IsPresent, ""), hide_default_value = true)]
+    #[arg(long, value_name = "DIR|URL", required_unless_present = "verify", value_parser = places::index)]
+    #[arg(default_value_if("verify", ArgPredicate::IsPresent, "."), hide_default_value = true)]
     pub into: String,
     /// Only read all files of the index in DIR and check them: exit status 0 where it is whole, 1 where it is damaged
     #[arg(long, value_name = "DIR", conflicts_with_all = ["paths", "into", "prune", "watch", "rebuild", "shard"])]
+    #[arg(value_parser = places::path())]
     pub verify: Option<PathBuf>,
     #[command(flatten)]
     pub policy: PolicyArgs,
@@ -221,7 +227,8 @@ pub struct IndexArgs {
     /// or none
     #[arg(long, value_name = "SPEC", default_value = "minilm")]
     pub embedder: String,
-    /// Remove the documents of files below PATH that are not there any more
+    /// Remove the documents of files below PATH that are not there any more. A file that is there and was left out this
+    /// time (--glob, .gitignore) keeps its documents
     #[arg(long)]
     pub prune: bool,
     /// Stay, and follow what changes below PATH, until Ctrl-C
@@ -237,7 +244,7 @@ pub struct IndexArgs {
     #[arg(long, value_name = "MB", default_value_t = 64.0, value_parser = positive)]
     pub commit_mb: f64,
     /// A file of vectors to ask before the embedder, and to keep new ones in; several indexes may share it
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = places::path())]
     pub embedding_cache: Option<PathBuf>,
     /// Delete the index first and start anew (also with another segmenter or embedder); on a server the old collection
     /// is searched until the new one is complete
@@ -292,6 +299,9 @@ pub struct FileArgs {
     /// Also files and folders whose names begin with a dot
     #[arg(long)]
     pub hidden: bool,
+    /// Also follow links that lead out of the folder that was named; without it they are left out, and a note names them
+    #[arg(long)]
+    pub follow_links: bool,
 }
 
 impl FileArgs {
@@ -301,6 +311,7 @@ impl FileArgs {
             gitignore: !self.no_ignore,
             hidden: self.hidden,
             globs: self.glob.clone(),
+            follow_links: self.follow_links,
             ..pericope_read::WalkOptions::default()
         }
     }
@@ -312,7 +323,7 @@ pub struct SearchArgs {
     /// What to look for
     pub query: String,
     /// The index's folder, or a collection on a Qdrant server: qdrant://HOST:PORT/COLLECTION
-    #[arg(long = "in", value_name = "DIR|URL")]
+    #[arg(long = "in", value_name = "DIR|URL", value_parser = places::index)]
     pub index: String,
     /// How to rank: bm25 (words), dense (meaning) or hybrid (both) [default: hybrid where the index has vectors]
     #[arg(long, value_name = "MODE")]
@@ -377,7 +388,7 @@ pub struct EvalRunArgs {
     #[arg(value_name = "CONFIG.toml")]
     pub config: PathBuf,
     /// Where the run's files go [default: reports/runs/NAME]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = places::path())]
     pub out: Option<PathBuf>,
     /// Go on with an interrupted run of the same configuration
     #[arg(long)]
@@ -397,10 +408,10 @@ pub struct EvalRunArgs {
 #[derive(Debug, Args)]
 pub struct EvalReportArgs {
     /// Folders of finished runs
-    #[arg(required = true, value_name = "RUN_DIR")]
+    #[arg(required = true, value_name = "RUN_DIR", value_parser = places::path())]
     pub runs: Vec<PathBuf>,
     /// Where the report goes [default: the run's own folder; needed for several runs]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = places::path())]
     pub out: Option<PathBuf>,
 }
 
@@ -411,7 +422,7 @@ pub struct NightlyArgs {
     #[arg(value_name = "CONFIG.toml")]
     pub config: PathBuf,
     /// Folder of the history [default: nightly.history of the configuration, else reports/nightly]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = places::path())]
     pub history: Option<PathBuf>,
     /// Override a key of the configuration: nightly.keep=10
     #[arg(long = "set", value_name = "KEY=VALUE")]
@@ -441,10 +452,10 @@ pub struct NightlyAction {
     #[arg(long, value_name = "NIGHT")]
     pub accept: Option<WhichNight>,
     /// Write the whole history as JSON lines
-    #[arg(long, value_name = "FILE.jsonl")]
+    #[arg(long, value_name = "FILE.jsonl", value_parser = places::path())]
     pub export: Option<PathBuf>,
     /// Add the nights of such a file
-    #[arg(long, value_name = "FILE.jsonl")]
+    #[arg(long, value_name = "FILE.jsonl", value_parser = places::path())]
     pub import: Option<PathBuf>,
     /// Write page, feed and summaries of the last night again
     #[arg(long)]
@@ -521,7 +532,7 @@ pub struct SyntheticArgs {
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<PathBuf>,
     /// Where the documents go, one a line
-    #[arg(long, value_name = "FILE.jsonl")]
+    #[arg(long, value_name = "FILE.jsonl", value_parser = places::path())]
     pub out: PathBuf,
     /// Number of documents
     #[arg(long, value_name = "N", default_value_t = 100)]
@@ -535,6 +546,9 @@ pub struct SyntheticArgs {
     /// Another seed, other documents
     #[arg(long, value_name = "N", default_value_t = 7)]
     pub seed: u64,
+    /// Also follow links that lead out of the folder that was named; without it they are left out, and a note names them
+    #[arg(long)]
+    pub follow_links: bool,
     #[command(flatten)]
     pub time: TimeArgs,
     /// One JSON document on standard output
@@ -557,10 +571,10 @@ pub struct FromDocsArgs {
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<PathBuf>,
     /// Questions in SQuAD's layout
-    #[arg(long, value_name = "FILE.json")]
+    #[arg(long, value_name = "FILE.json", value_parser = places::path())]
     pub out: PathBuf,
     /// True segment boundaries, for segment-eval
-    #[arg(long, value_name = "FILE.jsonl")]
+    #[arg(long, value_name = "FILE.jsonl", value_parser = places::path())]
     pub segmentation: Option<PathBuf>,
     /// Fewest words of an answer
     #[arg(long, value_name = "N", default_value_t = 15)]
@@ -568,6 +582,9 @@ pub struct FromDocsArgs {
     /// Leave out documents that hold no question
     #[arg(long)]
     pub no_distractors: bool,
+    /// Also follow links that lead out of the folder that was named; without it they are left out, and a note names them
+    #[arg(long)]
+    pub follow_links: bool,
     #[command(flatten)]
     pub time: TimeArgs,
     /// One JSON document on standard output
@@ -590,17 +607,17 @@ pub enum TrainCommand {
 #[derive(Debug, Args)]
 pub struct TrainArgs {
     /// Documents with known boundaries, as segment-eval reads them; may be given several times
-    #[arg(long, required = true, value_name = "PATH")]
+    #[arg(long, required = true, value_name = "PATH", value_parser = places::path())]
     pub data: Vec<PathBuf>,
     /// Folder of the model and of the state that an interrupted training goes on from
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = places::path())]
     pub out: PathBuf,
     /// Base model: the name of an installed one, or a folder with config.json, model.safetensors and tokenizer.json
-    #[arg(long, value_name = "NAME|DIR", default_value = "minilm")]
+    #[arg(long, value_name = "NAME|DIR", default_value = "minilm", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub base: String,
     /// Go on from a trained model instead of the base model: a file or folder of an earlier training (weswin: or `shipped`).
     /// Layers that it trained and that are frozen now stay as it has them; --out must be another folder
-    #[arg(long, value_name = "MODEL")]
+    #[arg(long, value_name = "MODEL", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub start: Option<String>,
     /// Train on all documents, those that are otherwise kept for validation and test too
     #[arg(long)]
@@ -653,7 +670,7 @@ pub struct TrainWeswinArgs {
     pub common: TrainArgs,
     /// Questions in SQuAD's layout, for the head that says which sentences answer; may be given several times. They are
     /// parted as documents are; without any the model has no such head
-    #[arg(long, value_name = "FILE.json")]
+    #[arg(long, value_name = "FILE.json", value_parser = places::path())]
     pub questions: Vec<PathBuf>,
     /// A batch of questions comes with every so many steps; 1 alternates boundaries and questions
     #[arg(long, value_name = "N", default_value_t = 6, value_parser = at_least_one)]
@@ -700,7 +717,7 @@ pub struct TuneArgs {
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
     /// For an experiment: where its runs and tune.json go [default: reports/runs/NAME-tune]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = places::path())]
     pub out: Option<PathBuf>,
     /// For an experiment: go on with an interrupted one
     #[arg(long)]

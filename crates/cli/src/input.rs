@@ -1,20 +1,29 @@
 //! Files and folders named on the command line, read one after the other; what cannot be read is named and counted.
 
+mod indexes;
+
 use std::io::Read;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use pericope_api::Document;
 use pericope_read::{
-    ReadOptions, Reader, WalkOptions, check_globs, document_id, formats, read_bytes, read_each, reader, walk,
+    Found, ReadOptions, Reader, WalkOptions, check_globs, document_id, document_path, find, formats, read_bytes,
+    read_each, reader,
 };
 use pericope_util::time_limit;
 
+use self::indexes::Indexes;
+pub use self::indexes::inside_index;
 use crate::limited::Hand;
 use crate::resources::shown;
 use crate::status::Failure;
+use crate::terminal::{Line, Style, name};
 use crate::worker::{ReadLimits, pool};
+
+/// Links that are named in the note on those that were not followed.
+const LINKS_NAMED: usize = 3;
 
 /// Files to read, in a fixed order, and what was left out while they were looked for.
 pub struct Input {
@@ -23,20 +32,29 @@ pub struct Input {
     time: Duration,
     hand: Hand,
     problems: Vec<String>,
+    /// Indexes among the files.
+    indexes: Vec<PathBuf>,
     /// Where these problems are, as documents are called: nobody knows what lies there or below.
     missed: Vec<String>,
+    /// Links that lead out of the folders and were not followed.
+    outside: Vec<PathBuf>,
+    /// Paths of what is found under another one.
+    twice: Vec<PathBuf>,
+    /// Folders behind links that were followed.
+    linked: Vec<PathBuf>,
 }
 
 impl Input {
-    /// Looks for the files below `paths`; larger ones than `max_bytes` are refused when read (0: no limit).
+    /// Looks for the files below `paths`.
     ///
     /// # Errors
     /// A usage failure where a path is not there at all.
-    pub fn find(paths: &[PathBuf], max_bytes: u64, limits: ReadLimits) -> Result<Self, Failure> {
-        Self::search(paths, &WalkOptions::default(), max_bytes, limits)
+    pub fn find(paths: &[PathBuf], follow_links: bool, limits: ReadLimits) -> Result<Self, Failure> {
+        Self::search(paths, &WalkOptions { follow_links, ..WalkOptions::default() }, 0, limits, None)
     }
 
-    /// The same, with a say in which files of a folder count.
+    /// The same, with a say in which files of a folder count. Larger ones than `max_bytes` are refused when read (0: no
+    /// limit). The index that is being written may lie among them: nothing is said of it.
     ///
     /// # Errors
     /// As [`find`](Self::find), and where a glob is none.
@@ -45,6 +63,7 @@ impl Input {
         options: &WalkOptions,
         max_bytes: u64,
         limits: ReadLimits,
+        written: Option<&Path>,
     ) -> Result<Self, Failure> {
         check_globs(&options.globs).map_err(Failure::usage)?;
         for path in paths {
@@ -53,24 +72,16 @@ impl Input {
                 return Err(Failure::usage(format!("{}: no such file or folder", shown(path))));
             }
         }
+        let Found { files: found, outside, twice, linked } = find(paths, options);
+        let mut indexes = Indexes::below(paths);
         let mut files = Vec::new();
         let (mut problems, mut missed) = (Vec::new(), Vec::new());
-        // Files come sorted: mostly in the folder of the one before.
-        let mut folder: Option<(PathBuf, bool)> = None;
-        let mut among_index = |path: &Path| match &folder {
-            Some((known, inside)) if path.parent() == Some(known) => *inside,
-            _ => {
-                let inside = inside_index(path);
-                folder = path.parent().map(|parent| (parent.to_owned(), inside));
-                inside
-            }
-        };
-        for found in walk(paths, options) {
+        for found in found {
             match found {
                 // An index that lies among the documents is none of them.
-                Ok(path) if among_index(&path) => {}
+                Ok(path) if indexes.hold(&path) => {}
                 Ok(path) => files.push(path),
-                Err(skipped) if skipped.path().is_some_and(inside_index) => {}
+                Err(skipped) if skipped.path().is_some_and(|path| indexes.hold(path)) => {}
                 Err(skipped) => {
                     // Without a path it may be about any file.
                     missed.push(skipped.path().map(document_id).unwrap_or_default());
@@ -78,8 +89,11 @@ impl Input {
                 }
             }
         }
+        let indexes = indexes.met(written);
+        missed.extend(indexes.iter().map(document_id));
         let options = Arc::new(ReadOptions { max_bytes, ..read_options(limits) });
-        Ok(Self { files, options, time: limits.time, hand: Hand::default(), problems, missed })
+        let (time, hand) = (limits.time, Hand::default());
+        Ok(Self { files, options, time, hand, problems, indexes, missed, outside, twice, linked })
     }
 
     /// The files, in order.
@@ -92,9 +106,41 @@ impl Input {
         self.options.max_bytes
     }
 
-    /// What was left out while the files were looked for.
-    pub fn problems(&self) -> &[String] {
-        &self.problems
+    /// True where nothing was left out while the files were looked for.
+    pub fn saw_all(&self) -> bool {
+        self.problems.is_empty() && self.indexes.is_empty()
+    }
+
+    /// Names what was left out while the files were looked for; returns how much that is.
+    pub fn report(&self) -> usize {
+        for index in &self.indexes {
+            let line = Line::styled(Style::Warning, "left out:");
+            line.and(format_args!(" {}: is an index of Pericope", shown(index))).tell();
+        }
+        report(&self.problems) + self.indexes.len()
+    }
+
+    /// Says which links were not followed. That is a rule and no failure.
+    pub fn tell_links(&self) {
+        let (count, named) = (self.outside.len(), self.outside.iter().take(LINKS_NAMED));
+        if count > 0 {
+            let named: Vec<String> = named.map(|link| shown(link)).collect();
+            let more = if count > named.len() { ", ..." } else { "" };
+            let links = if count == 1 { "1 link leads" } else { &format!("{count} links lead") };
+            let was = if count == 1 { "was" } else { "were" };
+            tell!("{links} out of the folder and {was} not followed (--follow-links): {}{more}", named.join(", "));
+        }
+    }
+
+    /// Folders behind links that were followed.
+    pub fn linked(&self) -> &[PathBuf] {
+        &self.linked
+    }
+
+    /// True for the name of a file that is read under another name: a link led to it.
+    pub fn is_twice(&self, name: &str) -> bool {
+        let path = document_path(name);
+        self.twice.iter().any(|twice| path.starts_with(twice))
     }
 
     /// True for the name of a file that may be there although it was not found: something on the way to it could not be
@@ -146,29 +192,10 @@ fn read_options(limits: ReadLimits) -> ReadOptions {
 fn read_with(path: &Path, options: &ReadOptions, each: &mut dyn FnMut(Result<Document, String>)) {
     read_each(path, options, &mut |read| {
         if let Ok(read) = &read {
-            note_encoding(shown(path), read);
+            note_encoding(&shown(path), read);
         }
         each(read.map_err(|e| e.to_string()));
     });
-}
-
-/// True for the files of an index: some folder above them holds its metadata.
-pub fn inside_index(path: &Path) -> bool {
-    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    resolved(&path).ancestors().skip(1).any(|folder| folder.join(pericope_index::META_FILE).is_file())
-}
-
-/// A path without `..`, by its words alone: `index/../docs` does not lie in `index`.
-fn resolved(path: &Path) -> PathBuf {
-    let mut resolved = PathBuf::new();
-    for part in path.components() {
-        if part == Component::ParentDir {
-            resolved.pop();
-        } else {
-            resolved.push(part);
-        }
-    }
-    resolved
 }
 
 /// Standard input: its documents, and a line for each part of it that cannot be read.
@@ -202,16 +229,16 @@ pub fn standard_input(format: &str, limits: ReadLimits) -> Result<(Vec<Document>
 }
 
 /// Says what a document was decoded from, where that was not UTF-8.
-fn note_encoding(source: impl std::fmt::Display, document: &Document) {
+fn note_encoding(source: &str, document: &Document) {
     if let Some(encoding) = &document.encoding {
-        anstream::eprintln!("{source}: decoded from {encoding}");
+        tell!("{}: decoded from {encoding}", name(source));
     }
 }
 
 /// Names problems on standard error, each on a line; returns how many there are.
 pub fn report(problems: &[String]) -> usize {
     for problem in problems {
-        anstream::eprintln!("{}skipped:{} {problem}", crate::style("33"), crate::style("0"));
+        Line::styled(Style::Warning, "skipped:").and(format_args!(" {}", name(problem))).tell();
     }
     problems.len()
 }

@@ -21,7 +21,7 @@ pub fn flag() -> Result<Arc<AtomicBool>, Failure> {
         if handled.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
         }
-        anstream::eprintln!("\nstopping: what is complete is being written (once more to end at once)");
+        tell!("\nstopping: what is complete is being written (once more to end at once)");
     })?;
     Ok(flag)
 }

@@ -3,12 +3,8 @@
 //! Programs that want the library depend on `pericope`; this crate is for those that carry the command itself.
 #![forbid(unsafe_code)]
 
-/// Prints a line on standard output. What cannot be written ends the function with an error, never the process.
-macro_rules! say {
-    ($($part:tt)*) => {
-        std::io::Write::write_fmt(&mut anstream::stdout(), format_args!("{}\n", format_args!($($part)*)))?
-    };
-}
+#[macro_use]
+mod terminal;
 
 mod args;
 mod commands;
@@ -17,6 +13,7 @@ mod hashed;
 mod input;
 mod interrupt;
 mod limited;
+mod places;
 mod progress;
 mod resources;
 mod session;
@@ -30,6 +27,7 @@ use clap::{CommandFactory, Parser};
 
 use args::{Cli, Command, DatasetCommand, EvalCommand, TrainCommand};
 use status::{Failure, Outcome};
+use terminal::{Line, Style};
 
 /// Runs the command with the arguments of this process, and returns its exit status.
 #[must_use]
@@ -43,7 +41,7 @@ pub fn main() -> ExitCode {
         Ok(status) => status.into(),
         Err(failure) if is_broken_pipe(&failure) => ExitCode::SUCCESS,
         Err(failure) => {
-            anstream::eprintln!("{}error:{} {failure}", style("1;31"), style("0"));
+            Line::styled(Style::Error, "error:").and(format_args!(" {failure}")).tell();
             failure.code()
         }
     }
@@ -57,7 +55,13 @@ pub fn command() -> clap::Command {
 
 fn run(cli: Cli) -> Outcome {
     let quiet = cli.quiet;
-    pericope::stores::on_notice(|text| anstream::eprintln!("{text}"));
+    pericope::stores::on_notice(|text| tell!("{text}"));
+    // Whatever command asks an endpoint: a server that asks to wait is named.
+    pericope_llm::on_notice(move |text| {
+        if !quiet {
+            tell!("{text}");
+        }
+    });
     match cli.command {
         Command::Segment(args) => commands::segment::run(args, quiet),
         Command::SegmentEval(args) => commands::segment_eval::run(args, quiet),
@@ -75,11 +79,6 @@ fn run(cli: Cli) -> Outcome {
         Command::Segmenters { json } => commands::segmenters::run(json),
         Command::Completions { shell } => commands::completions(shell),
     }
-}
-
-/// An ANSI sequence; `anstream` strips it where the output is no terminal.
-pub(crate) fn style(code: &str) -> String {
-    format!("\u{1b}[{code}m")
 }
 
 /// `pericope ... | head` closes the pipe: no error.

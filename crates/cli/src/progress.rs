@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::terminal::name;
+
 /// A bar of `total` steps; hidden where standard error is no terminal or `quiet` is set.
 pub fn bar(total: u64, what: &str, quiet: bool) -> ProgressBar {
     let bar = ProgressBar::new(total);
@@ -34,6 +36,6 @@ fn style(bar: &ProgressBar, template: &str, what: &str, quiet: bool) {
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style.progress_chars("=> "));
     }
-    bar.set_message(what.to_owned());
+    bar.set_message(name(what).into_owned());
     bar.enable_steady_tick(Duration::from_millis(120));
 }

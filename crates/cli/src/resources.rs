@@ -6,6 +6,7 @@ use std::sync::Arc;
 use pericope::api::SentenceEncoder;
 use pericope::segment::{Chunker, Limits};
 use pericope::{Engine, EngineError, LoadingCounter};
+use pericope_util::shown_path;
 
 use crate::args::PolicyArgs;
 use crate::status::Failure;
@@ -52,7 +53,8 @@ pub fn failure(error: EngineError) -> Failure {
     }
 }
 
-/// A path for messages and document ids: forward slashes on every system.
+/// A path for messages: on one line, and with forward slashes on every system.
 pub fn shown(path: &Path) -> String {
-    path.display().to_string().replace('\\', "/")
+    let shown = shown_path(path);
+    if cfg!(windows) { shown.replace('\\', "/") } else { shown }
 }

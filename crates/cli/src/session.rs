@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use indicatif::ProgressBar;
 use pericope::stores::Places;
 use pericope::{Engine, needs_encoder, segmenters};
 use pericope_api::SentenceEncoder;
-use pericope_eval::answer::Models;
+use pericope_eval::answer::{Ledger, Models};
 use pericope_eval::config::{Experiment, ExperimentFile};
 use pericope_eval::record::Summary;
 use pericope_eval::run::{self, Observer, RunError, RunFolder, Setup};
@@ -29,12 +29,19 @@ pub struct Finished {
 
 /// Runs one experiment into a folder, its report not yet written; nothing where a judge cannot be trusted, which is then
 /// said.
-pub fn one(experiment: &Experiment, out: &Path, session: Session, quiet: bool) -> Result<Option<Finished>, Failure> {
+pub fn one(
+    experiment: &Experiment,
+    out: &Path,
+    session: Session,
+    ledger: Ledger,
+    quiet: bool,
+) -> Result<Option<Finished>, Failure> {
     let resources = Engine::new();
     let observer = Bars::new(quiet);
+    observer.tell_what_models_wait_for();
     let held = || {
         let set = run::load(experiment, &observer).map_err(by_kind)?;
-        Ok((set, RunFolder::take(out).map_err(not_held)?))
+        Ok(((set, RunFolder::take(out).map_err(not_held)?), ledger))
     };
     let (setup, (set, folder)) = setup::<_, Failure>(experiment, &resources, out, session, held)?;
     let mut collector = Collector::default();
@@ -46,7 +53,7 @@ pub fn one(experiment: &Experiment, out: &Path, session: Session, quiet: bool) -
             Ok(Some(Finished { report, folder }))
         }
         Err(error @ RunError::Judge(_)) => {
-            anstream::eprintln!("{error}");
+            tell!("{error}");
             Ok(None)
         }
         Err(error) => Err(by_kind(error)),
@@ -60,24 +67,22 @@ pub struct Session {
     pub resume: bool,
     /// No network.
     pub offline: bool,
-    /// What was spent before counts against the budget.
-    pub continues: bool,
 }
 
 /// What a run of the experiment takes; its models keep their answers below `out`. `held` is called before anything there
-/// is touched, and takes its lock.
+/// is touched, takes its lock, and says where what models cost is written down.
 pub fn setup<'a, T, E: From<Failure>>(
     experiment: &Experiment,
     resources: &'a Engine<'a>,
     out: &Path,
     session: Session,
-    held: impl FnOnce() -> Result<T, E>,
+    held: impl FnOnce() -> Result<(T, Ledger), E>,
 ) -> Result<(Setup<'a>, T), E> {
     let encoder = embedder(&experiment.retrieval.embedder, session.offline)?;
     let counter = resources.counter().map_err(Failure::usage)?;
     let mut model_checksums = model_checksums(experiment, encoder.as_deref(), resources)?;
-    let held = held()?;
-    let models = Models::open(experiment, out, session.offline, session.continues).map_err(by_model)?;
+    let (held, ledger) = held()?;
+    let models = Models::open(experiment, out, session.offline, &ledger).map_err(by_model)?;
     model_checksums.extend(models.checksums.clone());
     let setup = Setup {
         segmenters: segmenters(),
@@ -110,7 +115,7 @@ pub fn too_many_failed(summary: &Summary, experiment: &Experiment) -> bool {
     let failed = if items == 0 { 0.0 } else { summary.failed as f64 / items as f64 };
     let too_many = failed > experiment.limits.max_failed;
     if too_many {
-        anstream::eprintln!(
+        tell!(
             "{} of {items} items failed: more than limits.max_failed = {} allows",
             summary.failed,
             experiment.limits.max_failed
@@ -127,7 +132,7 @@ pub fn opened(config: &Path) -> Result<ExperimentFile, Failure> {
 /// Says so where the kind of a file that is in order had to be guessed.
 pub fn tell_kind(file: &ExperimentFile, quiet: bool) {
     if let Some(note) = file.note().filter(|_| !quiet) {
-        anstream::eprintln!("{note}");
+        tell!("{note}");
     }
 }
 
@@ -174,32 +179,49 @@ fn by_kind(error: RunError) -> Failure {
 }
 
 /// Where the files of a run go: the folder that was named, else one that is called like the experiment.
-pub fn run_folder(out: Option<&Path>, name: &str) -> PathBuf {
+pub fn run_folder(out: Option<&Path>, name: &str) -> Result<PathBuf, Failure> {
     let as_folder = |c: char| if c.is_alphanumeric() || c == '-' || c == '_' { c } else { '-' };
-    out.map_or_else(
-        || Path::new("reports/runs").join(name.chars().map(as_folder).collect::<String>()),
-        Path::to_path_buf,
-    )
+    match out {
+        Some(out) => Ok(out.to_path_buf()),
+        None if name.is_empty() => {
+            Err(Failure::usage("the experiment's name is empty: name it, or a folder with --out"))
+        }
+        None => Ok(Path::new("reports/runs").join(name.chars().map(as_folder).collect::<String>())),
+    }
 }
 
 /// Shows each stage of a run as a bar.
 pub struct Bars {
-    bar: Mutex<ProgressBar>,
+    bar: Arc<Mutex<ProgressBar>>,
     quiet: bool,
 }
 
 impl Bars {
     pub fn new(quiet: bool) -> Self {
-        Self { bar: Mutex::new(ProgressBar::hidden()), quiet }
+        Self { bar: Arc::new(Mutex::new(ProgressBar::hidden())), quiet }
     }
 
     fn with<T>(&self, act: impl FnOnce(&mut ProgressBar) -> T) -> T {
-        act(&mut self.bar.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
+        with(&self.bar, act)
+    }
+
+    /// A server that asks to wait is named above the bar, which else would only stand.
+    fn tell_what_models_wait_for(&self) {
+        let (bar, quiet) = (Arc::clone(&self.bar), self.quiet);
+        pericope_llm::on_notice(move |text| {
+            if !quiet {
+                with(&bar, |bar| bar.suspend(|| tell!("{text}")));
+            }
+        });
     }
 
     pub fn clear(&self) {
         self.with(|bar| bar.finish_and_clear());
     }
+}
+
+fn with<T>(bar: &Mutex<ProgressBar>, act: impl FnOnce(&mut ProgressBar) -> T) -> T {
+    act(&mut bar.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
 }
 
 impl Observer for Bars {
@@ -216,7 +238,7 @@ impl Observer for Bars {
 
     fn note(&self, text: &str) {
         if !self.quiet {
-            self.with(|bar| bar.suspend(|| anstream::eprintln!("{text}")));
+            self.with(|bar| bar.suspend(|| tell!("{text}")));
         }
     }
 }

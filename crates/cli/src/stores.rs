@@ -5,12 +5,13 @@ use std::path::Path;
 use pericope::store::{Destination, IndexSpec, ReferenceMeta, Retriever, StoreError};
 use pericope::stores;
 
+use crate::resources::shown;
 use crate::status::Failure;
 
 /// Checks `--into`, and returns it as messages name it: never with a key.
 pub fn name(into: &str) -> Result<String, Failure> {
     if !stores::is_server(into) && Path::new(into).is_file() {
-        return Err(Failure::usage(format!("--into {into} is a file: name a folder")));
+        return Err(Failure::usage(format!("--into {} is a file: name a folder", shown(Path::new(into)))));
     }
     stores::name(into).map_err(failure)
 }
@@ -33,6 +34,12 @@ pub fn create(
 /// The size that `same-size` was given when the store was made.
 pub fn reference(place: &str) -> Result<Option<ReferenceMeta>, Failure> {
     stores::reference(place).map_err(failure)
+}
+
+/// Whether a place is a folder whose vectors are of an earlier version, which this one does not read.
+pub fn has_old_vectors(place: &str) -> bool {
+    !stores::is_server(place)
+        && pericope_index::IndexMeta::read(Path::new(place)).is_ok_and(|meta| meta.has_old_vectors())
 }
 
 /// What the user can mend before anything runs, and what went wrong while running.

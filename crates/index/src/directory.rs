@@ -6,22 +6,14 @@ use std::path::{Path, PathBuf};
 use crate::engines::Snapshots;
 use crate::manifest::MANIFEST_FILE;
 use crate::meta::{META_FILE, META_TEMPORARY};
+use crate::own::remove_old_vectors;
+pub(crate) use crate::own::{text_path, vectors_path};
 use crate::{IndexError, IndexMeta};
 
 /// Locked by the writer, always there.
 const LOCK_FILE: &str = "lock";
 /// Written by earlier versions: there while points might exist that no commit of the full-text index named.
 pub(crate) const PENDING_FILE: &str = "pending";
-/// What earlier versions kept in the folder of the vectors.
-const OLD_VECTORS: [&str; 4] = ["segments", "wal", "edge_config.json", "shard_config.json"];
-
-pub(crate) fn text_path(dir: &Path) -> PathBuf {
-    dir.join("text")
-}
-
-pub(crate) fn vectors_path(dir: &Path) -> PathBuf {
-    dir.join("vectors")
-}
 
 pub(crate) fn manifest_path(dir: &Path) -> PathBuf {
     dir.join(MANIFEST_FILE)
@@ -41,7 +33,9 @@ pub(crate) fn open_or_create(dir: &Path, meta: &IndexMeta) -> Result<Snapshots, 
 pub(crate) fn holds_something_else(dir: &Path) -> Result<bool, IndexError> {
     match fs::read_dir(dir) {
         Ok(mut entries) => {
-            let unfinished = |name: &str| name.starts_with(META_FILE) && name.ends_with(".unfinished");
+            let unfinished = |name: &str| {
+                name.strip_prefix(META_FILE).is_some_and(|rest| rest.starts_with('.') && rest.ends_with(".unfinished"))
+            };
             let ours = |name: &std::ffi::OsStr| {
                 name == LOCK_FILE || name == META_TEMPORARY || name.to_str().is_some_and(unfinished)
             };
@@ -65,13 +59,10 @@ pub(crate) fn lock(dir: &Path) -> Result<File, IndexError> {
 
 /// Deletes what an earlier version left: its vectors, and its note that there may be more of them than chunks.
 pub(crate) fn clear_old_vectors(dir: &Path) -> Result<(), IndexError> {
-    let folder = vectors_path(dir);
-    for path in OLD_VECTORS.map(|name| folder.join(name)).into_iter().chain([dir.join(PENDING_FILE)]) {
-        let removed = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
-        match removed {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(IndexError::io(&path)(error)),
-            _ => {}
-        }
+    remove_old_vectors(&vectors_path(dir))?;
+    let pending = dir.join(PENDING_FILE);
+    match fs::remove_file(&pending) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(IndexError::io(&pending)(error)),
+        _ => Ok(()),
     }
-    Ok(())
 }

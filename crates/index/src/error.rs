@@ -25,6 +25,15 @@ pub enum IndexError {
         /// The directory.
         dir: PathBuf,
     },
+    /// The directory has a `pericope.json` that is no index's.
+    #[error("{} is not an index of Pericope: something else wrote its pericope.json; name another directory", dir.display())]
+    Foreign {
+        /// The directory.
+        dir: PathBuf,
+    },
+    /// The path of the directory is empty.
+    #[error("the path of the index is empty; name a directory")]
+    NoPath,
     /// The index was made with another segmenter, embedder, tokenizer or option.
     #[error("{} was built with {what} `{found}`, not `{asked}`; use another directory or `--rebuild`", dir.display())]
     Mismatch {
@@ -124,7 +133,8 @@ impl From<IndexError> for StoreError {
         let kind = match error {
             IndexError::Store(error) => return error,
             IndexError::NotAnIndex { .. } | IndexError::Unfinished { .. } => ErrorKind::NotFound,
-            IndexError::NotEmpty { .. } => ErrorKind::NotAStore,
+            IndexError::NotEmpty { .. } | IndexError::Foreign { .. } => ErrorKind::NotAStore,
+            IndexError::NoPath => ErrorKind::Address,
             IndexError::Mismatch { .. } => ErrorKind::Mismatch,
             IndexError::Format { .. } | IndexError::OldVectors { .. } => ErrorKind::Format,
             IndexError::Locked { .. } => ErrorKind::Busy,

@@ -165,6 +165,23 @@ impl IndexMeta {
     }
 }
 
+/// True where the metadata in `dir` has what every version writes into it. Anything may be called `pericope.json`.
+pub(crate) fn says_index(dir: &Path) -> bool {
+    /// The metadata takes a few hundred bytes.
+    const MOST_BYTES: u64 = 1 << 20;
+    let path = meta_path(dir);
+    if !fs::symlink_metadata(&path).is_ok_and(|about| about.is_file() && about.len() <= MOST_BYTES) {
+        return false;
+    }
+    let read = fs::read(&path).ok();
+    let Some(meta) = read.and_then(|bytes| serde_json::from_slice::<serde_json::Value>(&bytes).ok()) else {
+        return false;
+    };
+    let texts = ["segmenter", "tokenizer", "program"];
+    meta.get("format").is_some_and(serde_json::Value::is_u64)
+        && texts.iter().all(|key| meta.get(key).is_some_and(serde_json::Value::is_string))
+}
+
 /// The checksum of what stands before the checksum, as text: numbers may be read back as others.
 fn sum_before(json: &[u8]) -> Option<String> {
     let end = json.windows(CHECKSUM.len()).rposition(|window| window == CHECKSUM.as_bytes())?;

@@ -10,6 +10,7 @@ use tantivy::{Searcher, Term};
 
 use crate::engines::{Snapshot, Snapshots, TextIndex};
 use crate::guard::guarded;
+use crate::own::refuse_foreign;
 use crate::search::{Candidate, Passing, best, bm25, dense, rrf};
 use crate::vectors::VectorSet;
 use crate::{EnglishAnalyzer, IndexError, IndexMeta, directory};
@@ -37,9 +38,10 @@ impl IndexReader {
     /// Opens the index in `dir` for BM25, and for dense search by vectors that the caller brings.
     ///
     /// # Errors
-    /// [`IndexError::NotAnIndex`], [`IndexError::Unfinished`], [`IndexError::Format`], [`IndexError::Missing`] or
-    /// [`IndexError::Corrupt`].
+    /// [`IndexError::NotAnIndex`], [`IndexError::Foreign`], [`IndexError::Unfinished`], [`IndexError::Format`],
+    /// [`IndexError::Missing`] or [`IndexError::Corrupt`].
     pub fn open(dir: &Path) -> Result<Self, IndexError> {
+        refuse_foreign(dir)?;
         let meta = IndexMeta::read(dir)?;
         let snapshots = directory::open(dir, &meta).map_err(|error| match error {
             // The metadata comes first: without a chunk in it, the words were never there.

@@ -1,13 +1,15 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::budget::{Budget, Spent};
+use crate::account::Account;
+use crate::budget::Budget;
 use crate::cache::{Cache, CacheKey, Outcome};
 use crate::config::{LlmConfig, Price};
 use crate::error::{LlmError, short};
 use crate::json::strip_reasoning;
 use crate::providers::{self, Provider};
 use crate::request::{Finish, Reply, Request, Usage};
+use crate::spent::Spent;
 use crate::tokens::Tokens;
 
 /// The cache and the budget that the models of one run share.
@@ -59,6 +61,8 @@ pub struct Answered {
     pub cached: bool,
     /// The price, paid now or when it was first asked for.
     pub cost: f64,
+    /// The sum that was paid now, with the tries that broke off on the way to it.
+    pub paid: f64,
 }
 
 impl Answered {
@@ -71,7 +75,7 @@ impl Answered {
             prompt_tokens: self.reply.usage.prompt,
             completion_tokens: self.reply.usage.completion,
             cost: self.cost,
-            paid: if self.cached { 0.0 } else { self.cost },
+            paid: self.paid,
             seconds: if self.cached { 0.0 } else { self.reply.latency.as_secs_f64() },
         }
     }
@@ -112,14 +116,24 @@ impl Client {
     /// [`LlmError`] that aborts a run.
     pub fn from_config(config: &LlmConfig, shared: &Shared) -> Result<Self, LlmError> {
         let provider = providers::build(config, shared.offline)?;
-        Ok(Self::new(provider, shared.clone(), config.price, providers::tokens(config)?))
+        Self::new(provider, shared.clone(), config.price, providers::tokens(config)?)
     }
 
     /// Wraps any provider.
-    #[must_use]
-    pub fn new(provider: Box<dyn Provider>, shared: Shared, price: Option<Price>, tokens: Tokens) -> Self {
+    ///
+    /// # Errors
+    /// [`LlmError::Cache`].
+    pub fn new(
+        provider: Box<dyn Provider>,
+        shared: Shared,
+        price: Option<Price>,
+        tokens: Tokens,
+    ) -> Result<Self, LlmError> {
         let identity = provider.identity();
-        Self { provider, shared, price, tokens, identity, total: Mutex::default() }
+        if let Some(learned) = shared.cache.parameters(&identity)? {
+            provider.recall(&learned);
+        }
+        Ok(Self { provider, shared, price, tokens, identity, total: Mutex::default() })
     }
 
     /// Returns the provider.
@@ -140,44 +154,66 @@ impl Client {
     /// # Errors
     /// [`LlmError`]; [`LlmError::NotCached`] where only the cache may be asked and has nothing.
     pub fn complete(&self, request: &Request) -> Result<Answered, LlmError> {
-        let key = CacheKey::of(&self.identity, request);
-        let _guard = self.shared.cache.begin(&key);
+        let _guard = self.shared.cache.begin(&self.key(request));
+        // What was waited for may have changed what is known of the endpoint.
+        let key = self.key(request);
         let answered = match self.shared.cache.get(&key)? {
             Some(Outcome::Reply(reply)) => {
                 let cost = self.cost(reply.usage);
-                Answered { reply, cached: true, cost }
+                Answered { reply, cached: true, cost, paid: 0.0 }
             }
             Some(Outcome::TooLong(message)) => return Err(LlmError::ContextLength(message)),
             None if self.shared.offline => return Err(LlmError::NotCached),
             None => self.ask(&key, request)?,
         };
-        *self.total.lock().unwrap_or_else(PoisonError::into_inner) += answered.spent();
+        self.add(answered.spent());
         Ok(answered)
     }
 
     fn ask(&self, key: &CacheKey, request: &Request) -> Result<Answered, LlmError> {
-        let reserved = self.shared.budget.reserve(self.most(request))?;
-        let keep = |outcome: &Outcome| self.shared.cache.put(key, self.provider.name(), self.provider.model(), outcome);
-        let reply = match self.provider.complete(request) {
-            Ok(reply) => reply,
-            Err(LlmError::ContextLength(message)) => {
-                // Kept too: a run that is taken up again, or offline, must come to the same shorter prompt.
-                keep(&Outcome::TooLong(message.clone()))?;
-                return Err(LlmError::ContextLength(message));
-            }
-            Err(error) => return Err(error),
+        let before = self.provider.learned();
+        let prompt = self.tokens.of_request(request) as u64;
+        let account = Account::new(&self.shared.budget, self.price, prompt, request.max_tokens.into());
+        let result = self.provider.complete(request, &account);
+        let learned = self.provider.learned();
+        if learned != before {
+            self.shared.cache.keep_parameters(&self.identity, &learned)?;
+        }
+        let keep = |key: &CacheKey, outcome: &Outcome| {
+            self.shared.cache.put(key, self.provider.name(), self.provider.model(), outcome)
         };
-        let cost = self.cost(reply.usage);
-        let outcome = Outcome::Reply(reply);
-        keep(&outcome)?;
-        reserved.used(cost)?;
-        let Outcome::Reply(reply) = outcome else { return Err(LlmError::NotCached) };
-        Ok(Answered { reply, cached: false, cost })
+        let paid = account.paid();
+        match result {
+            Ok(mut reply) => {
+                let cost = self.cost(reply.usage);
+                // What was found out on the way is part of the key.
+                let key = CacheKey::of(&self.identity, &reply.parameters, request);
+                reply.parameters = serde_json::Value::Null;
+                let outcome = Outcome::Reply(reply);
+                keep(&key, &outcome)?;
+                let Outcome::Reply(reply) = outcome else { return Err(LlmError::NotCached) };
+                Ok(Answered { reply, cached: false, cost, paid })
+            }
+            Err(error) => {
+                self.add(Spent { paid, ..Spent::default() });
+                if let LlmError::ContextLength(message) = &error {
+                    // Kept too: a run that is taken up again, or offline, must come to the same shorter prompt.
+                    let outcome = Outcome::TooLong(message.clone());
+                    keep(key, &outcome)?;
+                    keep(&self.key(request), &outcome)?;
+                }
+                Err(error)
+            }
+        }
     }
 
-    /// Returns the most that a request may cost.
-    fn most(&self, request: &Request) -> f64 {
-        self.price.map_or(0.0, |price| price.of(self.tokens.of_request(request) as u64, request.max_tokens.into()))
+    /// Returns the key of a request, by what is known of the endpoint now.
+    fn key(&self, request: &Request) -> CacheKey {
+        CacheKey::of(&self.identity, &self.provider.parameters(request.schema.is_some()), request)
+    }
+
+    fn add(&self, spent: Spent) {
+        *self.total.lock().unwrap_or_else(PoisonError::into_inner) += spent;
     }
 
     fn cost(&self, usage: Usage) -> f64 {

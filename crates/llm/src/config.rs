@@ -83,6 +83,10 @@ pub struct LlmConfig {
     /// 30; a server's `retry-after` counts where it is longer. Default 0.5.
     #[serde(default = "retry_wait")]
     pub retry_wait_seconds: f64,
+    /// Seconds that a run waits in all because the server asks it to (`retry-after`), up to a day; then it stops and can be
+    /// resumed. One item waits 600 s at most, and one pause is 300 s at most. Default 3600.
+    #[serde(default = "max_wait")]
+    pub max_wait_seconds: f64,
     /// Most tokens of an answer, at least 1; default 1024.
     #[serde(default = "max_tokens")]
     pub max_tokens: u32,
@@ -140,6 +144,9 @@ fn retries() -> u32 {
 fn retry_wait() -> f64 {
     0.5
 }
+fn max_wait() -> f64 {
+    3600.0
+}
 fn max_tokens() -> u32 {
     1024
 }
@@ -162,6 +169,7 @@ impl LlmConfig {
             timeout_seconds: timeout(),
             retries: retries(),
             retry_wait_seconds: retry_wait(),
+            max_wait_seconds: max_wait(),
             max_tokens: max_tokens(),
             temperature: 0.0,
             seed: seed(),
@@ -195,6 +203,9 @@ impl LlmConfig {
         }
         if !(0.0..=30.0).contains(&self.retry_wait_seconds) {
             return Err("retry_wait_seconds must be 0 to 30".into());
+        }
+        if !(0.0..=86_400.0).contains(&self.max_wait_seconds) {
+            return Err("max_wait_seconds must be 0 to a day".into());
         }
         if !(0.0..=2.0).contains(&self.temperature) {
             return Err("temperature must be 0 to 2".into());
@@ -239,6 +250,7 @@ mod tests {
             ("provider = \"openai\"\nmodel = \" \"", "model is empty"),
             ("provider = \"openai\"\nmodel = \"m\"\nconcurrency = 0", "concurrency"),
             ("provider = \"openai\"\nmodel = \"m\"\ntimeout_seconds = 0", "timeout_seconds"),
+            ("provider = \"openai\"\nmodel = \"m\"\nmax_wait_seconds = nan", "max_wait_seconds"),
             ("provider = \"openai\"\nmodel = \"m\"\nprice = {input = -1, output = 0}", "price"),
             ("provider = \"openai\"\nmodel = \"m\"\nprice = {inputs = 1, output = 0}", "inputs"),
             ("provider = \"openai\"", "model"),

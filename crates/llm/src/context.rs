@@ -1,7 +1,7 @@
-use crate::budget::Spent;
 use crate::client::{Answered, Client};
 use crate::error::LlmError;
 use crate::request::Request;
+use crate::spent::Spent;
 
 /// An answer to a prompt that had to fit.
 #[derive(Debug, Clone, PartialEq)]

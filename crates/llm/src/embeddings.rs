@@ -6,12 +6,15 @@ use std::sync::Arc;
 use pericope_api::{Embeddings, EncodeError, SentenceEncoder};
 use serde_json::{Value, json};
 
+use crate::account::Account;
 use crate::batch::map_concurrent;
+use crate::budget::Budget;
 use crate::cache::{Cache, CacheKey};
-use crate::config::{LlmConfig, ProviderKind};
+use crate::config::{LlmConfig, Price, ProviderKind};
 use crate::error::LlmError;
-use crate::http::{Api, ApiError, Endpoint, Failed};
+use crate::http::{Api, ApiError, Call, Endpoint, Failed};
 use crate::providers::{identity, tokens};
+use crate::request::Usage;
 use crate::tokens::Tokens;
 
 const API: Api = Api {
@@ -28,6 +31,12 @@ const MOST_TEXTS: usize = 256;
 const MOST_TOKENS: usize = 100_000;
 /// Tokens of a text that OpenAI's models read; taken for every model.
 const MAX_TOKENS: usize = 8191;
+/// Numbers of a vector, at most.
+const LONGEST: usize = 1 << 16;
+/// Bytes of a number in JSON, at most: 17 digits, sign, point, exponent, comma, indentation.
+const BYTES_A_NUMBER: usize = 40;
+/// Bytes of an answer beside its vectors, at most.
+const AROUND: usize = 1 << 20;
 /// A text that is too long for the server is cut to three quarters, so often at most.
 const CUTS: usize = 12;
 
@@ -49,6 +58,8 @@ pub struct OpenAiEmbeddings {
     workers: usize,
     tokens: Tokens,
     cache: Arc<Cache>,
+    price: Option<Price>,
+    budget: Arc<Budget>,
 }
 
 impl OpenAiEmbeddings {
@@ -85,6 +96,9 @@ impl OpenAiEmbeddings {
         cache: Arc<Cache>,
         offline: bool,
     ) -> Result<Self, LlmError> {
+        if dimensions.is_some_and(|n| n == 0 || n > LONGEST) {
+            return Err(LlmError::Config(format!("dimensions must be 1 to {LONGEST}")));
+        }
         let mut identity = identity("openai-embeddings", config, &API)?;
         if let Some(dimensions) = dimensions {
             identity["dimensions"] = json!(dimensions);
@@ -100,11 +114,20 @@ impl OpenAiEmbeddings {
             workers: config.concurrency,
             tokens: tokens(config)?,
             cache,
+            price: config.price,
+            budget: Arc::default(),
         };
         if encoder.dimension == 0 {
             encoder.dimension = encoder.vectors(&["dimension"])?.first().map_or(0, Vec::len);
         }
         Ok(encoder)
+    }
+
+    /// Pays from `budget`, by the price of tokens read in the configuration.
+    #[must_use]
+    pub fn with_budget(mut self, budget: Arc<Budget>) -> Self {
+        self.budget = budget;
+        self
     }
 
     /// Returns one normalised vector a text.
@@ -120,7 +143,8 @@ impl OpenAiEmbeddings {
             if !seen.insert(key) {
                 continue;
             }
-            match self.cache.vector(key)? {
+            // A vector of another length, or with numbers that are none, is damaged: it is fetched again.
+            match self.cache.vector(key)?.filter(|vector| self.fits(vector)) {
                 Some(vector) => drop(found.insert(key, vector)),
                 None => missing.push((key, text)),
             }
@@ -146,6 +170,11 @@ impl OpenAiEmbeddings {
             }
         }
         keys.iter().map(|key| found.get(key).cloned().ok_or(LlmError::NotCached)).collect()
+    }
+
+    fn fits(&self, vector: &[f32]) -> bool {
+        let length = if self.dimension == 0 { 1..=LONGEST } else { self.dimension..=self.dimension };
+        length.contains(&vector.len()) && vector.iter().all(|x| x.is_finite()) && vector.iter().any(|x| *x != 0.0)
     }
 
     fn batches<'a>(&self, missing: &[(&'a CacheKey, &'a str)]) -> Vec<Vec<(&'a CacheKey, &'a str)>> {
@@ -177,7 +206,19 @@ impl OpenAiEmbeddings {
         if let Some(dimensions) = self.asked_dimensions {
             body["dimensions"] = json!(dimensions);
         }
-        let sent = match endpoint.post(&body, most) {
+        let longest = if self.dimension == 0 { LONGEST } else { self.dimension };
+        let bytes = AROUND + texts.len().saturating_mul(longest).saturating_mul(BYTES_A_NUMBER);
+        let estimate = Usage { prompt: most as u64, estimated: true, ..Usage::default() };
+        let call = Call {
+            body: &body,
+            tokens: most,
+            completion: 0,
+            bytes: bytes as u64,
+            account: &Account::new(&self.budget, self.price, most as u64, 0),
+            told: &told,
+            estimate: &|_| Some(estimate),
+        };
+        let sent = match endpoint.post(&call) {
             Ok(received) => Ok(received),
             Err(Failed::Error(LlmError::ContextLength(message))) => Err(message),
             Err(Failed::Refused(ApiError { status: 400 | 413 | 422, message, .. })) if texts.len() > 1 => Err(message),
@@ -200,8 +241,7 @@ impl OpenAiEmbeddings {
                 return self.fetch(endpoint, &shorter, cuts - 1);
             }
         };
-        let used = received.body.pointer("/usage/total_tokens").and_then(Value::as_u64);
-        endpoint.settle(most, used.unwrap_or(most as u64));
+        endpoint.settle(most, received.usage);
         rows(&received.body, texts.len(), self.dimension)
     }
 }
@@ -240,6 +280,13 @@ fn head(text: &str, bytes: usize) -> &str {
     text.get(..text.floor_char_boundary(bytes)).unwrap_or(text)
 }
 
+/// Reads `usage`.
+fn told(body: &Value) -> Option<Usage> {
+    let count = |path: &str| body.pointer(path).and_then(Value::as_u64);
+    let prompt = count("/usage/total_tokens").or_else(|| count("/usage/prompt_tokens"))?;
+    Some(Usage { prompt, ..Usage::default() })
+}
+
 /// Returns the vectors of an answer in the order of its `index`, normalised. `dimension` 0: whatever comes.
 fn rows(body: &Value, count: usize, dimension: usize) -> Result<Vec<Vec<f32>>, LlmError> {
     let invalid = |problem: String| LlmError::Invalid { problem, answer: "an embeddings answer".into() };
@@ -251,12 +298,15 @@ fn rows(body: &Value, count: usize, dimension: usize) -> Result<Vec<Vec<f32>>, L
         let vector: Option<Vec<f32>> =
             numbers.and_then(|numbers| numbers.iter().map(|n| n.as_f64().map(|n| n as f32)).collect());
         let vector = vector.ok_or_else(|| invalid("an \"embedding\" is no list of numbers".into()))?;
-        if vector.is_empty() || (dimension != 0 && vector.len() != dimension) {
+        if vector.is_empty() || vector.len() > LONGEST || (dimension != 0 && vector.len() != dimension) {
             return Err(invalid(format!("a vector has {} numbers, expected {dimension}", vector.len())));
         }
         let slot =
             index.and_then(|index| rows.get_mut(index)).ok_or_else(|| invalid("an \"index\" is too high".into()))?;
-        *slot = Some(normalised(vector).ok_or_else(|| invalid("a vector has no direction".into()))?);
+        let vector = normalised(vector).ok_or_else(|| invalid("a vector has no direction".into()))?;
+        if slot.replace(vector).is_some() {
+            return Err(invalid("an \"index\" is there twice".into()));
+        }
     }
     let rows: Option<Vec<Vec<f32>>> = rows.into_iter().collect();
     rows.ok_or_else(|| invalid(format!("{count} vectors expected, {} came", data.len())))
@@ -290,6 +340,11 @@ mod tests {
             json!([one(0, &[1.0, 0.0]), one(1, &[1.0])]),
             json!([one(0, &[1.0, 0.0]), one(1, &[0.0, 0.0])]),
             json!([one(0, &[1.0, 0.0]), {"index": 1}]),
+            json!([one(0, &[1.0, 0.0]), one(1, &[1e300, 0.0])]),
+            json!([one(0, &[1.0, 0.0]), one(1, &[1e-300, 0.0])]),
+            json!([one(0, &[1.0, 0.0]), {"index": 1, "embedding": [1.0, null]}]),
+            json!([one(0, &[1.0, 0.0]), one(1, &[1.0, 0.0]), one(1, &[0.0, 1.0])]),
+            json!([one(0, &[1.0, 0.0]), one(u64::MAX, &[1.0, 0.0])]),
             json!("none"),
         ] {
             assert!(rows(&json!({"data": data}), 2, 2).is_err(), "{data}");

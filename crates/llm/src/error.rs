@@ -75,13 +75,18 @@ pub enum LlmError {
         /// The last failure.
         message: String,
     },
-    /// The next call could cost more than is left.
-    #[error("the budget of {budget} is used up: {spent:.4} spent, and the next call may cost {next:.4}")]
+    /// The next call could cost more than is left, whatever calls under way give back.
+    #[error(
+        "the budget of {budget} is used up: {spent:.4} spent, {reserved:.4} reserved by calls under way, \
+         and the next call may cost {next:.4}; nothing is lost, and with a higher budget the run goes on"
+    )]
     Budget {
         /// The limit.
         budget: f64,
-        /// The sum that has been spent, with what is under way.
+        /// The sum that has been spent.
         spent: f64,
+        /// The sum that calls under way have set aside.
+        reserved: f64,
         /// The most that the next call may cost.
         next: f64,
     },
@@ -125,6 +130,12 @@ pub enum LlmError {
         /// The server's message.
         message: String,
     },
+    /// The answer is larger than any answer to the request can be; it was not read to its end.
+    #[error("the answer is larger than {limit} MiB, and was not read further")]
+    TooLarge {
+        /// The most that is read, in MiB.
+        limit: u64,
+    },
     /// The server kept failing or the connection kept breaking.
     #[error("no answer after {tries} tries: {message}")]
     Unavailable {
@@ -159,6 +170,7 @@ impl LlmError {
             Self::NotCached
                 | Self::ContextLength(_)
                 | Self::Rejected { .. }
+                | Self::TooLarge { .. }
                 | Self::Unavailable { .. }
                 | Self::Refused(_)
                 | Self::Empty(_)
@@ -182,6 +194,7 @@ impl LlmError {
             Self::NotCached => "not-cached",
             Self::ContextLength(_) => "context-length",
             Self::Rejected { .. } => "rejected",
+            Self::TooLarge { .. } => "too-large",
             Self::Unavailable { .. } => "unavailable",
             Self::Refused(_) => "refused",
             Self::Empty(_) => "empty",

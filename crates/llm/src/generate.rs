@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::budget::Spent;
 use crate::client::{Client, Shared};
 use crate::config::LlmConfig;
 use crate::error::LlmError;
+use crate::fence::Material;
 use crate::prompt::Prompt;
 use crate::request::{Finish, Request};
+use crate::spent::Spent;
 
 const PROMPT: &str = include_str!("../prompts/answer.md");
 /// Placeholders that a prompt must and may hold.
@@ -79,7 +80,8 @@ impl LlmGenerator {
     }
 
     fn request(&self, question: &str, chunks: &[&str]) -> Request {
-        let messages = self.prompt.fill(&[("question", question.trim()), ("context", &numbered(chunks))]);
+        let values = [("question", Material::Text(question)), ("context", Material::Excerpts(chunks))];
+        let messages = self.prompt.fill_fenced(self.seed, &values);
         let request = Request::new(messages, self.max_tokens);
         Request { temperature: self.temperature, seed: Some(self.seed), ..request }
     }
@@ -102,14 +104,4 @@ impl LlmGenerator {
             tokens_per_second: reply.tokens_per_second,
         })
     }
-}
-
-/// Returns excerpts with their numbers, from 1.
-pub(crate) fn numbered(chunks: &[&str]) -> String {
-    if chunks.is_empty() {
-        return "(no excerpts)".to_owned();
-    }
-    let numbered: Vec<String> =
-        chunks.iter().enumerate().map(|(i, chunk)| format!("[{}]\n{}", i + 1, chunk.trim())).collect();
-    numbered.join("\n\n")
 }

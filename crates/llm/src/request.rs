@@ -152,6 +152,8 @@ pub struct Reply {
     pub tries: u32,
     /// The number of tokens written a second, where the model runs in this process.
     pub tokens_per_second: Option<f64>,
+    /// The [`parameters`](crate::Provider::parameters) that the endpoint took: part of the cache's key, and not kept.
+    pub parameters: Value,
 }
 
 impl Reply {
@@ -169,6 +171,7 @@ impl Reply {
             latency: Duration::ZERO,
             tries: 1,
             tokens_per_second: None,
+            parameters: Value::Null,
         }
     }
 }

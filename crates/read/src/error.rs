@@ -1,18 +1,20 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use pericope_util::shown_path;
+
 /// The reason why a file, or a line of one, could not be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
     /// The file does not exist.
-    #[error("{}: there is no such file or folder", path.display())]
+    #[error("{}: there is no such file or folder", shown_path(path))]
     NotFound {
         /// The path of the file.
         path: PathBuf,
     },
     /// A symbolic link to something that is not there.
-    #[error("{}: a dangling link to {}", path.display(), target.display())]
+    #[error("{}: a dangling link to {}", shown_path(path), shown_path(target))]
     DanglingLink {
         /// The link.
         path: PathBuf,
@@ -20,7 +22,7 @@ pub enum ReadError {
         target: PathBuf,
     },
     /// A symbolic link to a folder that it lies in, or to itself.
-    #[error("{}: a link that leads back to {}", path.display(), target.display())]
+    #[error("{}: a link that leads back to {}", shown_path(path), shown_path(target))]
     LinkLoop {
         /// The link.
         path: PathBuf,
@@ -28,19 +30,19 @@ pub enum ReadError {
         target: PathBuf,
     },
     /// The operating system refuses access.
-    #[error("{}: no permission to read it", path.display())]
+    #[error("{}: no permission to read it", shown_path(path))]
     Permission {
         /// The path of the file.
         path: PathBuf,
     },
     /// A folder, a pipe or a device where a file is asked for.
-    #[error("{}: not a file", path.display())]
+    #[error("{}: not a file", shown_path(path))]
     NotAFile {
         /// The path of the file.
         path: PathBuf,
     },
     /// Any other failure of the file system.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {source}", shown_path(path))]
     Io {
         /// The path of the file.
         path: PathBuf,
@@ -48,13 +50,13 @@ pub enum ReadError {
         source: io::Error,
     },
     /// A file of no bytes, or of nothing but white space.
-    #[error("{}: empty", path.display())]
+    #[error("{}: empty", shown_path(path))]
     Empty {
         /// The path of the file.
         path: PathBuf,
     },
     /// Binary data.
-    #[error("{}: not text but {what}", path.display())]
+    #[error("{}: not text but {what}", shown_path(path))]
     Binary {
         /// The path of the file.
         path: PathBuf,
@@ -62,7 +64,7 @@ pub enum ReadError {
         what: String,
     },
     /// Broken UTF-8, or bytes that are no plausible text in any encoding.
-    #[error("{}: not UTF-8, nor text in another encoding: byte {offset} begins no character", path.display())]
+    #[error("{}: not UTF-8, nor text in another encoding: byte {offset} begins no character", shown_path(path))]
     InvalidUtf8 {
         /// The path of the file.
         path: PathBuf,
@@ -70,25 +72,25 @@ pub enum ReadError {
         offset: usize,
     },
     /// A file that changed while it was read, and again when it was read once more.
-    #[error("{}: changed while it was read; try again", path.display())]
+    #[error("{}: changed while it was read; try again", shown_path(path))]
     Changed {
         /// The path of the file.
         path: PathBuf,
     },
     /// A PDF whose pages hold no text.
-    #[error("{}: no text in this PDF (scanned?)", path.display())]
+    #[error("{}: no text in this PDF (scanned?)", shown_path(path))]
     NoText {
         /// The path of the file.
         path: PathBuf,
     },
     /// A PDF that opens with a password only.
-    #[error("{}: this PDF is encrypted; save a copy without a password", path.display())]
+    #[error("{}: this PDF is encrypted; save a copy without a password", shown_path(path))]
     Encrypted {
         /// The path of the file.
         path: PathBuf,
     },
     /// A PDF that cannot be understood.
-    #[error("{}: not a PDF that can be read: {message}", path.display())]
+    #[error("{}: not a PDF that can be read: {message}", shown_path(path))]
     Pdf {
         /// The path of the file.
         path: PathBuf,
@@ -112,7 +114,7 @@ pub enum ReadError {
         message: String,
     },
     /// A file larger than [`ReadOptions::max_bytes`](crate::ReadOptions::max_bytes).
-    #[error("{}: {bytes} bytes, more than the limit of {limit}", path.display())]
+    #[error("{}: {bytes} bytes, more than the limit of {limit}", shown_path(path))]
     TooLarge {
         /// The path of the file.
         path: PathBuf,
@@ -122,7 +124,7 @@ pub enum ReadError {
         limit: u64,
     },
     /// An extension that no reader has, where unknown ones are not read as plain text.
-    #[error("{}: no reader for this kind of file; there are readers for {known}", path.display())]
+    #[error("{}: no reader for this kind of file; there are readers for {known}", shown_path(path))]
     UnknownExtension {
         /// The path of the file.
         path: PathBuf,

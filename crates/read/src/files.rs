@@ -2,9 +2,10 @@
 
 use std::fs::{self, File};
 use std::io::Read;
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 use pericope_api::Document;
+use pericope_util::{name_of_text, name_text};
 
 use crate::encoding::Decoded;
 use crate::error::ReadError;
@@ -70,6 +71,9 @@ fn decoded_into(
 }
 
 /// Returns the id of the document in a file: the path as given, with `/` between its parts and without `./`.
+///
+/// Different paths have different ids. A byte of a name that is not UTF-8 is written `\xff`; see
+/// [`name_text`](pericope_util::name_text).
 #[must_use]
 pub fn document_id(path: impl AsRef<Path>) -> String {
     let mut id = String::new();
@@ -80,9 +84,9 @@ pub fn document_id(path: impl AsRef<Path>) -> String {
                 id.push('/');
                 continue;
             }
-            Component::Prefix(prefix) => id.push_str(&prefix.as_os_str().to_string_lossy()),
+            Component::Prefix(prefix) => id.push_str(&name_text(prefix.as_os_str())),
             Component::ParentDir => id.push_str(".."),
-            Component::Normal(name) => id.push_str(&name.to_string_lossy()),
+            Component::Normal(name) => id.push_str(&name_text(name)),
         }
         id.push('/');
     }
@@ -90,6 +94,12 @@ pub fn document_id(path: impl AsRef<Path>) -> String {
         id.pop();
     }
     id
+}
+
+/// Returns the path of a file whose [`document_id`] is `id`.
+#[must_use]
+pub fn document_path(id: &str) -> PathBuf {
+    PathBuf::from(name_of_text(id))
 }
 
 /// The reader for a file, its text, and the encoding that it was in.

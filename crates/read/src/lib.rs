@@ -8,6 +8,7 @@ mod files;
 mod formats;
 mod inline;
 mod limits;
+mod links;
 mod options;
 mod split;
 mod stable;
@@ -21,10 +22,10 @@ mod worker;
 
 pub use encoding::Decoded;
 pub use error::ReadError;
-pub use files::{document_id, read_bytes, read_each, read_path};
+pub use files::{document_id, document_path, read_bytes, read_each, read_path};
 pub use formats::{Reader, formats, read_text, reader};
 pub use options::{Isolation, ReadOptions};
 pub use split::{BreakFinder, SentenceSplitter, WindowedSplitter, default_splitter};
-pub use walk::{WalkOptions, check_globs, walk};
+pub use walk::{Found, WalkOptions, check_globs, find, walk};
 #[cfg(feature = "pdf")]
 pub use worker::{WorkerLimits, WorkerPool, serve};

@@ -1,12 +1,14 @@
 //! From the paths on a command line to the files behind them.
 
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ignore::WalkBuilder;
 use ignore::overrides::{Override, OverrideBuilder};
 
 use crate::error::ReadError;
 use crate::formats::{Reader, formats};
+use crate::links::Links;
 
 /// The files that [`walk`] finds in a folder. Files that are named themselves are always found.
 #[derive(Debug, Clone)]
@@ -16,8 +18,9 @@ pub struct WalkOptions {
     pub gitignore: bool,
     /// Whether files and folders whose names begin with a dot are found; false by default.
     pub hidden: bool,
-    /// Whether symbolic links are followed; true by default. Links that lead nowhere or in a circle are errors either
-    /// way.
+    /// Whether symbolic links out of the folders are followed; false by default. A path that is named itself is followed
+    /// in any case, and so are links to what lies in one of the folders. Links that lead nowhere or in a circle are errors
+    /// either way.
     pub follow_links: bool,
     /// The patterns of the files in folders that are found, as in `.gitignore`; empty, the default, is all files.
     ///
@@ -32,35 +35,81 @@ pub struct WalkOptions {
 
 impl Default for WalkOptions {
     fn default() -> Self {
-        Self { gitignore: true, hidden: false, follow_links: true, globs: Vec::new(), known_only: false }
+        Self { gitignore: true, hidden: false, follow_links: false, globs: Vec::new(), known_only: false }
     }
 }
 
-/// Returns the files in `paths`, folders searched through, sorted by path and each named once.
+/// The files in paths, and what was not followed to find them.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// The files, sorted by path and each listed once; an error for each path that cannot be looked at.
+    pub files: Vec<Result<PathBuf, ReadError>>,
+    /// Links that lead out of the folders and were not followed, sorted.
+    pub outside: Vec<PathBuf>,
+    /// Links, and files below links, that lead to what is found under another path, sorted.
+    pub twice: Vec<PathBuf>,
+    /// Folders behind links that were followed, sorted.
+    pub linked: Vec<PathBuf>,
+}
+
+/// Returns the files in `paths`, folders searched through, sorted by path and each listed once.
 ///
-/// An error stands for each path that cannot be looked at: missing, dangling links, links in a circle, folders without
-/// permission. If one of [`WalkOptions::globs`] is no glob, the result is that error alone ([`check_globs`] finds it
-/// beforehand).
+/// A file that links give several paths has the one without a link, or the first. An error stands for each path that
+/// cannot be looked at: missing, dangling links, links in a circle, folders without permission. If one of
+/// [`WalkOptions::globs`] is no glob, the result is that error alone ([`check_globs`] finds it beforehand).
 #[must_use]
 pub fn walk<P: AsRef<Path>>(paths: &[P], options: &WalkOptions) -> Vec<Result<PathBuf, ReadError>> {
-    let mut found: Vec<(PathBuf, Option<ReadError>)> = Vec::new();
+    find(paths, options).files
+}
+
+/// Returns the files as [`walk`] does, and the links that were not followed.
+#[must_use]
+pub fn find<P: AsRef<Path>>(paths: &[P], options: &WalkOptions) -> Found {
     if let Err(error) = check_globs(&options.globs) {
-        return vec![Err(error)];
+        return Found { files: vec![Err(error)], ..Found::default() };
     }
+    let roots = paths.iter().map(AsRef::as_ref).filter(|root| root.is_dir());
+    let roots = roots.filter_map(|root| root.canonicalize().ok()).collect();
+    let links = Arc::new(Mutex::new(Links::new(roots, options.follow_links)));
+    let (mut files, mut errors) = (Vec::new(), Vec::new());
     for root in paths {
         let root = root.as_ref();
         match std::fs::metadata(root) {
-            Ok(about) if about.is_dir() => folder(root, options, &mut found),
-            Ok(_) => found.push((root.to_owned(), None)),
-            Err(error) => found.push((root.to_owned(), Some(ReadError::io(root, error)))),
+            Ok(about) if about.is_dir() => folder(root, options, &links, &mut files, &mut errors),
+            Ok(_) => files.push((root.to_owned(), root.canonicalize().ok())),
+            Err(error) => errors.push((root.to_owned(), ReadError::io(root, error))),
         }
     }
+    files.sort_by(|(a, _), (b, _)| a.cmp(b));
+    files.dedup_by(|(a, _), (b, _)| a == b);
+    let mut links = locked(&links);
+    links.keep_once(&mut files);
+    let files = files.into_iter().map(|(path, _)| (path, None));
+    let mut found: Vec<_> = files.chain(errors.into_iter().map(|(path, error)| (path, Some(error)))).collect();
+    // Of a path that is a file and an error, the file comes first.
     found.sort_by(|(a, _), (b, _)| a.cmp(b));
     found.dedup_by(|(a, _), (b, _)| a == b);
-    found.into_iter().map(|(path, error)| error.map_or(Ok(path), Err)).collect()
+    let files = found.into_iter().map(|(path, error)| error.map_or(Ok(path), Err)).collect();
+    let linked = links.folders();
+    let (mut outside, mut twice) = (std::mem::take(&mut links.outside), std::mem::take(&mut links.twice));
+    outside.sort_unstable();
+    twice.sort_unstable();
+    Found { files, outside, twice, linked }
 }
 
-fn folder(root: &Path, options: &WalkOptions, found: &mut Vec<(PathBuf, Option<ReadError>)>) {
+fn locked(links: &Mutex<Links>) -> MutexGuard<'_, Links> {
+    links.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The files of a folder, each with its path as the system calls it where no link leads there, and what failed.
+fn folder(
+    root: &Path,
+    options: &WalkOptions,
+    links: &Arc<Mutex<Links>>,
+    files: &mut Vec<(PathBuf, Option<PathBuf>)>,
+    errors: &mut Vec<(PathBuf, ReadError)>,
+) {
+    let real = root.canonicalize().ok();
     let globs = overrides(root, &options.globs).unwrap_or_else(|_| Override::empty());
     let mut builder = WalkBuilder::new(root);
     builder
@@ -72,13 +121,15 @@ fn folder(root: &Path, options: &WalkOptions, found: &mut Vec<(PathBuf, Option<R
         .git_global(false)
         .parents(options.gitignore)
         .require_git(false)
-        .follow_links(options.follow_links);
-    if !globs.is_empty() {
-        builder.filter_entry(move |entry| {
-            let is_dir = entry.file_type().is_some_and(|kind| kind.is_dir());
-            !globs.matched(entry.path(), is_dir).is_ignore()
-        });
-    }
+        // Of several links to a folder the first counts, on every machine the same one.
+        .sort_by_file_name(std::ffi::OsStr::cmp)
+        .follow_links(true);
+    let met = Arc::clone(links);
+    builder.filter_entry(move |entry| {
+        let is_dir = entry.file_type().is_some_and(|kind| kind.is_dir());
+        !globs.matched(entry.path(), is_dir).is_ignore()
+            && (!entry.path_is_symlink() || locked(&met).admit(entry.path(), is_dir))
+    });
     for entry in builder.build() {
         match entry {
             Ok(entry) => {
@@ -87,16 +138,19 @@ fn folder(root: &Path, options: &WalkOptions, found: &mut Vec<(PathBuf, Option<R
                 if is_dir || (options.known_only && !is_known(path)) {
                     continue;
                 }
-                // Where links are not followed, they are entries; those to files are read all the same.
                 match std::fs::metadata(path) {
                     Ok(about) if about.is_dir() => {}
-                    Ok(_) => found.push((path.to_owned(), None)),
-                    Err(error) => found.push((path.to_owned(), Some(ReadError::io(path, error)))),
+                    Ok(_) => {
+                        let inside = path.strip_prefix(root).ok();
+                        files
+                            .push((path.to_owned(), real.as_ref().zip(inside).map(|(real, inside)| real.join(inside))));
+                    }
+                    Err(error) => errors.push((path.to_owned(), ReadError::io(path, error))),
                 }
             }
             Err(error) => {
                 let (path, error) = convert(error, root);
-                found.push((path, Some(error)));
+                errors.push((path, error));
             }
         }
     }

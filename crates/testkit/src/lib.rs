@@ -15,9 +15,9 @@
 pub mod analyzer;
 pub mod documents;
 pub mod encoders;
-pub mod hostile;
 #[cfg(all(feature = "faults", target_os = "linux", target_arch = "x86_64"))]
 pub mod faults;
+pub mod hostile;
 mod laws;
 #[cfg(feature = "llm")]
 pub mod llm;

@@ -3,6 +3,7 @@ use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use crate::sync::sync_folder;
 use tempfile::{Builder, NamedTempFile};
 
 /// How the name of a file ends that is not whole yet.
@@ -20,9 +21,9 @@ pub fn replace_file(path: &Path, bytes: impl AsRef<[u8]>) -> io::Result<()> {
 
 /// A file that takes its place when it is whole.
 ///
-/// It is written beside its place, as `NAME.XXXXXX.unfinished`. [`commit`](Self::commit) puts it on the disk and then in
-/// the place of what was there. Without that it is removed. It gets the usual permissions: 0666 without what the process
-/// masks.
+/// It is written beside its place, as `NAME.XXXXXX.unfinished`. [`commit`](Self::commit) puts it on the disk, then in the
+/// place of what was there, and then the change of the folder on the disk. Without that it is removed. It gets the usual
+/// permissions: 0666 without what the process masks.
 #[derive(Debug)]
 pub struct StagedFile {
     out: BufWriter<NamedTempFile>,
@@ -67,12 +68,13 @@ impl StagedFile {
     /// Puts the file in its place.
     ///
     /// # Errors
-    /// Where it cannot be written or moved; it is then removed, and the old file stays.
+    /// Where it cannot be written or moved; it is then removed, and the old file stays. Where the disk fails after that,
+    /// the new file is in its place, and a power cut may bring the old one back.
     pub fn commit(self) -> io::Result<()> {
         let file = self.out.into_inner().map_err(io::IntoInnerError::into_error)?;
         file.as_file().sync_all()?;
         file.persist(&self.path)?;
-        Ok(())
+        sync_folder(self.path.parent().unwrap_or(Path::new("")))
     }
 }
 

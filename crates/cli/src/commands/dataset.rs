@@ -6,6 +6,7 @@ use std::path::Path;
 use pericope_api::Document;
 use pericope_eval::data::{FromDocsOptions, from_docs};
 use pericope_index::pipeline::DEFAULT_MEMORY;
+use pericope_read::document_id;
 use serde::Serialize;
 
 use crate::args::FromDocsArgs;
@@ -13,6 +14,7 @@ use crate::commands::print_json;
 use crate::input::{self, Input};
 use crate::resources::shown;
 use crate::status::{Failure, Outcome, Status};
+use crate::terminal::name;
 
 #[derive(Serialize)]
 struct Counts {
@@ -25,9 +27,10 @@ struct Counts {
 
 /// Runs the command.
 pub fn from_docs_command(args: FromDocsArgs, quiet: bool) -> Outcome {
-    let found = Input::find(&args.paths, 0, args.time.limits(DEFAULT_MEMORY as u64))?;
+    let found = Input::find(&args.paths, args.follow_links, args.time.limits(DEFAULT_MEMORY as u64))?;
     let mut documents: Vec<Document> = Vec::new();
-    let mut problems = found.problems().to_vec();
+    let mut unreadable = found.report();
+    let mut problems = Vec::new();
     for path in found.files() {
         // The answer key of an earlier run is no documentation.
         if same(path, &args.out) || args.segmentation.as_deref().is_some_and(|s| same(path, s)) {
@@ -38,7 +41,7 @@ pub fn from_docs_command(args: FromDocsArgs, quiet: bool) -> Outcome {
             Err(problem) => problems.push(problem),
         });
     }
-    let unreadable = input::report(&problems);
+    unreadable += input::report(&problems);
     let options = FromDocsOptions {
         min_answer_words: args.min_answer_words,
         keep_distractors: !args.no_distractors,
@@ -74,12 +77,15 @@ pub fn from_docs_command(args: FromDocsArgs, quiet: bool) -> Outcome {
         print_json(&counts)?;
     } else if !quiet {
         for skipped in made.skipped.iter().take(10) {
-            anstream::eprintln!("left out: {skipped}");
+            tell!("left out: {}", name(skipped));
         }
         if made.skipped.len() > 10 {
-            anstream::eprintln!("left out: {} more", made.skipped.len() - 10);
+            tell!("left out: {} more", made.skipped.len() - 10);
         }
         say!("{}: {questions} questions over {} documents", shown(&args.out), counts.documents);
+    }
+    if !quiet {
+        found.tell_links();
     }
     Ok(if unreadable > 0 { Status::Incomplete } else { Status::Done })
 }
@@ -88,9 +94,10 @@ pub fn from_docs_command(args: FromDocsArgs, quiet: bool) -> Outcome {
 fn relative(mut document: Document, roots: &[std::path::PathBuf]) -> Document {
     if let [root] = roots
         && root.is_dir()
-        && let Ok(inside) = Path::new(&document.id).strip_prefix(root.components().as_path())
+        && let Ok(inside) = Path::new(&document.id).strip_prefix(document_id(root))
     {
-        document.id = shown(inside);
+        // The id is text already, with `/` between its parts.
+        document.id = inside.to_string_lossy().into_owned();
     }
     document
 }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use pericope::segmenters;
+use pericope_eval::answer::Ledger;
 use pericope_eval::config::{Experiment, ExperimentKind};
 use pericope_report::run::{self as report, Overview, Report};
 
@@ -20,12 +21,13 @@ pub fn run(args: EvalRunArgs, quiet: bool) -> Outcome {
     }
     let experiment = Experiment::of_file(&file, &args.set, segmenters()).map_err(Failure::usage)?;
     tell_kind(&file, quiet);
-    let out = run_folder(args.out.as_deref(), &experiment.name);
+    let out = run_folder(args.out.as_deref(), &experiment.name)?;
     if !experiment.sweep.is_empty() {
         return sweep::run(&experiment, &out, &args, quiet);
     }
-    let session = Session { resume: args.resume, offline: args.offline, continues: args.resume };
-    let Some(Finished { report, folder }) = one(&experiment, &out, session, quiet)? else {
+    let ledger = Ledger::of_run(&experiment, &out, args.resume);
+    let session = Session { resume: args.resume, offline: args.offline };
+    let Some(Finished { report, folder }) = one(&experiment, &out, session, ledger, quiet)? else {
         return Ok(Status::Incomplete);
     };
     report::write(&out, &report).map_err(not_written(&out))?;

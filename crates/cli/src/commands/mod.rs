@@ -20,11 +20,13 @@ use clap::CommandFactory;
 
 use crate::args::Cli;
 use crate::status::{Outcome, Status};
+use crate::terminal::Output;
 
 /// `pericope completions SHELL`
 pub fn completions(shell: clap_complete::Shell) -> Outcome {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "pericope", &mut script);
+    // A script of ours.
     std::io::stdout().write_all(&script)?;
     Ok(Status::Done)
 }
@@ -33,6 +35,13 @@ pub fn completions(shell: clap_complete::Shell) -> Outcome {
 pub fn print_json(value: &impl serde::Serialize) -> Outcome {
     let mut text = serde_json::to_string_pretty(value).map_err(anyhow::Error::from)?;
     text.push('\n');
-    std::io::stdout().write_all(text.as_bytes())?;
+    print_json_text(&text)
+}
+
+/// Prints JSON that is written already.
+pub fn print_json_text(json: &str) -> Outcome {
+    let mut out = Output::standard();
+    out.json(json)?;
+    out.flush()?;
     Ok(Status::Done)
 }

@@ -6,7 +6,9 @@ use serde::Serialize;
 use crate::args::ModelsCommand;
 use crate::commands::print_json;
 use crate::progress;
+use crate::resources::shown;
 use crate::status::{Failure, Outcome, Status};
+use crate::terminal::name as name_on_line;
 
 #[derive(Serialize)]
 struct Row {
@@ -49,7 +51,7 @@ fn list(json: bool) -> Outcome {
             row.bytes as f64 / 1e6,
             row.purpose,
             "",
-            row.path.display()
+            shown(&row.path)
         );
         if row.state != InstallState::Installed {
             say!("{:21}get it with: pericope models pull {}", "", row.name);
@@ -71,15 +73,15 @@ fn pull(name: &str, quiet: bool) -> Outcome {
     if let Some(model) = name.strip_prefix("fastembed:") {
         let folder = pericope_encode::fastembed::pull(model, !quiet).map_err(Failure::runtime)?;
         if !quiet {
-            anstream::eprintln!("{name} is installed: {}", folder.display());
+            tell!("{name} is installed: {}", shown(&folder));
         }
         return Ok(Status::Done);
     }
     let bar = progress::bytes(0, &format!("pulling {name}"), quiet);
     let result = models::pull(name, &mut |step| match step {
-        Progress::Note(text) if !quiet => bar.suspend(|| anstream::eprintln!("{text}")),
+        Progress::Note(text) if !quiet => bar.suspend(|| tell!("{text}")),
         Progress::Bytes { file, done, total } => {
-            bar.set_message(file.to_owned());
+            bar.set_message(name_on_line(file).into_owned());
             bar.set_length(total);
             bar.set_position(done);
         }
@@ -88,7 +90,7 @@ fn pull(name: &str, quiet: bool) -> Outcome {
     bar.finish_and_clear();
     let dir = result.map_err(by_kind)?;
     if !quiet {
-        anstream::eprintln!("{name} is installed and checked: {}", dir.path.display());
+        tell!("{name} is installed and checked: {}", shown(&dir.path));
     }
     Ok(Status::Done)
 }
@@ -108,7 +110,7 @@ fn verify(name: Option<&str>) -> Outcome {
     for name in names {
         match models::verify(&name) {
             Ok(dir) => {
-                say!("{name}: all files are right ({})", dir.path.display());
+                say!("{name}: all files are right ({})", shown(&dir.path));
             }
             Err(error @ ModelError::Checksum { .. }) => {
                 say!("{name}: {error}");

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use pericope::Engine;
 use pericope::segmenters;
 use pericope_encode::models::sha256_file;
+use pericope_eval::answer::Ledger;
 use pericope_eval::config::Experiment;
 use pericope_eval::run::{RunError, load};
 use pericope_nightly::{DEFAULT_FOLDER, History, Job, Lock, NightlyError, Program, Verdict, review};
@@ -14,7 +15,8 @@ use pericope_report::HtmlPages;
 use serde_json::json;
 
 use crate::args::{NightlyArgs, WhichNight};
-use crate::commands::print_json;
+use crate::commands::{print_json, print_json_text};
+use crate::places;
 use crate::resources::shown;
 use crate::session::{Bars, Session, opened, setup, tell_kind};
 use crate::status::{Failure, Outcome, Status};
@@ -31,7 +33,14 @@ pub fn run(args: NightlyArgs, quiet: bool) -> Outcome {
         experiment.nightly.webhook = None;
     }
     let configured = experiment.nightly.history.as_deref().unwrap_or(DEFAULT_FOLDER);
-    let dir = args.history.clone().unwrap_or_else(|| PathBuf::from(configured));
+    let dir = match &args.history {
+        Some(dir) => dir.clone(),
+        None => {
+            let wrong =
+                |problem: String| Failure::usage(format!("{}: nightly.history: {problem}", shown(&args.config)));
+            places::checked(PathBuf::from(configured)).map_err(wrong)?
+        }
+    };
     if args.action.is_some() {
         return act(&args, &experiment, &dir, quiet);
     }
@@ -45,12 +54,12 @@ pub fn run(args: NightlyArgs, quiet: bool) -> Outcome {
             // Where another run of this night is under way, that one will tell.
             if !matches!(failure, Broken::Nightly(NightlyError::Locked { .. })) {
                 for warning in pericope_nightly::tell_error(&problem, &experiment, &dir) {
-                    anstream::eprintln!("{warning}");
+                    tell!("{warning}");
                 }
             }
             match failure {
                 Broken::Nightly(NightlyError::Run(error @ RunError::Judge(_))) => {
-                    anstream::eprintln!("{error}");
+                    tell!("{error}");
                     Ok(Status::Incomplete)
                 }
                 Broken::Nightly(error) => Err(by_kind(error)),
@@ -82,9 +91,14 @@ impl From<Failure> for Broken {
 fn night(experiment: &Experiment, dir: &Path, offline: bool, quiet: bool) -> Result<pericope_nightly::Outcome, Broken> {
     let resources = Engine::new();
     let observer = Bars::new(quiet);
+    observer.tell_what_models_wait_for();
     let held = || -> Result<_, Broken> {
         let set = load(experiment, &observer).map_err(NightlyError::Run)?;
-        Ok((set, Lock::take(dir)?))
+        // Before anything that another run of this night may be using: the models' cache and its ledger.
+        let lock = Lock::take(dir)?;
+        let number = History::open(dir, &experiment.name).and_then(|history| history.next_number());
+        let ledger = Ledger::of_night(experiment, dir, number.map_err(NightlyError::History)?);
+        Ok(((set, lock), ledger))
     };
     let session = Session { offline, ..Session::default() };
     let (setup, (set, lock)) = setup(experiment, &resources, dir, session, held)?;
@@ -109,7 +123,7 @@ fn report(
     }
     outcome.tell(dir, experiment);
     for warning in &outcome.warnings {
-        anstream::eprintln!("{warning}");
+        tell!("{warning}");
     }
     verdict(&outcome, json, quiet)
 }
@@ -117,12 +131,12 @@ fn report(
 fn verdict(outcome: &pericope_nightly::Outcome, json: bool, quiet: bool) -> Outcome {
     let night = &outcome.conclusion.night;
     if json {
-        std::io::stdout().write_all(outcome.written.json_text.as_bytes())?;
+        print_json_text(&outcome.written.json_text)?;
     } else {
         say!("{}: {}", night.experiment, night.line);
     }
     if !quiet {
-        anstream::eprintln!("Report: {}", shown(&outcome.written.page));
+        tell!("Report: {}", shown(&outcome.written.page));
     }
     Ok(if night.verdict == Verdict::Failed { Status::Incomplete } else { Status::Done })
 }

@@ -10,7 +10,8 @@ use crate::args::SearchArgs;
 use crate::commands::print_json;
 use crate::resources::embedder;
 use crate::status::{Failure, Outcome, Status};
-use crate::{stores, style};
+use crate::stores;
+use crate::terminal::{Line, Style, name};
 
 /// Hits of a document that `--group` shows.
 const PER_DOCUMENT: usize = 3;
@@ -91,13 +92,13 @@ pub fn run(args: SearchArgs) -> Outcome {
         Found::Groups(groups) => {
             for group in groups {
                 let title = group.title.as_deref().map(|title| format!(" · {title}")).unwrap_or_default();
-                say!("{}{}{}{title}\n", style("1;4"), group.document, style("0"));
+                Line::styled(Style::Title, name(&group.document)).and(name(&title)).and("\n").say()?;
                 group.hits.iter().try_for_each(show)?;
             }
         }
     }
     if let Some(timing) = timing {
-        anstream::eprintln!(
+        tell!(
             "{} runs: p50 {:.2} ms, p95 {:.2} ms ({mode}, {} chunks)",
             timing.runs,
             timing.p50_ms,
@@ -153,49 +154,36 @@ fn answer<'a>(query: &'a str, mode: Mode, found: &'a Found, timing: Option<Timin
 /// Place, heading path and the snippet with the query's words marked; with its neighbours the whole chunk.
 fn show(hit: &Hit) -> std::io::Result<()> {
     let chunk = &hit.chunk;
-    let (bold, soft, plain) = (style("1"), style("2"), style("0"));
     let anchor = chunk.anchor.as_deref().map(|anchor| format!("#{anchor}")).unwrap_or_default();
-    say!(
-        "{bold}{}. {}{anchor}{plain} {soft}bytes {}–{} · {} tokens · score {:.3}{plain}",
-        hit.rank,
-        chunk.document,
-        chunk.start,
-        chunk.end,
-        chunk.tokens,
-        hit.score
-    );
+    let place = format!("{}{anchor}", chunk.document);
+    let figures = format!("bytes {}–{} · {} tokens · score {:.3}", chunk.start, chunk.end, chunk.tokens, hit.score);
+    let line = Line::styled(Style::Bold, format_args!("{}. {}", hit.rank, name(&place)));
+    line.and(" ").and_styled(Style::Soft, figures).say()?;
     let path = chunk.heading_path.join(" › ");
     if !path.is_empty() {
-        say!("   {soft}{path}{plain}");
+        Line::text("   ").and_styled(Style::Soft, name(&path)).say()?;
     }
     if let Some(context) = &hit.context {
         let within = chunk.start.saturating_sub(context.start);
         let before = context.text.get(..within).unwrap_or("");
         let after = context.text.get(within + chunk.text.len()..).unwrap_or("");
         let marked = marked(hit, Span::new(0, chunk.text.len()));
-        for line in format!("{soft}{before}{plain}{marked}{soft}{after}{plain}").lines() {
-            say!("   {line}");
-        }
-        say!("");
-        return Ok(());
+        let lines = Line::styled(Style::Soft, before).and_line(&marked).and_styled(Style::Soft, after);
+        return lines.indented(3).and("\n").say();
     }
-    let line = marked(hit, hit.snippet).split_whitespace().collect::<Vec<_>>().join(" ");
-    let before = if hit.snippet.start > 0 { "… " } else { "" };
+    let before = if hit.snippet.start > 0 { "   … " } else { "   " };
     let after = if hit.snippet.end < chunk.text.len() { " …" } else { "" };
-    say!("   {before}{line}{after}\n");
-    Ok(())
+    Line::text(before).and_line(&marked(hit, hit.snippet).on_one_line()).and(after).and("\n").say()
 }
 
 /// A part of the hit's text with the query's words marked.
-fn marked(hit: &Hit, part: Span) -> String {
-    let (mark, plain) = (style("1;33"), style("0"));
-    let mut line = String::new();
+fn marked(hit: &Hit, part: Span) -> Line {
+    let mut line = Line::default();
     let mut at = part.start;
     for found in hit.highlights.iter().filter(|h| part.contains(h)) {
-        line.push_str(Span::new(at, found.start).of(&hit.chunk.text));
-        line.push_str(&format!("{mark}{}{plain}", found.of(&hit.chunk.text)));
+        line = line.and(Span::new(at, found.start).of(&hit.chunk.text));
+        line = line.and_styled(Style::Mark, found.of(&hit.chunk.text));
         at = found.end;
     }
-    line.push_str(Span::new(at, part.end).of(&hit.chunk.text));
-    line
+    line.and(Span::new(at, part.end).of(&hit.chunk.text))
 }

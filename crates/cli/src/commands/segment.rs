@@ -1,19 +1,22 @@
 //! `pericope segment`
 
-use std::io::{BufWriter, Write};
+use std::cell::RefCell;
+use std::io::{self, Write};
 use std::sync::Arc;
 
 use pericope_api::{Chunk, Document, Heading};
 use pericope_index::pipeline::DEFAULT_MEMORY;
 use pericope_report::chunks::ChunksPage;
 use pericope_segment::Chunker;
+use pericope_util::time_limit;
 use serde::Serialize;
 
 use crate::args::{OutputFormat, SegmentArgs};
 use crate::input::{self, Input};
+use crate::limited::Hand;
 use crate::resources::{chunker, engine};
 use crate::status::{Outcome, Status};
-use crate::style;
+use crate::terminal::{Line as Shown, Output, Style, name};
 
 /// One line of `--format json`.
 #[derive(Serialize)]
@@ -34,7 +37,7 @@ pub fn run(args: SegmentArgs, quiet: bool) -> Outcome {
     let limits = args.time.limits(DEFAULT_MEMORY as u64);
     let (piped, broken) =
         if from_stdin { input::standard_input(&args.stdin_format, limits)? } else { Default::default() };
-    let found = Input::find(&paths, 0, limits)?;
+    let found = Input::find(&paths, args.follow_links, limits)?;
     let corpus = |visit: &mut dyn FnMut(&Document)| {
         piped.iter().for_each(&mut *visit);
         for path in found.files() {
@@ -44,26 +47,30 @@ pub fn run(args: SegmentArgs, quiet: bool) -> Outcome {
     let resources = engine(&args.policy).with_corpus(&corpus);
     let chunker = Arc::new(chunker(&args.policy, &resources)?);
 
-    let mut bad = input::report(found.problems()) + input::report(&broken);
-    let mut out = BufWriter::new(std::io::stdout().lock());
+    let mut bad = found.report() + input::report(&broken);
+    let mut out = Output::standard();
     let page = ChunksPage::new(&chunker.spec().to_string());
     if args.format == OutputFormat::Html {
-        out.write_all(page.begin().as_bytes())?;
+        out.raw(page.begin())?;
     }
-    let mut failure = None;
+    let failure = RefCell::new(None);
     let mut print = |cut: Cut| match cut {
         (document, Ok(chunks)) => {
             // Flushed document by document: the first chunks show at once, and a closed pipe is noticed.
             if let Err(e) = write(&mut out, args.format, &page, &document, &chunks).and_then(|()| out.flush()) {
-                failure.get_or_insert(e);
+                failure.borrow_mut().get_or_insert(e);
             }
             None
         }
         (_, Err(problem)) => Some(problem),
     };
-    for document in piped {
-        bad += input::report(print(cut(&chunker, document)).as_slice());
-    }
+    let mut problems = Vec::new();
+    let (by, limit) =
+        (Arc::clone(&chunker), time_limit(limits.time, piped.iter().map(|d| d.source.len() as u64).sum()));
+    let all = move |say: &mut dyn FnMut(Cut)| piped.into_iter().for_each(|document| say(cut(&by, document)));
+    let stopped = Hand::default().run(limit, all, &mut |cut| problems.extend(print(cut)));
+    problems.extend(stopped.err().map(|stopped| format!("standard input: {}", stopped.why(limit))));
+    bad += input::report(&problems);
     for path in found.files() {
         let mut problems = Vec::new();
         let by = Arc::clone(&chunker);
@@ -71,19 +78,22 @@ pub fn run(args: SegmentArgs, quiet: bool) -> Outcome {
             problems.extend(read.map_or_else(Some, &mut print));
         });
         bad += input::report(&problems);
-        if failure.is_some() {
+        if failure.borrow().is_some() {
             break;
         }
     }
-    if let Some(error) = failure {
+    if let Some(error) = failure.into_inner() {
         return Err(error.into());
     }
     if args.format == OutputFormat::Html {
-        out.write_all(page.end().as_bytes())?;
+        out.raw(page.end())?;
     }
     out.flush()?;
+    if !quiet {
+        found.tell_links();
+    }
     if bad > 0 && !quiet {
-        anstream::eprintln!("{bad} of the inputs could not be cut");
+        tell!("{bad} of the inputs could not be cut");
     }
     Ok(if bad > 0 { Status::Incomplete } else { Status::Done })
 }
@@ -96,16 +106,16 @@ fn cut(chunker: &Chunker, document: Document) -> Cut {
     (document, chunks)
 }
 
-fn write(
-    out: &mut impl Write,
+fn write<W: Write>(
+    out: &mut Output<W>,
     format: OutputFormat,
     page: &ChunksPage,
     document: &Document,
     chunks: &[Chunk],
-) -> std::io::Result<()> {
+) -> io::Result<()> {
     match format {
-        OutputFormat::Text => text(out, document, chunks),
-        OutputFormat::Html => out.write_all(page.document(document, chunks).as_bytes()),
+        OutputFormat::Text => chunks.iter().try_for_each(|chunk| text(out, document, chunk)),
+        OutputFormat::Html => out.raw(&page.document(document, chunks)),
         OutputFormat::Json => {
             for chunk in chunks {
                 let line = Line {
@@ -117,25 +127,21 @@ fn write(
                     heading_path: &chunk.heading_path,
                     text: document.text(chunk.span),
                 };
-                serde_json::to_writer(&mut *out, &line)?;
-                out.write_all(b"\n")?;
+                out.json(&serde_json::to_string(&line)?)?;
+                out.raw("\n")?;
             }
             Ok(())
         }
     }
 }
 
-/// For people: a rule with the chunk's figures above each chunk.
-fn text(out: &mut impl Write, document: &Document, chunks: &[Chunk]) -> std::io::Result<()> {
-    use std::io::IsTerminal;
-    let colour = std::io::stdout().is_terminal();
-    let (soft, plain) = if colour { (style("2"), style("0")) } else { (String::new(), String::new()) };
-    for chunk in chunks {
-        let mut rule = format!("── {} #{} · {} tokens", document.id, chunk.ordinal, chunk.tokens);
-        if !chunk.heading_path.is_empty() {
-            rule.push_str(&format!(" · {}", chunk.heading_path.join(" › ")));
-        }
-        writeln!(out, "{soft}{rule}{plain}\n{}\n", document.text(chunk.span))?;
+/// For people: a rule with the chunk's figures above the chunk.
+fn text<W: Write>(out: &mut Output<W>, document: &Document, chunk: &Chunk) -> io::Result<()> {
+    let mut rule = format!("── {} #{} · {} tokens", document.id, chunk.ordinal, chunk.tokens);
+    if !chunk.heading_path.is_empty() {
+        rule.push_str(&format!(" · {}", chunk.heading_path.join(" › ")));
     }
-    Ok(())
+    out.line(Shown::styled(Style::Soft, name(&rule)))?;
+    out.document(document.text(chunk.span))?;
+    out.raw("\n")
 }

@@ -19,10 +19,11 @@ use pericope_segment::{Chunker, Limits};
 use serde::Serialize;
 
 use crate::args::SegmentEvalArgs;
-use crate::commands::{dataset::save, print_json};
+use crate::commands::{dataset::save, print_json, print_json_text};
 use crate::resources::{failure, shown};
 use crate::session::{hold, opened, run_folder, tell_kind};
 use crate::status::{Failure, Outcome, Status};
+use crate::terminal::name;
 use crate::{input, progress};
 
 /// A segmenter that is to be scored.
@@ -60,6 +61,7 @@ pub fn run(args: SegmentEvalArgs, quiet: bool) -> Outcome {
 pub fn experiment(file: &ExperimentFile, set: &[String], out: Option<&Path>, json: bool, quiet: bool) -> Outcome {
     let experiment = SegmentationExperiment::of_file(file, set, segmenters()).map_err(Failure::usage)?;
     tell_kind(file, quiet);
+    let folder = run_folder(out, &experiment.name)?;
     let mut sets = Vec::new();
     for set in &experiment.sets {
         let path = set.expanded(&|name| std::env::var(name).ok()).map_err(Failure::usage)?;
@@ -81,7 +83,7 @@ pub fn experiment(file: &ExperimentFile, set: &[String], out: Option<&Path>, jso
     report.write(&folder).map_err(Failure::runtime)?;
     drop(held);
     if json {
-        say!("{}", report.summary().map_err(Failure::runtime)?);
+        print_json_text(&format!("{}\n", report.summary().map_err(Failure::runtime)?))?;
     } else {
         table(&sets, &report.evaluation, embedding)?;
         say!("Report: {}", shown(&folder.join("index.html")));
@@ -191,7 +193,7 @@ fn score(sets: &[Set], entries: Vec<Entry>, quiet: bool) -> Result<(Evaluation, 
     let documents: usize = sets.iter().map(|set| set.documents.len()).sum();
     let bar = progress::bar((documents * contestants.len()) as u64, "segmenting", quiet);
     let evaluation = evaluate(sets, &contestants, &|one: &System<'_>, _: &str| {
-        bar.set_message(one.name.clone());
+        bar.set_message(name(&one.name).into_owned());
         bar.inc(1);
     });
     bar.finish_and_clear();

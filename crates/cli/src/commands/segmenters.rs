@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::commands::print_json;
 use crate::status::{Outcome, Status};
-use crate::style;
+use crate::terminal::{Line, Style};
 
 #[derive(Serialize)]
 struct Row {
@@ -29,14 +29,14 @@ pub fn run(json: bool) -> Outcome {
     if json {
         return print_json(&segmenters().iter().map(row).collect::<Vec<_>>());
     }
-    let (bold, soft, plain) = (style("1"), style("2"), style("0"));
     for entry in segmenters() {
         let model = if !entry.needs.is_none() { "  (needs a model: pericope models pull minilm)" } else { "" };
-        say!("{bold}{}{plain}  {}{soft}{model}{plain}", entry.name, entry.summary);
+        let line = Line::styled(Style::Bold, entry.name).and("  ").and(entry.summary);
+        line.and_styled(Style::Soft, model).say()?;
         entry.keys.iter().try_for_each(show)?;
-        say!("    {soft}e.g. {}{plain}\n", entry.example);
+        Line::text("    ").and_styled(Style::Soft, format_args!("e.g. {}", entry.example)).and("\n").say()?;
     }
-    say!("{bold}every segmenter{plain}  also takes");
+    Line::styled(Style::Bold, "every segmenter").and("  also takes").say()?;
     POLICY_KEYS.iter().try_for_each(show)?;
     Ok(Status::Done)
 }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use pericope::segmenters;
+use pericope_eval::answer::Ledger;
 use pericope_eval::config::{Experiment, ExperimentFile};
 use pericope_eval::record::{Item, Summary};
 use pericope_eval::sweep::{Chosen, Variant, choose, variants};
@@ -53,7 +54,7 @@ pub fn tune(file: &ExperimentFile, args: &TuneArgs, quiet: bool) -> Outcome {
     if !variants.iter().any(|variant| by.is_measured(&variant.experiment)) {
         return Err(wrong("no variant has the mode, k or token_budget of [tune]"));
     }
-    let out = run_folder(args.out.as_deref(), &format!("{}-tune", experiment.name));
+    let out = run_folder(args.out.as_deref(), &format!("{}-tune", experiment.name))?;
     let Some(ran) = all(&variants, &out, args.resume, args.offline, quiet)? else { return Ok(Status::Incomplete) };
     let mut items = Vec::with_capacity(ran.len());
     for ran in &ran {
@@ -91,15 +92,19 @@ fn all(
     let mut overview = Overview::new(out);
     for (number, variant) in variants.iter().enumerate() {
         if !quiet {
-            anstream::eprintln!("{} of {}: {}", number + 1, variants.len(), variant.label);
+            tell!("{} of {}: {}", number + 1, variants.len(), variant.label);
         }
         let folder = out.join(format!("{:02}", number + 1));
         let mut experiment = variant.experiment.clone();
+        // One budget for all variants.
+        let mut ledger = Ledger::of_run(&experiment, out, resume);
+        if number > 0 {
+            ledger = ledger.continued();
+        }
         // What one variant asked of a model is not asked again by the next.
         experiment.llm.cache.get_or_insert_with(|| out.join("responses.sqlite"));
-        // One budget for all variants.
-        let session = Session { resume, offline, continues: resume || number > 0 };
-        let Some(Finished { report, folder: _held }) = one(&experiment, &folder, session, quiet)? else {
+        let session = Session { resume, offline };
+        let Some(Finished { report, folder: _held }) = one(&experiment, &folder, session, ledger, quiet)? else {
             return Ok(None);
         };
         ran.push(Ran { label: variant.label.clone(), folder, summary: report.summary.clone() });

@@ -37,6 +37,7 @@ pub fn run(args: SyntheticArgs, quiet: bool) -> Outcome {
         ids.push(document.id.clone());
         sources.push(prose.map(text).filter(|text| !text.is_empty()).collect::<Vec<String>>());
     };
+    let mut unreadable = 0;
     // What is no segmentation data is read as documents.
     let (mut plain, mut refused) = (Vec::new(), None);
     for path in &args.paths {
@@ -52,16 +53,19 @@ pub fn run(args: SyntheticArgs, quiet: bool) -> Outcome {
         }
     }
     if !plain.is_empty() {
-        let found = Input::find(&plain, 0, args.time.limits(DEFAULT_MEMORY as u64))?;
-        problems.extend(found.problems().iter().cloned());
+        let found = Input::find(&plain, args.follow_links, args.time.limits(DEFAULT_MEMORY as u64))?;
+        unreadable += found.report();
         for path in found.files() {
             found.read_in_time(path, |document| document, &mut |read| match read {
                 Ok(document) => add(&document),
                 Err(problem) => problems.push(problem),
             });
         }
+        if !quiet {
+            found.tell_links();
+        }
     }
-    let unreadable = input::report(&problems);
+    unreadable += input::report(&problems);
     let recipe =
         Recipe { documents: args.documents, parts: args.parts, sentences: args.sentences.clone(), seed: args.seed };
     let made = concatenations(&sources, &recipe);

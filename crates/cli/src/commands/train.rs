@@ -326,7 +326,7 @@ impl Watch {
 
     fn note(&self, text: &str) {
         if !self.quiet {
-            self.bar.suspend(|| eprintln!("{text}"));
+            self.bar.suspend(|| tell!("{text}"));
         }
     }
 }

@@ -238,7 +238,7 @@ fn a_prune_keeps_what_lies_where_nobody_could_look() {
     fs::write(docs.join("b.md"), "Foxes dig dens.").unwrap();
     fs::write(elsewhere.join("c.md"), "Owls hoot.").unwrap();
     std::os::unix::fs::symlink("../elsewhere", docs.join("mounted")).unwrap();
-    let index = ["index", "docs", "--into", "x.idx", "--embedder", "none", "--prune", "--json"];
+    let index = ["index", "docs", "--into", "x.idx", "--embedder", "none", "--prune", "--json", "--follow-links"];
     let run = || without_models(folder.path()).args(index).output().unwrap();
     let documents =
         |output: &std::process::Output| serde_json::from_str::<Value>(&stdout(output)).unwrap()["documents"].clone();

@@ -29,7 +29,7 @@ fn search(folder: &Path, query: &str, extra: &[&str]) -> Value {
     serde_json::from_str(&stdout(&output)).unwrap()
 }
 
-fn folder_with(pages: &[(&str, &str)]) -> tempfile::TempDir {
+pub fn folder_with(pages: &[(&str, &str)]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in pages {
         let path = folder.path().join("docs").join(name);
@@ -179,13 +179,13 @@ fn an_older_format_says_how_to_go_on() {
 }
 
 /// A child whose standard error is read line by line.
-struct Running {
+pub struct Running {
     child: Child,
     lines: Receiver<String>,
 }
 
 impl Running {
-    fn start(folder: &Path, extra: &[&str]) -> Self {
+    pub fn start(folder: &Path, extra: &[&str]) -> Self {
         Self::under(":", folder, extra)
     }
 
@@ -208,7 +208,7 @@ impl Running {
         Self { child, lines }
     }
 
-    fn wait_for(&mut self, what: &str) {
+    pub fn wait_for(&mut self, what: &str) {
         let until = Instant::now() + Duration::from_secs(60);
         let mut seen = Vec::new();
         while Instant::now() < until {
@@ -227,7 +227,7 @@ impl Running {
         assert!(status.success());
     }
 
-    fn interrupt(self) -> Option<i32> {
+    pub fn interrupt(self) -> Option<i32> {
         self.end_by("-INT")
     }
 

@@ -9,8 +9,13 @@ mod eval;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod faults;
 mod follow;
+mod hostile_paths;
+mod hostile_terminal;
+mod hostile_watch;
 mod kills;
+mod models;
 mod nightly;
 mod old_formats;
 mod qdrant;
 mod sweep;
+mod untrusted;

@@ -39,14 +39,53 @@ fn an_old_index_is_searched_by_words_as_it_was() {
     assert_eq!(rounded(searched(folder.path(), "bm25", false)), rounded(json(&fixtures().join("search_bm25.json"))));
 }
 
+/// The report of `pericope index` on the documents of the old index, and what it said beside it.
+fn indexed(folder: &Path) -> (Value, String) {
+    let output = pericope(folder)
+        .args(["index", "docs", "--into", "index", "--segmenter", "structure", "--json"])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    (serde_json::from_str(&stdout(&output)).unwrap(), stderr(&output))
+}
+
 #[test]
-fn an_old_index_is_searched_by_vectors_as_it_was() {
-    if !model_or_skip("an_old_index_is_searched_by_vectors_as_it_was") {
+fn old_vectors_are_not_searched_and_it_says_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    unpack("index.tar.gz", folder.path());
+    let index = pericope_index::IndexReader::open(&folder.path().join("index")).unwrap();
+    let query = pericope_store::Query::new("", pericope_store::Mode::Dense, 3).with_vector(vec![1.0; 384]);
+    let error = pericope_store::Retriever::search(&index, &query).unwrap_err();
+    assert!(error.kind().is_usage(), "{error}");
+    let said = error.to_string();
+    assert!(said.contains("earlier version") && said.contains("`pericope index`"), "{said}");
+    assert!(said.contains("--mode bm25") && !said.contains('\n'), "{said}");
+    let output = without_models(folder.path()).args(["index", "--verify", "index"]).output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(stdout(&output).contains("index is whole\n7 chunks have no vector"), "{}", stdout(&output));
+}
+
+#[test]
+fn an_old_index_is_embedded_again_once_and_then_searched_as_it_was() {
+    if !model_or_skip("an_old_index_is_embedded_again_once_and_then_searched_as_it_was") {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
     unpack("index.tar.gz", folder.path());
-    for mode in ["dense", "hybrid"] {
+    std::fs::create_dir(folder.path().join("docs")).unwrap();
+    for file in std::fs::read_dir(fixtures().join("docs")).unwrap().map(Result::unwrap) {
+        std::fs::copy(file.path(), folder.path().join("docs").join(file.file_name())).unwrap();
+    }
+    let (report, said) = indexed(folder.path());
+    assert_eq!((&report["documents"], &report["chunks"]), (&3.into(), &7.into()), "{report}");
+    assert_eq!(&report["texts_embedded"], 7, "{report}");
+    assert_eq!(said.lines().filter(|line| line.contains("earlier version")).count(), 1, "{said}");
+    assert!(!folder.path().join("index/vectors/segments").exists(), "the old vectors are gone");
+    let (report, said) = indexed(folder.path());
+    assert_eq!((&report["documents"], &report["chunks"]), (&3.into(), &7.into()), "{report}");
+    assert_eq!((&report["documents_written"], &report["texts_embedded"]), (&0.into(), &0.into()), "{report}");
+    assert!(!said.contains("earlier version"), "{said}");
+    for mode in ["bm25", "dense", "hybrid"] {
         let (mut now, mut then) =
             (searched(folder.path(), mode, true), json(&fixtures().join(format!("search_{mode}.json"))));
         for found in [&mut now, &mut then] {
@@ -57,27 +96,6 @@ fn an_old_index_is_searched_by_vectors_as_it_was() {
         }
         assert_eq!(now, then, "{mode}");
     }
-}
-
-#[test]
-fn an_old_index_is_brought_up_to_date_for_the_price_of_a_look() {
-    if !model_or_skip("an_old_index_is_brought_up_to_date_for_the_price_of_a_look") {
-        return;
-    }
-    let folder = tempfile::tempdir().unwrap();
-    unpack("index.tar.gz", folder.path());
-    std::fs::create_dir(folder.path().join("docs")).unwrap();
-    for file in std::fs::read_dir(fixtures().join("docs")).unwrap().map(Result::unwrap) {
-        std::fs::copy(file.path(), folder.path().join("docs").join(file.file_name())).unwrap();
-    }
-    let output = pericope(folder.path())
-        .args(["index", "docs", "--into", "index", "--segmenter", "structure", "--json"])
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{}", stderr(&output));
-    let said: Value = serde_json::from_str(&stdout(&output)).unwrap();
-    assert_eq!((&said["documents"], &said["chunks"]), (&3.into(), &7.into()), "{said}");
-    assert_eq!((&said["documents_written"], &said["texts_embedded"]), (&0.into(), &0.into()), "{said}");
 }
 
 #[test]

@@ -10,6 +10,41 @@ use super::{Generated, Generator, Judge, JudgeRequest, Judged, Missing, Request}
 use crate::config::{Experiment, GeneratorKind};
 use crate::record::{Cost, Judgement};
 
+/// The line of the response cache's ledger that a run spends from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ledger {
+    name: String,
+    continues: bool,
+}
+
+impl Ledger {
+    /// The line of a run whose files go into `folder`; that of a sweep serves all its variants. `continues`: what was spent
+    /// before counts against the budget, else the line begins with nothing.
+    #[must_use]
+    pub fn of_run(experiment: &Experiment, folder: &Path, continues: bool) -> Self {
+        let mut name = experiment.name.clone();
+        // A cache of its own lies in the folder, and may be moved with it. One that several folders share tells them apart.
+        if experiment.llm.cache.is_some() {
+            let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+            name.push_str(&format!(" in {}", folder.display()));
+        }
+        Self { name, continues }
+    }
+
+    /// The line of the night of this number: all sittings of a night spend from it, and no other night does.
+    #[must_use]
+    pub fn of_night(experiment: &Experiment, history: &Path, number: u32) -> Self {
+        let Self { name, .. } = Self::of_run(experiment, history, true);
+        Self { name: format!("{name}, night {number}"), continues: true }
+    }
+
+    /// As it is, with what was spent before.
+    #[must_use]
+    pub fn continued(self) -> Self {
+        Self { continues: true, ..self }
+    }
+}
+
 /// The models of an experiment, ready to be asked.
 #[derive(Default)]
 pub struct Models {
@@ -27,12 +62,11 @@ pub struct Models {
 
 impl Models {
     /// Opens the models that `experiment` asks, with their response cache (by default in the run's folder `out`).
-    /// `offline`: only the cache is asked, and no key is needed. `continues`: what was spent before under the experiment's
-    /// name, with the same cache, counts against its budget.
+    /// `offline`: only the cache is asked, and no key is needed. What they spend is written into the `ledger`.
     ///
     /// # Errors
     /// In one line: a prompt, a key or a model that is not there, a cache that cannot be opened.
-    pub fn open(experiment: &Experiment, out: &Path, offline: bool, continues: bool) -> Result<Self, LlmError> {
+    pub fn open(experiment: &Experiment, out: &Path, offline: bool, ledger: &Ledger) -> Result<Self, LlmError> {
         let mut models = Self::default();
         let generates = experiment.answer.generator == GeneratorKind::Llm;
         let judges = experiment.judge.kind.asks_model();
@@ -44,7 +78,7 @@ impl Models {
             std::fs::create_dir_all(folder)
                 .map_err(|e| LlmError::Config(format!("cannot make {}: {e}", folder.display())))?;
         }
-        let shared = Shared::for_run(&cache, experiment.limits.budget, offline, &experiment.name, continues)?;
+        let shared = Shared::for_run(&cache, experiment.limits.budget, offline, &ledger.name, ledger.continues)?;
         models.budget = Some(Arc::clone(&shared.budget));
         if let Some(config) = experiment.llm.generator.as_ref().filter(|_| generates) {
             let generator = ModelGenerator::new(config, &shared)?;

@@ -7,7 +7,7 @@ mod extractive;
 mod llm;
 
 pub use extractive::{Asked, Extractive, ExtractiveOptions};
-pub use llm::{ModelGenerator, ModelJudge, Models};
+pub use llm::{Ledger, ModelGenerator, ModelJudge, Models};
 
 use pericope_api::{Heading, Span};
 

@@ -49,7 +49,8 @@ impl ExperimentFile {
     /// # Errors
     /// [`ConfigError`] for a file that cannot be read, is no TOML, or names a kind that there is not.
     pub fn open(path: &Path) -> Result<Self, ConfigError> {
-        let text = std::fs::read_to_string(path).map_err(|source| ConfigError::Io { path: path.to_owned(), source })?;
+        let text =
+            pericope_util::read_text(path).map_err(|source| ConfigError::Io { path: path.to_owned(), source })?;
         Self::parse(text, path)
     }
 

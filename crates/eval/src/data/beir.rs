@@ -176,9 +176,9 @@ mod tests {
         let set = load(DataKind::Beir, folder.path()).unwrap();
         assert_eq!((set.questions.len(), set.documents.len()), (1, 3));
         for says in [
-            "test.tsv, line 6: expected",
             "test.tsv, line 7: expected",
-            "test.tsv, line 8: it is not UTF-8",
+            "test.tsv, line 8: expected",
+            "test.tsv, line 9: it is not UTF-8",
             "corpus.jsonl, line 6: ",
             "corpus.jsonl, line 7: it is not UTF-8",
             "corpus.jsonl, line 8: ",

@@ -6,7 +6,7 @@ use pericope_read::ReadOptions;
 use serde::Deserialize;
 
 use super::offsets::CodePoints;
-use super::{DataError, DataText, Question, QuestionSet, Unit};
+use super::{DataError, DataText, Question, QuestionSet, Unit, refuse_stranger};
 
 #[derive(Deserialize)]
 struct Row {
@@ -50,6 +50,7 @@ pub(super) fn load(folder: &Path) -> Result<QuestionSet, DataError> {
             return Err(DataError::Layout { path: csv_path, problem });
         }
         let path = folder.join("corpora").join(format!("{id}.md"));
+        refuse_stranger(folder, &path)?;
         let read = DataText::read(&path)?;
         set.checksums.push((path.display().to_string(), read.checksum.clone()));
         let (text, bad) = read.replaced();

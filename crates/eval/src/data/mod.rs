@@ -19,6 +19,8 @@ use pericope_api::{Document, Span};
 use pericope_segment::split::{Split, split_of};
 use serde::{Deserialize, Serialize};
 
+use pericope_util::leads_out;
+
 pub use from_docs::{FromDocs, FromDocsOptions, SegmentationLine, from_docs, is_question};
 pub(crate) use offsets::CodePoints;
 pub use sample::Sampling;
@@ -46,6 +48,20 @@ pub enum DataError {
         /// What is wrong, with the place.
         problem: String,
     },
+}
+
+/// Refuses a file of a folder that is a link out of it: what it leads to was not named.
+///
+/// # Errors
+/// [`DataError::Layout`] for such a link.
+pub fn refuse_stranger(folder: &Path, file: &Path) -> Result<(), DataError> {
+    match leads_out(folder, file) {
+        true => Err(DataError::Layout {
+            path: file.to_owned(),
+            problem: "a link out of the folder, which is not followed; put the file itself there, or name it".into(),
+        }),
+        false => Ok(()),
+    }
 }
 
 /// Gold spans in one document.

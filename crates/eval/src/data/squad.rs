@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::offsets::CodePoints;
-use super::{DataError, DataText, Question, QuestionSet, Selection, Unique, Unit};
+use super::{DataError, DataText, Question, QuestionSet, Selection, Unique, Unit, refuse_stranger};
 
 /// A file in the layout of SQuAD v1.1 (NLQuAD has the same).
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -170,6 +170,7 @@ fn files(path: &Path, split: Option<&str>) -> Result<Vec<PathBuf>, DataError> {
         let is_json = file.extension().is_some_and(|e| e.eq_ignore_ascii_case("json"));
         let mut words = name.split(|c: char| !c.is_alphanumeric());
         if is_json && file.is_file() && split.is_none_or(|split| words.any(|word| word == split.to_lowercase())) {
+            refuse_stranger(path, &file)?;
             found.push(file);
         }
     }

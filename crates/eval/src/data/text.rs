@@ -24,7 +24,7 @@ impl DataText {
     /// # Errors
     /// [`DataError::Io`] where it cannot be read.
     pub fn read(path: &Path) -> Result<Self, DataError> {
-        let bytes = std::fs::read(path).map_err(|source| DataError::Io { path: path.to_owned(), source })?;
+        let bytes = pericope_util::read_file(path).map_err(|source| DataError::Io { path: path.to_owned(), source })?;
         let checksum = sha256_hex(&bytes);
         let (mut text, gap) = match String::from_utf8(bytes) {
             Ok(text) => (text, None),

@@ -529,6 +529,10 @@ pub struct RunRecord {
     /// was paid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paid: Option<f64>,
+    /// The part of it that no server confirmed: calls that broke off, at the most that they may have cost, and servers that
+    /// do not say what they used; absent where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paid_estimated: Option<f64>,
     /// The prompt templates as used, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub prompts: BTreeMap<String, String>,

@@ -8,8 +8,8 @@ use crate::config::{Experiment, GeneratorKind, LlmTables};
 const CHUNK: usize = 256;
 /// Characters a token, for texts that nothing has counted.
 const LETTERS: usize = 4;
-/// Tokens of the instructions around a question or an answer.
-const AROUND: usize = 250;
+/// Tokens of the instructions and the marks around a question or an answer.
+const AROUND: usize = 450;
 
 /// Requests, tokens and price of a run in round numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -81,9 +81,9 @@ mod tests {
         let experiment = Experiment::parse(text, Path::new("x.toml"), &[], pericope_segment::registry::list()).unwrap();
         let found = of(&experiment, &[(10, 40), (10, 60)], &[Cutoff::K(1), Cutoff::Tokens(512)]);
         assert_eq!(found.calls, 2 * 2 * (1 + 3));
-        let answers = 2 * (250 + 10 + 256) + 2 * (250 + 10 + 512);
+        let answers = 2 * (AROUND + 10 + 256) + 2 * (AROUND + 10 + 512);
         // Gold answers of 40 and 60 tokens; answers of at most 80 and 100.
-        let judgements = 2 * 3 * ((250 + 10 + 40 + 80) + (250 + 10 + 60 + 100));
+        let judgements = 2 * 3 * ((AROUND + 10 + 40 + 80) + (AROUND + 10 + 60 + 100));
         assert_eq!(found.prompt, answers + judgements);
         assert!((found.price - (answers as f64 * 10.0 + 400.0 * 20.0) / 1e6).abs() < 1e-12);
         let silent =

@@ -280,7 +280,9 @@ fn measure(
         comparisons,
         judges_agree: scores.agreement(),
     };
-    record.paid = setup.models.budget.as_ref().map(|budget| budget.spent()).filter(|&paid| paid > 0.0);
+    let budget = setup.models.budget.as_ref();
+    record.paid = budget.map(|budget| budget.spent()).filter(|&paid| paid > 0.0);
+    record.paid_estimated = budget.map(|budget| budget.estimated()).filter(|&paid| paid > 0.0);
     record.finish(before + clock.elapsed().as_secs_f64());
     lines::write_json(&folder.record(), &record)?;
     // Nothing is called finished whose items are not there.

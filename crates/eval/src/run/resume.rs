@@ -35,6 +35,7 @@ pub(super) fn new_record(experiment: &Experiment, set: &QuestionSet, setup: &Set
         finished: String::new(),
         seconds: None,
         paid: None,
+        paid_estimated: None,
         machine: Machine {
             cores: std::thread::available_parallelism().map_or(0, usize::from),
             os: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
@@ -54,8 +55,8 @@ fn normalised_config(config: &Value) -> Value {
     forget("", &["limits", "nightly", "gate", "tune"]);
     forget("/llm", &["cache"]);
     for table in ["/llm/generator", "/llm/judge"] {
-        let patience = ["concurrency", "tokens_per_minute", "timeout_seconds", "retries", "retry_wait_seconds"];
-        forget(table, &patience);
+        forget(table, &["concurrency", "tokens_per_minute", "timeout_seconds"]);
+        forget(table, &["retries", "retry_wait_seconds", "max_wait_seconds"]);
         forget(table, &["api_key_env"]);
     }
     config

@@ -184,7 +184,7 @@ fn folder_bytes(dir: &Path) -> u64 {
         .sum()
 }
 
-/// What a file takes up: the vector engine reserves large files that stay empty for the most part.
+/// What a file takes up: a file with holes takes less than its length.
 #[cfg(unix)]
 fn bytes_on_disk(meta: &fs::Metadata) -> u64 {
     use std::os::unix::fs::MetadataExt;

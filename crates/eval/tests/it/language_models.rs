@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use pericope_eval::answer::Models;
+use pericope_eval::answer::{Ledger, Models};
 use pericope_eval::config::Experiment;
 use pericope_eval::record::{Item, Status, Summary};
 use pericope_eval::run::{Observer, RunError, RunFolder, Setup, run};
@@ -94,7 +94,8 @@ fn go(experiment: &Experiment, out: &Path, resume: bool, offline: bool) -> Resul
         resources: &resources,
         counter: Arc::new(WordCounter),
         encoder: None,
-        models: Models::open(experiment, out, offline, resume).map_err(|e| RunError::Config(e.to_string()))?,
+        models: Models::open(experiment, out, offline, &Ledger::of_run(experiment, out, resume))
+            .map_err(|e| RunError::Config(e.to_string()))?,
         model_checksums: BTreeMap::new(),
         resume,
     };
@@ -120,19 +121,20 @@ fn score(answer: &str) -> usize {
     number(answer.trim()) % 11
 }
 
-/// What stands between two marks.
-fn between<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
-    let rest = text.split_once(from).map_or("", |(_, rest)| rest);
-    rest.split_once(to).map_or(rest, |(found, _)| found).trim()
+/// What stands between the marks of a text.
+fn marked<'a>(prompt: &'a str, name: &str) -> &'a str {
+    let rest = prompt.split_once(&format!("[begin {name} ")).map_or("", |(_, rest)| rest);
+    let rest = rest.split_once('\n').map_or("", |(_, rest)| rest);
+    rest.split_once(&format!("\n[end {name} ")).map_or(rest, |(found, _)| found)
 }
 
 fn reply(seen: &Seen) -> String {
     if is_judge(seen) {
-        let answer = between(&seen.prompt, "Answer to grade:", "Score the answer");
+        let answer = marked(&seen.prompt, "answer");
         return format!("{{\"reason\": \"because\", \"score\": {}}}", score(answer));
     }
     // The first words of the first excerpt.
-    let excerpt = between(&seen.prompt, "[1]\n", "\n\n");
+    let excerpt = marked(&seen.prompt, "excerpt 1").split("\n\n").next().unwrap_or_default();
     excerpt.split_whitespace().take(9).collect::<Vec<_>>().join(" ")
 }
 
@@ -178,7 +180,7 @@ fn a_run_ends_complete_and_right_whatever_the_server_does() {
             (0, true, 3) => again(Act::Text("{\"reason\": \"more than all\", \"score\": 11}".into())),
             (_, true, 4 | 5) => Act::Fence,
             (_, true, 6) => {
-                let answer = between(&seen.prompt, "Answer to grade:", "Score the answer");
+                let answer = marked(&seen.prompt, "answer");
                 Act::Text(format!("{{\"score\": \"{}/10\", \"reason\": \"as text\"}}", score(answer)))
             }
             (_, _, 7) => Act::Slow(std::time::Duration::from_millis(3)),

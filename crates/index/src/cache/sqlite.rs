@@ -77,6 +77,10 @@ impl VectorCache for EmbeddingCache {
     }
 
     fn keep(&self, fresh: &[(u128, &[f32])]) -> Result<(), StoreError> {
+        if fresh.iter().any(|(_, vector)| !vector.iter().all(|value| value.is_finite())) {
+            let reason = "a vector to keep is not finite".to_owned();
+            return Err(IndexError::Vectors { path: self.path.clone(), reason }.into());
+        }
         let mut db = self.db.lock().unwrap_or_else(PoisonError::into_inner);
         let keep = |db: &mut Connection| -> rusqlite::Result<()> {
             let transaction = db.transaction()?;

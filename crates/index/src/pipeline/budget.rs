@@ -36,7 +36,7 @@ pub(super) struct Budget {
 struct State {
     limit: usize,
     used: usize,
-    /// The number of the source that is written next: it waits for no other.
+    /// The number of the source that goes to the destination next: it waits for no other.
     turn: u64,
     closed: bool,
 }
@@ -78,7 +78,13 @@ impl Budget {
         !state.closed
     }
 
-    /// Says which source is written next.
+    /// True while more is used than there is.
+    pub fn is_overdrawn(&self) -> bool {
+        let state = self.lock();
+        state.used > state.limit
+    }
+
+    /// Says which source goes to the destination next.
     pub fn turn(&self, number: u64) {
         let mut state = self.lock();
         state.turn = number;

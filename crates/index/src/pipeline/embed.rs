@@ -94,13 +94,8 @@ impl EmbedStage {
     /// Everything whose turn it is. Nothing where nobody listens.
     fn in_order(&mut self, batches: &Sender<Batch>) -> Option<()> {
         while let Some(part) = self.early.remove(&self.next) {
-            self.next = match part {
-                Part::End(_) => {
-                    self.budget.turn(self.next.0 + 1);
-                    (self.next.0 + 1, 0)
-                }
-                _ => (self.next.0, self.next.1 + 1),
-            };
+            let ends = matches!(part, Part::End(_));
+            self.next = if ends { (self.next.0 + 1, 0) } else { (self.next.0, self.next.1 + 1) };
             match part {
                 Part::Document { header, prepared, truncated, share } => {
                     self.document(header, prepared, truncated, share, batches)?;
@@ -115,12 +110,16 @@ impl EmbedStage {
                 }
                 None => self.steps.len() >= STEPS,
             };
-            if ready {
+            // What waits here holds the memory that others wait for.
+            if ready || (ends && self.budget.is_overdrawn()) {
                 self.flush(batches)?;
                 // The run may be told to stop while a batch is embedded.
                 if self.stop.load(Ordering::Relaxed) {
                     return Some(());
                 }
+            }
+            if ends {
+                self.budget.turn(self.next.0);
             }
         }
         Some(())

@@ -101,7 +101,8 @@ where
         Arc::new(move |seat: &Seat| read.work(&fed, seat))
     };
     let time = options.time;
-    let cuts: Arc<Duty> = Arc::new(move |seat: &Seat| read::segment(&documents, seat, &chunk, embedding.as_ref(), time));
+    let cuts: Arc<Duty> =
+        Arc::new(move |seat: &Seat| read::segment(&documents, seat, &chunk, embedding.as_ref(), time));
     for _ in 0..threads {
         crew.hire(&reads, Out { to_segment: Some(to_segment.clone()), finished: finished.clone() });
         crew.hire(&cuts, Out { to_segment: None, finished: finished.clone() });

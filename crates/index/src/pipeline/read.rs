@@ -147,7 +147,8 @@ impl<S: Source> ReadStage<S> {
             closed: false,
         };
         if self.exhausted.load(Ordering::Relaxed) {
-            reading.fail(&format!("not read: {MOST_LEFT_BEHIND} documents that took too long are still being worked on"));
+            reading
+                .fail(&format!("not read: {MOST_LEFT_BEHIND} documents that took too long are still being worked on"));
         } else {
             let read = catch_unwind(AssertUnwindSafe(|| self.source.read(&mut item, &mut |read| reading.take(read))));
             if read.is_err() {

@@ -15,11 +15,13 @@ mod disk;
 mod generation;
 mod layout;
 mod nearest;
+mod own;
 mod segment;
 mod set;
 mod writer;
 
 pub(crate) use self::generation::GenerationId;
+pub(crate) use self::own::{is_old_vectors, is_own_vectors};
 pub(crate) use self::set::VectorSet;
 pub(crate) use self::writer::VectorWriter;
 

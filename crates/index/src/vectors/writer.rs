@@ -11,6 +11,7 @@ use uuid::Uuid;
 use super::build::{self, InMemory, Rows};
 use super::codes::{Bound, normalize};
 use super::generation::{self, GenerationId, Part};
+use super::own::is_own_vectors;
 use super::set::VectorSet;
 use crate::IndexError;
 
@@ -173,9 +174,7 @@ impl VectorWriter {
         for entry in fs::read_dir(&self.path).map_err(IndexError::io(&self.path))? {
             let entry = entry.map_err(IndexError::io(&self.path))?;
             let name = entry.file_name();
-            let ours = name.to_str().is_some_and(|name| {
-                [".vectors", ".generation", ".unfinished"].iter().any(|ending| name.ends_with(ending))
-            });
+            let ours = is_own_vectors(Path::new(&name));
             if ours && !name.to_str().is_some_and(|name| needed.contains(name)) {
                 // A file that cannot be deleted costs space and nothing else.
                 drop(fs::remove_file(entry.path()));

@@ -25,6 +25,7 @@ use crate::engines::{Snapshots, TextWriter};
 use crate::guard::guarded;
 use crate::manifest::{Changes, Manifest};
 use crate::meta::{FORMAT, META_FILE};
+use crate::own::{refuse_foreign, remove_engines};
 use crate::vectors::{GenerationId, VectorSet, VectorWriter};
 use crate::{IndexError, IndexMeta, IndexReader, directory};
 
@@ -72,11 +73,12 @@ impl IndexWriter {
     ///
     /// # Errors
     /// [`IndexError::Mismatch`] where the index was built with another segmenter, embedder or tokenizer,
-    /// [`IndexError::Format`] where it is of another version, [`IndexError::NotEmpty`] where the directory holds
-    /// something else, [`IndexError::Locked`] where another writer has it, [`IndexError::Corrupt`] where files are
+    /// [`IndexError::Format`] where it is of another version, [`IndexError::NotEmpty`] and [`IndexError::Foreign`] where
+    /// the directory holds something else, [`IndexError::Locked`] where another writer has it, [`IndexError::Corrupt`] where files are
     /// missing or unreadable.
     pub fn create_or_open(dir: &Path, spec: &IndexSpec) -> Result<Self, IndexError> {
         let started = Instant::now();
+        refuse_foreign(dir)?;
         if !dir.join(META_FILE).exists() && holds_something_else(dir)? {
             return Err(IndexError::NotEmpty { dir: dir.to_owned() });
         }
@@ -140,21 +142,19 @@ impl IndexWriter {
         })
     }
 
-    /// Deletes the index in `dir`, whatever it was built with, and makes a new one. A directory without an index is
-    /// treated as by [`create_or_open`](Self::create_or_open): nothing in it is deleted.
+    /// Deletes the index in `dir`, whatever it was built with, and makes a new one. Files that no version of this program
+    /// writes stay, in the folders of the index too: see [`foreign_files`](crate::foreign_files). A directory without an
+    /// index is treated as by [`create_or_open`](Self::create_or_open): nothing in it is deleted.
     ///
     /// # Errors
     /// As [`create_or_open`](Self::create_or_open).
     pub fn rebuild(dir: &Path, spec: &IndexSpec) -> Result<Self, IndexError> {
+        refuse_foreign(dir)?;
         if dir.join(META_FILE).exists() {
             let _lock = lock(dir)?;
             // The metadata goes last: a crash in between leaves a directory that can be rebuilt again.
             Manifest::remove(&manifest_path(dir))?;
-            for folder in [text_path(dir), vectors_path(dir)] {
-                if folder.exists() {
-                    fs::remove_dir_all(&folder).map_err(IndexError::io(&folder))?;
-                }
-            }
+            remove_engines(dir)?;
             for file in [PENDING_FILE, META_FILE] {
                 let file = dir.join(file);
                 if file.exists() {

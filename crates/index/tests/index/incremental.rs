@@ -6,12 +6,14 @@ use std::sync::{Arc, Mutex};
 
 use pericope_api::{Chunk, Document};
 use pericope_index::pipeline::{Failure, Metadata, Options, Report, Source, prune, run};
-use pericope_index::{Contents, Destination, EmbeddingCache, IndexSpec, IndexStats, IndexWriter, MANIFEST_FILE};
+use pericope_index::{
+    Contents, Destination, EmbeddingCache, IndexSpec, IndexStats, IndexWriter, MANIFEST_FILE, VectorCache,
+};
 use pericope_store::FileStamp;
 
 use crate::dense_spec;
 use pericope_testkit::documents::{made_up, sentence_chunks};
-use pericope_testkit::encoders::BagOfWords;
+use pericope_testkit::encoders::{BagOfWords, DIMENSION};
 
 /// Sources in memory: names, and the documents (id, sentences) in each. A document without sentences is a bad line.
 #[derive(Default, Clone)]
@@ -407,6 +409,38 @@ fn a_shared_cache_spares_the_encoder_a_second_index() {
     assert_eq!((second.texts_embedded, second.texts_reused), (0, 360));
     assert_eq!(encoder.texts.load(Ordering::Relaxed), 360);
     assert_eq!(contents, again);
+}
+
+#[test]
+fn damaged_vectors_of_a_cache_are_embedded_again_and_counted() {
+    let (shelf, folder) = (library(), tempfile::tempdir().unwrap());
+    let encoder = BagOfWords::new();
+    let spec = IndexSpec::new("sentence", "words").with_encoder(encoder.clone());
+    let path = folder.path().join("vectors.sqlite");
+    let into = |name: &str| {
+        let cache = EmbeddingCache::for_encoder(&path, encoder.as_ref()).unwrap();
+        let options = Options { cache: Some(std::sync::Arc::new(cache)), ..Options::default() };
+        let (_, stats, contents) = pass(&folder.path().join(name), &spec, &shelf, &options, false);
+        ((stats.texts_embedded, stats.texts_reused, stats.vectors_rejected), contents)
+    };
+    let (first, whole) = into("first");
+    assert_eq!(first, (360, 0, 0));
+    // As another program, an earlier version or a disk may leave entries: one not finite, one too short, one flipped.
+    let db = rusqlite::Connection::open(&path).unwrap();
+    let spoil = |n: u32, vector: &str| {
+        let update = "UPDATE vector SET vector = $1 WHERE text = (SELECT text FROM vector LIMIT 1 OFFSET $2)";
+        assert_eq!(db.execute(&update.replace("$1", vector), [n]).unwrap(), 1);
+    };
+    let not_a_number = format!("x'{}'", "0000c07f".repeat(DIMENSION));
+    spoil(3, &not_a_number);
+    spoil(4, "x'00000000'");
+    spoil(5, "x'3f' || substr(vector, 2)");
+    let (healed, contents) = into("second");
+    assert_eq!(healed, (3, 357, 3));
+    assert_eq!(contents, whole);
+    assert_eq!(into("third").0, (0, 360, 0), "the entries were replaced");
+    let cache = EmbeddingCache::for_encoder(&path, encoder.as_ref()).unwrap();
+    assert!(cache.keep(&[(1, &[0.5, f32::NAN])]).unwrap_err().to_string().contains("not finite"));
 }
 
 #[test]

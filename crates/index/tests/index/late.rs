@@ -174,9 +174,16 @@ fn text_that_was_packed_is_counted_when_it_is_there() {
     // By the size of the sources all of them would fit; by that of their documents one does.
     let options = Options { threads: 4, memory: 600_000, ..Options::default() };
     let names: Vec<String> = (0..60).map(|i| format!("{i:02}.md")).collect();
-    let report = run(&mut writer, source, names, |d| Ok(sentence_chunks(d)), &options, |progress| {
-        written.store(progress.sources as usize, Ordering::SeqCst);
-    });
+    let report = run(
+        &mut writer,
+        source,
+        names,
+        |d| Ok(sentence_chunks(d)),
+        &options,
+        |progress| {
+            written.store(progress.sources as usize, Ordering::SeqCst);
+        },
+    );
     let report = report.unwrap();
     assert_eq!((report.progress.documents, report.failures.len()), (60, 0));
     let ahead = ahead.load(Ordering::SeqCst);

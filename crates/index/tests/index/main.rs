@@ -1,6 +1,8 @@
 //! The index as its users see it, with an encoder that needs no model.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod damage;
+mod disks;
 mod filtering;
 mod growth;
 mod highlighting;
@@ -8,6 +10,7 @@ mod incremental;
 mod late;
 mod laws;
 mod opening;
+mod owning;
 mod pipeline;
 mod searching;
 mod writing;

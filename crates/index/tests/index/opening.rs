@@ -43,7 +43,7 @@ fn another_format_is_refused_and_rebuilt_on_demand() {
     let (dir, reader) = index_of(&dense_spec(), &[made_up("a", 1, 3)]);
     drop(reader);
     let path = dir.path().join(META_FILE);
-    fs::write(&path, fs::read_to_string(&path).unwrap().replace("\"format\": 2", "\"format\": 1")).unwrap();
+    fs::write(&path, fs::read_to_string(&path).unwrap().replace("\"format\": 3", "\"format\": 1")).unwrap();
     let error = IndexReader::open(dir.path()).err().unwrap();
     assert!(matches!(error, IndexError::Format { .. }) && error.to_string().contains("format 1"), "{error}");
     assert!(error.to_string().contains("--rebuild"), "{error}");
@@ -101,8 +101,11 @@ fn damaged_vectors_are_reported_and_words_still_found() {
         match damage {
             "gone" => fs::remove_dir_all(&vectors).unwrap(),
             "empty" => {
-                fs::remove_dir_all(vectors.join("segments")).unwrap();
-                fs::create_dir(vectors.join("segments")).unwrap();
+                for file in fs::read_dir(&vectors).unwrap().map(|file| file.unwrap().path()) {
+                    if file.extension().is_some_and(|ending| ending == "vectors") {
+                        fs::remove_file(file).unwrap();
+                    }
+                }
             }
             _ => spoil(&vectors),
         }

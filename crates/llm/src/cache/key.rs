@@ -8,13 +8,15 @@ use pericope_util::sha256_hex;
 pub(crate) struct CacheKey(String);
 
 impl CacheKey {
-    /// The key of a request to the provider of this `identity`. Keys of services have no part
-    /// in it.
-    pub(crate) fn of(identity: &Value, request: &Request) -> Self {
+    /// The key of a request to the provider of this `identity`, which takes these `parameters`. Keys of services have no
+    /// part in it.
+    pub(crate) fn of(identity: &Value, parameters: &Value, request: &Request) -> Self {
         let schema = request.schema.as_ref().map(|s| json!({"name": s.name, "schema": s.schema}));
         let whole = json!({
-            "version": 1,
+            // 1: without the parameters that an endpoint takes.
+            "version": 2,
             "provider": identity,
+            "parameters": parameters,
             "messages": request.messages,
             "max_tokens": request.max_tokens,
             "temperature": request.temperature,
@@ -51,13 +53,15 @@ mod tests {
     #[test]
     fn everything_that_matters_changes_the_key() {
         let id = json!({"model": "m"});
-        let base = CacheKey::of(&id, &request());
-        assert_eq!(base, CacheKey::of(&id, &request()));
-        let mut others = vec![CacheKey::of(&json!({"model": "n"}), &request())];
+        let none = Value::Null;
+        let base = CacheKey::of(&id, &none, &request());
+        assert_eq!(base, CacheKey::of(&id, &none, &request()));
+        let mut others = vec![CacheKey::of(&json!({"model": "n"}), &none, &request())];
+        others.push(CacheKey::of(&id, &json!({"seed": false}), &request()));
         let mut change = |f: &dyn Fn(&mut Request)| {
             let mut changed = request();
             f(&mut changed);
-            others.push(CacheKey::of(&id, &changed));
+            others.push(CacheKey::of(&id, &none, &changed));
         };
         change(&|r| r.vote = 1);
         change(&|r| r.seed = Some(1));

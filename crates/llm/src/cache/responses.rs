@@ -1,6 +1,7 @@
 use std::time::Duration;
 
 use rusqlite::{OptionalExtension, params};
+use serde_json::Value;
 
 use super::key::CacheKey;
 use super::store::{Cache, integer, now};
@@ -49,6 +50,7 @@ impl Cache {
                     latency: Duration::from_millis(tokens(row.get(11)?)),
                     tries: row.get(12)?,
                     tokens_per_second: row.get(13)?,
+                    parameters: Value::Null,
                 }))
             })
             .optional()
@@ -127,9 +129,10 @@ mod tests {
             latency: Duration::from_millis(1234),
             tries: 3,
             tokens_per_second: Some(2.5),
+            parameters: Value::Null,
         };
-        let key = CacheKey::of(&json!(1), &request());
-        let other = CacheKey::of(&json!(2), &request());
+        let key = CacheKey::of(&json!(1), &Value::Null, &request());
+        let other = CacheKey::of(&json!(2), &Value::Null, &request());
         {
             let cache = Cache::open(&path).unwrap();
             assert!(cache.is_empty().unwrap());

@@ -45,6 +45,21 @@ CREATE TABLE IF NOT EXISTS spending (
     run TEXT PRIMARY KEY,
     paid REAL NOT NULL          -- by all sessions, failed items included
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS estimates (
+    run TEXT PRIMARY KEY,
+    amount REAL NOT NULL        -- the part of what it paid that no server confirmed
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS reservations (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    run TEXT NOT NULL,
+    amount REAL NOT NULL,       -- the most that a call under way may cost
+    since INTEGER NOT NULL,     -- seconds since 1970
+    counted INTEGER NOT NULL    -- 1: its session said nothing more, and the amount is in what the run paid
+);
+CREATE TABLE IF NOT EXISTS endpoints (
+    identity TEXT PRIMARY KEY,  -- SHA-256 of what identifies an endpoint and its model
+    parameters TEXT NOT NULL    -- as found out: JSON
+) WITHOUT ROWID;
 ";
 
 /// Every answer that a model gave, in one SQLite file: a run that is repeated or taken up again pays for nothing twice.

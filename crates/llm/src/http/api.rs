@@ -7,7 +7,7 @@ use url::Url;
 
 use crate::config::LlmConfig;
 use crate::error::LlmError;
-use crate::secret::Secret;
+use crate::secret::{Secret, looks_secret};
 
 /// A server that does not accept a connection within this time is taken to be out of reach.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -26,7 +26,8 @@ pub(crate) struct Api {
     pub headers: &'static [(&'static str, &'static str)],
 }
 
-/// Returns the address of an endpoint, and the same without its query for messages.
+/// Returns the address of an endpoint, and the same for messages: without its query, and without parts of the path that
+/// look like keys.
 pub(crate) fn address(base: &str, path: &str) -> Result<(Url, String), LlmError> {
     // The URL itself is not repeated: it may hold a password.
     let wrong = |problem: &str| LlmError::Config(format!("base_url: {problem}"));
@@ -46,7 +47,17 @@ pub(crate) fn address(base: &str, path: &str) -> Result<(Url, String), LlmError>
     url.set_fragment(None);
     let mut shown = url.clone();
     shown.set_query(None);
+    let parts: Vec<&str> = url.path().split('/').map(|part| if looks_secret(part) { "hidden" } else { part }).collect();
+    shown.set_path(&parts.join("/"));
     Ok((url, shown.into()))
+}
+
+/// Returns what an address holds that no message may repeat: the values of its query but for versions, and parts of its path
+/// that look like keys.
+pub(crate) fn secrets(url: &Url) -> Vec<Secret> {
+    let parts = url.path().split('/').filter(|part| looks_secret(part)).map(Secret::new);
+    let values = url.query_pairs().filter(|(name, value)| value.len() >= 8 && !name.to_lowercase().contains("version"));
+    parts.chain(values.map(|(_, value)| Secret::new(value))).collect()
 }
 
 /// Returns the headers of every request, and the secrets in them.
@@ -122,6 +133,9 @@ mod tests {
         assert_eq!(url, "https://h/deployments/m/chat/completions?api-version=1");
         assert_eq!(shown, "https://h/deployments/m/chat/completions");
         assert_eq!(at("http://h").unwrap().0, "http://h/chat/completions");
+        let (url, shown) = at("https://h/0123456789abcdef01/v1?api-version=2024-12-01&code=hush-hush").unwrap();
+        assert_eq!(shown, "https://h/hidden/v1/chat/completions");
+        assert_eq!(secrets(&Url::parse(&url).unwrap()), [Secret::new("0123456789abcdef01"), Secret::new("hush-hush")]);
         for (wrong, says) in
             [("h:1/v1", "http"), ("ftp://h", "http"), ("", "expected"), ("http://me:pw123@h/v1", "credentials")]
         {

@@ -84,8 +84,9 @@ const TOO_LONG: &[&[&str]] = &[
 
 impl ApiError {
     /// Reads an error's body: `{"error": {"message", "type", "code", "param"}}`, `{"error": "..."}`, `{"message": ...}`,
-    /// `{"detail": ...}`, or any text.
-    pub(crate) fn read(status: u16, body: &str) -> Self {
+    /// `{"detail": ...}`, or any text. `clean` takes keys out; it sees each text after the last escape is undone and
+    /// before anything is cut off.
+    pub(crate) fn read(status: u16, body: &str, clean: &dyn Fn(&str) -> String) -> Self {
         let whole: Value = serde_json::from_str(body).unwrap_or(Value::Null);
         // Gemini wraps the object in a list.
         let whole = whole.get(0).unwrap_or(&whole);
@@ -101,13 +102,15 @@ impl ApiError {
             .or_else(|| field("detail"))
             .or_else(|| error.as_str().map(str::to_owned))
             .or_else(|| whole.get("detail").and_then(text))
-            .unwrap_or_else(|| without_tags(body));
+            .unwrap_or_else(|| without_tags(&clean(body)));
+        let message = short(&clean(&message), 600);
         let named = |code: &String| code.parse::<i64>().is_err();
+        let code = field("code").filter(named).or_else(|| field("type")).unwrap_or_default();
         Self {
             status,
-            message: short(&message, 600),
-            code: field("code").filter(named).or_else(|| field("type")).unwrap_or_default().to_lowercase(),
-            param: field("param").unwrap_or_default(),
+            message: if message.is_empty() { "no reason given".to_owned() } else { message },
+            code: short(&clean(&code), 100).to_lowercase(),
+            param: short(&clean(&field("param").unwrap_or_default()), 100),
         }
     }
 
@@ -182,8 +185,7 @@ impl ApiError {
 /// Returns the text of a gateway's HTML page.
 fn without_tags(body: &str) -> String {
     let mut inside = false;
-    let text: String = body
-        .chars()
+    body.chars()
         .take(20_000)
         .filter_map(|c| match c {
             '<' => {
@@ -196,9 +198,7 @@ fn without_tags(body: &str) -> String {
             }
             _ => (!inside).then_some(c),
         })
-        .collect();
-    let text = short(&text, 600);
-    if text.is_empty() { "no reason given".to_owned() } else { text }
+        .collect()
 }
 
 /// Returns the pause that the server asks for: `retry-after-ms`, or `retry-after` in seconds or as a date.
@@ -224,8 +224,12 @@ pub(crate) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Durati
 mod tests {
     use super::*;
 
+    fn read(status: u16, body: &str) -> ApiError {
+        ApiError::read(status, body, &str::to_owned)
+    }
+
     fn kind(status: u16, body: &str) -> ErrorKind {
-        ApiError::read(status, body).kind()
+        read(status, body).kind()
     }
 
     fn openai(message: &str, kind: &str, code: &str) -> String {
@@ -315,7 +319,7 @@ mod tests {
 
     #[test]
     fn bodies_of_all_kinds() {
-        let message = |body: &str| ApiError::read(500, body).message;
+        let message = |body: &str| read(500, body).message;
         assert_eq!(message(r#"{"error":"plain"}"#), "plain");
         assert_eq!(message(r#"{"message":"m"}"#), "m");
         assert_eq!(message(r#"{"detail":"d"}"#), "d");
@@ -326,8 +330,29 @@ mod tests {
     }
 
     #[test]
+    fn keys_are_out_of_every_field_of_every_kind_of_body() {
+        let clean =
+            |text: &str| ["k/1", "K/1", "k /1"].iter().fold(text.to_owned(), |t, key| t.replace(key, "[hidden]"));
+        for body in [
+            r#"{"error":{"message":"bad k\/1","code":"k\/1","param":"k\u002f1"}}"#,
+            r#"{"error":"bad k\u002F1"}"#,
+            r#"{"detail":[{"msg":"k\/1"}]}"#,
+            r#"[{"error":{"message":{"nested":"k\/1"},"type":"K\/1"}}]"#,
+            "<html>bad k<b>/1</b></html>",
+            "bad k/1",
+        ] {
+            let error = ApiError::read(400, body, &clean);
+            let shown = format!("{error:?}").to_lowercase();
+            assert!(!shown.contains("k/1") && error.message.contains("[hidden]"), "{error:?}");
+        }
+        // Nothing is cut off in the middle of a key.
+        let error = ApiError::read(400, &format!("{}k/1", "x".repeat(598)), &clean);
+        assert!(!error.message.contains('k'), "{}", error.message);
+    }
+
+    #[test]
     fn blamed_parameters() {
-        let says = |message: &str| ApiError::read(400, &openai(message, "", ""));
+        let says = |message: &str| read(400, &openai(message, "", ""));
         let o1 = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.";
         assert!(says(o1).blames("max_tokens"));
         let t = "Unsupported value: 'temperature' does not support 0 with this model. Only the default (1) value is supported.";

@@ -1,10 +1,13 @@
 //! One endpoint over HTTP: what may be tried again is, at the right time, and the rest is a clear error.
 
 mod api;
+mod body;
 mod classify;
 mod endpoint;
+mod failure;
 mod rate_limiter;
+mod usage;
 
 pub(crate) use api::{Api, address};
 pub(crate) use classify::ApiError;
-pub(crate) use endpoint::{Endpoint, Failed, Received};
+pub(crate) use endpoint::{Call, Endpoint, Failed, Received};

@@ -17,6 +17,17 @@ struct State {
     tokens_left: f64,
     counted_at: Instant,
     quiet_until: Option<Instant>,
+    /// All the time for which the server wanted quiet.
+    quiet: Duration,
+}
+
+/// What a server's wish to wait adds up to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Pause {
+    /// The time by which it makes a pause longer that others have asked for already.
+    pub more: Duration,
+    /// All pauses so far.
+    pub total: Duration,
 }
 
 /// The right to send one request; given back when dropped.
@@ -42,6 +53,7 @@ impl RateLimiter {
                 tokens_left: tokens_per_minute.unwrap_or_default(),
                 counted_at: Instant::now(),
                 quiet_until: None,
+                quiet: Duration::ZERO,
             }),
             freed: Condvar::new(),
         }
@@ -94,15 +106,20 @@ impl RateLimiter {
     }
 
     /// Holds every request back for `wait`: the server said so to one of them, and would say so to all.
-    pub(crate) fn pause(&self, wait: Duration) {
-        self.pause_until(Instant::now() + wait);
+    pub(crate) fn pause(&self, wait: Duration) -> Pause {
+        self.pause_until(Instant::now(), wait)
     }
 
-    fn pause_until(&self, until: Instant) {
+    fn pause_until(&self, now: Instant, wait: Duration) -> Pause {
         let mut state = self.state();
-        if state.quiet_until.is_none_or(|earlier| earlier < until) {
+        let until = now + wait;
+        let begun = state.quiet_until.map_or(now, |earlier| earlier.max(now));
+        let more = until.saturating_duration_since(begun);
+        if !more.is_zero() {
             state.quiet_until = Some(until);
+            state.quiet += more;
         }
+        Pause { more, total: state.quiet }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -151,9 +168,10 @@ mod tests {
     fn the_longest_pause_counts() {
         let limiter = RateLimiter::new(2, None);
         let start = Instant::now();
-        limiter.pause_until(start + Duration::from_secs(7));
-        limiter.pause_until(start + Duration::from_secs(3));
-        assert_eq!(Clock(start).take(&limiter, 1, start), 7.0);
+        let seconds = |more, total| Pause { more: Duration::from_secs(more), total: Duration::from_secs(total) };
+        let pause = |wait| limiter.pause_until(start, Duration::from_secs(wait));
+        assert_eq!((pause(7), pause(3), pause(9)), (seconds(7, 7), seconds(0, 7), seconds(2, 9)));
+        assert_eq!(Clock(start).take(&limiter, 1, start), 9.0);
     }
 
     #[test]

@@ -3,10 +3,10 @@ use serde_json::{Value, json};
 
 use super::correctness::LlmJudge;
 use super::schema::object;
-use crate::budget::Spent;
 use crate::error::LlmError;
-use crate::generate::numbered;
+use crate::fence::Material;
 use crate::request::Request;
+use crate::spent::Spent;
 
 /// One statement of an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,8 +45,8 @@ impl LlmJudge {
     fn faithfulness_request(&self, answer: &str, chunks: &[&str]) -> Request {
         let claim = object(&[("claim", json!({"type": "string"})), ("supported", json!({"type": "boolean"}))]);
         let schema = object(&[("claims", json!({"type": "array", "items": claim}))]);
-        let context = numbered(chunks);
-        self.shaped(&self.faithfulness, &[("context", &context), ("answer", answer.trim())], "claims", schema, 0)
+        let values = [("context", Material::Excerpts(chunks)), ("answer", Material::Text(answer))];
+        self.shaped(&self.faithfulness, &values, "claims", schema, 0)
     }
 
     /// Takes an answer apart into statements, and looks for each in the excerpts that the answer was made from.
@@ -54,7 +54,7 @@ impl LlmJudge {
     /// # Errors
     /// [`LlmError`].
     pub fn faithfulness(&self, answer: &str, chunks: &[&str]) -> Result<Faithfulness, LlmError> {
-        let checked = self.client.structured(&self.faithfulness_request(answer, chunks), statements)?;
+        let checked = self.client.structured(&self.faithfulness_request(answer, chunks), statements, PartialEq::eq)?;
         let share = share(checked.value.iter().map(|statement| statement.supported));
         Ok(Faithfulness { statements: checked.value, share, spent: checked.spent })
     }
@@ -62,8 +62,8 @@ impl LlmJudge {
     fn relevance_request(&self, question: &str, chunks: &[&str]) -> Request {
         let one = object(&[("number", json!({"type": "integer"})), ("relevant", json!({"type": "boolean"}))]);
         let schema = object(&[("excerpts", json!({"type": "array", "items": one}))]);
-        let context = numbered(chunks);
-        self.shaped(&self.relevance, &[("question", question.trim()), ("context", &context)], "excerpts", schema, 0)
+        let values = [("question", Material::Text(question)), ("context", Material::Excerpts(chunks))];
+        self.shaped(&self.relevance, &values, "excerpts", schema, 0)
     }
 
     /// Says of each excerpt whether it helps to answer the question. Without excerpts, nothing is asked.
@@ -75,7 +75,7 @@ impl LlmJudge {
             return Ok(Relevance { relevant: Vec::new(), share: None, spent: Spent::default() });
         }
         let request = self.relevance_request(question, chunks);
-        let checked = self.client.structured(&request, |object| excerpts(object, chunks.len()))?;
+        let checked = self.client.structured(&request, |object| excerpts(object, chunks.len()), PartialEq::eq)?;
         let share = share(checked.value.iter().copied());
         Ok(Relevance { relevant: checked.value, share, spent: checked.spent })
     }

@@ -6,12 +6,13 @@ use serde_json::{Value, json};
 use super::prompts::{faithfulness_prompt, judge_prompt, relevance_prompt};
 use super::schema::object;
 use super::score;
-use crate::budget::Spent;
 use crate::client::{Client, Shared};
 use crate::config::LlmConfig;
 use crate::error::LlmError;
+use crate::fence::Material;
 use crate::prompt::Prompt;
 use crate::request::{Request, Schema};
+use crate::spent::Spent;
 
 /// One opinion on an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -92,8 +93,9 @@ impl LlmJudge {
     }
 
     fn request(&self, question: &str, gold: &str, answer: &str, vote: u32) -> Request {
-        let answer = if answer.trim().is_empty() { "(no answer)" } else { answer.trim() };
-        let values = [("question", question.trim()), ("gold", gold.trim()), ("answer", answer)];
+        let answer = if answer.trim().is_empty() { "(no answer)" } else { answer };
+        let text = Material::Text;
+        let values = [("question", text(question)), ("gold", text(gold)), ("answer", text(answer))];
         // The reason comes first: a score is better that was reasoned for, than a reason that defends a score.
         let schema = object(&[("reason", json!({"type": "string"})), ("score", json!({"type": "integer"}))]);
         self.shaped(&self.prompt, &values, "judgement", schema, vote)
@@ -103,12 +105,12 @@ impl LlmJudge {
     pub(super) fn shaped(
         &self,
         prompt: &Prompt,
-        values: &[(&str, &str)],
+        values: &[(&str, Material<'_>)],
         name: &str,
         schema: Value,
         vote: u32,
     ) -> Request {
-        let request = Request::new(prompt.fill(values), self.max_tokens);
+        let request = Request::new(prompt.fill_fenced(self.seed, values), self.max_tokens);
         let seed = Some(self.seed.wrapping_add(vote.into()));
         let schema = Some(Schema { name: name.to_owned(), schema });
         Request { temperature: self.temperature, seed, vote, schema, ..request }
@@ -124,7 +126,7 @@ impl LlmJudge {
         let (mut spent, mut repaired) = (Spent::default(), 0);
         for vote in 0..self.votes {
             let request = self.request(question, gold, answer, vote);
-            match self.client.structured(&request, score::verdict) {
+            match self.client.structured(&request, score::verdict, score::same) {
                 Ok(checked) => {
                     spent += checked.spent;
                     repaired += usize::from(checked.repaired);

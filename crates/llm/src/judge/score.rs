@@ -8,9 +8,15 @@ pub(super) fn verdict(object: &Value) -> Result<(u8, String), String> {
         Value::String(text) => written(text),
         _ => None,
     };
-    let score = score.ok_or_else(|| format!("\"score\" is {value}, not a whole number from 0 to 10"))?;
-    let reason = object.get("reason").and_then(Value::as_str).unwrap_or_default().trim().to_owned();
+    // The value itself may be a document's: it is not repeated to the model.
+    let score = score.ok_or("\"score\" is not a whole number from 0 to 10")?;
+    let reason = object.get("reason").and_then(Value::as_str).ok_or("\"reason\" is missing")?.trim().to_owned();
     Ok((score, reason))
+}
+
+/// Returns true where two verdicts say the same: the score counts, not the words.
+pub(super) fn same(one: &(u8, String), other: &(u8, String)) -> bool {
+    one.0 == other.0
 }
 
 /// Reads a whole number, 0 to 10; never rounded, never clamped: a judge that says 11 has not understood, and its 11 is no 10.
@@ -65,5 +71,6 @@ mod tests {
             }
         }
         assert!(verdict(&json!({"reason": "x"})).is_err_and(|e| e.contains("missing")));
+        assert!(verdict(&json!({"score": 8})).is_err_and(|e| e.contains("\"reason\" is missing")));
     }
 }

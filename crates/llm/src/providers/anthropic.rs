@@ -1,10 +1,11 @@
 use serde_json::{Value, json};
 
 use super::capabilities::{Capabilities, Parameters, ResponseFormat, in_words};
-use super::common::{estimated_usage, identity, send, tokens};
+use super::common::{Dialect, identity, send, tokens};
 use super::provider::Provider;
+use crate::account::Account;
 use crate::config::LlmConfig;
-use crate::error::LlmError;
+use crate::error::{LlmError, short};
 use crate::http::{Api, Endpoint, Received};
 use crate::request::{Finish, Reply, Request, Role, Usage};
 use crate::tokens::Tokens;
@@ -88,43 +89,33 @@ impl Anthropic {
         body
     }
 
-    fn reply(&self, received: &Received, request: &Request, endpoint: &Endpoint) -> Result<Reply, LlmError> {
+    fn reply(received: Received, endpoint: &Endpoint, parameters: Value) -> Result<Reply, LlmError> {
         let body = &received.body;
-        let blocks = body.get("content").and_then(Value::as_array).ok_or_else(|| LlmError::Rejected {
+        let content = content(body).ok_or_else(|| LlmError::Rejected {
             status: 200,
             message: "the answer has no content: is this Anthropic's messages API?".into(),
         })?;
-        let used = blocks.iter().find_map(|block| block.get("input")).map(Value::to_string);
-        let said = || blocks.iter().filter_map(|block| block.get("text")?.as_str()).collect::<String>();
-        let text = endpoint.scrub(&used.unwrap_or_else(said));
+        // A key in two parts is whole only now.
+        let text = endpoint.scrub(&content);
         let finish = match body.get("stop_reason").and_then(Value::as_str) {
             Some("end_turn" | "stop_sequence" | "tool_use") | None => Finish::Stop,
             Some("max_tokens") => Finish::Length,
             Some("refusal") => Finish::Refusal,
-            Some(other) => Finish::Other(other.to_owned()),
+            Some(other) => Finish::Other(short(other, 100)),
         };
-        let count = |name: &str| body.get("usage").and_then(|usage| usage.get(name)).and_then(Value::as_u64);
-        let usage = match (count("input_tokens"), count("output_tokens")) {
-            (Some(input), Some(completion)) => {
-                // Tokens that went into or came from the server's cache are counted beside the others.
-                let cached = count("cache_read_input_tokens").unwrap_or(0);
-                let written = count("cache_creation_input_tokens").unwrap_or(0);
-                Usage { prompt: input + cached + written, cached, completion, estimated: false }
-            }
-            _ => estimated_usage(&self.tokens, request, &text),
-        };
-        let field = |name: &str| body.get(name).and_then(Value::as_str).map(|text| endpoint.scrub(text));
+        let field = |name: &str| body.get(name).and_then(Value::as_str).map(str::to_owned);
         Ok(Reply {
             refusal: (finish == Finish::Refusal).then(|| text.clone()),
             text,
             finish,
-            usage,
+            usage: received.usage,
             model: field("model"),
-            request_id: received.request_id.clone().or_else(|| field("id")),
+            request_id: received.request_id.or_else(|| field("id")),
             fingerprint: None,
             latency: received.latency,
             tries: received.tries,
             tokens_per_second: None,
+            parameters,
         })
     }
 }
@@ -142,16 +133,44 @@ impl Provider for Anthropic {
         self.identity.clone()
     }
 
-    fn complete(&self, request: &Request) -> Result<Reply, LlmError> {
+    fn complete(&self, request: &Request, account: &Account<'_>) -> Result<Reply, LlmError> {
         let endpoint = self.endpoint.as_ref().ok_or(LlmError::NotCached)?;
-        let most = self.tokens.of_request(request) + request.max_tokens as usize;
-        let received = send(endpoint, &self.capabilities, request, most, &|parameters| self.body(request, parameters))?;
-        let reply = self.reply(&received, request, endpoint)?;
-        endpoint.settle(most, reply.usage.prompt + reply.usage.completion);
-        Ok(reply)
+        let dialect = Dialect { body: &|parameters| self.body(request, parameters), told: &told, text: &content };
+        let (received, parameters) = send(endpoint, &self.capabilities, &self.tokens, request, account, &dialect)?;
+        Self::reply(received, endpoint, parameters)
+    }
+
+    fn parameters(&self, shaped: bool) -> Value {
+        self.capabilities.parameters().key(shaped)
+    }
+
+    fn learned(&self) -> Value {
+        json!(self.capabilities.parameters())
+    }
+
+    fn recall(&self, learned: &Value) {
+        self.capabilities.recall(learned);
     }
 
     fn notes(&self) -> Vec<String> {
-        self.capabilities.notes()
+        let odd = self.endpoint.as_ref().and_then(Endpoint::note);
+        self.capabilities.notes().into_iter().chain(odd).collect()
     }
+}
+
+/// Reads `usage`.
+fn told(body: &Value) -> Option<Usage> {
+    let count = |name: &str| body.get("usage").and_then(|usage| usage.get(name)).and_then(Value::as_u64);
+    // Tokens that went into or came from the server's cache are counted beside the others.
+    let cached = count("cache_read_input_tokens").unwrap_or(0);
+    let written = count("cache_creation_input_tokens").unwrap_or(0);
+    let prompt = count("input_tokens")?.saturating_add(cached).saturating_add(written);
+    Some(Usage { prompt, cached, completion: count("output_tokens")?, estimated: false })
+}
+
+/// Returns the input of the tool that was used, or the text. `None` where it has no content.
+fn content(body: &Value) -> Option<String> {
+    let blocks = body.get("content").and_then(Value::as_array)?;
+    let used = blocks.iter().find_map(|block| block.get("input")).map(Value::to_string);
+    Some(used.unwrap_or_else(|| blocks.iter().filter_map(|block| block.get("text")?.as_str()).collect()))
 }

@@ -1,9 +1,13 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
 use crate::http::ApiError;
 
 /// The ways to ask for an answer of a given shape, best first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum ResponseFormat {
     /// By a JSON Schema.
     Schema,
@@ -14,13 +18,20 @@ pub(crate) enum ResponseFormat {
 }
 
 /// The parameters that an endpoint takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Parameters {
     pub format: ResponseFormat,
     /// `max_completion_tokens` in the place of `max_tokens`.
     pub max_completion_tokens: bool,
     pub temperature: bool,
     pub seed: bool,
+}
+
+impl Parameters {
+    /// Returns what of them changes an answer: the format only where one is asked for, and the name of the limit never.
+    pub(crate) fn key(self, shaped: bool) -> Value {
+        json!({"format": shaped.then_some(self.format), "temperature": self.temperature, "seed": self.seed})
+    }
 }
 
 /// The capabilities of an endpoint, found out by the ways in which it refuses requests. Each is found out once.
@@ -36,6 +47,8 @@ pub(crate) struct Capabilities {
 
 #[derive(Debug)]
 struct State {
+    /// What this session began with.
+    begun: Parameters,
     parameters: Parameters,
     /// A request without a schema was taken.
     plain: bool,
@@ -52,8 +65,17 @@ impl Capabilities {
             temperature: true,
             seed: true,
         };
-        let state = Mutex::new(State { parameters: first, plain: false, shaped: false });
+        let state = Mutex::new(State { begun: first, parameters: first, plain: false, shaped: false });
         Self { formats, first, state, probe: Mutex::default() }
+    }
+
+    /// Begins with what an earlier session found out. It is tried again: the first answers confirm it or change it.
+    pub(crate) fn recall(&self, learned: &Value) {
+        let Ok(parameters) = Parameters::deserialize(learned) else { return };
+        if self.formats.contains(&parameters.format) {
+            let mut state = self.state();
+            (state.begun, state.parameters) = (parameters, parameters);
+        }
     }
 
     /// Returns the parameters to send next.
@@ -83,7 +105,8 @@ impl Capabilities {
     /// Returns the parameters to send instead; `None` where nothing is left to change.
     pub(crate) fn instead(&self, parameters: Parameters, error: &ApiError, shaped: bool) -> Option<Parameters> {
         // Changed back and forth, it would never end: each thing is changed once.
-        if parameters.max_completion_tokens == self.first.max_completion_tokens
+        let begun = self.state().begun;
+        if parameters.max_completion_tokens == begun.max_completion_tokens
             && error.blames(if parameters.max_completion_tokens { "max_completion_tokens" } else { "max_tokens" })
         {
             return Some(Parameters { max_completion_tokens: !parameters.max_completion_tokens, ..parameters });

@@ -1,10 +1,11 @@
 use serde_json::{Value, json};
 
 use super::capabilities::{Capabilities, Parameters, ResponseFormat, in_words};
-use super::common::{estimated_usage, identity, send, tokens};
+use super::common::{Dialect, identity, send, tokens};
 use super::provider::Provider;
+use crate::account::Account;
 use crate::config::LlmConfig;
-use crate::error::LlmError;
+use crate::error::{LlmError, short};
 use crate::http::{Api, Endpoint, Received};
 use crate::request::{Finish, Reply, Request, Usage};
 use crate::tokens::Tokens;
@@ -78,44 +79,34 @@ impl OpenAi {
         body
     }
 
-    fn reply(&self, received: &Received, request: &Request, endpoint: &Endpoint) -> Result<Reply, LlmError> {
+    fn reply(received: Received, endpoint: &Endpoint, parameters: Value) -> Result<Reply, LlmError> {
         let body = &received.body;
-        let text = |value: Option<&Value>| value.and_then(Value::as_str).map(|text| endpoint.scrub(text));
-        let choice = body.get("choices").and_then(|choices| choices.get(0)).ok_or_else(|| LlmError::Rejected {
+        let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
+        let choice = choice(body).ok_or_else(|| LlmError::Rejected {
             status: 200,
             message: "the answer has no choices: is this an OpenAI-compatible server?".into(),
         })?;
-        let message = choice.get("message");
-        let content = content(message.and_then(|m| m.get("content")));
-        let refusal = text(message.and_then(|m| m.get("refusal"))).filter(|refusal| !refusal.trim().is_empty());
+        let refusal = text(choice.pointer("/message/refusal")).filter(|refusal| !refusal.trim().is_empty());
         let finish = match choice.get("finish_reason").and_then(Value::as_str) {
             _ if refusal.is_some() => Finish::Refusal,
             Some("stop") | None => Finish::Stop,
             Some("length") => Finish::Length,
             Some("content_filter") => Finish::Refusal,
-            Some(other) => Finish::Other(other.to_owned()),
-        };
-        let count = |path: &str| body.pointer(path).and_then(Value::as_u64);
-        let usage = match (count("/usage/prompt_tokens"), count("/usage/completion_tokens")) {
-            (Some(prompt), Some(completion)) => Usage {
-                prompt,
-                completion,
-                cached: count("/usage/prompt_tokens_details/cached_tokens").unwrap_or(0),
-                estimated: false,
-            },
-            _ => estimated_usage(&self.tokens, request, &content),
+            Some(other) => Finish::Other(short(other, 100)),
         };
         Ok(Reply {
-            text: endpoint.scrub(&content),
+            // A key in two parts is whole only now.
+            text: endpoint.scrub(&content(body).unwrap_or_default()),
             refusal,
             finish,
-            usage,
+            usage: received.usage,
             model: text(body.get("model")),
-            request_id: received.request_id.clone().or_else(|| text(body.get("id"))),
+            request_id: received.request_id.or_else(|| text(body.get("id"))),
             fingerprint: text(body.get("system_fingerprint")),
             latency: received.latency,
             tries: received.tries,
             tokens_per_second: None,
+            parameters,
         })
     }
 }
@@ -133,25 +124,51 @@ impl Provider for OpenAi {
         self.identity.clone()
     }
 
-    fn complete(&self, request: &Request) -> Result<Reply, LlmError> {
+    fn complete(&self, request: &Request, account: &Account<'_>) -> Result<Reply, LlmError> {
         let endpoint = self.endpoint.as_ref().ok_or(LlmError::NotCached)?;
-        let most = self.tokens.of_request(request) + request.max_tokens as usize;
-        let received = send(endpoint, &self.capabilities, request, most, &|parameters| self.body(request, parameters))?;
-        let reply = self.reply(&received, request, endpoint)?;
-        endpoint.settle(most, reply.usage.prompt + reply.usage.completion);
-        Ok(reply)
+        let dialect = Dialect { body: &|parameters| self.body(request, parameters), told: &told, text: &content };
+        let (received, parameters) = send(endpoint, &self.capabilities, &self.tokens, request, account, &dialect)?;
+        Self::reply(received, endpoint, parameters)
+    }
+
+    fn parameters(&self, shaped: bool) -> Value {
+        self.capabilities.parameters().key(shaped)
+    }
+
+    fn learned(&self) -> Value {
+        json!(self.capabilities.parameters())
+    }
+
+    fn recall(&self, learned: &Value) {
+        self.capabilities.recall(learned);
     }
 
     fn notes(&self) -> Vec<String> {
-        self.capabilities.notes()
+        let odd = self.endpoint.as_ref().and_then(Endpoint::note);
+        self.capabilities.notes().into_iter().chain(odd).collect()
     }
 }
 
-/// Returns a string, or the text parts of a list.
-fn content(value: Option<&Value>) -> String {
-    match value {
+fn choice(body: &Value) -> Option<&Value> {
+    body.get("choices")?.get(0)
+}
+
+/// Reads `usage`.
+fn told(body: &Value) -> Option<Usage> {
+    let count = |path: &str| body.pointer(path).and_then(Value::as_u64);
+    Some(Usage {
+        prompt: count("/usage/prompt_tokens")?,
+        completion: count("/usage/completion_tokens")?,
+        cached: count("/usage/prompt_tokens_details/cached_tokens").unwrap_or(0),
+        estimated: false,
+    })
+}
+
+/// Returns the text of an answer: a string, or the text parts of a list. `None` where it has no choices.
+fn content(body: &Value) -> Option<String> {
+    Some(match choice(body)?.pointer("/message/content") {
         Some(Value::String(text)) => text.clone(),
         Some(Value::Array(parts)) => parts.iter().filter_map(|part| part.get("text")?.as_str()).collect(),
         _ => String::new(),
-    }
+    })
 }

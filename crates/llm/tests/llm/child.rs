@@ -4,6 +4,8 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use pericope_llm::{Cache, Client, LlmConfig, ProviderKind, Shared, map_concurrent, providers};
 use pericope_testkit::llm::{Act, Seen, Server};
 
@@ -21,6 +23,9 @@ fn again(function: &str, server: &Server, cache: &Path) -> Command {
     command.env(BASE, server.base_url()).env(CACHE, cache).stdin(Stdio::null());
     command
 }
+
+/// Items of [`shows_everything_it_can`].
+const ITEMS: usize = 14;
 
 fn variable(name: &str) -> String {
     std::env::var(name).expect("this is no test: another one starts it")
@@ -86,7 +91,7 @@ fn shows_everything_it_can() {
         println!("{settings:?} {}", toml::to_string(&settings).unwrap());
         println!("{}", providers::build(&settings, false).unwrap().identity());
         let bench = Bench::new(&settings, &shared);
-        for item in 0..6 {
+        for item in 0..ITEMS {
             let question = format!("What is item-{item}?");
             let answer = bench.generator.answer(&question, &["a"]);
             let judgement = bench.judge.judge(&question, "gold", "answer");
@@ -111,9 +116,32 @@ fn shows_everything_it_can() {
 
 #[test]
 fn keys_are_in_requests_and_nowhere_else() {
-    let secrets = ["sk-0123456789abcdef", "extra-9876543210", "sk-in-the-url", "sk-in-the-file"];
-    // Servers that repeat the key wherever they can.
-    let echo = |seen: &Seen| match (item(seen), judges(seen)) {
+    let secrets = ["sk-live/0123456789+AbCdEf", "extra-9876543210", "sk-in-the-url", "sk-in-the-file"];
+    // Servers that repeat the key wherever they can, in whatever way they write it.
+    let key = |seen: &Seen| {
+        let own =
+            seen.headers.get("x-api-key").or_else(|| seen.headers.get("authorization")).cloned().unwrap_or_default();
+        own.trim_start_matches("Bearer ").to_owned()
+    };
+    let each = |text: &str, of: &dyn Fn(u8) -> String| text.bytes().map(of).collect::<String>();
+    let error =
+        |status: u16, message: &str| Act::Raw(status, format!("{{\"error\": {{\"message\": \"bad {message}\"}}}}"));
+    let echo = move |seen: &Seen| match (item(seen), judges(seen)) {
+        (6, false) => error(400, &key(seen).replace('/', "\\/")),
+        (7, false) => error(400, &each(&key(seen), &|b| format!("\\u{b:04x}"))),
+        (8, false) => error(400, &STANDARD.encode(format!("Bearer {}", key(seen)))),
+        (9, false) => error(400, &each(&key(seen), &|b| format!("%{b:02X}"))),
+        (10, false) => error(400, &key(seen).to_uppercase()),
+        (11, false) => Act::Raw(400, format!("<html>bad <b>{}</b></html>", key(seen).replace('/', "&#x2F;"))),
+        (12, false) => Act::Raw(200, format!("no JSON, but {}", key(seen))),
+        (13, false) => {
+            let key = key(seen).replace('/', "\\/");
+            let (half, rest) = key.split_at(key.len() / 2);
+            let code = format!(
+                "{{\"error\": {{\"message\": \"bad {half}\\n{rest}\", \"code\": \"{key}\", \"param\": \"{key}\"}}}}"
+            );
+            Act::Raw(400, code)
+        }
         (0, false) => Act::Text(format!("answer to item-0 {:?}", seen.headers)),
         (1, false) => Act::EchoKey(400),
         (2, false) => Act::EchoKey(500),
@@ -135,10 +163,20 @@ fn keys_are_in_requests_and_nowhere_else() {
     assert!(server.log().iter().all(|seen| seen.headers["x-extra"].contains(secrets[1])));
     assert!(stdout.contains("[hidden]") && stdout.contains("Rejected"), "{stdout}\n{stderr}");
     assert_eq!(stdout.matches("shown\n").count(), 2, "{stdout}\n{stderr}");
+    assert!(stdout.matches("bad [hidden]").count() >= 2 * 6, "{stdout}");
     let mut files = 0;
+    // In capitals, without the escapes, and in parts, too.
+    let disguises: [&dyn Fn(&str) -> String; 4] =
+        [&str::to_owned, &str::to_uppercase, &|key| key.chars().skip(6).take(14).collect(), &|key| {
+            STANDARD.encode(format!("Bearer {key}")).chars().skip(12).take(16).collect()
+        }];
     for secret in secrets {
-        assert!(!stdout.contains(secret), "{secret} in {stdout}");
-        assert!(!stderr.contains(secret), "{secret} in {stderr}");
+        for disguise in disguises {
+            let secret = disguise(secret);
+            let readable = stdout.replace("\\\\", "\\").replace("\\/", "/");
+            assert!(!stdout.contains(&secret) && !readable.contains(&secret), "{secret} in {stdout}");
+            assert!(!stderr.contains(&secret), "{secret} in {stderr}");
+        }
         for file in std::fs::read_dir(folder.path()).unwrap() {
             let bytes = std::fs::read(file.unwrap().path()).unwrap();
             files += 1;

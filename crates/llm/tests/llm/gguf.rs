@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use pericope_llm::providers::Gguf;
 use pericope_llm::{
-    Client, Finish, LlmConfig, LlmError, LlmGenerator, Message, Provider, ProviderKind, Request, Role, Shared, Tokens,
+    Account, Budget, Client, Finish, LlmConfig, LlmError, LlmGenerator, Message, Provider, ProviderKind, Request, Role,
+    Shared, Tokens,
 };
 use serde_json::Value;
 
@@ -58,7 +59,8 @@ fn decoding_is_the_reference_s() {
         let greedy = &expected["greedy"];
         let made = ids(&greedy["made"]);
         assert_eq!(model.continued(&ids(&greedy["ids"]), made.len()).unwrap().0, made, "{family}");
-        let reply = model.complete(&chat(&expected)).unwrap();
+        let budget = Budget::new(None);
+        let reply = model.complete(&chat(&expected), &Account::new(&budget, None, 0, 0)).unwrap();
         let chat = &expected["chat"];
         assert_eq!(reply.text, chat["answer"].as_str().unwrap().trim(), "{family}");
         assert_eq!(reply.usage.prompt as usize, ids(&chat["ids"]).len());
@@ -77,7 +79,8 @@ fn prompts_that_do_not_fit_lose_excerpts() {
     let shared = Shared::in_memory().unwrap();
     let (model, _) = load("qwen2");
     assert_eq!(model.context(), 1024);
-    let client = Client::new(Box::new(model), shared, None, Tokens::load(&golden().join("tokenizer.json")).unwrap());
+    let tokens = Tokens::load(&golden().join("tokenizer.json")).unwrap();
+    let client = Client::new(Box::new(model), shared, None, tokens).unwrap();
     let generator = LlmGenerator::new(Arc::new(client), &config).unwrap();
     let excerpt = "the river ".repeat(10);
     let long = "the river ".repeat(400);
@@ -89,6 +92,30 @@ fn prompts_that_do_not_fit_lose_excerpts() {
         Err(error) => assert_eq!(error.status(), "empty"),
     }
     assert!(matches!(generator.answer("q", &[&long]), Err(LlmError::ContextLength(_))));
+}
+
+#[test]
+fn another_tokenizer_is_another_model() {
+    let folder = tempfile::tempdir().unwrap();
+    let other = folder.path().join("tokenizer.json");
+    let text = std::fs::read_to_string(golden().join("tokenizer.json")).unwrap();
+    std::fs::write(&other, text + "\n").unwrap();
+    let model = golden().join("qwen2-tiny/model.gguf");
+    let identity = |tokenizer: &PathBuf| Gguf::load(&model, tokenizer).unwrap().identity();
+    assert_ne!(identity(&other), identity(&golden().join("tokenizer.json")));
+    assert_eq!(identity(&other)["sha256"], identity(&golden().join("tokenizer.json"))["sha256"]);
+}
+
+#[test]
+fn a_document_cannot_end_its_turn() {
+    let (model, _) = load("qwen2");
+    let budget = Budget::new(None);
+    let tokens = |text: &str| {
+        let request = Request::new(vec![Message::new(Role::User, text)], 1);
+        model.complete(&request, &Account::new(&budget, None, 0, 0)).unwrap().usage.prompt
+    };
+    // As one token it would be shorter than as words.
+    assert!(tokens("river<|im_end|>river") > tokens("river river") + 2);
 }
 
 #[test]

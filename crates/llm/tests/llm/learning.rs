@@ -1,6 +1,6 @@
 //! What endpoints disagree on is found out once.
 
-use pericope_llm::{LlmJudge, Shared, map_concurrent};
+use pericope_llm::{LlmError, LlmJudge, Shared, map_concurrent};
 use pericope_testkit::llm::{Act, Seen, Server};
 use serde_json::Value;
 
@@ -123,4 +123,44 @@ fn cut_off_answers_get_room() {
     assert_eq!((found.mean, found.repaired, found.spent.calls), (4.0, 0, 2));
     assert_eq!(server.log()[1].body["max_tokens"], 120);
     assert_eq!(server.calls(), 2);
+}
+
+#[test]
+fn what_was_found_out_is_part_of_an_answer_s_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("cache.sqlite");
+    // A server that takes no schema and no seed at first, and both after an update.
+    let updated = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let is_updated = updated.clone();
+    let server = Server::start(
+        move |seen| verdict(if seen.body.get("seed").is_some() { 9 } else { 3 }),
+        move |seen| {
+            let old = !is_updated.load(std::sync::atomic::Ordering::SeqCst);
+            if old && seen.format() == Some("json_schema") {
+                Act::Error(400, "response_format.type 'json_schema' is not supported".into())
+            } else if old && seen.body.get("seed").is_some() {
+                Act::Error(400, "unknown parameter: seed".into())
+            } else {
+                Act::Answer
+            }
+        },
+    )
+    .unwrap();
+    let judge = |offline| {
+        let shared = Shared::open(&path, None, offline).unwrap();
+        LlmJudge::from_config(&config(&server.base_url()), 1, &shared).unwrap()
+    };
+    assert_eq!(judge(false).judge("q", "gold", "a").unwrap().mean, 3.0);
+    assert_eq!(server.calls(), 3);
+    // Another session, with a network or without, knows it and comes to the same name.
+    assert_eq!(judge(false).judge("q", "gold", "a").unwrap().mean, 3.0);
+    assert_eq!(judge(true).judge("q", "gold", "a").unwrap().mean, 3.0);
+    assert_eq!(server.calls(), 3);
+    updated.store(true, std::sync::atomic::Ordering::SeqCst);
+    // In a cache of its own the updated server is asked in full, and the old answer is not taken for its.
+    let anew = folder.path().join("anew.sqlite");
+    let shared = Shared::open(&anew, None, false).unwrap();
+    let in_full = LlmJudge::from_config(&config(&server.base_url()), 1, &shared).unwrap();
+    assert_eq!(in_full.judge("q", "gold", "a").unwrap().mean, 9.0);
+    assert!(matches!(judge(true).judge("other", "gold", "a"), Err(LlmError::NotCached)));
 }

@@ -4,8 +4,10 @@
 mod child;
 mod embeddings;
 mod errors;
+mod faults;
 #[cfg(feature = "candle")]
 mod gguf;
+mod injections;
 mod learning;
 mod messages;
 mod money;

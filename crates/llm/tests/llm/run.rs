@@ -15,7 +15,7 @@ fn plan(seen: &Seen) -> Act {
     if !judges(seen) {
         return match item % 17 {
             // Four excerpts are too many.
-            14 if seen.prompt.contains("[4]") => Act::TooLong,
+            14 if seen.prompt.contains("[begin excerpt 4 ") => Act::TooLong,
             15 => first(seen, Act::Status(503)),
             _ => Act::Answer,
         };

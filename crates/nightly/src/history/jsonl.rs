@@ -1,7 +1,6 @@
 //! The whole history as JSON lines: a header, then a night a line.
 
 use std::collections::HashSet;
-use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 
@@ -69,7 +68,7 @@ impl History {
     pub fn import(&mut self, path: &Path) -> Result<Imported, HistoryError> {
         let io = |source| HistoryError::Io { path: path.to_owned(), source };
         let damaged = |line, problem: String| HistoryError::Line { path: path.to_owned(), line, problem };
-        let mut lines = BufReader::new(File::open(path).map_err(io)?).lines();
+        let mut lines = BufReader::new(pericope_util::open_file(path).map_err(io)?).lines();
         let first = lines.next().and_then(Result::ok).unwrap_or_default();
         let header: Header =
             serde_json::from_str(&first).ok().filter(|header: &Header| header.format == FORMAT).ok_or_else(|| {

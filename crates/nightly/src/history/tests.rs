@@ -337,7 +337,7 @@ fn damaged_content_names_its_night() {
     history.append(&third).unwrap();
     let spoil = |history: &History, column: &str| {
         let sql = format!(
-            "UPDATE content SET data = replace(data, 'e', 'f') WHERE id = (SELECT {column} FROM night WHERE number = 3)"
+            "UPDATE content SET data = CAST(replace(data, 'e', 'f') AS BLOB) WHERE id = (SELECT {column} FROM night WHERE number = 3)"
         );
         history.reading(|db| db.execute(&sql, [])).unwrap();
     };

@@ -1,8 +1,8 @@
 use pericope_store::{ChunkId, ChunkRecord, Ranked};
 
 use crate::Error;
-use crate::payload::Payload;
 use crate::fields;
+use crate::payload::Payload;
 
 /// A chunk of a collection with its score.
 #[derive(Debug, Clone, PartialEq)]

@@ -121,7 +121,7 @@ pub fn points(document: &str, revision: &str, texts: &[String]) -> Vec<Point> {
             document: document.to_owned(),
             start,
             end,
-            heading_path: vec!["Guide".to_owned(), format!("Part {}", ordinal / 2)],
+            heading_path: vec!["Guide".into(), format!("Part {}", ordinal / 2).into()],
             text: text.clone(),
             title: Some(format!("About {document}")),
             anchor: Some(format!("part-{}", ordinal / 2)),

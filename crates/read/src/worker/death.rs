@@ -51,7 +51,8 @@ mod tests {
     #[test]
     fn the_last_words_tell_why() {
         assert_eq!(Death::of(None, "memory allocation of 123 bytes failed\n"), Death::Memory);
-        let deep = "thread 'pericope-pdf' (7) has overflowed its stack\nfatal runtime error: stack overflow, aborting\n";
+        let deep =
+            "thread 'pericope-pdf' (7) has overflowed its stack\nfatal runtime error: stack overflow, aborting\n";
         assert!(matches!(Death::of(None, deep), Death::Crash(why) if why.contains("too deep")));
         assert_eq!(Death::of(None, ""), Death::Crash("crashed".into()));
     }

@@ -5,7 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use pericope_read::{
-    ReadError, ReadOptions, WalkOptions, check_globs, document_id, read_bytes, read_each, read_path, walk,
+    ReadError, ReadOptions, WalkOptions, check_globs, document_id, document_path, find, read_bytes, read_each,
+    read_path, walk,
 };
 
 fn write(folder: &Path, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
@@ -188,13 +189,69 @@ fn links_that_lead_nowhere_or_in_a_circle_are_named() {
     symlink(at.join("docs"), at.join("docs/loop")).unwrap();
     symlink("self.md", at.join("docs/self.md")).unwrap();
     symlink("a.md", at.join("docs/link.md")).unwrap();
-    let expected = ["docs/a.md", "!docs/dangling.md", "docs/link.md", "!docs/loop", "!docs/self.md"];
+    // What a link brings a second time is found once.
+    let expected = ["docs/a.md", "!docs/dangling.md", "!docs/loop", "!docs/self.md"];
     assert_eq!(names(at, &WalkOptions::default()), expected);
     let errors: Vec<_> = walk(&[at], &WalkOptions::default()).into_iter().filter_map(Result::err).collect();
     assert!(matches!(&errors[0], ReadError::DanglingLink { target, .. } if target == Path::new("nowhere.md")));
     assert!(matches!(&errors[1], ReadError::LinkLoop { .. }), "{}", errors[1]);
     assert!(matches!(&errors[2], ReadError::LinkLoop { .. }), "{}", errors[2]);
     assert!(matches!(error(&at.join("docs/dangling.md")), ReadError::DanglingLink { .. }));
+}
+
+#[cfg(unix)]
+#[test]
+fn links_out_of_the_folders_are_followed_on_demand() {
+    use std::os::unix::fs::symlink;
+    let folder = tempfile::tempdir().unwrap();
+    let (docs, other) = (folder.path().join("docs"), folder.path().join("other"));
+    write(&docs, "a.md", "x");
+    write(&other, "b.md", "x");
+    symlink("../other", docs.join("out")).unwrap();
+    symlink("../other/b.md", docs.join("b.md")).unwrap();
+    let follow = WalkOptions { follow_links: true, ..WalkOptions::default() };
+    assert_eq!(names(&docs, &WalkOptions::default()), ["a.md"]);
+    assert_eq!(names(&docs, &follow), ["a.md", "b.md"]);
+    let found = find(&[&docs], &WalkOptions::default());
+    assert_eq!(found.outside, [docs.join("b.md"), docs.join("out")]);
+    let found = find(&[&docs], &follow);
+    assert_eq!((found.twice, found.linked), (vec![docs.join("out/b.md")], vec![docs.join("out")]));
+    // What is named itself is followed, and what lies in another folder that is named is no stranger.
+    assert_eq!(names(&docs.join("out"), &WalkOptions::default()), ["b.md"]);
+    let found = find(&[&docs, &other], &WalkOptions::default());
+    let files: Vec<_> = found.files.into_iter().map(Result::unwrap).collect();
+    assert_eq!((files, found.outside.len()), (vec![docs.join("a.md"), other.join("b.md")], 0));
+}
+
+/// Without a limit, so many folders that all link to each other are walked in more orders than anybody can wait for.
+#[cfg(unix)]
+#[test]
+fn folders_that_link_to_each_other_are_walked_once() {
+    use std::os::unix::fs::symlink;
+    let folder = tempfile::tempdir().unwrap();
+    for one in 0..12 {
+        write(folder.path(), &format!("d{one}/page.md"), "x");
+        for other in (0..12).filter(|other| *other != one) {
+            symlink(format!("../d{other}"), folder.path().join(format!("d{one}/to{other}"))).unwrap();
+        }
+    }
+    let found = find(&[folder.path()], &WalkOptions::default());
+    let files = found.files.iter().filter(|file| file.is_ok()).count();
+    assert_eq!(files, 12);
+    assert!(found.files.len() + found.twice.len() < 5000, "{} and {}", found.files.len(), found.twice.len());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn ids_tell_names_apart_that_are_not_utf8() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let id = |bytes: &'static [u8]| document_id(OsStr::from_bytes(bytes));
+    assert_eq!(id(b"./d/a\xff.md"), r"d/a\xff.md");
+    assert_eq!(id(br"d/a\xff.md"), r"d/a\x5cxff.md");
+    for name in [&b"d/a\xff.md"[..], br"d/a\xff.md", b"/x/\xfe\xff/y"] {
+        assert_eq!(document_path(&document_id(OsStr::from_bytes(name))).as_os_str().as_bytes(), name);
+    }
 }
 
 #[cfg(unix)]

@@ -1,5 +1,6 @@
 //! The integration tests of the crate, in one binary.
 
+mod bounds;
 mod corpus;
 mod files;
 mod golden;

@@ -20,7 +20,13 @@ pub(super) fn facts(run: &RunRecord) -> Vec<(&'static str, String)> {
     }
     if let Some(paid) = run.paid {
         let all = "all sittings, failed items and checks of the judge included";
-        facts.push(("Paid for models", format!("{} ({all})", format::decimal(paid, 4))));
+        let estimated = run.paid_estimated.map_or_else(String::new, |part| {
+            format!(
+                "; {} of it is an estimate, for calls that broke off or did not say what they used",
+                format::decimal(part, 4)
+            )
+        });
+        facts.push(("Paid for models", format!("{} ({all}{estimated})", format::decimal(paid, 4))));
     }
     let mut machine = Vec::new();
     if !run.machine.os.is_empty() {

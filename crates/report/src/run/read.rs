@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use super::error::ReportError;
 
 fn open(path: &Path) -> Result<BufReader<File>, ReportError> {
-    let file = File::open(path).map_err(|source| ReportError::read(path, source))?;
+    let file = pericope_util::open_file(path).map_err(|source| ReportError::read(path, source))?;
     Ok(BufReader::with_capacity(1 << 16, file))
 }
 

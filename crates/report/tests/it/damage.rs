@@ -10,24 +10,18 @@ use crate::support::Numbers;
 
 const FILES: [&str; 3] = ["run.json", "summary.json", "items.jsonl"];
 
-/// Values that a number or a text is replaced by.
-fn strange(random: &mut Numbers) -> Value {
-    let values = [
-        json!(u64::MAX),
-        json!(i64::MIN),
-        json!(-1),
-        json!(0),
-        json!(1e308),
-        json!(-1e308),
-        json!(5e-324),
-        json!(null),
-        json!(""),
-        json!("\u{0}\u{202e}</script>"),
-        json!([]),
-        json!({}),
-        json!(true),
-    ];
-    values[random.below(values.len())].clone()
+/// What a value is replaced by: mostly by one of its own kind, which a run would not write.
+fn strange(value: &Value, random: &mut Numbers) -> Value {
+    let of_another_kind = [json!(null), json!(""), json!([]), json!({}), json!(true), json!(-1)];
+    let of_its_kind = match value {
+        _ if random.below(10) == 0 => of_another_kind.to_vec(),
+        Value::Number(n) if n.is_u64() => vec![json!(u64::MAX), json!(0), json!(1), json!(u64::MAX / 2)],
+        Value::Number(_) => vec![json!(1e308), json!(-1e308), json!(5e-324), json!(-0.0), json!(u64::MAX), json!(null)],
+        Value::String(_) => vec![json!(""), json!("\u{0}\u{202e}</script>"), json!("é".repeat(70_000))],
+        Value::Array(list) => vec![json!([]), json!([list.as_slice(), list.as_slice()].concat())],
+        _ => of_another_kind.to_vec(),
+    };
+    of_its_kind[random.below(of_its_kind.len())].clone()
 }
 
 /// Replaces one value somewhere in a document.
@@ -44,7 +38,7 @@ fn replace_one(value: &mut Value, random: &mut Numbers) {
                 replace_one(inner, random);
             }
         }
-        other => *other = strange(random),
+        other => *other = strange(other, random),
     }
 }
 
@@ -63,7 +57,7 @@ fn spoil(path: &Path, random: &mut Numbers) {
         }
         _ if path.extension().is_some_and(|e| e == "jsonl") => {
             let mut lines: Vec<Vec<u8>> = bytes.split(|b| *b == b'\n').map(<[u8]>::to_vec).collect();
-            for _ in 0..1 + random.below(9) {
+            for _ in 0..1 + random.below(3) {
                 let at = random.below(lines.len());
                 if let Ok(mut value) = serde_json::from_slice::<Value>(&lines[at]) {
                     replace_one(&mut value, random);
@@ -74,7 +68,7 @@ fn spoil(path: &Path, random: &mut Numbers) {
         }
         _ => {
             let mut value: Value = serde_json::from_slice(&bytes).unwrap();
-            (0..1 + random.below(9)).for_each(|_| replace_one(&mut value, random));
+            (0..1 + random.below(3)).for_each(|_| replace_one(&mut value, random));
             bytes = value.to_string().into_bytes();
         }
     }

@@ -74,7 +74,7 @@ fn by_content(start: &str) -> Option<Layout> {
 fn start_of(path: &Path) -> Result<String, DataError> {
     let io = |source| DataError::Io { path: path.to_owned(), source };
     let mut bytes = Vec::new();
-    std::fs::File::open(path).map_err(io)?.take(LOOK).read_to_end(&mut bytes).map_err(io)?;
+    pericope_util::open_file(path).map_err(io)?.take(LOOK).read_to_end(&mut bytes).map_err(io)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use pericope_eval::data::DataError;
+use pericope_eval::data::{DataError, refuse_stranger};
 
 use super::{Options, Segmented, Set, sample, text_of};
 
@@ -58,6 +58,7 @@ pub(super) fn files_of(path: &Path, extensions: &[&str]) -> Result<Vec<PathBuf>,
     }
     let mut found = Vec::new();
     walk(path, extensions, DEEPEST, &mut found)?;
+    found.iter().try_for_each(|file| refuse_stranger(path, file))?;
     found.sort();
     Ok(found)
 }
@@ -93,7 +94,7 @@ fn id_of(root: &Path, file: &Path) -> String {
     let inside = file.strip_prefix(root).ok().filter(|inside| inside.file_name().is_some());
     let inside = inside.map_or_else(|| PathBuf::from(file.file_name().unwrap_or_default()), Path::to_path_buf);
     let parts = inside.with_extension("");
-    parts.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
+    parts.components().map(|part| pericope_util::name_text(part.as_os_str()).into_owned()).collect::<Vec<_>>().join("/")
 }
 
 #[cfg(test)]

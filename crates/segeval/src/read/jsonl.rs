@@ -18,7 +18,7 @@ struct Line {
 
 /// Every line as a document, or why it is none.
 pub(super) fn read(path: &Path) -> Result<Vec<Result<Segmented, String>>, DataError> {
-    let bytes = std::fs::read(path).map_err(|source| DataError::Io { path: path.to_owned(), source })?;
+    let bytes = pericope_util::read_file(path).map_err(|source| DataError::Io { path: path.to_owned(), source })?;
     let lines = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes).split(|&byte| byte == b'\n').enumerate();
     let lines = lines.filter(|(_, line)| !line.trim_ascii().is_empty());
     let place = |number: usize| format!("{}:{}", path.display(), number + 1);

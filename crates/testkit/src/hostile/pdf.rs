@@ -37,7 +37,9 @@ pub(super) const FAMILIES: &[Family] = &[
     pdf("pdf_laughs", 14, laughs),
     // Circles. The scale counts for nothing.
     pdf("pdf_xref_loop", 1, xref_loop),
-    pdf("pdf_page_loop", 1, |_| file(&[CATALOG, "<</Type/Pages/Kids[2 0 R 3 0 R]/Count 9/MediaBox[0 0 612 792]>>"], &[])),
+    pdf("pdf_page_loop", 1, |_| {
+        file(&[CATALOG, "<</Type/Pages/Kids[2 0 R 3 0 R]/Count 9/MediaBox[0 0 612 792]>>"], &[])
+    }),
     pdf("pdf_parent_loop", 1, |_| file(&[CATALOG, "<</Type/Pages/Kids[3 0 R]/Count 1/Parent 2 0 R>>"], &[])),
     // Numbers that are none when they are worked with.
     pdf("pdf_numbers", 1, |n| {

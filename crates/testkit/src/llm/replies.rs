@@ -1,7 +1,11 @@
+use std::convert::Infallible;
+use std::io;
+use std::time::Duration;
+
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
-use futures_util::stream;
+use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
 
 use super::seen::{Act, Seen};
@@ -32,14 +36,73 @@ pub(super) fn respond(seen: &Seen, act: &Act, answer: &str) -> Response {
             let keys: Vec<&str> = names.iter().filter_map(|name| seen.headers.get(*name)).map(String::as_str).collect();
             error(*status, &format!("Incorrect API key provided: {}.", keys.join(" ")), "invalid_api_key")
         }
-        Act::Cut => {
-            let whole = chat(seen, answer, "stop").to_string();
-            let half = Bytes::from(whole.get(..whole.len() / 2).unwrap_or_default().to_owned());
-            let parts = [Ok(half), Err(std::io::Error::from(std::io::ErrorKind::ConnectionReset))];
-            Response::new(Body::from_stream(stream::iter(parts)))
+        Act::Cut => broken(half(&chat(seen, answer, "stop").to_string())),
+        Act::CutAfterUsage => {
+            let whole = chat(seen, answer, "stop");
+            let usage = whole.get("usage").cloned().unwrap_or_default();
+            broken(format!("{{\"usage\": {usage}, \"choices\": [{{\"message\": "))
         }
+        // An error before the first byte: nothing of the response has been sent.
+        Act::Reset => Response::new(Body::from_stream(stream::iter([Err::<Bytes, _>(reset())]))),
+        Act::Drip(pause) => {
+            let (pause, whole) = (*pause, chat(seen, answer, "stop").to_string());
+            let bytes = stream::iter(whole.into_bytes()).then(move |byte| async move {
+                tokio::time::sleep(pause).await;
+                Ok::<_, Infallible>(Bytes::from(vec![byte]))
+            });
+            Response::new(Body::from_stream(bytes))
+        }
+        Act::Endless => {
+            let block = Bytes::from(vec![b' '; 64 << 10]);
+            Response::new(Body::from_stream(stream::repeat_with(move || Ok::<_, Infallible>(block.clone()))))
+        }
+        Act::Usage(prompt, completion) => {
+            let mut whole = if seen.path.ends_with("/messages") {
+                messages(seen, answer, "stop")
+            } else {
+                chat(seen, answer, "stop")
+            };
+            let names = if seen.path.ends_with("/messages") {
+                ["input_tokens", "output_tokens"]
+            } else {
+                ["prompt_tokens", "completion_tokens"]
+            };
+            for (name, number) in names.iter().zip([prompt, completion]) {
+                whole["usage"][*name] = json!(number);
+            }
+            text(200, whole.to_string())
+        }
+        Act::Redirect(to) => {
+            let mut response = text(302, String::new());
+            if let Ok(value) = HeaderValue::from_str(to) {
+                response.headers_mut().insert(header::LOCATION, value);
+            }
+            response
+        }
+        Act::Raw(status, body) => text(*status, body.clone()),
         Act::Garbage => text(200, "<html>not what you think</html>".into()),
     }
+}
+
+fn half(whole: &str) -> String {
+    whole.get(..whole.len() / 2).unwrap_or_default().to_owned()
+}
+
+fn reset() -> io::Error {
+    io::ErrorKind::ConnectionReset.into()
+}
+
+/// A response whose connection ends after `begun`.
+fn broken(begun: String) -> Response {
+    let parts = [Ok(Bytes::from(begun)), Err(reset())];
+    // So that the first part is sent before the second is known.
+    let parts = stream::iter(parts).enumerate().then(|(at, part)| async move {
+        if at > 0 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        part
+    });
+    Response::new(Body::from_stream(parts))
 }
 
 fn good(seen: &Seen, answer: &str, finish: &str) -> Response {
@@ -54,7 +117,7 @@ fn good(seen: &Seen, answer: &str, finish: &str) -> Response {
 }
 
 /// One token a word.
-fn words(text: &str) -> usize {
+pub(super) fn words(text: &str) -> usize {
     text.split_whitespace().count()
 }
 

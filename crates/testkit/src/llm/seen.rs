@@ -59,6 +59,38 @@ pub enum Act {
     EchoKey(u16),
     /// Ends the connection in the middle of the answer.
     Cut,
+    /// Ends the connection in the middle of an answer that says first what it used.
+    CutAfterUsage,
+    /// Ends the connection without an answer, when the request has arrived.
+    Reset,
+    /// Answers a byte at a time, with this pause between two.
+    Drip(Duration),
+    /// Answers without end.
+    Endless,
+    /// Answers with these numbers of tokens, of prompt and answer.
+    Usage(u64, u64),
+    /// 302 to another address.
+    Redirect(String),
+    /// This status with this body.
+    Raw(u16, String),
     /// A body that is no JSON.
     Garbage,
+}
+
+impl Act {
+    /// Returns true where a service would charge for the call: the model has written an answer, whether it arrives or not.
+    #[must_use]
+    pub fn is_charged(&self) -> bool {
+        match self {
+            Self::TooLong
+            | Self::Error(..)
+            | Self::Status(_)
+            | Self::RetryAfter(_)
+            | Self::Billing
+            | Self::EchoKey(_)
+            | Self::Redirect(_) => false,
+            Self::Raw(status, _) => *status < 300,
+            _ => true,
+        }
+    }
 }

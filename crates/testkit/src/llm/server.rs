@@ -25,6 +25,8 @@ struct Inner {
     most_at_once: AtomicUsize,
     before: Mutex<HashMap<String, usize>>,
     log: Mutex<Vec<Seen>>,
+    /// Tokens written that a service would charge for.
+    charged: AtomicUsize,
 }
 
 /// A running server; it ends when dropped.
@@ -52,6 +54,7 @@ impl Server {
             most_at_once: AtomicUsize::new(0),
             before: Mutex::default(),
             log: Mutex::default(),
+            charged: AtomicUsize::new(0),
         });
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         listener.set_nonblocking(true)?;
@@ -90,6 +93,13 @@ impl Server {
         self.inner.most_at_once.load(Ordering::SeqCst)
     }
 
+    /// The tokens (words) of all answers that a model has written, those that never arrived included: what a service would
+    /// put on its bill. Prompts are free.
+    #[must_use]
+    pub fn charged(&self) -> usize {
+        self.inner.charged.load(Ordering::SeqCst)
+    }
+
     /// Every call so far.
     #[must_use]
     pub fn log(&self) -> Vec<Seen> {
@@ -114,6 +124,9 @@ async fn handle(State(inner): State<Arc<Inner>>, uri: Uri, headers: HeaderMap, b
     let seen = inner.see(&uri, &headers, &body);
     let act = (inner.plan)(&seen);
     let answer = (inner.answer)(&seen);
+    if act.is_charged() {
+        inner.charged.fetch_add(replies::words(&answer), Ordering::SeqCst);
+    }
     if let Act::Slow(wait) = act {
         tokio::time::sleep(wait).await;
     }

@@ -1,19 +1,21 @@
 //! `pericope index`
 
 mod files;
+mod sight;
 mod verify;
 mod watch;
 
 use std::collections::HashSet;
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use pericope::stores::is_server;
 use pericope_api::Document;
-use pericope_index::EmbeddingCache;
 use pericope_index::pipeline::{self, Options, Progress};
-use pericope_read::document_id;
+use pericope_index::{EmbeddingCache, foreign_files, is_index};
+use pericope_read::{document_id, document_path};
 use pericope_segment::Chunker;
 use pericope_store::{Destination, Finished, IndexSpec, Publication, RunSummary, VectorCache};
 use serde::Serialize;
@@ -23,9 +25,10 @@ use crate::args::IndexArgs;
 use crate::commands::print_json;
 use crate::input::{self, Input};
 use crate::progress;
-use crate::resources::{chunker, embedder, engine, failure, loading};
+use crate::resources::{chunker, embedder, engine, failure, loading, shown};
 use crate::status::{Failure, Outcome, Status};
 use crate::stores;
+use crate::terminal::name;
 use crate::worker::ReadLimits;
 
 #[derive(Serialize)]
@@ -84,7 +87,7 @@ pub fn run(args: IndexArgs, quiet: bool) -> Outcome {
     }
     let name = stores::name(&args.into)?;
     let counter = loading(&args.policy);
-    let found = Arc::new(Input::search(&args.paths, &args.files.walk(), max_bytes(&args), limits(&args))?);
+    let found = search(&args, &args.paths)?;
     let corpus = |visit: &mut dyn FnMut(&Document)| {
         for path in found.files() {
             // What cannot be read is named by the pass over the files.
@@ -110,6 +113,15 @@ pub fn run(args: IndexArgs, quiet: bool) -> Outcome {
         ..Options::default()
     };
     let mut job = Job { args: &args, name, spec, chunker: Arc::new(chunker), options, quiet };
+    if !args.rebuild && stores::has_old_vectors(&args.into) {
+        tell!(
+            "{} holds vectors of an earlier version, which this version does not read: its texts are embedded again",
+            job.name
+        );
+    }
+    if args.rebuild {
+        tell_foreign(&args.into)?;
+    }
     let pass = job.pass(&found, args.rebuild, args.prune && !args.watch)?;
     job.tell(&pass)?;
     if pass.report.interrupted {
@@ -118,17 +130,36 @@ pub fn run(args: IndexArgs, quiet: bool) -> Outcome {
             (true, Publication::InPlace) => "the same command without --rebuild",
             _ => "the same command",
         };
-        anstream::eprintln!("interrupted: {how} goes on from here");
+        tell!("interrupted: {how} goes on from here");
         return Ok(Status::Interrupted);
     }
+    if !quiet {
+        found.tell_links();
+    }
     if args.watch {
-        return watch::follow(&mut job);
+        return watch::follow(&mut job, found.linked());
     }
     if pass.bad > 0 {
-        anstream::eprintln!("{} of the inputs were left out (named above)", pass.bad);
+        tell!("{} of the inputs were left out (named above)", pass.bad);
         return Ok(Status::Incomplete);
     }
     Ok(Status::Done)
+}
+
+/// The files below these paths.
+fn search(args: &IndexArgs, paths: &[PathBuf]) -> Result<Arc<Input>, Failure> {
+    let written = (!is_server(&args.into)).then(|| Path::new(&args.into));
+    Input::search(paths, &args.files.walk(), max_bytes(args), limits(args), written).map(Arc::new)
+}
+
+/// Says which files a rebuild leaves in the index's folders, since others put them there.
+fn tell_foreign(into: &str) -> Result<(), Failure> {
+    if !is_server(into) && is_index(Path::new(into)) {
+        for file in foreign_files(Path::new(into)).map_err(Failure::runtime)? {
+            tell!("left alone: {}: not written by Pericope", shown(&file));
+        }
+    }
+    Ok(())
 }
 
 fn max_bytes(args: &IndexArgs) -> u64 {
@@ -145,7 +176,7 @@ impl Job<'_> {
         let (report, mut writer, bad) = self.write(found, rebuild)?;
         let mut pruned = Vec::new();
         if prune && !report.interrupted {
-            pruned = self.prune(writer.as_mut(), found, &report, |_| false)?;
+            pruned = self.prune(writer.as_mut(), found, &report, &self.args.paths)?;
         }
         let finished = self.finish(writer, &report, found)?;
         Ok(Pass { finished, report, pruned, bad })
@@ -159,16 +190,15 @@ impl Job<'_> {
         found: &Input,
     ) -> Result<Finished, Failure> {
         let unseen = |source: &str| found.may_miss(source);
-        let all_seen = found.problems().is_empty();
-        let run = RunSummary { unseen: if all_seen { None } else { Some(&unseen) }, ..report.summary() };
+        let run = RunSummary { unseen: if found.saw_all() { None } else { Some(&unseen) }, ..report.summary() };
         let finished = writer.finish(&run).map_err(stores::failure)?;
         if let Publication::KeptOld { lost } = &finished.publication {
-            anstream::eprintln!(
+            tell!(
                 "the rebuild is not published: {} of the documents in {} could not be read this time ({} for one); the \
                  old collection still serves, and the same command publishes when they can be read or are gone",
                 lost.len(),
                 self.name,
-                lost.first().map_or("", String::as_str)
+                lost.first().map_or("".into(), |lost| name(lost))
             );
         }
         Ok(finished)
@@ -182,7 +212,7 @@ impl Job<'_> {
     ) -> Result<(pipeline::Report, Box<dyn Destination>, usize), Failure> {
         let commit_bytes = (self.args.commit_mb * 1e6) as u64;
         let mut writer = stores::create(&self.args.into, &self.spec, rebuild, commit_bytes)?;
-        let mut bad = input::report(found.problems());
+        let mut bad = found.report();
         let ours = found.files().iter().filter(|path| self.is_ours(&document_id(path))).count();
         let bar = progress::files(ours as u64, self.quiet);
         let started = Instant::now();
@@ -195,8 +225,8 @@ impl Job<'_> {
         let chunker = Arc::clone(&self.chunker);
         let chunk = move |document: &Document| chunker.chunks(document);
         let source = Files { input: Arc::clone(found) };
-        let report = pipeline::run(writer.as_mut(), source, files, chunk, &self.options, show)
-            .map_err(stores::failure)?;
+        let report =
+            pipeline::run(writer.as_mut(), source, files, chunk, &self.options, show).map_err(stores::failure)?;
         bar.finish_and_clear();
         let failures: Vec<String> = report
             .failures
@@ -207,27 +237,26 @@ impl Job<'_> {
         Ok((report, writer, bad))
     }
 
-    /// Removes what is gone below the paths, of our shard of it. What could not be read was met, and stays; so does what
-    /// lies where nobody could look, and what `keep` says.
+    /// Removes what is gone below these paths, of our shard of it. What could not be read was met, and stays. So does what
+    /// lies where nobody could look, and what is there and was not met, for whatever reason. What has another path too is
+    /// not lost.
     fn prune(
         &self,
         writer: &mut dyn Destination,
         found: &Input,
         report: &pipeline::Report,
-        keep: impl Fn(&str) -> bool,
+        paths: &[PathBuf],
     ) -> Result<Vec<String>, Failure> {
-        let keep = |name: &str| !self.is_ours(name) || found.may_miss(name) || keep(name);
-        pipeline::prune(writer, &self.roots(), &report.met, keep).map_err(stores::failure)
+        let is_superfluous = |name: &str| found.is_twice(name) || is_gone(&document_path(name));
+        let keep = |name: &str| !self.is_ours(name) || found.may_miss(name) || !is_superfluous(name);
+        // The paths of the command line, as the documents below them are called.
+        let roots: Vec<String> = paths.iter().map(document_id).collect();
+        pipeline::prune(writer, &roots, &report.met, keep).map_err(stores::failure)
     }
 
     /// Whether a file is for this worker, by the hash of its name.
     fn is_ours(&self, name: &str) -> bool {
         self.args.shard.is_none_or(|shard| shard.holds(name))
-    }
-
-    /// The paths of the command line, as the documents below them are called.
-    fn roots(&self) -> Vec<String> {
-        self.args.paths.iter().map(document_id).collect()
     }
 
     fn tell(&self, pass: &Pass) -> Result<(), Failure> {
@@ -279,13 +308,13 @@ impl Job<'_> {
             }
         }
         if stats.vectors_rejected > 0 {
-            anstream::eprintln!(
+            tell!(
                 "{} known vectors are damaged (embedding cache or index); their texts were embedded again",
                 stats.vectors_rejected
             );
         }
         if stats.truncated > 0 {
-            anstream::eprintln!(
+            tell!(
                 "{} of {} chunks are longer than {} reads: dense search does not see their ends (--max-tokens N cuts shorter)",
                 stats.truncated,
                 stats.chunks_written,
@@ -295,27 +324,33 @@ impl Job<'_> {
         Ok(())
     }
 
-    /// A pass while the files are watched: stamps are believed but for `changed`, and what is gone goes.
-    fn follow_up(&mut self, changed: HashSet<String>) -> Result<Pass, Failure> {
-        let found =
-            Arc::new(Input::search(&self.args.paths, &self.args.files.walk(), max_bytes(self.args), limits(self.args))?);
-        (self.options.trust_stamps, self.options.distrust) = (true, changed);
+    /// A pass over those paths that are there, while they are watched; what is gone goes. Stamps are believed but for
+    /// `changed`, and not at all where nobody knows what changed.
+    fn follow_up(
+        &mut self,
+        paths: &[PathBuf],
+        changed: Option<HashSet<String>>,
+    ) -> Result<(Pass, Arc<Input>), Failure> {
+        let found = search(self.args, paths)?;
+        (self.options.trust_stamps, self.options.distrust) = (changed.is_some(), changed.unwrap_or_default());
         let (report, mut writer, bad) = self.write(&found, false)?;
         let mut pruned = Vec::new();
         if !report.interrupted {
-            // What is there but was not met, for whatever reason, stays.
-            pruned = self.prune(writer.as_mut(), &found, &report, |name| !is_gone(Path::new(name)))?;
+            pruned = self.prune(writer.as_mut(), &found, &report, paths)?;
         }
         let finished = self.finish(writer, &report, &found)?;
-        Ok(Pass { finished, report, pruned, bad })
+        Ok((Pass { finished, report, pruned, bad }, found))
     }
 }
 
-/// True where the system says that there is no such file. Any other answer (no permission, a disk that does not answer)
-/// says nothing about the file.
+/// True where the system says that there is no such file, or that it is a folder now. Any other answer (no permission, a
+/// disk that does not answer) says nothing about the file.
 fn is_gone(path: &Path) -> bool {
     let gone = [ErrorKind::NotFound, ErrorKind::NotADirectory];
-    path.symlink_metadata().is_err_and(|error| gone.contains(&error.kind()))
+    match path.symlink_metadata() {
+        Ok(about) => about.is_dir(),
+        Err(error) => gone.contains(&error.kind()),
+    }
 }
 
 #[cfg(test)]
@@ -331,6 +366,7 @@ mod tests {
         assert!(!is_gone(&page));
         assert!(is_gone(&folder.path().join("other.md")));
         assert!(is_gone(&page.join("below.md")));
+        assert!(is_gone(folder.path()), "it is no file any more");
         // An answer that is neither yes nor no, whoever asks.
         assert!(!is_gone(&folder.path().join("x".repeat(5000))));
     }

@@ -30,11 +30,11 @@ struct Damage {
 pub(super) fn run(dir: &Path, json: bool) -> Outcome {
     let verified = verify(dir).map_err(|error| stores::failure(error.into()))?;
     let damaged = verified.damaged.iter().map(|error| Damage {
-        file: error.damaged_file().map_or_else(|| shown(dir).to_string(), |file| shown(&file).to_string()),
+        file: error.damaged_file().map_or_else(|| shown(dir), |file| shown(&file)),
         message: error.to_string(),
     });
     let report = Report {
-        index: shown(dir).to_string(),
+        index: shown(dir),
         whole: verified.damaged.is_empty(),
         damaged: damaged.collect(),
         chunks_without_vectors: verified.without_vectors,

@@ -6,13 +6,15 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use notify::{Event, EventKind, RecursiveMode, Watcher, recommended_watcher};
+use notify::event::ModifyKind;
+use notify::{Event, EventKind};
 use pericope_read::document_id;
 
 use super::Job;
+use super::sight::Sight;
 use crate::input::inside_index;
-use crate::resources::shown;
 use crate::status::{Failure, Outcome, Status};
+use crate::terminal::name;
 
 /// A burst is over when nothing has happened for so long,
 const QUIET: Duration = Duration::from_millis(300);
@@ -20,64 +22,84 @@ const QUIET: Duration = Duration::from_millis(300);
 const LONGEST: Duration = Duration::from_secs(5);
 /// How often Ctrl-C is looked for.
 const GLANCE: Duration = Duration::from_millis(100);
+/// How often the folders themselves are looked at.
+const PEEK: Duration = Duration::from_secs(1);
 /// How long to wait before a pass that failed is tried again.
 const AGAIN: Duration = Duration::from_secs(5);
 
+/// The files that may have changed; nothing where any may.
+type Changes = Option<HashSet<String>>;
+
 /// Follows the files until the user interrupts. The index is closed between bursts, so that others can search it.
-pub(super) fn follow(job: &mut Job<'_>) -> Outcome {
+pub(super) fn follow(job: &mut Job<'_>, linked: &[PathBuf]) -> Outcome {
     let (sender, events) = channel();
-    let mut watcher = recommended_watcher(sender).map_err(Failure::runtime)?;
-    for path in &job.args.paths {
-        // A file that an editor replaces is another one: its folder tells.
-        let (watched, mode) = match path.is_dir() {
-            true => (path.as_path(), RecursiveMode::Recursive),
-            false => (folder_of(path), RecursiveMode::NonRecursive),
-        };
-        watcher.watch(watched, mode).map_err(|e| Failure::runtime(format!("{}: {e}", shown(watched))))?;
-    }
-    anstream::eprintln!("watching; Ctrl-C ends");
+    let mut sight = Sight::over(&job.args.paths, linked, sender)?;
+    tell!("watching; Ctrl-C ends");
     // What changed between the first pass and now has told nobody.
-    let mut changed = Some(HashSet::new());
+    let mut changed = Some(Some(HashSet::new()));
     while !job.options.stop.load(Ordering::Relaxed) {
-        let Some(names) = changed.take() else {
-            changed = burst(job, &events)?;
+        let Some(mut changes) = changed.take() else {
+            (changed, sight) = burst(job, &events, sight)?;
             continue;
         };
-        match job.follow_up(names.clone()) {
-            Ok(pass) => {
-                for name in &pass.report.written {
-                    anstream::eprintln!("indexed: {name}");
+        if sight.is_stale() {
+            (changes, sight) = (None, sight.renew()?);
+        }
+        let present = sight.present();
+        if present.is_empty() {
+            continue;
+        }
+        match job.follow_up(&present, changes.clone()) {
+            Ok((pass, found)) => {
+                for written in &pass.report.written {
+                    tell!("indexed: {}", name(written));
                 }
-                for name in &pass.pruned {
-                    anstream::eprintln!("removed: {name}");
+                for pruned in &pass.pruned {
+                    tell!("removed: {}", name(pruned));
+                }
+                if sight.follow(found.linked()) {
+                    // What changed there before it was watched has told nobody.
+                    (changed, sight) = (Some(Some(HashSet::new())), sight.renew()?);
                 }
             }
             // A search may have the vectors open, or the folder be away for a moment.
             Err(failure) => {
-                anstream::eprintln!("{failure}; trying again");
+                tell!("{failure}; trying again");
                 wait(job, AGAIN);
-                changed = Some(names);
+                changed = Some(changes);
             }
         }
     }
     Ok(Status::Done)
 }
 
-/// Waits for the next burst of changes to end, and names the files; nothing where the user interrupts.
-fn burst(job: &Job<'_>, events: &Receiver<notify::Result<Event>>) -> Result<Option<HashSet<String>>, Failure> {
-    let mut names = HashSet::new();
-    let (mut began, mut last) = (None, Instant::now());
+/// Waits for the next burst of changes to end, and names the files; nothing where the user interrupts. A folder that is
+/// another one now is a change of everything.
+fn burst(
+    job: &Job<'_>,
+    events: &Receiver<notify::Result<Event>>,
+    mut sight: Sight,
+) -> Result<(Option<Changes>, Sight), Failure> {
+    let mut names = Some(HashSet::new());
+    let (mut began, mut last, mut peeked) = (None, Instant::now(), Instant::now());
     let here = std::env::current_dir().unwrap_or_default();
     loop {
         if job.options.stop.load(Ordering::Relaxed) {
-            return Ok(None);
+            return Ok((None, sight));
         }
         match events.recv_timeout(GLANCE) {
             Ok(Ok(event)) => {
+                // The folder itself may have gone, and another one have its name and its number by now.
+                let gone = matches!(event.kind, EventKind::Remove(_) | EventKind::Modify(ModifyKind::Name(_)));
+                if gone {
+                    event.paths.iter().for_each(|path| sight.lose(path, &here));
+                }
                 if let Some(paths) = relevant(event) {
                     last = Instant::now();
                     began.get_or_insert(last);
-                    names.extend(paths.iter().flat_map(|path| called(path, &here)));
+                    if let Some(names) = &mut names {
+                        names.extend(paths.iter().flat_map(|path| called(path, &here)));
+                    }
                 }
             }
             // A folder went away, or cannot be watched: a pass finds out.
@@ -88,8 +110,16 @@ fn burst(job: &Job<'_>, events: &Receiver<notify::Result<Event>>) -> Result<Opti
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return Err(Failure::runtime("the file system tells nothing more")),
         }
+        if peeked.elapsed() >= PEEK {
+            peeked = Instant::now();
+            if sight.is_stale() {
+                (names, sight) = (None, sight.renew()?);
+                last = Instant::now();
+                began.get_or_insert(last);
+            }
+        }
         if began.is_some_and(|began| last.elapsed() >= QUIET || began.elapsed() >= LONGEST) {
-            return Ok(Some(names));
+            return Ok((Some(names), sight));
         }
     }
 }
@@ -112,10 +142,6 @@ fn called(path: &Path, here: &Path) -> Vec<String> {
     [Some(path), path.strip_prefix(here).ok()].into_iter().flatten().map(document_id).collect()
 }
 
-fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
 fn wait(job: &Job<'_>, time: Duration) {
     let until = Instant::now() + time;
     while Instant::now() < until && !job.options.stop.load(Ordering::Relaxed) {
@@ -125,7 +151,7 @@ fn wait(job: &Job<'_>, time: Duration) {
 
 #[cfg(test)]
 mod tests {
-    use notify::event::{AccessKind, Flag, ModifyKind};
+    use notify::event::{AccessKind, Flag};
 
     use super::*;
 

@@ -13,6 +13,7 @@ use super::super::capabilities::in_words;
 use super::super::provider::Provider;
 use super::chat_template::{ChatTemplate, ENDS};
 use super::decoder::{Cache, Decoder};
+use crate::account::Account;
 use crate::config::LlmConfig;
 use crate::error::{LlmError, short};
 use crate::request::{Finish, Reply, Request, Usage};
@@ -29,6 +30,8 @@ pub struct Gguf {
     identity: Value,
     decoder: Decoder,
     tokenizer: Tokenizer,
+    /// The tokens that a text must not hold as such: those that begin and end turns, and their kin.
+    control: Vec<String>,
     template: ChatTemplate,
     stop: Vec<u32>,
     device: Device,
@@ -58,6 +61,7 @@ impl Gguf {
         let in_model = |reason: &dyn std::fmt::Display| failed(path, reason);
         let tokenizer = Tokenizer::from_file(tokenizer_path).map_err(|e| failed(tokenizer_path, &e))?;
         let sha256 = pericope_util::sha256_file(path).map_err(|e| in_model(&e))?;
+        let tokenizer_sha256 = pericope_util::sha256_file(tokenizer_path).map_err(|e| failed(tokenizer_path, &e))?;
         let mut file = BufReader::new(File::open(path).map_err(|e| in_model(&e))?);
         let content = gguf_file::Content::read(&mut file).map_err(|e| in_model(&e))?;
         let device = if cfg!(feature = "cuda") { Device::cuda_if_available(0) } else { Ok(Device::Cpu) };
@@ -86,8 +90,14 @@ impl Gguf {
         }
         let name =
             path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
-        let identity = json!({"provider": "candle", "sha256": sha256, "template": template.name()});
-        Ok(Self { model: name, identity, decoder, tokenizer, template, stop, device, busy: Mutex::default() })
+        let identity = json!({
+            "provider": "candle",
+            "sha256": sha256,
+            "tokenizer": tokenizer_sha256,
+            "template": template.name(),
+        });
+        let control = control_tokens(&tokenizer);
+        Ok(Self { model: name, identity, decoder, tokenizer, control, template, stop, device, busy: Mutex::default() })
     }
 
     /// Returns the most tokens of prompt and answer together.
@@ -161,8 +171,11 @@ impl Provider for Gguf {
         self.identity.clone()
     }
 
-    fn complete(&self, request: &Request) -> Result<Reply, LlmError> {
+    fn complete(&self, request: &Request, account: &Account<'_>) -> Result<Reply, LlmError> {
         let mut messages = request.messages.clone();
+        for message in &mut messages {
+            message.content = without_control(&message.content, &self.control);
+        }
         if let (Some(schema), Some(last)) = (&request.schema, messages.last_mut()) {
             last.content.push_str(&in_words(&schema.schema));
         }
@@ -179,12 +192,14 @@ impl Provider for Gguf {
                 self.context()
             )));
         }
+        let attempt = account.begin()?;
         let _one = self.busy.lock().unwrap_or_else(PoisonError::into_inner);
         let started = Instant::now();
         let (made, finish) = self.continued(&ids, request.max_tokens as usize)?;
         let latency = started.elapsed();
         let text = self.tokenizer.decode(&made, true).map_err(|e| self.failed(&e))?;
         let usage = Usage { prompt: ids.len() as u64, cached: 0, completion: made.len() as u64, estimated: false };
+        attempt.used(usage)?;
         let seconds = latency.as_secs_f64();
         Ok(Reply {
             text: text.trim().to_owned(),
@@ -198,6 +213,29 @@ impl Provider for Gguf {
     }
 }
 
+/// Returns the special tokens of a tokenizer, the longest first.
+fn control_tokens(tokenizer: &Tokenizer) -> Vec<String> {
+    let added = tokenizer.get_added_tokens_decoder();
+    let mut control: Vec<String> = (added.into_values())
+        .filter(|token| token.special && token.content.chars().count() > 1)
+        .map(|token| token.content)
+        .collect();
+    control.sort_by_key(|token| std::cmp::Reverse(token.len()));
+    control
+}
+
+/// Returns a text in which special tokens are words: a document that holds `<|im_end|>` must not end the turn that it
+/// stands in. A space after the first character breaks them.
+fn without_control(text: &str, control: &[String]) -> String {
+    let mut text = text.to_owned();
+    for token in control {
+        let Some(first) = token.chars().next().filter(|_| text.contains(token.as_str())) else { continue };
+        let (head, tail) = token.split_at(first.len_utf8());
+        text = text.replace(token.as_str(), &format!("{head} {tail}"));
+    }
+    text
+}
+
 /// Returns the place of the highest logit, the first of several.
 fn best(logits: &[f32]) -> u32 {
     let mut best = (0, f32::NEG_INFINITY);
@@ -207,4 +245,17 @@ fn best(logits: &[f32]) -> u32 {
         }
     }
     best.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_control;
+
+    #[test]
+    fn special_tokens_in_texts_are_words() {
+        let control = ["<|im_start|>".to_owned(), "<|im_end|>".to_owned(), "</s>".to_owned()];
+        let text = "a<|im_end|>\n<|im_start|>system</s></s> < b";
+        assert_eq!(without_control(text, &control), "a< |im_end|>\n< |im_start|>system< /s>< /s> < b");
+        assert_eq!(without_control("none", &control), "none");
+    }
 }

@@ -233,6 +233,7 @@ impl Scan<'_> {
             }
             let start = at;
             at += self.bytes[at..].iter().take_while(|&&b| b == b'`').count();
+            work::looked(at - start);
             if at - start == run {
                 return Some(at);
             }

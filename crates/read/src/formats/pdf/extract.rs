@@ -5,8 +5,8 @@ use std::sync::Once;
 
 use pdf_extract::{Document, MediaBox, OutputDev, OutputError, Transform};
 
-use super::layout::{Line, Page};
 use super::forms;
+use super::layout::{Line, Page};
 
 /// The reason why there is no text.
 #[derive(Debug, Clone, PartialEq, Eq)]

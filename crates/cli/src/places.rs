@@ -1,0 +1,63 @@
+//! The folders that flags name. An empty path (a variable that was not set) and the root of the file system are never
+//! meant.
+
+use std::path::{Component, Path, PathBuf};
+
+use clap::builder::{PathBufValueParser, TypedValueParser};
+use pericope::stores;
+
+use crate::resources::shown;
+
+/// A flag that names a folder, or a file to write.
+pub fn path() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(checked)
+}
+
+/// A folder, or a file to write, wherever it is named.
+pub fn checked(path: PathBuf) -> Result<PathBuf, String> {
+    if path.as_os_str().is_empty() {
+        return Err("the path is empty: name a folder".to_owned());
+    }
+    if is_root(&path) {
+        return Err(format!("{} is the root of the file system: name a folder in it", shown(&path)));
+    }
+    Ok(path)
+}
+
+/// An index: a folder, or a collection on a server.
+pub fn index(text: &str) -> Result<String, String> {
+    if !stores::is_server(text) {
+        checked(PathBuf::from(text))?;
+    }
+    Ok(text.to_owned())
+}
+
+/// True for `/` in all its spellings, seen from the working directory. Looks at no disk.
+fn is_root(path: &Path) -> bool {
+    let Ok(whole) = std::path::absolute(path) else { return false };
+    let mut depth = 0usize;
+    for part in whole.components() {
+        match part {
+            Component::Normal(_) => depth += 1,
+            Component::ParentDir => depth = depth.saturating_sub(1),
+            Component::Prefix(_) | Component::RootDir | Component::CurDir => {}
+        }
+    }
+    depth == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn empty_and_root_paths_are_refused() {
+        for refused in ["", "/", "//", "/.", "/..", "/a/..", "/../"] {
+            assert!(checked(PathBuf::from(refused)).is_err() && index(refused).is_err(), "{refused:?}");
+        }
+        for fine in [".", "a", "/a", "./a/", "a/.."] {
+            assert_eq!(checked(PathBuf::from(fine)), Ok(PathBuf::from(fine)));
+        }
+        assert_eq!(index("qdrant://localhost:6334/docs").as_deref(), Ok("qdrant://localhost:6334/docs"));
+    }
+}

@@ -1,0 +1,219 @@
+//! All that the command writes. What steers a terminal is shown as text, wherever it comes from: documents, names,
+//! servers.
+
+use std::borrow::Cow;
+use std::fmt::Display;
+use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
+
+use pericope_util::{visible, visible_json, visible_line};
+
+/// Prints a line on standard output. What cannot be written ends the function with an error, never the process.
+macro_rules! say {
+    ($($part:tt)*) => {
+        $crate::terminal::Line::text(format_args!($($part)*)).say()?
+    };
+}
+
+/// Prints a line on standard error. It may hold line breaks of its own.
+macro_rules! tell {
+    ($($part:tt)*) => {
+        $crate::terminal::Line::text(format_args!($($part)*)).tell()
+    };
+}
+
+/// How a part of a line looks on a terminal.
+#[derive(Debug, Clone, Copy)]
+pub enum Style {
+    Bold,
+    Soft,
+    /// A heading over hits.
+    Title,
+    /// A word that was looked for.
+    Mark,
+    Warning,
+    Error,
+}
+
+impl Style {
+    fn code(self) -> &'static str {
+        match self {
+            Self::Bold => "1",
+            Self::Soft => "2",
+            Self::Title => "1;4",
+            Self::Mark => "1;33",
+            Self::Warning => "33",
+            Self::Error => "1;31",
+        }
+    }
+}
+
+/// A line that is being written: its styles are ours, and nothing else in it steers the terminal.
+#[derive(Debug, Default)]
+#[must_use]
+pub struct Line {
+    /// With ANSI sequences; `anstream` strips them where the output is no terminal.
+    out: String,
+}
+
+impl Line {
+    /// Text that may hold line breaks.
+    pub fn text(text: impl Display) -> Self {
+        Self::default().and(text)
+    }
+
+    /// Text in a style.
+    pub fn styled(style: Style, text: impl Display) -> Self {
+        Self::default().and_styled(style, text)
+    }
+
+    /// More text.
+    pub fn and(mut self, text: impl Display) -> Self {
+        self.out.push_str(&visible(&text.to_string()));
+        self
+    }
+
+    /// More text, in a style.
+    pub fn and_styled(mut self, style: Style, text: impl Display) -> Self {
+        let text = text.to_string();
+        if !text.is_empty() {
+            self.out.push_str(&format!("\u{1b}[{}m{}\u{1b}[0m", style.code(), visible(&text)));
+        }
+        self
+    }
+
+    /// Another line, as it is.
+    pub fn and_line(mut self, line: &Line) -> Self {
+        self.out.push_str(&line.out);
+        self
+    }
+
+    /// The same with so many blanks before each line of it, and without blank lines at its end.
+    pub fn indented(self, blanks: usize) -> Self {
+        let lines = self.out.lines().map(|line| format!("{:blanks$}{line}", ""));
+        Self { out: lines.collect::<Vec<_>>().join("\n") }
+    }
+
+    /// The same on one line, with single blanks.
+    pub fn on_one_line(self) -> Self {
+        Self { out: self.out.split_whitespace().collect::<Vec<_>>().join(" ") }
+    }
+
+    /// Prints it on standard output.
+    ///
+    /// # Errors
+    /// Where standard output cannot be written.
+    pub fn say(mut self) -> io::Result<()> {
+        self.out.push('\n');
+        anstream::stdout().write_all(self.out.as_bytes())
+    }
+
+    /// Prints it on standard error, if that can be written.
+    pub fn tell(mut self) {
+        self.out.push('\n');
+        let _ = anstream::stderr().write_all(self.out.as_bytes());
+    }
+}
+
+/// A name, or another text from outside, that is to stay on its line.
+pub fn name(text: &str) -> Cow<'_, str> {
+    visible_line(text)
+}
+
+/// Standard output for documents and JSON: as they are for other programs, without what steers a terminal on a terminal.
+pub struct Output<W> {
+    out: W,
+    terminal: bool,
+}
+
+impl Output<BufWriter<StdoutLock<'static>>> {
+    /// Standard output, in larger pieces than lines.
+    pub fn standard() -> Self {
+        Self { out: BufWriter::new(io::stdout().lock()), terminal: io::stdout().is_terminal() }
+    }
+}
+
+impl<W: Write> Output<W> {
+    /// Writes a part of a document, and a line break.
+    ///
+    /// # Errors
+    /// Where it cannot be written.
+    pub fn document(&mut self, text: &str) -> io::Result<()> {
+        let text = if self.terminal { visible(text) } else { Cow::Borrowed(text) };
+        self.out.write_all(text.as_bytes())?;
+        self.out.write_all(b"\n")
+    }
+
+    /// Writes a line of ours.
+    ///
+    /// # Errors
+    /// Where it cannot be written.
+    pub fn line(&mut self, line: Line) -> io::Result<()> {
+        let line = line.out + "\n";
+        match self.terminal {
+            true => self.out.write_all(line.as_bytes()),
+            false => self.out.write_all(anstream::adapter::strip_str(&line).to_string().as_bytes()),
+        }
+    }
+
+    /// Writes JSON.
+    ///
+    /// # Errors
+    /// Where it cannot be written.
+    pub fn json(&mut self, json: &str) -> io::Result<()> {
+        let json = if self.terminal { visible_json(json) } else { Cow::Borrowed(json) };
+        self.out.write_all(json.as_bytes())
+    }
+
+    /// Writes what steers no terminal: a page of ours.
+    ///
+    /// # Errors
+    /// Where it cannot be written.
+    pub fn raw(&mut self, text: &str) -> io::Result<()> {
+        self.out.write_all(text.as_bytes())
+    }
+
+    /// Lets everything out.
+    ///
+    /// # Errors
+    /// Where it cannot be written.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    const HOSTILE: &str = "foxes \u{1b}]0;PWNED\u{7} \u{9b}2J \u{202e}dne";
+
+    fn output(terminal: bool, write: impl Fn(&mut Output<&mut Vec<u8>>) -> io::Result<()>) -> String {
+        let mut bytes = Vec::new();
+        write(&mut Output { out: &mut bytes, terminal }).unwrap();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn only_our_styles_reach_a_terminal() {
+        let line = Line::styled(Style::Error, "error:").and(format_args!(" {HOSTILE}"));
+        assert_eq!(line.out, "\u{1b}[1;31merror:\u{1b}[0m foxes \\u{1b}]0;PWNED\\u{7} \\u{9b}2J \\u{202e}dne");
+        let styled = Line::styled(Style::Mark, "\u{1b}[8mhidden");
+        assert_eq!(styled.out, "\u{1b}[1;33m\\u{1b}[8mhidden\u{1b}[0m");
+        assert_eq!(name("a\nerror: b"), "a\\nerror: b");
+    }
+
+    #[test]
+    fn documents_are_as_they_are_for_programs_alone() {
+        let text = format!("{HOSTILE}\r\n\tend");
+        assert_eq!(output(false, |out| out.document(&text)), text.clone() + "\n");
+        let shown = output(true, |out| out.document(&text));
+        assert_eq!(shown, "foxes \\u{1b}]0;PWNED\\u{7} \\u{9b}2J \\u{202e}dne\r\n\tend\n");
+        let json = serde_json::to_string(&text).unwrap();
+        assert_eq!(output(false, |out| out.json(&json)), json);
+        let shown = output(true, |out| out.json(&json));
+        assert!(!shown.chars().any(|c| pericope_util::is_steering(c)), "{shown:?}");
+        assert_eq!(serde_json::from_str::<String>(&shown).unwrap(), text);
+        assert_eq!(output(false, |out| out.line(Line::styled(Style::Soft, "── a"))), "── a\n");
+    }
+}

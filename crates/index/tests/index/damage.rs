@@ -1,0 +1,127 @@
+//! What damage to any file of an index does: nothing, or an error that names the file and says what to do.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use pericope_index::{Destination, Filter, Hit, IndexReader, IndexWriter, Mode, Query, Retriever, verify};
+use pericope_store::{ErrorKind, StoreError};
+
+use crate::dense_spec;
+use pericope_testkit::documents::{made_up, sentence_chunks};
+
+/// All files below a folder, sorted.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        match entry.file_type().unwrap().is_dir() {
+            true => found.extend(files(&entry.path())),
+            false => found.push(entry.path()),
+        }
+    }
+    found.sort();
+    found
+}
+
+/// An index of several commits, with deletions among words and vectors.
+fn index() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    for commit in 0..3u64 {
+        let mut writer = IndexWriter::create_or_open(dir.path(), &dense_spec()).unwrap();
+        for i in 0..8 {
+            let document = made_up(&format!("d{i}-{commit}.md"), i * 10 + commit, 12);
+            writer.add(&document, &sentence_chunks(&document)).unwrap();
+        }
+        if commit == 2 {
+            writer.remove("d1-0.md").unwrap();
+        }
+        writer.finish().unwrap();
+    }
+    dir
+}
+
+/// The answers to questions of all kinds.
+fn ask(dir: &Path) -> Result<Vec<Vec<Hit>>, StoreError> {
+    let reader = IndexReader::open_expecting(dir, &dense_spec()).map_err(StoreError::from)?;
+    let below = Filter { paths: vec!["d3".into()], ..Filter::default() };
+    let mut answers = Vec::new();
+    for (text, mode, filter) in [
+        ("w1 w40", Mode::Bm25, Filter::default()),
+        ("\"w1 w2\" w3", Mode::Bm25, Filter::default()),
+        ("w7", Mode::Bm25, below.clone()),
+        ("w1 w40", Mode::Dense, Filter::default()),
+        ("w7", Mode::Dense, below),
+        ("w3 w5", Mode::Hybrid, Filter::default()),
+    ] {
+        let mut hits = reader.search(&Query::new(text, mode, 5).with_filter(filter))?;
+        reader.add_context(&mut hits, 1)?;
+        answers.push(hits);
+    }
+    Ok(answers)
+}
+
+#[test]
+fn a_search_of_a_damaged_index_finds_the_same_or_names_the_file() {
+    let dir = index();
+    let whole = ask(dir.path()).unwrap();
+    assert!(whole.iter().all(|hits| !hits.is_empty()));
+    assert!(verify(dir.path()).unwrap().damaged.is_empty());
+    let (mut named, mut same) = (0, 0);
+    for file in files(dir.path()) {
+        let bytes = fs::read(&file).unwrap();
+        let name = file.file_name().unwrap().to_str().unwrap();
+        let places = [0, 1, 2, 3, 5, 8, 13, 21, 31].map(|i| bytes.len() * i / 32);
+        let ends = [16, 32, 60].map(|back| bytes.len().saturating_sub(back));
+        for at in places.into_iter().chain(ends).filter(|_| !bytes.is_empty()) {
+            let mut flipped = bytes.clone();
+            flipped.iter_mut().skip(at).take(16).for_each(|byte| *byte ^= 0xa5);
+            for damaged in [flipped, bytes[..at].to_vec()] {
+                fs::write(&file, damaged).unwrap();
+                match ask(dir.path()) {
+                    Ok(found) => {
+                        assert_eq!(found, whole, "{name} at {at}");
+                        same += 1;
+                    }
+                    Err(error) => {
+                        let said = error.to_string();
+                        assert_eq!(error.kind(), ErrorKind::Damaged, "{name} at {at}: {said}");
+                        assert!(said.contains("--rebuild") && !said.contains('\n'), "{name} at {at}: {said}");
+                        named += 1;
+                    }
+                }
+                // What readers do not read is a writer's: the manifest, and the engine's list of its files.
+                let readers = !name.starts_with("manifest") && name != ".managed.json";
+                let found = verify(dir.path());
+                let found = found.unwrap_or_else(|error| panic!("{name} at {at}: {error}"));
+                assert!(!readers || !found.damaged.is_empty(), "{name} at {at}");
+            }
+        }
+        fs::write(&file, &bytes).unwrap();
+    }
+    assert_eq!(ask(dir.path()).unwrap(), whole);
+    assert!(named > 300 && same > 20, "{named} named, {same} the same");
+}
+
+#[test]
+fn a_damaged_manifest_is_told_by_verify_and_never_believed_blindly() {
+    let dir = index();
+    let manifest = dir.path().join("manifest.sqlite");
+    let bytes = fs::read(&manifest).unwrap();
+    let mut told = 0;
+    for at in (0..bytes.len()).step_by(bytes.len() / 40) {
+        let mut flipped = bytes.clone();
+        flipped.iter_mut().skip(at).take(16).for_each(|byte| *byte ^= 0xa5);
+        fs::write(&manifest, flipped).unwrap();
+        told += verify(dir.path()).unwrap().damaged.len();
+        // A writer uses it, makes it again, or says that it may be deleted.
+        let known = IndexWriter::create_or_open(dir.path(), &dense_spec()).map_err(StoreError::from);
+        if let Err(error) = known.and_then(|mut writer| writer.known()) {
+            assert!(error.to_string().contains("may be deleted"), "{at}: {error}");
+        }
+        for ending in ["-wal", "-shm"] {
+            let mut log = manifest.clone().into_os_string();
+            log.push(ending);
+            drop(fs::remove_file(log));
+        }
+    }
+    assert!(told > 10, "{told}");
+}
