@@ -17,9 +17,7 @@ use pericope_store::{
 
 use self::touched::Touched;
 use crate::cache::StoredVectors;
-use crate::directory::{
-    PENDING_FILE, clear_old_vectors, holds_something_else, lock, manifest_path, text_path, vectors_path,
-};
+use crate::directory::{PENDING_FILE, clear_old_vectors, holds_something_else, lock, manifest_path, vectors_path};
 use crate::embed::{EmbedQueue, Embedder};
 use crate::engines::{Snapshots, TextWriter};
 use crate::guard::guarded;
