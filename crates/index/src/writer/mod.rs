@@ -150,15 +150,14 @@ impl IndexWriter {
         refuse_foreign(dir)?;
         if dir.join(META_FILE).exists() {
             let _lock = lock(dir)?;
-            // The metadata goes last: a crash in between leaves a directory that can be rebuilt again.
+            // The metadata comes last, in one step: a crash before it leaves a directory that can be rebuilt again.
             Manifest::remove(&manifest_path(dir))?;
             remove_engines(dir)?;
-            for file in [PENDING_FILE, META_FILE] {
-                let file = dir.join(file);
-                if file.exists() {
-                    fs::remove_file(&file).map_err(IndexError::io(&file))?;
-                }
+            let pending = dir.join(PENDING_FILE);
+            if pending.exists() {
+                fs::remove_file(&pending).map_err(IndexError::io(&pending))?;
             }
+            IndexMeta::new(spec).write(dir)?;
         }
         Self::create_or_open(dir, spec)
     }
