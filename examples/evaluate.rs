@@ -7,7 +7,7 @@ use std::path::Path;
 
 use pericope::eval::answer::Models;
 use pericope::eval::config::Experiment;
-use pericope::eval::run::{Embedded, Setup, run};
+use pericope::eval::run::{Embedded, RunFolder, Setup, run};
 use pericope::report::run::table;
 use pericope::segment::Resources;
 use pericope::{Engine, segmenters};
@@ -55,7 +55,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     //
     // Its folder holds everything: `run.json`, `items.jsonl`, `summary.json`. The last argument sees every item once.
     let folder = std::env::temp_dir().join(format!("pericope-evaluate-{}", std::process::id()));
-    let (summary, _) = run(&experiment, &folder, &setup, &(), &mut ())?;
+    // One run at a time holds it.
+    let held = RunFolder::take(&folder)?;
+    let (summary, _) = run(&experiment, &held, &setup, &(), &mut ())?;
     print!("{}", table(&summary));
     std::fs::remove_dir_all(&folder)?;
     Ok(())

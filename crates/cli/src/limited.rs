@@ -136,7 +136,7 @@ mod tests {
     fn a_crowd_of_late_jobs_is_the_end() {
         let hand = Hand::default();
         let hangs = |_: &mut dyn FnMut(())| std::thread::park_timeout(Duration::from_secs(600));
-        let mut run = || hand.run(Some(Duration::from_millis(1)), hangs, &mut |()| {});
+        let run = || hand.run(Some(Duration::from_millis(1)), hangs, &mut |()| {});
         for _ in 0..MOST_LEFT_BEHIND {
             assert_eq!(run(), Err(Stopped::Late));
         }

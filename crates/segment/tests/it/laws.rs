@@ -79,7 +79,7 @@ fn document(parts: &[(String, Kind)], between: &str) -> Document {
         }
         if matches!(kind, Kind::Heading(_)) {
             section += 1;
-            sections.push(vec![text.trim().to_owned()]);
+            sections.push(vec![text.trim().into()]);
         }
         sentences.push(Sentence { span, kind: *kind, paragraph: (i / 2) as u32, section });
     }
