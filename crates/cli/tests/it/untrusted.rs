@@ -279,7 +279,7 @@ fn limits_are_kept_and_told() {
     assert_eq!(error.to_string(), "x.pdf: the PDF reader ran out of memory (300 MB)");
     // A file that does not fit the share of one worker is read by one that has the shares of all.
     let before = pool.started();
-    let bytes = made("pdf_bomb_flate", 120);
+    let bytes = made("pdf_bomb_flate", 80);
     assert!(decode(bytes).unwrap().contains(READABLE));
     assert_eq!(pool.started(), before + 2);
 }

@@ -32,17 +32,20 @@ pub(super) fn lock() -> Base {
 pub(super) fn memory(base: Base, bytes: u64) {
     #[cfg(target_os = "linux")]
     {
-        use rustix::process::{Resource, Rlimit, setrlimit};
+        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
         /// The parser's stack, and that of the threads around it.
         const STACKS: u64 = 80 << 20;
         /// What allocators reserve and do not use.
         const RESERVE: u64 = 512 << 20;
-        let at_most = |base: u64, extra: u64| Rlimit {
-            current: (bytes > 0).then(|| base.saturating_add(bytes).saturating_add(extra)),
-            maximum: None,
+        let limit = |resource: Resource, most: u64| {
+            // Nobody may raise the upper limit that somebody set before.
+            let maximum = getrlimit(resource).maximum;
+            let wanted = if bytes == 0 { None } else { Some(most) };
+            let current = wanted.into_iter().chain(maximum).min();
+            let _ = setrlimit(resource, Rlimit { current, maximum });
         };
-        let _ = setrlimit(Resource::Data, at_most(base.data, STACKS));
-        let _ = setrlimit(Resource::As, at_most(base.size, STACKS + RESERVE));
+        limit(Resource::Data, base.data.saturating_add(bytes).saturating_add(STACKS));
+        limit(Resource::As, base.size.saturating_add(bytes).saturating_add(STACKS + RESERVE));
     }
     #[cfg(not(target_os = "linux"))]
     let _ = (base, bytes);

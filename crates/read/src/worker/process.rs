@@ -33,6 +33,8 @@ impl Worker {
     /// Starts one.
     pub fn start(mut command: Command) -> Result<Self, Death> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // Its last words are to say why it ends, not where.
+        command.env("RUST_BACKTRACE", "0");
         // Ctrl-C is for the program, which still wants an answer to what it asked.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
