@@ -4,9 +4,14 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use crate::directory::manifest_path;
+use crate::engines::TextIndex;
 use crate::guard::guarded;
 use crate::manifest::Manifest;
+use crate::vectors::VectorSet;
 use crate::{IndexError, IndexMeta, directory};
+
+/// How often what seems to be damaged is looked at.
+const ATTEMPTS: usize = 3;
 
 /// What reading all files of an index showed.
 #[derive(Debug, Default)]
@@ -26,39 +31,56 @@ pub struct Verified {
 /// [`IndexError::NotAnIndex`] and [`IndexError::Format`], and where the file system says no. Damage is no error.
 pub fn verify(dir: &Path) -> Result<Verified, IndexError> {
     let mut verified = Verified::default();
-    match words_and_vectors(dir, &mut verified) {
-        Err(error) if error.damaged_file().is_some() => verified.damaged.push(error),
-        outcome => outcome?,
+    // What a writer replaced meanwhile looks like damage, and does so once.
+    for _ in 0..ATTEMPTS {
+        verified = words_and_vectors(dir)?;
+        if verified.damaged.is_empty() {
+            break;
+        }
     }
     verified.damaged.extend(Manifest::verify(&manifest_path(dir))?);
     Ok(verified)
 }
 
-fn words_and_vectors(dir: &Path, verified: &mut Verified) -> Result<(), IndexError> {
+fn words_and_vectors(dir: &Path) -> Result<Verified, IndexError> {
+    let mut verified = Verified::default();
+    match look(dir, &mut verified) {
+        Err(error) if error.damaged_file().is_some() => verified.damaged.push(error),
+        outcome => outcome?,
+    }
+    Ok(verified)
+}
+
+/// Each file by itself first, so that each that is damaged is named; then whether words and vectors belong together.
+fn look(dir: &Path, verified: &mut Verified) -> Result<(), IndexError> {
     let meta = IndexMeta::read(dir)?;
-    let snapshots = directory::open(dir, &meta)?;
-    let (text, snapshot) = (&snapshots.text, snapshots.current());
-    let damaged = guarded(&text.path, || text.verify())?;
-    let words_are_whole = damaged.is_empty();
+    let (text, vectors) = (directory::text_path(dir), directory::vectors_path(dir));
+    let (committed, damaged) = guarded(&text, || TextIndex::verify(&text))?;
     verified.damaged.extend(damaged);
-    let vectors = match snapshots.vectors(&snapshot) {
+    if let (Some(embedder), Some(id)) = (&meta.embedder, committed.vectors) {
+        match VectorSet::open(&vectors, id, embedder.dimension, None)? {
+            Some(set) => verified.damaged.extend(set.verify()),
+            None => return Err(IndexError::corrupt(&vectors, "the vectors of the last commit are missing")),
+        }
+    }
+    if !verified.damaged.is_empty() {
+        return Ok(());
+    }
+    let snapshots = directory::open(dir, &meta)?;
+    let snapshot = snapshots.current();
+    let set = match snapshots.vectors(&snapshot) {
         Err(IndexError::OldVectors { .. }) => {
             verified.without_vectors = snapshot.chunks();
             return Ok(());
         }
         opened => opened?,
     };
-    let Some(vectors) = vectors else { return Ok(()) };
-    verified.damaged.extend(vectors.verify());
-    if !words_are_whole {
-        return Ok(());
-    }
-    let chunks = guarded(&text.path, || text.all_points(&snapshot.searcher))?;
-    let points: HashSet<_> = vectors.all_points()?.into_iter().collect();
+    let Some(set) = set else { return Ok(()) };
+    let chunks = guarded(&text, || snapshots.text.all_points(&snapshot.searcher))?;
+    let points: HashSet<_> = set.all_points()?.into_iter().collect();
     let strays = points.difference(&chunks).count();
     if strays > 0 {
-        let finding = format!("{strays} vectors are of no chunk");
-        verified.damaged.push(IndexError::corrupt(&directory::vectors_path(dir), finding));
+        verified.damaged.push(IndexError::corrupt(&vectors, format!("{strays} vectors are of no chunk")));
     }
     verified.without_vectors = chunks.difference(&points).count() as u64;
     Ok(())

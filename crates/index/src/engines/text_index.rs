@@ -87,7 +87,6 @@ struct Gathered {
 pub(crate) struct TextIndex {
     pub path: PathBuf,
     pub fields: Fields,
-    files: TextFiles,
     index: Index,
     reader: IndexReader,
 }
@@ -110,6 +109,15 @@ impl Committed {
         }
     }
 
+    /// What the newest commit of the index in `path` says of itself.
+    fn of(path: &Path, index: &Index) -> Result<Self, IndexError> {
+        match index.load_metas()?.payload {
+            None => Ok(Self::default()),
+            Some(payload) => Self::parse(&payload)
+                .ok_or_else(|| IndexError::corrupt(&path.join("meta.json"), "the number of its commit is missing")),
+        }
+    }
+
     fn parse(payload: &str) -> Option<Self> {
         let (sequence, vectors) = match payload.split_once(' ') {
             Some((sequence, vectors)) => (sequence, Some(vectors.parse().ok()?)),
@@ -125,28 +133,28 @@ impl TextIndex {
         std::fs::create_dir_all(path).map_err(IndexError::io(path))?;
         let (schema, fields) = Fields::schema();
         let files = TextFiles::writing(path).map_err(TantivyError::from)?;
-        let index = match Index::open_or_create(files.clone(), schema) {
+        let index = match Index::open_or_create(files, schema) {
             Err(TantivyError::SchemaError(_)) => return Err(IndexError::corrupt(path, "its schema is not Pericope's")),
             opened => opened?,
         };
-        Self::over(path, files, index, fields)
+        Self::over(path, index, fields)
     }
 
     /// Opens the index in `path`, which must be there, to read it.
     pub fn open(path: &Path) -> Result<Self, IndexError> {
         let (schema, fields) = Fields::schema();
         let files = TextFiles::reading(path).map_err(TantivyError::from)?;
-        let index = Index::open(files.clone())?;
+        let index = Index::open(files)?;
         if index.schema() != schema {
             return Err(IndexError::corrupt(path, "its schema is not Pericope's"));
         }
-        Self::over(path, files, index, fields)
+        Self::over(path, index, fields)
     }
 
-    fn over(path: &Path, files: TextFiles, index: Index, fields: Fields) -> Result<Self, IndexError> {
+    fn over(path: &Path, index: Index, fields: Fields) -> Result<Self, IndexError> {
         index.tokenizers().register(TEXT_ANALYZER, text_analyzer());
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
-        Ok(Self { path: path.to_owned(), fields, files, index, reader })
+        Ok(Self { path: path.to_owned(), fields, index, reader })
     }
 
     /// The writer; there can be one at a time.
@@ -166,29 +174,27 @@ impl TextIndex {
 
     /// What the newest commit says of itself.
     pub fn committed(&self) -> Result<Committed, IndexError> {
-        match self.index.load_metas()?.payload {
-            None => Ok(Committed::default()),
-            Some(payload) => Committed::parse(&payload).ok_or_else(|| {
-                IndexError::corrupt(&self.path.join("meta.json"), "the number of its commit is missing")
-            }),
-        }
+        Committed::of(&self.path, &self.index)
     }
 
-    /// Reads all files of the newest commit and checks them; says what is wrong with which.
-    pub fn verify(&self) -> Result<Vec<IndexError>, IndexError> {
+    /// Reads all files of the newest commit of the index in `path` and checks them, each by itself: what the commit says of
+    /// itself, and what is wrong with which file.
+    pub fn verify(path: &Path) -> Result<(Committed, Vec<IndexError>), IndexError> {
+        let files = TextFiles::reading(path).map_err(TantivyError::from)?;
+        let index = Index::open(files.clone())?;
         let mut damaged = Vec::new();
-        for segment in self.index.searchable_segment_metas()? {
+        for segment in index.searchable_segment_metas()? {
             for file in segment.list_files() {
                 let deletions = file.extension().is_some_and(|ending| ending == "del");
                 if deletions && !segment.has_deletes() {
                     continue;
                 }
-                if let Err(error) = self.files.verify(&file) {
-                    damaged.push(error_of_text(&self.path, TantivyError::from(error)));
+                if let Err(error) = files.verify(&file) {
+                    damaged.push(error_of_text(path, TantivyError::from(error)));
                 }
             }
         }
-        Ok(damaged)
+        Ok((Committed::of(path, &index)?, damaged))
     }
 
     /// Number of documents: of chunks that are their document's first.
