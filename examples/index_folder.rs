@@ -38,7 +38,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         Ok(documents) => documents.into_iter().map(Ok).collect::<Vec<_>>(),
         Err(problem) => vec![Err((String::new(), problem.to_string()))],
     });
-    let report = pipeline::index_documents(store.as_mut(), documents, |document| chunker.chunks(document), |_| {})?;
+    let report =
+        pipeline::index_documents(store.as_mut(), documents, move |document| chunker.chunks(document), |_| {})?;
     let finished = store.finish(&RunSummary::default())?;
     println!(
         "{} documents, {} chunks, {} left out",

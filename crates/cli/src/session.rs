@@ -206,7 +206,7 @@ impl Bars {
     }
 
     /// A server that asks to wait is named above the bar, which else would only stand.
-    fn tell_what_models_wait_for(&self) {
+    pub fn tell_what_models_wait_for(&self) {
         let (bar, quiet) = (Arc::clone(&self.bar), self.quiet);
         pericope_llm::on_notice(move |text| {
             if !quiet {

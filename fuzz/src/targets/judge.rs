@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use pericope_llm::config::ProviderKind;
 use pericope_llm::{
-    Client, Finish, LlmConfig, LlmError, LlmGenerator, LlmJudge, Provider, Reply, Request, Shared, Tokens,
+    Account, Client, Finish, LlmConfig, LlmError, LlmGenerator, LlmJudge, Provider, Reply, Request, Shared, Tokens,
 };
 use serde_json::{Value, json};
 
@@ -66,7 +66,7 @@ impl Provider for Scripted {
         json!({"model": "scripted"})
     }
 
-    fn complete(&self, _: &Request) -> Result<Reply, LlmError> {
+    fn complete(&self, _: &Request, _: &Account<'_>) -> Result<Reply, LlmError> {
         let mut asked = self.asked.lock().expect("no other thread");
         let answer = self.answers.get(*asked).or(self.answers.last()).cloned().unwrap_or_default();
         *asked += 1;
@@ -91,7 +91,7 @@ pub(super) fn judge(data: &[u8]) {
         *asked.lock().expect("no other thread") = 0;
         let provider = Scripted { answers: answers.clone(), finish: finish.clone(), asked: Arc::clone(&asked) };
         let shared = Shared::in_memory().expect("a cache in memory");
-        Arc::new(Client::new(Box::new(provider), shared, None, Tokens::default()))
+        Arc::new(Client::new(Box::new(provider), shared, None, Tokens::default()).expect("a provider in this process"))
     };
     let calls = || *asked.lock().expect("no other thread");
     let judge = || LlmJudge::new(client(), &config, 1).expect("the prompts that are built in");

@@ -25,6 +25,7 @@ macro_rules! findings {
 }
 
 findings! {
+    questions / a_corpus_id_is_no_path,
     experiments / a_name_with_a_line_end_is_one_line,
     experiments / a_setting_with_a_line_end_is_one_line,
 }

@@ -100,7 +100,7 @@ fn night(experiment: &Experiment, dir: &Path, offline: bool, quiet: bool) -> Res
         let ledger = Ledger::of_night(experiment, dir, number.map_err(NightlyError::History)?);
         Ok(((set, lock), ledger))
     };
-    let session = Session { offline, ..Session::default() };
+    let session = Session { resume: false, offline };
     let (setup, (set, lock)) = setup(experiment, &resources, dir, session, held)?;
     let job = Job { experiment, lock, setup, program: program(), pages: &HtmlPages, observer: &observer };
     let outcome = pericope_nightly::run_on(job, set);

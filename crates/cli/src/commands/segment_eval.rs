@@ -74,7 +74,6 @@ pub fn experiment(file: &ExperimentFile, set: &[String], out: Option<&Path>, jso
             counts: if s.known { vec![false, true] } else { vec![false] },
         })
         .collect();
-    let folder = run_folder(out, &experiment.name);
     let held = hold(&folder)?;
     let (evaluation, embedding) = score(&sets, entries, quiet)?;
     let left_out = left_out(&sets, &evaluation);

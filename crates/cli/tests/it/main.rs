@@ -19,3 +19,4 @@ mod old_formats;
 mod qdrant;
 mod sweep;
 mod untrusted;
+mod verify;

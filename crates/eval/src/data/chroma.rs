@@ -44,6 +44,11 @@ pub(super) fn load(folder: &Path) -> Result<QuestionSet, DataError> {
         if places.contains_key(id) {
             continue;
         }
+        // An id is the name of a file in `corpora` and no way to another place.
+        if id.contains(['/', '\\', '\0']) {
+            let problem = format!("corpus_id {id:?} is no name of a file");
+            return Err(DataError::Layout { path: csv_path, problem });
+        }
         let path = folder.join("corpora").join(format!("{id}.md"));
         refuse_stranger(folder, &path)?;
         let read = DataText::read(&path)?;
@@ -115,6 +120,19 @@ fn gold(json: &str, points: &CodePoints, source: &str) -> Result<(Vec<Span>, Str
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+
+    #[test]
+    fn a_corpus_id_leads_nowhere_else() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(folder.path().join("set/corpora")).unwrap();
+        std::fs::write(folder.path().join("secret.md"), "Two words.").unwrap();
+        for id in ["../../secret", "/etc/motd", "..\\secret"] {
+            let csv = format!("question,references,corpus_id\nq,\"[]\",{id}\n");
+            std::fs::write(folder.path().join("set/questions_df.csv"), csv).unwrap();
+            let error = super::super::load(super::super::DataKind::Chroma, &folder.path().join("set")).unwrap_err();
+            assert!(error.to_string().contains("is no name of a file"), "{error}");
+        }
+    }
 
     #[test]
     fn offsets_are_code_points_and_bad_rows_are_counted() {

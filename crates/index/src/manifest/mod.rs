@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use pericope_store::{FileStamp, Known, KnownSource, SourceRecord};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
+use twox_hash::XxHash3_64;
 use uuid::Uuid;
 
 pub(crate) use self::indexed::Indexed;
@@ -22,7 +23,7 @@ use crate::IndexError;
 pub const MANIFEST_FILE: &str = "manifest.sqlite";
 
 /// Version of the tables. Another one is thrown away and made anew.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 const TABLES: &str = "
     CREATE TABLE state (sequence INTEGER NOT NULL);
@@ -31,14 +32,16 @@ const TABLES: &str = "
         hash BLOB,              -- of its bytes; NULL where it has to be read again
         size INTEGER, modified INTEGER, inode INTEGER,
         fingerprint TEXT NOT NULL,
-        sequence INTEGER NOT NULL
+        sequence INTEGER NOT NULL,
+        sum INTEGER NOT NULL    -- checksum of the rest but for the number
     );
     CREATE TABLE document (
         id TEXT PRIMARY KEY,
         source TEXT,            -- NULL where it came from none
         hash BLOB,
         chunks BLOB NOT NULL,   -- 16 bytes a chunk: the point ids, in the order of the document
-        sequence INTEGER NOT NULL
+        sequence INTEGER NOT NULL,
+        sum INTEGER NOT NULL    -- as above
     );
     CREATE INDEX document_source ON document (source);
 ";
@@ -77,16 +80,31 @@ impl Manifest {
         sequence: u64,
         indexed: impl FnOnce() -> Result<Vec<Indexed>, IndexError>,
     ) -> Result<Self, IndexError> {
-        if path.exists()
-            && let Ok(db) = connect(path)
-            && matches!(state(&db), Ok(Some(found)) if found == sequence)
-        {
-            return Ok(Self { path: path.to_owned(), db });
+        if path.exists() {
+            let opened = connect(path).and_then(|db| Ok((state(&db)?, db)));
+            match opened {
+                Ok((Some(found), db)) if found == sequence => return Ok(Self { path: path.to_owned(), db }),
+                // It may be whole, and could not be made again either.
+                Err(error) if is_of_the_disk(&error) => return Err(IndexError::database(path, &error)),
+                _ => {}
+            }
         }
+        Self::make(path, sequence, indexed()?)
+    }
+
+    /// Makes the manifest again, in place of a damaged one.
+    pub fn make_again(&mut self, sequence: u64, indexed: Vec<Indexed>) -> Result<(), IndexError> {
+        // Closed before it is deleted, as some systems want it.
+        self.db = Connection::open_in_memory().map_err(|e| IndexError::database(&self.path, &e))?;
+        *self = Self::make(&self.path, sequence, indexed)?;
+        Ok(())
+    }
+
+    fn make(path: &Path, sequence: u64, indexed: Vec<Indexed>) -> Result<Self, IndexError> {
         Self::remove(path)?;
         let db = connect(path).map_err(|e| IndexError::database(path, &e))?;
         let mut manifest = Self { path: path.to_owned(), db };
-        let changes = indexed::changes_of(indexed()?);
+        let changes = indexed::changes_of(indexed);
         manifest.write(|db| {
             db.execute_batch(TABLES)?;
             db.pragma_update(None, "user_version", VERSION)?;
@@ -103,12 +121,21 @@ impl Manifest {
         }
         let check = || -> rusqlite::Result<Option<String>> {
             let db = read_only(path)?;
-            if state(&db)?.is_none() {
-                return Ok(Some("it is of another version".to_owned()));
+            let version: i64 = db.pragma_query_value(None, "user_version", |row| row.get(0))?;
+            // One of an earlier version, and one that was never finished, is made again by the next writer.
+            if version != VERSION {
+                return Ok((!(0..VERSION).contains(&version)).then(|| "it is of no version that is known".to_owned()));
             }
             let mut query = db.prepare("PRAGMA integrity_check")?;
             let findings: Vec<String> = query.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
-            Ok(findings.into_iter().find(|finding| finding != "ok"))
+            drop(query);
+            let finding = findings.into_iter().find(|finding| finding != "ok");
+            let known = Self { path: path.to_owned(), db }.known();
+            Ok(finding.or_else(|| match known {
+                Err(IndexError::Database { reason, .. }) => Some(reason),
+                Err(error) => Some(error.to_string()),
+                Ok(_) => None,
+            }))
         };
         let damaged = |reason: &str| {
             let reason = reason.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -148,31 +175,48 @@ impl Manifest {
         })
     }
 
-    /// All sources with their documents.
+    /// All sources with their documents. Every row is compared with its checksum.
     pub fn known(&self) -> Result<Known, IndexError> {
-        let read = || -> rusqlite::Result<Known> {
+        let damaged =
+            || IndexError::Database { path: self.path.clone(), reason: "a row does not have its checksum".to_owned() };
+        let read = || -> rusqlite::Result<Option<Known>> {
+            let found: String = self.db.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+            if found != "ok" {
+                return Ok(None);
+            }
             let mut sources: HashMap<String, KnownSource> = HashMap::new();
-            let mut query = self.db.prepare("SELECT name, hash, size, modified, inode, fingerprint FROM source")?;
+            let mut query =
+                self.db.prepare("SELECT name, hash, size, modified, inode, fingerprint, sum FROM source")?;
             let mut rows = query.query([])?;
             while let Some(row) = rows.next()? {
                 let stamp = match (row.get(2)?, row.get(3)?, row.get(4)?) {
                     (Some(size), Some(modified), Some(inode)) => Some(FileStamp { size, modified, inode }),
                     _ => None,
                 };
-                let known = KnownSource { hash: hash(row, 1)?, stamp, fingerprint: row.get(5)?, documents: Vec::new() };
-                sources.insert(row.get(0)?, known);
+                let name: String = row.get(0)?;
+                let record = SourceRecord { hash: hash(row, 1)?, stamp, fingerprint: row.get(5)? };
+                if source_sum(&name, &record) != row.get::<_, i64>(6)? {
+                    return Ok(None);
+                }
+                let SourceRecord { hash, stamp, fingerprint } = record;
+                sources.insert(name, KnownSource { hash, stamp, fingerprint, documents: Vec::new() });
             }
-            let mut query = self
-                .db
-                .prepare("SELECT source, id, hash FROM document WHERE source IS NOT NULL ORDER BY source, id")?;
+            let mut query =
+                self.db.prepare("SELECT source, id, hash, chunks, sum FROM document ORDER BY source, id")?;
             let mut rows = query.query([])?;
             while let Some(row) = rows.next()? {
-                let source: String = row.get(0)?;
-                sources.entry(source).or_default().documents.push((row.get(1)?, hash(row, 2)?));
+                let (source, id): (Option<String>, String) = (row.get(0)?, row.get(1)?);
+                let hash = hash(row, 2)?;
+                if document_sum(&id, source.as_deref(), hash, row.get_ref(3)?.as_blob()?) != row.get::<_, i64>(4)? {
+                    return Ok(None);
+                }
+                if let Some(source) = source {
+                    sources.entry(source).or_default().documents.push((id, hash));
+                }
             }
-            Ok(Known { sources })
+            Ok(Some(Known { sources }))
         };
-        read().map_err(|e| IndexError::database(&self.path, &e))
+        read().map_err(|e| IndexError::database(&self.path, &e))?.ok_or_else(damaged)
     }
 
     /// What is known of one document.
@@ -262,6 +306,13 @@ fn read_only(path: &Path) -> rusqlite::Result<Connection> {
     }
 }
 
+/// True where the system would not let the database work, whatever is in it.
+fn is_of_the_disk(error: &rusqlite::Error) -> bool {
+    use rusqlite::ErrorCode::{CannotOpen, DatabaseBusy, DiskFull, PermissionDenied, ReadOnly, SystemIoFailure};
+    let code = error.sqlite_error_code();
+    matches!(code, Some(CannotOpen | DatabaseBusy | DiskFull | PermissionDenied | ReadOnly | SystemIoFailure))
+}
+
 /// The commit that a manifest of this version belongs to.
 fn state(db: &Connection) -> rusqlite::Result<Option<u64>> {
     let version: i64 = db.pragma_query_value(None, "user_version", |row| row.get(0))?;
@@ -282,12 +333,41 @@ fn hash(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<u128>> {
     Ok(bytes.map(u128::from_be_bytes))
 }
 
+/// The checksum of a source's row.
+fn source_sum(name: &str, record: &SourceRecord) -> i64 {
+    let stamp = record.stamp.map(|stamp| format!("{} {} {}", stamp.size, stamp.modified, stamp.inode));
+    let hash = record.hash.map(u128::to_be_bytes);
+    row_sum(&[
+        Some(name.as_bytes()),
+        hash.as_ref().map(<[u8; 16]>::as_slice),
+        stamp.as_deref().map(str::as_bytes),
+        Some(record.fingerprint.as_bytes()),
+    ])
+}
+
+/// The checksum of a document's row.
+fn document_sum(id: &str, source: Option<&str>, hash: Option<u128>, chunks: &[u8]) -> i64 {
+    let hash = hash.map(u128::to_be_bytes);
+    let hash = hash.as_ref().map(<[u8; 16]>::as_slice);
+    row_sum(&[Some(id.as_bytes()), source.map(str::as_bytes), hash, Some(chunks)])
+}
+
+fn row_sum(values: &[Option<&[u8]>]) -> i64 {
+    let mut bytes = Vec::new();
+    for value in values {
+        // Lengths keep apart what would else run together.
+        bytes.extend(value.map_or(u64::MAX, |value| value.len() as u64).to_le_bytes());
+        bytes.extend_from_slice(value.unwrap_or_default());
+    }
+    XxHash3_64::oneshot(&bytes).cast_signed()
+}
+
 fn apply(db: &Connection, changes: &Changes, sequence: u64) -> rusqlite::Result<()> {
     let blob = |hash: Option<u128>| hash.map(u128::to_be_bytes);
     let sequence = signed(sequence);
     let mut put = db.prepare_cached(
-        "INSERT OR REPLACE INTO source (name, hash, size, modified, inode, fingerprint, sequence) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        "INSERT OR REPLACE INTO source (name, hash, size, modified, inode, fingerprint, sequence, sum) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     )?;
     let mut forget = db.prepare_cached("DELETE FROM source WHERE name = ?1")?;
     for (name, record) in &changes.sources {
@@ -297,10 +377,11 @@ fn apply(db: &Connection, changes: &Changes, sequence: u64) -> rusqlite::Result<
         };
         let stamp = record.stamp;
         let (size, modified, inode) = (stamp.map(|s| s.size), stamp.map(|s| s.modified), stamp.map(|s| s.inode));
-        put.execute(params![name, blob(record.hash), size, modified, inode, record.fingerprint, sequence])?;
+        let (hash, sum) = (blob(record.hash), source_sum(name, record));
+        put.execute(params![name, hash, size, modified, inode, record.fingerprint, sequence, sum])?;
     }
     let mut put = db.prepare_cached(
-        "INSERT OR REPLACE INTO document (id, source, hash, chunks, sequence) VALUES (?1, ?2, ?3, ?4, ?5)",
+        "INSERT OR REPLACE INTO document (id, source, hash, chunks, sequence, sum) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
     )?;
     let mut forget = db.prepare_cached("DELETE FROM document WHERE id = ?1")?;
     for (id, record) in &changes.documents {
@@ -309,7 +390,8 @@ fn apply(db: &Connection, changes: &Changes, sequence: u64) -> rusqlite::Result<
             continue;
         };
         let chunks: Vec<u8> = record.chunks.iter().flat_map(|id| *id.as_bytes()).collect();
-        put.execute(params![id, record.source, blob(record.hash), chunks, sequence])?;
+        let sum = document_sum(id, record.source.as_deref(), record.hash, &chunks);
+        put.execute(params![id, record.source, blob(record.hash), chunks, sequence, sum])?;
     }
     Ok(())
 }

@@ -199,10 +199,14 @@ mod tests {
     #[test]
     fn what_is_left_behind_takes_half_at_most() {
         let budget = Budget::new(100);
+        let limit_and_used = || {
+            let state = budget.lock();
+            (state.limit, state.used)
+        };
         budget.forfeit(budget.take(30).unwrap());
-        assert_eq!((budget.lock().limit, budget.lock().used), (70, 0));
+        assert_eq!(limit_and_used(), (70, 0));
         budget.forfeit(budget.take(1_000).unwrap());
-        assert_eq!((budget.lock().limit, budget.lock().used), (50, 0));
+        assert_eq!(limit_and_used(), (50, 0));
         assert_eq!(budget.take(1_000).unwrap().bytes, 50);
     }
 }

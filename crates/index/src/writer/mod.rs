@@ -17,9 +17,7 @@ use pericope_store::{
 
 use self::touched::Touched;
 use crate::cache::StoredVectors;
-use crate::directory::{
-    PENDING_FILE, clear_old_vectors, holds_something_else, lock, manifest_path, text_path, vectors_path,
-};
+use crate::directory::{PENDING_FILE, clear_old_vectors, holds_something_else, lock, manifest_path, vectors_path};
 use crate::embed::{EmbedQueue, Embedder};
 use crate::engines::{Snapshots, TextWriter};
 use crate::guard::guarded;
@@ -152,15 +150,14 @@ impl IndexWriter {
         refuse_foreign(dir)?;
         if dir.join(META_FILE).exists() {
             let _lock = lock(dir)?;
-            // The metadata goes last: a crash in between leaves a directory that can be rebuilt again.
+            // The metadata comes last, in one step: a crash before it leaves a directory that can be rebuilt again.
             Manifest::remove(&manifest_path(dir))?;
             remove_engines(dir)?;
-            for file in [PENDING_FILE, META_FILE] {
-                let file = dir.join(file);
-                if file.exists() {
-                    fs::remove_file(&file).map_err(IndexError::io(&file))?;
-                }
+            let pending = dir.join(PENDING_FILE);
+            if pending.exists() {
+                fs::remove_file(&pending).map_err(IndexError::io(&pending))?;
             }
+            IndexMeta::new(spec).write(dir)?;
         }
         Self::create_or_open(dir, spec)
     }
@@ -248,8 +245,16 @@ impl IndexWriter {
     }
 
     /// What is known of the sources. Those whose chunks lack a vector, as after an earlier version, are to be read again.
-    fn known_with_vectors(&self) -> Result<Known, IndexError> {
-        let mut known = self.manifest.known()?;
+    fn known_with_vectors(&mut self) -> Result<Known, IndexError> {
+        let mut known = match self.manifest.known() {
+            Err(IndexError::Database { .. }) => {
+                let (text, snapshot) = (&self.snapshots.text, self.snapshots.current());
+                let indexed = guarded(&text.path, || text.indexed(&snapshot.searcher))?;
+                self.manifest.make_again(self.sequence, indexed)?;
+                self.manifest.known()?
+            }
+            known => known?,
+        };
         let Some(vectors) = &self.vectors else { return Ok(known) };
         if vectors.len() as u64 >= self.snapshots.current().chunks() {
             return Ok(known);

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::*;
+use crate::directory::text_path;
 use crate::{Mode, Query, Retriever};
 use pericope_testkit::documents::{copy_folder, made_up, sentence_chunks};
 use pericope_testkit::encoders::{BagOfWords, DIMENSION};

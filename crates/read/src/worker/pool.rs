@@ -133,20 +133,19 @@ impl WorkerPool {
         let needs = (bytes.len() as u64).saturating_mul(FACTOR);
         let share = self.limits.memory / self.gate.places() as u64;
         let all = self.limits.memory.max(needs).max(LEAST_SHARE);
-        if needs <= share && share < all {
+        if needs <= share {
             let answer = self.attempt(format, bytes, share, self.gate.one());
             if answer != Err(Death::Memory) {
                 return (answer, share);
             }
+            // Perhaps it was what the files before it left behind.
         }
         let turn = self.gate.all();
         // What the others keep is free again.
         self.idle().clear();
         let answer = self.attempt(format, bytes, all, turn);
-        if self.gate.places() > 1 {
-            // And what this one keeps.
-            self.idle().clear();
-        }
+        // And so is what this one keeps.
+        self.idle().clear();
         (answer, all)
     }
 }
