@@ -146,6 +146,7 @@ impl Victim for Eval {
     }
 
     fn state(&self, folder: &Path, place: &str) -> Value {
+        assert_tidy(&folder.join(place));
         let read = |name: &str| fs::read_to_string(folder.join(place).join(name)).unwrap();
         let summary: Value = serde_json::from_str(&read("summary.json")).unwrap();
         let cells: Vec<Value> = summary["cells"].as_array().unwrap().iter().map(|c| c["metrics"].clone()).collect();
@@ -176,6 +177,7 @@ impl Victim for Nightly {
         if !dir.join("latest.json").exists() {
             return json!([]);
         }
+        assert_tidy(&dir);
         let history = History::open(&dir, "small").unwrap();
         let night = |number: u32| json!([number, history.night(number).unwrap().cells]);
         let nights: Vec<Value> = history.heads().unwrap().iter().map(|head| night(head.number)).collect();
@@ -192,6 +194,15 @@ impl Victim for Nightly {
             assert_eq!(night[0].as_u64(), Some(i as u64 + 1), "nights are numbered without gaps");
             assert_eq!(crate::common::rounded(night[1].clone()), crate::common::rounded(clean[0][1].clone()));
         }
+    }
+}
+
+/// Nothing stays locked, and nothing half written stays.
+fn assert_tidy(folder: &Path) {
+    drop(pericope_util::FolderLock::take(folder).expect("the lock died with its holder"));
+    for entry in fs::read_dir(folder).unwrap() {
+        let name = entry.unwrap().file_name().to_string_lossy().into_owned();
+        assert!(!name.contains("unfinished") && name != "index.tmp", "{name} is left in {}", folder.display());
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::done::{Done, Shape};
 use super::folder::RunFolder;
 use super::{Observer, RunError, Setup};
-use crate::config::{Experiment, redacted};
+use crate::config::{Experiment, redact, redacted};
 use crate::data::QuestionSet;
 use crate::record::{Checksums, Machine, RunRecord};
 use pericope_util::sha256_hex;
@@ -90,8 +90,10 @@ pub(super) fn open(
         return Ok(Done::default());
     }
     let text = fs::read(&old).map_err(RunError::io(&old))?;
-    let before: RunRecord = serde_json::from_slice(&text)
+    let mut before: RunRecord = serde_json::from_slice(&text)
         .map_err(|e| RunError::Config(format!("{} is no run: {e}; start without --resume", old.display())))?;
+    // An older program wrote more of some addresses.
+    redact(&mut before.config);
     for (what, same) in [
         ("configuration", normalised_config(&before.config) == normalised_config(&record.config)),
         ("data", before.checksums.data == record.checksums.data),

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::Pairing;
 use crate::night::NightlyRun;
+use pericope_eval::config::redact;
 use pericope_eval::format;
 
 /// Names shown of a list at most; the rest is counted.
@@ -144,8 +145,12 @@ fn program(before: &NightlyRun, tonight: &NightlyRun) -> Option<String> {
 /// have no part in what is measured.
 fn configuration(before: &Value, tonight: &Value) -> Vec<String> {
     let (mut old, mut new) = (BTreeMap::new(), BTreeMap::new());
-    flatten(before, String::new(), &mut old);
-    flatten(tonight, String::new(), &mut new);
+    for (config, keys) in [(before, &mut old), (tonight, &mut new)] {
+        // A night of an older program may hold more of its configuration.
+        let mut config = config.clone();
+        redact(&mut config);
+        flatten(&config, String::new(), keys);
+    }
     let keys: std::collections::BTreeSet<&String> = old.keys().chain(new.keys()).collect();
     let shown = |value: Option<&String>| value.map_or_else(|| "nothing".into(), |v| format::clipped(v, VALUE));
     keys.into_iter()

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use pericope_eval::config::redact;
 use pericope_eval::record::{Item, RunRecord, Status, Summary};
 use pericope_eval::run::ItemSink;
 
@@ -58,6 +59,9 @@ impl Collector {
         run: RunRecord,
         fetch: impl FnOnce(&[u64]) -> Result<Vec<Item>, E>,
     ) -> Result<Report, E> {
+        // A run of an older program may have written more of its configuration.
+        let mut run = run;
+        redact(&mut run.config);
         let chosen = choose(&summary, &self.items, &self.seen);
         let contrasts = contrasts(&summary, &chosen, fetch(&chosen.offsets)?);
         Ok(Report { label, summary, run, contrasts, failures: self.failures, items: Some(self.items) })

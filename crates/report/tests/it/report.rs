@@ -57,6 +57,18 @@ fn a_run_becomes_a_page_that_holds_all_parts() {
     no_number_gone_wrong(&markdown);
 }
 
+#[test]
+fn secrets_that_an_older_run_holds_are_in_no_page() {
+    let (summary, mut run, items) = crate::support::run(4);
+    run.config = serde_json::json!({
+        "nightly": {"url": "https://me:hush-1@ci.example/n", "on_finish": ["curl", "hush-2"], "webhook": "https://h.example/hush-3"},
+        "llm": {"judge": {"base_url": "https://h.example/hush-4/v1", "headers": {"X": "hush-5 ${KEY}"}}},
+    });
+    let (page, markdown) = pages(&Report::new(summary, run, &items));
+    assert!(page.contains("h.example") && page.contains("${KEY}"));
+    assert!(!page.contains("hush-") && !markdown.contains("hush-"));
+}
+
 /// A run in which every text is hostile.
 pub fn hostile() -> (Summary, RunRecord, Vec<Item>) {
     let (mut summary, mut run, mut items) = crate::support::run(8);
