@@ -156,16 +156,20 @@ impl IndexError {
     pub(crate) fn io(path: &Path) -> impl FnOnce(std::io::Error) -> IndexError {
         use std::io::ErrorKind::{InvalidData, QuotaExceeded, StorageFull, UnexpectedEof};
         let path = path.to_owned();
-        move |source| match source.kind() {
-            StorageFull | QuotaExceeded => IndexError::Full { path },
-            InvalidData | UnexpectedEof => IndexError::Corrupt { path, reason: source.to_string() },
-            _ => IndexError::Io { path, source },
+        move |source| match (DamagedFile::within(&source), source.kind()) {
+            (Some(DamagedFile { path, reason }), _) => IndexError::corrupt(path, *reason),
+            (None, StorageFull | QuotaExceeded) => IndexError::Full { path },
+            (None, InvalidData | UnexpectedEof) => IndexError::Corrupt { path, reason: source.to_string() },
+            (None, _) => IndexError::Io { path, source },
         }
     }
 
     /// Wraps what the database said together with the path.
     pub(crate) fn database(path: &Path, error: &rusqlite::Error) -> IndexError {
-        if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull) {
+        /// The file that readers and writers of a database share could not be made larger (SQLITE_IOERR_SHMSIZE).
+        const NO_ROOM_TO_SHARE: i32 = 4874;
+        let code = error.sqlite_error().map(|error| (error.code, error.extended_code));
+        if matches!(code, Some((rusqlite::ErrorCode::DiskFull, _) | (_, NO_ROOM_TO_SHARE))) {
             return IndexError::Full { path: path.to_owned() };
         }
         let reason = error.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
@@ -175,5 +179,25 @@ impl IndexError {
     /// Files that do not fit together.
     pub(crate) fn corrupt(path: &Path, reason: impl Into<String>) -> IndexError {
         IndexError::Corrupt { path: path.to_owned(), reason: reason.into() }
+    }
+}
+
+/// A file that does not have its checksum, in an error of the file system: the full-text engine passes those on, and with
+/// them which file it is.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{reason}")]
+pub(crate) struct DamagedFile {
+    pub path: PathBuf,
+    pub reason: &'static str,
+}
+
+impl DamagedFile {
+    /// The file that an error of the file system is about.
+    pub fn within(error: &std::io::Error) -> Option<&Self> {
+        error.get_ref().and_then(|inner| inner.downcast_ref())
+    }
+
+    pub fn into_io(self) -> std::io::Error {
+        std::io::Error::new(std::io::ErrorKind::InvalidData, self)
     }
 }

@@ -8,6 +8,7 @@ use tantivy::TantivyError;
 use tantivy::directory::error::{LockError, OpenDirectoryError, OpenReadError, OpenWriteError};
 
 use crate::IndexError;
+use crate::error::DamagedFile;
 
 /// The longest account of a finding, in characters.
 const LONGEST: usize = 200;
@@ -61,9 +62,10 @@ pub(crate) fn error_of_text(text: &Path, error: TantivyError) -> IndexError {
 
 /// An error of the file system, which the engine shares between owners.
 fn copy(error: &io::Error) -> io::Error {
-    match error.raw_os_error() {
-        Some(code) => io::Error::from_raw_os_error(code),
-        None => io::Error::new(error.kind(), one_line(&error.to_string())),
+    match (DamagedFile::within(error), error.raw_os_error()) {
+        (Some(damaged), _) => damaged.clone().into_io(),
+        (None, Some(code)) => io::Error::from_raw_os_error(code),
+        (None, None) => io::Error::new(error.kind(), one_line(&error.to_string())),
     }
 }
 

@@ -59,7 +59,7 @@ pub fn run(job: Job<'_>) -> Result<Outcome, NightlyError> {
 ///
 /// # Errors
 /// As [`run()`].
-pub fn run_on(job: Job<'_>, set: QuestionSet) -> Result<Outcome, NightlyError> {
+pub fn run_on(mut job: Job<'_>, set: QuestionSet) -> Result<Outcome, NightlyError> {
     let dir = job.lock.dir().to_owned();
     let dir = dir.as_path();
     let mut history = History::open(dir, &job.experiment.name)?;

@@ -3,7 +3,8 @@ use std::sync::{Mutex, PoisonError};
 
 use pericope_api::{Chunk, SentenceEncoder};
 use pericope_store::{StoreError, VectorCache};
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OptionalExtension, Row, params};
 use twox_hash::XxHash3_64;
 
 use crate::IndexError;
@@ -68,7 +69,12 @@ impl VectorCache for EmbeddingCache {
             let mut query = db.prepare_cached("SELECT vector FROM vector WHERE model = ?1 AND text = ?2")?;
             let one = |hash: &u128| {
                 let key = params![self.model, hash.to_be_bytes().to_vec()];
-                let bytes: Option<Vec<u8>> = query.query_row(key, |row| row.get(0)).optional()?;
+                // What is not even bytes is damaged too.
+                let bytes = |row: &Row<'_>| match row.get_ref(0)? {
+                    ValueRef::Blob(bytes) | ValueRef::Text(bytes) => Ok(bytes.to_vec()),
+                    _ => Ok(Vec::new()),
+                };
+                let bytes: Option<Vec<u8>> = query.query_row(key, bytes).optional()?;
                 Ok(bytes.map(|bytes| from_bytes(seed(*hash), &bytes)))
             };
             hashes.iter().map(one).collect()

@@ -7,6 +7,7 @@
 use std::fmt;
 use std::io::{self, BufWriter, Write};
 use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -15,14 +16,12 @@ use tantivy::directory::footer::Footer;
 use tantivy::directory::{AntiCallToken, FileHandle, FileSlice, OwnedBytes, TerminatingWrite, WritePtr};
 use twox_hash::XxHash3_64;
 
+use crate::error::DamagedFile;
+
 const MAGIC: [u8; 8] = *b"PERISUM1";
 const BLOCK: usize = 64 << 10;
 /// Length, checksum and magic.
 const END: usize = 24;
-
-fn damaged(reason: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, reason.to_owned())
-}
 
 /// Takes what is written, and writes it with checksums behind it.
 pub(super) struct SummedWriter {
@@ -85,6 +84,7 @@ impl TerminatingWrite for SummedWriter {
 
 /// A file whose blocks are checked when they are read for the first time.
 pub(super) struct SummedFile {
+    path: PathBuf,
     file: Arc<dyn FileHandle>,
     length: usize,
     sums: Vec<u64>,
@@ -92,15 +92,22 @@ pub(super) struct SummedFile {
 }
 
 impl SummedFile {
-    /// Looks at the end of a file. One without checksums of ours is checked whole, and given back as it is.
-    pub fn open(file: Arc<dyn FileHandle>) -> io::Result<Arc<dyn FileHandle>> {
+    /// Looks at the end of a file, which errors call by `path`. One without checksums of ours is checked whole, and given
+    /// back as it is.
+    pub fn open(path: PathBuf, file: Arc<dyn FileHandle>) -> io::Result<Arc<dyn FileHandle>> {
+        let damaged = |reason| DamagedFile { path: path.clone(), reason }.into_io();
         let all = file.len();
         let end = match all.checked_sub(END) {
             Some(from) => file.read_bytes(from..all)?,
             None => return Err(damaged("the file is too short")),
         };
         let numbers = end.as_slice().as_chunks::<8>().0;
-        let &[length, sum, MAGIC] = numbers else { return Self::whole(file) };
+        let &[length, sum, MAGIC] = numbers else {
+            return match Self::has_engines_sum(&file)? {
+                true => Ok(file),
+                false => Err(damaged("the file does not have its checksum")),
+            };
+        };
         let wrong = || damaged("the checksums at the end of the file are damaged");
         let length = usize::try_from(u64::from_le_bytes(length)).map_err(|_| wrong())?;
         let sums_end = all - END;
@@ -115,16 +122,13 @@ impl SummedFile {
         let sums = trailer.as_slice().as_chunks::<8>().0.iter().take(blocks);
         let sums: Vec<u64> = sums.map(|bytes| u64::from_le_bytes(*bytes)).collect();
         let checked = sums.iter().map(|_| AtomicBool::new(false)).collect();
-        Ok(Arc::new(Self { file, length, sums, checked }))
+        Ok(Arc::new(Self { path, file, length, sums, checked }))
     }
 
-    /// A file of an earlier version.
-    fn whole(file: Arc<dyn FileHandle>) -> io::Result<Arc<dyn FileHandle>> {
-        let (footer, body) = Footer::extract_footer(FileSlice::new(Arc::clone(&file)))?;
-        match crc32fast::hash(body.read_bytes()?.as_slice()) == footer.crc {
-            true => Ok(file),
-            false => Err(damaged("the file does not have its checksum")),
-        }
+    /// Whether a file of an earlier version has the checksum that the engine gave it.
+    fn has_engines_sum(file: &Arc<dyn FileHandle>) -> io::Result<bool> {
+        let (footer, body) = Footer::extract_footer(FileSlice::new(Arc::clone(file)))?;
+        Ok(crc32fast::hash(body.read_bytes()?.as_slice()) == footer.crc)
     }
 }
 
@@ -155,7 +159,8 @@ impl FileHandle for SummedFile {
             }
             let bytes = self.file.read_bytes(block * BLOCK..self.length.min((block + 1) * BLOCK))?;
             if XxHash3_64::oneshot(bytes.as_slice()) != *sum {
-                return Err(damaged("a part of the file does not have its checksum"));
+                let reason = "a part of the file does not have its checksum";
+                return Err(DamagedFile { path: self.path.clone(), reason }.into_io());
             }
             checked.store(true, Ordering::Relaxed);
         }

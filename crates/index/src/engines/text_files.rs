@@ -1,7 +1,7 @@
 //! The folder of the full-text index, as its engine sees it.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tantivy::Directory;
@@ -22,6 +22,7 @@ const SUM: &[u8] = b"\n#xxh3 ";
 /// and where one is gone since a writer has made the next commit, the reader opens that.
 #[derive(Debug, Clone)]
 pub(super) struct TextFiles {
+    path: PathBuf,
     files: MmapDirectory,
     writes: bool,
 }
@@ -29,12 +30,12 @@ pub(super) struct TextFiles {
 impl TextFiles {
     /// The folder, for a reader.
     pub fn reading(path: &Path) -> Result<Self, OpenDirectoryError> {
-        Ok(Self { files: MmapDirectory::open(path)?, writes: false })
+        Ok(Self { path: path.to_owned(), files: MmapDirectory::open(path)?, writes: false })
     }
 
     /// The folder, for its one writer.
     pub fn writing(path: &Path) -> Result<Self, OpenDirectoryError> {
-        Ok(Self { files: MmapDirectory::open(path)?, writes: true })
+        Ok(Self { path: path.to_owned(), files: MmapDirectory::open(path)?, writes: true })
     }
 
     fn may_write(&self) -> io::Result<()> {
@@ -53,7 +54,7 @@ impl TextFiles {
 
 impl Directory for TextFiles {
     fn get_file_handle(&self, path: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
-        SummedFile::open(self.files.get_file_handle(path)?)
+        SummedFile::open(self.path.join(path), self.files.get_file_handle(path)?)
             .map_err(|error| OpenReadError::wrap_io_error(error, path.to_path_buf()))
     }
 

@@ -80,11 +80,14 @@ impl Manifest {
         sequence: u64,
         indexed: impl FnOnce() -> Result<Vec<Indexed>, IndexError>,
     ) -> Result<Self, IndexError> {
-        if path.exists()
-            && let Ok(db) = connect(path)
-            && matches!(state(&db), Ok(Some(found)) if found == sequence)
-        {
-            return Ok(Self { path: path.to_owned(), db });
+        if path.exists() {
+            let opened = connect(path).and_then(|db| Ok((state(&db)?, db)));
+            match opened {
+                Ok((Some(found), db)) if found == sequence => return Ok(Self { path: path.to_owned(), db }),
+                // It may be whole, and could not be made again either.
+                Err(error) if is_of_the_disk(&error) => return Err(IndexError::database(path, &error)),
+                _ => {}
+            }
         }
         Self::make(path, sequence, indexed()?)
     }
@@ -119,9 +122,9 @@ impl Manifest {
         let check = || -> rusqlite::Result<Option<String>> {
             let db = read_only(path)?;
             let version: i64 = db.pragma_query_value(None, "user_version", |row| row.get(0))?;
-            // One of an earlier version is made again by the next writer.
+            // One of an earlier version, and one that was never finished, is made again by the next writer.
             if version != VERSION {
-                return Ok((version != VERSION - 1).then(|| "it is of no version that is known".to_owned()));
+                return Ok((!(0..VERSION).contains(&version)).then(|| "it is of no version that is known".to_owned()));
             }
             let mut query = db.prepare("PRAGMA integrity_check")?;
             let findings: Vec<String> = query.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
@@ -177,6 +180,10 @@ impl Manifest {
         let damaged =
             || IndexError::Database { path: self.path.clone(), reason: "a row does not have its checksum".to_owned() };
         let read = || -> rusqlite::Result<Option<Known>> {
+            let found: String = self.db.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+            if found != "ok" {
+                return Ok(None);
+            }
             let mut sources: HashMap<String, KnownSource> = HashMap::new();
             let mut query =
                 self.db.prepare("SELECT name, hash, size, modified, inode, fingerprint, sum FROM source")?;
@@ -297,6 +304,13 @@ fn read_only(path: &Path) -> rusqlite::Result<Connection> {
             Connection::open_with_flags(format!("{name}?immutable=1"), flags | OpenFlags::SQLITE_OPEN_URI)
         }
     }
+}
+
+/// True where the system would not let the database work, whatever is in it.
+fn is_of_the_disk(error: &rusqlite::Error) -> bool {
+    use rusqlite::ErrorCode::{CannotOpen, DatabaseBusy, DiskFull, PermissionDenied, ReadOnly, SystemIoFailure};
+    let code = error.sqlite_error_code();
+    matches!(code, Some(CannotOpen | DatabaseBusy | DiskFull | PermissionDenied | ReadOnly | SystemIoFailure))
 }
 
 /// The commit that a manifest of this version belongs to.

@@ -70,7 +70,8 @@ fn a_search_of_a_damaged_index_finds_the_same_or_names_the_file() {
         let bytes = fs::read(&file).unwrap();
         let name = file.file_name().unwrap().to_str().unwrap();
         let places = [0, 1, 2, 3, 5, 8, 13, 21, 31].map(|i| bytes.len() * i / 32);
-        let ends = [16, 32, 60].map(|back| bytes.len().saturating_sub(back));
+        // Cut in front of our own checksums (24 bytes and 8 a block), a file of words is one of an earlier version.
+        let ends = [16, 30, 34, 60].map(|back| bytes.len().saturating_sub(back));
         for at in places.into_iter().chain(ends).filter(|_| !bytes.is_empty()) {
             let mut flipped = bytes.clone();
             flipped.iter_mut().skip(at).take(16).for_each(|byte| *byte ^= 0xa5);
@@ -91,6 +92,7 @@ fn a_search_of_a_damaged_index_finds_the_same_or_names_the_file() {
                         }
                         assert_eq!(error.kind(), ErrorKind::Damaged, "{name} at {at}: {said}");
                         assert!(said.contains("--rebuild") && !said.contains('\n'), "{name} at {at}: {said}");
+                        assert!(said.contains(name) || file.starts_with(dir.path().join("text")), "{name}: {said}");
                     }
                 }
                 // What readers do not read is a writer's: the manifest, and the engine's list of its files.
@@ -125,7 +127,11 @@ fn a_damaged_manifest_is_told_by_verify_and_made_again() {
         fs::write(&manifest, flipped).unwrap();
         told += verify(dir.path()).unwrap().damaged.len();
         IndexWriter::create_or_open(dir.path(), &dense_spec()).unwrap().known().unwrap();
-        assert_eq!(IndexReader::open(dir.path()).unwrap().contents().unwrap(), whole, "{at}");
+        match IndexReader::open(dir.path()).unwrap().contents() {
+            Ok(found) => assert_eq!(found, whole, "{at}"),
+            // An index over its rows, which is not looked at where nothing is looked up.
+            Err(error) => assert!(error.to_string().contains("may be deleted"), "{at}: {error}"),
+        }
     }
     assert!(told > 10, "{told}");
 }
