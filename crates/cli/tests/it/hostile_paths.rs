@@ -188,7 +188,8 @@ fn names_that_are_not_utf8_are_told_apart() {
     use std::os::unix::ffi::OsStrExt;
     let folder = folder_with(&[("plain.md", "Hares run.")]);
     let docs = folder.path().join("docs");
-    let files = [(&b"a\xff.md"[..], "Foxes dig."), (b"a\xfe.md", "Badgers sleep."), (br"a\xff.md", "Owls hoot.")];
+    let files: [(&[u8], &str); 3] =
+        [(b"a\xff.md", "Foxes dig."), (b"a\xfe.md", "Badgers sleep."), (br"a\xff.md", "Owls hoot.")];
     for (name, text) in files {
         fs::write(docs.join(OsStr::from_bytes(name)), text).unwrap();
     }
