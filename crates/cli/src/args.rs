@@ -214,7 +214,7 @@ pub struct IndexArgs {
     #[arg(required_unless_present = "verify", value_name = "PATH")]
     pub paths: Vec<PathBuf>,
     /// The index's folder, or a collection on a Qdrant server: qdrant://HOST:PORT/COLLECTION
-    #[arg(long, value_name = "DIR|URL", required_unless_present = "verify", value_parser = places::index)]
+    #[arg(long, value_name = "DIR|URL", required = false, required_unless_present = "verify", value_parser = places::index)]
     #[arg(default_value_if("verify", ArgPredicate::IsPresent, "."), hide_default_value = true)]
     pub into: String,
     /// Only read all files of the index in DIR and check them: exit status 0 where it is whole, 1 where it is damaged
