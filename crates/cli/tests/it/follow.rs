@@ -321,9 +321,16 @@ fn an_interrupted_run_says_so_and_is_gone_on_with() {
     // A rebuild would begin with nothing again.
     for (extra, advice) in [(&[][..], ": the same command goes on"), (&["--rebuild"][..], "without --rebuild goes on")]
     {
+        let begun = std::time::SystemTime::now();
         let mut running = Running::start(folder.path(), &[&["--memory", "4"][..], extra].concat());
         let until = Instant::now() + Duration::from_secs(60);
-        while !folder.path().join("x.idx/pending").exists() && Instant::now() < until {
+        // Words of this run are on the disk.
+        let wrote = || {
+            let files = std::fs::read_dir(folder.path().join("x.idx/text")).into_iter().flatten().flatten();
+            let mut files = files.filter(|file| file.path().extension().is_some_and(|end| end == "store"));
+            files.any(|file| file.metadata().and_then(|about| about.modified()).is_ok_and(|time| time >= begun))
+        };
+        while !wrote() && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(10));
         }
         running.tell("-INT");

@@ -129,7 +129,8 @@ fn a_full_disk_is_an_error_and_the_last_commit_stays() {
         assert!(error.to_string().contains("the disk is full"), "{error}");
         full += 1;
         assert_eq!(search(&dir).unwrap(), [5, 5, 5], "{room}");
-        assert!(verify(&dir).unwrap().damaged.is_empty(), "{room}");
+        let damaged = verify(&dir).unwrap().damaged;
+        assert!(damaged.is_empty(), "{room}: {damaged:?}");
         fs::remove_file(&filler).unwrap();
         let reader = IndexReader::open_expecting(&dir, &dense_spec()).unwrap();
         assert_eq!((reader.documents().unwrap(), reader.chunks().unwrap()), (1, 50), "{room}");
