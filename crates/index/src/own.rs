@@ -63,12 +63,15 @@ pub(crate) fn remove_old_vectors(folder: &Path) -> Result<(), IndexError> {
     remove(folder, is_old_vectors)
 }
 
+/// Whether a path in a folder is one that an engine writes.
+type IsOwn = fn(&Path) -> bool;
+
 /// The folders of the engines, and which paths in them are their own.
-fn engines(dir: &Path) -> [(PathBuf, fn(&Path) -> bool); 2] {
+fn engines(dir: &Path) -> [(PathBuf, IsOwn); 2] {
     [(text_path(dir), is_own_text), (vectors_path(dir), is_own_vectors)]
 }
 
-fn remove(folder: &Path, is_own: fn(&Path) -> bool) -> Result<(), IndexError> {
+fn remove(folder: &Path, is_own: IsOwn) -> Result<(), IndexError> {
     let mut found = contents(folder).map_err(IndexError::io(folder))?;
     for file in found.files.iter().filter(|file| is_own(file)) {
         let file = folder.join(file);

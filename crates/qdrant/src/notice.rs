@@ -46,9 +46,11 @@ impl fmt::Display for Notice {
     }
 }
 
+type Hear = dyn Fn(&Notice) + Send + Sync;
+
 /// A function that hears [`Notice`]s, from any thread. Two listeners count as equal: they do not change what is done.
 #[derive(Clone, Default)]
-pub struct Listener(Option<Arc<dyn Fn(&Notice) + Send + Sync>>);
+pub struct Listener(Option<Arc<Hear>>);
 
 impl Listener {
     /// Returns a listener that calls `hear`.

@@ -31,7 +31,7 @@ impl Indexes {
         }
         let is_root = self.roots.contains(folder);
         let above = match folder.parent().filter(|above| !is_root && self.is_below(above)) {
-            Some(above) => self.around(&above.to_owned()),
+            Some(above) => self.around(above),
             None => None,
         };
         let found = above.or_else(|| (self.is_below(folder) && is_index(folder)).then(|| folder.to_owned()));

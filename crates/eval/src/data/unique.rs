@@ -37,10 +37,7 @@ mod tests {
     fn names_are_new_and_numbers_are_tried_once() {
         let mut unique = Unique::default();
         let mut name = |wanted: &str| unique.name(wanted, |name, n| format!("{name} ({n})"));
-        assert_eq!(
-            ["a", "a (2)", "a", "a", "a (2)"].map(|wanted| name(wanted)),
-            ["a", "a (2)", "a (3)", "a (4)", "a (2) (2)"]
-        );
+        assert_eq!(["a", "a (2)", "a", "a", "a (2)"].map(&mut name), ["a", "a (2)", "a (3)", "a (4)", "a (2) (2)"]);
         let (mut unique, tried) = (Unique::default(), Cell::new(0));
         for _ in 0..1000 {
             unique.name("x", |name, n| {

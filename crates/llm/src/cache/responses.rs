@@ -10,6 +10,7 @@ use crate::request::{Finish, Reply, Usage};
 
 /// The known outcome of a request.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(clippy::large_enum_variant)] // one at a time, and nearly always the large one
 pub(crate) enum Outcome {
     Reply(Reply),
     /// The prompt was too long; holds the server's message.

@@ -185,6 +185,7 @@ impl Endpoint {
     }
 
     /// The one place where a server's words come in: keys are out of everything that leaves it.
+    #[allow(clippy::result_large_err)] // once a request
     fn once(&self, body: &str, most: u64) -> Result<(Value, Option<String>), Failure> {
         let mut request = self.agent.post(self.url.as_str());
         if let Some(headers) = request.headers_mut() {

@@ -58,7 +58,7 @@ impl Collection {
     /// [`Error::NotAChunk`] and [`Error::Answer`] for what is no chunk or no score; [`Error::GaveUp`], [`Error::Key`] and
     /// [`Error::Refused`] from the server.
     pub fn search(&self, query: &VectorQuery) -> Result<Vec<ScoredChunk>, Error> {
-        let answer = self.query(query, None, |payload, score| ScoredChunk::read(payload, score));
+        let answer = self.query(query, None, ScoredChunk::read);
         let mut found = match answer {
             Err(Error::TooLarge { .. }) => self.search_in_pages(query)?,
             answer => answer?,
