@@ -7,7 +7,7 @@ ABOVE = 200
 # Growth of time from n to 2n that linear work may show on a busy machine; quadratic work shows four.
 GROWTH = 3.0
 # Below this, in seconds, a command's own start decides.
-SHORT = 1.0
+SHORT = 3.0
 
 
 def lines(families):

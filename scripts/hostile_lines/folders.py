@@ -6,6 +6,8 @@ import time
 
 from .common import Line, Skipped, copy, end
 
+DOCS = "docs"
+
 
 def empty_into(bench):
     bench.good()
@@ -70,7 +72,7 @@ def replaced_folder(bench):
     copy(bench.path("docs.old"), bench.path("docs"))
     # The move itself wakes the watcher; what comes later shows whether it watches the new folder.
     time.sleep(4)
-    bench.write("docs/new.md", "# New\n\nFoxes anew.\n")
+    bench.write(f"{DOCS}/new.md", "# New\n\nFoxes anew.\n")
     seen = wait(lambda: bench.documents("i") == 6, 15)
     end(process)
     errors.close()
@@ -119,7 +121,7 @@ def on_terminal(bench, arguments):
 def link_out(bench):
     bench.good()
     bench.write("secret/credentials.md", "zebrasecret\n")
-    os.symlink(bench.path("secret/credentials.md"), bench.path("docs/notes.md"))
+    os.symlink(bench.path("secret/credentials.md"), bench.path(DOCS) / "notes.md")
     os.symlink(bench.path("secret"), bench.path("docs/folder"))
     done = bench.index("docs", "i")
     found = bench.search("zebrasecret", "i", "--mode", "bm25", "--json").out.count('"rank"')
