@@ -82,9 +82,12 @@ impl EmbedStage {
                 return;
             }
             if self.stop.load(Ordering::Relaxed) {
-                // What has not been embedded is left for the next run.
+                // What has not been embedded is left for the next run. Without an embedder everything that was read is complete.
                 if self.embedder.is_none() {
-                    self.flush(batches);
+                    self.early.extend(parts.try_iter());
+                    if self.in_order(batches).is_some() {
+                        self.flush(batches);
+                    }
                 }
                 return;
             }
@@ -114,7 +117,7 @@ impl EmbedStage {
             if ready || (ends && self.budget.is_overdrawn()) {
                 self.flush(batches)?;
                 // The run may be told to stop while a batch is embedded.
-                if self.stop.load(Ordering::Relaxed) {
+                if self.embedder.is_some() && self.stop.load(Ordering::Relaxed) {
                     return Some(());
                 }
             }
