@@ -212,7 +212,7 @@ mod tests {
         let json = serde_json::to_string(&text).unwrap();
         assert_eq!(output(false, |out| out.json(&json)), json);
         let shown = output(true, |out| out.json(&json));
-        assert!(!shown.chars().any(|c| pericope_util::is_steering(c)), "{shown:?}");
+        assert!(!shown.chars().any(pericope_util::is_steering), "{shown:?}");
         assert_eq!(serde_json::from_str::<String>(&shown).unwrap(), text);
         assert_eq!(output(false, |out| out.line(Line::styled(Style::Soft, "── a"))), "── a\n");
     }

@@ -151,9 +151,8 @@ fn a_folder_that_another_process_writes_into_is_refused_and_left_alone() {
         assert!(line.ends_with("wait for it, or name another folder with --out DIR"), "{said}");
     }
     let after = contents(&out);
-    let same = |(a, b): (&(std::ffi::OsString, Vec<u8>), &(std::ffi::OsString, Vec<u8>))| {
-        a.0 == b.0 && (a.0 == "lock" || a.1 == b.1)
-    };
+    type File = (std::ffi::OsString, Vec<u8>);
+    let same = |(a, b): (&File, &File)| a.0 == b.0 && (a.0 == "lock" || a.1 == b.1);
     assert!(before.len() == after.len() && before.iter().zip(&after).all(same), "a file was touched");
     assert_eq!(fs::read(out.join("lock")).unwrap(), before_lock);
     drop(held);
