@@ -32,7 +32,15 @@ impl Contents {
         if let Some(vectors) = &self.vectors
             && !vectors.keys().eq(self.chunks.keys())
         {
-            return Err(format!("{} chunks and {} vectors, not of the same ids", self.chunks.len(), vectors.len()));
+            let bare = self.chunks.iter().filter(|(id, _)| !vectors.contains_key(id));
+            let bare: Vec<String> = bare.map(|(_, chunk)| format!("{}:{}", chunk.document, chunk.ordinal)).collect();
+            let idle = vectors.keys().filter(|id| !self.chunks.contains_key(id)).count();
+            return Err(format!(
+                "{} chunks, {} vectors; chunks without a vector: {}; vectors without a chunk: {idle}",
+                self.chunks.len(),
+                vectors.len(),
+                bare.join(", ")
+            ));
         }
         if !self.manifest.keys().eq(self.chunks.keys()) {
             return Err(format!("{} chunks, {} in the manifest", self.chunks.len(), self.manifest.len()));

@@ -1,6 +1,6 @@
 //! Commands are killed again and again at random moments: nothing may be lost, doubled or left locked.
 //!
-//! `PERICOPE_KILLS` says how often in all (20 unless set), `PERICOPE_KILLS_SEED` which moments and changes are drawn (7
+//! `PERICOPE_KILLS` says how often in all (10 unless set), `PERICOPE_KILLS_SEED` which moments and changes are drawn (7
 //! unless set). `scripts/kills` does it a thousand times and prints the table.
 
 use std::fs;
@@ -260,7 +260,7 @@ fn kill(victim: &dyn Victim, times: u64, seed: u64) {
 }
 
 fn share(of: u64) -> (u64, u64) {
-    let (kills, seed) = (number("PERICOPE_KILLS", 20), number("PERICOPE_KILLS_SEED", 7));
+    let (kills, seed) = (number("PERICOPE_KILLS", 10), number("PERICOPE_KILLS_SEED", 7));
     ((kills * of).div_ceil(100), seed)
 }
 
