@@ -1,5 +1,5 @@
 use pericope_store::ChunkEntry;
-use tantivy::indexer::LogMergePolicy;
+use tantivy::indexer::{LogMergePolicy, MergePolicy, NoMergePolicy};
 use tantivy::{IndexWriter, TantivyDocument, Term};
 use uuid::Uuid;
 
@@ -21,10 +21,8 @@ impl TextWriter {
     pub fn new(text: &TextIndex) -> Result<Self, IndexError> {
         let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
         let writer = text.writer(threads, HEAP_BYTES)?;
-        let mut policy = LogMergePolicy::default();
-        // By default deletes never cause a merge, and an index that is written again and again only grows.
-        policy.set_del_docs_ratio_before_merge(0.2);
-        writer.set_merge_policy(Box::new(policy));
+        // Merges that run beside deletions have lost some of them where the process was killed: see `merge`.
+        writer.set_merge_policy(Box::new(NoMergePolicy));
         // A writer that was stopped within a commit leaves files that the next commit would give the same names (those of
         // deletions are called by a count), and tantivy overwrites none.
         writer.garbage_collect_files().wait()?;
@@ -53,6 +51,17 @@ impl TextWriter {
         let mut prepared = self.writer.prepare_commit()?;
         prepared.set_payload(&committed.payload());
         prepared.commit()?;
+        self.merge()
+    }
+
+    /// Merges segments while nothing is staged.
+    fn merge(&mut self) -> Result<(), IndexError> {
+        let mut policy = LogMergePolicy::default();
+        // By default deletes never cause a merge, and an index that is written again and again only grows.
+        policy.set_del_docs_ratio_before_merge(0.2);
+        for candidate in policy.compute_merge_candidates(&self.writer.index().searchable_segment_metas()?) {
+            self.writer.merge(&candidate.0).wait()?;
+        }
         Ok(())
     }
 
