@@ -10,6 +10,19 @@ import subprocess
 import threading
 import time
 
+# A small experiment with full-text search alone. Tables may follow.
+EXPERIMENT = """name = "small"
+[data]
+kind = "squad"
+path = "data.json"
+[retrieval]
+embedder = "none"
+modes = ["bm25"]
+k = [1]
+[[chunker]]
+name = "sentence"
+spec = "sentence"
+"""
 SECONDS = 60
 ADDRESS_SPACE = 6 << 30
 MIB = 1 << 20

@@ -4,7 +4,7 @@ import pty
 import subprocess
 import time
 
-from .common import Line, Skipped, copy, end
+from .common import EXPERIMENT, Line, Skipped, copy, end
 
 DOCS = "docs"
 
@@ -146,20 +146,6 @@ def pipe_as_data(bench):
     bench.write("e.toml", EXPERIMENT)
     done = bench.run("eval", "run", "e.toml", "--out", "o", seconds=10)
     return done.status in (2, 3) and "data.json" in done.err, f"{done}"
-
-
-EXPERIMENT = """name = "pipe"
-[data]
-kind = "squad"
-path = "data.json"
-[retrieval]
-embedder = "none"
-modes = ["bm25"]
-k = [1]
-[[chunker]]
-name = "sentence"
-spec = "sentence"
-"""
 
 
 def device(bench):

@@ -4,21 +4,10 @@ import sqlite3
 import subprocess
 import time
 
-from .common import Line, holds
+from .common import EXPERIMENT, Line, holds
 from .server import data
 
-CONFIG = """name = "two"
-[data]
-kind = "squad"
-path = "data.json"
-[retrieval]
-embedder = "none"
-modes = ["bm25"]
-k = [1]
-[[chunker]]
-name = "sentence"
-spec = "sentence"
-[[chunker]]
+CONFIG = EXPERIMENT + """[[chunker]]
 name = "five"
 spec = "fixed:words=5"
 [[chunker]]

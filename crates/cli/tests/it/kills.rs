@@ -12,6 +12,7 @@ use pericope_index::IndexReader;
 use pericope_nightly::History;
 use serde_json::{Value, json};
 
+use crate::common::{SECOND_CHUNKER, SMALL_EXPERIMENT};
 use crate::crash::{Draw, number};
 
 /// A command that is killed, in a folder of its own.
@@ -98,29 +99,10 @@ impl Victim for Index {
     }
 }
 
-const EXPERIMENT: &str = r#"
-kind = "retrieval"
-name = "small"
-[data]
-kind = "squad"
-path = "questions.json"
-[retrieval]
-embedder = "none"
-modes = ["bm25"]
-k = [1]
-[[chunker]]
-name = "fixed"
-spec = "fixed:words=8"
-[[chunker]]
-name = "blocks"
-spec = "paragraph"
-[nightly]
-keep = 2
-"#;
-
 fn experiment(folder: &Path) {
     crate::common::three_questions(folder);
-    fs::write(folder.join("small.toml"), EXPERIMENT).unwrap();
+    let text = format!("{SMALL_EXPERIMENT}{SECOND_CHUNKER}[nightly]\nkeep = 2\n");
+    fs::write(folder.join("small.toml"), text).unwrap();
 }
 
 /// `pericope eval run`, resumed.

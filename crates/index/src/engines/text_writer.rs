@@ -21,7 +21,7 @@ impl TextWriter {
     pub fn new(text: &TextIndex) -> Result<Self, IndexError> {
         let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
         let writer = text.writer(threads, HEAP_BYTES)?;
-        // Merges that run beside deletions have lost some of them where the process was killed: see `merge`.
+        // Segments are merged between commits alone: see `merge`.
         writer.set_merge_policy(Box::new(NoMergePolicy));
         // A writer that was stopped within a commit leaves files that the next commit would give the same names (those of
         // deletions are called by a count), and tantivy overwrites none.
@@ -54,7 +54,8 @@ impl TextWriter {
         self.merge()
     }
 
-    /// Merges segments while nothing is staged.
+    /// Merges segments while nothing is staged. Beside staged deletions, in the background, an index that was killed again
+    /// and again has come to hold chunks that were deleted.
     fn merge(&mut self) -> Result<(), IndexError> {
         let mut policy = LogMergePolicy::default();
         // By default deletes never cause a merge, and an index that is written again and again only grows.

@@ -52,6 +52,29 @@ pub fn rounded(value: Value) -> Value {
     }
 }
 
+/// A small experiment on the questions of [`three_questions`], with full-text search alone. Tables may follow.
+pub const SMALL_EXPERIMENT: &str = r#"
+kind = "retrieval"
+name = "small"
+[data]
+kind = "squad"
+path = "questions.json"
+[retrieval]
+embedder = "none"
+modes = ["bm25"]
+k = [1]
+[[chunker]]
+name = "fixed"
+spec = "fixed:words=8"
+"#;
+
+/// A second chunker for it.
+pub const SECOND_CHUNKER: &str = r#"
+[[chunker]]
+name = "blocks"
+spec = "paragraph"
+"#;
+
 /// Puts a question set of three articles into a folder. Their answers have no word in common: else the judge is not trusted.
 pub fn three_questions(folder: &Path) {
     let article = |i: usize, who: &str, place: &str| {

@@ -6,27 +6,9 @@ use std::path::Path;
 use pericope_testkit::faults::{Ended, Plan, Program, trace};
 use serde_json::{Value, json};
 
-use crate::common::three_questions;
+use crate::common::{SECOND_CHUNKER, SMALL_EXPERIMENT, three_questions};
 
 use super::table::{Scenario, hold};
-
-const CONFIG: &str = r#"
-kind = "retrieval"
-name = "small"
-[data]
-kind = "squad"
-path = "questions.json"
-[retrieval]
-embedder = "none"
-modes = ["bm25"]
-k = [1]
-[[chunker]]
-name = "fixed"
-spec = "fixed:words=8"
-[[chunker]]
-name = "blocks"
-spec = "paragraph"
-"#;
 
 /// A run into `out`.
 struct Run {
@@ -68,7 +50,7 @@ impl Scenario for Run {
 
 fn prepared(folder: &Path) {
     three_questions(folder);
-    fs::write(folder.join("small.toml"), CONFIG).unwrap();
+    fs::write(folder.join("small.toml"), format!("{SMALL_EXPERIMENT}{SECOND_CHUNKER}")).unwrap();
 }
 
 #[test]

@@ -7,26 +7,9 @@ use pericope_nightly::History;
 use pericope_testkit::faults::{Ended, Plan, Program, trace};
 use serde_json::{Value, json};
 
-use crate::common::{rounded, three_questions};
+use crate::common::{SMALL_EXPERIMENT, rounded, three_questions};
 
 use super::table::{Scenario, hold};
-
-const CONFIG: &str = r#"
-kind = "retrieval"
-name = "small"
-[data]
-kind = "squad"
-path = "questions.json"
-[retrieval]
-embedder = "none"
-modes = ["bm25"]
-k = [1]
-[[chunker]]
-name = "fixed"
-spec = "fixed:words=8"
-[nightly]
-keep = 1
-"#;
 
 /// One more night.
 pub struct Night;
@@ -35,7 +18,7 @@ impl Night {
     /// The folder after a first night.
     pub fn prepare(folder: &Path) {
         three_questions(folder);
-        fs::write(folder.join("nightly.toml"), CONFIG).unwrap();
+        fs::write(folder.join("nightly.toml"), format!("{SMALL_EXPERIMENT}[nightly]\nkeep = 1\n")).unwrap();
         let first = trace(&Self.program(folder), &Plan::default()).unwrap();
         assert_eq!(first.ended, Ended::Status(0), "{}", first.stderr);
     }
