@@ -48,20 +48,16 @@ pub(crate) fn error_of_text(text: &Path, error: TantivyError) -> IndexError {
         TantivyError::LockFailure(LockError::LockBusy, _) => {
             IndexError::Locked { dir: text.parent().unwrap_or(text).to_owned() }
         }
-        error @ (TantivyError::InvalidArgument(_) | TantivyError::SystemError(_) | TantivyError::Poisoned) => {
-            IndexError::Text(error)
-        }
-        // The engine's threads pass on what stopped them as text.
-        TantivyError::ErrorInThread(reason) => match reason.contains("No space left") {
-            true => IndexError::Full { path: text.to_owned() },
-            false => IndexError::Text(TantivyError::ErrorInThread(reason)),
-        },
+        error @ (TantivyError::InvalidArgument(_)
+        | TantivyError::SystemError(_)
+        | TantivyError::ErrorInThread(_)
+        | TantivyError::Poisoned) => IndexError::Text(error),
         error => IndexError::corrupt(text, one_line(&error.to_string())),
     }
 }
 
 /// An error of the file system, which the engine shares between owners.
-fn copy(error: &io::Error) -> io::Error {
+pub(crate) fn copy(error: &io::Error) -> io::Error {
     match (DamagedFile::within(error), error.raw_os_error()) {
         (Some(damaged), _) => damaged.clone().into_io(),
         (None, Some(code)) => io::Error::from_raw_os_error(code),

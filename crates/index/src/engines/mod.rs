@@ -13,4 +13,4 @@ mod text_writer;
 pub(crate) use self::own::{is_own_text, is_text_index};
 pub(crate) use self::snapshots::{Snapshot, Snapshots};
 pub(crate) use self::text_index::{Committed, TextIndex};
-pub(crate) use self::text_writer::TextWriter;
+pub(crate) use self::text_writer::{TextWriter, no_operation};

@@ -16,6 +16,7 @@ use tantivy::directory::footer::Footer;
 use tantivy::directory::{AntiCallToken, FileHandle, FileSlice, OwnedBytes, TerminatingWrite, WritePtr};
 use twox_hash::XxHash3_64;
 
+use super::text_files::Failures;
 use crate::error::DamagedFile;
 
 const MAGIC: [u8; 8] = *b"PERISUM1";
@@ -30,13 +31,15 @@ pub(super) struct SummedWriter {
     block: Vec<u8>,
     sums: Vec<u8>,
     length: u64,
+    path: PathBuf,
+    failures: Failures,
 }
 
 impl SummedWriter {
-    /// A writer in front of another.
-    pub fn over(out: WritePtr) -> WritePtr {
-        let writer = Self { out: Some(out), block: Vec::with_capacity(BLOCK), sums: Vec::new(), length: 0 };
-        BufWriter::new(Box::new(writer))
+    /// A writer in front of that of the file `path`.
+    pub fn over(path: PathBuf, failures: Failures, out: WritePtr) -> WritePtr {
+        let block = Vec::with_capacity(BLOCK);
+        BufWriter::new(Box::new(Self { out: Some(out), block, sums: Vec::new(), length: 0, path, failures }))
     }
 
     fn out(&mut self) -> io::Result<&mut WritePtr> {
@@ -52,7 +55,8 @@ impl SummedWriter {
 impl Write for SummedWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let room = bytes.get(..bytes.len().min(BLOCK - self.block.len())).unwrap_or(bytes);
-        self.out()?.write_all(room)?;
+        let written = self.out()?.write_all(room);
+        self.failures.keep(&self.path, written)?;
         self.block.extend_from_slice(room);
         self.length += room.len() as u64;
         if self.block.len() == BLOCK {
@@ -62,7 +66,8 @@ impl Write for SummedWriter {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.out()?.flush()
+        let flushed = self.out()?.flush();
+        self.failures.keep(&self.path, flushed)
     }
 }
 
@@ -77,8 +82,8 @@ impl TerminatingWrite for SummedWriter {
         trailer.extend_from_slice(&sum.to_le_bytes());
         trailer.extend_from_slice(&MAGIC);
         let mut out = self.out.take().ok_or_else(|| io::Error::other("the file has been closed"))?;
-        out.write_all(&trailer)?;
-        out.terminate()
+        let ended = out.write_all(&trailer).and_then(|()| out.terminate());
+        self.failures.keep(&self.path, ended)
     }
 }
 

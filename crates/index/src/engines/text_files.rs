@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use tantivy::Directory;
 use tantivy::directory::error::{DeleteError, LockError, OpenDirectoryError, OpenReadError, OpenWriteError};
@@ -12,6 +12,8 @@ use tantivy::directory::{
 use twox_hash::XxHash3_128;
 
 use super::summed_file::{SummedFile, SummedWriter};
+use crate::IndexError;
+use crate::guard::copy;
 
 /// The list of the segments of a commit.
 const META: &str = "meta.json";
@@ -25,17 +27,43 @@ pub(super) struct TextFiles {
     path: PathBuf,
     files: MmapDirectory,
     writes: bool,
+    failures: Failures,
+}
+
+/// The first write that failed, in whichever thread: the engine's threads are not asked why they ended.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Failures(Arc<OnceLock<(PathBuf, io::Error)>>);
+
+impl Failures {
+    /// Remembers why a file could not be written, where nothing failed before.
+    pub fn keep<T>(&self, path: &Path, result: io::Result<T>) -> io::Result<T> {
+        result.inspect_err(|error| drop(self.0.set((path.to_owned(), copy(error)))))
+    }
+
+    /// The first failure, with the path of its file.
+    pub fn first(&self) -> Option<IndexError> {
+        self.0.get().map(|(path, error)| IndexError::io(path)(copy(error)))
+    }
 }
 
 impl TextFiles {
     /// The folder, for a reader.
     pub fn reading(path: &Path) -> Result<Self, OpenDirectoryError> {
-        Ok(Self { path: path.to_owned(), files: MmapDirectory::open(path)?, writes: false })
+        Self::open(path, false)
     }
 
     /// The folder, for its one writer.
     pub fn writing(path: &Path) -> Result<Self, OpenDirectoryError> {
-        Ok(Self { path: path.to_owned(), files: MmapDirectory::open(path)?, writes: true })
+        Self::open(path, true)
+    }
+
+    fn open(path: &Path, writes: bool) -> Result<Self, OpenDirectoryError> {
+        Ok(Self { path: path.to_owned(), files: MmapDirectory::open(path)?, writes, failures: Failures::default() })
+    }
+
+    /// What could not be written by any of its clones.
+    pub fn failures(&self) -> Failures {
+        self.failures.clone()
     }
 
     fn may_write(&self) -> io::Result<()> {
@@ -70,7 +98,12 @@ impl Directory for TextFiles {
 
     fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
         self.may_write().map_err(|error| OpenWriteError::wrap_io_error(error, path.to_path_buf()))?;
-        Ok(SummedWriter::over(self.files.open_write(path)?))
+        let out = self.files.open_write(path).inspect_err(|error| {
+            if let OpenWriteError::IoError { io_error, .. } = error {
+                drop(self.failures.keep::<()>(&self.path.join(path), Err(copy(io_error))));
+            }
+        })?;
+        Ok(SummedWriter::over(self.path.join(path), self.failures(), out))
     }
 
     fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
@@ -89,14 +122,15 @@ impl Directory for TextFiles {
 
     fn atomic_write(&self, path: &Path, data: &[u8]) -> io::Result<()> {
         self.may_write()?;
-        match path == Path::new(META) {
+        let written = match path == Path::new(META) {
             true => self.files.atomic_write(path, &[data, &sum_line(data)].concat()),
             false => self.files.atomic_write(path, data),
-        }
+        };
+        self.failures.keep(&self.path.join(path), written)
     }
 
     fn sync_directory(&self) -> io::Result<()> {
-        self.files.sync_directory()
+        self.failures.keep(&self.path, self.files.sync_directory())
     }
 
     fn acquire_lock(&self, lock: &Lock) -> Result<DirectoryLock, LockError> {

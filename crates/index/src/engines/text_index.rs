@@ -14,7 +14,7 @@ use tantivy::{
 };
 use uuid::Uuid;
 
-use super::text_files::TextFiles;
+use super::text_files::{Failures, TextFiles};
 use crate::IndexError;
 use crate::analyzer::{TEXT_ANALYZER, text_analyzer};
 use crate::guard::error_of_text;
@@ -87,6 +87,8 @@ struct Gathered {
 pub(crate) struct TextIndex {
     pub path: PathBuf,
     pub fields: Fields,
+    /// What could not be written.
+    pub(super) failures: Failures,
     index: Index,
     reader: IndexReader,
 }
@@ -133,28 +135,30 @@ impl TextIndex {
         std::fs::create_dir_all(path).map_err(IndexError::io(path))?;
         let (schema, fields) = Fields::schema();
         let files = TextFiles::writing(path).map_err(TantivyError::from)?;
+        let failures = files.failures();
         let index = match Index::open_or_create(files, schema) {
             Err(TantivyError::SchemaError(_)) => return Err(IndexError::corrupt(path, "its schema is not Pericope's")),
             opened => opened?,
         };
-        Self::over(path, index, fields)
+        Self::over(path, index, fields, failures)
     }
 
     /// Opens the index in `path`, which must be there, to read it.
     pub fn open(path: &Path) -> Result<Self, IndexError> {
         let (schema, fields) = Fields::schema();
         let files = TextFiles::reading(path).map_err(TantivyError::from)?;
+        let failures = files.failures();
         let index = Index::open(files)?;
         if index.schema() != schema {
             return Err(IndexError::corrupt(path, "its schema is not Pericope's"));
         }
-        Self::over(path, index, fields)
+        Self::over(path, index, fields, failures)
     }
 
-    fn over(path: &Path, index: Index, fields: Fields) -> Result<Self, IndexError> {
+    fn over(path: &Path, index: Index, fields: Fields, failures: Failures) -> Result<Self, IndexError> {
         index.tokenizers().register(TEXT_ANALYZER, text_analyzer());
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
-        Ok(Self { path: path.to_owned(), fields, index, reader })
+        Ok(Self { path: path.to_owned(), fields, failures, index, reader })
     }
 
     /// The writer; there can be one at a time.

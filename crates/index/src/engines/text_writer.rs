@@ -1,8 +1,9 @@
 use pericope_store::ChunkEntry;
-use tantivy::indexer::{LogMergePolicy, MergePolicy, NoMergePolicy};
-use tantivy::{IndexWriter, TantivyDocument, Term};
+use tantivy::indexer::LogMergePolicy;
+use tantivy::{IndexWriter, TantivyDocument, TantivyError, Term};
 use uuid::Uuid;
 
+use super::text_files::Failures;
 use super::text_index::{Committed, Fields, TextIndex};
 use crate::IndexError;
 
@@ -14,6 +15,7 @@ const MAX_THREADS: usize = 4;
 pub(crate) struct TextWriter {
     writer: IndexWriter,
     fields: Fields,
+    failures: Failures,
 }
 
 impl TextWriter {
@@ -21,12 +23,15 @@ impl TextWriter {
     pub fn new(text: &TextIndex) -> Result<Self, IndexError> {
         let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
         let writer = text.writer(threads, HEAP_BYTES)?;
-        // Segments are merged between commits alone: see `merge`.
-        writer.set_merge_policy(Box::new(NoMergePolicy));
+        let mut policy = LogMergePolicy::default();
+        // By default deletes never cause a merge, and an index that is written again and again only grows.
+        policy.set_del_docs_ratio_before_merge(0.2);
+        writer.set_merge_policy(Box::new(policy));
+        no_operation(&writer)?;
         // A writer that was stopped within a commit leaves files that the next commit would give the same names (those of
         // deletions are called by a count), and tantivy overwrites none.
         writer.garbage_collect_files().wait()?;
-        Ok(Self { writer, fields: text.fields })
+        Ok(Self { writer, fields: text.fields, failures: text.failures.clone() })
     }
 
     /// Stages chunks. `provenance` is kept with the document's first chunk.
@@ -36,7 +41,7 @@ impl TextWriter {
             if let Some(provenance) = provenance.filter(|_| entry.chunk.ordinal == 0) {
                 document.add_text(self.fields.provenance, provenance);
             }
-            self.writer.add_document(document)?;
+            self.writer.add_document(document).map_err(|error| self.told(error))?;
         }
         Ok(())
     }
@@ -48,27 +53,39 @@ impl TextWriter {
 
     /// Commits under a number that counts the commits of the whole index, together with its vectors.
     pub fn commit(&mut self, committed: Committed) -> Result<(), IndexError> {
-        let mut prepared = self.writer.prepare_commit()?;
-        prepared.set_payload(&committed.payload());
-        prepared.commit()?;
-        self.merge()
-    }
-
-    /// Merges segments while nothing is staged. Beside staged deletions, in the background, an index that was killed again
-    /// and again has come to hold chunks that were deleted.
-    fn merge(&mut self) -> Result<(), IndexError> {
-        let mut policy = LogMergePolicy::default();
-        // By default deletes never cause a merge, and an index that is written again and again only grows.
-        policy.set_del_docs_ratio_before_merge(0.2);
-        for candidate in policy.compute_merge_candidates(&self.writer.index().searchable_segment_metas()?) {
-            self.writer.merge(&candidate.0).wait()?;
-        }
-        Ok(())
+        let commit = |writer: &mut IndexWriter| {
+            let mut prepared = writer.prepare_commit()?;
+            prepared.set_payload(&committed.payload());
+            prepared.commit()
+        };
+        commit(&mut self.writer).map(drop).map_err(|error| self.told(error))
     }
 
     /// Waits for the merges that are under way.
     pub fn finish(self) -> Result<(), IndexError> {
-        Ok(self.writer.wait_merging_threads()?)
+        let failures = self.failures.clone();
+        self.writer.wait_merging_threads().map_err(|error| why(&failures, error))
+    }
+
+    fn told(&self, error: TantivyError) -> IndexError {
+        why(&self.failures, error)
+    }
+}
+
+/// Takes the number of the next operation for none at all, in a writer that has just been opened.
+///
+/// tantivy 0.26 gives the first operation of a new writer the number of the last commit. A merge then takes a deletion of
+/// that number for done in a segment that the commit changed, and for open in the others, and goes on behind it for all:
+/// the deletion is lost.
+pub(crate) fn no_operation(writer: &IndexWriter) -> Result<(), TantivyError> {
+    writer.run(None).map(drop)
+}
+
+/// The engine says of a thread that ended only that it did: then the write that failed is what happened.
+fn why(failures: &Failures, error: TantivyError) -> IndexError {
+    match error {
+        TantivyError::ErrorInThread(_) => failures.first().unwrap_or(IndexError::Text(error)),
+        error => IndexError::Text(error),
     }
 }
 
@@ -105,4 +122,51 @@ fn stored(fields: &Fields, entry: &ChunkEntry) -> TantivyDocument {
         document.add_u64(fields.encoded_low, low);
     }
     document
+}
+
+#[cfg(test)]
+mod tests {
+    use pericope_testkit::documents::{made_up, sentence_chunks};
+
+    use super::*;
+
+    fn entries(document: &str) -> Vec<ChunkEntry> {
+        let document = made_up(document, 1, 3);
+        let prepared = pericope_store::prepare(&document, &sentence_chunks(&document), None).unwrap();
+        prepared.into_iter().map(|one| one.entry).collect()
+    }
+
+    fn commit(writer: &mut TextWriter, sequence: u64) {
+        writer.commit(Committed { sequence, vectors: None }).unwrap();
+    }
+
+    /// A segment changed by the last commit and one that was not are merged while the first deletion of a new writer waits.
+    #[test]
+    fn a_merge_beside_the_first_deletion_loses_nothing() {
+        for changed_first in [false, true] {
+            let dir = tempfile::tempdir().unwrap();
+            let text = TextIndex::open_or_create(dir.path()).unwrap();
+            let mut writer = TextWriter::new(&text).unwrap();
+            for (sequence, range) in [(1, 0..10), (2, 10..20)] {
+                writer.put(&range.flat_map(|i| entries(&format!("d{i}"))).collect::<Vec<_>>(), None).unwrap();
+                commit(&mut writer, sequence);
+            }
+            writer.remove("d1");
+            commit(&mut writer, 3);
+            drop(writer);
+
+            let mut writer = TextWriter::new(&text).unwrap();
+            writer.remove("d2");
+            writer.remove("d12");
+            let mut segments = writer.writer.index().searchable_segment_metas().unwrap();
+            segments.sort_by_key(|segment| segment.has_deletes() != changed_first);
+            let ids: Vec<_> = segments.iter().map(tantivy::SegmentMeta::id).collect();
+            writer.writer.merge(&ids).wait().unwrap();
+            commit(&mut writer, 4);
+            writer.finish().unwrap();
+            text.reload().unwrap();
+            let left = text.document_ids(&text.searcher()).unwrap();
+            assert_eq!(left.len(), 17, "{left:?}");
+        }
+    }
 }

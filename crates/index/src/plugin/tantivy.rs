@@ -8,6 +8,7 @@ use tantivy::schema::Field;
 use tantivy::{IndexWriter, TantivyDocument, Term};
 
 use crate::IndexError;
+use crate::engines::no_operation;
 
 /// A tantivy writer that takes documents and writes their chunks.
 ///
@@ -61,6 +62,8 @@ impl ChunkingIndexWriter {
         let name = "a tantivy index".to_owned();
         let about = DestinationInfo { name, fingerprint: "-".to_owned(), ..DestinationInfo::default() };
         let (stats, started) = (IndexStats::default(), Instant::now());
+        // Without operations nothing can fail.
+        no_operation(&writer).ok();
         Self { writer, document, map: Box::new(map), about, stats, started }
     }
 
