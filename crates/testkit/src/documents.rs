@@ -1,6 +1,9 @@
 //! Made-up documents, their chunks, folders.
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use pericope_api::{Chunk, Document};
 
@@ -40,14 +43,47 @@ pub fn made_up(id: &str, seed: u64, sentences: usize) -> Document {
     Document::from_sentences(id, &made)
 }
 
-/// Copies a folder, as a crash would leave it.
+/// Copies a folder as it is at one moment, as a crash would leave it: again where something changed meanwhile.
+///
+/// # Panics
+/// Where it never stays as it is, or cannot be copied.
 pub fn copy_folder(from: &Path, to: &Path) {
-    std::fs::create_dir_all(to).unwrap();
-    for entry in std::fs::read_dir(from).unwrap().flatten() {
+    const ATTEMPTS: usize = 100;
+    for _ in 0..ATTEMPTS {
+        let before = listing(from);
+        let copied = copy_all(from, to);
+        if before.is_ok() && listing(from).ok() == before.ok() {
+            return copied.unwrap();
+        }
+        std::fs::remove_dir_all(to).ok();
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    panic!("{} changes all the time", from.display());
+}
+
+fn copy_all(from: &Path, to: &Path) -> io::Result<()> {
+    std::fs::create_dir_all(to)?;
+    for entry in std::fs::read_dir(from)? {
+        let entry = entry?;
         let target = to.join(entry.file_name());
-        match entry.file_type().unwrap().is_dir() {
-            true => copy_folder(&entry.path(), &target),
-            false => drop(std::fs::copy(entry.path(), target).unwrap()),
+        match entry.file_type()?.is_dir() {
+            true => copy_all(&entry.path(), &target)?,
+            false => drop(std::fs::copy(entry.path(), target)?),
         }
     }
+    Ok(())
+}
+
+/// Everything below a folder, with length and time of the last change.
+fn listing(folder: &Path) -> io::Result<BTreeSet<(PathBuf, u64, SystemTime)>> {
+    let mut found = BTreeSet::new();
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        let about = entry.metadata()?;
+        if about.is_dir() {
+            found.append(&mut listing(&entry.path())?);
+        }
+        found.insert((entry.path(), about.len(), about.modified()?));
+    }
+    Ok(found)
 }
