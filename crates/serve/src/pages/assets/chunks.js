@@ -43,18 +43,18 @@ export class Cut {
   }
 }
 
-/// Returns the list of a cut's chunks. `others` are the ends of another cut, to tell which are in both; `base` is added
-/// to bytes that are said.
-export function chunkList(text, places, cut, { others = null, gaps = false, base = 0 } = {}) {
+/// Returns the list of a cut's chunks. `others` are the ends of another cut, to tell which are in both; `toSource`
+/// turns a byte of the text into the one that is said.
+export function chunkList(text, places, cut, { others = null, gaps = false, toSource = (byte) => byte } = {}) {
   let covered = 0;
   const items = cut.chunks.map((chunk, i) => {
     const repeat = Math.min(Math.max(covered, chunk.start), chunk.end);
     covered = Math.max(covered, chunk.end);
     const before = cut.chunks[i - 1];
-    return el("li", { class: "chunk", "data-start": chunk.start, "data-end": chunk.end, id: null, tabindex: "-1" },
+    return el("li", { class: "chunk", "data-start": chunk.start, "data-end": chunk.end, tabindex: "-1" },
       before && boundary(cut, before.end, others),
       el("p", { class: "meta" }, [`${i + 1}`, Number.isFinite(chunk.tokens) ? count(chunk.tokens, "token") : null,
-        `bytes ${chunk.start + base}–${chunk.end + base}`, headingPath(chunk.heading_path)].filter(Boolean).join(" · ")),
+        `bytes ${toSource(chunk.start)}–${toSource(chunk.end)}`, headingPath(chunk.heading_path)].filter(Boolean).join(" · ")),
       el("div", { class: "text" },
         repeat > chunk.start && el("span", { class: "repeat", title: "Repeated from the chunk before" }, places.slice(chunk.start, repeat)),
         gaps ? withGaps(places, cut, repeat, chunk.end) : places.slice(repeat, chunk.end)));

@@ -98,22 +98,16 @@ function show(answer) {
   byId("results").replaceChildren(...answer.results.map((result, i) => el("section", { class: `column s${i}` },
     el("h2", {}, result.segmenter),
     el("p", { class: "facts" }, count(result.chunks, "chunk")),
-    result.answer && el("div", { class: "answer" }, el("h3", {}, "Answer"), el("p", { class: "text" }, words(result.answer))),
+    result.answer && el("div", { class: "answer" }, el("h3", {}, "Answer"), el("p", { class: "text" }, result.answer)),
     el("h3", {}, "Passages"),
-    result.hits.length ? el("ol", { class: "passages" }, result.hits.map((hit) => showHit(hit, result.segmenter, answer.index)))
+    result.hits.length ? el("ol", { class: "passages" }, result.hits.map((hit) => showHit(hit, result.segmenter, found.length > 1 ? select.value : null)))
       : el("p", {}, "None."))));
 }
 
-/// The extractive answer is a text, or an object with one.
-const words = (answer) => (typeof answer === "string" ? answer : answer.text ?? "");
-
 function showHit(hit, segmenter, index) {
-  const name = splitSpec(segmenter).name;
   return el("li", { class: "hit" },
-    el("p", { class: "where" }, el("a", {
-      href: passage({ document: hit.document, index, start: hit.start, segmenter }),
-      "aria-label": `${hit.document}, cut by ${name}, from byte ${hit.start}`,
-    }, hit.title || hit.document)),
+    el("p", { class: "where" }, el("a", { href: passage({ document: hit.document, index, start: hit.start, segmenter }) },
+      hit.title || hit.document, el("span", { class: "unseen" }, `, cut by ${splitSpec(segmenter).name}, from byte ${hit.start}`))),
     hit.heading_path?.length ? el("p", { class: "facts" }, headingPath(hit.heading_path)) : null,
     el("p", { class: "text" }, marked(hit.text, hit.highlights)),
     el("p", { class: "facts" }, [Number.isFinite(hit.tokens) ? count(hit.tokens, "token") : null,

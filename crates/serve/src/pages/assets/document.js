@@ -2,7 +2,8 @@
 import { ask, documentPath } from "./api.js";
 import { byId, count, debounced, el, webAddress } from "./dom.js";
 import { chosen, fail, indexes, keepState, say, start } from "./page.js";
-import { placesOf } from "./chunks.js";
+import { Places } from "./bytes.js";
+import { Layout } from "./layout.js";
 import { INDEXED, NONE, Side } from "./side.js";
 import { splitSpec } from "./spec.js";
 
@@ -11,8 +12,8 @@ const LIMITS = [32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 2048, 0];
 /// Most bytes of a document that are shown at a time.
 const PART = 100_000;
 const SOME = 100;
-/// What the segmenting interface reads; other types were made into plain text.
-const READ = ["md", "html", "rst", "adoc", "txt"];
+/// The formats that types of files are cut as. Of the others the index has plain text.
+const FORMATS = { md: "markdown", html: "html", rst: "rst", adoc: "asciidoc" };
 
 const select = byId("index");
 let found = [];
@@ -23,7 +24,8 @@ const page = {
   text: null,
   format: "markdown",
   indexed: null,
-  base: 0,
+  /// Turns a byte of the text into one of the source.
+  toSource: (byte) => byte,
   max: 256,
   gaps: false,
   sides: [],
@@ -38,8 +40,11 @@ const page = {
 };
 /// The document, as the server answered; null for a text of one's own.
 let whole = null;
+let layout = null;
 let parts = [];
 let part = 0;
+/// The first byte of the part that shows, in the whole text.
+let from = 0;
 /// The chunk that the address names, until it was shown once.
 let wanted = location.hash.slice(1);
 
@@ -53,7 +58,7 @@ function state() {
   if (whole) query.set("id", whole.document);
   const index = chosen(select, found);
   if (index && (index !== found[0] || new URLSearchParams(location.search).has("index"))) query.set("index", index.name);
-  if (a.spec() !== INDEXED) query.set("a", a.spec());
+  if (a.shown() && a.spec() !== INDEXED) query.set("a", a.spec());
   if (b.shown()) query.set("b", b.spec());
   if (a.tau !== null) query.set("ta", String(a.tau));
   if (b.tau !== null && b.shown()) query.set("tb", String(b.tau));
@@ -107,12 +112,19 @@ function told(side) {
   }
 }
 
-/// Goes to the chunk of an id, or to the one that holds a byte (`b120`).
+/// Returns the byte of the whole text that an address means: the beginning of a chunk, or a byte of the source (`b120`).
+function byteOf(target) {
+  if (!whole) return null;
+  const chunk = whole.chunks.find(({ id }) => id === target);
+  if (chunk) return chunk.start;
+  return /^b\d+$/.test(target) ? layout.toText(Number(target.slice(1))) : null;
+}
+
+/// Goes to the chunk that an address means.
 function goTo(target) {
-  const chunk = whole?.chunks.find(({ id }) => id === target);
-  const byte = chunk ? chunk.start : /^b\d+$/.test(target) ? Number(target.slice(1)) : null;
+  const byte = byteOf(target);
   if (byte === null) return;
-  const node = [...a.column.querySelectorAll(".chunk")].find(({ dataset }) => Number(dataset.end) > byte - page.base);
+  const node = [...a.column.querySelectorAll(".chunk")].find(({ dataset }) => Number(dataset.end) > byte - from);
   if (!node) return;
   document.querySelectorAll(".chunk.target").forEach((old) => old.classList.remove("target"));
   node.classList.add("target");
@@ -121,33 +133,33 @@ function goTo(target) {
 }
 
 /// Cuts a long document into parts that end where chunks do.
-function partsOf({ start, end, chunks }) {
+function partsOf(chunks, length) {
   const found = [];
-  let from = start;
-  let to = start;
+  let first = 0;
+  let last = 0;
   for (const chunk of chunks) {
-    if (chunk.end - from > PART && to > from) {
-      found.push([from, to]);
-      from = to;
+    if (chunk.end - first > PART && last > first) {
+      found.push([first, last]);
+      first = last;
     }
-    to = Math.max(to, chunk.end);
+    last = Math.max(last, chunk.end);
   }
-  found.push([from, end]);
+  found.push([first, length]);
   return found;
 }
 
 function showPart(number) {
   part = number;
-  const [from, to] = parts[part];
-  const places = placesOf(whole.text);
-  const inside = whole.chunks.filter((chunk) => chunk.start >= from && chunk.end <= to);
+  const [first, last] = parts[part];
+  from = first;
+  const inside = whole.chunks.filter((chunk) => chunk.end > first && chunk.end <= last);
   page.indexed = {
     segmenter: chosen(select, found)?.segmenter ?? "sentence",
-    chunks: inside.map((chunk) => ({ ...chunk, start: chunk.start - from, end: chunk.end - from })),
+    chunks: inside.map((chunk) => ({ ...chunk, start: Math.max(0, chunk.start - first), end: chunk.end - first })),
   };
-  page.text = parts.length === 1 ? whole.text : places.slice(from - whole.start, to - whole.start);
-  page.base = from;
-  page.format = READ.includes(whole.type) ? whole.type : "plain";
+  page.text = parts.length === 1 ? whole.text : whole.places.slice(from, last);
+  page.toSource = (byte) => layout.toSource(byte + first);
+  page.format = FORMATS[whole.type] ?? "plain";
   const nav = byId("parts");
   nav.hidden = parts.length < 2;
   nav.replaceChildren(
@@ -168,7 +180,14 @@ async function open(id) {
     ` · ${count(whole.chunks.length, "chunk")} in the index${index ? ` by ${index.segmenter}` : ""}`,
     ...(site ? [" · ", el("a", { href: site }, "Open its page")] : []));
   byId("id").value = whole.document;
-  parts = partsOf(whole);
+  whole.places = new Places(whole.text);
+  layout = new Layout(whole.start, whole.chunks, whole.places.length);
+  // From here on the chunks count bytes of the text.
+  for (const chunk of whole.chunks) {
+    const start = layout.toText(chunk.start);
+    Object.assign(chunk, { start, end: start + chunk.end - chunk.start });
+  }
+  parts = partsOf(whole.chunks, whole.places.length);
 }
 
 function begin(query) {
@@ -179,7 +198,7 @@ function begin(query) {
     page.sides.forEach((side) => side.restart());
     return;
   }
-  const target = whole.chunks.find(({ id }) => id === wanted)?.start ?? Number(/^b(\d+)$/.exec(wanted)?.[1] ?? 0);
+  const target = byteOf(wanted) ?? 0;
   const at = parts.findIndex(([, end]) => end > target);
   showPart(Math.max(at, 0));
 }
@@ -218,7 +237,8 @@ byId("own").addEventListener("submit", (event) => {
   whole = null;
   wanted = "";
   page.indexed = null;
-  page.base = 0;
+  page.toSource = (byte) => byte;
+  from = 0;
   // A half of a character, as a paste can leave it, is no text.
   page.text = text.toWellFormed?.() ?? text;
   page.format = byId("format").value;

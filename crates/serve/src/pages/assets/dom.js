@@ -11,7 +11,7 @@ export function el(name, attributes = {}, ...children) {
       node.setAttribute(key, value === true ? "" : String(value));
     }
   }
-  node.append(...children.flat().filter((child) => child !== undefined && child !== null && child !== false));
+  node.append(...children.flat(Infinity).filter((child) => child !== undefined && child !== null && child !== false));
   return node;
 }
 
@@ -41,11 +41,13 @@ export function count(number, noun, nouns = `${noun}s`) {
   return `${number.toLocaleString("en")} ${number === 1 ? noun : nouns}`;
 }
 
-/// Returns a function that runs `action` once it has not been called for `wait` milliseconds.
+/// Returns a function that runs `action` once it has not been called for `wait` milliseconds; its `cancel` calls that off.
 export function debounced(action, wait) {
   let timer = 0;
-  return (...args) => {
+  const later = () => {
     clearTimeout(timer);
-    timer = setTimeout(() => action(...args), wait);
+    timer = setTimeout(action, wait);
   };
+  later.cancel = () => clearTimeout(timer);
+  return later;
 }

@@ -46,6 +46,7 @@ function readState() {
 
 /// Asks for what is in the field. An older question that is still on its way is given up.
 async function search() {
+  soon.cancel();
   running?.abort();
   const own = new AbortController();
   running = own;
@@ -60,7 +61,7 @@ async function search() {
     introduce();
     return;
   }
-  const parameters = { q: query, k: hits, mode: mode(), index: chosen(select, found)?.name, group: "true" };
+  const parameters = { q: query, k: hits, mode: mode(), index: chosen(select, found)?.name };
   for (const filter of filters) parameters[filter.name] = filter.values;
   results.setAttribute("aria-busy", "true");
   try {
@@ -94,15 +95,14 @@ function changed(now = false) {
 
 function introduce() {
   const index = chosen(select, found);
-  say(index && Number.isFinite(index.chunks)
-    ? `${count(index.chunks, "passage")} of ${count(index.documents, "document")} to search.` : "");
+  const of = Number.isFinite(index?.documents) ? ` of ${count(index.documents, "document")}` : "";
+  say(index ? `${count(index.chunks, "passage")}${of} to search.` : "");
 }
 
 /// Puts the hits of a document together, in the order of the best ones.
-function grouped(answer) {
-  if (answer.groups) return answer.groups;
+function grouped(hits) {
   const groups = new Map();
-  for (const hit of answer.hits) {
+  for (const hit of hits) {
     if (!groups.has(hit.document)) groups.set(hit.document, { document: hit.document, title: hit.title, hits: [] });
     groups.get(hit.document).hits.push(hit);
   }
@@ -110,9 +110,9 @@ function grouped(answer) {
 }
 
 function show(answer) {
-  const groups = grouped(answer);
+  const groups = grouped(answer.hits);
   const all = groups.reduce((sum, group) => sum + group.hits.length, 0);
-  results.replaceChildren(...groups.map((group) => showGroup(group, answer.index)));
+  results.replaceChildren(...groups.map((group) => showGroup(group, found.length > 1 ? answer.index : null)));
   more.hidden = all < hits || hits >= MOST;
   const took = answer.took_ms === undefined ? "" : `, ${Math.max(1, Math.round(answer.took_ms))} ms`;
   say(all ? `${count(all, "hit")} in ${count(groups.length, "document")}${took}.`

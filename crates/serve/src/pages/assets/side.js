@@ -164,7 +164,7 @@ export class Side {
     const others = this.page.other(this).cut;
     const held = this.hold();
     const list = chunkList(this.page.text, placesOf(this.page.text), this.cut,
-      { others: others && new Set(others.ends()), gaps: this.page.gaps, base: this.page.base });
+      { others: others && new Set(others.ends()), gaps: this.page.gaps, toSource: this.page.toSource });
     const facts = [this.cut.facts()];
     if (others) {
       const theirs = new Set(others.ends());
