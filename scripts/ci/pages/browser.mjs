@@ -87,7 +87,9 @@ export async function look(page, name, folder) {
       const wide = await page.evaluate(() => document.documentElement.scrollWidth);
       check(wide <= width, `${name} ${size}: the page is ${wide} pixels wide in a window of ${width}`);
       await axe(page, `${name} ${size} ${scheme}`);
-      await page.screenshot({ path: `${folder}/${name}-${size}-${scheme}.png` });
+      const tall = await page.evaluate(() => document.documentElement.scrollHeight);
+      const clip = { x: 0, y: 0, width, height: size === "wide" ? height : Math.min(tall, 3 * height) };
+      await page.screenshot({ path: `${folder}/${name}-${size}-${scheme}.png`, fullPage: true, clip });
     }
   }
   await page.setViewportSize(before);

@@ -151,7 +151,7 @@ async function documents() {
   await changed(page, "a", small);
   await tabTo(page, "#knobs [data-side=a] button", true);
   await page.keyboard.press("Enter");
-  await page.waitForFunction(() => document.querySelector("[data-side=a] output").textContent.includes("own"));
+  await page.waitForFunction(() => document.querySelector("[data-side=a] output").textContent.includes("its own"));
 
   await tabTo(page, "#b-segmenter");
   await page.keyboard.type("sentence");
@@ -237,7 +237,7 @@ async function keyed() {
   await look(page, "key", folder);
   await page.keyboard.type("wrong");
   await page.keyboard.press("Enter");
-  await page.waitForFunction(() => document.getElementById("problem").textContent.includes("does not accept"));
+  await page.waitForFunction(() => document.getElementById("key-why").textContent.includes("does not accept"));
   await page.keyboard.type("right");
   await page.keyboard.press("Enter");
   await said(page, "passages of");

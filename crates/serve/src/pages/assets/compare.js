@@ -9,7 +9,7 @@ import { splitSpec } from "./spec.js";
 /// Most segmenters at a time.
 const MOST = 6;
 /// What is compared unless the address says otherwise, beside the index's own.
-const FIRST = ["fixed", "recursive", "structure"];
+const FIRST = ["fixed", "recursive"];
 
 const select = byId("index");
 const question = byId("question");

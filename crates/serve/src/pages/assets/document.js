@@ -181,7 +181,7 @@ async function open(id) {
     ...(site ? [" · ", el("a", { href: site }, "Open its page")] : []));
   byId("id").value = whole.document;
   whole.places = new Places(whole.text);
-  layout = new Layout(whole.start, whole.chunks, whole.places.length);
+  layout = new Layout(whole.start, whole.chunks, whole.places);
   // From here on the chunks count bytes of the text.
   for (const chunk of whole.chunks) {
     const start = layout.toText(chunk.start);

@@ -1,17 +1,15 @@
-// The text of a document, as the index has it, is that of its chunks: a blank line stands for what is in none of them.
-// So a byte of the text and a byte of the source are two things, and this file is where one becomes the other.
+// The text of a document, as the index has it, is that of its chunks. What is blank between them is there too; a blank
+// line stands for anything else that is in no chunk. So a byte of the text and a byte of the source are two things, and
+// this file is where one becomes the other.
 
 const BLANK_LINE = 2;
 
 /// Where the chunks of a document lie in its text.
 export class Layout {
-  /// `start` and the chunks' ranges count bytes of the source, `length` those of the text.
-  constructor(start, chunks, length) {
-    const blank = pieces(start, chunks, BLANK_LINE);
-    const whole = pieces(start, chunks, Infinity);
-    // Where nothing is left out, the text is the source.
-    this.pieces = sum(whole) === length ? whole : blank;
+  /// `start` and the chunks' ranges count bytes of the source, `places` are those of the text.
+  constructor(start, chunks, places) {
     this.start = start;
+    this.pieces = pieces(start, chunks, places);
   }
 
   /// Returns the byte of the text for one of the source; for one that was left out, where the next chunk begins.
@@ -30,28 +28,26 @@ export class Layout {
   }
 }
 
-/// The runs of source bytes that the text has, each with where it begins in both. `most` bytes stand for a hole.
-function pieces(start, chunks, most) {
+/// The runs of source bytes that the text has, each with where it begins in both.
+function pieces(start, chunks, places) {
   const found = [];
   let covered = start;
   let text = 0;
-  for (const chunk of chunks) {
+  for (const chunk of [...chunks].sort((one, other) => one.start - other.start || one.end - other.end)) {
     if (chunk.end <= covered) continue;
-    const from = Math.max(chunk.start, covered);
+    const hole = Math.max(chunk.start - covered, 0);
+    const blank = places.slice(text, text + hole).trim() === "";
     const last = found[found.length - 1];
-    if (last && from === covered) {
-      last.length += chunk.end - from;
+    if (last && blank) {
+      last.length += chunk.end - covered;
+      text += chunk.end - covered;
     } else {
-      if (from > covered) text += Math.min(from - covered, most);
+      if (hole > 0) text += blank ? hole : BLANK_LINE;
+      const from = covered + hole;
       found.push({ source: from, text, length: chunk.end - from });
+      text += chunk.end - from;
     }
-    text += chunk.end - from;
     covered = chunk.end;
   }
   return found;
-}
-
-function sum(found) {
-  const last = found[found.length - 1];
-  return last ? last.text + last.length : 0;
 }

@@ -21,7 +21,8 @@ export function fail(problem) {
 }
 
 function askForKey(why) {
-  byId("problem").textContent = why;
+  byId("problem").textContent = "";
+  byId("key-why").textContent = why;
   byId("key-form").hidden = false;
   byId("key").focus();
 }

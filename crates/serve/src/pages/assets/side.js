@@ -44,10 +44,12 @@ export class Side {
     this.output = el("output", { for: id("threshold") });
     this.range = el("input", { id: id("threshold"), type: "range", min: "0", max: "1", step: "0.01",
       oninput: () => this.drag(Number(this.range.value)) });
-    this.own = el("button", { type: "button", class: "plain", onclick: () => this.drag(null) }, "The segmenter’s own");
+    this.own = el("button", { type: "button", class: "plain", onclick: () => {
+      this.drag(null);
+      this.range.focus();
+    } }, "Reset", el("span", { class: "unseen" }, " the threshold to the segmenter’s own"));
     this.scored = el("div", { class: "scored", hidden: true }, this.plot.node,
-      el("label", { class: "slide", for: id("threshold") }, el("span", {}, "Threshold"), this.output),
-      this.range, this.own);
+      el("div", { class: "row" }, el("label", { class: "slide", for: id("threshold") }, "Threshold"), this.output, this.own), this.range);
     box.append(el("div", { class: "add" }, this.select, this.settings), this.summary, this.scored);
   }
 
@@ -81,11 +83,11 @@ export class Side {
 
   threshold(tau) {
     this.plot.set(this.cut?.scores ?? [], tau);
-    const says = `${tau.toFixed(2)}${this.tau === null ? ", the segmenter’s own" : ""}`;
-    this.output.textContent = `${says} · ${count(this.plot.above(), "gap lies", "gaps lie")} above`;
+    const says = `${tau.toFixed(2)}${this.tau === null ? " (its own)" : ""}`;
+    this.output.textContent = `${says} · ${count(this.plot.above(), "gap", "gaps")} above`;
     this.range.value = String(tau);
     this.range.setAttribute("aria-valuetext", says);
-    this.own.disabled = this.tau === null;
+    this.own.hidden = this.tau === null;
   }
 
   /// Forgets what is on its way and cuts anew: another text or another segmenter.
