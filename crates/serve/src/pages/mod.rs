@@ -7,5 +7,8 @@
 mod assets;
 mod routes;
 mod shell;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;
 
 pub use routes::{POLICY, router};
