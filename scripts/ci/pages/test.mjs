@@ -281,7 +281,51 @@ async function searchBox() {
   site.close();
 }
 
-for (const part of [searching, staleAnswers, hostile, documents, comparing, status, keyed, searchBox]) {
+/// Bytes of UTF-8 become units of UTF-16, and bytes of a text those of its source, as the modules of the pages do it.
+async function offsets() {
+  const page = await open(browser);
+  await page.goto(`${base}/status`);
+  const wrong = await page.evaluate(async () => {
+    const { Places, placeOf } = await import(new URL("assets/bytes.js", document.baseURI));
+    const { Layout } = await import(new URL("assets/layout.js", document.baseURI));
+    const { withSetting, withoutSetting } = await import(new URL("assets/spec.js", document.baseURI));
+    const found = [];
+    const expect = (is, wanted, what) => { if (is !== wanted) found.push(`${what}: ${is}, not ${wanted}`); };
+    const letters = ["a", "é", "€", "🍵", "\n", "z"];
+    let seed = 7;
+    const draw = (n) => { seed = (seed * 48271) % 2147483647; return seed % n; };
+    for (let round = 0; round < 20; round += 1) {
+      const text = Array.from({ length: draw(1500) }, () => letters[draw(6)]).join("");
+      const places = new Places(text);
+      let byte = 0;
+      let unit = 0;
+      for (const letter of text) {
+        expect(places.at(byte), unit, `place ${byte} of text ${round}`);
+        byte += new TextEncoder().encode(letter).length;
+        unit += letter.length;
+      }
+      expect(places.length, byte, "length");
+      expect(places.at(byte + 9), text.length, "place past the end");
+    }
+    expect(placeOf("tea", "tea and tea", [[8, 11]]).join(), "8,11", "the snippet with the mark");
+    // The source is "AA\n\nBB<!-- -->CC DD": blank text is kept, the comment is a blank line, the last two overlap.
+    const text = "AA\n\nBB\n\nCC DD";
+    const layout = new Layout(10, [{ start: 10, end: 12 }, { start: 14, end: 16 }, { start: 24, end: 26 }, { start: 24, end: 29 }], new Places(text));
+    for (const [source, at] of [[10, 0], [12, 2], [14, 4], [15, 5], [20, 8], [24, 8], [28, 12]]) {
+      expect(layout.toText(source), at, `text of byte ${source}`);
+      if (source !== 20) expect(layout.toSource(at), source, `source of byte ${at}`);
+    }
+    expect(withSetting("same-size:reference=(window:k=5,tau=1)", "tau", 0.3), "same-size:reference=(window:k=5,tau=1),tau=0.3", "spec");
+    expect(withSetting("c99", "tau", 0.3), "c99:tau=0.3", "spec");
+    expect(withSetting("c99:tau=0.1,c=2", "tau", 0.3), "c99:c=2,tau=0.3", "spec");
+    expect(withoutSetting("structure:max_tokens=256", "max_tokens"), "structure", "spec");
+    return found.slice(0, 5);
+  });
+  check(wrong.length === 0, `offsets: ${wrong.join("; ")}`);
+  await page.context().close();
+}
+
+for (const part of [offsets, searching, staleAnswers, hostile, documents, comparing, status, keyed, searchBox]) {
   const before = Date.now();
   try {
     await part();

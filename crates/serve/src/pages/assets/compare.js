@@ -1,7 +1,7 @@
 // The compare page: the passages and answers that several segmenters give to one question.
 import { ask } from "./api.js";
 import { marked } from "./bytes.js";
-import { byId, count, el } from "./dom.js";
+import { breakable, byId, count, el } from "./dom.js";
 import { mode, offerModes } from "./modes.js";
 import { chosen, fail, headingPath, indexes, keepState, passage, say, start } from "./page.js";
 import { splitSpec } from "./spec.js";
@@ -96,7 +96,7 @@ function show(answer) {
     ? `${count(answer.results.length, "segmenter")} on the ${count(looked, "document")} that the question finds.`
     : "The question finds no document.");
   byId("results").replaceChildren(...answer.results.map((result, i) => el("section", { class: `column s${i}` },
-    el("h2", {}, result.segmenter),
+    el("h2", {}, breakable(result.segmenter)),
     el("p", { class: "facts" }, count(result.chunks, "chunk")),
     result.answer && el("div", { class: "answer" }, el("h3", {}, "Answer"), el("p", { class: "text" }, result.answer)),
     el("h3", {}, "Passages"),

@@ -41,6 +41,11 @@ export function count(number, noun, nouns = `${noun}s`) {
   return `${number.toLocaleString("en")} ${number === 1 ? noun : nouns}`;
 }
 
+/// Returns a spec that can be broken over lines where a setting ends.
+export function breakable(spec) {
+  return spec.split(/(?<=[:,])/).map((part) => [part, el("wbr")]);
+}
+
 /// Returns a function that runs `action` once it has not been called for `wait` milliseconds; its `cancel` calls that off.
 export function debounced(action, wait) {
   let timer = 0;

@@ -141,13 +141,18 @@ function only(id) {
   field.focus();
 }
 
+/// The headings above a hit, less the title that stands above the group.
+function headings({ heading_path: path, title }) {
+  return headingPath(path?.length > 1 && path[0] === title ? path.slice(1) : path);
+}
+
 function showHit(hit, index) {
   const [from, to] = placeOf(hit.snippet, hit.text, hit.highlights);
   const lines = hit.lines ? (hit.lines[0] === hit.lines[1] ? `line ${hit.lines[0]}` : `lines ${hit.lines.join("–")}`) : null;
   const page = webAddress(hit.url);
   return el("li", { class: "hit" },
     el("h3", {}, el("a", { class: "open", href: passage({ document: hit.document, index, chunk: hit.id, start: hit.start }) },
-      headingPath(hit.heading_path) || hit.title || hit.document)),
+      headings(hit) || hit.title || hit.document)),
     el("p", { class: "text" }, from > 0 ? "… " : "", marked(hit.text, hit.highlights, from, to),
       to < hit.text.length ? " …" : ""),
     el("p", { class: "facts" },

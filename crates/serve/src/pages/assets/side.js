@@ -1,7 +1,7 @@
 // One side of the document page: a segmenter, its settings and threshold, and the chunks that it makes.
 import { ask } from "./api.js";
 import { Cut, chunkList, placesOf } from "./chunks.js";
-import { count, debounced, el } from "./dom.js";
+import { breakable, count, debounced, el } from "./dom.js";
 import { fail } from "./page.js";
 import { Plot } from "./plot.js";
 import { joinSpec, splitSpec, withoutSetting, withSetting } from "./spec.js";
@@ -173,7 +173,7 @@ export class Side {
       facts.push(`${this.cut.ends().filter((end) => theirs.has(end)).length} of ${count(this.cut.ends().length, "cut")} in both`);
     }
     if (!this.cut.scores.length) facts.push("no scores");
-    this.column.replaceChildren(el("h2", {}, this.spec()), el("p", { class: "facts" }, facts.join(" · ")), list);
+    this.column.replaceChildren(el("h2", {}, breakable(this.spec())), el("p", { class: "facts" }, facts.join(" · ")), list);
     held();
     const threshold = this.tau ?? this.cut.threshold;
     this.scored.hidden = !this.cut.scores.length || !Number.isFinite(threshold) || this.name === INDEXED;
