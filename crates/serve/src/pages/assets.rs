@@ -55,7 +55,8 @@ pub(super) fn all() -> &'static [Asset] {
             "icon.svg": "image/svg+xml",
         };
         let files = files.into_iter().map(|(path, kind, body)| Asset::new(path, kind, body));
-        let pages = shell::PAGES.iter().map(|page| Asset::new(page.path, "text/html; charset=utf-8", shell::html(page)));
+        let pages =
+            shell::PAGES.iter().map(|page| Asset::new(page.path, "text/html; charset=utf-8", shell::html(page)));
         let search_box = Asset::new("/searchbox.js", SCRIPT, include_str!("assets/searchbox.js"));
         files.chain(pages).chain([search_box]).collect()
     });

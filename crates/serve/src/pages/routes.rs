@@ -24,9 +24,9 @@ const BOX_AGE: &str = "public, max-age=3600";
 /// of two versions; what has not changed is answered with 304. The search box may be kept for an hour, and any site may
 /// load it: it holds no data.
 pub fn router() -> Router {
-    assets::all()
-        .iter()
-        .fold(Router::new(), |router, asset| router.route(asset.path, get(move |headers| answer(asset, headers))))
+    assets::all().iter().fold(Router::new(), |router, asset| {
+        router.route(asset.path, get(move |headers: HeaderMap| answer(asset, headers)))
+    })
 }
 
 async fn answer(asset: &'static Asset, asked: HeaderMap) -> Response {
