@@ -47,7 +47,7 @@ macro_rules! embedded {
 pub(super) fn all() -> &'static [Asset] {
     static ALL: LazyLock<Vec<Asset>> = LazyLock::new(|| {
         let files = embedded! {
-            "api.js": SCRIPT, "bytes.js": SCRIPT, "chips.js": SCRIPT, "chunks.js": SCRIPT, "compare.js": SCRIPT,
+            "align.js": SCRIPT, "api.js": SCRIPT, "bytes.js": SCRIPT, "chips.js": SCRIPT, "chunks.js": SCRIPT, "compare.js": SCRIPT,
             "document.js": SCRIPT, "dom.js": SCRIPT, "layout.js": SCRIPT, "modes.js": SCRIPT, "page.js": SCRIPT,
             "plot.js": SCRIPT, "search.js": SCRIPT, "side.js": SCRIPT, "spec.js": SCRIPT, "status.js": SCRIPT,
             "theme.js": SCRIPT,

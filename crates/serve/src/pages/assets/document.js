@@ -1,4 +1,5 @@
 // The document page: a document of an index or a text of one's own, cut by any two segmenters.
+import { align } from "./align.js";
 import { ask, documentPath } from "./api.js";
 import { byId, count, debounced, el, webAddress } from "./dom.js";
 import { chosen, fail, indexes, keepState, say, start } from "./page.js";
@@ -33,6 +34,7 @@ const page = {
   changed: () => keepState(state()),
   arrange,
   told,
+  align: () => align(byId("column-a"), byId("column-b"), page.top()),
   top: () => {
     const knobs = byId("knobs");
     return getComputedStyle(knobs).position === "sticky" ? knobs.getBoundingClientRect().bottom : 0;
@@ -268,6 +270,12 @@ for (const side of page.sides) {
     } }), el("span", {}, `Show ${side.letter.toUpperCase()}`)));
 }
 byId("columns").dataset.shown = "a";
+let scrolled = 0;
+window.addEventListener("scroll", () => {
+  cancelAnimationFrame(scrolled);
+  scrolled = requestAnimationFrame(page.align);
+}, { passive: true });
+window.addEventListener("resize", page.align);
 window.addEventListener("popstate", () => location.reload());
 window.addEventListener("hashchange", () => goTo(location.hash.slice(1)));
 

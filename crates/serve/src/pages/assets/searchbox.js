@@ -1,6 +1,6 @@
 // <pericope-search src="https://host" index="docs">: see docs/pages.md
 (() => {
-const page = document, home = page.currentScript.src;
+const page = document, home = page.currentScript?.src;
 const make = (name, props) => Object.assign(page.createElement(name), props);
 const sheet = new CSSStyleSheet();
 sheet.replaceSync(`:host{display:block;position:relative}

@@ -1,4 +1,5 @@
 // One side of the document page: a segmenter, its settings and threshold, and the chunks that it makes.
+import { byteAt, heightOf } from "./align.js";
 import { ask } from "./api.js";
 import { Cut, chunkList, placesOf } from "./chunks.js";
 import { breakable, count, debounced, el } from "./dom.js";
@@ -174,27 +175,20 @@ export class Side {
     }
     if (!this.cut.scores.length) facts.push("no scores");
     this.column.replaceChildren(el("h2", {}, breakable(this.spec())), el("p", { class: "facts" }, facts.join(" · ")), list);
-    held();
     const threshold = this.tau ?? this.cut.threshold;
     this.scored.hidden = !this.cut.scores.length || !Number.isFinite(threshold) || this.name === INDEXED;
     if (!this.scored.hidden) this.threshold(threshold);
+    held();
   }
 
-  /// Notes which chunk is at the top of the window. Returns what brings it back there.
+  /// Notes which byte is at the top of the window. Returns what brings it back there; the other side follows.
   hold() {
-    const top = this.page.top();
-    const at = [...this.column.querySelectorAll(".chunk")].find((node) => node.getBoundingClientRect().bottom > top);
-    if (!at || at.getBoundingClientRect().top > top) return () => {};
-    const { start, end } = at.dataset;
-    const rect = at.getBoundingClientRect();
-    // The byte at the top, as far as one can tell without measuring every line.
-    const byte = Number(start) + (Number(end) - Number(start)) * (top - rect.top) / rect.height;
+    const leads = this.page.sides[0] === this;
+    const byte = leads ? byteAt(this.column, this.page.top()) : null;
     return () => {
-      const now = [...this.column.querySelectorAll(".chunk")].find((node) => Number(node.dataset.end) > byte);
-      if (!now) return;
-      const box = now.getBoundingClientRect();
-      const share = (byte - Number(now.dataset.start)) / (Number(now.dataset.end) - Number(now.dataset.start));
-      window.scrollBy({ top: box.top + box.height * share - top, behavior: "instant" });
+      const height = byte === null ? null : heightOf(this.column, byte);
+      if (height !== null) window.scrollBy({ top: height - this.page.top(), behavior: "instant" });
+      this.page.align();
     };
   }
 }
