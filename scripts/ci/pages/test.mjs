@@ -178,6 +178,44 @@ async function documents() {
   await page.context().close();
 }
 
+/// A long document, in an index of its own: the choice of the index, the parts, and two columns that stay together.
+async function longDocument() {
+  const page = await open(browser);
+  await page.goto(`${base}/`);
+  await said(page, "passages of 29 documents");
+  await tabTo(page, "#index");
+  await page.keyboard.type("long");
+  await tabTo(page, "#q", true);
+  await page.keyboard.type("repeater");
+  await said(page, "in 1 document");
+  check(page.url().includes("index=long"), "long: the index stands in the address");
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => document.activeElement.className === "open");
+  await page.keyboard.press("Enter");
+  await page.waitForSelector("#column-a .chunk.target");
+  check(/repeater/i.test(await page.locator(".chunk.target").textContent()), "long: the passage is in the part that shows");
+  const part = await page.locator("#parts span").textContent();
+  check(/^Part [2-9] of [2-9]$/.test(part), `long: it shows in parts: ${part}`);
+  await tabTo(page, "#b-segmenter", true);
+  await page.keyboard.type("fixed");
+  await page.waitForSelector("#column-b .chunk");
+  await tabTo(page, "#max");
+  await page.keyboard.press("Home");
+  await page.waitForFunction(() => document.querySelectorAll("#column-b .chunk").length > 600);
+  await page.evaluate(() => window.scrollTo({ top: document.body.scrollHeight / 3, behavior: "instant" }));
+  await page.waitForTimeout(300);
+  const [left, right] = await page.evaluate(() => ["a", "b"].map((side) => {
+    const chunk = [...document.querySelectorAll(`#column-${side} .chunk`)].find((one) => one.getBoundingClientRect().bottom > 400);
+    return Number(chunk.dataset.end);
+  }));
+  check(Math.abs(left - right) < 2000, `long: both columns show the same text, not bytes ${left} and ${right}`);
+  await tabTo(page, "#parts button", true);
+  await page.keyboard.press("Enter");
+  await page.waitForFunction((old) => document.querySelector("#parts span").textContent !== old, part);
+  await page.waitForSelector("#column-a .chunk");
+  await page.context().close();
+}
+
 async function comparing() {
   const page = await open(browser);
   await page.goto(`${base}/compare`);
@@ -325,7 +363,7 @@ async function offsets() {
   await page.context().close();
 }
 
-for (const part of [offsets, searching, staleAnswers, hostile, documents, comparing, status, keyed, searchBox]) {
+for (const part of [offsets, searching, staleAnswers, hostile, documents, longDocument, comparing, status, keyed, searchBox]) {
   const before = Date.now();
   try {
     await part();
