@@ -4,13 +4,17 @@
 #![deny(unsafe_code)]
 
 mod data;
+#[cfg(feature = "ours")]
 mod errors;
 mod exact;
+#[cfg(feature = "ours")]
+mod make;
 mod steps;
 mod usage;
 mod ways;
 
 /// The product's own files as they are: the module is compiled here a second time, since it is nobody's outside its crate.
+#[cfg(feature = "ours")]
 #[path = "../../../../crates/index/src/vectors/mod.rs"]
 #[allow(dead_code, unused_imports)]
 mod vectors;
@@ -18,21 +22,22 @@ mod vectors;
 use anyhow::{Context, bail};
 
 /// What the product's module asks of its crate.
+#[cfg(feature = "ours")]
 pub(crate) use errors::IndexError;
 
 fn main() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let line = match arguments.as_slice() {
-        ["ways"] => steps::ways(),
+        #[cfg(feature = "ours")]
         ["make", sentences, questions, rows, into] => {
-            data::make(sentences.as_ref(), questions.as_ref(), number(rows)?, into.as_ref())?
+            make::make(sentences.as_ref(), questions.as_ref(), number(rows)?, into.as_ref())?
         }
         ["truth", data, rows] => exact::truth(data.as_ref(), number(rows)?)?,
         ["build", way, data, rows, dir] => steps::build(way, data.as_ref(), number(rows)?, dir.as_ref())?,
         ["open", way, data, dir, depth] => steps::open(way, data.as_ref(), dir.as_ref(), number(depth)?)?,
         ["tune", way, data, rows, dir] => steps::tune(way, data.as_ref(), number(rows)?, dir.as_ref())?,
-        ["search", data, rows, ways @ ..] => steps::search(data.as_ref(), number(rows)?, ways)?,
+        ["search", way, data, dir, depth] => steps::search(way, data.as_ref(), dir.as_ref(), number(depth)?)?,
         ["add", way, data, rows, dir] => steps::add(way, data.as_ref(), number(rows)?, dir.as_ref())?,
         ["read", way, data, rows, dir, depth] => {
             steps::read(way, data.as_ref(), number(rows)?, dir.as_ref(), number(depth)?)?

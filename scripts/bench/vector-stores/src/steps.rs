@@ -1,7 +1,7 @@
 //! The steps of the measurement.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, ensure};
@@ -9,20 +9,14 @@ use pericope_util::dot;
 use serde_json::{Value, json};
 
 use crate::data::{Data, NEAREST};
-use crate::usage::{Watch, mapped, own, peak, processor};
-use crate::ways::{self, Open, Way};
 use crate::exact;
+use crate::usage::{Watch, mapped, own, peak, processor};
+use crate::ways::{self, Open};
 
 /// What a search has to find of the true neighbours.
 const RECALL: f64 = 0.99;
-/// How often every query is asked in the timed comparison.
-const ROUNDS: usize = 3;
 /// How long a reader goes on after it has seen what was written.
 const AFTER: Duration = Duration::from_millis(200);
-
-pub fn ways() -> Value {
-    ways::all().iter().map(|way| json!({ "name": way.name(), "about": way.about() })).collect()
-}
 
 fn now() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64()
@@ -38,7 +32,9 @@ fn quantile(times: &mut [f64], share: f64) -> f64 {
 pub fn build(way: &str, data: &Path, rows: usize, dir: &Path) -> Result<Value> {
     let (way, data, watch, from) = (ways::by_name(way)?, Data::open(data)?, Watch::start(), Instant::now());
     way.write(dir, &data, 0..rows, &mut || {})?;
-    Ok(json!({ "seconds": from.elapsed().as_secs_f64(), "processor": processor(), "own_mb": watch.end(), "peak_mb": peak() }))
+    Ok(
+        json!({ "seconds": from.elapsed().as_secs_f64(), "processor": processor(), "own_mb": watch.end(), "peak_mb": peak() }),
+    )
 }
 
 /// Opens a folder and asks one query.
@@ -85,44 +81,21 @@ pub fn tune(way: &str, data: &Path, rows: usize, dir: &Path) -> Result<Value> {
     Ok(json!({ "depth": best.0, "recall": best.1, "enough": best.1 >= RECALL }))
 }
 
-/// Asks several folders the same queries in turn. Each is given as `WAY=DEPTH=DIR`.
-pub fn search(data: &Path, _rows: usize, folders: &[&str]) -> Result<Value> {
-    struct Asked {
-        way: &'static dyn Way,
-        depth: usize,
-        store: Box<dyn Open>,
-        times: Vec<f64>,
+/// Asks a query for each number that comes in, and says the milliseconds that it took. The numbers of several such
+/// processes are dealt out in turn.
+pub fn search(way: &str, data: &Path, dir: &Path, depth: usize) -> Result<Value> {
+    let (way, data) = (ways::by_name(way)?, Data::open(data)?);
+    let mut store = way.open(dir)?;
+    for line in std::io::stdin().lines() {
+        let query = data.queries.get(crate::number(&line?)?).context("there is no such query")?;
+        let from = Instant::now();
+        let found = store.search(query, depth)?;
+        let time = from.elapsed().as_secs_f64() * 1e3;
+        ensure!(found.len() >= NEAREST, "{} found {}", way.name(), found.len());
+        println!("{time}");
+        std::io::stdout().flush()?;
     }
-    let data = Data::open(data)?;
-    let mut asked = folders.iter().map(|folder| {
-        let [way, depth, dir] =
-            folder.splitn(3, '=').collect::<Vec<_>>().try_into().ok().context("give WAY=DEPTH=DIR")?;
-        let way = ways::by_name(way)?;
-        Ok(Asked { way, depth: crate::number(depth)?, store: way.open(&PathBuf::from(dir))?, times: Vec::new() })
-    });
-    let mut asked = asked.by_ref().collect::<Result<Vec<Asked>>>()?;
-    for round in 0..=ROUNDS {
-        for (at, query) in data.queries.iter().enumerate() {
-            // Everyone is first in turn.
-            let count = asked.len();
-            for turn in 0..count {
-                let asked = &mut asked[(at + turn) % count];
-                let from = Instant::now();
-                let found = asked.store.search(query, asked.depth)?;
-                let time = from.elapsed().as_secs_f64() * 1e3;
-                ensure!(found.len() >= NEAREST, "{} found {}", asked.way.name(), found.len());
-                // The first round warms up.
-                if round > 0 {
-                    asked.times.push(time);
-                }
-            }
-        }
-    }
-    let found = asked.iter_mut().map(|asked| {
-        let (p50, p95) = (quantile(&mut asked.times, 0.5), quantile(&mut asked.times, 0.95));
-        json!({ "way": asked.way.name(), "depth": asked.depth, "p50_ms": p50, "p95_ms": p95, "queries": asked.times.len() })
-    });
-    Ok(found.collect())
+    Ok(json!({ "own_mb": own(), "mapped_mb": mapped() }))
 }
 
 /// Adds one row for every hundred that are there, and says when it was done.

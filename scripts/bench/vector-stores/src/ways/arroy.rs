@@ -22,10 +22,6 @@ impl Way for Arroy {
         "arroy"
     }
 
-    fn about(&self) -> &'static str {
-        "trees on LMDB (arroy)"
-    }
-
     fn write(&self, dir: &Path, data: &Data, rows: Range<usize>, ready: &mut dyn FnMut()) -> Result<()> {
         let env = lmdb::open(dir)?;
         let database: Database<'static, Cosine> = lmdb::create(&env)?;

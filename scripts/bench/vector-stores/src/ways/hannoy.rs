@@ -21,10 +21,6 @@ impl Way for Hannoy {
         "hannoy"
     }
 
-    fn about(&self) -> &'static str {
-        "HNSW on LMDB (hannoy)"
-    }
-
     fn write(&self, dir: &Path, data: &Data, rows: Range<usize>, ready: &mut dyn FnMut()) -> Result<()> {
         let env = lmdb::open(dir)?;
         let database: Database<'static, Cosine> = lmdb::create(&env)?;

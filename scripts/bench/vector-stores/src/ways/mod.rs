@@ -6,6 +6,7 @@ mod arroy;
 mod hannoy;
 #[cfg(any(feature = "arroy", feature = "hannoy"))]
 mod lmdb;
+#[cfg(feature = "ours")]
 mod ours;
 #[cfg(feature = "qdrant")]
 mod qdrant;
@@ -20,8 +21,6 @@ use crate::data::Data;
 /// A way to keep vectors. Vectors are known by the number of their row.
 pub trait Way: Sync {
     fn name(&self) -> &'static str;
-
-    fn about(&self) -> &'static str;
 
     /// Writes some rows into a folder, where there may be others already, and commits. `ready` is called when the folder
     /// is open and nothing is written yet.
@@ -44,6 +43,7 @@ pub trait Open {
 
 pub fn all() -> &'static [&'static dyn Way] {
     &[
+        #[cfg(feature = "ours")]
         &ours::Ours,
         #[cfg(feature = "hannoy")]
         &hannoy::Hannoy,

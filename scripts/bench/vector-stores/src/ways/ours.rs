@@ -43,10 +43,6 @@ impl Way for Ours {
         "ours"
     }
 
-    fn about(&self) -> &'static str {
-        "Pericope's own files, exact"
-    }
-
     fn write(&self, dir: &Path, data: &Data, rows: Range<usize>, ready: &mut dyn FnMut()) -> Result<()> {
         let folder = dir.join("vectors");
         std::fs::create_dir_all(&folder)?;

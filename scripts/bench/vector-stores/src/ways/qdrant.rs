@@ -5,8 +5,9 @@ use std::path::Path;
 
 use anyhow::{Result, anyhow};
 use qdrant_edge::{
-    Distance, EdgeConfig, EdgeOptimizersConfig, EdgeShard, EdgeVectorParams, NamedQuery, PointId, PointInsertOperations,
-    PointOperations, PointStruct, QueryEnum, SearchParams, SearchRequest, UpdateOperation, WalOptions,
+    Distance, EdgeConfig, EdgeOptimizersConfig, EdgeShard, EdgeVectorParams, NamedQuery, PointId,
+    PointInsertOperations, PointOperations, PointStruct, QueryEnum, SearchParams, SearchRequest, UpdateOperation,
+    WalOptions,
 };
 
 use super::{Open, Way};
@@ -46,10 +47,6 @@ fn named(error: impl std::fmt::Display) -> anyhow::Error {
 impl Way for Qdrant {
     fn name(&self) -> &'static str {
         if self.graph { "qdrant-hnsw" } else { "qdrant" }
-    }
-
-    fn about(&self) -> &'static str {
-        if self.graph { "embedded Qdrant with its HNSW graph" } else { "embedded Qdrant, exact" }
     }
 
     fn write(&self, dir: &Path, data: &Data, rows: Range<usize>, ready: &mut dyn FnMut()) -> Result<()> {
