@@ -177,3 +177,19 @@ fn line_ends_of_windows() {
     ];
     assert_eq!(sentences(&read(source)), expected);
 }
+
+#[test]
+fn an_empty_task_before_an_underline_is_no_panic() {
+    for text in ["- [ ] \\\n  - \n> ", "> 1. [x]\t\\\r\n>    ===\n\nAfter", "- [X] \\\n  ---"] {
+        let document = crate::read_text("a.md", "markdown", text, &crate::ReadOptions::default()).unwrap();
+        assert_eq!(document.check(), Ok(()), "{text:?}");
+        assert!(!document.sentences.is_empty(), "{text:?}");
+    }
+}
+
+#[test]
+fn a_mask_that_makes_code_within_a_character_loses_nothing() {
+    let text = "import{\nו/\u{a0}o\u{a0}";
+    let document = crate::read_text("a.mdx", "mdx", text, &crate::ReadOptions::default()).unwrap();
+    assert_eq!(document.check(), Ok(()));
+}
