@@ -17,6 +17,7 @@ mod models;
 mod nightly;
 mod old_formats;
 mod qdrant;
+mod serving;
 mod sweep;
 mod untrusted;
 mod verify;
