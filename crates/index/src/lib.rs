@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod analyzer;
+mod build;
 mod cache;
 mod contents;
 mod directory;

@@ -8,6 +8,7 @@
 //!   [`Retriever`](pericope_store::Retriever);
 //! - `faults` (feature of that name): commands whose system calls fail, on Linux;
 //! - `llm` (feature of that name): a server that speaks the APIs of language models and misbehaves on purpose;
+//! - `load` (feature of that name): a generator of load for a server over HTTP;
 //! - `qdrant` (feature of that name): a Qdrant server in memory, with faults to order.
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::expect_used)]
@@ -21,6 +22,8 @@ pub mod hostile;
 mod laws;
 #[cfg(feature = "llm")]
 pub mod llm;
+#[cfg(feature = "load")]
+pub mod load;
 #[cfg(feature = "qdrant")]
 pub mod qdrant;
 

@@ -155,6 +155,12 @@ impl Manifest {
         }
     }
 
+    /// What the manifest at `path` knows; nothing is written.
+    pub fn look(path: &Path) -> Result<Known, IndexError> {
+        let db = read_only(path).map_err(|e| IndexError::database(path, &e))?;
+        Self { path: path.to_owned(), db }.known()
+    }
+
     /// Deletes the manifest at `path`, if there is one.
     pub fn remove(path: &Path) -> Result<(), IndexError> {
         for suffix in ["", "-wal", "-shm", "-journal"] {

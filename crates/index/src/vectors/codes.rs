@@ -1,5 +1,7 @@
 //! Vectors as small whole numbers, with a bound on what that leaves out.
 
+use pulp::{Arch, Simd, WithSimd};
+
 /// The largest code.
 const CODE: f32 = 127.0;
 /// The largest number of a query's, where the sum of products cannot overflow.
@@ -37,6 +39,8 @@ fn rounded_up(value: f64) -> f32 {
 
 /// A query as whole numbers.
 pub(super) struct CodedQuery {
+    /// The vector instructions that the machine has.
+    arch: Arch,
     codes: Vec<i16>,
     scale: f32,
     /// Its length, as the codes have it.
@@ -61,22 +65,41 @@ impl CodedQuery {
         }
         // The rounding of sums of floats is far below the last term.
         let slack = rounded_up(left_out.sqrt()) * 1.001 + 1e-5;
-        Self { codes, scale, length: rounded_up(length.sqrt()), slack }
+        Self { arch: Arch::new(), codes, scale, length: rounded_up(length.sqrt()), slack }
     }
 
-    /// The bounds of the score of the vector that has these codes: the least and the most that it can be.
+    /// The products with the vectors whose codes follow each other, one for each place in `products`.
+    pub fn products(&self, codes: &[u8], products: &mut [i32]) {
+        self.arch.dispatch(Products { codes, query: &self.codes, products });
+    }
+
+    /// The bounds of the score of a vector that has this product: the least and the most that it can be.
     #[inline(always)]
-    pub fn score(&self, codes: &[u8], bound: Bound) -> (f32, f32) {
-        let about = product(codes, &self.codes) as f32 * (self.scale * bound.scale);
+    pub fn score(&self, product: i32, bound: Bound) -> (f32, f32) {
+        let about = product as f32 * (self.scale * bound.scale);
         let wrong = self.length * bound.error + self.slack;
         (about - wrong, about + wrong)
     }
 }
 
-/// The sum of products; written so that the compiler makes vector instructions of it.
-#[inline(always)]
-fn product(codes: &[u8], query: &[i16]) -> i32 {
-    codes.iter().zip(query).map(|(&code, &number)| i32::from(code.cast_signed()) * i32::from(number)).sum()
+struct Products<'a> {
+    codes: &'a [u8],
+    query: &'a [i16],
+    products: &'a mut [i32],
+}
+
+impl WithSimd for Products<'_> {
+    type Output = ();
+
+    /// Compiled once for each family of vector instructions. Sums of whole numbers are the same on all of them.
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let rows = self.codes.chunks_exact(self.query.len().max(1));
+        for (product, codes) in self.products.iter_mut().zip(rows) {
+            let terms = codes.iter().zip(self.query);
+            *product = terms.map(|(&code, &number)| i32::from(code.cast_signed()) * i32::from(number)).sum();
+        }
+    }
 }
 
 /// Scales a finite vector to length 1, unless its length is 0 or 1 (but for rounding) already.
@@ -102,7 +125,30 @@ mod tests {
         vector
     }
 
+    fn bounds_of(query: &CodedQuery, codes: &[u8], bound: Bound) -> (f32, f32) {
+        let mut product = [0];
+        query.products(codes, &mut product);
+        query.score(product[0], bound)
+    }
+
     proptest! {
+        #[test]
+        fn products_do_not_depend_on_the_instructions(
+            rows in prop::collection::vec(prop::collection::vec(-127i8..=127, 77), 1..20),
+            seed in 0u32..1000,
+        ) {
+            let query: Vec<f32> = (0..77).map(|i| ((i as f32 + 1.3) * (seed as f32 + 0.7)).sin()).collect();
+            let query = CodedQuery::new(&unit(query));
+            let codes: Vec<u8> = rows.concat().iter().map(|code| code.cast_unsigned()).collect();
+            let mut products = vec![0; rows.len()];
+            query.products(&codes, &mut products);
+            let one_by_one = |row: &Vec<i8>| -> i64 {
+                row.iter().zip(&query.codes).map(|(code, number)| i64::from(*code) * i64::from(*number)).sum()
+            };
+            let expected: Vec<i64> = rows.iter().map(one_by_one).collect();
+            prop_assert_eq!(products.into_iter().map(i64::from).collect::<Vec<_>>(), expected);
+        }
+
         #[test]
         fn the_score_lies_within_its_bounds(
             a in prop::collection::vec(-1.0f32..1.0, 1..300),
@@ -112,7 +158,7 @@ mod tests {
             let (a, b) = (unit(a), unit(b));
             let mut codes = Vec::new();
             let bound = encode(&a, &mut codes);
-            let (low, high) = CodedQuery::new(&b).score(&codes, bound);
+            let (low, high) = bounds_of(&CodedQuery::new(&b), &codes, bound);
             let exact = dot(&a, &b);
             prop_assert!(low <= exact && exact <= high, "{low} {exact} {high}");
             prop_assert!(high - low < 0.1, "{low} {high}");
@@ -125,12 +171,12 @@ mod tests {
             let even = unit(vec![1.0; dimension]);
             let mut codes = Vec::new();
             let bound = encode(&even, &mut codes);
-            let (low, high) = CodedQuery::new(&even).score(&codes, bound);
+            let (low, high) = bounds_of(&CodedQuery::new(&even), &codes, bound);
             assert!(low <= 1.0 && (1.0..1.01).contains(&high), "{dimension}: {low} {high}");
         }
         let mut codes = Vec::new();
         assert_eq!(encode(&[0.0; 4], &mut codes), Bound { scale: 0.0, error: 0.0 });
-        assert_eq!(CodedQuery::new(&[0.0; 4]).score(&codes, Bound { scale: 0.0, error: 0.0 }).1, 1e-5);
+        assert_eq!(bounds_of(&CodedQuery::new(&[0.0; 4]), &codes, Bound { scale: 0.0, error: 0.0 }).1, 1e-5);
         let tiny = unit(vec![f32::MIN_POSITIVE / 4.0, 0.0]);
         assert_eq!(tiny, [1.0, 0.0]);
     }

@@ -14,6 +14,8 @@ use crate::IndexError;
 
 /// Rows that are looked at in one go.
 const BLOCK: usize = 4096;
+/// Rows whose products are worked out before the first of them is looked at.
+const AT_ONCE: usize = 64;
 /// Rows from which on several threads look.
 const PARALLEL: usize = 32 * BLOCK;
 
@@ -87,12 +89,16 @@ impl Found {
         Self { least: Highest::new(limit), candidates: Vec::new() }
     }
 
+    /// True where a row that scores at most so much may be among the best.
     #[inline(always)]
-    fn look(&mut self, part: usize, row: usize, (least, most): (f32, f32)) {
-        if most >= self.least.last() {
-            self.least.push(least);
-            self.candidates.push(Candidate { part, row, most });
-        }
+    fn may_hold(&self, most: f32) -> bool {
+        most >= self.least.last()
+    }
+
+    /// Takes a row and the least that it scores.
+    fn take(&mut self, least: f32, candidate: Candidate) {
+        self.least.push(least);
+        self.candidates.push(candidate);
     }
 
     fn and(mut self, other: Self) -> Self {
@@ -197,24 +203,30 @@ fn scan(
 ) -> Result<(), IndexError> {
     let codes = part.segment.codes()?;
     let dimension = codes.codes.len() / part.segment.rows().max(1);
+    let of = |rows: Range<usize>| codes.codes.get(rows.start * dimension..rows.end * dimension).unwrap_or_default();
+    let mut look = |row: usize, product: i32| {
+        if let Some(bound) = codes.bounds.get(row) {
+            let (least, most) = query.score(product, *bound);
+            // Few rows are deleted, so that comes last.
+            if found.may_hold(most) && !part.deleted.holds(row) {
+                found.take(least, Candidate { part: at, row, most });
+            }
+        }
+    };
     match rows {
         Rows::All => {
-            let bytes = codes.codes.get(block.start * dimension..block.end * dimension).unwrap_or_default();
-            let bounds = codes.bounds.get(block.clone()).unwrap_or_default();
-            for ((row, bound), codes) in block.zip(bounds).zip(bytes.chunks_exact(dimension.max(1))) {
-                if !part.deleted.holds(row) {
-                    found.look(at, row, query.score(codes, *bound));
-                }
+            let mut products = [0; AT_ONCE];
+            for from in block.clone().step_by(AT_ONCE) {
+                let rows = from..(from + AT_ONCE).min(block.end);
+                query.products(of(rows.clone()), &mut products);
+                rows.zip(products).for_each(|(row, product)| look(row, product));
             }
         }
         Rows::Listed(rows) => {
             for &row in rows.get(block).unwrap_or_default() {
-                let codes_of = codes.codes.get(row * dimension..(row + 1) * dimension).unwrap_or_default();
-                if let Some(bound) = codes.bounds.get(row)
-                    && !part.deleted.holds(row)
-                {
-                    found.look(at, row, query.score(codes_of, *bound));
-                }
+                let mut product = [0];
+                query.products(of(row..row + 1), &mut product);
+                look(row, product[0]);
             }
         }
     }

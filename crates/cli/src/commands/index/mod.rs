@@ -131,12 +131,7 @@ pub fn run(mut args: IndexArgs, quiet: bool) -> Outcome {
     let pass = job.pass(&found, args.rebuild, args.prune && !args.watch)?;
     job.tell(&pass)?;
     if pass.report.interrupted {
-        // A rebuild in a folder begins by deleting what is there; on a server it is taken up again.
-        let how = match (args.rebuild, &pass.finished.publication) {
-            (true, Publication::InPlace) => "the same command without --rebuild",
-            _ => "the same command",
-        };
-        tell!("interrupted: {how} goes on from here");
+        tell!("interrupted: the same command goes on from here");
         return Ok(Status::Interrupted);
     }
     if !quiet {
