@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use pericope_segment::split::Split;
 use pericope_store::Shard;
 
+use crate::commands::mcp::{MCP_EXAMPLES, McpArgs};
 use crate::commands::serve::{KeysCommand, SERVE_EXAMPLES, ServeArgs};
 use crate::places;
 use crate::project::checked_url_prefix;
@@ -47,6 +48,9 @@ pub enum Command {
     /// Serve indexes over HTTP: an API, pages, search boxes
     #[command(after_help = SERVE_EXAMPLES)]
     Serve(ServeArgs),
+    /// Serve indexes to agents by the Model Context Protocol
+    #[command(after_help = MCP_EXAMPLES)]
+    Mcp(McpArgs),
     /// Make, list and remove the keys of a server
     #[command(subcommand)]
     Keys(KeysCommand),

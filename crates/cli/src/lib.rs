@@ -70,6 +70,7 @@ fn run(cli: Cli) -> Outcome {
         Command::Index(args) => commands::index::run(args, quiet),
         Command::Search(args) => commands::search::run(args),
         Command::Serve(args) => commands::serve::run(args),
+        Command::Mcp(args) => commands::mcp::run(args),
         Command::Keys(command) => commands::serve::keys::run(command),
         Command::Eval(EvalCommand::Run(args)) => commands::eval::run(args, quiet),
         Command::Eval(EvalCommand::Report(args)) => commands::eval::report(args),

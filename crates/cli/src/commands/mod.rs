@@ -4,6 +4,7 @@ pub mod dataset;
 pub mod eval;
 pub mod index;
 pub mod init;
+pub mod mcp;
 pub mod models;
 pub mod nightly;
 pub mod search;

@@ -13,6 +13,7 @@ mod hostile_paths;
 mod hostile_terminal;
 mod hostile_watch;
 mod kills;
+mod mcp;
 mod models;
 mod nightly;
 mod old_formats;

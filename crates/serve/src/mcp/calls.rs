@@ -183,7 +183,11 @@ fn status(service: &Service, arguments: &StatusArguments) -> Result<StatusOutput
             modes: entry.modes.iter().map(|mode| format!("{mode:?}").to_lowercase()).collect(),
             age_seconds: entry.written.as_deref().and_then(seconds_since),
             written: entry.written,
-            stale: stale.map(|stale| StaleFiles { changed: stale.changed, gone: stale.gone, names: stale.names }),
+            stale: stale.map(|stale| StaleFiles {
+                changed: stale.changed,
+                gone: stale.gone,
+                names: stale.names.clone(),
+            }),
             name: entry.name,
         });
     }

@@ -12,6 +12,7 @@ mod requests;
 mod search;
 mod segment;
 mod slot;
+mod stale;
 mod state;
 mod vectors;
 

@@ -8,6 +8,7 @@ use pericope::index::META_FILE;
 use pericope::store::{Freshness, Retriever, StoreInfo};
 use pericope::stores;
 
+use super::stale::Seen;
 use super::{NamedPlace, Problem};
 
 /// How often a folder is looked at for a newer commit, at most,
@@ -39,6 +40,7 @@ pub(super) struct Slot {
     notice: Arc<dyn Fn(&str) + Send + Sync>,
     current: RwLock<Arc<Opened>>,
     looked: Mutex<Looked>,
+    pub(super) seen: Seen,
 }
 
 struct Looked {
@@ -50,7 +52,8 @@ struct Looked {
 impl Slot {
     pub(super) fn open(named: NamedPlace, notice: Arc<dyn Fn(&str) + Send + Sync>) -> Result<Self, Problem> {
         let current = RwLock::new(Arc::new(Opened::open(&named.place)?));
-        Ok(Self { named, notice, current, looked: Mutex::new(Looked { at: Instant::now(), failure: None }) })
+        let looked = Mutex::new(Looked { at: Instant::now(), failure: None });
+        Ok(Self { named, notice, current, looked, seen: Seen::default() })
     }
 
     /// The index as it is now.

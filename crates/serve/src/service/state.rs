@@ -117,7 +117,7 @@ impl Service {
             modes,
             commit: None,
             written: slot.written().map(rfc3339),
-            stale: None,
+            stale: slot.seen.now(&slot.named.place)?.map(|stale| stale.changed + stale.gone),
         })
     }
 

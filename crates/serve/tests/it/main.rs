@@ -7,6 +7,7 @@ mod endpoints;
 mod hostile;
 mod keys;
 mod limits;
+mod mcp;
 mod openapi;
 mod service;
 mod tls;

@@ -6,6 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use crate::places;
 
 pub const SERVE_EXAMPLES: &str = "Examples:
+  pericope serve                        (in a project: see pericope init)
   pericope serve --in docs.idx
   pericope serve --in docs=docs.idx --in api=qdrant://localhost:6334/api --bind 127.0.0.1:0
   pericope serve --in docs.idx --follow docs/ --url-prefix https://example.org/docs --url-root docs --url-strip md
@@ -22,12 +23,25 @@ limits, proxies, search boxes.";
 #[derive(Debug, Args)]
 pub struct ServeArgs {
     /// An index: its folder, or a collection on a Qdrant server, with NAME= before it for a name of its own; may be given
-    /// several times, and requests that name no index mean the first
-    #[arg(long = "in", value_name = "[NAME=]DIR|URL", required = true)]
+    /// several times, and requests that name no index mean the first [default: the project's index]
+    #[arg(long = "in", value_name = "[NAME=]DIR|URL")]
     pub indexes: Vec<String>,
     /// The address to listen at; port 0 takes a free one
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:7700")]
     pub bind: String,
+    /// Keep an index up to date with these files while it is served, named as they were when it was made; may be given
+    /// several times
+    #[arg(long, value_name = "[NAME=]PATH")]
+    pub follow: Vec<String>,
+    #[command(flatten)]
+    pub addresses: AddressArgs,
+    #[command(flatten)]
+    pub server: ServerArgs,
+}
+
+/// Who may ask a server, and how much.
+#[derive(Debug, Args)]
+pub struct ServerArgs {
     /// File of keys that requests must bring; see `pericope keys`
     #[arg(long, value_name = "FILE", value_parser = places::path())]
     pub keys: Option<PathBuf>,
@@ -49,12 +63,6 @@ pub struct ServeArgs {
     /// Name under which a proxy on this machine passes requests on; may be given several times
     #[arg(long, value_name = "NAME")]
     pub host: Vec<String>,
-    /// Keep an index up to date with these files while it is served, named as they were when it was made; may be given
-    /// several times
-    #[arg(long, value_name = "[NAME=]PATH")]
-    pub follow: Vec<String>,
-    #[command(flatten)]
-    pub addresses: AddressArgs,
     #[command(flatten)]
     pub limits: LimitArgs,
     /// How requests are logged on standard error
@@ -63,6 +71,14 @@ pub struct ServeArgs {
     /// Log what was asked too
     #[arg(long)]
     pub log_queries: bool,
+}
+
+impl ServerArgs {
+    /// Whether any flag says who may ask.
+    pub fn is_about_access(&self) -> bool {
+        let flags = [self.keys.is_some(), self.tls_cert.is_some(), self.insecure_no_keys, self.insecure_no_tls];
+        flags.contains(&true) || !self.cors.is_empty() || !self.host.is_empty()
+    }
 }
 
 /// How documents get addresses.

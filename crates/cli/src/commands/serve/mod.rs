@@ -4,19 +4,20 @@ mod args;
 mod follow;
 pub mod keys;
 
-pub use args::{KeysCommand, SERVE_EXAMPLES, ServeArgs};
+pub use args::{AddressArgs, KeysCommand, SERVE_EXAMPLES, ServeArgs, ServerArgs};
 
 use std::io::Write;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
 
 use pericope_serve::http::{HttpOptions, LogFormat, Logging, ServeError, Server, TlsFiles};
-use pericope_serve::service::{AddressRules, NamedPlace, Problem, Service, ServiceOptions};
+use pericope_serve::service::{AddressRules, NamedPlace, Problem, Service, ServiceOptions, is_name};
 use pericope_util::visible_json;
 
-use self::args::{AddressArgs, LogArg};
+use self::args::LogArg;
 use self::follow::Followers;
 use crate::places;
+use crate::project;
 use crate::resources::embedder;
 use crate::status::{Failure, Outcome, Status};
 use crate::terminal::name;
@@ -24,9 +25,22 @@ use crate::terminal::name;
 /// Runs the command.
 pub fn run(args: ServeArgs) -> Outcome {
     let stop = crate::interrupt::flag()?;
-    let service = Arc::new(open(&args.indexes, addresses(&args.addresses)?)?);
+    let indexes = indexes(&args.indexes)?;
+    let service = Arc::new(open(&indexes, &args.addresses)?);
+    let options = options("--bind", &args.bind, &args.server)?;
+    let server = Server::bind(Arc::clone(&service), options).map_err(failure)?;
+    let followers = Followers::start(&args.follow, &indexes.places, &service)?;
+    let names = service.names().collect::<Vec<_>>().join(", ");
+    tell!("serving {names} at {}; Ctrl-C ends", server.url());
+    server.run_until(&stop).map_err(failure)?;
+    followers.join();
+    Ok(Status::Done)
+}
+
+/// The settings of a server at an address, which `flag` gave.
+pub fn options(flag: &str, bind: &str, args: &ServerArgs) -> Result<HttpOptions, Failure> {
     let tls = args.tls_cert.clone().zip(args.tls_key.clone());
-    let options = HttpOptions {
+    Ok(HttpOptions {
         keys: args.keys.clone(),
         insecure_no_keys: args.insecure_no_keys,
         tls: tls.map(|(certificate, key)| TlsFiles { certificate, key }),
@@ -35,25 +49,42 @@ pub fn run(args: ServeArgs) -> Outcome {
         hosts: args.host.clone(),
         limits: args.limits.limits(),
         log: logging(args.log, args.log_queries),
-        ..HttpOptions::new(address(&args.bind)?)
-    };
-    let server = Server::bind(Arc::clone(&service), options).map_err(failure)?;
-    let followers = Followers::start(&args.follow, &args.indexes, &service)?;
-    let names = service.names().collect::<Vec<_>>().join(", ");
-    tell!("serving {names} at {}; Ctrl-C ends", server.url());
-    server.run_until(&stop).map_err(failure)?;
-    followers.join();
-    Ok(Status::Done)
+        ..HttpOptions::new(address(flag, bind)?)
+    })
 }
 
-/// Opens the indexes of `--in`.
-pub fn open(indexes: &[String], addresses: AddressRules) -> Result<Service, Failure> {
+/// The indexes that are served.
+pub struct Indexes {
+    /// Folders and collections, with their names.
+    pub places: Vec<String>,
+    /// What stands before the paths of documents where no flag says so.
+    url_prefix: Option<String>,
+}
+
+/// The indexes of `--in`; where there are none, that of the project, whose folder is the working directory then.
+pub fn indexes(named: &[String]) -> Result<Indexes, Failure> {
+    if !named.is_empty() {
+        return Ok(Indexes { places: named.to_vec(), url_prefix: None });
+    }
+    let project = project::required("--in")?;
+    let url_prefix = project.settings()?.url_prefix;
+    let place = project.searched()?;
+    let called = project.root().file_name().and_then(|name| name.to_str()).filter(|name| is_name(name));
+    Ok(Indexes { places: vec![format!("{}={place}", called.unwrap_or("project"))], url_prefix })
+}
+
+/// Opens indexes.
+pub fn open(indexes: &Indexes, args: &AddressArgs) -> Result<Service, Failure> {
+    let mut addresses = addresses(args)?;
+    if let (Some(prefix), None) = (&indexes.url_prefix, &addresses.prefix) {
+        addresses.prefix = Some(prefix.clone());
+    }
     let named = |text: &String| {
         let named = NamedPlace::parse(text)?;
         places::index(&named.place)?;
         Ok(named)
     };
-    let named = indexes.iter().map(named).collect::<Result<Vec<_>, String>>();
+    let named = indexes.places.iter().map(named).collect::<Result<Vec<_>, String>>();
     let named = named.map_err(|reason| Failure::usage(format!("--in: {reason}")))?;
     let options = ServiceOptions {
         encoders: Arc::new(|name| embedder(name, false).map_err(|failure| failure.to_string())),
@@ -87,16 +118,17 @@ fn logging(format: LogArg, queries: bool) -> Logging {
     Logging { format, queries, sink: Arc::new(sink), notice: Arc::new(|text| tell!("{}", name(text))) }
 }
 
-/// The address of `--bind`: numbers, or a name that the system knows.
-fn address(text: &str) -> Result<SocketAddr, Failure> {
+/// The address of `flag`: numbers, or a name that the system knows.
+fn address(flag: &str, text: &str) -> Result<SocketAddr, Failure> {
     let wrong = |reason: &dyn std::fmt::Display| {
-        Failure::usage(format!("--bind: {text} is no address of this machine ({reason}): as 127.0.0.1:7700"))
+        Failure::usage(format!("{flag}: {text} is no address of this machine ({reason}): as 127.0.0.1:7700"))
     };
     let mut found = text.to_socket_addrs().map_err(|e| wrong(&e))?;
     found.next().ok_or_else(|| wrong(&"nothing has that name"))
 }
 
-fn failure(error: ServeError) -> Failure {
+/// What the user can mend before a server runs, and what went wrong while running.
+pub fn failure(error: ServeError) -> Failure {
     match error {
         ServeError::Usage(_) => Failure::usage(error),
         ServeError::Io { .. } => Failure::runtime(error),
