@@ -387,6 +387,9 @@ pub struct SearchArgs {
     /// Put the hits of a document together: the best three of each
     #[arg(long)]
     pub group: bool,
+    /// What offsets count
+    #[arg(long, value_enum, value_name = "UNIT", default_value_t = Offsets::Bytes)]
+    pub offsets: Offsets,
     /// Say how long the query took: half of the runs, and 95 in 100, took no longer
     #[arg(long)]
     pub timing: bool,
@@ -396,6 +399,15 @@ pub struct SearchArgs {
     /// One JSON document on standard output
     #[arg(long)]
     pub json: bool,
+}
+
+/// What offsets count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Offsets {
+    /// Bytes of UTF-8
+    Bytes,
+    /// Characters (Unicode scalar values)
+    Chars,
 }
 
 fn positive(text: &str) -> Result<f64, String> {

@@ -40,7 +40,9 @@ pub fn run(args: McpArgs) -> Outcome {
     let service = Arc::new(serve::open(&serve::indexes(&args.indexes)?, &args.addresses)?);
     let Some(bind) = &args.http else {
         if args.server.is_about_access() {
-            return Err(Failure::usage("--keys, --tls-cert, --cors and --host are for a server: give --http HOST:PORT too"));
+            return Err(Failure::usage(
+                "--keys, --tls-cert, --cors and --host are for a server: give --http HOST:PORT too",
+            ));
         }
         let warmed = Arc::clone(&service);
         // The first call need not wait for what the client's greeting leaves time for.

@@ -123,7 +123,12 @@ fn what_cannot_be_served_is_wrong_usage() {
     let root = folder.path();
     let refused = |args: &[&str]| {
         let output = without_models(root).arg("mcp").args(args).output().unwrap();
-        assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(2), &b""[..]), "{args:?}: {}", stderr(&output));
+        assert_eq!(
+            (output.status.code(), output.stdout.as_slice()),
+            (Some(2), &b""[..]),
+            "{args:?}: {}",
+            stderr(&output)
+        );
         stderr(&output)
     };
     assert!(refused(&[]).contains("pericope init"));

@@ -1,5 +1,6 @@
 //! Agents that ask by the Model Context Protocol, over a pipe and over HTTP.
 
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -7,13 +8,15 @@ use pericope::Engine;
 use pericope::index::pipeline::index_documents;
 use pericope::read::{ReadOptions, read_text};
 use pericope::store::RunSummary;
+use pericope_serve::http::keys::{KeyFile, Scope};
 use pericope_serve::mcp::{Server, router};
 use pericope_serve::service::{AddressRules, NamedPlace, Service, ServiceOptions};
 use rmcp::model::{CallToolRequestParams, CallToolResult};
 use rmcp::service::{RunningService, ServiceError};
-use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::{RoleClient, ServiceExt};
 use serde_json::{Value, json};
+
+use crate::common::{self, Reply, start};
 
 type Client = RunningService<RoleClient, ()>;
 
@@ -197,30 +200,15 @@ async fn what_is_wrong_is_said_in_words() {
     ask(&client, "search", json!({"query": "keys", "path": null, "heading": ["Rotation"]})).await;
 }
 
-/// Listens on a port of the system's choice.
-async fn listen(service: Arc<Service>) -> String {
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
-    tokio::spawn(async move { axum::serve(listener, router(service, &[])).await });
-    url
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn ten_agents_ask_one_index_at_once() {
     let folder = tempfile::tempdir().unwrap();
-    let pages: Vec<(String, String)> =
-        (0..50).map(|i| (format!("{i:02}.md"), format!("# Page {i}\n\nFoxes dig den {i}.\n"))).collect();
-    let pages: Vec<(&str, &str)> = pages.iter().map(|(id, text)| (id.as_str(), text.as_str())).collect();
-    let service = service(folder.path(), &pages);
-    let url = listen(Arc::clone(&service)).await;
+    let service = service(folder.path(), &dens().each_ref().map(|(id, text)| (id.as_str(), text.as_str())));
     let mut agents = tokio::task::JoinSet::new();
-    for agent in 0..20 {
-        let (service, url) = (Arc::clone(&service), url.clone());
+    for agent in 0..10 {
+        let service = Arc::clone(&service);
         agents.spawn(async move {
-            let client = match agent % 2 {
-                0 => client(service).await,
-                _ => ().serve(StreamableHttpClientTransport::from_uri(url)).await.unwrap(),
-            };
+            let client = client(service).await;
             for round in 0..10 {
                 let den = (agent * 7 + round) % 50;
                 let (found, _) = ask(&client, "search", json!({"query": format!("\"den {den}\""), "k": 1})).await;
@@ -229,5 +217,114 @@ async fn ten_agents_ask_one_index_at_once() {
             client.cancel().await.unwrap();
         });
     }
-    assert_eq!(agents.join_all().await.len(), 20);
+    assert_eq!(agents.join_all().await.len(), 10);
+}
+
+/// Fifty pages, each of a den of its own.
+fn dens() -> [(String, String); 50] {
+    std::array::from_fn(|i| (format!("{i:02}.md"), format!("# Page {i}\n\nFoxes dig den {i}.\n")))
+}
+
+const JSON: (&str, &str) = ("Content-Type", "application/json");
+const ANY: (&str, &str) = ("Accept", "application/json, text/event-stream");
+
+/// An agent that speaks streamable HTTP, one connection a message.
+struct Agent<'a> {
+    address: SocketAddr,
+    headers: Vec<(&'a str, &'a str)>,
+    session: String,
+}
+
+fn hello() -> Value {
+    let params =
+        json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+    json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})
+}
+
+impl<'a> Agent<'a> {
+    fn connect(address: SocketAddr, headers: &[(&'a str, &'a str)]) -> Result<Self, Reply> {
+        let mut agent = Self { address, headers: [&[JSON, ANY], headers].concat(), session: String::new() };
+        let reply = agent.post(&hello());
+        if reply.status != 200 {
+            return Err(reply);
+        }
+        assert_eq!(message(&reply)["result"]["serverInfo"]["name"], "pericope");
+        agent.session = reply.header("mcp-session-id").unwrap().to_owned();
+        assert_eq!(agent.post(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).status, 202);
+        Ok(agent)
+    }
+
+    fn post(&self, message: &Value) -> Reply {
+        let mut headers = self.headers.clone();
+        if !self.session.is_empty() {
+            headers.push(("Mcp-Session-Id", &self.session));
+        }
+        common::ask(self.address, "POST", "/mcp", &headers, message.to_string().as_bytes())
+    }
+
+    fn call(&self, tool: &str, arguments: &Value) -> Value {
+        let params = json!({"name": tool, "arguments": arguments});
+        message(&self.post(&json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params})))
+    }
+}
+
+/// The message in an answer: the last event of its stream that has data.
+fn message(reply: &Reply) -> Value {
+    let text = reply.text();
+    let data = text.lines().filter_map(|line| line.strip_prefix("data: ")).rfind(|data| data.starts_with('{'));
+    serde_json::from_str(data.unwrap_or_else(|| panic!("{text}"))).unwrap()
+}
+
+#[test]
+fn agents_ask_over_http() {
+    let folder = tempfile::tempdir().unwrap();
+    let service = service(folder.path(), &dens().each_ref().map(|(id, text)| (id.as_str(), text.as_str())));
+    let routes = router(Arc::clone(&service), &["https://known.example".to_owned()]);
+    let server = start(folder, service, |options| options.more = Some(routes));
+    let address = server.address;
+    std::thread::scope(|threads| {
+        for agent in 0..10 {
+            threads.spawn(move || {
+                let client = Agent::connect(address, &[]).unwrap();
+                for round in 0..5 {
+                    let den = (agent * 7 + round) % 50;
+                    let answer = client.call("search", &json!({"query": format!("\"den {den}\""), "k": 1}));
+                    let hit = &answer["result"]["structuredContent"]["hits"][0];
+                    assert_eq!(hit["document"], format!("{den:02}.md"), "{answer}");
+                }
+                let wrong = client.call("search", &json!({"q": "dens"}));
+                assert_eq!(wrong["result"]["isError"], true, "{wrong}");
+            });
+        }
+    });
+    // Pages of others, other names, and what is too large.
+    let status = |headers: &[(&str, &str)]| Agent::connect(address, headers).map_or_else(|reply| reply.status, |_| 200);
+    assert_eq!(status(&[("Origin", "https://evil.example")]), 403);
+    assert_eq!(status(&[("Origin", "https://known.example")]), 200);
+    assert_eq!(status(&[("Origin", "http://localhost:5173")]), 200);
+    assert_eq!(status(&[("Host", "evil.example")]), 421);
+    let large = [b"{\"jsonrpc\": \"2.0\", \"x\": \"".as_slice(), &[b'x'; 2 << 20], b"\"}"].concat();
+    assert_eq!(common::ask(address, "POST", "/mcp", &[JSON, ANY], &large).status, 413);
+    assert_eq!(common::ask(address, "POST", "/mcp", &[JSON, ANY], b"{").status / 100, 4);
+}
+
+#[test]
+fn keys_are_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("keys");
+    let mut file = KeyFile::read_or_new(&path).unwrap();
+    let key = file.add("agents", Scope::Search).unwrap();
+    file.write(&path).unwrap();
+    let service = service(folder.path(), &[("a.md", KEYS)]);
+    let routes = router(Arc::clone(&service), &[]);
+    let server = start(folder, service, |options| (options.more, options.keys) = (Some(routes), Some(path)));
+    let refused = |headers: &[(&str, &str)]| Agent::connect(server.address, headers).err().map(|reply| reply.status);
+    assert_eq!(refused(&[]), Some(401));
+    assert_eq!(refused(&[("Authorization", "Bearer wrong")]), Some(401));
+    let bearer = format!("Bearer {key}");
+    let agent = Agent::connect(server.address, &[("Authorization", &bearer)]).unwrap();
+    assert_eq!(agent.call("list", &json!({}))["result"]["isError"], false);
+    // A session is nobody's without the key.
+    let thief = Agent { headers: vec![JSON, ANY], ..agent };
+    assert_eq!(thief.post(&json!({"jsonrpc": "2.0", "id": 3, "method": "tools/list"})).status, 401);
 }
