@@ -36,8 +36,9 @@ pub struct McpArgs {
 }
 
 /// Runs the command.
-pub fn run(args: McpArgs) -> Outcome {
-    let service = Arc::new(serve::open(&serve::indexes(&args.indexes)?, &args.addresses)?);
+pub fn run(mut args: McpArgs) -> Outcome {
+    serve::of_project(&mut args.indexes, &mut [], &mut args.server, &mut args.addresses)?;
+    let service = Arc::new(serve::open(&args.indexes, &args.addresses)?);
     let Some(bind) = &args.http else {
         if args.server.is_about_access() {
             return Err(Failure::usage(

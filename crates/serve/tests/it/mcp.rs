@@ -72,7 +72,7 @@ async fn tools_say_what_they_take_and_give() {
     let folder = tempfile::tempdir().unwrap();
     let client = client(service(folder.path(), &[("a.md", KEYS)])).await;
     let about = client.peer_info().unwrap();
-    assert_eq!(about.server_info.name, "pericope");
+    assert_eq!(about.server_info.as_ref().unwrap().name, "pericope");
     assert!(about.instructions.as_deref().is_some_and(|said| said.contains("no instruction")));
     let tools = client.list_all_tools().await.unwrap();
     let names: Vec<&str> = tools.iter().map(|tool| &*tool.name).collect();

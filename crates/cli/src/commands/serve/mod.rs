@@ -8,6 +8,7 @@ pub use args::{AddressArgs, KeysCommand, SERVE_EXAMPLES, ServeArgs, ServerArgs};
 
 use std::io::Write;
 use std::net::{SocketAddr, ToSocketAddrs};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use pericope_serve::http::{HttpOptions, LogFormat, Logging, ServeError, Server, TlsFiles};
@@ -23,13 +24,13 @@ use crate::status::{Failure, Outcome, Status};
 use crate::terminal::name;
 
 /// Runs the command.
-pub fn run(args: ServeArgs) -> Outcome {
+pub fn run(mut args: ServeArgs) -> Outcome {
+    of_project(&mut args.indexes, &mut args.follow, &mut args.server, &mut args.addresses)?;
     let stop = crate::interrupt::flag()?;
-    let indexes = indexes(&args.indexes)?;
-    let service = Arc::new(open(&indexes, &args.addresses)?);
+    let service = Arc::new(open(&args.indexes, &args.addresses)?);
     let options = options("--bind", &args.bind, &args.server)?;
     let server = Server::bind(Arc::clone(&service), options).map_err(failure)?;
-    let followers = Followers::start(&args.follow, &indexes.places, &service)?;
+    let followers = Followers::start(&args.follow, &args.indexes, &service)?;
     let names = service.names().collect::<Vec<_>>().join(", ");
     tell!("serving {names} at {}; Ctrl-C ends", server.url());
     server.run_until(&stop).map_err(failure)?;
@@ -53,38 +54,42 @@ pub fn options(flag: &str, bind: &str, args: &ServerArgs) -> Result<HttpOptions,
     })
 }
 
-/// The indexes that are served.
-pub struct Indexes {
-    /// Folders and collections, with their names.
-    pub places: Vec<String>,
-    /// What stands before the paths of documents where no flag says so.
-    url_prefix: Option<String>,
-}
-
-/// The indexes of `--in`; where there are none, that of the project, whose folder is the working directory then.
-pub fn indexes(named: &[String]) -> Result<Indexes, Failure> {
-    if !named.is_empty() {
-        return Ok(Indexes { places: named.to_vec(), url_prefix: None });
+/// Where no index is named, takes the one of the project that the working directory belongs to, and its prefix. The working
+/// directory is the project's folder afterwards, as it was when documents got their names.
+pub fn of_project(
+    indexes: &mut Vec<String>,
+    follow: &mut [String],
+    server: &mut ServerArgs,
+    addresses: &mut AddressArgs,
+) -> Result<(), Failure> {
+    if !indexes.is_empty() {
+        return Ok(());
     }
     let project = project::required("--in")?;
-    let url_prefix = project.settings()?.url_prefix;
-    let place = project.searched()?;
+    for file in [&mut server.keys, &mut server.tls_cert, &mut server.tls_key].into_iter().flatten() {
+        *file = std::path::absolute(&*file).map_err(Failure::usage)?;
+    }
+    let followed: Vec<PathBuf> = follow.iter().map(PathBuf::from).collect();
+    for (path, inside) in follow.iter_mut().zip(project.inside(&followed)?) {
+        *path = inside.to_string_lossy().into_owned();
+    }
+    if addresses.url_prefix.is_empty() {
+        addresses.url_prefix.extend(project.settings()?.url_prefix);
+    }
     let called = project.root().file_name().and_then(|name| name.to_str()).filter(|name| is_name(name));
-    Ok(Indexes { places: vec![format!("{}={place}", called.unwrap_or("project"))], url_prefix })
+    indexes.push(format!("{}={}", called.unwrap_or("index"), project.searched()?));
+    Ok(())
 }
 
-/// Opens indexes.
-pub fn open(indexes: &Indexes, args: &AddressArgs) -> Result<Service, Failure> {
-    let mut addresses = addresses(args)?;
-    if let (Some(prefix), None) = (&indexes.url_prefix, &addresses.prefix) {
-        addresses.prefix = Some(prefix.clone());
-    }
+/// Opens the indexes of `--in`.
+pub fn open(indexes: &[String], args: &AddressArgs) -> Result<Service, Failure> {
+    let addresses = addresses(args)?;
     let named = |text: &String| {
         let named = NamedPlace::parse(text)?;
         places::index(&named.place)?;
         Ok(named)
     };
-    let named = indexes.places.iter().map(named).collect::<Result<Vec<_>, String>>();
+    let named = indexes.iter().map(named).collect::<Result<Vec<_>, String>>();
     let named = named.map_err(|reason| Failure::usage(format!("--in: {reason}")))?;
     let options = ServiceOptions {
         encoders: Arc::new(|name| embedder(name, false).map_err(|failure| failure.to_string())),
