@@ -180,9 +180,10 @@ pub(super) struct Listed {
     #[serde(rename = "type")]
     pub file_type: String,
     /// The number of passages.
-    pub passages: usize,
-    /// The number of tokens.
-    pub tokens: usize,
+    pub passages: u64,
+    /// The number of tokens, where the index knows it without reading the document.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
 }
 
 impl From<DocumentEntry> for Listed {
@@ -213,8 +214,7 @@ pub(super) struct IndexStatus {
     /// The name that calls use.
     pub name: String,
     /// The number of documents.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub documents: Option<u64>,
+    pub documents: u64,
     /// The number of passages.
     pub passages: u64,
     /// The ways to rank: bm25, dense, hybrid.

@@ -75,7 +75,8 @@ pub(super) fn list(answer: &ListOutput) -> String {
     let mut out = String::new();
     for document in &answer.documents {
         let title = if document.title == document.id { "" } else { &format!(" — {}", document.title) };
-        let _ = writeln!(out, "{}{title} ({} passages, {} tokens)", document.id, document.passages, document.tokens);
+        let tokens = document.tokens.map(|tokens| format!(", {tokens} tokens")).unwrap_or_default();
+        let _ = writeln!(out, "{}{title} ({} passages{tokens})", document.id, document.passages);
     }
     if let Some(next) = &answer.next {
         let _ = writeln!(out, "\nMore: list with after {next:?}");
@@ -88,9 +89,9 @@ pub(super) fn status(answer: &StatusOutput) -> String {
 }
 
 fn index(index: &IndexStatus) -> String {
-    let documents = index.documents.map(|n| format!("{n} documents, ")).unwrap_or_default();
+    let modes = index.modes.join(", ");
     let mut out =
-        format!("{}: {documents}{} passages; ranks by {}\n", index.name, index.passages, index.modes.join(", "));
+        format!("{}: {} documents, {} passages; ranks by {modes}\n", index.name, index.documents, index.passages);
     if let Some(written) = &index.written {
         let age = index.age_seconds.map(|age| format!(" ({} ago)", span(age))).unwrap_or_default();
         let _ = writeln!(out, "written {written}{age}");
