@@ -7,6 +7,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use pericope_segment::split::Split;
 use pericope_store::Shard;
 
+use crate::commands::mcp::{MCP_EXAMPLES, McpArgs};
+use crate::commands::serve::{KeysCommand, SERVE_EXAMPLES, ServeArgs};
 use crate::places;
 use crate::project::checked_url_prefix;
 use crate::worker::ReadLimits;
@@ -43,6 +45,15 @@ pub enum Command {
     /// Search an index
     #[command(after_help = SEARCH_EXAMPLES)]
     Search(SearchArgs),
+    /// Serve indexes over HTTP: an API, pages, search boxes
+    #[command(after_help = SERVE_EXAMPLES)]
+    Serve(ServeArgs),
+    /// Serve indexes to agents by the Model Context Protocol
+    #[command(after_help = MCP_EXAMPLES)]
+    Mcp(McpArgs),
+    /// Make, list and remove the keys of a server
+    #[command(subcommand)]
+    Keys(KeysCommand),
     /// Compare chunkers by retrieval and answers
     #[command(subcommand)]
     Eval(EvalCommand),
@@ -376,6 +387,9 @@ pub struct SearchArgs {
     /// Put the hits of a document together: the best three of each
     #[arg(long)]
     pub group: bool,
+    /// What offsets count
+    #[arg(long, value_enum, value_name = "UNIT", default_value_t = Offsets::Bytes)]
+    pub offsets: Offsets,
     /// Say how long the query took: half of the runs, and 95 in 100, took no longer
     #[arg(long)]
     pub timing: bool,
@@ -385,6 +399,15 @@ pub struct SearchArgs {
     /// One JSON document on standard output
     #[arg(long)]
     pub json: bool,
+}
+
+/// What offsets count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Offsets {
+    /// Bytes of UTF-8
+    Bytes,
+    /// Characters (Unicode scalar values)
+    Chars,
 }
 
 fn positive(text: &str) -> Result<f64, String> {

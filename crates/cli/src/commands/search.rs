@@ -3,14 +3,13 @@
 use std::time::Instant;
 
 use pericope_api::Span;
-use pericope_index::is_index;
 use pericope_store::{Filter, Group, Hit, Mode, Query, Retriever};
 use serde::Serialize;
 
-use crate::args::SearchArgs;
+use crate::args::{Offsets, SearchArgs};
 use crate::commands::print_json;
-use crate::project::{self, Project};
-use crate::resources::{embedder, shown};
+use crate::project;
+use crate::resources::embedder;
 use crate::status::{Failure, Outcome, Status};
 use crate::stores;
 use crate::terminal::{Line, Style, name};
@@ -51,6 +50,14 @@ impl Found {
             Self::Groups(groups) => groups.iter().flat_map(|group| &group.hits).collect(),
         }
     }
+
+    /// The same to be changed, a list a group.
+    fn lists(&mut self) -> Vec<&mut Vec<Hit>> {
+        match self {
+            Self::Hits(hits) => vec![hits],
+            Self::Groups(groups) => groups.iter_mut().map(|group| &mut group.hits).collect(),
+        }
+    }
 }
 
 /// Runs the command.
@@ -60,7 +67,7 @@ pub fn run(args: SearchArgs) -> Outcome {
     }
     let place = match &args.index {
         Some(place) => place.clone(),
-        None => project_index()?,
+        None => project::required("--in")?.searched()?,
     };
     let mut index = stores::open(&place)?;
     let embedded_by = index.about().embedder().map(str::to_owned);
@@ -81,12 +88,22 @@ pub fn run(args: SearchArgs) -> Outcome {
         file_types: args.file_type.iter().cloned().collect(),
     };
     let query = Query::new(&args.query, mode, args.k).with_filter(filter);
-    let found = find(index, &query, &args)?;
+    let mut found = find(index, &query, &args)?;
+    if args.offsets == Offsets::Chars && found.hits().iter().any(|hit| hit.chunk.begins.is_none()) {
+        return Err(Failure::usage(format!(
+            "--offsets chars: {} was written by an earlier version, which counted no characters: `pericope index --rebuild` \
+             does",
+            index.about().name
+        )));
+    }
     let timing = match args.timing {
         true => Some(time(index, &query, &args)?),
         false => None,
     };
     if args.json {
+        if args.offsets == Offsets::Chars {
+            found.lists().into_iter().flatten().for_each(count_in_chars);
+        }
         return print_json(&answer(&args.query, mode, &found, timing));
     }
     if found.hits().is_empty() {
@@ -94,12 +111,12 @@ pub fn run(args: SearchArgs) -> Outcome {
         say!("nothing found in {} ({chunks} chunks, {mode})", index.about().name);
     }
     match &found {
-        Found::Hits(hits) => hits.iter().try_for_each(show)?,
+        Found::Hits(hits) => hits.iter().try_for_each(|hit| show(hit, args.offsets))?,
         Found::Groups(groups) => {
             for group in groups {
                 let title = group.title.as_deref().map(|title| format!(" · {title}")).unwrap_or_default();
                 Line::styled(Style::Title, name(&group.document)).and(name(&title)).and("\n").say()?;
-                group.hits.iter().try_for_each(show)?;
+                group.hits.iter().try_for_each(|hit| show(hit, args.offsets))?;
             }
         }
     }
@@ -115,28 +132,13 @@ pub fn run(args: SearchArgs) -> Outcome {
     Ok(Status::Done)
 }
 
-/// The index of the project that the working directory belongs to. Models are found as they are when it is written.
-fn project_index() -> Result<String, Failure> {
-    let project = project::required("--in")?;
-    let index = project.index();
-    if !is_index(&index) {
-        return Err(Failure::usage(format!("{}: there is no index yet; `pericope index` makes it", shown(&index))));
-    }
-    project.enter()?;
-    Ok(Project::index_from_root())
-}
-
 fn find(index: &dyn Retriever, query: &Query, args: &SearchArgs) -> Result<Found, Failure> {
     let mut found = match args.group {
         true => Found::Groups(index.search_grouped(query, PER_DOCUMENT).map_err(stores::failure)?),
         false => Found::Hits(index.search(query).map_err(stores::failure)?),
     };
     if args.context > 0 {
-        let lists: Vec<&mut Vec<Hit>> = match &mut found {
-            Found::Hits(hits) => vec![hits],
-            Found::Groups(groups) => groups.iter_mut().map(|group| &mut group.hits).collect(),
-        };
-        for hits in lists {
+        for hits in found.lists() {
             index.add_context(hits, args.context).map_err(stores::failure)?;
         }
     }
@@ -168,12 +170,34 @@ fn answer<'a>(query: &'a str, mode: Mode, found: &'a Found, timing: Option<Timin
     Answer { query, mode, hits: found.hits(), groups, timing }
 }
 
+/// Makes the numbers of a hit that is only written characters of the source and of the text.
+fn count_in_chars(hit: &mut Hit) {
+    let Some(chars) = hit.chunk.chars() else { return };
+    let chars_in = |text: &str, to: usize| text.get(..to).map_or(to, |before| before.chars().count());
+    if let Some(context) = &mut hit.context {
+        let before = chars_in(&context.text, hit.chunk.start.saturating_sub(context.start));
+        context.start = chars.start.saturating_sub(before);
+        context.end = context.start + context.text.chars().count();
+    }
+    for mark in &mut hit.highlights {
+        *mark = Span::new(chars_in(&hit.chunk.text, mark.start), chars_in(&hit.chunk.text, mark.end));
+    }
+    (hit.chunk.start, hit.chunk.end) = (chars.start, chars.end);
+}
+
 /// Place, heading path and the snippet with the query's words marked; with its neighbours the whole chunk.
-fn show(hit: &Hit) -> std::io::Result<()> {
+fn show(hit: &Hit, offsets: Offsets) -> std::io::Result<()> {
     let chunk = &hit.chunk;
-    let anchor = chunk.anchor.as_deref().map(|anchor| format!("#{anchor}")).unwrap_or_default();
-    let place = format!("{}{anchor}", chunk.document);
-    let figures = format!("bytes {}–{} · {} tokens · score {:.3}", chunk.start, chunk.end, chunk.tokens, hit.score);
+    // As editors and terminals open it.
+    let line = chunk.lines().map(|[first, _]| format!(":{first}")).unwrap_or_default();
+    let place = format!("{}{line}", chunk.document);
+    let anchor = chunk.anchor.as_deref().map(|anchor| format!("#{} · ", name(anchor))).unwrap_or_default();
+    let (unit, span) = match (offsets, chunk.chars()) {
+        (Offsets::Chars, Some(chars)) => ("characters", chars),
+        _ => ("bytes", Span::new(chunk.start, chunk.end)),
+    };
+    let range = format!("{unit} {}–{}", span.start, span.end);
+    let figures = format!("{anchor}{range} · {} tokens · score {:.3}", chunk.tokens, hit.score);
     let line = Line::styled(Style::Bold, format_args!("{}. {}", hit.rank, name(&place)));
     line.and(" ").and_styled(Style::Soft, figures).say()?;
     let path = chunk.heading_path.join(" › ");

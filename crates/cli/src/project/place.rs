@@ -5,6 +5,8 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use pericope_index::is_index;
+
 use super::settings::{Settings, relative};
 use crate::places::resolved;
 use crate::resources::shown;
@@ -92,6 +94,20 @@ impl Project {
     /// Where the folder cannot be entered.
     pub fn enter(&self) -> Result<(), Failure> {
         env::set_current_dir(&self.root).map_err(|e| Failure::runtime(format!("{}: {e}", shown(&self.root))))
+    }
+
+    /// The index for those who search it. The project's folder is the working directory then: models are found as they
+    /// are by `pericope index`.
+    ///
+    /// # Errors
+    /// A usage failure where there is no index yet; as [`enter`](Self::enter).
+    pub fn searched(&self) -> Result<String, Failure> {
+        let index = self.index();
+        if !is_index(&index) {
+            return Err(Failure::usage(format!("{}: there is no index yet; `pericope index` makes it", shown(&index))));
+        }
+        self.enter()?;
+        Ok(Self::index_from_root())
     }
 
     /// The index, from within the project's folder.

@@ -76,7 +76,37 @@ fn a_project_is_found_from_every_folder_in_it() {
     assert_eq!(report["documents_removed"].as_u64(), Some(1), "{report}");
     assert_eq!(found(root, "foxes"), ["README.md", "docs/guide/deep/b.md"]);
     let said = stdout(&run(&root.join("docs"), &["search", "foxes"]));
-    assert!(said.contains("docs/guide/deep/b.md"), "{said}");
+    assert!(said.contains("docs/guide/deep/b.md:1"), "{said}");
+}
+
+#[test]
+fn hits_count_lines_and_on_demand_characters() {
+    let folder = folder_with(&[("a.md", "# Füchse\n\nFüchse graben.\n\nÄltere Füchse ruhen äußerst gern.\n")]);
+    let root = folder.path();
+    let args = ["index", "docs", "--into", "x.idx", "--embedder", "none", "--segmenter", "sentence", "--json"];
+    json(root, &args);
+    let text = fs::read_to_string(root.join("docs/a.md")).unwrap();
+    let characters: Vec<char> = text.chars().collect();
+    let search = ["search", "ruhen", "--in", "x.idx", "--context", "1"];
+    for (more, group) in [(&[][..], false), (&["--group"], true)] {
+        let bytes = json(root, &[&search[..], more, &["--json"]].concat());
+        let chars = json(root, &[&search[..], more, &["--json", "--offsets", "chars"]].concat());
+        let hit =
+            |answer: &Value| if group { answer["groups"][0]["hits"][0].clone() } else { answer["hits"][0].clone() };
+        let (bytes, chars) = (hit(&bytes), hit(&chars));
+        let number = |value: &Value| usize::try_from(value.as_u64().unwrap()).unwrap();
+        let of = |value: &Value| characters[number(&value["start"])..number(&value["end"])].iter().collect::<String>();
+        assert_eq!((&bytes["lines"], &chars["lines"]), (&serde_json::json!([5, 5]), &serde_json::json!([5, 5])));
+        assert_eq!(text[number(&bytes["start"])..number(&bytes["end"])], of(&chars));
+        assert_eq!(of(&chars), chars["text"].as_str().unwrap());
+        assert_eq!(of(&chars["context"]), chars["context"]["text"].as_str().unwrap());
+        let mark = &chars["highlights"][0];
+        let words: Vec<char> = chars["text"].as_str().unwrap().chars().collect();
+        assert_eq!(words[number(&mark[0])..number(&mark[1])].iter().collect::<String>(), "ruhen");
+    }
+    let said = stdout(&run(root, &[&search[..4], &["--offsets", "chars"]].concat()));
+    let start = text.chars().take_while(|c| *c != 'Ä').count();
+    assert!(said.contains(&format!("docs/a.md:5 #füchse · characters {start}–")), "{said}");
 }
 
 #[test]

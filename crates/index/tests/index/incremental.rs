@@ -139,6 +139,20 @@ fn what_has_not_changed_costs_a_hash() {
 }
 
 #[test]
+fn documents_without_text_are_no_part_of_a_source() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut shelf, spec) = (Shelf::default(), dense_spec());
+    shelf.put("rows.jsonl", &[("a", &["Foxes dig."]), ("b", &[" "]), ("c", &["Hares run."]), ("d", &[" "])]);
+    let (report, stats, _) = pass(dir.path(), &spec, &shelf, &Options::default(), true);
+    assert_eq!((report.progress.documents, report.progress.empty, report.empty), (2, 2, vec!["b".into(), "d".into()]));
+    assert_eq!((stats.documents, report.progress.failed, shelf.take_read().len()), (2, 0, 1));
+    // Nor where the manifest is made again: all that has text is there.
+    std::fs::remove_file(dir.path().join(MANIFEST_FILE)).unwrap();
+    let (report, ..) = pass(dir.path(), &spec, &shelf, &Options::default(), true);
+    assert_eq!((report.progress.unchanged, report.progress.empty, shelf.take_read().len()), (1, 0, 0));
+}
+
+#[test]
 fn only_texts_that_changed_are_embedded() {
     let dir = tempfile::tempdir().unwrap();
     let (mut shelf, spec) = (library(), dense_spec());

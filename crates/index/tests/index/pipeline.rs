@@ -37,3 +37,18 @@ fn one_bad_document_never_stops_the_rest() {
     reader.reload().unwrap();
     assert!(reader.search(&Query::new("w0", Mode::Bm25, 5000)).unwrap().iter().all(|h| h.chunk.document != "d300"));
 }
+
+#[test]
+fn what_was_indexed_goes_with_the_text() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = IndexWriter::create_or_open(dir.path(), &IndexSpec::new("s", "w")).unwrap();
+    let mut index = |text: &str| {
+        let page = Document::from_sentences("page.md", &[text]);
+        index_documents(&mut writer, [Ok(page)], |document| Ok(sentence_chunks(document)), |_| {}).unwrap()
+    };
+    assert_eq!(index("Foxes dig.").progress.documents, 1);
+    let report = index(" ");
+    assert_eq!((report.progress.removed, report.progress.failed, report.empty), (1, 0, vec!["page.md".to_owned()]));
+    assert_eq!(index(" ").progress.removed, 0);
+    assert_eq!(writer.finish().unwrap().documents, 0);
+}

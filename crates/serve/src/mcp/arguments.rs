@@ -1,0 +1,152 @@
+//! What the tools are asked with. The comments here are what agents read.
+
+use rmcp::schemars::{self, JsonSchema};
+use serde::{Deserialize, Deserializer};
+
+use crate::service::Mode;
+
+/// Hits of a search that says nothing of it.
+const HITS: usize = 8;
+/// Tokens of an answer that says nothing of it.
+pub(super) const BUDGET: usize = 4000;
+/// Documents of a page that says nothing of it.
+const PAGE: usize = 100;
+
+/// `search`
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SearchArguments {
+    /// A question in plain words, or some words that the passage holds. Words in double quotes are a phrase.
+    pub query: String,
+    /// Number of passages, 1 to 100.
+    #[serde(default = "hits")]
+    #[schemars(range(min = 1, max = 100))]
+    pub k: usize,
+    /// Only documents whose ids begin with one of these: "docs/guide/".
+    #[serde(default, deserialize_with = "one_or_more")]
+    pub path: Vec<String>,
+    /// Only passages below a heading that holds one of these words or phrases.
+    #[serde(default, deserialize_with = "one_or_more")]
+    pub heading: Vec<String>,
+    /// "bm25" ranks by words, "dense" by meaning, "hybrid" by both. Without it, what suits the index best.
+    #[serde(default)]
+    #[schemars(with = "Option<ModeName>")]
+    pub mode: Option<Mode>,
+    /// The index to search, as `status` names it. Without it, the first.
+    #[serde(default)]
+    pub index: Option<String>,
+    /// Most tokens of all passages together. Passages that do not fit are left out, the best come first.
+    #[serde(default = "budget")]
+    #[schemars(range(min = 1))]
+    pub budget: usize,
+}
+
+/// `fetch`
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FetchArguments {
+    /// The id of a passage, as `search` gives it, or of a document.
+    pub id: String,
+    /// Passages before and after a passage that come with it, 0 to 10.
+    #[serde(default = "one")]
+    #[schemars(range(min = 0, max = 10))]
+    pub context: usize,
+    /// The index, as `status` names it. Without it, the first.
+    #[serde(default)]
+    pub index: Option<String>,
+}
+
+/// `read`
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ReadArguments {
+    /// The id of the document: its path, as `search` and `list` give it.
+    pub document: String,
+    /// First and last line, from 1: "10-20", "10-" to the end, "10" for one line. Without lines and bytes, the whole
+    /// document.
+    #[serde(default)]
+    pub lines: Option<String>,
+    /// The first byte, from 0, instead of lines.
+    #[serde(default)]
+    pub start: Option<usize>,
+    /// One past the last byte.
+    #[serde(default)]
+    pub end: Option<usize>,
+    /// Lines before and after the range that come with it, 0 to 200.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 200))]
+    pub context: usize,
+    /// The index, as `status` names it. Without it, the first.
+    #[serde(default)]
+    pub index: Option<String>,
+}
+
+/// `list`
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ListArguments {
+    /// Only documents whose ids begin with this: "docs/guide/".
+    #[serde(default)]
+    pub prefix: String,
+    /// Number of documents, 1 to 1000.
+    #[serde(default = "page")]
+    #[schemars(range(min = 1, max = 1000))]
+    pub limit: usize,
+    /// Go on after this id: `next` of the answer before.
+    #[serde(default)]
+    pub after: Option<String>,
+    /// The index, as `status` names it. Without it, the first.
+    #[serde(default)]
+    pub index: Option<String>,
+}
+
+/// `status`
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct StatusArguments {
+    /// Only this index. Without it, all.
+    #[serde(default)]
+    pub index: Option<String>,
+}
+
+/// The names of the modes, for the schema.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "lowercase", inline)]
+#[allow(dead_code)]
+enum ModeName {
+    Bm25,
+    Dense,
+    Hybrid,
+}
+
+fn hits() -> usize {
+    HITS
+}
+
+fn budget() -> usize {
+    BUDGET
+}
+
+fn one() -> usize {
+    1
+}
+
+fn page() -> usize {
+    PAGE
+}
+
+/// A list, or one text for a list of one: agents write both.
+fn one_or_more<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "a text or a list of texts is expected")]
+    enum OneOrMore {
+        None(()),
+        One(String),
+        More(Vec<String>),
+    }
+    Ok(match OneOrMore::deserialize(deserializer)? {
+        OneOrMore::None(()) => Vec::new(),
+        OneOrMore::One(one) => vec![one],
+        OneOrMore::More(more) => more,
+    })
+}
