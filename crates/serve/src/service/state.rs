@@ -115,7 +115,7 @@ impl Service {
             tokenizer: meta.tokenizer.clone(),
             default_mode: default_mode(&modes),
             modes,
-            commit: None,
+            commit: opened.retriever.commit(),
             written: slot.written().map(rfc3339),
             stale: None,
         })
@@ -123,7 +123,10 @@ impl Service {
 
     /// Returns for each index its name, its number of chunks, and the number of the commit that is searched.
     pub(crate) fn sizes(&self) -> Result<Vec<(String, u64, Option<u64>)>, Problem> {
-        let size = |slot: &Slot| Ok((slot.named.name.clone(), slot.current().retriever.chunks()?, None));
+        let size = |slot: &Slot| {
+            let opened = slot.current();
+            Ok((slot.named.name.clone(), opened.retriever.chunks()?, opened.retriever.commit()))
+        };
         self.slots.iter().map(size).collect()
     }
 
@@ -138,7 +141,8 @@ impl Service {
             order();
         }
         let reopened = slot.refresh()?;
-        Ok(RefreshAnswer { index: slot.named.name.clone(), reopened, following: order.is_some(), commit: None })
+        let commit = slot.current().retriever.commit();
+        Ok(RefreshAnswer { index: slot.named.name.clone(), reopened, following: order.is_some(), commit })
     }
 
     /// The index of a name, or the default one.

@@ -33,9 +33,11 @@ fn newer_commits_and_rebuilt_indexes_are_seen() {
 fn a_refresh_looks_at_once() {
     let folder = make_index();
     let service = service_over(folder.path(), AddressRules::default(), None);
-    assert!(!service.refresh("docs").unwrap().reopened);
+    let before = service.refresh("docs").unwrap();
+    assert!(!before.reopened && before.commit > Some(0));
     make_index_with(folder.path(), &[("new.md", "markdown", "# Volcano\n\nIt smokes.\n")], false);
-    assert!(service.refresh("docs").unwrap().reopened);
+    let after = service.refresh("docs").unwrap();
+    assert!(after.reopened && after.commit > before.commit, "{before:?} {after:?}");
     assert!(finds(&service, "volcano"));
     let ordered = Arc::new(Mutex::new(0));
     let count = Arc::clone(&ordered);

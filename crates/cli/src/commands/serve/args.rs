@@ -6,6 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use crate::places;
 
 pub const SERVE_EXAMPLES: &str = "Examples:
+  pericope serve                        (in a project: see pericope init)
   pericope serve --in docs.idx
   pericope serve --in docs=docs.idx --in api=qdrant://localhost:6334/api --bind 127.0.0.1:0
   pericope serve --in docs.idx --follow docs/ --url-prefix https://example.org/docs --url-root docs --url-strip md
@@ -22,8 +23,8 @@ limits, proxies, search boxes.";
 #[derive(Debug, Args)]
 pub struct ServeArgs {
     /// An index: its folder, or a collection on a Qdrant server, with NAME= before it for a name of its own; may be given
-    /// several times, and requests that name no index mean the first
-    #[arg(long = "in", value_name = "[NAME=]DIR|URL", required = true)]
+    /// several times, and requests that name no index mean the first [default: the project's index]
+    #[arg(long = "in", value_name = "[NAME=]DIR|URL")]
     pub indexes: Vec<String>,
     /// The address to listen at; port 0 takes a free one
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:7700")]

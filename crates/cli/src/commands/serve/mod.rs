@@ -8,21 +8,27 @@ pub use args::{KeysCommand, SERVE_EXAMPLES, ServeArgs};
 
 use std::io::Write;
 use std::net::{SocketAddr, ToSocketAddrs};
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use pericope_index::is_index;
 use pericope_serve::http::{HttpOptions, LogFormat, Logging, ServeError, Server, TlsFiles};
-use pericope_serve::service::{AddressRules, NamedPlace, Problem, Service, ServiceOptions};
+use pericope_serve::service::{AddressRules, NamedPlace, Problem, Service, ServiceOptions, is_name};
 use pericope_util::visible_json;
 
 use self::args::{AddressArgs, LogArg};
 use self::follow::Followers;
 use crate::places;
-use crate::resources::embedder;
+use crate::project::{self, Project};
+use crate::resources::{embedder, shown};
 use crate::status::{Failure, Outcome, Status};
 use crate::terminal::name;
 
 /// Runs the command.
-pub fn run(args: ServeArgs) -> Outcome {
+pub fn run(mut args: ServeArgs) -> Outcome {
+    if args.indexes.is_empty() {
+        of_project(&mut args)?;
+    }
     let stop = crate::interrupt::flag()?;
     let service = Arc::new(open(&args.indexes, addresses(&args.addresses)?)?);
     let tls = args.tls_cert.clone().zip(args.tls_key.clone());
@@ -44,6 +50,28 @@ pub fn run(args: ServeArgs) -> Outcome {
     server.run_until(&stop).map_err(failure)?;
     followers.join();
     Ok(Status::Done)
+}
+
+/// Takes the index of the project that the working directory belongs to, and its prefix. The working directory is the
+/// project's folder afterwards, as it was when documents got their names.
+fn of_project(args: &mut ServeArgs) -> Result<(), Failure> {
+    let project = project::required("--in")?;
+    let index = project.index();
+    if !is_index(&index) {
+        return Err(Failure::usage(format!("{}: there is no index yet; `pericope index` makes it", shown(&index))));
+    }
+    for file in [&mut args.keys, &mut args.tls_cert, &mut args.tls_key].into_iter().flatten() {
+        *file = std::path::absolute(&*file).map_err(Failure::usage)?;
+    }
+    let followed: Vec<PathBuf> = args.follow.iter().map(PathBuf::from).collect();
+    let followed = project.inside(&followed)?;
+    args.follow = followed.iter().map(|path| path.to_string_lossy().into_owned()).collect();
+    if args.addresses.url_prefix.is_empty() {
+        args.addresses.url_prefix.extend(project.settings()?.url_prefix);
+    }
+    let called = project.root().file_name().and_then(|name| name.to_str()).filter(|name| is_name(name));
+    args.indexes = vec![format!("{}={}", called.unwrap_or("index"), Project::index_from_root())];
+    project.enter()
 }
 
 /// Opens the indexes of `--in`.
