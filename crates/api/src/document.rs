@@ -151,6 +151,22 @@ impl Document {
         self.sentences.is_empty()
     }
 
+    /// True where a reader of the page sees some text. A page of front matter, comments or tags alone has none.
+    ///
+    /// ```
+    /// use pericope_api::{Document, Kind};
+    ///
+    /// let mut page = Document::from_sentences("d", &["title: Pumps", "Prime it."]);
+    /// page.sentences[0].kind = Kind::Markup;
+    /// assert!(page.has_text());
+    /// page.sentences.pop();
+    /// assert!(!page.has_text());
+    /// ```
+    #[must_use]
+    pub fn has_text(&self) -> bool {
+        self.sentences.iter().any(|s| s.kind != Kind::Markup && !self.visible(s.span).trim().is_empty())
+    }
+
     /// The source under a span.
     #[must_use]
     pub fn text(&self, span: Span) -> &str {

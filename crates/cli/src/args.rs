@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::builder::ArgPredicate;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use pericope_segment::split::Split;
 use pericope_store::Shard;
 
 use crate::places;
+use crate::project::checked_url_prefix;
 use crate::worker::ReadLimits;
 
 /// Cut documents into passages, index them, and measure what the cutting does to retrieval and answers.
@@ -34,6 +34,9 @@ pub enum Command {
     /// Score segmenters against documents whose boundaries are known
     #[command(after_help = SEGMENT_EVAL_EXAMPLES)]
     SegmentEval(SegmentEvalArgs),
+    /// Make a project: settings and an index of its own, for this folder and those below it
+    #[command(after_help = INIT_EXAMPLES)]
+    Init(InitArgs),
     /// Cut, embed and index files or folders
     #[command(after_help = INDEX_EXAMPLES)]
     Index(IndexArgs),
@@ -91,7 +94,34 @@ const SEGMENT_EVAL_EXAMPLES: &str = "Examples:
 Data: one JSON document a line: {\"id\": ..., \"sentences\": [...], \"boundaries\": [...]}; a segment ends after
 sentence i (1-based), the document's end is not listed. Or Choi's .ref files, a Wiki-727K folder, WikiSection JSON.";
 
+const INIT_EXAMPLES: &str = "Examples:
+  pericope init
+  pericope init docs README.md --url-prefix https://docs.example.org/
+  pericope init docs --segmenter window --embedder none
+
+Writes .pericope/pericope.toml, which may be edited. From then on `pericope index` and `pericope search 'x'` need no
+--into and no --in in this folder and those below it, and documents are called by their paths from this folder on.
+The index lies in .pericope/index, which git ignores.";
+
+/// `pericope init`
+#[derive(Debug, Args)]
+pub struct InitArgs {
+    /// Files or folders to index [default: the whole folder]
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// Segmenter and its settings: name or name:key=value,key=value
+    #[arg(long, short, value_name = "SPEC", default_value = "structure")]
+    pub segmenter: String,
+    /// Embedding model: minilm, openai:MODEL, fastembed:MODEL or none [default: minilm where it is installed, else none]
+    #[arg(long, value_name = "SPEC")]
+    pub embedder: Option<String>,
+    /// What stands before a document's path in its address
+    #[arg(long, value_name = "URL", value_parser = checked_url_prefix)]
+    pub url_prefix: Option<String>,
+}
+
 const INDEX_EXAMPLES: &str = "Examples:
+  pericope index                        (in a project: see pericope init)
   pericope index docs/ --into docs.idx
   pericope index docs/ --into words.idx --embedder none --segmenter structure
   pericope index corpus.jsonl --into corpus.idx --segmenter 'same-size:reference=window'
@@ -107,6 +137,7 @@ left out, and so are links out of the folder (--follow-links) and other indexes.
 with status 130; the same command (without --rebuild) goes on from there.";
 
 const SEARCH_EXAMPLES: &str = "Examples:
+  pericope search 'how long does a starter keep'        (in a project: see pericope init)
   pericope search 'how long does a starter keep' --in docs.idx
   pericope search 'replication slot' --in docs.idx --mode bm25 --k 5 --json
   pericope search 'token expired' --in docs.idx --path docs/api/ --heading errors --type md --context 1
@@ -116,9 +147,9 @@ const SEARCH_EXAMPLES: &str = "Examples:
 /// What the size policy may be told on the command line.
 #[derive(Debug, Args)]
 pub struct PolicyArgs {
-    /// Segmenter and its settings: name or name:key=value,key=value
-    #[arg(long, short, value_name = "SPEC", default_value = "structure")]
-    pub segmenter: String,
+    /// Segmenter and its settings: name or name:key=value,key=value [default: structure, or what a project's settings say]
+    #[arg(long, short, value_name = "SPEC")]
+    pub segmenter: Option<String>,
     /// Most tokens of a chunk; 0 for no limit [default: 256, or what the spec says]
     #[arg(long, value_name = "N")]
     pub max_tokens: Option<usize>,
@@ -210,13 +241,12 @@ pub struct SegmentEvalArgs {
 /// `pericope index`
 #[derive(Debug, Args)]
 pub struct IndexArgs {
-    /// Files or folders
-    #[arg(required_unless_present = "verify", value_name = "PATH")]
+    /// Files or folders; in a project those of its settings, where none is named
+    #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
-    /// The index's folder, or a collection on a Qdrant server: qdrant://HOST:PORT/COLLECTION
-    #[arg(long, value_name = "DIR|URL", required = false, required_unless_present = "verify", value_parser = places::index)]
-    #[arg(default_value_if("verify", ArgPredicate::IsPresent, "."), hide_default_value = true)]
-    pub into: String,
+    /// The index's folder, or a collection on a Qdrant server: qdrant://HOST:PORT/COLLECTION [default: the project's index]
+    #[arg(long, value_name = "DIR|URL", requires = "paths", value_parser = places::index)]
+    pub into: Option<String>,
     /// Only read all files of the index in DIR and check them: exit status 0 where it is whole, 1 where it is damaged
     #[arg(long, value_name = "DIR", conflicts_with_all = ["paths", "into", "prune", "watch", "rebuild", "shard"])]
     #[arg(value_parser = places::path())]
@@ -224,9 +254,9 @@ pub struct IndexArgs {
     #[command(flatten)]
     pub policy: PolicyArgs,
     /// Embedding model: minilm, openai:MODEL (at OPENAI_BASE_URL, key in OPENAI_API_KEY), fastembed:MODEL (where built in)
-    /// or none
-    #[arg(long, value_name = "SPEC", default_value = "minilm")]
-    pub embedder: String,
+    /// or none [default: minilm, or what a project's settings say]
+    #[arg(long, value_name = "SPEC")]
+    pub embedder: Option<String>,
     /// Remove the documents of files below PATH that are not there any more. A file that is there and was left out this
     /// time (--glob, .gitignore) keeps its documents
     #[arg(long)]
@@ -322,9 +352,9 @@ impl FileArgs {
 pub struct SearchArgs {
     /// What to look for
     pub query: String,
-    /// The index's folder, or a collection on a Qdrant server: qdrant://HOST:PORT/COLLECTION
+    /// The index's folder, or a collection on a Qdrant server: qdrant://HOST:PORT/COLLECTION [default: the project's index]
     #[arg(long = "in", value_name = "DIR|URL", value_parser = places::index)]
-    pub index: String,
+    pub index: Option<String>,
     /// How to rank: bm25 (words), dense (meaning) or hybrid (both) [default: hybrid where the index has vectors]
     #[arg(long, value_name = "MODE")]
     pub mode: Option<String>,

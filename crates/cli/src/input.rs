@@ -9,21 +9,49 @@ use std::time::Duration;
 
 use pericope_api::Document;
 use pericope_read::{
-    Found, ReadOptions, Reader, WalkOptions, check_globs, document_id, document_path, find, formats, read_bytes,
-    read_each, reader,
+    Found, ReadError, ReadOptions, Reader, WalkOptions, check_globs, document_id, document_path, find, formats,
+    read_bytes, read_each, reader,
 };
 use pericope_util::time_limit;
 
 use self::indexes::Indexes;
 pub use self::indexes::inside_index;
 use crate::limited::Hand;
+use crate::project::is_own;
 use crate::resources::shown;
 use crate::status::Failure;
 use crate::terminal::{Line, Style, name};
 use crate::worker::{ReadLimits, pool};
 
-/// Links that are named in the note on those that were not followed.
-const LINKS_NAMED: usize = 3;
+/// Links and pages that are named in a note on many.
+const NAMED: usize = 3;
+
+/// A part of the input that gives no document.
+pub enum LeftOut {
+    /// A page without text, by its name. That is no fault.
+    Empty(String),
+    /// What cannot be read, and why.
+    Bad(String),
+}
+
+/// The parts of the input that gave no document.
+#[derive(Default)]
+pub struct AllLeftOut {
+    /// Pages without text.
+    pub empty: Vec<String>,
+    /// A line for each part that cannot be read.
+    pub bad: Vec<String>,
+}
+
+impl AllLeftOut {
+    /// Adds one.
+    pub fn add(&mut self, one: LeftOut) {
+        match one {
+            LeftOut::Empty(name) => self.empty.push(name),
+            LeftOut::Bad(problem) => self.bad.push(problem),
+        }
+    }
+}
 
 /// Files to read, in a fixed order, and what was left out while they were looked for.
 pub struct Input {
@@ -74,10 +102,14 @@ impl Input {
         }
         let Found { files: found, outside, twice, linked } = find(paths, options);
         let mut indexes = Indexes::below(paths);
+        // What lies in a project's own folder is no document, unless it is named itself.
+        let is_ours = |path: &Path| is_own(path) && !paths.iter().any(|root| is_own(root));
         let mut files = Vec::new();
         let (mut problems, mut missed) = (Vec::new(), Vec::new());
         for found in found {
             match found {
+                Ok(path) if is_ours(&path) => {}
+                Err(skipped) if skipped.path().is_some_and(is_ours) => {}
                 // An index that lies among the documents is none of them.
                 Ok(path) if indexes.hold(&path) => {}
                 Ok(path) => files.push(path),
@@ -122,13 +154,14 @@ impl Input {
 
     /// Says which links were not followed. That is a rule and no failure.
     pub fn tell_links(&self) {
-        let (count, named) = (self.outside.len(), self.outside.iter().take(LINKS_NAMED));
+        let count = self.outside.len();
         if count > 0 {
-            let named: Vec<String> = named.map(|link| shown(link)).collect();
-            let more = if count > named.len() { ", ..." } else { "" };
             let links = if count == 1 { "1 link leads" } else { &format!("{count} links lead") };
             let was = if count == 1 { "was" } else { "were" };
-            tell!("{links} out of the folder and {was} not followed (--follow-links): {}{more}", named.join(", "));
+            tell!(
+                "{links} out of the folder and {was} not followed (--follow-links): {}",
+                some(self.outside.iter().map(|link| shown(link)))
+            );
         }
     }
 
@@ -149,8 +182,8 @@ impl Input {
         self.missed.iter().any(|missed| Path::new(name).starts_with(missed))
     }
 
-    /// Reads one file: its documents, and a line for each part of it that cannot be read. However long it takes.
-    pub fn read(&self, path: &Path, each: &mut dyn FnMut(Result<Document, String>)) {
+    /// Reads one file: its documents, and what gives none. However long it takes.
+    pub fn read(&self, path: &Path, each: &mut dyn FnMut(Result<Document, LeftOut>)) {
         read_with(path, &self.options, each);
     }
 
@@ -160,17 +193,17 @@ impl Input {
         &self,
         path: &Path,
         work: impl Fn(Document) -> T + Send + 'static,
-        each: &mut dyn FnMut(Result<T, String>),
+        each: &mut dyn FnMut(Result<T, LeftOut>),
     ) {
         let bytes = path.metadata().map_or(0, |about| about.len());
         let patience = if is_guarded(path) { GUARDED } else { 1 };
         let limit = time_limit(self.time, bytes).map(|time| time.saturating_mul(patience));
         let (file, options) = (path.to_owned(), Arc::clone(&self.options));
-        let read = move |say: &mut dyn FnMut(Result<T, String>)| {
+        let read = move |say: &mut dyn FnMut(Result<T, LeftOut>)| {
             read_with(&file, &options, &mut |read| say(read.map(&work)));
         };
         if let Err(stopped) = self.hand.run(limit, read, each) {
-            each(Err(format!("{}: {}", shown(path), stopped.why(limit))));
+            each(Err(LeftOut::Bad(format!("{}: {}", shown(path), stopped.why(limit)))));
         }
     }
 }
@@ -189,43 +222,53 @@ fn read_options(limits: ReadLimits) -> ReadOptions {
     ReadOptions { isolation: Some(Arc::new(pool(limits))), ..ReadOptions::default() }
 }
 
-fn read_with(path: &Path, options: &ReadOptions, each: &mut dyn FnMut(Result<Document, String>)) {
+fn read_with(path: &Path, options: &ReadOptions, each: &mut dyn FnMut(Result<Document, LeftOut>)) {
     read_each(path, options, &mut |read| {
         if let Ok(read) = &read {
             note_encoding(&shown(path), read);
         }
-        each(read.map_err(|e| e.to_string()));
+        each(with_text(read));
     });
 }
 
-/// Standard input: its documents, and a line for each part of it that cannot be read.
+/// What was read, where it holds text.
+fn with_text(read: Result<Document, ReadError>) -> Result<Document, LeftOut> {
+    match read {
+        Ok(document) if document.has_text() => Ok(document),
+        Ok(document) => Err(LeftOut::Empty(document.id)),
+        Err(ReadError::Empty { path }) => Err(LeftOut::Empty(document_id(path))),
+        Err(error) => Err(LeftOut::Bad(error.to_string())),
+    }
+}
+
+/// Standard input: its documents, and what gives none.
 ///
 /// # Errors
 /// A format that nobody knows, and a stream that breaks off.
-pub fn standard_input(format: &str, limits: ReadLimits) -> Result<(Vec<Document>, Vec<String>), Failure> {
+pub fn standard_input(format: &str, limits: ReadLimits) -> Result<(Vec<Document>, AllLeftOut), Failure> {
     if reader(format).is_none() {
         let known: Vec<&str> = formats().map(|f| f.name()).collect();
         return Err(Failure::usage(format!("--stdin-format {format}: choose from {}", known.join(", "))));
     }
     let mut bytes = Vec::new();
     std::io::stdin().read_to_end(&mut bytes)?;
-    let (mut documents, mut problems) = (Vec::new(), Vec::new());
+    let (mut documents, mut left_out) = (Vec::new(), AllLeftOut::default());
     if bytes.trim_ascii().is_empty() {
-        problems.push("standard input is empty".to_owned());
-        return Ok((documents, problems));
+        left_out.empty.push("standard input".to_owned());
+        return Ok((documents, left_out));
     }
     let limit = time_limit(limits.time, bytes.len() as u64);
     let format = format.to_owned();
     let read = move |say: &mut dyn FnMut(_)| read_bytes("-", &format, bytes, &read_options(limits), say);
-    let stopped = Hand::default().run(limit, read, &mut |read| match read {
+    let stopped = Hand::default().run(limit, read, &mut |read| match with_text(read) {
         Ok(document) => {
             note_encoding("standard input", &document);
             documents.push(document);
         }
-        Err(e) => problems.push(e.to_string()),
+        Err(one) => left_out.add(one),
     });
-    problems.extend(stopped.err().map(|stopped| format!("standard input: {}", stopped.why(limit))));
-    Ok((documents, problems))
+    left_out.bad.extend(stopped.err().map(|stopped| format!("standard input: {}", stopped.why(limit))));
+    Ok((documents, left_out))
 }
 
 /// Says what a document was decoded from, where that was not UTF-8.
@@ -241,4 +284,19 @@ pub fn report(problems: &[String]) -> usize {
         Line::styled(Style::Warning, "skipped:").and(format_args!(" {}", name(problem))).tell();
     }
     problems.len()
+}
+
+/// Notes which pages hold no text. That is no failure.
+pub fn tell_empty(pages: &[String]) {
+    if !pages.is_empty() {
+        let hold = if pages.len() == 1 { "1 page holds" } else { &format!("{} pages hold", pages.len()) };
+        tell!("{hold} no text: {}", some(pages.iter().map(|page| name(page).into_owned())));
+    }
+}
+
+/// The first names of a list.
+fn some(mut names: impl Iterator<Item = String>) -> String {
+    let named: Vec<String> = names.by_ref().take(NAMED).collect();
+    let more = if names.next().is_some() { ", ..." } else { "" };
+    named.join(", ") + more
 }

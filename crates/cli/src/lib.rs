@@ -15,6 +15,7 @@ mod interrupt;
 mod limited;
 mod places;
 mod progress;
+mod project;
 mod resources;
 mod session;
 mod status;
@@ -65,6 +66,7 @@ fn run(cli: Cli) -> Outcome {
     match cli.command {
         Command::Segment(args) => commands::segment::run(args, quiet),
         Command::SegmentEval(args) => commands::segment_eval::run(args, quiet),
+        Command::Init(args) => commands::init::run(args, quiet),
         Command::Index(args) => commands::index::run(args, quiet),
         Command::Search(args) => commands::search::run(args),
         Command::Eval(EvalCommand::Run(args)) => commands::eval::run(args, quiet),

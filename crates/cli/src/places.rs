@@ -32,6 +32,19 @@ pub fn index(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
+/// A path without `..`, by its words alone: `index/../docs` does not lie in `index`.
+pub fn resolved(path: &Path) -> PathBuf {
+    let mut resolved = PathBuf::new();
+    for part in path.components() {
+        if part == Component::ParentDir {
+            resolved.pop();
+        } else {
+            resolved.push(part);
+        }
+    }
+    resolved
+}
+
 /// True for `/` in all its spellings, seen from the working directory. Looks at no disk.
 fn is_root(path: &Path) -> bool {
     let Ok(whole) = std::path::absolute(path) else { return false };

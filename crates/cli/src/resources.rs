@@ -11,6 +11,9 @@ use pericope_util::shown_path;
 use crate::args::PolicyArgs;
 use crate::status::Failure;
 
+/// How documents are cut where nothing is said.
+const SEGMENTER: &str = "structure";
+
 /// The engine of flags that say how documents are cut.
 pub fn engine(policy: &PolicyArgs) -> Engine<'static> {
     let flags = Limits {
@@ -33,7 +36,9 @@ pub fn loading(policy: &PolicyArgs) -> LoadingCounter {
 
 /// The chunker that the flags ask for.
 pub fn chunker(policy: &PolicyArgs, engine: &Engine<'_>) -> Result<Chunker, Failure> {
-    engine.chunker(&policy.segmenter).map_err(|e| Failure::usage(format!("--segmenter: {e}")))
+    engine
+        .chunker(policy.segmenter.as_deref().unwrap_or(SEGMENTER))
+        .map_err(|e| Failure::usage(format!("--segmenter: {e}")))
 }
 
 /// The embedder of that name; `none` gives none. With `offline`, an endpoint's vectors come from its cache alone.

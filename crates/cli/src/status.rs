@@ -37,6 +37,14 @@ impl Failure {
         Failure::Runtime(anyhow::anyhow!("{message}"))
     }
 
+    /// The same, with the flag or the key that it is about.
+    pub fn about(self, what: &str) -> Self {
+        match self {
+            Failure::Usage(error) => Failure::Usage(error.context(what.to_owned())),
+            Failure::Runtime(error) => Failure::Runtime(error.context(what.to_owned())),
+        }
+    }
+
     /// The process's exit status.
     pub fn code(&self) -> ExitCode {
         match self {

@@ -86,7 +86,7 @@ impl IndexReader {
             None => None,
         };
         let sequence = snapshot.committed.sequence;
-        let manifest = Manifest::open(&manifest_path(self.dir()), sequence, || text.indexed(&snapshot.searcher))?;
+        let manifest = Manifest::open(&manifest_path(self.home()), sequence, || text.indexed(&snapshot.searcher))?;
         let mut named = BTreeMap::new();
         for id in manifest.points()? {
             *named.entry(id).or_default() += 1;

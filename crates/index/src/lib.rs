@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod analyzer;
+mod build;
 mod cache;
 mod contents;
 mod directory;
@@ -29,7 +30,7 @@ pub use analyzer::{EnglishAnalyzer, TEXT_ANALYZER, WordStream, WordTokenizer, te
 pub use cache::EmbeddingCache;
 pub use contents::Contents;
 pub use error::IndexError;
-pub use manifest::MANIFEST_FILE;
+pub use manifest::{MANIFEST_FILE, Stale, stale};
 pub use meta::{FORMAT, IndexMeta, META_FILE};
 pub use own::{foreign_files, is_index};
 pub use reader::IndexReader;

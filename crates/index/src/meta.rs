@@ -52,6 +52,9 @@ pub struct IndexMeta {
     pub documents: u64,
     /// The number of chunks at the last finished run.
     pub chunks: u64,
+    /// The number of the build that is searched: 0 in the index's directory itself, N in its folder `build-N`.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub build: u64,
     /// The checksum of everything above; none in files of the version before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checksum: Option<String>,
@@ -73,6 +76,7 @@ impl IndexMeta {
             program: env!("CARGO_PKG_VERSION").to_owned(),
             documents: 0,
             chunks: 0,
+            build: 0,
             checksum: None,
         }
     }
@@ -163,6 +167,12 @@ impl IndexMeta {
             }
         }
     }
+}
+
+// As serde calls it.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_first(build: &u64) -> bool {
+    *build == 0
 }
 
 /// True where the metadata in `dir` has what every version writes into it. Anything may be called `pericope.json`.

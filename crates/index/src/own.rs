@@ -5,7 +5,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::IndexError;
+use crate::build::{home, later_builds};
+use crate::directory::{PENDING_FILE, manifest_path};
 use crate::engines::{is_own_text, is_text_index};
+use crate::manifest::Manifest;
 use crate::meta::{META_FILE, says_index};
 use crate::vectors::{is_old_vectors, is_own_vectors};
 
@@ -29,7 +32,7 @@ pub fn is_index(dir: &Path) -> bool {
 /// Where a folder cannot be read.
 pub fn foreign_files(dir: &Path) -> Result<Vec<PathBuf>, IndexError> {
     let mut foreign = Vec::new();
-    for (folder, is_own) in engines(dir) {
+    for (folder, is_own) in engines_of_all_builds(dir)? {
         let found = contents(&folder).map_err(IndexError::io(&folder))?;
         foreign.extend(found.files.into_iter().filter(|file| !is_own(file)).map(|file| folder.join(file)));
     }
@@ -43,17 +46,36 @@ pub(crate) fn refuse_foreign(dir: &Path) -> Result<(), IndexError> {
         return Err(IndexError::NoPath);
     }
     let there = fs::symlink_metadata(dir.join(META_FILE)).is_ok();
-    if there && !says_index(dir) && !is_text_index(&text_path(dir)) {
+    let builds = later_builds(dir)?.into_iter().chain([0]);
+    if there && !says_index(dir) && !builds.into_iter().any(|build| is_text_index(&text_path(&home(dir, build)))) {
         return Err(IndexError::Foreign { dir: dir.to_owned() });
     }
     Ok(())
 }
 
-/// Deletes the engines' own files in `dir`, and their folders where nothing else is in them.
-pub(crate) fn remove_engines(dir: &Path) -> Result<(), IndexError> {
-    for (folder, is_own) in engines(dir) {
+/// Deletes a build: its words, vectors and manifest, and its folders where nothing else is in them.
+pub(crate) fn remove_build(dir: &Path, build: u64) -> Result<(), IndexError> {
+    let home = home(dir, build);
+    Manifest::remove(&manifest_path(&home))?;
+    for (folder, is_own) in engines(&home) {
         remove(&folder, is_own)?;
         remove_empty(&folder)?;
+    }
+    let rest = if build == 0 { PENDING_FILE } else { META_FILE };
+    match fs::remove_file(home.join(rest)) {
+        Err(e) if !matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Err(IndexError::io(&home.join(rest))(e));
+        }
+        _ => {}
+    }
+    if build > 0 { remove_empty(&home) } else { Ok(()) }
+}
+
+/// Deletes the builds before this one. What cannot be deleted now is tried again by the next writer.
+pub(crate) fn remove_older_builds(dir: &Path, build: u64) -> Result<(), IndexError> {
+    let later = later_builds(dir)?.into_iter();
+    for older in later.chain([0]).filter(|&older| older < build) {
+        remove_build(dir, older).ok();
     }
     Ok(())
 }
@@ -65,6 +87,11 @@ pub(crate) fn remove_old_vectors(folder: &Path) -> Result<(), IndexError> {
 
 /// Whether a path in a folder is one that an engine writes.
 type IsOwn = fn(&Path) -> bool;
+
+fn engines_of_all_builds(dir: &Path) -> Result<Vec<(PathBuf, IsOwn)>, IndexError> {
+    let builds = later_builds(dir)?.into_iter().chain([0]);
+    Ok(builds.flat_map(|build| engines(&home(dir, build))).collect())
+}
 
 /// The folders of the engines, and which paths in them are their own.
 fn engines(dir: &Path) -> [(PathBuf, IsOwn); 2] {

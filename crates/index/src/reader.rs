@@ -3,11 +3,12 @@ use std::sync::Arc;
 
 use pericope_api::SentenceEncoder;
 use pericope_store::{
-    Analyzer, ChunkId, ChunkRecord, EmbedderMeta, Highlighter, IndexSpec, Mode, Query, Ranked, Retriever, StoreError,
-    StoreInfo, Terms, query_vector, query_words,
+    Analyzer, ChunkId, ChunkRecord, DocumentSummary, EmbedderMeta, Freshness, Highlighter, IndexSpec, Mode, Query,
+    Ranked, Retriever, StoreError, StoreInfo, Terms, query_vector, query_words,
 };
 use tantivy::{Searcher, Term};
 
+use crate::build::home;
 use crate::engines::{Snapshot, Snapshots, TextIndex};
 use crate::guard::guarded;
 use crate::own::refuse_foreign;
@@ -27,6 +28,8 @@ const FUSION_DEPTH: usize = 100;
 /// the vectors (see the [crate's documentation](crate)) are read at the first dense search, and stay in memory.
 pub struct IndexReader {
     dir: PathBuf,
+    /// Where its words, vectors and manifest are.
+    home: PathBuf,
     meta: IndexMeta,
     snapshots: Arc<Snapshots>,
     encoder: Option<Arc<dyn SentenceEncoder>>,
@@ -42,14 +45,8 @@ impl IndexReader {
     /// [`IndexError::Missing`] or [`IndexError::Corrupt`].
     pub fn open(dir: &Path) -> Result<Self, IndexError> {
         refuse_foreign(dir)?;
-        let meta = IndexMeta::read(dir)?;
-        let snapshots = directory::open(dir, &meta).map_err(|error| match error {
-            // The metadata comes first: without a chunk in it, the words were never there.
-            IndexError::Missing { .. } if meta.chunks == 0 => IndexError::Unfinished { dir: dir.to_owned() },
-            error => error,
-        })?;
-        let snapshots = Arc::new(snapshots);
-        Ok(Self::sharing(dir, meta, snapshots, None))
+        let (meta, snapshots) = Self::open_serving(dir)?;
+        Ok(Self::sharing(dir, meta, Arc::new(snapshots), None))
     }
 
     /// Opens the index in `dir` and checks that it was built with `spec`, whose encoder embeds the queries.
@@ -63,6 +60,27 @@ impl IndexReader {
         Ok(reader)
     }
 
+    /// Opens the build that is searched: another one, where a rebuild takes its place meanwhile.
+    fn open_serving(dir: &Path) -> Result<(IndexMeta, Snapshots), IndexError> {
+        let mut meta = IndexMeta::read(dir)?;
+        loop {
+            match directory::open(&home(dir, meta.build), &meta) {
+                Err(IndexError::Missing { path }) => {
+                    let now = IndexMeta::read(dir)?;
+                    if now.build == meta.build {
+                        // The metadata comes first: without a chunk in it, the words were never there.
+                        return Err(match meta.chunks {
+                            0 => IndexError::Unfinished { dir: dir.to_owned() },
+                            _ => IndexError::Missing { path },
+                        });
+                    }
+                    meta = now;
+                }
+                opened => return Ok((meta, opened?)),
+            }
+        }
+    }
+
     pub(crate) fn sharing(
         dir: &Path,
         meta: IndexMeta,
@@ -71,7 +89,8 @@ impl IndexReader {
     ) -> Self {
         let about = StoreInfo { name: dir.display().to_string(), meta: meta.built_with() };
         let analyzer = Arc::new(EnglishAnalyzer::default());
-        Self { dir: dir.to_owned(), meta, snapshots, encoder, analyzer, about }
+        let home = home(dir, meta.build);
+        Self { dir: dir.to_owned(), home, meta, snapshots, encoder, analyzer, about }
     }
 
     /// Returns the metadata of the index.
@@ -87,6 +106,30 @@ impl IndexReader {
     pub fn documents(&self) -> Result<u64, IndexError> {
         let snapshot = self.snapshot();
         guarded(&self.text().path, || self.text().documents(&snapshot.searcher))
+    }
+
+    /// Looks at the newest commit from now on, where there is a newer one.
+    ///
+    /// # Errors
+    /// Where the index cannot be read.
+    pub fn refresh(&self) -> Result<Freshness, IndexError> {
+        let is_replaced = || Ok::<_, IndexError>(IndexMeta::read(&self.dir)?.build != self.meta.build);
+        if is_replaced()? {
+            return Ok(Freshness::Replaced);
+        }
+        let look = || {
+            let newest = guarded(&self.text().path, || self.text().committed())?;
+            if newest == self.snapshot().committed {
+                return Ok(Freshness::Same);
+            }
+            self.reload()?;
+            Ok(Freshness::Newer)
+        };
+        match look() {
+            // A rebuild took its place just now.
+            Err(_) if is_replaced()? => Ok(Freshness::Replaced),
+            looked => looked,
+        }
     }
 
     /// Looks at the newest commit from now on.
@@ -105,8 +148,8 @@ impl IndexReader {
         self.snapshots.current()
     }
 
-    pub(crate) fn dir(&self) -> &Path {
-        &self.dir
+    pub(crate) fn home(&self) -> &Path {
+        &self.home
     }
 
     pub(crate) fn vectors(&self, snapshot: &Snapshot) -> Result<VectorSet, IndexError> {
@@ -184,6 +227,33 @@ impl Retriever for IndexReader {
 
     fn chunks(&self) -> Result<u64, StoreError> {
         Ok(self.snapshot().chunks())
+    }
+
+    fn documents(&self) -> Result<u64, StoreError> {
+        Ok(Self::documents(self)?)
+    }
+
+    fn list(&self, prefix: &str, after: Option<&str>, limit: usize) -> Result<Vec<DocumentSummary>, StoreError> {
+        let (snapshot, text) = (self.snapshot(), self.text());
+        self.guarded(|| text.list(&snapshot.searcher, prefix, after, limit))
+    }
+
+    fn chunks_of(&self, document: &str) -> Result<Vec<(ChunkId, ChunkRecord)>, StoreError> {
+        let (snapshot, text) = (self.snapshot(), self.text());
+        self.guarded(|| {
+            let addresses = text.addresses_of(&snapshot.searcher, document, &(0..=usize::MAX))?.into_iter();
+            let mut chunks = addresses
+                .map(|address| {
+                    Ok((text.point_of(&snapshot.searcher, address)?, text.record(&snapshot.searcher, address)?))
+                })
+                .collect::<Result<Vec<_>, IndexError>>()?;
+            chunks.sort_by_key(|(_, chunk)| chunk.ordinal);
+            Ok(chunks)
+        })
+    }
+
+    fn refresh(&self) -> Result<Freshness, StoreError> {
+        Ok(Self::refresh(self)?)
     }
 
     fn set_encoder(&mut self, encoder: Arc<dyn SentenceEncoder>) -> Result<(), StoreError> {

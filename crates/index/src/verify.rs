@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+use crate::build::{home, serving};
 use crate::directory::manifest_path;
 use crate::engines::TextIndex;
 use crate::guard::guarded;
@@ -38,7 +39,7 @@ pub fn verify(dir: &Path) -> Result<Verified, IndexError> {
             break;
         }
     }
-    verified.damaged.extend(Manifest::verify(&manifest_path(dir))?);
+    verified.damaged.extend(Manifest::verify(&manifest_path(&home(dir, serving(dir)?)))?);
     Ok(verified)
 }
 
@@ -54,7 +55,8 @@ fn words_and_vectors(dir: &Path) -> Result<Verified, IndexError> {
 /// Each file by itself first, so that each that is damaged is named; then whether words and vectors belong together.
 fn look(dir: &Path, verified: &mut Verified) -> Result<(), IndexError> {
     let meta = IndexMeta::read(dir)?;
-    let (text, vectors) = (directory::text_path(dir), directory::vectors_path(dir));
+    let home = home(dir, meta.build);
+    let (text, vectors) = (directory::text_path(&home), directory::vectors_path(&home));
     let (committed, damaged) = guarded(&text, || TextIndex::verify(&text))?;
     verified.damaged.extend(damaged);
     if let (Some(embedder), Some(id)) = (&meta.embedder, committed.vectors) {
@@ -66,7 +68,7 @@ fn look(dir: &Path, verified: &mut Verified) -> Result<(), IndexError> {
     if !verified.damaged.is_empty() {
         return Ok(());
     }
-    let snapshots = directory::open(dir, &meta)?;
+    let snapshots = directory::open(&home, &meta)?;
     let snapshot = snapshots.current();
     let set = match snapshots.vectors(&snapshot) {
         Err(IndexError::OldVectors { .. }) => {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use pericope_api::Heading;
-use pericope_store::{ChunkId, ChunkRecord, file_type_of};
+use pericope_store::{ChunkId, ChunkRecord, Position, file_type_of};
 use qdrant_client::qdrant::value::Kind;
 use qdrant_client::qdrant::{PointId, Value, point_id};
 use uuid::Uuid;
@@ -49,6 +49,10 @@ impl Payload<'_> {
             ordinal,
             tokens: self.number(fields::TOKENS)?,
             leading: self.optional(fields::LEADING)?.unwrap_or_default(),
+            begins: match self.fields.contains_key(fields::LINE) {
+                true => Some(Position { line: self.number(fields::LINE)?, char: self.number(fields::CHAR)? }),
+                false => None,
+            },
             document,
         })
     }

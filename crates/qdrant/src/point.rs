@@ -45,6 +45,10 @@ pub mod fields {
     pub const TOKENS: &str = "tokens";
     /// The blank source between the chunk before and this one (string); absent where there is none.
     pub const LEADING: &str = "lead";
+    /// Line of the first byte, from 1 (integer); absent in points of earlier versions.
+    pub const LINE: &str = "line";
+    /// Characters of the source before the first byte (integer); there with the line.
+    pub const CHAR: &str = "char";
     /// The provenance of the document, in the words of who loaded it (string); absent without one.
     pub const ORIGIN: &str = "origin";
 }
@@ -123,6 +127,10 @@ impl Point {
         put(fields::TOKENS, integer(chunk.tokens as u64));
         if !chunk.leading.is_empty() {
             put(fields::LEADING, chunk.leading.into());
+        }
+        if let Some(begins) = chunk.begins {
+            put(fields::LINE, integer(begins.line as u64));
+            put(fields::CHAR, integer(begins.char as u64));
         }
         if let Some(origin) = self.origin {
             put(fields::ORIGIN, origin.into());

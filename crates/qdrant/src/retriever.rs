@@ -1,11 +1,12 @@
 //! A collection that is searched in plain language.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use pericope_api::SentenceEncoder;
 use pericope_store::{
-    Analyzer, ChunkId, ChunkRecord, EmbedderMeta, Highlighter, Mode, Query, Ranked, Retriever, StoreError, StoreInfo,
-    query_vector, query_words,
+    Analyzer, ChunkId, ChunkRecord, DocumentSummary, EmbedderMeta, Freshness, Highlighter, Mode, Query, Ranked,
+    Retriever, StoreError, StoreInfo, query_vector, query_words,
 };
 
 use crate::{Collection, Error, Target, VectorQuery, term_index};
@@ -63,6 +64,31 @@ impl Retriever for QdrantRetriever {
 
     fn chunks(&self) -> Result<u64, StoreError> {
         Ok(self.collection.count()?)
+    }
+
+    fn documents(&self) -> Result<u64, StoreError> {
+        Ok(self.collection.count_documents()?)
+    }
+
+    /// Reads a few fields of the first chunk of every document: the server has no order by ids.
+    fn list(&self, prefix: &str, after: Option<&str>, limit: usize) -> Result<Vec<DocumentSummary>, StoreError> {
+        Ok(self.collection.list(prefix, after, limit)?)
+    }
+
+    fn chunks_of(&self, document: &str) -> Result<Vec<(ChunkId, ChunkRecord)>, StoreError> {
+        let chunks = self.collection.chunks_of(document)?;
+        // While a document is replaced, its chunks are there in two revisions: the one of which there is more is shown.
+        let mut found: BTreeMap<&str, usize> = BTreeMap::new();
+        for one in &chunks {
+            *found.entry(&one.revision).or_default() += 1;
+        }
+        let shown = found.into_iter().max_by_key(|(_, count)| *count).map(|(revision, _)| revision.to_owned());
+        let shown = chunks.into_iter().filter(|one| Some(&one.revision) == shown.as_ref());
+        Ok(shown.map(|one| (one.id, one.chunk)).collect())
+    }
+
+    fn refresh(&self) -> Result<Freshness, StoreError> {
+        Ok(if self.collection.is_replaced()? { Freshness::Replaced } else { Freshness::Same })
     }
 
     fn set_encoder(&mut self, encoder: Arc<dyn SentenceEncoder>) -> Result<(), StoreError> {

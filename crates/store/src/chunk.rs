@@ -57,6 +57,30 @@ pub struct ChunkRecord {
     /// The source between the chunk before and this one, if it is blank: it joins the two again.
     #[serde(skip)]
     pub leading: String,
+    /// Where it begins in lines and characters; `None` in a store of an earlier version.
+    #[serde(skip)]
+    pub begins: Option<Position>,
+}
+
+/// A place in a source, as people and editors count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Position {
+    /// The line, from 1; lines end at line feeds.
+    pub line: usize,
+    /// The number of characters (Unicode scalar values) before it.
+    pub char: usize,
+}
+
+impl Position {
+    /// The beginning of a source.
+    pub const START: Self = Self { line: 1, char: 0 };
+
+    /// Returns the position behind a text that begins here.
+    #[must_use]
+    pub fn behind(self, text: &str) -> Self {
+        let lines = memchr::memchr_iter(b'\n', text.as_bytes()).count();
+        Self { line: self.line + lines, char: self.char + text.chars().count() }
+    }
 }
 
 impl ChunkRecord {
@@ -75,7 +99,21 @@ impl ChunkRecord {
             ordinal,
             tokens: chunk.tokens,
             leading: String::new(),
+            begins: None,
         }
+    }
+
+    /// Returns the lines of the source in which its first and its last character are, from 1.
+    #[must_use]
+    pub fn lines(&self) -> Option<[usize; 2]> {
+        let within = self.text.strip_suffix('\n').unwrap_or(&self.text);
+        self.begins.map(|begins| [begins.line, begins.behind(within).line])
+    }
+
+    /// Returns the range in the document's source, in characters instead of bytes.
+    #[must_use]
+    pub fn chars(&self) -> Option<Span> {
+        self.begins.map(|begins| Span::new(begins.char, begins.behind(&self.text).char))
     }
 
     /// Returns the byte range in the document's source.

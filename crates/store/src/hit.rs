@@ -18,14 +18,15 @@ pub struct Ranked {
 
 /// A chunk that was found, with its text.
 ///
-/// In JSON the chunk's fields stand beside the others, the snippet is text, and a highlight is a pair of bytes.
+/// In JSON the chunk's fields stand beside the others, the snippet is text, a highlight is a pair of bytes, and `lines` are
+/// the first and the last line in the source, from 1.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hit {
     /// The place in the answer, from 1.
     pub rank: usize,
     /// BM25, cosine or the fused score, by the mode; comparable within one answer only.
     pub score: f64,
-    /// The id of the chunk; not part of the JSON.
+    /// The id of the chunk.
     pub id: ChunkId,
     /// The chunk itself.
     pub chunk: ChunkRecord,
@@ -38,11 +39,35 @@ pub struct Hit {
 }
 
 impl Hit {
+    /// Returns the number of tokens in what is shown: of the chunk, or of it and its context, by their share in bytes.
+    #[must_use]
+    pub fn shown_tokens(&self) -> usize {
+        match &self.context {
+            None => self.chunk.tokens,
+            Some(context) => {
+                (self.chunk.tokens * context.text.len()).div_ceil(self.chunk.text.len().max(1)).max(self.chunk.tokens)
+            }
+        }
+    }
+
     /// Returns the hit without its text.
     #[must_use]
     pub fn ranked(&self) -> Ranked {
         Ranked { id: self.id, document: self.chunk.document.clone(), ordinal: self.chunk.ordinal, score: self.score }
     }
+}
+
+/// Keeps those hits, in their order, whose texts together have at most `budget` tokens. A hit that does not fit is left
+/// out, and the next may. A context counts by its share of the hit's tokens, in bytes.
+pub fn fit_budget(hits: &mut Vec<Hit>, budget: usize) {
+    let mut left = budget;
+    hits.retain(|hit| {
+        let fits = hit.shown_tokens() <= left;
+        if fits {
+            left -= hit.shown_tokens();
+        }
+        fits
+    });
 }
 
 #[derive(Serialize)]
@@ -53,6 +78,9 @@ struct Shape<'a> {
     chunk: &'a ChunkRecord,
     snippet: &'a str,
     highlights: Vec<[usize; 2]>,
+    id: ChunkId,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lines: Option<[usize; 2]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     context: Option<&'a Passage>,
 }
@@ -65,6 +93,8 @@ impl Serialize for Hit {
             chunk: &self.chunk,
             snippet: self.snippet.of(&self.chunk.text),
             highlights: self.highlights.iter().map(|found| [found.start, found.end]).collect(),
+            id: self.id,
+            lines: self.chunk.lines(),
             context: self.context.as_ref(),
         };
         shape.serialize(serializer)
@@ -75,6 +105,7 @@ impl Serialize for Hit {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use crate::Position;
 
     /// The shape of `pericope search --json`, which other programs read.
     #[test]
@@ -89,6 +120,7 @@ mod tests {
             ordinal: 1,
             tokens: 2,
             leading: " ".into(),
+            begins: Some(Position { line: 3, char: 2 }),
             ..ChunkRecord::default()
         };
         let hit = Hit {
@@ -102,11 +134,19 @@ mod tests {
         };
         let expected = concat!(
             r#"{"rank":1,"score":0.5,"document":"a.md","start":2,"end":9,"heading_path":["Tides"],"text":"A moon.","#,
-            r#""title":null,"anchor":null,"type":"md","ordinal":1,"tokens":2,"snippet":"moon.","highlights":[[2,6]]}"#
+            r#""title":null,"anchor":null,"type":"md","ordinal":1,"tokens":2,"snippet":"moon.","highlights":[[2,6]],"#,
+            r#""id":"00000000-0000-0000-0000-000000000000","lines":[3,3]}"#
         );
         assert_eq!(serde_json::to_string(&hit).unwrap(), expected);
+        let of = |tokens| Hit { chunk: ChunkRecord { tokens, ..hit.chunk.clone() }, ..hit.clone() };
+        let mut hits = vec![of(4), of(7), of(5)];
+        fit_budget(&mut hits, 9);
+        assert_eq!(hits.iter().map(|hit| hit.chunk.tokens).collect::<Vec<_>>(), [4, 5]);
         let context = Some(Passage { start: 0, end: 9, text: "x A moon.".into() });
-        let json = serde_json::to_value(Hit { context, ..hit }).unwrap();
+        let hit = Hit { context, ..hit };
+        // 9 bytes of context for 7 of text with 2 tokens.
+        assert_eq!(hit.shown_tokens(), 3);
+        let json = serde_json::to_value(hit).unwrap();
         assert_eq!(json["context"], serde_json::json!({ "start": 0, "end": 9, "text": "x A moon." }));
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use pericope_api::{Chunk, Document, Span};
 
-use crate::{ChunkEntry, ChunkId, ChunkRecord, Embedding, StoreError, chunk_id, encoder_text};
+use crate::{ChunkEntry, ChunkId, ChunkRecord, Embedding, Position, StoreError, chunk_id, encoder_text};
 
 /// A chunk that is ready for a store but for its vector.
 #[derive(Debug, Clone)]
@@ -27,6 +27,8 @@ pub fn prepare(
     let mut seen: HashSet<ChunkId> = HashSet::with_capacity(chunks.len());
     let mut prepared = Vec::with_capacity(chunks.len());
     let mut end_before = 0;
+    // Chunks come in the order of their starts, so that the source is counted once.
+    let (mut counted, mut position) = (0, Position::START);
     for (ordinal, chunk) in chunks.iter().enumerate() {
         let bad = |reason: String| StoreError::BadChunk { document: document.id.clone(), ordinal, reason };
         if chunk.document != document.id {
@@ -41,6 +43,11 @@ pub fn prepare(
         if seen.insert(id) {
             let mut record = ChunkRecord::new(document, chunk, prepared.len());
             record.leading = leading(document, end_before, span.start).to_owned();
+            if span.start < counted {
+                (counted, position) = (0, Position::START);
+            }
+            position = position.behind(Span::new(counted, span.start).of(&document.source));
+            (counted, record.begins) = (span.start, Some(position));
             let entry = ChunkEntry { id, chunk: record, encoded: encoded.as_deref().map(Chunk::content_hash) };
             prepared.push(Prepared { entry, encoded: encoded.unwrap_or_default() });
             end_before = span.end;

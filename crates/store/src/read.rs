@@ -2,6 +2,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use pericope_api::SentenceEncoder;
+use serde::Serialize;
 
 use crate::{ChunkId, ChunkRecord, Group, Highlighter, Hit, Passage, Query, Ranked, StoreError, StoreMeta};
 
@@ -25,6 +26,35 @@ impl StoreInfo {
     }
 }
 
+/// A document as a store lists it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct DocumentSummary {
+    /// The id of the document.
+    pub id: String,
+    /// The title of the document.
+    pub title: Option<String>,
+    /// The kind of file that it is; see [`file_type`](crate::file_type()).
+    #[serde(rename = "type")]
+    pub file_type: String,
+    /// The number of its chunks.
+    pub chunks: u64,
+    /// The tokens of its chunks together; `None` where the store would have to read all of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+}
+
+/// What has become of a store since it was opened or looked at last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Freshness {
+    /// Nothing that this reader would see.
+    Same,
+    /// There was a newer commit, which is seen from now on.
+    Newer,
+    /// Another one has taken its place, maybe with other ingredients. This reader still answers from the old one: open the
+    /// store anew.
+    Replaced,
+}
+
 /// Searches a store. All methods block and may be called from many threads.
 ///
 /// A store implements the ranking, the reading of chunks and the marking of words; searching, grouping and context are
@@ -38,6 +68,32 @@ pub trait Retriever: Send + Sync {
     /// # Errors
     /// Where the store cannot be read. So with the other methods.
     fn chunks(&self) -> Result<u64, StoreError>;
+
+    /// Returns the number of documents that have a chunk.
+    ///
+    /// # Errors
+    /// As [`chunks`](Self::chunks).
+    fn documents(&self) -> Result<u64, StoreError>;
+
+    /// Returns the documents whose ids begin with `prefix` and come after `after`, in the order of their ids, `limit` at
+    /// most.
+    ///
+    /// # Errors
+    /// As [`chunks`](Self::chunks).
+    fn list(&self, prefix: &str, after: Option<&str>, limit: usize) -> Result<Vec<DocumentSummary>, StoreError>;
+
+    /// Returns all chunks of a document, in their order; none where it is not there.
+    ///
+    /// # Errors
+    /// As [`chunks`](Self::chunks).
+    fn chunks_of(&self, document: &str) -> Result<Vec<(ChunkId, ChunkRecord)>, StoreError>;
+
+    /// Sees the newest commit from now on, where there is one. A query that is running still sees the old one. It costs
+    /// the reading of a small file where nothing is new. A server's answers are always the newest.
+    ///
+    /// # Errors
+    /// As [`chunks`](Self::chunks).
+    fn refresh(&self) -> Result<Freshness, StoreError>;
 
     /// Embeds queries with `encoder` from now on, which must be the one that the store was built with.
     ///

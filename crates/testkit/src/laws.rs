@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use pericope_api::{Document, Span};
 use pericope_store::{
-    ChunkId, Destination, DocumentHeader, ErrorKind, Filter, Mode, Provenance, Query, Ranked, Retriever, RunSummary,
-    SourceRecord, StoreError, document_hash, encode_checked, prepare,
+    ChunkId, Destination, DocumentHeader, ErrorKind, Filter, Freshness, Mode, Provenance, Publication, Query, Ranked,
+    Retriever, RunSummary, SourceRecord, StoreError, document_hash, encode_checked, prepare,
 };
 
 use crate::documents::{made_up, sentence_chunks};
@@ -15,6 +15,9 @@ use crate::encoders::BagOfWords;
 pub trait TestStore {
     /// Opens it for writing, with vectors by a [`BagOfWords`] of fingerprint `v1` if `vectors` is set.
     fn write(&self, vectors: bool) -> Box<dyn Destination>;
+
+    /// Begins to build it anew, likewise, or goes on with that.
+    fn rebuild(&self, vectors: bool) -> Box<dyn Destination>;
 
     /// Opens it for searching, without an encoder.
     fn read(&self) -> Box<dyn Retriever>;
@@ -32,6 +35,8 @@ pub fn store_laws(with_vectors: &dyn TestStore, without: &dyn TestStore) {
     sources_are_known_by_their_documents(with_vectors);
     another_encoder_is_refused(with_vectors);
     ranking_agrees_with_everything_made_of_it(with_vectors);
+    documents_are_listed_with_their_chunks(with_vectors);
+    a_rebuild_takes_its_place_when_it_is_whole(with_vectors);
     a_store_without_vectors_says_so(without);
 }
 
@@ -257,6 +262,95 @@ fn ranking_agrees_with_everything_made_of_it(store: &dyn TestStore) {
     assert_eq!(reader.fetch(&[ChunkId::nil()]).unwrap(), [None]);
     assert!(reader.rank(&Query::new("zebra", Mode::Bm25, 5)).unwrap().is_empty());
     assert!(reader.rank(&Query::new("", Mode::Bm25, 5)).unwrap().is_empty());
+}
+
+/// With what the law before left: twelve documents of ten chunks.
+fn documents_are_listed_with_their_chunks(store: &dyn TestStore) {
+    let reader = store.read();
+    assert_eq!((reader.documents().unwrap(), reader.chunks().unwrap()), (12, 120));
+    let list = |prefix: &str, after: Option<&str>, limit| -> Vec<String> {
+        let listed = reader.list(prefix, after, limit).unwrap();
+        assert!(listed.iter().all(|one| one.chunks == 10 && one.file_type == "md" && one.title.is_none()));
+        listed.into_iter().map(|one| one.id).collect()
+    };
+    assert_eq!(list("", None, 100).len(), 12);
+    assert_eq!(list("", None, 2), ["d00.md", "d01.md"]);
+    assert_eq!(list("", Some("d01.md"), 2), ["d02.md", "d03.md"]);
+    assert_eq!(list("d1", None, 9), ["d10.md", "d11.md"]);
+    assert_eq!(list("d1", Some("d10.md"), 9), ["d11.md"]);
+    assert_eq!(list("d0", Some("d11.md"), 9), [""; 0]);
+    assert_eq!(list("elsewhere/", None, 9), [""; 0]);
+    assert_eq!(list("", None, 0), [""; 0]);
+    let (document, chunks) = (made_up("d07.md", 7, 10), reader.chunks_of("d07.md").unwrap());
+    let ids: Vec<ChunkId> = chunks.iter().map(|(id, _)| *id).collect();
+    let records: Vec<_> = reader.fetch(&ids).unwrap().into_iter().flatten().collect();
+    assert!(chunks.iter().map(|(_, record)| record).eq(&records));
+    for (place, (_, chunk)) in chunks.iter().enumerate() {
+        assert_eq!((chunk.ordinal, chunk.text.as_str()), (place, document.sentence(place)));
+        let before = &document.source[..chunk.start];
+        assert_eq!(chunk.lines().unwrap()[0], 1 + before.matches('\n').count());
+        let chars = chunk.chars().unwrap();
+        assert_eq!((chars.start, chars.end), (before.chars().count(), document.source[..chunk.end].chars().count()));
+    }
+    assert_eq!(reader.chunks_of("d0").unwrap(), []);
+}
+
+/// A run over these sources.
+fn run_over<'a>(met: &'a HashSet<String>, failed: &'a HashSet<String>) -> RunSummary<'a> {
+    RunSummary { met: Some(met), failed: Some(failed), ..RunSummary::default() }
+}
+
+/// Begins with what the law before left: documents `d00.md` to `d11.md`.
+fn a_rebuild_takes_its_place_when_it_is_whole(store: &dyn TestStore) {
+    let old = store.read();
+    let names = |list: &[&str]| list.iter().map(|&name| name.to_owned()).collect::<HashSet<String>>();
+    let listed = |reader: &dyn Retriever| -> Vec<String> {
+        reader.list("", None, 100).unwrap().into_iter().map(|one| one.id).collect()
+    };
+    let (a, b, none) = (made_up("d00.md", 31, 4), made_up("new.md", 32, 3), HashSet::new());
+
+    // Broken off, by the process or by its user: the old one serves.
+    for interrupted in [false, true] {
+        let mut writer = store.rebuild(true);
+        put(writer.as_mut(), &a);
+        put(writer.as_mut(), &made_up("left.md", 33, 2));
+        writer.commit().unwrap();
+        if interrupted {
+            let run = RunSummary { interrupted: true, ..run_over(&none, &none) };
+            assert_eq!(writer.finish(&run).unwrap().publication, Publication::Unfinished);
+        }
+        assert_eq!((listed(store.read().as_ref()).len(), store.read().chunks().unwrap()), (12, 120));
+        assert_eq!(old.refresh().unwrap(), Freshness::Same);
+    }
+
+    // Taken up. `d01.md` could not be read and would be lost; `left.md` is not there any more.
+    let mut writer = store.rebuild(true);
+    assert!(writer.known().unwrap().sources.contains_key("d00.md"), "what was done is known");
+    put(writer.as_mut(), &b);
+    let (met, failed) = (names(&["d00.md", "new.md", "d01.md"]), names(&["d01.md"]));
+    let kept = writer.finish(&run_over(&met, &failed)).unwrap().publication;
+    assert_eq!(kept, Publication::KeptOld { lost: vec!["d01.md".to_owned()] });
+    assert_eq!(listed(store.read().as_ref()).len(), 12);
+
+    // Now it can be read.
+    let mut writer = store.rebuild(true);
+    put(writer.as_mut(), &made_up("d01.md", 34, 5));
+    let finished = writer.finish(&run_over(&met, &none)).unwrap();
+    assert_eq!(finished.publication, Publication::Published);
+    assert_eq!((finished.stats.documents, finished.stats.chunks), (3, 12));
+    assert_eq!(old.refresh().unwrap(), Freshness::Replaced);
+    let new = reader(store);
+    assert_eq!(listed(new.as_ref()), ["d00.md", "d01.md", "new.md"]);
+    assert_eq!(contents(new.as_ref()), expected(&[&a, &made_up("d01.md", 34, 5), &b]));
+
+    // It is written like any other, and rebuilt again.
+    let mut writer = store.write(true);
+    assert!(writer.remove("new.md").unwrap());
+    writer.finish(&RunSummary::default()).unwrap();
+    let mut writer = store.rebuild(true);
+    put(writer.as_mut(), &b);
+    writer.finish(&run_over(&names(&["new.md"]), &none)).unwrap();
+    assert_eq!(contents(reader(store).as_ref()), expected(&[&b]));
 }
 
 fn a_store_without_vectors_says_so(store: &dyn TestStore) {

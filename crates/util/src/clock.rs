@@ -14,9 +14,24 @@ pub fn rfc3339(seconds: i64) -> String {
     Timestamp::from_second(seconds).unwrap_or(end).to_string()
 }
 
+/// The whole seconds from a time in RFC 3339 until now: 0 for one that is yet to come, `None` for a text that is none.
+#[must_use]
+pub fn seconds_since(time: &str) -> Option<u64> {
+    let then: Timestamp = time.parse().ok()?;
+    Some(u64::try_from(Timestamp::now().as_second().saturating_sub(then.as_second())).unwrap_or(0))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{now_rfc3339, rfc3339};
+    use super::{now_rfc3339, rfc3339, seconds_since};
+
+    #[test]
+    fn ages_are_counted_from_the_past() {
+        let hour = jiff::Timestamp::now().as_second() - 3600;
+        assert!(seconds_since(&rfc3339(hour)).is_some_and(|age| (3600..3700).contains(&age)));
+        assert_eq!(seconds_since("2999-01-01T00:00:00Z"), Some(0));
+        assert_eq!(seconds_since("yesterday"), None);
+    }
 
     #[test]
     fn known_dates() {

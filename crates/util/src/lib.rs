@@ -13,7 +13,7 @@ mod sync;
 mod time;
 mod visible;
 
-pub use clock::{now_rfc3339, rfc3339};
+pub use clock::{now_rfc3339, rfc3339, seconds_since};
 pub use files::{StagedFile, replace_file};
 pub use letters::{REPLACEMENT, is_sound, sound};
 pub use lock::{FolderLock, LockError};

@@ -26,6 +26,7 @@ macro_rules! findings {
 
 findings! {
     questions / a_corpus_id_is_no_path,
+    rst / a_long_word_before_a_reference_is_cut_between_characters,
     experiments / a_name_with_a_line_end_is_one_line,
     experiments / a_setting_with_a_line_end_is_one_line,
 }

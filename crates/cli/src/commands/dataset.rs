@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::args::FromDocsArgs;
 use crate::commands::print_json;
-use crate::input::{self, Input};
+use crate::input::{self, AllLeftOut, Input};
 use crate::resources::shown;
 use crate::status::{Failure, Outcome, Status};
 use crate::terminal::name;
@@ -23,6 +23,8 @@ struct Counts {
     left_out: usize,
     segmentations: usize,
     unreadable: usize,
+    /// Pages without text.
+    empty: usize,
 }
 
 /// Runs the command.
@@ -30,7 +32,7 @@ pub fn from_docs_command(args: FromDocsArgs, quiet: bool) -> Outcome {
     let found = Input::find(&args.paths, args.follow_links, args.time.limits(DEFAULT_MEMORY as u64))?;
     let mut documents: Vec<Document> = Vec::new();
     let mut unreadable = found.report();
-    let mut problems = Vec::new();
+    let mut left_out = AllLeftOut::default();
     for path in found.files() {
         // The answer key of an earlier run is no documentation.
         if same(path, &args.out) || args.segmentation.as_deref().is_some_and(|s| same(path, s)) {
@@ -38,10 +40,10 @@ pub fn from_docs_command(args: FromDocsArgs, quiet: bool) -> Outcome {
         }
         found.read_in_time(path, |document| document, &mut |read| match read {
             Ok(document) => documents.push(relative(document, &args.paths)),
-            Err(problem) => problems.push(problem),
+            Err(one) => left_out.add(one),
         });
     }
-    unreadable += input::report(&problems);
+    unreadable += input::report(&left_out.bad);
     let options = FromDocsOptions {
         min_answer_words: args.min_answer_words,
         keep_distractors: !args.no_distractors,
@@ -72,6 +74,7 @@ pub fn from_docs_command(args: FromDocsArgs, quiet: bool) -> Outcome {
         left_out: made.skipped.len(),
         segmentations: made.segmentations.len(),
         unreadable,
+        empty: left_out.empty.len(),
     };
     if args.json {
         print_json(&counts)?;
@@ -85,6 +88,7 @@ pub fn from_docs_command(args: FromDocsArgs, quiet: bool) -> Outcome {
         say!("{}: {questions} questions over {} documents", shown(&args.out), counts.documents);
     }
     if !quiet {
+        input::tell_empty(&left_out.empty);
         found.tell_links();
     }
     Ok(if unreadable > 0 { Status::Incomplete } else { Status::Done })

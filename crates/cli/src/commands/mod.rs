@@ -3,6 +3,7 @@
 pub mod dataset;
 pub mod eval;
 pub mod index;
+pub mod init;
 pub mod models;
 pub mod nightly;
 pub mod search;

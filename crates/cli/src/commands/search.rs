@@ -3,12 +3,14 @@
 use std::time::Instant;
 
 use pericope_api::Span;
+use pericope_index::is_index;
 use pericope_store::{Filter, Group, Hit, Mode, Query, Retriever};
 use serde::Serialize;
 
 use crate::args::SearchArgs;
 use crate::commands::print_json;
-use crate::resources::embedder;
+use crate::project::{self, Project};
+use crate::resources::{embedder, shown};
 use crate::status::{Failure, Outcome, Status};
 use crate::stores;
 use crate::terminal::{Line, Style, name};
@@ -56,7 +58,11 @@ pub fn run(args: SearchArgs) -> Outcome {
     if args.query.trim().is_empty() {
         return Err(Failure::usage("the query is empty"));
     }
-    let mut index = stores::open(&args.index)?;
+    let place = match &args.index {
+        Some(place) => place.clone(),
+        None => project_index()?,
+    };
+    let mut index = stores::open(&place)?;
     let embedded_by = index.about().embedder().map(str::to_owned);
     let mode: Mode = match (&args.mode, &embedded_by) {
         (Some(mode), _) => mode.parse().map_err(|e| Failure::usage(format!("--mode: {e}")))?,
@@ -107,6 +113,17 @@ pub fn run(args: SearchArgs) -> Outcome {
         );
     }
     Ok(Status::Done)
+}
+
+/// The index of the project that the working directory belongs to. Models are found as they are when it is written.
+fn project_index() -> Result<String, Failure> {
+    let project = project::required("--in")?;
+    let index = project.index();
+    if !is_index(&index) {
+        return Err(Failure::usage(format!("{}: there is no index yet; `pericope index` makes it", shown(&index))));
+    }
+    project.enter()?;
+    Ok(Project::index_from_root())
 }
 
 fn find(index: &dyn Retriever, query: &Query, args: &SearchArgs) -> Result<Found, Failure> {

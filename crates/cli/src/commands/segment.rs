@@ -12,7 +12,7 @@ use pericope_util::time_limit;
 use serde::Serialize;
 
 use crate::args::{OutputFormat, SegmentArgs};
-use crate::input::{self, Input};
+use crate::input::{self, AllLeftOut, Input};
 use crate::limited::Hand;
 use crate::resources::{chunker, engine};
 use crate::status::{Outcome, Status};
@@ -35,7 +35,7 @@ pub fn run(args: SegmentArgs, quiet: bool) -> Outcome {
     let from_stdin = args.files.iter().any(|f| f.as_os_str() == "-");
     let paths: Vec<_> = args.files.iter().filter(|f| f.as_os_str() != "-").cloned().collect();
     let limits = args.time.limits(DEFAULT_MEMORY as u64);
-    let (piped, broken) =
+    let (piped, left_out) =
         if from_stdin { input::standard_input(&args.stdin_format, limits)? } else { Default::default() };
     let found = Input::find(&paths, args.follow_links, limits)?;
     let corpus = |visit: &mut dyn FnMut(&Document)| {
@@ -47,7 +47,7 @@ pub fn run(args: SegmentArgs, quiet: bool) -> Outcome {
     let resources = engine(&args.policy).with_corpus(&corpus);
     let chunker = Arc::new(chunker(&args.policy, &resources)?);
 
-    let mut bad = found.report() + input::report(&broken);
+    let (mut bad, mut empty) = (found.report() + input::report(&left_out.bad), left_out.empty);
     let mut out = Output::standard();
     let page = ChunksPage::new(&chunker.spec().to_string());
     if args.format == OutputFormat::Html {
@@ -72,12 +72,14 @@ pub fn run(args: SegmentArgs, quiet: bool) -> Outcome {
     problems.extend(stopped.err().map(|stopped| format!("standard input: {}", stopped.why(limit))));
     bad += input::report(&problems);
     for path in found.files() {
-        let mut problems = Vec::new();
+        let mut left_out = AllLeftOut::default();
         let by = Arc::clone(&chunker);
-        found.read_in_time(path, move |document| cut(&by, document), &mut |read| {
-            problems.extend(read.map_or_else(Some, &mut print));
+        found.read_in_time(path, move |document| cut(&by, document), &mut |read| match read {
+            Ok(cut) => left_out.bad.extend(print(cut)),
+            Err(one) => left_out.add(one),
         });
-        bad += input::report(&problems);
+        bad += input::report(&left_out.bad);
+        empty.append(&mut left_out.empty);
         if failure.borrow().is_some() {
             break;
         }
@@ -90,6 +92,7 @@ pub fn run(args: SegmentArgs, quiet: bool) -> Outcome {
     }
     out.flush()?;
     if !quiet {
+        input::tell_empty(&empty);
         found.tell_links();
     }
     if bad > 0 && !quiet {

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::args::SyntheticArgs;
 use crate::commands::{dataset::save, print_json, segment_eval::read_set};
-use crate::input::{self, Input};
+use crate::input::{self, AllLeftOut, Input};
 use crate::resources::shown;
 use crate::status::{Failure, Outcome, Status};
 
@@ -25,11 +25,13 @@ struct Counts {
     sources: usize,
     documents: usize,
     unreadable: usize,
+    /// Pages without text.
+    empty: usize,
 }
 
 /// Runs the command.
 pub fn run(args: SyntheticArgs, quiet: bool) -> Outcome {
-    let (mut ids, mut sources, mut problems) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut ids, mut sources, mut left_out) = (Vec::new(), Vec::new(), AllLeftOut::default());
     let mut add = |document: &pericope_api::Document| {
         let prose = document.sentences.iter().filter(|s| matches!(s.kind, pericope_api::Kind::Prose));
         let text =
@@ -44,7 +46,7 @@ pub fn run(args: SyntheticArgs, quiet: bool) -> Outcome {
         match read_set(path, None, (0, args.seed), None) {
             Ok(set) => {
                 set.documents.iter().for_each(|one| add(&one.document));
-                problems.extend(set.skipped);
+                left_out.bad.extend(set.skipped);
             }
             Err(why) => {
                 plain.push(path.clone());
@@ -58,14 +60,15 @@ pub fn run(args: SyntheticArgs, quiet: bool) -> Outcome {
         for path in found.files() {
             found.read_in_time(path, |document| document, &mut |read| match read {
                 Ok(document) => add(&document),
-                Err(problem) => problems.push(problem),
+                Err(one) => left_out.add(one),
             });
         }
         if !quiet {
+            input::tell_empty(&left_out.empty);
             found.tell_links();
         }
     }
-    unreadable += input::report(&problems);
+    unreadable += input::report(&left_out.bad);
     let recipe =
         Recipe { documents: args.documents, parts: args.parts, sentences: args.sentences.clone(), seed: args.seed };
     let made = concatenations(&sources, &recipe);
@@ -83,7 +86,7 @@ pub fn run(args: SyntheticArgs, quiet: bool) -> Outcome {
         lines.push('\n');
     }
     save(&args.out, &lines)?;
-    let counts = Counts { sources: sources.len(), documents: made.len(), unreadable };
+    let counts = Counts { sources: sources.len(), documents: made.len(), unreadable, empty: left_out.empty.len() };
     if args.json {
         print_json(&counts)?;
     } else if !quiet {

@@ -1,9 +1,11 @@
 //! Indexes that lie among documents: known by what their metadata says, not by a file's name.
 
 use std::collections::{HashMap, HashSet};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use pericope_index::is_index;
+
+use crate::places::resolved;
 
 /// The indexes that files were looked for in.
 pub struct Indexes {
@@ -58,19 +60,6 @@ impl Indexes {
 pub fn inside_index(path: &Path) -> bool {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     resolved(&path).ancestors().skip(1).any(is_index)
-}
-
-/// A path without `..`, by its words alone: `index/../docs` does not lie in `index`.
-fn resolved(path: &Path) -> PathBuf {
-    let mut resolved = PathBuf::new();
-    for part in path.components() {
-        if part == Component::ParentDir {
-            resolved.pop();
-        } else {
-            resolved.push(part);
-        }
-    }
-    resolved
 }
 
 #[cfg(test)]

@@ -206,11 +206,15 @@ fn names_that_are_not_utf8_are_told_apart() {
     fs::remove_file(docs.join(OsStr::from_bytes(b"a\xfe.md"))).unwrap();
     assert_eq!(report(&index(folder.path(), &["--prune"]))["documents_removed"], 1);
     assert!(found(folder.path(), "badgers").is_empty() && found(folder.path(), "foxes").len() == 1);
-    // What cannot be read is named apart, too.
+    // What has no text is named apart, too.
     fs::write(docs.join(OsStr::from_bytes(b"z\xff.md")), "").unwrap();
     fs::write(docs.join(OsStr::from_bytes(b"z\xfe.md")), "").unwrap();
     let said = stderr(&index(folder.path(), &[]));
-    assert!(said.contains(r"z\xff.md: empty") && said.contains(r"z\xfe.md: empty"), "{said}");
+    assert!(said.contains(r"2 pages hold no text: docs/z\xfe.md, docs/z\xff.md"), "{said}");
+    // And so is what cannot be read.
+    fs::write(docs.join(OsStr::from_bytes(b"z\xff.md")), b"\x89PNG\r\n\x1a\n\0").unwrap();
+    let said = stderr(&index(folder.path(), &[]));
+    assert!(said.contains(r"skipped: docs/z\xff.md: not text"), "{said}");
 }
 
 #[cfg(unix)]

@@ -67,11 +67,13 @@ fn no_text_of_a_document_reaches_the_terminal_as_it_is() {
 
 #[test]
 fn names_and_errors_are_shown_in_pipes_too_and_text_is_as_it_is() {
-    let folder = folder_with(&[("a.md", HOSTILE), ("b\u{1b}[2J\nerror: c.md", "")]);
+    let folder =
+        folder_with(&[("a.md", HOSTILE), ("b\u{1b}[2J\nerror: c.md", "\0\u{1}\0"), ("d\u{1b}[2J\nerror: e.md", "")]);
     let output = without_models(folder.path()).args(["segment", "docs"]).output().unwrap();
     assert!(stdout(&output).contains(HOSTILE), "{:?}", stdout(&output));
     let said = stderr(&output);
-    assert!(said.contains("skipped: docs/b\\u{1b}[2J\\nerror: c.md: empty"), "{said:?}");
+    assert!(said.contains("skipped: docs/b\\u{1b}[2J\\nerror: c.md: not text"), "{said:?}");
+    assert!(said.contains("no text: docs/d\\u{1b}[2J\\nerror: e.md"), "{said:?}");
     let json = without_models(folder.path()).args(["segment", "docs", "--format", "json"]).output().unwrap();
     let line: serde_json::Value = serde_json::from_str(stdout(&json).lines().next().unwrap()).unwrap();
     assert_eq!(line["text"], HOSTILE);

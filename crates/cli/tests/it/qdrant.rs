@@ -239,7 +239,7 @@ fn a_rebuild_that_lacks_what_is_searched_is_not_published() {
     let before = contents(&server, "docs");
     let tides = folder.join("docs/tides.markdown");
     let text = fs::read_to_string(&tides).unwrap();
-    fs::write(&tides, "").unwrap();
+    fs::write(&tides, [0u8, 159, 146, 150, 0]).unwrap();
     let rebuild = || command(folder, &url, &[&HASHED[..], &["--rebuild"]].concat());
     for _ in 0..2 {
         let output = rebuild();
@@ -254,12 +254,21 @@ fn a_rebuild_that_lacks_what_is_searched_is_not_published() {
     assert_eq!(server.collections(), ["docs-2"]);
     assert_eq!(contents(&server, "docs"), before);
     // What was never searched is no loss.
-    fs::write(folder.join("docs/empty.md"), "").unwrap();
+    fs::write(folder.join("docs/new.md"), [0u8, 159, 146, 150, 0]).unwrap();
     let output = rebuild();
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     assert!(!stderr(&output).contains("published"), "{}", stderr(&output));
     assert_eq!(server.collections(), ["docs-3"]);
     assert_eq!(contents(&server, "docs"), before);
+    // Nor is a page that has no text any more.
+    let moon = || documents(&search(folder, &url, "moon", &["--mode", "bm25"])).len();
+    assert!(moon() > 0);
+    fs::write(folder.join("docs/new.md"), "---\ntitle: New\n---\n").unwrap();
+    fs::write(&tides, "").unwrap();
+    let report = index(folder, &url, &["--rebuild"]);
+    assert_eq!((report["empty"].as_u64(), report["skipped"].as_u64()), (Some(2), Some(0)), "{report}");
+    assert_eq!(server.collections(), ["docs-4"]);
+    assert_eq!(moon(), 0);
 }
 
 #[test]

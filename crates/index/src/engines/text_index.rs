@@ -3,14 +3,14 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use pericope_api::Heading;
-use pericope_store::{ChunkRecord, Provenance};
+use pericope_store::{ChunkRecord, Position, Provenance};
 use tantivy::columnar::StrColumn;
 use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, STORED, STRING, Schema, TextFieldIndexing, TextOptions, Value,
 };
 use tantivy::{
-    DocAddress, DocSet, Index, IndexReader, IndexWriter, ReloadPolicy, Searcher, TERMINATED, TantivyDocument,
-    TantivyError, Term,
+    DocAddress, DocSet, Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, Searcher, TERMINATED,
+    TantivyDocument, TantivyError, Term,
 };
 use uuid::Uuid;
 
@@ -44,10 +44,18 @@ pub(crate) struct Fields {
     /// Likewise the hash of what the encoder read.
     pub encoded_high: Field,
     pub encoded_low: Field,
+    /// Line and character of its beginning; nothing in indexes that were made before they were kept.
+    pub begins: Option<[Field; 2]>,
 }
 
 impl Fields {
-    fn schema() -> (Schema, Self) {
+    /// The schema of an index, where it is one of Pericope's: today's, or that of indexes without lines.
+    fn of(schema: &Schema) -> Option<Self> {
+        let known = [true, false].map(Self::schema).into_iter();
+        known.filter(|(known, _)| known == schema).map(|(_, fields)| fields).next()
+    }
+
+    fn schema(with_lines: bool) -> (Schema, Self) {
         let mut builder = Schema::builder();
         let words = TextFieldIndexing::default()
             .set_tokenizer(TEXT_ANALYZER)
@@ -70,6 +78,7 @@ impl Fields {
             point_low: builder.add_u64_field("point_low", FAST),
             encoded_high: builder.add_u64_field("encoded_high", INDEXED | FAST),
             encoded_low: builder.add_u64_field("encoded_low", FAST),
+            begins: with_lines.then(|| ["line", "char"].map(|name| builder.add_u64_field(name, STORED))),
         };
         (builder.build(), fields)
     }
@@ -133,29 +142,26 @@ impl TextIndex {
     /// Opens the index in `path` to write it, or makes it.
     pub fn open_or_create(path: &Path) -> Result<Self, IndexError> {
         std::fs::create_dir_all(path).map_err(IndexError::io(path))?;
-        let (schema, fields) = Fields::schema();
         let files = TextFiles::writing(path).map_err(TantivyError::from)?;
         let failures = files.failures();
-        let index = match Index::open_or_create(files, schema) {
-            Err(TantivyError::SchemaError(_)) => return Err(IndexError::corrupt(path, "its schema is not Pericope's")),
-            opened => opened?,
+        let index = match Index::exists(&files).map_err(TantivyError::from)? {
+            true => Index::open(files)?,
+            false => Index::create(files, Fields::schema(true).0, IndexSettings::default())?,
         };
-        Self::over(path, index, fields, failures)
+        Self::over(path, index, failures)
     }
 
     /// Opens the index in `path`, which must be there, to read it.
     pub fn open(path: &Path) -> Result<Self, IndexError> {
-        let (schema, fields) = Fields::schema();
         let files = TextFiles::reading(path).map_err(TantivyError::from)?;
         let failures = files.failures();
         let index = Index::open(files)?;
-        if index.schema() != schema {
-            return Err(IndexError::corrupt(path, "its schema is not Pericope's"));
-        }
-        Self::over(path, index, fields, failures)
+        Self::over(path, index, failures)
     }
 
-    fn over(path: &Path, index: Index, fields: Fields, failures: Failures) -> Result<Self, IndexError> {
+    fn over(path: &Path, index: Index, failures: Failures) -> Result<Self, IndexError> {
+        let foreign = || IndexError::corrupt(path, "its schema is not Pericope's");
+        let fields = Fields::of(&index.schema()).ok_or_else(foreign)?;
         index.tokenizers().register(TEXT_ANALYZER, text_analyzer());
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
         Ok(Self { path: path.to_owned(), fields, failures, index, reader })
@@ -306,9 +312,7 @@ impl TextIndex {
         let Some(address) = self.first_with(searcher, key, self.fields.encoded_high, "encoded_low")? else {
             return Ok(None);
         };
-        let fast = searcher.segment_reader(address.segment_ord).fast_fields();
-        let half = |name| Ok::<_, IndexError>(fast.u64(name)?.first(address.doc_id).unwrap_or(0));
-        Ok(Some(Uuid::from_u64_pair(half("point_high")?, half("point_low")?)))
+        self.point_of(searcher, address).map(Some)
     }
 
     /// The first chunk whose number of 128 bits is this one: its upper half is indexed, its lower half a column.
@@ -396,6 +400,7 @@ impl TextIndex {
             ordinal: number(fields.ordinal),
             tokens: number(fields.tokens),
             leading: string(fields.leading).unwrap_or_default(),
+            begins: fields.begins.map(|[line, char]| Position { line: number(line), char: number(char) }),
         })
     }
 

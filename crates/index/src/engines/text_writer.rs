@@ -113,6 +113,11 @@ fn stored(fields: &Fields, entry: &ChunkEntry) -> TantivyDocument {
     document.add_text(fields.file_type, &chunk.file_type);
     document.add_text(fields.text, &chunk.text);
     document.add_u64(fields.tokens, chunk.tokens as u64);
+    if let (Some(fields), Some(begins)) = (fields.begins, chunk.begins) {
+        for (field, number) in fields.into_iter().zip([begins.line, begins.char]) {
+            document.add_u64(field, number as u64);
+        }
+    }
     let (high, low) = entry.id.as_u64_pair();
     document.add_u64(fields.point_high, high);
     document.add_u64(fields.point_low, low);

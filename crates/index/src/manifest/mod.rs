@@ -6,6 +6,7 @@
 //! missing, unreadable or of another version, is made again from what the full-text index holds of every document.
 
 mod indexed;
+mod stale;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
@@ -18,6 +19,7 @@ use twox_hash::XxHash3_64;
 use uuid::Uuid;
 
 pub(crate) use self::indexed::Indexed;
+pub use self::stale::{Stale, stale};
 use crate::IndexError;
 
 /// The name of the manifest in the directory of an index.
@@ -151,6 +153,12 @@ impl Manifest {
             }
             Err(error) => damaged(&error.to_string()),
         }
+    }
+
+    /// What the manifest at `path` knows; nothing is written.
+    pub fn look(path: &Path) -> Result<Known, IndexError> {
+        let db = read_only(path).map_err(|e| IndexError::database(path, &e))?;
+        Self { path: path.to_owned(), db }.known()
     }
 
     /// Deletes the manifest at `path`, if there is one.

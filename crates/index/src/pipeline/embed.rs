@@ -24,6 +24,7 @@ const PATIENCE: Duration = Duration::from_millis(200);
 pub(super) enum Step {
     Put { header: DocumentHeader, entries: Vec<ChunkEntry>, vectors: Embeddings, truncated: u64, share: Share },
     Same { id: String },
+    Empty { id: String },
     Failed(Failure),
     Source(SourceEnd),
 }
@@ -104,6 +105,7 @@ impl EmbedStage {
                     self.document(header, prepared, truncated, share, batches)?;
                 }
                 Part::Same { id } => self.steps.push(Step::Same { id }),
+                Part::Empty { id } => self.steps.push(Step::Empty { id }),
                 Part::Failed(failure) => self.steps.push(Step::Failed(failure)),
                 Part::End(end) => self.steps.push(Step::Source(end)),
             }

@@ -49,7 +49,8 @@ use crate::embed::Embedder;
 ///
 /// A source, document or line that cannot be read, cut (an error or a panic in `chunk`) or written (chunks that do not
 /// fit it) is listed in the report, and the rest goes on; what an earlier run indexed of it stays, and the next run tries
-/// again; so is one that takes too long. `progress` is called after every document and source. Nothing is committed at the end: that is left to the
+/// again; so is one that takes too long. A document without text ([`Document::has_text`]) is no failure: nothing of it is
+/// indexed, and what was indexed of it before goes. `progress` is called after every document and source. Nothing is committed at the end: that is left to the
 /// caller.
 ///
 /// # Errors

@@ -48,6 +48,8 @@ pub(super) enum Part {
     Document { header: DocumentHeader, prepared: Vec<Prepared>, truncated: u64, share: Share },
     /// A document that the destination holds as it is.
     Same { id: String },
+    /// A document without text: nothing of it is indexed.
+    Empty { id: String },
     /// Something that cannot be indexed.
     Failed(Failure),
     /// The last part of a source.
@@ -194,6 +196,8 @@ struct Reading<'a, S> {
 impl<S: Source> Reading<'_, S> {
     fn take(&mut self, read: Result<Document, Failure>) {
         match read {
+            // It is not counted: the last document with text says how many of these there are.
+            Ok(document) if !document.has_text() => self.send(Part::Empty { id: document.id }),
             Ok(document) => {
                 self.documents += 1;
                 if let Some(before) = self.held.replace(document) {

@@ -72,6 +72,8 @@ pub struct Progress {
     pub removed: u64,
     /// Chunks written.
     pub chunks: u64,
+    /// Documents that were read and have no text: nothing of them is indexed.
+    pub empty: u64,
     /// Bytes of the sources of the documents written.
     pub bytes: u64,
     /// Documents and parts of sources that failed.
@@ -85,6 +87,8 @@ pub struct Report {
     pub progress: Progress,
     /// Everything that failed, in the order of the input.
     pub failures: Vec<Failure>,
+    /// Documents that were read and have no text, in the order of the input.
+    pub empty: Vec<String>,
     /// Names of the sources that were met, read or not.
     pub met: HashSet<String>,
     /// Names of the sources of which some part failed.

@@ -25,6 +25,8 @@ pub(super) struct SinkStage<'a, D: ?Sized> {
     report: Report,
     /// Documents of the source that is being written.
     ids: HashSet<String>,
+    /// Documents of that source that have no text.
+    empty: Vec<String>,
     /// Something of that source failed.
     failed: bool,
     /// Something of that source was written or removed.
@@ -48,6 +50,7 @@ impl<'a, D: Destination + ?Sized> SinkStage<'a, D> {
             fingerprint,
             report: Report::default(),
             ids: HashSet::new(),
+            empty: Vec::new(),
             failed: false,
             news: false,
             owners,
@@ -102,6 +105,10 @@ impl<'a, D: Destination + ?Sized> SinkStage<'a, D> {
             Step::Same { id } => {
                 self.report.progress.same += 1;
                 self.ids.insert(id);
+            }
+            Step::Empty { id } => {
+                self.report.progress.empty += 1;
+                self.empty.push(id);
             }
             Step::Failed(failure) => self.fail(failure),
             Step::Source(end) => {
@@ -194,8 +201,17 @@ impl<'a, D: Destination + ?Sized> SinkStage<'a, D> {
         }
         let (ids, failed) = (std::mem::take(&mut self.ids), std::mem::take(&mut self.failed));
         let mut news = std::mem::take(&mut self.news);
+        let empty = std::mem::take(&mut self.empty);
         self.report.progress.sources += 1;
-        let Some(name) = name else { return Ok(()) };
+        let Some(name) = name else {
+            // Nobody knows what it held before.
+            for id in empty {
+                self.report.progress.removed += u64::from(self.destination.remove(&id)?);
+                self.report.empty.push(id);
+            }
+            return Ok(());
+        };
+        self.report.empty.extend(empty);
         if failed || !complete {
             self.report.failed.insert(name.clone());
         }

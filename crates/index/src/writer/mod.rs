@@ -1,6 +1,7 @@
 //! The one that writes into an index directory.
 
 mod commit;
+mod rebuild;
 mod stage;
 mod touched;
 
@@ -12,18 +13,20 @@ use std::time::{Duration, Instant};
 
 use pericope_api::{Chunk, Document};
 use pericope_store::{
-    DestinationInfo, DocumentHeader, IndexSpec, IndexStats, Known, StoreError, VectorCache, prepare, truncated,
+    DestinationInfo, DocumentHeader, IndexSpec, IndexStats, Known, Publication, StoreError, VectorCache, prepare,
+    truncated,
 };
 
 use self::touched::Touched;
+use crate::build::home;
 use crate::cache::StoredVectors;
-use crate::directory::{PENDING_FILE, clear_old_vectors, holds_something_else, lock, manifest_path, vectors_path};
+use crate::directory::{clear_old_vectors, holds_something_else, lock, manifest_path, vectors_path};
 use crate::embed::{EmbedQueue, Embedder};
 use crate::engines::{Snapshots, TextWriter};
 use crate::guard::guarded;
 use crate::manifest::{Changes, Manifest};
 use crate::meta::{FORMAT, META_FILE};
-use crate::own::{refuse_foreign, remove_engines};
+use crate::own::{refuse_foreign, remove_older_builds};
 use crate::vectors::{GenerationId, VectorSet, VectorWriter};
 use crate::{IndexError, IndexMeta, IndexReader, directory};
 
@@ -42,6 +45,10 @@ const COMMIT_EVERY: Duration = Duration::from_secs(60);
 /// cores, and knows by the manifest what has not changed. [`add`](Self::add) writes one document.
 pub struct IndexWriter {
     dir: PathBuf,
+    /// Where its words, vectors and manifest are.
+    home: PathBuf,
+    /// The build whose place it takes when it is whole.
+    replaces: Option<u64>,
     meta: IndexMeta,
     about: DestinationInfo,
     embedder: Option<Embedder>,
@@ -97,12 +104,22 @@ impl IndexWriter {
             meta.format = FORMAT;
             meta.write(dir)?;
         }
-        let snapshots = Arc::new(directory::open_or_create(dir, &meta)?);
+        // Left by a rebuild that was broken off after it had taken the place of the old index.
+        remove_older_builds(dir, meta.build)?;
+        let writer = Self::over(dir, meta, spec, lock)?;
+        Ok(Self { started, ..writer })
+    }
+
+    /// Opens a build for its one writer.
+    fn over(dir: &Path, meta: IndexMeta, spec: &IndexSpec, lock: File) -> Result<Self, IndexError> {
+        let started = Instant::now();
+        let home = home(dir, meta.build);
+        let snapshots = Arc::new(directory::open_or_create(&home, &meta)?);
         let snapshot = snapshots.current();
         let committed = snapshot.committed;
-        let vectors = vectors_of(dir, &meta, &snapshots)?;
+        let vectors = vectors_of(&home, &meta, &snapshots)?;
         let manifest = guarded(&snapshots.text.path, || {
-            Manifest::open(&manifest_path(dir), committed.sequence, || snapshots.text.indexed(&snapshot.searcher))
+            Manifest::open(&manifest_path(&home), committed.sequence, || snapshots.text.indexed(&snapshot.searcher))
         })?;
         let known =
             vectors.as_ref().map(|_| -> Arc<dyn VectorCache> { Arc::new(StoredVectors(Arc::clone(&snapshots))) });
@@ -118,6 +135,8 @@ impl IndexWriter {
             .map(|encoder| Embedder { encoder: Arc::clone(encoder), caches: known.into_iter().collect() });
         Ok(Self {
             dir: dir.to_owned(),
+            home,
+            replaces: None,
             about,
             meta,
             embedder,
@@ -138,28 +157,6 @@ impl IndexWriter {
             stats: IndexStats::default(),
             _lock: lock,
         })
-    }
-
-    /// Deletes the index in `dir`, whatever it was built with, and makes a new one. Files that no version of this program
-    /// writes stay, in the folders of the index too: see [`foreign_files`](crate::foreign_files). A directory without an
-    /// index is treated as by [`create_or_open`](Self::create_or_open): nothing in it is deleted.
-    ///
-    /// # Errors
-    /// As [`create_or_open`](Self::create_or_open).
-    pub fn rebuild(dir: &Path, spec: &IndexSpec) -> Result<Self, IndexError> {
-        refuse_foreign(dir)?;
-        if dir.join(META_FILE).exists() {
-            let _lock = lock(dir)?;
-            // The metadata comes last, in one step: a crash before it leaves a directory that can be rebuilt again.
-            Manifest::remove(&manifest_path(dir))?;
-            remove_engines(dir)?;
-            let pending = dir.join(PENDING_FILE);
-            if pending.exists() {
-                fs::remove_file(&pending).map_err(IndexError::io(&pending))?;
-            }
-            IndexMeta::new(spec).write(dir)?;
-        }
-        Self::create_or_open(dir, spec)
     }
 
     /// Commits by itself every so many bytes of text (64 MB unless told): what a crash costs at most.
@@ -225,23 +222,32 @@ impl IndexWriter {
         &self.meta
     }
 
-    /// Commits, tidies up, and says what was done.
+    /// Commits, tidies up, lets a rebuild take its place, and says what was done.
     ///
     /// # Errors
     /// As [`commit`](Self::commit).
     pub fn finish(mut self) -> Result<IndexStats, IndexError> {
         self.commit()?;
-        let text = &self.snapshots.text;
-        guarded(&text.path, || self.text_writer.finish())?;
-        self.snapshots.reload()?;
-        let snapshot = self.snapshots.current();
+        self.close(&Publication::Published)
+    }
+
+    /// Ends a run whose last commit is made.
+    fn close(self, publication: &Publication) -> Result<IndexStats, IndexError> {
+        let Self { dir, home, replaces, mut meta, snapshots, text_writer, stats, started, _lock, .. } = self;
+        let text = &snapshots.text;
+        guarded(&text.path, || text_writer.finish())?;
+        snapshots.reload()?;
+        let snapshot = snapshots.current();
         let documents = guarded(&text.path, || text.documents(&snapshot.searcher))?;
         let chunks = snapshot.chunks();
-        if (self.meta.documents, self.meta.chunks) != (documents, chunks) {
-            (self.meta.documents, self.meta.chunks) = (documents, chunks);
-            self.meta.write(&self.dir)?;
+        if (meta.documents, meta.chunks) != (documents, chunks) {
+            (meta.documents, meta.chunks) = (documents, chunks);
+            meta.write(if replaces.is_some() { &home } else { &dir })?;
         }
-        Ok(IndexStats { documents, chunks, seconds: self.started.elapsed().as_secs_f64(), ..self.stats })
+        if let (Some(old), Publication::Published) = (replaces, publication) {
+            rebuild::publish(&dir, &mut meta, old)?;
+        }
+        Ok(IndexStats { documents, chunks, seconds: started.elapsed().as_secs_f64(), ..stats })
     }
 
     /// What is known of the sources. Those whose chunks lack a vector, as after an earlier version, are to be read again.

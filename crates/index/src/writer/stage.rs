@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use pericope_api::Embeddings;
 use pericope_store::{
-    ChunkEntry, Destination, DestinationInfo, DocumentHeader, Finished, Known, Prepared, Provenance, Publication,
-    RunSummary, SourceRecord, StoreError,
+    ChunkEntry, Destination, DestinationInfo, DocumentHeader, Finished, Known, Prepared, Provenance, RunSummary,
+    SourceRecord, StoreError,
 };
 use uuid::Uuid;
 
@@ -175,8 +175,12 @@ impl Destination for IndexWriter {
     }
 
     fn finish(self: Box<Self>, run: &RunSummary<'_>) -> Result<Finished, StoreError> {
-        let mut stats = IndexWriter::finish(*self)?;
+        let mut writer = *self;
+        writer.remove_leftovers(run)?;
+        IndexWriter::commit(&mut writer)?;
+        let publication = writer.publication(run);
+        let mut stats = writer.close(&publication)?;
         stats.add_embedding(run.embedded, run.truncated);
-        Ok(Finished { stats, publication: Publication::InPlace })
+        Ok(Finished { stats, publication })
     }
 }

@@ -6,13 +6,18 @@ use pericope_testkit::{TestStore, store_laws};
 
 struct Folder(tempfile::TempDir);
 
+fn spec(vectors: bool) -> IndexSpec {
+    let spec = IndexSpec::new("sentence", "words");
+    if vectors { spec.with_encoder(BagOfWords::new()) } else { spec }
+}
+
 impl TestStore for Folder {
     fn write(&self, vectors: bool) -> Box<dyn Destination> {
-        let mut spec = IndexSpec::new("sentence", "words");
-        if vectors {
-            spec = spec.with_encoder(BagOfWords::new());
-        }
-        Box::new(IndexWriter::create_or_open(self.0.path(), &spec).unwrap())
+        Box::new(IndexWriter::create_or_open(self.0.path(), &spec(vectors)).unwrap())
+    }
+
+    fn rebuild(&self, vectors: bool) -> Box<dyn Destination> {
+        Box::new(IndexWriter::rebuild(self.0.path(), &spec(vectors)).unwrap())
     }
 
     fn read(&self) -> Box<dyn Retriever> {

@@ -13,6 +13,7 @@ mod opening;
 mod owning;
 mod pipeline;
 mod searching;
+mod together;
 mod writing;
 
 use pericope_api::Document;

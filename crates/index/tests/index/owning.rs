@@ -40,10 +40,20 @@ fn a_rebuild_leaves_nothing_of_the_old_index() {
     };
     let old = [listed("text"), listed("vectors")].concat();
     let words = pericope_index::IndexSpec::new("sentence", "words");
-    drop(IndexWriter::rebuild(dir.path(), &words).unwrap());
-    assert!(!dir.path().join("vectors").exists());
-    let is_segment = |name: &std::ffi::OsString| name.to_string_lossy().len() > 32;
-    assert!(old.iter().any(is_segment) && !listed("text").iter().any(is_segment), "{old:?}");
+    let writer = IndexWriter::rebuild(dir.path(), &words).unwrap();
+    assert_eq!([listed("text"), listed("vectors")].concat(), old, "until the new one is there");
+    writer.finish().unwrap();
+    let mut left: Vec<_> = listed("");
+    left.sort_unstable();
+    assert_eq!(left, ["build-1", META_FILE, "lock"]);
+    let mut built: Vec<_> = listed("build-1");
+    built.sort_unstable();
+    assert_eq!(built, ["manifest.sqlite", "text"]);
+    // The next one goes beside it, and then the one before goes.
+    IndexWriter::rebuild(dir.path(), &words).unwrap().finish().unwrap();
+    let mut left: Vec<_> = listed("");
+    left.sort_unstable();
+    assert_eq!(left, ["build-2", META_FILE, "lock"]);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod alias;
 mod create;
+mod listing;
 mod read;
 
 use std::sync::Arc;

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use pericope_qdrant::{Bm25, Collection, Error, Point, Record, ScoredChunk, Target};
-use pericope_store::{ChunkRecord, EmbedderMeta, Shard};
+use pericope_store::{ChunkRecord, EmbedderMeta, Position, Shard};
 use pericope_testkit::qdrant::Server;
 use uuid::Uuid;
 
@@ -129,6 +129,7 @@ pub fn points(document: &str, revision: &str, texts: &[String]) -> Vec<Point> {
             ordinal,
             tokens: text.split_whitespace().count(),
             leading: if ordinal > 0 { " ".to_owned() } else { String::new() },
+            begins: Some(Position { line: 1, char: start }),
         };
         let point = Point {
             id: Uuid::new_v5(&Uuid::NAMESPACE_URL, format!("{document}\u{1}{start}\u{1}{text}").as_bytes()),

@@ -10,13 +10,21 @@ use pericope_testkit::{TestStore, store_laws};
 
 use crate::common::Place;
 
+fn spec(vectors: bool) -> IndexSpec {
+    let spec = IndexSpec::new("sentence", "words");
+    if vectors { spec.with_encoder(BagOfWords::new()) } else { spec }
+}
+
 impl TestStore for Place {
     fn write(&self, vectors: bool) -> Box<dyn Destination> {
-        let mut spec = IndexSpec::new("sentence", "words");
-        if vectors {
-            spec = spec.with_encoder(BagOfWords::new());
-        }
-        Box::new(QdrantDestination::open(&self.target(), &spec, Arc::new(PlainWords), false, u64::MAX).unwrap())
+        Box::new(
+            QdrantDestination::open(&self.target(), &spec(vectors), Arc::new(PlainWords), false, u64::MAX).unwrap(),
+        )
+    }
+
+    fn rebuild(&self, vectors: bool) -> Box<dyn Destination> {
+        let (target, words) = (self.target(), Arc::new(PlainWords));
+        Box::new(QdrantDestination::open(&target, &spec(vectors), words, true, u64::MAX).unwrap())
     }
 
     fn read(&self) -> Box<dyn Retriever> {

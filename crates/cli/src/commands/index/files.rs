@@ -9,7 +9,7 @@ use pericope_index::pipeline::{Failure, Metadata, Source, hash_file};
 use pericope_read::document_id;
 use pericope_store::FileStamp;
 
-use crate::input::{Input, is_guarded};
+use crate::input::{Input, LeftOut, is_guarded};
 
 /// The files of an input, by their paths.
 pub struct Files {
@@ -38,7 +38,12 @@ impl Source for Files {
 
     fn read(&self, path: &mut PathBuf, each: &mut dyn FnMut(Result<Document, Failure>)) {
         self.input.read(path, &mut |read| {
-            each(read.map_err(|reason| Failure { document: String::new(), reason }));
+            each(match read {
+                Ok(document) => Ok(document),
+                // The pipeline removes what it held before.
+                Err(LeftOut::Empty(id)) => Ok(Document::from_sentences::<&str>(&id, &[])),
+                Err(LeftOut::Bad(reason)) => Err(Failure { document: String::new(), reason }),
+            });
         });
     }
 }

@@ -1,6 +1,7 @@
 //! `pericope index`
 
 mod files;
+mod plan;
 mod sight;
 mod verify;
 mod watch;
@@ -21,6 +22,7 @@ use pericope_store::{Destination, Finished, IndexSpec, Publication, RunSummary, 
 use serde::Serialize;
 
 use self::files::Files;
+use self::plan::Plan;
 use crate::args::IndexArgs;
 use crate::commands::print_json;
 use crate::input::{self, Input};
@@ -45,6 +47,8 @@ struct Report<'a> {
     documents_removed: u64,
     /// Files that were not read, since they are as they were.
     files_unchanged: u64,
+    /// Documents that were read now and hold no text.
+    empty: u64,
     bytes: u64,
     skipped: usize,
     texts_embedded: u64,
@@ -72,6 +76,7 @@ struct Pass {
 /// What every pass takes.
 struct Job<'a> {
     args: &'a IndexArgs,
+    plan: &'a Plan,
     /// The index as messages name it.
     name: String,
     spec: IndexSpec,
@@ -81,13 +86,14 @@ struct Job<'a> {
 }
 
 /// Runs the command.
-pub fn run(args: IndexArgs, quiet: bool) -> Outcome {
+pub fn run(mut args: IndexArgs, quiet: bool) -> Outcome {
     if let Some(dir) = &args.verify {
         return verify::run(dir, args.json);
     }
-    let name = stores::name(&args.into)?;
+    let plan = Plan::of(&mut args)?;
+    let name = stores::name(&plan.into)?;
     let counter = loading(&args.policy);
-    let found = search(&args, &args.paths)?;
+    let found = search(&args, &plan, &plan.paths)?;
     let corpus = |visit: &mut dyn FnMut(&Document)| {
         for path in found.files() {
             // What cannot be read is named by the pass over the files.
@@ -95,9 +101,9 @@ pub fn run(args: IndexArgs, quiet: bool) -> Outcome {
         }
     };
     // What `same-size` was sized by when the index was made holds for all that is added to it.
-    let before = if args.rebuild { None } else { stores::reference(&args.into)? };
+    let before = if args.rebuild { None } else { stores::reference(&plan.into)? };
     let resources = engine(&args.policy).with_loading(counter).with_corpus(&corpus).with_reference(before);
-    let encoder = embedder(&args.embedder, false)?;
+    let encoder = embedder(&plan.embedder, false).map_err(|failure| failure.about(&plan.embedder_from))?;
     let chunker = chunker(&args.policy, &resources)?;
     let mut cache: Option<Arc<dyn VectorCache>> = None;
     if let (Some(encoder), Some(path)) = (&encoder, &args.embedding_cache) {
@@ -112,25 +118,20 @@ pub fn run(args: IndexArgs, quiet: bool) -> Outcome {
         stop: crate::interrupt::flag()?,
         ..Options::default()
     };
-    let mut job = Job { args: &args, name, spec, chunker: Arc::new(chunker), options, quiet };
-    if !args.rebuild && stores::has_old_vectors(&args.into) {
+    let mut job = Job { args: &args, plan: &plan, name, spec, chunker: Arc::new(chunker), options, quiet };
+    if !args.rebuild && stores::has_old_vectors(&plan.into) {
         tell!(
             "{} holds vectors of an earlier version, which this version does not read: its texts are embedded again",
             job.name
         );
     }
     if args.rebuild {
-        tell_foreign(&args.into)?;
+        tell_foreign(&plan.into)?;
     }
     let pass = job.pass(&found, args.rebuild, args.prune && !args.watch)?;
     job.tell(&pass)?;
     if pass.report.interrupted {
-        // A rebuild in a folder begins by deleting what is there; on a server it is taken up again.
-        let how = match (args.rebuild, &pass.finished.publication) {
-            (true, Publication::InPlace) => "the same command without --rebuild",
-            _ => "the same command",
-        };
-        tell!("interrupted: {how} goes on from here");
+        tell!("interrupted: the same command goes on from here");
         return Ok(Status::Interrupted);
     }
     if !quiet {
@@ -147,8 +148,8 @@ pub fn run(args: IndexArgs, quiet: bool) -> Outcome {
 }
 
 /// The files below these paths.
-fn search(args: &IndexArgs, paths: &[PathBuf]) -> Result<Arc<Input>, Failure> {
-    let written = (!is_server(&args.into)).then(|| Path::new(&args.into));
+fn search(args: &IndexArgs, plan: &Plan, paths: &[PathBuf]) -> Result<Arc<Input>, Failure> {
+    let written = (!is_server(&plan.into)).then(|| Path::new(&plan.into));
     Input::search(paths, &args.files.walk(), max_bytes(args), limits(args), written).map(Arc::new)
 }
 
@@ -176,7 +177,7 @@ impl Job<'_> {
         let (report, mut writer, bad) = self.write(found, rebuild)?;
         let mut pruned = Vec::new();
         if prune && !report.interrupted {
-            pruned = self.prune(writer.as_mut(), found, &report, &self.args.paths)?;
+            pruned = self.prune(writer.as_mut(), found, &report, &self.plan.paths)?;
         }
         let finished = self.finish(writer, &report, found)?;
         Ok(Pass { finished, report, pruned, bad })
@@ -211,7 +212,7 @@ impl Job<'_> {
         rebuild: bool,
     ) -> Result<(pipeline::Report, Box<dyn Destination>, usize), Failure> {
         let commit_bytes = (self.args.commit_mb * 1e6) as u64;
-        let mut writer = stores::create(&self.args.into, &self.spec, rebuild, commit_bytes)?;
+        let mut writer = stores::create(&self.plan.into, &self.spec, rebuild, commit_bytes)?;
         let mut bad = found.report();
         let ours = found.files().iter().filter(|path| self.is_ours(&document_id(path))).count();
         let bar = progress::files(ours as u64, self.quiet);
@@ -264,7 +265,7 @@ impl Job<'_> {
         let report = Report {
             index: self.name.clone(),
             segmenter: self.chunker.spec().to_string(),
-            embedder: &args.embedder,
+            embedder: &self.plan.embedder,
             tokenizer: &self.spec.tokenizer,
             documents: stats.documents,
             chunks: stats.chunks,
@@ -272,6 +273,7 @@ impl Job<'_> {
             chunks_written: stats.chunks_written,
             documents_removed: stats.documents_removed,
             files_unchanged: pass.report.progress.unchanged,
+            empty: pass.report.progress.empty,
             bytes: stats.bytes,
             skipped: pass.bad,
             texts_embedded: stats.texts_embedded,
@@ -307,6 +309,9 @@ impl Job<'_> {
                 say!("{}", notes.join(", "));
             }
         }
+        if !self.quiet {
+            input::tell_empty(&pass.report.empty);
+        }
         if stats.vectors_rejected > 0 {
             tell!(
                 "{} known vectors are damaged (embedding cache or index); their texts were embedded again",
@@ -318,7 +323,7 @@ impl Job<'_> {
                 "{} of {} chunks are longer than {} reads: dense search does not see their ends (--max-tokens N cuts shorter)",
                 stats.truncated,
                 stats.chunks_written,
-                args.embedder
+                self.plan.embedder
             );
         }
         Ok(())
@@ -331,7 +336,7 @@ impl Job<'_> {
         paths: &[PathBuf],
         changed: Option<HashSet<String>>,
     ) -> Result<(Pass, Arc<Input>), Failure> {
-        let found = search(self.args, paths)?;
+        let found = search(self.args, self.plan, paths)?;
         (self.options.trust_stamps, self.options.distrust) = (changed.is_some(), changed.unwrap_or_default());
         let (report, mut writer, bad) = self.write(&found, false)?;
         let mut pruned = Vec::new();

@@ -13,6 +13,7 @@ use pericope_read::document_id;
 use super::Job;
 use super::sight::Sight;
 use crate::input::inside_index;
+use crate::project::is_own;
 use crate::status::{Failure, Outcome, Status};
 use crate::terminal::name;
 
@@ -33,7 +34,7 @@ type Changes = Option<HashSet<String>>;
 /// Follows the files until the user interrupts. The index is closed between bursts, so that others can search it.
 pub(super) fn follow(job: &mut Job<'_>, linked: &[PathBuf]) -> Outcome {
     let (sender, events) = channel();
-    let mut sight = Sight::over(&job.args.paths, linked, sender)?;
+    let mut sight = Sight::over(&job.plan.paths, linked, sender)?;
     tell!("watching; Ctrl-C ends");
     // What changed between the first pass and now has told nobody.
     let mut changed = Some(Some(HashSet::new()));
@@ -133,7 +134,7 @@ fn relevant(event: Event) -> Option<Vec<PathBuf>> {
     if matches!(event.kind, EventKind::Access(_)) {
         return None;
     }
-    let paths: Vec<PathBuf> = event.paths.into_iter().filter(|path| !inside_index(path)).collect();
+    let paths: Vec<PathBuf> = event.paths.into_iter().filter(|path| !inside_index(path) && !is_own(path)).collect();
     (!paths.is_empty()).then_some(paths)
 }
 

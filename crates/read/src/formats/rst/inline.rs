@@ -208,7 +208,8 @@ impl Scan<'_, '_> {
             }
             start -= c.len_utf8();
         }
-        let word = self.source[start.max(floor)..at].trim_start_matches(['-', '.', '+', ':']);
+        // The bound may lie within a character, whose beginning counts.
+        let word = self.source[start..at].trim_start_matches(['-', '.', '+', ':']);
         if word.starts_with('_') || word.contains("__") || word.contains("::") {
             return None;
         }

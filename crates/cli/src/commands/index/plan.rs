@@ -1,0 +1,68 @@
+//! What is indexed, into what: as the flags say, and where they name no index as the project's settings do.
+
+use std::env;
+use std::path::PathBuf;
+
+use crate::args::IndexArgs;
+use crate::project::{self, FOLDER, Project, SETTINGS};
+use crate::resources::shown;
+use crate::status::Failure;
+
+/// What embeds where nothing is said.
+const EMBEDDER: &str = "minilm";
+
+/// Files and folders, an index, and what embeds.
+pub(super) struct Plan {
+    pub into: String,
+    pub paths: Vec<PathBuf>,
+    pub embedder: String,
+    /// Which flag or key named the embedder.
+    pub embedder_from: String,
+}
+
+impl Plan {
+    /// Makes a plan. For a project, the working directory is its folder afterwards, and flags that name files are as seen
+    /// from there.
+    ///
+    /// # Errors
+    /// A usage failure where there is no index, and for settings that cannot be used.
+    pub fn of(args: &mut IndexArgs) -> Result<Self, Failure> {
+        let into = args.into.take();
+        let mut embedder_from = "--embedder".to_owned();
+        let (into, paths) = match into {
+            Some(into) => (into, std::mem::take(&mut args.paths)),
+            None => {
+                let project = project::required("--into")?;
+                let file = project.root().join(FOLDER).join(SETTINGS);
+                let settings = project.settings()?;
+                let paths = match args.paths.is_empty() {
+                    true => there(&project, settings.paths.unwrap_or_else(|| vec![".".into()]))?,
+                    false => project.inside(&args.paths)?,
+                };
+                args.policy.segmenter = args.policy.segmenter.take().or(settings.segmenter);
+                if let (None, Some(embedder)) = (&args.embedder, settings.embedder) {
+                    args.embedder = Some(embedder);
+                    embedder_from = format!("{}, key embedder", shown(&file));
+                }
+                if let Some(cache) = &mut args.embedding_cache {
+                    *cache = env::current_dir().map_err(Failure::usage)?.join(&*cache);
+                }
+                project.enter()?;
+                (Project::index_from_root(), paths)
+            }
+        };
+        let embedder = args.embedder.take().unwrap_or_else(|| EMBEDDER.to_owned());
+        Ok(Self { into, paths, embedder, embedder_from })
+    }
+}
+
+/// The paths of the settings, where all of them are there.
+fn there(project: &Project, paths: Vec<PathBuf>) -> Result<Vec<PathBuf>, Failure> {
+    match paths.iter().find(|path| project.root().join(path).symlink_metadata().is_err()) {
+        None => Ok(paths),
+        Some(path) => {
+            let file = project.root().join(FOLDER).join(SETTINGS);
+            Err(Failure::usage(format!("{}, key paths: {}: no such file or folder", shown(&file), shown(path))))
+        }
+    }
+}

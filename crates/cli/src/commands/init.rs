@@ -1,0 +1,72 @@
+//! `pericope init`
+
+use std::fs;
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use crate::args::InitArgs;
+use crate::project::{FOLDER, SETTINGS, Settings, check_segmenter, find_here, inside_of};
+use crate::resources::shown;
+use crate::status::{Failure, Outcome, Status};
+
+/// Everything but the settings is made again by `pericope index`.
+const IGNORED: &str =
+    "# Made by `pericope init`: the index is no part of the repository.\n*\n!.gitignore\n!pericope.toml\n";
+
+/// Runs the command.
+pub fn run(args: InitArgs, quiet: bool) -> Outcome {
+    let here = std::env::current_dir().map_err(Failure::usage)?;
+    let file = Path::new(FOLDER).join(SETTINGS);
+    check_segmenter(&args.segmenter).map_err(|why| Failure::usage(format!("--segmenter: {why}")))?;
+    for path in &args.paths {
+        if path.symlink_metadata().is_err() {
+            return Err(Failure::usage(format!("{}: no such file or folder", shown(path))));
+        }
+    }
+    let paths: Vec<PathBuf> = args.paths.iter().map(|path| inside_of(&here, path)).collect::<Result<_, _>>()?;
+    let above = find_here().filter(|project| here.canonicalize().is_ok_and(|here| here != project.root()));
+    let (embedder, without_model) = match args.embedder {
+        Some(embedder) => (embedder, false),
+        None if pericope_encode::models::locate("minilm").is_ok() => ("minilm".to_owned(), false),
+        None => ("none".to_owned(), true),
+    };
+    let settings = Settings {
+        paths: Some(paths),
+        segmenter: Some(args.segmenter),
+        embedder: Some(embedder),
+        url_prefix: args.url_prefix,
+    };
+    make(&file, &settings)?;
+    if quiet {
+        return Ok(Status::Done);
+    }
+    if let Some(above) = above {
+        tell!("the project {} is not used from here on", shown(above.root()));
+    }
+    if without_model {
+        tell!(
+            "the model minilm is not installed: the index will hold words alone; for search by meaning run `pericope \
+             models pull minilm` and set embedder = \"minilm\" in {}",
+            shown(&file)
+        );
+    }
+    say!("{}: written; now run `pericope index`, then `pericope search 'words'`", shown(&file));
+    Ok(Status::Done)
+}
+
+/// Writes the settings, where there are none.
+fn make(file: &Path, settings: &Settings) -> Result<(), Failure> {
+    let folder = Path::new(FOLDER);
+    fs::create_dir_all(folder).map_err(|e| Failure::runtime(format!("{}: {e}", shown(folder))))?;
+    let mut written = match fs::File::create_new(file) {
+        Ok(written) => written,
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            return Err(Failure::usage(format!("{} is there already: edit it, or delete it first", shown(file))));
+        }
+        Err(error) => return Err(Failure::runtime(format!("{}: {error}", shown(file)))),
+    };
+    let write = |file: &Path, e: std::io::Error| Failure::runtime(format!("{}: {e}", shown(file)));
+    let ignore = folder.join(".gitignore");
+    fs::write(&ignore, IGNORED).map_err(|e| write(&ignore, e))?;
+    written.write_all(settings.to_file().as_bytes()).and_then(|()| written.sync_all()).map_err(|e| write(file, e))
+}

@@ -1,0 +1,7 @@
+//! The project that a folder belongs to: `.pericope` in it or above it, with settings and the project's own index.
+
+mod place;
+mod settings;
+
+pub use self::place::{FOLDER, Project, SETTINGS, find_here, inside_of, is_own, required};
+pub use self::settings::{Settings, check_segmenter, checked_url_prefix};

@@ -1,0 +1,165 @@
+//! Where a project lies.
+
+use std::env;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use super::settings::{Settings, relative};
+use crate::places::resolved;
+use crate::resources::shown;
+use crate::status::Failure;
+
+/// The folder of a project's settings and index. No file in it is a document.
+pub const FOLDER: &str = ".pericope";
+/// The file of the settings, in that folder.
+pub const SETTINGS: &str = "pericope.toml";
+/// The index, in that folder.
+pub const INDEX: &str = "index";
+
+/// A folder with `.pericope` in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Project {
+    root: PathBuf,
+}
+
+/// Returns the project of a folder: the first that is found on the way up.
+#[must_use]
+pub fn find(start: &Path) -> Option<Project> {
+    let start = start.canonicalize().ok()?;
+    let root = start.ancestors().find(|folder| folder.join(FOLDER).is_dir())?;
+    Some(Project { root: root.to_owned() })
+}
+
+/// Returns the project of the working directory.
+#[must_use]
+pub fn find_here() -> Option<Project> {
+    find(&env::current_dir().ok()?)
+}
+
+/// Returns the project of the working directory for a command that was told no index by `flag`.
+///
+/// # Errors
+/// A usage failure that says what to do.
+pub fn required(flag: &str) -> Result<Project, Failure> {
+    find_here().ok_or_else(|| {
+        Failure::usage(format!(
+            "no index is named, and there is no {FOLDER} in this folder or above it: name an index with {flag}, or make a \
+             project with `pericope init`"
+        ))
+    })
+}
+
+impl Project {
+    /// The folder that holds `.pericope`. Documents are called by their paths from here.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The index.
+    #[must_use]
+    pub fn index(&self) -> PathBuf {
+        self.root.join(FOLDER).join(INDEX)
+    }
+
+    /// The settings; the defaults where there is no file.
+    ///
+    /// # Errors
+    /// A usage failure that names the file, the line and the key.
+    pub fn settings(&self) -> Result<Settings, Failure> {
+        let file = self.root.join(FOLDER).join(SETTINGS);
+        match fs::read_to_string(&file) {
+            Ok(text) => Settings::parse(&text).map_err(|why| Failure::usage(format!("{}, {why}", shown(&file)))),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Settings::default()),
+            Err(error) => Err(Failure::usage(format!("{}: {error}", shown(&file)))),
+        }
+    }
+
+    /// Paths of the command line, as they are seen from the project's folder.
+    ///
+    /// # Errors
+    /// A usage failure for one that lies outside of it.
+    pub fn inside(&self, paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+        let here = env::current_dir().map_err(Failure::usage)?;
+        paths.iter().map(|path| inside(&self.root, &here, path)).collect()
+    }
+
+    /// Makes the project's folder the working directory, so that documents have the same names from wherever the command
+    /// is started.
+    ///
+    /// # Errors
+    /// Where the folder cannot be entered.
+    pub fn enter(&self) -> Result<(), Failure> {
+        env::set_current_dir(&self.root).map_err(|e| Failure::runtime(format!("{}: {e}", shown(&self.root))))
+    }
+
+    /// The index, from within the project's folder.
+    #[must_use]
+    pub fn index_from_root() -> String {
+        format!("{FOLDER}/{INDEX}")
+    }
+}
+
+/// Returns a path of the command line as it is seen from a folder, which is the working directory.
+///
+/// # Errors
+/// A usage failure for one that lies outside of it.
+pub fn inside_of(here: &Path, path: &Path) -> Result<PathBuf, Failure> {
+    inside(here, here, path)
+}
+
+fn inside(root: &Path, here: &Path, path: &Path) -> Result<PathBuf, Failure> {
+    let whole = resolved(&here.join(path));
+    whole.strip_prefix(root).ok().and_then(relative).ok_or_else(|| {
+        let (path, root) = (shown(path), shown(root));
+        Failure::usage(format!("{path} lies outside of the project {root}: name another index with --into"))
+    })
+}
+
+/// Whether a path leads through a project's own folder.
+#[must_use]
+pub fn is_own(path: &Path) -> bool {
+    path.components().any(|part| part.as_os_str() == FOLDER)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn the_nearest_project_on_the_way_up_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        fs::create_dir_all(root.join("a/b/c")).unwrap();
+        fs::create_dir_all(root.join(FOLDER)).unwrap();
+        fs::write(root.join("a/b").join(FOLDER), "a file is none").unwrap();
+        let project = find(&root.join("a/b/c")).unwrap();
+        assert_eq!((project.root(), project.index()), (root.as_path(), root.join(".pericope/index")));
+        fs::create_dir_all(root.join("a").join(FOLDER)).unwrap();
+        assert_eq!(find(&root.join("a/b/c")).unwrap().root(), root.join("a"));
+        assert_eq!(find(&root).unwrap().root(), root);
+        assert_eq!(find(&root.join("nowhere")), None);
+    }
+
+    #[test]
+    fn paths_are_seen_from_the_root() {
+        let project = Project { root: "/home/me/project".into() };
+        let here = Path::new("/home/me/project/docs");
+        let seen = |path: &str| inside(project.root(), here, Path::new(path)).map_err(|e| e.to_string());
+        assert_eq!(seen("."), Ok("docs".into()));
+        assert_eq!(seen("guide/a.md"), Ok("docs/guide/a.md".into()));
+        assert_eq!(seen(".."), Ok(".".into()));
+        assert_eq!(seen("../src"), Ok("src".into()));
+        assert_eq!(seen("/home/me/project/src"), Ok("src".into()));
+        assert!(seen("../../other").unwrap_err().contains("--into"));
+        assert!(seen("/etc").unwrap_err().contains("outside of the project /home/me/project"));
+    }
+
+    #[test]
+    fn its_own_folder_is_known_by_its_name() {
+        assert!(is_own(Path::new("docs/.pericope/index/pericope.json")));
+        assert!(!is_own(Path::new("docs/.pericope.md")) && !is_own(Path::new("docs/pericope/a.md")));
+    }
+}

@@ -1,0 +1,225 @@
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use uuid::Uuid;
+
+/// The way in which chunks are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// By the words that they share with the query.
+    Bm25,
+    /// By the nearness of their vector to the query's.
+    Dense,
+    /// By both.
+    Hybrid,
+}
+
+/// The unit of `start`, `end` and `highlights`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Offsets {
+    /// Bytes of UTF-8.
+    #[default]
+    Bytes,
+    /// Characters (Unicode scalar values).
+    Chars,
+}
+
+/// `GET /v1/search`
+#[derive(Debug, Clone, PartialEq, Deserialize, IntoParams, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct SearchRequest {
+    /// A question or some words; words in double quotes are a phrase.
+    pub q: String,
+    /// Number of hits, 1 to 100; with `group`, of documents.
+    #[serde(default = "ten")]
+    #[param(minimum = 1, maximum = 100, default = 10)]
+    pub k: usize,
+    /// By default `hybrid` where the index has vectors, else `bm25`.
+    #[serde(default)]
+    #[param(inline)]
+    pub mode: Option<Mode>,
+    /// Beginnings of document ids; at least one must fit. May be repeated.
+    #[serde(default)]
+    pub path: Vec<String>,
+    /// Words of a heading above the chunk; at least one entry must fit. May be repeated.
+    #[serde(default)]
+    pub heading: Vec<String>,
+    /// Types of files (`md`, `html`); at least one must fit. May be repeated.
+    #[serde(default, rename = "type")]
+    #[param(rename = "type")]
+    #[schema(rename = "type")]
+    pub file_type: Vec<String>,
+    /// Chunks before and after each hit that come with it, 0 to 10.
+    #[serde(default)]
+    #[param(minimum = 0, maximum = 10, default = 0)]
+    pub context: usize,
+    /// Also put the hits together by their documents.
+    #[serde(default)]
+    pub group: bool,
+    /// Tokens that all hits may have together, context included.
+    #[serde(default)]
+    pub budget: Option<usize>,
+    /// The name of the index; by default the first.
+    #[serde(default)]
+    pub index: Option<String>,
+    /// The unit of `start`, `end` and `highlights`.
+    #[serde(default)]
+    #[param(inline)]
+    pub offsets: Offsets,
+}
+
+fn ten() -> usize {
+    10
+}
+
+impl SearchRequest {
+    /// Returns a request for the ten best chunks.
+    #[must_use]
+    pub fn new(q: impl Into<String>) -> Self {
+        Self {
+            q: q.into(),
+            k: ten(),
+            mode: None,
+            path: Vec::new(),
+            heading: Vec::new(),
+            file_type: Vec::new(),
+            context: 0,
+            group: false,
+            budget: None,
+            index: None,
+            offsets: Offsets::default(),
+        }
+    }
+}
+
+/// `GET /v1/documents`
+#[derive(Debug, Clone, PartialEq, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ListRequest {
+    /// The beginning of the ids.
+    #[serde(default)]
+    pub prefix: String,
+    /// Number of documents, 1 to 1000.
+    #[serde(default = "hundred")]
+    #[param(minimum = 1, maximum = 1000, default = 100)]
+    pub limit: usize,
+    /// Only documents after this id, as `next` of the answer before has it.
+    #[serde(default)]
+    pub after: Option<String>,
+    /// The name of the index; by default the first.
+    #[serde(default)]
+    pub index: Option<String>,
+}
+
+fn hundred() -> usize {
+    100
+}
+
+impl Default for ListRequest {
+    fn default() -> Self {
+        Self { prefix: String::new(), limit: hundred(), after: None, index: None }
+    }
+}
+
+/// `GET /v1/documents/{id}`
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct DocumentRequest {
+    /// The id of the document; over HTTP it stands in the path.
+    #[serde(default)]
+    #[param(ignore)]
+    pub id: String,
+    /// The first byte of the source.
+    #[serde(default)]
+    pub start: Option<usize>,
+    /// One past the last byte of the source.
+    #[serde(default)]
+    pub end: Option<usize>,
+    /// First and last line, from 1, instead of bytes: `10-20`, `10-`, `10`.
+    #[serde(default)]
+    pub lines: Option<String>,
+    /// The name of the index; by default the first.
+    #[serde(default)]
+    pub index: Option<String>,
+}
+
+/// `GET /v1/chunks/{id}`
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ChunkRequest {
+    /// The id of the chunk; over HTTP it stands in the path.
+    #[serde(default)]
+    #[param(ignore)]
+    pub id: Uuid,
+    /// Chunks before and after it that come with it, 0 to 10.
+    #[serde(default = "one")]
+    #[param(minimum = 0, maximum = 10, default = 1)]
+    pub context: usize,
+    /// The name of the index; by default the first.
+    #[serde(default)]
+    pub index: Option<String>,
+}
+
+fn one() -> usize {
+    1
+}
+
+/// `POST /v1/segment`
+#[derive(Debug, Clone, PartialEq, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SegmentRequest {
+    /// The text.
+    pub text: String,
+    /// Its format: `markdown`, `html`, `plain`, `rst`, `asciidoc`, `mdx`.
+    #[serde(default = "markdown")]
+    pub format: String,
+    /// The spec of the segmenter, as `GET /v1/segmenters` lists them: `fusion`, `fixed:words=100`.
+    #[serde(default = "fusion")]
+    pub segmenter: String,
+    /// Most tokens of a chunk.
+    #[serde(default)]
+    pub max_tokens: Option<usize>,
+    /// Fewest tokens of a chunk.
+    #[serde(default)]
+    pub min_tokens: Option<usize>,
+    /// Overlap of neighbouring chunks, as in `--overlap`: `20`, `10%`.
+    #[serde(default)]
+    pub overlap: Option<String>,
+}
+
+fn markdown() -> String {
+    "markdown".into()
+}
+
+fn fusion() -> String {
+    "fusion".into()
+}
+
+/// `POST /v1/compare`
+#[derive(Debug, Clone, PartialEq, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CompareRequest {
+    /// The question.
+    pub question: String,
+    /// The specs of the segmenters, 1 to 6.
+    pub segmenters: Vec<String>,
+    /// Number of hits of each, 1 to 10.
+    #[serde(default = "three")]
+    #[schema(minimum = 1, maximum = 10, default = 3)]
+    pub k: usize,
+    /// By default `hybrid` where the index has vectors, else `bm25`.
+    #[serde(default)]
+    pub mode: Option<Mode>,
+    /// The name of the index; by default the first.
+    #[serde(default)]
+    pub index: Option<String>,
+}
+
+fn three() -> usize {
+    3
+}
