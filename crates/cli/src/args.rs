@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use pericope_segment::split::Split;
 use pericope_store::Shard;
 
+use crate::commands::serve::{KeysCommand, SERVE_EXAMPLES, ServeArgs};
 use crate::places;
 use crate::project::checked_url_prefix;
 use crate::worker::ReadLimits;
@@ -43,6 +44,12 @@ pub enum Command {
     /// Search an index
     #[command(after_help = SEARCH_EXAMPLES)]
     Search(SearchArgs),
+    /// Serve indexes over HTTP: an API, pages, search boxes
+    #[command(after_help = SERVE_EXAMPLES)]
+    Serve(ServeArgs),
+    /// Make, list and remove the keys of a server
+    #[command(subcommand)]
+    Keys(KeysCommand),
     /// Compare chunkers by retrieval and answers
     #[command(subcommand)]
     Eval(EvalCommand),

@@ -69,6 +69,8 @@ fn run(cli: Cli) -> Outcome {
         Command::Init(args) => commands::init::run(args, quiet),
         Command::Index(args) => commands::index::run(args, quiet),
         Command::Search(args) => commands::search::run(args),
+        Command::Serve(args) => commands::serve::run(args),
+        Command::Keys(command) => commands::serve::keys::run(command),
         Command::Eval(EvalCommand::Run(args)) => commands::eval::run(args, quiet),
         Command::Eval(EvalCommand::Report(args)) => commands::eval::report(args),
         Command::Nightly(args) => commands::nightly::run(args, quiet),

@@ -252,6 +252,10 @@ impl Retriever for IndexReader {
         })
     }
 
+    fn commit(&self) -> Option<u64> {
+        Some(self.snapshot().committed.sequence)
+    }
+
     fn refresh(&self) -> Result<Freshness, StoreError> {
         Ok(Self::refresh(self)?)
     }

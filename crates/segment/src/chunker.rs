@@ -157,6 +157,14 @@ impl Chunker {
         documents.par_chunks(self.segmenter.batch_size().max(1)).with_max_len(1).flat_map_iter(group).collect()
     }
 
+    /// The chunks of a document that its segmenter has answered for already: as [`Chunker::chunks`], without asking it again.
+    ///
+    /// # Errors
+    /// As [`SizePolicy::spans`].
+    pub fn chunks_from(&self, document: &Document, segmentation: Segmentation) -> Result<Vec<Chunk>, SegmentError> {
+        self.chunks_of(document, Some(segmentation))
+    }
+
     fn chunks_of(&self, document: &Document, segmentation: Option<Segmentation>) -> Result<Vec<Chunk>, SegmentError> {
         let meter = TokenMeter::new(&document.source, self.counter.as_ref());
         let own = self.own_spans(document, segmentation, &meter)?;

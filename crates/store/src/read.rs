@@ -88,6 +88,12 @@ pub trait Retriever: Send + Sync {
     /// As [`chunks`](Self::chunks).
     fn chunks_of(&self, document: &str) -> Result<Vec<(ChunkId, ChunkRecord)>, StoreError>;
 
+    /// Returns the number of the commit that is seen, where the store counts its commits; it only grows until another store
+    /// takes its place.
+    fn commit(&self) -> Option<u64> {
+        None
+    }
+
     /// Sees the newest commit from now on, where there is one. A query that is running still sees the old one. It costs
     /// the reading of a small file where nothing is new. A server's answers are always the newest.
     ///

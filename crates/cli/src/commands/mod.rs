@@ -10,6 +10,7 @@ pub mod search;
 pub mod segment;
 pub mod segment_eval;
 pub mod segmenters;
+pub mod serve;
 pub mod sweep;
 pub mod synthetic;
 pub mod train;

@@ -18,6 +18,7 @@ mod nightly;
 mod old_formats;
 mod project;
 mod qdrant;
+mod serving;
 mod sweep;
 mod untrusted;
 mod verify;

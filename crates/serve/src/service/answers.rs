@@ -112,9 +112,10 @@ pub struct DocumentEntry {
     #[serde(rename = "type")]
     pub file_type: String,
     /// The number of chunks.
-    pub chunks: usize,
-    /// The number of tokens of its chunks.
-    pub tokens: usize,
+    pub chunks: u64,
+    /// The number of tokens of its chunks; absent where the store would have to read all of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
     /// The address, where the service knows addresses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
@@ -217,7 +218,7 @@ pub struct SegmentAnswer {
     /// The score of the gap after each sentence but the last; empty for segmenters without scores. A gap that the
     /// segmenter says nothing of is null.
     pub scores: Vec<Option<f64>>,
-    /// Numbers of the sentences, from 0, after which the segmenter cuts, before the limits of size.
+    /// Numbers of the sentences, from 1, after which the segmenter cuts, before the limits of size.
     pub boundaries: Vec<usize>,
     /// The score from which on a gap is a boundary, for segmenters with scores.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -295,8 +296,7 @@ pub struct IndexEntry {
     /// The name that requests use.
     pub name: String,
     /// The number of documents.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub documents: Option<u64>,
+    pub documents: u64,
     /// The number of chunks.
     pub chunks: u64,
     /// The spec of the segmenter that cut them.

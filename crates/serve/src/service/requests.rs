@@ -1,6 +1,9 @@
+use pericope::store;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
+
+use super::Problem;
 
 /// The way in which chunks are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
@@ -12,6 +15,16 @@ pub enum Mode {
     Dense,
     /// By both.
     Hybrid,
+}
+
+impl Mode {
+    pub(crate) fn of_store(self) -> store::Mode {
+        match self {
+            Self::Bm25 => store::Mode::Bm25,
+            Self::Dense => store::Mode::Dense,
+            Self::Hybrid => store::Mode::Hybrid,
+        }
+    }
 }
 
 /// The unit of `start`, `end` and `highlights`.
@@ -179,25 +192,40 @@ pub struct SegmentRequest {
     #[serde(default = "markdown")]
     pub format: String,
     /// The spec of the segmenter, as `GET /v1/segmenters` lists them: `fusion`, `fixed:words=100`.
-    #[serde(default = "fusion")]
+    #[serde(default = "structure")]
     pub segmenter: String,
-    /// Most tokens of a chunk.
+    /// Most tokens of a chunk; 0 for no limit, 256 or what the spec says by default.
     #[serde(default)]
     pub max_tokens: Option<usize>,
     /// Fewest tokens of a chunk.
     #[serde(default)]
     pub min_tokens: Option<usize>,
-    /// Overlap of neighbouring chunks, as in `--overlap`: `20`, `10%`.
+    /// Sentences that a chunk repeats of the one before it.
     #[serde(default)]
-    pub overlap: Option<String>,
+    pub overlap: Option<usize>,
 }
 
 fn markdown() -> String {
     "markdown".into()
 }
 
-fn fusion() -> String {
-    "fusion".into()
+fn structure() -> String {
+    "structure".into()
+}
+
+impl SegmentRequest {
+    /// Returns a request to cut a Markdown text by a segmenter.
+    #[must_use]
+    pub fn new(text: impl Into<String>, segmenter: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            format: markdown(),
+            segmenter: segmenter.into(),
+            max_tokens: None,
+            min_tokens: None,
+            overlap: None,
+        }
+    }
 }
 
 /// `POST /v1/compare`
@@ -222,4 +250,12 @@ pub struct CompareRequest {
 
 fn three() -> usize {
     3
+}
+
+/// Checks that a number lies within its range.
+pub(super) fn within(name: &str, value: usize, least: usize, most: usize) -> Result<(), Problem> {
+    match (least..=most).contains(&value) {
+        true => Ok(()),
+        false => Err(Problem::parameter(format!("`{name}` is {value}, and must be {least} to {most}"))),
+    }
 }

@@ -10,6 +10,7 @@ use std::collections::HashSet;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use pericope::stores::is_server;
@@ -83,13 +84,24 @@ struct Job<'a> {
     chunker: Arc<Chunker>,
     options: Options,
     quiet: bool,
+    /// Set where somebody else wants a pass over all files while they are followed.
+    wake: Arc<AtomicBool>,
 }
 
 /// Runs the command.
-pub fn run(mut args: IndexArgs, quiet: bool) -> Outcome {
+pub fn run(args: IndexArgs, quiet: bool) -> Outcome {
     if let Some(dir) = &args.verify {
         return verify::run(dir, args.json);
     }
+    work(args, quiet, None)
+}
+
+/// Keeps an index up to date until the user interrupts, and looks at all files at once whenever the flag is set.
+pub fn follow(args: IndexArgs, wake: Arc<AtomicBool>) -> Outcome {
+    work(args, true, Some(wake))
+}
+
+fn work(mut args: IndexArgs, quiet: bool, follow: Option<Arc<AtomicBool>>) -> Outcome {
     let plan = Plan::of(&mut args)?;
     let name = stores::name(&plan.into)?;
     let counter = loading(&args.policy);
@@ -118,12 +130,16 @@ pub fn run(mut args: IndexArgs, quiet: bool) -> Outcome {
         stop: crate::interrupt::flag()?,
         ..Options::default()
     };
-    let mut job = Job { args: &args, plan: &plan, name, spec, chunker: Arc::new(chunker), options, quiet };
+    let (chunker, wake) = (Arc::new(chunker), follow.clone().unwrap_or_default());
+    let mut job = Job { args: &args, plan: &plan, name, spec, chunker, options, quiet, wake };
     if !args.rebuild && stores::has_old_vectors(&plan.into) {
         tell!(
             "{} holds vectors of an earlier version, which this version does not read: its texts are embedded again",
             job.name
         );
+    }
+    if follow.is_some() {
+        return watch::follow(&mut job, found.linked());
     }
     if args.rebuild {
         tell_foreign(&plan.into)?;

@@ -35,7 +35,9 @@ type Changes = Option<HashSet<String>>;
 pub(super) fn follow(job: &mut Job<'_>, linked: &[PathBuf]) -> Outcome {
     let (sender, events) = channel();
     let mut sight = Sight::over(&job.plan.paths, linked, sender)?;
-    tell!("watching; Ctrl-C ends");
+    if !job.quiet {
+        tell!("watching; Ctrl-C ends");
+    }
     // What changed between the first pass and now has told nobody.
     let mut changed = Some(Some(HashSet::new()));
     while !job.options.stop.load(Ordering::Relaxed) {
@@ -87,6 +89,9 @@ fn burst(
     loop {
         if job.options.stop.load(Ordering::Relaxed) {
             return Ok((None, sight));
+        }
+        if job.wake.swap(false, Ordering::Relaxed) {
+            return Ok((Some(None), sight));
         }
         match events.recv_timeout(GLANCE) {
             Ok(Ok(event)) => {

@@ -1,0 +1,79 @@
+//! `--follow`: passes over files beside the server, each with the settings that its index was built with.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+
+use clap::Parser;
+use pericope_serve::service::{NamedPlace, Service, is_name};
+
+use crate::args::{Cli, Command, IndexArgs};
+use crate::commands::index;
+use crate::status::Failure;
+use crate::stores;
+
+/// The threads that follow files.
+pub struct Followers(Vec<JoinHandle<()>>);
+
+impl Followers {
+    /// Starts a thread for each index that follows files. A refresh that is asked for makes it look at once.
+    pub fn start(follow: &[String], indexes: &[String], service: &Service) -> Result<Self, Failure> {
+        let places: Vec<NamedPlace> = indexes.iter().filter_map(|text| NamedPlace::parse(text).ok()).collect();
+        let mut paths: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+        for text in follow {
+            let named = text.split_once('=').filter(|(name, _)| is_name(name));
+            let at = named.and_then(|(name, _)| places.iter().position(|place| place.name == name));
+            // A path may hold an equals sign.
+            let (at, path) = match (at, named) {
+                (Some(at), Some((_, path))) => (at, path),
+                _ => (0, text.as_str()),
+            };
+            if path.is_empty() || std::fs::symlink_metadata(path).is_err() {
+                return Err(Failure::usage(format!("--follow: {path}: no such file or folder")));
+            }
+            paths.entry(at).or_default().push(path.to_owned());
+        }
+        let mut threads = Vec::new();
+        for (at, paths) in paths {
+            let Some(place) = places.get(at) else { continue };
+            let wake = Arc::new(AtomicBool::new(false));
+            let order = Arc::clone(&wake);
+            let ordered = service.on_refresh(Some(&place.name), move || order.store(true, Ordering::Relaxed));
+            ordered.map_err(|problem| Failure::usage(problem.detail))?;
+            let (args, called) = (settings(&place.place, &paths)?, place.name.clone());
+            let follow = move || {
+                if let Err(failure) = index::follow(args, wake) {
+                    tell!("{called}: its files are not followed any more: {failure}");
+                }
+            };
+            let thread = std::thread::Builder::new().name(format!("follow-{}", place.name)).spawn(follow);
+            threads.push(thread.map_err(Failure::runtime)?);
+        }
+        Ok(Self(threads))
+    }
+
+    /// Waits for the passes that are running: they end soon after an interrupt.
+    pub fn join(self) {
+        for thread in self.0 {
+            // A thread that panicked has said so.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// The flags of `pericope index` that made an index.
+fn settings(place: &str, paths: &[String]) -> Result<IndexArgs, Failure> {
+    let opened = stores::open(place)?;
+    let meta = &opened.about().meta;
+    let embedder = opened.about().embedder().unwrap_or("none");
+    let flags = ["pericope", "--quiet", "index", "--into", place, "--segmenter", &meta.segmenter];
+    let more = ["--tokenizer", &meta.tokenizer, "--embedder", embedder, "--"];
+    let all = flags.iter().chain(&more).copied().chain(paths.iter().map(String::as_str)).map(OsString::from);
+    match Cli::try_parse_from(all).map(|cli| cli.command) {
+        Ok(Command::Index(args)) => Ok(args),
+        Ok(_) => Err(Failure::runtime("the settings of the index are those of another command")),
+        Err(error) => Err(Failure::usage(format!("--follow: the index cannot be written as it was made: {error}"))),
+    }
+}

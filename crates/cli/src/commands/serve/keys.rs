@@ -1,0 +1,69 @@
+//! `pericope keys`
+
+use std::path::Path;
+
+use pericope_serve::http::keys::{KeyError, KeyFile, Scope};
+use serde::Serialize;
+
+use super::KeysCommand;
+use super::args::ScopeArg;
+use crate::commands::print_json;
+use crate::resources::shown;
+use crate::status::{Failure, Outcome, Status};
+
+#[derive(Serialize)]
+struct Row<'a> {
+    name: &'a str,
+    scope: String,
+}
+
+/// Runs the command.
+pub fn run(command: KeysCommand) -> Outcome {
+    match command {
+        KeysCommand::Add { file, name, scope } => add(&file, &name, scope),
+        KeysCommand::List { file, json } => list(&file, json),
+        KeysCommand::Remove { file, name } => remove(&file, &name),
+    }
+}
+
+fn add(path: &Path, name: &str, scope: ScopeArg) -> Outcome {
+    let mut file = KeyFile::read_or_new(path).map_err(failure)?;
+    let scope = match scope {
+        ScopeArg::Search => Scope::Search,
+        ScopeArg::Admin => Scope::Admin,
+    };
+    let key = file.add(name, scope).map_err(Failure::usage)?;
+    file.write(path).map_err(failure)?;
+    say!("{key}");
+    tell!("{}: the key {name} ({scope}) was added; the line above is shown this once", shown(path));
+    Ok(Status::Done)
+}
+
+fn list(path: &Path, json: bool) -> Outcome {
+    let file = KeyFile::read(path).map_err(failure)?;
+    if json {
+        let rows = file.entries().iter().map(|key| Row { name: &key.name, scope: key.scope.to_string() });
+        return print_json(&rows.collect::<Vec<_>>());
+    }
+    for key in file.entries() {
+        say!("{}  {}", key.name, key.scope);
+    }
+    Ok(Status::Done)
+}
+
+fn remove(path: &Path, name: &str) -> Outcome {
+    let mut file = KeyFile::read(path).map_err(failure)?;
+    if !file.remove(name) {
+        return Err(Failure::usage(format!("{}: there is no key called {name}", shown(path))));
+    }
+    file.write(path).map_err(failure)?;
+    tell!("{}: the key {name} was removed", shown(path));
+    Ok(Status::Done)
+}
+
+fn failure(error: KeyError) -> Failure {
+    match error.is_usage() {
+        true => Failure::usage(error),
+        false => Failure::runtime(error),
+    }
+}

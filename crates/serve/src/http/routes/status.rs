@@ -1,0 +1,69 @@
+use axum::Json;
+use axum::extract::State;
+use axum::http::header;
+use axum::response::IntoResponse;
+
+use crate::http::app::{App, Weight};
+use crate::http::problem::ProblemBody;
+use crate::service::{IndexesAnswer, Problem};
+
+/// Describe the indexes
+#[utoipa::path(
+    get, path = "/v1/indexes", tag = "service", security((), ("key" = [])),
+    responses(
+        (status = 200, description = "The indexes, the default one first", body = IndexesAnswer),
+        (status = "default", description = "Problem", body = ProblemBody, content_type = "application/problem+json")
+    )
+)]
+pub(super) async fn indexes(State(app): State<App>) -> Result<Json<IndexesAnswer>, Problem> {
+    app.run(Weight::Search, |service| service.indexes()).await.map(Json)
+}
+
+/// Whether the process is alive
+#[utoipa::path(
+    get, path = "/healthz", tag = "service",
+    responses((status = 200, description = "It is", body = String, content_type = "text/plain"))
+)]
+pub(super) async fn healthz() -> &'static str {
+    "ok\n"
+}
+
+/// Whether the server takes requests: not while it opens the indexes, and not while it ends
+#[utoipa::path(
+    get, path = "/readyz", tag = "service",
+    responses(
+        (status = 200, description = "It does", body = String, content_type = "text/plain"),
+        (status = 503, description = "It does not", body = ProblemBody, content_type = "application/problem+json")
+    )
+)]
+pub(super) async fn readyz(State(app): State<App>) -> Result<&'static str, Problem> {
+    match app.unready() {
+        None => Ok("ok\n"),
+        Some(why) => Err(Problem::new(503, "not-ready", "Not ready", why)),
+    }
+}
+
+/// Figures for Prometheus
+#[utoipa::path(
+    get, path = "/metrics", tag = "service", security((), ("key" = [])),
+    responses(
+        (status = 200, description = "Prometheus text", body = String, content_type = "text/plain"),
+        (status = "default", description = "Problem", body = ProblemBody, content_type = "application/problem+json")
+    )
+)]
+pub(super) async fn metrics(State(app): State<App>) -> Result<impl IntoResponse, Problem> {
+    // Figures are wanted most when everything else is busy: they wait for no worker.
+    let gathering = app.clone();
+    let text = tokio::task::spawn_blocking(move || gathering.metrics.text(&gathering.service)).await;
+    let text = text.map_err(|_| Problem::internal("the figures could not be gathered"))??;
+    Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text))
+}
+
+/// This document
+#[utoipa::path(
+    get, path = "/openapi.json", tag = "service",
+    responses((status = 200, description = "The OpenAPI document", body = serde_json::Value))
+)]
+pub(super) async fn document() -> impl IntoResponse {
+    ([(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "max-age=60")], super::openapi())
+}

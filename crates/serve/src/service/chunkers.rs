@@ -1,0 +1,177 @@
+//! Chunkers by the specs of requests: those that a stranger may name, made once.
+
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use lru::LruCache;
+use pericope::api::Document;
+use pericope::segment::registry::{SegmenterEntry, build_from};
+use pericope::segment::spec::Spec;
+use pericope::segment::{Chunker, Limits, Standalone};
+use pericope::{Engine, segmenters};
+
+use super::{Problem, SegmenterEntry as Listed, SegmentersAnswer, Service};
+
+/// Chunkers that are kept.
+const KEPT: NonZeroUsize = NonZeroUsize::new(32).unwrap();
+/// Bytes of a spec at most.
+const LONGEST_SPEC: usize = 400;
+/// The segmenters that requests may name: they read no file that a request names, and start no program.
+const SERVED: &[&str] = &[
+    "fixed",
+    "same-size",
+    "sentence",
+    "paragraph",
+    "recursive",
+    "structure",
+    "window",
+    "kamradt",
+    "fusion",
+    "variance",
+    "cluster",
+    "graph",
+    "texttiling",
+    "c99",
+    "u00",
+    "bayesseg",
+    "random",
+    "weswin",
+    "nsp",
+];
+/// The setting of trained segmenters that names a file,
+const MODEL: &str = "model";
+/// and its value that names none.
+const SHIPPED: &str = "shipped";
+/// The segmenter that depends on the documents at hand.
+const BY_CORPUS: &str = "same-size";
+
+/// Spec, limits (most and fewest tokens, overlap) and tokenizer.
+type Key = (String, [Option<usize>; 3], Option<String>);
+
+/// The chunkers of a service.
+pub(super) struct Chunkers(Mutex<LruCache<Key, Arc<Chunker>>>);
+
+impl Default for Chunkers {
+    fn default() -> Self {
+        Self(Mutex::new(LruCache::new(KEPT)))
+    }
+}
+
+/// What a chunker is made of.
+pub(super) struct Asked<'a> {
+    pub(super) spec: &'a str,
+    pub(super) limits: Limits,
+    pub(super) tokenizer: Option<&'a str>,
+    /// The documents that `same-size` is sized by.
+    pub(super) corpus: &'a [Document],
+}
+
+impl Chunkers {
+    pub(super) fn get(&self, asked: &Asked<'_>) -> Result<Arc<Chunker>, Problem> {
+        let spec = served(asked.spec)?;
+        let Limits { max_tokens, min_tokens, overlap, .. } = asked.limits;
+        let key = (spec.to_string(), [max_tokens, min_tokens, overlap], asked.tokenizer.map(str::to_owned));
+        let keep = spec.name != BY_CORPUS;
+        if keep && let Some(known) = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
+            return Ok(Arc::clone(known));
+        }
+        let corpus = |visit: &mut dyn FnMut(&Document)| asked.corpus.iter().for_each(visit);
+        let mut engine = Engine::new().with_overrides(asked.limits).with_corpus(&corpus);
+        if let Some(tokenizer) = asked.tokenizer {
+            engine = engine.with_tokenizer(tokenizer);
+        }
+        let chunker = Arc::new(engine.chunker(&key.0).map_err(wrong)?);
+        if keep {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).put(key, Arc::clone(&chunker));
+        }
+        Ok(chunker)
+    }
+}
+
+fn wrong(reason: impl std::fmt::Display) -> Problem {
+    Problem::new(400, "bad-segmenter", "The segmenter cannot be used", reason)
+}
+
+/// Reads a spec, and checks that a request may name it.
+fn served(text: &str) -> Result<Spec, Problem> {
+    if text.len() > LONGEST_SPEC {
+        return Err(wrong(format!("the spec is longer than {LONGEST_SPEC} bytes")));
+    }
+    let spec = Spec::parse(text).map_err(wrong)?;
+    let mut checked = vec![spec.clone()];
+    while let Some(one) = checked.pop() {
+        if !segmenters().iter().any(|entry| is_served(entry) && entry.name == one.name) {
+            return Err(wrong(format!("there is no segmenter `{}` here; GET /v1/segmenters lists them", one.name)));
+        }
+        if one.get(MODEL).is_some_and(|model| model != SHIPPED) {
+            return Err(wrong(format!("`{}` reads its own model here: leave `{MODEL}` out", one.name)));
+        }
+        checked.extend(one.references());
+    }
+    Ok(spec)
+}
+
+fn is_served(entry: &SegmenterEntry) -> bool {
+    SERVED.contains(&entry.name)
+}
+
+impl Service {
+    /// Returns the segmenters that requests may name.
+    #[must_use]
+    pub fn segmenters(&self) -> SegmentersAnswer {
+        let listed = |entry: &SegmenterEntry| Listed {
+            spec: if needs_settings(entry) { entry.example } else { entry.name }.to_owned(),
+            summary: entry.summary.to_owned(),
+            scores: entry.has_scores,
+        };
+        SegmentersAnswer { segmenters: segmenters().iter().filter(|entry| is_served(entry)).map(listed).collect() }
+    }
+}
+
+/// Whether the name alone is no spec.
+fn needs_settings(entry: &SegmenterEntry) -> bool {
+    let alone = Spec::new(entry.name);
+    entry.needs.is_none() && alone.is_ok_and(|spec| build_from(segmenters(), &spec, &Standalone::default()).is_err())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    /// A new segmenter is served when somebody has looked whether strangers may name it.
+    #[test]
+    fn every_segmenter_was_looked_at() {
+        let names: Vec<&str> = segmenters().iter().map(|entry| entry.name).collect();
+        assert_eq!(names.iter().filter(|name| !SERVED.contains(name)).collect::<Vec<_>>(), Vec::<&&str>::new());
+        // Nor has one a setting, beside the model, that nobody looked at.
+        let keys = segmenters().iter().flat_map(|entry| entry.keys).map(|key| key.name);
+        let words = ["file", "path", "dir", "program", "command", "url", "prompt"];
+        assert_eq!(keys.filter(|key| words.iter().any(|word| key.contains(word))).count(), 0);
+    }
+
+    #[test]
+    fn a_request_names_no_file() {
+        for bad in [
+            "weswin:model=/etc/passwd",
+            "same-size:reference=(weswin:model=/etc/passwd)",
+            "same-size:reference=(same-size:reference=(nsp:model=../../m))",
+            "command:program=/bin/sh",
+            "nobody",
+            "",
+        ] {
+            assert_eq!(served(bad).unwrap_err().code, "bad-segmenter", "{bad}");
+        }
+        assert!(served(&format!("window:k={}", "1".repeat(500))).is_err());
+        assert!(served("weswin:model=shipped").is_ok() && served("window:k=5").is_ok());
+    }
+
+    #[test]
+    fn chunkers_are_made_once() {
+        let chunkers = Chunkers::default();
+        let asked = |spec| Asked { spec, limits: Limits::default(), tokenizer: Some("words"), corpus: &[] };
+        let first = chunkers.get(&asked("fixed:words=10")).unwrap();
+        assert!(Arc::ptr_eq(&first, &chunkers.get(&asked(" fixed : words=10")).unwrap()));
+        assert!(!Arc::ptr_eq(&first, &chunkers.get(&asked("fixed:words=11")).unwrap()));
+    }
+}

@@ -1,0 +1,168 @@
+use std::sync::Arc;
+
+use pericope::api::{Chunk, Document, Heading, SentenceEncoder, Span};
+use pericope::eval::answer::{Context, Extractive, ExtractiveOptions};
+use pericope::segment::Limits;
+use pericope::store::{IndexSpec, Passage, Query, Retriever, RunSummary};
+use pericope::stores;
+
+use super::chunkers::Asked;
+use super::requests::within;
+use super::segment::{is_text, read, uncut};
+use super::{CompareAnswer, CompareRequest, ComparedHit, Mode, Problem, SegmenterResult, Service};
+
+/// Documents that are cut anew, at most.
+const MOST_DOCUMENTS: usize = 10;
+/// Hits among which these documents are looked for.
+const DEPTH: usize = 50;
+/// Segmenters of one request, at most.
+const MOST_SEGMENTERS: usize = 6;
+/// Bytes of all these documents, at most: the rest is left out.
+const MOST_BYTES: usize = 1 << 20;
+/// The same where every chunk is embedded.
+const MOST_EMBEDDED: usize = 1 << 18;
+/// Bytes of text between two commits of a small index: more than there are.
+const ONE_COMMIT: u64 = 1 << 30;
+
+/// The documents that are cut anew. `from` is where the text of each begins in its source.
+struct Found {
+    documents: Arc<Vec<Document>>,
+    from: Vec<usize>,
+    mode: Mode,
+    encoder: Option<Arc<dyn SentenceEncoder>>,
+    tokenizer: String,
+}
+
+impl Service {
+    /// Cuts the documents that a question finds by several segmenters, indexes each cut for itself in a temporary folder,
+    /// and ranks its chunks.
+    ///
+    /// At most ten documents and 1 MiB of text are looked at; 256 KiB in the modes that embed every chunk.
+    ///
+    /// # Errors
+    /// [`Problem`]: 400 for a parameter out of range or a segmenter that is not there, 404 for an index that is not there,
+    /// 500 or 503 where it cannot be read.
+    pub fn compare(&self, request: &CompareRequest) -> Result<CompareAnswer, Problem> {
+        within("k", request.k, 1, 10)?;
+        within("segmenters", request.segmenters.len(), 1, MOST_SEGMENTERS)?;
+        let found = self.found(request)?;
+        let mut reader =
+            Extractive::new(Arc::clone(&found.documents), found.encoder.clone(), ExtractiveOptions::default());
+        let results = request.segmenters.iter().map(|spec| self.cut(request, spec, &found, &mut reader));
+        Ok(CompareAnswer {
+            question: request.question.clone(),
+            documents: found.documents.iter().map(|document| document.id.clone()).collect(),
+            results: results.collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// The documents of the best hits, read anew from what the index has.
+    fn found(&self, request: &CompareRequest) -> Result<Found, Problem> {
+        let slot = self.slot(request.index.as_deref())?;
+        let opened = slot.current();
+        let (query, mode) = self.query(&opened, &request.question, request.mode, DEPTH)?;
+        let encoder = match mode {
+            Mode::Bm25 => None,
+            _ => Some(self.encoder(&opened)?),
+        };
+        let mut left = if encoder.is_some() { MOST_EMBEDDED } else { MOST_BYTES };
+        let mut ids: Vec<String> = Vec::new();
+        for one in opened.retriever.rank(&query)? {
+            if !ids.contains(&one.document) && ids.len() < MOST_DOCUMENTS {
+                ids.push(one.document);
+            }
+        }
+        let (mut documents, mut from) = (Vec::new(), Vec::new());
+        for id in ids {
+            let chunks = opened.retriever.chunks_of(&id)?;
+            let Some(file_type) = chunks.first().map(|(_, chunk)| chunk.file_type.clone()) else { continue };
+            let Some(passage) = Passage::of(chunks.into_iter().map(|(_, chunk)| chunk)) else { continue };
+            if passage.text.len() > left {
+                continue;
+            }
+            left -= passage.text.len();
+            // What a PDF holds is kept as plain text.
+            let format = if is_text(&file_type) { file_type.as_str() } else { "plain" };
+            documents.push(read(&id, format, &passage.text)?);
+            from.push(passage.start);
+        }
+        let tokenizer = opened.about().meta.tokenizer.clone();
+        Ok(Found { documents: Arc::new(documents), from, mode, encoder, tokenizer })
+    }
+
+    /// The best chunks of one segmenter's cut, and an answer out of them.
+    fn cut(
+        &self,
+        request: &CompareRequest,
+        spec: &str,
+        found: &Found,
+        reader: &mut Extractive,
+    ) -> Result<SegmenterResult, Problem> {
+        let tokenizer = Some(found.tokenizer.as_str());
+        let asked = Asked { spec, limits: Limits::default(), tokenizer, corpus: found.documents.as_slice() };
+        let chunker = self.chunkers.get(&asked)?;
+        let all: Vec<&Document> = found.documents.iter().collect();
+        let cuts: Vec<Vec<Chunk>> =
+            chunker.chunks_all(&all, &|| ()).into_iter().collect::<Result<_, _>>().map_err(uncut)?;
+        let chunks = cuts.iter().map(Vec::len).sum();
+        let segmenter = chunker.spec().to_string();
+        if chunks == 0 {
+            return Ok(SegmenterResult { segmenter, chunks, hits: Vec::new(), answer: None });
+        }
+        let mut index = IndexSpec::new(segmenter.clone(), found.tokenizer.clone());
+        if let Some(encoder) = &found.encoder {
+            index = index.with_encoder(Arc::clone(encoder));
+        }
+        let folder = tempfile::tempdir().map_err(Problem::internal)?;
+        let place = folder.path().join("index");
+        let place = place.to_str().ok_or_else(|| Problem::internal("the temporary folder has no name in Unicode"))?;
+        let mut writer = stores::create(place, &index, false, ONE_COMMIT)?;
+        for (document, chunks) in all.iter().zip(&cuts) {
+            writer.add(document, chunks)?;
+        }
+        writer.finish(&RunSummary::default())?;
+        let mut opened = stores::open(place)?;
+        if let Some(encoder) = &found.encoder {
+            opened.set_encoder(Arc::clone(encoder))?;
+        }
+        let hits = ranked(opened.as_ref(), request, found)?;
+        let contexts: Vec<Context> = hits.iter().filter_map(|hit| context(hit, found)).collect();
+        reader.warm(contexts.iter()).map_err(Problem::internal)?;
+        let vector = match &found.encoder {
+            Some(encoder) => Some(encoder.encode(&[&request.question]).map_err(Problem::internal)?.values().to_vec()),
+            None => None,
+        };
+        let answer = reader.answer(&reader.ask(&request.question, vector), &contexts).text;
+        Ok(SegmenterResult { segmenter, chunks, hits, answer: Some(answer).filter(|answer| !answer.is_empty()) })
+    }
+}
+
+/// The best chunks, at their places in the sources.
+fn ranked(opened: &dyn Retriever, request: &CompareRequest, found: &Found) -> Result<Vec<ComparedHit>, Problem> {
+    let hits = opened.search(&Query::new(&request.question, found.mode.of_store(), request.k))?;
+    let shown = |hit: pericope::store::Hit| {
+        let from = place(&hit.chunk.document, found).map_or(0, |(_, from)| from);
+        ComparedHit {
+            start: from + hit.chunk.start,
+            end: from + hit.chunk.end,
+            tokens: hit.chunk.tokens,
+            heading_path: hit.chunk.heading_path.iter().map(Heading::as_str).map(str::to_owned).collect(),
+            score: hit.score,
+            highlights: hit.highlights.iter().map(|one| [one.start, one.end]).collect(),
+            document: hit.chunk.document,
+            text: hit.chunk.text,
+        }
+    };
+    Ok(hits.into_iter().map(shown).collect())
+}
+
+/// The number of a document, and where its text begins in its source.
+fn place(document: &str, found: &Found) -> Option<(usize, usize)> {
+    let at = found.documents.iter().position(|one| one.id == document)?;
+    Some((at, found.from.get(at).copied()?))
+}
+
+fn context(hit: &ComparedHit, found: &Found) -> Option<Context> {
+    let (document, from) = place(&hit.document, found)?;
+    Some(Context { document, span: Span::new(hit.start.checked_sub(from)?, hit.end.checked_sub(from)?) })
+}

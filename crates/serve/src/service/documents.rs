@@ -1,0 +1,216 @@
+use pericope::store::{ChunkId, ChunkRecord, Passage, Ranked};
+
+use super::requests::within;
+use super::{
+    ChunkAnswer, ChunkPart, ChunkRequest, ContextPart, DocumentAnswer, DocumentEntry, DocumentRequest, DocumentsAnswer,
+    HitAnswer, ListRequest, Problem, Service,
+};
+
+/// Bytes of text that one answer holds at most.
+const LONGEST_ANSWER: usize = 8 << 20;
+
+impl Service {
+    /// Lists documents in the order of their ids.
+    ///
+    /// # Errors
+    /// [`Problem`]: 400 for a limit out of range, 404 for an index that is not there, 500 or 503 where it cannot be read.
+    pub fn documents(&self, request: &ListRequest) -> Result<DocumentsAnswer, Problem> {
+        within("limit", request.limit, 1, 1000)?;
+        let slot = self.slot(request.index.as_deref())?;
+        let opened = slot.current();
+        let mut found = opened.retriever.list(&request.prefix, request.after.as_deref(), request.limit + 1)?;
+        let more = found.len() > request.limit;
+        found.truncate(request.limit);
+        let next = found.last().filter(|_| more).map(|last| last.id.clone());
+        let entry = |one: pericope::store::DocumentSummary| DocumentEntry {
+            url: self.addresses.address(&slot.named.name, &one.id, None),
+            id: one.id,
+            title: one.title,
+            file_type: one.file_type,
+            chunks: one.chunks,
+            tokens: one.tokens,
+        };
+        Ok(DocumentsAnswer { documents: found.into_iter().map(entry).collect(), next })
+    }
+
+    /// Returns a document, or a range of it, as the index has it.
+    ///
+    /// # Errors
+    /// [`Problem`]: 400 for a range that is none, 404 for an index or a document that is not there, 413 for more text
+    /// than one answer holds (8 MiB), 500 or 503 where the index cannot be read.
+    pub fn document(&self, request: &DocumentRequest) -> Result<DocumentAnswer, Problem> {
+        let slot = self.slot(request.index.as_deref())?;
+        let opened = slot.current();
+        let chunks = opened.retriever.chunks_of(&request.id)?;
+        let name = slot.named.name.as_str();
+        let Some((_, first)) = chunks.first() else {
+            let detail = format!("the index {name} has no document `{}`", request.id);
+            return Err(Problem::not_found("no-such-document", detail));
+        };
+        let (title, file_type) = (first.title.clone(), first.file_type.clone());
+        let url = self.addresses.address(name, &request.id, None);
+        let wanted = Wanted::of(request)?;
+        let chunks: Vec<(ChunkId, ChunkRecord)> =
+            chunks.into_iter().filter(|(_, chunk)| wanted.touches(chunk)).collect();
+        if chunks.iter().map(|(_, chunk)| chunk.text.len()).sum::<usize>() > LONGEST_ANSWER {
+            let detail = format!("the text is longer than {LONGEST_ANSWER} bytes: ask for a range (start=, end=)");
+            return Err(Problem::new(413, "document-too-large", "The document is too large for one answer", detail));
+        }
+        let parts = chunks.iter().map(|(id, chunk)| part(*id, chunk)).collect();
+        let begins = chunks.iter().filter_map(|(_, chunk)| Some((chunk.start, chunk.begins?))).min_by_key(|one| one.0);
+        let Some(passage) = Passage::of(chunks.into_iter().map(|(_, chunk)| chunk)) else {
+            let detail = format!("`{}` has no text in that range", request.id);
+            return Err(Problem::not_found("no-such-range", detail));
+        };
+        let cut = wanted.cut(&passage, begins.map(|(_, position)| position.line));
+        let text = passage.text.get(cut.0..cut.1).unwrap_or_default().to_owned();
+        let lines = begins.map(|(_, position)| {
+            let before = passage.text.get(..cut.0).unwrap_or_default();
+            let first = position.behind(before);
+            [first.line, first.behind(text.strip_suffix('\n').unwrap_or(&text)).line]
+        });
+        Ok(DocumentAnswer {
+            document: request.id.clone(),
+            title,
+            file_type,
+            start: passage.start + cut.0,
+            end: (passage.start + cut.0 + text.len()).min(passage.end.max(passage.start + cut.0)),
+            lines,
+            text,
+            chunks: parts,
+            url,
+        })
+    }
+
+    /// Returns a chunk with its neighbours.
+    ///
+    /// # Errors
+    /// [`Problem`]: 400 for too wide a context, 404 for an index or a chunk that is not there, 500 or 503 where the index
+    /// cannot be read.
+    pub fn chunk(&self, request: &ChunkRequest) -> Result<ChunkAnswer, Problem> {
+        within("context", request.context, 0, 10)?;
+        let slot = self.slot(request.index.as_deref())?;
+        let opened = slot.current();
+        let name = slot.named.name.as_str();
+        let missing = || {
+            let detail = format!("the index {name} has no chunk {} (any more)", request.id);
+            Problem::not_found("no-such-chunk", detail)
+        };
+        let record = opened.retriever.fetch(&[request.id])?.into_iter().flatten().next().ok_or_else(missing)?;
+        let all = opened.retriever.chunks_of(&record.document)?;
+        let at = all.iter().position(|(id, _)| *id == request.id);
+        let id_at = |place: Option<usize>| place.and_then(|place| all.get(place)).map(|(id, _)| *id);
+        let previous = id_at(at.and_then(|at| at.checked_sub(1)));
+        let next = id_at(at.map(|at| at + 1));
+        let context = match request.context {
+            0 => None,
+            reach => {
+                let document = record.document.clone();
+                let ranked = Ranked { id: request.id, document, ordinal: record.ordinal, score: 0.0 };
+                let around = opened.retriever.neighbours(&[ranked], reach)?.into_iter().next().unwrap_or_default();
+                Passage::of(around).map(|part| ContextPart { start: part.start, end: part.end, text: part.text })
+            }
+        };
+        let chunk = HitAnswer {
+            id: request.id,
+            start: record.start,
+            end: record.end,
+            lines: record.lines(),
+            url: self.addresses.address(name, &record.document, record.anchor.as_deref()),
+            heading_path: record.heading_path.iter().map(|heading| heading.as_str().to_owned()).collect(),
+            title: record.title,
+            anchor: record.anchor,
+            file_type: record.file_type,
+            ordinal: record.ordinal,
+            tokens: record.tokens,
+            context,
+            document: record.document,
+            text: record.text,
+            ..HitAnswer::default()
+        };
+        Ok(ChunkAnswer { chunk, previous, next })
+    }
+}
+
+fn part(id: ChunkId, chunk: &ChunkRecord) -> ChunkPart {
+    ChunkPart {
+        id,
+        ordinal: chunk.ordinal,
+        start: chunk.start,
+        end: chunk.end,
+        lines: chunk.lines(),
+        tokens: chunk.tokens,
+        heading_path: chunk.heading_path.iter().map(|heading| heading.as_str().to_owned()).collect(),
+        anchor: chunk.anchor.clone(),
+    }
+}
+
+/// The range that a request asks for.
+#[derive(Debug, Clone, Copy)]
+enum Wanted {
+    Bytes(usize, usize),
+    /// First and last, from 1.
+    Lines(usize, usize),
+}
+
+impl Wanted {
+    fn of(request: &DocumentRequest) -> Result<Self, Problem> {
+        let Some(lines) = &request.lines else {
+            let (start, end) = (request.start.unwrap_or(0), request.end.unwrap_or(usize::MAX));
+            return match start < end {
+                true => Ok(Self::Bytes(start, end)),
+                false => Err(Problem::parameter(format!("`start` is {start}, and must lie before `end`, {end}"))),
+            };
+        };
+        if request.start.is_some() || request.end.is_some() {
+            return Err(Problem::parameter("give `lines`, or `start` and `end`, not both"));
+        }
+        let wrong = || Problem::parameter("`lines` must be a range of lines from 1 on, as in 10-20, 10- or 10");
+        let (first, last) = lines.split_once('-').unwrap_or((lines, lines));
+        let first: usize = first.trim().parse().map_err(|_| wrong())?;
+        let last = match last.trim() {
+            "" => usize::MAX,
+            last => last.parse().map_err(|_| wrong())?,
+        };
+        if first == 0 || last < first { Err(wrong()) } else { Ok(Self::Lines(first, last)) }
+    }
+
+    fn touches(self, chunk: &ChunkRecord) -> bool {
+        match self {
+            Self::Bytes(start, end) => chunk.start < end && start < chunk.end,
+            // An index of an earlier version knows no lines: all of it is looked at.
+            Self::Lines(first, last) => chunk.lines().is_none_or(|[from, to]| from <= last && first <= to),
+        }
+    }
+
+    /// The part of the passage, in bytes of its text, widened to whole characters. `line` is the passage's first.
+    fn cut(self, passage: &Passage, line: Option<usize>) -> (usize, usize) {
+        let text = passage.text.as_str();
+        let (start, end) = match self {
+            Self::Bytes(start, end) => (start.saturating_sub(passage.start), end.saturating_sub(passage.start)),
+            Self::Lines(first, last) => {
+                let line = line.unwrap_or(1);
+                (
+                    beginning(text, first.saturating_sub(line)),
+                    beginning(text, (last - line.min(last)).saturating_add(1)),
+                )
+            }
+        };
+        let (mut start, mut end) = (start.min(text.len()), end.min(text.len()));
+        while !text.is_char_boundary(start) {
+            start -= 1;
+        }
+        while !text.is_char_boundary(end) {
+            end += 1;
+        }
+        (start, end.max(start))
+    }
+}
+
+/// The byte at which the line begins that has so many before it; the end where there are fewer.
+fn beginning(text: &str, lines: usize) -> usize {
+    match lines {
+        0 => 0,
+        _ => text.match_indices('\n').nth(lines - 1).map_or(text.len(), |(at, _)| at + 1),
+    }
+}

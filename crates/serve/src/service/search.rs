@@ -1,0 +1,158 @@
+use std::time::Instant;
+
+use pericope::store::{Filter, Group, Hit, Query, fit_budget};
+
+use super::requests::within;
+use super::slot::Opened;
+use super::state::default_mode;
+use super::{ContextPart, HitAnswer, HitGroup, Mode, Offsets, Problem, SearchAnswer, SearchRequest, Service};
+
+/// Hits of a document that a grouped answer shows.
+const PER_DOCUMENT: usize = 3;
+/// Characters of a query at most.
+pub(super) const LONGEST_QUERY: usize = 2000;
+/// Entries of each filter at most.
+const MOST_ENTRIES: usize = 32;
+
+impl Service {
+    /// Searches an index.
+    ///
+    /// # Errors
+    /// [`Problem`]: 400 for a parameter out of range and a mode that the index has not, 404 for an index that is not
+    /// there, 500 or 503 where it cannot be read.
+    pub fn search(&self, request: &SearchRequest) -> Result<SearchAnswer, Problem> {
+        let begun = Instant::now();
+        within("k", request.k, 1, 100)?;
+        within("context", request.context, 0, 10)?;
+        for (name, list) in [("path", &request.path), ("heading", &request.heading), ("type", &request.file_type)] {
+            if list.len() > MOST_ENTRIES || list.iter().any(|entry| entry.chars().count() > LONGEST_QUERY) {
+                return Err(Problem::parameter(format!(
+                    "`{name}` has at most {MOST_ENTRIES} entries of {LONGEST_QUERY} characters"
+                )));
+            }
+        }
+        let slot = self.slot(request.index.as_deref())?;
+        let opened = slot.current();
+        let filter = Filter {
+            paths: request.path.clone(),
+            headings: request.heading.clone(),
+            file_types: request.file_type.clone(),
+        };
+        let (query, mode) = self.query(&opened, &request.q, request.mode, request.k)?;
+        let query = query.with_filter(filter);
+        let (mut hits, grouped) = match request.group {
+            true => {
+                let groups = opened.retriever.search_grouped(&query, PER_DOCUMENT)?;
+                (groups.into_iter().flat_map(|group: Group| group.hits).collect::<Vec<Hit>>(), true)
+            }
+            false => (opened.retriever.search(&query)?, false),
+        };
+        if request.context > 0 {
+            opened.retriever.add_context(&mut hits, request.context)?;
+        }
+        if let Some(budget) = request.budget {
+            fit_budget(&mut hits, budget);
+        }
+        let tokens = hits.iter().map(Hit::shown_tokens).sum();
+        let name = slot.named.name.as_str();
+        let hits: Vec<HitAnswer> = hits.into_iter().map(|hit| self.hit(name, hit, request.offsets)).collect();
+        let groups = grouped.then(|| gather(&hits));
+        Ok(SearchAnswer {
+            query: request.q.clone(),
+            mode,
+            hits,
+            groups,
+            index: name.to_owned(),
+            tokens,
+            took_ms: (begun.elapsed().as_secs_f64() * 1e6).round() / 1e3,
+        })
+    }
+
+    /// A query with its vector, where the mode asks for one, and the mode.
+    pub(super) fn query(
+        &self,
+        opened: &Opened,
+        text: &str,
+        mode: Option<Mode>,
+        k: usize,
+    ) -> Result<(Query, Mode), Problem> {
+        if text.trim().is_empty() {
+            return Err(Problem::parameter("the query is empty"));
+        }
+        if text.chars().count() > LONGEST_QUERY {
+            return Err(Problem::parameter(format!("the query is longer than {LONGEST_QUERY} characters")));
+        }
+        let mode = mode.unwrap_or_else(|| default_mode(&self.modes(opened)));
+        let query = Query::new(text, mode.of_store(), k);
+        if mode == Mode::Bm25 {
+            return Ok((query, mode));
+        }
+        let encoder = self.encoder(opened)?;
+        let fingerprint = opened.about().meta.embedder.as_ref().map_or("", |embedder| embedder.fingerprint.as_str());
+        Ok((query.with_vector(self.vectors.vector(encoder.as_ref(), fingerprint, text)?), mode))
+    }
+
+    /// A hit as answers show it.
+    pub(super) fn hit(&self, index: &str, hit: Hit, offsets: Offsets) -> HitAnswer {
+        let chunk = hit.chunk;
+        let snippet = hit.snippet.of(&chunk.text).to_owned();
+        let mut highlights: Vec<[usize; 2]> = hit.highlights.iter().map(|found| [found.start, found.end]).collect();
+        let (mut start, mut end) = (chunk.start, chunk.end);
+        let mut context = hit.context.map(|part| ContextPart { start: part.start, end: part.end, text: part.text });
+        // An index of an earlier version does not know characters: its bytes stay.
+        if let (Offsets::Chars, Some(chars)) = (offsets, chunk.chars()) {
+            if let Some(part) = &mut context {
+                in_chars(part, start, chars.start);
+            }
+            (start, end) = (chars.start, chars.end);
+            for [from, to] in &mut highlights {
+                let count = |at: usize| chunk.text.get(..at).map_or(at, |before| before.chars().count());
+                (*from, *to) = (count(*from), count(*to));
+            }
+        }
+        HitAnswer {
+            rank: Some(hit.rank),
+            score: Some(hit.score),
+            id: hit.id,
+            start,
+            end,
+            lines: chunk.lines(),
+            url: self.addresses.address(index, &chunk.document, chunk.anchor.as_deref()),
+            heading_path: chunk.heading_path.iter().map(|heading| heading.as_str().to_owned()).collect(),
+            title: chunk.title,
+            anchor: chunk.anchor,
+            file_type: chunk.file_type,
+            ordinal: chunk.ordinal,
+            tokens: chunk.tokens,
+            snippet: Some(snippet),
+            highlights: Some(highlights),
+            context,
+            document: chunk.document,
+            text: chunk.text,
+        }
+    }
+}
+
+/// Counts a context in characters, whose chunk begins at byte `at` and character `char`.
+fn in_chars(part: &mut ContextPart, at: usize, char: usize) {
+    let before = part.text.get(..at.saturating_sub(part.start)).map_or(0, |before| before.chars().count());
+    part.start = char.saturating_sub(before);
+    part.end = part.start + part.text.chars().count();
+}
+
+/// Puts hits together by their documents, in the order of their best ones.
+fn gather(hits: &[HitAnswer]) -> Vec<HitGroup> {
+    let mut groups: Vec<HitGroup> = Vec::new();
+    for hit in hits {
+        match groups.iter_mut().find(|group| group.document == hit.document) {
+            Some(group) => group.hits.push(hit.clone()),
+            None => groups.push(HitGroup {
+                document: hit.document.clone(),
+                title: hit.title.clone(),
+                score: hit.score.unwrap_or(0.0),
+                hits: vec![hit.clone()],
+            }),
+        }
+    }
+    groups
+}

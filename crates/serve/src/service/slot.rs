@@ -1,0 +1,111 @@
+//! One named index: opened, looked at again, and swapped where another has taken its place.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::{Duration, Instant, SystemTime};
+
+use pericope::index::META_FILE;
+use pericope::store::{Freshness, Retriever, StoreInfo};
+use pericope::stores;
+
+use super::{NamedPlace, Problem};
+
+/// How often a folder is looked at for a newer commit, at most,
+const FOLDER: Duration = Duration::from_millis(200);
+/// and a server for another collection behind its alias.
+const SERVER: Duration = Duration::from_secs(5);
+
+/// An index as it was opened.
+pub(super) struct Opened {
+    pub(super) retriever: Box<dyn Retriever>,
+}
+
+impl Opened {
+    fn open(place: &str) -> Result<Self, Problem> {
+        let retriever = stores::open(place).map_err(|error| match error.kind().is_usage() {
+            true => Problem::new(400, "not-an-index", "The place is no index that can be read", error),
+            false => error.into(),
+        })?;
+        Ok(Self { retriever })
+    }
+
+    pub(super) fn about(&self) -> &StoreInfo {
+        self.retriever.about()
+    }
+}
+
+pub(super) struct Slot {
+    pub(super) named: NamedPlace,
+    notice: Arc<dyn Fn(&str) + Send + Sync>,
+    current: RwLock<Arc<Opened>>,
+    looked: Mutex<Looked>,
+}
+
+struct Looked {
+    at: Instant,
+    /// The last failure, so that it is told once.
+    failure: Option<String>,
+}
+
+impl Slot {
+    pub(super) fn open(named: NamedPlace, notice: Arc<dyn Fn(&str) + Send + Sync>) -> Result<Self, Problem> {
+        let current = RwLock::new(Arc::new(Opened::open(&named.place)?));
+        Ok(Self { named, notice, current, looked: Mutex::new(Looked { at: Instant::now(), failure: None }) })
+    }
+
+    /// The index as it is now.
+    pub(super) fn current(&self) -> Arc<Opened> {
+        let often = if stores::is_server(&self.named.place) { SERVER } else { FOLDER };
+        // One looks; the others go on with what is open.
+        if let Ok(mut looked) = self.looked.try_lock()
+            && looked.at.elapsed() >= often
+        {
+            looked.at = Instant::now();
+            match self.look() {
+                Ok(_) => looked.failure = None,
+                Err(problem) => {
+                    let text = format!("{}: {}; searches go on in what is open", self.named.name, problem.detail);
+                    if looked.failure.as_ref() != Some(&text) {
+                        (self.notice)(&text);
+                        looked.failure = Some(text);
+                    }
+                }
+            }
+        }
+        self.opened()
+    }
+
+    /// Looks for a newer commit or another index at once. Returns whether there was one.
+    pub(super) fn refresh(&self) -> Result<bool, Problem> {
+        let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        looked.at = Instant::now();
+        self.look()
+    }
+
+    fn look(&self) -> Result<bool, Problem> {
+        match self.opened().retriever.refresh() {
+            Ok(Freshness::Same) => Ok(false),
+            Ok(Freshness::Newer) => Ok(true),
+            Ok(Freshness::Replaced) | Err(_) => {
+                let opened = Opened::open(&self.named.place)?;
+                *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(opened);
+                (self.notice)(&format!("{}: opened anew", self.named.name));
+                Ok(true)
+            }
+        }
+    }
+
+    fn opened(&self) -> Arc<Opened> {
+        Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The time of the last run that wrote a folder, in seconds since 1970.
+    pub(super) fn written(&self) -> Option<i64> {
+        if stores::is_server(&self.named.place) {
+            return None;
+        }
+        let about = std::fs::metadata(Path::new(&self.named.place).join(META_FILE)).ok()?;
+        let since = about.modified().ok()?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+        i64::try_from(since.as_secs()).ok()
+    }
+}
