@@ -4,6 +4,7 @@ mod addresses;
 mod answers;
 mod chunkers;
 mod compare;
+mod cut_answers;
 mod docsearch;
 mod documents;
 mod options;
@@ -17,11 +18,15 @@ mod vectors;
 
 pub use addresses::AddressRules;
 pub use answers::{
-    ChunkAnswer, ChunkPart, CompareAnswer, ComparedHit, ContextPart, DocumentAnswer, DocumentEntry, DocumentsAnswer,
-    HitAnswer, HitGroup, IndexEntry, IndexesAnswer, RefreshAnswer, SearchAnswer, SegmentAnswer, SegmentedChunk,
-    SegmenterEntry, SegmenterResult, SegmentersAnswer,
+    ChunkAnswer, ChunkPart, ContextPart, DocumentAnswer, DocumentEntry, DocumentsAnswer, HitAnswer, HitGroup,
+    IndexEntry, IndexesAnswer, RefreshAnswer, SearchAnswer,
 };
-pub use docsearch::{DocsearchAnswer, DocsearchQuery, DocsearchRequest, DocsearchResults};
+pub use cut_answers::{
+    CompareAnswer, ComparedHit, SegmentAnswer, SegmentedChunk, SegmenterEntry, SegmenterResult, SegmentersAnswer,
+};
+pub use docsearch::{
+    DocsearchAnswer, DocsearchHit, DocsearchQuery, DocsearchRequest, DocsearchResults, Marked, MarkedHit,
+};
 pub use options::{MakeEncoder, NamedPlace, ServiceOptions, is_name};
 pub use problem::Problem;
 pub use requests::{

@@ -121,7 +121,7 @@ fn documents_are_listed_and_read() {
     // An encoded slash is a slash.
     assert_eq!(get(server.address, "/v1/documents/guide%2Ftides.md").json(), whole);
     let lines = get(server.address, "/v1/documents/guide/tides.md?lines=5-7").json();
-    assert_eq!(lines["text"], "## Spring tides\n\nSpring tides come with the full moon.\n");
+    assert_eq!(lines["text"], "## Spring tides\n\nSpring tides come with the full moon.");
     assert_eq!(lines["lines"], json!([5, 7]));
     let range = get(server.address, "/v1/documents/guide/tides.md?start=2&end=7").json();
     assert_eq!((&range["text"], &range["start"], &range["end"]), (&json!("Tides"), &json!(2), &json!(7)));

@@ -44,7 +44,7 @@ fn the_contract_is_in_the_document() {
         ("post", "/v1/indexes/{name}/refresh"),
         ("get", "/v1/docsearch"),
         ("post", "/v1/docsearch"),
-        ("post", "/1/indexes/*/queries"),
+        ("post", "/1/indexes/{name}/queries"),
         ("post", "/1/indexes/{name}/query"),
         ("get", "/healthz"),
         ("get", "/readyz"),

@@ -47,9 +47,10 @@ pub(super) async fn several(
     answer_all(app, body).await
 }
 
-/// The same at the path that Algolia's clients ask
+/// The same at the path that Algolia's clients ask, with `*` as the name
 #[utoipa::path(
-    post, path = "/1/indexes/*/queries", tag = "search", request_body = Value, security((), ("key" = [])),
+    post, path = "/1/indexes/{name}/queries", tag = "search", request_body = Value,
+    params(("name" = String, Path, description = "`*`: the queries name their indexes")), security((), ("key" = [])),
     responses(
         (status = 200, description = "One answer a query", body = DocsearchResults),
         (status = "default", description = "Problem", body = ProblemBody, content_type = "application/problem+json")

@@ -1,13 +1,6 @@
-//! Keys: a file of their hashes, made and changed by `pericope keys`, and read again where it changed.
-//!
-//! A line holds a name, a scope and the SHA-256 of the key in hexadecimal, separated by blanks. Blank lines and lines that
-//! begin with `#` are left out. The key itself is in no file.
-
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use std::time::{Duration, Instant, SystemTime};
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -21,8 +14,6 @@ use crate::service::is_name;
 pub const PREFIX: &str = "pericope_";
 /// Random bytes of a key.
 const RANDOM: usize = 32;
-/// How often the file is looked at.
-const OFTEN: Duration = Duration::from_millis(200);
 /// Bytes of a key that are looked at.
 const LONGEST: usize = 256;
 /// The first line of a file that is made.
@@ -207,55 +198,6 @@ fn parse(line: &str) -> Result<KeyEntry, String> {
 
 fn hash(key: &str) -> [u8; 32] {
     Sha256::digest(key).into()
-}
-
-/// The keys of a running server: those of the file as it is now.
-pub(super) struct Keys {
-    path: PathBuf,
-    current: RwLock<Arc<KeyFile>>,
-    looked: Mutex<(Instant, Option<Stamp>)>,
-    notice: Arc<dyn Fn(&str) + Send + Sync>,
-}
-
-/// What changes when a file does.
-type Stamp = (SystemTime, u64);
-
-fn stamp(path: &Path) -> Option<Stamp> {
-    let about = std::fs::metadata(path).ok()?;
-    Some((about.modified().ok()?, about.len()))
-}
-
-impl Keys {
-    pub(super) fn open(path: PathBuf, notice: Arc<dyn Fn(&str) + Send + Sync>) -> Result<Self, KeyError> {
-        let stamp = stamp(&path);
-        let current = RwLock::new(Arc::new(KeyFile::read(&path)?));
-        Ok(Self { path, current, looked: Mutex::new((Instant::now(), stamp)), notice })
-    }
-
-    /// The name and the scope of a key. A file that is gone allows nothing; one that cannot be read allows what it did.
-    pub(super) fn find(&self, key: &str) -> Option<(String, Scope)> {
-        if let Ok(mut looked) = self.looked.try_lock()
-            && looked.0.elapsed() >= OFTEN
-        {
-            looked.0 = Instant::now();
-            let now = stamp(&self.path);
-            if now != looked.1 {
-                looked.1 = now;
-                match (now, KeyFile::read(&self.path)) {
-                    (_, Ok(file)) => self.swap(file, "read anew"),
-                    (None, Err(_)) => self.swap(KeyFile::default(), "gone: no key is valid any more"),
-                    (Some(_), Err(error)) => (self.notice)(&format!("{error}; the keys stay as they were")),
-                }
-            }
-        }
-        let current = Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner));
-        current.find(key).map(|entry| (entry.name.clone(), entry.scope))
-    }
-
-    fn swap(&self, file: KeyFile, what: &str) {
-        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(file);
-        (self.notice)(&format!("{}: {what}", self.path.display()));
-    }
 }
 
 #[cfg(test)]
