@@ -141,7 +141,7 @@ const INDEX_EXAMPLES: &str = "Examples:
 Indexing the same folder, named in the same way, again replaces what changed, and costs little where nothing did; an
 index remembers its segmenter, embedder and tokenizer and refuses others. Hidden files and what .gitignore names are
 left out, and so are links out of the folder (--follow-links) and other indexes. Ctrl-C writes what is complete and ends
-with status 130; the same command (without --rebuild) goes on from there.";
+with status 130; the same command goes on from there.";
 
 const SEARCH_EXAMPLES: &str = "Examples:
   pericope search 'how long does a starter keep'        (in a project: see pericope init)
@@ -283,8 +283,8 @@ pub struct IndexArgs {
     /// A file of vectors to ask before the embedder, and to keep new ones in; several indexes may share it
     #[arg(long, value_name = "FILE", value_parser = places::path())]
     pub embedding_cache: Option<PathBuf>,
-    /// Delete the index first and start anew (also with another segmenter or embedder); on a server the old collection
-    /// is searched until the new one is complete
+    /// Build the index anew (also with another segmenter or embedder); the old one is searched until the new one is
+    /// complete
     #[arg(long)]
     pub rebuild: bool,
     /// Only the I-th of N shards of the files, by a hash of their paths: N workers write one collection together

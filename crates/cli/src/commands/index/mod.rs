@@ -212,7 +212,7 @@ impl Job<'_> {
         if let Publication::KeptOld { lost } = &finished.publication {
             tell!(
                 "the rebuild is not published: {} of the documents in {} could not be read this time ({} for one); the \
-                 old collection still serves, and the same command publishes when they can be read or are gone",
+                 old one still serves, and the same command publishes when they can be read or are gone",
                 lost.len(),
                 self.name,
                 lost.first().map_or("".into(), |lost| name(lost))
