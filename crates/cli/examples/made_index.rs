@@ -8,9 +8,9 @@
 //! MiniLM's, whose place they take, so that a search embeds its query with MiniLM.
 use std::error::Error;
 use std::fs::File;
-use std::os::unix::fs::FileExt;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use pericope_api::{Chunk, Document, Embeddings, EncodeError, SentenceEncoder, Span};
@@ -22,7 +22,7 @@ const CHUNKS_A_DOCUMENT: u64 = 10;
 /// Says that it is another encoder, and gives each text one of the vectors in a file, by the text's hash.
 struct Made {
     of: Arc<dyn SentenceEncoder>,
-    vectors: File,
+    vectors: Mutex<File>,
     rows: u64,
 }
 
@@ -46,9 +46,11 @@ impl SentenceEncoder for Made {
     fn encode(&self, texts: &[&str]) -> Result<Embeddings, EncodeError> {
         let mut values = Vec::with_capacity(texts.len() * DIMENSION);
         let mut bytes = vec![0; DIMENSION * 4];
+        let mut vectors = self.vectors.lock().unwrap_or_else(PoisonError::into_inner);
         for text in texts {
             let row = Chunk::content_hash(text) as u64 % self.rows;
-            let read = self.vectors.read_exact_at(&mut bytes, row * bytes.len() as u64);
+            let at = SeekFrom::Start(row * (DIMENSION as u64 * 4));
+            let read = vectors.seek(at).and_then(|_| vectors.read_exact(&mut bytes));
             read.map_err(|error| EncodeError::Model(error.to_string()))?;
             values.extend(bytes.as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes)));
         }
@@ -93,7 +95,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (chunks, vectors): (u64, File) = (chunks.parse()?, File::open(vectors)?);
     let rows = vectors.metadata()?.len() / (DIMENSION as u64 * 4);
     let of = pericope_encode::registry::embedder("minilm")?.ok_or("MiniLM is an encoder")?;
-    let spec = IndexSpec::new("paragraph:max_tokens=256", "words").with_encoder(Arc::new(Made { of, vectors, rows }));
+    let spec = IndexSpec::new("paragraph:max_tokens=256", "words").with_encoder(Arc::new(Made {
+        of,
+        vectors: Mutex::new(vectors),
+        rows,
+    }));
     let (sets, started) = (sentences()?, Instant::now());
     let mut writer = IndexWriter::create_or_open(Path::new(dir), &spec)?;
     for number in 0..chunks.div_ceil(CHUNKS_A_DOCUMENT) {

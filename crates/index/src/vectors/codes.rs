@@ -96,8 +96,10 @@ impl WithSimd for Products<'_> {
     fn with_simd<S: Simd>(self, _: S) {
         let rows = self.codes.chunks_exact(self.query.len().max(1));
         for (product, codes) in self.products.iter_mut().zip(rows) {
-            let terms = codes.iter().zip(self.query);
-            *product = terms.map(|(&code, &number)| i32::from(code.cast_signed()) * i32::from(number)).sum();
+            // No sum of products leaves 32 bits (see `CodedQuery::new`); a check for it would cost the vector instructions.
+            *product = codes.iter().zip(self.query).fold(0i32, |sum, (&code, &number)| {
+                sum.wrapping_add(i32::from(code.cast_signed()).wrapping_mul(i32::from(number)))
+            });
         }
     }
 }
