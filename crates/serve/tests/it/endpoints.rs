@@ -161,7 +161,7 @@ fn texts_are_cut() {
         assert!(chunk["tokens"].as_u64().unwrap() <= 6);
     }
     let hard =
-        post(server.address, "/v1/segment", &json!({ "text": text, "segmenter": "structure:max_tokens=0" })).json();
+        post(server.address, "/v1/segment", &json!({ "text": text, "segmenter": "paragraph:max_tokens=0" })).json();
     assert_eq!((&hard["scores"], hard.get("threshold")), (&json!([]), None));
     assert!(!hard["boundaries"].as_array().unwrap().is_empty());
     let empty = post(server.address, "/v1/segment", &json!({ "text": "" })).json();

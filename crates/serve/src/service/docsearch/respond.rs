@@ -144,6 +144,6 @@ mod tests {
         assert_eq!(marked.value, "&lt;b&gt;<em>tides</em>&lt;/b&gt; &amp; &#39;more&#39;");
         assert_eq!(marked.match_level, "full");
         let part = mark(text, Span::new(9, 15), &[Span::new(3, 8)], &("<em>".into(), "</em>".into()));
-        assert_eq!((part.value.as_str(), part.match_level), ("/b&gt; &amp;", "none"));
+        assert_eq!((part.value.as_str(), part.match_level), ("/b&gt; &amp; ", "none"));
     }
 }

@@ -17,7 +17,6 @@ use pericope_serve::service::{AddressRules, Service};
 /// A server that runs until it is dropped.
 pub struct Running {
     pub address: SocketAddr,
-    pub service: Arc<Service>,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<Result<(), ServeError>>>,
     _folder: tempfile::TempDir,
@@ -55,7 +54,7 @@ pub fn start(folder: tempfile::TempDir, service: Arc<Service>, change: impl FnOn
     let (address, stop) = (server.address(), Arc::new(AtomicBool::new(false)));
     let flag = Arc::clone(&stop);
     let thread = std::thread::spawn(move || server.run_until(&flag));
-    Running { address, service, stop, thread: Some(thread), _folder: folder }
+    Running { address, stop, thread: Some(thread), _folder: folder }
 }
 
 impl Running {
