@@ -9,7 +9,7 @@ use crate::service::{DocsearchAnswer, DocsearchQuery, DocsearchRequest, Docsearc
 
 /// One query of a DocSearch widget
 #[utoipa::path(
-    get, path = "/v1/docsearch", tag = "search",
+    get, path = "/v1/docsearch", tag = "search", operation_id = "docsearch",
     params(
         ("query" = String, Query, description = "What the user typed"),
         ("hitsPerPage" = Option<usize>, Query, description = "1 to 100, 20 by default"),
@@ -34,7 +34,7 @@ pub(super) async fn one(State(app): State<App>, RawQuery(query): RawQuery) -> Re
 
 /// Several queries of a DocSearch widget
 #[utoipa::path(
-    post, path = "/v1/docsearch", tag = "search", request_body = Value, security((), ("key" = [])),
+    post, path = "/v1/docsearch", tag = "search", operation_id = "docsearch_several", request_body = Value, security((), ("key" = [])),
     responses(
         (status = 200, description = "One answer a query", body = DocsearchResults),
         (status = "default", description = "Problem", body = ProblemBody, content_type = "application/problem+json")
@@ -49,7 +49,7 @@ pub(super) async fn several(
 
 /// The same at the path that Algolia's clients ask, with `*` as the name
 #[utoipa::path(
-    post, path = "/1/indexes/{name}/queries", tag = "search", request_body = Value,
+    post, path = "/1/indexes/{name}/queries", tag = "search", operation_id = "algolia_queries", request_body = Value,
     params(("name" = String, Path, description = "`*`: the queries name their indexes")), security((), ("key" = [])),
     responses(
         (status = 200, description = "One answer a query", body = DocsearchResults),
@@ -65,7 +65,7 @@ pub(super) async fn of_all(
 
 /// One query at the path that Algolia's clients ask
 #[utoipa::path(
-    post, path = "/1/indexes/{name}/query", tag = "search", request_body = Value,
+    post, path = "/1/indexes/{name}/query", tag = "search", operation_id = "algolia_query", request_body = Value,
     params(("name" = String, Path, description = "The name of the index")), security((), ("key" = [])),
     responses(
         (status = 200, description = "Hits in the shape of DocSearch", body = DocsearchAnswer),

@@ -61,7 +61,7 @@ pub(super) async fn metrics(State(app): State<App>) -> Result<impl IntoResponse,
 
 /// This document
 #[utoipa::path(
-    get, path = "/openapi.json", tag = "service",
+    get, path = "/openapi.json", tag = "service", operation_id = "openapi",
     responses((status = 200, description = "The OpenAPI document", body = serde_json::Value))
 )]
 pub(super) async fn document() -> impl IntoResponse {

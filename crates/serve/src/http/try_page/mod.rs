@@ -9,7 +9,7 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; c
 
 /// The page to try requests
 #[utoipa::path(
-    get, path = "/docs", tag = "service",
+    get, path = "/docs", tag = "service", operation_id = "docs",
     responses((status = 200, description = "A page", body = String, content_type = "text/html"))
 )]
 pub(super) async fn page() -> impl IntoResponse {
@@ -22,7 +22,7 @@ pub(super) async fn page() -> impl IntoResponse {
 
 /// The script of that page
 #[utoipa::path(
-    get, path = "/docs/page.js", tag = "service",
+    get, path = "/docs/page.js", tag = "service", operation_id = "docs_script",
     responses((status = 200, description = "A script", body = String, content_type = "text/javascript"))
 )]
 pub(super) async fn script() -> impl IntoResponse {
@@ -31,7 +31,7 @@ pub(super) async fn script() -> impl IntoResponse {
 
 /// The style of that page
 #[utoipa::path(
-    get, path = "/docs/page.css", tag = "service",
+    get, path = "/docs/page.css", tag = "service", operation_id = "docs_style",
     responses((status = 200, description = "A style sheet", body = String, content_type = "text/css"))
 )]
 pub(super) async fn style() -> impl IntoResponse {
