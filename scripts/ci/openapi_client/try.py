@@ -11,11 +11,11 @@ from client.models import ProblemBody, SegmentRequest
 def main():
     client = Client(base_url=sys.argv[1])
     found = search.sync(client=client, q="full moon", k=3)
-    assert found.hits[0].document == "docs/tides.md", found
+    assert found.hits[0].document == "pages/tides.md", found
     assert found.hits[0].heading_path == ["Tides", "Spring tides"], found
-    listed = documents.sync(client=client, prefix="docs/")
-    assert [one.id for one in listed.documents] == ["docs/tides.md"], listed
-    whole = document.sync(client=client, id="docs/tides.md")
+    listed = documents.sync(client=client, prefix="pages/")
+    assert [one.id for one in listed.documents] == ["pages/tides.md"], listed
+    whole = document.sync(client=client, id="pages/tides.md")
     assert whole.text.startswith("# Tides"), whole
     one = chunk.sync(client=client, id=found.hits[0].id)
     assert one.text == found.hits[0].text, one
