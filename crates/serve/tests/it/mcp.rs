@@ -22,7 +22,7 @@ type Client = RunningService<RoleClient, ()>;
 
 const KEYS: &str = "# Keys\n\nA key opens the service.\n\n## Rotation\n\nKeys are rotated by hand.\nOld keys go.\n";
 
-/// Indexes pages by words, each sentence a chunk, and opens the index as `docs`.
+/// Indexes pages by words, each sentence a chunk (a heading goes with the next one), and opens the index as `docs`.
 fn service(folder: &Path, pages: &[(&str, &str)]) -> Arc<Service> {
     let place = folder.join("docs.idx").display().to_string();
     let engine = Engine::new().with_tokenizer("words");
@@ -99,11 +99,12 @@ async fn what_is_found_is_fetched_and_read() {
     let (found, said) = ask(&client, "search", json!({"query": "rotated", "path": "docs/"})).await;
     let hits = found["hits"].as_array().unwrap();
     assert!(hits.iter().all(|hit| hit["document"].as_str().unwrap().starts_with("docs/")), "{found}");
-    let hit = hits.iter().find(|hit| hit["text"] == "Keys are rotated by hand.").unwrap();
+    let hit = &hits[0];
+    assert_eq!(hit["text"], "## Rotation\n\nKeys are rotated by hand.");
     assert_eq!((&hit["title"], &hit["document"]), (&json!("Keys"), &json!("docs/keys.md")));
-    assert_eq!((&hit["lines"], &hit["heading_path"]), (&json!([7, 7]), &json!(["Keys", "Rotation"])));
+    assert_eq!((&hit["lines"], &hit["heading_path"]), (&json!([5, 7]), &json!(["Keys", "Rotation"])));
     assert!(hit["url"].as_str().unwrap().starts_with("https://docs.example.org/docs/keys"), "{hit}");
-    assert!(said.contains("] docs/keys.md:7\ntitle: Keys\nheadings: Keys › Rotation\n"), "{said}");
+    assert!(said.contains("[1] docs/keys.md:5-7\ntitle: Keys\nheadings: Keys › Rotation\n"), "{said}");
     // Within a budget the best come first.
     let budget = hits[0]["tokens"].as_u64().unwrap();
     let (few, _) = ask(&client, "search", json!({"query": "rotated", "budget": budget})).await;
@@ -113,7 +114,7 @@ async fn what_is_found_is_fetched_and_read() {
     assert_eq!((&alone["text"], &alone["lines"]), (&hit["text"], &hit["lines"]));
     let (around, said) = ask(&client, "fetch", json!({"id": hit["id"]})).await;
     assert!(around["text"].as_str().unwrap().ends_with("Keys are rotated by hand.\nOld keys go."), "{around}");
-    assert_eq!(around["lines"][1], 8, "{around}");
+    assert_eq!(around["lines"], json!([1, 8]), "{around}");
     assert!(said.contains(&format!("next passage: {}", around["next"].as_str().unwrap())), "{said}");
     let (whole, _) = ask(&client, "fetch", json!({"id": "docs/keys.md"})).await;
     assert_eq!((&whole["start"], &whole["id"]), (&json!(0), &json!("docs/keys.md")));
@@ -318,13 +319,21 @@ fn keys_are_asked_for() {
     let service = service(folder.path(), &[("a.md", KEYS)]);
     let routes = router(Arc::clone(&service), &[]);
     let server = start(folder, service, |options| (options.more, options.keys) = (Some(routes), Some(path)));
-    let refused = |headers: &[(&str, &str)]| Agent::connect(server.address, headers).err().map(|reply| reply.status);
+    let address = server.address;
+    let refused = |headers: &[(&str, &str)]| Agent::connect(address, headers).err().map(|reply| reply.status);
     assert_eq!(refused(&[]), Some(401));
     assert_eq!(refused(&[("Authorization", "Bearer wrong")]), Some(401));
     let bearer = format!("Bearer {key}");
-    let agent = Agent::connect(server.address, &[("Authorization", &bearer)]).unwrap();
+    let agent = Agent::connect(address, &[("Authorization", &bearer)]).unwrap();
     assert_eq!(agent.call("list", &json!({}))["result"]["isError"], false);
+    let session = agent.session.clone();
+    let end = |headers: &[(&str, &str)]| common::ask(address, "DELETE", "/mcp", headers, b"").status;
+    assert_eq!(end(&[("Mcp-Session-Id", &session)]), 401);
     // A session is nobody's without the key.
     let thief = Agent { headers: vec![JSON, ANY], ..agent };
-    assert_eq!(thief.post(&json!({"jsonrpc": "2.0", "id": 3, "method": "tools/list"})).status, 401);
+    let list = json!({"jsonrpc": "2.0", "id": 3, "method": "tools/list"});
+    assert_eq!(thief.post(&list).status, 401);
+    assert_eq!(end(&[("Mcp-Session-Id", &session), ("Authorization", &bearer)]), 204);
+    let owner = Agent { headers: vec![JSON, ANY, ("Authorization", &bearer)], ..thief };
+    assert_eq!(owner.post(&list).status, 404, "the session is over");
 }
