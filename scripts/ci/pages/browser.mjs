@@ -42,7 +42,7 @@ export async function whereabouts() {
 export async function open(browser, { width = 1280, height = 900, scheme = "light", expected = [] } = {}) {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, reducedMotion: "reduce" });
   const page = await context.newPage();
-  page.setDefaultTimeout(8000);
+  page.setDefaultTimeout(30000);
   last = page;
   page.on("console", (message) => {
     const text = `${message.text()} ${message.location().url}`;
@@ -68,6 +68,17 @@ export async function tabTo(page, selector, backwards = false) {
     await page.keyboard.press(backwards ? "Shift+Tab" : "Tab");
   }
   throw new Error(`${page.url()}: Tab does not reach ${selector}`);
+}
+
+/// Chooses an option of the select that has the focus by typing its name. A browser forgets the letters before after a
+/// second, so on a busy machine it may take several tries.
+export async function choose(page, value) {
+  for (let i = 0; i < 10; i += 1) {
+    await page.keyboard.type(value);
+    if (await page.evaluate(() => document.activeElement.value) === value) return;
+    await page.waitForTimeout(1200);
+  }
+  throw new Error(`${page.url()}: ${value} cannot be chosen`);
 }
 
 /// Returns what has the focus, in short.
