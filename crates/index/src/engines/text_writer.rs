@@ -131,6 +131,7 @@ fn stored(fields: &Fields, entry: &ChunkEntry) -> TantivyDocument {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
     use pericope_testkit::documents::{made_up, sentence_chunks};
 
     use super::*;

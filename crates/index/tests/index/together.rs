@@ -33,7 +33,7 @@ fn page(number: usize, generation: u64, chunks: usize) -> Document {
 
 /// Brings all documents, or but every third, to a generation in one commit.
 fn write(mut writer: IndexWriter, generation: u64) {
-    let there = |number: usize| generation % 3 != 1 || number % 3 > 0;
+    let there = |number: usize| generation % 3 != 1 || !number.is_multiple_of(3);
     let chunks = (0..DOCUMENTS).filter(|&number| there(number)).count() * SENTENCES;
     for number in 0..DOCUMENTS {
         let document = page(number, generation, chunks);

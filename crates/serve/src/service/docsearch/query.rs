@@ -169,8 +169,8 @@ mod tests {
             newest,
         ] {
             let read = DocsearchRequest::from_json(&json!({ "requests": [one.clone()] })).unwrap();
-            assert_eq!(read.queries, [expected.clone()], "{one}");
-            assert_eq!(DocsearchRequest::from_json(&one).unwrap().queries, [expected.clone()]);
+            assert_eq!(read.queries, std::slice::from_ref(&expected), "{one}");
+            assert_eq!(DocsearchRequest::from_json(&one).unwrap().queries, std::slice::from_ref(&expected));
         }
         for bad in [json!(1), json!({ "requests": 1 }), json!({ "requests": [] }), json!({ "requests": [1] })] {
             assert!(DocsearchRequest::from_json(&bad).is_err(), "{bad}");

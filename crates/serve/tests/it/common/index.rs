@@ -88,7 +88,7 @@ pub struct Blocks {
 }
 
 impl Blocking {
-    pub fn new() -> (Arc<dyn SentenceEncoder>, Blocks) {
+    pub fn pair() -> (Arc<dyn SentenceEncoder>, Blocks) {
         let ((entered, seen), (go, let_go)) = (channel(), channel());
         let blocking = Self { inner: BagOfWords::new(), entered: Mutex::new(entered), go: Mutex::new(let_go) };
         (Arc::new(blocking), Blocks { entered: seen, go })

@@ -36,7 +36,7 @@ pub fn serve(change: impl FnOnce(&mut HttpOptions)) -> Running {
 /// A server over the small index whose encoder waits where it is told.
 pub fn serve_blocking(change: impl FnOnce(&mut HttpOptions)) -> (Running, Blocks) {
     let folder = make_index();
-    let (encoder, blocks) = Blocking::new();
+    let (encoder, blocks) = Blocking::pair();
     let service = Arc::new(service_over(folder.path(), rules(), Some(encoder)));
     (start(folder, service, change), blocks)
 }
