@@ -58,7 +58,18 @@ impl TextFiles {
     }
 
     fn open(path: &Path, writes: bool) -> Result<Self, OpenDirectoryError> {
-        Ok(Self { path: path.to_owned(), files: MmapDirectory::open(path)?, writes, failures: Failures::default() })
+        let files = match MmapDirectory::open(path) {
+            // The engine takes a folder for absent that it could not look at, for whatever reason.
+            Err(OpenDirectoryError::DoesNotExist(folder)) => match std::fs::metadata(path) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    return Err(OpenDirectoryError::DoesNotExist(folder));
+                }
+                Err(error) => return Err(OpenDirectoryError::wrap_io_error(error, folder)),
+                Ok(_) => MmapDirectory::open(path)?,
+            },
+            opened => opened?,
+        };
+        Ok(Self { path: path.to_owned(), files, writes, failures: Failures::default() })
     }
 
     /// What could not be written by any of its clones.
@@ -135,7 +146,11 @@ impl Directory for TextFiles {
 
     fn acquire_lock(&self, lock: &Lock) -> Result<DirectoryLock, LockError> {
         match self.writes {
-            true => self.files.acquire_lock(lock),
+            // The engine takes a lock for held that the system could not give, for whatever reason.
+            true => match self.files.acquire_lock(lock) {
+                Err(LockError::LockBusy) => self.files.acquire_lock(lock),
+                acquired => acquired,
+            },
             false => Ok(DirectoryLock::from(Box::new(()))),
         }
     }
