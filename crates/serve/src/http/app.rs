@@ -12,16 +12,8 @@ use crate::service::{Problem, Service};
 #[derive(Clone)]
 pub(super) struct App(Arc<Inner>);
 
-pub(super) struct Inner {
-    pub(super) service: Arc<Service>,
-    pub(super) limits: Limits,
-    pub(super) keys: Option<Keys>,
-    /// Whether only this machine can reach it.
-    pub(super) loopback: bool,
-    pub(super) hosts: Vec<String>,
-    pub(super) cors: Vec<String>,
-    pub(super) log: Logging,
-    pub(super) metrics: Metrics,
+struct Inner {
+    parts: Parts,
     searches: Lane,
     cuts: Lane,
     ready: AtomicBool,
@@ -29,10 +21,10 @@ pub(super) struct Inner {
 }
 
 impl std::ops::Deref for App {
-    type Target = Inner;
+    type Target = Parts;
 
-    fn deref(&self) -> &Inner {
-        &self.0
+    fn deref(&self) -> &Parts {
+        &self.0.parts
     }
 }
 
@@ -50,6 +42,7 @@ pub(super) struct Parts {
     pub(super) service: Arc<Service>,
     pub(super) limits: Limits,
     pub(super) keys: Option<Keys>,
+    /// Whether only this machine can reach it.
     pub(super) loopback: bool,
     pub(super) hosts: Vec<String>,
     pub(super) cors: Vec<String>,
@@ -59,24 +52,10 @@ pub(super) struct Parts {
 
 impl App {
     pub(super) fn new(parts: Parts) -> Self {
-        let Parts { service, limits, keys, loopback, hosts, cors, log, metrics } = parts;
-        let searches = Lane::new(limits.workers, limits.queue);
-        let cuts = Lane::new(limits.workers / 2, limits.queue / 4);
+        let searches = Lane::new(parts.limits.workers, parts.limits.queue);
+        let cuts = Lane::new(parts.limits.workers / 2, parts.limits.queue / 4);
         let (ready, draining) = (AtomicBool::new(false), AtomicBool::new(false));
-        Self(Arc::new(Inner {
-            service,
-            limits,
-            keys,
-            loopback,
-            hosts,
-            cors,
-            log,
-            metrics,
-            searches,
-            cuts,
-            ready,
-            draining,
-        }))
+        Self(Arc::new(Inner { parts, searches, cuts, ready, draining }))
     }
 
     /// Does work that blocks, on a thread of its own, within the limits. Work that takes too long goes on, and keeps its
@@ -87,8 +66,8 @@ impl App {
         work: impl FnOnce(&Service) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
         let lane = match weight {
-            Weight::Search => &self.searches,
-            Weight::Cut => &self.cuts,
+            Weight::Search => &self.0.searches,
+            Weight::Cut => &self.0.cuts,
         };
         let done = async {
             let place = lane.enter().await.map_err(|_| {
@@ -112,16 +91,16 @@ impl App {
     }
 
     pub(super) fn set_ready(&self) {
-        self.ready.store(true, Ordering::Release);
+        self.0.ready.store(true, Ordering::Release);
     }
 
     pub(super) fn drain(&self) {
-        self.draining.store(true, Ordering::Release);
+        self.0.draining.store(true, Ordering::Release);
     }
 
     /// Why requests should go elsewhere for now.
     pub(super) fn unready(&self) -> Option<&'static str> {
-        match (self.draining.load(Ordering::Acquire), self.ready.load(Ordering::Acquire)) {
+        match (self.0.draining.load(Ordering::Acquire), self.0.ready.load(Ordering::Acquire)) {
             (true, _) => Some("the server is ending"),
             (false, false) => Some("the indexes are being opened"),
             (false, true) => None,
