@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod account;
+mod ask;
 mod batch;
 mod budget;
 mod cache;
@@ -20,11 +21,13 @@ mod prompt;
 pub mod providers;
 mod request;
 mod secret;
+mod service;
 mod spent;
 mod structured;
 mod tokens;
 
 pub use account::{Account, Attempt};
+pub use ask::{LlmAsker, WrittenQuestion};
 pub use batch::{BatchResult, map_concurrent};
 pub use budget::Budget;
 pub use cache::Cache;
@@ -38,5 +41,6 @@ pub use notices::on_notice;
 pub use prompt::{Prompt, PromptError};
 pub use providers::Provider;
 pub use request::{Finish, Message, Reply, Request, Role, Schema, Usage};
+pub use service::{JsonAnswer, JsonService};
 pub use spent::Spent;
 pub use tokens::Tokens;

@@ -8,6 +8,7 @@ pub mod chunks;
 mod kit;
 pub mod nightly;
 mod pages;
+pub mod review;
 pub mod run;
 pub mod segmentation;
 

@@ -3,11 +3,12 @@
 
 use std::collections::HashMap;
 
-use pericope_api::{Document, Format, Kind, Span};
+use pericope_api::{Document, Kind, Span};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::CodePoints;
+use super::sections::{format_name, section};
 use super::squad::{Answer, Article, Paragraph, Qa, SquadFile};
 use pericope_util::hex;
 
@@ -76,7 +77,7 @@ pub fn from_docs(documents: &[Document], source: &str, options: FromDocsOptions)
         articles.push(Article {
             title: document.title.clone().unwrap_or_else(|| document.id.clone()),
             id: Some(document.id.clone()),
-            format: Some(format_name(document.format).to_owned()),
+            format: Some(format_name(document).to_owned()),
             source: None,
             paragraphs: vec![Paragraph { context: context.text, qas: Vec::new() }],
         });
@@ -107,6 +108,7 @@ pub fn from_docs(documents: &[Document], source: &str, options: FromDocsOptions)
             id: digest,
             question: candidate.question,
             answers: vec![Answer { text: candidate.answer, answer_start: candidate.start }],
+            ..Qa::default()
         });
     }
     if !options.keep_distractors {
@@ -171,17 +173,13 @@ impl Context {
     fn candidates(&self, document: &Document) -> Vec<Candidate> {
         let mut found = Vec::new();
         let points = CodePoints::new(&self.text);
-        for (i, sentence) in document.sentences.iter().enumerate() {
-            let Kind::Heading(level) = sentence.kind else { continue };
+        for i in 0..document.len() {
+            let Some(section) = section(document, i) else { continue };
             let Some(question) = document.heading_path(i).last().map(|h| h.trim().to_owned()) else { continue };
             if !is_question(&question) {
                 continue;
             }
-            let end = document.sentences[i + 1..]
-                .iter()
-                .position(|s| matches!(s.kind, Kind::Heading(other) if other <= level))
-                .map_or(document.len(), |n| i + 1 + n);
-            let mut body = self.places[i + 1..end].iter().flatten();
+            let mut body = self.places[section].iter().flatten();
             let span = match (body.next(), body.next_back()) {
                 (Some(first), Some(last)) => first.hull(last),
                 (Some(only), None) => *only,
@@ -197,16 +195,6 @@ impl Context {
 fn joint(document: &Document, before: Option<(u32, usize)>, start: usize) -> &'static str {
     let between = before.map_or("", |(_, end)| document.text(Span::new(end, start)));
     if between.trim().is_empty() && between.matches('\n').count() == 1 { "\n" } else { "\n\n" }
-}
-
-fn format_name(format: Format) -> &'static str {
-    match format {
-        Format::Markdown => "md",
-        Format::Html => "html",
-        Format::Rst => "rst",
-        Format::Asciidoc => "asciidoc",
-        _ => "plain",
-    }
 }
 
 /// Sections of at least one sentence of prose each; `None` for a document with fewer than two.

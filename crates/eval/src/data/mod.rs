@@ -4,12 +4,17 @@
 
 mod beir;
 mod chroma;
+mod copies;
+pub mod draft;
 mod from_docs;
 mod offsets;
+pub mod review;
 mod sample;
+mod sections;
 mod squad;
 mod text;
 mod unique;
+pub mod validate;
 
 use std::collections::HashMap;
 use std::fmt;

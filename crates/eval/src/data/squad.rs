@@ -58,6 +58,12 @@ pub struct Qa {
     /// The answers; the first is the gold answer.
     #[serde(default)]
     pub answers: Vec<Answer>,
+    /// What a drafted question was made from. An addition to SQuAD's layout.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// The answer's place in bytes of the context, of a drafted question. An addition to SQuAD's layout.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<Span>,
 }
 
 /// A span of the context.
@@ -134,7 +140,7 @@ struct Loose {
 }
 
 /// The articles of a file, or why one of them cannot be used.
-fn articles(read: &DataText, path: &Path) -> Result<Vec<Result<Article, String>>, DataError> {
+pub(super) fn articles(read: &DataText, path: &Path) -> Result<Vec<Result<Article, String>>, DataError> {
     // A sound file takes no detour.
     let whole = serde_json::from_str::<SquadFile>(&read.text);
     if let (Ok(file), false) = (whole, read.is_broken()) {
@@ -183,7 +189,8 @@ fn files(path: &Path, split: Option<&str>) -> Result<Vec<PathBuf>, DataError> {
     Ok(found)
 }
 
-fn add(set: &mut QuestionSet, id: String, article: &Article) {
+/// Adds a document and its questions; what cannot be used is among the skipped.
+pub(super) fn add(set: &mut QuestionSet, id: String, article: &Article) {
     let (index, before) = (set.documents.len(), set.questions.len());
     let mut source = String::new();
     let mut number = 0;
@@ -226,7 +233,7 @@ fn add(set: &mut QuestionSet, id: String, article: &Article) {
 }
 
 /// The first answer's span; where the offset does not fit, the only place where the text stands.
-fn gold(context: &str, points: &CodePoints, qa: &Qa) -> Result<Span, String> {
+pub(super) fn gold(context: &str, points: &CodePoints, qa: &Qa) -> Result<Span, String> {
     let answer = qa.answers.first().ok_or("it has no answer")?;
     let body = answer.text.trim();
     if body.is_empty() {
