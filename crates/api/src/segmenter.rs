@@ -30,6 +30,9 @@ pub enum Segmentation {
     Boundaries(Boundaries),
     /// Pieces that need not end at sentence ends: in order, without overlap, covering every non-blank byte.
     Spans(Vec<Span>),
+    /// Finished chunks, which somebody else made and which are kept byte for byte: they may overlap and leave text out.
+    /// Each is a character range of the source with something in it that is not blank; they are ordered by their starts.
+    Chunks(Vec<Span>),
 }
 
 /// Decides where one topic ends and the next begins.
@@ -44,6 +47,15 @@ pub trait Segmenter: Send + Sync {
     /// # Errors
     /// [`SegmentError`] where an encoder fails or the document asks for something that the segmenter cannot do.
     fn segment(&self, document: &Document) -> Result<Segmentation, SegmentError>;
+
+    /// Looks at all documents of a run before the first is segmented, where the caller has them: the place to say what none of
+    /// them alone shows. By default nothing is looked at.
+    ///
+    /// # Errors
+    /// [`SegmentError`] where these documents cannot be segmented as was asked.
+    fn check_documents(&self, _documents: &[&Document]) -> Result<(), SegmentError> {
+        Ok(())
+    }
 
     /// Names the weights that the segmenter reads with; empty where its spec says all. It changes whenever the
     /// segmentations could though the spec is the same. An index or a resumed run keeps it beside the spec.

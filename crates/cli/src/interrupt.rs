@@ -1,9 +1,12 @@
 //! Ctrl-C, once: a flag that long commands look at. Twice: the process ends at once.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Once, OnceLock};
 
 use crate::status::Failure;
+
+/// Set where a command goes on after an interrupt.
+static FLAG: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
 /// From now on an interrupt (or a request to terminate, or the end of the terminal) sets this flag instead of ending the
 /// process; a second one ends it. What is on disk stands any end.
@@ -11,7 +14,6 @@ use crate::status::Failure;
 /// # Errors
 /// Where the system lets nobody handle its signals.
 pub fn flag() -> Result<Arc<AtomicBool>, Failure> {
-    static FLAG: OnceLock<Arc<AtomicBool>> = OnceLock::new();
     if let Some(flag) = FLAG.get() {
         return Ok(Arc::clone(flag));
     }
@@ -19,11 +21,27 @@ pub fn flag() -> Result<Arc<AtomicBool>, Failure> {
     let handled = Arc::clone(&flag);
     on_signal(move || {
         if handled.swap(true, Ordering::Relaxed) {
+            pericope_util::stop_programs();
             std::process::exit(130);
         }
         tell!("\nstopping: what is complete is being written (once more to end at once)");
     })?;
     Ok(flag)
+}
+
+/// From now on an interrupt ends the programs that this command has started, which run in process groups of their own and
+/// hear nothing of it. Commands that go on after an interrupt see to it themselves.
+pub fn end_programs() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // Where nobody may handle signals, programs end when they read the end of their input.
+        let _ = on_signal(|| {
+            if FLAG.get().is_none() {
+                pericope_util::stop_programs();
+                std::process::exit(130);
+            }
+        });
+    });
 }
 
 #[cfg(unix)]

@@ -38,7 +38,9 @@ pub fn main() -> ExitCode {
         pericope_read::serve();
     }
     let cli = Cli::parse();
-    match run(cli) {
+    let outcome = run(cli);
+    pericope_util::stop_programs();
+    match outcome {
         Ok(status) => status.into(),
         Err(failure) if is_broken_pipe(&failure) => ExitCode::SUCCESS,
         Err(failure) => {
@@ -57,6 +59,9 @@ pub fn command() -> clap::Command {
 fn run(cli: Cli) -> Outcome {
     let quiet = cli.quiet;
     pericope::stores::on_notice(|text| tell!("{text}"));
+    // What programs of the user's write, whatever command starts them; and none of them outlives this one.
+    pericope_util::on_program_line(|line| tell!("{line}"));
+    pericope_util::on_program_start(interrupt::end_programs);
     // Whatever command asks an endpoint: a server that asks to wait is named.
     pericope_llm::on_notice(move |text| {
         if !quiet {

@@ -205,7 +205,8 @@ impl Bars {
         with(&self.bar, act)
     }
 
-    /// A server that asks to wait is named above the bar, which else would only stand.
+    /// A server that asks to wait is named above the bar, which else would only stand; so is what programs of the user's
+    /// write.
     pub fn tell_what_models_wait_for(&self) {
         let (bar, quiet) = (Arc::clone(&self.bar), self.quiet);
         pericope_llm::on_notice(move |text| {
@@ -213,6 +214,8 @@ impl Bars {
                 with(&bar, |bar| bar.suspend(|| tell!("{text}")));
             }
         });
+        let bar = Arc::clone(&self.bar);
+        pericope_util::on_program_line(move |line| with(&bar, |bar| bar.suspend(|| tell!("{line}"))));
     }
 
     pub fn clear(&self) {

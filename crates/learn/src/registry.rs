@@ -2,19 +2,21 @@
 
 use std::sync::OnceLock;
 
-use pericope_segment::registry::{SegmenterEntry, build_from, check_in};
+use pericope_segment::registry::{SegmenterEntry, build_from, check_in, outside};
 use pericope_segment::spec::{Spec, SpecError};
 use pericope_segment::{Chunker, Resources};
 
 use crate::{nsp, weswin};
 
-/// All segmenters: those of `pericope-segment`, and those of this crate.
+/// All segmenters: those of `pericope-segment`, those of this crate, and last those that read a file or start a program that the
+/// spec names ([`outside`]). A server that takes specs of strangers leaves these out.
 #[must_use]
 pub fn segmenters() -> &'static [SegmenterEntry] {
     static ALL: OnceLock<Vec<SegmenterEntry>> = OnceLock::new();
     ALL.get_or_init(|| {
         let mut all = pericope_segment::registry::list().to_vec();
         all.extend([weswin::WESWIN, nsp::NSP]);
+        all.extend_from_slice(outside());
         all
     })
 }

@@ -45,6 +45,16 @@ pub enum LlmError {
         /// The server's message.
         message: String,
     },
+    /// 404, or a redirection: no service at the address.
+    #[error("{endpoint} is no service ({status}): {message}")]
+    NoService {
+        /// The endpoint.
+        endpoint: String,
+        /// HTTP status.
+        status: u16,
+        /// The server's message.
+        message: String,
+    },
     /// The account has no money or no quota left.
     #[error("{endpoint} wants to be paid ({status}): {message}")]
     Billing {
@@ -184,7 +194,7 @@ impl LlmError {
         match self {
             Self::Config(_) | Self::Prompt(_) => "configuration",
             Self::NoKey { .. } | Self::Denied { .. } => "denied",
-            Self::NotFound { .. } => "not-found",
+            Self::NotFound { .. } | Self::NoService { .. } => "not-found",
             Self::Billing { .. } => "billing",
             Self::Wait { .. } => "wait",
             Self::Down { .. } => "down",

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use pericope_api::{SentenceEncoder, TokenCounter};
-use pericope_segment::registry::{SegmenterEntry, build_from};
+use pericope_segment::fixed::match_bound;
+use pericope_segment::registry::{SegmenterEntry, build_from, outside};
 use pericope_segment::spec::Spec;
 use pericope_segment::{Chunker, Limits, Resources};
 use pericope_store::{IndexSpec, ReferenceMeta};
@@ -13,13 +14,18 @@ use pericope_store::{IndexSpec, ReferenceMeta};
 use crate::reference::{self, Corpus};
 use crate::{EngineError, embedders};
 
-/// Returns the segmenters that specs may name: with the feature `models` the trained ones too.
+/// Returns the segmenters that specs may name: with the feature `models` the trained ones too, and last those that read a
+/// file or start a program that the spec names ([`outside`]).
 #[must_use]
 pub fn segmenters() -> &'static [SegmenterEntry] {
     #[cfg(feature = "models")]
     return pericope_learn::registry::segmenters();
     #[cfg(not(feature = "models"))]
-    pericope_segment::registry::list()
+    {
+        use std::sync::OnceLock;
+        static ALL: OnceLock<Vec<SegmenterEntry>> = OnceLock::new();
+        ALL.get_or_init(|| [pericope_segment::registry::list(), outside()].concat())
+    }
 }
 
 /// Makes chunkers, encoders and token counters from specs, each when it is first needed.
@@ -42,6 +48,8 @@ pub struct Engine<'a> {
     defaults: Limits,
     corpus: Option<&'a Corpus<'a>>,
     reference: RefCell<Option<ReferenceMeta>>,
+    /// Whether the reference is a store's: what was made with it holds.
+    stored: Cell<bool>,
     counter: OnceCell<Result<Arc<dyn TokenCounter>, String>>,
     loading: Cell<Option<LoadingCounter>>,
     cached: Option<Arc<dyn SentenceEncoder>>,
@@ -104,6 +112,7 @@ impl<'a> Engine<'a> {
     /// Takes the size of `same-size`'s reference as a store recorded it.
     #[must_use]
     pub fn with_reference(self, known: Option<ReferenceMeta>) -> Self {
+        self.stored.set(known.is_some());
         self.reference.replace(known);
         self
     }
@@ -200,6 +209,32 @@ impl Resources for Engine<'_> {
         if let Some(known) = self.reference.borrow().as_ref().filter(|known| known.spec == name) {
             return Ok(known.mean_words);
         }
+        let mean_words = self.mean_of(&spec)?;
+        self.reference.replace(Some(ReferenceMeta { spec: name, mean_words, bound: None }));
+        self.stored.set(false);
+        Ok(mean_words)
+    }
+
+    fn matched_bound(&self, reference: &str, fixed: &Spec) -> Result<usize, String> {
+        let wanted = self.mean_words(reference)?;
+        if self.stored.get() {
+            let bound = self.reference.borrow().as_ref().and_then(|known| known.bound);
+            return Ok(bound.unwrap_or((wanted.round() as usize).max(1)));
+        }
+        let found = match_bound(wanted, |words| {
+            let spec = fixed.clone().with("words", words).map_err(|e| e.to_string())?;
+            self.mean_of(&spec)
+        })?;
+        if let Some(known) = self.reference.borrow_mut().as_mut() {
+            known.bound = Some(found.words);
+        }
+        Ok(found.words)
+    }
+}
+
+impl Engine<'_> {
+    /// The mean words of a segmenter's chunks of the corpus.
+    fn mean_of(&self, spec: &Spec) -> Result<f64, String> {
         let corpus = self.corpus.ok_or("same-size needs a corpus to size itself by")?;
         let inner = Engine {
             tokenizer: self.tokenizer.clone(),
@@ -209,16 +244,18 @@ impl Resources for Engine<'_> {
             cached: self.cached.clone(),
             ..Engine::default()
         };
-        let chunker = build_from(segmenters(), &spec, &inner).map_err(|e| e.to_string())?;
-        let mean_words = reference::mean_words(&chunker, corpus)?;
-        self.reference.replace(Some(ReferenceMeta { spec: name, mean_words }));
-        Ok(mean_words)
+        let chunker = build_from(segmenters(), spec, &inner).map_err(|e| e.to_string())?;
+        reference::mean_words(&chunker, corpus)
     }
 }
 
 /// Returns whether a segmenter of this spec asks for an encoder, which may depend on its settings.
 #[must_use]
 pub fn needs_encoder(spec: &Spec) -> bool {
+    // A file of chunks is read once, when they are wanted.
+    if outside().iter().any(|entry| entry.name == spec.name) {
+        return false;
+    }
     let probe = Probe { asked: Cell::new(false) };
     let _ = build_from(segmenters(), spec, &probe);
     probe.asked.get()

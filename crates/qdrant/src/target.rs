@@ -159,7 +159,7 @@ fn is_local(host: &str) -> bool {
 }
 
 /// Resolves `%41`; nothing where the bytes are no UTF-8 or a percent sign stands alone.
-fn decoded(text: &str) -> Option<String> {
+pub(crate) fn decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((&first, after)) = rest.split_first() {

@@ -83,6 +83,14 @@ impl Chunker {
         self.segmenter.fingerprint()
     }
 
+    /// Looks at all documents of a run before the first is cut.
+    ///
+    /// # Errors
+    /// As [`Segmenter::check_documents`].
+    pub fn check_documents(&self, documents: &[&Document]) -> Result<(), SegmentError> {
+        self.segmenter.check_documents(documents)
+    }
+
     /// The counter of the limits in tokens.
     #[must_use]
     pub fn counter(&self) -> &Arc<dyn TokenCounter> {

@@ -16,6 +16,7 @@ mod token_meter;
 pub mod counters;
 pub mod embedding;
 pub mod fixed;
+pub mod foreign;
 pub mod fusion;
 pub mod graph;
 pub mod kernels;

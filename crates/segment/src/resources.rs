@@ -3,6 +3,8 @@ use std::sync::Arc;
 use pericope_api::{SentenceEncoder, TokenCounter};
 
 use crate::counters::WordCounter;
+use crate::fixed::rounded;
+use crate::spec::Spec;
 
 /// The size policy's keys as they are given in one place (a command line, a program's defaults). `None`: not given
 /// there. `max_tokens` 0: no limit; `min_tokens` and `target_tokens` 0: none.
@@ -66,6 +68,16 @@ pub trait Resources {
     /// With the reason, where it is not known.
     fn mean_words(&self, reference: &str) -> Result<f64, String> {
         Err(format!("the mean chunk size of `{reference}` is known only where a corpus is at hand"))
+    }
+
+    /// Returns the bound in words at which `fixed`, with the other settings of the spec `fixed`, cuts the corpus at hand into
+    /// chunks of the mean size of `reference`'s ([`match_bound`](crate::fixed::match_bound)). Where no corpus can be cut, that
+    /// mean size, rounded.
+    ///
+    /// # Errors
+    /// With the reason, where the mean size is not known.
+    fn matched_bound(&self, reference: &str, _fixed: &Spec) -> Result<usize, String> {
+        rounded(reference, self.mean_words(reference)?)
     }
 
     /// Returns limits that outrank the spec's: a command line's flags.

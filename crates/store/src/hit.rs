@@ -50,6 +50,22 @@ impl Hit {
         }
     }
 
+    /// Makes the numbers of a hit that is only shown characters of the source and of the text. An index of an earlier
+    /// version does not know characters: its bytes stay.
+    pub fn count_in_chars(&mut self) {
+        let Some(chars) = self.chunk.chars() else { return };
+        let chars_in = |text: &str, to: usize| text.get(..to).map_or(to, |before| before.chars().count());
+        if let Some(context) = &mut self.context {
+            let before = chars_in(&context.text, self.chunk.start.saturating_sub(context.start));
+            context.start = chars.start.saturating_sub(before);
+            context.end = context.start + context.text.chars().count();
+        }
+        for mark in &mut self.highlights {
+            *mark = Span::new(chars_in(&self.chunk.text, mark.start), chars_in(&self.chunk.text, mark.end));
+        }
+        (self.chunk.start, self.chunk.end) = (chars.start, chars.end);
+    }
+
     /// Returns the hit without its text.
     #[must_use]
     pub fn ranked(&self) -> Ranked {

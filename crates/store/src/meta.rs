@@ -123,6 +123,10 @@ pub struct ReferenceMeta {
     pub spec: String,
     /// The mean number of words in its chunks.
     pub mean_words: f64,
+    /// The bound in words whose chunks have that mean size; none where the mean itself is the bound, as in stores of earlier
+    /// versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound: Option<usize>,
 }
 
 /// The ingredients that a store was built with, as it recorded them.
@@ -223,7 +227,7 @@ mod tests {
         let json = r#"[2,"0.1.0","window",null,null,"words",{"name":"minilm","fingerprint":"f00","dimension":384,"prefix_headings":false}]"#;
         let json = json.replace("0.1.0", env!("CARGO_PKG_VERSION"));
         assert_eq!(meta().fingerprint(), format!("{:016x}", Chunk::content_hash(&json) as u64));
-        let reference = Some(ReferenceMeta { spec: "sentence".into(), mean_words: 12.5 });
+        let reference = Some(ReferenceMeta { spec: "sentence".into(), mean_words: 12.5, bound: None });
         assert_ne!(StoreMeta { reference, ..meta() }.fingerprint(), meta().fingerprint());
     }
 

@@ -1,18 +1,20 @@
 use std::borrow::Cow;
 
+use crate::is_steering;
+
 /// Stands for a character that may not stand in a page or a feed.
 pub const REPLACEMENT: char = '\u{fffd}';
 
 /// Returns false for what no page or feed may hold: control characters and non-characters, which HTML and XML do not allow
-/// at all, and characters that turn the direction of the text after them, which would reach beyond their own place. Tabs
-/// and line ends may stand there.
+/// at all, and characters that turn the direction of the text after them, which would reach beyond their own place
+/// ([`is_steering`]). Tabs and line ends may stand there.
 #[must_use]
 pub fn is_sound(letter: char) -> bool {
     match letter {
         '\t' | '\n' | '\r' => true,
-        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fdd0}'..='\u{fdef}' => false,
+        '\u{fdd0}'..='\u{fdef}' => false,
         // The last two of each plane are non-characters.
-        other => !other.is_control() && (u32::from(other) & 0xfffe) != 0xfffe,
+        other => !is_steering(other) && (u32::from(other) & 0xfffe) != 0xfffe,
     }
 }
 

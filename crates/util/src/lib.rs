@@ -7,6 +7,7 @@ mod letters;
 mod lock;
 mod math;
 mod names;
+mod program;
 mod reading;
 mod sha256;
 mod sync;
@@ -19,6 +20,9 @@ pub use letters::{REPLACEMENT, is_sound, sound};
 pub use lock::{FolderLock, LockError};
 pub use math::{cosine, dot, percentile};
 pub use names::{name_of_text, name_text, shown_path};
+pub use program::{
+    Program, ProgramError, ProgramLimits, command_words, on_program_line, on_program_start, stop_programs,
+};
 pub use reading::{leads_out, open_file, read_file, read_text};
 pub use sha256::{hex, sha256_file, sha256_hex};
 pub use sync::sync_folder;

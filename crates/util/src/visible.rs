@@ -5,11 +5,7 @@ use std::fmt::Write;
 /// characters (C0, DEL and C1), and U+202A to U+202E and U+2066 to U+2069.
 #[must_use]
 pub fn is_steering(letter: char) -> bool {
-    letter.is_control() || turns_direction(letter)
-}
-
-fn turns_direction(letter: char) -> bool {
-    matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    letter.is_control() || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Returns text of several lines with an escape in the place of each [steering character](is_steering): `\u{1b}`.

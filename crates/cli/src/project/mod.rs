@@ -1,5 +1,6 @@
 //! The project that a folder belongs to: `.pericope` in it or above it, with settings and the project's own index.
 
+mod owner;
 mod place;
 mod settings;
 

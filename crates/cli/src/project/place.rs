@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use pericope_index::is_index;
 
+use super::owner;
 use super::settings::{Settings, relative};
 use crate::places::resolved;
 use crate::resources::shown;
@@ -42,14 +43,17 @@ pub fn find_here() -> Option<Project> {
 /// Returns the project of the working directory for a command that was told no index by `flag`.
 ///
 /// # Errors
-/// A usage failure that says what to do.
+/// A usage failure that says what to do; also for a project of another user.
 pub fn required(flag: &str) -> Result<Project, Failure> {
-    find_here().ok_or_else(|| {
+    let project = find_here().ok_or_else(|| {
         Failure::usage(format!(
             "no index is named, and there is no {FOLDER} in this folder or above it: name an index with {flag}, or make a \
              project with `pericope init`"
         ))
-    })
+    })?;
+    let folder = project.root.join(FOLDER);
+    owner::check(&project.root, &[&folder, &folder.join(SETTINGS)], flag)?;
+    Ok(project)
 }
 
 impl Project {

@@ -229,3 +229,33 @@ fn the_projects_own_folder_is_never_read() {
     let said = stdout(&run(root, &["segment", "."]));
     assert!(!said.contains("secret"), "{said}");
 }
+
+/// Only root can give a file to somebody else.
+#[cfg(unix)]
+#[test]
+fn the_project_of_another_user_is_not_obeyed() {
+    let folder = project(&["--segmenter", "sentence", "--embedder", "none"]);
+    let root = folder.path().canonicalize().unwrap();
+    let owned = [root.join(".pericope"), settings(&root)];
+    for part in &owned {
+        if std::os::unix::fs::chown(part, Some(54_321), None).is_err() {
+            eprintln!("SKIPPED: the_project_of_another_user_is_not_obeyed: only root gives files away");
+            return;
+        }
+        for args in [&["index"][..], &["search", "foxes"], &["serve"]] {
+            let said = refused(&root.join("docs"), args);
+            assert!(said.contains("belongs to another user (number 54321)") && said.contains(".pericope"), "{said}");
+        }
+        let trusting = |value: &Path, caller: &str| {
+            let mut command = without_models(&root);
+            command.args(["index", "--json"]).env("PERICOPE_SAFE_DIRECTORY", value).env("SUDO_UID", caller);
+            command.output().unwrap().status.code()
+        };
+        assert_eq!(trusting(Path::new("/no/such"), "7"), Some(2));
+        assert_eq!(trusting(&root, "7"), Some(0));
+        assert_eq!(trusting(Path::new("*"), "7"), Some(0));
+        assert_eq!(trusting(Path::new(""), "54321"), Some(0), "under sudo it is the caller's");
+        std::os::unix::fs::chown(part, Some(0), None).unwrap();
+        assert_eq!(run(&root, &["index"]).status.code(), Some(0), "root's is everybody's");
+    }
+}

@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::Instant;
 
 use pericope_api::{Chunk, Document, SentenceEncoder, TokenCounter};
-use pericope_segment::fixed::MeanWords;
+use pericope_segment::fixed::{EQUAL, MeanWords, match_bound};
 use pericope_segment::registry::{SegmenterEntry, build_from};
 use pericope_segment::spec::Spec;
 use pericope_segment::{Limits, Resources};
@@ -12,8 +12,8 @@ use std::sync::Arc;
 use super::done::Done;
 use super::found::{Built, Hit};
 use super::{Observer, RunError, Setup};
-use crate::config::ChunkerConfig;
-use crate::record::{ChunkerRow, Histogram};
+use crate::config::{ChunkerConfig, Experiment};
+use crate::record::{ChunkerRow, Histogram, SameSize};
 
 /// A corpus cut by one chunker.
 pub(super) struct Cut {
@@ -31,9 +31,28 @@ pub(super) struct Cut {
     failed: BTreeMap<usize, String>,
     /// Says which weights it was cut with; empty where the spec says all.
     pub(super) fingerprint: String,
+    /// What a `same-size` was sized by.
+    pub(super) same_size: Option<SameSize>,
 }
 
 impl Cut {
+    /// A cut that is nothing but its chunks.
+    #[cfg(test)]
+    pub(super) fn of_chunks(name: &str, chunks: Arc<Vec<Vec<Chunk>>>) -> Self {
+        Self {
+            name: name.to_owned(),
+            spec: name.to_owned(),
+            resolved: None,
+            chunks,
+            mean_words: 0.0,
+            seconds: 0.0,
+            limit: None,
+            failed: BTreeMap::new(),
+            fingerprint: String::new(),
+            same_size: None,
+        }
+    }
+
     /// Why the chunker has no chunks of a document that a question's answer stands in.
     pub(super) fn failure(&self, documents: impl Iterator<Item = usize>) -> Option<&str> {
         documents.into_iter().find_map(|document| self.failed.get(&document)).map(String::as_str)
@@ -59,6 +78,7 @@ impl Cut {
             truncated: built.truncated,
             limit: self.limit,
             fingerprint: self.fingerprint.clone(),
+            same_size: self.same_size.clone(),
             index_bytes: built.bytes,
             token_histogram: Some(Histogram::of(tokens)),
             query_times: std::collections::BTreeMap::new(),
@@ -68,12 +88,13 @@ impl Cut {
 
 /// Cuts the corpus by every chunker that is not done (`None`); one that refers to another comes after it, whatever the order of the configuration.
 pub(super) fn all(
-    chunkers: &[ChunkerConfig],
+    experiment: &Experiment,
     documents: &[Document],
     setup: &Setup<'_>,
     finished: &Done,
     observer: &dyn Observer,
 ) -> Result<Vec<Option<Cut>>, RunError> {
+    let chunkers = &experiment.chunkers;
     let means = (chunkers.iter())
         .filter_map(|config| Some((config.name.clone(), finished.row(&config.name)?.mean_words)))
         .collect();
@@ -81,6 +102,7 @@ pub(super) fn all(
         base: setup.resources,
         documents,
         names: chunkers,
+        defaults: default_limits(experiment, setup),
         segmenters: setup.segmenters,
         means: RefCell::new(means),
     };
@@ -94,11 +116,28 @@ pub(super) fn all(
     for i in order.into_iter().filter(|&i| finished.row(&chunkers[i].name).is_none()) {
         let config = &chunkers[i];
         observer.stage(&format!("{}: cutting", config.name), documents.len());
-        let cut = one(&config.name, &config.spec, documents, setup.segmenters, &resources, observer)?;
+        let mut cut = one(&config.name, &config.spec, documents, setup.segmenters, &resources, observer)?;
+        if let Some(reference) = config.spec.get("reference").filter(|_| config.spec.name == "same-size") {
+            let reference_words = resources.mean_words(reference).map_err(RunError::Config)?;
+            let same = SameSize::new(reference, reference_words, cut.mean_words);
+            if same.miss.abs() > EQUAL && config.spec.get("match") != Some("bound") {
+                observer.note(&format!("{}: {same}; no bound comes nearer on this corpus", config.name));
+            }
+            cut.same_size = Some(same);
+        }
         resources.means.borrow_mut().insert(config.name.clone(), cut.mean_words);
         done[i] = Some(cut);
     }
     Ok(done)
+}
+
+/// The limits of chunks where a spec says none: what the experiment says; else the window of its embedder, where that is
+/// wider than the default, which is MiniLM's.
+fn default_limits(experiment: &Experiment, setup: &Setup<'_>) -> Limits {
+    let base = setup.resources.defaults();
+    let window = setup.encoder.as_ref().map(|encoder| encoder.max_tokens());
+    let wider = window.filter(|&window| base.max_tokens.is_some_and(|limit| limit > 0 && limit < window));
+    Limits { max_tokens: experiment.max_tokens.or(wider).or(base.max_tokens), ..base }
 }
 
 /// Refuses to go on from what a chunker cut with other weights than it has now.
@@ -132,8 +171,9 @@ fn one(
 ) -> Result<Cut, RunError> {
     let chunker =
         build_from(segmenters, spec, resources).map_err(|e| RunError::Config(format!("chunker '{name}': {e}")))?;
-    let start = Instant::now();
     let all: Vec<&Document> = documents.iter().collect();
+    chunker.check_documents(&all).map_err(|e| RunError::Config(format!("chunker '{name}': {e}")))?;
+    let start = Instant::now();
     let cut = chunker.chunks_all(&all, &|| observer.advance(1));
     let seconds = start.elapsed().as_secs_f64();
     let mut chunks = Vec::with_capacity(cut.len());
@@ -170,6 +210,7 @@ fn one(
         limit: chunker.policy().max_tokens,
         failed,
         fingerprint: chunker.fingerprint(),
+        same_size: None,
     })
 }
 
@@ -185,6 +226,7 @@ struct Corpus<'a> {
     base: &'a dyn Resources,
     documents: &'a [Document],
     names: &'a [ChunkerConfig],
+    defaults: Limits,
     segmenters: &'a [SegmenterEntry],
     means: RefCell<HashMap<String, f64>>,
 }
@@ -203,7 +245,7 @@ impl Resources for Corpus<'_> {
     }
 
     fn defaults(&self) -> Limits {
-        self.base.defaults()
+        self.defaults
     }
 
     fn mean_words(&self, reference: &str) -> Result<f64, String> {
@@ -215,8 +257,17 @@ impl Resources for Corpus<'_> {
         }
         let spec = Spec::parse(reference)
             .map_err(|e| format!("the reference '{reference}' is neither a chunker here nor a spec: {e}"))?;
-        let cut = one(reference, &spec, self.documents, self.segmenters, self.base, &()).map_err(|e| e.to_string())?;
+        let cut = one(reference, &spec, self.documents, self.segmenters, self, &()).map_err(|e| e.to_string())?;
         self.means.borrow_mut().insert(reference.to_owned(), cut.mean_words);
         Ok(cut.mean_words)
+    }
+
+    fn matched_bound(&self, reference: &str, fixed: &Spec) -> Result<usize, String> {
+        let found = match_bound(self.mean_words(reference)?, |words| {
+            let spec = fixed.clone().with("words", words).map_err(|e| e.to_string())?;
+            let cut = one("same-size", &spec, self.documents, self.segmenters, self, &()).map_err(|e| e.to_string())?;
+            Ok(cut.mean_words)
+        })?;
+        Ok(found.words)
     }
 }

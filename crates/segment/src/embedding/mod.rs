@@ -17,5 +17,5 @@ pub(crate) use reading::{bytes_read, shortened};
 pub(crate) use variance::VARIANCE;
 pub use variance::Variance;
 pub(crate) use vectors::{Vectors, dot};
-pub use window::EmbeddingWindow;
 pub(crate) use window::WINDOW;
+pub use window::{EmbeddingWindow, ShiftScore};

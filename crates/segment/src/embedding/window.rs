@@ -25,9 +25,14 @@ pub(crate) const WINDOW: SegmenterEntry = SegmenterEntry {
             doc: "mean, min or max of the cosines of all pairs across the gap",
         },
         SettingKey {
+            name: "score",
+            default: "valley",
+            doc: "valley: how deep a valley of the cosines is; cosine: 1 - cosine, cut where it is above tau, as published",
+        },
+        SettingKey {
             name: "depth",
             default: "",
-            doc: "depth of a valley that scores 0.5, 0 to 4; 0.72/k for mean, 0.3 for min, 0.35 for max (MiniLM)",
+            doc: "with score=valley: depth of a valley that scores 0.5, 0 to 4; 0.72/k for mean, 0.3 for min, 0.35 for max (MiniLM)",
         },
     ],
     example: "window:k=5,pool=min",
@@ -40,16 +45,37 @@ pub(crate) const WINDOW: SegmenterEntry = SegmenterEntry {
 fn build(args: &SpecArgs<'_>, resources: &dyn Resources) -> Result<BuiltSegmenter, SpecError> {
     let k = args.count("k", K, 1)?;
     let pool = [Pool::Mean, Pool::Min, Pool::Max][args.choice("pool", &["mean", "min", "max"])?];
-    let depth = args.maybe_number("depth", 0.0..=4.0)?.unwrap_or_else(|| usual_depth(k, pool));
+    let depth = args.maybe_number("depth", 0.0..=4.0)?;
+    let score = match args.choice("score", &["valley", "cosine"])? {
+        0 => ShiftScore::Valley { depth: depth.unwrap_or_else(|| usual_depth(k, pool)) },
+        _ if depth.is_some() => return Err(args.unavailable("`depth` is for score=valley alone".into())),
+        _ => ShiftScore::Cosine,
+    };
     let encoder = resources.encoder().map_err(|reason| args.unavailable(reason))?;
-    Ok(BuiltSegmenter::new(EmbeddingWindow { encoder, k, pool, depth }))
+    Ok(BuiltSegmenter::new(EmbeddingWindow { encoder, k, pool, score }))
 }
 
-/// The embedding-window baseline (Abbasi 2024, section 6.4): the cosines of
+/// How pooled cosines become scores of topic shift.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum ShiftScore {
+    /// By the depth of the valley around each gap.
+    Valley {
+        /// Depth that scores 0.5; depths are sums of two differences of cosines, 0 to 4.
+        depth: f64,
+    },
+    /// 1 - cosine, at least 0 and at most 1, and nothing else: the published rule (Abbasi 2024, section 6.3).
+    Cosine,
+}
+
+/// The embedding-window baseline (Abbasi 2024, section 6.3): the cosines of
 /// all pairs of the `k` sentences before a gap and the `k` after it, pooled, and turned into a score of topic shift.
 ///
-/// A threshold on the cosine itself proposes several times too many boundaries, and another number of them for every
-/// style of text. So the score is taken from the depth d of the valley in the row of pooled cosines (as TextTiling
+/// As published, the score is the cosine reversed ([`ShiftScore::Cosine`]), and k, the pooling and the threshold `tau` are
+/// chosen on validation documents (`pericope tune` does it). The thesis does not print what it chose; the threshold is 0.75
+/// unless `tau` says otherwise.
+///
+/// That proposes several times too many boundaries, and another number of them for every
+/// style of text. So the score of [`ShiftScore::Valley`], the default, is taken from the depth d of the valley in the row of pooled cosines (as TextTiling
 /// measures it on words): d / (d + `depth`), with a greater `depth` near the
 /// ends of the text, where fewer sentences are compared. Gaps that are not the deepest among their two neighbours on each side
 /// score at most 0.5. The threshold is 0.5 unless `tau` says otherwise.
@@ -66,8 +92,8 @@ pub struct EmbeddingWindow {
     pub k: usize,
     /// The number that the cosines become.
     pub pool: Pool,
-    /// Depth that scores 0.5; depths are sums of two differences of cosines, 0 to 4.
-    pub depth: f64,
+    /// The score that this number becomes.
+    pub score: ShiftScore,
 }
 
 /// Means over more pairs vary less, so their valleys are flatter.
@@ -83,10 +109,17 @@ impl EmbeddingWindow {
     /// Makes the segmenter with the default settings.
     #[must_use]
     pub fn new(encoder: Arc<dyn SentenceEncoder>) -> Self {
-        Self { encoder, k: K, pool: Pool::Mean, depth: usual_depth(K, Pool::Mean) }
+        Self { encoder, k: K, pool: Pool::Mean, score: ShiftScore::Valley { depth: usual_depth(K, Pool::Mean) } }
     }
 
     fn shifts(&self, similarities: &[f64]) -> Vec<f64> {
+        match self.score {
+            ShiftScore::Valley { depth } => self.valleys(similarities, depth),
+            ShiftScore::Cosine => similarities.iter().map(|cosine| (1.0 - cosine).clamp(0.0, 1.0)).collect(),
+        }
+    }
+
+    fn valleys(&self, similarities: &[f64], half: f64) -> Vec<f64> {
         let depths = depths(similarities);
         let n = depths.len();
         let k = self.k.clamp(1, n + 1);
@@ -97,11 +130,19 @@ impl EmbeddingWindow {
             // Near the ends of the text fewer pairs are pooled, which makes valleys deeper by chance.
             let (left, right) = ((i + 1).min(k), (n - i).min(k));
             let fewer = k as f64 / ((left * right) as f64).sqrt();
-            let shift = depth / (depth + self.depth.max(0.0) * fewer);
+            let shift = depth / (depth + half.max(0.0) * fewer);
             let around = &depths[i.saturating_sub(APART)..(i + APART + 1).min(n)];
             if around.iter().all(|&other| other <= depth) { shift } else { shift.min(0.5) }
         };
         depths.iter().enumerate().map(score).collect()
+    }
+
+    /// The threshold where `tau` gives none.
+    fn threshold(&self) -> f64 {
+        match self.score {
+            ShiftScore::Valley { .. } => 0.5,
+            ShiftScore::Cosine => 0.75,
+        }
     }
 }
 
@@ -117,6 +158,40 @@ impl Segmenter for EmbeddingWindow {
             shifts = self.shifts(&similarities(document, &read, self.encoder.as_ref(), self.k, self.pool)?);
         }
         let scores = language::spread(&shifts, &read, document.len());
-        Ok(Segmentation::Scores { scores, threshold: 0.5 })
+        Ok(Segmentation::Scores { scores, threshold: self.threshold() })
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::sync::Arc;
+
+    use pericope_api::{Boundaries, Document, Segmentation, Segmenter};
+
+    use super::{EmbeddingWindow, Pool, ShiftScore};
+    use crate::testing::Circle;
+
+    #[test]
+    fn the_published_score_is_the_pooled_cosine_reversed() {
+        // Sentences at angles 0, 0, 1, 1, 4.
+        let document = Document::from_sentences("d", &["0", "0", "1", "1", "4"]);
+        let scores = |k, pool| {
+            let window = EmbeddingWindow { encoder: Arc::new(Circle), k, pool, score: ShiftScore::Cosine };
+            let Segmentation::Scores { scores, threshold } = window.segment(&document).unwrap() else { unreachable!() };
+            assert_eq!(threshold, 0.75);
+            scores
+        };
+        let close = |found: &[f64], expected: &[f64]| {
+            assert_eq!(found.len(), expected.len());
+            found.iter().zip(expected).for_each(|(a, b)| assert!((a - b).abs() < 1e-6, "{found:?}"));
+        };
+        let shift = |angle: f64| (1.0 - angle.cos()).clamp(0.0, 1.0);
+        close(&scores(1, Pool::Mean), &[0.0, shift(1.0), 0.0, 1.0]);
+        // The gap in the middle of four sentences: all pairs across it.
+        close(&scores(2, Pool::Max)[1..2], &[shift(1.0)]);
+        close(&scores(2, Pool::Min)[2..3], &[1.0]);
+        close(&scores(2, Pool::Mean)[0..1], &[1.0 - (1.0 + 1_f64.cos()) / 2.0]);
+        assert_eq!(Boundaries::above(&scores(1, Pool::Mean), 0.4).after(), [2, 4]);
     }
 }

@@ -4,17 +4,27 @@ use crate::Resources;
 use crate::fixed::Fixed;
 use crate::kernels::count_words;
 use crate::registry::args::SpecArgs;
-use crate::registry::entry::{BuiltSegmenter, Needs, SegmenterEntry, SettingKey};
+use crate::registry::entry::{BuiltSegmenter, Needs, POLICY_KEYS, SegmenterEntry, SettingKey};
 use crate::spec::{REFERENCE, Spec, SpecError};
+
+/// The setting that says what is made equal.
+const MATCH: &str = "match";
 
 pub(crate) const SAME_SIZE: SegmenterEntry = SegmenterEntry {
     name: "same-size",
     summary: "fixed, with the mean chunk size of another segmenter: the fair control for a semantic one",
-    keys: &[SettingKey {
-        name: REFERENCE,
-        default: "",
-        doc: "the segmenter whose mean chunk size in words, on the same corpus, is the bound",
-    }],
+    keys: &[
+        SettingKey {
+            name: REFERENCE,
+            default: "",
+            doc: "the segmenter whose mean chunk size in words, on the same corpus, is taken",
+        },
+        SettingKey {
+            name: MATCH,
+            default: "mean",
+            doc: "mean: the bound whose chunks have that size on average, within 1 %; bound: that size is the bound, as published",
+        },
+    ],
     example: "same-size:reference=(window:k=5,pool=min)",
     needs: Needs::None,
     needs_of: None,
@@ -26,12 +36,29 @@ fn build(args: &SpecArgs<'_>, resources: &dyn Resources) -> Result<BuiltSegmente
     let Some(reference) = args.get(REFERENCE) else {
         return Err(args.unavailable("it needs `reference`, the segmenter whose mean chunk size it takes".into()));
     };
-    let mean = resources.mean_words(reference).map_err(|reason| args.unavailable(reason))?;
+    let fixed = || Spec::new("fixed");
+    let words = if args.choice(MATCH, &["mean", "bound"])? == 0 {
+        // As the chunks will be cut: with the same limits.
+        let mut alike = fixed()?;
+        for key in POLICY_KEYS {
+            if let Some(value) = args.get(key.name) {
+                alike = alike.with(key.name, value)?;
+            }
+        }
+        resources.matched_bound(reference, &alike)
+    } else {
+        resources.mean_words(reference).and_then(|mean| rounded(reference, mean))
+    };
+    let words = words.map_err(|reason| args.unavailable(reason))?.max(1);
+    Ok(BuiltSegmenter::new(Fixed::words(words)).resolved(fixed()?.with("words", words)?))
+}
+
+/// The published bound: the mean size itself (Abbasi 2024, section 5.3.7).
+pub(crate) fn rounded(reference: &str, mean: f64) -> Result<usize, String> {
     if !mean.is_finite() || mean < 0.0 {
-        return Err(args.unavailable(format!("the mean chunk size of `{reference}` is {mean} words")));
+        return Err(format!("the mean chunk size of `{reference}` is {mean} words"));
     }
-    let words = (mean.round() as usize).max(1);
-    Ok(BuiltSegmenter::new(Fixed::words(words)).resolved(Spec::new("fixed")?.with("words", words)?))
+    Ok((mean.round() as usize).max(1))
 }
 
 /// The mean length of a corpus's chunks in words, document by document: the bound that `same-size` rounds. A word is a

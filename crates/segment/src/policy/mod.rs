@@ -30,7 +30,8 @@
 //! where to cut when the maximum forces a cut: before a heading 0.3, at a paragraph's end 0.1, at a sentence's end 0.01.
 //! The threshold is then 0.5. In every case, a gap between the pieces of one unit has 1e-7, and a gap between a heading
 //! and its body 1e-8; a score at such a gap counts for the gap before the heading instead. (Segmenters that answer with
-//! spans mean their ends exactly; only further cuts follow the prior.)
+//! spans mean their ends exactly; only further cuts follow the prior. Chunks that somebody else finished are not touched:
+//! only one above `max_tokens` is cut, by the prior, and the other limits do not apply.)
 //!
 //! # Cost
 //!
@@ -123,7 +124,46 @@ impl SizePolicy {
         segmentation: &Segmentation,
         meter: &TokenMeter<'_>,
     ) -> Result<Vec<Span>, SegmentError> {
-        let units = Units::new(document, segmentation, self.threshold)?;
+        match segmentation {
+            Segmentation::Chunks(chunks) => self.finished(document, chunks, meter),
+            _ => self.cut(document, Units::new(document, segmentation, self.threshold)?, meter),
+        }
+    }
+
+    /// Finished chunks as they are, save those that are longer than the maximum: they are cut further, each by itself.
+    fn finished(
+        &self,
+        document: &Document,
+        chunks: &[Span],
+        meter: &TokenMeter<'_>,
+    ) -> Result<Vec<Span>, SegmentError> {
+        let mut before = 0;
+        for (k, chunk) in chunks.iter().enumerate() {
+            let text = document.source.get(chunk.start..chunk.end);
+            if chunk.start < before || text.is_none_or(|text| text.trim().is_empty()) {
+                return Err(units::unfit(format!(
+                    "chunk {k} ({}..{}) is none of the document",
+                    chunk.start, chunk.end
+                )));
+            }
+            before = chunk.start;
+        }
+        let Some(max) = self.max_tokens else { return Ok(chunks.to_vec()) };
+        let only_max = Self { max_tokens: Some(max), ..Self::default() };
+        let mut spans = Vec::with_capacity(chunks.len());
+        for &chunk in chunks {
+            match meter.exact(chunk).saturating_add(meter.special()) > max {
+                true => spans.extend(only_max.cut(document, Units::inside(document, chunk), meter)?),
+                false => spans.push(chunk),
+            }
+        }
+        // Chunks that overlap may be cut to pieces that lie among those of the next one.
+        spans.sort_by_key(|span| span.start);
+        Ok(spans)
+    }
+
+    /// Chooses the cuts between units.
+    fn cut(&self, document: &Document, units: Units, meter: &TokenMeter<'_>) -> Result<Vec<Span>, SegmentError> {
         let limited = self.max_tokens.is_some() || self.min_tokens.is_some() || self.target_tokens.is_some();
         if !limited {
             let taken = units.gaps.iter().enumerate().filter(|&(_, &w)| w > 0).map(|(i, _)| i + 1);

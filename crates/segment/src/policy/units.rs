@@ -32,6 +32,8 @@ impl Units {
                 weights::from_boundaries(document, boundaries)
             }
             Segmentation::Spans(spans) => return Self::from_spans(document, spans),
+            // The policy cuts each by itself.
+            Segmentation::Chunks(_) => return Err(unfit("finished chunks are no units".into())),
         };
         let spans = document.sentences.iter().map(|s| s.span).collect();
         Ok(Self { spans, sentences: (0..n).collect(), gaps })
@@ -74,6 +76,25 @@ impl Units {
         Ok(units)
     }
 
+    /// The parts of sentences inside a finished chunk, of which only the limit makes several.
+    pub fn inside(document: &Document, chunk: Span) -> Self {
+        let mut units = Self { spans: Vec::new(), sentences: Vec::new(), gaps: Vec::new() };
+        let first = document.sentence_at(chunk.start);
+        for (at, sentence) in document.sentences.iter().enumerate().skip(first) {
+            if sentence.span.start >= chunk.end {
+                break;
+            }
+            let part = sentence.span.intersection(&chunk).map(|part| part.trimmed(&document.source));
+            let Some(part) = part.filter(|part| !part.is_empty()) else { continue };
+            if let Some(&before) = units.sentences.last() {
+                units.gaps.push(weights::prior(document, before));
+            }
+            units.spans.push(part);
+            units.sentences.push(at);
+        }
+        units
+    }
+
     /// From the first byte of the first unit to the last of the last; `range` is not empty.
     pub fn hull(&self, range: Range<usize>) -> Span {
         self.spans[range.start].hull(&self.spans[range.end - 1])
@@ -93,6 +114,6 @@ impl Units {
     }
 }
 
-fn unfit(what: String) -> SegmentError {
+pub(super) fn unfit(what: String) -> SegmentError {
     SegmentError::Unsupported(format!("the segmenter's answer does not fit the document: {what}"))
 }

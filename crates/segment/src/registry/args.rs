@@ -82,13 +82,18 @@ impl<'a> SpecArgs<'a> {
 
     /// The limits in force: overrides, else this spec's, else defaults.
     pub(super) fn limits(&self) -> Result<Limits, SpecError> {
+        Ok(self.asked_limits()?.or(self.defaults))
+    }
+
+    /// The limits that somebody asked for: overrides, else this spec's.
+    pub(super) fn asked_limits(&self) -> Result<Limits, SpecError> {
         let own = Limits {
             max_tokens: self.maybe_count("max_tokens", 0)?,
             min_tokens: self.maybe_count("min_tokens", 0)?,
             target_tokens: self.maybe_count("target_tokens", 0)?,
             overlap: self.maybe_count("overlap", 0)?,
         };
-        Ok(self.overrides.or(own).or(self.defaults))
+        Ok(self.overrides.or(own))
     }
 
     /// The limit in force, in tokens; `None`: none.

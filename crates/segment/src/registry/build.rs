@@ -32,7 +32,7 @@ pub fn build(spec: &Spec, resources: &dyn Resources) -> Result<Chunker, SpecErro
 pub fn build_from(entries: &[SegmenterEntry], spec: &Spec, resources: &dyn Resources) -> Result<Chunker, SpecError> {
     let entry = check_in(entries, spec)?;
     let args = SpecArgs::new(spec, resources);
-    let limits = args.limits()?;
+    let mut limits = args.limits()?;
     let threshold = args.maybe_share("tau")?;
     let counter = resources.counter().map_err(|reason| args.unavailable(reason))?;
     let special = counter.special_tokens();
@@ -40,6 +40,18 @@ pub fn build_from(entries: &[SegmenterEntry], spec: &Spec, resources: &dyn Resou
         return Err(args.bad("max_tokens", max, &format!("more than the {special} special tokens of every chunk")));
     }
     let built = (entry.build)(&args, resources)?;
+    if built.finished {
+        // Nobody's defaults cut what somebody else has finished.
+        limits = args.asked_limits()?;
+        let others = [limits.min_tokens, limits.target_tokens, limits.overlap];
+        if others.into_iter().flatten().any(|limit| limit > 0) {
+            return Err(args.unavailable(
+                "its chunks are kept as they are: max_tokens may cut long ones further; min_tokens, target_tokens and \
+                 overlap do not apply"
+                    .into(),
+            ));
+        }
+    }
     let some = |tokens: Option<usize>| tokens.filter(|&t| t != 0);
     let policy = SizePolicy {
         max_tokens: some(limits.max_tokens),

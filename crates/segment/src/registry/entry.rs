@@ -61,18 +61,26 @@ pub struct BuiltSegmenter {
     pub(super) segmenter: Box<dyn Segmenter>,
     pub(super) resolved: Option<Spec>,
     pub(super) overlap: Option<Overlap>,
+    pub(super) finished: bool,
 }
 
 impl BuiltSegmenter {
     /// Wraps a segmenter whose spec says all.
     pub fn new(segmenter: impl Segmenter + 'static) -> Self {
-        Self { segmenter: Box::new(segmenter), resolved: None, overlap: None }
+        Self { segmenter: Box::new(segmenter), resolved: None, overlap: None, finished: false }
     }
 
     /// Adds the spec of what it came down to, for segmenters that depend on more than their settings (`same-size`).
     #[must_use]
     pub fn resolved(mut self, spec: Spec) -> Self {
         self.resolved = Some(spec);
+        self
+    }
+
+    /// Says that its chunks are [finished](pericope_api::Segmentation::Chunks): default limits do not apply to them.
+    #[must_use]
+    pub fn finished(mut self) -> Self {
+        self.finished = true;
         self
     }
 

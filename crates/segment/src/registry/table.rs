@@ -1,5 +1,5 @@
 use super::entry::SegmenterEntry;
-use crate::{embedding, fixed, fusion, graph, lexical, structure};
+use crate::{embedding, fixed, foreign, fusion, graph, lexical, structure};
 
 const ENTRIES: &[SegmenterEntry] = &[
     fixed::FIXED,
@@ -21,7 +21,16 @@ const ENTRIES: &[SegmenterEntry] = &[
     fixed::RANDOM,
 ];
 
-/// Returns all segmenters of this crate.
+const OUTSIDE: &[SegmenterEntry] = &[foreign::CHUNKS, foreign::COMMAND];
+
+/// Returns the segmenters whose specs name a file or a program: those of [`foreign`]. They are no part of [`list()`], since nobody may build
+/// a spec of theirs that a stranger wrote.
+#[must_use]
+pub fn outside() -> &'static [SegmenterEntry] {
+    OUTSIDE
+}
+
+/// Returns the segmenters of this crate that read no file and start no program: the specs of these may come from anywhere.
 #[must_use]
 pub fn list() -> &'static [SegmenterEntry] {
     ENTRIES

@@ -51,6 +51,18 @@ impl Spec {
     /// Reads `name` or `name:key=value,key=value`. A value that contains commas is written in parentheses:
     /// `same-size:reference=(window:k=5,pool=min)`; one without may contain colons and equals signs as it is.
     ///
+    /// `chunks` and `command` take their file or program first, without its key. It ends where a comma and `key=` follow, and
+    /// may stand in parentheses too:
+    ///
+    /// ```
+    /// use pericope_segment::spec::Spec;
+    ///
+    /// let spec = Spec::parse("command:python3 my_chunker.py --size=400,time=20")?;
+    /// assert_eq!(spec.get("program"), Some("python3 my_chunker.py --size=400"));
+    /// assert_eq!(Spec::parse("chunks:(a=1,b=2.jsonl),missing=skip")?.get("file"), Some("a=1,b=2.jsonl"));
+    /// # Ok::<(), pericope_segment::spec::SpecError>(())
+    /// ```
+    ///
     /// # Errors
     /// [`SpecError::Syntax`] with what is wrong.
     pub fn parse(text: &str) -> Result<Self, SpecError> {
@@ -94,8 +106,19 @@ impl Spec {
 impl fmt::Display for Spec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)?;
-        for (i, (key, value)) in self.args.iter().enumerate() {
-            let separator = if i == 0 { ':' } else { ',' };
+        // What may stand without its key stands first.
+        let bare = parse::bare_key(&self.name).and_then(|key| Some((key, self.get(key)?)));
+        if let Some((key, value)) = bare {
+            match value {
+                value if parse::needs_parentheses(value) => write!(f, ":({value})"),
+                // Without its key it would read as another one.
+                value if parse::begins_with_key(value) => write!(f, ":{key}={value}"),
+                value => write!(f, ":{value}"),
+            }?;
+        }
+        let rest = self.args.iter().filter(|(key, _)| bare.is_none_or(|(first, _)| first != key.as_str()));
+        for (i, (key, value)) in rest.enumerate() {
+            let separator = if i == 0 && bare.is_none() { ':' } else { ',' };
             if parse::needs_parentheses(value) {
                 write!(f, "{separator}{key}=({value})")?;
             } else {
@@ -131,6 +154,42 @@ mod tests {
         assert_eq!(nested.to_string(), "same-size:reference=(same-size:reference=(window:k=5,pool=min))");
         assert_eq!(Spec::parse("x:u=http://host:80/a=b").unwrap().get("u"), Some("http://host:80/a=b"));
         assert_eq!(Spec::parse("same-size:reference=(window)").unwrap().to_string(), "same-size:reference=window");
+    }
+
+    #[test]
+    fn files_and_programs_stand_first_without_their_key() {
+        for (text, key, value, printed) in [
+            ("chunks:a.jsonl", "file", "a.jsonl", "chunks:a.jsonl"),
+            ("chunks: a b.jsonl ", "file", "a b.jsonl", "chunks:a b.jsonl"),
+            ("chunks:file=a.jsonl", "file", "a.jsonl", "chunks:a.jsonl"),
+            ("chunks:C:\\x\\a.jsonl", "file", "C:\\x\\a.jsonl", "chunks:C:\\x\\a.jsonl"),
+            ("chunks:a,b.jsonl", "file", "a,b.jsonl", "chunks:(a,b.jsonl)"),
+            ("chunks:(a,b.jsonl)", "file", "a,b.jsonl", "chunks:(a,b.jsonl)"),
+            ("chunks:(a=b.jsonl)", "file", "a=b.jsonl", "chunks:file=a=b.jsonl"),
+            ("chunks:file=a=b.jsonl", "file", "a=b.jsonl", "chunks:file=a=b.jsonl"),
+            ("chunks:((a).jsonl)", "file", "(a).jsonl", "chunks:((a).jsonl)"),
+            ("chunks:a(1).jsonl", "file", "a(1).jsonl", "chunks:a(1).jsonl"),
+            ("chunks:a).jsonl", "file", "a).jsonl", "chunks:a).jsonl"),
+            ("command:x --a=1 --b 2", "program", "x --a=1 --b 2", "command:x --a=1 --b 2"),
+            ("command:(x a=1,b=2)", "program", "x a=1,b=2", "command:(x a=1,b=2)"),
+            ("command:X=1 y", "program", "X=1 y", "command:X=1 y"),
+        ] {
+            let spec = Spec::parse(text).unwrap();
+            assert_eq!((spec.get(key), spec.args.len()), (Some(value), 1), "{text}");
+            assert_eq!(spec.to_string(), printed, "{text}");
+            assert_eq!(Spec::parse(printed).unwrap(), spec, "{printed}");
+        }
+        let spec = Spec::parse("chunks:a,b.jsonl , missing=skip,max_tokens=9").unwrap();
+        assert_eq!((spec.get("file"), spec.get("missing"), spec.args.len()), (Some("a,b.jsonl"), Some("skip"), 3));
+        assert_eq!(spec.to_string(), "chunks:(a,b.jsonl),max_tokens=9,missing=skip");
+        let nested = Spec::parse("same-size:reference=(command:(x a=1,b=2),time=5)").unwrap();
+        assert_eq!(nested.references(), [Spec::parse("command:(x a=1,b=2),time=5").unwrap()]);
+        // What could not be read back is refused: parentheses that do not match, beside a comma.
+        for wrong in ["chunks:", "chunks: ,missing=skip", "chunks:a,b(.jsonl", "chunks:(a.jsonl", "command:()"] {
+            assert!(Spec::parse(wrong).is_err(), "{wrong:?} was read");
+        }
+        // Other segmenters have no value without its key.
+        assert!(Spec::parse("window:5").is_err());
     }
 
     #[test]
@@ -174,6 +233,22 @@ mod tests {
             let mut spec = Spec::new(&name).unwrap();
             for (key, value) in &args {
                 // Values that cannot be written down are refused, never written wrong.
+                if let Ok(next) = spec.clone().with(key, value) {
+                    spec = next;
+                }
+            }
+            prop_assert_eq!(Spec::parse(&spec.to_string()).unwrap(), spec);
+        }
+
+        #[test]
+        fn a_value_without_its_key_is_read_as_it_is_printed(
+            name in "chunks|command",
+            first in "[a-z0-9:=.,() é'\"\\\\-]{1,16}",
+            more in proptest::collection::btree_map("[a-z][a-z0-9_]{0,6}", "[a-z0-9:=.,() -]{1,9}", 0..3),
+        ) {
+            let mut spec = Spec::new(&name).unwrap();
+            let key = if name == "chunks" { "file" } else { "program" };
+            for (key, value) in more.iter().map(|(k, v)| (k.as_str(), v)).chain([(key, &first)]) {
                 if let Ok(next) = spec.clone().with(key, value) {
                     spec = next;
                 }

@@ -1,8 +1,41 @@
 //! The grammar: `name [":" key "=" value {"," key "=" value}]`, a value being `(` balanced text `)` or text without comma.
+//!
+//! Two names take a first value without its key (`chunks:FILE`, `command:PROGRAM ARGUMENTS`). It ends where a comma and
+//! `key=` follow, so that a file's name may hold a comma; parentheses around it allow anything whose parentheses match.
 
 use std::collections::BTreeMap;
 
 use super::{Spec, SpecError};
+
+/// The names whose first value may stand without its key, and that key.
+const BARE: [(&str, &str); 2] = [("chunks", "file"), ("command", "program")];
+
+/// The key of the value that may stand first without it.
+pub(super) fn bare_key(name: &str) -> Option<&'static str> {
+    BARE.iter().find(|(bare, _)| *bare == name).map(|(_, key)| *key)
+}
+
+/// True where a text reads as `key=`.
+pub(super) fn begins_with_key(text: &str) -> bool {
+    let key = text.trim_start().split_once('=').map_or("", |(key, _)| key.trim_end());
+    !key.is_empty() && key.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+}
+
+/// Splits off the value that stands first without its key; `None` where there is a key.
+fn bare<'a>(spec: &str, tail: &'a str) -> Result<Option<(&'a str, Option<&'a str>)>, SpecError> {
+    if tail.trim_start().starts_with('(') {
+        return value(spec, tail).map(Some);
+    }
+    if begins_with_key(tail) {
+        return Ok(None);
+    }
+    let commas = tail.match_indices(',').map(|(at, _)| at);
+    let mut ends = commas.filter(|at| tail.get(at + 1..).is_some_and(begins_with_key));
+    Ok(Some(match ends.next() {
+        Some(end) => (tail[..end].trim(), Some(&tail[end + 1..])),
+        None => (tail.trim(), None),
+    }))
+}
 
 pub(super) fn spec(text: &str) -> Result<Spec, SpecError> {
     let (head, tail) = match text.split_once(':') {
@@ -12,6 +45,13 @@ pub(super) fn spec(text: &str) -> Result<Spec, SpecError> {
     name(text, head)?;
     let mut args = BTreeMap::new();
     let mut rest = tail;
+    if let (Some(key), Some(tail)) = (bare_key(head), tail)
+        && let Some((value, next)) = bare(text, tail)?
+    {
+        setting(text, key, value)?;
+        args.insert(key.to_owned(), value.to_owned());
+        rest = next;
+    }
     while let Some(tail) = rest {
         let Some((key, after)) = tail.split_once('=') else {
             return Err(error(text, format!("`{}` is no key=value", tail.trim())));

@@ -42,6 +42,9 @@ const SERVED: &[&str] = &[
 const MODEL: &str = "model";
 /// and its value that names none.
 const SHIPPED: &str = "shipped";
+/// The segmenters that no request may name: they read a file, or start a program, that the spec names.
+#[cfg(test)]
+const REFUSED: &[&str] = &["chunks", "command"];
 /// The segmenter that depends on the documents at hand.
 const BY_CORPUS: &str = "same-size";
 
@@ -143,9 +146,12 @@ mod tests {
     #[test]
     fn every_segmenter_was_looked_at() {
         let names: Vec<&str> = segmenters().iter().map(|entry| entry.name).collect();
-        assert_eq!(names.iter().filter(|name| !SERVED.contains(name)).collect::<Vec<_>>(), Vec::<&&str>::new());
+        assert_eq!(names.iter().filter(|name| !SERVED.contains(name)).copied().collect::<Vec<_>>(), REFUSED);
+        let outside: Vec<&str> = pericope::segment::registry::outside().iter().map(|entry| entry.name).collect();
+        assert_eq!(outside, REFUSED);
         // Nor has one a setting, beside the model, that nobody looked at.
-        let keys = segmenters().iter().flat_map(|entry| entry.keys).map(|key| key.name);
+        let keys =
+            segmenters().iter().filter(|entry| is_served(entry)).flat_map(|entry| entry.keys).map(|key| key.name);
         let words = ["file", "path", "dir", "program", "command", "url", "prompt"];
         assert_eq!(keys.filter(|key| words.iter().any(|word| key.contains(word))).count(), 0);
     }
@@ -157,6 +163,10 @@ mod tests {
             "same-size:reference=(weswin:model=/etc/passwd)",
             "same-size:reference=(same-size:reference=(nsp:model=../../m))",
             "command:program=/bin/sh",
+            "command:/bin/sh -c 'id > /tmp/x'",
+            "chunks:/etc/passwd",
+            "same-size:reference=(command:/bin/sh)",
+            "same-size:reference=(same-size:reference=(chunks:/etc/passwd))",
             "nobody",
             "",
         ] {

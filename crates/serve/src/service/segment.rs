@@ -67,7 +67,7 @@ fn describe(segmentation: &Segmentation, document: &Document, chunker: &Chunker,
             answer.threshold = Some(threshold);
         }
         Segmentation::Boundaries(boundaries) => answer.boundaries = boundaries.after().to_vec(),
-        Segmentation::Spans(spans) => {
+        Segmentation::Spans(spans) | Segmentation::Chunks(spans) => {
             let inner = spans.get(..spans.len().saturating_sub(1)).unwrap_or_default();
             let after = |span: &Span| document.sentences.partition_point(|sentence| sentence.span.end <= span.end);
             let mut boundaries: Vec<usize> = inner.iter().map(after).collect();

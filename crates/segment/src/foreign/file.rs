@@ -1,0 +1,339 @@
+//! `chunks:FILE.jsonl`: chunks that somebody made and wrote down.
+
+use std::collections::HashMap;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+
+use pericope_api::{Document, SegmentError, Segmentation, Segmenter, Span};
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+
+use super::given::{Given, Offsets};
+use super::placer::Placer;
+use crate::registry::{BuiltSegmenter, Needs, SegmenterEntry, SettingKey};
+
+/// Bytes of a line, at most.
+const LONGEST_LINE: u64 = 64 << 20;
+/// Bytes of a file, at most.
+const LONGEST_FILE: u64 = 4 << 30;
+/// Documents that are named where some are missing.
+const NAMED: usize = 3;
+
+/// The registry's entry.
+pub const CHUNKS: SegmenterEntry = SegmenterEntry {
+    name: "chunks",
+    summary: "chunks that you made: JSON lines of document with start and end, or with text, which is looked for and checked",
+    keys: &[
+        SettingKey { name: "file", default: "", doc: "the file; may stand first without its key: chunks:FILE.jsonl" },
+        SettingKey { name: "offsets", default: "bytes", doc: "what start and end count: bytes, chars" },
+        SettingKey {
+            name: "missing",
+            default: "error",
+            doc: "documents that the file does not name: error, one (one chunk each), skip (no chunk)",
+        },
+    ],
+    example: "chunks:my-chunks.jsonl,offsets=chars",
+    needs: Needs::None,
+    needs_of: None,
+    has_scores: false,
+    build: |args, _| {
+        let Some(file) = args.get("file") else {
+            return Err(args.unavailable("it needs a file of chunks: chunks:FILE.jsonl".into()));
+        };
+        let offsets = Offsets::at(args.choice("offsets", &Offsets::WORDS)?);
+        let missing = match args.choice("missing", &["error", "one", "skip"])? {
+            1 => Missing::One,
+            2 => Missing::Skip,
+            _ => Missing::Error,
+        };
+        let chunks = ChunksFile::read(Path::new(file), offsets).map_err(|problem| args.unavailable(problem))?;
+        Ok(BuiltSegmenter::new(FromFile { chunks, missing }).finished())
+    },
+};
+
+/// What becomes of a document that the file does not name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Missing {
+    Error,
+    One,
+    Skip,
+}
+
+/// A line of the file. Fields beside these say nothing to us: what `pericope segment --format json` prints can be read back.
+#[derive(Deserialize)]
+struct Line {
+    document: String,
+    #[serde(flatten)]
+    given: Given,
+    offsets: Option<Offsets>,
+}
+
+/// The chunks of a file by document.
+struct ChunksFile {
+    /// The file as messages name it.
+    name: String,
+    sha256: String,
+    /// By document its chunks, each with its line from 1.
+    documents: HashMap<String, Vec<(usize, Given, Offsets)>>,
+    /// The first documents of the file.
+    first: Vec<String>,
+}
+
+impl ChunksFile {
+    fn read(path: &Path, offsets: Offsets) -> Result<Self, String> {
+        let name = pericope_util::shown_path(path);
+        let failed = |error: std::io::Error| format!("{name}: {error}");
+        let file = pericope_util::open_file(path).map_err(failed)?;
+        if file.metadata().map_err(failed)?.len() > LONGEST_FILE {
+            return Err(format!("{name}: the file is larger than {} GiB", LONGEST_FILE >> 30));
+        }
+        let mut reader = BufReader::with_capacity(1 << 16, file);
+        let mut digest = Sha256::new();
+        let (mut documents, mut first) = (HashMap::<String, Vec<_>>::new(), Vec::new());
+        let mut bytes = Vec::new();
+        for number in 1usize.. {
+            bytes.clear();
+            let read = reader.by_ref().take(LONGEST_LINE + 1).read_until(b'\n', &mut bytes).map_err(failed)?;
+            if read == 0 {
+                break;
+            }
+            if bytes.len() as u64 > LONGEST_LINE {
+                return Err(format!("{name}, line {number}: the line is longer than {} MiB", LONGEST_LINE >> 20));
+            }
+            digest.update(&bytes);
+            let line = bytes.strip_prefix(b"\xef\xbb\xbf").filter(|_| number == 1).unwrap_or(&bytes).trim_ascii();
+            if line.is_empty() {
+                continue;
+            }
+            let line: Line = serde_json::from_slice(line).map_err(|error| {
+                format!(
+                    "{name}, line {number}: {error}; a line is {{\"document\": \"...\", \"start\": 0, \"end\": 9}}, or with \
+                     \"text\" instead of start and end"
+                )
+            })?;
+            let chunk = (number, line.given, line.offsets.unwrap_or(offsets));
+            match documents.get_mut(&line.document) {
+                Some(chunks) => chunks.push(chunk),
+                None => {
+                    if first.len() < NAMED {
+                        first.push(line.document.clone());
+                    }
+                    documents.insert(line.document, vec![chunk]);
+                }
+            }
+        }
+        if documents.is_empty() {
+            return Err(format!("{name}: there is no chunk in it"));
+        }
+        Ok(Self { name, sha256: pericope_util::hex(&digest.finalize()), documents, first })
+    }
+
+    /// The chunks of a document as byte ranges, ordered by their starts.
+    fn spans(&self, document: &Document) -> Option<Result<Vec<Span>, SegmentError>> {
+        let chunks = self.documents.get(&document.id)?;
+        let mut placer = Placer::new(&document.source);
+        let place = |(line, given, offsets): &(usize, Given, Offsets)| {
+            placer.place(given, *offsets).map_err(|problem| {
+                SegmentError::Unsupported(format!(
+                    "{}, line {line}, document {}: {problem}",
+                    self.name,
+                    named(&document.id)
+                ))
+            })
+        };
+        let spans: Result<Vec<Option<Span>>, SegmentError> = chunks.iter().map(place).collect();
+        Some(spans.map(|spans| {
+            let mut spans: Vec<Span> = spans.into_iter().flatten().collect();
+            spans.sort_by_key(|span| (span.start, span.end));
+            spans
+        }))
+    }
+
+    /// What is wrong where these documents have no chunks, of so many that were looked for.
+    fn missing(&self, missing: &[&str], of: usize) -> String {
+        let few = |names: &mut dyn Iterator<Item = &str>| names.take(NAMED).map(named).collect::<Vec<_>>().join(", ");
+        let more = |shown: usize, all: usize| if all > shown { ", ..." } else { "" };
+        let (held, known) = (self.documents.len(), self.first.len());
+        let plural = |n: usize| if n == 1 { "" } else { "s" };
+        format!(
+            "{} has no chunk of {} of {of} document{}: {}{}; it names {held} document{}: {}{}; missing=one makes one chunk of each, \
+             missing=skip none",
+            self.name,
+            missing.len(),
+            plural(of),
+            few(&mut missing.iter().copied()),
+            more(NAMED, missing.len()),
+            plural(held),
+            few(&mut self.first.iter().map(String::as_str)),
+            more(known, held),
+        )
+    }
+}
+
+/// A document's id in a message.
+fn named(id: &str) -> String {
+    format!("`{}`", pericope_util::visible_line(id))
+}
+
+struct FromFile {
+    chunks: ChunksFile,
+    missing: Missing,
+}
+
+impl Segmenter for FromFile {
+    fn segment(&self, document: &Document) -> Result<Segmentation, SegmentError> {
+        let spans = match (self.chunks.spans(document), self.missing) {
+            (Some(spans), _) => spans?,
+            (None, Missing::One) => vec![Span::new(0, document.source.len()).trimmed(&document.source)],
+            (None, Missing::Skip) => Vec::new(),
+            (None, Missing::Error) => {
+                return Err(SegmentError::Unsupported(self.chunks.missing(&[document.id.as_str()], 1)));
+            }
+        };
+        Ok(Segmentation::Chunks(spans))
+    }
+
+    fn check_documents(&self, documents: &[&Document]) -> Result<(), SegmentError> {
+        let full = || documents.iter().filter(|document| !document.is_empty());
+        let is_missing = |document: &&&Document| !self.chunks.documents.contains_key(&document.id);
+        let missing: Vec<&str> = full().filter(is_missing).map(|document| document.id.as_str()).collect();
+        match self.missing {
+            Missing::Error if !missing.is_empty() => {
+                Err(SegmentError::Unsupported(self.chunks.missing(&missing, full().count())))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The chunks are those of the file, whatever its name.
+    fn fingerprint(&self) -> String {
+        format!("sha256={}", self.chunks.sha256)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::fs;
+
+    use pericope_api::Document;
+
+    use crate::registry::{build_from, outside};
+    use crate::resources::{Limits, Resources, Standalone};
+    use crate::spec::Spec;
+    use crate::{Chunker, policy::SizePolicy};
+
+    fn document(id: &str, source: &str) -> Document {
+        Document { id: id.into(), source: source.into(), ..Document::from_sentences(id, &[source]) }
+    }
+
+    fn chunker(lines: &str, settings: &str, resources: &dyn Resources) -> Result<Chunker, String> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("my, chunks.jsonl");
+        fs::write(&path, lines).unwrap();
+        let spec = Spec::parse(&format!("chunks:{}{settings}", path.display())).unwrap();
+        build_from(outside(), &spec, resources).map_err(|error| error.to_string())
+    }
+
+    fn texts(chunker: &Chunker, document: &Document) -> Result<Vec<String>, String> {
+        let chunks = chunker.chunks(document).map_err(|error| error.to_string())?;
+        Ok(chunks.iter().map(|chunk| document.text(chunk.span).to_owned()).collect())
+    }
+
+    /// The window of the default embedder.
+    const INDEX: Standalone = Standalone { defaults: Limits::INDEX };
+
+    #[test]
+    fn chunks_are_those_of_the_file() {
+        let lines = "\u{feff}{\"document\":\"a\",\"start\":4,\"end\":8}\n\n\
+            {\"document\":\"b\",\"text\":\"due tre\"}\r\n\
+            {\"document\":\"a\",\"start\":0,\"end\":7,\"tokens\":3,\"text\":\"uno d\\u00f9\"}\n\
+            {\"document\":\"a\",\"start\":4,\"end\":8,\"offsets\":\"chars\"}";
+        let chunker = chunker(lines, "", &INDEX).unwrap();
+        // They overlap, leave text out, and end in white space: they stay as they are, in the order of the document.
+        let a = document("a", "uno d\u{f9}  e poi");
+        assert_eq!(texts(&chunker, &a).unwrap(), ["uno d\u{f9}", "d\u{f9} ", "d\u{f9}  "][..].to_vec());
+        assert_eq!(texts(&chunker, &document("b", "uno  due tre")).unwrap(), ["due tre"]);
+        assert_eq!(chunker.policy(), &SizePolicy::default());
+        assert!(chunker.spec().to_string().ends_with("my, chunks.jsonl),max_tokens=0"), "{}", chunker.spec());
+        assert_eq!(chunker.fingerprint(), format!("sha256={}", pericope_util::sha256_hex(lines.as_bytes())));
+        assert_eq!(chunker.chunks(&a).unwrap()[1].ordinal, 1);
+    }
+
+    #[test]
+    fn long_chunks_are_cut_further_where_somebody_asks() {
+        let source = "One two three.\nFour five six.\nSeven eight.";
+        let lines = format!(
+            "{{\"document\":\"a\",\"start\":0,\"end\":{}}}\n{{\"document\":\"a\",\"start\":15,\"end\":29}}",
+            source.len()
+        );
+        let a = Document::from_sentences("a", &["One two three.", "Four five six.", "Seven eight."]);
+        let whole = chunker(&lines, "", &INDEX).unwrap();
+        assert_eq!(texts(&whole, &a).unwrap(), [source, "Four five six."]);
+        let cut = chunker(&lines, ",max_tokens=4", &INDEX).unwrap();
+        let found = texts(&cut, &a).unwrap();
+        assert!(found.iter().all(|text| text.split_whitespace().count() <= 4), "{found:?}");
+        assert_eq!(found.iter().filter(|text| *text == "Four five six.").count(), 2, "{found:?}");
+        for other in ["min_tokens=3", "overlap=1", "target_tokens=9"] {
+            let said = chunker(&lines, &format!(",{other}"), &INDEX).unwrap_err();
+            assert!(said.contains("kept as they are"), "{said}");
+        }
+    }
+
+    #[test]
+    fn documents_that_the_file_does_not_name() {
+        let lines = "{\"document\":\"a\",\"text\":\"uno\"}\n{\"document\":\"b\",\"text\":\"uno\"}";
+        let documents: Vec<Document> = ["a", "c", "d", "e\u{1b}", "f"].map(|id| document(id, " uno due ")).into();
+        let all: Vec<&Document> = documents.iter().collect();
+        let strict = chunker(lines, "", &INDEX).unwrap();
+        let said = strict.check_documents(&all).unwrap_err().to_string();
+        assert!(
+            said.contains("no chunk of 4 of 5 documents: `c`, `d`, `e\\u{1b}`, ...; it names 2 documents: `a`, `b`;"),
+            "{said}"
+        );
+        assert!(texts(&strict, &documents[1]).unwrap_err().contains("no chunk of 1 of 1 document: `c`;"));
+        assert_eq!(strict.check_documents(&all[..1]).map_err(|e| e.to_string()), Ok(()));
+        let one = chunker(lines, ",missing=one", &INDEX).unwrap();
+        assert_eq!(texts(&one, &documents[1]).unwrap(), ["uno due"]);
+        let skip = chunker(lines, ",missing=skip", &INDEX).unwrap();
+        assert!(texts(&skip, &documents[1]).unwrap().is_empty() && skip.check_documents(&all).is_ok());
+    }
+
+    #[test]
+    fn faults_name_file_line_and_document() {
+        for (lines, says) in [
+            ("", "there is no chunk in it"),
+            ("{\"document\":\"a\",\"text\":\"x\"}\n{\"document\":", "line 2: "),
+            ("{\"text\":\"x\"}", "missing field `document`"),
+            ("{\"document\":\"a\",\"start\":-1,\"end\":2}", "line 1: "),
+            ("{\"document\":\"a\",\"start\":1,\"end\":2,\"offsets\":\"letters\"}", "letters"),
+            ("\u{0}", "line 1: "),
+        ] {
+            let said = chunker(lines, "", &INDEX).unwrap_err();
+            assert!(said.contains("my, chunks.jsonl") && said.contains(says) && !said.contains('\n'), "{said}");
+        }
+        for (chunk, says) in [
+            ("\"start\":0,\"end\":99", "reaches beyond the document, which has 7 bytes"),
+            ("\"start\":3,\"end\":2", "behind its end"),
+            ("\"start\":1,\"end\":2", "cuts a character"),
+            ("\"text\":\"tre\"", "\"tre\" does not stand in the document"),
+            ("\"start\":3", "needs both"),
+        ] {
+            let lines = format!("{{\"document\":\"a\",\"text\":\"d\u{f9}e\"}}\n{{\"document\":\"a\",{chunk}}}");
+            let said = texts(&chunker(&lines, "", &INDEX).unwrap(), &document("a", "\u{f9} d\u{f9}e")).unwrap_err();
+            assert!(said.contains("line 2, document `a`: ") && said.contains(says), "{said}");
+        }
+        let gone = Spec::parse("chunks:/no/such/file.jsonl").unwrap();
+        let said = build_from(outside(), &gone, &INDEX).unwrap_err().to_string();
+        assert!(said.contains("/no/such/file.jsonl: "), "{said}");
+        let folder = tempfile::tempdir().unwrap();
+        let spec = Spec::new("chunks").unwrap().with("file", folder.path().display()).unwrap();
+        assert!(build_from(outside(), &spec, &INDEX).is_err());
+        assert!(
+            build_from(outside(), &Spec::new("chunks").unwrap(), &INDEX)
+                .unwrap_err()
+                .to_string()
+                .contains("FILE.jsonl")
+        );
+    }
+}
