@@ -6,7 +6,7 @@ use pericope_store::{
     Analyzer, ChunkId, ChunkRecord, DocumentSummary, EmbedderMeta, Freshness, Highlighter, IndexSpec, Mode, Query,
     Ranked, Retriever, StoreError, StoreInfo, Terms, query_vector, query_words,
 };
-use tantivy::{Searcher, Term};
+use tantivy::Term;
 
 use crate::build::home;
 use crate::engines::{Snapshot, Snapshots, TextIndex};
@@ -189,9 +189,9 @@ impl IndexReader {
         let terms = Terms::parse(&query.text, self.analyzer.as_ref());
         let passing = Passing::new(text, searcher, &query.filter, self.analyzer.as_ref())?;
         let passing = passing.as_ref();
-        let lexical = |depth| bm25(text, searcher, &terms, query, passing, depth);
+        let lexical = |depth| bm25(text, &asked.snapshot, &terms, query, passing, depth);
         let semantic = |depth| match &asked.semantic {
-            Some((store, vector)) => dense(text, searcher, store, vector, passing, depth),
+            Some((store, vector)) => dense(text, &asked.snapshot, store, vector, passing, depth),
             None => Ok(Vec::new()),
         };
         match query.mode {
@@ -215,9 +215,9 @@ struct Asked {
     semantic: Option<(VectorSet, Vec<f32>)>,
 }
 
-fn ranked(searcher: &Searcher, candidate: Candidate, score: f64) -> Result<Ranked, IndexError> {
-    let (id, ordinal) = candidate.id_and_ordinal(searcher)?;
-    Ok(Ranked { id, document: candidate.document, ordinal, score })
+fn ranked(snapshot: &Snapshot, candidate: &Candidate, score: f64) -> Result<Ranked, IndexError> {
+    let (id, ordinal) = snapshot.columns.id_and_ordinal(&snapshot.searcher, candidate.address)?;
+    Ok(Ranked { id, document: candidate.document.to_string(), ordinal, score })
 }
 
 impl Retriever for IndexReader {
@@ -277,7 +277,7 @@ impl Retriever for IndexReader {
         let asked = self.ask(query)?;
         self.guarded(|| {
             let found = self.candidates(query, &asked)?.into_iter();
-            found.map(|(one, score)| ranked(&asked.snapshot.searcher, one, score)).collect()
+            found.map(|(one, score)| ranked(&asked.snapshot, &one, score)).collect()
         })
     }
 
@@ -331,7 +331,7 @@ impl Retriever for IndexReader {
         self.guarded(|| {
             let read = |(one, score): (Candidate, f64)| {
                 let chunk = self.text().record(searcher, one.address)?;
-                Ok((ranked(searcher, one, score)?, chunk))
+                Ok((ranked(&asked.snapshot, &one, score)?, chunk))
             };
             self.candidates(query, &asked)?.into_iter().map(read).collect()
         })

@@ -1,6 +1,4 @@
 //! What servers answer over HTTP: bodies and whole answers of language models and embedding servers.
-//!
-//! Pericope has no server of its own, so there are no requests to be attacked with; what can be hostile is the other end.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};

@@ -9,6 +9,7 @@ mod judge;
 mod parts;
 mod questions;
 mod readers;
+mod requests;
 mod segmentation;
 mod specs;
 mod table;

@@ -1,6 +1,6 @@
 //! All targets by name.
 
-use super::{endpoints, experiments, history, index, judge, questions, readers, segmentation, specs};
+use super::{endpoints, experiments, history, index, judge, questions, readers, requests, segmentation, specs};
 
 /// One target.
 #[derive(Debug, Clone, Copy)]
@@ -49,6 +49,7 @@ pub const TARGETS: &[Target] = &[
     target("index_meta", "pericope.json", index::meta, 2048, index::WORDS),
     target("index_open", "damaged indexes", index::open, 512, &[]),
     target("query", "queries and filters of searches", index::query, 512, index::QUERY_WORDS),
+    target("requests", "HTTP requests to pericope serve", requests::requests, 4096, requests::WORDS),
 ];
 
 /// Returns the target of a name.

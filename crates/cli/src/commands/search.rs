@@ -7,7 +7,7 @@ use pericope_store::{Filter, Group, Hit, Mode, Query, Retriever};
 use serde::Serialize;
 
 use crate::args::{Offsets, SearchArgs};
-use crate::commands::print_json;
+use crate::commands::{dry_run, print_json};
 use crate::project;
 use crate::resources::embedder;
 use crate::status::{Failure, Outcome, Status};
@@ -76,6 +76,11 @@ pub fn run(args: SearchArgs) -> Outcome {
         (None, Some(_)) => Mode::Hybrid,
         (None, None) => Mode::Bm25,
     };
+    if args.dry_run {
+        let asked = embedded_by.as_deref().filter(|_| mode != Mode::Bm25);
+        // A query has some four characters a token.
+        return dry_run::embedding(asked, 1, args.query.len().div_ceil(4), "", args.json);
+    }
     if let (Some(name), true) = (&embedded_by, mode != Mode::Bm25)
         && let Some(encoder) = embedder(name, false)?
     {
@@ -102,7 +107,7 @@ pub fn run(args: SearchArgs) -> Outcome {
     };
     if args.json {
         if args.offsets == Offsets::Chars {
-            found.lists().into_iter().flatten().for_each(count_in_chars);
+            found.lists().into_iter().flatten().for_each(Hit::count_in_chars);
         }
         return print_json(&answer(&args.query, mode, &found, timing));
     }
@@ -168,21 +173,6 @@ fn answer<'a>(query: &'a str, mode: Mode, found: &'a Found, timing: Option<Timin
         Found::Groups(groups) => Some(groups.as_slice()),
     };
     Answer { query, mode, hits: found.hits(), groups, timing }
-}
-
-/// Makes the numbers of a hit that is only written characters of the source and of the text.
-fn count_in_chars(hit: &mut Hit) {
-    let Some(chars) = hit.chunk.chars() else { return };
-    let chars_in = |text: &str, to: usize| text.get(..to).map_or(to, |before| before.chars().count());
-    if let Some(context) = &mut hit.context {
-        let before = chars_in(&context.text, hit.chunk.start.saturating_sub(context.start));
-        context.start = chars.start.saturating_sub(before);
-        context.end = context.start + context.text.chars().count();
-    }
-    for mark in &mut hit.highlights {
-        *mark = Span::new(chars_in(&hit.chunk.text, mark.start), chars_in(&hit.chunk.text, mark.end));
-    }
-    (hit.chunk.start, hit.chunk.end) = (chars.start, chars.end);
 }
 
 /// Place, heading path and the snippet with the query's words marked; with its neighbours the whole chunk.

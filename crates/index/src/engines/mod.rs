@@ -3,6 +3,7 @@
 //! New vectors are written first, and then the full-text commit that names them: it is the moment at which the change
 //! happens. What a crash leaves in between belongs to no commit, and goes with the next.
 
+mod columns;
 mod listing;
 mod own;
 mod snapshots;

@@ -5,6 +5,7 @@ use std::time::Duration;
 use tantivy::directory::error::OpenReadError;
 use tantivy::{Searcher, TantivyError};
 
+use super::columns::Columns;
 use super::text_index::{Committed, TextIndex};
 use crate::guard::guarded;
 use crate::vectors::VectorSet;
@@ -30,6 +31,8 @@ enum Vectors {
 pub(crate) struct Snapshot {
     /// Its words.
     pub searcher: Searcher,
+    /// What rankings read of its chunks.
+    pub columns: Columns,
     /// Its number.
     pub committed: Committed,
     vectors: Vectors,
@@ -131,7 +134,7 @@ fn snapshot(
             let missing = OpenReadError::FileDoesNotExist(text.path.clone());
             return Err(TantivyError::from(missing).into());
         }
-        Ok(Snapshot { searcher, committed, vectors })
+        Ok(Snapshot { columns: Columns::of(&searcher), searcher, committed, vectors })
     })
 }
 

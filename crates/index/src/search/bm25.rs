@@ -8,7 +8,7 @@ use tantivy::{DocAddress, DocSet, Searcher, Term};
 
 use super::{Candidate, Passing, best};
 use crate::IndexError;
-use crate::engines::TextIndex;
+use crate::engines::{Snapshot, TextIndex};
 
 /// The `depth` chunks that score highest by BM25 (tantivy's, k1 = 1.2, b = 0.75), summed over the clauses and fields.
 ///
@@ -16,12 +16,13 @@ use crate::engines::TextIndex;
 /// candidates are scored again, clause by clause in the order of the query, and equal scores are ordered by document.
 pub(crate) fn bm25(
     text: &TextIndex,
-    searcher: &Searcher,
+    snapshot: &Snapshot,
     terms: &Terms,
     query: &Query,
     passing: Option<&Passing>,
     depth: usize,
 ) -> Result<Vec<(Candidate, f64)>, IndexError> {
+    let searcher = &snapshot.searcher;
     let clauses = clauses(text, terms, query);
     let all = usize::try_from(searcher.num_docs()).unwrap_or(usize::MAX);
     if clauses.is_empty() || depth == 0 || all == 0 {
@@ -48,7 +49,7 @@ pub(crate) fn bm25(
     let scores = score(searcher, &clauses, &addresses)?;
     let mut scored = Vec::with_capacity(addresses.len());
     for address in addresses {
-        let candidate = Candidate::at(searcher, address)?;
+        let candidate = Candidate::at(snapshot, address)?;
         scored.push((candidate, scores.get(&address).copied().unwrap_or(0.0)));
     }
     Ok(best(scored, depth))

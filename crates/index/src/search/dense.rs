@@ -1,10 +1,8 @@
 use std::collections::HashSet;
 
-use tantivy::Searcher;
-
 use super::{Candidate, Passing, best};
 use crate::IndexError;
-use crate::engines::TextIndex;
+use crate::engines::{Snapshot, TextIndex};
 use crate::vectors::VectorSet;
 
 /// The `depth` chunks whose vectors have the highest cosine to `vector`, of those that pass the filter.
@@ -12,12 +10,13 @@ use crate::vectors::VectorSet;
 /// Points that the full-text index does not know do not count, and more are asked for in their place.
 pub(crate) fn dense(
     text: &TextIndex,
-    searcher: &Searcher,
+    snapshot: &Snapshot,
     store: &VectorSet,
     vector: &[f32],
     passing: Option<&Passing>,
     depth: usize,
 ) -> Result<Vec<(Candidate, f64)>, IndexError> {
+    let searcher = &snapshot.searcher;
     if depth == 0 || searcher.num_docs() == 0 || passing.is_some_and(Passing::is_empty) {
         return Ok(Vec::new());
     }
@@ -33,7 +32,7 @@ pub(crate) fn dense(
             if looked_up.insert(point)
                 && let Some(address) = text.address_of(searcher, point)?
             {
-                scored.push((Candidate::at(searcher, address)?, f64::from(score)));
+                scored.push((Candidate::at(snapshot, address)?, f64::from(score)));
             }
         }
         if scored.len() >= depth || limit >= all {

@@ -93,29 +93,20 @@ impl Service {
     }
 
     /// A hit as answers show it.
-    pub(super) fn hit(&self, index: &str, hit: Hit, offsets: Offsets) -> HitAnswer {
+    pub(super) fn hit(&self, index: &str, mut hit: Hit, offsets: Offsets) -> HitAnswer {
+        if offsets == Offsets::Chars {
+            hit.count_in_chars();
+        }
         let chunk = hit.chunk;
         let snippet = hit.snippet.of(&chunk.text).to_owned();
-        let mut highlights: Vec<[usize; 2]> = hit.highlights.iter().map(|found| [found.start, found.end]).collect();
-        let (mut start, mut end) = (chunk.start, chunk.end);
-        let mut context = hit.context.map(|part| ContextPart { start: part.start, end: part.end, text: part.text });
-        // An index of an earlier version does not know characters: its bytes stay.
-        if let (Offsets::Chars, Some(chars)) = (offsets, chunk.chars()) {
-            if let Some(part) = &mut context {
-                in_chars(part, start, chars.start);
-            }
-            (start, end) = (chars.start, chars.end);
-            for [from, to] in &mut highlights {
-                let count = |at: usize| chunk.text.get(..at).map_or(at, |before| before.chars().count());
-                (*from, *to) = (count(*from), count(*to));
-            }
-        }
+        let highlights = hit.highlights.iter().map(|found| [found.start, found.end]).collect();
+        let context = hit.context.map(|part| ContextPart { start: part.start, end: part.end, text: part.text });
         HitAnswer {
             rank: Some(hit.rank),
             score: Some(hit.score),
             id: hit.id,
-            start,
-            end,
+            start: chunk.start,
+            end: chunk.end,
             lines: chunk.lines(),
             url: self.addresses.address(index, &chunk.document, chunk.anchor.as_deref()),
             heading_path: chunk.heading_path.iter().map(|heading| heading.as_str().to_owned()).collect(),
@@ -131,13 +122,6 @@ impl Service {
             text: chunk.text,
         }
     }
-}
-
-/// Counts a context in characters, whose chunk begins at byte `at` and character `char`.
-fn in_chars(part: &mut ContextPart, at: usize, char: usize) {
-    let before = part.text.get(..at.saturating_sub(part.start)).map_or(0, |before| before.chars().count());
-    part.start = char.saturating_sub(before);
-    part.end = part.start + part.text.chars().count();
 }
 
 /// Puts hits together by their documents, in the order of their best ones.

@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::io;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -58,6 +59,10 @@ impl Outcome {
     }
 }
 
+fn is_closed(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe)
+}
+
 impl Load {
     /// Sends all requests and waits for their answers.
     #[must_use]
@@ -96,15 +101,18 @@ impl Load {
             let moment = begin + Duration::from_secs_f64(number as f64 / self.rate);
             std::thread::sleep(moment.saturating_duration_since(Instant::now()));
             outcome.late.add(moment.elapsed().as_micros() as u64);
-            let open = match connection.take() {
-                Some(open) => Ok(open),
-                None => Connection::open(self.address, self.timeout),
-            };
-            let answer = open.and_then(|mut open| {
+            let kept = connection.take();
+            let mut ask = |mut open: Connection| {
                 let answer = open.ask(request)?;
                 connection = answer.keep.then_some(open);
                 Ok(answer.status)
-            });
+            };
+            let answer = match kept.map(&mut ask) {
+                // A server may close a connection that was idle for long: every client asks again on a new one.
+                Some(Err(error)) if is_closed(&error) => Connection::open(self.address, self.timeout).and_then(ask),
+                Some(answer) => answer,
+                None => Connection::open(self.address, self.timeout).and_then(ask),
+            };
             let micros = moment.elapsed().as_micros() as u64;
             match answer {
                 Ok(status) => {

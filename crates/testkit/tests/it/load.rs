@@ -1,3 +1,4 @@
+use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -63,6 +64,23 @@ fn every_request_is_sent_once_and_every_status_is_counted() {
     assert!(outcome.failures.is_empty(), "{:?}", outcome.failures);
     // The last request begins 99 ms after the first.
     assert!(outcome.took >= Duration::from_millis(99), "{:?}", outcome.took);
+}
+
+/// Closes every connection after one answer, without having said so.
+#[test]
+fn a_connection_that_was_closed_while_idle_is_opened_anew() {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let mut head = [0; 4096];
+            if stream.read(&mut head).is_ok_and(|length| length > 0) {
+                stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok").unwrap();
+            }
+        }
+    });
+    let outcome = Load { connections: 1, rate: 100.0, ..load(address, &["/"]) }.run();
+    assert_eq!((outcome.answered.len(), outcome.failures.len()), (10, 0), "{outcome:?}");
 }
 
 #[test]

@@ -1,8 +1,10 @@
 //! `pericope index`
 
+mod dry_run;
 mod files;
 mod plan;
 mod sight;
+mod tell;
 mod verify;
 mod watch;
 
@@ -20,12 +22,10 @@ use pericope_index::{EmbeddingCache, foreign_files, is_index};
 use pericope_read::{document_id, document_path};
 use pericope_segment::Chunker;
 use pericope_store::{Destination, Finished, IndexSpec, Publication, RunSummary, VectorCache};
-use serde::Serialize;
 
 use self::files::Files;
 use self::plan::Plan;
 use crate::args::IndexArgs;
-use crate::commands::print_json;
 use crate::input::{self, Input};
 use crate::progress;
 use crate::resources::{chunker, embedder, engine, failure, loading, shown};
@@ -33,36 +33,6 @@ use crate::status::{Failure, Outcome, Status};
 use crate::stores;
 use crate::terminal::name;
 use crate::worker::ReadLimits;
-
-#[derive(Serialize)]
-struct Report<'a> {
-    index: String,
-    segmenter: String,
-    embedder: &'a str,
-    tokenizer: &'a str,
-    documents: u64,
-    chunks: u64,
-    documents_written: u64,
-    chunks_written: u64,
-    /// Documents that went: their files hold them no more, or are gone (--prune).
-    documents_removed: u64,
-    /// Files that were not read, since they are as they were.
-    files_unchanged: u64,
-    /// Documents that were read now and hold no text.
-    empty: u64,
-    bytes: u64,
-    skipped: usize,
-    texts_embedded: u64,
-    /// Texts whose vectors were known already.
-    texts_reused: u64,
-    /// Chunks written now whose end the embedder does not read.
-    truncated: u64,
-    /// Ended early: the same command goes on.
-    interrupted: bool,
-    /// Seconds in the embedder, while other stages went on.
-    embed_seconds: f64,
-    seconds: f64,
-}
 
 /// What one pass over the files did.
 struct Pass {
@@ -115,6 +85,9 @@ fn work(mut args: IndexArgs, quiet: bool, follow: Option<Arc<AtomicBool>>) -> Ou
     // What `same-size` was sized by when the index was made holds for all that is added to it.
     let before = if args.rebuild { None } else { stores::reference(&plan.into)? };
     let resources = engine(&args.policy).with_loading(counter).with_corpus(&corpus).with_reference(before);
+    if args.dry_run {
+        return dry_run::run(&args, &plan, &found, &chunker(&args.policy, &resources)?);
+    }
     let encoder = embedder(&plan.embedder, false).map_err(|failure| failure.about(&plan.embedder_from))?;
     let chunker = chunker(&args.policy, &resources)?;
     let mut cache: Option<Arc<dyn VectorCache>> = None;
@@ -274,75 +247,6 @@ impl Job<'_> {
     /// Whether a file is for this worker, by the hash of its name.
     fn is_ours(&self, name: &str) -> bool {
         self.args.shard.is_none_or(|shard| shard.holds(name))
-    }
-
-    fn tell(&self, pass: &Pass) -> Result<(), Failure> {
-        let (args, stats) = (self.args, &pass.finished.stats);
-        let report = Report {
-            index: self.name.clone(),
-            segmenter: self.chunker.spec().to_string(),
-            embedder: &self.plan.embedder,
-            tokenizer: &self.spec.tokenizer,
-            documents: stats.documents,
-            chunks: stats.chunks,
-            documents_written: stats.documents_written,
-            chunks_written: stats.chunks_written,
-            documents_removed: stats.documents_removed,
-            files_unchanged: pass.report.progress.unchanged,
-            empty: pass.report.progress.empty,
-            bytes: stats.bytes,
-            skipped: pass.bad,
-            texts_embedded: stats.texts_embedded,
-            texts_reused: stats.texts_reused,
-            truncated: stats.truncated,
-            interrupted: pass.report.interrupted,
-            embed_seconds: stats.embed_seconds,
-            seconds: stats.seconds,
-        };
-        if args.json {
-            print_json(&report)?;
-        } else {
-            say!(
-                "{}: {} documents, {} chunks ({} written now, {:.1} MB in {:.1} s); cut by {}, embedded by {}, tokens by {}",
-                report.index,
-                report.documents,
-                report.chunks,
-                report.chunks_written,
-                report.bytes as f64 / 1e6,
-                report.seconds,
-                report.segmenter,
-                report.embedder,
-                report.tokenizer
-            );
-            let notes = [
-                (report.files_unchanged, "files unchanged"),
-                (report.documents_removed, "documents removed"),
-                (report.texts_reused, "vectors known already"),
-            ];
-            let notes: Vec<String> =
-                notes.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
-            if !notes.is_empty() {
-                say!("{}", notes.join(", "));
-            }
-        }
-        if !self.quiet {
-            input::tell_empty(&pass.report.empty);
-        }
-        if stats.vectors_rejected > 0 {
-            tell!(
-                "{} known vectors are damaged (embedding cache or index); their texts were embedded again",
-                stats.vectors_rejected
-            );
-        }
-        if stats.truncated > 0 {
-            tell!(
-                "{} of {} chunks are longer than {} reads: dense search does not see their ends (--max-tokens N cuts shorter)",
-                stats.truncated,
-                stats.chunks_written,
-                self.plan.embedder
-            );
-        }
-        Ok(())
     }
 
     /// A pass over those paths that are there, while they are watched; what is gone goes. Stamps are believed but for

@@ -1,0 +1,110 @@
+//! What a pass did, as text or JSON.
+
+use serde::Serialize;
+
+use super::{Job, Pass};
+use crate::commands::print_json;
+use crate::input;
+use crate::status::Failure;
+
+#[derive(Serialize)]
+struct Report<'a> {
+    index: String,
+    segmenter: String,
+    embedder: &'a str,
+    tokenizer: &'a str,
+    documents: u64,
+    chunks: u64,
+    documents_written: u64,
+    chunks_written: u64,
+    /// Documents that went: their files hold them no more, or are gone (--prune).
+    documents_removed: u64,
+    /// Files that were not read, since they are as they were.
+    files_unchanged: u64,
+    /// Documents that were read now and hold no text.
+    empty: u64,
+    bytes: u64,
+    skipped: usize,
+    texts_embedded: u64,
+    /// Texts whose vectors were known already.
+    texts_reused: u64,
+    /// Chunks written now whose end the embedder does not read.
+    truncated: u64,
+    /// Ended early: the same command goes on.
+    interrupted: bool,
+    /// Seconds in the embedder, while other stages went on.
+    embed_seconds: f64,
+    seconds: f64,
+}
+
+impl Job<'_> {
+    /// Says what a pass did.
+    pub(super) fn tell(&self, pass: &Pass) -> Result<(), Failure> {
+        let (args, stats) = (self.args, &pass.finished.stats);
+        let report = Report {
+            index: self.name.clone(),
+            segmenter: self.chunker.spec().to_string(),
+            embedder: &self.plan.embedder,
+            tokenizer: &self.spec.tokenizer,
+            documents: stats.documents,
+            chunks: stats.chunks,
+            documents_written: stats.documents_written,
+            chunks_written: stats.chunks_written,
+            documents_removed: stats.documents_removed,
+            files_unchanged: pass.report.progress.unchanged,
+            empty: pass.report.progress.empty,
+            bytes: stats.bytes,
+            skipped: pass.bad,
+            texts_embedded: stats.texts_embedded,
+            texts_reused: stats.texts_reused,
+            truncated: stats.truncated,
+            interrupted: pass.report.interrupted,
+            embed_seconds: stats.embed_seconds,
+            seconds: stats.seconds,
+        };
+        if args.json {
+            print_json(&report)?;
+        } else {
+            say!(
+                "{}: {} documents, {} chunks ({} written now, {:.1} MB in {:.1} s); cut by {}, embedded by {}, tokens by {}",
+                report.index,
+                report.documents,
+                report.chunks,
+                report.chunks_written,
+                report.bytes as f64 / 1e6,
+                report.seconds,
+                report.segmenter,
+                report.embedder,
+                report.tokenizer
+            );
+            let notes = [
+                (report.files_unchanged, "files unchanged"),
+                (report.documents_removed, "documents removed"),
+                (report.texts_reused, "vectors known already"),
+            ];
+            let notes: Vec<String> =
+                notes.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
+            if !notes.is_empty() {
+                say!("{}", notes.join(", "));
+            }
+        }
+        if !self.quiet {
+            input::tell_empty(&pass.report.empty);
+        }
+        if stats.vectors_rejected > 0 {
+            tell!(
+                "{} known vectors are damaged (embedding cache or index); their texts were embedded again",
+                stats.vectors_rejected
+            );
+        }
+        if stats.truncated > 0 {
+            tell!(
+                "{} of {} chunks are longer than {} reads: dense search does not see their ends (--max-tokens N cuts shorter)",
+                stats.truncated,
+                stats.chunks_written,
+                self.plan.embedder
+            );
+        }
+        Ok(())
+    }
+}
