@@ -1,11 +1,16 @@
 #!/usr/bin/env python3
-"""Golden values for pericope-eval's paired statistics, from scipy and statsmodels.
+"""Golden values for pericope-eval's paired statistics, from scipy, statsmodels and arch.
 
   golden_stats.py            writes crates/eval/tests/golden/stats.json
 
+Every case is the differences of questions and the documents that they belong to. Documents are the units: sums by
+document are flipped (scipy's permutation test) and drawn (scipy's bootstrap of the ratio of sums), and the standard error
+is that of a mean with clusters (statsmodels, least squares on a constant with `cov_type="cluster"`).
+
 Small samples carry the exact permutation p-value (scipy goes through all sign patterns). Larger ones carry the interval
 and the p-value of many more resamples than the library draws, so that the difference left is the library's own Monte
-Carlo error, which the test bounds.
+Carlo error, which the test bounds. The model confidence set is arch's, of independent losses. Needs numpy, scipy,
+statsmodels and arch.
 """
 
 import json
@@ -13,14 +18,23 @@ import math
 from pathlib import Path
 
 import numpy
+import statsmodels.api as sm
+from arch.bootstrap import MCS
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 OUT = Path(__file__).resolve().parents[2] / "crates" / "eval" / "tests" / "golden" / "stats.json"
+LEVEL = 0.05
+# Under so many documents the interval is BCa.
+BCA_UNDER = 40
 
 
-def mean(x, axis):
-    return numpy.mean(x, axis=axis)
+def total(x, axis):
+    return numpy.sum(x, axis=axis)
+
+
+def ratio(sums, counts, axis=-1):
+    return numpy.sum(sums, axis=axis) / numpy.sum(counts, axis=axis)
 
 
 def sample(random, n, kind, shift):
@@ -34,26 +48,69 @@ def sample(random, n, kind, shift):
     return random.exponential(0.2, n) - 0.2 + shift
 
 
+def clustered(random, documents, kind, shift):
+    """Documents of 1 to 9 questions with something in common; one question each where the kind says so."""
+    sizes = random.integers(1, 10, documents)
+    of = numpy.repeat(numpy.arange(documents), sizes)
+    return of, sample(random, len(of), kind, shift) + random.normal(0, 0.1, documents)[of]
+
+
+def case(random, of, d, kind):
+    documents = int(of.max()) + 1
+    sums = numpy.bincount(of, weights=d, minlength=documents)
+    counts = numpy.bincount(of, minlength=documents).astype(float)
+    # As scipy calls two sums equal that differ in their last bits: the library leaves documents without a difference out.
+    exact = documents <= 13
+    test = stats.permutation_test((sums,), total, permutation_type="samples", alternative="two-sided",
+                                  n_resamples=numpy.inf if exact else 200_000, vectorized=True,
+                                  batch=2_000, random_state=1)
+    found = {"kind": kind, "differences": [float(x) for x in d], "documents": [int(x) for x in of], "exact": exact,
+             "p": float(test.pvalue), "mean": float(d.mean())}
+    df = documents - 1
+    if df > 0:
+        fit = sm.OLS(d, numpy.ones(len(d))).fit(cov_type="cluster", cov_kwds={"groups": of})
+        error = float(fit.bse[0])
+        found["standard_error"] = error
+        found["design_effect"] = float(error ** 2 / (d.var(ddof=1) / len(d)))
+        found["detectable"] = float((stats.t.ppf(1 - LEVEL / 2, df) + stats.t.ppf(0.8, df)) * error)
+        # At the strictest level of a family of twelve.
+        found["detectable_of_12"] = float((stats.t.ppf(1 - LEVEL / 24, df) + stats.t.ppf(0.8, df)) * error)
+        z = stats.norm.ppf(1 - LEVEL / 2) + stats.norm.ppf(0.8)
+        found["needed_for_2_points"] = int(max(2, math.ceil(documents * (z * error / 0.02) ** 2)))
+    if documents >= 20:
+        tail = stats.norm.cdf(-math.sqrt(documents / df) * stats.t.ppf(1 - LEVEL / 2, df))
+        interval = stats.bootstrap((sums, counts), ratio, n_resamples=200_000, paired=True, vectorized=True, batch=2_000,
+                                   confidence_level=1 - 2 * tail, random_state=2,
+                                   method="BCa" if documents < BCA_UNDER else "percentile").confidence_interval
+        found["interval"] = [float(interval.low), float(interval.high)]
+    return found
+
+
+def confidence_sets(random):
+    """Scores of systems on independent questions, and the p-values of arch's model confidence set."""
+    found = []
+    for systems, n, step in [(3, 60, 0.03), (6, 120, 0.02), (8, 200, 0.0)]:
+        common = random.normal(0.5, 0.2, (n, 1))
+        scores = common + random.normal(0, 0.1, (n, systems)) + step * numpy.arange(systems)
+        mcs = MCS(-scores, size=0.1, reps=50_000, block_size=1, method="R", bootstrap="iid", seed=4)
+        mcs.compute()
+        p = mcs.pvalues["Pvalue"]
+        found.append({"scores": [[float(x) for x in column] for column in scores.T],
+                      "p": [float(p.loc[s]) for s in range(systems)]})
+    return found
+
+
 def main():
     random = numpy.random.default_rng(41)
     cases = []
-    for n in [2, 3, 5, 8, 10, 12, 13, 20, 50, 276, 624]:
+    for n in [2, 3, 5, 8, 10, 12, 13, 20, 50, 276]:
         for kind in ["share", "hit", "judge", "skewed"]:
             shift = float(random.choice([0.0, 0.03, 0.1]))
-            d = sample(random, n, kind, shift)
-            exact = n <= 13
-            test = stats.permutation_test((d,), mean, permutation_type="samples", alternative="two-sided",
-                                          n_resamples=numpy.inf if exact else 200_000, vectorized=True,
-                                          batch=2_000, random_state=1)
-            case = {"kind": kind, "differences": [float(x) for x in d], "exact": exact, "p": float(test.pvalue)}
-            case["mean"] = float(d.mean())
-            case["detectable"] = float((stats.norm.ppf(0.975) + stats.norm.ppf(0.8)) * d.std(ddof=1) / math.sqrt(n))
-            if n >= 20:
-                interval = stats.bootstrap((d,), mean, n_resamples=200_000, method="percentile", vectorized=True,
-                                           batch=2_000, random_state=2).confidence_interval
-                case["interval"] = [float(interval.low), float(interval.high)]
-                case["standard_error"] = float(d.std(ddof=0) / math.sqrt(n))
-            cases.append(case)
+            cases.append(case(random, numpy.arange(n), sample(random, n, kind, shift), kind))
+    for documents in [4, 11, 25, 39, 40, 80]:
+        for kind in ["share", "hit", "skewed"]:
+            shift = float(random.choice([0.0, 0.03, 0.1]))
+            cases.append(case(random, *clustered(random, documents, kind, shift), f"clustered {kind}"))
     families = []
     for n in [1, 2, 5, 12]:
         p = [float(x) for x in random.uniform(0, 1, n) ** 3]
@@ -61,7 +118,8 @@ def main():
             p[1] = p[0]
         families.append([p, [float(x) for x in multipletests(p, method="holm")[1]]])
     OUT.parent.mkdir(parents=True, exist_ok=True)
-    OUT.write_text(json.dumps({"cases": cases, "holm": families}, separators=(",", ":")) + "\n")
+    found = {"cases": cases, "holm": families, "confidence_sets": confidence_sets(random)}
+    OUT.write_text(json.dumps(found, separators=(",", ":")) + "\n")
     print(OUT, OUT.stat().st_size, "bytes")
 
 

@@ -13,7 +13,7 @@
 //! validation = 0.5              # share of the documents whose questions choose; the others only report
 //! ```
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use pericope_segment::registry::SegmenterEntry;
 use serde::Serialize;
@@ -113,8 +113,8 @@ pub struct Chosen {
     pub best: usize,
     /// Questions that some variant has no score of (a failed answer), while others have: they count for none.
     pub left_out: usize,
-    /// The best against the first variant on the held-out questions, paired by question; absent where the first is the
-    /// best.
+    /// The best against the first variant on the held-out questions, paired by question, the documents being the units;
+    /// absent where the first is the best.
     pub against_first: Option<stats::Paired>,
 }
 
@@ -152,9 +152,17 @@ pub fn choose(by: &TuneConfig, runs: &[(String, Vec<Item>)]) -> Result<Chosen, S
     };
     let against_first = match (scored.get(best), scored.first()) {
         (Some([_, of_best]), Some([_, of_first])) if best > 0 => {
-            let (a, b): (Vec<f64>, Vec<f64>) =
-                of_best.iter().filter_map(|(key, a)| Some((*a, *of_first.get(key)?))).unzip();
-            stats::compare(&a, &b, 7)
+            let items = runs.iter().flat_map(|(_, items)| items);
+            let documents: HashMap<&str, &str> =
+                items.map(|item| (item.question_id.as_str(), item.gold.document.as_str())).collect();
+            let (mut a, mut b, mut of) = (Vec::new(), Vec::new(), Vec::new());
+            for (question, score) in of_best {
+                let Some(other) = of_first.get(question) else { continue };
+                a.push(*score);
+                b.push(*other);
+                of.push(documents.get(question.as_str()).copied().unwrap_or(""));
+            }
+            stats::compare_by(&a, &b, &stats::numbered(&of), 7)
         }
         _ => None,
     };

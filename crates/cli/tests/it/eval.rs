@@ -81,6 +81,25 @@ fn a_run_leaves_the_files_of_the_contract() {
             .unwrap()
     };
     assert!((means("same-size") / means("blocks") - 1.0).abs() < 0.25, "{} {}", means("same-size"), means("blocks"));
+    let families: Vec<&str> =
+        summary["comparisons"].as_array().unwrap().iter().map(|c| c["family"].as_str().unwrap()).collect();
+    // The baseline is the first chunker, the primary cell is span recall within the budget.
+    assert_eq!(families.iter().filter(|family| **family == "primary").count(), 2);
+    assert!(families[..2].iter().all(|family| *family == "primary"));
+    let verdict = &summary["verdict"];
+    assert_eq!(
+        (&verdict["primary"]["baseline"], &verdict["primary"]["metric"], &verdict["primary"]["token_budget"]),
+        (&"fixed".into(), &"span_recall".into(), &200.into())
+    );
+    let sentence = verdict["sentence"].as_str().unwrap();
+    assert!(sentence.starts_with("Within 200 tokens, "), "{sentence}");
+    // It comes first, on the terminal and in the files.
+    let first =
+        |text: &str| text.replace('\u{a0}', " ").lines().skip(1).find(|line| line.len() > 40).unwrap().to_owned();
+    let start: String = sentence.chars().take(40).collect();
+    assert!(first(&stdout(&output)).starts_with(&start), "{}", stdout(&output));
+    let markdown = fs::read_to_string(folder.path().join("summary.md")).unwrap();
+    assert!(first(&markdown).starts_with(&format!("**{start}")), "{markdown}");
     let comparison = &summary["comparisons"][0];
     for key in [
         "a",
@@ -109,6 +128,73 @@ fn a_run_leaves_the_files_of_the_contract() {
     for page in ["summary.md", "index.html"] {
         assert!(fs::read_to_string(folder.path().join(page)).unwrap().contains("same-size"));
     }
+}
+
+/// Twelve sizes of chunks at eight depths: 528 comparisons by each metric, a correction over all of which could not let any
+/// difference through, while one chunker finds half of what is asked for and another next to nothing.
+#[test]
+fn twelve_sizes_at_eight_depths_are_decided() {
+    let folder = tempfile::tempdir().unwrap();
+    let sizes = [200, 5, 10, 15, 20, 30, 40, 60, 80, 100, 120, 150];
+    let chunkers: Vec<String> =
+        sizes.iter().map(|size| format!("{{name=\"w{size}\",spec=\"fixed:words={size}\"}}")).collect();
+    let chunkers = format!("chunker=[{}]", chunkers.join(","));
+    let mut args = vec!["eval", "run", "eval/quickstart.toml", "--out", folder.path().to_str().unwrap()];
+    for set in [
+        "retrieval.embedder=none",
+        "retrieval.modes=[\"bm25\"]",
+        "retrieval.k=[1,2,3,4,5,6,8,10]",
+        "retrieval.token_budgets=[]",
+        "answer.generator=none",
+        "judge.kind=none",
+        "compare.primary={metric=\"span_recall\",k=3}",
+        &chunkers,
+    ] {
+        args.extend(["--set", set]);
+    }
+    let output = pericope(&root()).args(args).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let summary = read(&folder.path().join("summary.json"));
+    let comparisons = summary["comparisons"].as_array().unwrap();
+    let of = |metric: &str| comparisons.iter().filter(|c| c["metric"] == metric).count();
+    assert_eq!(of("span_recall"), 528);
+    let primary: Vec<&Value> = comparisons.iter().filter(|c| c["family"] == "primary").collect();
+    assert_eq!(primary.len(), 11);
+    assert!(primary.iter().all(|c| c["b"] == "w200" && c["k"] == 3 && c["documents"] == 28));
+    let small = primary.iter().find(|c| c["a"] == "w5").unwrap();
+    assert_eq!(small["outcome"], "worse", "{small}");
+    assert!(small["difference"].as_f64().unwrap() < -0.4 && small["p_holm"].as_f64().unwrap() < 0.01, "{small}");
+    assert!(primary.iter().filter(|c| c["outcome"] == "worse").count() >= 8, "{primary:?}");
+    let verdict = &summary["verdict"];
+    let sentence = verdict["sentence"].as_str().unwrap();
+    assert!(sentence.starts_with("At k = 3, ") && !sentence.contains("no difference"), "{sentence}");
+    let possible = verdict["possible"].as_array().unwrap();
+    assert!(possible.len() < 6 && possible.contains(&verdict["recommended"]), "{verdict}");
+    // By the earlier rule the smallest p-value, 1 in 10,001, times 528 comparisons is above 0.05.
+    assert!(528.0 / 10_001.0 > 0.05);
+    // Another cell is named: the measurements stay, and it is decided anew.
+    let mut again = vec!["eval", "run", "eval/quickstart.toml", "--resume", "--out", folder.path().to_str().unwrap()];
+    for set in [
+        "retrieval.embedder=none",
+        "retrieval.modes=[\"bm25\"]",
+        "retrieval.k=[1,2,3,4,5,6,8,10]",
+        "retrieval.token_budgets=[]",
+        "answer.generator=none",
+        "judge.kind=none",
+        "compare.baseline=w100",
+        &chunkers,
+    ] {
+        again.extend(["--set", set]);
+    }
+    let output = pericope(&root()).args(&again).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stderr(&output).contains("12 chunkers are done already"), "{}", stderr(&output));
+    let verdict = read(&folder.path().join("summary.json"))["verdict"]["primary"].clone();
+    assert_eq!((&verdict["baseline"], &verdict["k"]), (&"w100".into(), &10.into()));
+    again.extend(["--set", "compare.primary.k=7"]);
+    let output = pericope(&root()).args(&again).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("compare.primary: k = 7 is not among retrieval.k"), "{}", stderr(&output));
 }
 
 /// Names and contents of the files of a folder.

@@ -1,6 +1,7 @@
 //! Experiments: what `pericope eval run` reads, as TOML.
 
 mod answer;
+mod compare;
 mod data;
 mod gates;
 mod kind;
@@ -8,6 +9,7 @@ mod nightly;
 mod overrides;
 mod redact;
 mod retrieval;
+mod retriever;
 mod tune;
 
 use std::collections::BTreeMap;
@@ -19,15 +21,18 @@ use pericope_segment::spec::Spec;
 use serde::{Deserialize, Serialize};
 
 pub use answer::{AnswerConfig, GeneratorKind, JudgeConfig, JudgeKind, LlmTables};
+pub use compare::{Compare, Decision, Primary};
 pub use data::Data;
 pub use gates::{CALIBRATION, Gate, Measure, TIMES};
 pub use kind::{ExperimentFile, ExperimentKind};
 pub use nightly::{Baseline, Notify, Settings, WebhookBody};
 pub use overrides::read;
 pub(crate) use overrides::{one_line, set_value};
-pub(crate) use redact::{hide, redacted};
+pub(crate) use redact::{hide, redacted, shown_retriever};
 pub use redact::{redact, without_login};
-pub use retrieval::{Expand, Rerank, Retrieval};
+pub use retrieval::{BudgetRule, Expand, Rerank, Retrieval};
+pub(crate) use retriever::Asked;
+pub use retriever::RetrieverConfig;
 pub use tune::TuneConfig;
 
 /// Why a configuration cannot be used.
@@ -73,20 +78,30 @@ pub struct Experiment {
     pub kind: Option<ExperimentKind>,
     /// Name of the run; part of the default output folder.
     pub name: String,
+    /// Most tokens of a chunk where a chunker's spec names no limit; 0: no limit. Default: 256, or the embedder's window where
+    /// that is wider.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_tokens: Option<usize>,
     /// Documents and questions.
     pub data: Data,
     /// How chunks are found.
     #[serde(default)]
     pub retrieval: Retrieval,
-    /// The chunkers that are compared, at least one.
-    #[serde(rename = "chunker")]
+    /// The chunkers that are compared; at least one, or a retriever.
+    #[serde(default, rename = "chunker", skip_serializing_if = "Vec::is_empty")]
     pub chunkers: Vec<ChunkerConfig>,
+    /// Retrievers of others, measured beside the chunkers.
+    #[serde(default, rename = "retriever", skip_serializing_if = "Vec::is_empty")]
+    pub retrievers: Vec<RetrieverConfig>,
     /// How answers are made.
     #[serde(default)]
     pub answer: AnswerConfig,
     /// How answers are scored.
     #[serde(default)]
     pub judge: JudgeConfig,
+    /// What the run is to decide.
+    #[serde(default, skip_serializing_if = "Compare::is_default")]
+    pub compare: Compare,
     /// What the run may cost and how much may fail.
     #[serde(default)]
     pub limits: Limits,
@@ -173,6 +188,20 @@ impl Experiment {
         Ok(experiment)
     }
 
+    /// The retrievers of others: that of `retrieval.retriever`, named `retriever`, and those of `[[retriever]]`.
+    #[must_use]
+    pub fn all_retrievers(&self) -> Vec<RetrieverConfig> {
+        let one = self.retrieval.retriever.iter().map(|spec| RetrieverConfig::new("retriever", spec));
+        one.chain(self.retrievers.iter().cloned()).collect()
+    }
+
+    /// The names of all that is measured, in the order of tables: chunkers, then retrievers.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        let chunkers = self.chunkers.iter().map(|chunker| chunker.name.clone());
+        chunkers.chain(self.all_retrievers().into_iter().map(|retriever| retriever.name)).collect()
+    }
+
     /// The data's path with its variables expanded.
     ///
     /// # Errors
@@ -195,6 +224,11 @@ impl Experiment {
         if (self.judge.faithfulness || self.judge.context_relevance) && !judged {
             found.push("judge.faithfulness and judge.context_relevance have no effect: no model judges".to_owned());
         }
+        if self.judge.pairwise && !judged {
+            found.push("judge.pairwise has no effect: no model judges".to_owned());
+        } else if self.judge.pairwise && self.names().len() < 2 {
+            found.push("judge.pairwise has no effect: there is one chunker alone".to_owned());
+        }
         if self.limits.budget.is_some() && !judged && !generated {
             found.push("limits.budget has no effect: nothing in this run costs money".to_owned());
         }
@@ -209,19 +243,26 @@ impl Experiment {
 
     /// Checks what the types do not say; `segmenters` are those that specs may name.
     pub(crate) fn check(&self, segmenters: &[SegmenterEntry]) -> Result<(), String> {
-        if self.chunkers.is_empty() {
-            return Err("there is no [[chunker]] to evaluate".into());
+        let retrievers = self.all_retrievers();
+        let names = self.names();
+        if names.is_empty() {
+            return Err("there is no [[chunker]] and no [[retriever]] to evaluate".into());
         }
-        for (i, chunker) in self.chunkers.iter().enumerate() {
-            if self.chunkers[..i].iter().any(|other| other.name == chunker.name) {
-                return Err(format!("two chunkers are named '{}'", chunker.name));
-            }
+        if let Some((_, name)) =
+            names.iter().enumerate().find(|(i, name)| names.iter().take(*i).any(|other| other == *name))
+        {
+            return Err(match self.chunkers.iter().filter(|chunker| chunker.name == *name).count() {
+                0 | 1 => format!("two chunkers or retrievers are named '{name}'"),
+                _ => format!("two chunkers are named '{name}'"),
+            });
         }
         for chunker in &self.chunkers {
             check_in(segmenters, &chunker.spec).map_err(|e| format!("chunker '{}': {e}", chunker.name))?;
         }
-        self.retrieval.check()?;
+        self.retrieval.check(!self.chunkers.is_empty())?;
+        retrievers.iter().try_for_each(|retriever| retriever.check(self.retrieval.embedder != "none"))?;
         self.check_models()?;
+        self.compare.decision(self)?;
         if !(0.0..=1.0).contains(&self.limits.max_failed) {
             return Err("limits.max_failed is a share: 0 to 1".into());
         }

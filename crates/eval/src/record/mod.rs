@@ -5,14 +5,25 @@
 //! absent, never NaN: numbers that are not finite are left out of metric maps on the way out, and a `null` is read as
 //! "not measured".
 
+mod judges;
+mod pairwise;
+mod same_size;
+mod verdict;
+
 use std::collections::BTreeMap;
 
 use pericope_api::Span;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::cell::{CellKey, Cutoff, Setting};
+use crate::config::BudgetRule;
 use crate::metric::Metric;
 use crate::stats::LeaveOneOut;
+
+pub use judges::JudgeIdentity;
+pub use pairwise::{PairwiseItem, PairwiseRow, Preference};
+pub use same_size::SameSize;
+pub use verdict::{Family, Outcome, PrimaryRecord, Verdict};
 
 /// Metric name to value; names as in `summary.json`: `span_recall`, `judge`, `token_f1`.
 pub type Metrics = BTreeMap<Metric, f64>;
@@ -32,8 +43,20 @@ pub struct Summary {
     pub chunkers: Vec<ChunkerRow>,
     /// Mean scores by chunker, mode and setting.
     pub cells: Vec<Cell>,
-    /// Paired comparisons of two chunkers.
+    /// Paired comparisons of two chunkers; the primary ones come first.
     pub comparisons: Vec<Comparison>,
+    /// Which chunker to take, and how sure that is; absent where nothing was compared, and in runs of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
+    /// How a budget of tokens ends, where there is one; absent in runs of versions that knew `whole` alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget_rule: Option<BudgetRule>,
+    /// Who made the scores of answers, by metric.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub judges: BTreeMap<Metric, JudgeIdentity>,
+    /// Chunkers' answers against those of the baseline's, pair by pair, where a model compared them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pairwise: Vec<PairwiseRow>,
     /// The model's scores against the lexical judge's, where both judged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judges_agree: Option<Agreement>,
@@ -49,9 +72,16 @@ pub struct ChunkerRow {
     /// What the spec came down to on this corpus, where it depends on it: `fixed:words=133` for a `same-size`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolved: Option<String>,
+    /// The size that a `same-size` was to have, and by how much it misses it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub same_size: Option<SameSize>,
     /// Says which weights the segmenter read with; empty where the spec says all.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub fingerprint: String,
+    /// For a retriever of others: what it handed out. Its chunks are the passages that it found, each counted once, and
+    /// its seconds of cutting and indexing are not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retriever: Option<RetrieverRow>,
     /// Chunks in the index.
     pub chunks: usize,
     /// Mean words a chunk.
@@ -94,11 +124,24 @@ impl ChunkerRow {
     /// The spec as tables show it: with what it came down to on this corpus.
     #[must_use]
     pub fn shown_spec(&self) -> String {
-        match &self.resolved {
-            Some(resolved) => format!("{} = {resolved}", self.spec),
-            None => self.spec.clone(),
+        let mut shown = self.spec.clone();
+        if let Some(resolved) = &self.resolved {
+            shown.push_str(&format!(" = {resolved}"));
         }
+        if let Some(same) = &self.same_size {
+            shown.push_str(&format!(" ({same})"));
+        }
+        shown
     }
+}
+
+/// What a retriever of others handed out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct RetrieverRow {
+    /// Passages in all, over all questions.
+    pub passages: u64,
+    /// Those that stand in no document of the data: they count as retrieved and hold no answer.
+    pub unplaced: u64,
 }
 
 /// Percentiles of the time of a query; its embedding is not in it.
@@ -194,10 +237,14 @@ pub struct Cell {
     pub context_tokens: f64,
     /// Items of this cell without a result.
     pub failed: usize,
-    /// Means over the questions.
+    /// Means over all questions: a failed item scores the worst value by every metric that it has no value of. (Runs of
+    /// older versions left failed items out.)
     #[serde(with = "finite_metrics")]
     pub metrics: Metrics,
-    /// 95 % bootstrap intervals of the means that chunkers are compared by: low and high.
+    /// Means over the items that did not fail; absent where none did.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty", with = "finite_metrics")]
+    pub metrics_without_failed: Metrics,
+    /// 95 % bootstrap intervals of the means that chunkers are compared by, by document: low and high.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub intervals: BTreeMap<Metric, [f64; 2]>,
     /// Median time of a query in milliseconds.
@@ -256,18 +303,32 @@ pub struct Comparison {
     /// Two-sided p-value of the paired permutation test.
     #[serde(deserialize_with = "null_as_nan")]
     pub p: f64,
-    /// The same after Holm's correction over the comparisons shown.
-    #[serde(deserialize_with = "null_as_nan")]
-    pub p_holm: f64,
+    /// The same after Holm's correction over the primary family; absent for exploratory comparisons. (Runs of older
+    /// versions corrected over all comparisons by the same metric.)
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p_holm: Option<f64>,
     /// Questions on which a scores higher.
     pub wins: usize,
     /// Questions on which both score the same.
     pub ties: usize,
     /// Questions on which b scores higher.
     pub losses: usize,
-    /// The smallest difference that this sample could have found.
+    /// The smallest true difference that this sample finds with 80 % power, at the level that decides: 0.05, divided by the
+    /// number of comparisons in the primary family.
     #[serde(deserialize_with = "null_as_nan")]
     pub detectable: f64,
+    /// Whether it decides, or is one of the others; absent in runs of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub family: Option<Family>,
+    /// What it shows, for primary comparisons.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<Outcome>,
+    /// Documents that answer the questions: the units of interval and test.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub documents: Option<usize>,
+    /// The variance by document over the variance by question; absent where it cannot be had.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub design_effect: Option<f64>,
     /// The difference without the questions of any one document; absent where there is one document only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leave_one_out: Option<LeaveOneOut>,
@@ -470,6 +531,9 @@ pub struct Retrieved {
     pub score: f64,
     /// Tokens of the text.
     pub tokens: usize,
+    /// Tokens of the whole chunk, where a budget of tokens ended inside it and only its beginning was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub whole_tokens: Option<usize>,
     /// Headings above it, outermost first.
     #[serde(default)]
     pub heading_path: Vec<String>,
@@ -601,6 +665,7 @@ mod tests {
             comparisons: vec![Comparison {
                 cutoff: Cutoff::Tokens(512),
                 metric: Metric::named(""),
+                p_holm: Some(0.0),
                 ..Comparison::default()
             }],
             ..Summary::default()

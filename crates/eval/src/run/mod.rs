@@ -5,20 +5,24 @@
 //! chunker's mode is finished, so an interrupted run can be taken up again. One run at a time writes into a folder
 //! ([`RunFolder`]).
 
+mod budget;
 mod compare;
 mod cut;
 mod done;
 mod estimate;
 mod folder;
+mod foreign;
 mod found;
 mod judge_checks;
 mod lines;
+mod pairwise;
 mod resume;
 mod retrieve;
 mod runner;
 mod score;
 mod sink;
 mod stores;
+mod trec;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -30,16 +34,18 @@ use pericope_segment::Resources;
 use pericope_segment::registry::SegmenterEntry;
 
 use crate::answer::Models;
-use crate::config::Experiment;
+use crate::config::{Experiment, RetrieverConfig};
 use crate::data::{self, DataError, QuestionSet, Sampling, Selection};
-use crate::record::{Item, RunRecord, Summary};
+use crate::record::{Item, JudgeIdentity, RunRecord, Summary};
 
+pub use estimate::{Estimate, ModelEstimate, batches, estimate};
 pub use folder::RunFolder;
 pub use sink::ItemSink;
 pub use stores::{Embedded, Stores};
 
-use compare::Scores;
+use compare::{Compared, Plan, Scores};
 use done::Shape;
+use pairwise::Pairs;
 use runner::Runner;
 
 /// Why a run could not be finished.
@@ -126,6 +132,8 @@ pub struct Setup<'a> {
     pub model_checksums: BTreeMap<String, String>,
     /// Whether an earlier run in the folder is taken up again.
     pub resume: bool,
+    /// A folder for the rankings and the gold in TREC's formats; none writes none.
+    pub trec: Option<PathBuf>,
 }
 
 /// Is told how far a run is.
@@ -188,7 +196,10 @@ pub fn load(experiment: &Experiment, observer: &dyn Observer) -> Result<Question
         seed: experiment.data.seed,
     };
     let selection = Selection { sources: experiment.data.sources.clone(), split: experiment.data.split.clone() };
-    let set = data::select(experiment.data.kind, &path, &selection)?.sample(sampling);
+    let mut set = data::select(experiment.data.kind, &path, &selection)?.sample(sampling);
+    if experiment.data.limit > 0 {
+        set.questions.truncate(experiment.data.limit);
+    }
     for skipped in set.skipped.iter().take(5) {
         observer.note(&format!("left out: {skipped}"));
     }
@@ -208,10 +219,17 @@ fn measure(
     clock: Instant,
 ) -> Result<(Summary, RunRecord), RunError> {
     experiment.unused().iter().for_each(|note| observer.note(note));
+    let decision = experiment.compare.decision(experiment).map_err(RunError::Config)?;
+    if decision.metric.answer_rank().is_some() && set.questions.iter().all(|question| question.answer.is_empty()) {
+        return Err(RunError::Config(format!(
+            "compare.primary: metric = \"{}\" needs gold answers, and no question of {} has one; name a metric of retrieval",
+            decision.metric, experiment.data.path
+        )));
+    }
     let mut record = resume::new_record(experiment, &set, setup);
     let corpus = Corpus::new(set);
     let mut runner = Runner::new(experiment, setup, &corpus)?;
-    estimate::announce(experiment, &corpus, &runner.cutoffs, observer);
+    estimate::announce(experiment, &corpus, observer);
     if experiment.judge.checks {
         runner.check_judge()?;
     }
@@ -221,18 +239,25 @@ fn measure(
     let done = resume::open(folder, &mut record, setup.resume, &shape, observer)?;
     let before = record.seconds.unwrap_or(0.0);
     lines::write_json(&folder.record(), &record)?;
-    let cuts = cut::all(&experiment.chunkers, &corpus.documents, setup, &done, observer)?;
+    let cuts = cut::all(experiment, &corpus.documents, setup, &done, observer)?;
     let mut rows = Vec::with_capacity(cuts.len());
     let mut cells = Vec::new();
     let mut scores = Scores::default();
     // Where the file ends: what an earlier session left stands before.
     let mut end = done.bytes();
-    for (config, cut) in experiment.chunkers.iter().zip(cuts) {
+    let retrievers = experiment.all_retrievers();
+    let of_chunkers =
+        experiment.chunkers.iter().zip(cuts).map(|(config, cut)| (config.name.as_str(), cut.map(Open::Chunker)));
+    let of_retrievers = retrievers.iter().map(|config| {
+        let open = done.row(&config.name).is_none();
+        (config.name.as_str(), open.then_some(Open::Retriever(config)))
+    });
+    for (name, open) in of_chunkers.chain(of_retrievers) {
         // What is kept of the items until all are there; their texts are in the file.
         let mut items: Vec<Item> = Vec::new();
-        let row = match cut {
-            Some(cut) => {
-                let row = runner.chunker(&cut, folder.path(), observer, &mut |of_mode: Vec<Item>| {
+        let row = match open {
+            Some(open) => {
+                let mut take = |of_mode: Vec<Item>| {
                     let lengths = lines::append(&folder.items(), &of_mode)?;
                     for (item, length) in of_mode.into_iter().zip(lengths) {
                         sink.take(&item, end);
@@ -240,7 +265,11 @@ fn measure(
                         end += length;
                     }
                     Ok(())
-                })?;
+                };
+                let row = match open {
+                    Open::Chunker(cut) => runner.chunker(&cut, folder.path(), observer, &mut take)?,
+                    Open::Retriever(config) => runner.retriever(config, observer, &mut take)?,
+                };
                 lines::append(&folder.chunkers(), std::slice::from_ref(&row))?;
                 // What an interrupted session took is not lost.
                 record.seconds = Some(before + clock.elapsed().as_secs_f64());
@@ -248,17 +277,17 @@ fn measure(
                 row
             }
             None => {
-                done.each_item(&config.name, |item, start| {
+                done.each_item(name, |item, start| {
                     sink.take(&item, start);
                     items.push(item.without_texts());
                 })?;
-                let missing = || incomplete(folder, format!("chunker '{}' has no results", config.name));
-                done.row(&config.name).cloned().ok_or_else(missing)?
+                let missing = || incomplete(folder, format!("chunker '{name}' has no results"));
+                done.row(name).cloned().ok_or_else(missing)?
             }
         };
         let expected = settings.len() * corpus.set.questions.len();
         if items.len() != expected {
-            let problem = format!("chunker '{}' has {} of {expected} items", config.name, items.len());
+            let problem = format!("chunker '{name}' has {} of {expected} items", items.len());
             return Err(incomplete(folder, problem));
         }
         if !row.fingerprint.is_empty() {
@@ -269,7 +298,21 @@ fn measure(
         rows.push(row);
     }
     let names: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
-    let comparisons = compare::all(&scores, &names, &settings, experiment.data.seed);
+    let plan = Plan { chunkers: &rows, settings: &settings, decision: &decision, seed: experiment.data.seed };
+    let Compared { comparisons, verdict } = compare::all(&scores, &plan, &mut cells);
+    let pairwise = match &setup.models.pairs {
+        Some(judge) => {
+            let pairs = Pairs {
+                corpus: &corpus,
+                settings: &settings,
+                chunkers: &names,
+                baseline: &decision.baseline,
+                seed: experiment.data.seed,
+            };
+            pairs.judge(judge.as_ref(), folder, observer)?
+        }
+        None => Vec::new(),
+    };
     let summary = Summary {
         name: experiment.name.clone(),
         questions: corpus.set.questions.len(),
@@ -278,6 +321,10 @@ fn measure(
         chunkers: rows,
         cells,
         comparisons,
+        verdict,
+        budget_rule: Some(experiment.retrieval.budget_rule).filter(|_| !experiment.retrieval.token_budgets.is_empty()),
+        judges: JudgeIdentity::of_run(&record.config, &record.checksums),
+        pairwise,
         judges_agree: scores.agreement(),
     };
     let budget = setup.models.budget.as_ref();
@@ -292,6 +339,12 @@ fn measure(
     }
     lines::write_json(&folder.summary(), &summary)?;
     Ok((summary, record))
+}
+
+/// What is not done yet.
+enum Open<'a> {
+    Chunker(cut::Cut),
+    Retriever(&'a RetrieverConfig),
 }
 
 fn incomplete(folder: &RunFolder, problem: String) -> RunError {

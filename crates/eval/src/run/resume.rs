@@ -52,7 +52,7 @@ fn normalised_config(config: &Value) -> Value {
             keys.iter().for_each(|key| drop(table.remove(*key)));
         }
     };
-    forget("", &["limits", "nightly", "gate", "tune"]);
+    forget("", &["limits", "nightly", "gate", "tune", "compare"]);
     forget("/llm", &["cache"]);
     for table in ["/llm/generator", "/llm/judge"] {
         forget(table, &["concurrency", "tokens_per_minute", "timeout_seconds"]);
@@ -81,7 +81,16 @@ pub(super) fn open(
 ) -> Result<Done, RunError> {
     let (out, old) = (folder.path(), folder.record());
     if !resume || !old.exists() {
-        for name in ["items.jsonl", "chunkers.jsonl", "summary.json", "summary.md", "index.html", "items.html"] {
+        let files = [
+            "items.jsonl",
+            "chunkers.jsonl",
+            "pairwise.jsonl",
+            "summary.json",
+            "summary.md",
+            "index.html",
+            "items.html",
+        ];
+        for name in files {
             match fs::remove_file(out.join(name)) {
                 Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(RunError::io(&out.join(name))(e)),
                 _ => {}

@@ -1,22 +1,22 @@
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use pericope_store::Mode;
+use rayon::prelude::*;
 
+use super::budget::{Cutter, hits_to_fill};
 use super::cut::Cut;
-use super::found::Hit;
+use super::found::{Built, Given};
 use super::retrieve::{self, Ranking};
-use super::{Corpus, Observer, RunError, Setup, judge_checks, score};
+use super::{Corpus, Observer, RunError, Setup, foreign, judge_checks, score, trec};
 use crate::answer::{
     Asked, Context, Extractive, ExtractiveOptions, Generated, Generator, Judge, JudgeRequest, Missing, Passage, Request,
 };
 use crate::cell::{Cutoff, Setting};
-use crate::config::{Experiment, GeneratorKind};
+use crate::config::{Experiment, GeneratorKind, RetrieverConfig};
 use crate::data::Question;
 use crate::metric::Metric;
 use crate::metrics::answers::AnswerScores;
-use crate::record::{Cell, ChunkerRow, Item, Metrics, QueryTimes, Status};
-use crate::stats;
+use crate::record::{Cell, ChunkerRow, Item, QueryTimes, Status};
 
 /// What all chunkers are measured with.
 pub(super) struct Runner<'a> {
@@ -75,7 +75,7 @@ impl<'a> Runner<'a> {
         observer: &dyn Observer,
         take: &mut dyn FnMut(Vec<Item>) -> Result<(), RunError>,
     ) -> Result<ChunkerRow, RunError> {
-        let depth = self.depth();
+        let depth = self.depth(cut);
         let (rankings, built) = retrieve::all(
             cut,
             self.corpus,
@@ -86,36 +86,63 @@ impl<'a> Runner<'a> {
             out,
             observer,
         )?;
-        let mut row = cut.row(&built);
-        for ranking in &rankings {
-            let times = QueryTimes { p50_ms: ranking.percentile_ms(0.5), p95_ms: ranking.percentile_ms(0.95) };
-            row.query_times.insert(ranking.mode.clone(), times);
+        if let Some(folder) = &self.setup.trec {
+            trec::write(folder, cut, &rankings, &self.corpus.set.questions, &self.scorer)?;
         }
         for ranking in &rankings {
-            take(self.mode(cut, ranking, observer)?)?;
+            take(self.mode(cut, ranking, &[], observer)?)?;
         }
-        Ok(row)
+        Ok(timed(cut.row(&built), &rankings))
     }
 
-    /// How deep a ranking must be: for a budget, a good many small chunks.
-    fn depth(&self) -> usize {
+    /// Asks a retriever of others and measures what it finds as a chunker's is, under every mode: its ranking does not depend on them.
+    pub(super) fn retriever(
+        &mut self,
+        config: &RetrieverConfig,
+        observer: &dyn Observer,
+        take: &mut dyn FnMut(Vec<Item>) -> Result<(), RunError>,
+    ) -> Result<ChunkerRow, RunError> {
+        let k = foreign_depth(&self.cutoffs);
+        let asked = foreign::ask(config, self.corpus, self.setup, self.vectors.as_ref(), k, observer)?;
+        let modes = self.experiment.retrieval.modes.iter();
+        let rankings: Vec<Ranking> =
+            modes.map(|mode| Ranking { mode: mode.to_string(), ..asked.ranking.clone() }).collect();
+        for ranking in &rankings {
+            take(self.mode(&asked.cut, ranking, &asked.answers, observer)?)?;
+        }
+        let built = Built { seconds: 0.0, bytes: None, truncated: 0 };
+        Ok(timed(ChunkerRow { retriever: Some(asked.row), ..asked.cut.row(&built) }, &rankings))
+    }
+
+    /// How deep a ranking must be: for a budget, as many chunks as fill it however small they are.
+    fn depth(&self, cut: &Cut) -> usize {
         let k = self.cutoffs.iter().filter_map(|cutoff| cutoff.k()).max().unwrap_or(0);
         let budget = self.cutoffs.iter().filter_map(|cutoff| cutoff.tokens()).max().unwrap_or(0);
-        k.max((budget / 8).min(200))
+        let full = if budget == 0 { 0 } else { hits_to_fill(cut, budget) };
+        k.max((budget / 8).min(200)).max(full)
     }
 
-    fn mode(&mut self, cut: &Cut, ranking: &Ranking, observer: &dyn Observer) -> Result<Vec<Item>, RunError> {
+    /// `own`: answers that came with the ranking, by question; empty where none can have come.
+    fn mode(
+        &mut self,
+        cut: &Cut,
+        ranking: &Ranking,
+        own: &[Option<String>],
+        observer: &dyn Observer,
+    ) -> Result<Vec<Item>, RunError> {
         let questions = &self.corpus.set.questions;
         observer.stage(&format!("{}: {} answers", cut.name, ranking.mode), questions.len() * self.cutoffs.len());
-        let picked: Vec<Vec<Vec<&Hit>>> = (self.cutoffs.iter())
-            .map(|cutoff| {
-                let pick = |hits: &'_ Vec<Hit>| retrieve::pick(hits, cut, *cutoff);
-                ranking.hits.iter().map(|hits| pick(hits).into_iter().filter_map(|at| hits.get(at)).collect()).collect()
-            })
+        let cutter = Cutter {
+            documents: &self.corpus.documents,
+            counter: self.setup.counter.as_ref(),
+            rule: self.experiment.retrieval.budget_rule,
+        };
+        let picked: Vec<Vec<Vec<Given>>> = (self.cutoffs.iter())
+            .map(|&cutoff| ranking.hits.par_iter().map(|hits| cutter.pick(hits, cut, cutoff)).collect())
             .collect();
-        let context = |hit: &&Hit| Context { document: hit.document, span: cut.chunk(hit).span };
         if let Some(reader) = &mut self.reader {
-            let widest: Vec<Context> = picked.iter().flatten().flatten().map(context).collect();
+            let widest: Vec<Context> =
+                picked.iter().flatten().flatten().filter_map(|given| place(self.corpus, given)).collect();
             reader.warm(widest.iter())?;
             let places = questions.iter().flat_map(|q| q.gold.iter().map(|&span| (q.document, span)));
             let gold: Vec<Context> = places.map(|(document, span)| Context { document, span }).collect();
@@ -125,7 +152,7 @@ impl<'a> Runner<'a> {
         let mut items = Vec::with_capacity(questions.len() * self.cutoffs.len());
         for (cutoff, picked) in self.cutoffs.iter().zip(&picked) {
             let setting = Setting { mode: ranking.mode.clone(), cutoff: *cutoff };
-            let answers = self.answers(cut, picked, &problems, observer)?;
+            let answers = self.answers(cut, picked, own, &problems, observer)?;
             for (q, (answer, hits)) in answers.into_iter().zip(picked).enumerate() {
                 items.push(match answer {
                     Ok(answer) => self.scorer.item(q, cut, &setting, hits, answer),
@@ -165,7 +192,8 @@ impl<'a> Runner<'a> {
     fn answers(
         &self,
         cut: &Cut,
-        picked: &[Vec<&Hit>],
+        picked: &[Vec<Given>],
+        own: &[Option<String>],
         problems: &[Option<String>],
         observer: &dyn Observer,
     ) -> Result<Vec<Result<Option<(Generated, AnswerScores)>, String>>, RunError> {
@@ -173,10 +201,14 @@ impl<'a> Runner<'a> {
         let Some(generator) = self.generator() else {
             return Ok(problems.iter().map(|problem| problem.clone().map_or(Ok(None), Err)).collect());
         };
-        let open: Vec<usize> = (0..questions.len()).filter(|&q| problems[q].is_none()).collect();
+        let own = |q: usize| own.get(q).and_then(Option::as_ref);
+        let open: Vec<usize> = (0..questions.len()).filter(|&q| problems[q].is_none() && own(q).is_none()).collect();
         observer.advance(questions.len() - open.len());
         let given: Vec<(Vec<Context>, Vec<Passage<'_>>)> = (open.iter().map(|&q| &picked[q]))
-            .map(|hits| hits.iter().map(|hit| self.given(cut, hit)).unzip())
+            .map(|hits| {
+                let places = hits.iter().filter_map(|given| place(self.corpus, given));
+                (places.collect(), hits.iter().map(|given| self.passage(cut, given)).collect())
+            })
             .collect();
         let requests: Vec<Request<'_>> = (open.iter().zip(&given))
             .map(|(&q, (contexts, passages))| Request {
@@ -186,8 +218,14 @@ impl<'a> Runner<'a> {
                 passages,
             })
             .collect();
-        let mut answered = collect_results(generator.answer_all(&requests, &|| observer.advance(1)))?;
-        let free: Vec<&str> = (answered.iter().flatten())
+        let answered = collect_results(generator.answer_all(&requests, &|| observer.advance(1)))?;
+        // Who brings an answer along needs no generator.
+        let brought = (0..questions.len()).filter(|&q| problems[q].is_none()).filter_map(|q| {
+            let text = own(q)?.clone();
+            Some((q, Ok(Generated { text, ..Generated::default() })))
+        });
+        let answered: Vec<(usize, Result<Generated, String>)> = open.into_iter().zip(answered).chain(brought).collect();
+        let free: Vec<&str> = (answered.iter().filter_map(|(_, answer)| answer.as_ref().ok()))
             .filter(|generated| generated.is_free_text())
             .map(|generated| generated.text.as_str())
             .collect();
@@ -197,7 +235,7 @@ impl<'a> Runner<'a> {
         };
         let mut found: Vec<Result<_, String>> =
             problems.iter().map(|problem| problem.clone().map_or(Ok(None), Err)).collect();
-        for (&q, answer) in open.iter().zip(answered.drain(..)) {
+        for (q, answer) in answered {
             found[q] = answer.map(|generated| {
                 let vector = if generated.is_free_text() { vectors.next().flatten() } else { None };
                 let scores = self.scorer.answer(q, &generated, self.reader.as_ref(), vector.as_deref());
@@ -208,19 +246,20 @@ impl<'a> Runner<'a> {
     }
 
     /// A hit as generators get it.
-    fn given<'c>(&'c self, cut: &'c Cut, hit: &Hit) -> (Context, Passage<'c>) {
-        let chunk = cut.chunk(hit);
-        let document = &self.corpus.documents[hit.document];
-        let passage =
-            Passage { document: &document.id, heading_path: &chunk.heading_path, text: document.text(chunk.span) };
-        (Context { document: hit.document, span: chunk.span }, passage)
+    fn passage<'c>(&'c self, cut: &'c Cut, given: &Given) -> Passage<'c> {
+        let document = cut.document(&self.corpus.documents, &given.hit);
+        Passage {
+            document: document.map_or("", |document| &document.id),
+            heading_path: &cut.chunk(&given.hit).heading_path,
+            text: document.map_or("", |document| document.text(given.span)),
+        }
     }
 
-    /// Means by mode and setting; failed items are counted, and are no part of a mean.
+    /// What items cost and took, by mode and setting; their means are filled in where all chunkers are compared.
     pub(super) fn cells(&self, row: &ChunkerRow, items: &[Item]) -> Vec<Cell> {
         let of_setting = |setting: Setting| {
             let here: Vec<&Item> = items.iter().filter(|item| item.is_at(&setting)).collect();
-            cell(row, setting, &here, self.experiment.data.seed)
+            cell(row, setting, &here)
         };
         self.settings().into_iter().map(of_setting).collect()
     }
@@ -233,6 +272,27 @@ impl<'a> Runner<'a> {
         };
         self.experiment.retrieval.modes.iter().flat_map(of_mode).collect()
     }
+}
+
+/// The row with the times of its queries.
+fn timed(mut row: ChunkerRow, rankings: &[Ranking]) -> ChunkerRow {
+    for ranking in rankings {
+        let times = QueryTimes { p50_ms: ranking.percentile_ms(0.5), p95_ms: ranking.percentile_ms(0.95) };
+        row.query_times.insert(ranking.mode.clone(), times);
+    }
+    row
+}
+
+/// The passages that a retriever of others is asked for: the largest k, and for budgets one for each 20 tokens, 10 to 100.
+fn foreign_depth(cutoffs: &[Cutoff]) -> usize {
+    let wanted = cutoffs.iter().map(|cutoff| cutoff.k().or(cutoff.tokens().map(|budget| (budget / 20).clamp(10, 100))));
+    wanted.flatten().max().unwrap_or(1)
+}
+
+/// Where a hit lies; `None` for a text that stands in no document.
+fn place(corpus: &Corpus, given: &Given) -> Option<Context> {
+    let document = given.hit.document;
+    (document < corpus.documents.len()).then_some(Context { document, span: given.span })
 }
 
 /// Item failures stay with their items; what concerns all of them ends the run.
@@ -294,24 +354,9 @@ fn judge_spread(items: &[&Item]) -> Option<f64> {
     (!variances.is_empty()).then(|| (variances.iter().sum::<f64>() / variances.len() as f64).sqrt())
 }
 
-fn cell(row: &ChunkerRow, setting: Setting, items: &[&Item], seed: u64) -> Cell {
+/// A cell without its means, which need the items of all chunkers.
+fn cell(row: &ChunkerRow, setting: Setting, items: &[&Item]) -> Cell {
     let done: Vec<&&Item> = items.iter().filter(|i| i.status == Status::Ok).collect();
-    let mut sums: BTreeMap<&Metric, (f64, usize)> = BTreeMap::new();
-    for item in &done {
-        for (name, value) in &item.metrics {
-            let entry = sums.entry(name).or_default();
-            entry.0 += value;
-            entry.1 += 1;
-        }
-    }
-    let metrics: Metrics = sums.into_iter().map(|(metric, (sum, n))| (metric.clone(), sum / n as f64)).collect();
-    let intervals = (Metric::compared().iter())
-        .filter_map(|metric| {
-            let values: Vec<f64> = done.iter().filter_map(|item| item.metrics.get(metric).copied()).collect();
-            let (low, high) = stats::bootstrap_interval(&values, seed);
-            (values.len() > 1).then(|| (metric.clone(), [low, high]))
-        })
-        .collect();
     // Items of an earlier session come out of a file, which may say anything.
     let tokens: f64 = done.iter().map(|i| i.context_tokens as f64).sum();
     Cell {
@@ -319,8 +364,6 @@ fn cell(row: &ChunkerRow, setting: Setting, items: &[&Item], seed: u64) -> Cell 
         cutoff: setting.cutoff,
         context_tokens: if done.is_empty() { 0.0 } else { tokens / done.len() as f64 },
         failed: items.len() - done.len(),
-        metrics,
-        intervals,
         query_p50_ms: row.query_times.get(&setting.mode).and_then(|t| t.p50_ms),
         query_p95_ms: row.query_times.get(&setting.mode).and_then(|t| t.p95_ms),
         cost: items.iter().filter_map(|item| item.cost).reduce(|mut sum, cost| {
@@ -329,5 +372,6 @@ fn cell(row: &ChunkerRow, setting: Setting, items: &[&Item], seed: u64) -> Cell 
         }),
         judge_spread: judge_spread(items),
         mode: setting.mode,
+        ..Cell::default()
     }
 }

@@ -8,3 +8,4 @@ mod golden_answers;
 mod golden_retrieval;
 mod golden_stats;
 mod language_models;
+mod simulations;

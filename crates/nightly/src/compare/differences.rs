@@ -5,6 +5,7 @@ use super::Pairing;
 use crate::night::{NightlyRun, mean};
 use pericope_eval::cell::CellKey;
 use pericope_eval::metric::Metric;
+use pericope_eval::record::JudgeIdentity;
 use pericope_eval::stats;
 
 /// What a metric of one cell did between two nights, on the questions that pair up.
@@ -23,7 +24,8 @@ pub struct Difference {
     pub tonight: f64,
     /// Later minus earlier: negative is a loss.
     pub difference: f64,
-    /// Two-sided p-value of the paired permutation test; 1 where nothing changed.
+    /// Two-sided p-value of the paired permutation test, by document; 1 where nothing changed. With fewer than ten
+    /// documents it is by question: by document it could hardly ever be small, and a gate that never fails is of no use.
     pub p: f64,
     /// Questions that gained.
     pub wins: usize,
@@ -32,6 +34,20 @@ pub struct Difference {
     /// Later minus earlier of each of these questions.
     #[serde(skip)]
     pub by_question: Vec<f64>,
+    /// The number of the unit that each of these questions is flipped and drawn with: its document, or itself with fewer
+    /// than ten documents.
+    #[serde(skip)]
+    pub units: Vec<usize>,
+}
+
+/// With fewer documents than this, questions are the units.
+const DOCUMENTS: usize = 10;
+
+/// The unit of each question.
+fn units(documents: &[&str]) -> Vec<usize> {
+    let units = stats::numbered(documents);
+    let many = units.iter().max().map_or(0, |last| last + 1);
+    if many < DOCUMENTS { (0..documents.len()).collect() } else { units }
 }
 
 impl Difference {
@@ -41,10 +57,10 @@ impl Difference {
         self.difference / self.metric.scale()
     }
 
-    /// The 95 % interval of the difference.
+    /// The 95 % interval of the difference, by the same units as its p-value.
     #[must_use]
     pub fn interval(&self, seed: u64) -> (f64, f64) {
-        stats::bootstrap_interval(&self.by_question, seed)
+        stats::interval_by(&self.by_question, &self.units, seed)
     }
 }
 
@@ -57,16 +73,26 @@ pub fn differences(
     metrics: &[Metric],
     seed: u64,
 ) -> Vec<Difference> {
+    // Scores of another judge say nothing about the chunkers; the changes of the night name both judges.
+    let judges = [before, tonight].map(|night| JudgeIdentity::of_run(&night.config, &night.checksums));
+    let [then, now] = &judges;
+    let apart: Vec<&Metric> = JudgeIdentity::differing(then, now).into_iter().map(|(metric, ..)| metric).collect();
+    let metrics: Vec<&Metric> = metrics.iter().filter(|metric| !apart.contains(metric)).collect();
     let wanted: Vec<_> = (tonight.cells.iter())
         .filter_map(|now| Some((before.cell(&now.key)?, now)))
-        .flat_map(|(then, now)| metrics.iter().map(move |metric| (then, now, metric)))
+        .flat_map(|(then, now)| metrics.iter().map(move |&metric| (then, now, metric)))
         .collect();
+    // As many sign patterns as let every one of these comparisons fail a gate after correction.
+    let patterns = stats::resamples_for(wanted.len(), stats::ALPHA);
     wanted
         .into_par_iter()
         .filter_map(|(then, now, metric)| {
             let (earlier, later) = (then.scores.get(metric)?, now.scores.get(metric)?);
-            let pairs: Vec<(f64, f64)> =
-                (pairing.common.iter()).filter_map(|&(a, b)| Some(((*earlier.get(a)?)?, (*later.get(b)?)?))).collect();
+            let asked = |at: usize| tonight.questions.get(at).map_or("", |question| question.document.as_str());
+            let (pairs, documents): (Vec<(f64, f64)>, Vec<&str>) = (pairing.common.iter())
+                .filter_map(|&(a, b)| Some((((*earlier.get(a)?)?, (*later.get(b)?)?), asked(b))))
+                .unzip();
+            let units = units(&documents);
             let by_question: Vec<f64> = pairs.iter().map(|(a, b)| b - a).collect();
             let mean_before = mean(pairs.iter().map(|pair| pair.0))?;
             let mean_tonight = mean(pairs.iter().map(|pair| pair.1))?;
@@ -77,10 +103,12 @@ pub fn differences(
                 before: mean_before,
                 tonight: mean_tonight,
                 difference: mean(by_question.iter().copied())?,
-                p: stats::permutation_p(&by_question, seed),
+                p: stats::Clustered::new(&by_question, &units)
+                    .map_or(1.0, |clustered| stats::permutation_p(clustered.sums(), patterns, seed)),
                 wins: by_question.iter().filter(|d| **d > 1e-12).count(),
                 losses: by_question.iter().filter(|d| **d < -1e-12).count(),
                 by_question,
+                units,
             })
         })
         .collect()

@@ -1,7 +1,7 @@
 //! The record of a run as names and values.
 
 use pericope_eval::format;
-use pericope_eval::record::RunRecord;
+use pericope_eval::record::{JudgeIdentity, RunRecord};
 
 /// The record's single values, those that are known.
 pub(super) fn facts(run: &RunRecord) -> Vec<(&'static str, String)> {
@@ -28,6 +28,15 @@ pub(super) fn facts(run: &RunRecord) -> Vec<(&'static str, String)> {
         });
         facts.push(("Paid for models", format!("{} ({all}{estimated})", format::decimal(paid, 4))));
     }
+    for (metric, judge) in JudgeIdentity::of_run(&run.config, &run.checksums) {
+        match metric.key() {
+            "judge" => facts.push(("Judge", judge.to_string())),
+            "judge_lexical" => facts.push(("Judge beside it", judge.to_string())),
+            JudgeIdentity::PAIRWISE => facts.push(("Judge of pairs", judge.to_string())),
+            _ => {}
+        }
+    }
+    facts.extend(budgets(run).map(|rule| ("Token budgets", rule)));
     let mut machine = Vec::new();
     if !run.machine.os.is_empty() {
         machine.push(run.machine.os.clone());
@@ -43,4 +52,12 @@ pub(super) fn facts(run: &RunRecord) -> Vec<(&'static str, String)> {
         facts.push(("Seeds", seeds.join(", ")));
     }
     facts
+}
+
+/// How budgets of tokens end, where there are any.
+fn budgets(run: &RunRecord) -> Option<String> {
+    let budgets = run.config.pointer("/retrieval/token_budgets")?.as_array()?;
+    let fill = run.config.pointer("/retrieval/budget_rule").and_then(serde_json::Value::as_str) == Some("fill");
+    let rule = if fill { "filled to the token: the last chunk is cut" } else { "whole chunks that fit" };
+    (!budgets.is_empty()).then(|| rule.to_owned())
 }

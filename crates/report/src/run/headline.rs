@@ -3,12 +3,19 @@
 use pericope_eval::cell::Setting;
 use pericope_eval::record::Comparison;
 
+use super::decision;
 use super::view::{ALPHA, View, decided};
 use pericope_eval::format;
 use pericope_eval::metric::Metric;
 
-/// The headline: one sentence, two where the sample decides nothing.
+/// The smallest p-value of runs of older versions: none could go below 1 in 10,001.
+const FLOOR: f64 = 1.0 / 10_000.0;
+
+/// The headline: the verdict. Runs of older versions have none; then one sentence, two where the sample decides nothing.
 pub(crate) fn headline(view: &View) -> String {
+    if let Some(verdict) = &view.summary.verdict {
+        return verdict.sentence.clone();
+    }
     let (Some(setting), Some(metric)) = (&view.setting, &view.metric) else {
         return "No question was scored, so there is nothing to compare.".to_owned();
     };
@@ -21,8 +28,12 @@ pub(crate) fn headline(view: &View) -> String {
 }
 
 /// What belongs beside the headline: the same pair at an equal budget of tokens and by its answers, the headline's
-/// subject against the others, and what the cutting costs.
+/// subject against the others, and what the cutting costs. Where there is a verdict: what it rests on, and what else was
+/// seen, which is exploratory.
 pub(crate) fn findings(view: &View) -> Vec<String> {
+    if view.summary.verdict.is_some() {
+        return decision::notes(view).into_iter().chain(exploratory(view)).collect();
+    }
     let (Some(setting), Some(metric), Some((a, b))) = (&view.setting, &view.metric, &view.pair) else {
         return Vec::new();
     };
@@ -45,6 +56,45 @@ pub(crate) fn findings(view: &View) -> Vec<String> {
     found.extend(others.take(3).map(|c| sentence(view, c, setting, metric)));
     found.extend(cost(view, a, b));
     found
+}
+
+/// What the verdict's pair does by its answers and at the largest number of chunks, or budget, that does not decide.
+fn exploratory(view: &View) -> Vec<String> {
+    let (Some(setting), Some(metric), Some((a, b))) = (&view.setting, &view.metric, &view.pair) else {
+        return Vec::new();
+    };
+    let mut wanted = Vec::new();
+    wanted.extend(view.answer_metric().filter(|m| *m != metric).map(|m| (setting.clone(), m)));
+    let by_k = setting.cutoff.k().is_some();
+    let others = view.settings(&setting.mode).into_iter().filter(|s| s.cutoff.k().is_some() != by_k);
+    wanted.extend(others.max_by_key(|s| s.cutoff).map(|s| (s, metric)));
+    let mut found: Vec<String> = (wanted.into_iter())
+        .filter_map(|(s, m)| Some(unadjusted(view, view.comparison(a, b, &s, m)?, &s, m)))
+        .collect();
+    found.extend(cost(view, a, b));
+    found
+}
+
+/// An exploratory comparison: figures without a verdict.
+fn unadjusted(view: &View, c: &Comparison, setting: &Setting, metric: &Metric) -> String {
+    let unit = metric.unit();
+    let value =
+        |name: &str| view.value(name, setting, metric).map_or_else(|| format::ABSENT.to_owned(), |x| unit.value(x));
+    let at = place(view, setting);
+    format!(
+        "Exploratory: {}{}, {} of {} is {} against {} for {}: {}{} (unadjusted 95\u{a0}% interval {} to {}).",
+        at.chars().take(1).flat_map(char::to_lowercase).collect::<String>(),
+        at.chars().skip(1).collect::<String>(),
+        metric.label(),
+        c.a,
+        value(&c.a),
+        value(&c.b),
+        c.b,
+        unit.difference(c.difference),
+        unit.points(),
+        unit.difference(c.low),
+        unit.difference(c.high)
+    )
 }
 
 /// One comparison in full: what each reaches, the difference with its interval, and an honest word where it could be
@@ -79,16 +129,23 @@ fn sentence(view: &View, c: &Comparison, setting: &Setting, metric: &Metric) -> 
     }
     let values = both.map_or_else(String::new, |(x, y)| format!(" ({} against {})", unit.value(x), unit.value(y)));
     let mut text = format!(
-        "{}, no difference in {} between {} and {}{values} that this sample can show: {figures}.",
+        "{}, whether {} and {} differ in {} is open{values}: {figures}.",
         place(view, setting),
-        metric.label(),
         c.a,
-        c.b
+        c.b,
+        metric.label()
     );
-    if c.p < ALPHA && (c.low > 0.0 || c.high < 0.0) {
+    let corrected = c.p_holm.unwrap_or(c.p);
+    if c.p <= FLOOR && corrected >= ALPHA {
+        text.push_str(&format!(
+            " Its p-value is the smallest that 10,000 resamples give; after correction for the other comparisons it is {}, \
+             so it cannot be resolved with these resamples. Run the experiment again for a verdict.",
+            format::p_value(corrected)
+        ));
+    } else if c.p < ALPHA && (c.low > 0.0 || c.high < 0.0) {
         text.push_str(&format!(
             " Taken alone it would pass, but after correction for the other comparisons {}.",
-            format::p_sentence(c.p_holm)
+            format::p_sentence(corrected)
         ));
     } else if c.detectable.is_finite() {
         text.push_str(&format!(
@@ -148,7 +205,7 @@ mod tests {
     use super::{findings, headline};
     use crate::run::view::View;
     use pericope_eval::cell::Cutoff;
-    use pericope_eval::record::{Cell, ChunkerRow, Comparison, Summary};
+    use pericope_eval::record::{Cell, ChunkerRow, Comparison, PrimaryRecord, Summary, Verdict};
 
     fn run(difference: f64, p: f64, p_holm: f64) -> Summary {
         let cell = |chunker: &str, x: f64| Cell {
@@ -175,7 +232,7 @@ mod tests {
                 low: difference - 0.041,
                 high: difference + 0.042,
                 p,
-                p_holm,
+                p_holm: Some(p_holm).filter(|p| p.is_finite()),
                 detectable: 0.061,
                 ..Comparison::default()
             }],
@@ -215,15 +272,57 @@ mod tests {
     #[test]
     fn undecided_says_what_the_sample_could_have_shown() {
         let text = said(&run(0.007, 0.61, 0.9));
-        assert!(text.starts_with("At k = 3, no difference in span recall between semantic and same-size"), "{text}");
+        assert!(
+            text.starts_with("At k = 3, whether semantic and same-size differ in span recall is open (66.7 %"),
+            "{text}"
+        );
         assert!(text.ends_with("over 104 questions. It could have shown 6.1 points."), "{text}");
     }
 
     #[test]
     fn a_difference_that_the_correction_takes_back_is_not_claimed() {
         let text = said(&run(0.052, 0.02, 0.11));
-        assert!(text.contains("no difference") && text.contains("after correction"), "{text}");
+        assert!(text.contains(" is open ") && text.contains("after correction"), "{text}");
         assert!(text.contains("p = 0.11"), "{text}");
+    }
+
+    #[test]
+    fn what_the_resamples_cannot_resolve_is_not_called_no_difference() {
+        let text = said(&run(0.458, 1.0 / 10_001.0, 528.0 / 10_001.0));
+        assert!(text.contains("cannot be resolved with these resamples") && !text.contains("no difference"), "{text}");
+    }
+
+    #[test]
+    fn a_verdict_comes_first_and_the_rest_is_exploratory() {
+        let mut decided = run(0.052, 0.02, 0.02);
+        decided.verdict = Some(Verdict {
+            primary: PrimaryRecord {
+                baseline: "same-size".into(),
+                mode: "dense".into(),
+                cutoff: Cutoff::K(3),
+                margin: 0.02,
+                comparisons: 1,
+                questions: 104,
+                documents: 26,
+                design_effect: Some(2.0),
+                ..PrimaryRecord::default()
+            },
+            best: "semantic".into(),
+            recommended: "semantic".into(),
+            possible: vec!["semantic".into(), "same-size".into()],
+            documents_needed: Some(31),
+            sentence: "Take semantic.".into(),
+            ..Verdict::default()
+        });
+        assert_eq!(said(&decided), "Take semantic.");
+        let found = findings(&View::new(&decided)).join("\n").replace('\u{a0}', " ");
+        for part in [
+            "tell semantic from same-size in 4 of 5 samples: 31 at the 5.2 points that were seen. Here are 26.",
+            "104 questions on 26 documents (design effect 2.0: worth about 52 independent ones).",
+            "Holm’s correction over 1 comparison. Differences below 2.0 points do not matter.",
+        ] {
+            assert!(found.contains(part), "{part}: {found}");
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 mod choose;
 mod collect;
+mod decision;
 mod error;
 mod facts;
 mod files;

@@ -1,8 +1,9 @@
 //! The comparison as plain text for a terminal.
 
 use pericope_eval::cell::Cutoff;
-use pericope_eval::record::{Comparison, Summary};
+use pericope_eval::record::{Comparison, Family, Summary};
 
+use super::decision;
 use super::headline::headline;
 use super::view::View;
 use super::warnings::warnings;
@@ -16,8 +17,8 @@ const NAME: usize = 31;
 /// Comparisons that are listed; the report has them all.
 const LISTED: usize = 12;
 
-/// The comparison table that `pericope eval run` ends with: scores by setting, all metrics at the headline's setting,
-/// paired differences, the headline, and warnings. Plain ASCII digits and signs, at most 100 columns, no colours, ends
+/// What `pericope eval run` ends with: the verdict, the chunkers by what decides, scores by setting, all metrics at the
+/// verdict's setting, exploratory differences, and warnings. Plain ASCII digits and signs, at most 100 columns, no colours, ends
 /// with a line end.
 #[must_use]
 pub fn table(summary: &Summary) -> String {
@@ -28,6 +29,9 @@ pub fn table(summary: &Summary) -> String {
         format::plural(summary.questions, "question"),
         format::plural(summary.documents, "document")
     );
+    paragraph(&mut out, "", &headline(&view));
+    out.push('\n');
+    standings(&mut out, &view);
     if let Some(metric) = &view.metric {
         for mode in &view.modes {
             by_setting(&mut out, &view, metric, mode);
@@ -35,7 +39,6 @@ pub fn table(summary: &Summary) -> String {
         by_metric(&mut out, &view);
         differences(&mut out, &view);
     }
-    paragraph(&mut out, "", &headline(&view));
     for warning in warnings(&view) {
         paragraph(&mut out, "Note: ", &warning);
     }
@@ -45,6 +48,27 @@ pub fn table(summary: &Summary) -> String {
 /// Terminals and what reads their output prefer the keyboard's own characters.
 fn plain(text: &str) -> String {
     text.replace('\u{a0}', " ").replace(['−', '–'], "-").replace('Ω', "omega")
+}
+
+/// The table by chunker that the verdict rests on, and what belongs beside it.
+fn standings(out: &mut String, view: &View) {
+    let Some(decided) = decision::table(view) else { return };
+    let mut head = vec!["chunker".to_owned()];
+    head.extend(decided.heads.iter().map(|(name, _)| plain_mark(name)));
+    let rows = decided.rows.into_iter().map(|row| {
+        let figures = row.figures.into_iter().map(|figure| plain_mark(&figure.text));
+        std::iter::once(row.name.to_owned()).chain(figures).collect()
+    });
+    grid(out, &head, &rows.collect::<Vec<Vec<String>>>());
+    for note in decision::notes(view) {
+        paragraph(out, "", &plain_mark(&note));
+    }
+    out.push('\n');
+}
+
+/// As narrow as the keyboard has it.
+fn plain_mark(text: &str) -> String {
+    text.replace("<\u{a0}", "<").replace("Holm’s p", "Holm p").replace('’', "'")
 }
 
 fn by_setting(out: &mut String, view: &View, metric: &Metric, mode: &str) {
@@ -85,17 +109,23 @@ fn differences(out: &mut String, view: &View) {
     let mut room = LISTED;
     for metric in view.chief_metrics() {
         for mode in &view.modes {
-            let mut listed: Vec<&Comparison> =
-                view.comparisons.iter().filter(|c| c.metric == *metric && c.mode == *mode).collect();
+            // The primary ones are in the table by chunker.
+            let others = view.comparisons.iter().filter(|c| c.family != Some(Family::Primary));
+            let mut listed: Vec<&Comparison> = others.filter(|c| c.metric == *metric && c.mode == *mode).collect();
             listed.sort_by_key(|c| view.rank(c));
             left_out += listed.len().saturating_sub(room);
             listed.truncate(room);
             room -= listed.len();
             if !listed.is_empty() {
-                let corner = format!("difference in {}, {mode}", metric.label());
-                let head = [corner.as_str(), "at", "diff", "95 % interval", "p", "Holm p", "win/tie/loss"];
-                let rows: Vec<Vec<String>> = listed.iter().map(|c| difference(c, metric)).collect();
-                grid(out, &head.map(str::to_owned), &rows);
+                let exploratory = view.summary.verdict.is_some();
+                let what = if exploratory { "exploratory" } else { "difference in" };
+                let corner = format!("{what} {}, {mode}", metric.label());
+                let mut head = vec![corner.as_str(), "at", "diff", "95 % interval", "p"];
+                head.extend((!exploratory).then_some("Holm p"));
+                head.push("win/tie/loss");
+                let head: Vec<String> = head.into_iter().map(str::to_owned).collect();
+                let rows: Vec<Vec<String>> = listed.iter().map(|c| difference(c, metric, exploratory)).collect();
+                grid(out, &head, &rows);
             }
         }
     }
@@ -107,16 +137,17 @@ fn differences(out: &mut String, view: &View) {
     }
 }
 
-fn difference(c: &Comparison, metric: &Metric) -> Vec<String> {
-    vec![
+fn difference(c: &Comparison, metric: &Metric, exploratory: bool) -> Vec<String> {
+    let mut values = vec![
         format!("{} - {}", format::clipped(&c.a, 14), format::clipped(&c.b, 14)),
         c.cutoff.label().replace("\u{a0}=\u{a0}", "=").replace("tokens", "tok"),
         metric.unit().difference(c.difference),
         format!("{} to {}", metric.unit().difference(c.low), metric.unit().difference(c.high)),
-        format::p_value(c.p).replace("<\u{a0}", "<"),
-        format::p_value(c.p_holm).replace("<\u{a0}", "<"),
-        format!("{}/{}/{}", c.wins, c.ties, c.losses),
-    ]
+        plain_mark(&format::p_value(c.p)),
+    ];
+    values.extend((!exploratory).then(|| plain_mark(&format::p_value(c.p_holm.unwrap_or(f64::NAN)))));
+    values.push(format!("{}/{}/{}", c.wins, c.ties, c.losses));
+    values
 }
 
 /// Aligned columns, the first to the left and the others to the right; columns that do not fit go into a further block

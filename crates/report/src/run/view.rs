@@ -1,7 +1,7 @@
 //! The summary as the report looks at it: which comparison comes first, which way round, which metrics there are.
 
 use pericope_eval::cell::{Cutoff, Setting};
-use pericope_eval::record::{Cell, Comparison, Summary};
+use pericope_eval::record::{Cell, Comparison, Family, Outcome, Summary, Verdict};
 use pericope_eval::stats::LeaveOneOut;
 
 use pericope_eval::metric::{Metric, Unit};
@@ -39,6 +39,10 @@ impl<'a> View<'a> {
         }
         let metrics = metrics_of(summary);
         let comparisons: Vec<Comparison> = summary.comparisons.iter().map(|c| oriented(summary, c)).collect();
+        if let Some(verdict) = &summary.verdict {
+            let (metric, setting) = (Some(verdict.primary.metric.clone()), Some(verdict.primary.setting()));
+            return Self { summary, modes, metrics, comparisons, setting, metric, pair: decided_pair(verdict) };
+        }
         let metric = chief_metric(&metrics);
         let setting = modes.first().and_then(|mode| chief_setting(summary, mode, metric.as_ref()));
         let pair = chief_pair(summary, &comparisons, setting.as_ref(), metric.as_ref());
@@ -60,9 +64,19 @@ impl<'a> View<'a> {
         self.cell(chunker, setting)?.metrics.get(metric).copied().filter(|x| x.is_finite())
     }
 
+    /// A cell's mean over the items that did not fail; that over all where none did.
+    pub fn without_failed(&self, cell: &Cell, metric: &Metric) -> f64 {
+        cell.metrics_without_failed.get(metric).or(cell.metrics.get(metric)).copied().unwrap_or(f64::NAN)
+    }
+
     /// The comparison of a pair, `a` first.
     pub fn comparison(&self, a: &str, b: &str, setting: &Setting, metric: &Metric) -> Option<&Comparison> {
         self.comparisons.iter().find(|c| c.a == a && c.b == b && c.metric == *metric && setting.is(&c.mode, c.cutoff))
+    }
+
+    /// The primary comparison of a chunker with the baseline.
+    pub fn primary(&self, chunker: &str) -> Option<&Comparison> {
+        self.comparisons.iter().find(|c| c.family == Some(Family::Primary) && c.a == chunker)
     }
 
     /// The settings of a mode, those by k first, each in rising order.
@@ -101,10 +115,23 @@ pub(crate) fn factor(metric: &Metric) -> f64 {
     if metric.unit() == Unit::Share { 100.0 } else { 1.0 }
 }
 
-/// True where the interval and the corrected p-value both say that the difference is not chance.
+/// True where a comparison decides: the interval and the corrected p-value both say that the difference is not chance.
+/// Exploratory comparisons never do. Runs of older versions corrected over all comparisons by a metric.
 pub(crate) fn decided(c: &Comparison) -> bool {
-    let p = if c.p_holm.is_finite() { c.p_holm } else { c.p };
-    p < ALPHA && (c.low > 0.0 || c.high < 0.0)
+    match c.family {
+        Some(Family::Primary) => matches!(c.outcome, Some(Outcome::Better | Outcome::Worse)),
+        Some(Family::Exploratory) => false,
+        None => c.p_holm.unwrap_or(c.p) < ALPHA && (c.low > 0.0 || c.high < 0.0),
+    }
+}
+
+/// The pair that a verdict speaks of: the recommended chunker, or the best where the baseline is recommended, and the
+/// baseline.
+fn decided_pair(verdict: &Verdict) -> Option<(String, String)> {
+    let baseline = &verdict.primary.baseline;
+    let other = [&verdict.recommended, &verdict.best].into_iter().find(|name| *name != baseline);
+    let other = other.or_else(|| verdict.p_best.keys().find(|name| *name != baseline))?;
+    Some((other.clone(), baseline.clone()))
 }
 
 fn place(summary: &Summary, chunker: &str) -> usize {
@@ -127,9 +154,14 @@ fn reference_of(spec: &str) -> Option<&str> {
     options.split(',').find_map(|option| option.trim().strip_prefix("reference="))
 }
 
-/// Is `a` the chunker under test where it meets `b`? The one whose sizes the other copies is; else the one that the
+/// Is `a` the chunker under test where it meets `b`? Where a run has a baseline, it is the other; else the one whose sizes the other copies is; else the one that the
 /// configuration names later, since baselines come first there.
 fn tests_against(summary: &Summary, a: &str, b: &str) -> bool {
+    if let Some(verdict) = &summary.verdict
+        && [a, b].contains(&verdict.primary.baseline.as_str())
+    {
+        return b == verdict.primary.baseline;
+    }
     let spec = |name: &str| summary.chunkers.iter().find(|c| c.name == name).map_or("", |c| c.spec.as_str());
     if reference_of(spec(b)) == Some(a) {
         return true;

@@ -1,9 +1,11 @@
 //! What a reader should know before believing the figures.
 
+use super::decision::FEW_DOCUMENTS;
 use super::report::Report;
 use super::view::View;
 use pericope_eval::format;
 use pericope_eval::metric::Metric;
+use pericope_segment::fixed::EQUAL;
 
 /// Fewer questions than this seldom separate two close systems.
 const FEW: usize = 100;
@@ -12,9 +14,11 @@ const FEW: usize = 100;
 pub(crate) fn warnings(view: &View) -> Vec<String> {
     let mut found = Vec::new();
     found.extend(failures(view));
+    found.extend(few_documents(view));
     found.extend(few_questions(view));
     found.extend(limits(view));
     found.extend(unread(view));
+    found.extend(unequal(view));
     found.extend(unpaired(view));
     found
 }
@@ -41,11 +45,25 @@ fn failures(view: &View) -> Option<String> {
     let items = view.summary.questions.saturating_mul(view.summary.cells.len());
     let share = if items > 0 { format!(" of {}", format::count(items)) } else { String::new() };
     let verb = if failed == 1 { "has" } else { "have" };
-    Some(format!(
-        "{}{share} {verb} no result. What failed is counted in the tables and is no part of the means; every comparison says \
-         how many questions it pairs (n).",
-        format::plural(failed, "item")
-    ))
+    // Runs of older versions, which have no verdict, left failed items out of the means.
+    let means = if view.summary.verdict.is_some() {
+        "In the means and comparisons a failed item scores the worst value; the means without failed items stand beside them."
+    } else {
+        "What failed is counted in the tables and is no part of the means; every comparison says how many questions it pairs \
+         (n)."
+    };
+    Some(format!("{}{share} {verb} no result. {means}", format::plural(failed, "item")))
+}
+
+fn few_documents(view: &View) -> Option<String> {
+    let documents = view.summary.verdict.as_ref()?.primary.documents;
+    (documents < FEW_DOCUMENTS).then(|| {
+        format!(
+            "The questions are answered by {}. With fewer than {FEW_DOCUMENTS} no interval and no p-value here can be trusted: \
+             questions of one document share its cuts.",
+            format::plural(documents, "document")
+        )
+    })
 }
 
 fn few_questions(view: &View) -> Option<String> {
@@ -114,6 +132,17 @@ fn unread(view: &View) -> Option<String> {
     })
 }
 
+/// Controls that are not as large as what they control for.
+fn unequal(view: &View) -> Option<String> {
+    let rows: Vec<String> = (view.summary.chunkers.iter())
+        .filter_map(|row| Some((row, row.same_size.as_ref()?)))
+        .filter(|(_, same)| same.miss.abs() > EQUAL)
+        .map(|(row, same)| format!("{} ({same})", row.name))
+        .collect();
+    (!rows.is_empty())
+        .then(|| format!("Chunks that are to be of equal size and differ by more than 1 %: {}.", format::listed(&rows)))
+}
+
 fn unpaired(view: &View) -> Option<String> {
     let summary = view.summary;
     (summary.chunkers.len() > 1 && !summary.cells.is_empty() && summary.comparisons.is_empty())
@@ -125,7 +154,7 @@ mod tests {
     use super::{of_report, warnings};
     use crate::run::report::Report;
     use crate::run::view::View;
-    use pericope_eval::record::{ChunkerRow, Comparison, Summary};
+    use pericope_eval::record::{ChunkerRow, Comparison, PrimaryRecord, Summary, Verdict};
 
     fn chunker(name: &str, max_tokens: usize, limit: Option<usize>) -> ChunkerRow {
         ChunkerRow { name: name.into(), max_tokens, limit, ..ChunkerRow::default() }
@@ -145,6 +174,17 @@ mod tests {
         assert!(of_report(&report, &View::new(&report.summary)).is_empty());
         report.summary.comparisons.push(Comparison { metric: "judge".into(), ..Comparison::default() });
         assert!(of_report(&report, &View::new(&report.summary)).join(" ").contains("lexical"));
+    }
+
+    #[test]
+    fn few_documents_are_said_plainly() {
+        let of = |documents: usize| {
+            let primary = PrimaryRecord { documents, ..PrimaryRecord::default() };
+            let verdict = Some(Verdict { primary, ..Verdict::default() });
+            warnings(&View::new(&Summary { questions: 624, failed: 2, verdict, ..Summary::default() })).join("\n")
+        };
+        assert!(of(9).contains("With fewer than 10 no interval and no p-value here can be trusted"), "{}", of(9));
+        assert!(!of(10).contains("trusted") && of(10).contains("scores the worst value"), "{}", of(10));
     }
 
     #[test]

@@ -42,7 +42,8 @@ fn a_run_becomes_a_page_that_holds_all_parts() {
         "Span recall by token budget",
         "Span recall by tokens paid",
         "Chunk sizes",
-        "Differences in span recall",
+        "What decides: differences in span recall",
+        "Exploratory: differences in judge",
     ] {
         let named = |t: &&crate::support::html::Tag| t.get("aria-label").is_some_and(|l| l.starts_with(title));
         assert!(tags.iter().find(named).is_some(), "{title}");
@@ -78,6 +79,13 @@ pub fn hostile() -> (Summary, RunRecord, Vec<Item>) {
     summary.cells.iter_mut().for_each(|c| [&mut c.chunker, &mut c.mode].into_iter().for_each(rename));
     for c in &mut summary.comparisons {
         [&mut c.a, &mut c.b, &mut c.mode].into_iter().for_each(rename);
+    }
+    if let Some(verdict) = &mut summary.verdict {
+        let primary = &mut verdict.primary;
+        let names = [&mut verdict.best, &mut verdict.recommended, &mut primary.baseline, &mut primary.mode];
+        names.into_iter().chain(&mut verdict.possible).for_each(rename);
+        verdict.p_best = verdict.p_best.iter().map(|(name, p)| (format!("{name} {HOSTILE}"), *p)).collect();
+        verdict.sentence = format!("Take {HOSTILE}.");
     }
     for item in &mut items {
         [&mut item.chunker, &mut item.mode, &mut item.question, &mut item.question_id, &mut item.gold.text]
@@ -127,9 +135,11 @@ fn what_is_not_a_number_is_never_printed() {
         cell.metrics.values_mut().step_by(2).for_each(|x| *x = f64::NAN);
     }
     for c in &mut summary.comparisons {
-        [&mut c.difference, &mut c.low, &mut c.high, &mut c.p, &mut c.p_holm, &mut c.detectable]
+        [&mut c.difference, &mut c.low, &mut c.high, &mut c.p, &mut c.detectable]
             .into_iter()
             .for_each(|x| *x = f64::NAN);
+        c.p_holm = c.p_holm.map(|_| f64::NAN);
+        c.design_effect = Some(f64::NAN);
     }
     for item in &mut items {
         item.metrics.values_mut().step_by(3).for_each(|x| *x = f64::NAN);

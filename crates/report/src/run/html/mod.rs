@@ -4,6 +4,7 @@ mod chunkers;
 mod comparisons;
 mod costs;
 mod page;
+mod pairwise;
 mod questions;
 mod record;
 mod results;

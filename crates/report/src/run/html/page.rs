@@ -2,7 +2,7 @@
 
 use maud::html;
 
-use super::{chunkers, comparisons, costs, questions, record, results, top};
+use super::{chunkers, comparisons, costs, pairwise, questions, record, results, top};
 use crate::kit::Page;
 use crate::run::report::Report;
 use crate::run::view::View;
@@ -15,6 +15,7 @@ pub(in crate::run) fn page(report: &Report) -> String {
         (top::summary(report, &view))
         (results::section(&view))
         (comparisons::section(&view))
+        (pairwise::section(&view))
         (costs::section(&view))
         (chunkers::section(&view))
         (questions::section(report, &view))

@@ -151,6 +151,11 @@ fn scores(view: &View, caption: &str, held: &str, settings: &[Setting]) -> Marku
         let name = if metric.unit().mark() == "of 10" { metric.heading() } else { metric.label() };
         Head::number(&name).explained(metric.meaning())
     }));
+    let rest = view.metric.as_ref().filter(|_| all().any(|c| !c.metrics_without_failed.is_empty()));
+    if let Some(metric) = rest {
+        let name = format!("{} without failed", metric.label());
+        heads.push(Head::number(&name).explained("Mean over the items that did not fail."));
+    }
     if failed {
         heads.push(Head::number("failed"));
     }
@@ -167,6 +172,10 @@ fn scores(view: &View, caption: &str, held: &str, settings: &[Setting]) -> Marku
                 Value::number(format::mean(cell.context_tokens), cell.context_tokens),
             ];
             values.extend(metrics.iter().map(|metric| score(metric, cell, group, chief(metric))));
+            if let Some(metric) = rest {
+                let x = view.without_failed(cell, metric);
+                values.push(Value::number(metric.unit().bare(x), x));
+            }
             if failed {
                 values.push(Value::number(format::count(cell.failed), cell.failed as f64));
             }

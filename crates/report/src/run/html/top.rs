@@ -3,10 +3,10 @@
 use maud::{Markup, html};
 use pericope_eval::format;
 
-use crate::kit::{self, bullets, svg};
+use crate::kit::{self, Head, Row, Value, bullets, svg, table};
 use crate::run::report::Report;
 use crate::run::view::View;
-use crate::run::{headline, warnings};
+use crate::run::{decision, headline, warnings};
 
 /// Name, date, size, and the way to each section.
 pub(super) fn header(report: &Report, view: &View) -> Markup {
@@ -37,7 +37,10 @@ pub(super) fn summary(report: &Report, view: &View) -> Markup {
     html! {
         section class="lead" aria-label="Summary" {
             p class="headline" { (headline::headline(view)) }
-            (cards(view))
+            @match decision::table(view) {
+                Some(decided) => (standings(&decided)),
+                None => (cards(view)),
+            }
             @if !findings.is_empty() { (bullets(Some("findings"), findings)) }
             @if !warnings.is_empty() {
                 div class="warnings" role="note" aria-label="Warnings" {
@@ -49,6 +52,19 @@ pub(super) fn summary(report: &Report, view: &View) -> Markup {
         }
         "\n"
     }
+}
+
+/// The table by chunker that the verdict rests on.
+fn standings(decided: &decision::Decided) -> Markup {
+    let mut heads = vec![Head::words("chunker")];
+    heads.extend(decided.heads.iter().map(|(name, meaning)| Head::number(name).explained(meaning)));
+    let rows: Vec<Row> = (decided.rows.iter())
+        .map(|row| {
+            let value = |figure: &decision::Figure| Value::number(&figure.text, figure.key).strong(row.recommended);
+            Row::of(row.place, row.name, row.figures.iter().map(value).collect())
+        })
+        .collect();
+    html! { (table(&format!("{}. Bold: recommended.", decided.caption), &heads, &rows)) }
 }
 
 fn cards(view: &View) -> Markup {

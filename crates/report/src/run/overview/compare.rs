@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use pericope_eval::format;
+use pericope_eval::metric::Metric;
+use pericope_eval::record::JudgeIdentity;
 use serde_json::Value as Json;
 
 use crate::run::report::Report;
@@ -25,6 +27,7 @@ pub(super) fn cautions(reports: &[Report]) -> Vec<String> {
     } else if differ(&|r| format!("{:?}", r.run.seeds)) {
         found.push("The runs were drawn with different seeds, so their questions may differ.".to_owned());
     }
+    found.extend(judges(reports));
     if differ(&|r| format!("{:?}", r.run.checksums.models)) {
         found.push("The runs did not use the same models.".to_owned());
     }
@@ -35,6 +38,28 @@ pub(super) fn cautions(reports: &[Report]) -> Vec<String> {
         found.push("The runs come from different versions of the program.".to_owned());
     }
     found
+}
+
+/// Scores that another judge made than the first run's.
+fn judges(reports: &[Report]) -> Vec<String> {
+    let of = |report: &Report| JudgeIdentity::of_run(&report.run.config, &report.run.checksums);
+    let Some((first, others)) = reports.split_first() else { return Vec::new() };
+    let known = of(first);
+    others
+        .iter()
+        .flat_map(|other| {
+            let own = of(other);
+            let line = |(metric, a, b): (&Metric, &JudgeIdentity, &JudgeIdentity)| {
+                format!(
+                    "Scores by {} cannot be compared: in {} they are by {a}, in {} by {b}.",
+                    metric.label(),
+                    first.title(),
+                    other.title()
+                )
+            };
+            JudgeIdentity::differing(&known, &own).into_iter().map(line).collect::<Vec<String>>()
+        })
+        .collect()
 }
 
 /// Keys (`retrieval.k`, `chunker.semantic.spec`) whose values are not the same in all runs.
@@ -100,5 +125,19 @@ mod tests {
         let (a, b) = (run(json!({}), "1"), run(json!({}), "2"));
         assert!(cautions(&[a.clone(), a.clone()]).is_empty());
         assert!(cautions(&[a, b]).join(" ").contains("not read the same data"));
+    }
+
+    #[test]
+    fn scores_of_two_judges_are_not_compared() {
+        let judged = |model: &str| {
+            let judge = json!({"kind": "llm", "votes": 1});
+            run(json!({"judge": judge, "answer": {"generator": "llm"}, "llm": {"judge": {"model": model}}}), "1")
+        };
+        let found = cautions(&[judged("one"), judged("two"), judged("one")]);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].contains("by judge cannot be compared") && found[0].contains("by one, 1 vote"), "{found:?}");
+        // A run of a version that kept no such record says it in its configuration.
+        let lexical = run(json!({"judge": {"kind": "lexical"}, "answer": {"generator": "extractive"}}), "1");
+        assert!(cautions(&[judged("one"), lexical]).join(" ").contains("the lexical judge"));
     }
 }

@@ -11,14 +11,20 @@ pub(super) struct Grid {
     pub metric: Metric,
     pub setting: Setting,
     pub rows: Vec<(String, Vec<Option<f64>>)>,
+    /// The runs whose scores another judge made than the first run's.
+    judged_apart: Vec<bool>,
 }
 
-/// `71.2 % (+1.3)`: a value and its change against the first run's.
-pub(super) fn shown(metric: &Metric, x: Option<f64>, row: &[Option<f64>], i: usize) -> String {
-    let Some(x) = x else { return format::ABSENT.to_owned() };
-    match row.first().copied().flatten() {
-        Some(first) if i > 0 => format!("{} ({})", metric.unit().value(x), metric.unit().difference(x - first)),
-        _ => metric.unit().value(x),
+impl Grid {
+    /// `71.2 % (+1.3)`: a value and its change against the first run's; scores of another judge have no change.
+    pub(super) fn shown(&self, x: Option<f64>, row: &[Option<f64>], i: usize) -> String {
+        let Some(x) = x else { return format::ABSENT.to_owned() };
+        let unit = self.metric.unit();
+        match row.first().copied().flatten() {
+            _ if self.judged_apart.get(i).copied().unwrap_or(false) => format!("{} (another judge)", unit.value(x)),
+            Some(first) if i > 0 => format!("{} ({})", unit.value(x), unit.difference(x - first)),
+            _ => unit.value(x),
+        }
     }
 }
 
@@ -52,7 +58,11 @@ pub(super) fn grids(views: &[View]) -> Vec<Grid> {
                 })
                 .filter(|(_, values)| values.iter().any(Option::is_some))
                 .collect();
-            Grid { metric, setting, rows }
+            let judge = |view: &View| view.summary.judges.get(&metric).cloned();
+            let first = views.first().and_then(judge);
+            let apart = |view: &View| judge(view).zip(first.as_ref()).is_some_and(|(own, first)| own != *first);
+            let judged_apart = views.iter().map(apart).collect();
+            Grid { metric, setting, rows, judged_apart }
         })
         .collect()
 }

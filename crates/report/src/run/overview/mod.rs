@@ -4,6 +4,7 @@ mod compare;
 mod grid;
 mod page;
 mod text;
+mod verdicts;
 
 pub(super) use page::page;
 pub(super) use text::markdown;

@@ -4,7 +4,8 @@ use maud::{Markup, html};
 use pericope_eval::format;
 
 use super::compare::{cautions, differing};
-use super::grid::{Grid, grids, shown};
+use super::grid::{Grid, grids};
+use super::verdicts;
 use crate::kit::{Head, Page, Row, Value, bullets, header, section, table};
 use crate::run::facts::facts;
 use crate::run::headline::headline;
@@ -24,6 +25,7 @@ pub(in crate::run) fn page(reports: &[Report], folders: &[String]) -> String {
             }
         }
         (section("runs", "The runs", runs(reports, folders, &views)))
+        (verdicts(reports, &views))
         (section("scores", "Scores", scores(reports, &grids(&views))))
         (section("configuration", "What differs in the configuration", configuration(reports)))
     };
@@ -53,6 +55,19 @@ fn runs(reports: &[Report], folders: &[String], views: &[View]) -> Markup {
     }
 }
 
+/// The verdicts in a table; nothing where no run has one.
+fn verdicts(reports: &[Report], views: &[View]) -> Markup {
+    let rows: Vec<Row> = (verdicts::rows(reports, views).into_iter())
+        .filter_map(|(at, columns)| Some(Row::new(reports.get(at)?.title(), columns.map(Value::words).into())))
+        .collect();
+    if rows.is_empty() {
+        return html! {};
+    }
+    let mut heads = vec![Head::words("run")];
+    heads.extend(verdicts::HEADS.map(Head::words));
+    section("verdicts", "Verdicts", table("What each run decides", &heads, &rows))
+}
+
 fn scores(reports: &[Report], grids: &[Grid]) -> Markup {
     html! {
         @if grids.is_empty() {
@@ -71,9 +86,8 @@ fn scores_by(reports: &[Report], grid: &Grid) -> Markup {
     let caption = format!("{} at {}, {}", grid.metric.title(), grid.setting.label(), grid.setting.mode);
     let mut heads = vec![Head::words("chunker")];
     heads.extend(reports.iter().map(|r| Head::number(r.title())));
-    let value = |x: Option<f64>, row: &[Option<f64>], i: usize| {
-        Value::number(shown(&grid.metric, x, row, i), x.unwrap_or(f64::NAN))
-    };
+    let value =
+        |x: Option<f64>, row: &[Option<f64>], i: usize| Value::number(grid.shown(x, row, i), x.unwrap_or(f64::NAN));
     let row = |(name, values): &(String, Vec<Option<f64>>)| {
         Row::new(name, values.iter().enumerate().map(|(i, x)| value(*x, values, i)).collect())
     };

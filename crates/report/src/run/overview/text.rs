@@ -3,7 +3,8 @@
 use pericope_eval::format;
 
 use super::compare::cautions;
-use super::grid::{grids, shown};
+use super::grid::grids;
+use super::verdicts;
 use crate::kit::markdown::{Markdown, link};
 use crate::run::headline::headline;
 use crate::run::report::Report;
@@ -18,13 +19,20 @@ pub(in crate::run) fn markdown(reports: &[Report], folders: &[String]) -> String
         link(report.title(), &format!("{folder}/summary.md")) + format!(": {}", headline(view)).into()
     };
     out.bullets(reports.iter().zip(folders).zip(&views).map(line));
+    let rows = verdicts::rows(reports, &views);
+    if !rows.is_empty() {
+        let mut head = vec!["run"];
+        head.extend(verdicts::HEADS);
+        let title = |at: usize| reports.get(at).map_or("", Report::title).to_owned();
+        out.table("l", &head, rows.into_iter().map(|(at, columns)| [vec![title(at)], columns.into()].concat()));
+    }
     cautions(reports).iter().for_each(|caution| out.quote(caution));
     for grid in grids(&views) {
         out.heading(2, &format!("{} at {}, {}", grid.metric.title(), grid.setting.label(), grid.setting.mode));
         let mut head = vec!["chunker"];
         head.extend(reports.iter().map(Report::title));
         let row = |(name, values): &(String, Vec<Option<f64>>)| -> Vec<String> {
-            let cells = values.iter().enumerate().map(|(i, x)| shown(&grid.metric, *x, values, i));
+            let cells = values.iter().enumerate().map(|(i, x)| grid.shown(*x, values, i));
             std::iter::once(name.clone()).chain(cells).collect()
         };
         out.table("l", &head, grid.rows.iter().map(row));

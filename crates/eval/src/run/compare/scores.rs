@@ -1,0 +1,139 @@
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use crate::cell::{CellKey, Setting};
+use crate::metric::Metric;
+use crate::record::{Agreement, Cell, Item, Metrics, Status};
+use crate::stats;
+
+/// Every question's scores, by chunker, mode and setting.
+#[derive(Default)]
+pub(in crate::run) struct Scores {
+    /// The number of each question.
+    questions: HashMap<String, usize>,
+    /// By question, the document that answers it.
+    documents: Vec<String>,
+    /// By cell and question.
+    cells: BTreeMap<CellKey, BTreeMap<usize, Scored>>,
+    /// By question, the metrics that some item has.
+    measured: Vec<BTreeSet<Metric>>,
+}
+
+/// What an item scored.
+struct Scored {
+    metrics: Metrics,
+    failed: bool,
+}
+
+/// The scores of several chunkers on the questions that all of them have a score of: a failure is one.
+pub(super) struct Measured<'a> {
+    /// The chunkers, in the order of the configuration.
+    pub(super) chunkers: Vec<&'a str>,
+    /// By question, the document that answers it.
+    pub(super) documents: Vec<&'a str>,
+    /// By chunker, then by question.
+    pub(super) scores: Vec<Vec<f64>>,
+}
+
+impl Scores {
+    /// Keeps the metrics of an item; the rest is dropped.
+    pub(in crate::run) fn add(&mut self, item: Item) {
+        let next = self.documents.len();
+        let question = *self.questions.entry(item.question_id).or_insert(next);
+        if question == next {
+            self.documents.push(item.gold.document);
+            self.measured.push(BTreeSet::new());
+        }
+        if let Some(measured) = self.measured.get_mut(question) {
+            let new: Vec<&Metric> = item.metrics.keys().filter(|metric| !measured.contains(*metric)).collect();
+            measured.extend(new.into_iter().cloned());
+        }
+        let key = CellKey { chunker: item.chunker, mode: item.mode, cutoff: item.cutoff };
+        let scored = Scored { metrics: item.metrics, failed: item.status == Status::Failed };
+        self.cells.entry(key).or_default().insert(question, scored);
+    }
+
+    /// How far the model's scores agree with the lexical judge's; nothing where only one of them judged.
+    pub(in crate::run) fn agreement(&self) -> Option<Agreement> {
+        let items = self.cells.values().flat_map(BTreeMap::values).filter(|scored| !scored.failed);
+        let both = |scored: &Scored| Some((*scored.metrics.get("judge")?, *scored.metrics.get("judge_lexical")?));
+        let (model, lexical): (Vec<f64>, Vec<f64>) = items.filter_map(both).unzip();
+        let (pearson, spearman) = (stats::pearson(&model, &lexical), stats::spearman(&model, &lexical));
+        (!model.is_empty()).then_some(Agreement { n: model.len(), pearson, spearman })
+    }
+
+    /// A score, as it counts: what a failed item has no value of is the worst there is. A question by whose items the
+    /// metric was never measured (one without a gold answer) has none, failed or not.
+    fn counted(&self, question: usize, scored: &Scored, metric: &Metric) -> Option<f64> {
+        match scored.metrics.get(metric).copied().filter(|score| score.is_finite()) {
+            Some(score) => Some(score),
+            None if scored.failed && self.applies(question, metric) => Some(worst(metric)),
+            None => None,
+        }
+    }
+
+    /// True where an item of the question has the metric, or every item failed before anything was measured.
+    fn applies(&self, question: usize, metric: &Metric) -> bool {
+        self.measured.get(question).is_some_and(|measured| measured.is_empty() || measured.contains(metric))
+    }
+
+    /// Fills in a cell's means: over all questions, and where items failed also over the rest.
+    pub(super) fn fill(&self, cell: &mut Cell) {
+        let Some(scores) = self.cells.get(&cell.key()) else { return };
+        let metrics: BTreeSet<&Metric> = scores.values().flat_map(|scored| scored.metrics.keys()).collect();
+        for metric in metrics {
+            let all = scores.iter().filter_map(|(question, scored)| self.counted(*question, scored, metric));
+            if let Some(mean) = mean(all) {
+                cell.metrics.insert(metric.clone(), mean);
+            }
+            let rest = scores.values().filter(|scored| !scored.failed);
+            if cell.failed > 0
+                && let Some(mean) = mean(rest.filter_map(|scored| scored.metrics.get(metric).copied()))
+            {
+                cell.metrics_without_failed.insert(metric.clone(), mean);
+            }
+        }
+    }
+
+    /// The scores by a metric at a setting of the chunkers that have any, on the questions that all of these have one for;
+    /// none where there is no such question.
+    pub(super) fn measured<'a>(
+        &'a self,
+        chunkers: &[&'a str],
+        setting: &Setting,
+        metric: &Metric,
+    ) -> Option<Measured<'a>> {
+        let (mut found, mut shared): (Vec<(&str, BTreeMap<usize, f64>)>, Option<BTreeSet<usize>>) = (Vec::new(), None);
+        for chunker in chunkers {
+            let key = CellKey { chunker: (*chunker).to_owned(), mode: setting.mode.clone(), cutoff: setting.cutoff };
+            let Some(cell) = self.cells.get(&key) else { continue };
+            let scores: BTreeMap<usize, f64> = (cell.iter())
+                .filter_map(|(question, scored)| Some((*question, self.counted(*question, scored, metric)?)))
+                .collect();
+            if !scores.is_empty() {
+                let here: BTreeSet<usize> = scores.keys().copied().collect();
+                shared = Some(shared.map_or(here.clone(), |before| &before & &here));
+                found.push((chunker, scores));
+            }
+        }
+        let shared = shared.filter(|shared| !shared.is_empty())?;
+        let of_shared = |scores: &BTreeMap<usize, f64>| -> Vec<f64> {
+            shared.iter().filter_map(|question| scores.get(question).copied()).collect()
+        };
+        Some(Measured {
+            scores: found.iter().map(|(_, scores)| of_shared(scores)).collect(),
+            chunkers: found.into_iter().map(|(chunker, _)| chunker).collect(),
+            documents: shared.iter().map(|&at| self.documents.get(at).map_or("", String::as_str)).collect(),
+        })
+    }
+}
+
+/// What a failed item scores: the least value of the metric, 0 where its range is not known.
+fn worst(metric: &Metric) -> f64 {
+    let (least, _) = metric.range();
+    if least.is_finite() { least } else { 0.0 }
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (sum, n) = values.filter(|x| x.is_finite()).fold((0.0, 0_usize), |(sum, n), x| (sum + x, n + 1));
+    (n > 0).then(|| sum / n as f64)
+}

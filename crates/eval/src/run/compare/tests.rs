@@ -1,0 +1,227 @@
+#![allow(clippy::unwrap_used)]
+
+use super::verdict::{Cost, cheapest};
+use super::*;
+use crate::cell::Cutoff;
+use crate::record::{Gold, Item, Status};
+
+const AT: Cutoff = Cutoff::Tokens(512);
+
+/// Scores that vary by document and question, and by `own` of a chunker's.
+fn item(chunker: &str, document: usize, question: usize, cutoff: Cutoff, shift: f64) -> Item {
+    let wave = |x: usize| (x as f64 * 12.9898).sin() * 0.1;
+    let own = chunker.bytes().map(usize::from).sum::<usize>();
+    Item {
+        question_id: format!("d{document} q{question}"),
+        chunker: chunker.into(),
+        mode: "bm25".into(),
+        cutoff,
+        gold: Gold { document: format!("d{document}"), ..Gold::default() },
+        metrics: [
+            (
+                Metric::SPAN_RECALL,
+                0.5 + shift + wave(document * 7 + question) + wave(own * 31 + document * 3 + question),
+            ),
+            (Metric::IOU, 0.3),
+        ]
+        .into(),
+        ..Item::default()
+    }
+}
+
+/// `shifts`: by chunker, what it scores above 0.5.
+fn items(shifts: &[(&str, f64)], documents: usize) -> Vec<Item> {
+    let mut items = Vec::new();
+    for (chunker, shift) in shifts {
+        for document in 0..documents {
+            for question in 0..document % 3 + 1 {
+                for cutoff in [Cutoff::K(1), AT] {
+                    items.push(item(chunker, document, question, cutoff, *shift));
+                }
+            }
+        }
+    }
+    items
+}
+
+fn compared(shifts: &[(&str, f64)], items: Vec<Item>, baseline: &str) -> (Compared, Vec<Cell>) {
+    let rows: Vec<ChunkerRow> =
+        shifts.iter().map(|(name, _)| ChunkerRow { name: (*name).to_owned(), ..ChunkerRow::default() }).collect();
+    let settings = [Cutoff::K(1), AT].map(|cutoff| Setting { mode: "bm25".into(), cutoff });
+    let decision =
+        Decision { baseline: baseline.into(), metric: Metric::SPAN_RECALL, setting: settings[1].clone(), margin: 0.02 };
+    let mut cells: Vec<Cell> = Vec::new();
+    for row in &rows {
+        for setting in &settings {
+            let failed =
+                |item: &&Item| item.chunker == row.name && item.is_at(setting) && item.status == Status::Failed;
+            cells.push(Cell {
+                chunker: row.name.clone(),
+                mode: setting.mode.clone(),
+                cutoff: setting.cutoff,
+                failed: items.iter().filter(failed).count(),
+                ..Cell::default()
+            });
+        }
+    }
+    let mut scores = Scores::default();
+    items.into_iter().for_each(|item| scores.add(item));
+    let plan = Plan { chunkers: &rows, settings: &settings, decision: &decision, seed: 7 };
+    let found = all(&scores, &plan, &mut cells);
+    (found, cells)
+}
+
+const SHIFTS: [(&str, f64); 4] = [("fixed", 0.0), ("same", 0.0), ("good", 0.2), ("bad", -0.2)];
+
+#[test]
+fn the_family_is_the_comparisons_with_the_baseline_at_one_cell() {
+    let (found, cells) = compared(&SHIFTS, items(&SHIFTS, 40), "same");
+    let primary: Vec<&Comparison> = found.comparisons.iter().filter(|c| c.family == Some(Family::Primary)).collect();
+    // Six pairs, two cutoffs, two metrics.
+    assert_eq!((found.comparisons.len(), primary.len()), (24, 3));
+    assert!(found.comparisons.iter().take(3).all(|c| c.family == Some(Family::Primary)), "they come first");
+    for c in &primary {
+        assert_eq!((c.b.as_str(), c.cutoff, &c.metric), ("same", AT, &Metric::SPAN_RECALL));
+        assert!(c.p_holm.is_some_and(|p| p >= c.p) && c.outcome.is_some() && c.documents == Some(40));
+    }
+    let of = |name: &str| primary.iter().find(|c| c.a == name).unwrap().outcome;
+    assert_eq!((of("good"), of("bad")), (Some(Outcome::Better), Some(Outcome::Worse)));
+    for c in found.comparisons.iter().filter(|c| c.family == Some(Family::Exploratory)) {
+        assert_eq!((c.p_holm, c.outcome), (None, None));
+        assert!(c.p > 0.0 && c.p <= 1.0);
+    }
+    // The same pair elsewhere is exploratory and may be called anything but decided; its figures are there.
+    let elsewhere =
+        found.comparisons.iter().find(|c| c.a == "good" && c.b == "same" && c.cutoff == Cutoff::K(1)).unwrap();
+    assert_eq!(elsewhere.family, Some(Family::Exploratory));
+    assert!(primary[0].detectable > elsewhere.detectable * 1.1, "the level after correction is stricter");
+    assert!(
+        cells.iter().all(|cell| cell.intervals.contains_key("span_recall") && cell.metrics_without_failed.is_empty())
+    );
+}
+
+#[test]
+fn the_verdict_names_the_best_and_what_it_rests_on() {
+    let (found, _) = compared(&SHIFTS, items(&SHIFTS, 40), "fixed");
+    let verdict = found.verdict.unwrap();
+    assert_eq!((verdict.best.as_str(), verdict.recommended.as_str()), ("good", "good"));
+    assert_eq!(verdict.possible, ["good"]);
+    assert!(verdict.p_best["good"] > 0.999 && (verdict.p_best.values().sum::<f64>() - 1.0).abs() < 1e-9);
+    assert_eq!((verdict.primary.documents, verdict.primary.questions, verdict.primary.comparisons), (40, 79, 3));
+    assert!(verdict.documents_needed.unwrap() < 40);
+    assert!(
+        verdict
+            .sentence
+            .starts_with("Within 512 tokens, take good, the only one of 4 chunkers that may be the best: span")
+            && verdict.sentence.contains("for the baseline fixed (+")
+            && verdict.sentence.ends_with(": better)."),
+        "{}",
+        verdict.sentence
+    );
+}
+
+#[test]
+fn chunkers_that_differ_by_nothing_that_matters_are_called_so_and_others_open() {
+    // "same" is a copy of "fixed" but for a shift far below the margin.
+    let shifts = [("fixed", 0.0), ("same", 0.0)];
+    let mut alike = items(&shifts[..1], 40);
+    let copies: Vec<Item> = alike
+        .iter()
+        .map(|item| {
+            let mut copy = Item { chunker: "same".into(), ..item.clone() };
+            copy.metrics
+                .insert(Metric::SPAN_RECALL, item.metrics["span_recall"] + 0.001 * (item.question_id.len() % 2) as f64);
+            copy
+        })
+        .collect();
+    alike.extend(copies);
+    let verdict = compared(&shifts, alike, "fixed").0.verdict.unwrap();
+    assert!(
+        verdict.sentence.contains("no difference that matters") || verdict.possible.len() == 1,
+        "{}",
+        verdict.sentence
+    );
+    // Two that waver: neither better nor the same.
+    let (found, _) = compared(&shifts, items(&shifts, 12), "fixed");
+    assert_eq!(found.comparisons[0].outcome, Some(Outcome::Open));
+    let verdict = found.verdict.unwrap();
+    assert!(verdict.sentence.contains("open") && !verdict.sentence.contains("no difference"), "{}", verdict.sentence);
+    assert!(verdict.sentence.contains("more documents with"), "{}", verdict.sentence);
+    assert_eq!(verdict.possible, ["fixed", "same"]);
+}
+
+#[test]
+fn few_documents_cannot_resolve_and_say_so() {
+    let shifts = [("fixed", 0.0), ("good", 0.4)];
+    let (found, _) = compared(&shifts, items(&shifts, 4), "fixed");
+    assert_eq!((found.comparisons[0].p, found.comparisons[0].outcome), (0.125, Some(Outcome::Unresolvable)));
+    let verdict = found.verdict.unwrap();
+    assert!(verdict.sentence.contains("cannot be resolved with questions on 4 documents"), "{}", verdict.sentence);
+    assert!(!verdict.sentence.contains("no difference"));
+    // One document: no interval at all, and everything may be the best.
+    let (found, cells) = compared(&shifts, items(&shifts, 1), "fixed");
+    assert!(found.comparisons[0].low.is_nan() && cells[0].intervals.is_empty());
+    assert_eq!(found.verdict.unwrap().possible, ["fixed", "good"]);
+}
+
+#[test]
+fn a_failed_item_scores_the_worst_and_stays_in_every_mean() {
+    let shifts = [("fixed", 0.0), ("good", 0.2)];
+    let mut items = items(&shifts, 20);
+    let fail = |item: &mut Item| {
+        item.metrics.remove("span_recall");
+        item.status = Status::Failed;
+    };
+    // Every question of five documents fails with the better one; what was measured of the others stays.
+    let failing: Vec<&mut Item> = items
+        .iter_mut()
+        .filter(|item| item.chunker == "good" && item.cutoff == AT && item.gold.document.as_str() < "d13")
+        .collect();
+    let many = failing.len();
+    failing.into_iter().for_each(fail);
+    let of_cell: Vec<Item> = items.iter().filter(|item| item.chunker == "good" && item.cutoff == AT).cloned().collect();
+    let (found, cells) = compared(&shifts, items, "fixed");
+    let cell = cells.iter().find(|cell| cell.chunker == "good" && cell.cutoff == AT).unwrap();
+    assert!(many > 0 && cell.failed == many);
+    let sum: f64 = of_cell.iter().filter_map(|item| item.metrics.get("span_recall")).sum();
+    assert!((cell.metrics["span_recall"] - sum / of_cell.len() as f64).abs() < 1e-12, "over all");
+    assert!((cell.metrics_without_failed["span_recall"] - sum / (of_cell.len() - many) as f64).abs() < 1e-12);
+    assert!((cell.metrics["iou"] - 0.3).abs() < 1e-12, "what a failed item did measure counts");
+    let c = &found.comparisons[0];
+    let other = cells.iter().find(|cell| cell.chunker == "fixed" && cell.cutoff == AT).unwrap();
+    assert_eq!(c.n, of_cell.len(), "no question is left out");
+    assert!((c.difference - (cell.metrics["span_recall"] - other.metrics["span_recall"])).abs() < 1e-12);
+}
+
+#[test]
+fn a_metric_that_a_question_has_not_is_no_failure() {
+    // Questions without a gold answer have no judge's score, failed or not.
+    let shifts = [("fixed", 0.0), ("good", 0.2)];
+    let mut items = items(&shifts, 12);
+    for item in &mut items {
+        if item.gold.document != "d3" {
+            item.metrics.insert(Metric::JUDGE, 6.0);
+        }
+    }
+    let one = items.iter_mut().find(|item| item.gold.document == "d3").unwrap();
+    (one.status, one.error) = (Status::Failed, Some("timed out".into()));
+    let (_, cells) = compared(&shifts, items, "fixed");
+    assert!(cells.iter().all(|cell| (cell.metrics["judge"] - 6.0).abs() < 1e-12));
+}
+
+#[test]
+fn the_cheapest_is_chosen_step_by_step() {
+    let cost = |seconds: f64, tokens: f64, money: f64| Cost { seconds, tokens, money };
+    let all = [0, 1, 2];
+    // Far more seconds; then more tokens; then more money; then the higher mean, and of equals the earlier.
+    let seconds = [cost(76.0, 100.0, 0.0), cost(0.02, 500.0, 9.0), cost(60.0, 100.0, 0.0)];
+    assert_eq!(cheapest(&all, &seconds, &[0.9, 0.1, 0.5]), Some(1));
+    let tokens = [cost(1.0, 431.0, 0.0), cost(1.4, 286.0, 9.0), cost(2.5, 290.0, 9.2)];
+    assert_eq!(cheapest(&all, &tokens, &[0.9, 0.1, 0.5]), Some(2));
+    let money = [cost(1.0, 300.0, 2.0), cost(1.0, 300.0, 1.0), cost(1.0, 300.0, 1.04)];
+    assert_eq!(cheapest(&all, &money, &[0.9, 0.5, 0.5]), Some(1));
+    assert_eq!(cheapest(&[2], &money, &[0.9, 0.5, 0.5]), Some(2));
+    assert_eq!(cheapest(&[], &money, &[]), None);
+    let unknown = [cost(f64::NAN, 1.0, 0.0), cost(1.0, 1.0, 0.0)];
+    assert_eq!(cheapest(&[0, 1], &unknown, &[0.1, 0.2]), Some(1), "a time that is not known excludes nobody");
+}
