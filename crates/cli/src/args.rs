@@ -7,6 +7,10 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use pericope_segment::split::Split;
 use pericope_store::Shard;
 
+use crate::commands::compare::{COMPARE_EXAMPLES, CompareArgs};
+use crate::commands::dataset::{
+    DRAFT_EXAMPLES, DraftArgs, REVIEW_EXAMPLES, ReviewArgs, VALIDATE_EXAMPLES, ValidateArgs,
+};
 use crate::commands::mcp::{MCP_EXAMPLES, McpArgs};
 use crate::commands::serve::{KeysCommand, SERVE_EXAMPLES, ServeArgs};
 use crate::places;
@@ -54,6 +58,9 @@ pub enum Command {
     /// Make, list and remove the keys of a server
     #[command(subcommand)]
     Keys(KeysCommand),
+    /// Say which chunker is best for some documents: draft questions, run chunkers, decide
+    #[command(after_help = COMPARE_EXAMPLES)]
+    Compare(CompareArgs),
     /// Compare chunkers by retrieval and answers
     #[command(subcommand)]
     Eval(EvalCommand),
@@ -294,6 +301,9 @@ pub struct IndexArgs {
     /// Only the I-th of N shards of the files, by a hash of their paths: N workers write one collection together
     #[arg(long, alias = "part", value_name = "I/N", conflicts_with = "rebuild")]
     pub shard: Option<Shard>,
+    /// Only say how many texts and tokens an embedder that costs something would be sent; nothing is embedded or written
+    #[arg(long, conflicts_with_all = ["watch", "rebuild", "prune"])]
+    pub dry_run: bool,
     /// Largest file that is read, in MB; 0 for no limit
     #[arg(long, value_name = "MB", default_value_t = 0)]
     pub max_file_mb: u64,
@@ -396,6 +406,9 @@ pub struct SearchArgs {
     /// With --timing: ask so many times
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = at_least_one)]
     pub repeat: usize,
+    /// Only say what embedding the query would be sent where that costs something; nothing is searched
+    #[arg(long)]
+    pub dry_run: bool,
     /// One JSON document on standard output
     #[arg(long)]
     pub json: bool,
@@ -425,6 +438,8 @@ pub enum EvalCommand {
     #[command(after_help = "Examples:
   pericope eval run eval/quickstart.toml
   pericope eval run eval/documentation.toml --out runs/a --set data.questions=100 --set retrieval.k=[1,5]
+  pericope eval run eval/nlquad.toml --dry-run       (calls, tokens and money, and nothing is asked)
+  pericope eval run eval/documentation.toml --limit 10 --trec runs/trec
   pericope eval run eval/segmentation.toml       (the same as segment-eval eval/segmentation.toml)")]
     Run(EvalRunArgs),
     /// Write the report of finished runs again, or of several side by side
@@ -432,6 +447,9 @@ pub enum EvalCommand {
   pericope eval report reports/runs/quickstart
   pericope eval report run-a run-b --out compared")]
     Report(EvalReportArgs),
+    /// Compare a judge's scores with those of people
+    #[command(after_help = CALIBRATE_EXAMPLES)]
+    Calibrate(CalibrateArgs),
 }
 
 /// `pericope eval run`
@@ -452,7 +470,53 @@ pub struct EvalRunArgs {
     /// Override a key of the configuration: data.questions=0
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
+    /// Ask only the first N questions of the sample (the same as --set data.limit=N)
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub limit: Option<usize>,
+    /// Also write rankings and gold in TREC's formats, for pytrec_eval, ir_measures and trec_eval: CHUNKER.MODE.run and
+    /// CHUNKER.qrels
+    #[arg(long, value_name = "DIR", value_parser = places::path())]
+    pub trec: Option<PathBuf>,
+    /// Only say what the run may ask of models and pay: calls, tokens, money; needs no key
+    #[arg(long)]
+    pub dry_run: bool,
     /// Print the summary as one JSON document on standard output
+    #[arg(long)]
+    pub json: bool,
+}
+
+const CALIBRATE_EXAMPLES: &str = "Examples:
+  pericope eval calibrate labels.csv                         (the file holds the judge's scores too)
+  pericope eval calibrate labels.csv --run reports/runs/documentation
+  pericope eval calibrate labels.csv --run reports/runs/documentation --metric judge_lexical --json
+
+The file: a head line with the columns' names, then a line for each answer that a person scored.
+  question_id   the question, as in items.jsonl
+  human         the person's score, 0 to 10
+  judge         the judge's score, 0 to 10; without it (or where it is empty) it is taken from the run's items
+  answer        the answer's text; with --run it also says which item is meant
+  chunker, mode, k, token_budget   which item of the run is meant, as far as the answer does not say
+  document      what the question is about; questions of one document are drawn together for the intervals
+  position      a number from 1: where the answer stood when it was judged. Without it, with --run: the rank of the
+                retrieved chunk that it was taken from
+Other columns are passed over.";
+
+/// `pericope eval calibrate`
+#[derive(Debug, Args)]
+pub struct CalibrateArgs {
+    /// Answers with people's scores
+    #[arg(value_name = "LABELS.csv", value_parser = places::path())]
+    pub labels: PathBuf,
+    /// A finished run, for judge's scores, answers and documents that the file does not hold
+    #[arg(long, value_name = "DIR", value_parser = places::path())]
+    pub run: Option<PathBuf>,
+    /// With --run: the metric that holds the judge's scores: judge or judge_lexical
+    #[arg(long, value_name = "NAME", default_value = "judge", requires = "run")]
+    pub metric: String,
+    /// Seed of the bootstrap
+    #[arg(long, value_name = "N", default_value_t = 7)]
+    pub seed: u64,
+    /// One JSON document on standard output
     #[arg(long)]
     pub json: bool,
 }
@@ -483,6 +547,9 @@ pub struct NightlyArgs {
     /// Use no network at all: the webhook is not called
     #[arg(long)]
     pub offline: bool,
+    /// Only say what the night may ask of models and pay: calls, tokens, money; needs no key
+    #[arg(long, conflicts_with_all = ["pin", "unpin", "accept", "export", "import", "page"])]
+    pub dry_run: bool,
     /// What to do instead of running a night
     #[command(flatten)]
     pub action: NightlyAction,
@@ -571,6 +638,15 @@ pub enum DatasetCommand {
   pericope dataset from-docs docs/ --out questions.json
   pericope dataset from-docs docs/ --out questions.json --segmentation boundaries.jsonl")]
     FromDocs(FromDocsArgs),
+    /// Draft questions about any documents, without a model or with one
+    #[command(after_help = DRAFT_EXAMPLES)]
+    Draft(DraftArgs),
+    /// Check questions: is the answer where it says, can it be told from other documents, how hard is it
+    #[command(after_help = VALIDATE_EXAMPLES)]
+    Validate(ValidateArgs),
+    /// Write a page on which questions are read, kept, dropped or mended; apply what was decided there
+    #[command(after_help = REVIEW_EXAMPLES)]
+    Review(ReviewArgs),
     /// Join parts of unrelated documents at known places, for segment-eval
     #[command(after_help = "Examples:
   pericope dataset synthetic docs/ --out joined.jsonl --documents 200 --parts 8 --sentences 3-11
@@ -778,6 +854,9 @@ pub struct TuneArgs {
     /// For an experiment: use no network at all
     #[arg(long)]
     pub offline: bool,
+    /// Only say what its runs may ask of models and pay: calls, tokens, money; needs no key
+    #[arg(long)]
+    pub dry_run: bool,
     /// One JSON document on standard output
     #[arg(long)]
     pub json: bool,
@@ -793,6 +872,14 @@ The file:
   partitions = [\"cr-1\", \"ss-4\"]    # these keys have defaults
   weights = [\"mean:uniform\", \"mean:lin_k5_e0.1\"]
   write = true                       # into the model's file, where it is not the shipped one
+
+Or a segmenter with scores, its settings and its threshold:
+  kind = \"tune\"
+  segmenter = \"window:score=cosine\"
+  data = [\"docs.seg.jsonl\"]
+  split = \"validation\"
+  thresholds = [0.0, 1.0, 0.01]        # lowest, highest, step
+  grid = { k = [1, 2, 4, 8], pool = [\"mean\", \"min\", \"max\"] }
 
 Or an experiment with a [sweep] and a [tune]: which of its variants answers best, chosen on the questions of one half of the
 documents and reported on the other (see crates/eval/README.md).";

@@ -1,6 +1,9 @@
 //! One module a command.
 
+pub mod calibrate;
+pub mod compare;
 pub mod dataset;
+mod dry_run;
 pub mod eval;
 pub mod index;
 pub mod init;
@@ -16,6 +19,7 @@ pub mod sweep;
 pub mod synthetic;
 pub mod train;
 pub mod tune;
+mod tune_segmenter;
 
 use std::io::Write;
 

@@ -81,7 +81,9 @@ fn in_document(
             let (from, to) = (places.get(first), places.get(first + length - 1));
             for &number in numbers {
                 let is_own = answers.get(number).is_some_and(|(document, span)| {
-                    *document == at && from.is_some_and(|from| *from < span.end) && to.is_some_and(|to| *to >= span.start)
+                    *document == at
+                        && from.is_some_and(|from| *from < span.end)
+                        && to.is_some_and(|to| *to >= span.start)
                 });
                 if !is_own {
                     held.entry(number).or_default().insert(one);
@@ -99,15 +101,16 @@ fn hash(word: &str) -> u64 {
     let mut letter = [0; 4];
     let low = word.chars().flat_map(char::to_lowercase);
     low.fold(0xcbf2_9ce4_8422_2325, |hash, c| {
-        c.encode_utf8(&mut letter).bytes().fold(hash, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+        c.encode_utf8(&mut letter)
+            .bytes()
+            .fold(hash, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
     })
 }
 
 /// One number for a run of words.
 fn together(run: &[u64]) -> u64 {
-    run.iter().fold(0x9e37_79b9_7f4a_7c15, |hash, word| {
-        (hash ^ word).wrapping_mul(0xbf58_476d_1ce4_e5b9).rotate_left(29)
-    })
+    run.iter()
+        .fold(0x9e37_79b9_7f4a_7c15, |hash, word| (hash ^ word).wrapping_mul(0xbf58_476d_1ce4_e5b9).rotate_left(29))
 }
 
 #[cfg(test)]

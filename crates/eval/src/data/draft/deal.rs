@@ -31,9 +31,8 @@ pub(super) fn deal(
     options: &DraftOptions,
     out: &mut Drafted,
 ) -> Vec<Candidate> {
-    let mut heaps: Vec<Heap> = (options.kinds.iter())
-        .map(|&kind| Heap { kind, left: BTreeMap::new(), order: BTreeSet::new() })
-        .collect();
+    let mut heaps: Vec<Heap> =
+        (options.kinds.iter()).map(|&kind| Heap { kind, left: BTreeMap::new(), order: BTreeSet::new() }).collect();
     for candidate in candidates {
         if let Some(heap) = heaps.iter_mut().find(|heap| heap.kind == candidate.kind) {
             heap.left.entry(candidate.document).or_default().push(candidate);
@@ -110,7 +109,10 @@ impl Dealt {
             let other = self.stems.get(*number).map_or(0, |stems| stems.len());
             *common as f64 >= SAME * (stems.len() + other - common) as f64
         };
-        if stems.is_empty() || shared.iter().any(is_same) || self.answers.contains(&(candidate.document, candidate.answer)) {
+        if stems.is_empty()
+            || shared.iter().any(is_same)
+            || self.answers.contains(&(candidate.document, candidate.answer))
+        {
             return Err(Some(Dropped::Repeated));
         }
         let masks = self.masks.get(&candidate.document);

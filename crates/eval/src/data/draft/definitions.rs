@@ -11,11 +11,78 @@ use super::{QuestionKind, corpus::Corpus};
 const LONGEST: usize = 5;
 /// Words that begin a sentence about something said before, or about nothing in particular.
 const NO_TERMS: &[&str] = &[
-    "all", "also", "and", "another", "any", "anything", "as", "at", "because", "both", "but", "by", "each", "either",
-    "every", "everything", "few", "first", "for", "he", "here", "how", "however", "i", "if", "in", "it", "its", "last",
-    "many", "more", "most", "my", "neither", "no", "none", "not", "nothing", "now", "on", "one", "only", "or", "other",
-    "our", "second", "she", "so", "some", "something", "such", "that", "the", "their", "then", "there", "these", "they",
-    "this", "those", "to", "today", "we", "what", "whatever", "when", "where", "which", "who", "with", "you", "your",
+    "all",
+    "also",
+    "and",
+    "another",
+    "any",
+    "anything",
+    "as",
+    "at",
+    "because",
+    "both",
+    "but",
+    "by",
+    "each",
+    "either",
+    "every",
+    "everything",
+    "few",
+    "first",
+    "for",
+    "he",
+    "here",
+    "how",
+    "however",
+    "i",
+    "if",
+    "in",
+    "it",
+    "its",
+    "last",
+    "many",
+    "more",
+    "most",
+    "my",
+    "neither",
+    "no",
+    "none",
+    "not",
+    "nothing",
+    "now",
+    "on",
+    "one",
+    "only",
+    "or",
+    "other",
+    "our",
+    "second",
+    "she",
+    "so",
+    "some",
+    "something",
+    "such",
+    "that",
+    "the",
+    "their",
+    "then",
+    "there",
+    "these",
+    "they",
+    "this",
+    "those",
+    "to",
+    "today",
+    "we",
+    "what",
+    "whatever",
+    "when",
+    "where",
+    "which",
+    "who",
+    "with",
+    "you",
+    "your",
 ];
 
 /// A term and where it is defined.
@@ -68,7 +135,8 @@ pub(super) fn candidates(corpus: &Corpus<'_>, at: usize, document: &Document, li
 /// `X is a ...`, `X refers to ...`, `X means ...`: the words before, with the article.
 fn defined(sentence: &str) -> Option<String> {
     let words: Vec<&str> = sentence.split(' ').collect();
-    let at = words.iter().take(LONGEST + 2).position(|word| ["is", "are", "refers", "means", "denotes"].contains(word))?;
+    let at =
+        words.iter().take(LONGEST + 2).position(|word| ["is", "are", "refers", "means", "denotes"].contains(word))?;
     let (term, rest) = (words.get(..at)?, words.get(at..)?);
     let next = *rest.get(1)?;
     let says = match *rest.first()? {
@@ -89,7 +157,8 @@ fn marked(source: &str) -> Option<String> {
 
 /// `**X**: ...` and the like at the start of a list item or a paragraph.
 fn entry(source: &str, shown: &str) -> Option<String> {
-    let bare = source.trim_start_matches(|c: char| c.is_whitespace() || "-*+•".contains(c) && !source.starts_with("**"));
+    let bare =
+        source.trim_start_matches(|c: char| c.is_whitespace() || "-*+•".contains(c) && !source.starts_with("**"));
     let bare = if bare.starts_with('`') || bare.starts_with("**") { bare } else { source };
     let after_marker = bare.trim_start_matches(['-', '+', '•', ' ']);
     let strong = ["**", "`", "__", "<b>", "<strong>", "<code>", "<li><strong>", "<li><b>", "<li><code>", "<p><strong>"];

@@ -15,12 +15,14 @@ mod kind;
 mod leaks;
 mod mask;
 mod model;
+mod model_config;
 mod options;
 mod tables;
 mod terms;
 mod write;
 
 pub use kind::QuestionKind;
-pub use model::{ModelDraft, ModelEstimate, ask_model, estimate};
+pub use model::{DraftEstimate, ModelDraft, ask_model, estimate};
+pub use model_config::ModelConfig;
 pub use options::{DraftOptions, Drafted, Dropped};
 pub use write::draft;

@@ -29,7 +29,7 @@ const POINTERS: [&str; 7] =
 
 /// What drafting with a model comes to.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct ModelEstimate {
+pub struct DraftEstimate {
     /// Requests, where no question is dropped; twice as many at most.
     pub calls: usize,
     /// Tokens of the prompts, about.
@@ -56,14 +56,14 @@ pub struct ModelDraft {
 
 /// What [`ask_model`] will come to, without asking.
 #[must_use]
-pub fn estimate(documents: &[Document], options: &DraftOptions, config: &LlmConfig) -> ModelEstimate {
+pub fn estimate(documents: &[Document], options: &DraftOptions, config: &LlmConfig) -> DraftEstimate {
     let passages = passages(documents, options);
     let asked = passages.get(..passages.len().min(options.questions)).unwrap_or_default();
     let letters = asked.iter().map(|passage| passage.span.len()).sum::<usize>();
     let (calls, prompt_tokens) = (asked.len(), asked.len() * AROUND + letters / LETTERS);
     let completion_tokens = calls * config.max_tokens as usize;
     let price = config.price.map(|price| price.of(prompt_tokens as u64, completion_tokens as u64));
-    ModelEstimate { calls, prompt_tokens, completion_tokens, price }
+    DraftEstimate { calls, prompt_tokens, completion_tokens, price }
 }
 
 /// Has a model write questions about passages, and quote the answers. Documents take turns. A quotation that is not in the
@@ -109,7 +109,9 @@ pub fn ask_model(
                     out.spent += written.spent;
                     candidates.extend(candidate(&corpus, passage, &written, &mut out.drafted));
                 }
-                Err(problem) => out.failed.push(format!("{id}, bytes {} to {}: {problem}", passage.span.start, passage.span.end)),
+                Err(problem) => {
+                    out.failed.push(format!("{id}, bytes {} to {}: {problem}", passage.span.start, passage.span.end))
+                }
             }
         }
         let mut attempt = Drafted::default();
@@ -161,7 +163,9 @@ fn spans(document: &Document) -> Vec<Span> {
         let words = count_words(document, sentence.span);
         let is_text = !matches!(sentence.kind, Kind::Heading(_) | Kind::Markup);
         run = match run {
-            Some((span, section, before)) if is_text && section == sentence.section && before + words <= *PASSAGE.end() => {
+            Some((span, section, before))
+                if is_text && section == sentence.section && before + words <= *PASSAGE.end() =>
+            {
                 Some((span.hull(&sentence.span), section, before + words))
             }
             ended => {

@@ -44,9 +44,11 @@ fn of_table(document: &Document, rows: &[Row]) -> Vec<TableQuery> {
             continue;
         }
         let said = |at: usize| row.cells.get(at).map_or(0, |cell| line(document, *cell).len());
-        let named = |at: &usize| heads.get(*at).is_some_and(|head| head.chars().filter(|c| c.is_alphabetic()).count() >= 2);
+        let named =
+            |at: &usize| heads.get(*at).is_some_and(|head| head.chars().filter(|c| c.is_alphabetic()).count() >= 2);
         // The first of the longest.
-        let column = (1..heads.len()).filter(named).filter(|&at| said(at) > 1).max_by_key(|&at| (said(at), usize::MAX - at));
+        let column =
+            (1..heads.len()).filter(named).filter(|&at| said(at) > 1).max_by_key(|&at| (said(at), usize::MAX - at));
         if let Some(head) = column.and_then(|at| heads.get(at)) {
             found.push(TableQuery { query: format!("{label}: {head}"), answer: row.span });
         }
@@ -130,8 +132,11 @@ fn html_rows(source: &str, start: usize) -> Vec<Row> {
         let next = starts.get(number + 1).copied().unwrap_or(low.len());
         let to = low.get(from..next).and_then(|row| row.find("</tr>")).map_or(next, |at| from + at);
         let Some(row) = low.get(from..to) else { continue };
-        let mut begins: Vec<usize> =
-            row.match_indices("<t").filter(|(at, _)| row.get(at + 2..).is_some_and(is_cell)).map(|(at, _)| at).collect();
+        let mut begins: Vec<usize> = row
+            .match_indices("<t")
+            .filter(|(at, _)| row.get(at + 2..).is_some_and(is_cell))
+            .map(|(at, _)| at)
+            .collect();
         begins.push(row.len());
         let cells = begins.windows(2).filter_map(|pair| match pair {
             [from_cell, to_cell] => Some(Span::new(start + from + from_cell, start + from + to_cell)),
@@ -219,7 +224,10 @@ mod tests {
             max_wait  seconds until it ends\nretries   calls after the first one\n          and the second one\n\
             ========  =======================\n";
         let found = asked("rst", rst);
-        assert_eq!(found[1], ("retries: Meaning".into(), "retries   calls after the first one\n          and the second one".into()));
+        assert_eq!(
+            found[1],
+            ("retries: Meaning".into(), "retries   calls after the first one\n          and the second one".into())
+        );
         let grid = "Table\n=====\n\n+----------+------------------------+\n| Option   | Meaning                |\n\
             +==========+========================+\n| max_wait | seconds until it ends  |\n\
             +----------+------------------------+\n| retries  | calls after the first  |\n|          | and after the second   |\n\

@@ -36,7 +36,9 @@ pub(super) fn candidates(corpus: &Corpus<'_>, at: usize, document: &Document) ->
         let rare = rarest(corpus, &text);
         // One word is in this document alone, and all together stand in this paragraph alone.
         let only = rare.iter().any(|word| corpus.frequency(word.stem) == 1);
-        let held = |paragraph: &u32| rare.iter().all(|word| places.get(&word.stem).is_some_and(|p| p.binary_search(paragraph).is_ok()));
+        let held = |paragraph: &u32| {
+            rare.iter().all(|word| places.get(&word.stem).is_some_and(|p| p.binary_search(paragraph).is_ok()))
+        };
         let fewest = rare.iter().filter_map(|word| places.get(&word.stem)).min_by_key(|paragraphs| paragraphs.len());
         let together = fewest.map_or(0, |paragraphs| paragraphs.iter().filter(|p| held(p)).count());
         let Some(answer) = rest_of_paragraph(document, i) else { continue };
@@ -82,7 +84,10 @@ mod tests {
     fn rare_words_ask_for_their_paragraph() {
         let read = |id: &str, text: &str| read_text(id, "md", text, &ReadOptions::default()).unwrap();
         let documents = [
-            read("a", "The lighthouse keeper polished the brass lamp before every storm of the winter.\n\nThe keeper slept."),
+            read(
+                "a",
+                "The lighthouse keeper polished the brass lamp before every storm of the winter.\n\nThe keeper slept.",
+            ),
             read("b", "The keeper of the harbour counted every ship before the storm of the winter.\n"),
         ];
         let corpus = Corpus::new(&documents);

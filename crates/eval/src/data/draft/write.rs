@@ -205,7 +205,9 @@ fn id_of(document: &str, question: &Candidate) -> String {
 fn title(document: &Document, context: &str) -> String {
     let title = document.title.as_deref().unwrap_or(&document.id);
     let is_gone = document.sentences.iter().any(|s| {
-        matches!(s.kind, Kind::Heading(_)) && s.span.of(context) != document.text(s.span) && document.visible(s.span) == title
+        matches!(s.kind, Kind::Heading(_))
+            && s.span.of(context) != document.text(s.span)
+            && document.visible(s.span) == title
     });
     if is_gone { document.id.clone() } else { title.to_owned() }
 }

@@ -102,7 +102,8 @@ pub fn apply(questions: &Path, decisions: &Path, keep_undecided: bool) -> Result
             if let Some(decision) = &decision
                 && decision.id != id.clone().unwrap_or_default()
             {
-                let problem = format!("question {number} has the id '{}', not '{}'", id.unwrap_or_default(), decision.id);
+                let problem =
+                    format!("question {number} has the id '{}', not '{}'", id.unwrap_or_default(), decision.id);
                 return Err(wrong(decisions, problem));
             }
             let stays = match decision.map(|decision| (decision.decision, decision.question)) {

@@ -32,9 +32,9 @@ pub(super) struct Passages {
 impl Passages {
     pub fn new(documents: &[Document]) -> Self {
         let stems = Stems::default();
-        let each: Vec<Vec<(Span, Vec<u32>)>> = documents.par_iter().map(|document| passages(&stems, document)).collect();
-        let mut found =
-            Self { stems, passages: Vec::new(), postings: HashMap::new(), mean: 1.0 };
+        let each: Vec<Vec<(Span, Vec<u32>)>> =
+            documents.par_iter().map(|document| passages(&stems, document)).collect();
+        let mut found = Self { stems, passages: Vec::new(), postings: HashMap::new(), mean: 1.0 };
         for (document, cut) in each.into_iter().enumerate() {
             for (span, mut words) in cut {
                 let number = u32::try_from(found.passages.len()).unwrap_or(u32::MAX);

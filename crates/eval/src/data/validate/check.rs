@@ -90,11 +90,9 @@ fn strictly(context: &str, points: &CodePoints<'_>, qa: &Qa) -> Option<String> {
         return None;
     }
     Some(match squad::gold(context, points, qa) {
-        Ok(span) => format!(
-            "its answer is not at answer_start {} but at {}",
-            answer.answer_start,
-            points.index(span.start)
-        ),
+        Ok(span) => {
+            format!("its answer is not at answer_start {} but at {}", answer.answer_start, points.index(span.start))
+        }
         Err(problem) => problem,
     })
 }
@@ -130,10 +128,13 @@ fn doubts(set: &QuestionSet, places: &[Option<usize>], out: &mut Validation) {
             let is_telling = document.text(span).split_whitespace().count() >= TELLING;
             if let Some(copy) = copy.filter(|_| is_telling) {
                 let other = set.documents.get(copy.document).map_or("", |d| d.id.as_str());
-                let place = if other == document.id { "elsewhere in its document".to_owned() } else { format!("in {other}") };
+                let place =
+                    if other == document.id { "elsewhere in its document".to_owned() } else { format!("in {other}") };
                 doubts.push(format!("{} of its answer also stands {place}", percent(copy.share)));
             }
-            doubts.extend(heading_of(document, &stems, &words).map(|heading| format!("the heading '{heading}' says all of it")));
+            doubts.extend(
+                heading_of(document, &stems, &words).map(|heading| format!("the heading '{heading}' says all of it")),
+            );
         }
         if !doubts.is_empty() {
             item.verdict = item.verdict.max(Verdict::Doubtful);
@@ -162,7 +163,8 @@ fn rank(set: &QuestionSet, places: &[Option<usize>], out: &mut Validation) {
         })
         .collect();
     let asked = ranks.iter().flatten().count().max(1) as f64;
-    let share = |holds: &dyn Fn(&Ranks) -> bool| ranks.iter().flatten().filter(|ranks| holds(ranks)).count() as f64 / asked;
+    let share =
+        |holds: &dyn Fn(&Ranks) -> bool| ranks.iter().flatten().filter(|ranks| holds(ranks)).count() as f64 / asked;
     out.hardness = Hardness {
         document_first: share(&|ranks| ranks.document == Some(1)),
         document_in_ten: share(&|ranks| ranks.document.is_some_and(|rank| rank <= 10)),
@@ -183,9 +185,7 @@ mod tests {
     #[test]
     fn every_question_is_looked_at_in_its_place() {
         let lamp = "The keeper polished the brass lamp before every storm.";
-        let qa = |id: &str, question: &str, text: &str, start: usize| {
-            serde_json::json!({"id": id, "question": question, "answers": [{"text": text, "answer_start": start}]})
-        };
+        let qa = |id: &str, question: &str, text: &str, start: usize| serde_json::json!({"id": id, "question": question, "answers": [{"text": text, "answer_start": start}]});
         let data = serde_json::json!({"data": [
             {"title": "a", "id": "a", "format": "md", "paragraphs": [{
                 "context": format!("# Storm lamps\n\n{lamp} É. The wind blew hard."),

@@ -1,14 +1,13 @@
 //! `pericope dataset from-docs`
 
-use std::fs;
 use std::path::Path;
 
 use pericope_api::Document;
 use pericope_eval::data::{FromDocsOptions, from_docs};
 use pericope_index::pipeline::DEFAULT_MEMORY;
-use pericope_read::document_id;
 use serde::Serialize;
 
+use super::documents::{relative, save};
 use crate::args::FromDocsArgs;
 use crate::commands::print_json;
 use crate::input::{self, AllLeftOut, Input};
@@ -94,30 +93,9 @@ pub fn from_docs_command(args: FromDocsArgs, quiet: bool) -> Outcome {
     Ok(if unreadable > 0 { Status::Incomplete } else { Status::Done })
 }
 
-/// Ids do not depend on where the folder lies.
-fn relative(mut document: Document, roots: &[std::path::PathBuf]) -> Document {
-    if let [root] = roots
-        && root.is_dir()
-        && let Ok(inside) = Path::new(&document.id).strip_prefix(document_id(root))
-    {
-        // The id is text already, with `/` between its parts.
-        document.id = inside.to_string_lossy().into_owned();
-    }
-    document
-}
-
 fn same(a: &Path, b: &Path) -> bool {
     match (a.canonicalize(), b.canonicalize()) {
         (Ok(a), Ok(b)) => a == b,
         _ => false,
     }
-}
-
-/// Writes a file whole or not at all.
-pub(super) fn save(path: &Path, text: &str) -> Result<(), Failure> {
-    let failed = |e: std::io::Error| Failure::runtime(format!("{}: {e}", shown(path)));
-    if let Some(folder) = path.parent().filter(|p| !p.as_os_str().is_empty()) {
-        fs::create_dir_all(folder).map_err(failed)?;
-    }
-    pericope_util::replace_file(path, text).map_err(failed)
 }

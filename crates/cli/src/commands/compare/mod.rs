@@ -1,0 +1,10 @@
+//! `pericope compare`: which chunker is best for these documents, from start to verdict.
+
+mod args;
+mod chunkers;
+mod experiment;
+mod own;
+mod run;
+
+pub use args::{COMPARE_EXAMPLES, CompareArgs};
+pub use run::run;

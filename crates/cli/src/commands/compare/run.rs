@@ -1,0 +1,157 @@
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use pericope_eval::answer::Ledger;
+use pericope_eval::config::Experiment;
+use pericope_eval::format::seconds;
+use pericope_eval::record::Summary;
+use pericope_report::run::{Report, table, write};
+use serde::Serialize;
+
+use super::args::CompareArgs;
+use super::chunkers::chunkers;
+use super::experiment::{CONFIG, QUESTIONS, RUN, parse, text};
+use super::own::Own;
+use crate::commands::dataset::{self, Drafting};
+use crate::commands::print_json;
+use crate::resources::shown;
+use crate::session::{Finished, Session, hold, not_written, one, too_many_failed};
+use crate::status::{Failure, Outcome, Status};
+
+/// What programs are told.
+#[derive(Serialize)]
+struct Compared<'a> {
+    /// What the comparison comes to, in a sentence.
+    sentence: &'a str,
+    /// What was drafted; absent where the questions came with a file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    drafted: Option<&'a Drafting>,
+    /// Files that could not be read.
+    skipped: usize,
+    /// Pages without text.
+    empty: usize,
+    questions: String,
+    experiment: String,
+    report: String,
+    seconds: f64,
+    summary: &'a Summary,
+}
+
+/// What the documents and the questions are.
+struct Asked {
+    questions: PathBuf,
+    drafting: Option<Drafting>,
+    skipped: usize,
+    empty: usize,
+}
+
+/// Runs the command.
+pub fn run(args: &CompareArgs, quiet: bool) -> Outcome {
+    let clock = Instant::now();
+    let embedder = embedder(args, quiet);
+    let chunkers = chunkers(&args.chunker, args.only, embedder != "none")?;
+    let _held = hold(&args.out)?;
+    let mut own = Own::open(&args.out, &[QUESTIONS, CONFIG], &[RUN])?;
+    let Some(asked) = asked(args, &mut own, quiet)? else { return Ok(Status::Done) };
+    let config = args.out.join(CONFIG);
+    let text = text(&args.out, &asked.questions, &chunkers, &embedder, args.drafting.seed)?;
+    let experiment = parse(text.clone(), config.clone())?;
+    own.write(CONFIG, &text)?;
+    let out = own.fill(RUN)?;
+    let Some(report) = measured(&experiment, &out, args, quiet)? else { return Ok(Status::Incomplete) };
+    let page = out.join("index.html");
+    let sentence = sentence(&report.summary);
+    if args.json {
+        print_json(&Compared {
+            sentence: &sentence,
+            drafted: asked.drafting.as_ref(),
+            skipped: asked.skipped,
+            empty: asked.empty,
+            questions: shown(&asked.questions),
+            experiment: shown(&config),
+            report: shown(&page),
+            seconds: clock.elapsed().as_secs_f64(),
+            summary: &report.summary,
+        })?;
+    } else {
+        say!("{}", table(&report.summary));
+        say!("Report: {} (all in {})", shown(&page), seconds(clock.elapsed().as_secs_f64()));
+        next(args, &asked, &config, &out, &report.summary)?;
+    }
+    let failed = too_many_failed(&report.summary, &experiment);
+    Ok(if failed || asked.skipped > 0 { Status::Incomplete } else { Status::Done })
+}
+
+/// The model that finds chunks: the one that is named, else MiniLM where it is installed.
+fn embedder(args: &CompareArgs, quiet: bool) -> String {
+    if let Some(named) = &args.embedder {
+        return named.clone();
+    }
+    if pericope_encode::models::locate("minilm").is_ok() {
+        return "minilm".to_owned();
+    }
+    if !quiet {
+        tell!(
+            "the model minilm is not installed: chunks are found by words alone (BM25), and no semantic chunker is compared; \
+             `pericope models pull minilm` changes that"
+        );
+    }
+    "none".to_owned()
+}
+
+/// The questions: drafted and written, or those of the file. `None` where only the price was asked for.
+fn asked(args: &CompareArgs, own: &mut Own, quiet: bool) -> Result<Option<Asked>, Failure> {
+    if let Some(questions) = &args.questions_file {
+        return Ok(Some(Asked { questions: questions.clone(), drafting: None, skipped: 0, empty: 0 }));
+    }
+    let read = dataset::read(&args.paths, &args.source, &[&args.out], quiet)?;
+    let cache = args.out.join("responses.sqlite");
+    let Some((file, drafting)) = dataset::make(&read.documents, &args.drafting, &cache, args.json, quiet)? else {
+        return Ok(None);
+    };
+    own.write(QUESTIONS, &dataset::text(&file)?)?;
+    let questions = args.out.join(QUESTIONS);
+    if !quiet {
+        tell!("{}: {}", shown(&questions), drafting.sentence());
+    }
+    Ok(Some(Asked { questions, drafting: Some(drafting), skipped: read.skipped, empty: read.empty }))
+}
+
+/// Runs the experiment and writes its report; nothing where a judge could not be trusted.
+fn measured(experiment: &Experiment, out: &Path, args: &CompareArgs, quiet: bool) -> Result<Option<Report>, Failure> {
+    let ledger = Ledger::of_run(experiment, out, false);
+    let session = Session { offline: args.drafting.offline, ..Session::default() };
+    let Some(Finished { report, folder }) = one(experiment, out, session, ledger, quiet)? else { return Ok(None) };
+    write(out, &report).map_err(not_written(out))?;
+    drop(folder);
+    Ok(Some(report))
+}
+
+/// The verdict; where there is none, that.
+fn sentence(summary: &Summary) -> String {
+    match &summary.verdict {
+        Some(verdict) => verdict.sentence.clone(),
+        None => "Nothing could be compared.".to_owned(),
+    }
+}
+
+/// What can be typed next.
+fn next(args: &CompareArgs, asked: &Asked, config: &Path, out: &Path, summary: &Summary) -> std::io::Result<()> {
+    let questions = shown(&asked.questions);
+    say!("Next:");
+    say!("  pericope dataset review {questions} --out {}", shown(&args.out.join("review.html")));
+    say!("      to read the questions and keep, drop or mend them");
+    say!("  pericope eval run {} --out {}", shown(config), shown(out));
+    say!("      to run it again, after a change of that file");
+    let best = summary.verdict.as_ref().map(|verdict| verdict.recommended.as_str());
+    let spec = summary
+        .chunkers
+        .iter()
+        .find(|row| Some(row.name.as_str()) == best)
+        .map(|row| row.resolved.as_ref().unwrap_or(&row.spec));
+    if let (Some(spec), Some(path)) = (spec, args.paths.first()) {
+        say!("  pericope index {} --into docs.idx --segmenter '{spec}'", shown(path));
+        say!("      to index the documents with what is recommended");
+    }
+    Ok(())
+}

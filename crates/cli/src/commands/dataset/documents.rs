@@ -1,0 +1,73 @@
+//! Documents read as an index reads them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use pericope_api::Document;
+use pericope_index::pipeline::DEFAULT_MEMORY;
+use pericope_read::document_id;
+
+use super::args::SourceArgs;
+use crate::input::{self, AllLeftOut, Input};
+use crate::progress;
+use crate::resources::shown;
+use crate::status::Failure;
+
+/// Bytes of a megabyte, as flags count them.
+const MEGABYTE: u64 = 1_000_000;
+
+/// Documents, and how much of the input gave none.
+pub struct Documents {
+    pub documents: Vec<Document>,
+    /// What could not be read; each part was named.
+    pub skipped: usize,
+    /// Pages without text.
+    pub empty: usize,
+}
+
+/// Reads files and folders; `own` are files and folders of ours, which are no documents.
+pub fn read(paths: &[PathBuf], source: &SourceArgs, own: &[&Path], quiet: bool) -> Result<Documents, Failure> {
+    let limits = source.time.limits(DEFAULT_MEMORY as u64);
+    let found = Input::search(paths, &source.files.walk(), source.max_file_mb.saturating_mul(MEGABYTE), limits, None)?;
+    let own: Vec<PathBuf> = own.iter().filter_map(|path| path.canonicalize().ok()).collect();
+    let is_own = |path: &Path| path.canonicalize().is_ok_and(|path| own.iter().any(|own| path.starts_with(own)));
+    let mut skipped = found.report();
+    let mut left_out = AllLeftOut::default();
+    let mut documents = Vec::new();
+    let bar = progress::files(found.files().len() as u64, quiet);
+    for path in found.files().iter().filter(|path| !is_own(path)) {
+        found.read_in_time(path, |document| document, &mut |read| match read {
+            Ok(document) => documents.push(relative(document, paths)),
+            Err(one) => left_out.add(one),
+        });
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    skipped += input::report(&left_out.bad);
+    if !quiet {
+        input::tell_empty(&left_out.empty);
+        found.tell_links();
+    }
+    Ok(Documents { documents, skipped, empty: left_out.empty.len() })
+}
+
+/// Ids do not depend on where the folder lies.
+pub fn relative(mut document: Document, roots: &[PathBuf]) -> Document {
+    if let [root] = roots
+        && root.is_dir()
+        && let Ok(inside) = Path::new(&document.id).strip_prefix(document_id(root))
+    {
+        // The id is text already, with `/` between its parts.
+        document.id = inside.to_string_lossy().into_owned();
+    }
+    document
+}
+
+/// Writes a file whole or not at all.
+pub fn save(path: &Path, text: &str) -> Result<(), Failure> {
+    let failed = |e: std::io::Error| Failure::runtime(format!("{}: {e}", shown(path)));
+    if let Some(folder) = path.parent().filter(|p| !p.as_os_str().is_empty()) {
+        fs::create_dir_all(folder).map_err(failed)?;
+    }
+    pericope_util::replace_file(path, text).map_err(failed)
+}

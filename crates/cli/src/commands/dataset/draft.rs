@@ -1,0 +1,212 @@
+//! `pericope dataset draft`
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use pericope_api::Document;
+use pericope_eval::data::SquadFile;
+use pericope_eval::data::draft::{
+    DraftEstimate, DraftOptions, Drafted, Dropped, ModelConfig, QuestionKind, ask_model, draft, estimate,
+};
+use pericope_eval::format::plural;
+use pericope_eval::run::ModelEstimate;
+use serde::Serialize;
+
+use super::args::{DraftArgs, QuestionArgs};
+use super::documents::{read, save};
+use crate::commands::{dry_run, print_json};
+use crate::progress;
+use crate::resources::shown;
+use crate::status::{Failure, Outcome, Status};
+use crate::terminal::name;
+
+/// Passages without a question that are named.
+const NAMED: usize = 5;
+
+/// What was drafted, for people and programs.
+#[derive(Debug, Default, Serialize)]
+pub struct Drafting {
+    /// Documents in the file.
+    pub documents: usize,
+    /// Documents that a question is about.
+    pub documents_asked: usize,
+    /// Questions in the file.
+    pub questions: usize,
+    /// Questions of each kind.
+    pub kinds: BTreeMap<QuestionKind, usize>,
+    /// Candidates that were dropped, by the reason.
+    pub dropped: BTreeMap<Dropped, usize>,
+    /// What a model took; absent where none was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<Asked>,
+}
+
+/// What a model took.
+#[derive(Debug, Serialize)]
+pub struct Asked {
+    passages: usize,
+    failed: usize,
+    calls: u64,
+    cached: u64,
+    prompt_tokens: u64,
+    completion_tokens: u64,
+    paid: f64,
+}
+
+#[derive(Serialize)]
+struct Report<'a> {
+    file: String,
+    #[serde(flatten)]
+    drafting: &'a Drafting,
+    /// Files that could not be read.
+    skipped: usize,
+    /// Pages without text.
+    empty: usize,
+}
+
+/// Runs the command.
+pub fn run(args: DraftArgs, quiet: bool) -> Outcome {
+    let read = read(&args.paths, &args.source, &[&args.out], quiet)?;
+    let cache = args.out.with_extension("responses.sqlite");
+    let status = if read.skipped > 0 { Status::Incomplete } else { Status::Done };
+    let Some((file, drafting)) = make(&read.documents, &args.drafting, &cache, args.json, quiet)? else {
+        return Ok(status);
+    };
+    save(&args.out, &text(&file)?)?;
+    if args.json {
+        let report = Report { file: shown(&args.out), drafting: &drafting, skipped: read.skipped, empty: read.empty };
+        print_json(&report)?;
+    } else {
+        say!("{}: {}", shown(&args.out), drafting.sentence());
+        if !quiet {
+            drafting.tell_dropped();
+            tell!(
+                "Next: pericope dataset validate {0}; pericope dataset review {0} --out review.html",
+                shown(&args.out)
+            );
+        }
+    }
+    Ok(status)
+}
+
+/// A question file as text.
+pub fn text(file: &SquadFile) -> Result<String, Failure> {
+    Ok(serde_json::to_string_pretty(file).map_err(anyhow::Error::from)? + "\n")
+}
+
+/// Drafts questions over documents, with a model where the flags name one; `cache` keeps its answers. `None` where only
+/// the price was asked for.
+pub fn make(
+    documents: &[Document],
+    args: &QuestionArgs,
+    cache: &Path,
+    json: bool,
+    quiet: bool,
+) -> Result<Option<(SquadFile, Drafting)>, Failure> {
+    let kinds = if args.kinds.is_empty() { QuestionKind::WITHOUT_MODEL.to_vec() } else { args.kinds.clone() };
+    let options = DraftOptions { questions: args.questions as usize, seed: args.seed, kinds };
+    let (drafted, model) = match &args.llm {
+        None => (draft(documents, &options), None),
+        Some(config) => {
+            let config = ModelConfig::load(config).map_err(Failure::usage)?;
+            let price = estimate(documents, &options, &config.generator);
+            if args.dry_run {
+                dry_run::drafting(documents.len(), priced(&price, &config), config.budget, json)?;
+                return Ok(None);
+            }
+            let (drafted, asked) = with_model(documents, &options, &config, price, (cache, args.offline), quiet)?;
+            (drafted, Some(asked))
+        }
+    };
+    if drafted.questions() == 0 {
+        let dropped: usize = drafted.dropped.values().sum();
+        return Err(Failure::usage(format!(
+            "no question can be drafted from {} ({} dropped): there must be headings with a few sentences below them, \
+             definitions, tables, or sentences with words of their own; --llm has a model write questions",
+            plural(documents.len(), "document"),
+            plural(dropped, "candidate")
+        )));
+    }
+    let drafting = Drafting {
+        documents: documents.len(),
+        documents_asked: drafted.asked,
+        questions: drafted.questions(),
+        kinds: drafted.kinds,
+        dropped: drafted.dropped,
+        model,
+    };
+    Ok(Some((drafted.file, drafting)))
+}
+
+/// The price in the words of every dry run.
+fn priced(price: &DraftEstimate, config: &ModelConfig) -> ModelEstimate {
+    ModelEstimate {
+        role: "questions",
+        model: config.generator.model.clone(),
+        calls: price.calls,
+        prompt_tokens: price.prompt_tokens,
+        completion_tokens: price.completion_tokens,
+        price: price.price,
+        ..ModelEstimate::default()
+    }
+}
+
+fn with_model(
+    documents: &[Document],
+    options: &DraftOptions,
+    config: &ModelConfig,
+    price: DraftEstimate,
+    (cache, offline): (&Path, bool),
+    quiet: bool,
+) -> Result<(Drafted, Asked), Failure> {
+    let shared = config.open(cache, offline).map_err(Failure::runtime)?;
+    if !quiet {
+        let money = price.price.map(|money| format!(", at most about {money:.2}")).unwrap_or_default();
+        let (calls, tokens) = (price.calls, price.prompt_tokens);
+        tell!(
+            "the model will be asked about {calls} times with about {tokens} tokens{money}; what is cached is not asked again"
+        );
+    }
+    let bar = progress::bar(price.calls as u64, "questions", quiet);
+    let made = ask_model(documents, options, &config.generator, &shared, &|| bar.inc(1));
+    bar.finish_and_clear();
+    let made = made.map_err(|error| Failure::runtime(format!("{error}; what was answered is kept: run it again")))?;
+    for problem in made.failed.iter().take(NAMED) {
+        tell!("no question: {}", name(problem));
+    }
+    if made.failed.len() > NAMED {
+        tell!("no question: {} more passages", made.failed.len() - NAMED);
+    }
+    let asked = Asked {
+        passages: made.passages,
+        failed: made.failed.len(),
+        calls: made.spent.calls,
+        cached: made.spent.cached,
+        prompt_tokens: made.spent.prompt_tokens,
+        completion_tokens: made.spent.completion_tokens,
+        paid: made.spent.paid,
+    };
+    Ok((made.drafted, asked))
+}
+
+impl Drafting {
+    /// What there is, in a sentence.
+    pub fn sentence(&self) -> String {
+        let kinds: Vec<String> = self.kinds.iter().map(|(kind, n)| format!("{n} {kind}")).collect();
+        format!(
+            "{} about {} of {} ({})",
+            plural(self.questions, "question"),
+            self.documents_asked,
+            plural(self.documents, "document"),
+            kinds.join(", ")
+        )
+    }
+
+    /// Says why candidates were dropped.
+    pub fn tell_dropped(&self) {
+        let dropped: Vec<String> = self.dropped.iter().map(|(why, n)| format!("{n} where {}", why.why())).collect();
+        if !dropped.is_empty() {
+            tell!("dropped: {}", dropped.join(", "));
+        }
+    }
+}

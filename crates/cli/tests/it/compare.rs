@@ -1,0 +1,243 @@
+//! `pericope compare` and `pericope dataset draft`, `validate`, `review`, as a newcomer types them.
+
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+
+use pericope_testkit::llm::{Act, Server};
+use serde_json::{Value, json};
+
+use crate::common::{root, stderr, stdout, without_models};
+
+/// Pages of the handbook whose headings do not ask.
+fn pages(folder: &Path) {
+    fs::create_dir_all(folder.join("docs/api")).unwrap();
+    let from = root().join("corpora/handbook");
+    for entry in fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let text = fs::read_to_string(&path).unwrap();
+        let plain: Vec<&str> = text.lines().filter(|line| !(line.starts_with('#') && line.ends_with('?'))).collect();
+        fs::write(folder.join("docs").join(path.file_name().unwrap()), plain.join("\n")).unwrap();
+    }
+    let table = "# Pump settings\n\nEvery pump reads these.\n\n| setting | meaning |\n|---|---|\n\
+        | `max_wait` | seconds until the pump gives up its work |\n| `retries` | tries after the first one has failed |\n\n\
+        ## Words\n\nA priming cup is a small vessel above the pump that is filled before the start.\n";
+    fs::write(folder.join("docs/api/pump.md"), table).unwrap();
+}
+
+fn run(folder: &Path, args: &[&str]) -> Output {
+    without_models(folder).args(args).output().unwrap()
+}
+
+fn read(path: &Path) -> Value {
+    serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
+}
+
+fn code(output: &Output) -> Option<i32> {
+    output.status.code()
+}
+
+#[test]
+fn documents_alone_are_enough_for_a_verdict() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    pages(at);
+    fs::write(at.join("docs/broken.pdf"), "no pdf").unwrap();
+    let args = ["compare", "docs", "--questions", "60", "--chunker", "tiny=fixed:words=8"];
+    let output = run(at, &args);
+    assert_eq!(code(&output), Some(1), "a file could not be read: {}", stderr(&output));
+    assert!(stderr(&output).contains("broken.pdf"), "{}", stderr(&output));
+    let out = at.join("pericope-compare");
+    let summary = read(&out.join("run/summary.json"));
+    let sentence = summary["verdict"]["sentence"].as_str().unwrap();
+    let said = stdout(&output);
+    let first = said.lines().find(|line| !line.trim().is_empty()).unwrap();
+    assert!(first.contains(sentence) || sentence.contains(first.trim()), "the verdict comes first: {said}");
+    assert_eq!(said.matches(sentence).count(), 1, "{said}");
+    assert!(said.contains("pericope eval run pericope-compare/compare.toml --out pericope-compare/run"), "{said}");
+    let names: Vec<&str> =
+        summary["chunkers"].as_array().unwrap().iter().map(|c| c["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["fixed", "same-size", "recursive", "structure", "texttiling", "tiny"]);
+    assert_eq!(summary["questions"], 60);
+    // The documents are those of the folder, and their bytes keep their places.
+    let questions = read(&out.join("questions.json"));
+    let mut masked = 0;
+    for article in questions["data"].as_array().unwrap() {
+        let source = fs::read_to_string(at.join("docs").join(article["id"].as_str().unwrap())).unwrap();
+        let context = article["paragraphs"][0]["context"].as_str().unwrap();
+        assert_eq!(context.len(), source.len());
+        for qa in article["paragraphs"][0]["qas"].as_array().unwrap() {
+            let (start, end) = (qa["bytes"]["start"].as_u64().unwrap(), qa["bytes"]["end"].as_u64().unwrap());
+            let span = start as usize..end as usize;
+            assert_eq!(&context[span.clone()], qa["answers"][0]["text"].as_str().unwrap());
+            if qa["kind"] == "heading" {
+                masked += 1;
+                let own = qa["question"].as_str().unwrap().rsplit(": ").next().unwrap();
+                assert!(!context[..span.start].ends_with(own) && !context.contains(&format!("# {own}\n")), "{own}");
+            } else if !context[span.clone()].contains('§') {
+                assert_eq!(context[span.clone()], source[span]);
+            }
+        }
+    }
+    assert!(masked > 5, "{masked}");
+    // What it wrote can be run again, and gives the same.
+    let again = run(at, &["eval", "run", "pericope-compare/compare.toml", "--out", "again", "--json"]);
+    assert_eq!(code(&again), Some(0), "{}", stderr(&again));
+    assert_eq!(read(&at.join("again/summary.json"))["verdict"], summary["verdict"]);
+}
+
+#[test]
+fn what_the_user_changed_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    pages(at);
+    let args =
+        ["compare", ".", "--questions", "20", "--only", "--chunker", "structure", "--chunker", "paragraph", "--json"];
+    let first = run(at, &args);
+    assert_eq!(code(&first), Some(0), "{}", stderr(&first));
+    let said: Value = serde_json::from_str(&stdout(&first)).unwrap();
+    assert!(said["sentence"].as_str().is_some_and(|s| !s.is_empty()), "{said}");
+    assert_eq!((said["skipped"].as_u64(), said["summary"]["questions"].as_u64()), (Some(0), Some(20)));
+    // Its own files are none of the documents, and may be written again.
+    let second = run(at, &args);
+    assert_eq!(code(&second), Some(0), "{}", stderr(&second));
+    let again: Value = serde_json::from_str(&stdout(&second)).unwrap();
+    assert_eq!(again["summary"]["documents"], said["summary"]["documents"]);
+    assert_eq!(again["summary"]["verdict"], said["summary"]["verdict"]);
+    let questions = at.join("pericope-compare/questions.json");
+    let mine = fs::read_to_string(&questions).unwrap() + "\n";
+    fs::write(&questions, &mine).unwrap();
+    let third = run(at, &args);
+    assert_eq!(code(&third), Some(2), "{}", stderr(&third));
+    assert!(stderr(&third).contains("pericope eval run pericope-compare/compare.toml"), "{}", stderr(&third));
+    assert_eq!(fs::read_to_string(&questions).unwrap(), mine);
+    let kept =
+        ["compare", "--questions-file", "pericope-compare/questions.json", "--out", "b", "--only", "-c", "structure"];
+    let kept = run(at, &[&kept[..], &["-c", "paragraph"]].concat());
+    assert_eq!(code(&kept), Some(0), "{}", stderr(&kept));
+    assert!(!at.join("b/questions.json").exists() && at.join("b/run/index.html").is_file());
+}
+
+#[test]
+fn wrong_usage_is_told_before_anything_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    pages(at);
+    fs::create_dir(at.join("thin")).unwrap();
+    fs::write(at.join("thin/a.md"), "Word.\n").unwrap();
+    for (args, says) in [
+        (&["compare"][..], "--questions-file"),
+        (&["compare", "docs", "--chunker", "fixd"], "fixd"),
+        (&["compare", "docs", "--only", "--chunker", "structure"], "only one chunker"),
+        (&["compare", "none-such"], "no such file"),
+        (&["compare", "thin"], "no question can be drafted"),
+        (&["compare", "docs", "--dry-run"], "--llm"),
+        (&["dataset", "draft", "docs", "--out", "q.json", "--kinds", "riddle"], "riddle"),
+    ] {
+        let output = run(at, args);
+        assert_eq!(code(&output), Some(2), "{args:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains(says), "{args:?}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn drafts_are_the_same_for_a_seed_and_hold_their_own_checks() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    pages(at);
+    let draft = |out: &str, seed: &str| {
+        let output =
+            run(at, &["dataset", "draft", "docs", "--out", out, "--questions", "80", "--seed", seed, "--json"]);
+        assert_eq!(code(&output), Some(0), "{}", stderr(&output));
+        serde_json::from_str::<Value>(&stdout(&output)).unwrap()
+    };
+    let report = draft("a.json", "7");
+    draft("b.json", "7");
+    draft("c.json", "8");
+    let text = |name: &str| fs::read_to_string(at.join(name)).unwrap();
+    assert_eq!(text("a.json"), text("b.json"));
+    assert_ne!(text("a.json"), text("c.json"));
+    assert_eq!(report["questions"], 80);
+    let kinds = report["kinds"].as_object().unwrap();
+    assert!(["heading", "terms"].iter().all(|kind| kinds[*kind].as_u64() > Some(20)), "{kinds:?}");
+    let found = run(at, &["dataset", "validate", "a.json", "--json"]);
+    let found: Value = serde_json::from_str(&stdout(&found)).unwrap();
+    assert_eq!((found["broken"].as_u64(), found["questions"].as_u64()), (Some(0), Some(80)), "{found}");
+    assert!(found["doubtful"].as_u64() < Some(4), "{found}");
+    assert!(found["hardness"]["document_in_ten"].as_f64() > Some(0.8), "{}", found["hardness"]);
+}
+
+#[test]
+fn questions_are_reviewed_and_broken_ones_are_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    pages(at);
+    assert_eq!(code(&run(at, &["dataset", "draft", "docs/api", "--out", "q.json"])), Some(0));
+    let page = run(at, &["dataset", "review", "q.json", "--out", "review.html"]);
+    assert_eq!(code(&page), Some(0), "{}", stderr(&page));
+    let page = fs::read_to_string(at.join("review.html")).unwrap();
+    assert!(page.contains("max_wait: meaning") && page.contains("Content-Security-Policy"));
+    let sha256 = page.split_once("\"sha256\":\"").unwrap().1.split_once('"').unwrap().0.to_owned();
+    let questions = read(&at.join("q.json"));
+    let id = questions["data"][0]["paragraphs"][0]["qas"][0]["id"].clone();
+    let decisions = json!({"sha256": sha256, "decisions": [{"number": 1, "id": id, "decision": "drop"}]});
+    fs::write(at.join("decisions.json"), decisions.to_string()).unwrap();
+    let kept = run(at, &["dataset", "review", "q.json", "--apply", "decisions.json", "--out", "kept.json"]);
+    assert_eq!(code(&kept), Some(0), "{}", stderr(&kept));
+    let left = |file: &str| read(&at.join(file))["data"][0]["paragraphs"][0]["qas"].as_array().unwrap().len();
+    assert_eq!(left("kept.json") + 1, left("q.json"));
+    let own = run(at, &["dataset", "review", "q.json", "--apply", "decisions.json", "--out", "./q.json"]);
+    assert_eq!(code(&own), Some(2), "{}", stderr(&own));
+    let broken =
+        fs::read_to_string(at.join("kept.json")).unwrap().replacen("\"answer_start\": ", "\"answer_start\": 9", 1);
+    fs::write(at.join("kept.json"), broken).unwrap();
+    let output = run(at, &["dataset", "validate", "kept.json"]);
+    assert_eq!(code(&output), Some(1), "{}", stdout(&output));
+    assert!(stdout(&output).contains("1 broken"), "{}", stdout(&output));
+}
+
+#[test]
+fn a_model_writes_questions_and_invents_no_answer() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    pages(at);
+    // It quotes the first words of the passage, and invents a quotation where the passage speaks of water.
+    let server = Server::start(
+        |seen| {
+            let (_, body) = seen.prompt.split_once("[begin passage").unwrap();
+            let (_, body) = body.split_once('\n').unwrap();
+            let (body, _) = body.split_once("\n[end passage").unwrap();
+            let words: Vec<&str> = body.split_whitespace().take(9).collect();
+            let quote = if body.contains("water") { "No page says this at all.".to_owned() } else { words.join(" ") };
+            json!({"question": format!("Where is it said of {}?", words.join(" ")), "quote": quote}).to_string()
+        },
+        |_| Act::Answer,
+    )
+    .unwrap();
+    let config = format!(
+        "[llm.generator]\nprovider = \"openai\"\nmodel = \"writer\"\nbase_url = \"{}\"\nprice = {{ input = 1.0, output = 2.0 }}\n\
+         [limits]\nbudget = 5.0\n",
+        server.base_url()
+    );
+    fs::write(at.join("model.toml"), config).unwrap();
+    let args = ["dataset", "draft", "docs", "--out", "q.json", "--llm", "model.toml", "--questions", "12", "--json"];
+    let dry = run(at, &[&args[..], &["--dry-run"]].concat());
+    assert_eq!((code(&dry), server.calls()), (Some(0), 0), "{}", stderr(&dry));
+    let dry: Value = serde_json::from_str(&stdout(&dry)).unwrap();
+    assert_eq!(dry["calls"], 12);
+    assert!(dry["price"].as_f64() > Some(0.0), "{dry}");
+    assert!(!at.join("q.json").exists());
+    let output = run(at, &args);
+    assert_eq!(code(&output), Some(0), "{}", stderr(&output));
+    let report: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(report["kinds"]["model"], report["questions"]);
+    assert!(report["questions"].as_u64() > Some(5), "{report}");
+    assert!(report["model"]["failed"].as_u64() > Some(0), "an invented quotation is no answer: {report}");
+    assert!(!fs::read_to_string(at.join("q.json")).unwrap().contains("No page says this"));
+    assert_eq!(code(&run(at, &["dataset", "validate", "q.json"])), Some(0));
+    // What was asked once is not asked again.
+    let calls = server.calls();
+    let again = run(at, &args);
+    assert_eq!(code(&again), Some(0), "{}", stderr(&again));
+    assert_eq!(server.calls(), calls);
+}
