@@ -32,7 +32,7 @@ pub struct Finished {
 pub fn one(
     experiment: &Experiment,
     out: &Path,
-    session: Session,
+    session: Session<'_>,
     ledger: Ledger,
     quiet: bool,
 ) -> Result<Option<Finished>, Failure> {
@@ -62,11 +62,13 @@ pub fn one(
 
 /// How a run is begun or gone on with.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Session {
+pub struct Session<'a> {
     /// What an earlier one finished stays.
     pub resume: bool,
     /// No network.
     pub offline: bool,
+    /// Where rankings and gold go in TREC's formats.
+    pub trec: Option<&'a Path>,
 }
 
 /// What a run of the experiment takes; its models keep their answers below `out`. `held` is called before anything there
@@ -75,7 +77,7 @@ pub fn setup<'a, T, E: From<Failure>>(
     experiment: &Experiment,
     resources: &'a Engine<'a>,
     out: &Path,
-    session: Session,
+    session: Session<'_>,
     held: impl FnOnce() -> Result<(T, Ledger), E>,
 ) -> Result<(Setup<'a>, T), E> {
     let encoder = embedder(&experiment.retrieval.embedder, session.offline)?;
@@ -93,6 +95,7 @@ pub fn setup<'a, T, E: From<Failure>>(
         encoder,
         models,
         resume: session.resume,
+        trec: session.trec.map(Path::to_path_buf),
     };
     Ok((setup, held))
 }

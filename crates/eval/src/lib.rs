@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod answer;
+pub mod calibrate;
 pub mod cell;
 pub mod config;
 pub mod data;
@@ -9,6 +10,7 @@ pub mod format;
 pub mod metric;
 pub mod metrics;
 pub mod record;
+mod retriever;
 pub mod run;
 pub mod stats;
 pub mod sweep;

@@ -105,6 +105,9 @@ pub struct LlmConfig {
     /// Prompt file of a judge's context relevance; default: the one built in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_relevance_prompt: Option<PathBuf>,
+    /// Prompt file of a judge's comparison of two answers; default: the one built in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pairwise_prompt: Option<PathBuf>,
     /// `tokenizer.json` of the model. For `candle`, default: beside the GGUF file. For the others it makes estimates of
     /// tokens exact.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -176,6 +179,7 @@ impl LlmConfig {
             prompt: None,
             faithfulness_prompt: None,
             context_relevance_prompt: None,
+            pairwise_prompt: None,
             tokenizer: None,
             price: None,
         }

@@ -105,6 +105,11 @@ impl pericope_eval::run::Stores for Places {
     fn open(&self, place: &str) -> Result<Box<dyn Retriever>, StoreError> {
         open(place)
     }
+
+    #[cfg(feature = "qdrant")]
+    fn open_others(&self, place: &str) -> Result<Box<dyn pericope_store::OthersCollection>, StoreError> {
+        server::open_others(place)
+    }
 }
 
 #[cfg(feature = "qdrant")]
@@ -144,6 +149,11 @@ mod server {
 
     pub(super) fn open(target: &Target) -> Result<Box<dyn Retriever>, StoreError> {
         Ok(Box::new(QdrantRetriever::open(target, analyzer())?))
+    }
+
+    #[cfg(feature = "eval")]
+    pub(super) fn open_others(place: &str) -> Result<Box<dyn pericope_store::OthersCollection>, StoreError> {
+        Ok(Box::new(pericope_qdrant::OthersCollection::open(place, Listener::new(hear))?))
     }
 
     pub(super) fn create(

@@ -6,3 +6,4 @@ pub mod compare;
 pub mod config;
 pub mod evaluate;
 pub mod read;
+pub mod tune;

@@ -8,7 +8,7 @@ use pericope_eval::config::{Experiment, ExperimentKind};
 use pericope_report::run::{self as report, Overview, Report};
 
 use crate::args::{EvalReportArgs, EvalRunArgs};
-use crate::commands::{print_json, segment_eval, sweep};
+use crate::commands::{dry_run, print_json, segment_eval, sweep};
 use crate::resources::shown;
 use crate::session::{Finished, Session, hold, not_written, one, opened, run_folder, tell_kind, too_many_failed};
 use crate::status::{Failure, Outcome, Status};
@@ -17,16 +17,23 @@ use crate::status::{Failure, Outcome, Status};
 pub fn run(args: EvalRunArgs, quiet: bool) -> Outcome {
     let file = opened(&args.config)?;
     if file.kind == ExperimentKind::Segmentation {
+        if args.dry_run || args.limit.is_some() || args.trec.is_some() {
+            return Err(Failure::usage("--dry-run, --limit and --trec are for experiments on retrieval; this is none"));
+        }
         return segment_eval::experiment(&file, &args.set, args.out.as_deref(), args.json, quiet);
     }
-    let experiment = Experiment::of_file(&file, &args.set, segmenters()).map_err(Failure::usage)?;
+    let mut experiment = Experiment::of_file(&file, &args.set, segmenters()).map_err(Failure::usage)?;
     tell_kind(&file, quiet);
+    experiment.data.limit = args.limit.unwrap_or(experiment.data.limit);
     let out = run_folder(args.out.as_deref(), &experiment.name)?;
     if !experiment.sweep.is_empty() {
         return sweep::run(&experiment, &out, &args, quiet);
     }
+    if args.dry_run {
+        return dry_run::experiments(&[&experiment], Some(&out), args.json);
+    }
     let ledger = Ledger::of_run(&experiment, &out, args.resume);
-    let session = Session { resume: args.resume, offline: args.offline };
+    let session = Session { resume: args.resume, offline: args.offline, trec: args.trec.as_deref() };
     let Some(Finished { report, folder }) = one(&experiment, &out, session, ledger, quiet)? else {
         return Ok(Status::Incomplete);
     };

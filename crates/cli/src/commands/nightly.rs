@@ -15,7 +15,7 @@ use pericope_report::HtmlPages;
 use serde_json::json;
 
 use crate::args::{NightlyArgs, WhichNight};
-use crate::commands::{print_json, print_json_text};
+use crate::commands::{dry_run, print_json, print_json_text};
 use crate::places;
 use crate::resources::shown;
 use crate::session::{Bars, Session, opened, setup, tell_kind};
@@ -43,6 +43,9 @@ pub fn run(args: NightlyArgs, quiet: bool) -> Outcome {
     };
     if args.action.is_some() {
         return act(&args, &experiment, &dir, quiet);
+    }
+    if args.dry_run {
+        return dry_run::experiments(&[&experiment], None, args.json);
     }
     match night(&experiment, &dir, args.offline, quiet) {
         Ok(outcome) => report(outcome, &experiment, &dir, args.json, quiet),
@@ -100,7 +103,7 @@ fn night(experiment: &Experiment, dir: &Path, offline: bool, quiet: bool) -> Res
         let ledger = Ledger::of_night(experiment, dir, number.map_err(NightlyError::History)?);
         Ok(((set, lock), ledger))
     };
-    let session = Session { resume: false, offline };
+    let session = Session { offline, ..Session::default() };
     let (setup, (set, lock)) = setup(experiment, &resources, dir, session, held)?;
     let job = Job { experiment, lock, setup, program: program(), pages: &HtmlPages, observer: &observer };
     let outcome = pericope_nightly::run_on(job, set);

@@ -11,7 +11,7 @@ use pericope_report::run::{Overview, write};
 use serde::Serialize;
 
 use crate::args::{EvalRunArgs, TuneArgs};
-use crate::commands::print_json;
+use crate::commands::{dry_run, print_json};
 use crate::resources::shown;
 use crate::session::{Finished, Session, hold, not_written, one, run_folder, tell_kind, too_many_failed};
 use crate::status::{Failure, Outcome, Status};
@@ -27,7 +27,11 @@ struct Ran {
 /// `pericope eval run` on an experiment with a sweep: a folder a variant, and a report that sets them side by side.
 pub fn run(experiment: &Experiment, out: &Path, args: &EvalRunArgs, quiet: bool) -> Outcome {
     let variants = variants(experiment, segmenters()).map_err(Failure::usage)?;
-    let Some(ran) = all(&variants, out, args.resume, args.offline, quiet)? else { return Ok(Status::Incomplete) };
+    if args.dry_run {
+        return estimated(&variants, args.json);
+    }
+    let session = Session { resume: args.resume, offline: args.offline, trec: args.trec.as_deref() };
+    let Some(ran) = all(&variants, out, session, quiet)? else { return Ok(Status::Incomplete) };
     let status = status(&ran, experiment);
     if args.json {
         print_json(&serde_json::json!({ "runs": ran }))?;
@@ -54,8 +58,12 @@ pub fn tune(file: &ExperimentFile, args: &TuneArgs, quiet: bool) -> Outcome {
     if !variants.iter().any(|variant| by.is_measured(&variant.experiment)) {
         return Err(wrong("no variant has the mode, k or token_budget of [tune]"));
     }
+    if args.dry_run {
+        return estimated(&variants, args.json);
+    }
     let out = run_folder(args.out.as_deref(), &format!("{}-tune", experiment.name))?;
-    let Some(ran) = all(&variants, &out, args.resume, args.offline, quiet)? else { return Ok(Status::Incomplete) };
+    let session = Session { resume: args.resume, offline: args.offline, trec: None };
+    let Some(ran) = all(&variants, &out, session, quiet)? else { return Ok(Status::Incomplete) };
     let mut items = Vec::with_capacity(ran.len());
     for ran in &ran {
         items.push((ran.label.clone(), read_items(&ran.folder.join("items.jsonl"))?));
@@ -73,6 +81,12 @@ pub fn tune(file: &ExperimentFile, args: &TuneArgs, quiet: bool) -> Outcome {
     Ok(status)
 }
 
+/// What all variants may ask of models.
+fn estimated(variants: &[Variant], json: bool) -> Outcome {
+    let runs: Vec<&Experiment> = variants.iter().map(|variant| &variant.experiment).collect();
+    dry_run::experiments(&runs, None, json)
+}
+
 /// Says of which variants too much failed.
 fn status(ran: &[Ran], experiment: &Experiment) -> Status {
     let failed = ran.iter().filter(|ran| too_many_failed(&ran.summary, experiment)).count();
@@ -80,13 +94,7 @@ fn status(ran: &[Ran], experiment: &Experiment) -> Status {
 }
 
 /// Runs the variants and writes the report that sets them side by side.
-fn all(
-    variants: &[Variant],
-    out: &Path,
-    resume: bool,
-    offline: bool,
-    quiet: bool,
-) -> Result<Option<Vec<Ran>>, Failure> {
+fn all(variants: &[Variant], out: &Path, session: Session<'_>, quiet: bool) -> Result<Option<Vec<Ran>>, Failure> {
     let _held = hold(out)?;
     let mut ran = Vec::with_capacity(variants.len());
     let mut overview = Overview::new(out);
@@ -97,13 +105,14 @@ fn all(
         let folder = out.join(format!("{:02}", number + 1));
         let mut experiment = variant.experiment.clone();
         // One budget for all variants.
-        let mut ledger = Ledger::of_run(&experiment, out, resume);
+        let mut ledger = Ledger::of_run(&experiment, out, session.resume);
         if number > 0 {
             ledger = ledger.continued();
         }
         // What one variant asked of a model is not asked again by the next.
         experiment.llm.cache.get_or_insert_with(|| out.join("responses.sqlite"));
-        let session = Session { resume, offline };
+        let trec = session.trec.map(|folder| folder.join(format!("{:02}", number + 1)));
+        let session = Session { trec: trec.as_deref(), ..session };
         let Some(Finished { report, folder: _held }) = one(&experiment, &folder, session, ledger, quiet)? else {
             return Ok(None);
         };

@@ -1,5 +1,6 @@
 //! `pericope tune`
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use pericope_api::expand_variables;
@@ -11,7 +12,8 @@ use pericope_segment::split::Split;
 use serde::{Deserialize, Serialize};
 
 use crate::args::TuneArgs;
-use crate::commands::{print_json, segment_eval::read_set, sweep, train::labelled};
+use crate::commands::tune_segmenter::{self, Wanted};
+use crate::commands::{dry_run, print_json, segment_eval::read_set, sweep, train::labelled};
 use crate::input;
 use crate::resources::shown;
 use crate::session::{opened, tell_kind};
@@ -25,8 +27,13 @@ struct Config {
     #[serde(default)]
     #[allow(dead_code)] // read by `ExperimentFile`
     kind: Option<ExperimentKind>,
-    #[serde(default = "shipped_name")]
-    model: String,
+    /// `shipped`, or the folder of a trained model.
+    model: Option<String>,
+    /// Instead of a model: a segmenter whose settings are tried.
+    segmenter: Option<String>,
+    /// With `segmenter`: values to try, by the setting's key.
+    #[serde(default)]
+    grid: BTreeMap<String, Vec<toml::Value>>,
     data: Vec<String>,
     #[serde(alias = "part")]
     split: Option<Split>,
@@ -36,10 +43,6 @@ struct Config {
     thresholds: Option<[f64; 3]>,
     #[serde(default)]
     write: bool,
-}
-
-fn shipped_name() -> String {
-    "shipped".into()
 }
 
 #[derive(Serialize)]
@@ -62,17 +65,34 @@ pub fn run(args: TuneArgs, quiet: bool) -> Outcome {
         }
         ExperimentKind::Tune => {}
     }
+    if args.dry_run {
+        // Models of this kind run in this process.
+        return dry_run::experiments(&[], None, args.json);
+    }
     if args.out.is_some() || args.resume || args.offline {
         return Err(wrong("--out, --resume and --offline are for experiments; this is none".into()));
     }
     let config: Config = read(&file.text, path, &args.set).map_err(Failure::usage)?;
     tell_kind(&file, quiet);
+    if let Some(segmenter) = &config.segmenter {
+        if config.model.is_some() || config.partitions.is_some() || config.weights.is_some() || config.write {
+            return Err(wrong("model, partitions, weights and write are for trained models, not for segmenter".into()));
+        }
+        let thresholds = thresholds(config.thresholds.unwrap_or([0.0, 1.0, 0.01])).map_err(wrong)?;
+        let (grid, data, split) = (&config.grid, config.data.as_slice(), config.split);
+        let wanted = Wanted { file: path, segmenter, grid, data, split, thresholds, json: args.json };
+        return tune_segmenter::run(&wanted, quiet);
+    }
+    if !config.grid.is_empty() {
+        return Err(wrong("[grid] holds settings of a segmenter: name it with segmenter = \"...\"".into()));
+    }
     let grid = grid(&config).map_err(wrong)?;
-    let file = (config.model != "shipped").then(|| {
-        let path = PathBuf::from(&config.model);
+    let model_name = config.model.clone().unwrap_or_else(|| "shipped".to_owned());
+    let file = (model_name != "shipped").then(|| {
+        let path = PathBuf::from(&model_name);
         if path.is_dir() { path.join("weswin.safetensors") } else { path }
     });
-    let mut checkpoint = open(&config.model).map_err(Failure::usage)?;
+    let mut checkpoint = open(&model_name).map_err(Failure::usage)?;
     if config.write && file.is_none() {
         return Err(wrong("write: the shipped model stays as it is".into()));
     }
@@ -91,7 +111,7 @@ pub fn run(args: TuneArgs, quiet: bool) -> Outcome {
         checkpoint.settings = tuning.applied(checkpoint.settings.clone());
         checkpoint.write(file, checkpoint.is_half()).map_err(Failure::runtime)?;
     }
-    let summary = Summary { model: config.model, documents: documents.len(), best: tuning.best, tried: tuning.tried };
+    let summary = Summary { model: model_name, documents: documents.len(), best: tuning.best, tried: tuning.tried };
     if args.json {
         print_json(&summary)?;
     } else {
@@ -116,14 +136,19 @@ fn grid(config: &Config) -> Result<Grid, String> {
     if let Some(names) = &config.weights {
         grid.weightings = names.iter().map(|name| name.parse()).collect::<Result<_, String>>()?;
     }
-    if let Some([low, high, step]) = config.thresholds {
-        if !(0.0..=1.0).contains(&low) || !(low..=1.0).contains(&high) || step < 1e-4 {
-            return Err("thresholds: lowest and highest in 0..=1, and a step of at least 0.0001".into());
-        }
-        let count = ((high - low) / step + 1e-9) as usize;
-        grid.thresholds = (0..=count).map(|i| low + step * i as f64).collect();
+    if let Some(range) = config.thresholds {
+        grid.thresholds = thresholds(range)?;
     }
     Ok(grid)
+}
+
+/// From the lowest to the highest, a step apart.
+fn thresholds([low, high, step]: [f64; 3]) -> Result<Vec<f64>, String> {
+    if !(0.0..=1.0).contains(&low) || !(low..=1.0).contains(&high) || step < 1e-4 {
+        return Err("thresholds: lowest and highest in 0..=1, and a step of at least 0.0001".into());
+    }
+    let count = ((high - low) / step + 1e-9) as usize;
+    Ok((0..=count).map(|i| low + step * i as f64).collect())
 }
 
 fn show(summary: &Summary) -> std::io::Result<()> {

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use pericope_llm::judge::Better;
 use pericope_llm::{Budget, Client, LlmConfig, LlmError, LlmGenerator, LlmJudge, Shared, map_concurrent};
 
-use super::{Generated, Generator, Judge, JudgeRequest, Judged, Missing, Request};
+use super::{Generated, Generator, Judge, JudgeRequest, Judged, Missing, PairJudge, PairJudged, PairRequest, Request};
 use crate::config::{Experiment, GeneratorKind};
-use crate::record::{Cost, Judgement};
+use crate::record::{Cost, Judgement, Preference};
 
 /// The line of the response cache's ledger that a run spends from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,6 +53,8 @@ pub struct Models {
     pub generator: Option<Arc<dyn Generator>>,
     /// What judges, where a model does.
     pub judge: Option<Arc<dyn Judge>>,
+    /// What compares answers pair by pair, where a model does.
+    pub pairs: Option<Arc<dyn PairJudge>>,
     /// The prompt templates of both, by name.
     pub prompts: BTreeMap<String, String>,
     /// SHA-256 of the weights that lie on this machine, by the table of the configuration that names them.
@@ -87,10 +90,13 @@ impl Models {
             models.generator = Some(Arc::new(generator));
         }
         if let Some(config) = experiment.llm.judge.as_ref().filter(|_| judges) {
-            let judge = ModelJudge::new(config, &experiment.judge, &shared)?;
+            let judge = Arc::new(ModelJudge::new(config, &experiment.judge, &shared)?);
             models.prompts.extend(judge.prompts());
             models.checksums.extend(weights("llm.judge", judge.judge.client()));
-            models.judge = Some(Arc::new(judge));
+            if experiment.judge.pairwise {
+                models.pairs = Some(judge.clone());
+            }
+            models.judge = Some(judge);
         }
         Ok(models)
     }
@@ -148,6 +154,7 @@ pub struct ModelJudge {
     workers: usize,
     faithfulness: bool,
     context_relevance: bool,
+    pairwise: bool,
 }
 
 impl ModelJudge {
@@ -162,14 +169,19 @@ impl ModelJudge {
             workers: config.concurrency,
             faithfulness: judge.faithfulness,
             context_relevance: judge.context_relevance,
+            pairwise: judge.pairwise,
         })
     }
 
     /// The prompt templates as used, by name.
     #[must_use]
     pub fn prompts(&self) -> Vec<(String, String)> {
-        let wanted =
-            [("judge", true), ("faithfulness", self.faithfulness), ("context relevance", self.context_relevance)];
+        let wanted = [
+            ("judge", true),
+            ("faithfulness", self.faithfulness),
+            ("context relevance", self.context_relevance),
+            ("pairwise", self.pairwise),
+        ];
         (wanted.into_iter().zip(self.judge.prompts()))
             .filter(|((_, asked), _)| *asked)
             .map(|((name, _), prompt)| (name.to_owned(), prompt.text().to_owned()))
@@ -217,6 +229,31 @@ impl Judge for ModelJudge {
             judged
         });
         missing(results, |judged| judged)
+    }
+}
+
+impl PairJudge for ModelJudge {
+    fn compare_all(&self, pairs: &[PairRequest<'_>], done: &(dyn Fn() + Sync)) -> Vec<Result<PairJudged, Missing>> {
+        let results = map_concurrent(self.workers, pairs, |_, pair| {
+            let compared = self.judge.compare(pair.question, pair.gold, pair.answer, pair.baseline);
+            done();
+            compared
+        });
+        missing(results, |compared| PairJudged {
+            first: preference(compared.straight),
+            second: preference(compared.swapped),
+            cost: cost(&compared.spent),
+            reason: compared.reason,
+        })
+    }
+}
+
+/// A verdict on the chunker's answer, which is the first of the two.
+fn preference(better: Better) -> Preference {
+    match better {
+        Better::First => Preference::Win,
+        Better::Tie => Preference::Tie,
+        Better::Second => Preference::Loss,
     }
 }
 

@@ -11,7 +11,7 @@ pub use llm::{Ledger, ModelGenerator, ModelJudge, Models};
 
 use pericope_api::{Heading, Span};
 
-use crate::record::{Cost, Judgement};
+use crate::record::{Cost, Judgement, Preference};
 
 /// A retrieved range of a document.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -111,4 +111,36 @@ pub struct Judged {
 pub trait Judge: Sync + Send {
     /// A judgement, or why there is none, for each answer, in their order; `done` is called as each is finished.
     fn judge_all(&self, answers: &[JudgeRequest<'_>], done: &(dyn Fn() + Sync)) -> Vec<Result<Judged, Missing>>;
+}
+
+/// Two answers to one question that are to be compared.
+#[derive(Debug, Clone, Copy)]
+pub struct PairRequest<'a> {
+    /// The question.
+    pub question: &'a str,
+    /// The gold answer.
+    pub gold: &'a str,
+    /// The chunker's answer.
+    pub answer: &'a str,
+    /// The baseline's.
+    pub baseline: &'a str,
+}
+
+/// What a judge says of two answers.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct PairJudged {
+    /// With the chunker's answer first.
+    pub first: Preference,
+    /// With the baseline's answer first.
+    pub second: Preference,
+    /// The reason given with the chunker's answer first.
+    pub reason: String,
+    /// What it cost.
+    pub cost: Cost,
+}
+
+/// Compares two answers to a question, in both orders.
+pub trait PairJudge: Sync + Send {
+    /// A verdict, or why there is none, for each pair, in their order; `done` is called as each is finished.
+    fn compare_all(&self, pairs: &[PairRequest<'_>], done: &(dyn Fn() + Sync)) -> Vec<Result<PairJudged, Missing>>;
 }

@@ -38,13 +38,22 @@ pub struct JudgeConfig {
     pub faithfulness: bool,
     /// Whether the model also says which of the chunks help to answer the question; default false.
     pub context_relevance: bool,
+    /// Whether the model also compares each chunker's answers with the baseline's, in both orders; default false.
+    pub pairwise: bool,
     /// Gold against gold and gold against unrelated, before the run; default true.
     pub checks: bool,
 }
 
 impl Default for JudgeConfig {
     fn default() -> Self {
-        Self { kind: JudgeKind::Lexical, votes: 1, faithfulness: false, context_relevance: false, checks: true }
+        Self {
+            kind: JudgeKind::Lexical,
+            votes: 1,
+            faithfulness: false,
+            context_relevance: false,
+            pairwise: false,
+            checks: true,
+        }
     }
 }
 

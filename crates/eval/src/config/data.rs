@@ -25,9 +25,17 @@ pub struct Data {
     /// Questions to keep (0: all).
     #[serde(default)]
     pub questions: usize,
+    /// Only the first so many questions of those (0: all): a short run of the same sample.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub limit: usize,
     /// Seed of the sampling.
     #[serde(default = "seed")]
     pub seed: u64,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde passes a reference
+fn is_zero(n: &usize) -> bool {
+    *n == 0
 }
 
 fn seed() -> u64 {

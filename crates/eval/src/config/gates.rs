@@ -202,7 +202,8 @@ impl Gate {
     }
 
     fn check_speed(&self, experiment: &Experiment) -> Result<(), String> {
-        let named = |name: &str| experiment.chunkers.iter().any(|c| c.name == name);
+        let names = experiment.names();
+        let named = |name: &str| names.iter().any(|known| known == name);
         match &self.relative_to {
             None => {
                 return Err(format!("metric = \"{}\" needs relative_to: a chunker, or \"calibration\"", self.metric));
@@ -231,8 +232,8 @@ impl Gate {
     /// Whether chunker, mode, k and budget are measured at all.
     fn check_place(&self, experiment: &Experiment) -> Result<(), String> {
         let retrieval = &experiment.retrieval;
-        if let Some(name) = self.chunker.as_ref().filter(|name| experiment.chunkers.iter().all(|c| c.name != **name)) {
-            let names: Vec<&str> = experiment.chunkers.iter().map(|c| c.name.as_str()).collect();
+        let names = experiment.names();
+        if let Some(name) = self.chunker.as_ref().filter(|name| !names.contains(name)) {
             return Err(format!("chunker = \"{name}\" is not among the chunkers here: {}", names.join(", ")));
         }
         if let Some(mode) = self.mode.filter(|mode| !retrieval.modes.contains(mode)) {

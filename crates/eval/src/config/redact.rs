@@ -39,6 +39,12 @@ pub(crate) fn hide(key: &str, value: &mut Value) {
         ["llm", _, "headers", ..] => texts(value, &text),
         ["llm", _, "base_url", ..] | ["nightly", "url" | "webhook", ..] => texts(value, &address),
         ["retrieval", "in", ..] => texts(value, &place),
+        ["retrieval", "retriever", ..] => texts(value, &shown_retriever),
+        ["retriever", ..] => {
+            for spec in value.as_array_mut().into_iter().flatten().filter_map(|one| one.get_mut("spec")) {
+                texts(spec, &shown_retriever);
+            }
+        }
         ["nightly", "on_finish", ..] => match value {
             // The program itself is no secret.
             Value::Array(words) => words.iter_mut().skip(1).for_each(|word| texts(word, &|_| HIDDEN.to_owned())),
@@ -109,6 +115,15 @@ fn address(address: &str) -> String {
         return format!("{server}{rest}");
     }
     format!("{server}/{}", sum(rest))
+}
+
+/// A retriever's spec: addresses as anywhere, and a command as it is, since nothing secret belongs into one.
+pub(crate) fn shown_retriever(spec: &str) -> String {
+    match spec.trim_start() {
+        spec if spec.starts_with("command:") => spec.to_owned(),
+        spec if spec.starts_with("qdrant") => place(spec),
+        spec => address(spec),
+    }
 }
 
 /// The address of a collection on a server: its settings stay, since they are numbers and short words.

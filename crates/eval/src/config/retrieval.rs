@@ -15,12 +15,18 @@ pub struct Retrieval {
     /// (`NAME-chunker`). Default: a folder inside the run's, which is removed after the measurement.
     #[serde(rename = "in", skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
+    /// A retriever of others, which is measured beside the chunkers under the name `retriever`: a `spec` as in `[[retriever]]`.
+    /// Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retriever: Option<String>,
     /// How chunks are found: `dense` (default), `bm25`, `hybrid`.
     pub modes: Vec<Mode>,
     /// Numbers of chunks; default 1, 3, 5.
     pub k: Vec<usize>,
     /// Budgets of context in tokens: the best chunks that fit; default none.
     pub token_budgets: Vec<usize>,
+    /// How a budget ends: `fill` (default) cuts the last chunk where the budget ends, `whole` leaves it out.
+    pub budget_rule: BudgetRule,
     /// What orders the chunks again after the search; `none` (default) is the only choice.
     pub rerank: Rerank,
     /// What a chunk brings along when it is read; `none` (default) is the only choice.
@@ -34,14 +40,27 @@ impl Default for Retrieval {
         Self {
             embedder: "minilm".into(),
             place: None,
+            retriever: None,
             modes: vec![Mode::Dense],
             k: vec![1, 3, 5],
             token_budgets: Vec::new(),
+            budget_rule: BudgetRule::Fill,
             rerank: Rerank::None,
             expand: Expand::None,
             drop_repeats: false,
         }
     }
+}
+
+/// How a budget of tokens ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BudgetRule {
+    /// The first chunk that does not fit is cut off, at the end of a token: every chunker gives the reader as much.
+    #[default]
+    Fill,
+    /// The first chunk that does not fit is left out: what is given may be up to a chunk less than the budget.
+    Whole,
 }
 
 /// What orders the retrieved chunks again.
@@ -73,9 +92,10 @@ impl Retrieval {
         cutoffs
     }
 
-    /// Checks what the types do not say.
-    pub(super) fn check(&self) -> Result<(), String> {
-        if let Some(mode) = self.modes.iter().find(|mode| **mode != Mode::Bm25).filter(|_| self.embedder == "none") {
+    /// Checks what the types do not say; `searches` says whether chunks are searched by these modes.
+    pub(super) fn check(&self, searches: bool) -> Result<(), String> {
+        let lacks = searches && self.embedder == "none";
+        if let Some(mode) = self.modes.iter().find(|mode| **mode != Mode::Bm25).filter(|_| lacks) {
             return Err(format!(
                 "retrieval.modes asks for {mode}, which needs an embedder, but retrieval.embedder = \"none\""
             ));

@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::Instant;
 
 use pericope_api::{Chunk, Document, SentenceEncoder, TokenCounter};
-use pericope_segment::fixed::{EQUAL, MeanWords, match_bound};
+use pericope_segment::fixed::{MeanWords, match_bound};
 use pericope_segment::registry::{SegmenterEntry, build_from};
 use pericope_segment::spec::Spec;
 use pericope_segment::{Limits, Resources};
@@ -31,6 +31,9 @@ pub(super) struct Cut {
     failed: BTreeMap<usize, String>,
     /// Says which weights it was cut with; empty where the spec says all.
     pub(super) fingerprint: String,
+    /// For a retriever of others, of which only what it found is known: the texts that stand in no document. Its chunks come
+    /// after those of the corpus.
+    pub(super) lost: Option<Document>,
     /// What a `same-size` was sized by.
     pub(super) same_size: Option<SameSize>,
 }
@@ -39,18 +42,35 @@ impl Cut {
     /// A cut that is nothing but its chunks.
     #[cfg(test)]
     pub(super) fn of_chunks(name: &str, chunks: Arc<Vec<Vec<Chunk>>>) -> Self {
+        Self { lost: None, ..Self::of_passages(name, name, chunks, Document::from_sentences("", &[""; 0]), 0.0) }
+    }
+
+    /// What a retriever of others found, as if it had been cut.
+    pub(super) fn of_passages(
+        name: &str,
+        spec: &str,
+        chunks: Arc<Vec<Vec<Chunk>>>,
+        lost: Document,
+        mean_words: f64,
+    ) -> Self {
         Self {
             name: name.to_owned(),
-            spec: name.to_owned(),
+            spec: spec.to_owned(),
             resolved: None,
             chunks,
-            mean_words: 0.0,
+            mean_words,
             seconds: 0.0,
             limit: None,
             failed: BTreeMap::new(),
             fingerprint: String::new(),
             same_size: None,
+            lost: Some(lost),
         }
+    }
+
+    /// The document of a hit: one of the corpus, or the texts that stand in none.
+    pub(super) fn document<'c>(&'c self, documents: &'c [Document], hit: &Hit) -> Option<&'c Document> {
+        documents.get(hit.document).or(self.lost.as_ref())
     }
 
     /// Why the chunker has no chunks of a document that a question's answer stands in.
@@ -69,6 +89,7 @@ impl Cut {
             name: self.name.clone(),
             spec: self.spec.clone(),
             resolved: self.resolved.clone(),
+            retriever: None,
             chunks: tokens.len(),
             mean_words: self.mean_words,
             mean_tokens: if tokens.is_empty() { 0.0 } else { total as f64 / tokens.len() as f64 },
@@ -120,7 +141,7 @@ pub(super) fn all(
         if let Some(reference) = config.spec.get("reference").filter(|_| config.spec.name == "same-size") {
             let reference_words = resources.mean_words(reference).map_err(RunError::Config)?;
             let same = SameSize::new(reference, reference_words, cut.mean_words);
-            if same.miss.abs() > EQUAL && config.spec.get("match") != Some("bound") {
+            if !same.is_equal() && config.spec.get("match") != Some("bound") {
                 observer.note(&format!("{}: {same}; no bound comes nearer on this corpus", config.name));
             }
             cut.same_size = Some(same);
@@ -210,6 +231,7 @@ fn one(
         limit: chunker.policy().max_tokens,
         failed,
         fingerprint: chunker.fingerprint(),
+        lost: None,
         same_size: None,
     })
 }

@@ -1,69 +1,247 @@
 //! What asking models will come to, said before anything is paid.
 
+use pericope_segment::registry::outside;
+use serde::Serialize;
+
+use super::judge_checks::ASKED_TRIED;
 use super::{Corpus, Observer};
 use crate::cell::Cutoff;
-use crate::config::{Experiment, GeneratorKind, LlmTables};
+use crate::config::{ChunkerConfig, Experiment, GeneratorKind};
+use crate::data::QuestionSet;
 
-/// Tokens of a chunk where the chunker's own limit is not known yet: the default limit of an index.
+/// Tokens of a chunk where neither the spec nor the experiment names a limit: the default limit of an index.
 const CHUNK: usize = 256;
+/// Tokens of a chunk that has no limit; the corpus's documents are the upper bound.
+const UNLIMITED: usize = 512;
 /// Characters a token, for texts that nothing has counted.
 const LETTERS: usize = 4;
 /// Tokens of the instructions and the marks around a question or an answer.
 const AROUND: usize = 450;
+/// Texts of one request to an endpoint of embeddings, and tokens.
+const BATCH: (usize, usize) = (256, 100_000);
 
-/// Requests, tokens and price of a run in round numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(super) struct Estimate {
-    pub(super) calls: usize,
-    pub(super) prompt: usize,
-    pub(super) price: f64,
+/// Requests to one model, in round numbers.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct ModelEstimate {
+    /// `generator`, `judge` or `embedder`.
+    pub role: &'static str,
+    /// The model as the configuration names it.
+    pub model: String,
+    /// Requests at most.
+    pub calls: usize,
+    /// Tokens of their prompts or texts, estimated.
+    pub prompt_tokens: usize,
+    /// Tokens of the answers at most; 0 for an embedder.
+    pub completion_tokens: usize,
+    /// The price at most, where the configuration names prices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub price: Option<f64>,
+    /// Seconds that `tokens_per_minute` makes of it at least.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seconds_at_least: Option<f64>,
 }
 
-/// Says what the run may come to, if it asks models; an estimate from the sizes that retrieval is allowed.
-pub(super) fn announce(experiment: &Experiment, corpus: &Corpus, cutoffs: &[Cutoff], observer: &dyn Observer) {
-    let questions: Vec<(usize, usize)> =
+/// What a run may ask of models that cost something. What a cache holds already is not asked again, and is not taken off.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Estimate {
+    /// Questions.
+    pub questions: usize,
+    /// Documents.
+    pub documents: usize,
+    /// Chunkers.
+    pub chunkers: usize,
+    /// The models that are asked, none where nothing is paid.
+    pub models: Vec<ModelEstimate>,
+    /// What may be spent, where that is limited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget: Option<f64>,
+}
+
+impl Estimate {
+    /// Requests to all models.
+    #[must_use]
+    pub fn calls(&self) -> usize {
+        self.models.iter().map(|model| model.calls).sum()
+    }
+
+    /// The price of all, where any is known.
+    #[must_use]
+    pub fn price(&self) -> Option<f64> {
+        self.models.iter().filter_map(|model| model.price).reduce(|sum, price| sum + price)
+    }
+}
+
+/// Estimates a run over these documents and questions, from the sizes that it is allowed; nothing is cut, asked or opened.
+#[must_use]
+pub fn estimate(experiment: &Experiment, set: &QuestionSet) -> Estimate {
+    let texts: Vec<(usize, usize)> =
+        set.questions.iter().map(|q| (q.text.len() / LETTERS, q.answer.len() / LETTERS)).collect();
+    let corpus: Vec<usize> = set.documents.iter().map(|document| document.source.len() / LETTERS).collect();
+    of(experiment, &texts, &corpus)
+}
+
+/// Says what the run may come to, if it asks models.
+pub(super) fn announce(experiment: &Experiment, corpus: &Corpus, observer: &dyn Observer) {
+    let texts: Vec<(usize, usize)> =
         corpus.set.questions.iter().map(|q| (q.text.len() / LETTERS, q.answer.len() / LETTERS)).collect();
-    let found = of(experiment, &questions, cutoffs);
-    if found.calls == 0 {
+    let documents: Vec<usize> = corpus.documents.iter().map(|document| document.source.len() / LETTERS).collect();
+    let found = of(experiment, &texts, &documents);
+    let models: Vec<&ModelEstimate> = found.models.iter().filter(|model| model.role != "embedder").collect();
+    let calls: usize = models.iter().map(|model| model.calls).sum();
+    if calls == 0 {
         return;
     }
-    let budget = experiment.limits.budget.map(|b| format!(" of a budget of {b}")).unwrap_or_default();
-    let priced = [&experiment.llm.generator, &experiment.llm.judge].into_iter().flatten().any(|c| c.price.is_some());
-    let price = if priced { format!(", at most about {:.2}{budget}", found.price) } else { String::new() };
+    let budget = found.budget.map(|b| format!(" of a budget of {b}")).unwrap_or_default();
+    let price = found.price().map(|price| format!(", at most about {price:.2}{budget}")).unwrap_or_default();
+    let tokens: usize = models.iter().map(|model| model.prompt_tokens).sum();
     observer.note(&format!(
-        "models will be asked up to {} times with about {} tokens{price}; what is cached is not asked again",
-        found.calls, found.prompt
+        "models will be asked up to {calls} times with about {tokens} tokens{price}; what is cached is not asked again"
     ));
 }
 
-/// `questions`: tokens of each question and of its gold answer.
-fn of(experiment: &Experiment, questions: &[(usize, usize)], cutoffs: &[Cutoff]) -> Estimate {
-    let LlmTables { generator, judge, .. } = &experiment.llm;
-    let generator = generator.as_ref().filter(|_| experiment.answer.generator == GeneratorKind::Llm);
-    let judge = judge.as_ref().filter(|_| experiment.judge.kind.asks_model());
-    let runs = experiment.chunkers.len() * experiment.retrieval.modes.len();
-    let mut found = Estimate::default();
-    let mut add = |calls: usize, prompt: usize, config: &pericope_llm::LlmConfig| {
-        found.calls += calls;
-        found.prompt += calls * prompt;
-        let most = (calls as u64 * prompt as u64, calls as u64 * u64::from(config.max_tokens));
-        found.price += config.price.map_or(0.0, |price| price.of(most.0, most.1));
-    };
-    for cutoff in cutoffs {
-        let context = cutoff.tokens().unwrap_or_else(|| cutoff.k().unwrap_or(1) * CHUNK);
-        for (question, gold) in questions {
-            if let Some(config) = generator {
-                add(runs, AROUND + question + context, config);
-            }
-            if let Some(config) = judge {
-                let answer = generator.map_or(*gold, |config| (config.max_tokens as usize).min(2 * gold));
-                add(runs * experiment.judge.votes, AROUND + question + gold + answer, config);
-                let more = [experiment.judge.faithfulness, experiment.judge.context_relevance];
-                add(runs * more.into_iter().filter(|&asked| asked).count(), AROUND + context + answer, config);
-            }
+/// `texts`: tokens of each question and of its gold answer; `corpus`: tokens of each document.
+fn of(experiment: &Experiment, texts: &[(usize, usize)], corpus: &[usize]) -> Estimate {
+    let mut models = Vec::new();
+    models.extend(generator(experiment, texts, corpus));
+    models.extend(judge(experiment, texts, corpus));
+    models.extend(embedder(experiment, texts, corpus));
+    Estimate {
+        questions: texts.len(),
+        documents: corpus.len(),
+        chunkers: experiment.chunkers.len(),
+        models,
+        budget: experiment.limits.budget,
+    }
+}
+
+/// Requests of one role, added up.
+struct Sum<'a> {
+    config: &'a pericope_llm::LlmConfig,
+    calls: usize,
+    prompt: usize,
+}
+
+impl<'a> Sum<'a> {
+    fn new(config: &'a pericope_llm::LlmConfig) -> Self {
+        Self { config, calls: 0, prompt: 0 }
+    }
+
+    fn add(&mut self, calls: usize, prompt: usize) {
+        self.calls = self.calls.saturating_add(calls);
+        self.prompt = self.prompt.saturating_add(calls.saturating_mul(prompt));
+    }
+
+    fn done(self, role: &'static str) -> Option<ModelEstimate> {
+        let Self { config, calls, prompt } = self;
+        let completion = calls.saturating_mul(config.max_tokens as usize);
+        let seconds = |rate: u64| 60.0 * (prompt as f64 + completion as f64) / rate as f64;
+        (calls > 0).then(|| ModelEstimate {
+            role,
+            model: config.model.clone(),
+            calls,
+            prompt_tokens: prompt,
+            completion_tokens: completion,
+            price: config.price.map(|price| price.of(prompt as u64, completion as u64)),
+            seconds_at_least: config.tokens_per_minute.map(seconds),
+        })
+    }
+}
+
+fn generator(experiment: &Experiment, texts: &[(usize, usize)], corpus: &[usize]) -> Option<ModelEstimate> {
+    let config = experiment.llm.generator.as_ref().filter(|_| experiment.answer.generator == GeneratorKind::Llm)?;
+    let mut sum = Sum::new(config);
+    for_each_context(experiment, corpus, |context| {
+        texts.iter().for_each(|(question, _)| sum.add(1, AROUND + question + context));
+    });
+    sum.done("generator")
+}
+
+fn judge(experiment: &Experiment, texts: &[(usize, usize)], corpus: &[usize]) -> Option<ModelEstimate> {
+    let config = experiment.llm.judge.as_ref().filter(|_| experiment.judge.kind.asks_model())?;
+    let judge = &experiment.judge;
+    let generator = experiment.llm.generator.as_ref().filter(|_| experiment.answer.generator == GeneratorKind::Llm);
+    let answer = |gold: usize| generator.map_or(gold, |config| (config.max_tokens as usize).min(2 * gold));
+    let more = usize::from(judge.faithfulness) + usize::from(judge.context_relevance);
+    let mut sum = Sum::new(config);
+    for_each_context(experiment, corpus, |context| {
+        for (question, gold) in texts {
+            sum.add(judge.votes, AROUND + question + gold + answer(*gold));
+            sum.add(more, AROUND + context + answer(*gold));
+        }
+    });
+    let settings = experiment.retrieval.modes.len() * experiment.retrieval.cutoffs().len();
+    let pairs = if judge.pairwise { experiment.names().len().saturating_sub(1) * settings } else { 0 };
+    for (question, gold) in texts {
+        // In both orders.
+        sum.add(2 * pairs, AROUND + question + gold + 2 * answer(*gold));
+    }
+    if judge.checks {
+        // Each with its own gold answer and with another's.
+        texts
+            .iter()
+            .take(ASKED_TRIED)
+            .for_each(|(question, gold)| sum.add(2 * judge.votes, AROUND + question + 2 * gold));
+    }
+    sum.done("judge")
+}
+
+/// Calls `f` with the tokens of a context, for every chunker, mode and cutoff.
+fn for_each_context(experiment: &Experiment, corpus: &[usize], mut f: impl FnMut(usize)) {
+    for chunker in &experiment.chunkers {
+        let chunk = chunk(experiment, chunker, corpus);
+        for cutoff in experiment.retrieval.cutoffs() {
+            let context = match cutoff {
+                Cutoff::K(k) => k.saturating_mul(chunk),
+                Cutoff::Tokens(budget) => budget,
+            };
+            experiment.retrieval.modes.iter().for_each(|_| f(context));
         }
     }
-    found
+    // What others hand out has no limit that is known.
+    for cutoff in experiment.all_retrievers().iter().flat_map(|_| experiment.retrieval.cutoffs()) {
+        let context = cutoff.tokens().unwrap_or_else(|| cutoff.size().saturating_mul(UNLIMITED));
+        experiment.retrieval.modes.iter().for_each(|_| f(context));
+    }
+}
+
+/// Tokens of a chunker's chunks at most, as far as can be told without cutting.
+fn chunk(experiment: &Experiment, chunker: &ChunkerConfig, corpus: &[usize]) -> usize {
+    let number = |key: &str| chunker.spec.get(key).and_then(|text| text.parse::<usize>().ok());
+    // A word has some 1.4 tokens.
+    let own = number("tokens").or(number("words").map(|words| words.saturating_mul(7) / 5));
+    let longest = corpus.iter().copied().max().unwrap_or(UNLIMITED);
+    // Chunks that others made are cut further only where their spec says so.
+    let finished = outside().iter().any(|entry| entry.name == chunker.spec.name).then_some(0);
+    let limit = match number("max_tokens").or(finished).or(experiment.max_tokens) {
+        Some(0) => UNLIMITED,
+        Some(limit) => limit,
+        None => CHUNK,
+    };
+    own.unwrap_or(limit).min(longest).max(1)
+}
+
+/// An endpoint embeds every chunker's chunks of the whole corpus, and the questions.
+fn embedder(experiment: &Experiment, texts: &[(usize, usize)], corpus: &[usize]) -> Option<ModelEstimate> {
+    let model = experiment.retrieval.embedder.strip_prefix("openai:")?;
+    let all: usize = corpus.iter().sum();
+    let questions: usize = texts.iter().map(|(question, _)| question).sum();
+    let mut calls = batches(texts.len(), questions);
+    for chunker in &experiment.chunkers {
+        calls += batches(all.div_ceil(chunk(experiment, chunker, corpus)).max(corpus.len()), all);
+    }
+    Some(ModelEstimate {
+        role: "embedder",
+        model: model.to_owned(),
+        calls,
+        prompt_tokens: questions.saturating_add(all.saturating_mul(experiment.chunkers.len())),
+        ..ModelEstimate::default()
+    })
+}
+
+/// Requests that so many texts of so many tokens in all are sent in.
+#[must_use]
+pub fn batches(texts: usize, tokens: usize) -> usize {
+    texts.div_ceil(BATCH.0).max(tokens.div_ceil(BATCH.1))
 }
 
 #[cfg(test)]
@@ -72,22 +250,55 @@ mod tests {
     use super::*;
     use std::path::Path;
 
+    const TEXT: &str = "name = \"n\"\n[data]\nkind = \"squad\"\npath = \"p\"\n[retrieval]\nk = [1]\ntoken_budgets = [512]\n\
+        [[chunker]]\nname = \"a\"\nspec = \"sentence\"\n[answer]\ngenerator = \"llm\"\n[judge]\nkind = \"both\"\nvotes = 3\n\
+        checks = false\n[llm.generator]\nprovider = \"openai\"\nmodel = \"m\"\nmax_tokens = 100\n\
+        price = { input = 10.0, output = 20.0 }\n\
+        [llm.judge]\nprovider = \"openai\"\nmodel = \"j\"\nmax_tokens = 50\ntokens_per_minute = 1000\n";
+
+    fn parsed(more: &[&str]) -> Experiment {
+        let more: Vec<String> = more.iter().map(|s| (*s).to_owned()).collect();
+        Experiment::parse(TEXT, Path::new("x.toml"), &more, pericope_segment::registry::list()).unwrap()
+    }
+
     #[test]
     fn calls_and_prices_add_up() {
-        let text = "name = \"n\"\n[data]\nkind = \"squad\"\npath = \"p\"\n[[chunker]]\nname = \"a\"\nspec = \"fixed:words=9\"\n\
-            [answer]\ngenerator = \"llm\"\n[judge]\nkind = \"both\"\nvotes = 3\n\
-            [llm.generator]\nprovider = \"openai\"\nmodel = \"m\"\nmax_tokens = 100\nprice = { input = 10.0, output = 20.0 }\n\
-            [llm.judge]\nprovider = \"openai\"\nmodel = \"m\"\n";
-        let experiment = Experiment::parse(text, Path::new("x.toml"), &[], pericope_segment::registry::list()).unwrap();
-        let found = of(&experiment, &[(10, 40), (10, 60)], &[Cutoff::K(1), Cutoff::Tokens(512)]);
-        assert_eq!(found.calls, 2 * 2 * (1 + 3));
+        let texts = [(10, 40), (10, 60)];
+        let found = of(&parsed(&[]), &texts, &[1000, 3000]);
+        let [generator, judge] = found.models.as_slice() else { unreachable!() };
+        // One mode, two cutoffs, two questions.
+        assert_eq!((generator.calls, judge.calls, found.calls()), (4, 12, 16));
         let answers = 2 * (AROUND + 10 + 256) + 2 * (AROUND + 10 + 512);
+        assert_eq!(generator.prompt_tokens, answers);
         // Gold answers of 40 and 60 tokens; answers of at most 80 and 100.
         let judgements = 2 * 3 * ((AROUND + 10 + 40 + 80) + (AROUND + 10 + 60 + 100));
-        assert_eq!(found.prompt, answers + judgements);
-        assert!((found.price - (answers as f64 * 10.0 + 400.0 * 20.0) / 1e6).abs() < 1e-12);
-        let silent =
-            Experiment { answer: crate::config::AnswerConfig::default(), judge: Default::default(), ..experiment };
-        assert_eq!(of(&silent, &[(10, 40)], &[Cutoff::K(1)]), Estimate::default());
+        assert_eq!((judge.prompt_tokens, judge.completion_tokens), (judgements, 600));
+        assert!((found.price().unwrap() - (answers as f64 * 10.0 + 400.0 * 20.0) / 1e6).abs() < 1e-12);
+        assert_eq!(judge.seconds_at_least, Some(60.0 * (judgements + 600) as f64 / 1000.0));
+        // Nobody is asked, nothing is paid.
+        let silent = parsed(&["answer.generator=extractive", "judge.kind=lexical"]);
+        assert_eq!(of(&silent, &texts, &[1000]).models, []);
+    }
+
+    #[test]
+    fn pairs_checks_and_endpoints_count() {
+        let two = "chunker=[{name=\"a\",spec=\"fixed:words=100\"},{name=\"b\",spec=\"sentence\"}]";
+        let texts = [(10, 40), (10, 60)];
+        let calls = |more: &[&str]| of(&parsed(&[&[two][..], more].concat()), &texts, &[1000, 3000]).calls();
+        assert_eq!(calls(&[]), 32);
+        // Two questions, two settings, one chunker beside the baseline, both orders.
+        assert_eq!(calls(&["judge.pairwise=true"]), 32 + 2 * 2 * 2);
+        assert_eq!(calls(&["judge.checks=true"]), 32 + 2 * 2 * 3);
+        let found = of(&parsed(&[two, "retrieval.embedder=openai:e"]), &texts, &[1000, 3000]);
+        let embedder = found.models.last().unwrap();
+        assert_eq!((embedder.role, embedder.model.as_str()), ("embedder", "e"));
+        assert_eq!((embedder.calls, embedder.prompt_tokens), (3, 20 + 2 * 4000));
+        assert_eq!(batches(0, 0), 0);
+        assert_eq!((batches(257, 10), batches(3, 250_000)), (2, 3));
+        // 100 words are 140 tokens; without a limit a chunk may be as long as the longest document.
+        assert_eq!(chunk(&parsed(&[two]), &parsed(&[two]).chunkers[0], &[4000]), 140);
+        let unlimited = parsed(&["max_tokens=0"]);
+        assert_eq!(chunk(&unlimited, &unlimited.chunkers[0], &[4000, 40]), 512);
+        assert_eq!(chunk(&unlimited, &unlimited.chunkers[0], &[90]), 90);
     }
 }

@@ -39,6 +39,10 @@ impl RunFolder {
         self.0.folder()
     }
 
+    pub(super) fn pairwise(&self) -> PathBuf {
+        self.path().join("pairwise.jsonl")
+    }
+
     pub(super) fn record(&self) -> PathBuf {
         self.path().join("run.json")
     }

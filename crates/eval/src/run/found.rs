@@ -1,5 +1,7 @@
 //! What a store gave: hits, and the cost of building it.
 
+use pericope_api::Span;
+
 /// A chunk that was retrieved: an index into the cut's chunks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Hit {
@@ -9,6 +11,16 @@ pub(super) struct Hit {
     pub(super) ordinal: usize,
     /// The retriever's score.
     pub(super) score: f64,
+}
+
+/// What the reader gets of a hit: the whole chunk, or the beginning of it that was left of a budget.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Given {
+    pub(super) hit: Hit,
+    /// Byte range in the document.
+    pub(super) span: Span,
+    /// Tokens of that range, special tokens included.
+    pub(super) tokens: usize,
 }
 
 /// What building an index took.

@@ -8,8 +8,10 @@ use crate::answer::{Context, Extractive, Generated, Judge, JudgeRequest, Missing
 use crate::config::one_line;
 use crate::data::Question;
 
-/// Questions that are tried, and so many where every judgement may cost something.
-const TRIED: (usize, usize) = (20, 5);
+/// Questions that are tried.
+const TRIED: usize = 20;
+/// So many where every judgement may cost something.
+pub(super) const ASKED_TRIED: usize = 5;
 /// Gold against itself scores at least this.
 const GOLD: f64 = 9.0;
 /// Gold against an answer from elsewhere scores at most this, on average.
@@ -18,7 +20,7 @@ const UNRELATED: f64 = 2.0;
 /// Judges gold answers against themselves and against the answer to another document's question, as the run will judge.
 pub(super) fn lexical(corpus: &Corpus, scorer: &Scorer<'_>, reader: &mut Extractive) -> Result<(), RunError> {
     let questions = &corpus.set.questions;
-    let tried = tried(questions, TRIED.0);
+    let tried = tried(questions, TRIED);
     let gold: Vec<Context> = (tried.iter().filter_map(|&q| questions.get(q)))
         .flat_map(|q| q.gold.iter().map(|&span| Context { document: q.document, span }))
         .collect();
@@ -38,7 +40,7 @@ pub(super) fn lexical(corpus: &Corpus, scorer: &Scorer<'_>, reader: &mut Extract
 /// The same for a judge that is asked in words; what it said is part of the error.
 pub(super) fn asked(corpus: &Corpus, judge: &dyn Judge) -> Result<(), RunError> {
     let questions = &corpus.set.questions;
-    let tried = tried(questions, TRIED.1);
+    let tried = tried(questions, ASKED_TRIED);
     let (own, unrelated) = pairs(questions, &tried);
     let scores = |pairs: &[(usize, usize)]| -> Result<Vec<(f64, String)>, RunError> {
         let answers: Vec<JudgeRequest<'_>> = (pairs.iter())

@@ -12,11 +12,10 @@ use super::cut::Cut;
 use super::found::{Built, Hit};
 use super::stores::place;
 use super::{Corpus, Observer, RunError, Setup};
-use crate::cell::Cutoff;
 use crate::config::Retrieval;
 
 /// For every question the chunks that one mode finds, best first.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Ranking {
     pub(super) mode: String,
     pub(super) hits: Vec<Vec<Hit>>,
@@ -140,29 +139,6 @@ pub(super) fn all(
 fn without_repeats(hits: Vec<Hit>, cut: &Cut, depth: usize) -> Vec<Hit> {
     let mut seen = HashSet::new();
     hits.into_iter().filter(|hit| seen.insert(cut.chunk(hit).hash)).take(depth).collect()
-}
-
-/// Which of the hits a setting gives to the reader: the first k, or the first that fit the budget together.
-///
-/// A budget takes the ranking as it is: it ends before the first chunk that does not fit, and is never filled up with
-/// smaller chunks from further down.
-pub(super) fn pick(hits: &[Hit], cut: &Cut, cutoff: Cutoff) -> Vec<usize> {
-    match cutoff {
-        Cutoff::K(k) => (0..hits.len().min(k)).collect(),
-        Cutoff::Tokens(budget) => {
-            let mut left = budget;
-            let mut picked = Vec::new();
-            for (i, hit) in hits.iter().enumerate() {
-                let tokens = cut.chunk(hit).tokens;
-                if tokens > left {
-                    break;
-                }
-                left -= tokens;
-                picked.push(i);
-            }
-            picked
-        }
-    }
 }
 
 fn remove(dir: &Path) -> Result<(), RunError> {

@@ -2,10 +2,10 @@ use pericope_api::Span;
 
 use super::Corpus;
 use super::cut::Cut;
-use super::found::Hit;
+use super::found::Given;
 use crate::answer::{Extractive, Generated};
 use crate::cell::Setting;
-use crate::data::{CodePoints, Unit};
+use crate::data::{CodePoints, Question, Unit};
 use crate::metric::Metric;
 use crate::metrics::answers::{AnswerScores, Place, answer_iou, cosine};
 use crate::metrics::retrieval::{Gold as GoldSpans, Passage, context_tokens};
@@ -41,6 +41,45 @@ impl<'a> Scorer<'a> {
         Passage { document, span: self.unit(document, span), tokens }
     }
 
+    /// What the reader gets of a hit.
+    fn given(&self, cut: &Cut, given: &Given) -> Passage<usize> {
+        let passage = self.passage(given.hit.document, given.span, given.tokens);
+        match &cut.lost {
+            // A text that stands in no document is as long as it is, in the same unit.
+            Some(lost) if given.hit.document >= self.corpus.documents.len() && !self.points.is_empty() => {
+                let end = given.span.start + lost.text(given.span).chars().count();
+                Passage { span: Span::new(given.span.start, end), ..passage }
+            }
+            _ => passage,
+        }
+    }
+
+    /// The chunks that hold gold of a question, with how much: document, place there, units of gold.
+    pub(super) fn graded(&self, question: usize, cut: &Cut) -> Vec<(usize, usize, usize)> {
+        let Some(asked) = self.corpus.set.questions.get(question) else { return Vec::new() };
+        let gold = self.gold(asked);
+        let mut found = Vec::new();
+        for document in holders(asked) {
+            for (ordinal, chunk) in cut.chunks.get(document).into_iter().flatten().enumerate() {
+                let units = gold.units_in(&self.passage(document, chunk.span, chunk.tokens));
+                if units > 0 {
+                    found.push((document, ordinal, units));
+                }
+            }
+        }
+        found
+    }
+
+    /// What other tools call a chunk.
+    pub(super) fn chunk_id(&self, document: usize, ordinal: usize) -> String {
+        let id = self.corpus.documents.get(document).map_or("", |document| document.id.as_str());
+        format!("{id}#{ordinal}")
+    }
+
+    fn gold(&self, asked: &Question) -> GoldSpans<usize> {
+        GoldSpans::new(asked.places().map(|(document, span)| (document, self.unit(document, span))))
+    }
+
     /// One line of `items.jsonl`.
     #[allow(clippy::too_many_arguments)]
     pub(super) fn item(
@@ -48,23 +87,15 @@ impl<'a> Scorer<'a> {
         question: usize,
         cut: &Cut,
         setting: &Setting,
-        hits: &[&Hit],
+        hits: &[Given],
         answer: Option<(Generated, AnswerScores)>,
     ) -> Item {
         let asked = &self.corpus.set.questions[question];
         let gold_document = &self.corpus.documents[asked.document];
-        let gold = GoldSpans::new(asked.places().map(|(document, span)| (document, self.unit(document, span))));
-        let passages: Vec<Passage<usize>> = hits
-            .iter()
-            .map(|hit| {
-                let chunk = cut.chunk(hit);
-                self.passage(hit.document, chunk.span, chunk.tokens)
-            })
-            .collect();
+        let gold = self.gold(asked);
+        let passages: Vec<Passage<usize>> = hits.iter().map(|given| self.given(cut, given)).collect();
         // Chunks of other documents hold no gold, so they change neither omega nor the ideal ranking.
-        let mut holders: Vec<usize> = asked.places().map(|(document, _)| document).collect();
-        holders.sort_unstable();
-        holders.dedup();
+        let holders = holders(asked);
         let around: Vec<Passage<usize>> = (holders.iter())
             .flat_map(|&d| cut.chunks[d].iter().map(move |c| self.passage(d, c.span, c.tokens)))
             .collect();
@@ -77,11 +108,17 @@ impl<'a> Scorer<'a> {
         put("span_recall", spans.recall);
         put("span_precision", spans.precision);
         put("iou", spans.iou);
-        put("precision_omega", gold.precision_omega(&around));
+        // Both measure against the chunks that could have been found, which nobody knows of a retriever of others.
+        let all_known = cut.lost.is_none();
+        if all_known {
+            put("precision_omega", gold.precision_omega(&around));
+        }
         let ranks = gold.rank_scores(&passages, &around, passages.len().max(setting.cutoff.k().unwrap_or(0)));
         put("hit", ranks.hit);
         put("mrr", ranks.reciprocal_rank);
-        put("ndcg", ranks.ndcg);
+        if all_known {
+            put("ndcg", ranks.ndcg);
+        }
         put("document_recall", ranks.document_recall);
         if let Some((_, scores)) = answer.as_ref().filter(|_| !asked.answer.is_empty()) {
             put("token_f1", scores.token_f1);
@@ -105,7 +142,7 @@ impl<'a> Scorer<'a> {
             documents: holders.iter().map(|&d| self.corpus.documents[d].id.clone()).collect(),
             question: asked.text.clone(),
             gold: Gold { document: gold_document.id.clone(), spans: asked.gold.clone(), text: asked.answer.clone() },
-            retrieved: hits.iter().enumerate().map(|(i, hit)| self.retrieved(i + 1, hit, cut, &gold)).collect(),
+            retrieved: hits.iter().enumerate().map(|(i, given)| self.retrieved(i + 1, given, cut, &gold)).collect(),
             dropped: answer.as_ref().map_or(0, |(generated, _)| generated.dropped),
             cost: answer.as_ref().and_then(|(generated, _)| generated.cost),
             answer: answer.map(|(generated, _)| self.answered(generated)),
@@ -162,20 +199,21 @@ impl<'a> Scorer<'a> {
         AnswerScores::of(&generated.text, &asked.answer, iou, likeness)
     }
 
-    fn retrieved(&self, rank: usize, hit: &Hit, cut: &Cut, gold: &GoldSpans<usize>) -> Retrieved {
-        let chunk = cut.chunk(hit);
-        let document = &self.corpus.documents[hit.document];
-        let passage = self.passage(hit.document, chunk.span, chunk.tokens);
+    fn retrieved(&self, rank: usize, given: &Given, cut: &Cut, gold: &GoldSpans<usize>) -> Retrieved {
+        let chunk = cut.chunk(&given.hit);
+        let document = cut.document(&self.corpus.documents, &given.hit);
+        let passage = self.given(cut, given);
         Retrieved {
             rank,
-            document: document.id.clone(),
-            start: chunk.span.start,
-            end: chunk.span.end,
-            score: hit.score,
-            tokens: chunk.tokens,
+            document: document.map_or_else(String::new, |document| document.id.clone()),
+            start: given.span.start,
+            end: given.span.end,
+            score: given.hit.score,
+            tokens: given.tokens,
+            whole_tokens: (given.span != chunk.span).then_some(chunk.tokens),
             heading_path: chunk.heading_path.iter().map(ToString::to_string).collect(),
             gold_share: gold.span_scores(&[passage]).recall,
-            text: document.text(chunk.span).to_owned(),
+            text: document.map_or_else(String::new, |document| document.text(given.span).to_owned()),
         }
     }
 
@@ -188,4 +226,12 @@ impl<'a> Scorer<'a> {
             end: place.map(|(_, span)| span.end),
         }
     }
+}
+
+/// The documents that hold gold of a question, in order.
+fn holders(asked: &Question) -> Vec<usize> {
+    let mut holders: Vec<usize> = asked.places().map(|(document, _)| document).collect();
+    holders.sort_unstable();
+    holders.dedup();
+    holders
 }

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::prompts::{faithfulness_prompt, judge_prompt, relevance_prompt};
+use super::prompts::{faithfulness_prompt, judge_prompt, pairwise_prompt, relevance_prompt};
 use super::schema::object;
 use super::score;
 use crate::client::{Client, Shared};
@@ -48,6 +48,7 @@ pub struct LlmJudge {
     prompt: Prompt,
     pub(super) faithfulness: Prompt,
     pub(super) relevance: Prompt,
+    pub(super) pairwise: Prompt,
     votes: u32,
     max_tokens: u32,
     temperature: f64,
@@ -73,6 +74,7 @@ impl LlmJudge {
             prompt: judge_prompt(config.prompt.as_deref())?,
             faithfulness: faithfulness_prompt(config.faithfulness_prompt.as_deref())?,
             relevance: relevance_prompt(config.context_relevance_prompt.as_deref())?,
+            pairwise: pairwise_prompt(config.pairwise_prompt.as_deref())?,
             votes: votes.max(1),
             max_tokens: config.max_tokens,
             temperature: config.temperature,
@@ -80,10 +82,10 @@ impl LlmJudge {
         })
     }
 
-    /// Returns the prompts as used: judge, faithfulness, context relevance.
+    /// Returns the prompts as used: judge, faithfulness, context relevance, pairwise.
     #[must_use]
-    pub fn prompts(&self) -> [&Prompt; 3] {
-        [&self.prompt, &self.faithfulness, &self.relevance]
+    pub fn prompts(&self) -> [&Prompt; 4] {
+        [&self.prompt, &self.faithfulness, &self.relevance, &self.pairwise]
     }
 
     /// Returns the model behind it.

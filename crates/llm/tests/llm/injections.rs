@@ -1,6 +1,7 @@
 //! Documents, questions and answers that give orders. The models here do whatever a prompt says outside of its marks, and
 //! repeat whatever stands inside of them: the worst that a model does short of obeying a text that it was told to read.
 
+use pericope_llm::judge::Better;
 use pericope_llm::{LlmError, LlmGenerator, LlmJudge, Shared};
 use pericope_testkit::llm::{Act, Seen, Server};
 
@@ -100,6 +101,9 @@ fn say(prompt: &str, good: bool) -> String {
     if prompt.contains("Score the answer") {
         return format!(r#"{{"reason": "as asked", "score": {}}}"#, if good { 10 } else { 2 });
     }
+    if prompt.contains("First answer:") {
+        return format!(r#"{{"reason": "as asked", "better": "{}"}}"#, if good { "first" } else { "tie" });
+    }
     if prompt.contains("Split the answer") {
         return format!(r#"{{"claims": [{{"claim": "c", "supported": {good}}}]}}"#);
     }
@@ -143,6 +147,7 @@ impl Asked {
             };
             settings.faithfulness_prompt = write("f.md", "Split the answer\n{answer}\n{context}");
             settings.context_relevance_prompt = write("r.md", "For every excerpt\n{context}\nand {question}");
+            settings.pairwise_prompt = write("p.md", "First answer: {first}\n{second}\n{gold}\n{question}");
             settings.prompt = write("j.md", "# System\nScore the answer\n# User\n{gold}\n{answer}\n{question}");
             let judge = LlmJudge::from_config(&settings, 1, &shared).unwrap();
             settings.prompt = write("a.md", "# User\nAnswer\n{question}\n{context}");
@@ -171,6 +176,8 @@ fn no_text_gets_out_of_its_marks() {
             }
             for (question, gold, answer) in [("q", "gold", text.as_str()), (text, "gold", "a"), ("q", text, "a")] {
                 assert_eq!(judge.judge(question, gold, answer).unwrap().mean, 2.0, "{text}");
+                let compared = judge.compare(question, gold, answer, "b").unwrap();
+                assert_eq!((compared.straight, compared.swapped), (Better::Tie, Better::Tie), "{text}");
             }
         }
     }

@@ -7,6 +7,7 @@ use super::Pairing;
 use crate::night::NightlyRun;
 use pericope_eval::config::redact;
 use pericope_eval::format;
+use pericope_eval::record::JudgeIdentity;
 
 /// Names shown of a list at most; the rest is counted.
 const SHOWN: usize = 8;
@@ -66,6 +67,9 @@ pub struct Changes {
     pub program: Option<String>,
     /// Keys of the configuration, with both values.
     pub configuration: Vec<String>,
+    /// Scores that another judge made, with both judges: they are not compared.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub judges: Vec<String>,
     /// Models and prompts by name.
     pub models: Listing,
     /// Documents by id.
@@ -98,6 +102,7 @@ impl Changes {
         Self {
             program: program(before, tonight),
             configuration: configuration(&before.config, &tonight.config),
+            judges: judges(before, tonight),
             models: Listing::between(&models(before), &models(tonight)),
             documents: Listing::between(&before.documents, &tonight.documents),
             questions: Listing {
@@ -123,6 +128,7 @@ impl Changes {
         if self.configuration.len() > SHOWN {
             lines.push(format!("configuration: {} more keys", self.configuration.len() - SHOWN));
         }
+        lines.extend(self.judges.iter().cloned());
         lines.extend(self.models.lines("model"));
         lines.extend(self.documents.lines("document"));
         lines.extend(self.questions.lines("question"));
@@ -139,6 +145,15 @@ fn program(before: &NightlyRun, tonight: &NightlyRun) -> Option<String> {
     // A history of the first schema does not know the file's checksum.
     let known = !old.sha256.is_empty() && !new.sha256.is_empty();
     (known && old.sha256 != new.sha256).then(|| format!("the program: another build of pericope {}", new.version))
+}
+
+/// `judge: scores by m (openai), 1 vote, now by n (openai), 1 vote: not compared`.
+fn judges(before: &NightlyRun, tonight: &NightlyRun) -> Vec<String> {
+    let [then, now] = [before, tonight].map(|night| JudgeIdentity::of_run(&night.config, &night.checksums));
+    JudgeIdentity::differing(&then, &now)
+        .into_iter()
+        .map(|(metric, old, new)| format!("{}: scores by {old}, now by {new}: not compared", metric.label()))
+        .collect()
 }
 
 /// Keys whose values differ: `chunker.semantic.spec: "fusion", now "fixed:words=20"`. Gates and the table `[nightly]`
@@ -224,5 +239,16 @@ mod tests {
         }
         assert!(!lines.contains("gate"));
         assert!(Changes::between(&before, &before, &Pairing::default()).is_empty());
+    }
+
+    #[test]
+    fn scores_of_another_judge_are_named() {
+        let night = |model: &str| NightlyRun {
+            config: json!({"judge": {"kind": "llm", "votes": 1}, "answer": {"generator": "llm"}, "llm": {"judge": {"model": model}}}),
+            ..NightlyRun::default()
+        };
+        let changes = Changes::between(&night("one"), &night("two"), &Pairing::default());
+        assert!(changes.lines().contains(&"judge: scores by one, 1 vote, now by two, 1 vote: not compared".to_owned()));
+        assert!(Changes::between(&night("one"), &night("one"), &Pairing::default()).is_empty());
     }
 }

@@ -61,7 +61,10 @@ fn fall(gate: &Gate, metric: &Metric, cell: &NightlyCell, kind: Kind, limit: f64
             check.p = Some(found.p);
             check.n = Some(found.n);
         }
-        None => check.says = format!("not comparable: night {} has no such score", compared.before.number),
+        None => {
+            let by = if metric.key().starts_with("judge") { " by the same judge" } else { "" };
+            check.says = format!("not comparable: night {} has no such score{by}", compared.before.number);
+        }
     }
     check
 }

@@ -163,6 +163,7 @@ impl Bed {
             models: pericope_eval::answer::Models::default(),
             model_checksums: [("hashed".into(), format!("hashed-{}", self.dimension))].into(),
             resume: false,
+            trec: None,
         };
         let program = Program { version: "0.1.0".into(), sha256: self.program.clone() };
         run_on(
@@ -318,6 +319,7 @@ fn a_night_that_breaks_off_leaves_nothing_half_and_is_taken_up() {
         models: pericope_eval::answer::Models::default(),
         model_checksums: [("hashed".into(), "hashed-1024".to_owned())].into(),
         resume: false,
+        trec: None,
     };
     let program = Program { version: "0.1.0".into(), sha256: "one".into() };
     let broke = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {

@@ -5,7 +5,6 @@ use super::report::Report;
 use super::view::View;
 use pericope_eval::format;
 use pericope_eval::metric::Metric;
-use pericope_segment::fixed::EQUAL;
 
 /// Fewer questions than this seldom separate two close systems.
 const FEW: usize = 100;
@@ -136,7 +135,7 @@ fn unread(view: &View) -> Option<String> {
 fn unequal(view: &View) -> Option<String> {
     let rows: Vec<String> = (view.summary.chunkers.iter())
         .filter_map(|row| Some((row, row.same_size.as_ref()?)))
-        .filter(|(_, same)| same.miss.abs() > EQUAL)
+        .filter(|(_, same)| !same.is_equal())
         .map(|(row, same)| format!("{} ({same})", row.name))
         .collect();
     (!rows.is_empty())

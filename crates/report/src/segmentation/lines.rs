@@ -20,6 +20,8 @@ pub(crate) struct Line {
     pub f1: Option<f64>,
     pub macro_f1: Option<f64>,
     pub boundary_similarity: Option<f64>,
+    pub tiling: Option<f64>,
+    pub tiling_penalised: Option<f64>,
     pub proposed_over_true: Option<f64>,
     pub sentences_per_second: Option<f64>,
     /// By the segmenter's own model.
@@ -46,6 +48,8 @@ pub(crate) fn lines(report: &Report, set: &str, known: bool) -> Vec<Line> {
         f1: finite(row.f1),
         macro_f1: finite(row.macro_f1),
         boundary_similarity: finite(row.boundary_similarity),
+        tiling: finite(row.tiling),
+        tiling_penalised: finite(row.tiling_penalised),
         proposed_over_true: row.proposed_over_true,
         sentences_per_second: finite(row.sentences_per_second).filter(|x| *x > 0.0),
         tokens_read: row.tokens_read.map(|tokens| tokens as f64),

@@ -7,8 +7,22 @@ use super::report::Report;
 use super::text::{CAUTION, COLUMNS, compared, facts, finding, heading, times, warnings};
 use crate::kit::markdown::{Inline, Markdown, strong};
 
-const HEAD: [&str; 12] =
-    ["system", "Pk", "WD", "P", "R", "F1", "F1/doc", "B", "prop/true", "sentences/s", "tokens read", "source"];
+const HEAD: [&str; 14] = [
+    "system",
+    "Pk",
+    "WD",
+    "P",
+    "R",
+    "F1",
+    "F1/doc",
+    "B",
+    "tiling",
+    "tiling, pen.",
+    "prop/true",
+    "sentences/s",
+    "tokens read",
+    "source",
+];
 
 pub(super) fn markdown(report: &Report) -> String {
     let mut out = Markdown::default();
@@ -28,7 +42,7 @@ pub(super) fn markdown(report: &Report) -> String {
             let lines = lines(report, &set.name, known);
             if !lines.is_empty() {
                 out.paragraph(strong(heading(known)));
-                out.table("lrrrrrrrrrrl", &HEAD, lines.iter().map(row));
+                out.table("lrrrrrrrrrrrrl", &HEAD, lines.iter().map(row));
             }
         }
     }
@@ -57,6 +71,8 @@ fn row(line: &Line) -> Vec<Inline> {
         percent(line.f1),
         percent(line.macro_f1),
         percent(line.boundary_similarity),
+        percent(line.tiling),
+        percent(line.tiling_penalised),
         shown(line.proposed_over_true, |x| format::decimal(x, 2)),
         shown(line.sentences_per_second, format::mean),
         shown(line.tokens_read, format::mean),
@@ -75,7 +91,7 @@ mod tests {
         let text = report().markdown();
         assert_eq!(text.matches("\n| system |").count(), 4);
         for row in text.lines().filter(|line| line.starts_with('|')) {
-            assert_eq!(row.replace("\\|", "").matches('|').count(), 13, "{row}");
+            assert_eq!(row.replace("\\|", "").matches('|').count(), 15, "{row}");
         }
         assert!(text.contains("Told \\| system") && text.contains("| **near** |") && !text.contains("NaN"));
     }

@@ -99,6 +99,8 @@ fn figures(caption: &str, lines: &[Line]) -> Markup {
         Head::words("source"),
         Head::number("F1/doc"),
         Head::number("B").explained("Boundary similarity, mean over documents."),
+        Head::number("tiling").explained("Tiling score, mean over documents. It leans towards 100."),
+        Head::number("tiling, pen.").explained("Tiling score with a penalty for surplus boundaries."),
         Head::number("sentences/s"),
         Head::number("tokens read").explained("By the segmenter's own model, special tokens included."),
     ];
@@ -126,6 +128,8 @@ fn row(line: &Line) -> Row {
         Value::words(line.source.as_deref().unwrap_or("this run")),
         percent(line.macro_f1),
         percent(line.boundary_similarity),
+        percent(line.tiling),
+        percent(line.tiling_penalised),
         number(line.sentences_per_second, format::mean),
         number(line.tokens_read, format::mean),
     ];

@@ -13,7 +13,8 @@ pub(super) const CAUTION: &str = "Proposing no boundary at all beats many system
 /// What the columns are.
 pub(super) const COLUMNS: &str = "Pk and WindowDiff (WD): mean over documents, lower is better, ± standard error. \
     P, R, F1: exact boundaries, over all of the set; F1/doc: mean over documents. B: boundary similarity. \
-    Prop/true: boundaries proposed over true ones. All but the last x 100.";
+    Tiling: Costacurta's score, mean over documents, which leans towards 100; pen.: times true over proposed boundaries \
+    where more are proposed. Prop/true: boundaries proposed over true ones. All but the last x 100.";
 
 /// What the sentences per second are without.
 pub(super) fn times(report: &Report) -> Option<String> {

@@ -178,6 +178,7 @@ fn evaluate_one(contestant: &System<'_>, set: &Set, observer: &dyn Observer) -> 
         boundary_similarity: figure(summary.mean.boundary_similarity),
         segmentation_similarity: figure(summary.mean.segmentation_similarity),
         tiling: figure(summary.mean.tiling),
+        tiling_penalised: figure(summary.mean.tiling_penalised),
         proposed_over_true: summary.counts.ratio(),
         seconds,
         tokens_read,

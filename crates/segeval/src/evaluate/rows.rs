@@ -52,6 +52,8 @@ pub struct SegmentationRow {
     pub segmentation_similarity: f64,
     /// Mean tiling score over documents, 0 to 1; leans towards 1.
     pub tiling: f64,
+    /// The same with a penalty for surplus boundaries, 0 to 1.
+    pub tiling_penalised: f64,
     /// Boundaries proposed over true boundaries; none where no boundary is true.
     pub proposed_over_true: Option<f64>,
     /// Wall-clock seconds of segmenting the set, its documents side by side on all threads.

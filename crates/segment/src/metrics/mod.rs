@@ -43,7 +43,7 @@ use serde::{Deserialize, Serialize};
 pub use counts::BoundaryCounts;
 pub use edit::{BoundaryEdits, NEAR_MISS, boundary_edits};
 pub use summary::ScoreSummary;
-pub use tiling::{TilingNormaliser, tiling_score};
+pub use tiling::{TilingNormaliser, penalised_tiling_score, tiling_score};
 pub use window::{pk, window_diff, window_size};
 
 /// The two segmentations are not of the same document.
@@ -81,6 +81,9 @@ pub struct SegmentationScores {
     pub segmentation_similarity: f64,
     /// Tiling score, divided by last sentence index times true boundaries, 0..=1; leans towards 1.
     pub tiling: f64,
+    /// Tiling score times true over proposed boundaries, where more are proposed, 0..=1.
+    #[serde(default)]
+    pub tiling_penalised: f64,
 }
 
 /// The scores and boundary counts of one document, by [`evaluate`].
@@ -109,6 +112,7 @@ pub fn evaluate(reference: &Boundaries, hypothesis: &Boundaries) -> Result<Docum
         boundary_similarity: edits.boundary_similarity(),
         segmentation_similarity: edits.segmentation_similarity(),
         tiling: tiling_score(reference, hypothesis, TilingNormaliser::PerBoundary)?,
+        tiling_penalised: penalised_tiling_score(reference, hypothesis, TilingNormaliser::PerBoundary)?,
     };
     Ok(DocumentScores { scores, counts })
 }
@@ -131,6 +135,7 @@ mod tests {
         boundary_similarity: 1.0,
         segmentation_similarity: 1.0,
         tiling: 1.0,
+        tiling_penalised: 1.0,
     };
 
     fn scores(n: usize, reference: &[usize], hypothesis: &[usize]) -> SegmentationScores {

@@ -25,7 +25,7 @@ impl ScoreSummary {
 impl FromIterator<DocumentScores> for ScoreSummary {
     fn from_iter<I: IntoIterator<Item = DocumentScores>>(documents: I) -> Self {
         let mut summary = ScoreSummary::default();
-        let mut sums = [0.0; 8];
+        let mut sums = [0.0; 9];
         for document in documents {
             summary.documents += 1;
             summary.counts += document.counts;
@@ -34,17 +34,17 @@ impl FromIterator<DocumentScores> for ScoreSummary {
             }
         }
         let count = summary.documents.max(1) as f64;
-        let [pk, window_diff, precision, recall, f1, boundary_similarity, segmentation_similarity, tiling] =
-            sums.map(|sum| sum / count);
+        let [pk, window_diff, precision, recall, f1, b, s, tiling, tiling_penalised] = sums.map(|sum| sum / count);
         summary.mean = SegmentationScores {
             pk,
             window_diff,
             precision,
             recall,
             f1,
-            boundary_similarity,
-            segmentation_similarity,
+            boundary_similarity: b,
+            segmentation_similarity: s,
             tiling,
+            tiling_penalised,
         };
         summary
     }
@@ -56,8 +56,9 @@ impl<'a> FromIterator<&'a DocumentScores> for ScoreSummary {
     }
 }
 
-fn values(s: &SegmentationScores) -> [f64; 8] {
-    [s.pk, s.window_diff, s.precision, s.recall, s.f1, s.boundary_similarity, s.segmentation_similarity, s.tiling]
+fn values(s: &SegmentationScores) -> [f64; 9] {
+    let (b, similarity) = (s.boundary_similarity, s.segmentation_similarity);
+    [s.pk, s.window_diff, s.precision, s.recall, s.f1, b, similarity, s.tiling, s.tiling_penalised]
 }
 
 #[cfg(test)]

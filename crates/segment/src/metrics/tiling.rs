@@ -61,6 +61,21 @@ pub fn tiling_score(
     Ok(1.0 - sum as f64 / whole as f64)
 }
 
+/// The tiling score with a penalty for surplus boundaries (ours; the article names one without saying which): the score
+/// times true over proposed boundaries, where more are proposed than true. 0 where none is true and some are proposed.
+///
+/// # Errors
+/// [`LengthMismatch`] where the two do not have the same number of sentences.
+pub fn penalised_tiling_score(
+    reference: &Boundaries,
+    hypothesis: &Boundaries,
+    normaliser: TilingNormaliser,
+) -> Result<f64, LengthMismatch> {
+    let score = tiling_score(reference, hypothesis, normaliser)?;
+    let (truth, proposed) = (reference.after().len(), hypothesis.after().len());
+    Ok(if proposed > truth { score * truth as f64 / proposed as f64 } else { score })
+}
+
 /// Distance from each of `truth` to the closest of `proposed` (`usize::MAX` where there is none); both increase.
 fn nearest(truth: &[usize], proposed: &[usize]) -> Vec<usize> {
     let mut at = 0;
@@ -82,7 +97,7 @@ mod tests {
 
     use pericope_api::Boundaries;
 
-    use super::{TilingNormaliser, nearest, tiling_score};
+    use super::{TilingNormaliser, nearest, penalised_tiling_score, tiling_score};
 
     fn score(n: usize, truth: &[usize], output: &[usize], normaliser: TilingNormaliser) -> f64 {
         let truth = Boundaries::new(n, truth.to_vec()).unwrap();
@@ -105,6 +120,18 @@ mod tests {
         // 4 is one from 5 and from 3; only one of them may have it, the other counts 10.
         assert!((score(11, &[3, 5], &[4], TilingNormaliser::PerBoundary) - (1.0 - 11.0 / 20.0)).abs() < 1e-15);
         assert_eq!(score(11, &[], &[4], TilingNormaliser::PerBoundary), 1.0);
+    }
+
+    #[test]
+    fn surplus_boundaries_cost_their_share() {
+        let of = |truth: &[usize], output: &[usize]| {
+            let [truth, output] = [truth, output].map(|after| Boundaries::new(164, after.to_vec()).unwrap());
+            penalised_tiling_score(&truth, &output, TilingNormaliser::PerBoundary).unwrap()
+        };
+        let found = of(&[56, 74, 118], &[26, 54, 67, 74, 90, 112, 120, 130]);
+        assert!((found - (1.0 - 4.0 / 489.0) * 3.0 / 8.0).abs() < 1e-15);
+        assert!((of(&[3, 5], &[4]) - (1.0 - (1.0 + 163.0) / 326.0)).abs() < 1e-15, "too few are not punished twice");
+        assert_eq!((of(&[], &[4]), of(&[], &[])), (0.0, 1.0));
     }
 
     #[test]

@@ -1,0 +1,106 @@
+//! `pericope eval calibrate`
+
+use pericope_eval::calibrate::{Calibration, Figure, Lean, read};
+use pericope_eval::metric::Metric;
+
+use crate::args::CalibrateArgs;
+use crate::commands::print_json;
+use crate::input;
+use crate::status::{Failure, Outcome, Status};
+
+/// With fewer documents no interval can be trusted.
+const FEW: usize = 10;
+
+pub fn run(args: CalibrateArgs) -> Outcome {
+    let labelled = read(&args.labels, args.run.as_deref(), &Metric::named(&args.metric)).map_err(Failure::usage)?;
+    let left_out = input::report(&labelled.left_out);
+    let found = labelled.calibrate(args.seed);
+    if args.json {
+        print_json(&found)?;
+    } else {
+        show(&found)?;
+    }
+    Ok(if left_out > 0 { Status::Incomplete } else { Status::Done })
+}
+
+fn show(found: &Calibration) -> std::io::Result<()> {
+    if let Some(judge) = &found.judge {
+        say!("Judge: {judge}");
+    }
+    say!("{} answers that a person and the judge scored, {} {}s\n", found.labels, found.clusters, found.unit);
+    say!("{:44} {:>7}  95 % interval", "", "");
+    let rows = [
+        ("Cohen's kappa, quadratic weights", found.kappa_quadratic),
+        ("Cohen's kappa, linear weights", found.kappa_linear),
+        ("Pearson's correlation", found.pearson),
+        ("Spearman's correlation", found.spearman),
+        ("share with the same whole score", found.same),
+        ("share within 1 point", found.within_one),
+        ("judge less person, points of 10", found.bias),
+    ];
+    for (name, value) in rows {
+        line(name, value)?;
+    }
+    if let Some(lean) = &found.by_length {
+        say!("\nBy length of the answer, {} answers", lean.labels);
+        line("correlation of judge less person with length", lean.spearman)?;
+        line("points for every 100 words more", lean.slope)?;
+        groups(lean, "words")?;
+    }
+    if let Some(lean) = &found.by_position {
+        say!("\nBy position of the answer, {} answers", lean.labels);
+        line("correlation of judge less person with it", lean.spearman)?;
+        line("points for every position further down", lean.slope)?;
+        groups(lean, "position")?;
+    }
+    if !found.pairwise.is_empty() {
+        say!("\nComparisons pair by pair: verdicts that changed with the order of the answers");
+        for row in &found.pairwise {
+            let bias = row.position_bias().map_or_else(|| "-".to_owned(), |share| format!("{:.1} %", 100.0 * share));
+            say!(
+                "  {} against {}, {}, {}: {bias} ({} of {}; {} of them towards the first)",
+                row.chunker,
+                row.baseline,
+                row.cutoff.label().replace('\u{a0}', " "),
+                row.mode,
+                row.order_changes,
+                row.n - row.same.min(row.n),
+                row.towards_first
+            );
+        }
+    }
+    if found.clusters < FEW {
+        say!("\nFewer than {FEW} {}s: no interval can be trusted.", found.unit);
+    }
+    Ok(())
+}
+
+fn line(name: &str, figure: Figure) -> std::io::Result<()> {
+    say!("{name:44} {:>7}  {}", number(figure.value), interval(figure));
+    Ok(())
+}
+
+fn groups(lean: &Lean, what: &str) -> std::io::Result<()> {
+    say!("  {:>13} {:>8} {:>8} {:>8} {:>8}  95 % interval", what, "answers", "person", "judge", "less");
+    for group in &lean.groups {
+        let range =
+            if group.from == group.to { group.from.to_string() } else { format!("{}-{}", group.from, group.to) };
+        say!(
+            "  {range:>13} {:>8} {:>8} {:>8} {:>8}  {}",
+            group.labels,
+            number(group.human),
+            number(group.judge),
+            number(group.bias.value),
+            interval(group.bias)
+        );
+    }
+    Ok(())
+}
+
+fn number(x: f64) -> String {
+    if x.is_finite() { format!("{x:.2}") } else { "-".to_owned() }
+}
+
+fn interval(figure: Figure) -> String {
+    figure.interval.map_or_else(|| "-".to_owned(), |[low, high]| format!("{low:.2} to {high:.2}"))
+}

@@ -1,0 +1,178 @@
+//! `--dry-run`: what a command may ask and pay, said instead of done. Nothing is opened that needs a key.
+
+use std::path::Path;
+
+use pericope_eval::config::Experiment;
+use pericope_eval::format;
+use pericope_eval::record::RunRecord;
+use pericope_eval::run::{Estimate, ModelEstimate, RunError, batches, estimate, load};
+use serde::Serialize;
+
+use crate::commands::print_json;
+use crate::resources::shown;
+use crate::status::{Failure, Outcome, Status};
+
+/// What a dry run says.
+#[derive(Serialize)]
+struct DryRun {
+    #[serde(flatten)]
+    estimate: Estimate,
+    /// Requests to all models, at most.
+    calls: usize,
+    /// The price of all at most, where the configuration names prices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    price: Option<f64>,
+    /// Seconds that a run of the same name took before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seconds_before: Option<f64>,
+    /// Seconds that the models' own limits make of it at least.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seconds_at_least: Option<f64>,
+}
+
+/// Says what runs of these experiments may come to; `before` is the folder where an earlier one may lie.
+pub fn experiments(runs: &[&Experiment], before: Option<&Path>, json: bool) -> Outcome {
+    let mut sum = Estimate::default();
+    for experiment in runs {
+        let set = load(experiment, &()).map_err(|error| match error {
+            RunError::Config(_) | RunError::Data(_) => Failure::usage(error),
+            other => Failure::runtime(other),
+        })?;
+        add(&mut sum, estimate(experiment, &set));
+    }
+    let took = before.and_then(|folder| {
+        let text = std::fs::read_to_string(folder.join("run.json")).ok()?;
+        let record: RunRecord = serde_json::from_str(&text).ok()?;
+        record.seconds.filter(|_| !record.finished.is_empty())
+    });
+    let least = sum.models.iter().filter_map(|model| model.seconds_at_least).reduce(f64::max);
+    let found =
+        DryRun { calls: sum.calls(), price: sum.price(), seconds_before: took, seconds_at_least: least, estimate: sum };
+    if json {
+        return print_json(&found);
+    }
+    say!(
+        "Dry run: {}, {}, {}. Nothing was asked, nothing was paid.\n",
+        format::plural(runs.len(), "run"),
+        format::plural(found.estimate.questions, "question"),
+        format::plural(found.estimate.documents, "document")
+    );
+    table(&found.estimate.models)?;
+    money(&found)?;
+    match (took, least) {
+        (Some(seconds), _) => {
+            say!("Seconds: the run in {} took {}", before.map(shown).unwrap_or_default(), format::seconds(seconds))
+        }
+        (None, Some(seconds)) => say!("Seconds: at least {}, by tokens_per_minute", format::seconds(seconds)),
+        (None, None) => say!("Seconds: not known before a first run"),
+    }
+    Ok(Status::Done)
+}
+
+/// Says what embedding these texts comes to; `texts` and `tokens` are at most what is sent.
+pub fn embedding(embedder: Option<&str>, texts: usize, tokens: usize, more: &str, json: bool) -> Outcome {
+    let models: Vec<ModelEstimate> = (embedder.and_then(|name| name.strip_prefix("openai:")).into_iter())
+        .map(|model| ModelEstimate {
+            role: "embedder",
+            model: model.to_owned(),
+            calls: batches(texts, tokens),
+            prompt_tokens: tokens,
+            ..ModelEstimate::default()
+        })
+        .collect();
+    if json {
+        let calls: usize = models.iter().map(|model| model.calls).sum();
+        return print_json(&serde_json::json!({ "texts": texts, "models": models, "calls": calls }));
+    }
+    say!("Dry run: {}. Nothing was asked, nothing was paid.\n", format::plural(texts, "text"));
+    table(&models)?;
+    if !models.is_empty() && !more.is_empty() {
+        say!("{more}");
+    }
+    Ok(Status::Done)
+}
+
+/// Says what having a model write so many questions about documents comes to.
+pub fn drafting(documents: usize, model: ModelEstimate, budget: Option<f64>, json: bool) -> Outcome {
+    let questions = model.calls;
+    let estimate = Estimate { questions, documents, budget, models: vec![model], ..Estimate::default() };
+    let found = DryRun {
+        calls: estimate.calls(),
+        price: estimate.price(),
+        seconds_before: None,
+        seconds_at_least: None,
+        estimate,
+    };
+    if json {
+        return print_json(&found);
+    }
+    say!(
+        "Dry run: {} to write about {}. Nothing was asked, nothing was paid.\n",
+        format::plural(questions, "question"),
+        format::plural(documents, "document")
+    );
+    table(&found.estimate.models)?;
+    say!("Where questions are dropped, others are asked for: at most twice as much.");
+    money(&found)?;
+    Ok(Status::Done)
+}
+
+fn add(sum: &mut Estimate, one: Estimate) {
+    sum.questions = sum.questions.max(one.questions);
+    sum.documents = sum.documents.max(one.documents);
+    sum.chunkers = sum.chunkers.max(one.chunkers);
+    sum.budget = sum.budget.or(one.budget);
+    for model in one.models {
+        match sum.models.iter_mut().find(|known| known.role == model.role && known.model == model.model) {
+            Some(known) => {
+                known.calls = known.calls.saturating_add(model.calls);
+                known.prompt_tokens = known.prompt_tokens.saturating_add(model.prompt_tokens);
+                known.completion_tokens = known.completion_tokens.saturating_add(model.completion_tokens);
+                known.price = known.price.zip(model.price).map(|(a, b)| a + b).or(known.price).or(model.price);
+                let seconds = known.seconds_at_least.zip(model.seconds_at_least).map(|(a, b)| a + b);
+                known.seconds_at_least = seconds.or(known.seconds_at_least).or(model.seconds_at_least);
+            }
+            None => sum.models.push(model),
+        }
+    }
+}
+
+fn table(models: &[ModelEstimate]) -> std::io::Result<()> {
+    if models.is_empty() {
+        say!("No model that costs anything is asked.");
+        return Ok(());
+    }
+    let width = models.iter().map(|model| model.model.chars().count()).max().unwrap_or(0).max(5);
+    say!(
+        "{:10} {:width$} {:>9} {:>15} {:>15} {:>10}",
+        "for",
+        "model",
+        "calls",
+        "prompt tokens",
+        "answer tokens",
+        "price"
+    );
+    for model in models {
+        say!(
+            "{:10} {:width$} {:>9} {:>15} {:>15} {:>10}",
+            model.role,
+            model.model,
+            format::count(model.calls),
+            format::count(model.prompt_tokens),
+            if model.completion_tokens > 0 { format::count(model.completion_tokens) } else { "-".to_owned() },
+            model.price.map_or_else(|| "-".to_owned(), |price| format!("{price:.2}"))
+        );
+    }
+    say!("\nAll are estimates, and at most; what a cache holds already is not asked again.");
+    Ok(())
+}
+
+fn money(found: &DryRun) -> std::io::Result<()> {
+    let budget = found.estimate.budget.map(|budget| format!("; limits.budget is {budget}")).unwrap_or_default();
+    match found.price {
+        Some(price) => say!("Money: at most about {price:.2}{budget}"),
+        None if found.calls > 0 => say!("Money: not known, since [llm.*.price] is not set{budget}"),
+        None => {}
+    }
+    Ok(())
+}

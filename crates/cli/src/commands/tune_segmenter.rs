@@ -1,0 +1,137 @@
+//! `pericope tune` on a file that names a segmenter: its settings and its threshold, on validation documents.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use pericope::segment::Limits;
+use pericope::{Engine, needs_encoder, segmenters};
+use pericope_api::expand_variables;
+use pericope_segeval::read::Set;
+use pericope_segeval::tune::{Tuning, tune};
+use pericope_segment::Chunker;
+use pericope_segment::registry::build_from;
+use pericope_segment::spec::Spec;
+use pericope_segment::split::Split;
+
+use crate::commands::{print_json, segment_eval::read_set};
+use crate::resources::{failure, shown};
+use crate::status::{Failure, Outcome, Status};
+use crate::{input, progress};
+
+/// Most combinations of settings that are tried.
+const MOST: usize = 10_000;
+
+/// What is tuned, on what.
+pub(super) struct Wanted<'a> {
+    pub file: &'a Path,
+    pub segmenter: &'a str,
+    /// Values to try, by the setting's key.
+    pub grid: &'a BTreeMap<String, Vec<toml::Value>>,
+    pub data: &'a [String],
+    pub split: Option<Split>,
+    pub thresholds: Vec<f64>,
+    pub json: bool,
+}
+
+pub(super) fn run(wanted: &Wanted<'_>, quiet: bool) -> Outcome {
+    let wrong = |problem: String| Failure::usage(format!("{}: {problem}", shown(wanted.file)));
+    let base = Spec::parse(wanted.segmenter).map_err(|e| wrong(format!("segmenter: {e}")))?;
+    if base.get("tau").is_some() {
+        return Err(wrong("segmenter: leave tau out; thresholds are tried".into()));
+    }
+    let specs = combinations(&base, wanted.grid).map_err(wrong)?;
+    let mut engine = Engine::new().with_defaults(Limits::NONE);
+    if specs.iter().any(needs_encoder) {
+        // Every sentence is embedded once for all settings.
+        engine.cache_encoder().map_err(failure)?;
+    }
+    let build = |spec: Spec| -> Result<(String, Chunker), Failure> {
+        let chunker = build_from(segmenters(), &spec, &engine).map_err(|e| wrong(e.to_string()))?;
+        Ok((spec.to_string(), chunker))
+    };
+    let chunkers = specs.into_iter().map(build).collect::<Result<Vec<_>, _>>()?;
+    let (mut sets, mut unreadable): (Vec<Set>, usize) = (Vec::new(), 0);
+    for data in wanted.data {
+        let path = expand_variables(data, |name| std::env::var(name).ok()).map_err(|e| wrong(e.to_string()))?;
+        let set = read_set(path.as_ref(), None, (0, 0), wanted.split)?;
+        unreadable += input::report(&set.skipped);
+        sets.push(set);
+    }
+    let bar = progress::bar(chunkers.len() as u64, "tuning", quiet);
+    let found = tune(&sets, &chunkers, &wanted.thresholds, &|| bar.inc(1)).map_err(|e| wrong(e.to_string()))?;
+    bar.finish_and_clear();
+    if wanted.json {
+        print_json(&found)?;
+    } else {
+        show(&found)?;
+    }
+    Ok(if unreadable > 0 { Status::Incomplete } else { Status::Done })
+}
+
+/// The spec with every combination of the grid's values.
+fn combinations(base: &Spec, grid: &BTreeMap<String, Vec<toml::Value>>) -> Result<Vec<Spec>, String> {
+    let mut specs = vec![base.clone()];
+    for (key, values) in grid {
+        if values.is_empty() {
+            return Err(format!("grid.{key} is empty"));
+        }
+        if specs.len().saturating_mul(values.len()) > MOST {
+            return Err(format!("the grid has more than {MOST} combinations"));
+        }
+        let mut next = Vec::with_capacity(specs.len() * values.len());
+        for spec in &specs {
+            for value in values {
+                let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                next.push(spec.clone().with(key, text).map_err(|e| format!("grid.{key}: {e}"))?);
+            }
+        }
+        specs = next;
+    }
+    Ok(specs)
+}
+
+fn show(found: &Tuning) -> std::io::Result<()> {
+    say!("{} documents; F1 of exact boundaries, at the threshold that suits each row best\n", found.documents);
+    say!("{:>5} {:>6} {:>6} {:>6} {:>9}  segmenter", "tau", "F1", "P", "R", "prop/true");
+    for row in &found.tried {
+        let best = if *row == found.best { "  <- best" } else { "" };
+        let percent = |x: f64| format!("{:.1}", 100.0 * x);
+        say!(
+            "{:>5.2} {:>6} {:>6} {:>6} {:>9.2}  {}{best}",
+            row.tau,
+            percent(row.f1),
+            percent(row.precision),
+            percent(row.recall),
+            row.proposed_over_true,
+            row.spec
+        );
+    }
+    let joint = if found.best.spec.contains(':') { ',' } else { ':' };
+    say!("\nBest: {}{joint}tau={:.2}", found.best.spec, found.best.tau);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn every_combination_once() {
+        let grid: BTreeMap<String, Vec<toml::Value>> = toml::from_str("k = [1, 2]\npool = ['mean', 'min']").unwrap();
+        let specs = combinations(&Spec::parse("window:score=cosine").unwrap(), &grid).unwrap();
+        let texts: Vec<String> = specs.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            texts,
+            [
+                "window:k=1,pool=mean,score=cosine",
+                "window:k=1,pool=min,score=cosine",
+                "window:k=2,pool=mean,score=cosine",
+                "window:k=2,pool=min,score=cosine"
+            ]
+        );
+        let wide: BTreeMap<String, Vec<toml::Value>> =
+            ["a", "b"].map(|key| (key.to_owned(), (0..200).map(toml::Value::Integer).collect())).into();
+        assert!(combinations(&Spec::parse("window").unwrap(), &wide).unwrap_err().contains("combinations"));
+    }
+}

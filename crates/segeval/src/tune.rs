@@ -1,0 +1,181 @@
+//! The settings of a segmenter that do best on validation documents.
+
+use pericope_api::{Document, Segmentation};
+use pericope_segment::Chunker;
+use rayon::prelude::*;
+use serde::Serialize;
+
+use crate::read::{Segmented, Set};
+
+/// A setting of a segmenter and how it does.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Tried {
+    /// The segmenter's spec, without a threshold.
+    pub spec: String,
+    /// The threshold that suits it best; of equals the first.
+    pub tau: f64,
+    /// F1 of exact boundaries over all documents at that threshold, 0 to 1.
+    pub f1: f64,
+    /// Share of the proposed boundaries that are true.
+    pub precision: f64,
+    /// Share of the true boundaries that are proposed.
+    pub recall: f64,
+    /// Boundaries proposed over true boundaries.
+    pub proposed_over_true: f64,
+}
+
+/// The result of tuning.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Tuning {
+    /// Documents that were read.
+    pub documents: usize,
+    /// Every setting, in the order given.
+    pub tried: Vec<Tried>,
+    /// The one with the highest F1; of equals the first.
+    pub best: Tried,
+}
+
+/// Why nothing can be chosen.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TuneError {
+    /// There is no document, no boundary or no setting to choose by.
+    #[error("{0}")]
+    Nothing(&'static str),
+    /// A segmenter failed, or gives no scores.
+    #[error("{spec} on document '{document}': {reason}")]
+    Segmenter {
+        /// Its spec.
+        spec: String,
+        /// Id of the document.
+        document: String,
+        /// What went wrong.
+        reason: String,
+    },
+}
+
+/// Scores every segmenter's gaps on all documents once, and tries every threshold on them: a segment ends where the score is
+/// above it. No size limit takes part. `done` is called as each segmenter is finished.
+///
+/// # Errors
+/// [`TuneError`].
+pub fn tune(
+    sets: &[Set],
+    segmenters: &[(String, Chunker)],
+    thresholds: &[f64],
+    done: &dyn Fn(),
+) -> Result<Tuning, TuneError> {
+    let documents: Vec<&Segmented> = sets.iter().flat_map(|set| &set.documents).collect();
+    if documents.is_empty() {
+        return Err(TuneError::Nothing("there is no document to tune on"));
+    }
+    if documents.iter().all(|one| one.reference.after().is_empty()) {
+        return Err(TuneError::Nothing("no document to tune on has a boundary: every F1 would be 0"));
+    }
+    let mut tried = Vec::with_capacity(segmenters.len());
+    for (spec, chunker) in segmenters {
+        let gaps = Gaps::of(spec, chunker, &documents)?;
+        let all = thresholds.iter().map(|&tau| gaps.at(spec, tau));
+        tried.extend(all.reduce(|best, next| if next.f1 > best.f1 { next } else { best }));
+        done();
+    }
+    let best = tried.iter().cloned().reduce(|best, next| if next.f1 > best.f1 { next } else { best });
+    let best = best.ok_or(TuneError::Nothing("there is nothing to tune: no segmenter or no threshold"))?;
+    Ok(Tuning { documents: documents.len(), tried, best })
+}
+
+/// The scores of all gaps, highest first, and which of the gaps are boundaries.
+struct Gaps {
+    scores: Vec<(f64, bool)>,
+    /// True boundaries.
+    truth: usize,
+    /// Of the first so many gaps, how many are boundaries.
+    found: Vec<usize>,
+}
+
+impl Gaps {
+    fn of(spec: &str, chunker: &Chunker, documents: &[&Segmented]) -> Result<Self, TuneError> {
+        let failed = |document: &Document, reason: String| TuneError::Segmenter {
+            spec: spec.to_owned(),
+            document: document.id.clone(),
+            reason,
+        };
+        let one = |one: &&Segmented| -> Result<Vec<(f64, bool)>, TuneError> {
+            if one.document.len() < 2 {
+                return Ok(Vec::new());
+            }
+            match chunker.segmenter().segment(&one.document) {
+                Ok(Segmentation::Scores { scores, .. }) => {
+                    let is_true = |gap: usize| one.reference.after().binary_search(&gap).is_ok();
+                    Ok(scores.iter().enumerate().map(|(i, &score)| (score, is_true(i + 1))).collect())
+                }
+                Ok(_) => Err(failed(&one.document, "it gives no scores, so there is no threshold to choose".into())),
+                Err(e) => Err(failed(&one.document, e.to_string())),
+            }
+        };
+        let all: Vec<Vec<(f64, bool)>> = documents.par_iter().map(one).collect::<Result<_, _>>()?;
+        let mut scores: Vec<(f64, bool)> = all.into_iter().flatten().collect();
+        scores.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let mut found = vec![0];
+        for (_, is_true) in &scores {
+            found.push(found.last().copied().unwrap_or(0) + usize::from(*is_true));
+        }
+        Ok(Self { truth: found.last().copied().unwrap_or(0), scores, found })
+    }
+
+    fn at(&self, spec: &str, tau: f64) -> Tried {
+        let proposed = self.scores.partition_point(|(score, _)| *score > tau);
+        let found = self.found.get(proposed).copied().unwrap_or(0);
+        let over = |part: usize, whole: usize| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
+        Tried {
+            spec: spec.to_owned(),
+            tau,
+            f1: over(2 * found, proposed + self.truth),
+            precision: over(found, proposed),
+            recall: over(found, self.truth),
+            proposed_over_true: over(proposed, self.truth),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use pericope_api::Boundaries;
+    use pericope_segment::registry::build;
+    use pericope_segment::spec::Spec;
+    use pericope_segment::{Limits, Standalone};
+
+    use super::*;
+
+    fn chunker(spec: &str) -> (String, Chunker) {
+        (spec.to_owned(), build(&Spec::parse(spec).unwrap(), &Standalone { defaults: Limits::NONE }).unwrap())
+    }
+
+    #[test]
+    fn the_best_threshold_is_that_of_all_gaps() {
+        let sentences: Vec<String> = (0..40).map(|i| format!("Sentence number {i} is here.")).collect();
+        let document = Document::from_sentences("d", &sentences);
+        let random = chunker("random:seed=3");
+        // What the segmenter itself scores highest is the truth: some threshold finds exactly that.
+        let Ok(Segmentation::Scores { scores, .. }) = random.1.segmenter().segment(&document) else { unreachable!() };
+        let reference = Boundaries::top(&scores, 6);
+        let set = Set { documents: vec![Segmented { document, reference }], ..Set::default() };
+        let thresholds: Vec<f64> = (0..1000).map(|i| f64::from(i) / 1000.0).collect();
+        let sets = [set];
+        let found = tune(&sets, &[chunker("random:seed=4"), random], &thresholds, &|| ()).unwrap();
+        assert_eq!((found.tried.len(), found.documents), (2, 1));
+        assert_eq!((found.best.spec.as_str(), found.best.f1), ("random:seed=3", 1.0));
+        assert_eq!(Boundaries::above(&scores, found.best.tau).after(), sets[0].documents[0].reference.after());
+        let other = &found.tried[0];
+        assert!(
+            other.f1 < 1.0
+                && (other.f1 - 2.0 * other.precision * other.recall / (other.precision + other.recall)).abs() < 1e-12
+        );
+        // A segmenter without scores has no threshold.
+        let error = tune(&sets, &[chunker("fixed:words=9")], &thresholds, &|| ()).unwrap_err().to_string();
+        assert!(error.contains("no scores") && error.contains("fixed"), "{error}");
+        assert!(tune(&[], &[], &thresholds, &|| ()).is_err());
+        assert!(tune(&sets, &[], &thresholds, &|| ()).is_err());
+    }
+}
