@@ -242,7 +242,8 @@ fn measure(
     let cuts = cut::all(experiment, &corpus.documents, setup, &done, observer)?;
     let mut rows = Vec::with_capacity(cuts.len());
     let mut cells = Vec::new();
-    let mut scores = Scores::default();
+    let unanswered = corpus.set.questions.iter().filter(|question| question.answer.is_empty());
+    let mut scores = Scores::new(unanswered.map(|question| question.id.as_str()));
     // Where the file ends: what an earlier session left stands before.
     let mut end = done.bytes();
     let retrievers = experiment.all_retrievers();

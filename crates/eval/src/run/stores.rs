@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::folder::INDEX;
 use pericope_index::{IndexReader, IndexWriter};
-use pericope_store::{Destination, IndexSpec, Retriever, StoreError};
+use pericope_store::{Destination, ErrorKind, IndexSpec, OthersCollection, Retriever, StoreError};
 
 /// Makes and opens stores by their places: a folder, or the address of a collection on a server.
 pub trait Stores: Sync {
@@ -19,6 +19,15 @@ pub trait Stores: Sync {
     /// # Errors
     /// Where there is none that can be read.
     fn open(&self, place: &str) -> Result<Box<dyn Retriever>, StoreError>;
+
+    /// Opens a collection of passages on a server that another program made. There are none by default.
+    ///
+    /// # Errors
+    /// Where the address is none, or such collections are not known here.
+    fn open_others(&self, _place: &str) -> Result<Box<dyn OthersCollection>, StoreError> {
+        let error = "collections of other programs cannot be read here: this program was built without Qdrant";
+        Err(StoreError::Backend { kind: ErrorKind::Address, error: error.into() })
+    }
 }
 
 /// Embedded stores: every place is a folder.

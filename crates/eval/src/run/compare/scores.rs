@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::cell::{CellKey, Setting};
 use crate::metric::Metric;
@@ -14,8 +14,12 @@ pub(in crate::run) struct Scores {
     documents: Vec<String>,
     /// By cell and question.
     cells: BTreeMap<CellKey, BTreeMap<usize, Scored>>,
-    /// By question, the metrics that some item has.
-    measured: Vec<BTreeSet<Metric>>,
+    /// The metrics that some item has.
+    measured: BTreeSet<Metric>,
+    /// Questions without a gold answer: metrics of answers do not apply to them.
+    unanswered: HashSet<String>,
+    /// By question, whether it has one.
+    answered: Vec<bool>,
 }
 
 /// What an item scored.
@@ -35,17 +39,24 @@ pub(super) struct Measured<'a> {
 }
 
 impl Scores {
+    /// `unanswered`: ids of the questions without a gold answer.
+    pub(in crate::run) fn new<'a>(unanswered: impl IntoIterator<Item = &'a str>) -> Self {
+        Self { unanswered: unanswered.into_iter().map(str::to_owned).collect(), ..Self::default() }
+    }
+
     /// Keeps the metrics of an item; the rest is dropped.
     pub(in crate::run) fn add(&mut self, item: Item) {
         let next = self.documents.len();
+        let answered = !self.unanswered.contains(&item.question_id);
         let question = *self.questions.entry(item.question_id).or_insert(next);
         if question == next {
             self.documents.push(item.gold.document);
-            self.measured.push(BTreeSet::new());
+            self.answered.push(answered);
         }
-        if let Some(measured) = self.measured.get_mut(question) {
-            let new: Vec<&Metric> = item.metrics.keys().filter(|metric| !measured.contains(*metric)).collect();
-            measured.extend(new.into_iter().cloned());
+        for metric in item.metrics.keys() {
+            if !self.measured.contains(metric) {
+                self.measured.insert(metric.clone());
+            }
         }
         let key = CellKey { chunker: item.chunker, mode: item.mode, cutoff: item.cutoff };
         let scored = Scored { metrics: item.metrics, failed: item.status == Status::Failed };
@@ -61,8 +72,8 @@ impl Scores {
         (!model.is_empty()).then_some(Agreement { n: model.len(), pearson, spearman })
     }
 
-    /// A score, as it counts: what a failed item has no value of is the worst there is. A question by whose items the
-    /// metric was never measured (one without a gold answer) has none, failed or not.
+    /// A score, as it counts: what a failed item has no value of is the worst there is. A question without a gold answer has
+    /// no score of an answer, failed or not.
     fn counted(&self, question: usize, scored: &Scored, metric: &Metric) -> Option<f64> {
         match scored.metrics.get(metric).copied().filter(|score| score.is_finite()) {
             Some(score) => Some(score),
@@ -71,16 +82,15 @@ impl Scores {
         }
     }
 
-    /// True where an item of the question has the metric, or every item failed before anything was measured.
     fn applies(&self, question: usize, metric: &Metric) -> bool {
-        self.measured.get(question).is_some_and(|measured| measured.is_empty() || measured.contains(metric))
+        let of_retrieval = metric.order() < Metric::JUDGE.order();
+        self.measured.contains(metric) && (of_retrieval || self.answered.get(question).is_some_and(|answered| *answered))
     }
 
     /// Fills in a cell's means: over all questions, and where items failed also over the rest.
     pub(super) fn fill(&self, cell: &mut Cell) {
         let Some(scores) = self.cells.get(&cell.key()) else { return };
-        let metrics: BTreeSet<&Metric> = scores.values().flat_map(|scored| scored.metrics.keys()).collect();
-        for metric in metrics {
+        for metric in &self.measured {
             let all = scores.iter().filter_map(|(question, scored)| self.counted(*question, scored, metric));
             if let Some(mean) = mean(all) {
                 cell.metrics.insert(metric.clone(), mean);

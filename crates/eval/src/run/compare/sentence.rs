@@ -112,8 +112,9 @@ fn more(verdict: &Verdict, next: Option<&str>) -> Option<String> {
     let each = primary.questions as f64 / primary.documents.max(1) as f64;
     let questions = (more as f64 * each).round() as usize;
     Some(format!(
-        "about {} more with {} would tell {} from {}",
-        format::plural(more, "document"),
+        "about {} more {} with {} would tell {} from {}",
+        format::count(more),
+        if more == 1 { "document" } else { "documents" },
         format::plural(questions, "question"),
         verdict.best,
         next?

@@ -45,6 +45,16 @@ fn items(shifts: &[(&str, f64)], documents: usize) -> Vec<Item> {
 }
 
 fn compared(shifts: &[(&str, f64)], items: Vec<Item>, baseline: &str) -> (Compared, Vec<Cell>) {
+    compared_but(&[], shifts, items, baseline)
+}
+
+/// `unanswered`: ids of questions without a gold answer.
+fn compared_but(
+    unanswered: &[&str],
+    shifts: &[(&str, f64)],
+    items: Vec<Item>,
+    baseline: &str,
+) -> (Compared, Vec<Cell>) {
     let rows: Vec<ChunkerRow> =
         shifts.iter().map(|(name, _)| ChunkerRow { name: (*name).to_owned(), ..ChunkerRow::default() }).collect();
     let settings = [Cutoff::K(1), AT].map(|cutoff| Setting { mode: "bm25".into(), cutoff });
@@ -64,7 +74,7 @@ fn compared(shifts: &[(&str, f64)], items: Vec<Item>, baseline: &str) -> (Compar
             });
         }
     }
-    let mut scores = Scores::default();
+    let mut scores = Scores::new(unanswered.iter().copied());
     items.into_iter().for_each(|item| scores.add(item));
     let plan = Plan { chunkers: &rows, settings: &settings, decision: &decision, seed: 7 };
     let found = all(&scores, &plan, &mut cells);
@@ -199,14 +209,21 @@ fn a_metric_that_a_question_has_not_is_no_failure() {
     let shifts = [("fixed", 0.0), ("good", 0.2)];
     let mut items = items(&shifts, 12);
     for item in &mut items {
-        if item.gold.document != "d3" {
+        if item.question_id != "d3 q0" {
             item.metrics.insert(Metric::JUDGE, 6.0);
         }
     }
-    let one = items.iter_mut().find(|item| item.gold.document == "d3").unwrap();
+    let one = items.iter_mut().find(|item| item.question_id == "d3 q0").unwrap();
     (one.status, one.error) = (Status::Failed, Some("timed out".into()));
-    let (_, cells) = compared(&shifts, items, "fixed");
+    let (_, cells) = compared_but(&["d3 q0"], &shifts, items.clone(), "fixed");
     assert!(cells.iter().all(|cell| (cell.metrics["judge"] - 6.0).abs() < 1e-12));
+    // Where it has an answer, a failure counts, even if the judge failed for every chunker.
+    items.iter_mut().filter(|item| item.question_id == "d3 q0").for_each(|item| item.status = Status::Failed);
+    let (found, cells) = compared(&shifts, items, "fixed");
+    let questions = (0..12).map(|document| document % 3 + 1).sum::<usize>();
+    let mean = 6.0 * (questions - 1) as f64 / questions as f64;
+    assert!(cells.iter().all(|cell| (cell.metrics["judge"] - mean).abs() < 1e-12));
+    assert!(found.comparisons.iter().filter(|c| c.metric == Metric::JUDGE).all(|c| c.n == questions && c.ties == questions));
 }
 
 #[test]

@@ -1,0 +1,127 @@
+//! `[[retriever]]`: services and programs of others that find passages.
+
+use pericope_segment::foreign::Offsets;
+use pericope_util::command_words;
+use serde::{Deserialize, Serialize};
+
+/// A day: no answer takes longer.
+const LONGEST: f64 = 86_400.0;
+
+/// `[[retriever]]`: something that was deployed already and finds passages by itself. It is measured on the same questions
+/// as the chunkers; its ranking stands under each of `retrieval.modes`, which say nothing about it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RetrieverConfig {
+    /// Name in tables and charts.
+    pub name: String,
+    /// What is asked: `http://HOST/PATH` (or `https`), `command:PROGRAM ARGUMENTS`, or the collection of another program,
+    /// `qdrant://HOST:PORT/COLLECTION?text=FIELD&document=FIELD&vector=NAME`.
+    pub spec: String,
+    /// Environment variable with the key that is sent as `Authorization: Bearer KEY` (`http`). Default: no key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub api_key_env: Option<String>,
+    /// What `start` and `end` of an answer count where it does not say: `bytes` (default) or `chars`.
+    #[serde(default)]
+    pub offsets: Offsets,
+    /// Seconds until an answer is given up, up to a day; default 60.
+    #[serde(default = "timeout")]
+    pub timeout_seconds: f64,
+    /// The number of times that a failed call is repeated (`http`); default 3.
+    #[serde(default = "retries")]
+    pub retries: u32,
+}
+
+fn timeout() -> f64 {
+    60.0
+}
+
+fn retries() -> u32 {
+    3
+}
+
+/// What a spec names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Asked<'a> {
+    /// A service by its address.
+    Http(&'a str),
+    /// A program and its arguments.
+    Command(Vec<String>),
+    /// A collection on a server.
+    Collection(&'a str),
+}
+
+impl RetrieverConfig {
+    /// Returns a retriever with every default.
+    #[must_use]
+    pub fn new(name: &str, spec: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            spec: spec.to_owned(),
+            api_key_env: None,
+            offsets: Offsets::default(),
+            timeout_seconds: timeout(),
+            retries: retries(),
+        }
+    }
+
+    /// What is asked.
+    pub(crate) fn asked(&self) -> Result<Asked<'_>, String> {
+        let spec = self.spec.trim();
+        if ["http://", "https://"].iter().any(|scheme| spec.starts_with(scheme)) {
+            return Ok(Asked::Http(spec));
+        }
+        if ["qdrant://", "qdrants://"].iter().any(|scheme| spec.starts_with(scheme)) {
+            return Ok(Asked::Collection(spec));
+        }
+        match spec.strip_prefix("command:") {
+            Some(command) => command_words(command).map(Asked::Command).map_err(|error| error.to_string()),
+            // The spec is not repeated: what is no address may hold anything.
+            None => {
+                Err("spec is none of http://HOST/PATH, command:PROGRAM ARGUMENTS, qdrant://HOST:PORT/COLLECTION".into())
+            }
+        }
+    }
+
+    /// Checks what the types do not say; `embeds` says whether the experiment has an embedder.
+    pub(super) fn check(&self, embeds: bool) -> Result<(), String> {
+        let of = |problem: String| format!("retriever '{}': {problem}", self.name);
+        let asked = self.asked().map_err(of)?;
+        if !(self.timeout_seconds > 0.0 && self.timeout_seconds <= LONGEST) {
+            return Err(of(format!("timeout_seconds must be above 0 and at most {LONGEST}")));
+        }
+        match asked {
+            Asked::Collection(_) if !embeds => {
+                Err(of("a collection is searched by vectors, but retrieval.embedder = \"none\"; name the embedder that filled it".into()))
+            }
+            Asked::Command(_) | Asked::Collection(_) if self.api_key_env.is_some() => {
+                Err(of("api_key_env is for services: a program reads its own environment, and a collection PERICOPE_QDRANT_API_KEY".into()))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::{Asked, RetrieverConfig};
+
+    #[test]
+    fn specs_say_what_is_asked() {
+        let asked = |spec: &str| RetrieverConfig::new("r", spec).asked().map(|asked| format!("{asked:?}"));
+        assert_eq!(asked("https://h/x").unwrap(), "Http(\"https://h/x\")");
+        assert_eq!(asked("command: python3 'my r.py' ").unwrap(), "Command([\"python3\", \"my r.py\"])");
+        assert_eq!(asked("qdrant://h/c?text=t").unwrap(), "Collection(\"qdrant://h/c?text=t\")");
+        for wrong in ["", "ftp://key@h", "command:", "command:'x", "http:/h"] {
+            let said = asked(wrong).unwrap_err();
+            assert!(!said.contains("key"), "{said}");
+        }
+        assert!(matches!(RetrieverConfig::new("r", " http://h ").asked(), Ok(Asked::Http("http://h"))));
+        let check = |retriever: RetrieverConfig| retriever.check(false).unwrap_err();
+        assert!(check(RetrieverConfig::new("r", "qdrant://h/c")).contains("by vectors"));
+        let slow = RetrieverConfig { timeout_seconds: f64::NAN, ..RetrieverConfig::new("r", "http://h") };
+        assert!(check(slow).contains("timeout_seconds"));
+        let key = RetrieverConfig { api_key_env: Some("K".into()), ..RetrieverConfig::new("r", "command:x") };
+        assert!(check(key).contains("its own environment"));
+    }
+}

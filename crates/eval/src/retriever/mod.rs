@@ -1,0 +1,52 @@
+//! Retrievers of others: what they are asked, what they answer, and where in the documents that stands.
+//!
+//! One file a kind of retriever; [`open`] tells them apart by their specs.
+
+mod collection;
+mod command;
+mod http;
+mod locate;
+mod reply;
+
+use std::time::Duration;
+
+use crate::answer::Missing;
+use crate::config::{Asked, RetrieverConfig};
+use crate::run::Stores;
+
+pub(crate) use locate::{Located, Locator};
+pub(crate) use reply::{GivenHit, Reply};
+
+/// The most bytes of an answer.
+const MOST: u64 = 64 << 20;
+
+/// A question as a retriever gets it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Query<'a> {
+    pub(crate) question: &'a str,
+    /// The number of passages that are wanted.
+    pub(crate) k: usize,
+    /// The question's vector, where the experiment has an embedder.
+    pub(crate) vector: Option<&'a [f32]>,
+}
+
+/// Finds passages for questions.
+pub(crate) trait PassageFinder {
+    /// What it finds, best first, and how long the answer took.
+    fn find(&self, query: &Query<'_>) -> Result<(Reply, Duration), Missing>;
+}
+
+/// Opens what a configuration names.
+///
+/// # Errors
+/// In words, where the spec cannot be used.
+pub(crate) fn open(config: &RetrieverConfig, stores: &dyn Stores) -> Result<Box<dyn PassageFinder>, String> {
+    let timeout = Duration::try_from_secs_f64(config.timeout_seconds).map_err(|error| error.to_string())?;
+    Ok(match config.asked()? {
+        Asked::Http(url) => Box::new(http::Service::open(config, url, timeout)?),
+        Asked::Command(words) => Box::new(command::Asking::new(words, timeout)?),
+        Asked::Collection(place) => {
+            Box::new(collection::Searched(stores.open_others(place).map_err(|error| error.to_string())?))
+        }
+    })
+}
