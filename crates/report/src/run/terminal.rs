@@ -24,13 +24,13 @@ const LISTED: usize = 12;
 pub fn table(summary: &Summary) -> String {
     let view = View::new(summary);
     let name = if summary.name.is_empty() { "Unnamed run" } else { &summary.name };
-    let mut out = format!(
-        "{name}: {}, {}\n\n",
+    let mut out = String::new();
+    paragraph(&mut out, "", &headline(&view));
+    out.push_str(&format!(
+        "\n{name}: {}, {}\n\n",
         format::plural(summary.questions, "question"),
         format::plural(summary.documents, "document")
-    );
-    paragraph(&mut out, "", &headline(&view));
-    out.push('\n');
+    ));
     standings(&mut out, &view);
     if let Some(metric) = &view.metric {
         for mode in &view.modes {

@@ -74,6 +74,7 @@ pub fn run(args: &CompareArgs, quiet: bool) -> Outcome {
             summary: &report.summary,
         })?;
     } else {
+        // The verdict is its first sentence.
         say!("{}", table(&report.summary));
         say!("Report: {} (all in {})", shown(&page), seconds(clock.elapsed().as_secs_f64()));
         next(args, &asked, &config, &out, &report.summary)?;

@@ -29,12 +29,12 @@ pub(super) fn queries(document: &Document) -> Vec<TableQuery> {
 
 fn of_table(document: &Document, rows: &[Row]) -> Vec<TableQuery> {
     let Some((head, body)) = rows.split_first() else { return Vec::new() };
-    let heads: Vec<String> = head.cells.iter().map(|cell| line(document, *cell)).collect();
+    let heads: Vec<String> = head.cells.iter().map(|cell| bare(document, *cell)).collect();
     if body.len() < 2 || heads.len() < 2 {
         return Vec::new();
     }
     let labels: Vec<String> =
-        body.iter().map(|row| row.cells.first().map(|cell| line(document, *cell)).unwrap_or_default()).collect();
+        body.iter().map(|row| row.cells.first().map(|cell| bare(document, *cell)).unwrap_or_default()).collect();
     let mut found = Vec::new();
     for (row, label) in body.iter().zip(&labels).take(MOST_ROWS) {
         let letters = label.chars().filter(|c| c.is_alphabetic()).count();
@@ -54,6 +54,11 @@ fn of_table(document: &Document, rows: &[Row]) -> Vec<TableQuery> {
         }
     }
     found
+}
+
+/// The words of a cell, without marks of code and stress.
+fn bare(document: &Document, cell: Span) -> String {
+    line(document, cell).replace("**", "").replace('`', "").trim().to_owned()
 }
 
 fn rows(document: &Document, table: Span) -> Vec<Row> {
