@@ -4,6 +4,8 @@
 Each sub-command writes one fixture of crates/eval/tests/golden from independent implementations:
 
   trec    random run and qrels files, and what pytrec_eval makes of them
+  export  what pytrec_eval makes of the run and qrels files that `pericope eval run --trec` wrote (export.run, export.qrels,
+          which the test of the same name leaves in target/trec)
   answers text pairs scored by rouge-score and by SQuAD's rules
   chroma  the three corpora of Chroma's chunking benchmark: gold spans, the chunks of published chunkings, the five
           chunks that exact cosine search finds for every question, and the span scores of each question, worked out
@@ -63,6 +65,23 @@ def trec(args):
     (args.out / "trec.qrels").write_text("\n".join(lines) + "\n")
     values = {name: [scores[m] for m in MEASURES] for name, scores in golden.items()}
     write(args.out / "trec.json", {"measures": MEASURES, "queries": values})
+
+
+def export(args):
+    import pytrec_eval
+
+    qrels, run = {}, {}
+    for line in (args.out / "export.qrels").read_text().splitlines():
+        query, _, document, grade = line.split()
+        qrels.setdefault(query, {})[document] = int(grade)
+    for line in (args.out / "export.run").read_text().splitlines():
+        query, _, document, _, score, _ = line.split()
+        run.setdefault(query, {})[document] = float(score)
+    evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"recip_rank", "success.1,3", "ndcg_cut.1,3"})
+    names = ["recip_rank", "success_1", "success_3", "ndcg_cut_1", "ndcg_cut_3"]
+    found = evaluator.evaluate(run)
+    assert len(found) == len(run) == len(qrels)
+    write(args.out / "export.json", {query: {name: scores[name] for name in names} for query, scores in found.items()})
 
 
 # ------------------------------------------------------------------------------------------------------------- answers
@@ -196,6 +215,7 @@ def main():
     parser.add_argument("--out", type=Path, default=OUT)
     commands = parser.add_subparsers(required=True)
     commands.add_parser("trec").set_defaults(run=trec)
+    commands.add_parser("export").set_defaults(run=export)
     commands.add_parser("answers").set_defaults(run=answers)
     command = commands.add_parser("chroma")
     command.add_argument("--data", type=Path, required=True)

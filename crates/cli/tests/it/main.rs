@@ -13,6 +13,7 @@ mod follow;
 mod hostile_paths;
 mod hostile_terminal;
 mod hostile_watch;
+mod judges;
 mod kills;
 mod mcp;
 mod models;

@@ -5,7 +5,9 @@
 mod chroma_golden;
 mod chunkers_golden;
 mod golden_answers;
+mod golden_calibrate;
 mod golden_retrieval;
 mod golden_stats;
+mod judges;
 mod language_models;
 mod simulations;
