@@ -4,6 +4,7 @@
 
 mod chroma_golden;
 mod chunkers_golden;
+mod drafting;
 mod golden_answers;
 mod golden_calibrate;
 mod golden_retrieval;

@@ -69,13 +69,20 @@ fn ends_of_paths(document: &Document) -> Vec<String> {
     let mut ends = Vec::new();
     for (i, sentence) in document.sentences.iter().enumerate() {
         if matches!(sentence.kind, Kind::Heading(_)) {
-            let path = document.heading_path(i);
+            let path = whole_path(document, i);
             for depth in 1..=path.len().min(DEEPEST) {
-                ends.push(path_key(path.iter().skip(path.len() - depth).map(|heading| heading.as_str())));
+                ends.push(path_key(path.iter().skip(path.len() - depth).copied()));
             }
         }
     }
     ends
+}
+
+/// The headings above heading `i` and itself, below the document's title where that is none of them.
+pub(super) fn whole_path(document: &Document, i: usize) -> Vec<&str> {
+    let headings = document.heading_path(i);
+    let title = document.title.as_deref().filter(|title| headings.iter().all(|heading| heading.as_str() != *title));
+    title.into_iter().chain(headings.iter().map(|heading| heading.as_str())).collect()
 }
 
 /// The text of a span as a person reads it, on one line.

@@ -7,83 +7,16 @@ use super::corpus::{FEWEST, count_words, line, rest_of_paragraph};
 use super::leaks::Lines;
 use super::{QuestionKind, corpus::Corpus};
 
+/// Words that make a clause of what might be a term.
+const CLAUSE: [&str; 6] = ["that", "which", "who", "this", "these", "it"];
 /// Most words of a term.
 const LONGEST: usize = 5;
 /// Words that begin a sentence about something said before, or about nothing in particular.
-const NO_TERMS: &[&str] = &[
-    "all",
-    "also",
-    "and",
-    "another",
-    "any",
-    "anything",
-    "as",
-    "at",
-    "because",
-    "both",
-    "but",
-    "by",
-    "each",
-    "either",
-    "every",
-    "everything",
-    "few",
-    "first",
-    "for",
-    "he",
-    "here",
-    "how",
-    "however",
-    "i",
-    "if",
-    "in",
-    "it",
-    "its",
-    "last",
-    "many",
-    "more",
-    "most",
-    "my",
-    "neither",
-    "no",
-    "none",
-    "not",
-    "nothing",
-    "now",
-    "on",
-    "one",
-    "only",
-    "or",
-    "other",
-    "our",
-    "second",
-    "she",
-    "so",
-    "some",
-    "something",
-    "such",
-    "that",
-    "the",
-    "their",
-    "then",
-    "there",
-    "these",
-    "they",
-    "this",
-    "those",
-    "to",
-    "today",
-    "we",
-    "what",
-    "whatever",
-    "when",
-    "where",
-    "which",
-    "who",
-    "with",
-    "you",
-    "your",
-];
+const NO_TERMS: &str = "after all also although and another any anything as at because before both but by each either every \
+    everything example few first for he here how however i if in it its last let many more most my \
+    neither no none not note nothing now on once one only or other our please remember second see she \
+    since so some something such that the their then there these they this those to today we what \
+    whatever when where which while who with you your";
 
 /// A term and where it is defined.
 pub(super) struct Definition {
@@ -116,7 +49,11 @@ pub(super) fn definitions(document: &Document) -> Vec<Definition> {
 
 /// The question about a term.
 pub(super) fn query(term: &str) -> String {
-    format!("What is {term}?")
+    let article = ["A ", "An "].into_iter().find(|article| term.starts_with(article));
+    match article.and_then(|article| Some((article, term.strip_prefix(article)?))) {
+        Some((article, bare)) => format!("What is {}{bare}?", article.to_lowercase()),
+        None => format!("What is {term}?"),
+    }
 }
 
 pub(super) fn candidates(corpus: &Corpus<'_>, at: usize, document: &Document, lines: &Lines) -> Vec<Candidate> {
@@ -203,8 +140,8 @@ fn is_term(term: &str) -> bool {
     let letters = bare.chars().filter(|c| c.is_alphabetic()).count();
     (1..=LONGEST).contains(&words.len())
         && letters >= 3
-        && !NO_TERMS.contains(&first.trim_end_matches(['\'', '’', 's']))
-        && !NO_TERMS.contains(&first.as_str())
+        && NO_TERMS.split(' ').all(|word| word != first && word != first.trim_end_matches(['\'', '’', 's']))
+        && !words.iter().any(|word| CLAUSE.contains(word))
         && !bare.contains([',', ';', ':', '(', ')', '"', '“', '?', '!', '{', '}', '<', '>', '|', '='])
 }
 
@@ -253,6 +190,8 @@ mod tests {
             ("Quorum", true),
             ("A `--force` flag", true),
             ("It", false),
+            ("Note that app", false),
+            ("Members who vote", false),
             ("The problem", false),
             ("One way, often,", false),
             ("What's this", false),

@@ -5,87 +5,20 @@ use pericope_api::{Document, Kind, Span};
 use super::super::from_docs::is_question;
 use super::super::sections::section;
 use super::candidate::Candidate;
-use super::corpus::{Corpus, DEEPEST, FEWEST, MOST, count_words, path_key};
+use super::corpus::{Corpus, DEEPEST, FEWEST, MOST, count_words, path_key, whole_path};
 use super::options::Dropped;
 use super::{Drafted, QuestionKind};
 
 /// Headings that say what part of a page they head and not what it is about.
-const GENERIC: &[&str] = &[
-    "about",
-    "abstract",
-    "additional resources",
-    "appendix",
-    "arguments",
-    "background",
-    "changelog",
-    "conclusion",
-    "contents",
-    "contributing",
-    "definition",
-    "description",
-    "details",
-    "example",
-    "examples",
-    "faq",
-    "features",
-    "further information",
-    "further reading",
-    "getting started",
-    "history",
-    "how it works",
-    "info",
-    "installation",
-    "introduction",
-    "learn more",
-    "license",
-    "limitations",
-    "links",
-    "more",
-    "more information",
-    "motivation",
-    "name",
-    "next steps",
-    "note",
-    "notes",
-    "options",
-    "output",
-    "outputs",
-    "overview",
-    "parameters",
-    "prerequisites",
-    "properties",
-    "quick start",
-    "read more",
-    "references",
-    "related",
-    "related information",
-    "related links",
-    "remarks",
-    "requirements",
-    "resources",
-    "result",
-    "results",
-    "return",
-    "return value",
-    "return values",
-    "returns",
-    "see also",
-    "setup",
-    "short description",
-    "long description",
-    "status",
-    "summary",
-    "syntax",
-    "table of contents",
-    "tip",
-    "tips",
-    "todo",
-    "troubleshooting",
-    "usage",
-    "warning",
-    "what s next",
-    "what's next",
-];
+const GENERIC: &str = "about, abstract, additional resources, appendix, arguments, background, changelog, conclusion, \
+    contents, contributing, definition, description, details, example, examples, faq, features, \
+    further information, further reading, getting started, history, how it works, info, installation, \
+    introduction, learn more, license, limitations, links, more, more information, motivation, name, \
+    next steps, note, notes, options, output, outputs, overview, parameters, prerequisites, properties, \
+    quick start, read more, references, related, related information, related links, remarks, \
+    requirements, resources, result, results, return, return value, return values, returns, see also, \
+    setup, short description, long description, status, summary, syntax, table of contents, tip, tips, \
+    todo, troubleshooting, usage, warning, what s next, what's next";
 
 /// Fewest stems of a query: one word alone names a subject and no section.
 const FEWEST_STEMS: usize = 2;
@@ -95,20 +28,22 @@ pub(super) fn candidates(corpus: &Corpus<'_>, at: usize, document: &Document, ou
     for i in 0..document.len() {
         let Some(answer) = answer(document, i) else { continue };
         let Some(own) = own_words(document, i).filter(|heading| !is_question(heading)) else { continue };
-        if GENERIC.contains(&own.trim_end_matches([':', '.', '!', '…']).to_lowercase().as_str()) {
+        let low = own.trim_end_matches([':', '.', '!', '…']).to_lowercase();
+        if GENERIC.split(", ").any(|generic| generic == low) {
             continue;
         }
-        let path = document.heading_path(i);
-        let ends = (1..=path.len().min(DEEPEST)).map(|depth| path.get(path.len() - depth..).unwrap_or_default());
-        let mut only = ends.filter(|end| corpus.is_only_path(&path_key(end.iter().map(|h| h.as_str())))).peekable();
-        if only.peek().is_none() {
+        // "Schema files" may be those of anything: what stands above says of what.
+        let path = whole_path(document, i);
+        let depths = path.len().min(2)..=path.len().min(DEEPEST);
+        let mut ends = depths.map(|depth| path.get(path.len() - depth..).unwrap_or_default());
+        let Some(end) = ends.find(|end| corpus.is_only_path(&path_key(end.iter().copied()))) else {
             out.drop_one(Dropped::Ambiguous);
             continue;
-        }
-        let queries = only.map(|end| end.iter().map(|heading| unnumbered(heading)).collect::<Vec<_>>().join(": "));
-        let Some(query) = queries.into_iter().find(|query| corpus.stems.distinct(query).len() >= FEWEST_STEMS) else {
-            continue;
         };
+        let query = end.iter().map(|heading| unnumbered(heading)).collect::<Vec<_>>().join(": ");
+        if corpus.stems.distinct(&query).len() < FEWEST_STEMS {
+            continue;
+        }
         found.push(Candidate { document: at, kind: QuestionKind::Heading, query, answer, masks: vec![i] });
     }
     found

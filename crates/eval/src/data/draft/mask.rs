@@ -77,7 +77,10 @@ mod tests {
         for (format, source) in [
             ("md", "Before.\n\n## Fitting the *second* `pump` {#fit}\n\nText.\n\n## Next\n\nMore.\n"),
             ("md", "Über dem Wasser\n---------------\n\nText é.\n"),
-            ("html", "<h1>Tools &amp; uses</h1><h2 id=\"fit\">Fit <b>the</b> <a href=\"#fit\">pump</a></h2><p>Text.</p>"),
+            (
+                "html",
+                "<h1>Tools &amp; uses</h1><h2 id=\"fit\">Fit <b>the</b> <a href=\"#fit\">pump</a></h2><p>Text.</p>",
+            ),
             ("rst", "Fitting the pump\n================\n\nText.\n\nNext\n====\n\nMore.\n"),
             ("asciidoc", "== Fitting the pump\n\nText.\n\n== Next\n\nMore.\n"),
         ] {

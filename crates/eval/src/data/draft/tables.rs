@@ -56,9 +56,22 @@ fn of_table(document: &Document, rows: &[Row]) -> Vec<TableQuery> {
     found
 }
 
-/// The words of a cell, without marks of code and stress.
+/// The words of a cell, without marks of code and stress, and without the targets of links.
 fn bare(document: &Document, cell: Span) -> String {
-    line(document, cell).replace("**", "").replace('`', "").trim().to_owned()
+    let text = line(document, cell).replace("**", "").replace('`', "");
+    let mut out = String::new();
+    let mut rest = text.as_str();
+    while let Some((before, target)) = rest.split_once("](") {
+        match (before.rsplit_once('['), target.split_once(')')) {
+            (Some((plain, shown)), Some((_, after))) => {
+                out.extend([plain, shown]);
+                rest = after;
+            }
+            _ => break,
+        }
+    }
+    out.push_str(rest);
+    out.trim().to_owned()
 }
 
 fn rows(document: &Document, table: Span) -> Vec<Row> {
@@ -214,11 +227,11 @@ mod tests {
 
     #[test]
     fn tables_of_every_format_are_read() {
-        let md = "Text.\n\n| option | type | meaning |\n|---|---|---|\n| `max_wait` | int | seconds before a call is given up |\n\
+        let md = "Text.\n\n| option | type | meaning |\n|---|---|---|\n| [`max_wait`](#wait) | int | seconds before a call is given up |\n\
             | `retries` | int | calls after the first one fails |\n";
         let found = asked("md", md);
         assert_eq!(found[0].0, "max_wait: meaning");
-        assert_eq!(found[0].1, "| `max_wait` | int | seconds before a call is given up |");
+        assert_eq!(found[0].1, "| [`max_wait`](#wait) | int | seconds before a call is given up |");
         assert_eq!(found.len(), 2);
         let html = "<p>x</p><table><tr><th>Option<th>Meaning</tr><tr><td>max_wait</td><td>seconds before a call ends</td></tr>\
             <tr><td>retries</td><td>calls after the first one</td></tr></table>";
