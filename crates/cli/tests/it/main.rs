@@ -1,6 +1,7 @@
 //! The tests of the command, in one program.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used)]
 
+mod chroma_chunks;
 mod common;
 mod compare;
 mod contract;
@@ -10,6 +11,8 @@ mod eval;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod faults;
 mod follow;
+mod foreign_chunks;
+mod foreign_retrievers;
 mod hostile_paths;
 mod hostile_terminal;
 mod hostile_watch;

@@ -11,6 +11,7 @@ mod laws;
 mod loading;
 mod notices;
 mod opening;
+mod others;
 mod pressure;
 mod publishers;
 mod rebuilding;

@@ -21,7 +21,7 @@ mod faults;
 mod services;
 mod transport;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -31,6 +31,8 @@ use std::time::Duration;
 use qdrant_client::qdrant::collections_server::CollectionsServer;
 use qdrant_client::qdrant::points_server::PointsServer;
 use qdrant_client::qdrant::qdrant_server::QdrantServer;
+use qdrant_client::qdrant::vectors_config::Config;
+use qdrant_client::qdrant::{CreateCollection, Distance, PointStruct, VectorParams, VectorParamsMap, VectorsConfig};
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 use tonic::service::interceptor::InterceptedService;
@@ -181,6 +183,40 @@ impl Server {
     #[must_use]
     pub fn points(&self, collection: &str) -> BTreeMap<String, PointData> {
         self.shared.engine.dump(collection)
+    }
+
+    /// Makes a collection as another program would: with one dense vector (of that name, or of none) compared by cosine, and points
+    /// with any payload.
+    ///
+    /// # Errors
+    /// In words, where the points do not fit together or a payload is no object.
+    pub fn fill(
+        &self,
+        collection: &str,
+        vector: Option<&str>,
+        points: &[(Vec<f32>, serde_json::Value)],
+    ) -> Result<(), String> {
+        let size = points.first().map_or(1, |(vector, _)| vector.len()) as u64;
+        let params = VectorParams { size, distance: Distance::Cosine.into(), ..VectorParams::default() };
+        let config = match vector {
+            Some(name) => Config::ParamsMap(VectorParamsMap { map: [(name.to_owned(), params)].into() }),
+            None => Config::Params(params),
+        };
+        let create = CreateCollection {
+            collection_name: collection.to_owned(),
+            vectors_config: Some(VectorsConfig { config: Some(config) }),
+            ..CreateCollection::default()
+        };
+        self.shared.engine.create(create).map_err(|status| status.to_string())?;
+        let point = |(number, (data, payload)): (u64, &(Vec<f32>, serde_json::Value))| {
+            let payload = qdrant_client::Payload::try_from(payload.clone()).map_err(|error| error.to_string())?;
+            Ok(match vector {
+                Some(name) => PointStruct::new(number, HashMap::from([(name.to_owned(), data.clone())]), payload),
+                None => PointStruct::new(number, data.clone(), payload),
+            })
+        };
+        let points: Vec<PointStruct> = (1..).zip(points).map(point).collect::<Result<_, String>>()?;
+        self.shared.engine.upsert(collection, &points).map_err(|status| status.to_string())
     }
 
     /// The names of all collections.
