@@ -9,8 +9,8 @@ is that of a mean with clusters (statsmodels, least squares on a constant with `
 
 Small samples carry the exact permutation p-value (scipy goes through all sign patterns). Larger ones carry the interval
 and the p-value of many more resamples than the library draws, so that the difference left is the library's own Monte
-Carlo error, which the test bounds. The model confidence set is arch's, of independent losses. Needs numpy, scipy,
-statsmodels and arch.
+Carlo error, which the test bounds. The model confidence set is worked out with numpy; where questions are independent,
+arch's, which resamples them, stands beside. Needs numpy, scipy, statsmodels and arch.
 """
 
 import json
@@ -71,7 +71,8 @@ def case(random, of, d, kind):
         fit = sm.OLS(d, numpy.ones(len(d))).fit(cov_type="cluster", cov_kwds={"groups": of})
         error = float(fit.bse[0])
         found["standard_error"] = error
-        found["design_effect"] = float(error ** 2 / (d.var(ddof=1) / len(d)))
+        spread = d.var(ddof=1) / len(d)
+        found["design_effect"] = float(error ** 2 / spread) if spread > 1e-24 else None
         found["detectable"] = float((stats.t.ppf(1 - LEVEL / 2, df) + stats.t.ppf(0.8, df)) * error)
         # At the strictest level of a family of twelve.
         found["detectable_of_12"] = float((stats.t.ppf(1 - LEVEL / 24, df) + stats.t.ppf(0.8, df)) * error)
@@ -86,17 +87,42 @@ def case(random, of, d, kind):
     return found
 
 
+def permuted_set(random, sums):
+    """The p-values of a model confidence set whose test is on the range under random signs; `sums` by document, system."""
+    signs = random.choice([-1.0, 1.0], (50_000, len(sums)))
+    left, p, highest = list(range(sums.shape[1])), {}, 0.0
+    while len(left) > 1:
+        a, b = numpy.triu_indices(len(left), 1)
+        d = sums[:, left][:, a] - sums[:, left][:, b]
+        norm = numpy.sqrt((d ** 2).sum(axis=0))
+        seen = d.sum(axis=0) / norm
+        ranges = numpy.abs(signs @ (d / norm)).max(axis=1)
+        highest = max(highest, (1 + (ranges >= numpy.abs(seen).max() - 1e-9).sum()) / (1 + len(signs)))
+        behind = [max([-t for t, i in zip(seen, a) if i == s] + [t for t, j in zip(seen, b) if j == s])
+                  for s in range(len(left))]
+        p[left.pop(int(numpy.argmax(behind)))] = highest
+    p[left[0]] = 1.0
+    return [float(p[s]) for s in range(sums.shape[1])]
+
+
 def confidence_sets(random):
-    """Scores of systems on independent questions, and the p-values of arch's model confidence set."""
+    """Scores of systems and the p-values of their model confidence set; on independent questions also arch's."""
     found = []
-    for systems, n, step in [(3, 60, 0.03), (6, 120, 0.02), (8, 200, 0.0)]:
+    for systems, n, step, clusters in [(3, 60, 0.03, 60), (6, 120, 0.02, 120), (8, 200, 0.0, 200), (5, 150, 0.03, 30)]:
         common = random.normal(0.5, 0.2, (n, 1))
         scores = common + random.normal(0, 0.1, (n, systems)) + step * numpy.arange(systems)
-        mcs = MCS(-scores, size=0.1, reps=50_000, block_size=1, method="R", bootstrap="iid", seed=4)
+        of = numpy.arange(n) % clusters
+        sums = numpy.array([numpy.bincount(of, weights=column) for column in scores.T]).T
+        case = {"scores": [[float(x) for x in column] for column in scores.T], "documents": [int(x) for x in of],
+                "p": permuted_set(random, sums), "arch": None}
+        found.append(case)
+        if clusters < n:
+            continue
+        # Blocks of one question are questions drawn one by one.
+        mcs = MCS(-scores, size=0.1, reps=50_000, block_size=1, method="R", bootstrap="circular", seed=4)
         mcs.compute()
         p = mcs.pvalues["Pvalue"]
-        found.append({"scores": [[float(x) for x in column] for column in scores.T],
-                      "p": [float(p.loc[s]) for s in range(systems)]})
+        case["arch"] = [float(p.loc[s]) for s in range(systems)]
     return found
 
 

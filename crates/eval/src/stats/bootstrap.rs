@@ -70,7 +70,7 @@ impl<'a> Interval<'a> {
         (quantile(self.sorted, low), quantile(self.sorted, high))
     }
 
-    /// The shares that BCa takes instead of `tail` and `1 - tail`.
+    /// The shares that BCa takes instead of `tail` and `1 - tail`; those themselves where it has none.
     fn bca(&self, tail: f64, acceleration: f64) -> (f64, f64) {
         // Values that are equal on paper may differ in their last bits.
         let near = 1e-12 * self.estimate.abs().max(1e-3);
@@ -82,10 +82,15 @@ impl<'a> Interval<'a> {
         }
         let end = |z: f64| {
             let moved = bias + z;
-            normal_cdf(bias + moved / (1.0 - acceleration * moved))
+            let scale = 1.0 - acceleration * moved;
+            // Of a handful of documents the correction may have no solution.
+            (scale > 0.0).then(|| normal_cdf(bias + moved / scale))
         };
         let z = normal_quantile(tail);
-        (end(z), end(-z))
+        match (end(z), end(-z)) {
+            (Some(low), Some(high)) if low <= high => (low, high),
+            _ => (tail, 1.0 - tail),
+        }
     }
 }
 

@@ -10,7 +10,7 @@
 //! | interval | 10,000 resamples of documents; percentile from 40 documents on, BCa under 40, both expanded by Student's t ([`Interval`]) |
 //! | p-value | exact up to 13 documents that differ, else random sign patterns, as many as the family needs, stopped where p is plainly large ([`permutation_p`]) |
 //! | several comparisons | Holm, within one family only ([`holm`]) |
-//! | which may be the best | the model confidence set at 90 % ([`confidence_set`]) |
+//! | which may be the best | the model confidence set at 90 %, with signs flipped by document ([`confidence_set`]) |
 //! | no difference | two one-sided tests ([`equivalent`]) |
 //! | what a sample can show | variance by document, level after correction, power 80 % ([`detectable`], [`documents_needed`]) |
 //!

@@ -61,16 +61,36 @@ impl Table {
     #[must_use]
     pub fn means(&self) -> Vec<f64> {
         let questions: f64 = self.counts.iter().sum();
-        let mut means = vec![0.0; self.systems];
-        for row in self.rows() {
-            means.iter_mut().zip(row).for_each(|(mean, sum)| *mean += sum);
-        }
-        means.iter_mut().for_each(|mean| *mean /= questions);
-        means
+        self.totals().into_iter().map(|total| total / questions).collect()
     }
 
     fn rows(&self) -> std::slice::ChunksExact<'_, f64> {
         self.sums.chunks_exact(self.systems.max(1))
+    }
+
+    /// Returns the number of systems.
+    pub(super) fn systems(&self) -> usize {
+        self.systems
+    }
+
+    /// Returns the sum of each system's scores.
+    pub(super) fn totals(&self) -> Vec<f64> {
+        let mut totals = vec![0.0; self.systems];
+        for row in self.rows() {
+            totals.iter_mut().zip(row).for_each(|(total, sum)| *total += sum);
+        }
+        totals
+    }
+
+    /// Returns by pair of systems the root of the squared differences of their sums by document, added up.
+    pub(super) fn norms(&self) -> Vec<f64> {
+        let mut norms = vec![0.0; self.systems * self.systems];
+        for row in self.rows() {
+            let pairs = row.iter().flat_map(|x| row.iter().map(move |y| (x - y).powi(2)));
+            norms.iter_mut().zip(pairs).for_each(|(norm, square)| *norm += square);
+        }
+        norms.iter_mut().for_each(|norm| *norm = norm.sqrt());
+        norms
     }
 
     /// Returns the mean score of each system in every resample of the documents. The draws are for as many documents.
@@ -121,13 +141,6 @@ impl Replicates {
     /// Returns the values by resample, then by system.
     pub(super) fn into_values(self) -> Vec<f64> {
         self.values
-    }
-
-    /// The values changed one by one, by their system.
-    #[cfg(test)]
-    pub(super) fn mapped(&self, change: impl Fn(usize, f64) -> f64) -> Self {
-        let values = self.values.iter().enumerate().map(|(at, x)| change(at % self.systems, *x)).collect();
-        Self { systems: self.systems, values }
     }
 
     /// Returns the number of systems.

@@ -10,7 +10,7 @@
 //!   and 0.2 se for BCa, whose quantiles depend on the share of resamples below the estimate.
 
 use pericope_eval::stats::{
-    Clustered, Draws, EXACT_UP_TO, Table, compare_by, confidence_set, detectable, documents_needed, holm,
+    Clustered, EXACT_UP_TO, Flips, Table, compare_by, confidence_set, detectable, documents_needed, holm,
 };
 use serde::Deserialize;
 
@@ -30,7 +30,7 @@ struct Case {
     p: f64,
     mean: f64,
     standard_error: f64,
-    design_effect: f64,
+    design_effect: Option<f64>,
     detectable: f64,
     detectable_of_12: f64,
     needed_for_2_points: usize,
@@ -40,7 +40,9 @@ struct Case {
 #[derive(Deserialize)]
 struct Set {
     scores: Vec<Vec<f64>>,
+    documents: Vec<usize>,
     p: Vec<f64>,
+    arch: Option<Vec<f64>>,
 }
 
 fn fixture() -> Fixture {
@@ -56,7 +58,7 @@ fn comparisons_agree_with_scipy() {
     let cases = fixture().cases;
     let many = |case: &Case| case.documents.iter().max().unwrap() + 1;
     assert!(cases.iter().any(|case| case.exact && many(case) == EXACT_UP_TO));
-    assert!(cases.iter().any(|case| case.kind.starts_with("clustered") && case.design_effect > 1.5));
+    assert!(cases.iter().any(|case| case.kind.starts_with("clustered") && case.design_effect > Some(1.5)));
     for case in &cases {
         let zeros = vec![0.0; case.differences.len()];
         let found = compare_by(&case.differences, &zeros, &case.documents, 17).unwrap();
@@ -69,10 +71,16 @@ fn comparisons_agree_with_scipy() {
         };
         assert!((found.p - case.p).abs() <= allowed, "{name}, scipy {}", case.p);
         let se = case.standard_error;
-        let allowed = if many(case) < 40 { 0.2 } else { 0.15 };
+        // Means of hits and half points lie on a grid, and a quantile may fall on the next of its values.
+        let grid = match case.kind.as_str() {
+            "hit" => 1.0,
+            "judge" => 0.5,
+            _ => 0.0,
+        };
+        let allowed = (if many(case) < 40 { 0.2 } else { 0.15 }) * se + 1.001 * grid / case.differences.len() as f64;
         if let Some((low, high)) = case.interval {
-            assert!((found.low - low).abs() < allowed * se, "{name}, scipy {low}");
-            assert!((found.high - high).abs() < allowed * se, "{name}, scipy {high}");
+            assert!((found.low - low).abs() < allowed, "{name}, scipy {low}");
+            assert!((found.high - high).abs() < allowed, "{name}, scipy {high}");
         }
     }
 }
@@ -84,8 +92,9 @@ fn errors_by_document_agree_with_statsmodels() {
         let name = format!("{} {}", case.kind, clustered.documents());
         let error = clustered.standard_error().unwrap();
         assert!(close(error, case.standard_error), "{name}: {error}, statsmodels {}", case.standard_error);
-        if let Some(effect) = clustered.design_effect() {
-            assert!(close(effect, case.design_effect), "{name}: {effect}, statsmodels {}", case.design_effect);
+        assert_eq!(clustered.design_effect().is_some(), case.design_effect.is_some(), "{name}");
+        if let (Some(effect), Some(expected)) = (clustered.design_effect(), case.design_effect) {
+            assert!(close(effect, expected), "{name}: {effect}, statsmodels {expected}");
         }
         for (level, expected) in [(0.05, case.detectable), (0.05 / 12.0, case.detectable_of_12)] {
             let found = detectable(&clustered, level);
@@ -107,15 +116,18 @@ fn holm_agrees_with_statsmodels() {
 }
 
 #[test]
-fn the_model_confidence_set_agrees_with_arch() {
+fn the_model_confidence_set_agrees_with_numpy_and_arch() {
     for set in fixture().confidence_sets {
-        let documents: Vec<usize> = (0..set.scores[0].len()).collect();
-        let table = Table::new(&set.scores, &documents).unwrap();
-        let found = confidence_set(&table.means(), &table.resampled(&Draws::new(documents.len(), 5)));
+        let table = Table::new(&set.scores, &set.documents).unwrap();
+        let found = confidence_set(&table, &Flips::new(table.documents(), 5));
         for (found, expected) in found.iter().zip(&set.p) {
-            // Five standard errors, of 10,000 resamples here and 50,000 there.
-            let allowed = 5.0 * (expected * (1.0 - expected) * 1.2e-4).sqrt() + 2e-3;
-            assert!((found - expected).abs() <= allowed, "{found} here, {expected} by arch: {:?}", set.p);
+            // Five standard errors, of 10,000 patterns here and 50,000 there.
+            let allowed = 5.0 * (expected * (1.0 - expected) * 1.2e-4).sqrt() + 1e-3;
+            assert!((found - expected).abs() <= allowed, "{found} here, {expected} by numpy: {:?}", set.p);
+        }
+        // arch resamples questions, which on many independent ones comes to nearly the same.
+        for (found, expected) in found.iter().zip(set.arch.iter().flatten()) {
+            assert!((found - expected).abs() <= 0.05, "{found} here, {expected} by arch: {:?}", set.arch);
         }
     }
 }

@@ -20,7 +20,10 @@ const QUESTIONS: usize = 40;
 /// Short articles in pairs of questions, each of which only its article answers.
 fn questions(folder: &Path) {
     let fact = |i: usize, part: usize| {
-        format!("Gate {i}{part} opens at {} degrees when the {part} lamp above hall number {i} has been lit twice.", 10 + i)
+        format!(
+            "Gate {i}{part} opens at {} degrees when the {part} lamp above hall number {i} has been lit twice.",
+            10 + i
+        )
     };
     let articles: Vec<serde_json::Value> = (0..QUESTIONS / 2)
         .map(|i| {
@@ -145,7 +148,9 @@ fn same_size_chunks_are_as_large_as_those_of_their_reference() {
     assert!(same.shown_spec().contains("words a chunk on average"), "{}", same.shown_spec());
     // As published: the mean is the bound, so the chunks stay below it.
     let bound = published.same_size.as_ref().unwrap();
-    assert!(bound.miss < 0.0 && published.resolved.as_ref().unwrap().contains(&format!("words={:.0}", blocks.mean_words)));
+    assert!(
+        bound.miss < 0.0 && published.resolved.as_ref().unwrap().contains(&format!("words={:.0}", blocks.mean_words))
+    );
 }
 
 #[test]
@@ -260,7 +265,8 @@ fn answers_are_compared_in_both_orders_and_what_changes_is_a_tie() {
     questions(folder.path());
     let server = Server::start(reply, |_| Act::Answer).unwrap();
     let url = server.base_url();
-    let model = |table: &str, name: &str| format!("llm.{table}={{provider=\"openai\",base_url=\"{url}\",model=\"{name}\"}}");
+    let model =
+        |table: &str, name: &str| format!("llm.{table}={{provider=\"openai\",base_url=\"{url}\",model=\"{name}\"}}");
     let (generator, judge) = (model("generator", "reader"), model("judge", "judge"));
     let more = [
         "retrieval.k=[1]",
@@ -314,7 +320,11 @@ fn pairs_whose_comparison_cannot_be_had_are_counted() {
     let folder = tempfile::tempdir().unwrap();
     questions(folder.path());
     let server = Server::start(reply, |seen| {
-        if seen.prompt.contains("First answer:") && seen.prompt.contains("gate 31 ") { Act::Refuse } else { Act::Answer }
+        if seen.prompt.contains("First answer:") && seen.prompt.contains("gate 31 ") {
+            Act::Refuse
+        } else {
+            Act::Answer
+        }
     })
     .unwrap();
     let url = server.base_url();

@@ -8,7 +8,7 @@
 //! normal approximation: rate + 3.1 * sqrt(rate * (1 - rate) / samples)); the samples are the same on every run.
 
 use pericope_eval::stats::{
-    ALPHA, Clustered, Draws, Interval, Table, confidence_set, holm, permutation_p, resamples_for,
+    ALPHA, Clustered, Draws, Flips, Interval, Table, confidence_set, holm, permutation_p, resamples_for,
 };
 use rand::RngCore;
 use rand_chacha::ChaCha8Rng;
@@ -167,11 +167,10 @@ fn a_true_difference_of_3_points_is_found_where_the_old_rule_could_not() {
 #[test]
 fn the_set_of_those_that_may_be_the_best_holds_them() {
     const SAMPLES: usize = 200;
-    let draws = Draws::new(DOCUMENTS, 13);
     let set = |at: usize, shift: f64| {
         let (documents, scores) = sample(at + 90_000, DOCUMENTS, 1, shift);
         let table = Table::new(&scores[0], &documents).unwrap();
-        confidence_set(&table.means(), &table.resampled(&draws))
+        confidence_set(&table, &Flips::new(DOCUMENTS, at as u64))
     };
     // All are the best: each must stay, in 90 of 100.
     let lost = rate(SAMPLES, |at| set(at, 0.0).iter().any(|p| *p < 0.1));

@@ -96,6 +96,7 @@ struct Resampled<'a> {
     /// By question, the number of its document.
     documents: Vec<usize>,
     means: Vec<f64>,
+    table: Table,
     resampled: Replicates,
     flipped: Replicates,
     random: std::sync::Arc<(Draws, Flips)>,
@@ -112,6 +113,7 @@ impl<'a> Resampled<'a> {
             means: table.means(),
             resampled: table.resampled(&random.0),
             flipped: table.flipped(&random.1),
+            table,
             random,
         })
     }

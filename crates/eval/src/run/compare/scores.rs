@@ -84,7 +84,8 @@ impl Scores {
 
     fn applies(&self, question: usize, metric: &Metric) -> bool {
         let of_retrieval = metric.order() < Metric::JUDGE.order();
-        self.measured.contains(metric) && (of_retrieval || self.answered.get(question).is_some_and(|answered| *answered))
+        self.measured.contains(metric)
+            && (of_retrieval || self.answered.get(question).is_some_and(|answered| *answered))
     }
 
     /// Fills in a cell's means: over all questions, and where items failed also over the rest.

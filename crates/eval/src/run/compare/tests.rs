@@ -223,7 +223,9 @@ fn a_metric_that_a_question_has_not_is_no_failure() {
     let questions = (0..12).map(|document| document % 3 + 1).sum::<usize>();
     let mean = 6.0 * (questions - 1) as f64 / questions as f64;
     assert!(cells.iter().all(|cell| (cell.metrics["judge"] - mean).abs() < 1e-12));
-    assert!(found.comparisons.iter().filter(|c| c.metric == Metric::JUDGE).all(|c| c.n == questions && c.ties == questions));
+    assert!(
+        found.comparisons.iter().filter(|c| c.metric == Metric::JUDGE).all(|c| c.n == questions && c.ties == questions)
+    );
 }
 
 #[test]

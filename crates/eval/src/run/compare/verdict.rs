@@ -37,11 +37,7 @@ pub(super) fn of(
     let best = *order.first()?;
     let next = order.get(1).copied();
     let documents = here.random.0.documents();
-    let set = match documents {
-        // Nothing can be told apart by a single document.
-        0 | 1 => vec![1.0; names.len()],
-        _ => stats::confidence_set(&here.means, &here.resampled),
-    };
+    let set = stats::confidence_set(&here.table, &here.random.1);
     let possible: Vec<usize> = (0..names.len()).filter(|&at| set.get(at).is_none_or(|p| *p >= SET)).collect();
     let equivalent: Vec<usize> =
         possible.iter().copied().filter(|&at| at != best && here.within(at, best, decision.margin)).collect();
