@@ -302,7 +302,7 @@ pub struct IndexArgs {
     #[arg(long, alias = "part", value_name = "I/N", conflicts_with = "rebuild")]
     pub shard: Option<Shard>,
     /// Only say how many texts and tokens an embedder that costs something would be sent; nothing is embedded or written
-    #[arg(long, conflicts_with_all = ["watch", "rebuild", "prune"])]
+    #[arg(long, conflicts_with = "watch")]
     pub dry_run: bool,
     /// Largest file that is read, in MB; 0 for no limit
     #[arg(long, value_name = "MB", default_value_t = 0)]

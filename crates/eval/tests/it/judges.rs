@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use pericope_api::TokenCounter;
 use pericope_eval::answer::{Ledger, Models};
 use pericope_eval::cell::Cutoff;
 use pericope_eval::config::{BudgetRule, Experiment};
@@ -111,7 +112,7 @@ fn budgets_are_filled_to_the_token_whatever_the_chunks() {
         assert_eq!(Some(cell.context_tokens), cell.cutoff.tokens().map(|tokens| tokens as f64), "{}", cell.chunker);
     }
     for item in &items {
-        let given: usize = item.retrieved.iter().map(|chunk| chunk.text.split_whitespace().count()).sum();
+        let given: usize = item.retrieved.iter().map(|chunk| WordCounter.count(&chunk.text)).sum();
         assert_eq!(Some(given), item.cutoff.tokens());
         let (last, others) = item.retrieved.split_last().unwrap();
         assert!(others.iter().all(|chunk| chunk.whole_tokens.is_none()));
