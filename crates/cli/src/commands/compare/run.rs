@@ -18,6 +18,9 @@ use crate::resources::shown;
 use crate::session::{Finished, Session, hold, not_written, one, too_many_failed};
 use crate::status::{Failure, Outcome, Status};
 
+/// So many times as many questions are proposed where the verdict is open.
+const MORE: usize = 3;
+
 /// What programs are told.
 #[derive(Serialize)]
 struct Compared<'a> {
@@ -144,6 +147,13 @@ fn next(args: &CompareArgs, asked: &Asked, config: &Path, out: &Path, summary: &
     say!("      to read the questions and keep, drop or mend them");
     say!("  pericope eval run {} --out {}", shown(config), shown(out));
     say!("      to run it again, after a change of that file");
+    let more = asked.drafting.as_ref().filter(|drafting| drafting.questions >= args.drafting.questions as usize);
+    let is_open = summary.verdict.as_ref().is_some_and(|verdict| verdict.possible.len() > 1);
+    if let (Some(drafting), Some(path), true) = (more, args.paths.first(), is_open) {
+        let more = drafting.questions.saturating_mul(MORE);
+        say!("  pericope compare {} --questions {more} --out {}", shown(path), shown(&args.out));
+        say!("      for a firmer verdict from more questions");
+    }
     let best = summary.verdict.as_ref().map(|verdict| verdict.recommended.as_str());
     let spec = summary
         .chunkers

@@ -12,11 +12,12 @@ const CLAUSE: [&str; 6] = ["that", "which", "who", "this", "these", "it"];
 /// Most words of a term.
 const LONGEST: usize = 5;
 /// Words that begin a sentence about something said before, or about nothing in particular.
-const NO_TERMS: &str = "after all also although and another any anything as at because before both but by each either every \
-    everything example few first for he here how however i if in it its last let many more most my \
-    neither no none not note nothing now on once one only or other our please remember second see she \
-    since so some something such that the their then there these they this those to today we what \
-    whatever when where which while who with you your";
+const NO_TERMS: &str = "above after all also although and another any anything as at because before below between beyond \
+    both but by down during each either every everything example few first for from further he here how \
+    however i if in it its last less let many more most much my neither no none not note nothing now on \
+    once one only or other our out over please remember second see she since so some something such that \
+    the their then there these they this those to today under until up we what whatever when where which \
+    while who with within without you your";
 
 /// A term and where it is defined.
 pub(super) struct Definition {
@@ -191,6 +192,7 @@ mod tests {
             ("A `--force` flag", true),
             ("It", false),
             ("Note that app", false),
+            ("Below 20 per cent", false),
             ("Members who vote", false),
             ("The problem", false),
             ("One way, often,", false),

@@ -5,8 +5,10 @@ use serde::Serialize;
 use super::super::squad;
 use super::super::{CodePoints, DataError, DataText};
 
-/// Bytes of the document that are shown before and after an answer.
-const AROUND: usize = 1500;
+/// Bytes of the document that are shown before an answer: so few that the answer is seen at once.
+const BEFORE: usize = 500;
+/// Bytes that are shown after it.
+const AFTER: usize = 1500;
 /// Bytes of an answer that are shown.
 const ANSWER: usize = 6000;
 
@@ -93,8 +95,8 @@ pub fn open(path: &Path) -> Result<Review, DataError> {
 
 /// The text before, in and after a range, each cut to what a page shows.
 fn parts(context: &str, start: usize, end: usize) -> [String; 3] {
-    let from = context.ceil_char_boundary(start.saturating_sub(AROUND));
-    let to = context.floor_char_boundary(end.saturating_add(AROUND).min(context.len()));
+    let from = word_start(context, context.ceil_char_boundary(start.saturating_sub(BEFORE)), start);
+    let to = context.floor_char_boundary(end.saturating_add(AFTER).min(context.len()));
     let cut = context.floor_char_boundary(end.min(start.saturating_add(ANSWER)));
     let part = |from: usize, to: usize| context.get(from..to).unwrap_or_default().to_owned();
     let ellipsis = |is_cut: bool| if is_cut { "…" } else { "" };
@@ -103,4 +105,13 @@ fn parts(context: &str, start: usize, end: usize) -> [String; 3] {
         format!("{}{}", part(start, cut), ellipsis(cut < end)),
         format!("{}{}", part(end, to), ellipsis(to < context.len())),
     ]
+}
+
+/// The first word that begins at `from` or later, and before `start`.
+fn word_start(context: &str, from: usize, start: usize) -> usize {
+    if from == 0 {
+        return 0;
+    }
+    let between = context.get(from..start).unwrap_or_default();
+    between.find(char::is_whitespace).map_or(from, |at| from + at)
 }
