@@ -151,10 +151,10 @@ esac; done"#;
     let recall: Vec<Value> =
         items(root, "retriever").iter().map(|item| item["metrics"]["span_recall"].clone()).collect();
     assert_eq!(recall, [json!(1.0), json!(0.0), Value::Null]);
-    // It was measured: a resumed run asks nobody again.
     fs::write(root.join("find.sh"), "exit 1").unwrap();
     let mut command = Command::cargo_bin("pericope").unwrap();
-    command.current_dir(root).args(["eval", "run", "x.toml", "--out", "out", "--resume"]);
+    command.current_dir(root).env("PERICOPE_HOME", root.join("no-home"));
+    command.args(["eval", "run", "x.toml", "--out", "out", "--resume"]);
     // An item had failed, so it is asked again, and fails as a program does.
     let again = command.output().unwrap();
     assert!(stderr(&again).contains("status 1"), "{}", stderr(&again));

@@ -8,6 +8,11 @@ use super::GivenHit;
 /// Passages that stand in no document and are shown as examples.
 const EXAMPLES: usize = 3;
 
+/// A document by its index, and a range of it.
+type Place = (usize, Span);
+/// A text, and the document that it is looked for in; `None`: in all.
+type Wanted = (String, Option<usize>);
+
 /// Finds the places of passages in a corpus, and keeps each place once, as a chunk.
 pub(crate) struct Locator<'a> {
     documents: &'a [Document],
@@ -16,11 +21,11 @@ pub(crate) struct Locator<'a> {
     finders: Vec<Finder<'a>>,
     /// Chunks by document, in the order in which they were found; after the corpus's those of `lost`.
     chunks: Vec<Vec<Chunk>>,
-    places: HashMap<(usize, Span), usize>,
+    places: HashMap<Place, usize>,
     /// Texts that stand in no document, one after the other.
     lost: String,
     /// By text, and by the document that it was looked for in.
-    texts: HashMap<(String, Option<usize>), Option<(usize, Span)>>,
+    texts: HashMap<Wanted, Option<Place>>,
     hits: u64,
     unplaced: u64,
     examples: Vec<String>,
@@ -85,7 +90,7 @@ impl<'a> Locator<'a> {
     }
 
     /// The place of a text: letter for letter where it stands so, else but for its white space.
-    fn text(&mut self, text: &str, named: Option<usize>) -> Option<(usize, Span)> {
+    fn text(&mut self, text: &str, named: Option<usize>) -> Option<Place> {
         if text.trim().is_empty() {
             return None;
         }

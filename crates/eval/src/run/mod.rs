@@ -248,7 +248,7 @@ fn measure(
     let mut end = done.bytes();
     let retrievers = experiment.all_retrievers();
     let of_chunkers =
-        experiment.chunkers.iter().zip(cuts).map(|(config, cut)| (config.name.as_str(), cut.map(Open::Chunker)));
+        experiment.chunkers.iter().zip(cuts).map(|(config, cut)| (config.name.as_str(), cut.map(|cut| Open::Chunker(Box::new(cut)))));
     let of_retrievers = retrievers.iter().map(|config| {
         let open = done.row(&config.name).is_none();
         (config.name.as_str(), open.then_some(Open::Retriever(config)))
@@ -344,7 +344,7 @@ fn measure(
 
 /// What is not done yet.
 enum Open<'a> {
-    Chunker(cut::Cut),
+    Chunker(Box<cut::Cut>),
     Retriever(&'a RetrieverConfig),
 }
 

@@ -120,6 +120,7 @@ fn shown(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
     use proptest::prelude::*;
 
     use super::{Given, Offsets, Placer};
