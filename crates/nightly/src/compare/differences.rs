@@ -24,8 +24,9 @@ pub struct Difference {
     pub tonight: f64,
     /// Later minus earlier: negative is a loss.
     pub difference: f64,
-    /// Two-sided p-value of the paired permutation test, by document; 1 where nothing changed. With fewer than ten
-    /// documents it is by question: by document it could hardly ever be small, and a gate that never fails is of no use.
+    /// Two-sided p-value of the paired permutation test, by document; 1 where nothing changed. With fewer than 40
+    /// documents it is by question: by document it would seldom be small enough after correction for all gates, and a gate
+    /// that cannot fail is of no use.
     pub p: f64,
     /// Questions that gained.
     pub wins: usize,
@@ -35,13 +36,13 @@ pub struct Difference {
     #[serde(skip)]
     pub by_question: Vec<f64>,
     /// The number of the unit that each of these questions is flipped and drawn with: its document, or itself with fewer
-    /// than ten documents.
+    /// than 40 documents.
     #[serde(skip)]
     pub units: Vec<usize>,
 }
 
 /// With fewer documents than this, questions are the units.
-const DOCUMENTS: usize = 10;
+const DOCUMENTS: usize = 40;
 
 /// The unit of each question.
 fn units(documents: &[&str]) -> Vec<usize> {

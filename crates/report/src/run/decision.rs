@@ -55,7 +55,7 @@ pub(crate) fn table<'a>(view: &View<'a>) -> Option<Decided<'a>> {
         heads.push(("without failed items".to_owned(), "Mean over the items that did not fail."));
     }
     heads.extend([
-        (format!("against {}", primary.baseline), "Difference from the baseline."),
+        (format!("against {}", format::clipped(&primary.baseline, 24)), "Difference from the baseline."),
         ("95\u{a0}% interval".to_owned(), "By document, not adjusted for the other comparisons."),
         ("Holm’s p".to_owned(), "Paired permutation test by document, corrected within this table."),
         ("shows".to_owned(), "What the comparison with the baseline shows."),

@@ -154,6 +154,8 @@ fn difference(c: &Comparison, metric: &Metric, exploratory: bool) -> Vec<String>
 /// below, under the same row names.
 fn grid(out: &mut String, head: &[String], rows: &[Vec<String>]) {
     let width = |text: &str| text.chars().count();
+    // A damaged file may name anything.
+    let head: Vec<String> = head.iter().map(|name| format::clipped(name, 2 * NAME)).collect();
     let Some((corner, columns)) = head.split_first() else { return };
     let names: Vec<String> =
         rows.iter().map(|row| format::clipped(row.first().map_or("", String::as_str), NAME)).collect();
