@@ -3,6 +3,7 @@
 mod args;
 mod chunkers;
 mod experiment;
+mod kinds;
 mod own;
 mod run;
 

@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::args::CompareArgs;
 use super::chunkers::chunkers;
 use super::experiment::{CONFIG, QUESTIONS, RUN, parse, text};
+use super::kinds::{self, OfKind, by_kind};
 use super::own::Own;
 use crate::commands::dataset::{self, Drafting};
 use crate::commands::print_json;
@@ -37,6 +38,8 @@ struct Compared<'a> {
     experiment: String,
     report: String,
     seconds: f64,
+    /// The means by kind of question, at the setting that decides.
+    kinds: &'a [OfKind],
     summary: &'a Summary,
 }
 
@@ -64,6 +67,7 @@ pub fn run(args: &CompareArgs, quiet: bool) -> Outcome {
     let Some(report) = measured(&experiment, &out, args, quiet)? else { return Ok(Status::Incomplete) };
     let page = out.join("index.html");
     let sentence = sentence(&report.summary);
+    let kinds = by_kind(&asked.questions, &out, &report.summary)?;
     if args.json {
         print_json(&Compared {
             sentence: &sentence,
@@ -74,11 +78,15 @@ pub fn run(args: &CompareArgs, quiet: bool) -> Outcome {
             experiment: shown(&config),
             report: shown(&page),
             seconds: clock.elapsed().as_secs_f64(),
+            kinds: &kinds,
             summary: &report.summary,
         })?;
     } else {
         // The verdict is its first sentence.
         say!("{}", table(&report.summary));
+        if !kinds.is_empty() {
+            say!("{}\n", kinds::table(&kinds, &report.summary));
+        }
         say!("Report: {} (all in {})", shown(&page), seconds(clock.elapsed().as_secs_f64()));
         next(args, &asked, &config, &out, &report.summary)?;
     }

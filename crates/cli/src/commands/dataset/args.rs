@@ -14,7 +14,8 @@ pub const DRAFT_EXAMPLES: &str = "Examples:
   pericope dataset review questions.json --out review.html
 
 No model is needed. Kinds: asked (headings that ask), heading (paths of other headings), definition (what is X),
-table (row and column of a table), terms (rare words of a sentence). Kinds and documents take turns. The words of headings
+table (row and column of a table), terms (rare words of a sentence). Half ask for sections (asked, heading), half for a few
+sentences; kinds and documents take turns. The words of headings
 that became queries are taken out of the documents; every byte keeps its place. docs/compare.md has more.
 With --llm a model writes the questions and quotes the answers: a file with a table [llm.generator], as experiments have it.";
 

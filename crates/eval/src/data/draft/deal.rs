@@ -1,6 +1,6 @@
 //! Which candidates become questions: kinds and documents take turns.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
 use pericope_api::{Document, Kind, Span};
 
@@ -22,8 +22,8 @@ struct Heap {
     order: BTreeSet<(usize, usize, usize)>,
 }
 
-/// Takes candidates until there are enough: kinds take turns, and within a kind the document with the fewest questions
-/// comes next; of several the first in `order`.
+/// Takes candidates until there are enough: sections and facts take turns, within each their kinds do, and within a kind
+/// the document with the fewest questions comes next; of several the first in `order`.
 pub(super) fn deal(
     corpus: &Corpus<'_>,
     candidates: Vec<Candidate>,
@@ -31,23 +31,30 @@ pub(super) fn deal(
     options: &DraftOptions,
     out: &mut Drafted,
 ) -> Vec<Candidate> {
-    let mut heaps: Vec<Heap> =
-        (options.kinds.iter()).map(|&kind| Heap { kind, left: BTreeMap::new(), order: BTreeSet::new() }).collect();
+    let mut groups: [VecDeque<Heap>; 2] = Default::default();
+    let [sections, facts] = &mut groups;
+    for &kind in &options.kinds {
+        let group = if kind.asks_for_a_section() { &mut *sections } else { &mut *facts };
+        group.push_back(Heap { kind, left: BTreeMap::new(), order: BTreeSet::new() });
+    }
     for candidate in candidates {
-        if let Some(heap) = heaps.iter_mut().find(|heap| heap.kind == candidate.kind) {
+        if let Some(heap) = groups.iter_mut().flatten().find(|heap| heap.kind == candidate.kind) {
             heap.left.entry(candidate.document).or_default().push(candidate);
         }
     }
     for (rank, &document) in order.iter().enumerate() {
-        heaps.iter_mut().filter(|heap| heap.left.contains_key(&document)).for_each(|heap| {
+        groups.iter_mut().flatten().filter(|heap| heap.left.contains_key(&document)).for_each(|heap| {
             heap.order.insert((0, rank, document));
         });
     }
     let mut dealt = Dealt::default();
-    while dealt.taken.len() < options.questions && heaps.iter().any(|heap| !heap.order.is_empty()) {
-        for heap in &mut heaps {
-            if dealt.taken.len() < options.questions {
+    while dealt.taken.len() < options.questions && groups.iter().flatten().any(|heap| !heap.order.is_empty()) {
+        for group in &mut groups {
+            // A kind that has no more leaves its turns to the others of its group.
+            group.retain(|heap| !heap.order.is_empty());
+            if let Some(mut heap) = group.pop_front().filter(|_| dealt.taken.len() < options.questions) {
                 heap.take(corpus, &mut dealt, out);
+                group.push_back(heap);
             }
         }
     }

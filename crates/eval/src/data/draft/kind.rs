@@ -28,6 +28,12 @@ impl QuestionKind {
     /// The kinds that need no model.
     pub const WITHOUT_MODEL: [Self; 5] = [Self::Asked, Self::Heading, Self::Definition, Self::Table, Self::Terms];
 
+    /// Returns true where a whole section answers, false where a few sentences do.
+    #[must_use]
+    pub fn asks_for_a_section(self) -> bool {
+        matches!(self, Self::Asked | Self::Heading)
+    }
+
     /// Returns the name in files and on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {

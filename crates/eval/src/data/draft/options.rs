@@ -12,7 +12,8 @@ pub struct DraftOptions {
     pub questions: usize,
     /// Another seed, other questions; default 7.
     pub seed: u64,
-    /// The kinds, which get equal shares where the documents hold enough of each; default: all that need no model.
+    /// The kinds; default: all that need no model. Half of the questions are answered by sections, half by a few sentences,
+    /// and within each half the kinds get equal shares, as far as the documents hold enough of each.
     pub kinds: Vec<QuestionKind>,
 }
 

@@ -28,7 +28,8 @@ const SOME: usize = 64;
 
 /// Drafts questions over documents; the same documents and options give the same file.
 ///
-/// Kinds and documents take turns, so that each gives about as many questions. All documents are in the file, those
+/// Half of the questions are answered by sections and half by a few sentences; within each half kinds and documents take
+/// turns, so that each gives about as many questions. All documents are in the file, those
 /// without a question too: a search has to tell them apart. Titles are those of the documents, or their ids.
 #[must_use]
 pub fn draft(documents: &[Document], options: &DraftOptions) -> Drafted {
