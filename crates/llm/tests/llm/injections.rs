@@ -147,7 +147,7 @@ impl Asked {
             };
             settings.faithfulness_prompt = write("f.md", "Split the answer\n{answer}\n{context}");
             settings.context_relevance_prompt = write("r.md", "For every excerpt\n{context}\nand {question}");
-            settings.pairwise_prompt = write("p.md", "First answer: {first}\n{second}\n{gold}\n{question}");
+            settings.pairwise_prompt = write("p.md", "First answer:\n{first}\n{second}\n{gold}\n{question}");
             settings.prompt = write("j.md", "# System\nScore the answer\n# User\n{gold}\n{answer}\n{question}");
             let judge = LlmJudge::from_config(&settings, 1, &shared).unwrap();
             settings.prompt = write("a.md", "# User\nAnswer\n{question}\n{context}");
