@@ -45,7 +45,8 @@ budget = 3.0
 fn a_dry_run_needs_no_key_asks_nobody_and_writes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     three_questions(folder.path());
-    let paid = format!("{SMALL_EXPERIMENT}{SECOND_CHUNKER}{MODELS}").replace("embedder = \"none\"", "embedder = \"openai:e\"");
+    let paid =
+        format!("{SMALL_EXPERIMENT}{SECOND_CHUNKER}{MODELS}").replace("embedder = \"none\"", "embedder = \"openai:e\"");
     fs::write(folder.path().join("paid.toml"), paid).unwrap();
     let before = fs::read_dir(folder.path()).unwrap().count();
     for command in [&["eval", "run"][..], &["nightly"]] {
@@ -53,7 +54,9 @@ fn a_dry_run_needs_no_key_asks_nobody_and_writes_nothing() {
         let output = pericope(folder.path(), &args);
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
         let said = stdout(&output);
-        for part in ["generator", "reader", "judge", "embedder", "Nothing was asked", "at most about", "limits.budget is 3"] {
+        for part in
+            ["generator", "reader", "judge", "embedder", "Nothing was asked", "at most about", "limits.budget is 3"]
+        {
             assert!(said.contains(part), "{part} in {said}");
         }
         assert!(said.contains("by tokens_per_minute"), "{said}");
@@ -67,7 +70,10 @@ fn a_dry_run_needs_no_key_asks_nobody_and_writes_nothing() {
         assert_eq!(found["calls"], 6 + 30 + 3);
         assert!(found["price"].as_f64().unwrap() > 0.0);
     }
-    let swept = pericope(folder.path(), &["eval", "run", "paid.toml", "--dry-run", "--json", "--set", "sweep={\"retrieval.k\"=[[1],[2]]}"]);
+    let swept = pericope(
+        folder.path(),
+        &["eval", "run", "paid.toml", "--dry-run", "--json", "--set", "sweep={\"retrieval.k\"=[[1],[2]]}"],
+    );
     assert_eq!(json(&swept)["models"][0]["calls"], 12);
     let tuned = "sweep={\"retrieval.k\"=[[1],[2]]}";
     let by = "tune={chunker=\"fixed\"}";
@@ -84,9 +90,12 @@ fn indexing_and_searching_say_what_an_endpoint_would_be_sent() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("docs")).unwrap();
     for i in 0..3 {
-        fs::write(folder.path().join(format!("docs/{i}.md")), format!("# Page {i}\n\nFoxes dig. Owls fly at night.\n")).unwrap();
+        fs::write(folder.path().join(format!("docs/{i}.md")), format!("# Page {i}\n\nFoxes dig. Owls fly at night.\n"))
+            .unwrap();
     }
-    let index = |more: &[&str]| pericope(folder.path(), &[&["index", "docs", "--into", "i", "--dry-run", "--json"], more].concat());
+    let index = |more: &[&str]| {
+        pericope(folder.path(), &[&["index", "docs", "--into", "i", "--dry-run", "--json"], more].concat())
+    };
     let found = json(&index(&["--embedder", "openai:text-embedding-3-large"]));
     assert_eq!((found["texts"].as_u64(), found["calls"].as_u64()), (Some(3), Some(1)));
     assert!(found["models"][0]["prompt_tokens"].as_u64().unwrap() >= 3 * 6);
@@ -103,8 +112,10 @@ fn a_short_run_writes_files_that_other_tools_score() {
     let folder = tempfile::tempdir().unwrap();
     three_questions(folder.path());
     fs::write(folder.path().join("small.toml"), format!("{SMALL_EXPERIMENT}{SECOND_CHUNKER}")).unwrap();
-    let output =
-        pericope(folder.path(), &["eval", "run", "small.toml", "--out", "run", "--limit", "2", "--trec", "trec", "--json"]);
+    let output = pericope(
+        folder.path(),
+        &["eval", "run", "small.toml", "--out", "run", "--limit", "2", "--trec", "trec", "--json"],
+    );
     assert_eq!(json(&output)["questions"], 2);
     for name in ["fixed", "blocks"] {
         let run = fs::read_to_string(folder.path().join(format!("trec/{name}.bm25.run"))).unwrap();

@@ -158,6 +158,8 @@ fn default_limits(experiment: &Experiment, setup: &Setup<'_>) -> Limits {
     let base = setup.resources.defaults();
     let window = setup.encoder.as_ref().map(|encoder| encoder.max_tokens());
     let wider = window.filter(|&window| base.max_tokens.is_some_and(|limit| limit > 0 && limit < window));
+    // A window without an end is no limit.
+    let wider = wider.map(|window| if window == usize::MAX { 0 } else { window });
     Limits { max_tokens: experiment.max_tokens.or(wider).or(base.max_tokens), ..base }
 }
 
