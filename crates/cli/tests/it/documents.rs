@@ -60,6 +60,8 @@ const TABLES: &[(&str, &str, &str, Option<&str>)] = &[
     ("`[llm]`", "eval/src/config/answer.rs", "LlmTables", Some("/llm")),
     ("`[llm.generator]`, `[llm.judge]`", "llm/src/config.rs", "LlmConfig", Some("/llm/judge")),
     ("`[llm.*.price]`", "llm/src/config.rs", "Price", None),
+    ("`[compare]`", "eval/src/config/compare.rs", "Compare", None),
+    ("`compare.primary`", "eval/src/config/compare.rs", "Primary", None),
     ("`[limits]`", "eval/src/config/mod.rs", "Limits", Some("/limits")),
     ("`[tune]`", "eval/src/config/tune.rs", "TuneConfig", Some("/tune")),
     ("`[[gate]]`", "eval/src/config/gates.rs", "Gate", None),
