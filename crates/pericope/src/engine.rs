@@ -215,13 +215,13 @@ impl Resources for Engine<'_> {
         Ok(mean_words)
     }
 
-    fn matched_bound(&self, reference: &str, fixed: &Spec) -> Result<usize, String> {
+    fn matched_bound(&self, reference: &str, fixed: &Spec, most: usize) -> Result<usize, String> {
         let wanted = self.mean_words(reference)?;
         if self.stored.get() {
             let bound = self.reference.borrow().as_ref().and_then(|known| known.bound);
             return Ok(bound.unwrap_or((wanted.round() as usize).max(1)));
         }
-        let found = match_bound(wanted, |words| {
+        let found = match_bound(wanted, most, |words| {
             let spec = fixed.clone().with("words", words).map_err(|e| e.to_string())?;
             self.mean_of(&spec)
         })?;

@@ -70,13 +70,13 @@ pub trait Resources {
         Err(format!("the mean chunk size of `{reference}` is known only where a corpus is at hand"))
     }
 
-    /// Returns the bound in words at which `fixed`, with the other settings of the spec `fixed`, cuts the corpus at hand into
+    /// Returns the bound in words, at most `most`, at which `fixed`, with the other settings of the spec `fixed`, cuts the corpus at hand into
     /// chunks of the mean size of `reference`'s ([`match_bound`](crate::fixed::match_bound)). Where no corpus can be cut, that
     /// mean size, rounded.
     ///
     /// # Errors
     /// With the reason, where the mean size is not known.
-    fn matched_bound(&self, reference: &str, _fixed: &Spec) -> Result<usize, String> {
+    fn matched_bound(&self, reference: &str, _fixed: &Spec, _most: usize) -> Result<usize, String> {
         rounded(reference, self.mean_words(reference)?)
     }
 

@@ -142,7 +142,7 @@ pub(super) fn all(
             let reference_words = resources.mean_words(reference).map_err(RunError::Config)?;
             let same = SameSize::new(reference, reference_words, cut.mean_words);
             if !same.is_equal() && config.spec.get("match") != Some("bound") {
-                observer.note(&format!("{}: {same}; no bound comes nearer on this corpus", config.name));
+                observer.note(&format!("{}: {same}; no bound that was tried comes nearer", config.name));
             }
             cut.same_size = Some(same);
         }
@@ -286,8 +286,8 @@ impl Resources for Corpus<'_> {
         Ok(cut.mean_words)
     }
 
-    fn matched_bound(&self, reference: &str, fixed: &Spec) -> Result<usize, String> {
-        let found = match_bound(self.mean_words(reference)?, |words| {
+    fn matched_bound(&self, reference: &str, fixed: &Spec, most: usize) -> Result<usize, String> {
+        let found = match_bound(self.mean_words(reference)?, most, |words| {
             let spec = fixed.clone().with("words", words).map_err(|e| e.to_string())?;
             let cut = one("same-size", &spec, self.documents, self.segmenters, self, &()).map_err(|e| e.to_string())?;
             Ok(cut.mean_words)

@@ -45,7 +45,8 @@ fn build(args: &SpecArgs<'_>, resources: &dyn Resources) -> Result<BuiltSegmente
                 alike = alike.with(key.name, value)?;
             }
         }
-        resources.matched_bound(reference, &alike)
+        // A chunk has as many tokens as words, at least.
+        resources.matched_bound(reference, &alike, args.max_tokens().unwrap_or(usize::MAX))
     } else {
         resources.mean_words(reference).and_then(|mean| rounded(reference, mean))
     };
