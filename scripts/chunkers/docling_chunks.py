@@ -8,6 +8,7 @@ from docling.datamodel.base_models import InputFormat
 from docling.datamodel.document import InputDocument
 from docling_core.transforms.chunker.hybrid_chunker import HybridChunker
 from docling_core.transforms.chunker.tokenizer.huggingface import HuggingFaceTokenizer
+from docling_core.types.doc.document import RefItem
 from transformers import AutoTokenizer
 
 from protocol import arguments, serve
@@ -29,19 +30,25 @@ def find(text, wanted, start):
     return re.compile(r"\s+".join(words)).search(text, start) if words else None
 
 
-def pieces(item):
-    return [cell.text for cell in item.data.table_cells] if hasattr(item, "data") else [getattr(item, "orig", "")]
+def pieces(item, document):
+    """The texts of a part and of what lies in it: list items and table cells hold theirs there."""
+    cells = [cell.text for cell in item.data.table_cells] if hasattr(item, "data") else []
+    inner = [piece for child in item.children for piece in pieces(child.resolve(document), document)]
+    return [text for text in (getattr(item, "orig", ""), *cells, *inner) if text.strip()]
 
 
 def chunks(text):
     document, found, before = document_of(text), [], 0
-    items = {item.self_ref: item for item, _ in document.iterate_items()}
     for chunk in chunker.chunk(document):
-        parts, at = [find(text, chunk.text, before)], before
+        parts = [find(text, chunk.text, before)]
         if not parts[0]:
-            parts = []
-            for piece in (piece for item in chunk.meta.doc_items for piece in pieces(items[item.self_ref])):
-                part = find(text, piece, at)
+            items = [RefItem(cref=item.self_ref).resolve(document) for item in chunk.meta.doc_items]
+            wanted = [piece for item in items for piece in pieces(item, document)] + chunk.text.splitlines()
+            words = chunk.text.split()
+            wanted += [" ".join(words[:3]), " ".join(words[-3:])]  # around a link in the middle of a paragraph
+            parts, at = [], before
+            for piece in wanted:
+                part = find(text, piece, at) or (None if parts else find(text, piece, 0))
                 at = part.end() if part else at
                 parts += [part] if part else []
         if not parts:

@@ -1,4 +1,6 @@
 """LangChain: RecursiveCharacterTextSplitter by tokens of MiniLM, SemanticChunker with MiniLM, MarkdownHeaderTextSplitter."""
+import re
+
 from langchain_experimental.text_splitter import SemanticChunker
 from langchain_text_splitters import MarkdownHeaderTextSplitter, RecursiveCharacterTextSplitter
 
@@ -15,6 +17,18 @@ class Embeddings:
         return self.model.embed(texts).tolist()
 
 
+def placed(text, chunks):
+    """Places of chunks whose white space is another, and whose characters that do not print (joiners of emoji) are gone."""
+    kept = [i for i, letter in enumerate(text) if letter.isprintable() or letter.isspace()]
+    clean, before = "".join(text[i] for i in kept), 0
+    for chunk in chunks:
+        found = re.compile(r"\s+".join(map(re.escape, chunk.split()))).search(clean, before)
+        if not found:
+            raise ValueError(f"this chunk does not stand in the document: {chunk[:60]!r}")
+        before = found.start() + 1
+        yield kept[found.start()], kept[found.end() - 1] + 1
+
+
 asked = arguments(["recursive", "semantic", "markdown"], size=200, overlap=0)
 if asked.variant == "recursive":
     splitter = RecursiveCharacterTextSplitter(
@@ -28,5 +42,5 @@ elif asked.variant == "semantic":
 else:
     levels = [("#" * level, f"h{level}") for level in range(1, 7)]
     splitter = MarkdownHeaderTextSplitter(levels, strip_headers=False)
-    found = lambda text: [d.page_content for d in splitter.split_text(text)]
+    found = lambda text: list(placed(text, (d.page_content for d in splitter.split_text(text))))
 serve(found)
