@@ -55,6 +55,7 @@ const TABLES: &[(&str, &str, &str, Option<&str>)] = &[
     ("`[data]`", "eval/src/config/data.rs", "Data", Some("/data")),
     ("`[retrieval]`", "eval/src/config/retrieval.rs", "Retrieval", Some("/retrieval")),
     ("`[[chunker]]`", "eval/src/config/mod.rs", "ChunkerConfig", Some("/chunker/0")),
+    ("`[[retriever]]`", "eval/src/config/retriever.rs", "RetrieverConfig", Some("/retriever/0")),
     ("`[answer]`", "eval/src/config/answer.rs", "AnswerConfig", Some("/answer")),
     ("`[judge]`", "eval/src/config/answer.rs", "JudgeConfig", Some("/judge")),
     ("`[llm]`", "eval/src/config/answer.rs", "LlmTables", Some("/llm")),
@@ -80,6 +81,7 @@ const TABLES: &[(&str, &str, &str, Option<&str>)] = &[
 
 /// The smallest experiment that has every table of which the defaults are shown.
 const SMALLEST: &str = "name = \"n\"\n[data]\nkind = \"squad\"\npath = \"p\"\n[[chunker]]\nname = \"c\"\nspec = \"paragraph\"\n\
+    [[retriever]]\nname = \"r\"\nspec = \"http://h\"\n\
     [judge]\nkind = \"llm\"\n[llm.judge]\nprovider = \"openai\"\nmodel = \"m\"\n[tune]\nchunker = \"c\"\n[nightly]\nkeep = 31\n";
 
 #[test]

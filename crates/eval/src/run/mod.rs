@@ -247,8 +247,11 @@ fn measure(
     // Where the file ends: what an earlier session left stands before.
     let mut end = done.bytes();
     let retrievers = experiment.all_retrievers();
-    let of_chunkers =
-        experiment.chunkers.iter().zip(cuts).map(|(config, cut)| (config.name.as_str(), cut.map(|cut| Open::Chunker(Box::new(cut)))));
+    let of_chunkers = experiment
+        .chunkers
+        .iter()
+        .zip(cuts)
+        .map(|(config, cut)| (config.name.as_str(), cut.map(|cut| Open::Chunker(Box::new(cut)))));
     let of_retrievers = retrievers.iter().map(|config| {
         let open = done.row(&config.name).is_none();
         (config.name.as_str(), open.then_some(Open::Retriever(config)))

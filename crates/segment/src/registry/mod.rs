@@ -8,4 +8,4 @@ mod table;
 pub use args::SpecArgs;
 pub use build::{build, build_from, check_in, needs};
 pub use entry::{BuiltSegmenter, Needs, POLICY_KEYS, SegmenterEntry, SettingKey};
-pub use table::{list, outside};
+pub use table::{is_outside, list, outside};

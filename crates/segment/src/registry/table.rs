@@ -1,4 +1,5 @@
 use super::entry::SegmenterEntry;
+use crate::spec::Spec;
 use crate::{embedding, fixed, foreign, fusion, graph, lexical, structure};
 
 const ENTRIES: &[SegmenterEntry] = &[
@@ -28,6 +29,22 @@ const OUTSIDE: &[SegmenterEntry] = &[foreign::CHUNKS, foreign::COMMAND];
 #[must_use]
 pub fn outside() -> &'static [SegmenterEntry] {
     OUTSIDE
+}
+
+/// Returns true for a spec that names a file or a program, itself or in a segmenter that it [refers to](Spec::references): one
+/// that comes out of a request, or out of an index that somebody else made, must not be built.
+///
+/// ```
+/// use pericope_segment::registry::is_outside;
+/// use pericope_segment::spec::Spec;
+///
+/// assert!(is_outside(&Spec::parse("same-size:reference=(command:/bin/sh x.sh)")?));
+/// assert!(!is_outside(&Spec::parse("same-size:reference=sentence")?));
+/// # Ok::<(), pericope_segment::spec::SpecError>(())
+/// ```
+#[must_use]
+pub fn is_outside(spec: &Spec) -> bool {
+    outside().iter().any(|entry| entry.name == spec.name) || spec.references().iter().any(is_outside)
 }
 
 /// Returns the segmenters of this crate that read no file and start no program: the specs of these may come from anywhere.

@@ -7,7 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
 use clap::Parser;
+use pericope_segment::registry::is_outside;
+use pericope_segment::spec::Spec;
 use pericope_serve::service::{NamedPlace, Service, is_name};
+use pericope_util::visible_line;
 
 use crate::args::{Cli, Command, IndexArgs};
 use crate::commands::index;
@@ -67,6 +70,16 @@ impl Followers {
 fn settings(place: &str, paths: &[String]) -> Result<IndexArgs, Failure> {
     let opened = stores::open(place)?;
     let meta = &opened.about().meta;
+    let spec = Spec::parse(&meta.segmenter).map_err(Failure::usage)?;
+    if is_outside(&spec) {
+        // An index may come from anybody, and what it says it was cut with is not obeyed.
+        return Err(Failure::usage(format!(
+            "--follow: {} says that it was cut by {}, which names a file or a program: follow its files with `pericope index \
+             --watch --segmenter ...`",
+            opened.about().name,
+            visible_line(&meta.segmenter)
+        )));
+    }
     let embedder = opened.about().embedder().unwrap_or("none");
     let flags = ["pericope", "--quiet", "index", "--into", place, "--segmenter", &meta.segmenter];
     let more = ["--tokenizer", &meta.tokenizer, "--embedder", embedder, "--"];
