@@ -155,9 +155,12 @@ esac; done"#;
     let mut command = Command::cargo_bin("pericope").unwrap();
     command.current_dir(root).env("PERICOPE_HOME", root.join("no-home"));
     command.args(["eval", "run", "x.toml", "--out", "out", "--resume"]);
-    // An item had failed, so it is asked again, and fails as a program does.
+    // An item had failed, so all are asked again, and fail as the program does.
     let again = command.output().unwrap();
-    assert!(stderr(&again).contains("status 1"), "{}", stderr(&again));
+    assert_eq!(again.status.code(), Some(1), "{}", stderr(&again));
+    let problems =
+        items(root, "retriever").into_iter().map(|item| item["error"].as_str().unwrap_or_default().to_owned());
+    assert!(problems.into_iter().all(|problem| problem.contains("status 1")), "{}", stderr(&again));
 }
 
 #[test]
