@@ -161,7 +161,7 @@ mod tests {
         let Ok(Segmentation::Scores { scores, .. }) = random.1.segmenter().segment(&document) else { unreachable!() };
         let reference = Boundaries::top(&scores, 6);
         let set = Set { documents: vec![Segmented { document, reference }], ..Set::default() };
-        let thresholds: Vec<f64> = (0..1000).map(|i| f64::from(i) / 1000.0).collect();
+        let thresholds: Vec<f64> = (0..100_000).map(|i| f64::from(i) / 1e5).collect();
         let sets = [set];
         let found = tune(&sets, &[chunker("random:seed=4"), random], &thresholds, &|| ()).unwrap();
         assert_eq!((found.tried.len(), found.documents), (2, 1));
