@@ -94,8 +94,7 @@ fn a_run_leaves_the_files_of_the_contract() {
     let sentence = verdict["sentence"].as_str().unwrap();
     assert!(sentence.starts_with("Within 200 tokens, "), "{sentence}");
     // It comes first, on the terminal and in the files.
-    let first =
-        |text: &str| text.replace('\u{a0}', " ").lines().find(|line| line.len() > 40).unwrap().to_owned();
+    let first = |text: &str| text.replace('\u{a0}', " ").lines().find(|line| line.len() > 40).unwrap().to_owned();
     let start: String = sentence.chars().take(40).collect();
     assert!(first(&stdout(&output)).starts_with(&start), "{}", stdout(&output));
     let markdown = fs::read_to_string(folder.path().join("summary.md")).unwrap();
