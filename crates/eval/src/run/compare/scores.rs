@@ -113,7 +113,8 @@ impl Scores {
         setting: &Setting,
         metric: &Metric,
     ) -> Option<Measured<'a>> {
-        let (mut found, mut shared): (Vec<(&str, BTreeMap<usize, f64>)>, Option<BTreeSet<usize>>) = (Vec::new(), None);
+        let mut found: Vec<(&str, BTreeMap<usize, f64>)> = Vec::new();
+        let mut shared: Option<BTreeSet<usize>> = None;
         for chunker in chunkers {
             let key = CellKey { chunker: (*chunker).to_owned(), mode: setting.mode.clone(), cutoff: setting.cutoff };
             let Some(cell) = self.cells.get(&key) else { continue };
