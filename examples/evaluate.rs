@@ -49,6 +49,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         models: Models::default(),
         model_checksums: Default::default(),
         resume: false,
+        trec: None,
     };
 
     // # The run
