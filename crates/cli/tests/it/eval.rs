@@ -169,8 +169,7 @@ fn twelve_sizes_at_eight_depths_are_decided() {
     assert!(sentence.starts_with("At k = 3, ") && !sentence.contains("no difference"), "{sentence}");
     let possible = verdict["possible"].as_array().unwrap();
     assert!(possible.len() < 6 && possible.contains(&verdict["recommended"]), "{verdict}");
-    // By the earlier rule the smallest p-value, 1 in 10,001, times 528 comparisons is above 0.05.
-    assert!(528.0 / 10_001.0 > 0.05);
+    // A correction over all 528 comparisons could decide nothing: the smallest p-value is 1 in 10,001.
     // Another cell is named: the measurements stay, and it is decided anew.
     let mut again = vec!["eval", "run", "eval/quickstart.toml", "--resume", "--out", folder.path().to_str().unwrap()];
     for set in [

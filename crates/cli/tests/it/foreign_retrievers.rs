@@ -81,7 +81,7 @@ fn a_service_is_scored_as_it_is_deployed() {
     // Its own answer is scored, and what needs to know all chunks is not measured.
     assert_eq!(metric(root, "mine", "exact_match"), json!(1.0));
     assert_eq!((metric(root, "mine", "ndcg"), metric(root, "mine", "precision_omega")), (Value::Null, Value::Null));
-    assert_eq!(metric(root, "fixed", "ndcg").is_null(), false);
+    assert!(!metric(root, "fixed", "ndcg").is_null());
     assert!(found["comparisons"].as_array().unwrap().iter().any(|c| c["a"] == "mine" || c["b"] == "mine"));
     // A budget cuts what it hands out, as it cuts chunks.
     let budgeted = items(root, "mine").into_iter().filter(|item| item["token_budget"] == 6);
