@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use pericope_api::Document;
@@ -23,6 +24,9 @@ const WRITTEN: &str = "PERICOPE_WRITTEN_INDEX";
 const FROM: &str = "PERICOPE_WRITTEN_FROM";
 /// The file beside the index whose appearance ends the readers.
 const STOP: &str = "stop";
+/// A process that is being started holds what this one has open for a moment, its locks too: of the tests that start
+/// processes one runs at a time.
+static ALONE: Mutex<()> = Mutex::new(());
 const DOCUMENTS: usize = 12;
 const SENTENCES: usize = 3;
 
@@ -135,6 +139,7 @@ fn ended(readers: Vec<Child>) -> [f64; 5] {
 
 #[test]
 fn many_search_while_one_writes_and_rebuilds() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let dir = tempfile::tempdir().unwrap();
     let index = dir.path().join("x");
     write(IndexWriter::create_or_open(&index, &dense_spec()).unwrap(), 0);
@@ -169,6 +174,7 @@ fn writes_in_a_process_of_its_own() {
 fn many_search_while_writers_are_killed() {
     /// Generations that no writer outlives.
     const APART: u64 = 1000;
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let dir = tempfile::tempdir().unwrap();
     let index = dir.path().join("x");
     write(IndexWriter::create_or_open(&index, &dense_spec()).unwrap(), 0);
