@@ -27,6 +27,7 @@ macro_rules! findings {
 findings! {
     questions / a_corpus_id_is_no_path,
     markdown / an_empty_task_before_an_underline_is_no_panic,
+    markdown / an_empty_task_with_a_tab_before_an_underline_is_no_panic,
     mdx / a_mask_within_a_character_loses_nothing,
     rst / a_long_word_before_a_reference_is_cut_between_characters,
     experiments / a_name_with_a_line_end_is_one_line,

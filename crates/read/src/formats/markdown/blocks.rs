@@ -47,8 +47,10 @@ pub(super) fn read(builder: &mut Builder<'_>, text: &str, base: usize, masks: &[
 /// underline of a heading follows. The boxes of such a document are text.
 fn has_empty_task(text: &str) -> bool {
     text.split(['\n', '\r']).filter_map(|line| line.strip_suffix('\\')).any(|line| {
-        let line = line.trim_end();
-        ["[ ]", "[x]", "[X]"].iter().any(|mark| line.ends_with(mark))
+        let mark = line.trim_end().strip_suffix(']');
+        let mark =
+            mark.and_then(|line| line.strip_suffix(|inside: char| inside.is_whitespace() || "xX".contains(inside)));
+        mark.is_some_and(|line| line.ends_with('['))
     })
 }
 

@@ -180,7 +180,8 @@ fn line_ends_of_windows() {
 
 #[test]
 fn an_empty_task_before_an_underline_is_no_panic() {
-    for text in ["- [ ] \\\n  - \n> ", "> 1. [x]\t\\\r\n>    ===\n\nAfter", "- [X] \\\n  ---"] {
+    for text in ["- [ ] \\\n  - \n> ", "> 1. [x]\t\\\r\n>    ===\n\nAfter", "- [X] \\\n  ---", "- [\t] \\\n  \t- \n> "]
+    {
         let document = crate::read_text("a.md", "markdown", text, &crate::ReadOptions::default()).unwrap();
         assert_eq!(document.check(), Ok(()), "{text:?}");
         assert!(!document.sentences.is_empty(), "{text:?}");
