@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod checkpoint;
+pub mod corpus;
 mod model_cache;
 pub mod nsp;
 pub mod registry;

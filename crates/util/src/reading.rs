@@ -1,6 +1,11 @@
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
+
+use flate2::bufread::MultiGzDecoder;
+
+/// The bytes that a gzip file begins with.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// Opens a file to read it. A pipe or a device is refused: nobody may ever write into it, or it may have no end.
 ///
@@ -16,6 +21,48 @@ pub fn open_file(path: &Path) -> io::Result<File> {
         ));
     }
     File::open(path)
+}
+
+/// Opens a file that [`open_file`] opens, to read what is in it: one packed by gzip is unpacked on the way, whatever its
+/// name. Packed files one behind the other are read as one.
+///
+/// # Errors
+/// As [`open_file`]. Reading fails where a packed file is damaged or cut off.
+pub fn open_unpacked(path: &Path) -> io::Result<Box<dyn BufRead + Send>> {
+    let mut input = BufReader::with_capacity(1 << 16, open_file(path)?);
+    match input.fill_buf()?.starts_with(&GZIP) {
+        true => Ok(Box::new(BufReader::with_capacity(1 << 16, MultiGzDecoder::new(input)))),
+        false => Ok(Box::new(input)),
+    }
+}
+
+/// Reads exactly `buffer.len()` bytes of a file from `offset` on, whatever others read of the same file meanwhile.
+///
+/// # Errors
+/// [`io::ErrorKind::UnexpectedEof`] where the file is shorter, and what the system says.
+#[cfg(unix)]
+pub fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, buffer, offset)
+}
+
+/// Reads exactly `buffer.len()` bytes of a file from `offset` on, whatever others read of the same file meanwhile.
+///
+/// # Errors
+/// [`io::ErrorKind::UnexpectedEof`] where the file is shorter, and what the system says.
+#[cfg(windows)]
+pub fn read_at(file: &File, mut buffer: &mut [u8], mut offset: u64) -> io::Result<()> {
+    while !buffer.is_empty() {
+        match std::os::windows::fs::FileExt::seek_read(file, buffer, offset) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(read) => {
+                buffer = buffer.get_mut(read..).unwrap_or_default();
+                offset += read as u64;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 /// Reads a file that [`open_file`] opens.
@@ -72,5 +119,41 @@ mod tests {
         let leads = |path: &str| leads_out(&inner, &folder.path().join(path));
         assert!(leads(outside) && !leads(inside) && !leads("inner/file") && !leads("inner/none"));
         assert_eq!((read_file(&page).unwrap(), read_text(&page).unwrap().as_str()), (b"text".to_vec(), "text"));
+    }
+
+    #[test]
+    fn packed_files_are_unpacked_by_what_they_hold() {
+        use std::io::Write;
+
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("data");
+        let packed = |text: &str| {
+            let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+            out.write_all(text.as_bytes()).unwrap();
+            out.finish().unwrap()
+        };
+        let whole = [packed("one\n"), packed("two\n")].concat();
+        for (bytes, text) in [(whole.as_slice(), "one\ntwo\n"), (b"plain", "plain"), (b"\x1f", "\x1f"), (b"", "")] {
+            fs::write(&path, bytes).unwrap();
+            let mut found = String::new();
+            open_unpacked(&path).unwrap().read_to_string(&mut found).unwrap();
+            assert_eq!(found, text);
+        }
+        fs::write(&path, &whole[..whole.len() - 3]).unwrap();
+        assert!(open_unpacked(&path).unwrap().read_to_string(&mut String::new()).is_err());
+    }
+
+    #[test]
+    fn bytes_at_a_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("data");
+        fs::write(&path, "0123456789").unwrap();
+        let file = File::open(&path).unwrap();
+        let mut found = [0; 4];
+        read_at(&file, &mut found, 5).unwrap();
+        assert_eq!(&found, b"5678");
+        read_at(&file, &mut found, 0).unwrap();
+        assert_eq!(&found, b"0123");
+        assert_eq!(read_at(&file, &mut found, 7).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
     }
 }

@@ -1,6 +1,7 @@
 //! The integration tests of this crate, one module a subject.
 #![allow(clippy::unwrap_used)]
 
+mod corpus_vectors;
 mod nsp;
 mod nsp_segmenter;
 mod support;
