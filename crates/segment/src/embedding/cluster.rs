@@ -34,7 +34,10 @@ fn build(args: &SpecArgs<'_>, resources: &dyn Resources) -> Result<BuiltSegmente
     let piece = args.count("piece", 50, 1)?;
     let size = match args.maybe_count("size", 1)? {
         Some(size) => size,
-        None => args.max_tokens().map_or(400, |max| max.saturating_sub(counter.special_tokens()).max(1)),
+        None => match args.max_tokens() {
+            Some(max) => max.saturating_sub(counter.special_tokens()).max(1),
+            None => args.count("size", 400, 1)?,
+        },
     };
     Ok(BuiltSegmenter::new(Cluster { encoder, counter, piece, size }))
 }

@@ -62,6 +62,9 @@ fn build(args: &SpecArgs<'_>, resources: &dyn Resources) -> Result<BuiltSegmente
     if let Some(percent) = args.maybe_number("gradient", 0.0..=100.0)? {
         threshold = DistanceThreshold::Gradient(percent);
     }
+    if let DistanceThreshold::Percentile(percent) = threshold {
+        args.settle("percentile", percent);
+    }
     let buffer = args.count("buffer", 1, 0)?;
     let encoder = resources.encoder().map_err(|reason| args.unavailable(reason))?;
     Ok(BuiltSegmenter::new(Kamradt { encoder, threshold, buffer }))

@@ -33,9 +33,7 @@ pub(crate) const VARIANCE: SegmenterEntry = SegmenterEntry {
 fn build(args: &SpecArgs<'_>, resources: &dyn Resources) -> Result<BuiltSegmenter, SpecError> {
     let encoder = resources.encoder().map_err(|reason| args.unavailable(reason))?;
     let mut variance = Variance::new(encoder);
-    if let Some(penalty) = args.maybe_number("penalty", 0.0..=1000.0)? {
-        variance.penalty = penalty;
-    }
+    variance.penalty = args.number("penalty", variance.penalty, 0.0..=1000.0)?;
     variance.longest = args.count("longest", LONGEST, 1)?;
     Ok(BuiltSegmenter::new(variance))
 }

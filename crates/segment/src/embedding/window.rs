@@ -52,7 +52,14 @@ fn build(args: &SpecArgs<'_>, resources: &dyn Resources) -> Result<BuiltSegmente
         _ => ShiftScore::Cosine,
     };
     let encoder = resources.encoder().map_err(|reason| args.unavailable(reason))?;
-    Ok(BuiltSegmenter::new(EmbeddingWindow { encoder, k, pool, score }))
+    let window = EmbeddingWindow { encoder, k, pool, score };
+    if let ShiftScore::Valley { depth } = score {
+        args.settle("depth", depth);
+    }
+    if args.get("tau").is_none() {
+        args.settle("tau", window.threshold());
+    }
+    Ok(BuiltSegmenter::new(window))
 }
 
 /// How pooled cosines become scores of topic shift.

@@ -46,6 +46,7 @@ pub const CHUNKS: SegmenterEntry = SegmenterEntry {
             2 => Missing::Skip,
             _ => Missing::Error,
         };
+        args.before_files()?;
         let chunks = ChunksFile::read(Path::new(file), offsets).map_err(|problem| args.unavailable(problem))?;
         Ok(BuiltSegmenter::new(FromFile { chunks, missing }).finished())
     },

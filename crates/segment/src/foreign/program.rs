@@ -50,6 +50,7 @@ pub const COMMAND: SegmenterEntry = SegmenterEntry {
         if seconds > LONGEST {
             return Err(args.bad("time", seconds, &format!("seconds, at most {LONGEST}")));
         }
+        args.before_files()?;
         let limits = ProgramLimits { time: Duration::from_secs(seconds as u64), ..ProgramLimits::default() };
         let program = command_words(command).and_then(|words| Program::new(words, limits));
         let program = program.map_err(|error| args.unavailable(error.to_string()))?;

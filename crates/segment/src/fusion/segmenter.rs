@@ -73,9 +73,7 @@ fn build(args: &SpecArgs<'_>, resources: &dyn Resources) -> Result<BuiltSegmente
         ("median", 1.0..=1e4, &mut fusion.model.median),
         ("temperature", 0.01..=1e4, &mut fusion.temperature),
     ] {
-        if let Some(given) = args.maybe_number(key, range)? {
-            *value = given;
-        }
+        *value = args.number(key, *value, range)?;
     }
     fusion.longest = args.count("longest", LONGEST, 1)?;
     Ok(BuiltSegmenter::new(fusion))

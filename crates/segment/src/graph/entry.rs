@@ -39,7 +39,7 @@ fn needs(spec: &Spec) -> Needs {
 fn build(args: &SpecArgs<'_>, resources: &dyn Resources) -> Result<BuiltSegmenter, SpecError> {
     let similarities = similarities(args, resources)?;
     let k = args.count("k", K, 1)?;
-    let resolution = args.maybe_number("resolution", 0.001..=1000.0)?.unwrap_or(RESOLUTION);
+    let resolution = args.number("resolution", RESOLUTION, 0.001..=1000.0)?;
     let runs = args.count("runs", RUNS, 1)?;
     let seed = args.count("seed", 0, 0)? as u64;
     let decay = args.choice("decay", &["on", "off"])? == 0;
@@ -47,7 +47,7 @@ fn build(args: &SpecArgs<'_>, resources: &dyn Resources) -> Result<BuiltSegmente
 }
 
 fn similarities(args: &SpecArgs<'_>, resources: &dyn Resources) -> Result<Vec<Box<dyn PairWeights>>, SpecError> {
-    let text = args.get("similarity").unwrap_or(DEFAULT);
+    let text = args.text("similarity", DEFAULT);
     let names: Vec<&str> = text.split('+').map(str::trim).collect();
     let known = |name: &str| NAMES.iter().any(|(other, _)| *other == name);
     let repeated = (1..names.len()).any(|i| names[..i].contains(&names[i]));

@@ -33,8 +33,8 @@ pub(crate) const BAYESSEG: SegmenterEntry = SegmenterEntry {
 fn build(args: &SpecArgs<'_>, _: &dyn Resources) -> Result<BuiltSegmenter, SpecError> {
     let default = BayesSeg::default();
     Ok(BuiltSegmenter::new(BayesSeg {
-        prior: args.maybe_number("prior", 1e-6..=1e6)?.unwrap_or(default.prior),
-        cost: args.maybe_number("cost", 0.0..=1e6)?.unwrap_or(default.cost),
+        prior: args.number("prior", default.prior, 1e-6..=1e6)?,
+        cost: args.number("cost", default.cost, 0.0..=1e6)?,
         max: args.count("max", default.max, 1)?,
     }))
 }

@@ -24,7 +24,7 @@ pub(crate) const C99_ENTRY: SegmenterEntry = SegmenterEntry {
 };
 
 fn build(args: &SpecArgs<'_>, _: &dyn Resources) -> Result<BuiltSegmenter, SpecError> {
-    Ok(BuiltSegmenter::new(C99 { c: args.maybe_number("c", -100.0..=100.0)?.unwrap_or(C99::default().c) }))
+    Ok(BuiltSegmenter::new(C99 { c: args.number("c", C99::default().c, -100.0..=100.0)? }))
 }
 
 /// C99 (Choi 2000, "Advances in domain independent linear text segmentation", section 3).

@@ -1,16 +1,68 @@
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::fmt::Display;
+
 use crate::resources::{Limits, Resources};
 use crate::spec::{Spec, SpecError};
 
 /// A spec's settings while a segmenter is built from them, with the checks and messages that all segmenters share.
+///
+/// Every value that is read from it with its default is noted as the value in force: [`settings`](super::settings()) shows it.
 pub struct SpecArgs<'a> {
     spec: &'a Spec,
     overrides: Limits,
     defaults: Limits,
+    /// The values in force that were read so far, by key.
+    settled: RefCell<BTreeMap<String, String>>,
+    /// Whether the settings alone are wanted.
+    only_settings: bool,
+    /// Whether the build was ended for that.
+    ended: Cell<bool>,
 }
 
 impl<'a> SpecArgs<'a> {
     pub(super) fn new(spec: &'a Spec, resources: &dyn Resources) -> Self {
-        Self { spec, overrides: resources.overrides(), defaults: resources.defaults() }
+        Self {
+            spec,
+            overrides: resources.overrides(),
+            defaults: resources.defaults(),
+            settled: RefCell::default(),
+            only_settings: false,
+            ended: Cell::new(false),
+        }
+    }
+
+    /// For a build of which only the settings are wanted.
+    pub(super) fn of_settings(spec: &'a Spec, resources: &dyn Resources) -> Self {
+        Self { only_settings: true, ..Self::new(spec, resources) }
+    }
+
+    /// The values in force that were read, by key, and whether the build went on after [`before_files`](Self::before_files).
+    pub(super) fn into_settled(self) -> (BTreeMap<String, String>, bool) {
+        (self.settled.into_inner(), !self.ended.get())
+    }
+
+    /// Ends a build of which only the settings are wanted. A segmenter that reads files calls it when it has read its settings,
+    /// before it opens the first.
+    ///
+    /// # Errors
+    /// [`SpecError::Unavailable`] where only the settings are wanted.
+    pub fn before_files(&self) -> Result<(), SpecError> {
+        if self.only_settings {
+            self.ended.set(true);
+            return Err(self.unavailable("only its settings are wanted".into()));
+        }
+        Ok(())
+    }
+
+    /// Notes the value in force of a setting whose default is worked out: from another setting, or from a model.
+    pub fn settle(&self, key: &str, value: impl Display) {
+        self.settled.borrow_mut().insert(key.to_owned(), value.to_string());
+    }
+
+    fn settled<T: Display>(&self, key: &str, value: T) -> T {
+        self.settle(key, &value);
+        value
     }
 
     /// Returns a setting as it is written.
@@ -19,12 +71,18 @@ impl<'a> SpecArgs<'a> {
         self.spec.get(key)
     }
 
+    /// Returns a setting as it is written, or `default`.
+    #[must_use]
+    pub fn text(&self, key: &str, default: &'a str) -> &'a str {
+        self.settled(key, self.get(key).unwrap_or(default))
+    }
+
     /// Returns a whole number of at least `least`, or `default`.
     ///
     /// # Errors
     /// [`SpecError::BadValue`] for anything else.
     pub fn count(&self, key: &str, default: usize, least: usize) -> Result<usize, SpecError> {
-        Ok(self.maybe_count(key, least)?.unwrap_or(default))
+        Ok(self.settled(key, self.maybe_count(key, least)?.unwrap_or(default)))
     }
 
     /// Returns a whole number of at least `least`, if it is given.
@@ -34,9 +92,17 @@ impl<'a> SpecArgs<'a> {
     pub fn maybe_count(&self, key: &str, least: usize) -> Result<Option<usize>, SpecError> {
         let Some(text) = self.get(key) else { return Ok(None) };
         match text.parse::<usize>() {
-            Ok(number) if number >= least => Ok(Some(number)),
+            Ok(number) if number >= least => Ok(Some(self.settled(key, number))),
             _ => Err(self.bad(key, text, &format!("a whole number of at least {least}"))),
         }
+    }
+
+    /// Returns a number in `range`, or `default`.
+    ///
+    /// # Errors
+    /// [`SpecError::BadValue`] for anything else.
+    pub fn number(&self, key: &str, default: f64, range: std::ops::RangeInclusive<f64>) -> Result<f64, SpecError> {
+        Ok(self.settled(key, self.maybe_number(key, range)?.unwrap_or(default)))
     }
 
     /// Returns a number in `range`, if it is given.
@@ -46,7 +112,7 @@ impl<'a> SpecArgs<'a> {
     pub fn maybe_number(&self, key: &str, range: std::ops::RangeInclusive<f64>) -> Result<Option<f64>, SpecError> {
         let Some(text) = self.get(key) else { return Ok(None) };
         match text.parse::<f64>() {
-            Ok(number) if range.contains(&number) => Ok(Some(number)),
+            Ok(number) if range.contains(&number) => Ok(Some(self.settled(key, number))),
             _ => Err(self.bad(key, text, &format!("a number from {} to {}", range.start(), range.end()))),
         }
     }
@@ -64,7 +130,10 @@ impl<'a> SpecArgs<'a> {
     /// # Errors
     /// [`SpecError::BadValue`] for any other word.
     pub fn choice(&self, key: &str, words: &[&str]) -> Result<usize, SpecError> {
-        let Some(text) = self.get(key) else { return Ok(0) };
+        let Some(text) = self.get(key) else {
+            words.first().into_iter().for_each(|word| self.settle(key, word));
+            return Ok(0);
+        };
         let place = words.iter().position(|word| *word == text);
         place.ok_or_else(|| self.bad(key, text, &format!("one of {}", words.join(", "))))
     }

@@ -1,6 +1,7 @@
 //! Specs to chunkers: names, keys, precedence of limits.
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::support::Fake;
@@ -27,11 +28,110 @@ fn every_entry_is_documented_and_its_example_works() {
             let base =
                 if entry.name == "same-size" { format!("{},", entry.example) } else { format!("{}:", entry.name) };
             build(&format!("{base}{}={}", key.name, key.default), &Fake::default()).unwrap();
+            let plain = if entry.name == "same-size" { entry.example } else { entry.name };
+            let real = settings(plain, Limits::NONE).unwrap().remove(key.name);
+            let equal = |real: &str| match (real.parse::<f64>(), key.default.parse::<f64>()) {
+                (Ok(real), Ok(shown)) => real == shown,
+                _ => real == key.default,
+            };
+            assert!(real.as_deref().is_some_and(equal), "{}: {} is {real:?}", entry.name, key.name);
         }
         let built = build(entry.name, &Standalone::default());
         let lacks = !entry.needs.is_none() || entry.name == "same-size";
         assert_eq!(built.is_err(), lacks, "{}", entry.name);
     }
+}
+
+fn settings(spec: &str, defaults: Limits) -> Result<BTreeMap<String, String>, String> {
+    registry::settings(registry::list(), &Spec::parse(spec).unwrap(), defaults).map_err(|e| e.to_string())
+}
+
+#[test]
+fn settings_are_the_values_in_force() {
+    let shown = |spec: &str, defaults: Limits| {
+        let found = settings(spec, defaults).unwrap();
+        found.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(" ")
+    };
+    let policy = "min_tokens=0 overlap=0";
+    assert_eq!(
+        shown("fixed", Limits::INDEX),
+        format!("max_tokens=256 {policy} segmenter=fixed target_tokens=0 words=100")
+    );
+    // What another setting replaces has no value.
+    assert_eq!(
+        shown("fixed:tokens=007", Limits::NONE),
+        format!("max_tokens=0 {policy} segmenter=fixed target_tokens=0 tokens=7")
+    );
+    // Defaults that depend on other settings, and numbers however they are written.
+    for (spec, parts) in [
+        ("window", &["depth=0.18", "k=4", "pool=mean", "score=valley", "tau=0.5"][..]),
+        ("window:k=2", &["depth=0.36"]),
+        ("window:score=cosine", &["tau=0.75"]),
+        ("window:tau=0.60", &["tau=0.6"]),
+        ("kamradt", &["buffer=1", "percentile=95"]),
+        ("kamradt:iqr=1.50", &["iqr=1.5"]),
+        ("cluster", &["size=400"]),
+        ("fusion:price=30", &["price=30", "share=0.2", "longest=400"]),
+        ("graph", &["similarity=embedding", "resolution=1", "seed=0", "decay=on"]),
+        ("same-size:reference=(window:k=5)", &["match=mean", "reference=window:k=5"]),
+        ("sentence:overlap=2", &["overlap=2"]),
+    ] {
+        let found = shown(spec, Limits::default());
+        let has = |part: &&str| found.split(' ').any(|one| one == *part);
+        assert!(parts.iter().all(|part| has(&part)) && !found.contains("max_tokens"), "{spec}: {found}");
+    }
+    for (spec, absent) in
+        [("window:score=cosine", "depth"), ("kamradt:iqr=1", "percentile"), ("cluster:max_tokens=90", "size")]
+    {
+        assert!(!settings(spec, Limits::NONE).unwrap().contains_key(absent), "{spec}");
+    }
+}
+
+#[test]
+fn settings_open_nothing_and_refuse_what_a_build_refuses() {
+    let outside = |spec: &str| registry::settings(registry::outside(), &Spec::parse(spec).unwrap(), Limits::INDEX);
+    let chunks = outside("chunks:none-such.jsonl").unwrap();
+    // Defaults do not cut what somebody has finished.
+    assert_eq!((chunks.get("missing").map(String::as_str), chunks.get("max_tokens")), (Some("error"), None));
+    let program = outside("command:none-such --size=9,max_tokens=80").unwrap();
+    assert_eq!(
+        (program["program"].as_str(), program["time"].as_str(), program["max_tokens"].as_str()),
+        ("none-such --size=9", "60", "80")
+    );
+    assert!(outside("chunks").unwrap_err().to_string().contains("needs a file"));
+    for (spec, says) in [
+        ("windwo", "no segmenter"),
+        ("fixed:words=0", "at least 1"),
+        ("kamradt:iqr=1,stddev=1", "not both"),
+        ("window:tau=2", "0 to 1"),
+    ] {
+        assert!(settings(spec, Limits::NONE).unwrap_err().contains(says), "{spec}");
+    }
+}
+
+#[test]
+fn a_changed_default_changes_the_settings() {
+    let window = registry::list().iter().find(|entry| entry.name == "window").unwrap();
+    let changed = SegmenterEntry {
+        build: |args, _| {
+            args.count("k", 5, 1)?;
+            Err(args.unavailable("never built".into()))
+        },
+        ..*window
+    };
+    let spec = Spec::parse("window").unwrap();
+    // Its build fails before it says that files come next: that is an error of the spec's.
+    assert!(registry::settings(&[changed], &spec, Limits::NONE).is_err());
+    let changed = SegmenterEntry {
+        build: |args, _| {
+            args.count("k", 5, 1)?;
+            args.before_files()?;
+            Err(args.unavailable("never reached".into()))
+        },
+        ..*window
+    };
+    let of = |entry: SegmenterEntry| registry::settings(&[entry], &spec, Limits::NONE).unwrap()["k"].clone();
+    assert_eq!((of(*window).as_str(), of(changed).as_str()), ("4", "5"));
 }
 
 #[test]
