@@ -7,6 +7,7 @@ mod model_cache;
 pub mod nsp;
 pub mod registry;
 mod sentences;
+pub mod sequence;
 pub mod training;
 pub mod weswin;
 

@@ -18,5 +18,6 @@ mod rows;
 pub use aligned::Aligned;
 pub use attention::{AttendScratch, Attention, attend};
 pub use linear::{Finish, Linear};
+pub use math::exp;
 pub use norm::{layer_norm, mean_pool};
 pub use rows::{ROW_TILE, padded_rows};

@@ -1,9 +1,11 @@
 //! The integration tests of this crate, one module a subject.
 #![allow(clippy::unwrap_used)]
 
+mod corpus_split;
 mod corpus_vectors;
 mod nsp;
 mod nsp_segmenter;
+mod sequence;
 mod support;
 mod training;
 mod training_nsp;

@@ -1,0 +1,124 @@
+use candle_core::{D, DType, Device, Result, Tensor};
+use pericope_encode::ModelError;
+use pericope_encode::encoders::Tensors;
+
+use super::parameters::{Init, Parameter};
+use super::recurrence::{Recurrence, SIDES};
+
+/// Gates of an LSTM.
+const GATES: usize = 4;
+
+/// A layer of a bidirectional LSTM (Hochreiter and Schmidhuber 1997; Graves and Schmidhuber 2005), as PyTorch's `nn.LSTM` with
+/// one bias: gates in the order input, forget, cell, output.
+///
+/// Its tensors are `input.weight` (`[8 hidden, input]`: four gates of the forward direction, four of the backward one),
+/// `input.bias` (`[8 hidden]`), `forward.weight` and `backward.weight` (`[4 hidden, hidden]`), with a prefix.
+///
+/// On the CPU in single precision the recurrence is a custom operation with a hand-written gradient: the bits of its results
+/// depend neither on the number of threads nor on the documents beside one. Elsewhere it is made of candle's operations.
+#[derive(Debug, Clone)]
+pub struct BiLstm {
+    hidden: usize,
+    weight: Tensor,
+    bias: Tensor,
+    sides: [Tensor; SIDES],
+}
+
+impl BiLstm {
+    /// The parameters of a layer: uniformly distributed within 1 / sqrt(hidden), as PyTorch's.
+    #[must_use]
+    pub fn parameters(prefix: &str, input: usize, hidden: usize) -> Vec<Parameter> {
+        let init = Init::Uniform(1.0 / (hidden.max(1) as f32).sqrt());
+        let made = |name: &str, shape: &[usize]| Parameter::new(format!("{prefix}.{name}"), shape, init);
+        vec![
+            made("input.weight", &[SIDES * GATES * hidden, input]),
+            made("input.bias", &[SIDES * GATES * hidden]),
+            made("forward.weight", &[GATES * hidden, hidden]),
+            made("backward.weight", &[GATES * hidden, hidden]),
+        ]
+    }
+
+    /// The layer of that prefix: `input` numbers a sentence in, two times `hidden` out.
+    ///
+    /// # Errors
+    /// [`ModelError`] where a tensor is missing or of another shape, and for a layer without units.
+    pub fn new(
+        from: &dyn Tensors,
+        prefix: &str,
+        input: usize,
+        hidden: usize,
+        device: &Device,
+    ) -> std::result::Result<Self, ModelError> {
+        if input == 0 || hidden == 0 {
+            return Err(from.unusable(format!("{prefix}: an LSTM of {input} inputs and {hidden} units")));
+        }
+        let tensor = |name: &str, shape: &[usize]| from.tensor(&format!("{prefix}.{name}"), shape, device);
+        let side = |name: &str| tensor(name, &[GATES * hidden, hidden]);
+        Ok(Self {
+            hidden,
+            weight: tensor("input.weight", &[SIDES * GATES * hidden, input])?,
+            bias: tensor("input.bias", &[SIDES * GATES * hidden])?,
+            sides: [side("forward.weight")?, side("backward.weight")?],
+        })
+    }
+
+    /// Reads a batch: `[documents, time, input]` with the documents' lengths in sentences becomes
+    /// `[documents, time, 2 hidden]`, the forward state and the backward state of each sentence. Beyond a document's length
+    /// the result is zero, whatever stands there.
+    ///
+    /// # Errors
+    /// Where candle fails, and where `lengths` are not as many as documents, or one exceeds `time`.
+    pub fn forward(&self, x: &Tensor, lengths: &[usize]) -> Result<Tensor> {
+        let (documents, time, input) = x.dims3()?;
+        if lengths.len() != documents || lengths.iter().any(|&length| length > time) {
+            candle_core::bail!("lengths {lengths:?} of a batch of {documents} documents of {time} sentences at most");
+        }
+        if documents * time == 0 {
+            return Tensor::zeros((documents, time, SIDES * self.hidden), x.dtype(), x.device());
+        }
+        let projected = x.reshape((documents * time, input))?.matmul(&self.weight.t()?)?;
+        let projected = projected.broadcast_add(&self.bias)?.reshape((documents, time, SIDES * GATES * self.hidden))?;
+        if !x.device().is_cpu() || x.dtype() != DType::F32 {
+            return self.plain(&projected, lengths);
+        }
+        let [forward, backward] = &self.sides;
+        let keep = projected.track_op() || forward.track_op() || backward.track_op();
+        let recurrence = Recurrence::new(self.hidden, time, lengths, keep);
+        let (forward, backward) = (forward.contiguous()?, backward.contiguous()?);
+        projected.contiguous()?.apply_op3(&forward, &backward, recurrence)
+    }
+
+    /// The recurrence out of candle's operations, for any device and precision.
+    fn plain(&self, projected: &Tensor, lengths: &[usize]) -> Result<Tensor> {
+        let (documents, time, _) = projected.dims3()?;
+        let (device, kind) = (projected.device(), projected.dtype());
+        let mut sides = Vec::new();
+        for (side, weight) in self.sides.iter().enumerate() {
+            let own = projected.narrow(2, side * GATES * self.hidden, GATES * self.hidden)?;
+            let mut state = Tensor::zeros((documents, self.hidden), kind, device)?;
+            let mut cell = state.clone();
+            let mut steps = Vec::new();
+            for step in 0..time {
+                let t = if side == 0 { step } else { time - 1 - step };
+                let here = lengths.iter().map(|&length| if t < length { 1f32 } else { 0.0 });
+                let here = Tensor::from_iter(here, device)?.to_dtype(kind)?.unsqueeze(1)?;
+                let sums = (own.narrow(1, t, 1)?.squeeze(1)? + state.matmul(&weight.t()?)?)?;
+                let gates = sums.chunk(GATES, D::Minus1)?;
+                let [i, f, g, o] = gates.as_slice() else { candle_core::bail!("an LSTM without gates") };
+                // Where a document has no such sentence, its state is and stays zero.
+                cell = ((sigmoid(f)? * &cell)? + (sigmoid(i)? * g.tanh()?)?)?.broadcast_mul(&here)?;
+                state = (sigmoid(o)? * cell.tanh()?)?.broadcast_mul(&here)?;
+                steps.push(state.clone());
+            }
+            if side == 1 {
+                steps.reverse();
+            }
+            sides.push(Tensor::stack(&steps, 1)?);
+        }
+        Tensor::cat(&sides, 2)
+    }
+}
+
+fn sigmoid(x: &Tensor) -> Result<Tensor> {
+    (x.neg()?.exp()? + 1.0)?.recip()
+}
