@@ -13,6 +13,7 @@ use crate::commands::dataset::{
 };
 use crate::commands::mcp::{MCP_EXAMPLES, McpArgs};
 use crate::commands::serve::{KeysCommand, SERVE_EXAMPLES, ServeArgs};
+use crate::commands::train_embed::{TRAIN_EMBED_EXAMPLES, TrainEmbedArgs};
 use crate::places;
 use crate::project::checked_url_prefix;
 use crate::worker::ReadLimits;
@@ -724,6 +725,9 @@ pub struct FromDocsArgs {
 /// `pericope train`
 #[derive(Debug, Subcommand)]
 pub enum TrainCommand {
+    /// Compute the sentence vectors of training data once, for the trainings that read vectors
+    #[command(after_help = TRAIN_EMBED_EXAMPLES)]
+    Embed(TrainEmbedArgs),
     /// WeSWin: a boundary's probability after each sentence, read in windows; with questions, WeSWin-Ret
     #[command(after_help = TRAIN_WESWIN_EXAMPLES)]
     Weswin(TrainWeswinArgs),

@@ -87,6 +87,7 @@ fn run(cli: Cli) -> Outcome {
         Command::Dataset(DatasetCommand::Validate(args)) => commands::dataset::validate(&args, quiet),
         Command::Dataset(DatasetCommand::Review(args)) => commands::dataset::review(&args),
         Command::Dataset(DatasetCommand::Synthetic(args)) => commands::synthetic::run(args, quiet),
+        Command::Train(TrainCommand::Embed(args)) => commands::train_embed::run(&args, quiet),
         Command::Train(TrainCommand::Weswin(args)) => commands::train::weswin(args, quiet),
         Command::Train(TrainCommand::Nsp(args)) => commands::train::nsp(args, quiet),
         Command::Tune(args) => commands::tune::run(args, quiet),

@@ -28,6 +28,13 @@ pub fn bytes(total: u64, what: &str, quiet: bool) -> ProgressBar {
     bar
 }
 
+/// A bar of `total` steps that shows how much is done, and a message that says all the rest.
+pub fn work(total: u64, quiet: bool) -> ProgressBar {
+    let bar = ProgressBar::new(total);
+    style(&bar, "{bar:32} {percent:>3} %  {msg}", "", quiet);
+    bar
+}
+
 fn style(bar: &ProgressBar, template: &str, what: &str, quiet: bool) {
     if quiet || !std::io::stderr().is_terminal() {
         bar.set_draw_target(ProgressDrawTarget::hidden());

@@ -18,6 +18,7 @@ pub mod serve;
 pub mod sweep;
 pub mod synthetic;
 pub mod train;
+pub mod train_embed;
 pub mod tune;
 mod tune_segmenter;
 

@@ -26,6 +26,7 @@ mod project;
 mod qdrant;
 mod serving;
 mod sweep;
+mod train_embed;
 mod untrusted;
 mod verify;
 mod without_text;
