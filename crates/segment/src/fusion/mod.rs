@@ -1,8 +1,10 @@
 //! Words and embeddings together: the semantic segmenter for where no trained one is wanted.
 
 mod evidence;
+mod gains;
 mod segmenter;
 mod words;
 
+pub use gains::word_gains;
 pub(crate) use segmenter::FUSION;
 pub use segmenter::Fusion;

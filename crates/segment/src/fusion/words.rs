@@ -1,3 +1,5 @@
+use std::ops::Range;
+
 use crate::lexical::Words;
 
 /// The words of a segment as draws from a multinomial of its own, which is itself drawn from a Dirichlet distribution around
@@ -41,22 +43,41 @@ impl Burstiness {
         vec![0; self.words.vocabulary()]
     }
 
+    /// The cost, in nats, of the segment of these sentences. `counts` is zero for all words, before and after.
+    pub fn cost(&self, sentences: Range<usize>, counts: &mut [u32]) -> f64 {
+        let (mut cost, mut length) = (0.0, 0);
+        for i in sentences.clone() {
+            self.add(i, counts, &mut cost, &mut length);
+        }
+        self.clear(sentences, counts);
+        cost
+    }
+
+    /// Adds the words of sentence `i` to a segment's counts, cost and length in words.
+    fn add(&self, i: usize, counts: &mut [u32], cost: &mut f64, length: &mut usize) {
+        for &word in self.words.of(i) {
+            let count = &mut counts[word as usize];
+            *cost += self.any[*length] - self.again[self.start[word as usize] + *count as usize];
+            *count += 1;
+            *length += 1;
+        }
+    }
+
+    fn clear(&self, sentences: Range<usize>, counts: &mut [u32]) {
+        for i in sentences {
+            self.words.of(i).iter().for_each(|&word| counts[word as usize] = 0);
+        }
+    }
+
     /// Writes the costs, in nats, of the segments that begin at sentence `first` and are 1, 2, ... sentences long. `counts` is zero for
     /// all words, before and after.
     pub fn row(&self, first: usize, counts: &mut [u32], costs: &mut [f64]) {
         let (mut cost, mut length) = (0.0, 0);
         for (i, out) in costs.iter_mut().enumerate() {
-            for &word in self.words.of(first + i) {
-                let count = &mut counts[word as usize];
-                cost += self.any[length] - self.again[self.start[word as usize] + *count as usize];
-                *count += 1;
-                length += 1;
-            }
+            self.add(first + i, counts, &mut cost, &mut length);
             *out = cost;
         }
-        for i in first..first + costs.len() {
-            self.words.of(i).iter().for_each(|&word| counts[word as usize] = 0);
-        }
+        self.clear(first..first + costs.len(), counts);
     }
 }
 
