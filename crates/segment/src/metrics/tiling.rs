@@ -62,7 +62,8 @@ pub fn tiling_score(
 }
 
 /// The tiling score with a penalty for surplus boundaries (ours; the article names one without saying which): the score
-/// times true over proposed boundaries, where more are proposed than true. 0 where none is true and some are proposed.
+/// times true over proposed boundaries, where more are proposed than true. 0 where none is true and some are proposed; never
+/// above the plain score.
 ///
 /// # Errors
 /// [`LengthMismatch`] where the two do not have the same number of sentences.
@@ -73,7 +74,8 @@ pub fn penalised_tiling_score(
 ) -> Result<f64, LengthMismatch> {
     let score = tiling_score(reference, hypothesis, normaliser)?;
     let (truth, proposed) = (reference.after().len(), hypothesis.after().len());
-    Ok(if proposed > truth { score * truth as f64 / proposed as f64 } else { score })
+    // A score below 0 (by the document's length alone) would come nearer to 0.
+    Ok(if proposed > truth { score.min(score * truth as f64 / proposed as f64) } else { score })
 }
 
 /// Distance from each of `truth` to the closest of `proposed` (`usize::MAX` where there is none); both increase.
@@ -132,6 +134,9 @@ mod tests {
         assert!((found - (1.0 - 4.0 / 489.0) * 3.0 / 8.0).abs() < 1e-15);
         assert!((of(&[3, 5], &[4]) - (1.0 - (1.0 + 163.0) / 326.0)).abs() < 1e-15, "too few are not punished twice");
         assert_eq!((of(&[], &[4]), of(&[], &[])), (0.0, 1.0));
+        // Distances 6, 5 and 4 in a document of length 10: a score below 0 is not made better.
+        let [truth, output] = [vec![1, 2, 3], vec![7, 8, 9, 10]].map(|after| Boundaries::new(11, after).unwrap());
+        assert_eq!(penalised_tiling_score(&truth, &output, TilingNormaliser::Document).unwrap(), -0.5);
     }
 
     #[test]
