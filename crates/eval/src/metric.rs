@@ -348,6 +348,12 @@ impl Metric {
         true
     }
 
+    /// Returns true where a score needs all chunks there are: what only hands out passages has none.
+    #[must_use]
+    pub fn needs_all_chunks(&self) -> bool {
+        [Metric::PRECISION_OMEGA, Metric::NDCG].contains(self)
+    }
+
     /// Returns the place among the columns; unknown metrics come last.
     #[must_use]
     pub fn order(&self) -> usize {

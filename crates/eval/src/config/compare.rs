@@ -90,9 +90,23 @@ impl Compare {
         let primary = self.primary.clone().unwrap_or_default();
         let (metric, setting) = (primary.metric.clone(), primary.setting(experiment)?);
         measured(&metric, experiment).map_err(|why| format!("compare.primary: metric = \"{metric}\" {why}"))?;
+        if metric.needs_all_chunks() && experiment.chunkers.iter().all(|chunker| chunker.name != *baseline) {
+            return Err(format!(
+                "compare.primary: metric = \"{metric}\" needs to know all chunks, and the baseline '{baseline}' is a retriever: \
+                 name a chunker as compare.baseline, or another metric"
+            ));
+        }
         let margin = self.margin.unwrap_or(MARGIN * metric.scale());
         if !(margin.is_finite() && margin > 0.0) {
             return Err("compare.margin must be above 0: the smallest difference that matters".into());
+        }
+        let (least, greatest) = metric.range();
+        if margin >= greatest - least {
+            return Err(format!(
+                "compare.margin = {margin} is all of the scale of {metric}, {least} to {greatest}: no difference would matter; \
+                 it is in the metric's own unit, so {} is 2 of 100 parts",
+                MARGIN * metric.scale()
+            ));
         }
         Ok(Decision { baseline: baseline.to_owned(), metric, setting, margin })
     }
@@ -201,10 +215,19 @@ mod tests {
             ("primary = { metric = \"faithfulness\" }", "judge.faithfulness = true"),
             ("margin = 0", "compare.margin must be above 0"),
             ("margin = -0.1", "compare.margin must be above 0"),
+            ("margin = 2", "all of the scale of span_recall, 0 to 1"),
+            ("margin = 10\nprimary = { metric = \"judge\" }", "so 0.2 is 2 of 100 parts"),
             ("level = 0.1", "level"),
         ] {
             let problem = read(&format!("[compare]\n{keys}\n"), &[]).unwrap_err();
             assert!(problem.contains(says) && !problem.contains('\n'), "{keys}: {problem}");
+        }
+        let of_others = "[[retriever]]\nname = \"mine\"\nspec = \"command:x\"\n[compare]\nbaseline = ";
+        for metric in ["ndcg", "precision_omega"] {
+            let primary = format!("primary = {{ metric = \"{metric}\" }}\n");
+            let problem = read(&format!("{of_others}\"mine\"\n{primary}"), &[]).unwrap_err();
+            assert!(problem.contains("the baseline 'mine' is a retriever"), "{problem}");
+            assert!(read(&format!("{of_others}\"fixed\"\n{primary}"), &[]).is_ok());
         }
         let silent = ["answer.generator=none", "judge.kind=none"];
         let problem = read("[compare]\nprimary = { metric = \"token_f1\" }", &silent).unwrap_err();

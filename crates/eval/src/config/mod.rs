@@ -256,6 +256,9 @@ impl Experiment {
                 _ => format!("two chunkers are named '{name}'"),
             });
         }
+        if names.iter().any(|name| name.trim().is_empty()) {
+            return Err("a chunker or retriever has an empty name: tables tell them apart by it".into());
+        }
         for chunker in &self.chunkers {
             check_in(segmenters, &chunker.spec).map_err(|e| format!("chunker '{}': {e}", chunker.name))?;
         }
@@ -361,6 +364,7 @@ mod tests {
             (&SMALL.replace("squad", "trec"), "expected one of `squad`, `chroma`, `beir`"),
             (&SMALL.replace("fixed:words=100", "fixd:words=100"), "fixd"),
             (&format!("{SMALL}\n[retrieval]\nembedder = \"none\"\n"), "needs an embedder"),
+            (&SMALL.replace("name = \"fixed\"", "name = \" \""), "has an empty name"),
         ] {
             let error = parse(text, &[]).unwrap_err();
             assert!(error.contains(says) && !error.contains('\n'), "{error:?} does not say {says}");

@@ -122,6 +122,18 @@ pub struct QuestionSet {
 }
 
 impl QuestionSet {
+    /// Leaves out the questions without a letter or digit: nothing can be looked for.
+    fn skip_wordless(&mut self) {
+        let Self { questions, skipped, .. } = self;
+        questions.retain(|question| {
+            let asks = question.text.contains(char::is_alphanumeric);
+            if !asks {
+                skipped.push(format!("question '{}' ('{}'): it asks nothing", question.id, question.text));
+            }
+            asks
+        });
+    }
+
     /// What a document serves for in training, by its id in the file.
     #[must_use]
     pub fn part(&self, document: &Document) -> Split {
@@ -190,6 +202,7 @@ pub fn select(kind: DataKind, path: &Path, selection: &Selection) -> Result<Ques
         DataKind::Chroma => chroma::load(path)?,
         DataKind::Beir => beir::load(path, selection.split.as_deref().unwrap_or("test"))?,
     };
+    set.skip_wordless();
     if set.questions.is_empty() {
         let first = set.skipped.first().map(|s| format!(" (first of {} left out: {s})", set.skipped.len()));
         let problem = format!("no question in it can be used{}", first.unwrap_or_default());
@@ -201,4 +214,28 @@ pub fn select(kind: DataKind, path: &Path, selection: &Selection) -> Result<Ques
         question.id = ids.name(&question.id, |id, number| format!("{id} ({number})"));
     }
     Ok(set)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn a_question_without_a_word_is_left_out_with_its_reason() {
+        let qa = |id: &str, question: &str| serde_json::json!({"id": id, "question": question, "answers": [{"text": "Two.", "answer_start": 5}]});
+        let write = |questions: &[serde_json::Value]| {
+            let data = serde_json::json!({"data": [{"title": "d", "paragraphs": [{"context": "One. Two.", "qas": questions}]}]});
+            let file = tempfile::NamedTempFile::new().unwrap();
+            std::fs::write(file.path(), data.to_string()).unwrap();
+            file
+        };
+        let file = write(&[qa("a", " "), qa("b", "Two?"), qa("c", "?!"), qa("d", "何?")]);
+        let set = load(DataKind::Squad, file.path()).unwrap();
+        assert_eq!(set.questions.iter().map(|q| q.id.as_str()).collect::<Vec<_>>(), ["b", "d"]);
+        assert_eq!(set.skipped.len(), 2);
+        assert!(set.skipped[1].contains("'c' ('?!')") && set.skipped[1].contains("asks nothing"), "{:?}", set.skipped);
+        let none = load(DataKind::Squad, write(&[qa("a", "")]).path()).unwrap_err().to_string();
+        assert!(none.contains("no question in it can be used") && none.contains("asks nothing"), "{none}");
+    }
 }

@@ -23,7 +23,7 @@ use crate::stats::LeaveOneOut;
 pub use judges::JudgeIdentity;
 pub use pairwise::{PairwiseItem, PairwiseRow, Preference};
 pub use same_size::SameSize;
-pub use verdict::{Family, Outcome, PrimaryRecord, Verdict};
+pub use verdict::{FEW_DOCUMENTS, Family, Outcome, PrimaryRecord, Verdict};
 
 /// Metric name to value; names as in `summary.json`: `span_recall`, `judge`, `token_f1`.
 pub type Metrics = BTreeMap<Metric, f64>;
@@ -121,6 +121,14 @@ fn is_zero(n: &u64) -> bool {
 }
 
 impl ChunkerRow {
+    /// Seconds to cut and to index; `None` where others cut and nobody saw how long it took: a retriever of others, and
+    /// chunks that came out of a file.
+    #[must_use]
+    pub fn seconds(&self) -> Option<f64> {
+        let from_file = self.spec.split([':', ',']).next() == Some("chunks");
+        (self.retriever.is_none() && !from_file).then_some(self.segment_seconds + self.index_seconds)
+    }
+
     /// The spec as tables show it: with what it came down to on this corpus.
     #[must_use]
     pub fn shown_spec(&self) -> String {

@@ -7,6 +7,10 @@ use serde::{Deserialize, Serialize};
 use crate::cell::{Cutoff, Setting};
 use crate::metric::Metric;
 
+/// Under so many documents no interval can be trusted (Cameron, Gelbach and Miller 2008: the bootstrap by cluster needs many
+/// clusters), and none shows that two chunkers are equal.
+pub const FEW_DOCUMENTS: usize = 10;
+
 /// What a comparison is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -25,7 +29,8 @@ pub enum Outcome {
     Better,
     /// It is worse.
     Worse,
-    /// There is no difference that matters: the 90 % interval lies inside the margin on either side of 0.
+    /// There is no difference that matters: the 90 % interval, of at least [`FEW_DOCUMENTS`] documents, lies inside the margin
+    /// on either side of 0.
     Equivalent,
     /// None of these: the sample leaves it open.
     Open,
@@ -40,14 +45,14 @@ pub struct Verdict {
     pub primary: PrimaryRecord,
     /// The chunker with the highest mean; the earlier of equals.
     pub best: String,
-    /// By chunker, the share of resamples of the documents in which it has the highest mean.
+    /// By chunker, the share of resamples of the documents in which it has the highest mean; empty for a single document.
     pub p_best: BTreeMap<String, f64>,
     /// The chunkers that may be the best: the model confidence set at 90 %, in the order of the configuration.
     pub possible: Vec<String>,
     /// Of these, those whose difference from the best is none that matters: the 90 % interval lies inside the margin.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub equivalent: Vec<String>,
-    /// The cheapest of the possible ones.
+    /// The cheapest of the possible ones, as far as costs are known.
     pub recommended: String,
     /// Documents in all, with as many questions each as here, that would tell the best from the next at the difference that
     /// was seen, with 80 % power; absent where nothing can be said.

@@ -11,8 +11,8 @@ use crate::data::QuestionSet;
 
 /// Tokens of a chunk where neither the spec nor the experiment names a limit: the default limit of an index.
 const CHUNK: usize = 256;
-/// Tokens of a chunk that has no limit; the corpus's documents are the upper bound.
-const UNLIMITED: usize = 512;
+/// Tokens that a chunk without a limit is counted with, where documents are as long; it may be longer.
+pub const UNLIMITED_CHUNK: usize = 512;
 /// Characters a token, for texts that nothing has counted.
 const LETTERS: usize = 4;
 /// Tokens of the instructions and the marks around a question or an answer.
@@ -55,6 +55,10 @@ pub struct Estimate {
     /// What may be spent, where that is limited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<f64>,
+    /// Chunkers and retrievers whose chunks have no limit and are read by a model whole, at some k: they are counted with
+    /// [`UNLIMITED_CHUNK`] tokens, and may cost more.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unlimited: Vec<String>,
 }
 
 impl Estimate {
@@ -111,6 +115,7 @@ fn of(experiment: &Experiment, texts: &[(usize, usize)], corpus: &[usize]) -> Es
         chunkers: experiment.chunkers.len(),
         models,
         budget: experiment.limits.budget,
+        unlimited: unlimited(experiment, corpus),
     }
 }
 
@@ -199,7 +204,7 @@ fn for_each_context(experiment: &Experiment, corpus: &[usize], mut f: impl FnMut
     }
     // What others hand out has no limit that is known.
     for cutoff in experiment.all_retrievers().iter().flat_map(|_| experiment.retrieval.cutoffs()) {
-        let context = cutoff.tokens().unwrap_or_else(|| cutoff.size().saturating_mul(UNLIMITED));
+        let context = cutoff.tokens().unwrap_or_else(|| cutoff.size().saturating_mul(UNLIMITED_CHUNK));
         experiment.retrieval.modes.iter().for_each(|_| f(context));
     }
 }
@@ -209,15 +214,38 @@ fn chunk(experiment: &Experiment, chunker: &ChunkerConfig, corpus: &[usize]) -> 
     let number = |key: &str| chunker.spec.get(key).and_then(|text| text.parse::<usize>().ok());
     // A word has some 1.4 tokens.
     let own = number("tokens").or(number("words").map(|words| words.saturating_mul(7) / 5));
-    let longest = corpus.iter().copied().max().unwrap_or(UNLIMITED);
-    // Chunks that others made are cut further only where their spec says so.
-    let finished = outside().iter().any(|entry| entry.name == chunker.spec.name).then_some(0);
-    let limit = match number("max_tokens").or(finished).or(experiment.max_tokens) {
-        Some(0) => UNLIMITED,
+    let longest = corpus.iter().copied().max().unwrap_or(UNLIMITED_CHUNK);
+    let limit = match limit(experiment, chunker) {
+        Some(0) => UNLIMITED_CHUNK,
         Some(limit) => limit,
         None => CHUNK,
     };
     own.unwrap_or(limit).min(longest).max(1)
+}
+
+/// The limit in tokens that the configuration gives a chunker's chunks; 0 for none.
+fn limit(experiment: &Experiment, chunker: &ChunkerConfig) -> Option<usize> {
+    let own = chunker.spec.get("max_tokens").and_then(|text| text.parse::<usize>().ok());
+    // Chunks that others made are cut further only where their spec says so.
+    let finished = outside().iter().any(|entry| entry.name == chunker.spec.name).then_some(0);
+    own.or(finished).or(experiment.max_tokens)
+}
+
+/// Who may give a model longer chunks than it is counted with: at a number of chunks, without a size or a limit.
+fn unlimited(experiment: &Experiment, corpus: &[usize]) -> Vec<String> {
+    let asks = experiment.answer.generator == GeneratorKind::Llm
+        || experiment.judge.kind.asks_model() && (experiment.judge.faithfulness || experiment.judge.context_relevance);
+    let long = corpus.iter().any(|tokens| *tokens > UNLIMITED_CHUNK);
+    if !asks || !long || experiment.retrieval.k.is_empty() {
+        return Vec::new();
+    }
+    let sized = |chunker: &ChunkerConfig| ["tokens", "words"].iter().any(|key| chunker.spec.get(key).is_some());
+    let chunkers = experiment
+        .chunkers
+        .iter()
+        .filter(|chunker| limit(experiment, chunker) == Some(0) && !sized(chunker) && chunker.spec.name != "same-size");
+    let retrievers = experiment.all_retrievers().into_iter().map(|retriever| retriever.name);
+    chunkers.map(|chunker| chunker.name.clone()).chain(retrievers).collect()
 }
 
 /// An endpoint embeds every chunker's chunks of the whole corpus, and the questions.
@@ -297,6 +325,12 @@ mod tests {
         assert_eq!((batches(257, 10), batches(3, 250_000)), (2, 3));
         // 100 words are 140 tokens; without a limit a chunk may be as long as the longest document.
         assert_eq!(chunk(&parsed(&[two]), &parsed(&[two]).chunkers[0], &[4000]), 140);
+        let of_chunkers = |more: &[&str], longest: usize| of(&parsed(more), &texts, &[longest]).unlimited;
+        assert_eq!(of_chunkers(&["max_tokens=0"], 4000), ["a"]);
+        // A limit, a size, documents as short as that, or budgets alone: nothing can be longer.
+        assert!(of_chunkers(&[], 4000).is_empty() && of_chunkers(&["max_tokens=0"], 512).is_empty());
+        assert!(of_chunkers(&["max_tokens=0", "retrieval.k=[]"], 4000).is_empty());
+        assert_eq!(of_chunkers(&["max_tokens=0", two], 4000), ["b"]);
         let unlimited = parsed(&["max_tokens=0"]);
         assert_eq!(chunk(&unlimited, &unlimited.chunkers[0], &[4000, 40]), 512);
         assert_eq!(chunk(&unlimited, &unlimited.chunkers[0], &[90]), 90);

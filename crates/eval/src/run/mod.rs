@@ -38,7 +38,7 @@ use crate::config::{Experiment, RetrieverConfig};
 use crate::data::{self, DataError, QuestionSet, Sampling, Selection};
 use crate::record::{Item, JudgeIdentity, RunRecord, Summary};
 
-pub use estimate::{Estimate, ModelEstimate, batches, estimate};
+pub use estimate::{Estimate, ModelEstimate, UNLIMITED_CHUNK, batches, estimate};
 pub use folder::RunFolder;
 pub use sink::ItemSink;
 pub use stores::{Embedded, Stores};

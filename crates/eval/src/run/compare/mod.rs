@@ -18,7 +18,7 @@ pub(in crate::run) use scores::Scores;
 use crate::cell::Setting;
 use crate::config::Decision;
 use crate::metric::Metric;
-use crate::record::{Cell, ChunkerRow, Comparison, Family, Outcome, Verdict};
+use crate::record::{Cell, ChunkerRow, Comparison, FEW_DOCUMENTS, Family, Outcome, Verdict};
 use crate::stats::{self, ALPHA, Clustered, Draws, Flips, Interval, Replicates, Table};
 use scores::Measured;
 
@@ -234,10 +234,11 @@ impl<'a> Resampled<'a> {
         }
     }
 
-    /// True where two one-sided tests at 5 % say that two chunkers differ by less than the margin.
+    /// True where two one-sided tests at 5 % say that two chunkers differ by less than the margin. A handful of documents
+    /// says nothing of the kind, least of all where none of them happens to differ.
     fn within(&self, a: usize, b: usize, margin: f64) -> bool {
         let clustered = Clustered::new(&self.differences(a, b), &self.documents);
-        clustered.is_some_and(|clustered| {
+        clustered.filter(|clustered| clustered.documents() >= FEW_DOCUMENTS).is_some_and(|clustered| {
             let interval = Interval::of(&clustered, &mut self.resampled.difference(a, b)).ends(2.0 * ALPHA);
             stats::equivalent(interval, margin)
         })

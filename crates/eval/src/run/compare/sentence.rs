@@ -4,19 +4,26 @@ use std::collections::BTreeMap;
 
 use crate::cell::Cutoff;
 use crate::format;
-use crate::record::{Cell, Comparison, Outcome, Verdict};
+use crate::record::{Cell, Comparison, FEW_DOCUMENTS, Outcome, Verdict};
+
+use super::verdict::Reason;
 
 /// Names that are listed; of more, their number is said.
 const NAMED: usize = 5;
 
-/// `means`: of every chunker that was measured; `next`: the chunker with the second highest mean.
-pub(super) fn of(
-    verdict: &Verdict,
-    family: &[Comparison],
-    means: &BTreeMap<String, f64>,
-    next: Option<&str>,
-    cells: &[Cell],
-) -> String {
+/// What the sentence needs beside the verdict.
+pub(super) struct About<'a> {
+    /// Of every chunker that was measured.
+    pub(super) means: BTreeMap<String, f64>,
+    /// The chunker that is to be told from the best.
+    pub(super) next: Option<String>,
+    /// Why the recommended chunker is that.
+    pub(super) reason: Reason,
+    pub(super) cells: &'a [Cell],
+}
+
+pub(super) fn of(verdict: &Verdict, family: &[Comparison], about: &About<'_>) -> String {
+    let About { means, next, reason, cells } = about;
     let primary = &verdict.primary;
     let modes = cells.iter().any(|cell| cell.mode != primary.mode);
     let place = match primary.cutoff {
@@ -35,31 +42,51 @@ pub(super) fn of(
         format!("{place}, there is nothing to compare {recommended} with: {figures}.")
     } else if family.iter().any(|c| c.outcome == Some(Outcome::Unresolvable)) && !family.iter().any(decided) {
         let documents = format::plural(primary.documents, "document");
+        let chosen = match reason {
+            Reason::Cheapest => format!("{recommended} is the cheapest that may be the best, with"),
+            Reason::CheapestKnown => {
+                format!("{recommended} is the cheapest that may be the best, as far as costs are known, with")
+            }
+            Reason::Highest => format!("at about the same cost {recommended} scores highest:"),
+        };
         format!(
-            "{place}, open: {} cannot be resolved with questions on {documents}, whatever they score; {recommended} is the \
-             cheapest that may be the best, with {figures}.",
+            "{place}, open: {} cannot be resolved with questions on {documents}, whatever they score; {chosen} {figures}.",
             format::plural(family.len(), "comparison")
         )
     } else if left == 1 {
         format!("{place}, take {recommended}, the only one of {all} chunkers that may be the best: {figures}.")
     } else if verdict.equivalent.len() + 1 == left {
+        let chosen = match reason {
+            Reason::Cheapest => format!("the cheapest of {left} chunkers"),
+            Reason::CheapestKnown => format!("as far as costs are known the cheapest of {left} chunkers"),
+            Reason::Highest => format!("the highest of {left} chunkers that cost about the same and"),
+        };
         format!(
-            "{place}, take {recommended}, the cheapest of {left} chunkers between which there is no difference that matters \
-             (of {} or more): {figures}.",
+            "{place}, take {recommended}, {chosen} between which there is no difference that matters (of {} or more): \
+             {figures}.",
             points(primary.margin)
         )
     } else {
         let who = if left <= NAMED { format!(" ({})", format::listed(&verdict.possible)) } else { String::new() };
-        let (head, among) = if left == all {
-            (format!("{place}, open: all {all} chunkers{who} may be the best, and"), "is the cheapest".to_owned())
-        } else {
-            (
-                format!("{place}, {left} of {all} chunkers{who} may be the best, and"),
-                "is the cheapest of them".to_owned(),
-            )
+        let head = match left == all {
+            true => format!("{place}, open: all {all} chunkers{who} may be the best, and"),
+            false => format!("{place}, {left} of {all} chunkers{who} may be the best, and"),
         };
-        let more = more(verdict, next).map_or_else(String::new, |more| format!("; {more}"));
-        format!("{head} {recommended} {among}: {figures}{more}.")
+        let chosen = match reason {
+            Reason::Cheapest => format!("{recommended} is the cheapest of them"),
+            Reason::CheapestKnown => format!("{recommended} is the cheapest of them as far as costs are known"),
+            Reason::Highest => format!("at about the same cost {recommended} scores highest"),
+        };
+        let more = more(verdict, next.as_deref(), &points).map_or_else(String::new, |more| format!("; {more}"));
+        format!("{head} {chosen}: {figures}{more}.")
+    };
+    let text = match primary.documents {
+        // The sentence on what cannot be resolved says so itself.
+        documents if documents < FEW_DOCUMENTS && all > 1 && !text.contains("cannot be resolved with") => {
+            let said = text.trim_end_matches('.');
+            format!("{said}; with {} no interval can be trusted.", format::plural(documents, "document"))
+        }
+        _ => text,
     };
     text.replace('\u{a0}', " ")
 }
@@ -84,7 +111,8 @@ fn figures(verdict: &Verdict, family: &[Comparison], means: &BTreeMap<String, f6
         Some(Outcome::Better) => "better",
         Some(Outcome::Worse) => "worse",
         Some(Outcome::Equivalent) => "no difference that matters",
-        _ => "open",
+        Some(Outcome::Unresolvable) => "cannot be resolved",
+        Some(Outcome::Open) | None => "open",
     };
     let p = format::p_sentence(c.p_holm.unwrap_or(c.p));
     let interval = if c.low.is_finite() && c.high.is_finite() {
@@ -100,23 +128,24 @@ fn figures(verdict: &Verdict, family: &[Comparison], means: &BTreeMap<String, f6
     )
 }
 
-/// How many more documents would decide between the best and the next: at the difference that was seen, or at the smallest
-/// that matters where less was seen.
-fn more(verdict: &Verdict, next: Option<&str>) -> Option<String> {
-    let primary = &verdict.primary;
-    let needed = match (verdict.documents_needed, verdict.documents_needed_for_margin) {
-        (Some(seen), Some(margin)) => seen.min(margin),
-        (seen, margin) => seen.or(margin)?,
+/// How many more documents would decide between the best and the next: at the difference that was seen, or, where less was
+/// seen than matters, whether they differ by that much.
+fn more(verdict: &Verdict, next: Option<&str>, points: &dyn Fn(f64) -> String) -> Option<String> {
+    let (primary, best, next) = (&verdict.primary, &verdict.best, next?);
+    let (seen, margin) = (verdict.documents_needed, verdict.documents_needed_for_margin);
+    let (needed, would) = match (seen, margin) {
+        (Some(seen), margin) if margin.is_none_or(|margin| seen <= margin) => {
+            (seen, format!("tell {best} from {next}"))
+        }
+        (_, margin) => (margin?, format!("show whether {best} and {next} differ by {}", points(primary.margin))),
     };
     let more = needed.checked_sub(primary.documents).filter(|more| *more > 0)?;
     let each = primary.questions as f64 / primary.documents.max(1) as f64;
     let questions = (more as f64 * each).round() as usize;
     Some(format!(
-        "about {} more {} with {} would tell {} from {}",
+        "about {} more {} with {} would {would}",
         format::count(more),
         if more == 1 { "document" } else { "documents" },
-        format::plural(questions, "question"),
-        verdict.best,
-        next?
+        format::plural(questions, "question")
     ))
 }

@@ -1,6 +1,8 @@
 #![allow(clippy::unwrap_used)]
 
-use super::verdict::{Cost, cheapest};
+use std::collections::BTreeMap;
+
+use super::verdict::{Cost, Reason, cheapest, undecided};
 use super::*;
 use crate::cell::Cutoff;
 use crate::record::{Gold, Item, Status};
@@ -171,7 +173,11 @@ fn few_documents_cannot_resolve_and_say_so() {
     // One document: no interval at all, and everything may be the best.
     let (found, cells) = compared(&shifts, items(&shifts, 1), "fixed");
     assert!(found.comparisons[0].low.is_nan() && cells[0].intervals.is_empty());
-    assert_eq!(found.verdict.unwrap().possible, ["fixed", "good"]);
+    let verdict = found.verdict.unwrap();
+    assert_eq!(verdict.possible, ["fixed", "good"]);
+    // Every resample of one document is that document: a share of 1 would be no chance at all.
+    assert!(verdict.p_best.is_empty() && verdict.sentence.contains("cannot be resolved"), "{verdict:?}");
+    assert!(verdict.sentence.ends_with(": cannot be resolved)."), "{}", verdict.sentence);
 }
 
 #[test]
@@ -230,17 +236,112 @@ fn a_metric_that_a_question_has_not_is_no_failure() {
 
 #[test]
 fn the_cheapest_is_chosen_step_by_step() {
-    let cost = |seconds: f64, tokens: f64, money: f64| Cost { seconds, tokens, money };
+    let cost = |seconds: f64, tokens: f64, money: f64| Cost { seconds: Some(seconds), tokens, money };
+    let place = |among: &[usize], costs: &[Cost], means: &[f64]| cheapest(among, costs, means).map(|(at, _)| at);
     let all = [0, 1, 2];
     // Far more seconds; then more tokens; then more money; then the higher mean, and of equals the earlier.
     let seconds = [cost(76.0, 100.0, 0.0), cost(0.02, 500.0, 9.0), cost(60.0, 100.0, 0.0)];
-    assert_eq!(cheapest(&all, &seconds, &[0.9, 0.1, 0.5]), Some(1));
+    assert_eq!(place(&all, &seconds, &[0.9, 0.1, 0.5]), Some(1));
     let tokens = [cost(1.0, 431.0, 0.0), cost(1.4, 286.0, 9.0), cost(2.5, 290.0, 9.2)];
-    assert_eq!(cheapest(&all, &tokens, &[0.9, 0.1, 0.5]), Some(2));
+    assert_eq!(place(&all, &tokens, &[0.9, 0.1, 0.5]), Some(2));
     let money = [cost(1.0, 300.0, 2.0), cost(1.0, 300.0, 1.0), cost(1.0, 300.0, 1.04)];
-    assert_eq!(cheapest(&all, &money, &[0.9, 0.5, 0.5]), Some(1));
-    assert_eq!(cheapest(&[2], &money, &[0.9, 0.5, 0.5]), Some(2));
-    assert_eq!(cheapest(&[], &money, &[]), None);
-    let unknown = [cost(f64::NAN, 1.0, 0.0), cost(1.0, 1.0, 0.0)];
-    assert_eq!(cheapest(&[0, 1], &unknown, &[0.1, 0.2]), Some(1), "a time that is not known excludes nobody");
+    assert_eq!(place(&all, &money, &[0.9, 0.5, 0.5]), Some(1));
+    assert_eq!(place(&[2], &money, &[0.9, 0.5, 0.5]), Some(2));
+    assert_eq!(place(&[], &money, &[]), None);
+    assert_eq!(cheapest(&all, &seconds, &[0.9, 0.1, 0.5]), Some((1, Reason::Cheapest)));
+    let alike = [cost(0.3, 100.0, 0.0), cost(0.2, 101.0, 0.0)];
+    assert_eq!(
+        cheapest(&[0, 1], &alike, &[0.6, 0.5]),
+        Some((0, Reason::Highest)),
+        "nothing speaks for the cheaper one"
+    );
+}
+
+#[test]
+fn what_is_known_to_be_worse_is_not_recommended() {
+    let names = ["base", "slow", "cheap"];
+    let family = |slow: Outcome, cheap: Outcome| -> Vec<Comparison> {
+        let one = |(a, outcome): (&str, Outcome)| Comparison {
+            a: a.into(),
+            b: "base".into(),
+            outcome: Some(outcome),
+            ..Comparison::default()
+        };
+        [("slow", slow), ("cheap", cheap)].map(one).into()
+    };
+    let left = |possible: &[usize], family: &[Comparison]| undecided(possible, &names, family, "base");
+    assert_eq!(left(&[0, 1, 2], &family(Outcome::Open, Outcome::Worse)), [0, 1]);
+    assert_eq!(left(&[0, 1, 2], &family(Outcome::Better, Outcome::Open)), [1, 2]);
+    assert_eq!(left(&[0, 1, 2], &family(Outcome::Equivalent, Outcome::Open)), [0, 1, 2]);
+    assert_eq!(left(&[2], &family(Outcome::Open, Outcome::Worse)), [2], "something has to be named");
+}
+
+#[test]
+fn what_is_not_known_is_not_cheap() {
+    let cost = |seconds: Option<f64>, tokens: f64| Cost { seconds, tokens, money: 0.0 };
+    // A service that is deployed, or chunks out of a file, beside a chunker that takes a minute.
+    let costs = [cost(None, 10.0), cost(Some(60.0), 1_000.0), cost(Some(f64::NAN), 10.0)];
+    assert_eq!(cheapest(&[0, 1, 2], &costs, &[0.9, 0.5, 0.9]), Some((1, Reason::CheapestKnown)));
+    // Of two whose times are not known, the other figures decide.
+    assert_eq!(cheapest(&[0, 2], &costs, &[0.8, 0.5, 0.9]), Some((2, Reason::CheapestKnown)));
+    let row = |spec: &str| ChunkerRow {
+        spec: spec.into(),
+        segment_seconds: 1.0,
+        index_seconds: 2.0,
+        ..ChunkerRow::default()
+    };
+    assert_eq!(row("command:python3 chunks.py").seconds(), Some(3.0));
+    assert_eq!(row("chunks:my.jsonl,offsets=chars").seconds(), None);
+    assert_eq!(row("chunks,file=my.jsonl").seconds(), None);
+    assert_eq!(ChunkerRow { retriever: Some(Default::default()), ..row("http://x") }.seconds(), None);
+}
+
+#[test]
+fn a_handful_of_documents_that_tie_shows_no_equality() {
+    let shifts = [("fixed", 0.0), ("same", 0.0)];
+    let tied = |documents: usize| {
+        let own = items(&shifts[..1], documents);
+        let copies = own.iter().map(|item| Item { chunker: "same".into(), ..item.clone() });
+        let both: Vec<Item> = own.iter().cloned().chain(copies).collect();
+        compared(&shifts, both, "fixed").0
+    };
+    let found = tied(9);
+    assert_eq!((found.comparisons[0].low, found.comparisons[0].outcome), (0.0, Some(Outcome::Open)));
+    let sentence = found.verdict.unwrap().sentence;
+    assert!(sentence.contains("open") && !sentence.contains("no difference"), "{sentence}");
+    assert!(sentence.ends_with("; with 9 documents no interval can be trusted."), "{sentence}");
+    let found = tied(10);
+    assert_eq!(found.comparisons[0].outcome, Some(Outcome::Equivalent));
+    assert!(!found.verdict.unwrap().sentence.contains("trusted"));
+}
+
+#[test]
+fn what_more_documents_would_show_is_said_as_it_is() {
+    let verdict = |seen: Option<usize>, margin: Option<usize>| Verdict {
+        primary: crate::record::PrimaryRecord {
+            documents: 30,
+            questions: 90,
+            margin: 0.02,
+            cutoff: AT,
+            ..Default::default()
+        },
+        best: "a".into(),
+        possible: vec!["a".into(), "b".into()],
+        recommended: "a".into(),
+        documents_needed: seen,
+        documents_needed_for_margin: margin,
+        ..Verdict::default()
+    };
+    let means = BTreeMap::from([("a".to_owned(), 0.4), ("b".to_owned(), 0.39)]);
+    let about = sentence::About { means, next: Some("b".into()), reason: Reason::Cheapest, cells: &[] };
+    let says = |seen, margin| sentence::of(&verdict(seen, margin), &[], &about);
+    // 40 are enough for the difference that was seen, which is larger than the smallest that matters.
+    assert!(says(Some(40), Some(51)).ends_with("; about 10 more documents with 30 questions would tell a from b."));
+    // Less was seen: 51 do not tell the two apart, unless they differ by as much as matters.
+    let less = says(Some(464), Some(51));
+    assert!(
+        less.ends_with("; about 21 more documents with 63 questions would show whether a and b differ by 2.0 points."),
+        "{less}"
+    );
+    assert!(!says(Some(464), Some(20)).contains("more documents"));
 }

@@ -1,6 +1,8 @@
+use std::collections::BTreeMap;
+
 use super::{Resampled, sentence};
 use crate::config::Decision;
-use crate::record::{Cell, ChunkerRow, Comparison, PrimaryRecord, Verdict};
+use crate::record::{Cell, ChunkerRow, Comparison, Outcome, PrimaryRecord, Verdict};
 use crate::stats::{self, ALPHA, Clustered};
 
 /// The level of the model confidence set: it holds the best with 90 % confidence.
@@ -15,12 +17,23 @@ const LIKE: f64 = 1.05;
 /// What a chunker costs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Cost {
-    /// To cut and to index.
-    pub(super) seconds: f64,
+    /// To cut and to index; none where that is not known.
+    pub(super) seconds: Option<f64>,
     /// Mean tokens given to the reader.
     pub(super) tokens: f64,
     /// Price of the models' answers at the primary cell.
     pub(super) money: f64,
+}
+
+/// Why a chunker is the recommended one of those that may be the best.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reason {
+    /// It costs the least.
+    Cheapest,
+    /// It costs the least as far as costs are known.
+    CheapestKnown,
+    /// All cost about the same, and it has the highest mean.
+    Highest,
 }
 
 pub(super) fn of(
@@ -35,17 +48,21 @@ pub(super) fn of(
     // Stable: the earlier of equals comes first.
     order.sort_by(|&a, &b| mean(here, b).total_cmp(&mean(here, a)));
     let best = *order.first()?;
-    let next = order.get(1).copied();
     let documents = here.random.0.documents();
     let set = stats::confidence_set(&here.table, &here.random.1);
     let possible: Vec<usize> = (0..names.len()).filter(|&at| set.get(at).is_none_or(|p| *p >= SET)).collect();
+    // What is to be told from the best is the next that may be it; the next of all where none is left.
+    let next = order.iter().skip(1).find(|at| possible.contains(at)).or(order.get(1)).copied();
     let equivalent: Vec<usize> =
         possible.iter().copied().filter(|&at| at != best && here.within(at, best, decision.margin)).collect();
     let costs: Vec<Cost> = names.iter().map(|name| cost(name, decision, rows, cells)).collect();
-    let recommended = cheapest(&possible, &costs, &here.means).unwrap_or(best);
+    let among = undecided(&possible, names, family, &decision.baseline);
+    let (recommended, reason) = cheapest(&among, &costs, &here.means).unwrap_or((best, Reason::Highest));
     let apart = next.and_then(|next| Clustered::new(&here.differences(best, next), &here.documents));
     let needed = |difference: f64| stats::documents_needed(apart.as_ref()?, difference, ALPHA);
     let name = |at: usize| names.get(at).map_or_else(String::new, |name| (*name).to_owned());
+    // Every resample of a single document is that document.
+    let shares = if documents > 1 { stats::p_best(&here.resampled) } else { Vec::new() };
     let mut verdict = Verdict {
         primary: PrimaryRecord {
             baseline: decision.baseline.clone(),
@@ -59,7 +76,7 @@ pub(super) fn of(
             design_effect: apart.as_ref().and_then(Clustered::design_effect),
         },
         best: name(best),
-        p_best: (0..names.len()).map(name).zip(stats::p_best(&here.resampled)).collect(),
+        p_best: (0..names.len()).map(name).zip(shares).collect(),
         possible: possible.iter().copied().map(name).collect(),
         equivalent: equivalent.into_iter().map(name).collect(),
         recommended: name(recommended),
@@ -67,9 +84,24 @@ pub(super) fn of(
         documents_needed_for_margin: needed(decision.margin),
         sentence: String::new(),
     };
-    let means = names.iter().map(|name| (*name).to_owned()).zip(here.means.iter().copied()).collect();
-    verdict.sentence = sentence::of(&verdict, family, &means, next.map(name).as_deref(), cells);
+    let means: BTreeMap<String, f64> =
+        names.iter().map(|name| (*name).to_owned()).zip(here.means.iter().copied()).collect();
+    let next = next.map(name);
+    verdict.sentence = sentence::of(&verdict, family, &sentence::About { means, next, reason, cells });
     Some(verdict)
+}
+
+/// Those that may be the best and are not known to be worse than another: by Holm's test a chunker may be worse than the
+/// baseline that the set, which looks at all pairs, cannot rule out. All of them where none is left.
+pub(super) fn undecided(possible: &[usize], names: &[&str], family: &[Comparison], baseline: &str) -> Vec<usize> {
+    let beaten = |at: &usize| {
+        let name = names.get(*at).copied().unwrap_or_default();
+        let worse = |c: &Comparison| c.a == name && c.outcome == Some(Outcome::Worse);
+        let better = |c: &Comparison| c.outcome == Some(Outcome::Better);
+        family.iter().any(worse) || (name == baseline && family.iter().any(better))
+    };
+    let left: Vec<usize> = possible.iter().copied().filter(|at| !beaten(at)).collect();
+    if left.is_empty() { possible.to_vec() } else { left }
 }
 
 fn mean(here: &Resampled<'_>, at: usize) -> f64 {
@@ -80,29 +112,40 @@ fn cost(name: &str, decision: &Decision, rows: &[ChunkerRow], cells: &[Cell]) ->
     let row = rows.iter().find(|row| row.name == name);
     let cell = cells.iter().find(|cell| cell.chunker == name && decision.setting.is(&cell.mode, cell.cutoff));
     Cost {
-        seconds: row.map_or(0.0, |row| row.segment_seconds + row.index_seconds),
+        seconds: row.and_then(ChunkerRow::seconds),
         tokens: cell.map_or(0.0, |cell| cell.context_tokens),
         money: cell.and_then(|cell| cell.cost).map_or(0.0, |cost| cost.price),
     }
 }
 
-/// The cheapest of some chunkers: those that take at most twice the least seconds, or a second more; of these, those that
-/// give the reader at most 5 % more tokens than the least; of these, those that cost at most 5 % more money; of these, the
-/// one with the highest mean, and of equals the earliest. So times that waver from run to run seldom change the choice.
-pub(super) fn cheapest(among: &[usize], costs: &[Cost], means: &[f64]) -> Option<usize> {
-    type Figure = (fn(&Cost) -> f64, fn(f64) -> f64);
+/// The cheapest of some chunkers, and why it is chosen: those that take at most twice the least seconds, or a second more;
+/// of these, those that give the reader at most 5 % more tokens than the least; of these, those that cost at most 5 % more
+/// money; of these, the one with the highest mean, and of equals the earliest. So times that waver from run to run seldom
+/// change the choice. Where the time of some is known, one whose time is not known is not chosen.
+pub(super) fn cheapest(among: &[usize], costs: &[Cost], means: &[f64]) -> Option<(usize, Reason)> {
+    type Figure = (fn(&Cost) -> Option<f64>, fn(f64) -> f64);
     let figures: [Figure; 3] = [
         (|cost| cost.seconds, |least| 2.0 * least + SECONDS),
-        (|cost| cost.tokens, |least| LIKE * least),
-        (|cost| cost.money, |least| LIKE * least),
+        (|cost| Some(cost.tokens), |least| LIKE * least),
+        (|cost| Some(cost.money), |least| LIKE * least),
     ];
     let mut left = among.to_vec();
+    let (mut dearer, mut unknown) = (false, false);
     for (of, most) in figures {
-        // What is not known counts as nothing.
-        let figure = |at: &usize| costs.get(*at).map(of).filter(|x| x.is_finite()).unwrap_or(0.0);
-        let least = left.iter().map(figure).fold(f64::INFINITY, f64::min);
-        left.retain(|at| figure(at) <= most(least));
+        let figure = |at: &usize| costs.get(*at).and_then(of).filter(|x| x.is_finite());
+        let known: Vec<f64> = left.iter().filter_map(figure).collect();
+        let least = known.iter().copied().fold(f64::INFINITY, f64::min);
+        unknown |= known.len() < left.len();
+        if !known.is_empty() {
+            dearer |= known.iter().any(|x| *x > most(least));
+            left.retain(|at| figure(at).is_some_and(|x| x <= most(least)));
+        }
     }
     let mean = |at: &usize| means.get(*at).copied().unwrap_or(f64::NEG_INFINITY);
-    left.into_iter().rev().max_by(|a, b| mean(a).total_cmp(&mean(b)))
+    let reason = match (unknown, dearer) {
+        (true, _) => Reason::CheapestKnown,
+        (false, true) => Reason::Cheapest,
+        (false, false) => Reason::Highest,
+    };
+    left.into_iter().rev().max_by(|a, b| mean(a).total_cmp(&mean(b))).map(|chosen| (chosen, reason))
 }
