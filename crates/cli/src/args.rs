@@ -252,6 +252,10 @@ pub struct SegmentEvalArgs {
     /// With an experiment file: override a key
     #[arg(long, value_name = "KEY=VALUE", requires = "config")]
     pub set: Vec<String>,
+    /// With an experiment file: only print what it comes down to, every key with its default filled in and a checksum of all,
+    /// as one JSON document; needs no data and no model
+    #[arg(long, requires = "config", conflicts_with = "out")]
+    pub settings: bool,
     /// One JSON document on standard output
     #[arg(long)]
     pub json: bool,
@@ -481,6 +485,10 @@ pub struct EvalRunArgs {
     /// Only say what the run may ask of models and pay: calls, tokens, money; needs no key
     #[arg(long)]
     pub dry_run: bool,
+    /// Only print what the configuration comes down to: every key with its default filled in and a checksum of all, as one JSON
+    /// document; needs no data and no model
+    #[arg(long, conflicts_with_all = ["out", "resume", "limit", "trec", "dry_run"])]
+    pub settings: bool,
     /// Print the summary as one JSON document on standard output
     #[arg(long)]
     pub json: bool,

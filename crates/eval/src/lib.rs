@@ -10,6 +10,7 @@ pub mod format;
 pub mod metric;
 pub mod metrics;
 pub mod record;
+pub mod resolved;
 mod retriever;
 pub mod run;
 pub mod stats;

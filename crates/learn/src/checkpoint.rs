@@ -44,11 +44,7 @@ impl<S: Metadata> Checkpoint<S> {
     /// [`ModelError::Unusable`] where the bytes are cut off, no safetensors, or without settings.
     pub fn from_bytes(path: &Path, bytes: &[u8]) -> Result<Self, ModelError> {
         let unusable = |e: &dyn std::fmt::Display| ModelError::unusable(path, e);
-        let (_, header) = SafeTensors::read_metadata(bytes).map_err(|e| unusable(&e))?;
-        let text = header.metadata().as_ref().and_then(|all| all.get(S::KEY));
-        let text =
-            text.ok_or_else(|| unusable(&format!("its header has no {:?}: it is no {} checkpoint", S::KEY, S::NAME)))?;
-        let settings = serde_json::from_str(text).map_err(|e| unusable(&format!("its settings: {e}")))?;
+        let settings = Self::settings_of(path, bytes)?;
         let all = candle_core::safetensors::load_buffer(bytes, &Device::Cpu).map_err(|e| unusable(&e))?;
         let half = all.values().all(|tensor| tensor.dtype() == DType::F16);
         let single = |(name, tensor): (String, Tensor)| match tensor.to_dtype(DType::F32) {
@@ -58,6 +54,19 @@ impl<S: Metadata> Checkpoint<S> {
         let tensors = all.into_iter().map(single).collect::<Result<_, _>>()?;
         let sha256 = pericope_util::sha256_hex(bytes);
         Ok(Self { path: path.to_owned(), settings, tensors, sha256, half })
+    }
+
+    /// Reads the settings alone, without the tensors. `path` names the checkpoint in errors.
+    ///
+    /// # Errors
+    /// [`ModelError::Unusable`] where the bytes are cut off, no safetensors, or without settings.
+    pub fn settings_of(path: &Path, bytes: &[u8]) -> Result<S, ModelError> {
+        let unusable = |e: &dyn std::fmt::Display| ModelError::unusable(path, e);
+        let (_, header) = SafeTensors::read_metadata(bytes).map_err(|e| unusable(&e))?;
+        let text = header.metadata().as_ref().and_then(|all| all.get(S::KEY));
+        let text =
+            text.ok_or_else(|| unusable(&format!("its header has no {:?}: it is no {} checkpoint", S::KEY, S::NAME)))?;
+        serde_json::from_str(text).map_err(|e| unusable(&format!("its settings: {e}")))
     }
 
     /// Reads a checkpoint that came with the program. `sha256` is the checksum that it is to have.

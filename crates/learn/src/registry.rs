@@ -36,3 +36,39 @@ pub fn build(spec: &Spec, resources: &dyn Resources) -> Result<Chunker, SpecErro
 pub fn check(spec: &Spec) -> Result<&'static SegmenterEntry, SpecError> {
     check_in(segmenters(), spec)
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use pericope_segment::Limits;
+    use pericope_segment::registry::{Needs, settings};
+    use pericope_segment::spec::Spec;
+
+    use super::segmenters;
+    use crate::{nsp, weswin};
+
+    #[test]
+    fn settings_of_trained_segmenters_name_what_ships() {
+        let of = |spec: &str| settings(segmenters(), &Spec::parse(spec).unwrap(), Limits::NONE).unwrap();
+        for entry in segmenters().iter().filter(|entry| entry.needs == Needs::Model) {
+            let found = of(entry.name);
+            let shipped = found.get("model").is_some_and(|model| model == "shipped");
+            // Other weights are other settings: where they ship, the build settles `model_sha256`.
+            assert_eq!(found.contains_key("model_sha256"), shipped, "{}", entry.name);
+        }
+        let (found, own) = (of("weswin"), weswin::shipped().unwrap());
+        assert_eq!(found["model_sha256"], own.sha256());
+        assert_eq!((&found["partition"], &found["weights"]), (&own.settings.partition, &own.settings.weights));
+        assert_eq!(found["tau"], own.settings.threshold.to_string());
+        let told = of("weswin:partition=cr-2,tau=0.50");
+        assert_eq!((told["partition"].as_str(), told["tau"].as_str()), ("cr-2", "0.5"));
+        let (found, own) = (of("nsp"), nsp::shipped().unwrap());
+        assert_eq!(found["model_sha256"], own.sha256());
+        let p = own.settings.threshold.map(|odds| nsp::Threshold::of_odds(odds).p()).unwrap();
+        assert_eq!((&found["p"], found["limit"].as_str()), (&p.to_string(), "512"));
+        assert!(!of("nsp:one_minus_p=1e-5").contains_key("p"));
+        // A file of somebody's is not opened.
+        let other = of("weswin:model=none-such.safetensors");
+        assert_eq!((other.get("model_sha256"), other["model"].as_str()), (None, "none-such.safetensors"));
+    }
+}

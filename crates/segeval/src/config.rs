@@ -1,14 +1,17 @@
 //! Segmentation experiments: what `pericope segment-eval CONFIG.toml` reads, as TOML.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use pericope_api::{VariableError, expand_variables};
+use pericope_segment::Limits;
 use pericope_segment::registry::{SegmenterEntry, check_in};
 use pericope_segment::spec::Spec;
 use pericope_segment::split::Split;
 use serde::{Deserialize, Serialize};
 
 use pericope_eval::config::{ConfigError, ExperimentFile, ExperimentKind, read};
+use pericope_eval::resolved::{Resolved, Specified};
 
 /// One experiment. Unknown keys are errors.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -133,6 +136,24 @@ impl SegmentationExperiment {
         Ok(experiment)
     }
 
+    /// The settings that the experiment comes down to. `segmenters` are those that specs may name, `models` the checksums of the
+    /// model files that the program fetches, by name.
+    ///
+    /// # Errors
+    /// [`ConfigError::Value`] for a spec whose values make no sense.
+    pub fn resolved(
+        &self,
+        segmenters: &[SegmenterEntry],
+        models: &BTreeMap<String, String>,
+    ) -> Result<Resolved, ConfigError> {
+        let config = serde_json::to_value(self).unwrap_or_default();
+        let specified: Vec<Specified<'_>> = (self.segmenters.iter())
+            .map(|one| Specified { list: "segmenter", name: &one.name, spec: &one.spec })
+            .collect();
+        // The segmentation itself is measured: no limit unless a spec names one.
+        Resolved::of(ExperimentKind::Segmentation, &config, &specified, Limits::NONE, segmenters, models)
+    }
+
     fn check(&self, segmenters: &[SegmenterEntry]) -> Result<(), String> {
         if self.sets.is_empty() {
             return Err("there is no [[set]] to evaluate on".into());
@@ -215,6 +236,30 @@ mod tests {
         assert_eq!(one.sets[0].expanded(&|_| None).unwrap(), PathBuf::from("a/choi.jsonl"));
         assert_eq!(parse(&toml::to_string(&one).unwrap(), &[]).unwrap(), one);
         assert_eq!(parse(SMALL, &["name=other"]).unwrap().name, "other");
+    }
+
+    #[test]
+    fn settings_have_every_default() {
+        let of = |text: &str, overrides: &[&str]| {
+            parse(text, overrides).unwrap().resolved(pericope_segment::registry::list(), &BTreeMap::new()).unwrap()
+        };
+        let found = of(SMALL, &[]);
+        for (key, value) in [
+            ("kind", "\"segmentation\""),
+            ("set.choi.path", "\"${X:-a}/choi.jsonl\""),
+            ("set.choi.seed", "7"),
+            ("segmenter.tt.known", "true"),
+            ("segmenter.tt.w", "\"20\""),
+            ("segmenter.tt.k", "\"5\""),
+            ("segmenter.tt.max_tokens", "\"0\""),
+            ("published.1.pk", "10.2"),
+            ("order", "[\"tt\"]"),
+        ] {
+            assert_eq!(found.settings().get(key).map(ToString::to_string).as_deref(), Some(value), "{key}");
+        }
+        assert_eq!(of(&SMALL.replace("k=5", "k=5,w=20"), &[]), found);
+        let other = of(SMALL, &["segmenter.tt.spec=texttiling:k=6"]);
+        assert_eq!(found.differences(&other), ["segmenter.tt.k: \"5\", now \"6\""]);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use pericope_eval::config::{Experiment, ExperimentKind};
 use pericope_report::run::{self as report, Overview, Report};
 
 use crate::args::{EvalReportArgs, EvalRunArgs};
-use crate::commands::{dry_run, print_json, segment_eval, sweep};
+use crate::commands::{dry_run, print_json, segment_eval, settings, sweep};
 use crate::resources::shown;
 use crate::session::{Finished, Session, hold, not_written, one, opened, run_folder, tell_kind, too_many_failed};
 use crate::status::{Failure, Outcome, Status};
@@ -16,6 +16,9 @@ use crate::status::{Failure, Outcome, Status};
 /// `pericope eval run`
 pub fn run(args: EvalRunArgs, quiet: bool) -> Outcome {
     let file = opened(&args.config)?;
+    if args.settings {
+        return settings::run(&file, &args.set, quiet);
+    }
     if file.kind == ExperimentKind::Segmentation {
         if args.dry_run || args.limit.is_some() || args.trec.is_some() {
             return Err(Failure::usage("--dry-run, --limit and --trec are for experiments on retrieval; this is none"));

@@ -15,6 +15,7 @@ pub mod segment;
 pub mod segment_eval;
 pub mod segmenters;
 pub mod serve;
+mod settings;
 pub mod sweep;
 pub mod synthetic;
 pub mod train;

@@ -19,7 +19,7 @@ use pericope_segment::{Chunker, Limits};
 use serde::Serialize;
 
 use crate::args::SegmentEvalArgs;
-use crate::commands::{dataset::save, print_json, print_json_text};
+use crate::commands::{dataset::save, print_json, print_json_text, settings};
 use crate::resources::{failure, shown};
 use crate::session::{hold, opened, run_folder, tell_kind};
 use crate::status::{Failure, Outcome, Status};
@@ -52,6 +52,7 @@ struct SeveralSets<'a> {
 /// Runs the command.
 pub fn run(args: SegmentEvalArgs, quiet: bool) -> Outcome {
     match &args.config {
+        Some(config) if args.settings => settings::run(&opened(config)?, &args.set, quiet),
         Some(config) => experiment(&opened(config)?, &args.set, args.out.as_deref(), args.json, quiet),
         None => plain(&args, quiet),
     }

@@ -24,6 +24,7 @@ mod nightly;
 mod old_formats;
 mod project;
 mod qdrant;
+mod reports;
 mod serving;
 mod sweep;
 mod train_embed;

@@ -40,6 +40,7 @@ use crate::record::{Item, JudgeIdentity, RunRecord, Summary};
 
 pub use estimate::{Estimate, ModelEstimate, UNLIMITED_CHUNK, batches, estimate};
 pub use folder::RunFolder;
+pub(crate) use resume::normalised_config;
 pub use sink::ItemSink;
 pub use stores::{Embedded, Stores};
 

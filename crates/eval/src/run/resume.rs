@@ -45,7 +45,7 @@ pub(super) fn new_record(experiment: &Experiment, set: &QuestionSet, setup: &Set
 
 /// The part of a configuration that results depend on: what a run may spend, how patiently it asks, and where answers are
 /// kept may change from one session to the next.
-fn normalised_config(config: &Value) -> Value {
+pub(crate) fn normalised_config(config: &Value) -> Value {
     let mut config = config.clone();
     let mut forget = |table: &str, keys: &[&str]| {
         if let Some(table) = config.pointer_mut(table).and_then(Value::as_object_mut) {

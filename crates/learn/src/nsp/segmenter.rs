@@ -74,7 +74,17 @@ fn build(args: &SpecArgs<'_>, _: &dyn Resources) -> Result<BuiltSegmenter, SpecE
     if next && args.overlap() > 0 {
         return Err(args.unavailable("give `overlap` or `overlap_next`, not both".into()));
     }
-    let model = loaded(args.get("model").unwrap_or(SHIPPED)).map_err(|reason| args.unavailable(reason))?;
+    let name = args.text("model", SHIPPED);
+    if name == SHIPPED {
+        let settings = Checkpoint::settings_of(Path::new(SHIPPED), pericope_weights_nsp::BYTES);
+        let own = settings.map_err(|e| args.unavailable(e.to_string()))?.threshold.map(Threshold::of_odds);
+        args.settle("model_sha256", pericope_weights_nsp::SHA256);
+        if threshold.is_none() {
+            args.settle("p", own.unwrap_or(Threshold::at_most(P)).p());
+        }
+    }
+    args.before_files()?;
+    let model = loaded(name).map_err(|reason| args.unavailable(reason))?;
     let built = BuiltSegmenter::new(NspSegmenter::new(model, threshold, limit));
     Ok(if next { built.with_overlap(Overlap::Next { limit }) } else { built })
 }

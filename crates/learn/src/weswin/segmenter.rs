@@ -49,10 +49,23 @@ fn build(args: &SpecArgs<'_>, _: &dyn Resources) -> Result<BuiltSegmenter, SpecE
     let weighting = args.get("weights").map(str::parse::<Weighting>).transpose();
     let weighting = weighting.map_err(|e| args.unavailable(format!("weights: {e}")))?;
     let threshold = args.maybe_share("tau")?;
-    let model = loaded(args.get("model").unwrap_or("shipped")).map_err(|e| args.unavailable(e.to_string()))?;
+    let name = args.text("model", SHIPPED);
+    if name == SHIPPED {
+        let settings = Checkpoint::settings_of(Path::new(SHIPPED), pericope_weights_weswin::BYTES);
+        let own = settings.map_err(|e| args.unavailable(e.to_string()))?;
+        args.settle("model_sha256", pericope_weights_weswin::SHA256);
+        args.settle("partition", args.get("partition").unwrap_or(&own.partition));
+        args.settle("weights", args.get("weights").unwrap_or(&own.weights));
+        args.settle("tau", threshold.unwrap_or(own.threshold));
+    }
+    args.before_files()?;
+    let model = loaded(name).map_err(|e| args.unavailable(e.to_string()))?;
     let segmenter = WeSWinSegmenter::new(model).and_then(|segmenter| segmenter.with(plan, weighting, threshold));
     segmenter.map(BuiltSegmenter::new).map_err(|reason| args.unavailable(reason))
 }
+
+/// The name of the checkpoint that comes with this crate.
+const SHIPPED: &str = "shipped";
 
 /// The shipped checkpoint, a file, or `weswin.safetensors` in a folder.
 ///
@@ -61,7 +74,7 @@ fn build(args: &SpecArgs<'_>, _: &dyn Resources) -> Result<BuiltSegmenter, SpecE
 pub fn open(name: &str) -> Result<Checkpoint, ModelError> {
     let path = Path::new(name);
     match name {
-        "shipped" => shipped(),
+        SHIPPED => shipped(),
         _ if path.is_dir() => Checkpoint::read(&path.join("weswin.safetensors")),
         _ => Checkpoint::read(path),
     }

@@ -1,0 +1,40 @@
+//! `--settings`: what a configuration comes down to, printed instead of run. Nothing is opened beside the file.
+
+use std::collections::BTreeMap;
+
+use pericope::segmenters;
+use pericope_eval::config::{Experiment, ExperimentFile, ExperimentKind};
+use pericope_eval::resolved::Resolved;
+use pericope_segeval::config::SegmentationExperiment;
+
+use crate::commands::print_json;
+use crate::session::tell_kind;
+use crate::status::{Failure, Outcome};
+
+/// The model that embeds and counts tokens where nothing else is said.
+const MODEL: &str = "minilm";
+
+/// Prints the settings of an experiment with `--set`'s overrides.
+pub fn run(file: &ExperimentFile, set: &[String], quiet: bool) -> Outcome {
+    let resolved = resolved(file, set)?;
+    tell_kind(file, quiet);
+    print_json(&resolved)
+}
+
+fn resolved(file: &ExperimentFile, set: &[String]) -> Result<Resolved, Failure> {
+    let known = segmenters();
+    let resolved = match file.kind {
+        ExperimentKind::Segmentation => SegmentationExperiment::of_file(file, set, known)
+            .and_then(|experiment| experiment.resolved(known, &published())),
+        _ => Experiment::of_file(file, set, known)
+            .and_then(|experiment| Resolved::of_retrieval(&experiment, known, &published())),
+    };
+    resolved.map_err(Failure::usage)
+}
+
+/// The checksums that the model's files are to have.
+fn published() -> BTreeMap<String, String> {
+    let model = pericope_encode::models::known().iter().find(|model| model.name == MODEL);
+    let files = model.into_iter().flat_map(|model| model.files);
+    files.map(|file| (format!("{MODEL}.{}", file.name), file.sha256.to_owned())).collect()
+}
