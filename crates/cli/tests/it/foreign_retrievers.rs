@@ -10,7 +10,7 @@ use assert_cmd::cargo::CommandCargoExt;
 use pericope_testkit::llm::{Act, Server};
 use serde_json::{Value, json};
 
-use crate::common::{SMALL_EXPERIMENT, stderr, three_questions};
+use crate::common::{SMALL_EXPERIMENT, stderr, stdout, three_questions};
 
 /// The small experiment, with these lines in `[retrieval]` and these tables behind; with or without its chunker.
 fn experiment(root: &Path, retrieval: &str, tables: &str, chunker: bool) {
@@ -76,6 +76,10 @@ fn a_service_is_scored_as_it_is_deployed() {
     let row = &found["chunkers"][1];
     assert_eq!((&row["name"], &row["chunks"]), (&json!("mine"), &json!(7)), "{row}");
     assert_eq!(row["retriever"], json!({"passages": 9, "unplaced": 3}));
+    let short = fs::read_to_string(root.join("out/summary.md")).unwrap().replace('\u{a0}', " ");
+    assert!(short.contains("mine (3 of 9 passages, 33.3 %)") && short.contains("| 9 | 3 (33.3 %) |"), "{short}");
+    let shown = stdout(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(shown.contains("mine (3 of 9 passages, 33.3 %)"), "{shown}");
     assert!(row["query_times"]["bm25"]["p50_ms"].as_f64().unwrap() > 0.0);
     assert_eq!((metric(root, "mine", "span_recall"), metric(root, "mine", "hit")), (json!(1.0), json!(1.0)));
     // Its own answer is scored, and what needs to know all chunks is not measured.

@@ -7,7 +7,7 @@ use pericope_eval::record::{Cell, Comparison, Family};
 use super::facts::facts;
 use super::report::{Contrast, Report};
 use super::view::{View, decided};
-use super::{decision, headline, warnings};
+use super::{decision, headline, passages, warnings};
 use crate::kit::markdown::{Markdown, strong};
 
 /// Comparisons that are listed; `summary.json` has them all.
@@ -180,9 +180,12 @@ fn chunkers(out: &mut Markdown, view: &View) {
         return;
     }
     out.heading(2, "Chunkers");
-    let head = ["chunker", "spec", "limit", "chunks", "mean words", "mean tokens", "longest", "segmenting", "indexing"];
+    let mut head =
+        vec!["chunker", "spec", "limit", "chunks", "mean words", "mean tokens", "longest", "segmenting", "indexing"];
+    let retrievers = passages::any(&view.summary.chunkers);
+    head.extend(passages::HEADS.iter().filter(|_| retrievers).map(|(name, _)| *name));
     let rows = view.summary.chunkers.iter().map(|row| {
-        vec![
+        let mut values = vec![
             row.name.clone(),
             row.shown_spec(),
             row.limit.map_or_else(|| "none".to_owned(), format::count),
@@ -190,9 +193,11 @@ fn chunkers(out: &mut Markdown, view: &View) {
             format::mean(row.mean_words),
             format::mean(row.mean_tokens),
             format::count(row.max_tokens),
-            format::seconds(row.segment_seconds),
-            format::seconds(row.index_seconds),
-        ]
+            format::seconds(passages::seconds(row, row.segment_seconds)),
+            format::seconds(passages::seconds(row, row.index_seconds)),
+        ];
+        values.extend(passages::figures(row).into_iter().filter(|_| retrievers).map(|(shown, _)| shown));
+        values
     });
     out.table("ll", &head, rows);
 }

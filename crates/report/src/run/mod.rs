@@ -15,6 +15,7 @@ mod items;
 mod load;
 mod markdown;
 mod overview;
+mod passages;
 mod read;
 mod report;
 mod terminal;

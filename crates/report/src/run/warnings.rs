@@ -1,6 +1,7 @@
 //! What a reader should know before believing the figures.
 
 use super::decision::FEW_DOCUMENTS;
+use super::passages;
 use super::report::Report;
 use super::view::View;
 use pericope_eval::format;
@@ -17,6 +18,7 @@ pub(crate) fn warnings(view: &View) -> Vec<String> {
     found.extend(few_questions(view));
     found.extend(limits(view));
     found.extend(unread(view));
+    found.extend(passages::warning(&view.summary.chunkers));
     found.extend(unequal(view));
     found.extend(unpaired(view));
     found
@@ -153,7 +155,7 @@ mod tests {
     use super::{of_report, warnings};
     use crate::run::report::Report;
     use crate::run::view::View;
-    use pericope_eval::record::{ChunkerRow, Comparison, PrimaryRecord, Summary, Verdict};
+    use pericope_eval::record::{ChunkerRow, Comparison, PrimaryRecord, RetrieverRow, Summary, Verdict};
 
     fn chunker(name: &str, max_tokens: usize, limit: Option<usize>) -> ChunkerRow {
         ChunkerRow { name: name.into(), max_tokens, limit, ..ChunkerRow::default() }
@@ -184,6 +186,29 @@ mod tests {
         };
         assert!(of(9).contains("With fewer than 10 no interval and no p-value here can be trusted"), "{}", of(9));
         assert!(!of(10).contains("trusted") && of(10).contains("scores the worst value"), "{}", of(10));
+    }
+
+    #[test]
+    fn passages_from_nowhere_are_counted() {
+        let of = |found: &[(u64, u64)]| {
+            let row = |&(passages, unplaced): &(u64, u64)| ChunkerRow {
+                retriever: Some(RetrieverRow { passages, unplaced }),
+                ..chunker(&format!("r{passages}"), 9, Some(256))
+            };
+            let chunkers = found.iter().map(row).collect();
+            let summary = Summary { questions: 624, chunkers, ..Summary::default() };
+            warnings(&View::new(&summary)).join("\n").replace('\u{a0}', " ")
+        };
+        assert_eq!(of(&[(9, 0), (0, 0)]), "");
+        let found = of(&[(9, 3), (8, 0), (1234, 1)]);
+        assert!(
+            found.contains(
+                "in no document of the data: r9 (3 of 9 passages, 33.3 %) and r1234 (1 of 1,234 passages, 0.1 %)."
+            ),
+            "{found}"
+        );
+        // A damaged file may count anything.
+        assert!(of(&[(0, 2)]).contains("r0 (2 of 0 passages)"), "{}", of(&[(0, 2)]));
     }
 
     #[test]

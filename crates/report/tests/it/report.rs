@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use pericope_eval::record::{Item, Metrics, RunRecord, Summary};
+use pericope_eval::record::{Item, Metrics, RetrieverRow, RunRecord, Summary};
 use pericope_report::run::{Report, ReportError, table, write, write_many};
 
 /// What must not get out of its place: markup, ends of sections, quotes, control and direction characters.
@@ -68,6 +68,33 @@ fn secrets_that_an_older_run_holds_are_in_no_page() {
     let (page, markdown) = pages(&Report::new(summary, run, &items));
     assert!(page.contains("h.example") && page.contains("${KEY}"));
     assert!(!page.contains("hush-") && !markdown.contains("hush-"));
+}
+
+#[test]
+fn what_a_retriever_handed_out_stands_where_people_look() {
+    let (mut summary, run, items) = crate::support::run(6);
+    let plain = |text: &str| text.replace('\u{a0}', " ");
+    let (page, markdown) = pages(&Report::new(summary.clone(), run.clone(), &items));
+    for text in [&page, &markdown, &table(&summary)] {
+        assert!(!text.contains("in no document"), "no retriever was measured: {text}");
+    }
+    let row = summary.chunkers.last_mut().unwrap();
+    let name = row.name.clone();
+    (row.segment_seconds, row.index_seconds) = (0.0, 0.0);
+    row.retriever = Some(RetrieverRow { passages: 1_200, unplaced: 90 });
+    let (page, markdown) = pages(&Report::new(summary.clone(), run, &items));
+    crate::support::html::check(&page);
+    let line = |text: &str| {
+        let of_table = plain(text).split("## Chunkers").nth(1).unwrap().to_owned();
+        of_table.lines().find(|line| line.contains(&format!("| {name} |"))).unwrap().to_owned()
+    };
+    assert!(line(&markdown).ends_with("| – | – | 1,200 | 90 (7.5 %) |"), "{}", line(&markdown));
+    assert!(plain(&page).contains(">1,200<") && plain(&page).contains(">90 (7.5 %)<"));
+    let warning = format!("in no document of the data: {name} (90 of 1,200 passages, 7.5 %)");
+    let joined = |text: &str| plain(text).split_whitespace().collect::<Vec<_>>().join(" ");
+    for text in [&page, &markdown, &table(&summary)] {
+        assert!(joined(text).contains(&warning), "{text}");
+    }
 }
 
 /// A run in which every text is hostile.

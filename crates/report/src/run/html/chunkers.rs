@@ -6,6 +6,7 @@ use pericope_eval::record::ChunkerRow;
 
 use crate::kit::svg::{SizeRow, histograms};
 use crate::kit::{Head, Row, Value, section as wrap, table};
+use crate::run::passages;
 use crate::run::view::View;
 
 pub(super) fn section(view: &View) -> Markup {
@@ -14,8 +15,17 @@ pub(super) fn section(view: &View) -> Markup {
     let mut heads = vec![Head::words("chunker"), Head::words("spec")];
     let numbers = ["limit, tokens", "chunks", "mean words", "mean tokens", "longest, tokens", "segmenting", "indexing"];
     heads.extend(numbers.iter().copied().chain(sized.then_some("index size")).map(Head::number));
-    let body: Vec<Row> =
-        rows.iter().enumerate().map(|(place, row)| Row::of(place, &row.name, values(row, sized))).collect();
+    let retrievers = passages::any(rows);
+    let of_retrievers = passages::HEADS.iter().filter(|_| retrievers);
+    heads.extend(of_retrievers.map(|(name, meaning)| Head::number(name).explained(meaning)));
+    let body: Vec<Row> = (rows.iter().enumerate())
+        .map(|(place, row)| {
+            let mut values = values(row, sized);
+            let figures = passages::figures(row).into_iter().filter(|_| retrievers);
+            values.extend(figures.map(|(shown, key)| Value::number(shown, key)));
+            Row::of(place, &row.name, values)
+        })
+        .collect();
     let sizes: Vec<SizeRow> = (rows.iter().enumerate())
         .filter_map(|(place, row)| {
             let sizes = row.token_histogram.as_ref()?;
@@ -36,6 +46,8 @@ pub(super) fn section(view: &View) -> Markup {
 
 fn values(row: &ChunkerRow, sized: bool) -> Vec<Value> {
     let limit = row.limit.map_or_else(|| "none".to_owned(), format::count);
+    let (segmenting, indexing) =
+        (passages::seconds(row, row.segment_seconds), passages::seconds(row, row.index_seconds));
     let mut values = vec![
         Value::words(row.shown_spec()),
         Value::number(limit, row.limit.map_or(f64::INFINITY, |limit| limit as f64)),
@@ -43,8 +55,8 @@ fn values(row: &ChunkerRow, sized: bool) -> Vec<Value> {
         Value::number(format::mean(row.mean_words), row.mean_words),
         Value::number(format::mean(row.mean_tokens), row.mean_tokens),
         Value::number(format::count(row.max_tokens), row.max_tokens as f64),
-        Value::number(format::seconds(row.segment_seconds), row.segment_seconds),
-        Value::number(format::seconds(row.index_seconds), row.index_seconds),
+        Value::number(format::seconds(segmenting), segmenting),
+        Value::number(format::seconds(indexing), indexing),
     ];
     if sized {
         let size = row.index_bytes.map_or_else(|| format::ABSENT.to_owned(), format::bytes);
