@@ -13,6 +13,7 @@ pub use cluster::{Cluster, clusters};
 pub(crate) use kamradt::KAMRADT;
 pub use kamradt::{DistanceThreshold, Kamradt};
 pub use pooling::Pool;
+pub use reading::readable;
 pub(crate) use reading::{bytes_read, shortened};
 pub(crate) use variance::VARIANCE;
 pub use variance::Variance;

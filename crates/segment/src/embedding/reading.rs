@@ -18,7 +18,8 @@ pub(crate) fn bytes_read(encoder: &dyn SentenceEncoder) -> usize {
 }
 
 /// Sentence `i` as a person reads it, as far as the encoder reads it.
-pub(super) fn readable<'a>(document: &'a Document, i: usize, encoder: &dyn SentenceEncoder) -> Cow<'a, str> {
+#[must_use]
+pub fn readable<'a>(document: &'a Document, i: usize, encoder: &dyn SentenceEncoder) -> Cow<'a, str> {
     shortened(document, i, bytes_read(encoder))
 }
 

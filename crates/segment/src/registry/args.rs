@@ -165,8 +165,9 @@ impl<'a> SpecArgs<'a> {
         Ok(self.overrides.or(own))
     }
 
-    /// The limit in force, in tokens; `None`: none.
-    pub(crate) fn max_tokens(&self) -> Option<usize> {
+    /// Returns the limit in force, in tokens; `None`: none.
+    #[must_use]
+    pub fn max_tokens(&self) -> Option<usize> {
         self.limits().ok().and_then(|limits| limits.max_tokens).filter(|&max| max != 0)
     }
 
