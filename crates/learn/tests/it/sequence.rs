@@ -145,7 +145,7 @@ fn the_gradient_foretells_small_steps() {
         let kept = variable.as_detached_tensor().copy().unwrap();
         let length = gradient.iter().map(|g| f64::from(*g).powi(2)).sum::<f64>().sqrt();
         let gradient = Tensor::from_vec(gradient.clone(), kept.shape(), &Device::Cpu).unwrap();
-        let mut at = |step: f64| {
+        let at = |step: f64| {
             variable.set(&(&kept + (&gradient * (step / length)).unwrap()).unwrap()).unwrap();
             loss()
         };
