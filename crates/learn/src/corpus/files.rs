@@ -24,10 +24,14 @@ pub struct Skipped {
 
 impl Skipped {
     fn add(&mut self, problem: String) {
-        self.count += 1;
-        if self.problems.len() < KEPT {
-            self.problems.push(problem);
-        }
+        self.extend(Self { count: 1, problems: vec![problem] });
+    }
+
+    /// Adds what was skipped elsewhere.
+    pub fn extend(&mut self, other: Self) {
+        self.count += other.count;
+        let room = KEPT.saturating_sub(self.problems.len());
+        self.problems.extend(other.problems.into_iter().take(room));
     }
 }
 
@@ -71,13 +75,22 @@ fn walk(folder: &Path, all: &mut Vec<PathBuf>) -> Result<(), CorpusError> {
     Ok(())
 }
 
-fn has_documents(path: &Path) -> bool {
+/// True for a name that documents are looked for in: it ends in `.jsonl` or `.jsonl.gz`.
+#[must_use]
+pub fn has_documents(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     ENDINGS.iter().any(|ending| name.ends_with(ending))
 }
 
+/// The name of a file up to its first dot.
+fn name_of(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.split('.').next().unwrap_or_default().to_owned()
+}
+
 /// Shows `visit` every document of the files, one at a time, in the order of files and lines; ends early where it breaks.
-/// Lines that are no document are left out and named; so is the rest of a file that cannot be unpacked.
+/// Lines that are no document are left out and named; so is the rest of a file that cannot be unpacked. A document that does
+/// not name its source is of one named as the file: `docs` for `docs.seg.jsonl.gz`.
 ///
 /// # Errors
 /// [`CorpusError::Io`] where a file cannot be opened.
@@ -88,6 +101,7 @@ pub fn each_record(
     let mut skipped = Skipped::default();
     let mut line = Vec::new();
     for path in files {
+        let source = name_of(path);
         let mut input = open_unpacked(path).map_err(CorpusError::io(path))?;
         for number in 1.. {
             line.clear();
@@ -104,7 +118,10 @@ pub fn each_record(
                 continue;
             }
             match Record::parse(text) {
-                Ok(record) => {
+                Ok(mut record) => {
+                    if record.source.is_empty() {
+                        record.source.clone_from(&source);
+                    }
                     if visit(record).is_break() {
                         return Ok(skipped);
                     }
@@ -150,13 +167,17 @@ mod tests {
         fs::write(at("z.jsonl.gz"), &whole[..whole.len() / 2]).unwrap();
         let found = files(&[folder.path().to_owned(), at("a.seg.jsonl")]).unwrap();
         assert_eq!(found, [at("a.seg.jsonl"), at("b/c/x.jsonl.gz"), at("z.jsonl.gz")]);
-        let mut ids = Vec::new();
+        let (mut ids, mut sources) = (Vec::new(), Vec::new());
         let skipped = each_record(&found, &mut |record| {
             ids.push(record.id);
+            sources.push(record.source);
             ControlFlow::Continue(())
         });
         let skipped = skipped.unwrap();
-        assert_eq!(ids[..3], ["1", "2", "3"]);
+        assert_eq!(
+            (&ids[..3], &sources[..3]),
+            (&["1", "2", "3"].map(String::from)[..], &["a", "x", "x"].map(String::from)[..])
+        );
         assert!(ids.len() > 3 && ids.len() < 203, "{}", ids.len());
         assert_eq!(skipped.count, 2);
         assert!(skipped.problems[0].contains("x.jsonl.gz:2: expected"), "{skipped:?}");

@@ -19,6 +19,9 @@ pub struct Record {
     /// The name of the collection that the document is of; empty where it is not said.
     #[serde(default)]
     pub source: String,
+    /// The title.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
     /// The sentences, trimmed, without headings.
     pub sentences: Vec<String>,
     /// The numbers of the sentences (1-based) after which a segment ends; the last sentence is not listed.
@@ -124,6 +127,7 @@ mod tests {
             "headings":["A > B",""],"paragraphs":[1,4],"labels":["x","y"]}"#;
         let one = Record::parse(line).unwrap();
         assert_eq!((one.id.as_str(), one.source.as_str(), one.segments()), ("d", "s", 2));
+        assert_eq!(one.title.as_deref(), Some("T"));
         assert_eq!(one.sentences, ["a", ".", "c", "d"]);
         assert_eq!((one.boundaries.as_slice(), one.levels.as_slice()), (&[2][..], &[1][..]));
         assert_eq!(one.paragraphs, [1, 2]);
