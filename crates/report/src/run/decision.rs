@@ -5,9 +5,6 @@ use pericope_eval::record::{Comparison, Outcome, Verdict};
 
 use super::view::View;
 
-/// Under so many documents no interval can be trusted.
-pub(super) const FEW_DOCUMENTS: usize = 10;
-
 /// A figure as it reads, and what it is sorted by.
 pub(crate) struct Figure {
     pub text: String,
@@ -79,8 +76,12 @@ pub(crate) fn table<'a>(view: &View<'a>) -> Option<Decided<'a>> {
         figures.extend(against(verdict, name, view.primary(name)));
         figures.push(share(verdict.p_best.get(name).copied().unwrap_or(f64::NAN)));
         let possible = verdict.possible.iter().any(|other| other == name);
-        figures.push(Figure { text: if possible { "yes" } else { "no" }.into(), key: f64::from(u8::from(possible)) });
-        let seconds = row.segment_seconds + row.index_seconds;
+        figures.push(match mean.is_finite() {
+            true => Figure { text: if possible { "yes" } else { "no" }.into(), key: f64::from(u8::from(possible)) },
+            // It has no value by this metric.
+            false => Figure { text: format::ABSENT.to_owned(), key: f64::NAN },
+        });
+        let seconds = row.seconds().unwrap_or(f64::NAN);
         figures.push(Figure { text: format::seconds(seconds), key: seconds });
         let tokens = here.map_or(f64::NAN, |cell| cell.context_tokens);
         figures.push(Figure { text: format::mean(tokens), key: tokens });
@@ -189,12 +190,86 @@ pub(crate) fn notes(view: &View) -> Vec<String> {
     found
 }
 
-/// The chunker with the second highest mean, and how far it lies below the highest.
+/// The chunker with the second highest mean of those that may be the best, and how far it lies below the highest.
 fn next<'a>(view: &View<'a>, verdict: &Verdict) -> Option<(&'a str, f64)> {
     let setting = verdict.primary.setting();
     let value = |name: &str| view.value(name, &setting, &verdict.primary.metric);
     let best = value(&verdict.best)?;
-    let others = view.summary.chunkers.iter().filter(|row| row.name != verdict.best);
+    let others =
+        view.summary.chunkers.iter().filter(|row| row.name != verdict.best && verdict.possible.contains(&row.name));
     let found = others.filter_map(|row| Some((row.name.as_str(), best - value(&row.name)?)));
     found.min_by(|x, y| x.1.total_cmp(&y.1))
+}
+
+#[cfg(test)]
+mod tests {
+    use pericope_eval::cell::Cutoff;
+    use pericope_eval::record::{Cell, ChunkerRow, PrimaryRecord, RetrieverRow, Summary, Verdict};
+
+    use super::{notes, table};
+    use crate::run::view::View;
+
+    /// Chunkers `a`, `b`, `c` with their means, and one that has no value.
+    fn summary() -> Summary {
+        let (mode, cutoff) = ("bm25".to_owned(), Cutoff::Tokens(512));
+        let row = |name: &str, spec: &str| ChunkerRow { name: name.into(), spec: spec.into(), ..ChunkerRow::default() };
+        let cell = |name: &str, mean: Option<f64>| Cell {
+            chunker: name.into(),
+            mode: mode.clone(),
+            cutoff,
+            metrics: mean.map(|mean| ("ndcg".into(), mean)).into_iter().collect(),
+            ..Cell::default()
+        };
+        let of_others = ChunkerRow { retriever: Some(RetrieverRow::default()), ..row("mine", "http://h") };
+        let primary = PrimaryRecord {
+            baseline: "a".into(),
+            metric: "ndcg".into(),
+            mode: mode.clone(),
+            cutoff,
+            documents: 50,
+            ..PrimaryRecord::default()
+        };
+        Summary {
+            chunkers: vec![row("a", "sentence"), row("b", "paragraph"), row("c", "chunks:c.jsonl"), of_others],
+            cells: vec![cell("a", Some(0.5)), cell("b", Some(0.4)), cell("c", Some(0.3)), cell("mine", None)],
+            verdict: Some(Verdict {
+                primary,
+                best: "a".into(),
+                recommended: "a".into(),
+                possible: vec!["a".into(), "c".into()],
+                documents_needed: Some(70),
+                ..Verdict::default()
+            }),
+            ..Summary::default()
+        }
+    }
+
+    #[test]
+    fn what_is_not_known_is_a_dash() {
+        let summary = summary();
+        let view = View::new(&summary);
+        let Some(table) = table(&view) else { unreachable!("there is a verdict") };
+        let of = |head: &str| {
+            let at = table.heads.iter().position(|(name, _)| name == head).unwrap_or(usize::MAX);
+            let texts = ["a", "b", "c", "mine"].map(|name| {
+                let row = table.rows.iter().find(|row| row.name == name);
+                row.and_then(|row| row.figures.get(at)).map_or_else(String::new, |figure| figure.text.clone())
+            });
+            texts.map(|text| text.replace('\u{a0}', " "))
+        };
+        // A retriever of others has no value by this metric, which says nothing about whether it may be the best.
+        assert_eq!(of("may be best"), ["yes", "no", "yes", "–"]);
+        // What others cut took a time that nobody knows.
+        assert_eq!(of("seconds"), ["< 0.01 s", "< 0.01 s", "–", "–"]);
+    }
+
+    #[test]
+    fn what_is_told_from_the_best_may_be_the_best_itself() {
+        let summary = summary();
+        let notes = notes(&View::new(&summary)).join("\n").replace('\u{a0}', " ");
+        assert!(
+            notes.contains("Documents that would tell a from c in 4 of 5 samples: 70 at the 20.0 points"),
+            "{notes}"
+        );
+    }
 }

@@ -187,16 +187,21 @@ fn alone(view: &View, setting: &Setting, metric: &Metric) -> String {
 fn cost(view: &View, a: &str, b: &str) -> Option<String> {
     let row = |name: &str| view.summary.chunkers.iter().find(|c| c.name == name);
     let (x, y) = (row(a)?, row(b)?);
+    let cutting = match (x.seconds(), y.seconds()) {
+        (Some(_), Some(_)) => {
+            format!("; cutting took {} and {}", format::seconds(x.segment_seconds), format::seconds(y.segment_seconds))
+        }
+        // What others cut took a time that nobody knows.
+        _ => String::new(),
+    };
     Some(format!(
-        "{a} makes {} of {} tokens on average (the longest {}), {b} {} of {} (the longest {}); cutting took {} and {}.",
+        "{a} makes {} of {} tokens on average (the longest {}), {b} {} of {} (the longest {}){cutting}.",
         format::plural(x.chunks, "chunk"),
         format::mean(x.mean_tokens),
         format::count(x.max_tokens),
         format::plural(y.chunks, "chunk"),
         format::mean(y.mean_tokens),
         format::count(y.max_tokens),
-        format::seconds(x.segment_seconds),
-        format::seconds(y.segment_seconds),
     ))
 }
 
@@ -251,6 +256,15 @@ mod tests {
             "At k = 3, semantic finds 71.2 % of the gold text against 66.0 % for same-size: +5.2 points (95 % interval \
              +1.1 to +9.4, p = 0.02) over 104 questions."
         );
+    }
+
+    #[test]
+    fn a_time_that_nobody_knows_is_not_said() {
+        let mut summary = run(0.052, 0.02, 0.04);
+        let said = |summary: &Summary| findings(&View::new(summary)).join("\n");
+        assert!(said(&summary).contains("; cutting took"), "{}", said(&summary));
+        summary.chunkers[1].spec = "chunks:mine.jsonl".into();
+        assert!(said(&summary).contains("semantic makes") && !said(&summary).contains("cutting"), "{}", said(&summary));
     }
 
     #[test]

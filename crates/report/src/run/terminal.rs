@@ -25,7 +25,8 @@ pub fn table(summary: &Summary) -> String {
     let view = View::new(summary);
     let name = if summary.name.is_empty() { "Unnamed run" } else { &summary.name };
     let mut out = String::new();
-    paragraph(&mut out, "", &headline(&view));
+    // Sentences come out of files with plain spaces.
+    paragraph(&mut out, "", &headline(&view).replace(" %", "\u{a0}%"));
     out.push_str(&format!(
         "\n{name}: {}, {}\n\n",
         format::plural(summary.questions, "question"),
@@ -216,7 +217,7 @@ fn paragraph(out: &mut String, mark: &str, text: &str) {
 mod tests {
     use super::{grid, table};
     use pericope_eval::cell::Cutoff;
-    use pericope_eval::record::{Cell, ChunkerRow, Summary};
+    use pericope_eval::record::{Cell, ChunkerRow, Summary, Verdict};
 
     #[test]
     fn columns_are_aligned_and_wrap() {
@@ -228,6 +229,14 @@ mod tests {
         assert!(out.contains("col29") && out.contains('…'));
         let block: Vec<&str> = out.lines().take(2).collect();
         assert_eq!(block[0].chars().count(), block[1].chars().count());
+    }
+
+    #[test]
+    fn a_number_and_its_sign_stay_on_one_line() {
+        let sentence = format!("{} 100.0 % of it.", "a".repeat(94));
+        let verdict = Some(Verdict { sentence, ..Verdict::default() });
+        let text = table(&Summary { verdict, ..Summary::default() });
+        assert!(text.contains("\n100.0 % of it."), "{text}");
     }
 
     #[test]

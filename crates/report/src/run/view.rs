@@ -130,7 +130,8 @@ pub(crate) fn decided(c: &Comparison) -> bool {
 fn decided_pair(verdict: &Verdict) -> Option<(String, String)> {
     let baseline = &verdict.primary.baseline;
     let other = [&verdict.recommended, &verdict.best].into_iter().find(|name| *name != baseline);
-    let other = other.or_else(|| verdict.p_best.keys().find(|name| *name != baseline))?;
+    let others = verdict.p_best.keys().chain(&verdict.possible);
+    let other = other.or_else(|| others.into_iter().find(|name| *name != baseline))?;
     Some((other.clone(), baseline.clone()))
 }
 

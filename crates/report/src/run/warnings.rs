@@ -1,14 +1,17 @@
 //! What a reader should know before believing the figures.
 
-use super::decision::FEW_DOCUMENTS;
 use super::passages;
 use super::report::Report;
 use super::view::View;
 use pericope_eval::format;
 use pericope_eval::metric::Metric;
+use pericope_eval::record::FEW_DOCUMENTS;
 
 /// Fewer questions than this seldom separate two close systems.
 const FEW: usize = 100;
+
+/// Below this share of what another chunker gives the reader within the same budget, a chunker's tokens are not equal.
+const UNFILLED: f64 = 0.95;
 
 /// One paragraph a warning; none where there is nothing to say.
 pub(crate) fn warnings(view: &View) -> Vec<String> {
@@ -20,6 +23,7 @@ pub(crate) fn warnings(view: &View) -> Vec<String> {
     found.extend(unread(view));
     found.extend(passages::warning(&view.summary.chunkers));
     found.extend(unequal(view));
+    found.extend(unfilled(view));
     found.extend(unpaired(view));
     found
 }
@@ -74,7 +78,8 @@ fn few_questions(view: &View) -> Option<String> {
     }
     let mut text = format!("{} can separate only systems that lie far apart.", capital_plural(questions));
     if let (Some(setting), Some(metric), Some((a, b))) = (&view.setting, &view.metric, &view.pair)
-        && let Some(c) = view.comparison(a, b, setting, metric).filter(|c| c.detectable.is_finite())
+        && let Some(c) =
+            view.comparison(a, b, setting, metric).filter(|c| c.detectable.is_finite() && c.detectable > 0.0)
     {
         text.push_str(&format!(
             " Between {a} and {b}, a difference in {} below {}{} would most likely go unseen.",
@@ -133,6 +138,29 @@ fn unread(view: &View) -> Option<String> {
     })
 }
 
+/// Rankings that end long before the budget that decides is full.
+fn unfilled(view: &View) -> Option<String> {
+    let setting = view.summary.verdict.as_ref()?.primary.setting();
+    let budget = setting.cutoff.tokens()?;
+    let given = |name: &str| view.cell(name, &setting).map(|cell| cell.context_tokens).filter(|x| x.is_finite());
+    let tokens: Vec<(&str, f64)> =
+        view.summary.chunkers.iter().filter_map(|row| Some((row.name.as_str(), given(&row.name)?))).collect();
+    let most = tokens.iter().map(|(_, tokens)| *tokens).fold(0.0, f64::max);
+    let short: Vec<String> = (tokens.iter())
+        .filter(|(_, tokens)| *tokens < UNFILLED * most)
+        .map(|(name, tokens)| format!("{name} ({} on average)", format::mean(*tokens)))
+        .collect();
+    (!short.is_empty()).then(|| {
+        format!(
+            "Of a budget of {} tokens some leave a part unused, because their rankings end before: {}. Others give the reader \
+             up to {}.",
+            format::count(budget),
+            format::listed(&short),
+            format::mean(most)
+        )
+    })
+}
+
 /// Controls that are not as large as what they control for.
 fn unequal(view: &View) -> Option<String> {
     let rows: Vec<String> = (view.summary.chunkers.iter())
@@ -155,7 +183,8 @@ mod tests {
     use super::{of_report, warnings};
     use crate::run::report::Report;
     use crate::run::view::View;
-    use pericope_eval::record::{ChunkerRow, Comparison, PrimaryRecord, RetrieverRow, Summary, Verdict};
+    use pericope_eval::cell::Cutoff;
+    use pericope_eval::record::{Cell, ChunkerRow, Comparison, PrimaryRecord, RetrieverRow, Summary, Verdict};
 
     fn chunker(name: &str, max_tokens: usize, limit: Option<usize>) -> ChunkerRow {
         ChunkerRow { name: name.into(), max_tokens, limit, ..ChunkerRow::default() }
@@ -209,6 +238,67 @@ mod tests {
         );
         // A damaged file may count anything.
         assert!(of(&[(0, 2)]).contains("r0 (2 of 0 passages)"), "{}", of(&[(0, 2)]));
+    }
+
+    #[test]
+    fn a_ranking_that_ends_before_the_budget_is_full_is_named() {
+        let of = |tokens: [f64; 2]| {
+            let cell = |name: &str, context_tokens: f64| Cell {
+                chunker: name.into(),
+                mode: "bm25".into(),
+                cutoff: Cutoff::Tokens(1024),
+                context_tokens,
+                ..Cell::default()
+            };
+            let primary = PrimaryRecord {
+                mode: "bm25".into(),
+                cutoff: Cutoff::Tokens(1024),
+                documents: 50,
+                ..PrimaryRecord::default()
+            };
+            let summary = Summary {
+                questions: 624,
+                chunkers: vec![chunker("fixed", 250, Some(256)), chunker("mine", 20, Some(256))],
+                cells: vec![cell("fixed", tokens[0]), cell("mine", tokens[1])],
+                verdict: Some(Verdict { primary, ..Verdict::default() }),
+                ..Summary::default()
+            };
+            warnings(&View::new(&summary)).join("\n").replace('\u{a0}', " ")
+        };
+        let short = of([1023.0, 412.0]);
+        assert!(short.contains("Of a budget of 1,024 tokens") && short.contains("mine (412 on average)"), "{short}");
+        assert!(!of([1023.0, 990.0]).contains("budget of 1,024"), "{}", of([1023.0, 990.0]));
+        // All end early where the corpus is small: that is equal.
+        assert!(!of([61.0, 60.0]).contains("budget of 1,024"));
+    }
+
+    #[test]
+    fn a_pair_without_any_difference_has_no_smallest_one() {
+        let of = |detectable: f64| {
+            let comparison = Comparison {
+                a: "b".into(),
+                b: "a".into(),
+                metric: "span_recall".into(),
+                detectable,
+                ..Comparison::default()
+            };
+            let summary = Summary {
+                questions: 20,
+                chunkers: vec![chunker("a", 9, Some(256)), chunker("b", 9, Some(256))],
+                cells: ["a", "b"]
+                    .map(|name| Cell {
+                        chunker: name.into(),
+                        metrics: [("span_recall".into(), 0.5)].into(),
+                        ..Cell::default()
+                    })
+                    .into(),
+                comparisons: vec![comparison],
+                ..Summary::default()
+            };
+            warnings(&View::new(&summary)).join("\n")
+        };
+        assert!(of(0.1).contains("would most likely go unseen"), "{}", of(0.1));
+        assert!(of(0.0).contains("lie far apart.") && !of(0.0).contains("unseen"), "{}", of(0.0));
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub(super) fn rows(reports: &[Report], views: &[View]) -> Vec<(usize, [String; 6
             verdict.recommended.clone(),
             verdict.best.clone(),
             format::decimal(p, 2),
-            format!("{} of {}", format::count(verdict.possible.len()), format::count(verdict.p_best.len())),
+            format!("{} of {}", format::count(verdict.possible.len()), format::count(primary.comparisons + 1)),
             format!("{} ({needed})", format::count(primary.documents)),
         ];
         Some((at, columns))
