@@ -3,6 +3,7 @@
 
 pub mod checkpoint;
 pub mod corpus;
+pub mod hiercrf;
 mod model_cache;
 pub mod nsp;
 pub mod registry;

@@ -1,0 +1,250 @@
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+use pericope_api::{
+    Boundaries, Document, KnownCount, SegmentError, Segmentation, Segmenter, SentenceEncoder, TokenCounter, TokenMap,
+};
+use pericope_encode::{Device, ModelError};
+use pericope_segment::Resources;
+use pericope_segment::embedding::readable;
+use pericope_segment::language;
+use pericope_segment::registry::{BuiltSegmenter, Needs, SegmenterEntry, SettingKey, SpecArgs};
+use pericope_segment::spec::SpecError;
+
+use super::checkpoint::{Checkpoint, Cut};
+use super::model::HierCrf;
+use super::reading::{Reading, TopicLabel};
+use super::tree::{Node, Tree};
+use crate::model_cache::ModelCache;
+
+pub(crate) const HIERCRF: SegmenterEntry = SegmenterEntry {
+    name: "hiercrf",
+    summary: "a trained model's tree of segments, from sentence embeddings",
+    keys: &[
+        SettingKey { name: "model", default: "", doc: "a checkpoint: a file or folder of `pericope train hiercrf`" },
+        SettingKey {
+            name: "level",
+            default: "",
+            doc: "1, 2, ...: that level of the tree, 1 the coarsest; `size`: the coarsest cut whose chunks all fit \
+                  max_tokens; `scores`: boundary probabilities above tau; the model's own by default",
+        },
+    ],
+    example: "hiercrf:model=my-model,level=2",
+    needs: Needs::Model,
+    needs_of: None,
+    has_scores: true,
+    build,
+};
+
+fn build(args: &SpecArgs<'_>, resources: &dyn Resources) -> Result<BuiltSegmenter, SpecError> {
+    let threshold = args.maybe_share("tau")?;
+    let level = match args.get("level") {
+        None | Some("scores" | "size") => None,
+        Some(text) => match text.parse::<usize>() {
+            Ok(level) if level > 0 => Some(level),
+            _ => return Err(args.bad("level", text, "a whole number of at least 1, `size` or `scores`")),
+        },
+    };
+    args.get("level").into_iter().for_each(|level| args.settle("level", level));
+    args.before_files()?;
+    let Some(name) = args.get("model") else {
+        let reason = "no model of it ships: train one (`pericope train hiercrf`), and name it with model=DIR";
+        return Err(args.unavailable(reason.into()));
+    };
+    let unavailable = |e: &dyn std::fmt::Display| args.unavailable(e.to_string());
+    let model = loaded(name).map_err(|e| unavailable(&e))?;
+    let encoder = resources.encoder().map_err(|reason| args.unavailable(reason))?;
+    let settings = model.settings();
+    let cut = match (args.get("level"), level, settings.cut) {
+        (_, Some(level), _) => CutBy::Level(level),
+        (Some("size"), ..) => {
+            let max = args.max_tokens().ok_or_else(|| args.unavailable("level=size needs max_tokens".into()))?;
+            CutBy::Size { max, counter: resources.counter().map_err(|reason| args.unavailable(reason))? }
+        }
+        (None, _, Cut::Level) if threshold.is_none() => CutBy::Level(settings.level),
+        _ => CutBy::Scores(threshold.unwrap_or(settings.threshold)),
+    };
+    let built = HierCrfSegmenter::new(model, encoder).map_err(|reason| args.unavailable(reason))?;
+    Ok(BuiltSegmenter::new(built.with(cut)))
+}
+
+/// A file, or `hiercrf.safetensors` in a folder.
+///
+/// # Errors
+/// [`ModelError`], naming the file.
+pub fn open(name: &str) -> Result<Checkpoint, ModelError> {
+    let path = Path::new(name);
+    if path.is_dir() { Checkpoint::read(&path.join("hiercrf.safetensors")) } else { Checkpoint::read(path) }
+}
+
+/// By checksum: a file that changed is another model.
+static LOADED: ModelCache<HierCrf> = ModelCache::new();
+
+fn loaded(name: &str) -> Result<Arc<HierCrf>, ModelError> {
+    let checkpoint = open(name)?;
+    // On the CPU everywhere: the recurrence is quick there, and the tables of spans are worked out there anyway.
+    LOADED.get(checkpoint.sha256(), || HierCrf::load(&checkpoint, &Device::Cpu))
+}
+
+/// The way in which a tree becomes one segmentation.
+#[derive(Clone)]
+pub enum CutBy {
+    /// The gaps whose boundary probability lies above this threshold, in `[0, 1]`.
+    Scores(f64),
+    /// The tree's segmentation at this level, 1 the coarsest.
+    Level(usize),
+    /// The coarsest cut through the tree whose segments all have at most so many tokens, special tokens included. A run of
+    /// sentences that is longer and has no node inside stays whole.
+    Size {
+        /// Tokens at most.
+        max: usize,
+        /// Counts them.
+        counter: Arc<dyn TokenCounter>,
+    },
+}
+
+/// Segments a document by the tree that a [`HierCrf`] finds in it.
+///
+/// Code and tables are passed over. Every sentence is embedded once. Memory beside the document's own: some windows, and a few
+/// numbers a sentence.
+#[derive(Clone)]
+pub struct HierCrfSegmenter {
+    model: Arc<HierCrf>,
+    encoder: Arc<dyn SentenceEncoder>,
+    cut: CutBy,
+}
+
+impl HierCrfSegmenter {
+    /// With the cut that suited best on the model's validation documents.
+    ///
+    /// # Errors
+    /// Where the encoder is not the one whose vectors the model was trained on.
+    pub fn new(model: Arc<HierCrf>, encoder: Arc<dyn SentenceEncoder>) -> Result<Self, String> {
+        let settings = model.settings();
+        if encoder.fingerprint() != settings.encoder_fingerprint || encoder.dimension() != settings.sizes.input {
+            let (own, other) = (&settings.encoder, encoder.name());
+            return Err(format!(
+                "the model was trained on vectors of the encoder {own} ({}), and the one at hand is {other} ({}): choose \
+                 that encoder, or train the model anew",
+                settings.encoder_fingerprint,
+                encoder.fingerprint()
+            ));
+        }
+        let cut = match settings.cut {
+            Cut::Scores => CutBy::Scores(settings.threshold),
+            Cut::Level => CutBy::Level(settings.level),
+        };
+        Ok(Self { model, encoder, cut })
+    }
+
+    /// With another cut.
+    #[must_use]
+    pub fn with(self, cut: CutBy) -> Self {
+        Self { cut, ..self }
+    }
+
+    /// The model.
+    #[must_use]
+    pub fn model(&self) -> &HierCrf {
+        &self.model
+    }
+
+    /// The tree, the scores and the labels of a document, in its sentences: what is not language belongs to the sentence before it.
+    ///
+    /// # Errors
+    /// As [`Segmenter::segment`].
+    pub fn read(&self, document: &Document) -> Result<Reading, SegmentError> {
+        let read = language::sentences(document);
+        let mut vectors = |range: Range<usize>| {
+            let mut values = Vec::with_capacity(range.len() * self.encoder.dimension());
+            for part in read.get(range).unwrap_or_default().chunks(BATCH) {
+                let texts: Vec<_> = part.iter().map(|&i| readable(document, i, self.encoder.as_ref())).collect();
+                let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
+                values.extend_from_slice(self.encoder.encode(&texts)?.values());
+            }
+            Ok(values)
+        };
+        let found = self.model.read(read.len(), &mut vectors)?;
+        let n = document.len();
+        let place = |sentence: usize| match sentence {
+            0 => 0,
+            _ => read.get(sentence).copied().unwrap_or(n),
+        };
+        let node = |node: &Node| Node { start: place(node.start), end: place(node.end), level: node.level };
+        let topic = |label: &TopicLabel| TopicLabel { start: place(label.start), end: place(label.end), ..*label };
+        Ok(Reading {
+            tree: Tree::new(n, found.tree.nodes().iter().map(node)).map_err(SegmentError::Unsupported)?,
+            scores: language::spread(&found.scores, &read, n),
+            topics: found.topics.iter().map(topic).collect(),
+        })
+    }
+
+    /// The tree of a document as JSON, coarse to fine, in bytes of its source: see [`Tree::to_json`].
+    ///
+    /// # Errors
+    /// As [`Segmenter::segment`].
+    pub fn tree_json(&self, document: &Document) -> Result<serde_json::Value, SegmentError> {
+        let bytes = |node: &Node| match node.is_empty() {
+            true => (0, 0),
+            false => {
+                let span = document.span_of(node.start..node.end);
+                (span.start, span.end)
+            }
+        };
+        Ok(self.read(document)?.tree.to_json(bytes))
+    }
+}
+
+/// Sentences a call of the encoder: enough to sort them by length.
+const BATCH: usize = 4096;
+
+impl Segmenter for HierCrfSegmenter {
+    fn fingerprint(&self) -> String {
+        format!("{}:{}", self.model.fingerprint(), self.encoder.fingerprint())
+    }
+
+    fn segment(&self, document: &Document) -> Result<Segmentation, SegmentError> {
+        let found = self.read(document)?;
+        let after = match &self.cut {
+            CutBy::Scores(threshold) => {
+                return Ok(Segmentation::Scores { scores: found.scores, threshold: *threshold });
+            }
+            CutBy::Level(level) => found.tree.level(*level),
+            CutBy::Size { max, counter } => {
+                let map = TokenMap::new(&document.source, counter.as_ref());
+                let most = max.saturating_sub(counter.special_tokens());
+                found.tree.cut(|node| node.is_empty() || map.count(document.span_of(node.start..node.end)) <= most)
+            }
+        };
+        Ok(Segmentation::Boundaries(Boundaries::new(document.len(), after)?))
+    }
+
+    fn known_count(&self) -> Option<&dyn KnownCount> {
+        Some(self)
+    }
+}
+
+impl KnownCount for HierCrfSegmenter {
+    /// By scores: the gaps with the highest ones. Else the coarsest cut through the tree with so many segments; where it has
+    /// none, the likelier gaps of the level at which there are too many.
+    fn segment_into(&self, document: &Document, segments: usize) -> Result<Boundaries, SegmentError> {
+        if document.is_empty() {
+            return Ok(Boundaries::none(0));
+        }
+        let found = self.read(document)?;
+        let wanted = segments.saturating_sub(1);
+        if matches!(self.cut, CutBy::Scores(_)) {
+            return Ok(Boundaries::top(&found.scores, wanted));
+        }
+        let depth = |gap: &Option<usize>| gap.unwrap_or(usize::MAX);
+        let mut gaps: Vec<(usize, usize, f64)> = (found.tree.gaps().iter().zip(&found.scores).enumerate())
+            .map(|(gap, (level, score))| (depth(level), gap + 1, *score))
+            .collect();
+        gaps.sort_by(|a, b| a.0.cmp(&b.0).then(b.2.total_cmp(&a.2)).then(a.1.cmp(&b.1)));
+        gaps.truncate(wanted);
+        let mut after: Vec<usize> = gaps.into_iter().map(|(_, after, _)| after).collect();
+        after.sort_unstable();
+        Ok(Boundaries::new(document.len(), after)?)
+    }
+}
