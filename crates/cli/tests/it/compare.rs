@@ -7,7 +7,7 @@ use std::process::Output;
 use pericope_testkit::llm::{Act, Server};
 use serde_json::{Value, json};
 
-use crate::common::{root, stderr, stdout, without_models};
+use crate::common::{model_or_skip, pericope, root, stderr, stdout, without_models};
 
 /// Pages of the handbook whose headings do not ask.
 fn pages(folder: &Path) {
@@ -86,6 +86,84 @@ fn documents_alone_are_enough_for_a_verdict() {
     let again = run(at, &["eval", "run", "pericope-compare/compare.toml", "--out", "again", "--json"]);
     assert_eq!(code(&again), Some(0), "{}", stderr(&again));
     assert_eq!(read(&at.join("again/summary.json"))["verdict"], summary["verdict"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn with_the_model_chunks_are_found_by_meaning_too_and_a_program_of_the_users_takes_part() {
+    if !model_or_skip("with_the_model_chunks_are_found_by_meaning_too_and_a_program_of_the_users_takes_part") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    pages(at);
+    let mut files: Vec<_> = fs::read_dir(at.join("docs")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.is_file());
+    files.sort();
+    for file in files.split_off(4) {
+        fs::remove_file(file).unwrap();
+    }
+    files.push(at.join("docs/api/pump.md"));
+    // A program that cuts every page in two, as the page is known by its name. Masked headings keep the bytes in their places.
+    let cases = files.iter().map(|path| {
+        let name = path.strip_prefix(at.join("docs")).unwrap().display().to_string();
+        let text = fs::read_to_string(path).unwrap();
+        let middle = text.find("\n\n").unwrap();
+        let chunks = json!({"chunks": [{"start": 0, "end": middle}, {"start": middle, "end": text.trim_end().len()}]});
+        format!("  *'\"{name}\"'*) echo '{chunks}';;\n")
+    });
+    let script = format!("while read -r line; do case $line in\n{}esac; done", cases.collect::<String>());
+    fs::write(at.join("cut.sh"), script).unwrap();
+    let args = ["compare", "docs", "--questions", "24", "--chunker", "halves=command:/bin/sh cut.sh", "--json"];
+    let output = pericope(at).args(args).output().unwrap();
+    assert_eq!(code(&output), Some(0), "{}", stderr(&output));
+    let said: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let summary = &said["summary"];
+    let rows = summary["chunkers"].as_array().unwrap();
+    let names: Vec<&str> = rows.iter().map(|row| row["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["fixed", "same-size", "recursive", "structure", "fusion", "halves"]);
+    let row = |name: &str| rows.iter().find(|row| row["name"] == name).unwrap();
+    assert_eq!(
+        (&row("halves")["chunks"], &row("halves")["spec"]),
+        (&json!(10), &json!("command:/bin/sh cut.sh,max_tokens=0"))
+    );
+    // The control has the size of the semantic one.
+    let (control, size) = (&row("same-size")["same_size"], row("fusion")["mean_words"].as_f64().unwrap());
+    assert_eq!(
+        (&control["reference"], control["reference_words"].as_f64()),
+        (&json!("fusion"), Some(size)),
+        "{control}"
+    );
+    // Vectors were there to search by.
+    let config = fs::read_to_string(at.join("pericope-compare/compare.toml")).unwrap();
+    assert!(config.contains("embedder = \"minilm\"") && config.contains("modes = [\"hybrid\"]"), "{config}");
+    let record = read(&at.join("pericope-compare/run/run.json"));
+    let sum = record["checksums"]["models"]["minilm"].as_str().unwrap();
+    assert_eq!(sum.len(), 64, "{record}");
+    let cells = summary["cells"].as_array().unwrap();
+    // Six chunkers at one k and three budgets, each with what was found.
+    assert_eq!(cells.len(), 24);
+    for cell in cells {
+        assert_eq!((&cell["mode"], &cell["failed"]), (&json!("hybrid"), &json!(0)), "{cell}");
+        assert!(cell["metrics"]["span_recall"].as_f64().is_some_and(|share| (0.0..=1.0).contains(&share)), "{cell}");
+    }
+    let of = |name: &str| {
+        let found = |cell: &&Value| cell["chunker"] == name && cell["token_budget"] == 1024;
+        cells.iter().find(found).unwrap()["metrics"]["span_recall"].as_f64().unwrap()
+    };
+    assert!(names.iter().all(|name| of(name) > 0.2), "most answers lie within 1,024 tokens: {cells:?}");
+    let verdict = &summary["verdict"];
+    assert_eq!((&verdict["primary"]["baseline"], &verdict["primary"]["mode"]), (&json!("fixed"), &json!("hybrid")));
+    assert!(
+        names.contains(&verdict["recommended"].as_str().unwrap()) && verdict["sentence"] == said["sentence"],
+        "{verdict}"
+    );
+    // The user's own is weighed like the others.
+    let p_best = verdict["p_best"].as_object().unwrap();
+    assert!(names.iter().all(|name| p_best.contains_key(*name)), "{p_best:?}");
+    let primary = summary["comparisons"].as_array().unwrap().iter().filter(|c| c["family"] == "primary");
+    let against: Vec<&Value> = primary.filter(|c| c["a"] == "halves" || c["b"] == "halves").collect();
+    assert_eq!(against.len(), 1, "{against:?}");
 }
 
 #[test]
