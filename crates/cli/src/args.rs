@@ -254,7 +254,7 @@ pub struct SegmentEvalArgs {
     pub set: Vec<String>,
     /// With an experiment file: only print what it comes down to, every key with its default filled in and a checksum of all,
     /// as one JSON document; needs no data and no model
-    #[arg(long, requires = "config", conflicts_with = "out")]
+    #[arg(long, requires = "config", conflicts_with_all = ["data", "out"])]
     pub settings: bool,
     /// One JSON document on standard output
     #[arg(long)]

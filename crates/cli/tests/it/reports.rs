@@ -201,7 +201,7 @@ fn settings_are_those_of_a_run() {
     }
     for (args, says) in [
         ("eval run x.toml --settings --dry-run", "--dry-run"),
-        ("segment-eval --settings --data a --segmenter fixed", "CONFIG.toml"),
+        ("segment-eval --settings --data a --segmenter fixed", "--settings"),
         ("eval run x.toml --settings --set retrieval.k=none", "retrieval.k"),
         ("eval run x.toml --settings --set chunker.fixed.spec=fixed:words=0", "at least 1"),
     ] {
