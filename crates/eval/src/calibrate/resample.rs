@@ -3,12 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use rand::RngCore;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rayon::prelude::*;
 
-use crate::stats::RESAMPLES;
+use crate::stats::{RESAMPLES, below, quantile};
 
 /// Values in clusters: the questions of a document share its cuts.
 pub(super) struct Clusters(Vec<Vec<usize>>);
@@ -43,9 +42,7 @@ impl Clusters {
             .map(|resample| {
                 let mut random = ChaCha8Rng::seed_from_u64(seed);
                 random.set_stream(resample as u64);
-                // The high half of a 64 x 64 bit product is uniform to one part in 2^64 / n.
-                let draw = |word: u64| ((u128::from(word) * n as u128) >> 64) as usize;
-                let drawn = (0..n).filter_map(|_| self.0.get(draw(random.next_u64()))).flatten().copied();
+                let drawn = (0..n).filter_map(|_| self.0.get(below(&mut random, n))).flatten().copied();
                 statistic(&drawn.collect::<Vec<usize>>())
             })
             .filter(|value| value.is_finite())
@@ -56,15 +53,6 @@ impl Clusters {
         found.sort_unstable_by(f64::total_cmp);
         Some([quantile(&found, 0.025), quantile(&found, 0.975)])
     }
-}
-
-/// The quantile `q` of sorted values, linear between neighbours (R's type 7, numpy's default); 0 of nothing.
-fn quantile(sorted: &[f64], q: f64) -> f64 {
-    let Some(last) = sorted.len().checked_sub(1) else { return 0.0 };
-    let at = q * last as f64;
-    let value = |at: usize| sorted.get(at.min(last)).copied().unwrap_or_default();
-    let (low, high) = (value(at.floor() as usize), value(at.floor() as usize + 1));
-    low + (high - low) * (at - at.floor())
 }
 
 #[cfg(test)]

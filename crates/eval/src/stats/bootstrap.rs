@@ -95,7 +95,7 @@ impl<'a> Interval<'a> {
 }
 
 /// The quantile `q` of sorted values, linear between neighbours (R's type 7, numpy's default); 0 of nothing.
-pub(super) fn quantile(sorted: &[f64], q: f64) -> f64 {
+pub(crate) fn quantile(sorted: &[f64], q: f64) -> f64 {
     let Some(last) = sorted.len().checked_sub(1) else { return 0.0 };
     let at = q.clamp(0.0, 1.0) * last as f64;
     let below = (at.floor() as usize).min(last);

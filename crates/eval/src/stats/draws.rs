@@ -66,13 +66,15 @@ impl Draws {
     }
 }
 
+/// Draws a number below `n`: the high half of a 64 x 64 bit product is uniform to one part in 2^64 / n.
+pub(crate) fn below(random: &mut ChaCha8Rng, n: usize) -> usize {
+    ((u128::from(random.next_u64()) * n as u128) >> 64) as usize
+}
+
 fn draw(seed: u64, resample: usize, weights: &mut [u8]) {
     let mut random = stream(seed, resample, 0);
-    let documents = weights.len() as u64;
     for _ in 0..weights.len() {
-        // The high half of a 64 x 64 bit product is uniform to one part in 2^64 / documents.
-        let at = ((u128::from(random.next_u64()) * u128::from(documents)) >> 64) as usize;
-        if let Some(weight) = weights.get_mut(at) {
+        if let Some(weight) = weights.get_mut(below(&mut random, weights.len())) {
             // More than 255 of one document has a probability below 1 / 255!.
             *weight = weight.saturating_add(1);
         }

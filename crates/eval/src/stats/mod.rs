@@ -40,9 +40,11 @@ mod power;
 mod table;
 
 pub use best::{confidence_set, p_best};
+pub(crate) use bootstrap::quantile;
 pub use bootstrap::{Interval, bootstrap_interval, interval_by};
 pub use clusters::{Clustered, numbered, standard_error};
 pub use correlation::{pearson, spearman};
+pub(crate) use draws::below;
 pub use draws::{Draws, EXACT_UP_TO, Flips, RESAMPLES};
 pub use family::holm;
 pub use leave_out::{LeaveOneOut, leave_one_out};
