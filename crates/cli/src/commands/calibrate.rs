@@ -2,14 +2,12 @@
 
 use pericope_eval::calibrate::{Calibration, Figure, Lean, read};
 use pericope_eval::metric::Metric;
+use pericope_eval::record::FEW_DOCUMENTS;
 
 use crate::args::CalibrateArgs;
 use crate::commands::print_json;
 use crate::input;
 use crate::status::{Failure, Outcome, Status};
-
-/// With fewer documents no interval can be trusted.
-const FEW: usize = 10;
 
 pub fn run(args: CalibrateArgs) -> Outcome {
     let labelled = read(&args.labels, args.run.as_deref(), &Metric::named(&args.metric)).map_err(Failure::usage)?;
@@ -27,7 +25,11 @@ fn show(found: &Calibration) -> std::io::Result<()> {
     if let Some(judge) = &found.judge {
         say!("Judge: {judge}");
     }
-    say!("{} answers that a person and the judge scored, {} {}s\n", found.labels, found.clusters, found.unit);
+    say!(
+        "{} that a person and the judge scored, {}\n",
+        plural(found.labels, "answer"),
+        plural(found.clusters, found.unit)
+    );
     say!("{:44} {:>7}  95 % interval", "", "");
     let rows = [
         ("Cohen's kappa, quadratic weights", found.kappa_quadratic),
@@ -42,13 +44,13 @@ fn show(found: &Calibration) -> std::io::Result<()> {
         line(name, value)?;
     }
     if let Some(lean) = &found.by_length {
-        say!("\nBy length of the answer, {} answers", lean.labels);
+        say!("\nBy length of the answer, {}", plural(lean.labels, "answer"));
         line("correlation of judge less person with length", lean.spearman)?;
         line("points for every 100 words more", lean.slope)?;
         groups(lean, "words")?;
     }
     if let Some(lean) = &found.by_position {
-        say!("\nBy position of the answer, {} answers", lean.labels);
+        say!("\nBy position of the answer, {}", plural(lean.labels, "answer"));
         line("correlation of judge less person with it", lean.spearman)?;
         line("points for every position further down", lean.slope)?;
         groups(lean, "position")?;
@@ -69,8 +71,8 @@ fn show(found: &Calibration) -> std::io::Result<()> {
             );
         }
     }
-    if found.clusters < FEW {
-        say!("\nFewer than {FEW} {}s: no interval can be trusted.", found.unit);
+    if found.clusters < FEW_DOCUMENTS {
+        say!("\nFewer than {FEW_DOCUMENTS} {}s: no interval can be trusted.", found.unit);
     }
     Ok(())
 }
@@ -95,6 +97,11 @@ fn groups(lean: &Lean, what: &str) -> std::io::Result<()> {
         );
     }
     Ok(())
+}
+
+/// `3 answers`, with a plain space.
+fn plural(n: usize, noun: &str) -> String {
+    pericope_eval::format::plural(n, noun).replace('\u{a0}', " ")
 }
 
 fn number(x: f64) -> String {

@@ -5,7 +5,7 @@ use std::path::Path;
 use pericope_eval::config::Experiment;
 use pericope_eval::format;
 use pericope_eval::record::RunRecord;
-use pericope_eval::run::{Estimate, ModelEstimate, RunError, batches, estimate, load};
+use pericope_eval::run::{Estimate, ModelEstimate, RunError, UNLIMITED_CHUNK, batches, estimate, load};
 use serde::Serialize;
 
 use crate::commands::print_json;
@@ -57,7 +57,7 @@ pub fn experiments(runs: &[&Experiment], before: Option<&Path>, json: bool) -> O
         format::plural(found.estimate.questions, "question"),
         format::plural(found.estimate.documents, "document")
     );
-    table(&found.estimate.models)?;
+    table(&found.estimate.models, &found.estimate.unlimited)?;
     money(&found)?;
     match (took, least) {
         (Some(seconds), _) => {
@@ -85,17 +85,17 @@ pub fn embedding(embedder: Option<&str>, texts: usize, tokens: usize, more: &str
         return print_json(&serde_json::json!({ "texts": texts, "models": models, "calls": calls }));
     }
     say!("Dry run: {}. Nothing was asked, nothing was paid.\n", format::plural(texts, "text"));
-    table(&models)?;
+    table(&models, &[])?;
     if !models.is_empty() && !more.is_empty() {
         say!("{more}");
     }
     Ok(Status::Done)
 }
 
-/// Says what having a model write so many questions about documents comes to.
-pub fn drafting(documents: usize, model: ModelEstimate, budget: Option<f64>, json: bool) -> Outcome {
-    let questions = model.calls;
-    let estimate = Estimate { questions, documents, budget, models: vec![model], ..Estimate::default() };
+/// Says what drafting questions about documents, and what is done with them, comes to.
+pub fn drafting(estimate: Estimate, json: bool) -> Outcome {
+    let (questions, documents) = (estimate.questions, estimate.documents);
+    let writes = estimate.models.iter().any(|model| model.role == "questions");
     let found = DryRun {
         calls: estimate.calls(),
         price: estimate.price(),
@@ -107,12 +107,14 @@ pub fn drafting(documents: usize, model: ModelEstimate, budget: Option<f64>, jso
         return print_json(&found);
     }
     say!(
-        "Dry run: {} to write about {}. Nothing was asked, nothing was paid.\n",
+        "Dry run: at most {} about {}. Nothing was asked, nothing was paid.\n",
         format::plural(questions, "question"),
         format::plural(documents, "document")
     );
-    table(&found.estimate.models)?;
-    say!("Where questions are dropped, others are asked for: at most twice as much.");
+    table(&found.estimate.models, &[])?;
+    if writes {
+        say!("Where questions are dropped, others are asked for: at most twice as much for questions.");
+    }
     money(&found)?;
     Ok(Status::Done)
 }
@@ -122,6 +124,11 @@ fn add(sum: &mut Estimate, one: Estimate) {
     sum.documents = sum.documents.max(one.documents);
     sum.chunkers = sum.chunkers.max(one.chunkers);
     sum.budget = sum.budget.or(one.budget);
+    for name in one.unlimited {
+        if !sum.unlimited.contains(&name) {
+            sum.unlimited.push(name);
+        }
+    }
     for model in one.models {
         match sum.models.iter_mut().find(|known| known.role == model.role && known.model == model.model) {
             Some(known) => {
@@ -137,7 +144,8 @@ fn add(sum: &mut Estimate, one: Estimate) {
     }
 }
 
-fn table(models: &[ModelEstimate]) -> std::io::Result<()> {
+/// `unlimited`: chunkers and retrievers whose chunks have no limit.
+fn table(models: &[ModelEstimate], unlimited: &[String]) -> std::io::Result<()> {
     if models.is_empty() {
         say!("No model that costs anything is asked.");
         return Ok(());
@@ -164,13 +172,30 @@ fn table(models: &[ModelEstimate]) -> std::io::Result<()> {
         );
     }
     say!("\nAll are estimates, and at most; what a cache holds already is not asked again.");
+    if !unlimited.is_empty() {
+        say!(
+            "Chunks without a limit are counted with {} tokens: those of {} may be longer, and cost more.",
+            UNLIMITED_CHUNK,
+            format::listed(unlimited)
+        );
+    }
     Ok(())
 }
 
 fn money(found: &DryRun) -> std::io::Result<()> {
     let budget = found.estimate.budget.map(|budget| format!("; limits.budget is {budget}")).unwrap_or_default();
     match found.price {
-        Some(price) => say!("Money: at most about {price:.2}{budget}"),
+        Some(price) => {
+            let unknown: Vec<&str> = (found.estimate.models.iter())
+                .filter(|model| model.price.is_none())
+                .map(|model| model.model.as_str())
+                .collect();
+            let without = match unknown.is_empty() {
+                true => String::new(),
+                false => format!(", without {}, whose price is not known", format::listed(&unknown)),
+            };
+            say!("Money: at most about {price:.2}{without}{budget}");
+        }
         None if found.calls > 0 => say!("Money: not known, since [llm.*.price] is not set{budget}"),
         None => {}
     }

@@ -217,7 +217,6 @@ fn wrong_usage_is_told_before_anything_is_read() {
         (&["compare", "docs", "--only", "--chunker", "structure"], "only one chunker"),
         (&["compare", "none-such"], "no such file"),
         (&["compare", "thin"], "no question can be drafted"),
-        (&["compare", "docs", "--dry-run"], "--llm"),
         (&["dataset", "draft", "docs", "--out", "q.json", "--kinds", "riddle"], "riddle"),
     ] {
         let output = run(at, args);
@@ -329,4 +328,68 @@ fn a_model_writes_questions_and_invents_no_answer() {
     let again = run(at, &args);
     assert_eq!(code(&again), Some(0), "{}", stderr(&again));
     assert_eq!(server.calls(), calls);
+}
+
+#[test]
+fn a_price_is_said_before_anything_is_paid_or_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    pages(at);
+    let model = "[llm.generator]\nprovider = \"openai\"\nmodel = \"writer\"\nprice = { input = 1.0, output = 2.0 }\n";
+    fs::write(at.join("model.toml"), model).unwrap();
+    let plain = run(at, &["compare", "docs", "--embedder", "none", "--dry-run"]);
+    assert_eq!(code(&plain), Some(0), "{}", stderr(&plain));
+    assert!(stdout(&plain).contains("No model that costs anything is asked."), "{}", stdout(&plain));
+    let args =
+        ["compare", "docs", "--embedder", "openai:e", "--only", "-c", "structure", "-c", "paragraph", "--dry-run"];
+    let dry = run(at, &[&args[..], &["--llm", "model.toml"]].concat());
+    assert_eq!(code(&dry), Some(0), "{}", stderr(&dry));
+    let said = stdout(&dry);
+    for part in
+        ["writer", "embedder", "for questions.", "Money: at most about", ", without e, whose price is not known"]
+    {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    let json = run(at, &[&args[..], &["--json"]].concat());
+    let found: Value = serde_json::from_str(&stdout(&json)).unwrap();
+    let sizes = fs::read_dir(at.join("docs")).unwrap().map(|entry| entry.unwrap().metadata().unwrap());
+    let bytes: u64 = sizes.filter(std::fs::Metadata::is_file).map(|file| file.len()).sum();
+    let bytes = bytes + fs::metadata(at.join("docs/api/pump.md")).unwrap().len();
+    // Two chunkers embed everything, a token for four letters.
+    let tokens = found["models"][0]["prompt_tokens"].as_u64().unwrap();
+    assert!(tokens > bytes / 4 && tokens <= bytes / 2 + 1, "{tokens} of {bytes} bytes: {found}");
+    assert!(!at.join("pericope-compare").exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn failed_items_count_in_every_kind_and_the_next_command_asks_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    pages(at);
+    // It cuts the first document that it gets and fails on all others.
+    let script =
+        r#"read -r line; echo '{"chunks":[{"start":0,"end":9}]}'; while read -r line; do echo '{"error":"no"}'; done"#;
+    fs::write(at.join("bad.sh"), script).unwrap();
+    let args = ["compare", "docs", "--embedder", "none", "--only", "-c", "structure", "-c", "bad=command:sh 'bad.sh'"];
+    let output = run(at, &[&args[..], &["--questions", "20", "--json"]].concat());
+    assert_eq!(code(&output), Some(1), "{}", stderr(&output));
+    let found: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let (mut sum, mut questions) = (0.0, 0.0);
+    for kind in found["kinds"].as_array().unwrap() {
+        let n = kind["questions"].as_f64().unwrap();
+        sum += n * kind["means"]["bad"].as_f64().unwrap();
+        questions += n;
+    }
+    let cells = found["summary"]["cells"].as_array().unwrap();
+    let cell = cells.iter().find(|cell| cell["chunker"] == "bad" && cell["token_budget"] == 1024).unwrap();
+    assert!(cell["failed"].as_u64() > Some(5) && questions == 20.0, "{cell}");
+    assert!((sum / questions - cell["metrics"]["span_recall"].as_f64().unwrap()).abs() < 1e-9, "{found}");
+    // Two that cut alike are not told apart: more questions are proposed, of the same chunkers.
+    let args =
+        ["compare", "docs", "--embedder", "none", "--only", "-c", "a=structure", "-c", "b=structure:max_tokens=256"];
+    let output = run(at, &[&args[..], &["-c", "bad=command:sh 'bad.sh'", "--questions", "12", "--out", "b"]].concat());
+    let words = r"docs --chunker a=structure --chunker b=structure:max_tokens=256 --chunker 'bad=command:sh '\''bad.sh'\''' --only";
+    let proposed = format!("pericope compare {words} --embedder none --questions 36 --out b");
+    assert!(stdout(&output).contains(&proposed), "{}", stdout(&output));
 }

@@ -153,6 +153,8 @@ fn a_judge_is_set_beside_people() {
     let output = pericope(folder.path(), &["eval", "calibrate", "more.csv", "--run", "run"]);
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     assert!(stderr(&output).contains("line 3: question 'none'"), "{}", stderr(&output));
+    assert!(stdout(&output).contains("1 answer that a person and the judge scored, 1 document"), "{}", stdout(&output));
+    assert!(!stdout(&output).contains("1 answers"), "{}", stdout(&output));
 }
 
 #[test]

@@ -4,6 +4,7 @@ use clap::Args;
 
 use crate::commands::dataset::{QuestionArgs, SourceArgs};
 use crate::places;
+use crate::resources::shown;
 
 pub const COMPARE_EXAMPLES: &str = "Examples:
   pericope compare docs/
@@ -45,4 +46,60 @@ pub struct CompareArgs {
     /// One JSON document on standard output
     #[arg(long)]
     pub json: bool,
+}
+
+impl CompareArgs {
+    /// True where [`CompareArgs::again`] asks for the same comparison: no model writes the questions.
+    pub fn is_plain(&self) -> bool {
+        self.drafting.llm.is_none() && !self.paths.is_empty()
+    }
+
+    /// The words that ask for the same comparison again, but for its questions and its folder.
+    pub fn again(&self) -> Vec<String> {
+        let mut words: Vec<String> = self.paths.iter().map(|path| quoted(&shown(path))).collect();
+        words.extend(self.chunker.iter().flat_map(|chunker| ["--chunker".to_owned(), quoted(chunker)]));
+        words.extend(self.only.then(|| "--only".to_owned()));
+        words.extend(self.embedder.iter().flat_map(|embedder| ["--embedder".to_owned(), quoted(embedder)]));
+        if !self.drafting.kinds.is_empty() {
+            let kinds: Vec<&str> = self.drafting.kinds.iter().map(|kind| kind.name()).collect();
+            words.extend(["--kinds".to_owned(), kinds.join(",")]);
+        }
+        let SourceArgs { max_file_mb, files, .. } = &self.source;
+        words.extend(files.glob.iter().flat_map(|glob| ["--glob".to_owned(), quoted(glob)]));
+        let flags =
+            [(files.no_ignore, "--no-ignore"), (files.hidden, "--hidden"), (files.follow_links, "--follow-links")];
+        words.extend(flags.into_iter().filter(|(set, _)| *set).map(|(_, flag)| flag.to_owned()));
+        if *max_file_mb > 0 {
+            words.push(format!("--max-file-mb {max_file_mb}"));
+        }
+        words
+    }
+}
+
+/// A word as a shell takes it: in single quotes where it holds anything that a shell reads otherwise.
+pub fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./:,=@%+".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn words_survive_a_shell() {
+        for (word, shown) in [
+            ("docs/a.md", "docs/a.md"),
+            ("fixed:max_tokens=256,words=100", "fixed:max_tokens=256,words=100"),
+            ("", "''"),
+            ("command:python3 my.py", "'command:python3 my.py'"),
+            ("command:'my own.py' $x", "'command:'\\''my own.py'\\'' $x'"),
+            ("a(b)", "'a(b)'"),
+        ] {
+            assert_eq!(quoted(word), shown);
+        }
+    }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use pericope_eval::data::SquadFile;
 use pericope_eval::format::{count, decimal};
-use pericope_eval::record::{Item, Summary};
+use pericope_eval::record::{Item, Status, Summary};
 use pericope_util::read_text;
 use serde::Serialize;
 
@@ -42,7 +42,10 @@ pub fn by_kind(questions: &Path, run: &Path, summary: &Summary) -> Result<Vec<Of
         if item.mode != primary.mode || item.cutoff != primary.cutoff {
             continue;
         }
-        if let (Some(kind), Some(value)) = (kinds.get(&item.question_id), item.metrics.get(&primary.metric)) {
+        // As in every mean: what a failed item has no value of is the worst there is.
+        let failed = (item.status == Status::Failed).then_some(primary.metric.range().0);
+        let value = item.metrics.get(&primary.metric).copied().or(failed).filter(|value| value.is_finite());
+        if let (Some(kind), Some(value)) = (kinds.get(&item.question_id), value) {
             let sum = sums.entry(kind).or_default().entry(item.chunker).or_default();
             *sum = (sum.0 + value, sum.1 + 1);
         }

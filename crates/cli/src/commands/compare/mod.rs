@@ -5,6 +5,7 @@ mod chunkers;
 mod experiment;
 mod kinds;
 mod own;
+mod price;
 mod run;
 
 pub use args::{COMPARE_EXAMPLES, CompareArgs};

@@ -8,11 +8,12 @@ use pericope_eval::record::Summary;
 use pericope_report::run::{Report, table, write};
 use serde::Serialize;
 
-use super::args::CompareArgs;
+use super::args::{CompareArgs, quoted};
 use super::chunkers::chunkers;
 use super::experiment::{CONFIG, QUESTIONS, RUN, parse, text};
 use super::kinds::{self, OfKind, by_kind};
 use super::own::Own;
+use super::price::say_price;
 use crate::commands::dataset::{self, Drafting};
 use crate::commands::print_json;
 use crate::resources::shown;
@@ -56,9 +57,12 @@ pub fn run(args: &CompareArgs, quiet: bool) -> Outcome {
     let clock = Instant::now();
     let embedder = embedder(args, quiet);
     let chunkers = chunkers(&args.chunker, args.only, embedder != "none")?;
+    if args.drafting.dry_run {
+        return say_price(args, &chunkers, &embedder, quiet);
+    }
     let _held = hold(&args.out)?;
     let mut own = Own::open(&args.out, &[QUESTIONS, CONFIG], &[RUN])?;
-    let Some(asked) = asked(args, &mut own, quiet)? else { return Ok(Status::Done) };
+    let asked = asked(args, &mut own, quiet)?;
     let config = args.out.join(CONFIG);
     let text = text(&args.out, &asked.questions, &chunkers, &embedder, args.drafting.seed)?;
     let experiment = parse(text.clone(), config.clone())?;
@@ -111,22 +115,20 @@ fn embedder(args: &CompareArgs, quiet: bool) -> String {
     "none".to_owned()
 }
 
-/// The questions: drafted and written, or those of the file. `None` where only the price was asked for.
-fn asked(args: &CompareArgs, own: &mut Own, quiet: bool) -> Result<Option<Asked>, Failure> {
+/// The questions: drafted and written, or those of the file.
+fn asked(args: &CompareArgs, own: &mut Own, quiet: bool) -> Result<Asked, Failure> {
     if let Some(questions) = &args.questions_file {
-        return Ok(Some(Asked { questions: questions.clone(), drafting: None, skipped: 0, empty: 0 }));
+        return Ok(Asked { questions: questions.clone(), drafting: None, skipped: 0, empty: 0 });
     }
     let read = dataset::read(&args.paths, &args.source, &[&args.out], quiet)?;
     let cache = args.out.join("responses.sqlite");
-    let Some((file, drafting)) = dataset::make(&read.documents, &args.drafting, &cache, args.json, quiet)? else {
-        return Ok(None);
-    };
+    let (file, drafting) = dataset::make(&read.documents, &args.drafting, &cache, quiet)?;
     own.write(QUESTIONS, &dataset::text(&file)?)?;
     let questions = args.out.join(QUESTIONS);
     if !quiet {
         tell!("{}: {}", shown(&questions), drafting.sentence());
     }
-    Ok(Some(Asked { questions, drafting: Some(drafting), skipped: read.skipped, empty: read.empty }))
+    Ok(Asked { questions, drafting: Some(drafting), skipped: read.skipped, empty: read.empty })
 }
 
 /// Runs the experiment and writes its report; nothing where a judge could not be trusted.
@@ -157,9 +159,10 @@ fn next(args: &CompareArgs, asked: &Asked, config: &Path, out: &Path, summary: &
     say!("      to run it again, after a change of that file");
     let more = asked.drafting.as_ref().filter(|drafting| drafting.questions >= args.drafting.questions as usize);
     let is_open = summary.verdict.as_ref().is_some_and(|verdict| verdict.possible.len() > 1);
-    if let (Some(drafting), Some(path), true) = (more, args.paths.first(), is_open) {
+    if let (Some(drafting), true, true) = (more, args.is_plain(), is_open) {
         let more = drafting.questions.saturating_mul(MORE);
-        say!("  pericope compare {} --questions {more} --out {}", shown(path), shown(&args.out));
+        let words = args.again().join(" ");
+        say!("  pericope compare {words} --questions {more} --out {}", quoted(&shown(&args.out)));
         say!("      for a firmer verdict from more questions");
     }
     let best = summary.verdict.as_ref().map(|verdict| verdict.recommended.as_str());
@@ -169,7 +172,7 @@ fn next(args: &CompareArgs, asked: &Asked, config: &Path, out: &Path, summary: &
         .find(|row| Some(row.name.as_str()) == best)
         .map(|row| row.resolved.as_ref().unwrap_or(&row.spec));
     if let (Some(spec), Some(path)) = (spec, args.paths.first()) {
-        say!("  pericope index {} --into docs.idx --segmenter '{spec}'", shown(path));
+        say!("  pericope index {} --into docs.idx --segmenter {}", quoted(&shown(path)), quoted(spec));
         say!("      to index the documents with what is recommended");
     }
     Ok(())

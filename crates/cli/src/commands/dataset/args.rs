@@ -61,8 +61,9 @@ pub struct QuestionArgs {
     /// Have a model write the questions: a file with a table [llm.generator], and limits.budget
     #[arg(long, value_name = "CONFIG.toml")]
     pub llm: Option<PathBuf>,
-    /// With --llm: say how many calls, tokens and how much money it takes, and ask nothing
-    #[arg(long, requires = "llm")]
+    /// Say how many calls, tokens and how much money models take (with --llm, or with an embedder behind an endpoint), ask
+    /// nothing and write nothing
+    #[arg(long)]
     pub dry_run: bool,
     /// Use no network at all: a model's answers come from the cache alone
     #[arg(long)]

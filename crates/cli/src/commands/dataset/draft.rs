@@ -9,7 +9,7 @@ use pericope_eval::data::draft::{
     DraftEstimate, DraftOptions, Drafted, Dropped, ModelConfig, QuestionKind, ask_model, draft, estimate,
 };
 use pericope_eval::format::plural;
-use pericope_eval::run::ModelEstimate;
+use pericope_eval::run::{Estimate, ModelEstimate};
 use serde::Serialize;
 
 use super::args::{DraftArgs, QuestionArgs};
@@ -69,9 +69,15 @@ pub fn run(args: DraftArgs, quiet: bool) -> Outcome {
     let read = read(&args.paths, &args.source, &[&args.out], quiet)?;
     let cache = args.out.with_extension("responses.sqlite");
     let status = if read.skipped > 0 { Status::Incomplete } else { Status::Done };
-    let Some((file, drafting)) = make(&read.documents, &args.drafting, &cache, args.json, quiet)? else {
+    if args.drafting.dry_run {
+        let (model, budget) = price(&read.documents, &args.drafting)?.unzip();
+        let models: Vec<ModelEstimate> = model.into_iter().collect();
+        let (questions, documents) = (args.drafting.questions as usize, read.documents.len());
+        let estimate = Estimate { questions, documents, models, budget: budget.flatten(), ..Estimate::default() };
+        dry_run::drafting(estimate, args.json)?;
         return Ok(status);
-    };
+    }
+    let (file, drafting) = make(&read.documents, &args.drafting, &cache, quiet)?;
     save(&args.out, &text(&file)?)?;
     if args.json {
         let report = Report { file: shown(&args.out), drafting: &drafting, skipped: read.skipped, empty: read.empty };
@@ -94,26 +100,32 @@ pub fn text(file: &SquadFile) -> Result<String, Failure> {
     Ok(serde_json::to_string_pretty(file).map_err(anyhow::Error::from)? + "\n")
 }
 
-/// Drafts questions over documents, with a model where the flags name one; `cache` keeps its answers. `None` where only
-/// the price was asked for.
+fn options(args: &QuestionArgs) -> DraftOptions {
+    let kinds = if args.kinds.is_empty() { QuestionKind::WITHOUT_MODEL.to_vec() } else { args.kinds.clone() };
+    DraftOptions { questions: args.questions as usize, seed: args.seed, kinds }
+}
+
+/// What the model that the flags name would come to, and what may be spent on it; none where they name none.
+pub fn price(documents: &[Document], args: &QuestionArgs) -> Result<Option<(ModelEstimate, Option<f64>)>, Failure> {
+    let Some(config) = &args.llm else { return Ok(None) };
+    let config = ModelConfig::load(config).map_err(Failure::usage)?;
+    let price = estimate(documents, &options(args), &config.generator);
+    Ok(Some((priced(&price, &config), config.budget)))
+}
+
+/// Drafts questions over documents, with a model where the flags name one; `cache` keeps its answers.
 pub fn make(
     documents: &[Document],
     args: &QuestionArgs,
     cache: &Path,
-    json: bool,
     quiet: bool,
-) -> Result<Option<(SquadFile, Drafting)>, Failure> {
-    let kinds = if args.kinds.is_empty() { QuestionKind::WITHOUT_MODEL.to_vec() } else { args.kinds.clone() };
-    let options = DraftOptions { questions: args.questions as usize, seed: args.seed, kinds };
+) -> Result<(SquadFile, Drafting), Failure> {
+    let options = options(args);
     let (drafted, model) = match &args.llm {
         None => (draft(documents, &options), None),
         Some(config) => {
             let config = ModelConfig::load(config).map_err(Failure::usage)?;
             let price = estimate(documents, &options, &config.generator);
-            if args.dry_run {
-                dry_run::drafting(documents.len(), priced(&price, &config), config.budget, json)?;
-                return Ok(None);
-            }
             let (drafted, asked) = with_model(documents, &options, &config, price, (cache, args.offline), quiet)?;
             (drafted, Some(asked))
         }
@@ -135,7 +147,7 @@ pub fn make(
         dropped: drafted.dropped,
         model,
     };
-    Ok(Some((drafted.file, drafting)))
+    Ok((drafted.file, drafting))
 }
 
 /// The price in the words of every dry run.

@@ -10,7 +10,7 @@ mod validate;
 pub use args::{DRAFT_EXAMPLES, REVIEW_EXAMPLES, VALIDATE_EXAMPLES};
 pub use args::{DraftArgs, QuestionArgs, ReviewArgs, SourceArgs, ValidateArgs};
 pub use documents::{read, save};
-pub use draft::{Drafting, make, run as draft, text};
+pub use draft::{Drafting, make, price, run as draft, text};
 pub use from_docs::from_docs_command;
 pub use review::run as review;
 pub use validate::run as validate;
