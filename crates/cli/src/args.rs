@@ -9,7 +9,8 @@ use pericope_store::Shard;
 
 use crate::commands::compare::{COMPARE_EXAMPLES, CompareArgs};
 use crate::commands::dataset::{
-    DRAFT_EXAMPLES, DraftArgs, REVIEW_EXAMPLES, ReviewArgs, VALIDATE_EXAMPLES, ValidateArgs,
+    DRAFT_EXAMPLES, DatasetSplitArgs, DraftArgs, REVIEW_EXAMPLES, ReviewArgs, SPLIT_EXAMPLES, SplitArgs,
+    VALIDATE_EXAMPLES, ValidateArgs,
 };
 use crate::commands::mcp::{MCP_EXAMPLES, McpArgs};
 use crate::commands::serve::{KeysCommand, SERVE_EXAMPLES, ServeArgs};
@@ -656,6 +657,9 @@ pub enum DatasetCommand {
     /// Write a page on which questions are read, kept, dropped or mended; apply what was decided there
     #[command(after_help = REVIEW_EXAMPLES)]
     Review(ReviewArgs),
+    /// Part documents with known boundaries into those to train on, to validate on and to test on; near copies stay together
+    #[command(after_help = SPLIT_EXAMPLES)]
+    Split(DatasetSplitArgs),
     /// Join parts of unrelated documents at known places, for segment-eval
     #[command(after_help = "Examples:
   pericope dataset synthetic docs/ --out joined.jsonl --documents 200 --parts 8 --sentences 3-11
@@ -747,7 +751,8 @@ pub enum TrainCommand {
 /// What every training takes.
 #[derive(Debug, Args)]
 pub struct TrainArgs {
-    /// Documents with known boundaries, as segment-eval reads them; may be given several times
+    /// Documents with known boundaries, as segment-eval reads them, or folders with files *.jsonl and *.jsonl.gz; may be
+    /// given several times
     #[arg(long, required = true, value_name = "PATH", value_parser = places::path())]
     pub data: Vec<PathBuf>,
     /// Folder of the model and of the state that an interrupted training goes on from
@@ -760,9 +765,11 @@ pub struct TrainArgs {
     /// Layers that it trained and that are frozen now stay as it has them; --out must be another folder
     #[arg(long, value_name = "MODEL", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub start: Option<String>,
-    /// Train on all documents, those that are otherwise kept for validation and test too
+    /// Train on all documents, those that are otherwise kept for validation and test too, but for those of --held-out
     #[arg(long)]
     pub no_holdout: bool,
+    #[command(flatten)]
+    pub split: SplitArgs,
     /// Tokens of a sequence, special tokens included [default: 512, or what the base model reads; nsp: 256]
     #[arg(long, value_name = "N")]
     pub tokens: Option<usize>,
@@ -833,7 +840,7 @@ const TRAIN_WESWIN_EXAMPLES: &str = "Examples:
   pericope train weswin --data few.jsonl --start shipped --partition ss-4 --learning-rate 5e-5 --out models/tuned
   pericope segment README.md --segmenter weswin:model=models/mine
 
-Documents are parted by a hash of their ids: 80 in 100 train, 10 validate, 10 are left for
+Documents are parted by a hash of their ids: 80 in 100 train, 10 validate, 10 are left for (--validation, --test, --by)
   pericope segment-eval --data docs.seg.jsonl --split test -s weswin:model=models/mine
 Training ends when the F1 on the validation documents rises no more. Stopped at any moment, the same command goes on from
 the state in --out, which is saved once a minute: at most the last 60 seconds are lost.

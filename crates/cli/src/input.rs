@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pericope_api::Document;
+use pericope_learn::corpus::Skipped;
 use pericope_read::{
     Found, ReadError, ReadOptions, Reader, WalkOptions, check_globs, document_id, document_path, find, formats,
     read_bytes, read_each, reader,
@@ -284,6 +285,15 @@ pub fn report(problems: &[String]) -> usize {
         Line::styled(Style::Warning, "skipped:").and(format_args!(" {}", name(problem))).tell();
     }
     problems.len()
+}
+
+/// Says what of the training data is left out, and how many problems are beyond those that were kept in words.
+pub fn report_skipped(skipped: &Skipped) -> usize {
+    let told = report(&skipped.problems);
+    if skipped.count > told {
+        Line::styled(Style::Warning, "skipped:").and(format_args!(" {} more", skipped.count - told)).tell();
+    }
+    skipped.count
 }
 
 /// Notes which pages hold no text. That is no failure.

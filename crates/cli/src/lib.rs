@@ -86,6 +86,7 @@ fn run(cli: Cli) -> Outcome {
         Command::Dataset(DatasetCommand::Draft(args)) => commands::dataset::draft(args, quiet),
         Command::Dataset(DatasetCommand::Validate(args)) => commands::dataset::validate(&args, quiet),
         Command::Dataset(DatasetCommand::Review(args)) => commands::dataset::review(&args),
+        Command::Dataset(DatasetCommand::Split(args)) => commands::dataset::split(&args, quiet),
         Command::Dataset(DatasetCommand::Synthetic(args)) => commands::synthetic::run(args, quiet),
         Command::Train(TrainCommand::Embed(args)) => commands::train_embed::run(&args, quiet),
         Command::Train(TrainCommand::Weswin(args)) => commands::train::weswin(args, quiet),

@@ -160,7 +160,7 @@ mod tests {
         // What the segmenter itself scores highest is the truth: some threshold finds exactly that.
         let Ok(Segmentation::Scores { scores, .. }) = random.1.segmenter().segment(&document) else { unreachable!() };
         let reference = Boundaries::top(&scores, 6);
-        let set = Set { documents: vec![Segmented { document, reference }], ..Set::default() };
+        let set = Set { documents: vec![Segmented { document, reference, labels: Vec::new() }], ..Set::default() };
         let thresholds: Vec<f64> = (0..100_000).map(|i| f64::from(i) / 1e5).collect();
         let sets = [set];
         let found = tune(&sets, &[chunker("random:seed=4"), random], &thresholds, &|| ()).unwrap();

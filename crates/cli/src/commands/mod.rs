@@ -19,6 +19,7 @@ mod settings;
 pub mod sweep;
 pub mod synthetic;
 pub mod train;
+mod train_data;
 pub mod train_embed;
 pub mod tune;
 mod tune_segmenter;

@@ -1,25 +1,19 @@
 //! `pericope train`
 
-use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::Arc;
 
 use pericope_encode::Base;
-use pericope_eval::data::{DataKind, load};
-use pericope_learn::training::{
-    Data, Event, LabelledDocument, Options, PreparedQuestion, TrainError, TrainReport, Validation, train_nsp,
-    train_weswin,
-};
-use pericope_learn::weswin::{Checkpoint, QUESTION, open};
-use pericope_learn::{Sentences, nsp};
-use pericope_segeval::read::Segmented;
-use pericope_segment::language;
-use pericope_segment::split::Split;
+use pericope_learn::corpus::SplitReport;
+use pericope_learn::nsp;
+use pericope_learn::training::{Data, Event, Options, TrainError, TrainReport, Validation, train_nsp, train_weswin};
+use pericope_learn::weswin::{Checkpoint, open};
 use serde::Serialize;
 
+use super::train_data::{Counts, Documents, Questions};
 use crate::args::{TrainArgs, TrainNspArgs, TrainWeswinArgs};
-use crate::commands::{dataset::save, print_json, segment_eval::read_set};
+use crate::commands::dataset::{save, shown_report};
+use crate::commands::print_json;
 use crate::resources::shown;
 use crate::status::{Failure, Outcome, Status};
 use crate::{input, progress};
@@ -29,6 +23,7 @@ use crate::{input, progress};
 struct Summary<S> {
     model: String,
     documents: Counts,
+    split: SplitReport,
     #[serde(skip_serializing_if = "Option::is_none")]
     questions: Option<Counts>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,54 +40,8 @@ struct Summary<S> {
     question_losses: Vec<f32>,
 }
 
-#[derive(Serialize, Clone, Copy)]
-struct Counts {
-    train: usize,
-    validation: usize,
-    test: usize,
-}
-
 /// Most tokens of a sequence where none are asked for.
 const TOKENS: usize = 512;
-
-/// The documents of a training, by part.
-struct Documents {
-    train: Vec<LabelledDocument>,
-    validation: Vec<LabelledDocument>,
-    counts: Counts,
-    /// How much of the data could not be read.
-    unreadable: usize,
-}
-
-impl Documents {
-    fn read(args: &TrainArgs, base: &Base, tokens: usize) -> Result<Self, Failure> {
-        let (mut train, mut validation, mut test, mut unreadable) = (Vec::new(), Vec::new(), 0, 0);
-        for path in &args.data {
-            let set = read_set(path, None, (0, 0), None)?;
-            unreadable += input::report(&set.skipped);
-            for one in &set.documents {
-                let part = if args.no_holdout { Split::Train } else { set.part(one) };
-                match part {
-                    Split::Train => train.push(labelled(one, base, tokens)),
-                    Split::Validation => validation.push(labelled(one, base, tokens)),
-                    Split::Test => test += 1,
-                }
-            }
-        }
-        if train.is_empty() {
-            return Err(Failure::usage("no document is left to train on: give more data, or --no-holdout"));
-        }
-        let counts = Counts { train: train.len(), validation: validation.len(), test };
-        Ok(Self { train, validation, counts, unreadable })
-    }
-
-    /// What the checkpoint says about its training.
-    fn notes(&self, args: &TrainArgs, more: &str) -> String {
-        let names = args.data.iter().filter_map(|path| path.file_name()).map(|name| name.to_string_lossy());
-        let names = names.collect::<Vec<_>>().join(", ");
-        format!("pericope {}: {} documents of {names}{more}", env!("CARGO_PKG_VERSION"), self.counts.train)
-    }
-}
 
 /// `pericope train weswin`
 pub fn weswin(args: TrainWeswinArgs, quiet: bool) -> Outcome {
@@ -106,14 +55,16 @@ pub fn weswin(args: TrainWeswinArgs, quiet: bool) -> Outcome {
     };
     let mut documents = Documents::read(common, &base, options.tokens)?;
     let mut asked = Questions::default();
+    let shares = common.split.options(common.no_holdout).shares;
     for path in &args.questions {
-        documents.unreadable += input::report(&asked.read(path, common.no_holdout, &base)?);
+        documents.unreadable += input::report(&asked.read(path, &shares, &base)?);
     }
     if !args.questions.is_empty() && asked.train.is_empty() {
         return Err(Failure::usage("no question is left to train on: give more, or --no-holdout"));
     }
     let notes = documents.notes(common, &format!(" and {} questions", asked.train.len()));
     let mut watch = Watch::new(quiet);
+    watch.note(&shown_report(&documents.split));
     let data = Data {
         train: &documents.train,
         validation: &documents.validation,
@@ -148,6 +99,7 @@ pub fn nsp(args: TrainNspArgs, quiet: bool) -> Outcome {
     let documents = Documents::read(common, &base, options.tokens)?;
     let notes = documents.notes(common, "");
     let mut watch = Watch::new(quiet);
+    watch.note(&shown_report(&documents.split));
     let data = (documents.train.as_slice(), documents.validation.as_slice());
     let report = train_nsp(&base, start.as_ref(), data, &options, &common.out, &notes, &mut |e| watch.see(e));
     let report = report.map_err(failure)?;
@@ -172,7 +124,8 @@ fn finish<S: Serialize>(
     watch.bar.finish_and_clear();
     let summary = Summary {
         model: shown(&args.out.join(format!("{name}.safetensors"))),
-        documents: documents.counts,
+        documents: documents.counts(),
+        split: documents.split,
         questions,
         validation_f1: report.best.map(|(f1, _)| f1),
         best_step: report.best.map(|(_, step)| step),
@@ -223,66 +176,6 @@ fn options(args: &TrainArgs, base: &Base, tokens: usize, defaults: Options) -> O
         max_steps: args.max_steps,
         seed: args.seed,
         ..defaults
-    }
-}
-
-/// A document as the trainer reads it: as the segmenter will, without code and tables.
-pub(super) fn labelled(one: &Segmented, base: &Base, tokens: usize) -> LabelledDocument {
-    let Segmented { document, reference } = one;
-    let read = language::sentences(document);
-    let limit = tokens.saturating_sub(3);
-    let ids: Vec<Vec<u32>> =
-        read.iter().map(|&i| base.tokens.ids(&document.visible(document.sentences[i].span), limit)).collect();
-    // A boundary behind what is not read belongs to the last sentence that is.
-    let mut ends = vec![false; read.len()];
-    for &after in reference.after() {
-        if let Some(end) = read.partition_point(|&i| i < after).checked_sub(1).and_then(|at| ends.get_mut(at)) {
-            *end = true;
-        }
-    }
-    LabelledDocument { id: document.id.clone(), sentences: Sentences::new(ids.iter().map(Vec::as_slice), limit), ends }
-}
-
-/// The questions of a training, by the part of their documents.
-#[derive(Default)]
-struct Questions {
-    train: Vec<PreparedQuestion>,
-    validation: Vec<PreparedQuestion>,
-    test: usize,
-}
-
-impl Questions {
-    /// Adds a file's questions; gives what was left out. A document is tokenized once, however many ask about it.
-    fn read(&mut self, path: &Path, all: bool, base: &Base) -> Result<Vec<String>, Failure> {
-        let set = load(DataKind::Squad, path).map_err(Failure::usage)?;
-        let mut known: HashMap<usize, (Vec<usize>, Arc<Sentences>)> = HashMap::new();
-        for question in &set.questions {
-            let Some(document) = set.documents.get(question.document) else { continue };
-            let asked = match if all { Split::Train } else { set.part(document) } {
-                Split::Train => &mut self.train,
-                Split::Validation => &mut self.validation,
-                Split::Test => {
-                    self.test += 1;
-                    continue;
-                }
-            };
-            let (read, sentences) = known.entry(question.document).or_insert_with(|| {
-                let read = language::sentences(document);
-                let text = |&i: &usize| document.visible(document.sentences[i].span);
-                let ids: Vec<Vec<u32>> = read.iter().map(|i| base.tokens.ids(&text(i), usize::MAX)).collect();
-                (read, Arc::new(Sentences::new(ids.iter().map(Vec::as_slice), usize::MAX)))
-            });
-            let relevant = read.iter().map(|&i| {
-                let span = document.sentences[i].span;
-                question.gold.iter().any(|gold| gold.start < span.end && span.start < gold.end)
-            });
-            asked.push(PreparedQuestion {
-                relevant: relevant.collect(),
-                sentences: Arc::clone(sentences),
-                question: base.tokens.ids(&question.text, QUESTION),
-            });
-        }
-        Ok(set.skipped)
     }
 }
 

@@ -7,9 +7,11 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use indicatif::HumanDuration;
-use pericope_learn::corpus::{CorpusError, EmbedProgress, EmbedReport, embed};
+use pericope_eval::format::{bytes, count, plural};
+use pericope_learn::corpus::{EmbedProgress, EmbedReport, embed};
 use serde::Serialize;
 
+use crate::commands::dataset::corpus_failure;
 use crate::commands::print_json;
 use crate::resources::{embedder, shown};
 use crate::status::{Failure, Outcome, Status};
@@ -67,12 +69,8 @@ pub fn run(args: &TrainEmbedArgs, quiet: bool) -> Outcome {
         if interrupted.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     bar.finish_and_clear();
-    let report = report.map_err(failure)?;
-    let unreadable = input::report(&report.skipped.problems);
-    let unnamed = report.skipped.count - unreadable;
-    if unnamed > 0 {
-        tell!("... and {unnamed} more");
-    }
+    let report = report.map_err(corpus_failure)?;
+    input::report_skipped(&report.skipped);
     if args.json {
         print_json(&Summary { out: shown(&args.out), report: &report, unreadable: report.skipped.count })?;
     } else {
@@ -87,39 +85,32 @@ pub fn run(args: &TrainEmbedArgs, quiet: bool) -> Outcome {
 
 /// How many are done, how many a second, and the time that is left, by the bytes that are left.
 fn shown_progress(at: EmbedProgress, seconds: f64) -> String {
-    let EmbedProgress { texts, of_texts, bytes, of_bytes } = at;
-    if bytes == 0 {
-        return format!("0 of {of_texts} texts");
+    let done = format!("{} of {}", count(at.texts), plural(at.of_texts, "text"));
+    if at.bytes == 0 {
+        return done;
     }
-    let rate = texts as f64 / seconds.max(1e-3);
-    let left = seconds * of_bytes.saturating_sub(bytes) as f64 / bytes as f64;
+    let rate = at.texts as f64 / seconds.max(1e-3);
+    let left = seconds * at.of_bytes.saturating_sub(at.bytes) as f64 / at.bytes as f64;
     let left = Duration::try_from_secs_f64(left).unwrap_or(Duration::MAX);
-    format!("{texts} of {of_texts} texts, {rate:.0}/s, {} left", HumanDuration(left))
+    format!("{done}, {rate:.0}/s, {} left", HumanDuration(left))
 }
 
 fn shown_report(out: &str, report: &EmbedReport) -> String {
     let EmbedReport { documents, sentences, headings, distinct, embedded, missing, damaged, .. } = report;
     let mut said = vec![format!(
-        "{out}: {documents} documents with {sentences} sentences and {headings} headings, {distinct} different texts"
+        "{out}: {} with {} and {}, {} different texts",
+        plural(*documents, "document"),
+        plural(*sentences, "sentence"),
+        plural(*headings, "heading"),
+        count(*distinct)
     )];
     let speed = if *embedded > 0 { format!(" ({:.0} a second)", report.texts_per_second) } else { String::new() };
-    said.push(format!("embedded {embedded}{speed}, {} MB in all", report.bytes / 1_000_000));
+    said.push(format!("embedded {}{speed}, {} in all", count(*embedded), bytes(report.bytes)));
     if *damaged > 0 {
         said.push(format!("damaged files that were made anew: {damaged}"));
     }
     if *missing > 0 {
-        said.push(format!("{missing} texts are left: the same command goes on"));
+        said.push(format!("{} left: the same command goes on", plural(*missing, "text")));
     }
     said.join("\n")
-}
-
-/// What the user can mend before anything runs, and what went wrong while running.
-fn failure(error: CorpusError) -> Failure {
-    match error {
-        CorpusError::OtherEncoder { .. }
-        | CorpusError::Nothing { .. }
-        | CorpusError::NotVectors { .. }
-        | CorpusError::Options(_) => Failure::usage(error),
-        _ => Failure::runtime(error),
-    }
 }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::args::TuneArgs;
 use crate::commands::tune_segmenter::{self, Wanted};
-use crate::commands::{dry_run, print_json, segment_eval::read_set, sweep, train::labelled};
+use crate::commands::{dry_run, print_json, segment_eval::read_set, sweep, train_data::labelled};
 use crate::input;
 use crate::resources::shown;
 use crate::session::{opened, tell_kind};

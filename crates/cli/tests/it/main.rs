@@ -6,6 +6,7 @@ mod common;
 mod compare;
 mod contract;
 mod crash;
+mod dataset_split;
 mod documents;
 mod eval;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]

@@ -32,7 +32,8 @@ fn set(name: &str, documents: &[(&str, usize, &[usize])]) -> Set {
         .map(|&(first, n, after)| {
             let sentences: Vec<&str> = std::iter::once(first).chain(std::iter::repeat_n("s", n - 1)).collect();
             let document = Document::from_sentences(&format!("{first}{n}"), &sentences);
-            Segmented { document, reference: Boundaries::new(n, after.to_vec()).unwrap() }
+            let reference = Boundaries::new(n, after.to_vec()).unwrap();
+            Segmented { document, reference, labels: Vec::new() }
         })
         .collect();
     Set { name: name.into(), documents, skipped: Vec::new(), ..Set::default() }

@@ -70,11 +70,11 @@ fn by_content(start: &str) -> Option<Layout> {
     start.lines().any(choi::is_separator).then_some(Layout::Choi)
 }
 
-/// The first bytes of a file; what is not UTF-8 is replaced.
+/// The first bytes of a file, unpacked; what is not UTF-8 is replaced.
 fn start_of(path: &Path) -> Result<String, DataError> {
     let io = |source| DataError::Io { path: path.to_owned(), source };
     let mut bytes = Vec::new();
-    pericope_util::open_file(path).map_err(io)?.take(LOOK).read_to_end(&mut bytes).map_err(io)?;
+    pericope_util::open_unpacked(path).map_err(io)?.take(LOOK).read_to_end(&mut bytes).map_err(io)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 

@@ -1,8 +1,10 @@
 //! One document a line.
 
+use std::io::Read;
 use std::path::Path;
 
 use pericope_api::{Boundaries, Document};
+use pericope_util::open_unpacked;
 use serde::Deserialize;
 
 use pericope_eval::data::DataError;
@@ -14,11 +16,15 @@ struct Line {
     id: String,
     sentences: Vec<String>,
     boundaries: Vec<usize>,
+    #[serde(default)]
+    labels: Vec<String>,
 }
 
 /// Every line as a document, or why it is none.
 pub(super) fn read(path: &Path) -> Result<Vec<Result<Segmented, String>>, DataError> {
-    let bytes = pericope_util::read_file(path).map_err(|source| DataError::Io { path: path.to_owned(), source })?;
+    let mut bytes = Vec::new();
+    let read = open_unpacked(path).and_then(|mut input| input.read_to_end(&mut bytes));
+    read.map_err(|source| DataError::Io { path: path.to_owned(), source })?;
     let lines = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes).split(|&byte| byte == b'\n').enumerate();
     let lines = lines.filter(|(_, line)| !line.trim_ascii().is_empty());
     let place = |number: usize| format!("{}:{}", path.display(), number + 1);
@@ -35,25 +41,49 @@ fn parse(line: &str) -> Result<Segmented, String> {
     if line.sentences.is_empty() {
         return Err("it holds no sentence".into());
     }
+    let (labels, segments) = (line.labels.len(), reference.after().len() + 1);
+    if labels != 0 && labels != segments {
+        return Err(format!("labels has {labels} entries, not {segments} (one a segment)"));
+    }
     for sentence in &mut line.sentences {
         // A blank sentence would vanish from the document and shift every index after it.
         if sentence.trim().is_empty() {
             ".".clone_into(sentence);
         }
     }
-    Ok(Segmented { document: Document::from_sentences(&line.id, &line.sentences), reference })
+    let document = Document::from_sentences(&line.id, &line.sentences);
+    Ok(Segmented { document, reference, labels: line.labels })
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
 
+    use std::io::Write;
+
+    use super::super::{Layout, detect};
     use super::{parse, read};
 
     #[test]
     fn blank_sentences_keep_their_place() {
         let one = parse(r#"{"id":"d","sentences":["a"," ","b"],"boundaries":[2],"levels":[1]}"#).unwrap();
         assert_eq!((one.document.len(), one.document.sentence(1)), (3, "."));
+    }
+
+    #[test]
+    fn packed_files_are_read_like_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.jsonl.gz");
+        let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        out.write_all(b"{\"id\":\"d\",\"sentences\":[\"a\",\"b\"],\"boundaries\":[1],\"labels\":[\"x\",\"y\"]}\n")
+            .unwrap();
+        std::fs::write(&path, out.finish().unwrap()).unwrap();
+        assert_eq!(detect(&path).unwrap(), Layout::Jsonl);
+        let found = read(&path).unwrap();
+        let one = found[0].as_ref().unwrap();
+        assert_eq!((one.reference.after(), one.labels.as_slice()), (&[1][..], &["x".to_owned(), "y".to_owned()][..]));
+        std::fs::write(&path, b"\x1f\x8bno more").unwrap();
+        assert!(read(&path).is_err());
     }
 
     #[test]

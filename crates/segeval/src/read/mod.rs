@@ -7,7 +7,7 @@
 //! | [`Layout::Wiki727`] | nested folders of files without extension; `========,LEVEL,TITLE.` before each segment |
 //! | [`Layout::WikiSection`] | a JSON list of `{"id", "text", "annotations": [{"begin", "length", ...}]}` |
 //!
-//! Files are read in the order of their paths, so a set is the same on every machine.
+//! JSONL may be packed by gzip. Files are read in the order of their paths, so a set is the same on every machine.
 
 mod choi;
 mod detect;
@@ -36,6 +36,8 @@ pub struct Segmented {
     pub document: Document,
     /// Where its segments end.
     pub reference: Boundaries,
+    /// The topic label of each segment (WikiSection's `sectionLabel`); empty where there are none.
+    pub labels: Vec<String>,
 }
 
 /// Documents that are scored together.
@@ -158,7 +160,9 @@ pub fn read(path: &Path, options: &Options<'_>) -> Result<Set, DataError> {
 /// The file's name without extension, the folder's name.
 fn name_of(path: &Path) -> String {
     let name = if path.is_dir() { path.file_name() } else { path.file_stem() };
-    name.map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+    let name = name.map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
+    // Of a packed file: `docs.jsonl.gz`.
+    name.strip_suffix(".jsonl").map(str::to_owned).unwrap_or(name)
 }
 
 /// A later document with an id that was there before gets a number behind it. Gives the ids before by those after.
@@ -198,7 +202,7 @@ fn from_segments<S: AsRef<str>>(id: &str, segments: &[Vec<S>]) -> Result<Segment
     }
     let document = Document::from_sentences(id, &sentences);
     let reference = Boundaries::new(document.len(), after).map_err(|e| e.to_string())?;
-    Ok(Segmented { document, reference })
+    Ok(Segmented { document, reference, labels: Vec::new() })
 }
 
 #[cfg(test)]

@@ -23,6 +23,8 @@ struct Article {
 struct Annotation {
     begin: usize,
     length: usize,
+    #[serde(default, rename = "sectionLabel")]
+    label: Option<String>,
 }
 
 /// Every article as a document, or why it is none.
@@ -42,21 +44,34 @@ pub(super) fn read(path: &Path, split: Splitter<'_>) -> Result<Vec<Result<Segmen
 fn parse(article: &Article, split: Splitter<'_>) -> Result<Segmented, String> {
     let units = Units::of(article);
     let mut ends = vec![0, article.text.len()];
-    for Annotation { begin, length } in &article.annotations {
-        for at in [*begin, begin.saturating_add(*length)] {
-            let byte = units.byte(at).ok_or_else(|| format!("a section reaches to {at}, beyond the text's end"))?;
-            ends.push(byte);
-        }
+    let mut sections = Vec::with_capacity(article.annotations.len());
+    for Annotation { begin, length, label } in &article.annotations {
+        let byte =
+            |at: usize| units.byte(at).ok_or_else(|| format!("a section reaches to {at}, beyond the text's end"));
+        let (from, to) = (byte(*begin)?, byte(begin.saturating_add(*length))?);
+        ends.extend([from, to]);
+        sections.push((from..to, label.as_deref().unwrap_or_default()));
     }
     ends.sort_unstable();
     ends.dedup();
-    let segments: Vec<Vec<&str>> = ends
-        .windows(2)
-        .filter_map(|pair| article.text.get(*pair.first()?..*pair.last()?))
-        .map(|section| split(section).into_iter().filter_map(|range| section.get(range)).collect())
-        .collect();
+    let mut segments: Vec<Vec<&str>> = Vec::new();
+    let mut labels = Vec::new();
+    for pair in ends.windows(2) {
+        let &[from, to] = pair else { continue };
+        let Some(section) = article.text.get(from..to) else { continue };
+        let sentences: Vec<&str> = split(section).into_iter().filter_map(|range| section.get(range)).collect();
+        // What is between the sections has no label; a segment without text is none.
+        let label = sections.iter().find(|(range, _)| range.contains(&from)).map_or("", |(_, label)| *label);
+        if sentences.iter().any(|sentence| !sentence.trim().is_empty()) {
+            segments.push(sentences);
+            labels.push(label.to_owned());
+        }
+    }
     let mut one = from_segments(&article.id, &segments)?;
     one.document.title.clone_from(&article.title);
+    if labels.iter().any(|label| !label.is_empty()) {
+        one.labels = labels;
+    }
     Ok(one)
 }
 
@@ -104,7 +119,7 @@ mod tests {
         // "Ä." are 2 code points, "𝔸." 2 code points and 3 UTF-16 units.
         let json = r#"[
             {"id":"a","title":"A","text":"Ä. B.\nC. D.","annotations":[
-                {"begin":0,"length":6,"sectionHeading":"x","sectionLabel":"y"},{"begin":6,"length":5}]},
+                {"begin":0,"length":6,"sectionHeading":"x","sectionLabel":"y"},{"begin":6,"length":5,"sectionLabel":null}]},
             {"id":"b","text":"𝔸. B. C.","annotations":[{"begin":0,"length":6},{"begin":6,"length":3}]},
             {"id":"c","text":"A.","annotations":[{"begin":0,"length":9}]},
             {"id":"d"},
@@ -118,6 +133,9 @@ mod tests {
         let one = found[0].as_ref().unwrap();
         assert_eq!((one.document.len(), one.reference.after(), one.document.sentence(2)), (4, &[2][..], "C."));
         assert_eq!(one.document.title.as_deref(), Some("A"));
+        // A section without a label has an empty one.
+        assert_eq!(one.labels, ["y", ""]);
+        assert!(found[1].as_ref().unwrap().labels.is_empty());
         assert_eq!(found[1].as_ref().unwrap().reference.after(), [2]);
         assert!(found[2].as_ref().unwrap_err().contains("article 3 ('c'): a section reaches to 9"));
         assert!(found[3].is_err() && found[4].is_err());

@@ -25,6 +25,7 @@ pub fn sets() -> Vec<Set> {
     let document = |id: &str, n: usize, after: &[usize]| Segmented {
         document: Document::from_sentences(id, &vec!["A sentence."; n]),
         reference: Boundaries::new(n, after.to_vec()).unwrap(),
+        labels: Vec::new(),
     };
     let one = vec![document("d0", 12, &[4, 8]), document("d1", 12, &[4, 9]), document("d2", 16, &[2, 5, 8, 12])];
     vec![

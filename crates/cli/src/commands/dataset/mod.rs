@@ -5,6 +5,7 @@ mod documents;
 mod draft;
 mod from_docs;
 mod review;
+mod split;
 mod validate;
 
 pub use args::{DRAFT_EXAMPLES, REVIEW_EXAMPLES, VALIDATE_EXAMPLES};
@@ -13,4 +14,5 @@ pub use documents::{read, save};
 pub use draft::{Drafting, make, price, run as draft, text};
 pub use from_docs::from_docs_command;
 pub use review::run as review;
+pub use split::{DatasetSplitArgs, SPLIT_EXAMPLES, SplitArgs, corpus_failure, run as split, shown_report};
 pub use validate::run as validate;
