@@ -4,37 +4,11 @@ use std::ops::Range;
 
 use pericope_api::{Boundaries, SegmentError};
 use pericope_segment::metrics::{BoundaryCounts, pk, window_diff, window_size};
-use serde::{Deserialize, Serialize};
 
-use super::hiercrf::VectorSource;
-use super::options::TrainError;
+use super::options::{Metric, VectorSource};
 use super::trees::TreeDocument;
 use crate::hiercrf::{Cut, HierCrf, Reading};
-
-/// The metric by which a threshold and a level are chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Metric {
-    /// F1 of exact boundaries over all documents.
-    F1,
-    /// WindowDiff, the mean over documents.
-    WindowDiff,
-    /// Pk, the mean over documents.
-    Pk,
-}
-
-impl std::str::FromStr for Metric {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "f1" => Ok(Self::F1),
-            "window-diff" => Ok(Self::WindowDiff),
-            "pk" => Ok(Self::Pk),
-            _ => Err(format!("there is no metric {text:?}: known are f1, window-diff and pk")),
-        }
-    }
-}
+use crate::training::options::TrainError;
 
 /// The better way to cut, and how well it does.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -125,9 +99,9 @@ fn judge(
 mod tests {
     #![allow(clippy::unwrap_used)]
 
-    use super::{Metric, measure};
+    use super::measure;
     use crate::hiercrf::{Cut, Node, Reading, Tree};
-    use crate::training::TreeDocument;
+    use crate::training::{Metric, TreeDocument};
 
     fn document(boundaries: &[usize]) -> TreeDocument {
         TreeDocument {
