@@ -15,6 +15,7 @@ use crate::commands::dataset::{
 use crate::commands::mcp::{MCP_EXAMPLES, McpArgs};
 use crate::commands::serve::{KeysCommand, SERVE_EXAMPLES, ServeArgs};
 use crate::commands::train_embed::{TRAIN_EMBED_EXAMPLES, TrainEmbedArgs};
+use crate::commands::train_hiercrf::{TRAIN_HIERCRF_EXAMPLES, TrainHiercrfArgs};
 use crate::places;
 use crate::project::checked_url_prefix;
 use crate::worker::ReadLimits;
@@ -740,6 +741,9 @@ pub enum TrainCommand {
     /// Compute the sentence vectors of training data once, for the trainings that read vectors
     #[command(after_help = TRAIN_EMBED_EXAMPLES)]
     Embed(TrainEmbedArgs),
+    /// HierCRF: the tree of a document's segments, from vectors of its sentences
+    #[command(after_help = TRAIN_HIERCRF_EXAMPLES)]
+    Hiercrf(TrainHiercrfArgs),
     /// WeSWin: a boundary's probability after each sentence, read in windows; with questions, WeSWin-Ret
     #[command(after_help = TRAIN_WESWIN_EXAMPLES)]
     Weswin(TrainWeswinArgs),

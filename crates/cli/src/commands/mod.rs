@@ -21,6 +21,7 @@ pub mod synthetic;
 pub mod train;
 mod train_data;
 pub mod train_embed;
+pub mod train_hiercrf;
 pub mod tune;
 mod tune_segmenter;
 

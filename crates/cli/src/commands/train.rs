@@ -154,7 +154,7 @@ fn finish<S: Serialize>(
     Ok(if documents.unreadable > 0 { Status::Incomplete } else { Status::Done })
 }
 
-fn failure(error: TrainError) -> Failure {
+pub(super) fn failure(error: TrainError) -> Failure {
     match error {
         TrainError::Options(_) => Failure::usage(error),
         _ => Failure::runtime(error),
@@ -180,18 +180,18 @@ fn options(args: &TrainArgs, base: &Base, tokens: usize, defaults: Options) -> O
 }
 
 /// Shows a training on standard error.
-struct Watch {
+pub(super) struct Watch {
     bar: indicatif::ProgressBar,
     quiet: bool,
     f1: Option<f64>,
 }
 
 impl Watch {
-    fn new(quiet: bool) -> Self {
+    pub(super) fn new(quiet: bool) -> Self {
         Self { bar: progress::bar(0, "training", quiet), quiet, f1: None }
     }
 
-    fn see(&mut self, event: Event) -> ControlFlow<()> {
+    pub(super) fn see(&mut self, event: Event) -> ControlFlow<()> {
         match event {
             Event::Warning { text } => self.note(&format!("warning: {text}")),
             Event::Cached { done, of } => {
@@ -217,7 +217,11 @@ impl Watch {
         ControlFlow::Continue(())
     }
 
-    fn note(&self, text: &str) {
+    pub(super) fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    pub(super) fn note(&self, text: &str) {
         if !self.quiet {
             self.bar.suspend(|| tell!("{text}"));
         }
