@@ -271,6 +271,7 @@ def main():
     parser.add_argument("--bf16", action="store_true")
     parser.add_argument("--questions", nargs="*", default=[], help="SQuAD-layout files for the retrieval head")
     parser.add_argument("--questions-every", type=int, default=6, help="a batch of questions every so many steps")
+    parser.add_argument("--questions-apart", action="store_true", help="a batch of questions has a step of its own")
     parser.add_argument("--start", help="a checkpoint to go on from instead of the base model")
     parser.add_argument("--max-steps", type=int, default=0)
     parser.add_argument("--all", action="store_true", help="train on every document, and validate on none")
@@ -327,7 +328,14 @@ def main():
         turns = [(train, todo, feed, model.boundary)]
         if todo_asked and (step + 1) % args.questions_every == 0:
             turns.append((asked, todo_asked, feed_asked, model.retrieval))
+        def take():
+            torch.nn.utils.clip_grad_norm_([p for p in model.parameters() if p.requires_grad], 1.0)
+            optimizer.step()
+
         for documents_, todo_, feed_, head in turns:
+            if args.questions_apart and head is model.retrieval:
+                take()
+                optimizer.zero_grad()
             ids, mask, places, labels = batch_of(model, documents_, [todo_[i] for i in next(feed_)], device, args.masked)
             with torch.autocast(device, dtype=torch.bfloat16, enabled=args.bf16):
                 logits = head(model(ids, mask)[places[0], places[1]])
@@ -336,8 +344,7 @@ def main():
             if head is model.boundary:
                 running.append(loss.item())
         trace.append(running[-1])
-        torch.nn.utils.clip_grad_norm_([p for p in model.parameters() if p.requires_grad], 1.0)
-        optimizer.step()
+        take()
         step += 1
         if step % 25 == 0:
             print(f"{step}/{steps} loss {np.mean(running[-100:]):.4f} {time.time() - began:.0f} s", flush=True)

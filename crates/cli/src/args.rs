@@ -824,9 +824,13 @@ pub struct TrainWeswinArgs {
     /// parted as documents are; without any the model has no such head
     #[arg(long, value_name = "FILE.json", value_parser = places::path())]
     pub questions: Vec<PathBuf>,
-    /// A batch of questions comes with every so many steps; 1 alternates boundaries and questions
+    /// A batch of questions comes with every so many steps
     #[arg(long, value_name = "N", default_value_t = 6, value_parser = at_least_one)]
     pub questions_every: usize,
+    /// Give a batch of questions a step of its own rather than a part in that of the boundaries; with --questions-every 1
+    /// batches of boundaries and of questions alternate, as published
+    #[arg(long)]
+    pub questions_apart: bool,
     /// Training sequences: cr-1, or ss-4 where documents are few
     #[arg(long, value_name = "PARTITION", default_value = "cr-1")]
     pub partition: String,

@@ -51,6 +51,7 @@ pub fn weswin(args: TrainWeswinArgs, quiet: bool) -> Outcome {
     let options = Options {
         partition: args.partition.clone(),
         questions_every: args.questions_every,
+        questions_apart: args.questions_apart,
         ..options(common, &base, start.as_ref().map(|s| s.settings.tokens).unwrap_or(TOKENS), Options::default())
     };
     let mut documents = Documents::read(common, &base, options.tokens)?;

@@ -33,13 +33,18 @@ pub(super) trait Task {
     /// Goes on as if so many steps had been done.
     fn skip_to(&mut self, steps: usize);
 
-    /// Adds the gradients of the next batch, that of step `step` (0-based), and gives its loss.
-    fn backward(
+    /// Adds the gradients of the next batch and gives its loss.
+    fn backward(&mut self, encoder: &dyn LayerByLayer, gradients: &mut Gradients) -> Result<f32, TrainError>;
+
+    /// The same of the batch of questions that comes with step `step` (0-based); none where none does.
+    fn questions(
         &mut self,
-        encoder: &dyn LayerByLayer,
-        step: usize,
-        gradients: &mut Gradients,
-    ) -> Result<Losses, TrainError>;
+        _encoder: &dyn LayerByLayer,
+        _step: usize,
+        _gradients: &mut Gradients,
+    ) -> Result<Option<f32>, TrainError> {
+        Ok(None)
+    }
 
     /// True where there is something to validate on.
     fn validates(&self) -> bool;
@@ -50,13 +55,6 @@ pub(super) trait Task {
 
     /// Leaves the checkpoint as it is to be used.
     fn finish(&mut self) -> Result<(), TrainError>;
-}
-
-/// The losses of a step.
-pub(super) struct Losses {
-    pub(super) own: f32,
-    /// That of the batch of questions, where one came with the step.
-    pub(super) questions: Option<f32>,
 }
 
 /// A training's circumstances.
@@ -109,14 +107,24 @@ pub(super) fn fit(task: &mut dyn Task, run: &Run<'_>, progress: &mut Watch<'_>) 
             encoder = task.variables().encoder()?;
         }
         let mut gradients = Gradients::default();
-        let Losses { own, questions } = task.backward(encoder.as_ref(), at.step, &mut gradients)?;
-        for (what, loss) in [("loss", Some(own)), ("loss of questions", questions)] {
-            if let Some(value) = loss.filter(|loss| !loss.is_finite()) {
-                return Err(TrainError::NotFinite { step: at.step + 1, what, value: value.into() });
+        let number = at.step;
+        let finite = |what, loss: f32| match loss.is_finite() {
+            true => Ok(loss),
+            false => Err(TrainError::NotFinite { step: number + 1, what, value: loss.into() }),
+        };
+        let share = schedule.at(number);
+        let own = finite("loss", task.backward(encoder.as_ref(), &mut gradients)?)?;
+        if options.questions_apart {
+            std::mem::take(&mut gradients).step(&mut optimizer, task.variables(), options, (number, share))?;
+            if task.variables().puts_together() {
+                encoder = task.variables().encoder()?;
             }
         }
-        let share = schedule.at(at.step);
-        gradients.step(&mut optimizer, task.variables(), options, (at.step, share))?;
+        let questions = task.questions(encoder.as_ref(), number, &mut gradients)?;
+        let questions = questions.map(|loss| finite("loss of questions", loss)).transpose()?;
+        if !options.questions_apart || questions.is_some() {
+            gradients.step(&mut optimizer, task.variables(), options, (number, share))?;
+        }
         at.step += 1;
         at.losses.push(own);
         at.question_losses.extend(questions);

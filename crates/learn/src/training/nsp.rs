@@ -7,7 +7,7 @@ use sha2::Digest;
 use super::data::LabelledDocument;
 use super::events::{Event, TrainReport, Validation, Watch};
 use super::feed::Feed;
-use super::fit::{self, Losses, Run, Task, fit};
+use super::fit::{self, Run, Task, fit};
 use super::gradients::{Gradients, cross_entropy};
 use super::options::{Options, TrainError};
 use super::pairs::{Pair, pairs};
@@ -199,12 +199,7 @@ impl Task for Trainer<'_> {
         self.feed.skip_to(steps);
     }
 
-    fn backward(
-        &mut self,
-        encoder: &dyn LayerByLayer,
-        _: usize,
-        gradients: &mut Gradients,
-    ) -> Result<Losses, TrainError> {
+    fn backward(&mut self, encoder: &dyn LayerByLayer, gradients: &mut Gradients) -> Result<f32, TrainError> {
         let batch = self.feed.next().unwrap_or_default();
         let layers = self.base.config.num_hidden_layers;
         let mut sum = 0.0;
@@ -222,7 +217,7 @@ impl Task for Trainer<'_> {
             sum += loss.to_scalar::<f32>()?;
             gradients.add(&loss, &self.variables)?;
         }
-        Ok(Losses { own: sum, questions: None })
+        Ok(sum)
     }
 
     fn validates(&self) -> bool {

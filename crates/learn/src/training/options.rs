@@ -74,9 +74,12 @@ pub struct Options {
     pub patience: usize,
     /// Validations an epoch.
     pub validations: usize,
-    /// A batch of questions comes with every so many steps, where there are questions: 1 alternates batches of boundaries
-    /// and of questions, as published. WeSWin's alone.
+    /// A batch of questions comes with every so many steps, where there are questions. WeSWin's alone.
     pub questions_every: usize,
+    /// Whether the batch of questions has a step of the optimizer of its own, after that of the boundaries; else the
+    /// gradients of both are added up to one step. With `questions_every` = 1 the two kinds of batches then alternate, as
+    /// published (Abbasi 2024, section 4.3.2). Both steps have one learning rate, that of the step's number.
+    pub questions_apart: bool,
     /// Steps at most; 0: as many as the epochs have.
     pub max_steps: usize,
     /// Seed of the order of sequences.
@@ -129,6 +132,7 @@ impl Default for Options {
             patience: 3,
             validations: 4,
             questions_every: 6,
+            questions_apart: false,
             max_steps: 0,
             seed: 7,
         }

@@ -5,7 +5,7 @@ use candle_core::{Device, Tensor};
 use super::data::{Data, LabelledDocument};
 use super::events::{Event, TrainReport, Validation, Watch};
 use super::feed::Feed;
-use super::fit::{self, Losses, Run, Task, fit};
+use super::fit::{self, Run, Task, fit};
 use super::frozen::{self, Frozen};
 use super::gradients::{Gradients, cross_entropy};
 use super::options::{Options, TrainError};
@@ -38,7 +38,8 @@ const RETRIEVAL: &str = "retrieval";
 /// any it is left out, since it would not fit the trained layers, and [`Event::Warning`] says so.
 ///
 /// The loss is the cross-entropy over labelled sentences, their mean over a step; the document's last sentence is not
-/// labelled. A batch of questions every `options.questions_every` steps adds its own mean. An interrupted training leaves
+/// labelled. A batch of questions every `options.questions_every` steps adds its own mean, or has
+/// a step of its own (`options.questions_apart`). An interrupted training leaves
 /// `out/state.safetensors`, written once a minute, and the same call goes on from it, with the same result up to rounding.
 ///
 /// # Errors
@@ -272,22 +273,23 @@ impl Task for Trainer<'_> {
         self.questions.skip_to(steps / self.options.questions_every.max(1));
     }
 
-    fn backward(
+    fn backward(&mut self, encoder: &dyn LayerByLayer, gradients: &mut Gradients) -> Result<f32, TrainError> {
+        let batch = self.feed.next().unwrap_or_default();
+        self.batch(encoder, &batch, BOUNDARY, gradients)
+    }
+
+    fn questions(
         &mut self,
         encoder: &dyn LayerByLayer,
         step: usize,
         gradients: &mut Gradients,
-    ) -> Result<Losses, TrainError> {
-        let batch = self.feed.next().unwrap_or_default();
-        let own = self.batch(encoder, &batch, BOUNDARY, gradients)?;
-        let mut questions = None;
-        if (step + 1).is_multiple_of(self.options.questions_every.max(1))
-            && let Some(batch) = self.questions.next()
-        {
-            let batch: Vec<usize> = batch.into_iter().map(|i| self.own + i).collect();
-            questions = Some(self.batch(encoder, &batch, RETRIEVAL, gradients)?);
+    ) -> Result<Option<f32>, TrainError> {
+        if !(step + 1).is_multiple_of(self.options.questions_every.max(1)) {
+            return Ok(None);
         }
-        Ok(Losses { own, questions })
+        let Some(batch) = self.questions.next() else { return Ok(None) };
+        let batch: Vec<usize> = batch.into_iter().map(|i| self.own + i).collect();
+        self.batch(encoder, &batch, RETRIEVAL, gradients).map(Some)
     }
 
     fn validates(&self) -> bool {

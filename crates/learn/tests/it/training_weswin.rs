@@ -287,3 +287,35 @@ fn the_ranking_of_answers_is_measured() {
     let (first, last) = (report.question_losses[0], report.question_losses[119]);
     assert!(report.question_losses.len() == 120 && last < 0.2 * first, "{first} {last}");
 }
+
+#[test]
+fn a_batch_of_questions_may_have_a_step_of_its_own() {
+    let base = base();
+    let documents = documents(&base);
+    let asked = asked(&base, &documents[..8]);
+    let data = |questions| Data { train: &documents[..8], validation: &[], questions, validation_questions: &[] };
+    // It has learnt of boundaries and not of questions.
+    let first = tempfile::tempdir().unwrap();
+    train(&base, None, data(&[]), &options(), first.path());
+    let begun = read(first.path());
+    let bias = |options: &Options| {
+        let out = tempfile::tempdir().unwrap();
+        train(&base, Some(&begun), data(&asked), options, out.path());
+        numbers(&read(out.path()), "encoder.layer.1.output.dense.bias")
+    };
+    let one = Options { max_steps: 1, questions_every: 1, ..options() };
+    let start = bias(&Options { learning_rate: 1e-12, ..one.clone() });
+    let (together, apart) = (bias(&one), bias(&Options { questions_apart: true, ..one }));
+    // The head of questions begins with zeros and hands no gradient down, so a step of theirs moves the encoder by its momentum alone. By AdamW
+    // (0.9, 0.999) that is 0.9 * 0.1 / (1 - 0.9^2) over the root of 0.999 * 0.001 / (1 - 0.999^2) of the first step.
+    let momentum = (0.9 * 0.1 / (1.0 - 0.81)) / (0.999_f64 * 0.001 / (1.0 - 0.998_001)).sqrt();
+    let mut moved = 0;
+    for ((start, together), apart) in start.iter().zip(&together).zip(&apart) {
+        let (one, two) = (f64::from(together - start), f64::from(apart - start));
+        if one.abs() > 1e-4 {
+            assert!((two / one - 1.0 - momentum).abs() < 0.02, "{one} {two}");
+            moved += 1;
+        }
+    }
+    assert!(moved > 4, "{moved} of {}", start.len());
+}
