@@ -1,15 +1,14 @@
 //! What `pericope train` reads: documents and questions, parted.
 
 use std::collections::HashMap;
-use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pericope_api::{Boundaries, Document};
+use pericope_api::Document;
 use pericope_encode::Base;
 use pericope_eval::data::{DataKind, load};
 use pericope_learn::Sentences;
-use pericope_learn::corpus::{CorpusError, Member, Record, SplitReport, each_record, files, has_documents, split};
+use pericope_learn::corpus::{Corpus, CorpusError, Record, Records, Skipped, SplitReport, files, has_documents};
 use pericope_learn::training::{LabelledDocument, PreparedQuestion};
 use pericope_learn::weswin::QUESTION;
 use pericope_segeval::read::Segmented;
@@ -18,10 +17,9 @@ use pericope_segment::split::{Shares, Split};
 use serde::Serialize;
 
 use crate::args::TrainArgs;
-use crate::commands::dataset::corpus_failure;
+use crate::commands::dataset::{SplitArgs, corpus_failure};
 use crate::commands::segment_eval::read_set;
 use crate::input;
-use crate::resources::shown;
 use crate::status::Failure;
 
 /// How many serve for what.
@@ -45,30 +43,13 @@ pub struct Documents {
 impl Documents {
     /// Reads the data that the flags name, and parts it.
     pub fn read(args: &TrainArgs, base: &Base, tokens: usize) -> Result<Self, Failure> {
-        let mut found = Gathered::default();
-        for path in &args.split.held_out {
-            found.read(path, true)?;
-        }
-        let apart = found.documents.len();
-        for path in args.data.iter().filter(|path| !args.split.held_out.contains(path)) {
-            found.read(path, false)?;
-        }
-        if found.documents.len() == apart {
-            return Err(Failure::usage("no document is left to train on: give more data"));
-        }
-        let division = split(&found.members, &args.split.options(args.no_holdout)).map_err(corpus_failure)?;
-        let (mut train, mut validation) = (Vec::new(), Vec::new());
-        for (one, part) in found.documents.iter().zip(&division.parts) {
-            match part {
-                Some(Split::Train) => train.push(labelled(one, base, tokens)),
-                Some(Split::Validation) => validation.push(labelled(one, base, tokens)),
-                Some(Split::Test) | None => {}
-            }
-        }
-        if train.is_empty() {
+        let corpus = corpus(&args.data, &args.split, args.no_holdout)?;
+        if corpus.train.is_empty() {
             return Err(Failure::usage("no document is left to train on: give more data, or --no-holdout"));
         }
-        Ok(Self { train, validation, split: division.report, unreadable: found.unreadable })
+        let prepared = |records: &[Record]| records.iter().map(|one| labelled_record(one, base, tokens)).collect();
+        let (train, validation) = (prepared(&corpus.train), prepared(&corpus.validation));
+        Ok(Self { train, validation, split: corpus.report, unreadable: corpus.skipped.count })
     }
 
     /// The number of documents of each part.
@@ -85,81 +66,79 @@ impl Documents {
     }
 }
 
-/// Documents of several files, with what the split needs of each.
-#[derive(Default)]
-struct Gathered {
-    documents: Vec<Segmented>,
-    members: Vec<Member>,
-    unreadable: usize,
+/// Reads documents in all layouts that segment-eval reads, segmentation JSONL also in folders, and parts them; names what
+/// cannot be read. With `all`, nothing but what is held out is kept from training.
+pub fn corpus(data: &[PathBuf], args: &SplitArgs, all: bool) -> Result<Corpus, Failure> {
+    let (lines, others) = by_layout(data)?;
+    let (lines_apart, others_apart) = by_layout(&args.held_out)?;
+    let mut records = Records::read(&lines, &lines_apart).map_err(corpus_failure)?;
+    for path in &others {
+        records.skipped.extend(add(path, &mut records.documents)?);
+    }
+    for path in &others_apart {
+        records.skipped.extend(add(path, &mut records.held_out)?);
+    }
+    input::report_skipped(&records.skipped);
+    if records.documents.is_empty() {
+        let first = records.skipped.problems.first().map_or("it is empty", String::as_str);
+        return Err(Failure::usage(format!("no document in the data can be used ({first})")));
+    }
+    records.split(&args.options(all)).map_err(corpus_failure)
 }
 
-impl Gathered {
-    /// Reads segmentation JSONL, packed or not and in folders at any depth, or another layout that segment-eval reads.
-    fn read(&mut self, path: &Path, held_out: bool) -> Result<(), Failure> {
-        let files = if path.is_dir() || has_documents(path) { files(&[path.to_owned()]) } else { Ok(Vec::new()) };
-        let files = match files {
-            // A folder in another layout.
-            Err(CorpusError::Nothing { .. }) => Vec::new(),
-            files => files.map_err(corpus_failure)?,
+/// Files and folders of segmentation JSONL, and those in other layouts.
+fn by_layout(paths: &[PathBuf]) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Failure> {
+    let (mut lines, mut others) = (Vec::new(), Vec::new());
+    for path in paths {
+        let is_lines = match path.is_dir() {
+            true => match files(std::slice::from_ref(path)) {
+                Ok(_) => true,
+                Err(CorpusError::Nothing { .. }) => false,
+                Err(error) => return Err(corpus_failure(error)),
+            },
+            false => has_documents(path),
         };
-        if files.is_empty() {
-            let set = read_set(path, None, (0, 0), None)?;
-            self.unreadable += input::report(&set.skipped);
-            for one in set.documents {
-                let record = record(&one, set.renamed.get(&one.document.id), &set.name);
-                self.members.push(Member::of(&record, held_out));
-                self.documents.push(one);
-            }
-            return Ok(());
-        }
-        let before = self.documents.len();
-        let skipped = each_record(&files, &mut |record| {
-            if let Some(one) = segmented(&record) {
-                self.members.push(Member::of(&record, held_out));
-                self.documents.push(one);
-            }
-            ControlFlow::Continue(())
+        if is_lines { lines.push(path.clone()) } else { others.push(path.clone()) }
+    }
+    Ok((lines, others))
+}
+
+/// Adds the documents of a layout without sources: their source is the set.
+fn add(path: &Path, records: &mut Vec<Record>) -> Result<Skipped, Failure> {
+    let set = read_set(path, None, (0, 0), None)?;
+    for Segmented { document, reference, labels } in &set.documents {
+        records.push(Record {
+            id: set.renamed.get(&document.id).unwrap_or(&document.id).clone(),
+            source: set.name.clone(),
+            title: document.title.clone(),
+            sentences: (0..document.len()).map(|i| document.sentence(i).to_owned()).collect(),
+            boundaries: reference.after().to_vec(),
+            labels: labels.clone(),
+            ..Record::default()
         });
-        let skipped = skipped.map_err(corpus_failure)?;
-        self.unreadable += input::report_skipped(&skipped);
-        if self.documents.len() == before {
-            let first = skipped.problems.first().map_or("it is empty", String::as_str);
-            return Err(Failure::usage(format!("{}: no document in it can be used ({first})", shown(path))));
-        }
-        Ok(())
     }
+    Ok(Skipped { count: set.skipped.len(), problems: set.skipped })
 }
 
-/// A document of a layout without sources: its source is the set, its id that in the file.
-fn record(one: &Segmented, id: Option<&String>, set: &str) -> Record {
-    let Segmented { document, reference, .. } = one;
-    Record {
-        id: id.unwrap_or(&document.id).clone(),
-        source: set.to_owned(),
-        sentences: (0..document.len()).map(|i| document.sentence(i).to_owned()).collect(),
-        boundaries: reference.after().to_vec(),
-        labels: one.labels.clone(),
-        ..Record::default()
-    }
-}
-
-/// A record as segmenters read it. What [`Record::parse`] has checked has boundaries inside its sentences.
-fn segmented(record: &Record) -> Option<Segmented> {
+/// A record as the trainer reads it.
+fn labelled_record(record: &Record, base: &Base, tokens: usize) -> LabelledDocument {
     let document = Document::from_sentences(&record.id, &record.sentences);
-    let reference = Boundaries::new(document.len(), record.boundaries.clone()).ok()?;
-    Some(Segmented { document, reference, labels: record.labels.clone() })
+    prepare(&document, &record.boundaries, base, tokens)
 }
 
 /// A document as the trainer reads it: as the segmenter will, without code and tables.
 pub fn labelled(one: &Segmented, base: &Base, tokens: usize) -> LabelledDocument {
-    let Segmented { document, reference, .. } = one;
+    prepare(&one.document, one.reference.after(), base, tokens)
+}
+
+fn prepare(document: &Document, boundaries: &[usize], base: &Base, tokens: usize) -> LabelledDocument {
     let read = language::sentences(document);
     let limit = tokens.saturating_sub(3);
     let ids: Vec<Vec<u32>> =
         read.iter().map(|&i| base.tokens.ids(&document.visible(document.sentences[i].span), limit)).collect();
     // A boundary behind what is not read belongs to the last sentence that is.
     let mut ends = vec![false; read.len()];
-    for &after in reference.after() {
+    for &after in boundaries {
         if let Some(end) = read.partition_point(|&i| i < after).checked_sub(1).and_then(|at| ends.get_mut(at)) {
             *end = true;
         }

@@ -101,6 +101,35 @@ fn documents_are_parted_and_written() {
 }
 
 #[test]
+fn other_layouts_are_parted_with_their_labels() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("data")).unwrap();
+    let articles: Vec<Value> = (0..30)
+        .map(|i| {
+            let parts = ["has", "needs"].map(|verb| format!("The pump{i} {verb} part{i} one. It {verb} part{i} two. "));
+            let annotations = [(0, "structure"), (1, "care")].map(|(at, label)| {
+                let begin = if at == 0 { 0 } else { parts[0].len() };
+                serde_json::json!({ "begin": begin, "length": parts[at].len(), "sectionLabel": label })
+            });
+            serde_json::json!({ "id": format!("a{i}"), "title": "T", "text": parts.concat(), "annotations": annotations })
+        })
+        .collect();
+    fs::write(folder.path().join("data/wiki.json"), serde_json::to_string(&articles).unwrap()).unwrap();
+    let mut command = without_models(folder.path());
+    let command = command.args(["dataset", "split", "--data", "data/wiki.json", "--out", "parted"]);
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stdout(&output).contains("of 1\u{a0}source"), "{}", stdout(&output));
+    let text = fs::read_to_string(folder.path().join("parted/train.jsonl")).unwrap();
+    let one: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    assert_eq!(one["labels"], serde_json::json!(["structure", "care"]));
+    assert_eq!(
+        (&one["source"], &one["boundaries"], &one["title"]),
+        (&"wiki".into(), &serde_json::json!([2]), &"T".into())
+    );
+}
+
+#[test]
 fn training_parts_its_data_in_the_same_way() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
@@ -122,5 +151,7 @@ fn training_parts_its_data_in_the_same_way() {
         assert_eq!(summary["split"][part], report[part], "{part}");
     }
     assert_eq!(summary["documents"]["test"], 11, "all of the source that is held out");
+    let alone = [&flags[..], &["--held-out-by", "document"]].concat();
+    assert_eq!(split(folder.path(), "alone", &alone).0["test"]["documents"], 1);
     assert!(stderr(&output).contains("left out"), "{}", stderr(&output));
 }

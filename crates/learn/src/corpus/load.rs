@@ -40,51 +40,78 @@ pub struct SourceCounts {
     pub left_out: usize,
 }
 
-/// Reads the documents under `data` and parts them. Those under `held_out` are read too: they, their sources and near copies
-/// of them are never trained on. A file that both name is held out. All texts are in memory then.
+/// Documents as they are read, before they are parted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Records {
+    /// Documents for all parts.
+    pub documents: Vec<Record>,
+    /// Documents that are kept apart.
+    pub held_out: Vec<Record>,
+    /// Lines that are no document.
+    pub skipped: Skipped,
+}
+
+impl Records {
+    /// Reads the documents under `data` and those under `held_out`. A file that both name is held out.
+    ///
+    /// # Errors
+    /// As [`files`].
+    pub fn read(data: &[PathBuf], held_out: &[PathBuf]) -> Result<Self, CorpusError> {
+        let apart = files(held_out)?;
+        let same = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
+        let known: Vec<PathBuf> = apart.iter().map(same).collect();
+        let mut others = files(data)?;
+        others.retain(|path| !known.contains(&same(path)));
+        let mut all = Self::default();
+        for (files, records) in [(&others, &mut all.documents), (&apart, &mut all.held_out)] {
+            let skipped = each_record(files, &mut |record| {
+                records.push(record);
+                ControlFlow::Continue(())
+            })?;
+            all.skipped.extend(skipped);
+        }
+        Ok(all)
+    }
+
+    /// Parts the documents.
+    ///
+    /// # Errors
+    /// As [`split()`].
+    pub fn split(self, options: &SplitOptions) -> Result<Corpus, CorpusError> {
+        let member = |held_out: bool| move |record: &Record| Member::of(record, held_out);
+        let mut members: Vec<Member> = self.documents.par_iter().map(member(false)).collect();
+        members.par_extend(self.held_out.par_iter().map(member(true)));
+        let division = split(&members, options)?;
+        let mut corpus = Corpus { report: division.report, skipped: self.skipped, ..Corpus::default() };
+        for (record, part) in self.documents.into_iter().chain(self.held_out).zip(division.parts) {
+            let counts = corpus.sources.entry(record.source.clone()).or_default();
+            let (count, into) = match part {
+                Some(Split::Train) => (&mut counts.train, &mut corpus.train),
+                Some(Split::Validation) => (&mut counts.validation, &mut corpus.validation),
+                Some(Split::Test) => (&mut counts.test, &mut corpus.test),
+                None => {
+                    counts.left_out += 1;
+                    continue;
+                }
+            };
+            *count += 1;
+            into.push(record);
+        }
+        Ok(corpus)
+    }
+}
+
+/// Reads the documents under `data` and parts them. Those under `held_out` are read too: they and near copies of them are
+/// never trained on, nor (by default) their sources. A file that both name is held out. All texts are in memory then.
 ///
 /// # Errors
 /// As [`files`] and [`split()`]; [`CorpusError::Nothing`] where there is no document.
 pub fn load(data: &[PathBuf], held_out: &[PathBuf], options: &SplitOptions) -> Result<Corpus, CorpusError> {
-    let apart = files(held_out)?;
-    let same = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
-    let known: Vec<PathBuf> = apart.iter().map(same).collect();
-    let mut others = files(data)?;
-    others.retain(|path| !known.contains(&same(path)));
-    let mut corpus = Corpus::default();
-    let mut records: Vec<Record> = Vec::new();
-    let mut read = |files: &[PathBuf], records: &mut Vec<Record>| {
-        let skipped = each_record(files, &mut |record| {
-            records.push(record);
-            ControlFlow::Continue(())
-        });
-        skipped.map(|skipped| corpus.skipped.extend(skipped))
-    };
-    read(&others, &mut records)?;
-    let first_apart = records.len();
-    read(&apart, &mut records)?;
-    if records.is_empty() {
+    let records = Records::read(data, held_out)?;
+    if records.documents.is_empty() && records.held_out.is_empty() {
         let path = data.first().cloned().unwrap_or_default();
-        let problem = corpus.skipped.problems.first().cloned().unwrap_or_else(|| "no document in it".to_owned());
+        let problem = records.skipped.problems.first().cloned().unwrap_or_else(|| "no document in it".to_owned());
         return Err(CorpusError::Nothing { path, problem });
     }
-    let members: Vec<Member> =
-        records.par_iter().enumerate().map(|(i, record)| Member::of(record, i >= first_apart)).collect();
-    let division = split(&members, options)?;
-    corpus.report = division.report;
-    for (record, part) in records.into_iter().zip(division.parts) {
-        let counts = corpus.sources.entry(record.source.clone()).or_default();
-        let (count, into) = match part {
-            Some(Split::Train) => (&mut counts.train, &mut corpus.train),
-            Some(Split::Validation) => (&mut counts.validation, &mut corpus.validation),
-            Some(Split::Test) => (&mut counts.test, &mut corpus.test),
-            None => {
-                counts.left_out += 1;
-                continue;
-            }
-        };
-        *count += 1;
-        into.push(record);
-    }
-    Ok(corpus)
+    records.split(options)
 }

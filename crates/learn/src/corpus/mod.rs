@@ -20,7 +20,7 @@ pub use document::{Headings, SequenceDocument};
 pub use embed::{EmbedProgress, EmbedReport, embed};
 pub use error::CorpusError;
 pub use files::{Skipped, each_record, files, has_documents};
-pub use load::{Corpus, SourceCounts, load};
+pub use load::{Corpus, Records, SourceCounts, load};
 pub use near::{Shingles, groups};
 pub use record::Record;
 pub use split::{Counts, Division, Member, SplitOptions, SplitReport, Unit, split};

@@ -19,10 +19,13 @@ pub enum Unit {
 }
 
 /// How documents are parted.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct SplitOptions {
     /// The unit that is chosen for a part.
     pub unit: Unit,
+    /// What is kept apart where documents are held out: they alone, or all of their sources, as it is by default.
+    pub held_out: Unit,
     /// The shares of the units.
     pub shares: Shares,
     /// Sentences of one source in each of training and validation, at most; 0 for no limit.
@@ -31,6 +34,20 @@ pub struct SplitOptions {
     pub cap_documents: usize,
     /// Documents to train on, at most; 0 for no limit. A larger number holds the documents of a smaller one.
     pub documents: usize,
+}
+
+impl Default for SplitOptions {
+    /// Single documents, a tenth to validate on and a tenth to test on, whole sources held out, no limits.
+    fn default() -> Self {
+        Self {
+            unit: Unit::Document,
+            held_out: Unit::Source,
+            shares: Shares::default(),
+            cap_sentences: 0,
+            cap_documents: 0,
+            documents: 0,
+        }
+    }
 }
 
 /// What the split knows of a document.
@@ -42,7 +59,7 @@ pub struct Member {
     pub source: String,
     /// The number of its sentences.
     pub sentences: usize,
-    /// True for a document that is kept apart: neither it nor its source nor a near copy of it is trained on.
+    /// True for a document that is kept apart: neither it nor a near copy of it is trained on, nor (by default) its source.
     pub held_out: bool,
     /// What is compared to find its near copies.
     pub shingles: Shingles,
@@ -108,10 +125,11 @@ pub struct Division {
 
 /// Parts documents into those to train on, to validate on and to test on.
 ///
-/// A unit's part follows from its name, the shares and the seed ([`Shares::part`]). What is held out, and all of its source,
-/// is tested on. Near copies ([`groups`]) then go together: to the test where one of them is tested on, else to validation
-/// where one of them is validated on. So what `segment-eval --part test` reads by the documents' ids alone is never trained
-/// on, and neither is a near copy of it. Last, what a source gives is limited, in an order that the seed chooses.
+/// A unit's part follows from its name, the shares and the seed ([`Shares::part`]). What is held out is tested on, and by
+/// default all of its source. Near copies ([`groups`]) then go together: to the test where one of them is tested on, else to
+/// validation where one of them is validated on. With the default shares of documents, what `segment-eval --split test`
+/// chooses by the ids alone is therefore never trained on, nor a near copy of it. Last, what a source gives is limited, in an
+/// order that the seed chooses.
 ///
 /// The result does not depend on the order of the documents, nor on the number of threads.
 ///
@@ -119,18 +137,14 @@ pub struct Division {
 /// [`CorpusError::Options`] for shares that cannot be.
 pub fn split(members: &[Member], options: &SplitOptions) -> Result<Division, CorpusError> {
     options.shares.check().map_err(CorpusError::Options)?;
-    let held_out: BTreeSet<&str> = members
-        .iter()
-        .filter(|one| one.held_out)
-        .map(|one| one.source.as_str())
-        .filter(|name| !name.is_empty())
-        .collect();
+    let apart = members.iter().filter(|one| one.held_out && options.held_out == Unit::Source);
+    let sources_apart: BTreeSet<&str> = apart.map(|one| one.source.as_str()).filter(|name| !name.is_empty()).collect();
     let own = members.iter().map(|one| {
         let name = match options.unit {
             Unit::Document => &one.id,
             Unit::Source => &one.source,
         };
-        let apart = one.held_out || held_out.contains(one.source.as_str());
+        let apart = one.held_out || sources_apart.contains(one.source.as_str());
         if apart { Split::Test } else { options.shares.part(name) }
     });
     let own: Vec<Split> = own.collect();
@@ -296,6 +310,8 @@ mod tests {
             let apart = one.source == "s3" || one.id == "copy";
             assert_eq!(*part, Some(if apart { Split::Test } else { Split::Train }), "{}", one.id);
         }
+        let division = split(&members, &SplitOptions { held_out: Unit::Document, ..options }).unwrap();
+        assert_eq!(ids(&members, &division, Some(Split::Test)), ["d3", "copy"]);
     }
 
     #[test]

@@ -7,18 +7,17 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use pericope_eval::format::plural;
-use pericope_learn::corpus::{
-    Corpus, CorpusError, Counts, Record, SourceCounts, SplitOptions, SplitReport, Unit, load,
-};
+use pericope_learn::corpus::{Corpus, CorpusError, Counts, Record, SourceCounts, SplitOptions, SplitReport, Unit};
 use pericope_segment::split::Shares;
 use pericope_util::StagedFile;
 use serde::Serialize;
 
 use super::save;
 use crate::commands::print_json;
+use crate::commands::train_data::corpus;
 use crate::resources::shown;
 use crate::status::{Failure, Outcome, Status};
-use crate::{input, places, progress};
+use crate::{places, progress};
 
 pub const SPLIT_EXAMPLES: &str = "Examples:
   pericope dataset split --data data/train --out parted
@@ -35,6 +34,15 @@ pub enum By {
     Document,
     /// All documents of a source together
     Source,
+}
+
+impl From<By> for Unit {
+    fn from(by: By) -> Self {
+        match by {
+            By::Document => Self::Document,
+            By::Source => Self::Source,
+        }
+    }
 }
 
 /// How documents are parted.
@@ -65,6 +73,9 @@ pub struct SplitArgs {
     /// near copies of them are trained on; may be given several times
     #[arg(long, num_args = 1.., value_name = "PATH", value_parser = places::path())]
     pub held_out: Vec<PathBuf>,
+    /// What --held-out keeps apart: those documents and their near copies alone, or also all of their sources
+    #[arg(long, value_name = "UNIT", value_enum, default_value_t = By::Source)]
+    pub held_out_by: By,
 }
 
 impl SplitArgs {
@@ -72,10 +83,8 @@ impl SplitArgs {
     pub fn options(&self, all: bool) -> SplitOptions {
         let shares = Shares { validation: self.validation, test: self.test, seed: self.split_seed };
         SplitOptions {
-            unit: match self.by {
-                By::Document => Unit::Document,
-                By::Source => Unit::Source,
-            },
+            unit: self.by.into(),
+            held_out: self.held_out_by.into(),
             shares: if all { Shares { validation: 0.0, test: 0.0, ..shares } } else { shares },
             cap_sentences: self.cap,
             cap_documents: self.cap_documents,
@@ -87,8 +96,8 @@ impl SplitArgs {
 /// `pericope dataset split`
 #[derive(Debug, Args)]
 pub struct DatasetSplitArgs {
-    /// Documents with known boundaries: files, or folders with files *.jsonl and *.jsonl.gz at any depth; may be given
-    /// several times
+    /// Documents with known boundaries, as segment-eval reads them, or folders with files *.jsonl and *.jsonl.gz at any
+    /// depth; may be given several times
     #[arg(long, required = true, num_args = 1.., value_name = "PATH", value_parser = places::path())]
     pub data: Vec<PathBuf>,
     /// Folder of the parts
@@ -117,10 +126,9 @@ pub fn run(args: &DatasetSplitArgs, quiet: bool) -> Outcome {
     let options = args.split.options(false);
     let bar = progress::work(0, quiet);
     bar.set_message("reading");
-    let corpus = load(&args.data, &args.split.held_out, &options);
+    let corpus = corpus(&args.data, &args.split, false);
     bar.finish_and_clear();
-    let corpus = corpus.map_err(corpus_failure)?;
-    input::report_skipped(&corpus.skipped);
+    let corpus = corpus?;
     fs::create_dir_all(&args.out).map_err(|e| Failure::runtime(format!("{}: {e}", shown(&args.out))))?;
     for (name, records) in [("train", &corpus.train), ("validation", &corpus.validation), ("test", &corpus.test)] {
         write(&args.out.join(format!("{name}.jsonl")), records)?;
