@@ -3,6 +3,7 @@
 
 mod corpus_split;
 mod corpus_vectors;
+mod hiercrf;
 mod nsp;
 mod nsp_segmenter;
 mod sequence;
