@@ -29,6 +29,7 @@ mod reports;
 mod serving;
 mod sweep;
 mod train_embed;
+mod train_hiercrf;
 mod untrusted;
 mod verify;
 mod without_text;
