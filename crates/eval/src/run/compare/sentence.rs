@@ -69,6 +69,7 @@ pub(super) fn of(verdict: &Verdict, family: &[Comparison], about: &About<'_>) ->
     } else {
         let who = if left <= NAMED { format!(" ({})", format::listed(&verdict.possible)) } else { String::new() };
         let head = match left == all {
+            true if all == 2 => format!("{place}, open: both chunkers{who} may be the best, and"),
             true => format!("{place}, open: all {all} chunkers{who} may be the best, and"),
             false => format!("{place}, {left} of {all} chunkers{who} may be the best, and"),
         };

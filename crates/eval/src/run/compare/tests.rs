@@ -158,6 +158,7 @@ fn chunkers_that_differ_by_nothing_that_matters_are_called_so_and_others_open() 
     assert_eq!(found.comparisons[0].outcome, Some(Outcome::Open));
     let verdict = found.verdict.unwrap();
     assert!(verdict.sentence.contains("open") && !verdict.sentence.contains("no difference"), "{}", verdict.sentence);
+    assert!(verdict.sentence.contains("open: both chunkers (fixed and same)"), "{}", verdict.sentence);
     assert!(verdict.sentence.contains("more documents with"), "{}", verdict.sentence);
     assert_eq!(verdict.possible, ["fixed", "same"]);
 }
