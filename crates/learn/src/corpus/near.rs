@@ -22,7 +22,7 @@ const SHARE: f64 = 0.3;
 const FEWEST: u32 = 3;
 
 /// What is kept of a document's text to find its near copies.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Shingles {
     /// Hashes of the runs that are looked at, ascending, each once.
     runs: Vec<u64>,
@@ -53,7 +53,8 @@ fn together(words: &[u64]) -> u64 {
 
 /// Gives each document the smallest index in its group of near copies. Two documents are near copies where the smaller one
 /// has three tenths of its runs of thirteen words in the other, or where all words are the same; a near copy of a near
-/// copy is in the group too.
+/// copy is in the group too. Of pages that share their phrases with more than twenty others, which ones are compared depends
+/// on the order.
 #[must_use]
 pub fn groups(documents: &[&Shingles]) -> Vec<usize> {
     let mut joined = Groups { parents: (0..documents.len()).collect() };
