@@ -9,6 +9,7 @@ pub mod nsp;
 pub mod registry;
 mod sentences;
 pub mod sequence;
+pub mod topic;
 pub mod training;
 pub mod weswin;
 

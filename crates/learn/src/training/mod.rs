@@ -16,6 +16,7 @@ mod pairs;
 mod ranking;
 mod sequences;
 mod state;
+mod topic;
 mod tune;
 mod variables;
 mod weswin;
@@ -28,5 +29,6 @@ pub use hiercrf::{HierCrfOptions, Metric, TreeData, TreeDocument, VectorSource, 
 pub use nsp::train_nsp;
 pub use options::{Options, TrainError};
 pub use pairs::{Pair, pairs};
+pub use topic::{TopicData, TopicOptions, train_topic};
 pub use tune::{Grid, Tried, Tuning, tune};
 pub use weswin::train_weswin;

@@ -1,0 +1,37 @@
+//! From probabilities to boundaries.
+
+/// The number of boundaries with the highest expected F1, where gap i has a boundary with probability p(i): those k gaps with the
+/// highest probabilities for which 2 (their sum) / (k + sum of all) is greatest (Ye et al. 2012, to first order).
+///
+/// A document whose boundaries are uncertain throughout thus gets them at lower probabilities than one where they are plain.
+#[must_use]
+pub fn best_count(probabilities: &[f64]) -> usize {
+    let mut sorted: Vec<f64> = probabilities.to_vec();
+    sorted.sort_by(|a, b| b.total_cmp(a));
+    let expected: f64 = sorted.iter().sum();
+    let (mut found, mut best, mut sum) = (0, 0.0, 0.0);
+    for (k, p) in (1..).zip(sorted) {
+        sum += p;
+        let f1 = 2.0 * sum / (k as f64 + expected);
+        if f1 > best {
+            (found, best) = (k, f1);
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::best_count;
+
+    #[test]
+    fn as_many_as_promise_most() {
+        assert_eq!(best_count(&[]), 0);
+        assert_eq!(best_count(&[0.0, 0.0]), 0);
+        assert_eq!(best_count(&[0.9, 0.01, 0.8, 0.02]), 2);
+        // Uncertain throughout: all of them are worth it.
+        assert_eq!(best_count(&[0.3; 10]), 10);
+        // One that is certain makes the others too expensive.
+        assert_eq!(best_count(&[1.0, 0.1, 0.1, 0.1]), 1);
+    }
+}

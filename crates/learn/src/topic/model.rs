@@ -1,0 +1,131 @@
+use std::ops::Range;
+
+use candle_core::{Device, Tensor};
+use pericope_encode::encoders::Tensors;
+use pericope_encode::{ModelError, short};
+
+use super::checkpoint::{Checkpoint, Settings};
+use super::inputs::Inputs;
+use super::network::Network;
+
+/// Sentences that are read at once.
+const WINDOW: usize = 1024;
+
+/// Sentences on either side of what is taken from a window: the LSTM has seen enough by then.
+const MARGIN: usize = 128;
+
+/// Windows that are read side by side: bounds memory.
+const TOGETHER: usize = 8;
+
+/// A trained sequence model of boundaries.
+#[derive(Debug)]
+pub struct Topic {
+    network: Network,
+    settings: Settings,
+    device: Device,
+    fingerprint: String,
+}
+
+impl Topic {
+    /// Builds the model of a checkpoint.
+    ///
+    /// # Errors
+    /// [`ModelError`], naming the file and the tensor, where settings or shapes do not fit.
+    pub fn load(checkpoint: &Checkpoint, device: &Device) -> Result<Self, ModelError> {
+        let settings = checkpoint.settings.clone();
+        settings.check().map_err(|reason| checkpoint.unusable(reason))?;
+        let network = Network::new(checkpoint, &settings.sizes, device)?;
+        let fingerprint = format!("topic:{}", short(checkpoint.sha256()));
+        Ok(Self { network, settings, device: device.clone(), fingerprint })
+    }
+
+    /// A model in training.
+    pub(crate) fn of(network: Network, settings: Settings, device: &Device) -> Self {
+        Self { network, settings, device: device.clone(), fingerprint: String::new() }
+    }
+
+    /// The settings that it was trained with.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Names the weights.
+    #[must_use]
+    pub fn fingerprint(&self) -> &str {
+        &self.fingerprint
+    }
+
+    /// The log-odds of a boundary at each gap between two rows: `inputs.len() - 1` numbers.
+    ///
+    /// More than 1,024 rows are read in windows that overlap by 256; time is in proportion to the rows.
+    ///
+    /// # Errors
+    /// Where candle fails, and for rows of another width than the model's.
+    pub fn log_odds(&self, inputs: &Inputs) -> candle_core::Result<Vec<f64>> {
+        let n = inputs.len();
+        let mut odds = Vec::with_capacity(n.saturating_sub(1));
+        for group in windows(n).chunks(TOGETHER) {
+            let parts: Vec<(&Inputs, Range<usize>)> = group.iter().map(|(read, _)| (inputs, read.clone())).collect();
+            let (rows, lengths) = batch(&parts, &self.device)?;
+            let found = self.network.forward(&rows, &lengths, &mut Ok)?.to_vec2::<f32>()?;
+            for ((read, kept), found) in group.iter().zip(found) {
+                let own = found.get(kept.start - read.start..kept.end - read.start).unwrap_or_default();
+                odds.extend(own.iter().map(|&x| f64::from(x)));
+            }
+        }
+        odds.truncate(n.saturating_sub(1));
+        Ok(odds)
+    }
+}
+
+/// The windows of a document: the rows that are read, and those of them whose gaps are taken.
+fn windows(n: usize) -> Vec<(Range<usize>, Range<usize>)> {
+    let mut found = Vec::new();
+    let mut from = 0;
+    while from < n {
+        let start = from.saturating_sub(MARGIN);
+        let end = (start + WINDOW).min(n);
+        let to = if end == n { n } else { end - MARGIN };
+        found.push((start..end, from..to));
+        from = to;
+    }
+    found
+}
+
+/// Parts of documents as a batch `[parts, time, width]`, filled up with zeros, and their lengths.
+pub(crate) fn batch(parts: &[(&Inputs, Range<usize>)], device: &Device) -> candle_core::Result<(Tensor, Vec<usize>)> {
+    let lengths: Vec<usize> = parts.iter().map(|(_, range)| range.len()).collect();
+    let time = lengths.iter().copied().max().unwrap_or(0);
+    let width = parts.first().map_or(0, |(inputs, _)| inputs.width());
+    let mut rows = vec![0f32; parts.len() * time * width];
+    for (into, (inputs, range)) in rows.chunks_exact_mut((time * width).max(1)).zip(parts) {
+        let own = inputs.rows().get(range.start * width..range.end * width).unwrap_or_default();
+        if let Some(into) = into.get_mut(..own.len()) {
+            into.copy_from_slice(own);
+        }
+    }
+    Ok((Tensor::from_vec(rows, (parts.len(), time, width), device)?, lengths))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MARGIN, WINDOW, windows};
+
+    #[test]
+    fn every_gap_is_taken_once_with_a_margin() {
+        for n in [0, 1, WINDOW - 1, WINDOW, WINDOW + 1, 5000, 100_000] {
+            let found = windows(n);
+            let mut next = 0;
+            for (read, kept) in &found {
+                assert_eq!(kept.start, next);
+                assert!(read.len() <= WINDOW && read.start <= kept.start && kept.end <= read.end && !kept.is_empty());
+                assert!(read.start == 0 || kept.start - read.start >= MARGIN);
+                assert!(read.end == n || read.end - kept.end >= MARGIN);
+                next = kept.end;
+            }
+            assert_eq!(next, n);
+            assert!(found.len() <= n / (WINDOW - 2 * MARGIN) + 1);
+        }
+    }
+}
