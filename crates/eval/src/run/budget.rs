@@ -25,9 +25,11 @@ impl Cutter<'_> {
     /// A budget takes the ranking as it is and ends at the first chunk that does not fit. Filled, it takes the beginning of
     /// that chunk too; it is never filled up with smaller chunks from further down.
     pub(super) fn pick(&self, hits: &[Hit], cut: &Cut, cutoff: Cutoff) -> Vec<Given> {
+        // The reader gets text: the special tokens that an encoder adds to each chunk are none of it.
+        let special = self.counter.special_tokens();
         let whole = |hit: &Hit| {
             let chunk = cut.chunk(hit);
-            Given { hit: *hit, span: chunk.span, tokens: chunk.tokens }
+            Given { hit: *hit, span: chunk.span, tokens: chunk.tokens.saturating_sub(special) }
         };
         let mut left = match cutoff {
             Cutoff::K(k) => return hits.iter().take(k).map(whole).collect(),
@@ -59,14 +61,12 @@ impl Cutter<'_> {
     }
 }
 
-/// The longest beginning of a text that has at most `most` tokens, special tokens included: its bytes and its tokens. It ends
+/// The longest beginning of a text that has at most `most` tokens, special ones not counted: its bytes and its tokens. It ends
 /// where a token ends and never within a character; none where not even one token fits.
 fn beginning(text: &str, counter: &dyn TokenCounter, most: usize) -> Option<(usize, usize)> {
-    let special = counter.special_tokens();
-    let room = most.checked_sub(special).filter(|&room| room > 0)?;
     let mut ends = Vec::new();
     counter.token_ends(text, &mut ends);
-    let mut wanted = room.min(ends.len());
+    let mut wanted = most.min(ends.len());
     for _ in 0..MOST_TRIES {
         let mut end = *ends.get(wanted.checked_sub(1)?)?;
         if ends.get(wanted) == Some(&end) {
@@ -76,18 +76,19 @@ fn beginning(text: &str, counter: &dyn TokenCounter, most: usize) -> Option<(usi
         }
         let end = text.floor_char_boundary(end);
         let tokens = counter.count(text.get(..end)?);
-        if tokens <= room {
-            return (tokens > 0).then_some((end, tokens + special));
+        if tokens <= most {
+            return (tokens > 0).then_some((end, tokens));
         }
         // A word that is cut may have more tokens alone than it had in the whole.
-        wanted = wanted.saturating_sub(tokens - room);
+        wanted = wanted.saturating_sub(tokens - most);
     }
     None
 }
 
-/// The number of hits that exceed a budget together whichever they are, or all chunks where these do not.
-pub(super) fn hits_to_fill(cut: &Cut, budget: usize) -> usize {
-    let mut sizes: Vec<usize> = cut.chunks.iter().flatten().map(|chunk| chunk.tokens).collect();
+/// The number of hits that exceed a budget together whichever they are, or all chunks where these do not. A chunk has `special`
+/// tokens that do not count.
+pub(super) fn hits_to_fill(cut: &Cut, special: usize, budget: usize) -> usize {
+    let mut sizes: Vec<usize> = cut.chunks.iter().flatten().map(|chunk| chunk.tokens.saturating_sub(special)).collect();
     sizes.sort_unstable();
     let mut sum = 0_usize;
     let within = sizes.iter().take_while(|&&size| {
@@ -148,7 +149,7 @@ mod tests {
             heading_path: Vec::new(),
             hash: 0,
         };
-        // "one two three" (4 + 2), "four fünf sechs" (4 + 2), "seven" (2 + 2).
+        // "one two three" (4 tokens), "four fünf sechs" (4), "seven" (2), and two special ones each, which do not count.
         let (first, second) = (TEXT.find(" four").unwrap(), TEXT.len());
         let chunks = vec![vec![
             chunk(0, first, 0),
@@ -159,8 +160,8 @@ mod tests {
         let hits = [1, 0, 2].map(|ordinal| Hit { document: 0, ordinal, score: 1.0 });
         let cutter = Cutter { documents: &documents, counter: &Pieces, rule };
         let picked = cutter.pick(&hits, &cut, Cutoff::Tokens(budget));
-        assert_eq!(hits_to_fill(&cut, 9), 2);
-        assert_eq!((hits_to_fill(&cut, 3), hits_to_fill(&cut, 99)), (1, 3));
+        assert_eq!(hits_to_fill(&cut, 2, 5), 2);
+        assert_eq!((hits_to_fill(&cut, 2, 1), hits_to_fill(&cut, 2, 99)), (1, 3));
         picked.iter().map(|given| (documents[0].text(given.span).to_owned(), given.tokens)).collect()
     }
 
@@ -169,28 +170,28 @@ mod tests {
         let fill = |budget| given(budget, BudgetRule::Fill);
         let all = ["four fünf sechs", "one two three", "seven"];
         let texts = |found: &[(String, usize)]| found.iter().map(|(text, _)| text.clone()).collect::<Vec<_>>();
-        // 6 + 6 + 4 tokens in all.
-        assert_eq!(texts(&fill(16)), all);
+        // 4 + 4 + 2 tokens in all.
+        assert_eq!(texts(&fill(10)), all);
         assert_eq!(texts(&fill(99)), all);
-        // "seven" is "seve" and "n": its first token, with two special ones.
-        assert_eq!(fill(15).last().unwrap(), &("seve".to_owned(), 3));
-        assert_eq!(fill(14).len(), 2, "two tokens are left, the special ones of a chunk");
-        assert_eq!(fill(11).last().unwrap(), &("one two thre".to_owned(), 5));
-        assert_eq!(fill(10).last().unwrap(), &("one two".to_owned(), 4));
-        assert_eq!(fill(9).last().unwrap(), &("one".to_owned(), 3));
+        // "seven" is "seve" and "n": its first token.
+        assert_eq!(fill(9).last().unwrap(), &("seve".to_owned(), 1));
+        assert_eq!(fill(8).len(), 2);
+        assert_eq!(fill(7).last().unwrap(), &("one two thre".to_owned(), 3));
+        assert_eq!(fill(6).last().unwrap(), &("one two".to_owned(), 2));
+        assert_eq!(fill(5).last().unwrap(), &("one".to_owned(), 1));
         // The cut is between characters, whatever their bytes.
-        assert_eq!(fill(4), [("four fünf".to_owned(), 4)]);
-        assert_eq!(fill(2), []);
-        for budget in 3..16 {
+        assert_eq!(fill(2), [("four fünf".to_owned(), 2)]);
+        assert_eq!(fill(0), []);
+        for budget in 0..10 {
             let tokens: usize = fill(budget).iter().map(|(_, tokens)| tokens).sum();
-            assert!(tokens <= budget && budget - tokens <= 2, "{tokens} of {budget}");
+            assert_eq!(tokens, budget, "small chunks pay nothing for being many");
         }
     }
 
     #[test]
     fn whole_chunks_only_where_that_is_the_rule() {
         let whole = |budget| given(budget, BudgetRule::Whole).len();
-        assert_eq!([5, 6, 11, 12, 15, 16].map(whole), [0, 1, 1, 2, 2, 3]);
+        assert_eq!([3, 4, 7, 8, 9, 10].map(whole), [0, 1, 1, 2, 2, 3]);
     }
 
     proptest! {
@@ -199,11 +200,11 @@ mod tests {
         fn beginnings_are_as_long_as_fits(text in "([a-zß漢]{1,9}[ \\n]{1,2}){0,8}", most in 0_usize..30) {
             let all = Pieces.count(&text);
             match beginning(&text, &Pieces, most) {
-                None => prop_assert!(most <= 2 || all == 0),
+                None => prop_assert!(most == 0 || all == 0),
                 Some((end, tokens)) => {
                     prop_assert!(text.is_char_boundary(end));
-                    prop_assert_eq!(tokens, Pieces.count(&text[..end]) + 2);
-                    prop_assert_eq!(tokens, most.min(all + 2));
+                    prop_assert_eq!(tokens, Pieces.count(&text[..end]));
+                    prop_assert_eq!(tokens, most.min(all));
                 }
             }
         }

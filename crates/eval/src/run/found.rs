@@ -19,7 +19,7 @@ pub(super) struct Given {
     pub(super) hit: Hit,
     /// Byte range in the document.
     pub(super) span: Span,
-    /// Tokens of that range, special tokens included.
+    /// Tokens of that range, special tokens not counted.
     pub(super) tokens: usize,
 }
 

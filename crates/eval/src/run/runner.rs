@@ -118,7 +118,7 @@ impl<'a> Runner<'a> {
     fn depth(&self, cut: &Cut) -> usize {
         let k = self.cutoffs.iter().filter_map(|cutoff| cutoff.k()).max().unwrap_or(0);
         let budget = self.cutoffs.iter().filter_map(|cutoff| cutoff.tokens()).max().unwrap_or(0);
-        let full = if budget == 0 { 0 } else { hits_to_fill(cut, budget) };
+        let full = if budget == 0 { 0 } else { hits_to_fill(cut, self.setup.counter.special_tokens(), budget) };
         k.max((budget / 8).min(200)).max(full)
     }
 
