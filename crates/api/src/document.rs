@@ -139,6 +139,25 @@ impl Document {
         }
     }
 
+    /// The same with these paragraphs: one ends after each of these sentences (1-based numbers, ascending), and after the last
+    /// sentence.
+    ///
+    /// ```
+    /// let document = pericope_api::Document::from_sentences("d", &["One.", "Two.", "Three."]).with_paragraphs(&[2]);
+    /// let paragraphs: Vec<u32> = document.sentences.iter().map(|sentence| sentence.paragraph).collect();
+    /// assert_eq!(paragraphs, [0, 0, 1]);
+    /// ```
+    #[must_use]
+    pub fn with_paragraphs(mut self, ends: &[usize]) -> Self {
+        let mut ends = ends.iter().peekable();
+        let mut paragraph = 0;
+        for (number, sentence) in (1..).zip(&mut self.sentences) {
+            sentence.paragraph = paragraph;
+            paragraph += u32::from(ends.next_if_eq(&&number).is_some());
+        }
+        self
+    }
+
     /// The number of sentences.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -18,6 +18,8 @@ struct Line {
     boundaries: Vec<usize>,
     #[serde(default)]
     labels: Vec<String>,
+    #[serde(default)]
+    paragraphs: Vec<usize>,
 }
 
 /// Every line as a document, or why it is none.
@@ -45,13 +47,25 @@ fn parse(line: &str) -> Result<Segmented, String> {
     if labels != 0 && labels != segments {
         return Err(format!("labels has {labels} entries, not {segments} (one a segment)"));
     }
+    line.paragraphs.pop_if(|last| *last == line.sentences.len());
+    if !line.paragraphs.is_empty() {
+        let given = Boundaries::new(line.sentences.len(), std::mem::take(&mut line.paragraphs));
+        line.paragraphs = given.map_err(|e| format!("paragraphs: {e}"))?.after().to_vec();
+        // A section ends with its last paragraph.
+        line.paragraphs.extend(reference.after());
+        line.paragraphs.sort_unstable();
+        line.paragraphs.dedup();
+    }
     for sentence in &mut line.sentences {
         // A blank sentence would vanish from the document and shift every index after it.
         if sentence.trim().is_empty() {
             ".".clone_into(sentence);
         }
     }
-    let document = Document::from_sentences(&line.id, &line.sentences);
+    let mut document = Document::from_sentences(&line.id, &line.sentences);
+    if !line.paragraphs.is_empty() {
+        document = document.with_paragraphs(&line.paragraphs);
+    }
     Ok(Segmented { document, reference, labels: line.labels })
 }
 
@@ -68,6 +82,17 @@ mod tests {
     fn blank_sentences_keep_their_place() {
         let one = parse(r#"{"id":"d","sentences":["a"," ","b"],"boundaries":[2],"levels":[1]}"#).unwrap();
         assert_eq!((one.document.len(), one.document.sentence(1)), (3, "."));
+    }
+
+    #[test]
+    fn paragraphs_are_read_where_they_are_given() {
+        let paragraphs = |more: &str| {
+            let line = format!(r#"{{"id":"d","sentences":["a","b","c","d"],"boundaries":[3]{more}}}"#);
+            parse(&line).map(|one| one.document.sentences.iter().map(|s| s.paragraph).collect::<Vec<_>>())
+        };
+        assert_eq!(paragraphs("").unwrap(), [0, 1, 2, 3]);
+        assert_eq!(paragraphs(r#","paragraphs":[1,4]"#).unwrap(), [0, 1, 1, 2]);
+        assert!(paragraphs(r#","paragraphs":[2,2]"#).unwrap_err().contains("paragraphs: "));
     }
 
     #[test]
