@@ -78,6 +78,25 @@ fn a_model_is_trained_from_vectors_and_says_how_it_is_used() {
     assert!(stderr(&output).contains("pericope models pull minilm"), "{}", stderr(&output));
 }
 
+/// The matrix products of a whole process take their number of threads from this variable.
+#[test]
+fn any_number_of_threads_writes_the_same_file() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("data")).unwrap();
+    fs::write(folder.path().join("data/a.jsonl"), documents(12)).unwrap();
+    let embed = ["train", "embed", "--data", "data", "--out", "vectors", "--embedder", "hashed"];
+    assert_eq!(run(folder.path(), &embed).status.code(), Some(0));
+    let written = ["1", "3"].map(|threads| {
+        let mut command = without_models(folder.path());
+        command.args(["train", "hiercrf", "--data", "data", "--vectors", "vectors", "--out", threads]);
+        command.args(["--hidden", "16", "--max-steps", "2", "--batch", "8", "--validation", "0.3", "--test", "0"]);
+        let output = command.env("RAYON_NUM_THREADS", threads).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        fs::read(folder.path().join(threads).join("hiercrf.safetensors")).unwrap()
+    });
+    assert!(written[0] == written[1]);
+}
+
 #[test]
 fn what_is_missing_is_said_before_anything_is_trained() {
     let folder = tempfile::tempdir().unwrap();

@@ -253,8 +253,9 @@ mod tests {
 
     #[test]
     fn windows_overlap_by_half_and_cover_all() {
-        assert_eq!(windows(7, 8), [0..7]);
-        assert_eq!(windows(8, 8), [0..8]);
+        for whole in [7, 8] {
+            assert_eq!(windows(whole, 8), std::slice::from_ref(&(0..whole)));
+        }
         assert_eq!(windows(9, 8), [0..8, 4..9]);
         assert_eq!(windows(20, 8), [0..8, 4..12, 8..16, 12..20]);
         for n in 1..100 {

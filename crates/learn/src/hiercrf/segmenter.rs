@@ -46,6 +46,11 @@ fn build(args: &SpecArgs<'_>, resources: &dyn Resources) -> Result<BuiltSegmente
             _ => return Err(args.bad("level", text, "a whole number of at least 1, `size` or `scores`")),
         },
     };
+    if threshold.is_some() && args.get("level").is_some_and(|level| level != "scores") {
+        return Err(
+            args.unavailable("`tau` is the threshold of boundary probabilities: leave it or `level` out".into())
+        );
+    }
     args.get("level").into_iter().for_each(|level| args.settle("level", level));
     args.before_files()?;
     let Some(name) = args.get("model") else {

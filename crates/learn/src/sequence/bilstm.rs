@@ -14,8 +14,8 @@ const GATES: usize = 4;
 /// Its tensors are `input.weight` (`[8 hidden, input]`: four gates of the forward direction, four of the backward one),
 /// `input.bias` (`[8 hidden]`), `forward.weight` and `backward.weight` (`[4 hidden, hidden]`), with a prefix.
 ///
-/// On the CPU in single precision the recurrence is a custom operation with a hand-written gradient: the bits of its results
-/// depend neither on the number of threads nor on the documents beside one. Elsewhere it is made of candle's operations.
+/// On the CPU in single precision the recurrence is a custom operation with a hand-written gradient, whose bits depend neither
+/// on the number of threads nor on the documents beside one. Elsewhere it is made of candle's operations.
 #[derive(Debug, Clone)]
 pub struct BiLstm {
     hidden: usize,

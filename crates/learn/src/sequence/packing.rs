@@ -34,7 +34,7 @@ impl Block {
 pub(super) fn blocks(lengths: &[usize]) -> Vec<Block> {
     let mut order: Vec<(usize, usize)> =
         lengths.iter().copied().enumerate().filter(|&(_, length)| length > 0).collect();
-    order.sort_by(|a, b| b.1.cmp(&a.1));
+    order.sort_by_key(|&(_, length)| std::cmp::Reverse(length));
     order.chunks(ROWS).map(|some| Block::new(some.to_vec())).collect()
 }
 

@@ -156,7 +156,7 @@ fn the_gradient_foretells_small_steps() {
 }
 
 #[test]
-fn any_number_of_threads_and_any_company_gives_the_same_bits() {
+fn any_number_of_threads_gives_the_same_bits_and_company_changes_nothing() {
     let case = Case::new(40, &LENGTHS, DType::F32);
     let (states, gradients) = case.run();
     for threads in [1, 2, 3, 7] {

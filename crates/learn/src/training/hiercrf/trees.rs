@@ -181,7 +181,7 @@ mod tests {
             let example = Example::of(&documents, 0, 40, &mut random);
             check(&example, &documents);
             let first = example.sentences[0].1;
-            assert!(first % 4 == 0 && (20..=40).contains(&example.sentences.len()));
+            assert!(first.is_multiple_of(4) && (20..=40).contains(&example.sentences.len()));
             starts.insert(first);
         }
         assert!(starts.len() > 5, "{starts:?}");
@@ -201,7 +201,7 @@ mod tests {
             let mut last = None;
             for &(document, sentence) in &example.sentences {
                 let goes_on = last == Some((document, sentence.wrapping_sub(1)));
-                assert!(goes_on || sentence % 4 == 0, "{:?}", example.sentences);
+                assert!(goes_on || sentence.is_multiple_of(4), "{:?}", example.sentences);
                 moved += usize::from(last.is_some_and(|(d, s)| d == document && s > sentence));
                 last = Some((document, sentence));
             }

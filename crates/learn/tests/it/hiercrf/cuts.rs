@@ -1,0 +1,100 @@
+//! The segmentations that a tree holds.
+
+use std::sync::Arc;
+
+use pericope_api::{Document, Kind, segment_into};
+use pericope_learn::hiercrf::CutBy;
+use pericope_learn::registry;
+use pericope_segment::counters::WordCounter;
+use pericope_segment::laws;
+use pericope_segment::spec::Spec;
+
+use super::fixtures::{Topics, With, boundaries, folder, read, segmenter};
+
+#[test]
+fn every_cut_keeps_the_laws() {
+    for rest in [
+        "",
+        ",level=1",
+        ",level=3,max_tokens=20",
+        ",level=size,max_tokens=25",
+        ",tau=0.3,min_tokens=10",
+        ",level=scores",
+    ] {
+        let spec = Spec::parse(&format!("hiercrf:model={}{rest}", folder())).unwrap();
+        let chunker = registry::build(&spec, &With(Arc::new(Topics::default()))).unwrap();
+        assert!(chunker.fingerprint().starts_with("hiercrf:"));
+        for sections in [0, 1, 2, 30] {
+            laws::check_chunker(&chunker, &read("law", sections).0).unwrap_or_else(|e| panic!("{rest}: {e}"));
+        }
+        let mut mixed = read("mixed", 5).0;
+        for i in [0, 7, 8, mixed.len() - 1] {
+            mixed.sentences[i].kind = Kind::Code;
+        }
+        laws::check_chunker(&chunker, &mixed).unwrap_or_else(|e| panic!("{rest} on code: {e}"));
+        mixed.sentences.iter_mut().for_each(|sentence| sentence.kind = Kind::Table);
+        laws::check_chunker(&chunker, &mixed).unwrap_or_else(|e| panic!("{rest} on tables: {e}"));
+    }
+}
+
+#[test]
+fn cuts_refine_each_other_and_fit_the_size() {
+    let (document, _) = read("cuts", 12);
+    let by = |cut: CutBy| boundaries(&segmenter().with(cut), &document);
+    let levels: Vec<Vec<usize>> = (1..5).map(|level| by(CutBy::Level(level))).collect();
+    assert!(!levels[0].is_empty());
+    for pair in levels.windows(2) {
+        assert!(pair[0].iter().all(|after| pair[1].contains(after)), "{levels:?}");
+    }
+    // A sentence has three words.
+    let size = |max: usize| by(CutBy::Size { max, counter: Arc::new(WordCounter) });
+    let tree = segmenter().read(&document).unwrap().tree;
+    assert_eq!(size(3 * document.len()), Vec::<usize>::new());
+    for most in [30, 14, 8] {
+        let found = size(3 * most);
+        assert_eq!(found, tree.cut(|node| node.len() <= most));
+        let ends: Vec<usize> = [&[0], &found[..], &[document.len()]].concat();
+        for pair in ends.windows(2) {
+            // Longer only where the tree has nothing to cut at.
+            let open =
+                tree.nodes().iter().any(|n| n.start >= pair[0] && n.end <= pair[1] && n.len() < pair[1] - pair[0]);
+            assert!(pair[1] - pair[0] <= most || !open, "{pair:?} of {found:?}");
+        }
+    }
+    // The number known: the coarsest cut that has it.
+    for level in &levels {
+        let known = segment_into(&segmenter().with(CutBy::Level(1)), &document, level.len() + 1).unwrap();
+        assert_eq!(known.after(), &level[..]);
+    }
+    for segments in [1, 2, document.len(), document.len() + 9] {
+        let known = segment_into(&segmenter().with(CutBy::Level(1)), &document, segments).unwrap();
+        assert_eq!(known.after().len(), segments.min(document.len()) - 1);
+    }
+}
+
+#[test]
+fn trees_are_told_in_bytes() {
+    let (mut document, _) = read("json", 6);
+    document.sentences[2].kind = Kind::Code;
+    let json = segmenter().tree_json(&document).unwrap();
+    assert_eq!((json["start"].as_u64(), json["end"].as_u64()), (Some(0), Some(document.source.len() as u64)));
+    let mut open = vec![&json];
+    let mut leaves = Vec::new();
+    while let Some(node) = open.pop() {
+        match node["children"].as_array() {
+            Some(children) => {
+                assert!(children.len() > 1);
+                assert_eq!(
+                    (&children[0]["start"], &children[children.len() - 1]["end"]),
+                    (&node["start"], &node["end"])
+                );
+                open.extend(children.iter().rev());
+            }
+            None => leaves.push((node["start"].as_u64().unwrap(), node["end"].as_u64().unwrap())),
+        }
+    }
+    // One line end between two segments.
+    assert!(leaves.windows(2).all(|pair| pair[0].1 + 1 == pair[1].0), "{leaves:?}");
+    let empty = segmenter().tree_json(&Document::from_sentences::<&str>("e", &[])).unwrap();
+    assert_eq!(empty.to_string(), r#"{"start":0,"end":0}"#);
+}

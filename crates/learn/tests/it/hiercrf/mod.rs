@@ -1,0 +1,7 @@
+//! HierCRF from training to trees, on documents whose sentence vectors say their topic.
+
+mod cuts;
+pub mod fixtures;
+mod training;
+mod unusable;
+mod windows;
