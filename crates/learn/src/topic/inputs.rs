@@ -86,10 +86,9 @@ impl Inputs {
 fn own(text: &str, kind: Kind) -> [f32; OWN] {
     let flag = |is: bool| f32::from(u8::from(is));
     let text = text.trim();
-    let last =
-        text.trim_end_matches(|c: char| matches!(c, '"' | '\'' | ')' | ']' | '”' | '’' | '*')).chars().next_back();
+    let last = text.trim_end_matches(['"', '\'', ')', ']', '”', '’', '*']).chars().next_back();
     let ends = last.is_some_and(|c| matches!(c, '.' | '!' | '?' | '…'));
-    let colon = last.is_some_and(|c| matches!(c, ':' | ';' | ','));
+    let goes_on = last.is_some_and(|c| [':', ';', ','].contains(&c));
     let first = text.chars().find(|c| c.is_alphanumeric());
     let words = || text.split_whitespace().filter_map(|word| word.chars().find(|c| c.is_alphabetic()));
     let capitals = words().filter(|c| c.is_uppercase()).count() as f32 / words().count().max(1) as f32;
@@ -97,7 +96,7 @@ fn own(text: &str, kind: Kind) -> [f32; OWN] {
         (text.chars().count() as f32).ln_1p() / 5.0,
         (words().count() as f32).ln_1p() / 3.0,
         flag(ends),
-        flag(colon),
+        flag(goes_on),
         flag(first.is_some_and(char::is_lowercase)),
         flag(first.is_some_and(char::is_numeric)),
         capitals,

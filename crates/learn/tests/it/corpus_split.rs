@@ -64,7 +64,7 @@ fn whole_sources_are_kept_for_validation_and_caps_hold() {
     fs::write(&path, text.collect::<String>()).unwrap();
     let shares = Shares { validation: 0.3, test: 0.0, seed: 1 };
     let options = SplitOptions { unit: Unit::Source, shares, cap_sentences: 45, ..SplitOptions::default() };
-    let corpus = load(&[path.clone()], &[], &options).unwrap();
+    let corpus = load(std::slice::from_ref(&path), &[], &options).unwrap();
     let sources = |records: &[Record]| records.iter().map(|record| record.source.clone()).collect::<BTreeSet<_>>();
     let (train, validation) = (sources(&corpus.train), sources(&corpus.validation));
     assert!(train.is_disjoint(&validation) && train.len() + validation.len() == 30 && validation.len() > 3);

@@ -78,7 +78,7 @@ fn settings_are_the_values_in_force() {
     ] {
         let found = shown(spec, Limits::default());
         let has = |part: &&str| found.split(' ').any(|one| one == *part);
-        assert!(parts.iter().all(|part| has(&part)) && !found.contains("max_tokens"), "{spec}: {found}");
+        assert!(parts.iter().all(has) && !found.contains("max_tokens"), "{spec}: {found}");
     }
     for (spec, absent) in
         [("window:score=cosine", "depth"), ("kamradt:iqr=1", "percentile"), ("cluster:max_tokens=90", "size")]
