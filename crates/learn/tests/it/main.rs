@@ -8,6 +8,7 @@ mod nsp;
 mod nsp_segmenter;
 mod sequence;
 mod support;
+mod topic;
 mod training;
 mod training_nsp;
 mod training_weswin;
