@@ -1,14 +1,147 @@
 //! What trainings of models over sentence vectors share.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use candle_core::{Device, Tensor};
 use pericope_encode::ModelError;
 use pericope_encode::encoders::Tensors;
 use pericope_segment::random::SplitMix64;
 
+use super::adamw::AdamW;
+use super::events::{Event, TrainReport, Watch};
+use super::gradients::Gradients;
+use super::options::{Options, TrainError};
+use super::state::{self, Progress};
 use crate::sequence::Parameters;
+
+/// A model in training on sentence vectors.
+pub(super) trait Learner {
+    /// A part of an epoch, before it is made into an example.
+    type Item;
+
+    /// The parameters that are stepped.
+    fn parameters(&self) -> &Parameters;
+
+    /// What an epoch learns from, in its order.
+    fn epoch(&self, epoch: usize) -> Vec<Self::Item>;
+
+    /// The mean loss of some of them and its gradients. `step` counts from 0.
+    fn step(&self, items: &[Self::Item], epoch: usize, step: usize) -> Result<(f32, Gradients), TrainError>;
+
+    /// The learning rate at a step (from 0) of so many.
+    fn rate(&self, step: usize, steps: usize) -> f64;
+
+    /// The weight decay of a parameter.
+    fn decay(&self, _name: &str) -> f64 {
+        0.0
+    }
+
+    /// True where there is something to validate on.
+    fn validates(&self) -> bool;
+
+    /// Measures the parameters, [notes](Progress::note) and tells what it found, and where that is better writes the
+    /// checkpoint.
+    fn validate(&mut self, at: &mut Progress, progress: &mut Watch<'_>) -> Result<(), TrainError>;
+
+    /// Writes the checkpoint.
+    fn write(&self) -> Result<(), TrainError>;
+}
+
+/// How long a training goes on, and where it is saved.
+pub(super) struct Course {
+    /// The file that an interrupted training goes on from.
+    pub(super) state: PathBuf,
+    /// A number that other data, options or another beginning change.
+    pub(super) fingerprint: String,
+    /// Passes over the data.
+    pub(super) epochs: f64,
+    /// Steps at most; 0: as many as the epochs have.
+    pub(super) max_steps: usize,
+    /// Items of a step.
+    pub(super) batch: usize,
+    /// Norm that the gradient is scaled down to where it is longer.
+    pub(super) clip: f64,
+    /// Validations an epoch.
+    pub(super) validations: usize,
+    /// Validations without a better result after which training ends.
+    pub(super) patience: usize,
+}
+
+/// Seconds between two savings of the state.
+const SAVE_EVERY: f64 = 60.0;
+
+/// Trains until the steps are done or validation stops getting better.
+pub(super) fn learn<L: Learner>(
+    learner: &mut L,
+    course: &Course,
+    progress: &mut Watch<'_>,
+) -> Result<TrainReport, TrainError> {
+    let Course { epochs, max_steps, clip, .. } = *course;
+    let batch = course.batch.max(1);
+    let batches = learner.epoch(0).len().div_ceil(batch).max(1);
+    let steps = Options { epochs, max_steps, ..Options::default() }.steps(batches);
+    let every = (batches / course.validations.max(1)).max(1);
+    let mut at = Progress::new(&course.fingerprint, &Options::default());
+    let mut adam = AdamW::default();
+    if let Some((saved, values, moments)) = state::load(&course.state, &Device::Cpu)? {
+        if saved.fingerprint != at.fingerprint {
+            let reason = "holds the state of another training (other data or options): name another folder";
+            return Err(TrainError::Options(format!("{} {reason}, or remove it", course.state.display())));
+        }
+        learner.parameters().set(&Saved { path: &course.state, values: &values })?;
+        (at, adam) = (saved, moments);
+        let _ = progress(Event::Resumed { step: at.step });
+    }
+    let goes_on = |at: &Progress| at.step < steps && at.stale < course.patience.max(1);
+    let (mut began, mut saved) = (Instant::now(), Instant::now());
+    let mut order = (usize::MAX, Vec::new());
+    while goes_on(&at) {
+        let (epoch, number) = (at.step / batches, at.step % batches);
+        if order.0 != epoch {
+            order = (epoch, learner.epoch(epoch));
+        }
+        let (loss, gradients) = learner.step(order.1.chunks(batch).nth(number).unwrap_or_default(), epoch, at.step)?;
+        if !loss.is_finite() {
+            return Err(TrainError::NotFinite { step: at.step + 1, what: "loss", value: loss.into() });
+        }
+        let rate = learner.rate(at.step, steps);
+        let gradients = gradients.clipped(clip, at.step)?;
+        adam.step(learner.parameters().all(), &gradients, |name| (rate, learner.decay(name)))?;
+        at.step += 1;
+        at.losses.push(loss);
+        let recent = at.losses.get(at.losses.len().saturating_sub(100)..).unwrap_or_default();
+        let mean = recent.iter().map(|&loss| f64::from(loss)).sum::<f64>() / recent.len().max(1) as f64;
+        let told = progress(Event::Step { step: at.step, steps, loss: mean, question_loss: None, rate });
+        if learner.validates() && (at.step.is_multiple_of(every) || at.step == steps) {
+            learner.validate(&mut at, progress)?;
+        }
+        if saved.elapsed().as_secs_f64() > SAVE_EVERY || !goes_on(&at) || told.is_break() {
+            at.seconds += began.elapsed().as_secs_f64();
+            began = Instant::now();
+            state::save(&course.state, &at, learner.parameters().all(), &adam)?;
+            saved = Instant::now();
+        }
+        if told.is_break() && goes_on(&at) {
+            return Err(TrainError::Interrupted { step: at.step });
+        }
+    }
+    if at.step < steps {
+        let _ = progress(Event::Stopped { step: at.step });
+    }
+    if !learner.validates() {
+        learner.write()?;
+    }
+    at.seconds += began.elapsed().as_secs_f64();
+    Ok(TrainReport {
+        losses: at.losses,
+        question_losses: Vec::new(),
+        validations: at.validations,
+        best: at.best,
+        seconds: at.seconds,
+    })
+}
 
 /// The parameters without their gradients.
 pub(super) struct Frozen<'a>(pub(super) &'a Parameters);
@@ -24,9 +157,9 @@ impl Tensors for Frozen<'_> {
 }
 
 /// The values in a saved state.
-pub(super) struct Saved<'a> {
-    pub(super) path: &'a Path,
-    pub(super) values: &'a HashMap<String, Tensor>,
+struct Saved<'a> {
+    path: &'a Path,
+    values: &'a HashMap<String, Tensor>,
 }
 
 impl Tensors for Saved<'_> {

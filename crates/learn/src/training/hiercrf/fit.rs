@@ -1,5 +1,4 @@
 use std::path::Path;
-use std::time::Instant;
 
 use candle_core::Device;
 use pericope_segment::random::{SplitMix64, fnv1a};
@@ -10,12 +9,12 @@ use super::options::{HierCrfOptions, TreeData};
 use super::parsing::{measure, readings};
 use crate::hiercrf::{Checkpoint, Cut, HierCrf, Network, Settings};
 use crate::sequence::Parameters;
-use crate::training::adamw::AdamW;
 use crate::training::events::{Event, TrainReport, Validation, Watch};
 use crate::training::fit::{check_target, make_folder};
-use crate::training::options::{Options, TrainError};
-use crate::training::over_vectors::{Frozen, Saved};
-use crate::training::state::{self, Progress};
+use crate::training::gradients::Gradients;
+use crate::training::options::TrainError;
+use crate::training::over_vectors::{Course, Frozen, Learner, learn};
+use crate::training::state::Progress;
 
 /// Trains a HierCRF and writes `hiercrf.safetensors` into the folder `out`, with the state that an interrupted training goes on
 /// from. `start` is a checkpoint to go on from; `notes` go into the new one.
@@ -45,7 +44,17 @@ pub fn train_hiercrf(
         parameters.set(start)?;
     }
     let mut training = Training { data, options, parameters, settings, target };
-    training.run(&out.join("state.safetensors"), &fingerprint(start, data, options), progress)
+    let course = Course {
+        state: out.join("state.safetensors"),
+        fingerprint: fingerprint(start, data, options),
+        epochs: options.epochs,
+        max_steps: options.max_steps,
+        batch: options.batch,
+        clip: options.clip,
+        validations: options.validations,
+        patience: options.patience,
+    };
+    learn(&mut training, &course, progress)
 }
 
 /// The settings of the model to be.
@@ -72,7 +81,9 @@ fn settings(
         notes: notes.to_owned(),
     };
     settings.check().map_err(TrainError::Options)?;
-    let Some(start) = start.map(|start| &start.settings) else { return Ok(settings) };
+    let Some(start) = start.map(|start| &start.settings) else {
+        return Ok(settings);
+    };
     if (start.sizes, &start.encoder_fingerprint) != (settings.sizes, &settings.encoder_fingerprint) {
         return Err(TrainError::Options(
             "the model to begin with has other sizes, or reads another encoder's vectors".into(),
@@ -111,82 +122,35 @@ pub(super) struct Training<'a> {
     target: std::path::PathBuf,
 }
 
-/// Seconds between two savings of the state.
-const SAVE_EVERY: f64 = 60.0;
+impl Learner for Training<'_> {
+    type Item = usize;
 
-impl Training<'_> {
-    fn run(&mut self, state: &Path, fingerprint: &str, progress: &mut Watch<'_>) -> Result<TrainReport, TrainError> {
-        let options = self.options;
-        let batches = self.epoch(0).len().div_ceil(options.batch.max(1)).max(1);
-        let steps =
-            Options { epochs: options.epochs, max_steps: options.max_steps, ..Options::default() }.steps(batches);
-        let every = (batches / options.validations.max(1)).max(1);
-        let mut at = Progress::new(fingerprint, &Options::default());
-        let mut adam = AdamW::default();
-        if let Some((saved, values, moments)) = state::load(state, &Device::Cpu)? {
-            if saved.fingerprint != at.fingerprint {
-                let reason = "holds the state of another training (other data or options): name another folder";
-                return Err(TrainError::Options(format!("{} {reason}, or remove it", state.display())));
-            }
-            self.parameters.set(&Saved { path: state, values: &values })?;
-            (at, adam) = (saved, moments);
-            let _ = progress(Event::Resumed { step: at.step });
-        }
-        let goes_on = |at: &Progress| at.step < steps && at.stale < options.patience.max(1);
-        let network = Network::new(&self.parameters, &self.settings.sizes, self.settings.topics.len(), &Device::Cpu)?;
-        let (mut began, mut saved) = (Instant::now(), Instant::now());
-        let mut order = (usize::MAX, Vec::new());
-        while goes_on(&at) {
-            let (epoch, batch) = (at.step / batches, at.step % batches);
-            if order.0 != epoch {
-                order = (epoch, self.epoch(epoch));
-            }
-            let from = (batch * options.batch).min(order.1.len());
-            let tasks = &order.1[from..(from + options.batch.max(1)).min(order.1.len())];
-            let (loss, gradients) = self.step(&network, tasks, epoch, at.step)?;
-            let rate = options.learning_rate * options.decay.powf(at.step as f64 / options.decay_steps.max(1) as f64);
-            adam.step(self.parameters.all(), &gradients.clipped(options.clip, at.step)?, |_| (rate, 0.0))?;
-            at.step += 1;
-            at.losses.push(loss);
-            let recent = at.losses.get(at.losses.len().saturating_sub(100)..).unwrap_or_default();
-            let mean = recent.iter().map(|&loss| f64::from(loss)).sum::<f64>() / recent.len().max(1) as f64;
-            let told = progress(Event::Step { step: at.step, steps, loss: mean, question_loss: None, rate });
-            if !self.data.validation.is_empty() && (at.step.is_multiple_of(every) || at.step == steps) {
-                self.validate(&mut at, progress)?;
-            }
-            if saved.elapsed().as_secs_f64() > SAVE_EVERY || !goes_on(&at) || told.is_break() {
-                at.seconds += began.elapsed().as_secs_f64();
-                began = Instant::now();
-                state::save(state, &at, self.parameters.all(), &adam)?;
-                saved = Instant::now();
-            }
-            if told.is_break() && goes_on(&at) {
-                return Err(TrainError::Interrupted { step: at.step });
-            }
-        }
-        if at.step < steps {
-            let _ = progress(Event::Stopped { step: at.step });
-        }
-        if self.data.validation.is_empty() {
-            self.write()?;
-        }
-        at.seconds += began.elapsed().as_secs_f64();
-        Ok(TrainReport {
-            losses: at.losses,
-            question_losses: Vec::new(),
-            validations: at.validations,
-            best: at.best,
-            seconds: at.seconds,
-        })
+    fn parameters(&self) -> &Parameters {
+        &self.parameters
     }
 
-    /// What an epoch learns from, in its order: documents by their place, and synthetic ones by their number behind them.
+    /// Documents by their place, and synthetic ones by their number behind them.
     fn epoch(&self, epoch: usize) -> Vec<usize> {
         let documents = self.data.train.len();
         let synthetic = (documents as f64 * self.options.synthetic).round() as usize;
         let mut order: Vec<usize> = (0..documents + synthetic).collect();
         SplitMix64::new(fnv1a(self.options.seed, epoch.to_le_bytes())).shuffle(&mut order);
         order
+    }
+
+    fn step(&self, items: &[usize], epoch: usize, step: usize) -> Result<(f32, Gradients), TrainError> {
+        let topics = self.settings.topics.len();
+        let network = Network::new(&self.parameters, &self.settings.sizes, topics, &Device::Cpu)?;
+        self.gradients(&network, items, epoch, step)
+    }
+
+    fn rate(&self, step: usize, _steps: usize) -> f64 {
+        let HierCrfOptions { learning_rate, decay, decay_steps, .. } = *self.options;
+        learning_rate * decay.powf(step as f64 / decay_steps.max(1) as f64)
+    }
+
+    fn validates(&self) -> bool {
+        !self.data.validation.is_empty()
     }
 
     /// Reads the validation documents, chooses threshold and level, and writes the checkpoint where it is the best so far.

@@ -26,7 +26,7 @@ impl Training<'_> {
     }
 
     /// The mean loss of a step and its gradients.
-    pub(super) fn step(
+    pub(super) fn gradients(
         &self,
         network: &Network,
         tasks: &[usize],
@@ -45,11 +45,7 @@ impl Training<'_> {
             let (some, others) = rest.split_at(count);
             rest = others;
             let loss = self.loss(network, some, &all, &mut random)?;
-            let value = loss.to_scalar::<f32>()?;
-            if !value.is_finite() {
-                return Err(TrainError::NotFinite { step: step + 1, what: "loss", value: value.into() });
-            }
-            total += value;
+            total += loss.to_scalar::<f32>()?;
             gradients.add_by(&loss, self.parameters.all())?;
         }
         Ok((total, gradients))
@@ -112,7 +108,9 @@ impl Training<'_> {
             let found = self.data.vectors.vectors(&texts).map_err(TrainError::Options)?;
             match rows.get_mut(..found.len()) {
                 Some(rows) if found.len() == texts.len() * width => rows.copy_from_slice(&found),
-                _ => return Err(TrainError::Options(format!("{} numbers for {} texts", found.len(), texts.len()))),
+                _ => {
+                    return Err(TrainError::Options(format!("{} numbers for {} texts", found.len(), texts.len())));
+                }
             }
         }
         Ok(Tensor::from_vec(x, (examples.len(), time, width), &Device::Cpu)?)

@@ -1,0 +1,131 @@
+use std::ops::Range;
+
+use pericope_api::{Document, Kind};
+use pericope_segment::random::{SplitMix64, fnv1a};
+
+use super::options::{TopicData, TopicOptions};
+use crate::corpus::{Headings, Record, SequenceDocument};
+use crate::topic::Inputs;
+use crate::training::hiercrf::VectorSource;
+use crate::training::options::TrainError;
+
+/// Sentences of another document that join an example: at least, and at most.
+const JOINED: (usize, usize) = (5, 80);
+
+/// Parts of other documents that join an example at most.
+const PARTS: usize = 3;
+
+/// A run of sentences with what is known of it.
+#[derive(Default)]
+struct Run {
+    sentences: Vec<String>,
+    kinds: Vec<Kind>,
+    /// Numbers that rise where a paragraph begins.
+    paragraphs: Vec<u32>,
+    /// Whether a segment ends behind each sentence.
+    ends: Vec<bool>,
+}
+
+impl Run {
+    /// Adds sentences of a document, behind a boundary.
+    fn add(&mut self, document: &SequenceDocument, range: Range<usize>, paragraphs: bool, headings: bool) {
+        if let Some(last) = self.ends.last_mut() {
+            *last = true;
+        }
+        let ends = document.boundary_flags();
+        let known = document.paragraph_flags().filter(|_| paragraphs);
+        let mut paragraph = self.paragraphs.last().map_or(0, |last| last + 1);
+        for i in range {
+            let Some(sentence) = document.sentences.get(i) else {
+                break;
+            };
+            let level = document.headings.get(i).copied().unwrap_or(0);
+            self.sentences.push(sentence.clone());
+            self.kinds.push(if level > 0 && headings { Kind::Heading(level) } else { Kind::Prose });
+            self.paragraphs.push(paragraph);
+            self.ends.push(ends.get(i).copied().unwrap_or(false));
+            let ended = known.as_ref().is_none_or(|known| known.get(i).copied().unwrap_or(true));
+            paragraph += u32::from(ended);
+        }
+    }
+}
+
+/// What the model reads of a run, and whether a segment ends at each gap.
+pub(super) struct Labelled {
+    pub(super) inputs: Inputs,
+    pub(super) ends: Vec<bool>,
+}
+
+impl Labelled {
+    /// A whole document as it is measured: without its headings.
+    pub(super) fn of(record: &Record, vectors: &dyn VectorSource) -> Result<Self, TrainError> {
+        let document = SequenceDocument::new(record, Headings::Dropped);
+        let mut run = Run::default();
+        run.add(&document, 0..document.len(), true, false);
+        Self::read(run, vectors)
+    }
+
+    fn read(run: Run, vectors: &dyn VectorSource) -> Result<Self, TrainError> {
+        let mut document = Document::from_sentences("", &run.sentences);
+        for ((sentence, &paragraph), &kind) in document.sentences.iter_mut().zip(&run.paragraphs).zip(&run.kinds) {
+            (sentence.paragraph, sentence.kind) = (paragraph, kind);
+        }
+        let texts: Vec<&str> = run.sentences.iter().map(String::as_str).collect();
+        let rows = vectors.vectors(&texts).map_err(TrainError::Options)?;
+        let inputs = Inputs::new(&document, &rows, vectors.dimension());
+        let inputs = inputs.ok_or_else(|| TrainError::Options("a sentence of the data is blank".into()))?;
+        Ok(Self { inputs, ends: run.ends })
+    }
+}
+
+/// What an epoch learns from, in its order: each document as often as it has windows.
+pub(super) fn windows(documents: &[Record], options: &TopicOptions, epoch: usize) -> Vec<(usize, usize)> {
+    let windows = |(i, record): (usize, &Record)| {
+        let n = record.sentences.len();
+        let count = if n < 2 { 0 } else { n.div_ceil(options.window) };
+        (0..count).map(move |window| (i, window))
+    };
+    let mut order: Vec<(usize, usize)> = documents.iter().enumerate().flat_map(windows).collect();
+    SplitMix64::new(fnv1a(options.seed, epoch.to_le_bytes())).shuffle(&mut order);
+    order
+}
+
+/// An example: a window of a document, beginning anywhere near its place, maybe with runs of other documents.
+pub(super) fn example(
+    data: &TopicData<'_>,
+    options: &TopicOptions,
+    (document, window): (usize, usize),
+    epoch: usize,
+) -> Result<Labelled, TrainError> {
+    let key = [epoch.to_le_bytes(), document.to_le_bytes(), window.to_le_bytes()].concat();
+    let mut random = SplitMix64::new(fnv1a(options.seed, key));
+    let mut share = || (random.next() >> 11) as f64 / (1u64 << 53) as f64;
+    let paragraphs = share() >= options.hidden_paragraphs;
+    let headings = share() < 0.5;
+    let kept = if share() < 0.5 { Headings::Kept } else { Headings::Dropped };
+    let own = |i: usize| data.train.get(i).map(|record| SequenceDocument::new(record, kept));
+    let mut run = Run::default();
+    let others = if share() < options.joined { 1 + (share() * PARTS as f64) as usize } else { 0 };
+    let before = (share() * (others + 1) as f64) as usize;
+    for part in 0..=others {
+        if part == before.min(others) {
+            let Some(one) = own(document) else { continue };
+            let windows = one.len().div_ceil(options.window).max(1);
+            let length = options.window.min(one.len());
+            // Windows lie evenly, and begin somewhat earlier or later in every epoch.
+            let room = (one.len() - length) as f64;
+            let place = (window as f64 + share()) / windows as f64;
+            let start = (room * place.min(1.0)) as usize;
+            run.add(&one, start..start + length, paragraphs, headings);
+        } else {
+            let Some(one) = own((share() * data.train.len() as f64) as usize) else {
+                continue;
+            };
+            let length = JOINED.0 + (share() * (JOINED.1 - JOINED.0) as f64) as usize;
+            let length = length.min(one.len());
+            let start = (share() * (one.len() - length + 1) as f64) as usize;
+            run.add(&one, start..start + length, paragraphs, headings);
+        }
+    }
+    Labelled::read(run, data.vectors)
+}

@@ -1,0 +1,186 @@
+use std::path::{Path, PathBuf};
+
+use candle_core::{Device, Tensor};
+use pericope_segment::random::{SplitMix64, fnv1a};
+use pericope_util::hex;
+use rayon::prelude::*;
+use sha2::{Digest, Sha256};
+
+use super::examples::{Labelled, example, windows};
+use super::options::{TopicData, TopicOptions};
+use crate::sequence::Parameters;
+use crate::topic::{Checkpoint, Network, Settings, Topic, batch};
+use crate::training::adamw::Schedule;
+use crate::training::events::{Event, TrainReport, Validation, Watch};
+use crate::training::fit::{check_target, make_folder};
+use crate::training::gradients::Gradients;
+use crate::training::options::TrainError;
+use crate::training::over_vectors::{Course, Frozen, Learner, dropped, learn};
+use crate::training::state::Progress;
+
+/// Trains the sequence model of `topic` and writes `topic.safetensors` into the folder `out`, with the state that an interrupted
+/// training goes on from. `start` is a checkpoint to go on from; `notes` go into the new one.
+///
+/// An example is a run of sentences of one document, its headings dropped or kept, in part joined with runs of others; the loss is
+/// the mean cross-entropy over gaps. Results depend on the seed, not on the number of threads.
+///
+/// # Errors
+/// [`TrainError`], for options that contradict each other or the data before anything is trained.
+pub fn train_topic(
+    start: Option<&Checkpoint>,
+    data: &TopicData<'_>,
+    options: &TopicOptions,
+    out: &Path,
+    notes: &str,
+    progress: &mut Watch<'_>,
+) -> Result<TrainReport, TrainError> {
+    options.check(data)?;
+    let target = out.join("topic.safetensors");
+    check_target(start, &target)?;
+    make_folder(out)?;
+    let (encoder, fingerprint) = data.vectors.encoder();
+    let settings = Settings {
+        encoder: encoder.to_owned(),
+        encoder_fingerprint: fingerprint.to_owned(),
+        sizes: options.sizes,
+        threshold: start.map_or(0.5, |start| start.settings.threshold),
+        notes: notes.to_owned(),
+    };
+    settings.check().map_err(TrainError::Options)?;
+    let parameters = Parameters::new(&Network::parameters(&settings.sizes), options.seed, &Device::Cpu)?;
+    if let Some(start) = start {
+        parameters.set(start)?;
+    }
+    let validation = data.validation.par_iter().map(|record| Labelled::of(record, data.vectors));
+    let validation = validation.collect::<Result<Vec<_>, _>>()?;
+    let course = Course {
+        state: out.join("state.safetensors"),
+        fingerprint: digest(start, data, options),
+        epochs: options.epochs,
+        max_steps: options.max_steps,
+        batch: options.batch,
+        clip: options.clip,
+        validations: options.validations,
+        patience: options.patience,
+    };
+    learn(&mut Training { data, options, parameters, settings, validation, target }, &course, progress)
+}
+
+/// A number that other data, options or another beginning change.
+fn digest(start: Option<&Checkpoint>, data: &TopicData<'_>, options: &TopicOptions) -> String {
+    let mut hash = Sha256::new();
+    hash.update(format!("{options:?} {:?} {:?}", start.map(Checkpoint::sha256), data.vectors.encoder()));
+    for record in data.train.iter().chain(data.validation) {
+        hash.update(format!("{:?}{:?}{:?}", record.sentences, record.boundaries, record.paragraphs));
+    }
+    hex(&hash.finalize())
+}
+
+/// A training at work.
+struct Training<'a> {
+    data: &'a TopicData<'a>,
+    options: &'a TopicOptions,
+    parameters: Parameters,
+    settings: Settings,
+    validation: Vec<Labelled>,
+    target: PathBuf,
+}
+
+impl Learner for Training<'_> {
+    type Item = (usize, usize);
+
+    fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+
+    fn epoch(&self, epoch: usize) -> Vec<(usize, usize)> {
+        windows(self.data.train, self.options, epoch)
+    }
+
+    fn step(&self, items: &[(usize, usize)], epoch: usize, step: usize) -> Result<(f32, Gradients), TrainError> {
+        let network = Network::new(&self.parameters, &self.settings.sizes, &Device::Cpu)?;
+        let examples: Vec<Labelled> =
+            items.par_iter().map(|&item| example(self.data, self.options, item, epoch)).collect::<Result<_, _>>()?;
+        let parts: Vec<_> = examples.iter().map(|one| (&one.inputs, 0..one.inputs.len())).collect();
+        let (rows, lengths) = batch(&parts, &Device::Cpu)?;
+        let mut random = SplitMix64::new(fnv1a(self.options.seed ^ 0x5eed, step.to_le_bytes()));
+        let odds = network.forward(&rows, &lengths, &mut |x| dropped(x, self.options.dropout, &mut random))?;
+        let (_, time) = odds.dims2()?;
+        let mut wanted = vec![0f32; examples.len() * time];
+        let mut counts = wanted.clone();
+        for (i, one) in examples.iter().enumerate() {
+            let gaps = one.inputs.len().saturating_sub(1);
+            for (gap, &end) in one.ends.iter().take(gaps).enumerate() {
+                if let (Some(label), Some(count)) = (wanted.get_mut(i * time + gap), counts.get_mut(i * time + gap)) {
+                    (*label, *count) = (f32::from(u8::from(end)), 1.0);
+                }
+            }
+        }
+        let total = counts.iter().sum::<f32>().max(1.0);
+        let shape = (examples.len(), time);
+        let (wanted, counts) =
+            (Tensor::from_vec(wanted, shape, &Device::Cpu)?, Tensor::from_vec(counts, shape, &Device::Cpu)?);
+        // ln(1 + e^x) - x y, without overflow.
+        let soft = (odds.relu()? + (odds.abs()?.neg()?.exp()? + 1.0)?.log()?)?;
+        let loss = (((soft - (&odds * wanted)?)? * counts)?.sum_all()? / f64::from(total))?;
+        let mut gradients = Gradients::default();
+        gradients.add_by(&loss, self.parameters.all())?;
+        Ok((loss.to_scalar::<f32>()?, gradients))
+    }
+
+    fn rate(&self, step: usize, steps: usize) -> f64 {
+        self.options.learning_rate * Schedule { steps, warm_up: self.options.warm_up }.at(step)
+    }
+
+    fn decay(&self, name: &str) -> f64 {
+        if name.ends_with(".weight") { self.options.decay } else { 0.0 }
+    }
+
+    fn validates(&self) -> bool {
+        !self.validation.is_empty()
+    }
+
+    fn validate(&mut self, at: &mut Progress, progress: &mut Watch<'_>) -> Result<(), TrainError> {
+        let network = Network::new(&Frozen(&self.parameters), &self.settings.sizes, &Device::Cpu)?;
+        let model = Topic::of(network, self.settings.clone(), &Device::Cpu);
+        let mut scored: Vec<(f64, bool)> = Vec::new();
+        for one in &self.validation {
+            let odds = model.log_odds(&one.inputs)?;
+            scored.extend(odds.into_iter().map(|x| 1.0 / (1.0 + (-x).exp())).zip(one.ends.iter().copied()));
+        }
+        let (threshold, f1) = best_threshold(scored);
+        let best = f1.is_some_and(|f1| at.better(f1));
+        let found = Validation { step: at.step, f1, threshold, accuracy: None, questions: None, best };
+        at.note(&found, f1.unwrap_or(0.0));
+        let _ = progress(Event::Validated(found));
+        if best {
+            self.settings.threshold = threshold;
+            self.write()?;
+        }
+        Ok(())
+    }
+
+    fn write(&self) -> Result<(), TrainError> {
+        let checkpoint = Checkpoint::new(self.settings.clone(), self.parameters.values()?);
+        Ok(checkpoint.write(&self.target, true)?)
+    }
+}
+
+/// The threshold with the highest F1 over all gaps, and that F1; none where no boundary is known.
+fn best_threshold(mut scored: Vec<(f64, bool)>) -> (f64, Option<f64>) {
+    let boundaries = scored.iter().filter(|(_, end)| *end).count();
+    if boundaries == 0 {
+        return (0.5, None);
+    }
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let (mut hits, mut best) = (0usize, (0.5, 0.0));
+    for (i, &(score, end)) in scored.iter().enumerate() {
+        hits += usize::from(end);
+        let next = scored.get(i + 1).map_or(0.0, |next| next.0);
+        let f1 = 2.0 * hits as f64 / (i + 1 + boundaries) as f64;
+        if next < score && f1 > best.1 {
+            best = (f64::midpoint(score, next), f1);
+        }
+    }
+    (best.0, Some(best.1))
+}

@@ -1,0 +1,101 @@
+use serde::{Deserialize, Serialize};
+
+use crate::corpus::Record;
+use crate::topic::Sizes;
+use crate::training::hiercrf::VectorSource;
+use crate::training::options::TrainError;
+
+/// The data of a training of the sequence model.
+pub struct TopicData<'a> {
+    /// Documents to learn from.
+    pub train: &'a [Record],
+    /// Documents to choose the weights by; without any, the last weights stay.
+    pub validation: &'a [Record],
+    /// The vectors of all their sentences and headings.
+    pub vectors: &'a dyn VectorSource,
+}
+
+/// The options of a training of the sequence model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TopicOptions {
+    /// The sizes of the model; `input` is that of the vectors.
+    pub sizes: Sizes,
+    /// Sentences of an example at most; longer documents give several.
+    pub window: usize,
+    /// Share of the examples that are joined with parts of other documents, 0 to 1.
+    pub joined: f64,
+    /// Share of the examples with known paragraphs whose paragraphs are hidden, 0 to 1.
+    pub hidden_paragraphs: f64,
+    /// Passes over the documents.
+    pub epochs: f64,
+    /// Examples of a step.
+    pub batch: usize,
+    /// Highest learning rate of AdamW.
+    pub learning_rate: f64,
+    /// Share of the steps in which the rate rises from 0; then it falls to 0 at the end.
+    pub warm_up: f64,
+    /// Weight decay of matrices.
+    pub decay: f64,
+    /// Share of the numbers that each layer does not see, 0 to 1.
+    pub dropout: f64,
+    /// Norm that the gradient is scaled down to where it is longer.
+    pub clip: f64,
+    /// Validations an epoch.
+    pub validations: usize,
+    /// Validations without a better F1 after which training ends.
+    pub patience: usize,
+    /// Steps at most; 0: as many as the epochs have.
+    pub max_steps: usize,
+    /// Seed of weights, order, parts and dropout.
+    pub seed: u64,
+}
+
+impl Default for TopicOptions {
+    fn default() -> Self {
+        Self {
+            sizes: Sizes::default(),
+            window: 256,
+            joined: 0.4,
+            hidden_paragraphs: 0.5,
+            epochs: 6.0,
+            batch: 16,
+            learning_rate: 1e-3,
+            warm_up: 0.05,
+            decay: 0.01,
+            dropout: 0.3,
+            clip: 1.0,
+            validations: 1,
+            patience: 4,
+            max_steps: 0,
+            seed: 7,
+        }
+    }
+}
+
+impl TopicOptions {
+    /// Refuses what contradicts itself or the data.
+    pub(super) fn check(&self, data: &TopicData<'_>) -> Result<(), TrainError> {
+        let wrong = |reason: String| Err(TrainError::Options(reason));
+        if data.train.iter().all(|record| record.sentences.len() < 2) {
+            return wrong("no document of two sentences or more to train on".into());
+        }
+        if data.vectors.dimension() != self.sizes.input {
+            let (have, want) = (data.vectors.dimension(), self.sizes.input);
+            return wrong(format!("the vectors have {have} numbers, the model reads {want}"));
+        }
+        for (name, value, fits) in [
+            ("dropout", self.dropout, (0.0..1.0).contains(&self.dropout)),
+            ("joined", self.joined, (0.0..=1.0).contains(&self.joined)),
+            ("hidden_paragraphs", self.hidden_paragraphs, (0.0..=1.0).contains(&self.hidden_paragraphs)),
+            ("learning_rate", self.learning_rate, self.learning_rate > 0.0 && self.learning_rate < 1.0),
+            ("clip", self.clip, self.clip > 0.0),
+            ("epochs", self.epochs, self.epochs > 0.0 && self.epochs.is_finite()),
+            ("window", self.window as f64, self.window >= 2),
+        ] {
+            if !fits {
+                return wrong(format!("{name} is {value}"));
+            }
+        }
+        Ok(())
+    }
+}
