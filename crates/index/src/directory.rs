@@ -50,7 +50,7 @@ pub(crate) fn holds_something_else(dir: &Path) -> Result<bool, IndexError> {
 pub(crate) fn lock(dir: &Path) -> Result<File, IndexError> {
     let path = dir.join(LOCK_FILE);
     let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(IndexError::io(&path))?;
-    match file.try_lock() {
+    match pericope_util::try_lock(&file) {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(IndexError::Locked { dir: dir.to_owned() }),
         Err(TryLockError::Error(source)) => Err(IndexError::Io { path, source }),

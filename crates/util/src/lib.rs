@@ -17,7 +17,7 @@ mod visible;
 pub use clock::{now_rfc3339, rfc3339, seconds_since};
 pub use files::{StagedFile, replace_file};
 pub use letters::{REPLACEMENT, is_sound, sound};
-pub use lock::{FolderLock, LockError};
+pub use lock::{FolderLock, LockError, try_lock};
 pub use math::{cosine, dot, percentile};
 pub use names::{name_of_text, name_text, shown_path};
 pub use program::{

@@ -2,6 +2,7 @@ use std::fmt;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Name of the file in a folder that is locked.
 const FILE: &str = "lock";
@@ -38,7 +39,7 @@ pub enum LockError {
 }
 
 impl FolderLock {
-    /// Takes the lock of a folder, which is made where it is missing. Does not wait.
+    /// Takes the lock of a folder, which is made where it is missing. Does not wait for another holder: see [`try_lock`].
     ///
     /// # Errors
     /// [`LockError::Held`] where another process holds it, or this one does. [`LockError::Io`] where the folder cannot be
@@ -49,7 +50,7 @@ impl FolderLock {
         let io = |source| LockError::Io { path: path.clone(), source };
         let mut file =
             OpenOptions::new().create(true).truncate(false).read(true).write(true).open(&path).map_err(io)?;
-        match file.try_lock() {
+        match try_lock(&file) {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(LockError::Held { who: holder(&mut file), path }),
             Err(TryLockError::Error(source)) => return Err(io(source)),
@@ -94,6 +95,33 @@ impl std::error::Error for LockError {
     }
 }
 
+/// Attempts to take a lock, and the time between two of them.
+const ATTEMPTS: usize = 20;
+const BETWEEN: Duration = Duration::from_millis(5);
+
+/// Locks a file for this process, until all its handles are closed. Does not wait for another holder, but asks again for a
+/// tenth of a second: a process that this one is just starting holds all locks of this one until it runs its own program,
+/// also those that were given back meanwhile.
+///
+/// # Errors
+/// [`TryLockError::WouldBlock`] where somebody else holds it.
+pub fn try_lock(file: &File) -> Result<(), TryLockError> {
+    again_and_again(|| file.try_lock(), || std::thread::sleep(BETWEEN))
+}
+
+fn again_and_again(
+    mut attempt: impl FnMut() -> Result<(), TryLockError>,
+    mut wait: impl FnMut(),
+) -> Result<(), TryLockError> {
+    for _ in 1..ATTEMPTS {
+        match attempt() {
+            Err(TryLockError::WouldBlock) => wait(),
+            done => return done,
+        }
+    }
+    attempt()
+}
+
 /// What the holder wrote. It is a help and no more.
 fn holder(file: &mut File) -> String {
     let mut bytes = Vec::new();
@@ -105,9 +133,25 @@ fn holder(file: &mut File) -> String {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use std::fs;
+    use std::fs::{self, TryLockError};
 
-    use super::{FolderLock, LockError};
+    use super::{ATTEMPTS, FolderLock, LockError, again_and_again};
+
+    #[test]
+    fn a_lock_that_is_held_for_a_moment_is_taken_and_one_that_stays_held_is_not() {
+        let attempts = |held: usize| {
+            let (mut asked, mut waited) = (0, 0);
+            let attempt = || {
+                asked += 1;
+                if asked > held { Ok(()) } else { Err(TryLockError::WouldBlock) }
+            };
+            let taken = again_and_again(attempt, || waited += 1).is_ok();
+            (taken, asked, waited)
+        };
+        assert_eq!(attempts(0), (true, 1, 0));
+        assert_eq!(attempts(3), (true, 4, 3));
+        assert_eq!(attempts(usize::MAX), (false, ATTEMPTS, ATTEMPTS - 1));
+    }
 
     #[test]
     fn one_at_a_time() {
