@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 /// The content of `nsp.safetensors`.
-pub const BYTES: &[u8] = include_bytes!("nsp.safetensors");
+pub static BYTES: &[u8] = include_bytes!("nsp.safetensors");
 
 /// The SHA-256 of [`BYTES`], hexadecimal.
 pub const SHA256: &str = "6e8e23c4ea9937873de2847b6b212c2344477b6d3a2aa923708ba7157c8307e2";

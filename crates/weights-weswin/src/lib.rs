@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 /// The content of `weswin.safetensors`.
-pub const BYTES: &[u8] = include_bytes!("weswin.safetensors");
+pub static BYTES: &[u8] = include_bytes!("weswin.safetensors");
 
 /// The SHA-256 of [`BYTES`], hexadecimal.
 pub const SHA256: &str = "1a10e1c494b614f2b1984c5ce2ac4e9449867a5b8ff821f90b9727bddfd3338d";
