@@ -17,7 +17,11 @@ def mount(bench, *arguments):
 
 
 def hashed(bench, docs, into, *more):
-    return bench.run("index", docs, "--into", into, "--embedder", "hashed", "--tokenizer", "words", *more)
+    """An index by an embedder that needs no model."""
+    done = bench.run("index", docs, "--into", into, "--embedder", "hashed", "--tokenizer", "words", *more)
+    if done.status == 2:
+        raise Skipped("the embedder `hashed` is in debug builds alone")
+    return done
 
 
 def full(bench):
@@ -56,8 +60,7 @@ def damage(mode):
     def attack(bench):
         for n in range(40):
             bench.write(f"docs/p{n}.md", f"# Page {n}\n\nFoxes number {n} sleep in den {n * 7}. Rain falls on page {n}.\n")
-        if hashed(bench, "docs", "i").status:
-            raise Skipped("the embedder `hashed` is in debug builds alone")
+        hashed(bench, "docs", "i")
         def ask():
             return bench.search("foxes number 7", "damaged", "--mode", mode, "--k", "3", "--json")
         copy(bench.path("i"), bench.path("damaged"))
