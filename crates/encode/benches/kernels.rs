@@ -2,7 +2,7 @@
 #![allow(missing_docs)]
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use pericope_encode::kernels::{AttendScratch, Attention, Finish, Linear, attend, layer_norm, padded_rows};
+use pericope_encode::kernels::{AttendScratch, Attention, Finish, Linear, Precision, attend, layer_norm, padded_rows};
 
 /// Tokens of a batch.
 const ROWS: usize = 256;
@@ -17,7 +17,8 @@ fn products(c: &mut Criterion) {
         let shape = format!("{ROWS}x{inputs}x{outputs}");
         let (x, w, b) = (numbers(ROWS * inputs), numbers(inputs * outputs), numbers(outputs));
         let mut out = vec![0.0f32; ROWS * outputs];
-        let layer = Linear::new(&w, &b, inputs);
+        let layer = Linear::new(&w, &b, inputs, Precision::Single);
+        let bf16 = Linear::new(&w, &b, inputs, Precision::Bf16);
         // An element is a floating-point operation: criterion then prints operations a second.
         group.throughput(Throughput::Elements(2 * (ROWS * inputs * outputs) as u64));
         group.bench_function(BenchmarkId::new("packed", &shape), |run| {
@@ -25,6 +26,12 @@ fn products(c: &mut Criterion) {
         });
         group.bench_function(BenchmarkId::new("packed with GELU", &shape), |run| {
             run.iter(|| layer.apply(ROWS, &x, Finish::Gelu, &mut out));
+        });
+        group.bench_function(BenchmarkId::new("packed, bf16", &shape), |run| {
+            run.iter(|| bf16.apply(ROWS, &x, Finish::Bias, &mut out));
+        });
+        group.bench_function(BenchmarkId::new("packed with GELU, bf16", &shape), |run| {
+            run.iter(|| bf16.apply(ROWS, &x, Finish::Gelu, &mut out));
         });
         group.bench_function(BenchmarkId::new("gemm crate, no bias", &shape), |run| {
             let (one, k, n) = (1, inputs as isize, outputs as isize);

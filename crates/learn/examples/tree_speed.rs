@@ -13,7 +13,7 @@ use std::ops::{ControlFlow, Range};
 use std::time::Instant;
 
 use candle_core::{Device, Tensor};
-use pericope_encode::kernels::{Finish, Linear, padded_rows};
+use pericope_encode::kernels::{Finish, Linear, Precision, padded_rows};
 use pericope_learn::corpus::{Headings, Record, SequenceDocument};
 use pericope_learn::hiercrf::chart::{Triangle, best, inside, marginals};
 use pericope_learn::hiercrf::{HierCrf, open};
@@ -63,7 +63,7 @@ impl VectorSource for Made {
 fn lstm(hidden: usize, documents: usize, time: usize) {
     let threads = rayon::current_num_threads();
     let rows = documents.min(16);
-    let packed = Linear::new(&numbers(4 * hidden * hidden), &vec![0.0; 4 * hidden], hidden);
+    let packed = Linear::new(&numbers(4 * hidden * hidden), &vec![0.0; 4 * hidden], hidden, Precision::Single);
     let x = numbers(padded_rows(rows) * hidden);
     let bound = seconds(5, || {
         (0..threads).into_par_iter().for_each(|_| {

@@ -5,6 +5,7 @@ use super::config::{Config, Kind};
 use super::embed::{Embed, LayerByLayer};
 use super::longformer::Longformer;
 use super::weights::{Tensors, Weights};
+use crate::kernels::Precision;
 use crate::models::{ModelDir, ModelError};
 
 /// Reads an installed encoder of the kind that its `config.json` names: with fused kernels where there are some, the
@@ -20,14 +21,17 @@ pub fn load(dir: &ModelDir, device: &Device) -> Result<(Box<dyn Embed>, Config, 
 }
 
 /// The model of `weights`: with fused kernels where there are some, the device is the CPU and the shapes fit, else in
-/// candle's operations.
+/// candle's operations. The fused kernels multiply in what is quickest on this machine ([`Precision::of_machine`]).
 ///
 /// # Errors
-/// [`ModelError::Unusable`], naming the tensor.
+/// [`ModelError::Unusable`], naming the tensor; [`ModelError::Setting`] where `PERICOPE_PRECISION` is no precision.
 pub fn build(config: &Config, weights: &dyn Tensors, device: &Device) -> Result<Box<dyn Embed>, ModelError> {
     Ok(match config.kind() {
         Kind::Longformer => Box::new(Longformer::new(config, weights, device)?),
-        _ if device.is_cpu() && Packed::fits(config) => Box::new(Packed::new(config, weights)?),
+        _ if device.is_cpu() && Packed::fits(config) => {
+            let precision = Precision::of_machine().map_err(ModelError::Setting)?;
+            Box::new(Packed::new(config, weights, precision)?)
+        }
         _ => Box::new(Plain::new(config, weights, device)?),
     })
 }

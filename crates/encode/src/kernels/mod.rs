@@ -2,7 +2,7 @@
 //!
 //! Everything is written once over [`pulp::Simd`] and dispatched at run time to AVX-512, AVX2 + FMA, NEON or plain code,
 //! so a program built for any x86-64 uses what the machine has. No `unsafe` is needed: vectors come from checked slices,
-//! and the inner loops run over fixed-size arrays.
+//! and the inner loops run over fixed-size arrays. Where the processor multiplies in bfloat16, the crate `pericope-bf16` does the products.
 //!
 //! The matrix product is our own for a reason: the weights never change, so they are packed once, at load, and the bias, GELU and
 //! residual are added while a tile is still in registers. `cargo bench -p pericope-encode` compares it with the `gemm`
@@ -13,6 +13,7 @@ mod attention;
 mod linear;
 mod math;
 mod norm;
+mod precision;
 mod rows;
 
 pub use aligned::Aligned;
@@ -20,4 +21,5 @@ pub use attention::{AttendScratch, Attention, attend};
 pub use linear::{Finish, Linear};
 pub use math::exp;
 pub use norm::{layer_norm, mean_pool};
+pub use precision::Precision;
 pub use rows::{ROW_TILE, padded_rows};

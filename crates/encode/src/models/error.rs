@@ -45,6 +45,9 @@ pub enum ModelError {
     /// A model that another library runs cannot be used.
     #[error("{0}")]
     External(String),
+    /// A variable of the environment has a value that means nothing.
+    #[error("{0}")]
+    Setting(String),
     /// Files are needed, and the environment forbids the network.
     #[error(
         "the model {name} has to be fetched, but {variable} forbids the network: unset it and run `pericope models pull {name}`"

@@ -1,7 +1,7 @@
 use std::sync::Mutex;
 
 use candle_core::{CpuStorage, CustomOp3, Device, Layout, Result, Shape, Tensor};
-use pericope_encode::kernels::{Aligned, Finish, Linear, ROW_TILE, padded_rows};
+use pericope_encode::kernels::{Aligned, Finish, Linear, Precision, ROW_TILE, padded_rows};
 use pulp::Arch;
 use rayon::prelude::*;
 
@@ -191,7 +191,7 @@ impl Recurrence {
                 wide[if transposed { column * columns + row } else { row * columns + column }] = number;
             }
         }
-        Linear::new(&wide, &vec![0.0; rows], columns)
+        Linear::new(&wide, &vec![0.0; rows], columns, Precision::Single)
     }
 }
 

@@ -7,6 +7,7 @@ use std::path::Path;
 use crate::support::{copied, golden, path};
 use candle_core::{Device, Tensor};
 use pericope_encode::encoders::{Config, Embed, Packed, Plain, Weights, load};
+use pericope_encode::kernels::Precision;
 use pericope_encode::{Base, ModelDir};
 use pericope_learn::nsp::{Checkpoint, Nsp, Settings, Threshold, pair};
 use serde::Deserialize;
@@ -63,7 +64,7 @@ fn logits_and_hidden_states_equal_transformers() {
     let expected: Vec<f32> = cases.iter().flat_map(|c| c.first.clone()).collect();
     assert!(Packed::fits(&base.config));
     let models: [Box<dyn Embed>; 2] = [
-        Box::new(Packed::new(&base.config, &base.weights).unwrap()),
+        Box::new(Packed::new(&base.config, &base.weights, Precision::Single).unwrap()),
         Box::new(Plain::new(&base.config, &base.weights, &Device::Cpu).unwrap()),
     ];
     for model in models {

@@ -5,7 +5,7 @@ use crate::encoders::config::Config;
 use crate::encoders::embed::Embed;
 use crate::encoders::weights::Tensors;
 use crate::kernels::{
-    Aligned, AttendScratch, Attention, Finish, Linear, ROW_TILE, attend, layer_norm, mean_pool, padded_rows,
+    Aligned, AttendScratch, Attention, Finish, Linear, Precision, ROW_TILE, attend, layer_norm, mean_pool, padded_rows,
 };
 use crate::models::ModelError;
 
@@ -69,7 +69,7 @@ impl Packed {
     }
 
     /// Packs the weights of a model that [fits](Self::fits).
-    pub fn new(config: &Config, weights: &dyn Tensors) -> Result<Self, ModelError> {
+    pub fn new(config: &Config, weights: &dyn Tensors, precision: Precision) -> Result<Self, ModelError> {
         let hidden = config.hidden_size;
         let norm = |name: String| -> Result<Norm, ModelError> {
             Ok(Norm {
@@ -83,7 +83,7 @@ impl Packed {
                 weight.extend(weights.numbers(&format!("{name}.weight"), &[outputs, inputs])?);
                 bias.extend(weights.numbers(&format!("{name}.bias"), &[outputs])?);
             }
-            Ok(Linear::new(&weight, &bias, inputs))
+            Ok(Linear::new(&weight, &bias, inputs, precision))
         };
         let layer = |i: usize| -> Result<Layer, ModelError> {
             let at = |part: &str| format!("encoder.layer.{i}.{part}");

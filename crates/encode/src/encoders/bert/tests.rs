@@ -7,6 +7,7 @@ use candle_core::{Device, Tensor};
 
 use super::{Packed, Plain};
 use crate::encoders::{Config, Embed, Weights};
+use crate::kernels::Precision;
 use crate::models::ModelDir;
 
 /// A small BERT whose weights are waves, written as the two files of a model.
@@ -51,11 +52,11 @@ fn tiny(dir: &Path) -> HashMap<String, Tensor> {
 }
 
 /// The greatest difference between the fused path and candle's own operations.
-fn difference(dir: &Path, sequences: &[&[u32]]) -> f32 {
+fn difference(dir: &Path, sequences: &[&[u32]], precision: Precision) -> f32 {
     let config = Config::read(&dir.join("config.json")).unwrap();
     let weights = Weights::read(&dir.join("model.safetensors")).unwrap();
     assert!(Packed::fits(&config));
-    let packed = Packed::new(&config, &weights).unwrap();
+    let packed = Packed::new(&config, &weights, precision).unwrap();
     let plain = Plain::new(&config, &weights, &Device::Cpu).unwrap();
     let (a, b) = (packed.embed(sequences).unwrap(), plain.embed(sequences).unwrap());
     assert_eq!((a.len(), b.len()), (sequences.len() * config.hidden_size, a.len()));
@@ -77,8 +78,10 @@ fn the_fused_path_equals_candles_operations() {
     let sequences: Vec<Vec<u32>> =
         [1, 2, 17, 33, 64, 5, 64, 9].iter().map(|&n| (0..n).map(|i| (i * i + n) % 50).collect()).collect();
     let sequences: Vec<&[u32]> = sequences.iter().map(Vec::as_slice).collect();
-    let off = difference(dir.path(), &sequences);
+    let off = difference(dir.path(), &sequences, Precision::Single);
     assert!(off < 1e-5, "differs by {off}");
+    let off = difference(dir.path(), &sequences, Precision::Bf16);
+    assert!((1e-5..5e-2).contains(&off), "differs by {off} in bfloat16");
 }
 
 #[test]
@@ -87,8 +90,10 @@ fn the_fused_path_equals_candles_operations_on_minilm() {
     let sequences: Vec<Vec<u32>> =
         [2, 12, 40, 256].iter().map(|&n| (0..n).map(|i| 1_000 + i * 97 % 20_000).collect()).collect();
     let sequences: Vec<&[u32]> = sequences.iter().map(Vec::as_slice).collect();
-    let off = difference(&model.path, &sequences);
+    let off = difference(&model.path, &sequences, Precision::Single);
     assert!(off < 1e-5, "differs by {off}");
+    let off = difference(&model.path, &sequences, Precision::Bf16);
+    assert!(off < 2e-2, "differs by {off} in bfloat16");
 }
 
 fn load_error(dir: &Path) -> String {

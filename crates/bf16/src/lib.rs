@@ -1,0 +1,157 @@
+#![doc = include_str!("../README.md")]
+
+mod plain;
+mod weights;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+pub use weights::Weights;
+
+/// Rows that a product works on at once: the number of rows is a multiple of it.
+pub const ROWS: usize = 8;
+
+/// Columns of a panel of weights: the number of outputs is a multiple of it.
+pub const COLUMNS: usize = 48;
+
+/// True where this processor multiplies in bfloat16 itself. Elsewhere the same is worked out number by number, more slowly than in
+/// single precision.
+#[must_use]
+pub fn available() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    {
+        x86::available()
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        false
+    }
+}
+
+/// Rounds numbers to bfloat16, to nearest, ties to even, and leaves two of them in each element of `to`: the first in the lower
+/// half. Subnormal numbers become zero where the processor rounds ([`available`]).
+///
+/// # Panics
+/// Where `from` is not twice as long as `to`.
+pub fn round(from: &[f32], to: &mut [u32]) {
+    assert_eq!(from.len(), 2 * to.len(), "two numbers go into one element");
+    #[cfg(target_arch = "x86_64")]
+    if x86::available() {
+        // SAFETY: the processor has the instructions, and the lengths were checked.
+        return unsafe { x86::round(from, to) };
+    }
+    plain::round(from, to);
+}
+
+/// The product of `rows` rows of numbers that [`round`] left in `x` (`weights.inputs()` numbers each) with the matrix of weights:
+/// `rows` rows of `weights.outputs()` numbers in `out`.
+///
+/// Each sum adds up pairs of products from the first input to the last, in single precision. A row's bits do not depend on the rows
+/// beside it.
+///
+/// # Panics
+/// Where `rows` is no multiple of [`ROWS`], or `x` or `out` is too short.
+pub fn product(rows: usize, x: &[u32], weights: &Weights, out: &mut [f32]) {
+    assert!(rows.is_multiple_of(ROWS), "{rows} rows are no multiple of {ROWS}");
+    let (x, out) = (&x[..rows * weights.pairs()], &mut out[..rows * weights.outputs()]);
+    #[cfg(target_arch = "x86_64")]
+    if x86::available() {
+        // SAFETY: the processor has the instructions; the slices have just these lengths.
+        return unsafe { x86::product(rows, x, weights, out) };
+    }
+    plain::product(x, weights, out);
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{COLUMNS, ROWS, Weights, plain, product, round};
+
+    fn numbers(len: usize, seed: u64) -> Vec<f32> {
+        let mut state = seed | 1;
+        let mut next = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 40) as f32 / (1 << 23) as f32 - 1.0
+        };
+        (0..len).map(|_| next()).collect()
+    }
+
+    fn rounded(from: &[f32]) -> Vec<u32> {
+        let mut to = vec![0; from.len() / 2];
+        round(from, &mut to);
+        to
+    }
+
+    #[test]
+    fn rounding_is_that_of_the_crate_half() {
+        let mut from = numbers(4096, 3);
+        // Halfway between two neighbours: down to even, up to even; large ones; signs.
+        from.extend([1.003_906_2, 1.011_718_8, -1.003_906_2, 3.0e38, -3.0e-38, 0.0, -0.0, f32::INFINITY]);
+        for to in [rounded(&from), {
+            let mut to = vec![0; from.len() / 2];
+            plain::round(&from, &mut to);
+            to
+        }] {
+            for (pair, found) in from.chunks_exact(2).zip(to) {
+                let want =
+                    pair.iter().rev().fold(0, |all, &x| all << 16 | u32::from(half::bf16::from_f32(x).to_bits()));
+                assert_eq!(found, want, "{pair:?}");
+            }
+        }
+        let nan = rounded(&[f32::NAN, 1.0]);
+        assert!(half::bf16::from_bits((nan[0] & 0xffff) as u16).is_nan());
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 2 } else { 64 }))]
+        #[test]
+        fn as_by_numbers_in_double_precision(
+            tiles in 1_usize..4, pairs in 1_usize..70, panels in 1_usize..4, seed in any::<u64>(),
+        ) {
+            let (rows, inputs, outputs) = (tiles * ROWS, 2 * pairs, panels * COLUMNS);
+            let (x, w) = (numbers(rows * inputs, seed), numbers(outputs * inputs, !seed));
+            let weights = Weights::new(&w, inputs);
+            let (mut fast, mut slow) = (vec![f32::NAN; rows * outputs], vec![f32::NAN; rows * outputs]);
+            let x_rounded = rounded(&x);
+            product(rows, &x_rounded, &weights, &mut fast);
+            plain::product(&x_rounded, &weights, &mut slow);
+            let near = |x: f32| f64::from(half::bf16::from_f32(x).to_f32());
+            for r in 0..rows {
+                for c in 0..outputs {
+                    let want: f64 = (0..inputs).map(|k| near(x[r * inputs + k]) * near(w[c * inputs + k])).sum();
+                    for found in [fast[r * outputs + c], slow[r * outputs + c]] {
+                        prop_assert!((f64::from(found) - want).abs() < 1e-5 * inputs as f64, "{found} against {want}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_row_does_not_depend_on_its_place() {
+        let (inputs, outputs) = (96, 2 * COLUMNS);
+        let weights = Weights::new(&numbers(inputs * outputs, 5), inputs);
+        let row = numbers(inputs, 7);
+        let mut x = numbers(2 * ROWS * inputs, 8);
+        let mut found = Vec::new();
+        for place in [0, 3, 7, 11, 15] {
+            x[place * inputs..][..inputs].copy_from_slice(&row);
+            let mut out = vec![0.0; 2 * ROWS * outputs];
+            product(2 * ROWS, &rounded(&x), &weights, &mut out);
+            found.push(out[place * outputs..][..outputs].to_vec());
+        }
+        assert!(found.windows(2).all(|pair| pair[0] == pair[1]));
+    }
+
+    #[test]
+    #[should_panic(expected = "no multiple")]
+    fn rows_that_are_no_whole_tile_are_refused() {
+        product(3, &[0; 64], &Weights::new(&vec![0.0; 2 * COLUMNS], 2), &mut [0.0; 512]);
+    }
+
+    #[test]
+    #[should_panic]
+    fn short_outputs_are_refused() {
+        product(ROWS, &[0; ROWS], &Weights::new(&vec![0.0; 2 * COLUMNS], 2), &mut [0.0; 100]);
+    }
+}
