@@ -94,6 +94,30 @@ impl Boundaries {
         if self.sentences == 0 { 0 } else { self.after.len() + 1 }
     }
 
+    /// The numbers of the sentences (1-based) after which a paragraph ends, where a data set gives `given`: without the
+    /// document's end, and with every boundary, since a segment ends with its last paragraph. Nothing where nothing is given.
+    ///
+    /// ```
+    /// let boundaries = pericope_api::Boundaries::new(4, vec![3])?;
+    /// assert_eq!(boundaries.paragraph_ends(vec![1, 4])?, [1, 3]);
+    /// assert_eq!(boundaries.paragraph_ends(vec![])?, []);
+    /// # Ok::<(), pericope_api::BoundaryError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`BoundaryError`] where they do not increase, or lie outside the document.
+    pub fn paragraph_ends(&self, mut given: Vec<usize>) -> Result<Vec<usize>, BoundaryError> {
+        given.pop_if(|last| *last == self.sentences());
+        if given.is_empty() {
+            return Ok(given);
+        }
+        let mut ends = Self::new(self.sentences(), given)?.after().to_vec();
+        ends.extend(self.after());
+        ends.sort_unstable();
+        ends.dedup();
+        Ok(ends)
+    }
+
     /// The segments as half-open ranges of 0-based sentence indices.
     pub fn ranges(&self) -> impl Iterator<Item = Range<usize>> + '_ {
         let starts = std::iter::once(0).chain(self.after.iter().copied());

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use pericope_segment::split::Split;
-use pericope_store::Shard;
+use pericope_store::{EXPAND_TOKENS, Expand, Shard};
 
 use crate::commands::compare::{COMPARE_EXAMPLES, CompareArgs};
 use crate::commands::dataset::{
@@ -16,6 +16,7 @@ use crate::commands::mcp::{MCP_EXAMPLES, McpArgs};
 use crate::commands::serve::{KeysCommand, SERVE_EXAMPLES, ServeArgs};
 use crate::commands::train_embed::{TRAIN_EMBED_EXAMPLES, TrainEmbedArgs};
 use crate::commands::train_hiercrf::{TRAIN_HIERCRF_EXAMPLES, TrainHiercrfArgs};
+use crate::commands::train_topic::{TRAIN_TOPIC_EXAMPLES, TrainTopicArgs};
 use crate::places;
 use crate::project::checked_url_prefix;
 use crate::worker::ReadLimits;
@@ -162,6 +163,7 @@ const SEARCH_EXAMPLES: &str = "Examples:
   pericope search 'how long does a starter keep' --in docs.idx
   pericope search 'replication slot' --in docs.idx --mode bm25 --k 5 --json
   pericope search 'token expired' --in docs.idx --path docs/api/ --heading errors --type md --context 1
+  pericope search 'token expired' --in docs.idx --expand parent --expand-tokens 800 --k 3
   pericope search 'token expired' --in docs.idx --group --timing --repeat 100
   pericope search 'token expired' --in qdrant://localhost:6334/docs";
 
@@ -282,6 +284,10 @@ pub struct IndexArgs {
     /// or none [default: minilm, or what a project's settings say]
     #[arg(long, value_name = "SPEC")]
     pub embedder: Option<String>,
+    /// Let the embedder read the headings above a chunk before its text, and the header of a table before rows that continue
+    /// it. Chunks leave room for them: 224 tokens, where nothing else is said
+    #[arg(long)]
+    pub prefix_headings: bool,
     /// Remove the documents of files below PATH that are not there any more. A file that is there and was left out this
     /// time (--glob, .gitignore) keeps its documents
     #[arg(long)]
@@ -401,6 +407,14 @@ pub struct SearchArgs {
     /// Show so many chunks before and after each hit, too
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub context: usize,
+    /// What is given back in place of each chunk that is found: parent (the coarsest section around it that fits), merge (a
+    /// section where most of its chunks are found), neighbours:N (N chunks before and after it), segment (the best run of
+    /// chunks around it) or none
+    #[arg(long, value_name = "HOW", default_value_t = Expand::None, conflicts_with = "context")]
+    pub expand: Expand,
+    /// With --expand: tokens of a hit, at most
+    #[arg(long, value_name = "N", default_value_t = EXPAND_TOKENS, value_parser = at_least_one)]
+    pub expand_tokens: usize,
     /// Put the hits of a document together: the best three of each
     #[arg(long)]
     pub group: bool,
@@ -744,6 +758,9 @@ pub enum TrainCommand {
     /// HierCRF: the tree of a document's segments, from vectors of its sentences
     #[command(after_help = TRAIN_HIERCRF_EXAMPLES)]
     Hiercrf(TrainHiercrfArgs),
+    /// Topic: where a document's sections end, from vectors of its sentences, words, paragraphs and form
+    #[command(after_help = TRAIN_TOPIC_EXAMPLES)]
+    Topic(TrainTopicArgs),
     /// WeSWin: a boundary's probability after each sentence, read in windows; with questions, WeSWin-Ret
     #[command(after_help = TRAIN_WESWIN_EXAMPLES)]
     Weswin(TrainWeswinArgs),

@@ -90,6 +90,7 @@ fn run(cli: Cli) -> Outcome {
         Command::Dataset(DatasetCommand::Synthetic(args)) => commands::synthetic::run(args, quiet),
         Command::Train(TrainCommand::Embed(args)) => commands::train_embed::run(&args, quiet),
         Command::Train(TrainCommand::Hiercrf(args)) => commands::train_hiercrf::run(&args, quiet),
+        Command::Train(TrainCommand::Topic(args)) => commands::train_topic::run(&args, quiet),
         Command::Train(TrainCommand::Weswin(args)) => commands::train::weswin(args, quiet),
         Command::Train(TrainCommand::Nsp(args)) => commands::train::nsp(args, quiet),
         Command::Tune(args) => commands::tune::run(args, quiet),

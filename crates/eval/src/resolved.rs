@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::cell::Cutoff;
-use crate::config::{ConfigError, Experiment, ExperimentKind, redacted};
+use crate::config::{ChunkerConfig, ConfigError, Experiment, ExperimentKind, redacted};
 use crate::run::normalised_config;
 use crate::stats::{ALPHA, EXACT_UP_TO, RESAMPLES};
 
@@ -58,6 +58,8 @@ pub struct Specified<'a> {
     pub name: &'a str,
     /// Its spec.
     pub spec: &'a Spec,
+    /// The limits that hold where the spec names none.
+    pub limits: Limits,
 }
 
 impl Resolved {
@@ -95,13 +97,17 @@ impl Resolved {
             config.insert("statistics".into(), statistics);
         }
         let specified: Vec<Specified<'_>> = (experiment.chunkers.iter())
-            .map(|chunker| Specified { list: "chunker", name: &chunker.name, spec: &chunker.spec })
+            .map(|chunker| Specified {
+                list: "chunker",
+                name: &chunker.name,
+                spec: &chunker.spec,
+                limits: limits(experiment, chunker),
+            })
             .collect();
-        Self::of(ExperimentKind::Retrieval, &config, &specified, limits(experiment), segmenters, models)
+        Self::of(ExperimentKind::Retrieval, &config, &specified, segmenters, models)
     }
 
-    /// The settings of a configuration as JSON, with those of its specs in place of them; `limits` hold where a spec
-    /// names none.
+    /// The settings of a configuration as JSON, with those of its specs in place of them.
     ///
     /// # Errors
     /// [`ConfigError::Value`] for a spec whose values make no sense.
@@ -109,7 +115,6 @@ impl Resolved {
         kind: ExperimentKind,
         config: &Value,
         specified: &[Specified<'_>],
-        limits: Limits,
         segmenters: &[SegmenterEntry],
         models: &BTreeMap<String, String>,
     ) -> Result<Self, ConfigError> {
@@ -118,11 +123,11 @@ impl Resolved {
         found.insert("kind".into(), json!(kind));
         found.insert("order".into(), json!(specified.iter().map(|one| one.name).collect::<Vec<_>>()));
         found.extend(models.iter().map(|(name, sum)| (format!("model.{name}.sha256"), json!(sum))));
-        for Specified { list, name, spec } in specified {
+        for Specified { list, name, spec, limits } in specified {
             let wrong = |e: SpecError| ConfigError::Value(format!("{list} '{name}': {e}"));
             found.remove(&format!("{list}.{name}.spec"));
             let mut insert = |between: &str, spec: &Spec| -> Result<(), SpecError> {
-                let of_spec = settings(segmenters, spec, limits)?;
+                let of_spec = settings(segmenters, spec, *limits)?;
                 let key = |key: String| format!("{list}.{name}.{between}{key}");
                 found.extend(of_spec.into_iter().map(|(name, value)| (key(name), Value::String(value))));
                 Ok(())
@@ -163,9 +168,9 @@ impl Resolved {
 }
 
 /// The limits of chunks where a spec says none, as far as they are known without the embedder.
-fn limits(experiment: &Experiment) -> Limits {
+fn limits(experiment: &Experiment, chunker: &ChunkerConfig) -> Limits {
     match (experiment.max_tokens, experiment.retrieval.embedder.as_str()) {
-        (None, "minilm" | "none") => Limits::INDEX,
+        (None, "minilm" | "none") => experiment.below_headings(chunker, Limits::INDEX),
         // The window of another embedder decides, which the configuration names.
         (max_tokens, _) => Limits { max_tokens, ..Limits::default() },
     }
@@ -252,6 +257,19 @@ mod tests {
         }
         assert!(!found.settings().keys().any(|key| key.ends_with(".spec") || key.starts_with("limits")));
         assert!(!found.settings().contains_key("chunker.same.reference.segmenter"), "its settings are the chunker's");
+    }
+
+    #[test]
+    fn chunks_below_headings_leave_room_for_them() {
+        let found = |overrides: &[&str]| resolved(overrides).settings()["chunker.semantic.max_tokens"].clone();
+        assert_eq!(found(&["retrieval.prefix_headings=true"]), json!("224"));
+        assert_eq!(found(&["chunker.semantic.prefix_headings=true"]), json!("224"));
+        assert_eq!(found(&["chunker.other.prefix_headings=true"]), json!("256"));
+        assert_eq!(found(&["retrieval.prefix_headings=true", "max_tokens=200"]), json!("200"));
+        let words = ["retrieval.prefix_headings=true", "retrieval.embedder=none", "retrieval.modes=[\"bm25\"]"];
+        assert_eq!(found(&words), json!("256"), "nobody reads them");
+        // What is not asked for is in no record of before.
+        assert!(!resolved(&[]).settings().keys().any(|key| key.contains("prefix") || key.contains("expand_tokens")));
     }
 
     #[test]

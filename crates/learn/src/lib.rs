@@ -7,6 +7,7 @@ pub mod hiercrf;
 mod model_cache;
 pub mod nsp;
 pub mod registry;
+mod sentence_vectors;
 mod sentences;
 pub mod sequence;
 pub mod topic;

@@ -6,7 +6,7 @@ use pericope_segment::registry::{SegmenterEntry, build_from, check_in, outside};
 use pericope_segment::spec::{Spec, SpecError};
 use pericope_segment::{Chunker, Resources};
 
-use crate::{hiercrf, nsp, weswin};
+use crate::{hiercrf, nsp, topic, weswin};
 
 /// All segmenters: those of `pericope-segment`, those of this crate, and last those that read a file or start a program that the
 /// spec names ([`outside`]). A server that takes specs of strangers leaves these out.
@@ -15,7 +15,7 @@ pub fn segmenters() -> &'static [SegmenterEntry] {
     static ALL: OnceLock<Vec<SegmenterEntry>> = OnceLock::new();
     ALL.get_or_init(|| {
         let mut all = pericope_segment::registry::list().to_vec();
-        all.extend([weswin::WESWIN, nsp::NSP, hiercrf::HIERCRF]);
+        all.extend([topic::TOPIC, weswin::WESWIN, nsp::NSP, hiercrf::HIERCRF]);
         all.extend_from_slice(outside());
         all
     })

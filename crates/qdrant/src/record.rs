@@ -101,16 +101,18 @@ impl Record {
 
     /// Checks that `asked` would build the same; the mean length and the program's version may differ.
     pub(crate) fn expect(&self, collection: &str, asked: &Self) -> Result<(), Error> {
-        let on_off = |record: &Self| match record.embedder.as_ref().is_some_and(|e| e.prefix_headings) {
+        // Headings change the limit of chunks too, so that they come first; beside another embedder they do not matter.
+        let same = self.embedder_label() == asked.embedder_label();
+        let on_off = |record: &Self| match same && record.embedder.as_ref().is_some_and(|e| e.prefix_headings) {
             true => "on".to_owned(),
             false => "off".to_owned(),
         };
         let mut pairs = vec![
+            ("heading prefix", on_off(self), on_off(asked)),
             ("segmenter", self.segmenter.clone(), asked.segmenter.clone()),
             ("tokenizer", self.tokenizer.clone(), asked.tokenizer.clone()),
             ("analyzer", self.analyzer.clone(), asked.analyzer.clone()),
             ("embedder", self.embedder_label(), asked.embedder_label()),
-            ("heading prefix", on_off(self), on_off(asked)),
         ];
         let option = |record: &Self, name: &String| record.options.get(name).cloned().unwrap_or("none".to_owned());
         for name in self.options.keys().chain(asked.options.keys()) {

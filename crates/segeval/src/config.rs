@@ -147,11 +147,11 @@ impl SegmentationExperiment {
         models: &BTreeMap<String, String>,
     ) -> Result<Resolved, ConfigError> {
         let config = serde_json::to_value(self).unwrap_or_default();
-        let specified: Vec<Specified<'_>> = (self.segmenters.iter())
-            .map(|one| Specified { list: "segmenter", name: &one.name, spec: &one.spec })
-            .collect();
         // The segmentation itself is measured: no limit unless a spec names one.
-        Resolved::of(ExperimentKind::Segmentation, &config, &specified, Limits::NONE, segmenters, models)
+        let specified: Vec<Specified<'_>> = (self.segmenters.iter())
+            .map(|one| Specified { list: "segmenter", name: &one.name, spec: &one.spec, limits: Limits::NONE })
+            .collect();
+        Resolved::of(ExperimentKind::Segmentation, &config, &specified, segmenters, models)
     }
 
     fn check(&self, segmenters: &[SegmenterEntry]) -> Result<(), String> {

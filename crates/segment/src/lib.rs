@@ -8,7 +8,6 @@ mod depth;
 mod packing;
 pub mod random;
 mod resources;
-mod segment_costs;
 #[cfg(test)]
 mod testing;
 mod token_meter;
@@ -26,6 +25,7 @@ pub mod lexical;
 pub mod metrics;
 pub mod policy;
 pub mod registry;
+pub mod segment_costs;
 pub mod spec;
 pub mod split;
 pub mod structure;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pericope_api::{Document, Embeddings, Heading, SentenceEncoder, Span};
+use pericope_api::{Embeddings, SentenceEncoder};
 
 use crate::{Query, StoreError};
 
@@ -11,7 +11,7 @@ use crate::{Query, StoreError};
 pub struct Embedding {
     /// The encoder that embeds them.
     pub encoder: Arc<dyn SentenceEncoder>,
-    /// Whether the encoder reads the heading path in front of a chunk's text.
+    /// Whether the encoder reads what stands above a chunk in front of its text; see [`text`](Self::text).
     pub prefix_headings: bool,
     /// The name of the token counter behind `Chunk::tokens`: the encoder's own counts are believed.
     pub tokenizer: String,
@@ -57,16 +57,6 @@ pub trait VectorCache: Send + Sync {
     /// Where the cache cannot be written.
     fn keep(&self, _fresh: &[(u128, &[f32])]) -> Result<(), StoreError> {
         Ok(())
-    }
-}
-
-/// Returns the text that the encoder reads of a chunk: the visible text, behind the heading path if `prefix` is set.
-#[must_use]
-pub fn encoder_text(document: &Document, span: Span, heading_path: &[Heading], prefix: bool) -> String {
-    let visible = document.visible(span);
-    match prefix && !heading_path.is_empty() {
-        true => format!("{}\n\n{visible}", heading_path.join(" > ")),
-        false => visible.into_owned(),
     }
 }
 

@@ -36,6 +36,9 @@ pub struct Hit {
     pub highlights: Vec<Span>,
     /// The chunk with its neighbours; see [`Retriever::add_context`](crate::Retriever::add_context).
     pub context: Option<Passage>,
+    /// The ids of all chunks that an expanded hit is made of, in the order of the document; empty for a hit that is one
+    /// chunk. See [`Retriever::search_expanded`](crate::Retriever::search_expanded).
+    pub chunks: Vec<ChunkId>,
 }
 
 impl Hit {
@@ -99,6 +102,8 @@ struct Shape<'a> {
     lines: Option<[usize; 2]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     context: Option<&'a Passage>,
+    #[serde(skip_serializing_if = "<[ChunkId]>::is_empty")]
+    chunks: &'a [ChunkId],
 }
 
 impl Serialize for Hit {
@@ -112,6 +117,7 @@ impl Serialize for Hit {
             id: self.id,
             lines: self.chunk.lines(),
             context: self.context.as_ref(),
+            chunks: &self.chunks,
         };
         shape.serialize(serializer)
     }
@@ -147,6 +153,7 @@ mod tests {
             snippet: Span::new(2, 7),
             highlights: vec![Span::new(2, 6)],
             context: None,
+            chunks: Vec::new(),
         };
         let expected = concat!(
             r#"{"rank":1,"score":0.5,"document":"a.md","start":2,"end":9,"heading_path":["Tides"],"text":"A moon.","#,
@@ -158,6 +165,8 @@ mod tests {
         let mut hits = vec![of(4), of(7), of(5)];
         fit_budget(&mut hits, 9);
         assert_eq!(hits.iter().map(|hit| hit.chunk.tokens).collect::<Vec<_>>(), [4, 5]);
+        let expanded = serde_json::to_value(Hit { chunks: vec![ChunkId::nil()], ..of(4) }).unwrap();
+        assert_eq!(expanded["chunks"], serde_json::json!(["00000000-0000-0000-0000-000000000000"]));
         let context = Some(Passage { start: 0, end: 9, text: "x A moon.".into() });
         let hit = Hit { context, ..hit };
         // 9 bytes of context for 7 of text with 2 tokens.

@@ -56,7 +56,7 @@ impl IndexSpec {
         self
     }
 
-    /// Puts the heading path in front of what the encoder reads (`A > B`, a blank line, the text).
+    /// Puts the headings above a chunk in front of what the encoder reads, as [`Embedding::text`] does.
     #[must_use]
     pub fn with_heading_prefix(mut self, on: bool) -> Self {
         self.prefix_headings = on;
@@ -194,16 +194,18 @@ impl StoreMeta {
     #[must_use]
     pub fn difference(&self, asked: &Self) -> Option<Difference> {
         let weights = |meta: &Self| meta.segmenter_fingerprint.clone().unwrap_or_else(|| "none".to_owned());
-        let prefix = |meta: &Self| match meta.embedder.as_ref().is_some_and(|e| e.prefix_headings) {
+        // Headings change the limit of chunks too, so that they come first; beside another embedder they do not matter.
+        let same = self.embedder_label() == asked.embedder_label();
+        let prefix = |meta: &Self| match same && meta.embedder.as_ref().is_some_and(|e| e.prefix_headings) {
             true => "on".to_owned(),
             false => "off".to_owned(),
         };
         let pairs = [
+            ("heading prefix", prefix(self), prefix(asked)),
             ("segmenter", self.segmenter.clone(), asked.segmenter.clone()),
             ("segmenter weights", weights(self), weights(asked)),
             ("tokenizer", self.tokenizer.clone(), asked.tokenizer.clone()),
             ("embedder", self.embedder_label(), asked.embedder_label()),
-            ("heading prefix", prefix(self), prefix(asked)),
         ];
         let differs = pairs.into_iter().find(|(_, found, asked)| found != asked);
         differs.map(|(what, found, asked)| Difference { what, found, asked })
@@ -244,5 +246,10 @@ mod tests {
         assert_eq!(with(|m| m.segmenter_fingerprint = Some("a".into())), "segmenter weights: none, a");
         assert_eq!(with(|m| m.embedder = None), "embedder: minilm (f00, 384 dimensions), none");
         assert_eq!(with(|m| m.embedder.as_mut().unwrap().prefix_headings = true), "heading prefix: off, on");
+        let both = |m: &mut StoreMeta| {
+            m.segmenter = "window:max_tokens=224".into();
+            m.embedder.as_mut().unwrap().prefix_headings = true;
+        };
+        assert_eq!(with(both), "heading prefix: off, on");
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use pericope_api::{Chunk, Document, Span};
 
-use crate::{ChunkEntry, ChunkId, ChunkRecord, Embedding, Position, StoreError, chunk_id, encoder_text};
+use crate::{ChunkEntry, ChunkId, ChunkRecord, Embedding, Position, StoreError, chunk_id};
 
 /// A chunk that is ready for a store but for its vector.
 #[derive(Debug, Clone)]
@@ -38,7 +38,7 @@ pub fn prepare(
         let Some(text) = document.source.get(span.start..span.end).filter(|text| !text.is_empty()) else {
             return Err(bad(format!("{}..{} is no range of the source's characters", span.start, span.end)));
         };
-        let encoded = embedding.map(|e| encoder_text(document, span, &chunk.heading_path, e.prefix_headings));
+        let encoded = embedding.map(|embedding| embedding.text(document, chunk));
         let id = chunk_id(&document.id, span, text, encoded.as_deref().unwrap_or(text));
         if seen.insert(id) {
             let mut record = ChunkRecord::new(document, chunk, prepared.len());
@@ -68,8 +68,9 @@ pub fn truncated(prepared: &[Prepared], embedding: Option<&Embedding>) -> u64 {
     let Some(embedding) = embedding else { return 0 };
     let encoder = &embedding.encoder;
     let limit = encoder.max_tokens();
-    // The chunks' own counts stand for the encoder's where both count alike, and where it does not say.
-    let alike = embedding.tokenizer == encoder.name() && !embedding.prefix_headings;
+    // The chunks' own counts stand for the encoder's where both count alike, and where it does not say. Headings make no text
+    // too long.
+    let alike = embedding.tokenizer == encoder.name();
     let beyond = |one: &&Prepared| match alike && one.entry.chunk.tokens <= limit {
         true => false,
         false => encoder.count_tokens(&one.encoded).unwrap_or(one.entry.chunk.tokens) > limit,

@@ -4,7 +4,10 @@ use std::sync::Arc;
 use pericope_api::SentenceEncoder;
 use serde::Serialize;
 
-use crate::{ChunkId, ChunkRecord, Group, Highlighter, Hit, Passage, Query, Ranked, StoreError, StoreMeta};
+use crate::expand::{self, Shape};
+use crate::{
+    ChunkId, ChunkRecord, Expand, Expansion, Group, Highlighter, Hit, Passage, Query, Ranked, StoreError, StoreMeta,
+};
 
 /// Chunks are asked for until there are groups enough, so many times as many at first.
 const DEPTH: usize = 4;
@@ -198,6 +201,35 @@ pub trait Retriever: Send + Sync {
         ))
     }
 
+    /// Returns the best `query.k` hits as an [`Expansion`] gives them back: each a run of chunks of its document, with the id
+    /// and the score of its best chunk. Hits that are in one run are one. Where hits collapse, others from further down
+    /// follow.
+    ///
+    /// # Errors
+    /// As [`rank`](Self::rank).
+    fn search_expanded(&self, query: &Query, expansion: Expansion) -> Result<Vec<Hit>, StoreError> {
+        match expansion.expand {
+            Expand::None => self.search(query),
+            _ => expand::search(self, query, expansion, Shape::Hits),
+        }
+    }
+
+    /// As [`search_grouped`](Self::search_grouped), of the hits of [`search_expanded`](Self::search_expanded).
+    ///
+    /// # Errors
+    /// As [`rank`](Self::rank).
+    fn search_grouped_expanded(
+        &self,
+        query: &Query,
+        per_document: usize,
+        expansion: Expansion,
+    ) -> Result<Vec<Group>, StoreError> {
+        match expansion.expand {
+            Expand::None => self.search_grouped(query, per_document),
+            _ => Ok(Group::gather(expand::search(self, query, expansion, Shape::Documents(per_document))?)),
+        }
+    }
+
     /// Gives each hit up to `reach` chunks before it and as many after it, joined as they are in the source.
     ///
     /// # Errors
@@ -213,5 +245,5 @@ pub trait Retriever: Send + Sync {
 
 fn hit(rank: usize, ranked: &Ranked, chunk: ChunkRecord, highlighter: &Highlighter) -> Hit {
     let (snippet, highlights) = highlighter.mark(&chunk.text);
-    Hit { rank, score: ranked.score, id: ranked.id, chunk, snippet, highlights, context: None }
+    Hit { rank, score: ranked.score, id: ranked.id, chunk, snippet, highlights, context: None, chunks: Vec::new() }
 }

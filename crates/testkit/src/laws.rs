@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use pericope_api::{Document, Span};
 use pericope_store::{
-    ChunkId, Destination, DocumentHeader, ErrorKind, Filter, Freshness, Mode, Provenance, Publication, Query, Ranked,
-    Retriever, RunSummary, SourceRecord, StoreError, document_hash, encode_checked, prepare,
+    ChunkId, Destination, DocumentHeader, ErrorKind, Expand, Expansion, Filter, Freshness, Mode, Provenance,
+    Publication, Query, Ranked, Retriever, RunSummary, SourceRecord, StoreError, document_hash, encode_checked,
+    prepare,
 };
 
 use crate::documents::{made_up, sentence_chunks};
@@ -238,6 +239,8 @@ fn ranking_agrees_with_everything_made_of_it(store: &dyn TestStore) {
             assert!(context.text.contains(&hit.chunk.text));
         }
 
+        expanded_hits_are_pieces_of_their_documents(reader.as_ref(), &documents, &query);
+
         // Groups.
         let groups = reader.search_grouped(&Query { k: 5, ..query.clone() }, 2).unwrap();
         assert_eq!(groups.iter().map(|group| &group.document).collect::<BTreeSet<_>>().len(), 5);
@@ -265,6 +268,34 @@ fn ranking_agrees_with_everything_made_of_it(store: &dyn TestStore) {
 }
 
 /// With what the law before left: twelve documents of ten chunks.
+fn expanded_hits_are_pieces_of_their_documents(reader: &dyn Retriever, documents: &[Document], query: &Query) {
+    let mode = query.mode;
+    for expand in [Expand::Parent, Expand::Merge, Expand::Neighbours(2), Expand::Segment] {
+        let expansion = Expansion { expand, tokens: 40 };
+        let query = Query { k: 8, ..query.clone() };
+        let hits = reader.search_expanded(&query, expansion).unwrap();
+        assert_eq!(hits.iter().map(|hit| hit.rank).collect::<Vec<_>>(), (1..=8).collect::<Vec<_>>(), "{mode} {expand}");
+        assert!(hits.windows(2).all(|pair| pair[0].score >= pair[1].score), "{mode} {expand}");
+        let mut seen = HashSet::new();
+        for hit in &hits {
+            let document = documents.iter().find(|document| document.id == hit.chunk.document).unwrap();
+            assert_eq!(hit.chunk.text, hit.chunk.span().of(&document.source), "{mode} {expand}");
+            assert!(hit.chunk.tokens <= 40 || hit.chunks.len() == 1, "{mode} {expand}");
+            let chunks: Vec<_> = reader.fetch(&hit.chunks).unwrap().into_iter().flatten().collect();
+            assert_eq!(chunks.len(), hit.chunks.len(), "{mode} {expand}");
+            assert_eq!(chunks.first().map(|chunk| chunk.start), Some(hit.chunk.start), "{mode} {expand}");
+            assert_eq!(chunks.last().map(|chunk| chunk.end), Some(hit.chunk.end), "{mode} {expand}");
+            assert!(hit.chunks.contains(&hit.id) && hit.chunks.iter().all(|id| seen.insert(*id)), "{mode} {expand}");
+        }
+        assert!(hits.iter().any(|hit| hit.chunks.len() > 1), "{mode} {expand}");
+        let groups = reader.search_grouped_expanded(&Query { k: 3, ..query }, 2, expansion).unwrap();
+        assert_eq!(groups.len(), 3, "{mode} {expand}");
+        assert!(groups.iter().all(|group| (1..=2).contains(&group.hits.len())), "{mode} {expand}");
+    }
+    let plain = reader.search_expanded(query, Expansion::default()).unwrap();
+    assert_eq!(plain, reader.search(query).unwrap(), "{mode}");
+}
+
 fn documents_are_listed_with_their_chunks(store: &dyn TestStore) {
     let reader = store.read();
     assert_eq!((reader.documents().unwrap(), reader.chunks().unwrap()), (12, 120));

@@ -34,6 +34,7 @@ pub fn run(args: InitArgs, quiet: bool) -> Outcome {
         paths: Some(paths),
         segmenter: Some(args.segmenter),
         embedder: Some(embedder),
+        prefix_headings: None,
         url_prefix: args.url_prefix,
     };
     make(&file, &settings)?;

@@ -22,6 +22,9 @@ pub mod train;
 mod train_data;
 pub mod train_embed;
 pub mod train_hiercrf;
+mod train_over_vectors;
+mod train_report;
+pub mod train_topic;
 pub mod tune;
 mod tune_segmenter;
 

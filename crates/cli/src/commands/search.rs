@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use pericope_api::Span;
-use pericope_store::{Filter, Group, Hit, Mode, Query, Retriever};
+use pericope_store::{Expansion, Filter, Group, Hit, Mode, Query, Retriever};
 use serde::Serialize;
 
 use crate::args::{Offsets, SearchArgs};
@@ -138,10 +138,12 @@ pub fn run(args: SearchArgs) -> Outcome {
 }
 
 fn find(index: &dyn Retriever, query: &Query, args: &SearchArgs) -> Result<Found, Failure> {
+    let expansion = Expansion { expand: args.expand, tokens: args.expand_tokens };
     let mut found = match args.group {
-        true => Found::Groups(index.search_grouped(query, PER_DOCUMENT).map_err(stores::failure)?),
-        false => Found::Hits(index.search(query).map_err(stores::failure)?),
-    };
+        true => index.search_grouped_expanded(query, PER_DOCUMENT, expansion).map(Found::Groups),
+        false => index.search_expanded(query, expansion).map(Found::Hits),
+    }
+    .map_err(stores::failure)?;
     if args.context > 0 {
         for hits in found.lists() {
             index.add_context(hits, args.context).map_err(stores::failure)?;
@@ -175,7 +177,8 @@ fn answer<'a>(query: &'a str, mode: Mode, found: &'a Found, timing: Option<Timin
     Answer { query, mode, hits: found.hits(), groups, timing }
 }
 
-/// Place, heading path and the snippet with the query's words marked; with its neighbours the whole chunk.
+/// Place, heading path and the snippet with the query's words marked; of an expanded hit all of it, and with its neighbours
+/// the whole chunk.
 fn show(hit: &Hit, offsets: Offsets) -> std::io::Result<()> {
     let chunk = &hit.chunk;
     // As editors and terminals open it.
@@ -201,6 +204,9 @@ fn show(hit: &Hit, offsets: Offsets) -> std::io::Result<()> {
         let marked = marked(hit, Span::new(0, chunk.text.len()));
         let lines = Line::styled(Style::Soft, before).and_line(&marked).and_styled(Style::Soft, after);
         return lines.indented(3).and("\n").say();
+    }
+    if !hit.chunks.is_empty() {
+        return marked(hit, Span::new(0, chunk.text.len())).indented(3).and("\n").say();
     }
     let before = if hit.snippet.start > 0 { "   … " } else { "   " };
     let after = if hit.snippet.end < chunk.text.len() { " …" } else { "" };

@@ -4,41 +4,16 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use pericope_encode::Base;
-use pericope_learn::corpus::SplitReport;
 use pericope_learn::nsp;
-use pericope_learn::training::{Data, Event, Options, TrainError, TrainReport, Validation, train_nsp, train_weswin};
+use pericope_learn::training::{Data, Event, Options, Validation, train_nsp, train_weswin};
 use pericope_learn::weswin::{Checkpoint, open};
-use serde::Serialize;
 
 use super::train_data::{Counts, Documents, Questions};
+use super::train_report::{Done, failure, notes};
 use crate::args::{TrainArgs, TrainNspArgs, TrainWeswinArgs};
-use crate::commands::dataset::{save, shown_report};
-use crate::commands::print_json;
-use crate::resources::shown;
-use crate::status::{Failure, Outcome, Status};
+use crate::commands::dataset::shown_report;
+use crate::status::{Failure, Outcome};
 use crate::{input, progress};
-
-/// What `--json` and `training.json` say.
-#[derive(Serialize)]
-struct Summary<S> {
-    model: String,
-    documents: Counts,
-    split: SplitReport,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    questions: Option<Counts>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    validation_f1: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    best_step: Option<usize>,
-    steps: usize,
-    seconds: f64,
-    settings: S,
-    options: Options,
-    validations: Vec<Validation>,
-    losses: Vec<f32>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    question_losses: Vec<f32>,
-}
 
 /// Most tokens of a sequence where none are asked for.
 const TOKENS: usize = 512;
@@ -63,7 +38,7 @@ pub fn weswin(args: TrainWeswinArgs, quiet: bool) -> Outcome {
     if !args.questions.is_empty() && asked.train.is_empty() {
         return Err(Failure::usage("no question is left to train on: give more, or --no-holdout"));
     }
-    let notes = documents.notes(common, &format!(" and {} questions", asked.train.len()));
+    let notes = notes(&common.data, documents.train.len(), &format!(" and {} questions", asked.train.len()));
     let mut watch = Watch::new(quiet);
     watch.note(&shown_report(&documents.split));
     let data = Data {
@@ -82,7 +57,10 @@ pub fn weswin(args: TrainWeswinArgs, quiet: bool) -> Outcome {
     let settings = checkpoint.settings;
     let use_it = format!("read as {}, {}, tau {:.2}", settings.partition, settings.weights, settings.threshold);
     let counts = Counts { train: asked.train.len(), validation: asked.validation.len(), test: asked.test };
-    finish("weswin", common, documents, watch, Some(counts), (options, report, settings), &use_it)
+    let Documents { split, unreadable, .. } = documents;
+    watch.finish();
+    let (name, out, questions) = ("weswin", common.out.as_path(), Some(counts));
+    Done { name, out, split, questions, unreadable, report, settings, options }.tell(common.json, &use_it)
 }
 
 /// `pericope train nsp`
@@ -98,7 +76,7 @@ pub fn nsp(args: TrainNspArgs, quiet: bool) -> Outcome {
     let defaults = Options::nsp();
     let options = options(common, &base, defaults.tokens, defaults);
     let documents = Documents::read(common, &base, options.tokens)?;
-    let notes = documents.notes(common, "");
+    let notes = notes(&common.data, documents.train.len(), "");
     let mut watch = Watch::new(quiet);
     watch.note(&shown_report(&documents.split));
     let data = (documents.train.as_slice(), documents.validation.as_slice());
@@ -109,57 +87,10 @@ pub fn nsp(args: TrainNspArgs, quiet: bool) -> Outcome {
     if common.half {
         checkpoint.write(&path, true).map_err(Failure::runtime)?;
     }
-    finish("nsp", common, documents, watch, None, (options, report, checkpoint.settings), "trained")
-}
-
-/// Writes `training.json`, and says what came out and how it is used.
-fn finish<S: Serialize>(
-    name: &str,
-    args: &TrainArgs,
-    documents: Documents,
-    watch: Watch,
-    questions: Option<Counts>,
-    (options, report, settings): (Options, TrainReport, S),
-    done: &str,
-) -> Outcome {
-    watch.bar.finish_and_clear();
-    let summary = Summary {
-        model: shown(&args.out.join(format!("{name}.safetensors"))),
-        documents: documents.counts(),
-        split: documents.split,
-        questions,
-        validation_f1: report.best.map(|(f1, _)| f1),
-        best_step: report.best.map(|(_, step)| step),
-        steps: report.losses.len(),
-        seconds: report.seconds,
-        settings,
-        options,
-        validations: report.validations,
-        losses: report.losses,
-        question_losses: report.question_losses,
-    };
-    let text = serde_json::to_string_pretty(&summary).map_err(anyhow::Error::from)?;
-    save(&args.out.join("training.json"), &format!("{text}\n"))?;
-    if args.json {
-        print_json(&summary)?;
-    } else {
-        let best =
-            report.best.map_or(String::new(), |(f1, step)| format!("validation {:.1} (step {step}); ", 100.0 * f1));
-        let at_best = summary.validations.iter().rev().find(|one| one.best).and_then(|one| one.questions);
-        let found = at_best.map_or(String::new(), |ranking| {
-            format!("answers first {:.1} %, MRR {:.3}; ", 100.0 * ranking.hit_at_1, ranking.mrr)
-        });
-        say!("{}: {best}{found}{done}", summary.model);
-        say!("Use it: pericope segment FILE --segmenter {name}:model={}", shown(&args.out));
-    }
-    Ok(if documents.unreadable > 0 { Status::Incomplete } else { Status::Done })
-}
-
-pub(super) fn failure(error: TrainError) -> Failure {
-    match error {
-        TrainError::Options(_) => Failure::usage(error),
-        _ => Failure::runtime(error),
-    }
+    let Documents { split, unreadable, .. } = documents;
+    watch.finish();
+    let (name, out, settings) = ("nsp", common.out.as_path(), checkpoint.settings);
+    Done { name, out, split, questions: None, unreadable, report, settings, options }.tell(common.json, "trained")
 }
 
 /// What the flags say, over `defaults`; `tokens` where they do not say how many.

@@ -30,6 +30,14 @@ pub struct Counts {
     pub test: usize,
 }
 
+impl Counts {
+    /// The documents of each part.
+    pub fn of(split: &SplitReport) -> Self {
+        let SplitReport { train, validation, test, .. } = split;
+        Self { train: train.documents, validation: validation.documents, test: test.documents }
+    }
+}
+
 /// The documents of a training, by part.
 pub struct Documents {
     pub train: Vec<LabelledDocument>,
@@ -50,19 +58,6 @@ impl Documents {
         let prepared = |records: &[Record]| records.iter().map(|one| labelled_record(one, base, tokens)).collect();
         let (train, validation) = (prepared(&corpus.train), prepared(&corpus.validation));
         Ok(Self { train, validation, split: corpus.report, unreadable: corpus.skipped.count })
-    }
-
-    /// The number of documents of each part.
-    pub fn counts(&self) -> Counts {
-        let SplitReport { train, validation, test, .. } = &self.split;
-        Counts { train: train.documents, validation: validation.documents, test: test.documents }
-    }
-
-    /// What the checkpoint says about its training.
-    pub fn notes(&self, args: &TrainArgs, more: &str) -> String {
-        let names = args.data.iter().filter_map(|path| path.file_name()).map(|name| name.to_string_lossy());
-        let names = names.collect::<Vec<_>>().join(", ");
-        format!("pericope {}: {} documents of {names}{more}", env!("CARGO_PKG_VERSION"), self.train.len())
     }
 }
 

@@ -9,7 +9,7 @@ use pericope_segment::spec::Spec;
 use toml::{Spanned, Value};
 
 /// The keys of the file.
-const KEYS: [&str; 4] = ["paths", "segmenter", "embedder", "url_prefix"];
+const KEYS: [&str; 5] = ["paths", "segmenter", "embedder", "prefix_headings", "url_prefix"];
 
 /// The settings of a project. What the file leaves out is `None`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -20,6 +20,8 @@ pub struct Settings {
     pub segmenter: Option<String>,
     /// What embeds their chunks.
     pub embedder: Option<String>,
+    /// Whether the embedder reads the headings above a chunk before its text.
+    pub prefix_headings: Option<bool>,
     /// What stands before a document's path in its address.
     pub url_prefix: Option<String>,
 }
@@ -53,6 +55,10 @@ impl Settings {
                 self.segmenter = Some(spec);
             }
             "embedder" => self.embedder = Some(filled(value)?),
+            "prefix_headings" => match value {
+                Value::Boolean(on) => self.prefix_headings = Some(on),
+                other => return Err(format!("true or false is expected, not {}", kind(&other))),
+            },
             "url_prefix" => self.url_prefix = Some(checked_url_prefix(&filled(value)?)?),
             _ => return Err(format!("there is no such key; the keys are {}", KEYS.join(", "))),
         }
@@ -74,6 +80,8 @@ impl Settings {
         let _ = writeln!(file, "segmenter = {}\n", or(&self.segmenter, "structure"));
         let _ = writeln!(file, "# What embeds the chunks: minilm, openai:MODEL or none (search by words alone).");
         let _ = writeln!(file, "embedder = {}\n", or(&self.embedder, "minilm"));
+        let _ = writeln!(file, "# Whether the embedder reads the headings above a chunk before its text.");
+        let _ = writeln!(file, "prefix_headings = {}\n", self.prefix_headings.unwrap_or(false));
         let _ = writeln!(file, "# What stands before a document's path in its address.");
         let _ = match &self.url_prefix {
             Some(prefix) => writeln!(file, "url_prefix = {}", text(prefix)),
@@ -178,12 +186,13 @@ mod tests {
             paths: Some(vec!["docs".into(), "a \"b\"/c\\u.md".into()]),
             segmenter: Some("window:k=5".into()),
             embedder: Some("none".into()),
+            prefix_headings: Some(true),
             url_prefix: Some("https://docs.example.org/x/".into()),
         };
         let again = Settings::parse(&settings.to_file()).unwrap();
         assert_eq!(again.paths.as_ref().map(Vec::len), Some(2));
         assert_eq!((again.segmenter, again.embedder), (settings.segmenter, settings.embedder));
-        assert_eq!(again.url_prefix, settings.url_prefix);
+        assert_eq!((again.prefix_headings, again.url_prefix), (settings.prefix_headings, settings.url_prefix));
         let whole = Settings::parse(&Settings::default().to_file()).unwrap();
         assert_eq!(whole.paths, Some(vec![PathBuf::from(".")]));
         assert_eq!(Settings::parse("").unwrap(), Settings::default());
@@ -195,7 +204,11 @@ mod tests {
     fn faults_name_line_and_key() {
         for (text, line, says) in [
             ("\nsegmenter = 3", "line 2, key segmenter: ", "a number"),
-            ("# c\n\nsegmentor = \"x\"", "line 3, key segmentor: ", "paths, segmenter, embedder, url_prefix"),
+            (
+                "# c\n\nsegmentor = \"x\"",
+                "line 3, key segmentor: ",
+                "paths, segmenter, embedder, prefix_headings, url_prefix",
+            ),
             ("paths = \"docs\"", "line 1, key paths: ", "not a text"),
             ("paths = [1]", "line 1, key paths: ", "a number"),
             ("paths = []", "line 1, key paths: ", "empty"),
@@ -205,6 +218,7 @@ mod tests {
             ("segmenter = \"windoww\"", "line 1, key segmenter: ", "windoww"),
             ("segmenter = \"window:q=1\"", "line 1, key segmenter: ", "q"),
             ("embedder = \" \"", "line 1, key embedder: ", "empty"),
+            ("prefix_headings = \"yes\"", "line 1, key prefix_headings: ", "true or false"),
             ("url_prefix = \"docs.example.org\"", "line 1, key url_prefix: ", "no address"),
             ("url_prefix = \"https://a b/\"", "line 1, key url_prefix: ", "blank"),
             ("[index]\npath = \"x\"", "line 1, key index: ", "no such key"),

@@ -9,6 +9,7 @@ mod crash;
 mod dataset_split;
 mod documents;
 mod eval;
+mod expand;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod faults;
 mod follow;
@@ -30,6 +31,7 @@ mod serving;
 mod sweep;
 mod train_embed;
 mod train_hiercrf;
+mod train_topic;
 mod untrusted;
 mod verify;
 mod without_text;

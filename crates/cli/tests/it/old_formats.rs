@@ -26,6 +26,7 @@ fn searched(folder: &Path, mode: &str, with_model: bool) -> Value {
     let mut command = if with_model { pericope(folder) } else { without_models(folder) };
     let output = command
         .args(["search", "when is the oven fired", "--in", "index", "--json", "--k", "3", "--mode", mode])
+        .env(PRECISION.0, PRECISION.1)
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
@@ -46,10 +47,14 @@ fn an_old_index_is_searched_by_words_as_it_was() {
     assert_eq!(rounded(searched(folder.path(), "bm25", false)), rounded(json(&fixtures().join("search_bm25.json"))));
 }
 
+/// The old scores are of vectors in single precision.
+const PRECISION: (&str, &str) = ("PERICOPE_PRECISION", "f32");
+
 /// The report of `pericope index` on the documents of the old index, and what it said beside it.
 fn indexed(folder: &Path) -> (Value, String) {
     let output = pericope(folder)
         .args(["index", "docs", "--into", "index", "--segmenter", "structure", "--json"])
+        .env(PRECISION.0, PRECISION.1)
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", stderr(&output));

@@ -1,6 +1,6 @@
 //! `[compare]`: what the run is to decide.
 
-use pericope_store::Mode;
+use pericope_store::{Expand, Mode};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{Experiment, GeneratorKind, JudgeKind};
@@ -90,9 +90,15 @@ impl Compare {
         let primary = self.primary.clone().unwrap_or_default();
         let (metric, setting) = (primary.metric.clone(), primary.setting(experiment)?);
         measured(&metric, experiment).map_err(|why| format!("compare.primary: metric = \"{metric}\" {why}"))?;
-        if metric.needs_all_chunks() && experiment.chunkers.iter().all(|chunker| chunker.name != *baseline) {
+        let chunker = experiment.chunkers.iter().find(|chunker| chunker.name == *baseline);
+        let unfit = match chunker.map(|chunker| experiment.retrieval.expansion(chunker.expand).expand) {
+            Some(Expand::None) => None,
+            Some(expand) => Some(format!("gives other things (expand = \"{expand}\")")),
+            None => Some("is a retriever".to_owned()),
+        };
+        if let Some(why) = unfit.filter(|_| metric.needs_all_chunks()) {
             return Err(format!(
-                "compare.primary: metric = \"{metric}\" needs to know all chunks, and the baseline '{baseline}' is a retriever: \
+                "compare.primary: metric = \"{metric}\" needs to know all chunks, and the baseline '{baseline}' {why}: \
                  name a chunker as compare.baseline, or another metric"
             ));
         }
@@ -228,6 +234,9 @@ mod tests {
             let problem = read(&format!("{of_others}\"mine\"\n{primary}"), &[]).unwrap_err();
             assert!(problem.contains("the baseline 'mine' is a retriever"), "{problem}");
             assert!(read(&format!("{of_others}\"fixed\"\n{primary}"), &[]).is_ok());
+            let expanded = ["retrieval.expand=parent"];
+            let problem = read(&format!("{of_others}\"fixed\"\n{primary}"), &expanded).unwrap_err();
+            assert!(problem.contains("expand = \"parent\""), "{problem}");
         }
         let silent = ["answer.generator=none", "judge.kind=none"];
         let problem = read("[compare]\nprimary = { metric = \"token_f1\" }", &silent).unwrap_err();

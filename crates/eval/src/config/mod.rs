@@ -16,8 +16,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use pericope_api::expand_variables;
+use pericope_segment::Limits as SizeLimits;
 use pericope_segment::registry::{SegmenterEntry, check_in};
 use pericope_segment::spec::Spec;
+use pericope_store::{Expand, HEADING_TOKENS};
 use serde::{Deserialize, Serialize};
 
 pub use answer::{AnswerConfig, GeneratorKind, JudgeConfig, JudgeKind, LlmTables};
@@ -30,7 +32,7 @@ pub use overrides::read;
 pub(crate) use overrides::{one_line, set_value};
 pub(crate) use redact::{hide, redacted, shown_retriever};
 pub use redact::{redact, without_login};
-pub use retrieval::{BudgetRule, Expand, Rerank, Retrieval};
+pub use retrieval::{BudgetRule, Rerank, Retrieval};
 pub(crate) use retriever::Asked;
 pub use retriever::RetrieverConfig;
 pub use tune::TuneConfig;
@@ -130,6 +132,12 @@ pub struct ChunkerConfig {
     pub name: String,
     /// Segmenter spec.
     pub spec: Spec,
+    /// As `retrieval.expand`, for this chunker alone. Chunkers of one spec share an index where they differ in nothing else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expand: Option<Expand>,
+    /// As `retrieval.prefix_headings`, for this chunker alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prefix_headings: Option<bool>,
 }
 
 /// `[limits]`.
@@ -202,6 +210,24 @@ impl Experiment {
         chunkers.chain(self.all_retrievers().into_iter().map(|retriever| retriever.name)).collect()
     }
 
+    /// Whether a chunker's chunks are embedded behind their headings.
+    #[must_use]
+    pub fn prefixes_headings(&self, chunker: &ChunkerConfig) -> bool {
+        chunker.prefix_headings.unwrap_or(self.retrieval.prefix_headings)
+    }
+
+    /// The limits of a chunker where neither its spec nor the experiment names any: these, less the room for headings where
+    /// an embedder reads them too.
+    pub(crate) fn below_headings(&self, chunker: &ChunkerConfig, limits: SizeLimits) -> SizeLimits {
+        let room = match self.prefixes_headings(chunker) && self.retrieval.embedder != "none" {
+            true => HEADING_TOKENS,
+            false => 0,
+        };
+        // 0 is no limit, and needs no room.
+        let less = |most: usize| if most > room { most - room } else { most };
+        SizeLimits { max_tokens: limits.max_tokens.map(less), ..limits }
+    }
+
     /// The data's path with its variables expanded.
     ///
     /// # Errors
@@ -228,6 +254,14 @@ impl Experiment {
             found.push("judge.pairwise has no effect: no model judges".to_owned());
         } else if self.judge.pairwise && self.names().len() < 2 {
             found.push("judge.pairwise has no effect: there is one chunker alone".to_owned());
+        }
+        let retrieval = &self.retrieval;
+        let expands = |own: Option<Expand>| retrieval.expansion(own).expand != Expand::None;
+        if retrieval.expand_tokens.is_some() && !self.chunkers.iter().any(|chunker| expands(chunker.expand)) {
+            found.push("retrieval.expand_tokens has no effect: nothing is expanded".to_owned());
+        }
+        if retrieval.embedder == "none" && self.chunkers.iter().any(|chunker| self.prefixes_headings(chunker)) {
+            found.push("prefix_headings has no effect: retrieval.embedder = \"none\"".to_owned());
         }
         if self.limits.budget.is_some() && !judged && !generated {
             found.push("limits.budget has no effect: nothing in this run costs money".to_owned());

@@ -1,6 +1,6 @@
 //! `[retrieval]`: how chunks are found.
 
-use pericope_store::Mode;
+use pericope_store::{EXPAND_TOKENS, Expand, Expansion, Mode};
 use serde::{Deserialize, Serialize};
 
 use crate::cell::Cutoff;
@@ -29,8 +29,16 @@ pub struct Retrieval {
     pub budget_rule: BudgetRule,
     /// What orders the chunks again after the search; `none` (default) is the only choice.
     pub rerank: Rerank,
-    /// What a chunk brings along when it is read; `none` (default) is the only choice.
+    /// What is given back in place of a chunk that is found: `none` (default), `parent` (the coarsest section around it that
+    /// fits), `merge` (a section where most of its chunks are found), `neighbours:N` (N chunks before and after it),
+    /// `segment` (the best run of chunks around it). Retrievers of others give what they give.
     pub expand: Expand,
+    /// Tokens that an expanded hit has at most; default 512.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expand_tokens: Option<usize>,
+    /// Whether the embedder reads the headings above a chunk before its text, as far as both fit its window; default false.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub prefix_headings: bool,
     /// Whether a chunk that repeats the text of a better one is passed over; default false.
     pub drop_repeats: bool,
 }
@@ -47,6 +55,8 @@ impl Default for Retrieval {
             budget_rule: BudgetRule::Fill,
             rerank: Rerank::None,
             expand: Expand::None,
+            expand_tokens: None,
+            prefix_headings: false,
             drop_repeats: false,
         }
     }
@@ -72,15 +82,6 @@ pub enum Rerank {
     None,
 }
 
-/// What a retrieved chunk brings along when it is read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Expand {
-    /// Nothing: the chunk alone is read.
-    #[default]
-    None,
-}
-
 impl Retrieval {
     /// Returns every cutoff once, numbers of chunks first, each in rising order.
     #[must_use]
@@ -90,6 +91,12 @@ impl Retrieval {
         cutoffs.sort_unstable();
         cutoffs.dedup();
         cutoffs
+    }
+
+    /// Returns the expansion of a chunker's hits, whose own `expand` comes first.
+    #[must_use]
+    pub fn expansion(&self, own: Option<Expand>) -> Expansion {
+        Expansion { expand: own.unwrap_or(self.expand), tokens: self.expand_tokens.unwrap_or(EXPAND_TOKENS) }
     }
 
     /// Checks what the types do not say; `searches` says whether chunks are searched by these modes.
@@ -108,6 +115,9 @@ impl Retrieval {
         }
         if self.k.contains(&0) || self.token_budgets.contains(&0) {
             return Err("retrieval.k and retrieval.token_budgets must be at least 1".into());
+        }
+        if self.expand_tokens == Some(0) {
+            return Err("retrieval.expand_tokens must be at least 1".into());
         }
         let known = ["minilm", "none"].contains(&self.embedder.as_str());
         if !known && !["openai:", "fastembed:"].iter().any(|kind| self.embedder.starts_with(kind)) {

@@ -13,6 +13,7 @@ mod verdict;
 use std::collections::BTreeMap;
 
 use pericope_api::Span;
+use pericope_store::Expand;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::cell::{CellKey, Cutoff, Setting};
@@ -75,6 +76,15 @@ pub struct ChunkerRow {
     /// The size that a `same-size` was to have, and by how much it misses it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub same_size: Option<SameSize>,
+    /// What is given back in place of its chunks, where that is something else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expand: Option<Expand>,
+    /// Tokens of an expanded hit at most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expand_tokens: Option<usize>,
+    /// Whether its chunks are embedded behind their headings.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub prefix_headings: bool,
     /// Says which weights the segmenter read with; empty where the spec says all.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub fingerprint: String,
@@ -129,7 +139,7 @@ impl ChunkerRow {
         (self.retriever.is_none() && !from_file).then_some(self.segment_seconds + self.index_seconds)
     }
 
-    /// The spec as tables show it: with what it came down to on this corpus.
+    /// The spec as tables show it: with what it came down to on this corpus, and what becomes of its chunks.
     #[must_use]
     pub fn shown_spec(&self) -> String {
         let mut shown = self.spec.clone();
@@ -138,6 +148,13 @@ impl ChunkerRow {
         }
         if let Some(same) = &self.same_size {
             shown.push_str(&format!(" ({same})"));
+        }
+        if self.prefix_headings {
+            shown.push_str(" + headings");
+        }
+        if let Some(expand) = self.expand {
+            shown.push_str(&format!(" + {expand}"));
+            shown.push_str(&self.expand_tokens.map(|most| format!(" (to {most} tokens)")).unwrap_or_default());
         }
         shown
     }
@@ -542,6 +559,9 @@ pub struct Retrieved {
     /// Tokens of the whole chunk, where a budget of tokens ended inside it and only its beginning was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whole_tokens: Option<usize>,
+    /// Chunks of an expanded hit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chunks: Option<usize>,
     /// Headings above it, outermost first.
     #[serde(default)]
     pub heading_path: Vec<String>,

@@ -29,7 +29,9 @@ impl Cutter<'_> {
         let special = self.counter.special_tokens();
         let whole = |hit: &Hit| {
             let chunk = cut.chunk(hit);
-            Given { hit: *hit, span: chunk.span, tokens: chunk.tokens.saturating_sub(special) }
+            let own = (chunk.span, chunk.tokens.saturating_sub(special));
+            let (span, tokens) = hit.run.map_or(own, |run| (run.span, run.tokens));
+            Given { hit: *hit, span, tokens }
         };
         let mut left = match cutoff {
             Cutoff::K(k) => return hits.iter().take(k).map(whole).collect(),
@@ -157,7 +159,7 @@ mod tests {
             chunk(second + 1, documents[0].source.len(), 2),
         ]];
         let cut = Cut::of_chunks("c", Arc::new(chunks));
-        let hits = [1, 0, 2].map(|ordinal| Hit { document: 0, ordinal, score: 1.0 });
+        let hits = [1, 0, 2].map(|ordinal| Hit { document: 0, ordinal, score: 1.0, run: None });
         let cutter = Cutter { documents: &documents, counter: &Pieces, rule };
         let picked = cutter.pick(&hits, &cut, Cutoff::Tokens(budget));
         assert_eq!(hits_to_fill(&cut, 2, 5), 2);

@@ -1,4 +1,4 @@
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 use std::time::Instant;
 
@@ -7,6 +7,7 @@ use pericope_segment::fixed::{MeanWords, match_bound};
 use pericope_segment::registry::{SegmenterEntry, build_from};
 use pericope_segment::spec::Spec;
 use pericope_segment::{Limits, Resources};
+use pericope_store::{Expand, Expansion};
 use std::sync::Arc;
 
 use super::done::Done;
@@ -16,6 +17,7 @@ use crate::config::{ChunkerConfig, Experiment};
 use crate::record::{ChunkerRow, Histogram, SameSize};
 
 /// A corpus cut by one chunker.
+#[derive(Clone)]
 pub(super) struct Cut {
     pub(super) name: String,
     /// Spec with the limit in force.
@@ -36,6 +38,10 @@ pub(super) struct Cut {
     pub(super) lost: Option<Document>,
     /// What a `same-size` was sized by.
     pub(super) same_size: Option<SameSize>,
+    /// What is given back in place of its chunks.
+    pub(super) expansion: Expansion,
+    /// Whether its chunks are embedded behind their headings.
+    pub(super) prefix_headings: bool,
 }
 
 impl Cut {
@@ -65,6 +71,8 @@ impl Cut {
             fingerprint: String::new(),
             same_size: None,
             lost: Some(lost),
+            expansion: Expansion::default(),
+            prefix_headings: false,
         }
     }
 
@@ -100,6 +108,9 @@ impl Cut {
             limit: self.limit,
             fingerprint: self.fingerprint.clone(),
             same_size: self.same_size.clone(),
+            expand: (self.expansion.expand != Expand::None).then_some(self.expansion.expand),
+            expand_tokens: (self.expansion.expand != Expand::None).then_some(self.expansion.tokens),
+            prefix_headings: self.prefix_headings,
             index_bytes: built.bytes,
             token_histogram: Some(Histogram::of(tokens)),
             query_times: std::collections::BTreeMap::new(),
@@ -123,12 +134,17 @@ pub(super) fn all(
         base: setup.resources,
         documents,
         names: chunkers,
-        defaults: default_limits(experiment, setup),
+        defaults: Cell::new(default_limits(experiment, setup)),
         segmenters: setup.segmenters,
         means: RefCell::new(means),
     };
     let mut done: Vec<Option<Cut>> = chunkers.iter().map(|_| None).collect();
+    let limits = |config: &ChunkerConfig| match experiment.max_tokens {
+        Some(_) => default_limits(experiment, setup),
+        None => experiment.below_headings(config, default_limits(experiment, setup)),
+    };
     for config in chunkers {
+        resources.defaults.set(limits(config));
         check(config, setup.segmenters, &resources, finished)?;
     }
     let mut order: Vec<usize> = (0..chunkers.len()).collect();
@@ -136,8 +152,19 @@ pub(super) fn all(
     order.sort_by_key(|&i| chunkers[i].spec.name == "same-size");
     for i in order.into_iter().filter(|&i| finished.row(&chunkers[i].name).is_none()) {
         let config = &chunkers[i];
-        observer.stage(&format!("{}: cutting", config.name), documents.len());
-        let mut cut = one(&config.name, &config.spec, documents, setup.segmenters, &resources, observer)?;
+        // Two that differ in what becomes of their chunks cut once.
+        let is_same = |other: &ChunkerConfig| other.spec == config.spec && limits(other) == limits(config);
+        let same = chunkers.iter().zip(&done).find(|(other, cut)| cut.is_some() && is_same(other));
+        resources.defaults.set(limits(config));
+        let mut cut = match same.and_then(|(_, cut)| cut.clone()) {
+            Some(cut) => Cut { name: config.name.clone(), ..cut },
+            None => {
+                observer.stage(&format!("{}: cutting", config.name), documents.len());
+                one(&config.name, &config.spec, documents, setup.segmenters, &resources, observer)?
+            }
+        };
+        cut.expansion = experiment.retrieval.expansion(config.expand);
+        cut.prefix_headings = setup.encoder.is_some() && experiment.prefixes_headings(config);
         if let Some(reference) = config.spec.get("reference").filter(|_| config.spec.name == "same-size") {
             let reference_words = resources.mean_words(reference).map_err(RunError::Config)?;
             let same = SameSize::new(reference, reference_words, cut.mean_words);
@@ -235,6 +262,8 @@ fn one(
         fingerprint: chunker.fingerprint(),
         lost: None,
         same_size: None,
+        expansion: Expansion::default(),
+        prefix_headings: false,
     })
 }
 
@@ -250,7 +279,8 @@ struct Corpus<'a> {
     base: &'a dyn Resources,
     documents: &'a [Document],
     names: &'a [ChunkerConfig],
-    defaults: Limits,
+    /// Those of the chunker that is at work.
+    defaults: Cell<Limits>,
     segmenters: &'a [SegmenterEntry],
     means: RefCell<HashMap<String, f64>>,
 }
@@ -269,7 +299,7 @@ impl Resources for Corpus<'_> {
     }
 
     fn defaults(&self) -> Limits {
-        self.defaults
+        self.defaults.get()
     }
 
     fn mean_words(&self, reference: &str) -> Result<f64, String> {

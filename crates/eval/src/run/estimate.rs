@@ -1,6 +1,7 @@
 //! What asking models will come to, said before anything is paid.
 
 use pericope_segment::registry::outside;
+use pericope_store::Expand;
 use serde::Serialize;
 
 use super::judge_checks::ASKED_TRIED;
@@ -193,7 +194,11 @@ fn judge(experiment: &Experiment, texts: &[(usize, usize)], corpus: &[usize]) ->
 /// Calls `f` with the tokens of a context, for every chunker, mode and cutoff.
 fn for_each_context(experiment: &Experiment, corpus: &[usize], mut f: impl FnMut(usize)) {
     for chunker in &experiment.chunkers {
-        let chunk = chunk(experiment, chunker, corpus);
+        let expansion = experiment.retrieval.expansion(chunker.expand);
+        let chunk = match expansion.expand {
+            Expand::None => chunk(experiment, chunker, corpus),
+            _ => chunk(experiment, chunker, corpus).max(expansion.tokens),
+        };
         for cutoff in experiment.retrieval.cutoffs() {
             let context = match cutoff {
                 Cutoff::K(k) => k.saturating_mul(chunk),

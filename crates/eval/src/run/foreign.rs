@@ -92,7 +92,7 @@ fn one(
             locator.locate(given, offsets).map_err(|problem| Missing::Item(format!("hit {rank}: {problem}")))?;
         if seen.insert(place) {
             let score = given.score.filter(|score| score.is_finite()).unwrap_or(1.0 / (rank + 1) as f64);
-            hits.push(Hit { document: place.0, ordinal: place.1, score });
+            hits.push(Hit { document: place.0, ordinal: place.1, score, run: None });
         }
     }
     Ok((hits, reply.answer, took.as_secs_f64()))

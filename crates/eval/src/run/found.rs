@@ -11,6 +11,19 @@ pub(super) struct Hit {
     pub(super) ordinal: usize,
     /// The retriever's score.
     pub(super) score: f64,
+    /// What is given back in its place, where it is expanded.
+    pub(super) run: Option<Run>,
+}
+
+/// A run of chunks of one document.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Run {
+    /// Byte range in the document.
+    pub(super) span: Span,
+    /// Tokens of that range, special tokens not counted.
+    pub(super) tokens: usize,
+    /// The number of its chunks.
+    pub(super) chunks: usize,
 }
 
 /// What the reader gets of a hit: the whole chunk, or the beginning of it that was left of a budget.
@@ -24,6 +37,7 @@ pub(super) struct Given {
 }
 
 /// What building an index took.
+#[derive(Clone, Copy)]
 pub(super) struct Built {
     pub(super) seconds: f64,
     /// Bytes on disk; none for a store on a server.

@@ -10,6 +10,7 @@ mod compare;
 mod cut;
 mod done;
 mod estimate;
+mod expand;
 mod folder;
 mod foreign;
 mod found;

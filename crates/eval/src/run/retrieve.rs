@@ -53,7 +53,7 @@ pub(super) fn all(
     let start = Instant::now();
     let mut spec = IndexSpec::new(cut.spec.clone(), setup.counter.name());
     if let Some(encoder) = &setup.encoder {
-        spec = spec.with_encoder(encoder.clone());
+        spec = spec.with_encoder(encoder.clone()).with_heading_prefix(cut.prefix_headings);
     }
     let mut writer = setup.stores.create(&at, &spec).map_err(failed)?;
     let numbers: HashMap<&str, usize> = corpus.documents.iter().enumerate().map(|(i, d)| (d.id.as_str(), i)).collect();
@@ -106,7 +106,7 @@ pub(super) fn all(
                     .into_iter()
                     .filter_map(|h| {
                         let document = *numbers.get(h.document.as_str())?;
-                        Some(Hit { document, ordinal: h.ordinal, score: h.score })
+                        Some(Hit { document, ordinal: h.ordinal, score: h.score, run: None })
                     })
                     .collect::<Vec<_>>();
                 Ok((if retrieval.drop_repeats { without_repeats(hits, cut, depth) } else { hits }, seconds))

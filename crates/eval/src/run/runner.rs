@@ -1,10 +1,13 @@
 use std::path::Path;
+use std::sync::Arc;
 
-use pericope_store::Mode;
+use pericope_api::Chunk;
+use pericope_store::{Expand, Mode, expand};
 use rayon::prelude::*;
 
 use super::budget::{Cutter, hits_to_fill};
 use super::cut::Cut;
+use super::expand::Expanding;
 use super::found::{Built, Given};
 use super::retrieve::{self, Ranking};
 use super::{Corpus, Observer, RunError, Setup, foreign, judge_checks, score, trec};
@@ -27,6 +30,8 @@ pub(super) struct Runner<'a> {
     reader: Option<Extractive>,
     asked: Vec<Asked>,
     vectors: Option<pericope_api::Embeddings>,
+    /// What was found in indexes that a later chunker shares.
+    shared: Vec<Searched>,
     scorer: score::Scorer<'a>,
 }
 
@@ -51,7 +56,7 @@ impl<'a> Runner<'a> {
             None => Vec::new(),
         };
         let scorer = score::Scorer::new(corpus, experiment.judge.kind.lexical_metric());
-        Ok(Self { experiment, setup, corpus, cutoffs, reader, asked, vectors, scorer })
+        Ok(Self { experiment, setup, corpus, cutoffs, reader, asked, vectors, shared: Vec::new(), scorer })
     }
 
     /// Asks the judges what they must know; without answers there is nothing to judge.
@@ -75,6 +80,27 @@ impl<'a> Runner<'a> {
         observer: &dyn Observer,
         take: &mut dyn FnMut(Vec<Item>) -> Result<(), RunError>,
     ) -> Result<ChunkerRow, RunError> {
+        let (mut rankings, built) = self.searched(cut, out, observer)?;
+        if let Some(folder) = &self.setup.trec {
+            trec::write(folder, cut, &rankings, &self.corpus.set.questions, &self.scorer)?;
+        }
+        let expanding = Expanding { documents: &self.corpus.documents, counter: self.setup.counter.as_ref(), cut };
+        for ranking in &mut rankings {
+            ranking.hits = ranking.hits.par_iter().map(|hits| expanding.expand(hits, &self.cutoffs)).collect();
+        }
+        for ranking in &rankings {
+            take(self.mode(cut, ranking, &[], observer)?)?;
+        }
+        Ok(timed(cut.row(&built), &rankings))
+    }
+
+    /// Indexes a chunker's chunks and asks every question in every mode, if an earlier one with the same chunks did not.
+    fn searched(&mut self, cut: &Cut, out: &Path, observer: &dyn Observer) -> Result<(Vec<Ranking>, Built), RunError> {
+        let is_same =
+            |one: &&Searched| Arc::ptr_eq(&one.chunks, &cut.chunks) && one.prefix_headings == cut.prefix_headings;
+        if let Some(found) = self.shared.iter().find(is_same) {
+            return Ok((found.rankings.clone(), found.built));
+        }
         let depth = self.depth(cut);
         let (rankings, built) = retrieve::all(
             cut,
@@ -86,13 +112,11 @@ impl<'a> Runner<'a> {
             out,
             observer,
         )?;
-        if let Some(folder) = &self.setup.trec {
-            trec::write(folder, cut, &rankings, &self.corpus.set.questions, &self.scorer)?;
+        if Arc::strong_count(&cut.chunks) > 1 {
+            let (chunks, prefix_headings) = (Arc::clone(&cut.chunks), cut.prefix_headings);
+            self.shared.push(Searched { chunks, prefix_headings, rankings: rankings.clone(), built });
         }
-        for ranking in &rankings {
-            take(self.mode(cut, ranking, &[], observer)?)?;
-        }
-        Ok(timed(cut.row(&built), &rankings))
+        Ok((rankings, built))
     }
 
     /// Asks a retriever of others and measures what it finds as a chunker's is, under every mode: its ranking does not depend on them.
@@ -117,6 +141,13 @@ impl<'a> Runner<'a> {
     /// How deep a ranking must be: for a budget, as many chunks as fill it however small they are.
     fn depth(&self, cut: &Cut) -> usize {
         let k = self.cutoffs.iter().filter_map(|cutoff| cutoff.k()).max().unwrap_or(0);
+        // All chunkers alike: where lists are joined, their order depends on how deep they are.
+        let expands = self
+            .experiment
+            .chunkers
+            .iter()
+            .any(|chunker| self.experiment.retrieval.expansion(chunker.expand).expand != Expand::None);
+        let k = if expands { expand::depth(k) } else { k };
         let budget = self.cutoffs.iter().filter_map(|cutoff| cutoff.tokens()).max().unwrap_or(0);
         let full = if budget == 0 { 0 } else { hits_to_fill(cut, self.setup.counter.special_tokens(), budget) };
         k.max((budget / 8).min(200)).max(full)
@@ -272,6 +303,14 @@ impl<'a> Runner<'a> {
         };
         self.experiment.retrieval.modes.iter().flat_map(of_mode).collect()
     }
+}
+
+/// What was found in an index.
+struct Searched {
+    chunks: Arc<Vec<Vec<Chunk>>>,
+    prefix_headings: bool,
+    rankings: Vec<Ranking>,
+    built: Built,
 }
 
 /// The row with the times of its queries.

@@ -1,4 +1,5 @@
 use pericope_api::Span;
+use pericope_store::Expand;
 
 use super::Corpus;
 use super::cut::Cut;
@@ -108,8 +109,9 @@ impl<'a> Scorer<'a> {
         put("span_recall", spans.recall);
         put("span_precision", spans.precision);
         put("iou", spans.iou);
-        // Both measure against the chunks that could have been found, which nobody knows of a retriever of others.
-        let all_known = cut.lost.is_none();
+        // Both measure against the chunks that could have been found: nobody knows those of a retriever of others, and what
+        // is expanded is none of them.
+        let all_known = cut.lost.is_none() && cut.expansion.expand == Expand::None;
         if all_known {
             put("precision_omega", gold.precision_omega(&around));
         }
@@ -203,6 +205,7 @@ impl<'a> Scorer<'a> {
         let chunk = cut.chunk(&given.hit);
         let document = cut.document(&self.corpus.documents, &given.hit);
         let passage = self.given(cut, given);
+        let whole = given.hit.run.map_or((chunk.span, chunk.tokens), |run| (run.span, run.tokens));
         Retrieved {
             rank,
             document: document.map_or_else(String::new, |document| document.id.clone()),
@@ -210,7 +213,8 @@ impl<'a> Scorer<'a> {
             end: given.span.end,
             score: given.hit.score,
             tokens: given.tokens,
-            whole_tokens: (given.span != chunk.span).then_some(chunk.tokens),
+            whole_tokens: (given.span != whole.0).then_some(whole.1),
+            chunks: given.hit.run.map(|run| run.chunks),
             heading_path: chunk.heading_path.iter().map(ToString::to_string).collect(),
             gold_share: gold.span_scores(&[passage]).recall,
             text: document.map_or_else(String::new, |document| document.text(given.span).to_owned()),

@@ -54,7 +54,7 @@ impl Record {
         if sentences == 0 {
             return Err("it holds no sentence".into());
         }
-        Boundaries::new(sentences, record.boundaries.clone()).map_err(|e| e.to_string())?;
+        let reference = Boundaries::new(sentences, record.boundaries.clone()).map_err(|e| e.to_string())?;
         for (key, found, wanted, each) in [
             ("levels", record.levels.len(), boundaries, "boundary"),
             ("headings", record.headings.len(), boundaries + 1, "segment"),
@@ -67,12 +67,8 @@ impl Record {
         if record.levels.contains(&0) {
             return Err("levels holds 0: the top is 1".into());
         }
-        record.paragraphs.pop_if(|last| *last == sentences);
-        if !record.paragraphs.is_empty() {
-            let given = std::mem::take(&mut record.paragraphs);
-            Boundaries::new(sentences, given.clone()).map_err(|e| format!("paragraphs: {e}"))?;
-            record.paragraphs = union(&given, &record.boundaries);
-        }
+        let paragraphs = std::mem::take(&mut record.paragraphs);
+        record.paragraphs = reference.paragraph_ends(paragraphs).map_err(|e| format!("paragraphs: {e}"))?;
         record.sentences.iter_mut().for_each(tidy);
         Ok(record)
     }
@@ -105,14 +101,6 @@ fn tidy(sentence: &mut String) {
     } else if trimmed.len() < sentence.len() {
         *sentence = trimmed.to_owned();
     }
-}
-
-/// The numbers of two ascending lists, each once, ascending.
-fn union(a: &[usize], b: &[usize]) -> Vec<usize> {
-    let mut all: Vec<usize> = a.iter().chain(b).copied().collect();
-    all.sort_unstable();
-    all.dedup();
-    all
 }
 
 #[cfg(test)]

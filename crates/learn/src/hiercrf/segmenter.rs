@@ -7,7 +7,6 @@ use pericope_api::{
 };
 use pericope_encode::{Device, ModelError};
 use pericope_segment::Resources;
-use pericope_segment::embedding::readable;
 use pericope_segment::language;
 use pericope_segment::registry::{BuiltSegmenter, Needs, SegmenterEntry, SettingKey, SpecArgs};
 use pericope_segment::spec::SpecError;
@@ -17,6 +16,7 @@ use super::model::HierCrf;
 use super::reading::{Reading, TopicLabel};
 use super::tree::{Node, Tree};
 use crate::model_cache::ModelCache;
+use crate::sentence_vectors::{Wanted, encoded};
 
 pub(crate) const HIERCRF: SegmenterEntry = SegmenterEntry {
     name: "hiercrf",
@@ -127,15 +127,8 @@ impl HierCrfSegmenter {
     /// Where the encoder is not the one whose vectors the model was trained on.
     pub fn new(model: Arc<HierCrf>, encoder: Arc<dyn SentenceEncoder>) -> Result<Self, String> {
         let settings = model.settings();
-        if encoder.fingerprint() != settings.encoder_fingerprint || encoder.dimension() != settings.sizes.input {
-            let (own, other) = (&settings.encoder, encoder.name());
-            return Err(format!(
-                "the model was trained on vectors of the encoder {own} ({}), and the one at hand is {other} ({}): choose \
-                 that encoder, or train the model anew",
-                settings.encoder_fingerprint,
-                encoder.fingerprint()
-            ));
-        }
+        let (name, fingerprint) = (settings.encoder.as_str(), settings.encoder_fingerprint.as_str());
+        Wanted { name, fingerprint, dimension: settings.sizes.input }.check(encoder.as_ref())?;
         let cut = match settings.cut {
             Cut::Scores => CutBy::Scores(settings.threshold),
             Cut::Level => CutBy::Level(settings.level),
@@ -161,15 +154,8 @@ impl HierCrfSegmenter {
     /// As [`Segmenter::segment`].
     pub fn read(&self, document: &Document) -> Result<Reading, SegmentError> {
         let read = language::sentences(document);
-        let mut vectors = |range: Range<usize>| {
-            let mut values = Vec::with_capacity(range.len() * self.encoder.dimension());
-            for part in read.get(range).unwrap_or_default().chunks(BATCH) {
-                let texts: Vec<_> = part.iter().map(|&i| readable(document, i, self.encoder.as_ref())).collect();
-                let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
-                values.extend_from_slice(self.encoder.encode(&texts)?.values());
-            }
-            Ok(values)
-        };
+        let mut vectors =
+            |range: Range<usize>| encoded(document, read.get(range).unwrap_or_default(), self.encoder.as_ref());
         let found = self.model.read(read.len(), &mut vectors)?;
         let n = document.len();
         let place = |sentence: usize| match sentence {
@@ -200,9 +186,6 @@ impl HierCrfSegmenter {
         Ok(self.read(document)?.tree.to_json(bytes))
     }
 }
-
-/// Sentences a call of the encoder: enough to sort them by length.
-const BATCH: usize = 4096;
 
 impl Segmenter for HierCrfSegmenter {
     fn fingerprint(&self) -> String {

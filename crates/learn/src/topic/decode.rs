@@ -3,13 +3,15 @@
 /// The number of boundaries with the highest expected F1, where gap i has a boundary with probability p(i): those k gaps with the
 /// highest probabilities for which 2 (their sum) / (k + sum of all) is greatest (Ye et al. 2012, to first order).
 ///
-/// A document whose boundaries are uncertain throughout thus gets them at lower probabilities than one where they are plain.
+/// A document whose boundaries are uncertain throughout thus gets them at lower probabilities than one where they are plain. None at
+/// all is right, with an F1 of 1, where there is none: with the probability that no gap has one.
 #[must_use]
 pub fn best_count(probabilities: &[f64]) -> usize {
     let mut sorted: Vec<f64> = probabilities.to_vec();
     sorted.sort_by(|a, b| b.total_cmp(a));
     let expected: f64 = sorted.iter().sum();
-    let (mut found, mut best, mut sum) = (0, 0.0, 0.0);
+    let none: f64 = sorted.iter().map(|p| 1.0 - p).product();
+    let (mut found, mut best, mut sum) = (0, none, 0.0);
     for (k, p) in (1..).zip(sorted) {
         sum += p;
         let f1 = 2.0 * sum / (k as f64 + expected);
@@ -33,5 +35,7 @@ mod tests {
         assert_eq!(best_count(&[0.3; 10]), 10);
         // One that is certain makes the others too expensive.
         assert_eq!(best_count(&[1.0, 0.1, 0.1, 0.1]), 1);
+        // A short text without a change of topic stays whole, however little speaks against one.
+        assert_eq!(best_count(&[0.1; 5]), 0);
     }
 }

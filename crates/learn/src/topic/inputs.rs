@@ -1,3 +1,5 @@
+use std::ops::Range;
+
 use pericope_api::{Document, Kind};
 use pericope_segment::fusion::word_gains;
 use pericope_segment::language;
@@ -11,13 +13,16 @@ const WORDS: [usize; 4] = [2, 4, 8, 16];
 /// Numbers about a sentence's own text.
 const OWN: usize = 8;
 
+/// Cosines at a gap.
+const COSINES: usize = 1 + MEANS.len();
+
 /// Numbers about the gap behind a sentence.
-pub const GAP: usize = 1 + MEANS.len() + WORDS.len() + 2;
+const GAP: usize = COSINES + WORDS.len() + 2;
 
 /// Numbers a sentence beside its vector.
 pub const NUMBERS: usize = OWN + GAP;
 
-/// What a sequence model reads of a document: a row for each of its sentences that are language.
+/// What a sequence model reads of a document, or of a part of it: a row for each sentence that is language.
 ///
 /// A row is the sentence's vector, then numbers about its text, then numbers about the gap behind it (0 behind the last
 /// sentence): the cosine of the two vectors beside the gap; the cosines of the mean vectors of 2, 4 and 8 sentences on either
@@ -35,20 +40,8 @@ impl Inputs {
     /// `dimension` numbers and norm 1. `None` where there are not as many.
     #[must_use]
     pub fn new(document: &Document, vectors: &[f32], dimension: usize) -> Option<Self> {
-        let sentences = language::sentences(document);
-        if vectors.len() != sentences.len() * dimension || dimension == 0 {
-            return None;
-        }
-        let vectors: Vec<&[f32]> = vectors.chunks_exact(dimension).collect();
-        let gaps = gaps(document, &sentences, &vectors);
-        let mut rows = Vec::with_capacity(sentences.len() * (dimension + NUMBERS));
-        for ((&sentence, vector), gap) in sentences.iter().zip(&vectors).zip(&gaps) {
-            rows.extend_from_slice(vector);
-            let found = document.sentences.get(sentence)?;
-            rows.extend(own(&document.visible(found.span), found.kind));
-            rows.extend(gap);
-        }
-        Some(Self { dimension, sentences, rows })
+        let facts = Facts::of(document);
+        facts.inputs(0..facts.sentences().len(), vectors, dimension)
     }
 
     /// Numbers of a row.
@@ -82,6 +75,73 @@ impl Inputs {
     }
 }
 
+/// What is known of a document without its vectors: of each sentence that is language the numbers of its row, the cosines at 0.
+pub(super) struct Facts {
+    sentences: Vec<usize>,
+    numbers: Vec<[f32; NUMBERS]>,
+}
+
+impl Facts {
+    pub(super) fn of(document: &Document) -> Self {
+        let sentences = language::sentences(document);
+        let n = sentences.len();
+        let found = |i: usize| sentences.get(i).and_then(|&sentence| document.sentences.get(sentence));
+        let paragraph = |i: usize| found(i).map(|sentence| sentence.paragraph);
+        let ends: Vec<bool> = (1..n).map(|i| paragraph(i - 1) != paragraph(i)).collect();
+        // Where every sentence is a paragraph, as in a list of sentences, paragraphs say nothing.
+        let known = ends.contains(&false);
+        let gains = word_gains(document, &WORDS);
+        let row = |i: usize| {
+            let mut row = [0.0; NUMBERS];
+            let (text, gap) = row.split_at_mut(OWN);
+            if let Some(sentence) = found(i) {
+                text.copy_from_slice(&own(&document.visible(sentence.span), sentence.kind));
+            }
+            if let (Some(gains), Some(&ended)) = (gains.get(i), ends.get(i)) {
+                let gains = gains.iter().map(|gain| (gain / 4.0).asinh());
+                let paragraphs = [f32::from(u8::from(known)), f32::from(u8::from(known && ended))];
+                let beside = gap.iter_mut().skip(COSINES);
+                beside.zip(gains.chain(paragraphs)).for_each(|(number, value)| *number = value);
+            }
+            row
+        };
+        Self { numbers: (0..n).map(row).collect(), sentences }
+    }
+
+    /// The indices of the document's sentences that are language.
+    pub(super) fn sentences(&self) -> &[usize] {
+        &self.sentences
+    }
+
+    /// The sentences, of those that are language, whose vectors the rows of `range` are made of.
+    pub(super) fn reach(&self, range: &Range<usize>) -> Range<usize> {
+        let most = MEANS.into_iter().max().unwrap_or(1);
+        range.start.saturating_sub(most - 1)..(range.end + most).min(self.sentences.len())
+    }
+
+    /// The rows of the sentences `range` of those that are language; `vectors` are those of all that they
+    /// [are made of](Self::reach). `None` where these are not as many.
+    pub(super) fn inputs(&self, range: Range<usize>, vectors: &[f32], dimension: usize) -> Option<Inputs> {
+        let reach = self.reach(&range);
+        if dimension == 0 || vectors.len() != reach.len() * dimension {
+            return None;
+        }
+        let vectors: Vec<&[f32]> = vectors.chunks_exact(dimension).collect();
+        let sums = Sums::of(&vectors);
+        let mut rows = Vec::with_capacity(range.len() * (dimension + NUMBERS));
+        for i in range.clone() {
+            rows.extend_from_slice(vectors.get(i - reach.start)?);
+            let mut numbers = *self.numbers.get(i)?;
+            if i + 1 < self.sentences.len() {
+                let cosines = [1].iter().chain(&MEANS).map(|&window| sums.cosine(i + 1 - reach.start, window));
+                numbers.iter_mut().skip(OWN).zip(cosines).for_each(|(number, cosine)| *number = cosine);
+            }
+            rows.extend(numbers);
+        }
+        Some(Inputs { dimension, sentences: self.sentences.get(range)?.to_vec(), rows })
+    }
+}
+
 /// Numbers about a sentence's text: how long it is, how it begins and ends, whether it is known to be a heading.
 fn own(text: &str, kind: Kind) -> [f32; OWN] {
     let flag = |is: bool| f32::from(u8::from(is));
@@ -102,28 +162,6 @@ fn own(text: &str, kind: Kind) -> [f32; OWN] {
         capitals,
         flag(matches!(kind, Kind::Heading(_))),
     ]
-}
-
-/// The numbers about the gap behind each sentence.
-fn gaps(document: &Document, sentences: &[usize], vectors: &[&[f32]]) -> Vec<[f32; GAP]> {
-    let n = sentences.len();
-    let gains = word_gains(document, &WORDS);
-    let paragraph = |i: usize| sentences.get(i).and_then(|&s| document.sentences.get(s)).map(|s| s.paragraph);
-    let ends: Vec<bool> = (1..n).map(|i| paragraph(i - 1) != paragraph(i)).collect();
-    // Where every sentence is a paragraph, as in a list of sentences, paragraphs say nothing.
-    let known = ends.contains(&false);
-    let sums = Sums::of(vectors);
-    let mut found = vec![[0.0; GAP]; n];
-    for (gap, numbers) in (1..n).zip(&mut found) {
-        let cosines = [1].iter().chain(&MEANS).map(|&w| sums.cosine(gap, w));
-        let gains = gains.get(gap - 1).into_iter().flatten().map(|&gain| (gain / 4.0).asinh());
-        let ended = ends.get(gap - 1).copied().unwrap_or(false);
-        let paragraphs = [f32::from(u8::from(known)), f32::from(u8::from(known && ended))];
-        for (number, value) in numbers.iter_mut().zip(cosines.chain(gains).chain(paragraphs)) {
-            *number = value;
-        }
-    }
-    found
 }
 
 /// Running sums of vectors.
@@ -173,7 +211,7 @@ mod tests {
 
     use pericope_api::{Document, Kind};
 
-    use super::{GAP, Inputs, NUMBERS, OWN};
+    use super::{Facts, GAP, Inputs, NUMBERS, OWN};
 
     fn document() -> Document {
         Document::from_sentences("d", &["Ships sail.", "see also:", "x = y", "Rye Bread", "Bread rises!"])
@@ -213,6 +251,25 @@ mod tests {
         let inputs = Inputs::new(&document, &[1.0; 5], 1).unwrap();
         let ends: Vec<&[f32]> = inputs.rows().chunks_exact(inputs.width()).map(|row| &row[row.len() - 2..]).collect();
         assert_eq!(ends, [[1.0, 0.0], [1.0, 1.0], [1.0, 0.0], [1.0, 1.0], [0.0, 0.0]]);
+    }
+
+    #[test]
+    fn a_part_has_the_rows_of_the_whole() {
+        let sentences: Vec<String> = (0..40).map(|i| format!("Word{} and word{}.", i % 7, i % 3)).collect();
+        let document = Document::from_sentences("d", &sentences).with_paragraphs(&[9, 14, 30]);
+        let vectors: Vec<f32> = (0..40u8).flat_map(|i| [f32::from(i).sin(), f32::from(i).cos()]).collect();
+        let whole = Inputs::new(&document, &vectors, 2).unwrap();
+        let facts = Facts::of(&document);
+        for range in [0..40, 0..5, 12..13, 20..31, 36..40] {
+            let reach = facts.reach(&range);
+            let part = facts.inputs(range.clone(), &vectors[2 * reach.start..2 * reach.end], 2).unwrap();
+            assert_eq!(part.sentences(), &whole.sentences()[range.clone()]);
+            let width = whole.width();
+            let off = part.rows().iter().zip(&whole.rows()[range.start * width..range.end * width]);
+            assert!(off.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max) < 1e-6, "{range:?}");
+            assert_eq!(part.rows().len(), range.len() * width);
+            assert!(facts.inputs(range, &vectors[2..], 2).is_none());
+        }
     }
 
     #[test]

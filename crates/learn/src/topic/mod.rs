@@ -1,18 +1,30 @@
 //! `topic`: a sequence model over the sentence vectors of a whole document, with what the words, the paragraphs and the form of
 //! sentences say beside them.
 //!
-//! [`Inputs`] is what the model reads, [`Topic`] the trained model.
+//! [`Inputs`] is what the model reads, [`Topic`] the trained model, [`TopicSegmenter`] cuts by it.
 
 mod checkpoint;
+mod cut;
 mod decode;
 mod inputs;
+mod lengths;
 mod model;
 mod network;
+mod segmenter;
+mod shipped;
+mod spec;
+mod window_diff;
 
-pub use checkpoint::{Checkpoint, Settings};
+pub use checkpoint::{Checkpoint, Settings, Weights};
+pub use cut::{Amount, Objective};
 pub use decode::best_count;
 pub use inputs::{Inputs, NUMBERS};
-pub use model::Topic;
+pub use lengths::Lengths;
+pub use model::{Topic, VectorsOf};
 pub(crate) use model::batch;
 pub(crate) use network::Network;
 pub use network::Sizes;
+pub use segmenter::TopicSegmenter;
+pub use shipped::shipped;
+pub(crate) use spec::TOPIC;
+pub use spec::open;

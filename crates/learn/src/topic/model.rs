@@ -1,11 +1,12 @@
 use std::ops::Range;
 
 use candle_core::{Device, Tensor};
+use pericope_api::{Document, EncodeError, SegmentError};
 use pericope_encode::encoders::Tensors;
 use pericope_encode::{ModelError, short};
 
 use super::checkpoint::{Checkpoint, Settings};
-use super::inputs::Inputs;
+use super::inputs::{Facts, Inputs};
 use super::network::Network;
 
 /// Sentences that are read at once.
@@ -16,6 +17,9 @@ const MARGIN: usize = 128;
 
 /// Windows that are read side by side: bounds memory.
 const TOGETHER: usize = 8;
+
+/// Gives the vectors of sentences, by their index in a document, row by row.
+pub type VectorsOf<'a> = &'a mut dyn FnMut(&[usize]) -> Result<Vec<f32>, SegmentError>;
 
 /// A trained sequence model of boundaries.
 #[derive(Debug)]
@@ -64,23 +68,68 @@ impl Topic {
     /// Where candle fails, and for rows of another width than the model's.
     pub fn log_odds(&self, inputs: &Inputs) -> candle_core::Result<Vec<f64>> {
         let n = inputs.len();
-        let mut odds = Vec::with_capacity(n.saturating_sub(1));
+        let mut odds = Vec::with_capacity(n);
         for group in windows(n).chunks(TOGETHER) {
-            let parts: Vec<(&Inputs, Range<usize>)> = group.iter().map(|(read, _)| (inputs, read.clone())).collect();
-            let (rows, lengths) = batch(&parts, &self.device)?;
-            let found = self.network.forward(&rows, &lengths, &mut Ok)?.to_vec2::<f32>()?;
-            for ((read, kept), found) in group.iter().zip(found) {
-                let own = found.get(kept.start - read.start..kept.end - read.start).unwrap_or_default();
-                odds.extend(own.iter().map(|&x| f64::from(x)));
-            }
+            odds.extend(self.group(inputs, 0, group)?);
         }
         odds.truncate(n.saturating_sub(1));
         Ok(odds)
     }
+
+    /// The log-odds of a boundary at each gap between two neighbours of a document's sentences that are language. `vectors` gives
+    /// the vectors of sentences, row by row, and is asked for each of those sentences once, in order.
+    ///
+    /// As [`log_odds`](Self::log_odds), with the vectors of some windows in memory at a time.
+    ///
+    /// # Errors
+    /// As `vectors`; [`SegmentError`] where it gives another number of vectors, and where the model fails.
+    pub fn read(&self, document: &Document, vectors: VectorsOf<'_>) -> Result<Vec<f64>, SegmentError> {
+        let facts = Facts::of(document);
+        let (n, dimension) = (facts.sentences().len(), self.settings.sizes.input);
+        if n < 2 {
+            return Ok(Vec::new());
+        }
+        let mut odds = Vec::with_capacity(n);
+        // The vectors of the sentences from `at` on.
+        let (mut known, mut at) = (Vec::new(), 0);
+        for group in windows(n).chunks(TOGETHER) {
+            let (Some((first, _)), Some((last, _))) = (group.first(), group.last()) else { continue };
+            let range = first.start..last.end;
+            let reach = facts.reach(&range);
+            known.drain(..((reach.start - at) * dimension).min(known.len()));
+            at = reach.start;
+            let have = at + known.len() / dimension;
+            known.extend(vectors(facts.sentences().get(have..reach.end).unwrap_or_default())?);
+            let inputs = facts.inputs(range, &known, dimension).ok_or_else(|| {
+                SegmentError::Unsupported(format!(
+                    "the encoder gave no vectors of {dimension} numbers for all sentences"
+                ))
+            })?;
+            odds.extend(self.group(&inputs, first.start, group).map_err(|e| EncodeError::Run(Box::new(e)))?);
+        }
+        odds.truncate(n - 1);
+        Ok(odds)
+    }
+
+    /// The log-odds behind the rows that are taken of some windows; `inputs` begin with the row `offset`.
+    fn group(&self, inputs: &Inputs, offset: usize, group: &[Window]) -> candle_core::Result<Vec<f64>> {
+        let moved = |(read, _): &Window| (inputs, read.start - offset..read.end - offset);
+        let (rows, lengths) = batch(&group.iter().map(moved).collect::<Vec<_>>(), &self.device)?;
+        let found = self.network.forward(&rows, &lengths, &mut Ok)?.to_vec2::<f32>()?;
+        let mut odds = Vec::new();
+        for ((read, kept), found) in group.iter().zip(found) {
+            let own = found.get(kept.start - read.start..kept.end - read.start).unwrap_or_default();
+            odds.extend(own.iter().map(|&x| f64::from(x)));
+        }
+        Ok(odds)
+    }
 }
 
-/// The windows of a document: the rows that are read, and those of them whose gaps are taken.
-fn windows(n: usize) -> Vec<(Range<usize>, Range<usize>)> {
+/// The rows that are read, and those of them whose gaps are taken.
+type Window = (Range<usize>, Range<usize>);
+
+/// The windows of a document of `n` rows.
+fn windows(n: usize) -> Vec<Window> {
     let mut found = Vec::new();
     let mut from = 0;
     while from < n {

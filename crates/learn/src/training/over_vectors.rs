@@ -14,7 +14,76 @@ use super::events::{Event, TrainReport, Watch};
 use super::gradients::Gradients;
 use super::options::{Options, TrainError};
 use super::state::{self, Progress};
+use crate::corpus::SentenceVectors;
 use crate::sequence::Parameters;
+
+/// The vectors of the sentences that are trained on.
+pub trait VectorSource: Sync {
+    /// The name of their encoder, and its fingerprint.
+    fn encoder(&self) -> (&str, &str);
+
+    /// Numbers of a vector.
+    fn dimension(&self) -> usize;
+
+    /// The vectors of texts, row by row.
+    ///
+    /// # Errors
+    /// What is missing, and how to get it.
+    fn vectors(&self, texts: &[&str]) -> Result<Vec<f32>, String>;
+}
+
+impl VectorSource for SentenceVectors {
+    fn encoder(&self) -> (&str, &str) {
+        (SentenceVectors::encoder(self), self.fingerprint())
+    }
+
+    fn dimension(&self) -> usize {
+        SentenceVectors::dimension(self)
+    }
+
+    fn vectors(&self, texts: &[&str]) -> Result<Vec<f32>, String> {
+        self.rows(texts.iter().copied()).map_err(|e| e.to_string())
+    }
+}
+
+/// What all trainings over sentence vectors check before anything is trained.
+pub(super) struct Checked<'a> {
+    /// Sentences of the longest document.
+    pub(super) longest: usize,
+    pub(super) vectors: &'a dyn VectorSource,
+    /// Numbers of a vector that the model reads.
+    pub(super) input: usize,
+    pub(super) dropout: f64,
+    pub(super) learning_rate: f64,
+    pub(super) clip: f64,
+    pub(super) epochs: f64,
+}
+
+impl Checked<'_> {
+    /// Refuses what contradicts itself or the data. `own` are the options of one training, each with its value and whether it
+    /// will do.
+    pub(super) fn check(&self, own: &[(&str, f64, bool)]) -> Result<(), TrainError> {
+        let Self { longest, input, dropout, learning_rate, clip, epochs, .. } = *self;
+        let wrong = |reason: String| Err(TrainError::Options(reason));
+        if longest < 2 {
+            return wrong("no document of two sentences or more to train on".into());
+        }
+        if self.vectors.dimension() != input {
+            let have = self.vectors.dimension();
+            return wrong(format!("the vectors have {have} numbers, the model reads {input}"));
+        }
+        let shared = [
+            ("dropout", dropout, (0.0..1.0).contains(&dropout)),
+            ("learning_rate", learning_rate, learning_rate > 0.0 && learning_rate < 1.0),
+            ("clip", clip, clip > 0.0),
+            ("epochs", epochs, epochs > 0.0 && epochs.is_finite()),
+        ];
+        match shared.iter().chain(own).find(|(.., fits)| !fits) {
+            Some((name, value, _)) => wrong(format!("{name} is {value}")),
+            None => Ok(()),
+        }
+    }
+}
 
 /// A model in training on sentence vectors.
 pub(super) trait Learner {

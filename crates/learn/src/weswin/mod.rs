@@ -20,7 +20,7 @@ pub use checkpoint::{Checkpoint, Settings};
 pub use model::{Logits, WeSWin};
 pub use partition::{Partition, Window};
 pub use plan::Plan;
-pub(crate) use segmenter::WESWIN;
+pub(crate) use segmenter::{WESWIN, segmenter_of};
 pub use segmenter::{WeSWinSegmenter, open};
 pub(crate) use sequence::Asking;
 pub use sequence::{QUESTION, Special, sequence};

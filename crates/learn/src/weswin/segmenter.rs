@@ -88,6 +88,11 @@ fn loaded(name: &str) -> Result<Arc<WeSWin>, ModelError> {
     LOADED.get(checkpoint.sha256(), || WeSWin::load(&checkpoint, &pericope_encode::best_device()))
 }
 
+/// The segmenter of a checkpoint: the shipped one, a file, or a folder.
+pub(crate) fn segmenter_of(name: &str) -> Result<WeSWinSegmenter, String> {
+    WeSWinSegmenter::new(loaded(name).map_err(|e| e.to_string())?)
+}
+
 /// Boundaries where a [`WeSWin`] gives them a probability above the threshold.
 ///
 /// Code and tables are passed over. Memory beside the document's own: its token ids, and a group of sequences.
@@ -107,13 +112,25 @@ impl WeSWinSegmenter {
     pub fn new(model: Arc<WeSWin>) -> Result<Self, String> {
         let settings = model.settings();
         let (plan, weighting, threshold) = (settings.partition.parse()?, settings.weights.parse()?, settings.threshold);
-        Ok(Self { model, plan, weighting, threshold })
+        Self { model, plan, weighting, threshold }.observed()
+    }
+
+    /// Refuses weights by a curve that the model has not.
+    fn observed(self) -> Result<Self, String> {
+        if matches!(self.weighting, Weighting::Observed { .. }) && self.model.settings().curve.is_empty() {
+            let weighting = self.weighting;
+            return Err(format!(
+                "{weighting} weighs by how good predictions were at each place on validation documents, which this model does not \
+                 record: `pericope tune` with write = true measures it"
+            ));
+        }
+        Ok(self)
     }
 
     /// With what is given, and the model's own for the rest. `threshold` in `[0, 1]`.
     ///
     /// # Errors
-    /// For a `threshold` outside 0..=1.
+    /// For a `threshold` outside 0..=1, and for [`Weighting::Observed`] with a model that has no [`Curve`](super::Curve).
     pub fn with(
         self,
         plan: Option<Plan>,
@@ -124,7 +141,8 @@ impl WeSWinSegmenter {
         if !(0.0..=1.0).contains(&threshold) {
             return Err(format!("the threshold {threshold} is not in 0..=1"));
         }
-        Ok(Self { plan: plan.unwrap_or(self.plan), weighting: weighting.unwrap_or(self.weighting), threshold, ..self })
+        let (plan, weighting) = (plan.unwrap_or(self.plan), weighting.unwrap_or(self.weighting));
+        Self { plan, weighting, threshold, ..self }.observed()
     }
 
     /// The model.
@@ -140,6 +158,14 @@ impl WeSWinSegmenter {
         let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
         let sentences = self.model.tokenize(&texts);
         (read, sentences)
+    }
+
+    /// The sentences that are read, by their index in the document, and the probability of a boundary after each.
+    pub(crate) fn read(&self, document: &Document) -> Result<(Vec<usize>, Vec<f64>), SegmentError> {
+        let (read, sentences) = self.tokenize(document);
+        let found = self.model.probabilities(&[&sentences], self.plan, self.weighting, self.threshold);
+        let found = found.map_err(|e| EncodeError::Run(Box::new(e)))?.pop().unwrap_or_default();
+        Ok((read, found))
     }
 
     /// The document's scores from the probabilities after the sentences that were read.
@@ -186,9 +212,7 @@ impl Segmenter for WeSWinSegmenter {
     }
 
     fn segment(&self, document: &Document) -> Result<Segmentation, SegmentError> {
-        let (read, sentences) = self.tokenize(document);
-        let found = self.model.probabilities(&[&sentences], self.plan, self.weighting, self.threshold);
-        let found = found.map_err(|e| EncodeError::Run(Box::new(e)))?.pop().unwrap_or_default();
+        let (read, found) = self.read(document)?;
         Ok(self.scores(document, &read, &found))
     }
 }

@@ -31,6 +31,12 @@ impl Curve {
         }
     }
 
+    /// True where nothing was measured.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.left.is_empty() && self.right.is_empty()
+    }
+
     /// c(i, m) of the i-th of m sentences, 1-based; the lower where both edges are near.
     fn at(&self, i: usize, m: usize) -> f64 {
         match (self.left.get(i - 1), self.right.get(m - i)) {

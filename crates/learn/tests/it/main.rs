@@ -9,6 +9,7 @@ mod nsp_segmenter;
 mod sequence;
 mod support;
 mod topic;
+mod topic_segmenter;
 mod training;
 mod training_nsp;
 mod training_weswin;

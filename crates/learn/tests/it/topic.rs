@@ -11,7 +11,7 @@ use pericope_learn::training::{Event, TopicData, TopicOptions, TrainError, Train
 
 use super::hiercrf::fixtures::{Topics, WIDTH, record};
 
-fn options() -> TopicOptions {
+pub fn options() -> TopicOptions {
     TopicOptions {
         sizes: Sizes { input: WIDTH, projection: 16, hidden: 16, layers: 2, head: 16 },
         window: 24,
@@ -23,7 +23,7 @@ fn options() -> TopicOptions {
     }
 }
 
-fn train(
+pub fn train(
     start: Option<&Checkpoint>,
     options: &TopicOptions,
     out: &Path,
@@ -66,6 +66,9 @@ fn it_learns_where_topics_change() {
     let Settings { encoder, encoder_fingerprint, notes, threshold, .. } = checkpoint.settings.clone();
     assert_eq!((encoder.as_str(), encoder_fingerprint.as_str(), notes.as_str()), ("topics", "topics-1", "notes"));
     assert!(threshold > 0.0 && threshold < 1.0);
+    // Sections of three to seven sentences.
+    let lengths = checkpoint.settings.lengths.unwrap();
+    assert!((4.0..5.5).contains(&lengths.median) && (0.2..0.4).contains(&lengths.deviation), "{lengths:?}");
     // A document of its own, many times longer than any window that it learned from and longer than one that it reads.
     let truth = record("other", 300);
     let model = Topic::load(&checkpoint, &Device::Cpu).unwrap();

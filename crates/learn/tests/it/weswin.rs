@@ -9,7 +9,7 @@ use candle_core::Tensor;
 use pericope_api::{Document, Kind, Segmentation, Segmenter};
 use pericope_encode::{Base, Device};
 use pericope_learn::training::{Data, LabelledDocument, Options, train_weswin};
-use pericope_learn::weswin::{Checkpoint, Partition, Settings, WeSWin, WeSWinSegmenter};
+use pericope_learn::weswin::{Checkpoint, Curve, Partition, Settings, WeSWin, WeSWinSegmenter};
 use pericope_learn::{Sentences, registry};
 use pericope_segment::spec::Spec;
 use pericope_segment::{Standalone, laws};
@@ -32,7 +32,7 @@ const LINES: [&str; 8] = [
 ];
 
 /// A trained checkpoint in a folder of its own.
-fn trained() -> (TempDir, Checkpoint) {
+pub fn trained() -> (TempDir, Checkpoint) {
     let base = base();
     let ids: Vec<Vec<u32>> = LINES.iter().map(|line| base.tokens.ids(line, 40)).collect();
     let document = LabelledDocument {
@@ -66,7 +66,7 @@ fn the_laws_hold_for_every_partition() {
         ",max_tokens=20",
         ",partition=ss-2,weights=mean:lin_k3_e0.1",
         ",partition=clr-2,tau=0.1",
-        ",partition=si-3,weights=mean:lob_k5_e0.1,min_tokens=12",
+        ",partition=si-3,weights=mean:poly_k5_p2_e0.1,min_tokens=12",
         ",partition=(adaptive:base=cr-1,refine=ss-1,margin=0.3),overlap=1",
     ] {
         let chunker = registry::build(&spec(folder.path(), rest), &Standalone::default()).unwrap();
@@ -78,6 +78,23 @@ fn the_laws_hold_for_every_partition() {
         mixed.sentences[11].kind = Kind::Table;
         laws::check_chunker(&chunker, &mixed).unwrap_or_else(|e| panic!("{rest} on code: {e}"));
     }
+}
+
+/// Without the curve every weight would be the same, silently.
+#[test]
+fn weights_that_were_observed_need_a_curve() {
+    let (folder, mut checkpoint) = trained();
+    let lobed = spec(folder.path(), ",partition=ss-2,weights=mean:lob_k5_e0.1");
+    let build = || registry::build(&lobed, &Standalone::default());
+    let error = build().err().unwrap().to_string();
+    assert!(error.contains("mean:lob_k5_e0.1") && error.contains("pericope tune"), "{error}");
+    checkpoint.settings.curve = Curve::from_losses(&[0.9, 0.5], &[0.7, 0.4], 0.1);
+    checkpoint.write(&folder.path().join("weswin.safetensors"), false).unwrap();
+    assert!(build().is_ok());
+    // As the checkpoint's own weighting too.
+    (checkpoint.settings.weights, checkpoint.settings.curve) = ("mean:lob_k5_e0.1".into(), Curve::default());
+    checkpoint.write(&folder.path().join("weswin.safetensors"), false).unwrap();
+    assert!(registry::build(&spec(folder.path(), ""), &Standalone::default()).is_err());
 }
 
 #[test]

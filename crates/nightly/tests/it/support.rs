@@ -286,6 +286,7 @@ fn item(cell: &NightlyCell, question: &Asked, recall: f64) -> Item {
                 score: 1.0 / (rank + 1) as f64,
                 tokens: 140,
                 whole_tokens: None,
+                chunks: None,
                 heading_path: vec!["Simulated".into()],
                 gold_share: if holds { recall } else { 0.0 },
                 text,

@@ -47,15 +47,7 @@ fn parse(line: &str) -> Result<Segmented, String> {
     if labels != 0 && labels != segments {
         return Err(format!("labels has {labels} entries, not {segments} (one a segment)"));
     }
-    line.paragraphs.pop_if(|last| *last == line.sentences.len());
-    if !line.paragraphs.is_empty() {
-        let given = Boundaries::new(line.sentences.len(), std::mem::take(&mut line.paragraphs));
-        line.paragraphs = given.map_err(|e| format!("paragraphs: {e}"))?.after().to_vec();
-        // A section ends with its last paragraph.
-        line.paragraphs.extend(reference.after());
-        line.paragraphs.sort_unstable();
-        line.paragraphs.dedup();
-    }
+    let paragraphs = reference.paragraph_ends(line.paragraphs).map_err(|e| format!("paragraphs: {e}"))?;
     for sentence in &mut line.sentences {
         // A blank sentence would vanish from the document and shift every index after it.
         if sentence.trim().is_empty() {
@@ -63,8 +55,8 @@ fn parse(line: &str) -> Result<Segmented, String> {
         }
     }
     let mut document = Document::from_sentences(&line.id, &line.sentences);
-    if !line.paragraphs.is_empty() {
-        document = document.with_paragraphs(&line.paragraphs);
+    if !paragraphs.is_empty() {
+        document = document.with_paragraphs(&paragraphs);
     }
     Ok(Segmented { document, reference, labels: line.labels })
 }

@@ -80,7 +80,7 @@ impl Variance {
         let unit = (0..pairs).map(error).sum::<f64>() / pairs as f64;
         let price = self.penalty * unit.max(1e-6);
         let chosen = band.cheapest(price)?;
-        Ok(scores(band.marginals(price, unit.max(1e-6) / 4.0), &chosen))
+        Ok(scores(band.marginals(price, unit.max(1e-6) / 4.0), &chosen, 0.5))
     }
 }
 

@@ -1,17 +1,12 @@
 use pericope_api::Document;
 use rayon::prelude::*;
 
-use super::words::Burstiness;
-use crate::language;
-use crate::lexical::Words;
-
-/// Concentration of the word model, in words: that of `fusion`.
-const CONCENTRATION: f64 = 200.0;
+use super::word_costs::WordCosts;
 
 /// What the words around each gap gain by a boundary there, in nats: the description length of the window as one segment minus that of
 /// its two halves, each under the word model of [`Fusion`](super::Fusion). Above 0 the two sides speak of different things.
 ///
-/// For n sentences that are language ([`language::sentences`]), the n - 1 gaps between neighbours in order, each with one number for
+/// For n sentences that are [language](crate::language::sentences), the n - 1 gaps between neighbours in order, each with one number for
 /// each of `windows`: a window of w looks at up to w sentences on either side. Time O(n * sum of the windows).
 ///
 /// The model is that of Eisenstein and Barzilay (2008), with the document's own word frequencies as the prior.
@@ -31,21 +26,15 @@ const CONCENTRATION: f64 = 200.0;
 /// ```
 #[must_use]
 pub fn word_gains(document: &Document, windows: &[usize]) -> Vec<Vec<f32>> {
-    let read = language::sentences(document);
-    let words = Words::read(document).only(&read);
-    let n = words.sentences();
-    let model = Burstiness::new(words, CONCENTRATION);
+    let model = WordCosts::of(document);
+    let n = model.sentences();
     (1..n)
         .into_par_iter()
         .map_init(
             || model.counts(),
             |counts, gap| {
-                let gain = |&window: &usize| {
-                    let (first, end) = (gap.saturating_sub(window), (gap + window).min(n));
-                    let whole = model.cost(first..end, counts);
-                    (whole - model.cost(first..gap, counts) - model.cost(gap..end, counts)) as f32
-                };
-                windows.iter().map(gain).collect()
+                let sides = |&window: &usize| gap.saturating_sub(window)..(gap + window).min(n);
+                windows.iter().map(|window| model.gain(sides(window), gap, counts) as f32).collect()
             },
         )
         .collect()

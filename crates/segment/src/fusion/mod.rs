@@ -3,8 +3,10 @@
 mod evidence;
 mod gains;
 mod segmenter;
+mod word_costs;
 mod words;
 
 pub use gains::word_gains;
 pub(crate) use segmenter::FUSION;
 pub use segmenter::Fusion;
+pub use word_costs::WordCosts;

@@ -140,7 +140,7 @@ impl Fusion {
         let band = evidence.band(self.longest);
         let price = self.price + self.share * strongest(&band, evidence.vectors().len());
         let chosen = band.cheapest(price)?;
-        Ok(scores(band.marginals(price, self.temperature), &chosen))
+        Ok(scores(band.marginals(price, self.temperature), &chosen, 0.5))
     }
 }
 

@@ -38,6 +38,11 @@ impl Burstiness {
         Self { words, again, start, any }
     }
 
+    /// The number of sentences.
+    pub fn sentences(&self) -> usize {
+        self.words.sentences()
+    }
+
     /// Counts for [`row`](Self::row): zero for every word.
     pub fn counts(&self) -> Vec<u32> {
         vec![0; self.words.vocabulary()]

@@ -1,5 +1,6 @@
 //! What the tools are asked with. The comments here are what agents read.
 
+use pericope::store::{EXPAND_TOKENS, Expand};
 use rmcp::schemars::{self, JsonSchema};
 use serde::{Deserialize, Deserializer};
 
@@ -32,6 +33,16 @@ pub(super) struct SearchArguments {
     #[serde(default)]
     #[schemars(with = "Option<ModeName>")]
     pub mode: Option<Mode>,
+    /// More than the passage that was found, as one passage: "parent" is the coarsest section around it that fits, "merge" a
+    /// section where most of its passages are found, "neighbours:2" two passages before and after it, "segment" the best
+    /// run of passages around it. Without it, "none".
+    #[serde(default)]
+    #[schemars(with = "String")]
+    pub expand: Expand,
+    /// Most tokens of an expanded passage.
+    #[serde(default = "expand_tokens")]
+    #[schemars(range(min = 1, max = 100_000))]
+    pub expand_tokens: usize,
     /// The index to search, as `status` names it. Without it, the first.
     #[serde(default)]
     pub index: Option<String>,
@@ -121,6 +132,10 @@ enum ModeName {
 
 fn hits() -> usize {
     HITS
+}
+
+fn expand_tokens() -> usize {
+    EXPAND_TOKENS
 }
 
 fn budget() -> usize {

@@ -91,11 +91,13 @@ fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, String> {
 }
 
 fn search(service: &Service, arguments: SearchArguments) -> Result<SearchOutput, Problem> {
-    let SearchArguments { query, k, path, heading, mode, index, budget } = arguments;
+    let SearchArguments { query, k, path, heading, mode, expand, expand_tokens, index, budget } = arguments;
     if query.len() > LONGEST_QUERY {
         return Err(Problem::parameter(format!("query: at most {LONGEST_QUERY} bytes, not {}", query.len())));
     }
-    let request = SearchRequest { k, mode, path, heading, budget: Some(budget), index, ..SearchRequest::new(query) };
+    let budget = Some(budget);
+    let request =
+        SearchRequest { k, mode, path, heading, expand, expand_tokens, budget, index, ..SearchRequest::new(query) };
     let answer = service.search(&request)?;
     Ok(SearchOutput {
         mode: format!("{:?}", answer.mode).to_lowercase(),

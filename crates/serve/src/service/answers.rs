@@ -50,6 +50,9 @@ pub struct HitAnswer {
     /// The chunk with its neighbours.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<ContextPart>,
+    /// Of an expanded hit the ids of its chunks, in the order of the document; `id` and `ordinal` are those of its best one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chunks: Option<Vec<Uuid>>,
     /// The address of the place, where the service knows addresses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,

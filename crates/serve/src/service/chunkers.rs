@@ -47,7 +47,7 @@ const SHIPPED: &str = "shipped";
 const REFUSED: &[&str] = &["chunks", "command"];
 /// The segmenters that no request may name because no model of theirs ships.
 #[cfg(test)]
-const WITHOUT_MODEL: &[&str] = &["hiercrf"];
+const WITHOUT_MODEL: &[&str] = &["topic", "hiercrf"];
 /// The segmenter that depends on the documents at hand.
 const BY_CORPUS: &str = "same-size";
 

@@ -30,6 +30,7 @@ struct Found {
     from: Vec<usize>,
     mode: Mode,
     encoder: Option<Arc<dyn SentenceEncoder>>,
+    prefix_headings: bool,
     tokenizer: String,
 }
 
@@ -86,8 +87,10 @@ impl Service {
             documents.push(read(&id, format, &passage.text)?);
             from.push(passage.start);
         }
-        let tokenizer = opened.about().meta.tokenizer.clone();
-        Ok(Found { documents: Arc::new(documents), from, mode, encoder, tokenizer })
+        let meta = &opened.about().meta;
+        let prefix_headings = meta.embedder.as_ref().is_some_and(|embedder| embedder.prefix_headings);
+        let tokenizer = meta.tokenizer.clone();
+        Ok(Found { documents: Arc::new(documents), from, mode, encoder, prefix_headings, tokenizer })
     }
 
     /// The best chunks of one segmenter's cut, and an answer out of them.
@@ -111,7 +114,7 @@ impl Service {
         }
         let mut index = IndexSpec::new(segmenter.clone(), found.tokenizer.clone());
         if let Some(encoder) = &found.encoder {
-            index = index.with_encoder(Arc::clone(encoder));
+            index = index.with_encoder(Arc::clone(encoder)).with_heading_prefix(found.prefix_headings);
         }
         let folder = tempfile::tempdir().map_err(Problem::internal)?;
         let place = folder.path().join("index");

@@ -1,4 +1,4 @@
-use pericope::store;
+use pericope::store::{self, EXPAND_TOKENS, Expand};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
@@ -68,6 +68,17 @@ pub struct SearchRequest {
     #[serde(default)]
     #[param(minimum = 0, maximum = 10, default = 0)]
     pub context: usize,
+    /// What is given back in place of each chunk that is found, as one hit: `none`; `parent`, the coarsest section around it
+    /// that fits; `merge`, a section where most of its chunks are found; `neighbours:N`, N chunks before and after it;
+    /// `segment`, the best run of chunks around it. Not together with `context`.
+    #[serde(default)]
+    #[param(value_type = String, default = "none", pattern = "^(none|parent|merge|neighbours(:[1-9][0-9]*)?|segment)$")]
+    #[schema(value_type = String, default = "none", pattern = "^(none|parent|merge|neighbours(:[1-9][0-9]*)?|segment)$")]
+    pub expand: Expand,
+    /// Tokens that an expanded hit has at most, 1 to 100000.
+    #[serde(default = "expand_tokens")]
+    #[param(minimum = 1, maximum = 100000, default = 512)]
+    pub expand_tokens: usize,
     /// Also put the hits together by their documents.
     #[serde(default)]
     pub group: bool,
@@ -87,6 +98,10 @@ fn ten() -> usize {
     10
 }
 
+fn expand_tokens() -> usize {
+    EXPAND_TOKENS
+}
+
 impl SearchRequest {
     /// Returns a request for the ten best chunks.
     #[must_use]
@@ -99,6 +114,8 @@ impl SearchRequest {
             heading: Vec::new(),
             file_type: Vec::new(),
             context: 0,
+            expand: Expand::None,
+            expand_tokens: EXPAND_TOKENS,
             group: false,
             budget: None,
             index: None,

@@ -1,6 +1,6 @@
 use std::time::Instant;
 
-use pericope::store::{Filter, Group, Hit, Query, fit_budget};
+use pericope::store::{Expand, Expansion, Filter, Group, Hit, Query, fit_budget};
 
 use super::requests::within;
 use super::slot::Opened;
@@ -24,6 +24,10 @@ impl Service {
         let begun = Instant::now();
         within("k", request.k, 1, 100)?;
         within("context", request.context, 0, 10)?;
+        within("expand_tokens", request.expand_tokens, 1, 100_000)?;
+        if request.context > 0 && request.expand != Expand::None {
+            return Err(Problem::parameter("`context` and `expand` exclude each other"));
+        }
         for (name, list) in [("path", &request.path), ("heading", &request.heading), ("type", &request.file_type)] {
             if list.len() > MOST_ENTRIES || list.iter().any(|entry| entry.chars().count() > LONGEST_QUERY) {
                 return Err(Problem::parameter(format!(
@@ -40,12 +44,13 @@ impl Service {
         };
         let (query, mode) = self.query(&opened, &request.q, request.mode, request.k)?;
         let query = query.with_filter(filter);
+        let expansion = Expansion { expand: request.expand, tokens: request.expand_tokens };
         let (mut hits, grouped) = match request.group {
             true => {
-                let groups = opened.retriever.search_grouped(&query, PER_DOCUMENT)?;
+                let groups = opened.retriever.search_grouped_expanded(&query, PER_DOCUMENT, expansion)?;
                 (groups.into_iter().flat_map(|group: Group| group.hits).collect::<Vec<Hit>>(), true)
             }
-            false => (opened.retriever.search(&query)?, false),
+            false => (opened.retriever.search_expanded(&query, expansion)?, false),
         };
         if request.context > 0 {
             opened.retriever.add_context(&mut hits, request.context)?;
@@ -118,6 +123,7 @@ impl Service {
             snippet: Some(snippet),
             highlights: Some(highlights),
             context,
+            chunks: (!hit.chunks.is_empty()).then_some(hit.chunks),
             document: chunk.document,
             text: chunk.text,
         }

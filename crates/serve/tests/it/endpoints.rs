@@ -76,6 +76,38 @@ fn filters_modes_context_groups_and_budgets() {
 }
 
 #[test]
+fn a_hit_may_be_expanded() {
+    let server = serve(|_| ()).ready();
+    let search = |query: &str| {
+        let reply = get(server.address, &format!("/v1/search?q=smallest&mode=bm25&{query}"));
+        assert_eq!(reply.status, 200, "{}", reply.text());
+        reply.json()
+    };
+    let (plain, parent) = (search("")["hits"][0].clone(), search("expand=parent")["hits"][0].clone());
+    assert!(plain.get("chunks").is_none());
+    assert!(parent["text"].as_str().unwrap().starts_with("# Tides\n\nThe moon"), "{parent}");
+    assert_eq!((&parent["id"], &parent["score"], &parent["lines"]), (&plain["id"], &plain["score"], &json!([1, 11])));
+    let chunks = parent["chunks"].as_array().unwrap();
+    assert!(chunks.len() == 3 && chunks.contains(&plain["id"]), "{parent}");
+    assert_eq!(search("expand=parent&expand_tokens=20")["hits"][0]["text"], plain["text"]);
+    assert_eq!(search("expand=neighbours:1")["hits"][0]["chunks"].as_array().unwrap().len(), 2);
+    assert_eq!(search("expand=none")["hits"][0], plain);
+    // What is expanded counts for the budget, and groups hold it.
+    let tokens = parent["tokens"].as_u64().unwrap();
+    assert_eq!(documents(&search(&format!("expand=parent&budget={}", tokens - 1))), Vec::<&str>::new());
+    assert_eq!(search(&format!("expand=parent&budget={tokens}"))["tokens"], tokens);
+    assert_eq!(search("expand=parent&group=true")["groups"][0]["hits"][0]["chunks"], parent["chunks"]);
+    for (wrong, says) in [
+        ("expand=parents", "none, parent, merge"),
+        ("expand=parent&context=1", "exclude each other"),
+        ("expand=parent&expand_tokens=0", "1 to 100000"),
+    ] {
+        let reply = get(server.address, &format!("/v1/search?q=moon&{wrong}"));
+        assert!(reply.status == 400 && reply.text().contains(says), "{wrong}: {}", reply.text());
+    }
+}
+
+#[test]
 fn offsets_count_bytes_or_characters() {
     let server = serve(|_| ()).ready();
     let of = |offsets: &str| {

@@ -110,6 +110,12 @@ async fn what_is_found_is_fetched_and_read() {
     let (few, _) = ask(&client, "search", json!({"query": "rotated", "budget": budget})).await;
     assert_eq!((few["tokens"].as_u64(), &few["hits"][0]["id"]), (Some(budget), &hits[0]["id"]));
 
+    // The section instead of the sentence.
+    let parent = json!({"query": "rotated", "expand": "parent", "expand_tokens": 10});
+    let (section, _) = ask(&client, "search", parent).await;
+    assert_eq!(section["hits"][0]["text"], "## Rotation\n\nKeys are rotated by hand.\nOld keys go.");
+    assert_eq!(section["hits"][0]["id"], hit["id"]);
+
     let (alone, _) = ask(&client, "fetch", json!({"id": hit["id"], "context": 0})).await;
     assert_eq!((&alone["text"], &alone["lines"]), (&hit["text"], &hit["lines"]));
     let (around, said) = ask(&client, "fetch", json!({"id": hit["id"]})).await;

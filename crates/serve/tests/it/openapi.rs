@@ -57,7 +57,32 @@ fn the_contract_is_in_the_document() {
     }
     let parameters = document["paths"]["/v1/search"]["get"]["parameters"].as_array().unwrap();
     let names: Vec<&str> = parameters.iter().map(|one| one["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["q", "k", "mode", "path", "heading", "type", "context", "group", "budget", "index", "offsets"]);
+    assert_eq!(
+        names,
+        [
+            "q",
+            "k",
+            "mode",
+            "path",
+            "heading",
+            "type",
+            "context",
+            "expand",
+            "expand_tokens",
+            "group",
+            "budget",
+            "index",
+            "offsets"
+        ]
+    );
+    let expand = parameters.iter().find(|one| one["name"] == "expand").unwrap();
+    assert_eq!(
+        (&expand["required"], &expand["schema"]["type"]),
+        (&Value::Bool(false), &Value::from("string")),
+        "{expand}"
+    );
+    let required = document["components"]["schemas"]["HitAnswer"]["required"].as_array().unwrap();
+    assert!(!required.contains(&Value::from("chunks")));
     let hit = &document["components"]["schemas"]["HitAnswer"]["properties"];
     for name in [
         "id",
@@ -72,6 +97,7 @@ fn the_contract_is_in_the_document() {
         "url",
         "snippet",
         "highlights",
+        "chunks",
     ] {
         assert!(hit[name].is_object(), "{name}");
     }

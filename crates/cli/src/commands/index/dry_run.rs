@@ -19,6 +19,10 @@ pub(super) fn run(args: &IndexArgs, plan: &Plan, found: &Input, chunker: &Chunke
             for chunk in read.ok().and_then(|document| chunker.chunks(&document).ok()).into_iter().flatten() {
                 chunks += 1;
                 tokens += chunk.tokens;
+                if plan.prefix_headings {
+                    // Some four characters a token, and what joins them.
+                    tokens += chunk.heading_path.iter().map(|heading| heading.len() / 4 + 2).sum::<usize>();
+                }
             }
         });
     }

@@ -20,8 +20,8 @@ use pericope_api::Document;
 use pericope_index::pipeline::{self, Options, Progress};
 use pericope_index::{EmbeddingCache, foreign_files, is_index};
 use pericope_read::{document_id, document_path};
-use pericope_segment::Chunker;
-use pericope_store::{Destination, Finished, IndexSpec, Publication, RunSummary, VectorCache};
+use pericope_segment::{Chunker, Limits};
+use pericope_store::{Destination, Finished, HEADING_TOKENS, IndexSpec, Publication, RunSummary, VectorCache};
 
 use self::files::Files;
 use self::plan::Plan;
@@ -85,6 +85,7 @@ fn work(mut args: IndexArgs, quiet: bool, follow: Option<Arc<AtomicBool>>) -> Ou
     // What `same-size` was sized by when the index was made holds for all that is added to it.
     let before = if args.rebuild { None } else { stores::reference(&plan.into)? };
     let resources = engine(&args.policy).with_loading(counter).with_corpus(&corpus).with_reference(before);
+    let resources = resources.with_defaults(default_limits(plan.prefix_headings));
     if args.dry_run {
         return dry_run::run(&args, &plan, &found, &chunker(&args.policy, &resources)?);
     }
@@ -94,7 +95,7 @@ fn work(mut args: IndexArgs, quiet: bool, follow: Option<Arc<AtomicBool>>) -> Ou
     if let (Some(encoder), Some(path)) = (&encoder, &args.embedding_cache) {
         cache = Some(Arc::new(EmbeddingCache::for_encoder(path, encoder.as_ref()).map_err(Failure::usage)?));
     }
-    let spec = resources.index_spec(&chunker, encoder).map_err(failure)?;
+    let spec = resources.index_spec(&chunker, encoder).map_err(failure)?.with_heading_prefix(plan.prefix_headings);
     let options = Options {
         memory: (args.memory as usize).saturating_mul(1_000_000),
         time: limits(&args).time,
@@ -134,6 +135,12 @@ fn work(mut args: IndexArgs, quiet: bool, follow: Option<Arc<AtomicBool>>) -> Ou
         return Ok(Status::Incomplete);
     }
     Ok(Status::Done)
+}
+
+/// The limits of chunks where nothing is said: those of an index, less the room for headings.
+fn default_limits(prefix_headings: bool) -> Limits {
+    let room = if prefix_headings { HEADING_TOKENS } else { 0 };
+    Limits { max_tokens: Limits::INDEX.max_tokens.map(|most| most.saturating_sub(room)), ..Limits::INDEX }
 }
 
 /// The files below these paths.

@@ -18,6 +18,8 @@ pub(super) struct Plan {
     pub embedder: String,
     /// Which flag or key named the embedder.
     pub embedder_from: String,
+    /// Whether it reads the headings above a chunk, too.
+    pub prefix_headings: bool,
 }
 
 impl Plan {
@@ -40,6 +42,7 @@ impl Plan {
                     false => project.inside(&args.paths)?,
                 };
                 args.policy.segmenter = args.policy.segmenter.take().or(settings.segmenter);
+                args.prefix_headings |= settings.prefix_headings.unwrap_or(false);
                 if let (None, Some(embedder)) = (&args.embedder, settings.embedder) {
                     args.embedder = Some(embedder);
                     embedder_from = format!("{}, key embedder", shown(&file));
@@ -52,7 +55,9 @@ impl Plan {
             }
         };
         let embedder = args.embedder.take().unwrap_or_else(|| EMBEDDER.to_owned());
-        Ok(Self { into, paths, embedder, embedder_from })
+        // Without an embedder nobody reads them.
+        let prefix_headings = args.prefix_headings && embedder != "none";
+        Ok(Self { into, paths, embedder, embedder_from, prefix_headings })
     }
 }
 

@@ -82,8 +82,11 @@ fn settings(place: &str, paths: &[String]) -> Result<IndexArgs, Failure> {
     }
     let embedder = opened.about().embedder().unwrap_or("none");
     let flags = ["pericope", "--quiet", "index", "--into", place, "--segmenter", &meta.segmenter];
-    let more = ["--tokenizer", &meta.tokenizer, "--embedder", embedder, "--"];
-    let all = flags.iter().chain(&more).copied().chain(paths.iter().map(String::as_str)).map(OsString::from);
+    let more = ["--tokenizer", &meta.tokenizer, "--embedder", embedder];
+    let prefixed = meta.embedder.as_ref().is_some_and(|embedder| embedder.prefix_headings);
+    let last: &[&str] = if prefixed { &["--prefix-headings", "--"] } else { &["--"] };
+    let all =
+        flags.iter().chain(&more).chain(last).copied().chain(paths.iter().map(String::as_str)).map(OsString::from);
     match Cli::try_parse_from(all).map(|cli| cli.command) {
         Ok(Command::Index(args)) => Ok(args),
         Ok(_) => Err(Failure::runtime("the settings of the index are those of another command")),

@@ -7,5 +7,5 @@ mod step;
 mod trees;
 
 pub use fit::train_hiercrf;
-pub use options::{HierCrfOptions, Metric, TreeData, VectorSource};
+pub use options::{HierCrfOptions, Metric, TreeData};
 pub use trees::TreeDocument;

@@ -1,38 +1,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::trees::TreeDocument;
-use crate::corpus::SentenceVectors;
 use crate::hiercrf::Sizes;
 use crate::training::options::TrainError;
-
-/// The vectors of the sentences that are trained on.
-pub trait VectorSource: Sync {
-    /// The name of their encoder, and its fingerprint.
-    fn encoder(&self) -> (&str, &str);
-
-    /// Numbers of a vector.
-    fn dimension(&self) -> usize;
-
-    /// The vectors of texts, row by row.
-    ///
-    /// # Errors
-    /// What is missing, and how to get it.
-    fn vectors(&self, texts: &[&str]) -> Result<Vec<f32>, String>;
-}
-
-impl VectorSource for SentenceVectors {
-    fn encoder(&self) -> (&str, &str) {
-        (SentenceVectors::encoder(self), self.fingerprint())
-    }
-
-    fn dimension(&self) -> usize {
-        SentenceVectors::dimension(self)
-    }
-
-    fn vectors(&self, texts: &[&str]) -> Result<Vec<f32>, String> {
-        self.rows(texts.iter().copied()).map_err(|e| e.to_string())
-    }
-}
+use crate::training::over_vectors::{Checked, VectorSource};
 
 /// The metric by which a threshold and a level are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -136,26 +107,18 @@ impl Default for HierCrfOptions {
 
 impl HierCrfOptions {
     pub(super) fn check(&self, data: &TreeData<'_>) -> Result<(), TrainError> {
-        let wrong = |reason: String| Err(TrainError::Options(reason));
-        if data.train.iter().all(|document| document.sentences.len() < 2) {
-            return wrong("no document of two sentences or more to train on".into());
+        Checked {
+            longest: data.train.iter().map(|document| document.sentences.len()).max().unwrap_or(0),
+            vectors: data.vectors,
+            input: self.sizes.input,
+            dropout: self.dropout,
+            learning_rate: self.learning_rate,
+            clip: self.clip,
+            epochs: self.epochs,
         }
-        if data.vectors.dimension() != self.sizes.input {
-            let (have, want) = (data.vectors.dimension(), self.sizes.input);
-            return wrong(format!("the vectors have {have} numbers, the model reads {want}"));
-        }
-        for (name, value, fits) in [
-            ("dropout", self.dropout, (0.0..1.0).contains(&self.dropout)),
+        .check(&[
             ("synthetic", self.synthetic, (0.0..=100.0).contains(&self.synthetic)),
-            ("learning_rate", self.learning_rate, self.learning_rate > 0.0 && self.learning_rate < 1.0),
             ("decay", self.decay, self.decay > 0.0 && self.decay <= 1.0),
-            ("clip", self.clip, self.clip > 0.0),
-            ("epochs", self.epochs, self.epochs > 0.0 && self.epochs.is_finite()),
-        ] {
-            if !fits {
-                return wrong(format!("{name} is {value}"));
-            }
-        }
-        Ok(())
+        ])
     }
 }

@@ -5,10 +5,11 @@ use std::ops::Range;
 use pericope_api::{Boundaries, SegmentError};
 use pericope_segment::metrics::{BoundaryCounts, pk, window_diff, window_size};
 
-use super::options::{Metric, VectorSource};
+use super::options::Metric;
 use super::trees::TreeDocument;
 use crate::hiercrf::{Cut, HierCrf, Reading};
 use crate::training::options::TrainError;
+use crate::training::over_vectors::VectorSource;
 
 /// The better way to cut, and how well it does.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -6,8 +6,8 @@ use pericope_segment::random::{SplitMix64, fnv1a};
 use super::options::{TopicData, TopicOptions};
 use crate::corpus::{Headings, Record, SequenceDocument};
 use crate::topic::Inputs;
-use crate::training::hiercrf::VectorSource;
 use crate::training::options::TrainError;
+use crate::training::over_vectors::VectorSource;
 
 /// Sentences of another document that join an example: at least, and at most.
 const JOINED: (usize, usize) = (5, 80);
@@ -20,8 +20,8 @@ const PARTS: usize = 3;
 struct Run {
     sentences: Vec<String>,
     kinds: Vec<Kind>,
-    /// Numbers that rise where a paragraph begins.
-    paragraphs: Vec<u32>,
+    /// The numbers of the sentences (1-based) after which a paragraph ends.
+    paragraphs: Vec<usize>,
     /// Whether a segment ends behind each sentence.
     ends: Vec<bool>,
 }
@@ -31,21 +31,21 @@ impl Run {
     fn add(&mut self, document: &SequenceDocument, range: Range<usize>, paragraphs: bool, headings: bool) {
         if let Some(last) = self.ends.last_mut() {
             *last = true;
+            if self.paragraphs.last() != Some(&self.sentences.len()) {
+                self.paragraphs.push(self.sentences.len());
+            }
         }
         let ends = document.boundary_flags();
         let known = document.paragraph_flags().filter(|_| paragraphs);
-        let mut paragraph = self.paragraphs.last().map_or(0, |last| last + 1);
         for i in range {
-            let Some(sentence) = document.sentences.get(i) else {
-                break;
-            };
+            let Some(sentence) = document.sentences.get(i) else { break };
             let level = document.headings.get(i).copied().unwrap_or(0);
             self.sentences.push(sentence.clone());
             self.kinds.push(if level > 0 && headings { Kind::Heading(level) } else { Kind::Prose });
-            self.paragraphs.push(paragraph);
             self.ends.push(ends.get(i).copied().unwrap_or(false));
-            let ended = known.as_ref().is_none_or(|known| known.get(i).copied().unwrap_or(true));
-            paragraph += u32::from(ended);
+            if known.as_ref().is_none_or(|known| known.get(i).copied().unwrap_or(true)) {
+                self.paragraphs.push(self.sentences.len());
+            }
         }
     }
 }
@@ -66,9 +66,9 @@ impl Labelled {
     }
 
     fn read(run: Run, vectors: &dyn VectorSource) -> Result<Self, TrainError> {
-        let mut document = Document::from_sentences("", &run.sentences);
-        for ((sentence, &paragraph), &kind) in document.sentences.iter_mut().zip(&run.paragraphs).zip(&run.kinds) {
-            (sentence.paragraph, sentence.kind) = (paragraph, kind);
+        let mut document = Document::from_sentences("", &run.sentences).with_paragraphs(&run.paragraphs);
+        for (sentence, &kind) in document.sentences.iter_mut().zip(&run.kinds) {
+            sentence.kind = kind;
         }
         let texts: Vec<&str> = run.sentences.iter().map(String::as_str).collect();
         let rows = vectors.vectors(&texts).map_err(TrainError::Options)?;
@@ -103,29 +103,26 @@ pub(super) fn example(
     let paragraphs = share() >= options.hidden_paragraphs;
     let headings = share() < 0.5;
     let kept = if share() < 0.5 { Headings::Kept } else { Headings::Dropped };
-    let own = |i: usize| data.train.get(i).map(|record| SequenceDocument::new(record, kept));
     let mut run = Run::default();
     let others = if share() < options.joined { 1 + (share() * PARTS as f64) as usize } else { 0 };
     let before = (share() * (others + 1) as f64) as usize;
     for part in 0..=others {
-        if part == before.min(others) {
-            let Some(one) = own(document) else { continue };
+        let is_own = part == before.min(others);
+        let from = if is_own { document } else { (share() * data.train.len() as f64) as usize };
+        let Some(one) = data.train.get(from).map(|record| SequenceDocument::new(record, kept)) else { continue };
+        let (start, length) = if is_own {
             let windows = one.len().div_ceil(options.window).max(1);
             let length = options.window.min(one.len());
             // Windows lie evenly, and begin somewhat earlier or later in every epoch.
             let room = (one.len() - length) as f64;
             let place = (window as f64 + share()) / windows as f64;
-            let start = (room * place.min(1.0)) as usize;
-            run.add(&one, start..start + length, paragraphs, headings);
+            ((room * place.min(1.0)) as usize, length)
         } else {
-            let Some(one) = own((share() * data.train.len() as f64) as usize) else {
-                continue;
-            };
             let length = JOINED.0 + (share() * (JOINED.1 - JOINED.0) as f64) as usize;
             let length = length.min(one.len());
-            let start = (share() * (one.len() - length + 1) as f64) as usize;
-            run.add(&one, start..start + length, paragraphs, headings);
-        }
+            ((share() * (one.len() - length + 1) as f64) as usize, length)
+        };
+        run.add(&one, start..start + length, paragraphs, headings);
     }
     Labelled::read(run, data.vectors)
 }

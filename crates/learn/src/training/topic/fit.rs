@@ -8,8 +8,9 @@ use sha2::{Digest, Sha256};
 
 use super::examples::{Labelled, example, windows};
 use super::options::{TopicData, TopicOptions};
+use crate::corpus::Record;
 use crate::sequence::Parameters;
-use crate::topic::{Checkpoint, Network, Settings, Topic, batch};
+use crate::topic::{Checkpoint, Lengths, Network, Settings, Topic, batch};
 use crate::training::adamw::Schedule;
 use crate::training::events::{Event, TrainReport, Validation, Watch};
 use crate::training::fit::{check_target, make_folder};
@@ -44,6 +45,8 @@ pub fn train_topic(
         encoder_fingerprint: fingerprint.to_owned(),
         sizes: options.sizes,
         threshold: start.map_or(0.5, |start| start.settings.threshold),
+        weights: start.map(|start| start.settings.weights).unwrap_or_default(),
+        lengths: Lengths::of(data.train.iter().flat_map(lengths)),
         notes: notes.to_owned(),
     };
     settings.check().map_err(TrainError::Options)?;
@@ -64,6 +67,13 @@ pub fn train_topic(
         patience: options.patience,
     };
     learn(&mut Training { data, options, parameters, settings, validation, target }, &course, progress)
+}
+
+/// The lengths, in sentences, of a document's segments.
+fn lengths(record: &Record) -> impl Iterator<Item = usize> + '_ {
+    let starts = std::iter::once(0).chain(record.boundaries.iter().copied());
+    let ends = record.boundaries.iter().copied().chain([record.sentences.len()]);
+    starts.zip(ends).map(|(start, end)| end.saturating_sub(start))
 }
 
 /// A number that other data, options or another beginning change.

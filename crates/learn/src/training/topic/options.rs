@@ -2,8 +2,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::corpus::Record;
 use crate::topic::Sizes;
-use crate::training::hiercrf::VectorSource;
 use crate::training::options::TrainError;
+use crate::training::over_vectors::{Checked, VectorSource};
 
 /// The data of a training of the sequence model.
 pub struct TopicData<'a> {
@@ -75,27 +75,19 @@ impl Default for TopicOptions {
 impl TopicOptions {
     /// Refuses what contradicts itself or the data.
     pub(super) fn check(&self, data: &TopicData<'_>) -> Result<(), TrainError> {
-        let wrong = |reason: String| Err(TrainError::Options(reason));
-        if data.train.iter().all(|record| record.sentences.len() < 2) {
-            return wrong("no document of two sentences or more to train on".into());
+        Checked {
+            longest: data.train.iter().map(|record| record.sentences.len()).max().unwrap_or(0),
+            vectors: data.vectors,
+            input: self.sizes.input,
+            dropout: self.dropout,
+            learning_rate: self.learning_rate,
+            clip: self.clip,
+            epochs: self.epochs,
         }
-        if data.vectors.dimension() != self.sizes.input {
-            let (have, want) = (data.vectors.dimension(), self.sizes.input);
-            return wrong(format!("the vectors have {have} numbers, the model reads {want}"));
-        }
-        for (name, value, fits) in [
-            ("dropout", self.dropout, (0.0..1.0).contains(&self.dropout)),
+        .check(&[
             ("joined", self.joined, (0.0..=1.0).contains(&self.joined)),
             ("hidden_paragraphs", self.hidden_paragraphs, (0.0..=1.0).contains(&self.hidden_paragraphs)),
-            ("learning_rate", self.learning_rate, self.learning_rate > 0.0 && self.learning_rate < 1.0),
-            ("clip", self.clip, self.clip > 0.0),
-            ("epochs", self.epochs, self.epochs > 0.0 && self.epochs.is_finite()),
             ("window", self.window as f64, self.window >= 2),
-        ] {
-            if !fits {
-                return wrong(format!("{name} is {value}"));
-            }
-        }
-        Ok(())
+        ])
     }
 }

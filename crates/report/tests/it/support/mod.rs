@@ -211,6 +211,7 @@ fn item(
                 score: *score,
                 tokens: sizes[*i],
                 whole_tokens: None,
+                chunks: None,
                 heading_path: vec![format!("Synthetic page {d}"), format!("About the {}", SUBJECTS[(d + section) % 8])],
                 gold_share: held as f64 / span.len() as f64,
                 text: chunk.of(&documents[*d].text).to_owned(),

@@ -6,7 +6,10 @@ mod bertscore;
 mod embedding;
 mod jaccard;
 mod neighbours;
+mod remembered;
+mod repeats;
 mod sequence_matcher;
+mod token_vectors;
 
 use std::sync::Arc;
 
@@ -16,7 +19,9 @@ pub use bertscore::BertScore;
 pub use embedding::Cosine;
 pub use jaccard::Jaccard;
 pub use neighbours::NeighbourSimilarities;
+pub use remembered::Remembered;
 pub use sequence_matcher::{SequenceMatcher, ratio};
+pub use token_vectors::TokenVectors;
 
 /// A measure of how alike two sentences are, from what it has found out about each of them alone.
 ///
@@ -111,14 +116,18 @@ pub(crate) fn by_name(
         "embedding" => Ok(Box::new(Cosine { encoder: encoder()? })),
         "jaccard" => Ok(Box::new(Jaccard)),
         "sequence-matcher" => Ok(Box::new(SequenceMatcher)),
-        "bertscore" => Ok(Box::new(BertScore { encoder: encoder()? })),
+        "bertscore" => Ok(Box::new(Remembered::new(BertScore::new(encoder()?)))),
         _ => Err(format!("no similarity `{name}`; there are {}", NAMES.map(|(name, _)| name).join(", "))),
     }
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use pericope_api::{Document, Embeddings, EncodeError, SentenceEncoder};
 
     use super::{NAMES, by_name};
     use crate::testing::Circle;
@@ -131,5 +140,49 @@ mod tests {
         }
         let error = by_name("cosine", || Ok(Arc::new(Circle))).map(|_| ());
         assert!(error.is_err_and(|text| text.contains("sequence-matcher")));
+    }
+
+    /// Counts the texts whose tokens it is asked for.
+    #[derive(Default)]
+    struct Counting(AtomicUsize);
+
+    impl SentenceEncoder for Counting {
+        fn name(&self) -> &str {
+            "counting"
+        }
+
+        fn fingerprint(&self) -> String {
+            "counting texts".into()
+        }
+
+        fn dimension(&self) -> usize {
+            2
+        }
+
+        fn max_tokens(&self) -> usize {
+            8
+        }
+
+        fn encode(&self, texts: &[&str]) -> Result<Embeddings, EncodeError> {
+            Circle.encode(texts)
+        }
+
+        fn encode_tokens(&self, texts: &[&str]) -> Result<Vec<Embeddings>, EncodeError> {
+            self.0.fetch_add(texts.len(), Ordering::Relaxed);
+            Circle.encode_tokens(texts)
+        }
+    }
+
+    #[test]
+    fn no_sentence_is_encoded_twice_however_many_segmenters_ask() {
+        let encoder = Arc::new(Counting::default());
+        let named = || by_name("bertscore", || Ok(encoder.clone())).unwrap();
+        let (one, other) = (named(), named());
+        let document = Document::from_sentences("d", &["0 1", "2", "0 1", "1 3", "2"]);
+        let similarities = one.similarities(&document, &[0, 1, 2, 3, 4], 2).unwrap();
+        for similarity in [&one, &other] {
+            assert_eq!(similarity.similarities(&document, &[0, 1, 2, 3, 4], 2).unwrap(), similarities);
+        }
+        assert_eq!(encoder.0.load(Ordering::Relaxed), 3, "distinct sentences");
     }
 }

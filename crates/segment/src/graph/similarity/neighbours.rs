@@ -29,6 +29,11 @@ impl NeighbourSimilarities {
         self.k
     }
 
+    /// Bytes that the similarities take.
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(self.values.as_slice())
+    }
+
     /// The pairs (i, j, similarity), i < j, in order of i and then j.
     pub fn pairs(&self) -> impl Iterator<Item = (usize, usize, f64)> + '_ {
         let n = self.values.len().checked_div(self.k).unwrap_or(0);

@@ -1,0 +1,136 @@
+//! `pericope train topic`
+
+use clap::Args;
+use pericope_learn::corpus::{Headings, SequenceDocument};
+use pericope_learn::topic::{Checkpoint, Sizes, open};
+use pericope_learn::training::{TopicData, TopicOptions, train_topic};
+
+use super::train_over_vectors::{OverVectorsArgs, check_vectors, watched};
+use super::train_report::{Done, notes};
+use crate::status::{Failure, Outcome, Status};
+
+pub const TRAIN_TOPIC_EXAMPLES: &str = "Examples:
+  pericope train embed --data data/train --out vectors
+  pericope train topic --data data/train --vectors vectors --out models/topic
+  pericope train topic --data data/train --vectors vectors --held-out data/heldout --by source --out models/topic
+  pericope train topic --data own.jsonl --vectors vectors --start models/topic --learning-rate 1e-4 --out models/tuned
+  pericope segment README.md --segmenter topic:model=models/topic,granularity=fine
+
+An example is a run of sentences of a document. Headings are left out of half of them, and are sentences in the others, which half
+of the examples know as headings. A part of the examples is joined with runs of other documents (--joined), and of a part with
+known paragraphs these are hidden (--hidden-paragraphs). The weights with the best F1 on the validation documents are kept. Stopped
+at any moment, the same command goes on from the state in --out, which is saved once a minute: at most the last 60 seconds are
+lost.";
+
+/// `pericope train topic`
+#[derive(Debug, Args)]
+pub struct TrainTopicArgs {
+    #[command(flatten)]
+    pub common: OverVectorsArgs,
+    /// Units of each direction of a layer of the LSTM [default: 192, or those of --start]
+    #[arg(long, value_name = "N")]
+    pub hidden: Option<usize>,
+    /// Numbers that a sentence's vector is projected to [default: 256, or those of --start]
+    #[arg(long, value_name = "N")]
+    pub projection: Option<usize>,
+    /// Layers of the LSTM [default: 2, or those of --start]
+    #[arg(long, value_name = "N")]
+    pub layers: Option<usize>,
+    /// Units of the layer that says whether a gap is a boundary [default: 128, or those of --start]
+    #[arg(long, value_name = "N")]
+    pub head: Option<usize>,
+    /// Sentences of an example, at most
+    #[arg(long, value_name = "N", default_value_t = 256)]
+    pub window: usize,
+    /// Share of the examples that are joined with runs of other documents, 0 to 1
+    #[arg(long, value_name = "SHARE", default_value_t = 0.4)]
+    pub joined: f64,
+    /// Share of the examples with known paragraphs that do not know them, 0 to 1
+    #[arg(long, value_name = "SHARE", default_value_t = 0.5)]
+    pub hidden_paragraphs: f64,
+    /// Passes over the documents
+    #[arg(long, value_name = "X", default_value_t = 6.0)]
+    pub epochs: f64,
+    /// Examples of a step
+    #[arg(long, value_name = "N", default_value_t = 16)]
+    pub batch: usize,
+    /// Highest learning rate
+    #[arg(long, value_name = "X", default_value_t = 1e-3)]
+    pub learning_rate: f64,
+    /// Share of the steps in which the learning rate rises from 0; then it falls to 0 at the end
+    #[arg(long, value_name = "SHARE", default_value_t = 0.05)]
+    pub warm_up: f64,
+    /// Weight decay
+    #[arg(long, value_name = "X", default_value_t = 0.01)]
+    pub decay: f64,
+    /// Share of units that are left out at random, 0 to 1
+    #[arg(long, value_name = "SHARE", default_value_t = 0.3)]
+    pub dropout: f64,
+    /// Norm that a gradient is scaled down to where it is longer
+    #[arg(long, value_name = "X", default_value_t = 1.0)]
+    pub clip: f64,
+    /// Validations an epoch
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub validations: usize,
+    /// End after so many validations without a better F1
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    pub patience: usize,
+    /// Steps at most; 0: as many as the epochs have
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub max_steps: usize,
+    /// Seed of weights, order, examples and dropout
+    #[arg(long, value_name = "N", default_value_t = 7)]
+    pub seed: u64,
+    /// One JSON document on standard output
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Runs the command.
+pub fn run(args: &TrainTopicArgs, quiet: bool) -> Outcome {
+    let common = &args.common;
+    let vectors = common.vectors()?;
+    let start = common.start.as_deref().map(open).transpose().map_err(Failure::usage)?;
+    let options = options(args, start.as_ref(), vectors.dimension());
+    let corpus = common.corpus()?;
+    for record in corpus.train.iter().chain(&corpus.validation) {
+        let all = SequenceDocument::new(record, Headings::Kept);
+        check_vectors(&vectors, all.sentences.iter().map(String::as_str))?;
+    }
+    let notes = notes(&common.data, corpus.train.len(), "");
+    let data = TopicData { train: &corpus.train, validation: &corpus.validation, vectors: &vectors };
+    let report =
+        watched(&corpus, quiet, |tell| train_topic(start.as_ref(), &data, &options, &common.out, &notes, tell));
+    let Some(report) = report? else { return Ok(Status::Interrupted) };
+    let settings = Checkpoint::read(&common.out.join("topic.safetensors")).map_err(Failure::runtime)?.settings;
+    let (name, out, unreadable) = ("topic", common.out.as_path(), corpus.skipped.count);
+    let done = Done { name, out, split: corpus.report, questions: None, unreadable, report, settings, options };
+    done.tell(args.json, "as many sections as are best for F1")
+}
+
+fn options(args: &TrainTopicArgs, start: Option<&Checkpoint>, dimension: usize) -> TopicOptions {
+    let sizes = start.map_or_else(|| Sizes { input: dimension, ..Sizes::default() }, |start| start.settings.sizes);
+    TopicOptions {
+        sizes: Sizes {
+            input: sizes.input,
+            projection: args.projection.unwrap_or(sizes.projection),
+            hidden: args.hidden.unwrap_or(sizes.hidden),
+            layers: args.layers.unwrap_or(sizes.layers),
+            head: args.head.unwrap_or(sizes.head),
+        },
+        window: args.window,
+        joined: args.joined,
+        hidden_paragraphs: args.hidden_paragraphs,
+        epochs: args.epochs,
+        batch: args.batch,
+        learning_rate: args.learning_rate,
+        warm_up: args.warm_up,
+        decay: args.decay,
+        dropout: args.dropout,
+        clip: args.clip,
+        validations: args.validations,
+        patience: args.patience,
+        max_steps: args.max_steps,
+        seed: args.seed,
+    }
+}

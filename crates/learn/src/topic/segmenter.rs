@@ -1,0 +1,173 @@
+use std::sync::Arc;
+
+use pericope_api::{Boundaries, Document, KnownCount, SegmentError, Segmentation, Segmenter, SentenceEncoder};
+use pericope_segment::fusion::WordCosts;
+use pericope_segment::language;
+
+use super::checkpoint::Weights;
+use super::cut::{Amount, Evidence, Objective};
+use super::model::Topic;
+use crate::sentence_vectors::{Wanted, encoded};
+use crate::weswin::WeSWinSegmenter;
+
+/// Probability beyond which one of WeSWin's says no more: its odds are not that sure.
+const SUREST: f64 = 1e-4;
+
+/// Segments a document by a [`Topic`]: one exact dynamic programme adds up the evidence for boundaries and segments.
+///
+/// The evidence for a segmentation, in nats, is the sum over its boundaries of the sequence model's log-odds; plus, by their
+/// [`Weights`], what its words gain over the document as one segment ([`WordCosts`]), the evidence of the lengths of its segments
+/// ([`Lengths::evidence`](super::Lengths::evidence)), and where a WeSWin model reads too, by how much its log-odds exceed those of its
+/// mean probability in the document. [`Amount`] says how many segments there are. A score is the probability of a boundary, a
+/// segmentation being exp(its evidence) times as probable as another.
+///
+/// Code and tables are passed over. Every sentence is embedded once. Time is in proportion to the number of sentences. Memory beside the
+/// document's own: some windows of vectors, and 128 numbers a sentence at most, 64 MB in all up to half a million sentences.
+#[derive(Clone)]
+pub struct TopicSegmenter {
+    model: Arc<Topic>,
+    encoder: Arc<dyn SentenceEncoder>,
+    weights: Weights,
+    weswin: Option<WeSWinSegmenter>,
+    amount: Amount,
+}
+
+impl TopicSegmenter {
+    /// With the model's own weights, without WeSWin, and as many segments as are best for F1.
+    ///
+    /// # Errors
+    /// Where the encoder is not the one whose vectors the model was trained on.
+    pub fn new(model: Arc<Topic>, encoder: Arc<dyn SentenceEncoder>) -> Result<Self, String> {
+        let settings = model.settings();
+        let (name, fingerprint) = (settings.encoder.as_str(), settings.encoder_fingerprint.as_str());
+        Wanted { name, fingerprint, dimension: settings.sizes.input }.check(encoder.as_ref())?;
+        let weights = settings.weights;
+        Ok(Self { model, encoder, weights, weswin: None, amount: Amount::Best(Objective::F1) })
+    }
+
+    /// With another number of segments.
+    #[must_use]
+    pub fn with(self, amount: Amount) -> Self {
+        Self { amount, ..self }
+    }
+
+    /// With other weights.
+    ///
+    /// # Errors
+    /// For weights that are out of range, and one of lengths where the model knows none.
+    pub fn with_weights(self, weights: Weights) -> Result<Self, String> {
+        weights.check()?;
+        if weights.prior > 0.0 && self.model.settings().lengths.is_none() {
+            return Err("the model does not know how long segments are: leave prior out, or train it anew".into());
+        }
+        Ok(Self { weights, ..self })
+    }
+
+    /// With a WeSWin model that reads too.
+    #[must_use]
+    pub fn with_weswin(self, weswin: WeSWinSegmenter) -> Self {
+        Self { weswin: Some(weswin), ..self }
+    }
+
+    /// The sequence model.
+    #[must_use]
+    pub fn model(&self) -> &Topic {
+        &self.model
+    }
+
+    /// The sentences that are read, and the evidence for boundaries between them; nothing for fewer than two.
+    fn evidence(&self, document: &Document) -> Result<(Vec<usize>, Option<Evidence>), SegmentError> {
+        let read = language::sentences(document);
+        if read.len() < 2 {
+            return Ok((read, None));
+        }
+        let mut vectors = |sentences: &[usize]| encoded(document, sentences, self.encoder.as_ref());
+        let mut odds = self.model.read(document, &mut vectors)?;
+        let Weights { words, weswin, prior, bias } = self.weights;
+        odds.iter_mut().for_each(|odds| *odds += bias);
+        if let Some(model) = &self.weswin {
+            let (_, found) = model.read(document)?;
+            add_odds(&mut odds, &found, weswin);
+        }
+        let costs = (words > 0.0).then(|| WordCosts::of(document));
+        let lengths = self.model.settings().lengths.filter(|_| prior > 0.0);
+        let evidence = Evidence::new(
+            &odds,
+            costs.as_ref().map(|costs| (costs, words)),
+            lengths.as_ref().map(|known| (known, prior)),
+        );
+        Ok((read, Some(evidence)))
+    }
+}
+
+/// Adds to the log-odds at gaps by how much the log-odds of WeSWin's probabilities, one a sentence, exceed those of their mean, times
+/// `weight`.
+///
+/// The mean is what these probabilities say before they have read anything. Without it every gap would seem the less probable the
+/// more models have read it.
+fn add_odds(odds: &mut [f64], probabilities: &[f64], weight: f64) {
+    let found: Vec<f64> = probabilities.iter().take(odds.len()).map(|p| p.clamp(SUREST, 1.0 - SUREST)).collect();
+    let log_odds = |p: f64| (p / (1.0 - p)).ln();
+    let usual = log_odds(found.iter().sum::<f64>() / found.len().max(1) as f64);
+    odds.iter_mut().zip(found).for_each(|(odds, p)| *odds += weight * (log_odds(p) - usual));
+}
+
+impl Segmenter for TopicSegmenter {
+    fn fingerprint(&self) -> String {
+        let own = format!("{}:{}", self.model.fingerprint(), self.encoder.fingerprint());
+        match &self.weswin {
+            Some(weswin) => format!("{own}:{}", weswin.fingerprint()),
+            None => own,
+        }
+    }
+
+    fn tokens_read(&self) -> Option<u64> {
+        self.weswin.as_ref().and_then(Segmenter::tokens_read)
+    }
+
+    fn segment(&self, document: &Document) -> Result<Segmentation, SegmentError> {
+        let (read, evidence) = self.evidence(document)?;
+        let (scores, threshold) = match evidence {
+            Some(evidence) => {
+                let chosen = evidence.cut(self.amount)?;
+                evidence.scores(&chosen, self.amount)
+            }
+            None => (Vec::new(), 0.5),
+        };
+        Ok(Segmentation::Scores { scores: language::spread(&scores, &read, document.len()), threshold })
+    }
+
+    fn known_count(&self) -> Option<&dyn KnownCount> {
+        Some(self)
+    }
+}
+
+impl KnownCount for TopicSegmenter {
+    /// The segmentation into so many segments for which the evidence is greatest.
+    fn segment_into(&self, document: &Document, segments: usize) -> Result<Boundaries, SegmentError> {
+        let n = document.len();
+        let (read, Some(evidence)) = self.evidence(document)? else { return Ok(Boundaries::none(n)) };
+        let found = evidence.segments(segments)?;
+        let after = found.after().iter().filter_map(|&gap| read.get(gap).copied()).collect();
+        Ok(Boundaries::new(n, after)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::add_odds;
+
+    #[test]
+    fn a_second_model_moves_odds_by_what_it_says_beyond_its_mean() {
+        let mut odds = [1.0, -2.0, 0.0];
+        add_odds(&mut odds, &[0.2, 0.2, 0.2, 0.9], 0.5);
+        assert!(odds.iter().zip([1.0, -2.0, 0.0]).all(|(odds, before)| (odds - before).abs() < 1e-9), "{odds:?}");
+        add_odds(&mut odds, &[0.8, 0.1, 0.3], 0.5);
+        let usual = (0.4f64 / 0.6).ln();
+        assert!((odds[0] - 1.0 - 0.5 * (4f64.ln() - usual)).abs() < 1e-9);
+        assert!((odds[1] + 2.0 - 0.5 * ((1f64 / 9.0).ln() - usual)).abs() < 1e-9);
+        let mut sure = [0.0; 2];
+        add_odds(&mut sure, &[0.0, 1.0], 1.0);
+        assert!(sure.iter().all(|odds| odds.is_finite()));
+    }
+}

@@ -1,0 +1,146 @@
+use std::path::Path;
+use std::sync::Arc;
+
+use pericope_encode::{Device, ModelError};
+use pericope_segment::Resources;
+use pericope_segment::registry::{BuiltSegmenter, Needs, SegmenterEntry, SettingKey, SpecArgs};
+use pericope_segment::spec::SpecError;
+
+use super::checkpoint::{Checkpoint, HEAVIEST, Weights};
+use super::cut::{Amount, Objective};
+use super::model::Topic;
+use super::segmenter::TopicSegmenter;
+use super::shipped::shipped;
+use crate::model_cache::ModelCache;
+use crate::weswin;
+
+pub(crate) const TOPIC: SegmenterEntry = SegmenterEntry {
+    name: "topic",
+    summary: "a trained sequence model over sentence embeddings, words and paragraphs; the best cut of the whole document",
+    keys: &[
+        SettingKey { name: "model", default: "", doc: "a checkpoint: a file or folder of `pericope train topic`" },
+        SettingKey {
+            name: "granularity",
+            default: "",
+            doc: "sections in 100 sentences, or coarse (3), medium (7), fine (15); by default what suits `objective`",
+        },
+        SettingKey {
+            name: "objective",
+            default: "f1",
+            doc: "f1 or window_diff: the number of sections is the best for it, by the model's own probabilities",
+        },
+        SettingKey { name: "speed", default: "fast", doc: "fast: one reading of the text; best: WeSWin reads it too" },
+        SettingKey {
+            name: "weswin",
+            default: "shipped",
+            doc: "the WeSWin that reads with speed=best: `shipped`, or a file or folder of `pericope train weswin`",
+        },
+        SettingKey {
+            name: "w_words",
+            default: "",
+            doc: "weight of the words of a section, at least 0; the model's own by default",
+        },
+        SettingKey {
+            name: "w_weswin",
+            default: "",
+            doc: "weight of WeSWin's log-odds, at least 0; the model's own by default",
+        },
+        SettingKey {
+            name: "prior",
+            default: "",
+            doc: "weight of the usual length of sections, at least 0; the model's own by default",
+        },
+        SettingKey {
+            name: "bias",
+            default: "",
+            doc: "nats for every boundary: more for more boundaries; the model's own by default",
+        },
+    ],
+    example: "topic:model=my-model,granularity=coarse",
+    needs: Needs::Model,
+    needs_of: None,
+    has_scores: true,
+    build,
+};
+
+/// Sections in 100 sentences, by name: of 33, 14 and 7 sentences each, as in articles, textbooks and reference pages.
+const GRANULARITIES: [(&str, f64); 3] = [("coarse", 3.0), ("medium", 7.0), ("fine", 15.0)];
+
+fn build(args: &SpecArgs<'_>, resources: &dyn Resources) -> Result<BuiltSegmenter, SpecError> {
+    args.excludes("granularity", "tau")?;
+    args.excludes("granularity", "objective")?;
+    args.excludes("objective", "tau")?;
+    let amount = amount(args)?;
+    let reads_twice = args.choice("speed", &["fast", "best"])? == 1;
+    let weight = |key, least: f64| args.maybe_number(key, least..=HEAVIEST);
+    let (words, prior, bias) = (weight("w_words", 0.0)?, weight("prior", 0.0)?, weight("bias", -HEAVIEST)?);
+    let beside = weight("w_weswin", 0.0)?;
+    if !reads_twice && let Some(key) = ["weswin", "w_weswin"].into_iter().find(|key| args.get(key).is_some()) {
+        return Err(args.unavailable(format!("`{key}` is for speed=best, where WeSWin reads too")));
+    }
+    let weswin = reads_twice.then(|| args.text("weswin", SHIPPED));
+    if weswin == Some(SHIPPED) {
+        args.settle("weswin_sha256", pericope_weights_weswin::SHA256);
+    }
+    args.before_files()?;
+    let unavailable = |reason: String| args.unavailable(reason);
+    let model = loaded(args.get("model").unwrap_or(SHIPPED)).map_err(|e| unavailable(e.to_string()))?;
+    let encoder = resources.encoder().map_err(unavailable)?;
+    let own = model.settings().weights;
+    let weights = Weights {
+        words: words.unwrap_or(own.words),
+        weswin: beside.unwrap_or(own.weswin),
+        prior: prior.unwrap_or(own.prior),
+        bias: bias.unwrap_or(own.bias),
+    };
+    let built = TopicSegmenter::new(model, encoder).and_then(|built| built.with(amount).with_weights(weights));
+    let built = built.map_err(unavailable)?;
+    Ok(BuiltSegmenter::new(match weswin {
+        Some(name) => built.with_weswin(weswin::segmenter_of(name).map_err(unavailable)?),
+        None => built,
+    }))
+}
+
+/// How many sections the spec asks for.
+fn amount(args: &SpecArgs<'_>) -> Result<Amount, SpecError> {
+    if let Some(threshold) = args.maybe_share("tau")? {
+        return Ok(Amount::Above(threshold));
+    }
+    let Some(text) = args.get("granularity") else {
+        let objective = args.choice("objective", &["f1", "window_diff"])?;
+        return Ok(Amount::Best(if objective == 0 { Objective::F1 } else { Objective::WindowDiff }));
+    };
+    let named = GRANULARITIES.iter().find(|(name, _)| *name == text).map(|(_, sections)| *sections);
+    match named.or_else(|| text.parse().ok()) {
+        Some(sections) if sections > 0.0 && sections <= 100.0 => {
+            args.settle("granularity", sections);
+            Ok(Amount::Per100(sections))
+        }
+        _ => Err(args.bad("granularity", text, "a number above 0 and up to 100, or coarse, medium, fine")),
+    }
+}
+
+/// The name of the checkpoint that comes with this crate.
+const SHIPPED: &str = "shipped";
+
+/// The shipped checkpoint, a file, or `topic.safetensors` in a folder.
+///
+/// # Errors
+/// [`ModelError`], naming the file.
+pub fn open(name: &str) -> Result<Checkpoint, ModelError> {
+    let path = Path::new(name);
+    match name {
+        SHIPPED => shipped(),
+        _ if path.is_dir() => Checkpoint::read(&path.join("topic.safetensors")),
+        _ => Checkpoint::read(path),
+    }
+}
+
+/// By checksum: a file that changed is another model.
+static LOADED: ModelCache<Topic> = ModelCache::new();
+
+fn loaded(name: &str) -> Result<Arc<Topic>, ModelError> {
+    let checkpoint = open(name)?;
+    // On the CPU everywhere: the recurrence is quick there, and one reading of a document is little beside its embedding.
+    LOADED.get(checkpoint.sha256(), || Topic::load(&checkpoint, &Device::Cpu))
+}

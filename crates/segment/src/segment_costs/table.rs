@@ -1,0 +1,159 @@
+use pericope_api::{Boundaries, BoundaryError};
+use rayon::prelude::*;
+
+/// Cells of a table at most: 256 MB.
+pub(super) const CELLS: usize = 32 << 20;
+
+/// The cost of every segment of `first..first + length` sentences with `length` up to [`longest`](SegmentCosts::longest), and
+/// where the table is [endless](SegmentCosts::endless) also of longer ones.
+///
+/// ```
+/// use pericope_segment::segment_costs::SegmentCosts;
+///
+/// // Two sentences in one segment cost 1, three 4; one alone costs nothing.
+/// let costs = SegmentCosts::new(4, 3, || (), |(), _, row| row.iter_mut().zip([0.0, 1.0, 4.0]).for_each(|(cost, own)| *cost = own));
+/// assert_eq!(costs.cheapest(0.5)?.after(), [1, 2, 3]);
+/// assert_eq!(costs.cheapest(2.0)?.after(), [2]);
+/// assert_eq!(costs.counted(3)?.map(|found| found.segments()), Some(3));
+/// # Ok::<(), pericope_api::BoundaryError>(())
+/// ```
+pub struct SegmentCosts {
+    pub(super) n: usize,
+    pub(super) longest: usize,
+    /// `costs[first * longest + length - 1]`; infinite where the segment would pass the end.
+    costs: Vec<f64>,
+    /// What sentence `longest + i`, from 0, costs as one more of a segment that has `longest` sentences or more before it; empty
+    /// where no segment may be longer than that.
+    further: Vec<f64>,
+}
+
+impl SegmentCosts {
+    /// The longest segment that is looked at, in sentences, where `wanted` would be enough: fewer where the table for `n`
+    /// sentences would not fit into memory.
+    #[must_use]
+    pub fn reach(n: usize, wanted: usize) -> usize {
+        wanted.min(n).min((CELLS / n.max(1)).max(16)).max(1)
+    }
+
+    /// Fills a table for `n` sentences. `fill(state, first, costs)` gets what `state` made for its thread and a row of infinities, as long as there are segments that
+    /// begin at sentence `first`, and writes the cost of the segment of `i + 1` sentences to `costs[i]`. Costs are to be
+    /// finite; a segment that must not be stays infinite.
+    pub fn new<S>(
+        n: usize,
+        longest: usize,
+        state: impl Fn() -> S + Sync + Send,
+        fill: impl Fn(&mut S, usize, &mut [f64]) + Sync + Send,
+    ) -> Self {
+        let longest = longest.clamp(1, n.max(1));
+        let mut costs = vec![f64::INFINITY; n * longest];
+        costs.par_chunks_mut(longest).enumerate().for_each_init(state, |state, (first, row)| {
+            let room = longest.min(n - first);
+            fill(state, first, &mut row[..room]);
+        });
+        Self { n, longest, costs, further: Vec::new() }
+    }
+
+    /// Allows segments longer than the table's. One more sentence then costs what the last sentence of a segment of
+    /// [`longest`](Self::longest) sentences costs: the difference of such a segment that ends with it and of the same one without
+    /// it. Time and memory stay those of the table.
+    #[must_use]
+    pub fn endless(mut self) -> Self {
+        let cost = |first: usize, length: usize| if length == 0 { 0.0 } else { self.row(first)[length - 1] };
+        let further = (1..=self.n.saturating_sub(self.longest)).map(|first| {
+            let added = cost(first, self.longest) - cost(first, self.longest - 1);
+            if added.is_nan() { f64::INFINITY } else { added }
+        });
+        self.further = further.collect();
+        self
+    }
+
+    /// Sentences of the longest segment in the table.
+    #[must_use]
+    pub fn longest(&self) -> usize {
+        self.longest
+    }
+
+    pub(super) fn row(&self, first: usize) -> &[f64] {
+        &self.costs[first * self.longest..(first + 1) * self.longest]
+    }
+
+    /// Where a segment of the table begins that ends just before the last of `end` sentences, and what that sentence costs as one
+    /// more of it; nothing where no segment is longer than the table's.
+    pub(super) fn further(&self, end: usize) -> Option<(usize, f64)> {
+        let first = end.checked_sub(self.longest + 1)?;
+        self.further.get(first).map(|&cost| (first, cost))
+    }
+
+    /// Whether a segment may be longer than those of the table.
+    pub(super) fn is_endless(&self) -> bool {
+        !self.further.is_empty()
+    }
+
+    /// The cheapest segmentation where every segment costs `price` more; of equally cheap ones the one whose last
+    /// segments are shortest.
+    ///
+    /// # Errors
+    /// None, unless costs are not numbers.
+    pub fn cheapest(&self, price: f64) -> Result<Boundaries, BoundaryError> {
+        let n = self.n;
+        let mut best = vec![f64::INFINITY; n + 1];
+        let mut from = vec![0; n + 1];
+        best[0] = 0.0;
+        let mut longer = Longer::new(self, price);
+        for first in 0..=n {
+            let (cost, start) = longer.at(first, &best);
+            if cost < best[first] {
+                (best[first], from[first]) = (cost, start);
+            }
+            if first == n || best[first] == f64::INFINITY {
+                continue;
+            }
+            let before = best[first] + price;
+            for (i, cost) in self.row(first).iter().enumerate().take(n - first) {
+                let end = first + i + 1;
+                if before + cost <= best[end] {
+                    best[end] = before + cost;
+                    from[end] = first;
+                }
+            }
+        }
+        Boundaries::new(n, trace(&from, n))
+    }
+}
+
+/// The cheapest ways to gaps, one after the other, by a last segment that is longer than those of the table.
+pub(super) struct Longer<'a> {
+    costs: &'a SegmentCosts,
+    price: f64,
+    cost: f64,
+    from: usize,
+}
+
+impl<'a> Longer<'a> {
+    pub(super) fn new(costs: &'a SegmentCosts, price: f64) -> Self {
+        Self { costs, price, cost: f64::INFINITY, from: 0 }
+    }
+
+    /// The cost of the way to the gap after `end` sentences, and where its last segment begins; `best` are the costs of the cheapest
+    /// ways of any kind to the gaps before it. To be asked for every gap, in order.
+    pub(super) fn at(&mut self, end: usize, best: &[f64]) -> (f64, usize) {
+        let Some((first, further)) = self.costs.further(end) else { return (f64::INFINITY, 0) };
+        let here = best[first] + self.price + self.costs.row(first)[self.costs.longest - 1];
+        if here <= self.cost {
+            (self.cost, self.from) = (here, first);
+        }
+        self.cost += further;
+        (self.cost, self.from)
+    }
+}
+
+fn trace(from: &[usize], n: usize) -> Vec<usize> {
+    let mut after = Vec::new();
+    let mut at = from[n];
+    while at > 0 {
+        after.push(at);
+        at = from[at];
+    }
+    after.reverse();
+    after
+}
