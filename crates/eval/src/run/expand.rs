@@ -118,8 +118,8 @@ mod tests {
         let second = one(3, "seven eight.", 2);
         let near = Expand::Neighbours(1);
         assert_eq!(expanded(near, 9, &[1, 0, 3], &[Cutoff::K(2)]), [first.clone(), second.clone()]);
-        assert_eq!(expanded(near, 9, &[1, 0, 3], &[Cutoff::K(1)]), [first.clone()]);
-        assert_eq!(expanded(near, 9, &[1, 0, 3], &[Cutoff::K(1), Cutoff::Tokens(6)]), [first.clone()]);
+        assert_eq!(expanded(near, 9, &[1, 0, 3], &[Cutoff::K(1)]), std::slice::from_ref(&first));
+        assert_eq!(expanded(near, 9, &[1, 0, 3], &[Cutoff::K(1), Cutoff::Tokens(6)]), std::slice::from_ref(&first));
         assert_eq!(expanded(near, 9, &[1, 0, 3], &[Cutoff::Tokens(7)]), [first, second]);
         assert_eq!(expanded(Expand::Parent, 12, &[2, 1], &[Cutoff::K(2)]), [one(2, SOURCE, 8)]);
         assert_eq!(expanded(Expand::None, 12, &[2], &[Cutoff::K(2)]), [one(2, "five six.", 0)]);
