@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 const PAGE: &str = "# Pumps\n\nPrime the pump before use. Water rises at once.\n\n## Errors\n\nThe pump hums. It stays dry. \
     Bleed it.\n\n## Care\n\nOil the seals each spring. Drain it before a frost.\n";
 
-/// `docs/pump.md` and another page, cut into sentences, in a folder and on the server.
+/// A page of sections and another one, cut into sentences, in a folder and on the server.
 fn indexed(folder: &Path, server: &Server) -> [String; 2] {
     fs::create_dir(folder.join("docs")).unwrap();
     fs::write(folder.join("docs/pump.md"), PAGE).unwrap();
