@@ -287,7 +287,8 @@ fn expanded_hits_are_pieces_of_their_documents(reader: &dyn Retriever, documents
             assert_eq!(chunks.last().map(|chunk| chunk.end), Some(hit.chunk.end), "{mode} {expand}");
             assert!(hit.chunks.contains(&hit.id) && hit.chunks.iter().all(|id| seen.insert(*id)), "{mode} {expand}");
         }
-        assert!(hits.iter().any(|hit| hit.chunks.len() > 1), "{mode} {expand}");
+        // A segment may be worth no more than the chunk that was found.
+        assert!(matches!(expand, Expand::Segment) || hits.iter().any(|hit| hit.chunks.len() > 1), "{mode} {expand}");
         let groups = reader.search_grouped_expanded(&Query { k: 3, ..query }, 2, expansion).unwrap();
         assert_eq!(groups.len(), 3, "{mode} {expand}");
         assert!(groups.iter().all(|group| (1..=2).contains(&group.hits.len())), "{mode} {expand}");

@@ -111,9 +111,10 @@ async fn what_is_found_is_fetched_and_read() {
     assert_eq!((few["tokens"].as_u64(), &few["hits"][0]["id"]), (Some(budget), &hits[0]["id"]));
 
     // The section instead of the sentence.
-    let parent = json!({"query": "rotated", "expand": "parent", "expand_tokens": 10});
+    let parent = json!({"query": "rotated", "expand": "parent", "expand_tokens": 40});
     let (section, _) = ask(&client, "search", parent).await;
-    assert_eq!(section["hits"][0]["text"], "## Rotation\n\nKeys are rotated by hand.\nOld keys go.");
+    let text = section["hits"][0]["text"].as_str().unwrap();
+    assert!(text.contains("## Rotation\n\nKeys are rotated by hand.\nOld keys go."), "{text}");
     assert_eq!(section["hits"][0]["id"], hit["id"]);
 
     let (alone, _) = ask(&client, "fetch", json!({"id": hit["id"], "context": 0})).await;
