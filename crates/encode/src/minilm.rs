@@ -7,7 +7,8 @@ use rayon::prelude::*;
 
 use crate::batches::Batches;
 use crate::device::best_device;
-use crate::encoders::{self, Embed};
+use crate::encoders::{self, Config, Embed};
+use crate::kernels::Precision;
 use crate::models::{ModelDir, ModelError};
 use crate::tokens::{WordPiece, WordPieceCounter};
 
@@ -37,17 +38,23 @@ impl MiniLm {
     /// # Errors
     /// [`ModelError::Io`] or [`ModelError::Unusable`], naming the file and the field or tensor.
     pub fn load(dir: &ModelDir) -> Result<Self, ModelError> {
-        Self::load_on(dir, &best_device())
+        Self::open(dir, || encoders::load(dir, &best_device()))
     }
 
-    /// Loads an installed model on `device`.
+    /// Loads an installed model on the CPU, to multiply in `precision` whatever is quickest there.
     ///
     /// # Errors
     /// As [`MiniLm::load`].
-    pub fn load_on(dir: &ModelDir, device: &Device) -> Result<Self, ModelError> {
+    pub fn load_in(dir: &ModelDir, precision: Precision) -> Result<Self, ModelError> {
+        Self::open(dir, || encoders::load_in(dir, &Device::Cpu, precision))
+    }
+
+    fn open(
+        dir: &ModelDir,
+        load: impl FnOnce() -> Result<(Box<dyn Embed>, Config, String), ModelError> + Send,
+    ) -> Result<Self, ModelError> {
         // The tokenizer and the weights are about equally slow to read.
-        let (tokens, model) =
-            rayon::join(|| WordPiece::load(&dir.file("tokenizer.json")), || encoders::load(dir, device));
+        let (tokens, model) = rayon::join(|| WordPiece::load(&dir.file("tokenizer.json")), load);
         let ((model, config, checksum), tokens) = (model?, tokens?);
         encoders::check_vocabulary(dir, tokens.vocabulary(), &config)?;
         let fingerprint = format!("{}:sha256={checksum}:mean:l2:{MAX_TOKENS}", dir.name);

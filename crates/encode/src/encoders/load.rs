@@ -8,16 +8,29 @@ use super::weights::{Tensors, Weights};
 use crate::kernels::Precision;
 use crate::models::{ModelDir, ModelError};
 
-/// Reads an installed encoder of the kind that its `config.json` names: with fused kernels where there are some, the
-/// device is the CPU and the shapes fit, else in candle's operations. Also gives the SHA-256 of the weights.
+/// Reads an installed encoder of the kind that its `config.json` names, as [`build`] makes it. Also gives the SHA-256 of
+/// the weights.
+///
+/// # Errors
+/// [`ModelError::Io`] or [`ModelError::Unusable`], naming the file and the field or tensor; [`ModelError::Setting`] as in
+/// [`build`].
+pub fn load(dir: &ModelDir, device: &Device) -> Result<(Box<dyn Embed>, Config, String), ModelError> {
+    load_in(dir, device, Precision::of_machine().map_err(ModelError::Setting)?)
+}
+
+/// [`load`] with the precision in which fused kernels multiply; candle's operations are in single precision.
 ///
 /// # Errors
 /// [`ModelError::Io`] or [`ModelError::Unusable`], naming the file and the field or tensor.
-pub fn load(dir: &ModelDir, device: &Device) -> Result<(Box<dyn Embed>, Config, String), ModelError> {
+pub fn load_in(
+    dir: &ModelDir,
+    device: &Device,
+    precision: Precision,
+) -> Result<(Box<dyn Embed>, Config, String), ModelError> {
     let config = Config::read(&dir.file("config.json"))?;
     let weights = Weights::read(&dir.file("model.safetensors"))?;
     let checksum = weights.sha256().to_owned();
-    Ok((build(&config, &weights, device)?, config, checksum))
+    Ok((build_in(&config, &weights, device, precision)?, config, checksum))
 }
 
 /// The model of `weights`: with fused kernels where there are some, the device is the CPU and the shapes fit, else in
@@ -26,12 +39,18 @@ pub fn load(dir: &ModelDir, device: &Device) -> Result<(Box<dyn Embed>, Config, 
 /// # Errors
 /// [`ModelError::Unusable`], naming the tensor; [`ModelError::Setting`] where `PERICOPE_PRECISION` is no precision.
 pub fn build(config: &Config, weights: &dyn Tensors, device: &Device) -> Result<Box<dyn Embed>, ModelError> {
+    build_in(config, weights, device, Precision::of_machine().map_err(ModelError::Setting)?)
+}
+
+fn build_in(
+    config: &Config,
+    weights: &dyn Tensors,
+    device: &Device,
+    precision: Precision,
+) -> Result<Box<dyn Embed>, ModelError> {
     Ok(match config.kind() {
         Kind::Longformer => Box::new(Longformer::new(config, weights, device)?),
-        _ if device.is_cpu() && Packed::fits(config) => {
-            let precision = Precision::of_machine().map_err(ModelError::Setting)?;
-            Box::new(Packed::new(config, weights, precision)?)
-        }
+        _ if device.is_cpu() && Packed::fits(config) => Box::new(Packed::new(config, weights, precision)?),
         _ => Box::new(Plain::new(config, weights, device)?),
     })
 }

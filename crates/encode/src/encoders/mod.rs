@@ -18,7 +18,7 @@ mod weights;
 pub use bert::{Packed, Plain};
 pub use config::{Config, Kind};
 pub use embed::{Embed, LayerByLayer};
-pub use load::{build, build_trainable, check_vocabulary, load};
+pub use load::{build, build_trainable, check_vocabulary, load, load_in};
 pub use longformer::Longformer;
 pub use weights::{Tensors, Weights};
 
