@@ -25,6 +25,7 @@ pub mod train_hiercrf;
 mod train_over_vectors;
 mod train_report;
 pub mod train_topic;
+mod train_topic_adapt;
 pub mod tune;
 mod tune_segmenter;
 

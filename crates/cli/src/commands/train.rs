@@ -143,6 +143,11 @@ impl Watch {
                 self.f1 = found.f1;
                 self.note(&shown_validation(&found));
             }
+            Event::Weighed { before, after } => self.note(&format!(
+                "weights of words, lengths and bias: F1 {:.1} -> {:.1}, the number of sections unknown, each source alike",
+                100.0 * before,
+                100.0 * after
+            )),
             Event::Stopped { step } => self.note(&format!("stopped after step {step}: no better F1 any more")),
             _ => {}
         }

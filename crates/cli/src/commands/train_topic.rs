@@ -1,12 +1,13 @@
 //! `pericope train topic`
 
 use clap::Args;
-use pericope_learn::corpus::{Headings, SequenceDocument};
+use pericope_learn::corpus::{Headings, Record, SequenceDocument};
 use pericope_learn::topic::{Checkpoint, Sizes, open};
-use pericope_learn::training::{TopicData, TopicOptions, train_topic};
+use pericope_learn::training::{Part, TopicData, TopicOptions, train_topic};
 
 use super::train_over_vectors::{OverVectorsArgs, check_vectors, watched};
 use super::train_report::{Done, notes};
+use super::train_topic_adapt::Adapting;
 use crate::status::{Failure, Outcome, Status};
 
 pub const TRAIN_TOPIC_EXAMPLES: &str = "Examples:
@@ -14,11 +15,13 @@ pub const TRAIN_TOPIC_EXAMPLES: &str = "Examples:
   pericope train topic --data data/train --vectors vectors --out models/topic
   pericope train topic --data data/train --vectors vectors --held-out data/heldout --by source --out models/topic
   pericope train topic --data own.jsonl --vectors vectors --start models/topic --learning-rate 1e-4 --out models/tuned
+  pericope train topic --data own.jsonl --vectors vectors --start shipped --adapt --test 0.3 --out models/mine
   pericope segment README.md --segmenter topic:model=models/topic,granularity=fine
 
 An example is a run of sentences of a document. Headings are left out of half of them, and are sentences in the others, which half
 of the examples know as headings. A part of the examples is joined with runs of other documents (--joined), and of a part with
-known paragraphs these are hidden (--hidden-paragraphs). The weights with the best F1 on the validation documents are kept. Stopped
+known paragraphs these are hidden (--hidden-paragraphs). The model with the best F1 on the validation documents is kept, and the
+weights of words and lengths beside it are those with the best F1 there where the number of sections is not known. Stopped
 at any moment, the same command goes on from the state in --out, which is saved once a minute: at most the last 60 seconds are
 lost.";
 
@@ -27,6 +30,10 @@ lost.";
 pub struct TrainTopicArgs {
     #[command(flatten)]
     pub common: OverVectorsArgs,
+    /// Fit to these documents nothing but the weights of words, lengths and bias (numbers), the upper layers too (heads), and all
+    /// of the model of --start; measure all on the test documents, and take the cheapest that may be as good as the best
+    #[arg(long, requires = "start", conflicts_with = "no_holdout")]
+    pub adapt: bool,
     /// Units of each direction of a layer of the LSTM [default: 192, or those of --start]
     #[arg(long, value_name = "N")]
     pub hidden: Option<usize>,
@@ -93,11 +100,16 @@ pub fn run(args: &TrainTopicArgs, quiet: bool) -> Outcome {
     let start = common.start.as_deref().map(open).transpose().map_err(Failure::usage)?;
     let options = options(args, start.as_ref(), vectors.dimension());
     let corpus = common.corpus()?;
-    for record in corpus.train.iter().chain(&corpus.validation) {
+    let tested: &[Record] = if args.adapt { &corpus.test } else { &[] };
+    for record in corpus.train.iter().chain(&corpus.validation).chain(tested) {
         let all = SequenceDocument::new(record, Headings::Kept);
         check_vectors(&vectors, all.sentences.iter().map(String::as_str))?;
     }
     let notes = notes(&common.data, corpus.train.len(), "");
+    if let (Some(start), true) = (&start, args.adapt) {
+        let (corpus, vectors, out, json) = (&corpus, &vectors, common.out.as_path(), args.json);
+        return Adapting { start, corpus, vectors, options, out, notes, quiet, json }.run();
+    }
     let data = TopicData { train: &corpus.train, validation: &corpus.validation, vectors: &vectors };
     let report =
         watched(&corpus, quiet, |tell| train_topic(start.as_ref(), &data, &options, &common.out, &notes, tell));
@@ -111,6 +123,7 @@ pub fn run(args: &TrainTopicArgs, quiet: bool) -> Outcome {
 fn options(args: &TrainTopicArgs, start: Option<&Checkpoint>, dimension: usize) -> TopicOptions {
     let sizes = start.map_or_else(|| Sizes { input: dimension, ..Sizes::default() }, |start| start.settings.sizes);
     TopicOptions {
+        part: Part::All,
         sizes: Sizes {
             input: sizes.input,
             projection: args.projection.unwrap_or(sizes.projection),

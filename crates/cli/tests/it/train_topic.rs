@@ -88,6 +88,54 @@ fn a_model_is_trained_from_vectors_and_says_how_it_is_used() {
     assert!(stderr(&output).contains("pericope models pull minilm"), "{}", stderr(&output));
 }
 
+#[test]
+fn a_model_is_adapted_to_own_documents_as_far_as_it_is_worth_it() {
+    let folder = prepared(30);
+    let path = folder.path();
+    // It has learned next to nothing, and knows nothing of words.
+    let output = run(path, &[&TRAIN[..], &SMALL, &["--max-steps", "1", "--no-holdout"]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let adapt = ["train", "topic", "--data", "data", "--vectors", "vectors", "--adapt", "--out", "own"];
+    let options = ["--validation", "0.2", "--test", "0.4", "--epochs", "60", "--learning-rate", "0.01", "--batch", "4"];
+    let options = [&options[..], &["--dropout", "0", "--joined", "0", "--patience", "60"]].concat();
+    let output = run(path, &[&adapt[..], &options].concat());
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("--start"), "{}", stderr(&output));
+    let adapt = [&adapt[..], &options, &["--start", "model"]].concat();
+    let output = run(path, &[&adapt[..], &["--json"]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let adapted: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let rows = adapted["rows"].as_array().unwrap();
+    let named: Vec<&str> = rows.iter().map(|row| row["fitted"].as_str().unwrap()).collect();
+    assert_eq!(named, ["nothing", "numbers", "heads", "all"]);
+    let f1 = |row: &Value| row["f1"].as_f64().unwrap();
+    // The words of these sections are all that it takes.
+    assert!(f1(&rows[1]) > 0.9 && f1(&rows[1]) > f1(&rows[0]) + 0.2, "{adapted}");
+    assert!(rows[0]["behind_best"][2].as_f64().unwrap() < 0.0, "{adapted}");
+    assert_eq!((adapted["recommended"].as_str().unwrap(), adapted["documents"].as_u64().unwrap()), ("numbers", 13));
+    // What was not fitted is as it was.
+    let bytes = |file: &str| fs::read(path.join(file)).unwrap();
+    assert!(bytes("own/topic.safetensors") == bytes("own/numbers/topic.safetensors"));
+    let tensor = |file: &str, name: &str| {
+        let bytes = bytes(file);
+        let file = safetensors::SafeTensors::deserialize(&bytes).unwrap();
+        file.tensor(name).unwrap().data().to_vec()
+    };
+    let same = |part: &str, name: &str| {
+        tensor(&format!("own/{part}/topic.safetensors"), name) == tensor("model/topic.safetensors", name)
+    };
+    assert!(same("numbers", "head.output.weight") && same("numbers", "projection.weight"));
+    assert!(!same("heads", "head.output.weight") && same("heads", "projection.weight"));
+    assert!(!same("all", "projection.weight"));
+
+    // For people, a sentence first.
+    let output = run(path, &adapt);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let said = stdout(&output);
+    assert!(said.starts_with("Take what was fitted with numbers"), "{said}");
+    assert!(said.contains("--segmenter topic:model=own"), "{said}");
+}
+
 /// The matrix products of a whole process take their number of threads from this variable.
 #[test]
 fn any_number_of_threads_writes_the_same_file() {

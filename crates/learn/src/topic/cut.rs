@@ -45,7 +45,7 @@ pub enum Amount {
 
 /// The evidence for every segmentation of a document: the sum of the log-odds of its boundaries, the weighted gain of its words, and
 /// the weighted evidence of its segments' lengths, in nats.
-pub(super) struct Evidence {
+pub(crate) struct Evidence {
     n: usize,
     costs: SegmentCosts,
     probabilities: Vec<f64>,
@@ -53,7 +53,7 @@ pub(super) struct Evidence {
 
 impl Evidence {
     /// From the log-odds of each gap; from words, with their weight; and from lengths, with theirs.
-    pub(super) fn new(odds: &[f64], words: Option<(&WordCosts, f64)>, lengths: Option<(&Lengths, f64)>) -> Self {
+    pub(crate) fn new(odds: &[f64], words: Option<(&WordCosts, f64)>, lengths: Option<(&Lengths, f64)>) -> Self {
         let n = odds.len() + 1;
         let longest = LONGEST.min((CELLS / n).max(16)).min(n);
         let usual = |length: usize| lengths.map_or(0.0, |(lengths, weight)| weight * lengths.evidence(length));
@@ -77,7 +77,7 @@ impl Evidence {
     }
 
     /// The segmentation for which the evidence is greatest, among those with so many sections.
-    pub(super) fn cut(&self, amount: Amount) -> Result<Boundaries, BoundaryError> {
+    pub(crate) fn cut(&self, amount: Amount) -> Result<Boundaries, BoundaryError> {
         match amount {
             Amount::Above(threshold) => self.above(threshold),
             Amount::Per100(sections) => self.segments((sections * self.n as f64 / 100.0).round() as usize),

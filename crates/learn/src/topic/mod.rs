@@ -16,6 +16,7 @@ mod spec;
 mod window_diff;
 
 pub use checkpoint::{Checkpoint, Settings, Weights};
+pub(crate) use cut::Evidence;
 pub use cut::{Amount, Objective};
 pub use decode::best_count;
 pub use inputs::{Inputs, NUMBERS};

@@ -38,6 +38,14 @@ pub enum Event {
     },
     /// The variables were measured on validation documents.
     Validated(Validation),
+    /// The weights of what stands beside the model were fitted on validation documents.
+    Weighed {
+        /// F1 of exact boundaries where the number of segments is not known, before: the mean over sources of the means over
+        /// their documents.
+        before: f64,
+        /// The same, after.
+        after: f64,
+    },
     /// Validations stopped getting better.
     Stopped {
         /// Steps done.
@@ -82,7 +90,7 @@ pub struct Ranking {
 pub type Watch<'a> = dyn FnMut(Event) -> ControlFlow<()> + 'a;
 
 /// The result of a training.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct TrainReport {
     /// The loss of every step (WeSWin: of boundaries).
     pub losses: Vec<f32>,

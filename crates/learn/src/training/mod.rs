@@ -30,6 +30,6 @@ pub use nsp::train_nsp;
 pub use options::{Options, TrainError};
 pub use over_vectors::VectorSource;
 pub use pairs::{Pair, pairs};
-pub use topic::{TopicData, TopicOptions, train_topic};
+pub use topic::{Part, TopicData, TopicOptions, topic_f1, train_topic};
 pub use tune::{Grid, Tried, Tuning, tune};
 pub use weswin::train_weswin;

@@ -57,11 +57,11 @@ pub(super) struct Labelled {
 }
 
 impl Labelled {
-    /// A whole document as it is measured: without its headings.
-    pub(super) fn of(record: &Record, vectors: &dyn VectorSource) -> Result<Self, TrainError> {
+    /// A whole document as it is measured: without its headings, and with its `paragraphs` or without.
+    pub(super) fn of(record: &Record, paragraphs: bool, vectors: &dyn VectorSource) -> Result<Self, TrainError> {
         let document = SequenceDocument::new(record, Headings::Dropped);
         let mut run = Run::default();
-        run.add(&document, 0..document.len(), true, false);
+        run.add(&document, 0..document.len(), paragraphs, false);
         Self::read(run, vectors)
     }
 

@@ -1,13 +1,15 @@
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use candle_core::{Device, Tensor};
+use candle_core::{Device, Tensor, Var};
 use pericope_segment::random::{SplitMix64, fnv1a};
 use pericope_util::hex;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
 use super::examples::{Labelled, example, windows};
-use super::options::{TopicData, TopicOptions};
+use super::options::{Part, TopicData, TopicOptions};
+use super::weigh::{Weighed, weigh};
 use crate::corpus::Record;
 use crate::sequence::Parameters;
 use crate::topic::{Checkpoint, Lengths, Network, Settings, Topic, batch};
@@ -16,7 +18,7 @@ use crate::training::events::{Event, TrainReport, Validation, Watch};
 use crate::training::fit::{check_target, make_folder};
 use crate::training::gradients::Gradients;
 use crate::training::options::TrainError;
-use crate::training::over_vectors::{Course, Frozen, Learner, dropped, learn};
+use crate::training::over_vectors::{Course, Frozen, Learner, VectorSource, dropped, learn};
 use crate::training::state::Progress;
 
 /// Trains the sequence model of `topic` and writes `topic.safetensors` into the folder `out`, with the state that an interrupted
@@ -35,7 +37,7 @@ pub fn train_topic(
     notes: &str,
     progress: &mut Watch<'_>,
 ) -> Result<TrainReport, TrainError> {
-    options.check(data)?;
+    options.check(data, start.is_some())?;
     let target = out.join("topic.safetensors");
     check_target(start, &target)?;
     make_folder(out)?;
@@ -54,8 +56,7 @@ pub fn train_topic(
     if let Some(start) = start {
         parameters.set(start)?;
     }
-    let validation = data.validation.par_iter().map(|record| Labelled::of(record, data.vectors));
-    let validation = validation.collect::<Result<Vec<_>, _>>()?;
+    let validation = validation(data)?;
     let course = Course {
         state: out.join("state.safetensors"),
         fingerprint: digest(start, data, options),
@@ -66,7 +67,59 @@ pub fn train_topic(
         validations: options.validations,
         patience: options.patience,
     };
-    learn(&mut Training { data, options, parameters, settings, validation, target }, &course, progress)
+    let is_stepped = |name: &str| options.part == Part::All || name.starts_with("head.");
+    let stepped = parameters.all().iter().filter(|(name, _)| is_stepped(name));
+    let stepped = stepped.map(|(name, variable)| (name.clone(), variable.clone())).collect();
+    let mut training = Training { data, options, parameters, stepped, settings, validation, target };
+    let report = match options.part {
+        Part::Numbers => {
+            training.write()?;
+            TrainReport::default()
+        }
+        Part::Heads | Part::All => learn(&mut training, &course, progress)?,
+    };
+    training.weigh(progress)?;
+    Ok(report)
+}
+
+/// A document that is measured on, as it is read.
+struct Measured<'a> {
+    record: &'a Record,
+    labelled: Labelled,
+}
+
+/// The documents for validation: those with paragraphs with and without them, as users have both.
+fn validation<'a>(data: &TopicData<'a>) -> Result<Vec<Measured<'a>>, TrainError> {
+    let ways = |record: &'a Record| {
+        let hidden = (!record.paragraphs.is_empty()).then_some((record, false));
+        std::iter::once((record, true)).chain(hidden)
+    };
+    let all: Vec<(&Record, bool)> = data.validation.iter().flat_map(ways).collect();
+    let read = |(record, paragraphs): (&'a Record, bool)| {
+        Ok(Measured { record, labelled: Labelled::of(record, paragraphs, data.vectors)? })
+    };
+    all.into_par_iter().map(read).collect()
+}
+
+/// The F1 of each document's exact boundaries where a model and the weights in its checkpoint cut it, the number of segments
+/// unknown; 1 where there is no boundary and none is proposed.
+///
+/// # Errors
+/// Where vectors are missing and where the model fails.
+pub fn topic_f1(
+    checkpoint: &Checkpoint,
+    documents: &[Record],
+    vectors: &dyn VectorSource,
+) -> Result<Vec<f64>, TrainError> {
+    let model = Topic::load(checkpoint, &Device::Cpu)?;
+    let Settings { weights, lengths, .. } = &checkpoint.settings;
+    let f1 = |record: &Record| {
+        let Labelled { inputs, ends } = Labelled::of(record, true, vectors)?;
+        let odds = model.log_odds(&inputs)?;
+        let f1 = Weighed::new(record, &odds, &ends).f1(weights, lengths.as_ref());
+        f1.map_err(|e| TrainError::Options(e.to_string()))
+    };
+    documents.iter().map(f1).collect()
 }
 
 /// The lengths, in sentences, of a document's segments.
@@ -91,8 +144,10 @@ struct Training<'a> {
     data: &'a TopicData<'a>,
     options: &'a TopicOptions,
     parameters: Parameters,
+    /// Those of them that learn.
+    stepped: BTreeMap<String, Var>,
     settings: Settings,
-    validation: Vec<Labelled>,
+    validation: Vec<Measured<'a>>,
     target: PathBuf,
 }
 
@@ -134,7 +189,7 @@ impl Learner for Training<'_> {
         let soft = (odds.relu()? + (odds.abs()?.neg()?.exp()? + 1.0)?.log()?)?;
         let loss = (((soft - (&odds * wanted)?)? * counts)?.sum_all()? / f64::from(total))?;
         let mut gradients = Gradients::default();
-        gradients.add_by(&loss, self.parameters.all())?;
+        gradients.add_by(&loss, &self.stepped)?;
         Ok((loss.to_scalar::<f32>()?, gradients))
     }
 
@@ -154,9 +209,9 @@ impl Learner for Training<'_> {
         let network = Network::new(&Frozen(&self.parameters), &self.settings.sizes, &Device::Cpu)?;
         let model = Topic::of(network, self.settings.clone(), &Device::Cpu);
         let mut scored: Vec<(f64, bool)> = Vec::new();
-        for one in &self.validation {
-            let odds = model.log_odds(&one.inputs)?;
-            scored.extend(odds.into_iter().map(|x| 1.0 / (1.0 + (-x).exp())).zip(one.ends.iter().copied()));
+        for Measured { labelled, .. } in &self.validation {
+            let odds = model.log_odds(&labelled.inputs)?;
+            scored.extend(odds.into_iter().map(|x| 1.0 / (1.0 + (-x).exp())).zip(labelled.ends.iter().copied()));
         }
         let (threshold, f1) = best_threshold(scored);
         let best = f1.is_some_and(|f1| at.better(f1));
@@ -172,6 +227,28 @@ impl Learner for Training<'_> {
 
     fn write(&self) -> Result<(), TrainError> {
         let checkpoint = Checkpoint::new(self.settings.clone(), self.parameters.values()?);
+        Ok(checkpoint.write(&self.target, true)?)
+    }
+}
+
+impl Training<'_> {
+    /// Fits the weights of what stands beside the best model, and writes them into its checkpoint.
+    fn weigh(&mut self, progress: &mut Watch<'_>) -> Result<(), TrainError> {
+        if self.validation.is_empty() {
+            return Ok(());
+        }
+        let mut checkpoint = Checkpoint::read(&self.target)?;
+        let model = Topic::load(&checkpoint, &Device::Cpu)?;
+        let odds = |one: &Measured<'_>| model.log_odds(&one.labelled.inputs);
+        let odds = self.validation.iter().map(odds).collect::<Result<Vec<_>, _>>()?;
+        let documents: Vec<Weighed<'_>> = (self.validation.par_iter().zip(&odds))
+            .map(|(one, odds)| Weighed::new(one.record, odds, &one.labelled.ends))
+            .collect();
+        let Settings { weights, lengths, .. } = &checkpoint.settings;
+        let (weights, [before, after]) =
+            weigh(&documents, *weights, lengths.as_ref()).map_err(|e| TrainError::Options(e.to_string()))?;
+        let _ = progress(Event::Weighed { before, after });
+        checkpoint.settings.weights = weights;
         Ok(checkpoint.write(&self.target, true)?)
     }
 }

@@ -3,6 +3,7 @@
 mod examples;
 mod fit;
 mod options;
+mod weigh;
 
-pub use fit::train_topic;
-pub use options::{TopicData, TopicOptions};
+pub use fit::{topic_f1, train_topic};
+pub use options::{Part, TopicData, TopicOptions};

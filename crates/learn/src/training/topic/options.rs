@@ -15,9 +15,23 @@ pub struct TopicData<'a> {
     pub vectors: &'a dyn VectorSource,
 }
 
+/// What of a model is fitted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// The weights of words, lengths and bias alone, on the documents for validation: some ten pages are enough.
+    Numbers,
+    /// The layers that read the states on both sides of a gap, too: some hundred pages.
+    Heads,
+    /// All of it.
+    All,
+}
+
 /// The options of a training of the sequence model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TopicOptions {
+    /// What of the model is fitted; all of it where there is none to begin with.
+    pub part: Part,
     /// The sizes of the model; `input` is that of the vectors.
     pub sizes: Sizes,
     /// Sentences of an example at most; longer documents give several.
@@ -53,6 +67,7 @@ pub struct TopicOptions {
 impl Default for TopicOptions {
     fn default() -> Self {
         Self {
+            part: Part::All,
             sizes: Sizes::default(),
             window: 256,
             joined: 0.4,
@@ -74,7 +89,13 @@ impl Default for TopicOptions {
 
 impl TopicOptions {
     /// Refuses what contradicts itself or the data.
-    pub(super) fn check(&self, data: &TopicData<'_>) -> Result<(), TrainError> {
+    pub(super) fn check(&self, data: &TopicData<'_>, starts: bool) -> Result<(), TrainError> {
+        if self.part != Part::All && !starts {
+            return Err(TrainError::Options("a part of a model is fitted where there is a model to begin with".into()));
+        }
+        if self.part == Part::Numbers && data.validation.is_empty() {
+            return Err(TrainError::Options("no document for validation, which weights are fitted on".into()));
+        }
         Checked {
             longest: data.train.iter().map(|record| record.sentences.len()).max().unwrap_or(0),
             vectors: data.vectors,

@@ -1,0 +1,181 @@
+//! The weights of what stands beside the sequence model's log-odds, fitted on validation documents.
+
+use std::collections::BTreeMap;
+
+use pericope_api::{BoundaryError, Document};
+use pericope_segment::fusion::WordCosts;
+use rayon::prelude::*;
+
+use crate::corpus::Record;
+use crate::topic::{Amount, Evidence, Lengths, Objective, Weights};
+
+/// Weights of the words of segments that are tried.
+const WORDS: [f64; 8] = [0.0, 0.01, 0.02, 0.04, 0.06, 0.1, 0.15, 0.25];
+
+/// Weights of the lengths of segments that are tried.
+const PRIORS: [f64; 6] = [0.0, 0.1, 0.25, 0.5, 0.75, 1.0];
+
+/// Nats for every boundary that are tried: beyond and short of what the model says by itself.
+const BIASES: [f64; 13] = [-1.5, -1.25, -1.0, -0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5];
+
+/// Rounds over the weights at most.
+const ROUNDS: usize = 3;
+
+/// F1 that a weight must gain to be taken: the F1 of some hundred documents is no more exact than this.
+const WORTH: f64 = 5e-4;
+
+/// A document whose boundaries are known, as the segmenter sees it.
+pub(super) struct Weighed<'a> {
+    source: &'a str,
+    odds: &'a [f64],
+    ends: &'a [bool],
+    words: WordCosts,
+}
+
+impl<'a> Weighed<'a> {
+    /// A document with the log-odds at its gaps, and whether a segment ends at each of them.
+    pub(super) fn new(record: &'a Record, odds: &'a [f64], ends: &'a [bool]) -> Self {
+        let words = WordCosts::of(&Document::from_sentences("", &record.sentences));
+        Self { source: &record.source, odds, ends, words }
+    }
+
+    /// The F1 of its boundaries: 1 where there is none and none is proposed.
+    pub(super) fn f1(&self, weights: &Weights, lengths: Option<&Lengths>) -> Result<f64, BoundaryError> {
+        let odds: Vec<f64> = self.odds.iter().map(|odds| odds + weights.bias).collect();
+        let words = (weights.words > 0.0).then_some((&self.words, weights.words));
+        let lengths = lengths.filter(|_| weights.prior > 0.0).map(|lengths| (lengths, weights.prior));
+        let found = Evidence::new(&odds, words, lengths).cut(Amount::Best(Objective::F1))?;
+        let is_end = |after: usize| after.checked_sub(1).and_then(|gap| self.ends.get(gap)).copied().unwrap_or(false);
+        let hits = found.after().iter().filter(|&&after| is_end(after)).count();
+        let known = self.ends.iter().take(self.odds.len()).filter(|&&end| end).count();
+        let both = found.after().len() + known;
+        Ok(if both == 0 { 1.0 } else { 2.0 * hits as f64 / both as f64 })
+    }
+}
+
+/// The weights, from `start` on one after the other, with the highest F1 where the number of segments is not known; and that F1,
+/// before and after. Each source counts as much as any other: the mean of the means of their documents.
+///
+/// The weight of WeSWin stays as it is.
+pub(super) fn weigh(
+    documents: &[Weighed<'_>],
+    start: Weights,
+    lengths: Option<&Lengths>,
+) -> Result<(Weights, [f64; 2]), BoundaryError> {
+    let before = mean_f1(documents, &start, lengths)?;
+    let (mut best, mut f1) = (start, before);
+    let priors: &[f64] = if lengths.is_some() { &PRIORS } else { &[] };
+    for _ in 0..ROUNDS {
+        let earlier = best;
+        let biases = BIASES.iter().map(|&bias| Weights { bias, ..earlier });
+        take_best(documents, lengths, biases, &mut best, &mut f1)?;
+        let earlier_words = best;
+        let words = WORDS.iter().map(|&words| Weights { words, ..earlier_words });
+        take_best(documents, lengths, words, &mut best, &mut f1)?;
+        let earlier_prior = best;
+        let priors = priors.iter().map(|&prior| Weights { prior, ..earlier_prior });
+        take_best(documents, lengths, priors, &mut best, &mut f1)?;
+        if best == earlier {
+            break;
+        }
+    }
+    Ok((best, [before, f1]))
+}
+
+fn take_best(
+    documents: &[Weighed<'_>],
+    lengths: Option<&Lengths>,
+    tried: impl Iterator<Item = Weights>,
+    best: &mut Weights,
+    f1: &mut f64,
+) -> Result<(), BoundaryError> {
+    for weights in tried {
+        let here = mean_f1(documents, &weights, lengths)?;
+        if here > *f1 + WORTH {
+            (*best, *f1) = (weights, here);
+        }
+    }
+    Ok(())
+}
+
+fn mean_f1(documents: &[Weighed<'_>], weights: &Weights, lengths: Option<&Lengths>) -> Result<f64, BoundaryError> {
+    let all = documents.par_iter().map(|one| one.f1(weights, lengths)).collect::<Result<Vec<_>, _>>()?;
+    let mut sources: BTreeMap<&str, (f64, usize)> = BTreeMap::new();
+    for (one, f1) in documents.iter().zip(all) {
+        let sum = sources.entry(one.source).or_default();
+        *sum = (sum.0 + f1, sum.1 + 1);
+    }
+    let means = sources.values().map(|(sum, count)| sum / *count as f64);
+    Ok(means.sum::<f64>() / sources.len().max(1) as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::{Weighed, weigh};
+    use crate::corpus::Record;
+    use crate::topic::{Lengths, Weights};
+
+    /// Two sections of four sentences about other things, as many times as asked for.
+    fn record(source: &str, times: usize) -> Record {
+        let section = ["Ships sail the sea.", "A ship has sails.", "Sails need wind at sea.", "Ships and sails."];
+        let other = ["Bread of rye dough.", "Rye bread rises.", "Dough of rye is baked.", "Bread is baked."];
+        let sentences: Vec<&str> = (0..times).flat_map(|_| section.iter().chain(&other)).copied().collect();
+        Record {
+            source: source.into(),
+            boundaries: (1..2 * times).map(|i| 4 * i).collect(),
+            sentences: sentences.into_iter().map(String::from).collect(),
+            ..Record::default()
+        }
+    }
+
+    fn ends(record: &Record) -> Vec<bool> {
+        (1..=record.sentences.len()).map(|i| record.boundaries.contains(&i)).collect()
+    }
+
+    #[test]
+    fn a_model_that_says_too_little_is_moved() {
+        let record = record("a", 3);
+        let ends = ends(&record);
+        // Every other boundary is plain, the others are not sure.
+        let odds: Vec<f64> = (0..ends.len() - 1).map(|i| if ends[i] { [2.0, -1.4][i / 4 % 2] } else { -5.0 }).collect();
+        let documents = [Weighed::new(&record, &odds, &ends)];
+        let (weights, [before, after]) = weigh(&documents, Weights::default(), None).unwrap();
+        assert!(before < 0.9 && after > 0.99, "{before} {after}");
+        assert!(weights.bias > 0.0 || weights.words > 0.0);
+        assert_eq!(weights.prior, 0.0);
+        // Found once, it stays.
+        let (again, [before, _]) = weigh(&documents, weights, None).unwrap();
+        assert_eq!((again, before), (weights, after));
+    }
+
+    #[test]
+    fn lengths_count_where_they_are_known() {
+        let record = record("a", 4);
+        let ends = ends(&record);
+        // The model knows nothing but how many there are, and that some gaps are not boundaries.
+        let odds: Vec<f64> = (0..ends.len() - 1).map(|i| [-2.5, -0.6, -2.5, -0.5][i % 4]).collect();
+        let lengths = Lengths { median: 4.0, deviation: 0.2 };
+        let documents = [Weighed::new(&record, &odds, &ends)];
+        let (weights, [before, after]) = weigh(&documents, Weights::default(), Some(&lengths)).unwrap();
+        assert!(after > before && weights.prior + weights.words > 0.0, "{weights:?} {before} {after}");
+    }
+
+    #[test]
+    fn every_source_counts_alike() {
+        // One source has ten documents that a higher bias spoils, three others have one each that it mends.
+        let spoilt = Record { boundaries: Vec::new(), ..record("many", 1) };
+        let (none, mended) = (vec![false; 8], [record("b", 1), record("c", 1), record("d", 1)]);
+        let ends = ends(&mended[0]);
+        let low = vec![-3.0; 7];
+        let right: Vec<f64> = (0..7).map(|i| if ends[i] { -1.2 } else { -9.0 }).collect();
+        let mut documents: Vec<Weighed<'_>> = (0..10).map(|_| Weighed::new(&spoilt, &low, &none)).collect();
+        let (alone, _) = weigh(&documents, Weights::default(), None).unwrap();
+        assert!(alone.bias <= 0.0);
+        documents.extend(mended.iter().map(|one| Weighed::new(one, &right, &ends)));
+        let (together, [before, after]) = weigh(&documents, Weights::default(), None).unwrap();
+        assert!(together.bias > 0.0 || together.words > 0.0, "{together:?}");
+        assert!((before - 0.25).abs() < 1e-9 && after > 0.7, "{before} {after}");
+    }
+}
