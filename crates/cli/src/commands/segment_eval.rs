@@ -283,7 +283,7 @@ fn table(sets: &[Set], evaluation: &Evaluation, embedding: Option<f64>) -> std::
     if let Some(seconds) = embedding {
         say!(
             "All sentences were embedded once, beforehand, in {seconds:.1} s: sent/s is without that.\n\
-             What kamradt, cluster and bertscore embed beside sentences is in theirs."
+             What kamradt and cluster embed beside sentences is in theirs; what bertscore embeds, in the first that reads it."
         );
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! `pericope train topic`
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use pericope_learn::corpus::{Headings, Record, SequenceDocument};
 use pericope_learn::topic::{Checkpoint, Sizes, open};
 use pericope_learn::training::{Part, TopicData, TopicOptions, train_topic};
@@ -30,9 +30,13 @@ lost.";
 pub struct TrainTopicArgs {
     #[command(flatten)]
     pub common: OverVectorsArgs,
+    /// What of the model of --start is fitted; numbers: the weights of sequence model, words, lengths and boundaries alone, on the
+    /// documents for validation; heads: its upper layers too
+    #[arg(long, value_name = "PART", default_value = "all", value_enum, requires_ifs = [("numbers", "start"), ("heads", "start")])]
+    pub fit: Fit,
     /// Fit to these documents nothing but the weights of words, lengths and bias (numbers), the upper layers too (heads), and all
     /// of the model of --start; measure all on the test documents, and take the cheapest that may be as good as the best
-    #[arg(long, requires = "start", conflicts_with = "no_holdout")]
+    #[arg(long, requires = "start", conflicts_with_all = ["no_holdout", "fit"])]
     pub adapt: bool,
     /// Units of each direction of a layer of the LSTM [default: 192, or those of --start]
     #[arg(long, value_name = "N")]
@@ -55,6 +59,9 @@ pub struct TrainTopicArgs {
     /// Share of the examples with known paragraphs that do not know them, 0 to 1
     #[arg(long, value_name = "SHARE", default_value_t = 0.5)]
     pub hidden_paragraphs: f64,
+    /// Share of the examples in which a paragraph is a sentence, as in texts that are given so, 0 to 1
+    #[arg(long, value_name = "SHARE", default_value_t = 0.1)]
+    pub paragraph_units: f64,
     /// Passes over the documents
     #[arg(long, value_name = "X", default_value_t = 6.0)]
     pub epochs: f64,
@@ -93,6 +100,27 @@ pub struct TrainTopicArgs {
     pub json: bool,
 }
 
+/// What of a model is fitted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Fit {
+    /// The weights beside the model
+    Numbers,
+    /// Its upper layers, and those weights
+    Heads,
+    /// All of it
+    All,
+}
+
+impl From<Fit> for Part {
+    fn from(fit: Fit) -> Self {
+        match fit {
+            Fit::Numbers => Self::Numbers,
+            Fit::Heads => Self::Heads,
+            Fit::All => Self::All,
+        }
+    }
+}
+
 /// Runs the command.
 pub fn run(args: &TrainTopicArgs, quiet: bool) -> Outcome {
     let common = &args.common;
@@ -123,7 +151,7 @@ pub fn run(args: &TrainTopicArgs, quiet: bool) -> Outcome {
 fn options(args: &TrainTopicArgs, start: Option<&Checkpoint>, dimension: usize) -> TopicOptions {
     let sizes = start.map_or_else(|| Sizes { input: dimension, ..Sizes::default() }, |start| start.settings.sizes);
     TopicOptions {
-        part: Part::All,
+        part: args.fit.into(),
         sizes: Sizes {
             input: sizes.input,
             projection: args.projection.unwrap_or(sizes.projection),
@@ -134,6 +162,7 @@ fn options(args: &TrainTopicArgs, start: Option<&Checkpoint>, dimension: usize) 
         window: args.window,
         joined: args.joined,
         hidden_paragraphs: args.hidden_paragraphs,
+        paragraph_units: args.paragraph_units,
         epochs: args.epochs,
         batch: args.batch,
         learning_rate: args.learning_rate,

@@ -15,6 +15,8 @@ pub(super) const HEAVIEST: f64 = 1000.0;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Weights {
+    /// Weight of the sequence model's log-odds: below 1 where it is surer of other kinds of text than it is right.
+    pub sequence: f64,
     /// Weight of what the words gain by a segmentation ([`WordCosts`](pericope_segment::fusion::WordCosts)).
     pub words: f64,
     /// Weight of WeSWin's log-odds, where a model of it reads too.
@@ -28,7 +30,7 @@ pub struct Weights {
 impl Default for Weights {
     /// The sequence model alone; WeSWin, where it is asked for, at a weight that has not been fitted.
     fn default() -> Self {
-        Self { words: 0.0, weswin: 0.3, prior: 0.0, bias: 0.0 }
+        Self { sequence: 1.0, words: 0.0, weswin: 0.3, prior: 0.0, bias: 0.0 }
     }
 }
 
@@ -61,10 +63,14 @@ impl Weights {
     /// # Errors
     /// The weight that is not in its range, which is that of the specs of `topic`.
     pub fn check(&self) -> Result<(), String> {
-        let Self { words, weswin, prior, bias } = *self;
-        for (name, value, least) in
-            [("w_words", words, 0.0), ("w_weswin", weswin, 0.0), ("prior", prior, 0.0), ("bias", bias, -HEAVIEST)]
-        {
+        let Self { sequence, words, weswin, prior, bias } = *self;
+        for (name, value, least) in [
+            ("w_sequence", sequence, 0.0),
+            ("w_words", words, 0.0),
+            ("w_weswin", weswin, 0.0),
+            ("prior", prior, 0.0),
+            ("bias", bias, -HEAVIEST),
+        ] {
             if !(least..=HEAVIEST).contains(&value) {
                 return Err(format!("its weight {name} of {value} is not in {least}..={HEAVIEST}"));
             }
@@ -142,7 +148,7 @@ mod tests {
         refused(Weights { words: -1.0, ..some }, None, "w_words");
         refused(Weights { bias: f64::NAN, ..some }, None, "bias");
         refused(Weights { prior: 1.0, ..some }, None, "no lengths");
-        refused(some, Some(Lengths { median: 0.0, deviation: 1.0 }), "not positive");
-        refused(some, Some(Lengths { median: 9.0, deviation: f64::INFINITY }), "not positive");
+        refused(some, Some(Lengths { median: 0.0, deviation: 1.0, growth: 0.0 }), "not positive");
+        refused(some, Some(Lengths { median: 9.0, deviation: f64::INFINITY, growth: 0.0 }), "not positive");
     }
 }

@@ -56,7 +56,7 @@ impl Evidence {
     pub(crate) fn new(odds: &[f64], words: Option<(&WordCosts, f64)>, lengths: Option<(&Lengths, f64)>) -> Self {
         let n = odds.len() + 1;
         let longest = LONGEST.min((CELLS / n).max(16)).min(n);
-        let usual = |length: usize| lengths.map_or(0.0, |(lengths, weight)| weight * lengths.evidence(length));
+        let usual = |length: usize| lengths.map_or(0.0, |(lengths, weight)| weight * lengths.evidence(length, n));
         let usual: Vec<f64> = (1..=longest).map(usual).collect();
         let counts = || words.map(|(words, _)| words.counts()).unwrap_or_default();
         let costs = SegmentCosts::new(n, longest, counts, |counts, first, row| {

@@ -15,8 +15,9 @@ const SUREST: f64 = 1e-4;
 
 /// Segments a document by a [`Topic`]: one exact dynamic programme adds up the evidence for boundaries and segments.
 ///
-/// The evidence for a segmentation, in nats, is the sum over its boundaries of the sequence model's log-odds; plus, by their
-/// [`Weights`], what its words gain over the document as one segment ([`WordCosts`]), the evidence of the lengths of its segments
+/// The evidence for a segmentation, in nats, is the sum, by their [`Weights`], of the sequence model's log-odds of its boundaries, what
+/// its words gain over the document as one segment ([`WordCosts`]), the
+/// evidence of the lengths of its segments
 /// ([`Lengths::evidence`](super::Lengths::evidence)), and where a WeSWin model reads too, by how much its log-odds exceed those of its
 /// mean probability in the document. [`Amount`] says how many segments there are. A score is the probability of a boundary, a
 /// segmentation being exp(its evidence) times as probable as another.
@@ -83,8 +84,8 @@ impl TopicSegmenter {
         }
         let mut vectors = |sentences: &[usize]| encoded(document, sentences, self.encoder.as_ref());
         let mut odds = self.model.read(document, &mut vectors)?;
-        let Weights { words, weswin, prior, bias } = self.weights;
-        odds.iter_mut().for_each(|odds| *odds += bias);
+        let Weights { sequence, words, weswin, prior, bias } = self.weights;
+        odds.iter_mut().for_each(|odds| *odds = sequence * *odds + bias);
         if let Some(model) = &self.weswin {
             let (_, found) = model.read(document)?;
             add_odds(&mut odds, &found, weswin);

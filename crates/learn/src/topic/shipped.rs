@@ -1,14 +1,25 @@
-use std::path::Path;
-
 use pericope_encode::ModelError;
+use pericope_weights_topic::{BYTES, SHA256};
 
 use super::checkpoint::Checkpoint;
 
-/// The model that comes with this crate: none yet.
+/// The model that comes with this crate, for the sentence vectors of all-MiniLM-L6-v2; its card is the README of
+/// `pericope-weights-topic`.
 ///
 /// # Errors
-/// [`ModelError::Unusable`], which says how to make one.
+/// None, unless the program was built from a damaged file.
 pub fn shipped() -> Result<Checkpoint, ModelError> {
-    let reason = "no model of it ships: train one (`pericope train topic`), and name it with model=DIR";
-    Err(ModelError::unusable(Path::new("topic.safetensors (shipped)"), reason))
+    Checkpoint::shipped("topic.safetensors", BYTES, SHA256)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    #[test]
+    fn its_settings_are_whole() {
+        let settings = super::shipped().unwrap().settings;
+        settings.check().unwrap();
+        assert_eq!((settings.encoder.as_str(), settings.sizes.input), ("minilm", 384));
+        assert!(settings.lengths.is_some());
+    }
 }

@@ -18,7 +18,11 @@ pub(crate) const TOPIC: SegmenterEntry = SegmenterEntry {
     name: "topic",
     summary: "a trained sequence model over sentence embeddings, words and paragraphs; the best cut of the whole document",
     keys: &[
-        SettingKey { name: "model", default: "", doc: "a checkpoint: a file or folder of `pericope train topic`" },
+        SettingKey {
+            name: "model",
+            default: "shipped",
+            doc: "`shipped`, or a checkpoint: a file or folder of `pericope train topic`",
+        },
         SettingKey {
             name: "granularity",
             default: "",
@@ -34,6 +38,11 @@ pub(crate) const TOPIC: SegmenterEntry = SegmenterEntry {
             name: "weswin",
             default: "shipped",
             doc: "the WeSWin that reads with speed=best: `shipped`, or a file or folder of `pericope train weswin`",
+        },
+        SettingKey {
+            name: "w_sequence",
+            default: "",
+            doc: "weight of the sequence model's log-odds, at least 0; the model's own by default",
         },
         SettingKey {
             name: "w_words",
@@ -56,7 +65,7 @@ pub(crate) const TOPIC: SegmenterEntry = SegmenterEntry {
             doc: "nats for every boundary: more for more boundaries; the model's own by default",
         },
     ],
-    example: "topic:model=my-model,granularity=coarse",
+    example: "topic:granularity=coarse",
     needs: Needs::Model,
     needs_of: None,
     has_scores: true,
@@ -74,20 +83,25 @@ fn build(args: &SpecArgs<'_>, resources: &dyn Resources) -> Result<BuiltSegmente
     let reads_twice = args.choice("speed", &["fast", "best"])? == 1;
     let weight = |key, least: f64| args.maybe_number(key, least..=HEAVIEST);
     let (words, prior, bias) = (weight("w_words", 0.0)?, weight("prior", 0.0)?, weight("bias", -HEAVIEST)?);
-    let beside = weight("w_weswin", 0.0)?;
+    let (sequence, beside) = (weight("w_sequence", 0.0)?, weight("w_weswin", 0.0)?);
     if !reads_twice && let Some(key) = ["weswin", "w_weswin"].into_iter().find(|key| args.get(key).is_some()) {
         return Err(args.unavailable(format!("`{key}` is for speed=best, where WeSWin reads too")));
     }
     let weswin = reads_twice.then(|| args.text("weswin", SHIPPED));
+    let model = args.text("model", SHIPPED);
+    if model == SHIPPED {
+        args.settle("model_sha256", pericope_weights_topic::SHA256);
+    }
     if weswin == Some(SHIPPED) {
         args.settle("weswin_sha256", pericope_weights_weswin::SHA256);
     }
     args.before_files()?;
     let unavailable = |reason: String| args.unavailable(reason);
-    let model = loaded(args.get("model").unwrap_or(SHIPPED)).map_err(|e| unavailable(e.to_string()))?;
+    let model = loaded(model).map_err(|e| unavailable(e.to_string()))?;
     let encoder = resources.encoder().map_err(unavailable)?;
     let own = model.settings().weights;
     let weights = Weights {
+        sequence: sequence.unwrap_or(own.sequence),
         words: words.unwrap_or(own.words),
         weswin: beside.unwrap_or(own.weswin),
         prior: prior.unwrap_or(own.prior),

@@ -22,7 +22,7 @@ pub(super) fn times(report: &Report) -> Option<String> {
     let sentences: usize = report.sets.iter().map(|set| set.sentences).sum();
     Some(format!(
         "All {} sentences were embedded once, beforehand, in {} ({} a second), and the segmenters shared the vectors: sentences/s is \
-         without that. What kamradt, cluster and bertscore embed beside sentences is in theirs.",
+         without that. What kamradt and cluster embed beside sentences is in theirs; what bertscore embeds, in the first that reads it.",
         format::count(sentences),
         format::seconds(seconds),
         format::count((sentences as f64 / seconds.max(1e-9)) as usize)
@@ -67,12 +67,15 @@ pub(super) fn finding(report: &Report, set: &str) -> Option<String> {
     Some(text)
 }
 
-/// A comparison in a sentence.
+/// The level of the test, which decides together with its interval.
+const ALPHA: f64 = 0.05;
+
+/// A comparison in a sentence: one does better where the interval excludes 0 and the test rejects that both are equal.
 pub(super) fn compared(c: &Comparison) -> String {
     let points = |x: f64| format::signed(100.0 * x, 1);
     let better = match (c.low > 0.0, c.high < 0.0) {
-        (true, _) => format!("{} does better", c.b),
-        (_, true) => format!("{} does better", c.a),
+        (true, _) if c.p < ALPHA => format!("{} does better", c.b),
+        (_, true) if c.p < ALPHA => format!("{} does better", c.a),
         _ => "which is better is open".to_owned(),
     };
     format!(
@@ -118,7 +121,7 @@ pub(super) fn slug(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{compared, finding, warnings};
+    use super::{Comparison, compared, finding, warnings};
     use crate::segmentation::samples::report;
 
     #[test]
@@ -130,6 +133,11 @@ mod tests {
             "{text}"
         );
         assert!(compared(&report.comparisons[0]).contains("near does better on 3 of 3"));
+        // Few documents: the bootstrap's interval excludes 0, the test cannot.
+        let few = Comparison { low: -0.2, high: -0.1, p: 0.25, ..report.comparisons[0].clone() };
+        assert!(compared(&few).contains("p = 0.25: which is better is open"), "{}", compared(&few));
+        let sure = Comparison { p: 0.01, ..few };
+        assert!(compared(&sure).contains(": near does better. "), "{}", compared(&sure));
         assert_eq!(warnings(&report), ["one: 1\u{a0}document could not be read (first: one.jsonl:3: bad)"]);
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use pericope_eval::data::DataError;
 
-use super::{Layout, choi, folder, wiki727};
+use super::{Layout, choi, folder, jsonl, wiki727};
 
 /// Bytes of a file that are looked at.
 const LOOK: u64 = 16 * 1024;
@@ -39,7 +39,10 @@ fn detect_folder(path: &Path) -> Result<Layout, DataError> {
     if bare.iter().take(FILES).any(fits) {
         return Ok(Layout::Wiki727);
     }
-    let single = folder::files_of(path, &["jsonl", "json"])?;
+    if !jsonl::files_of(path)?.is_empty() {
+        return Ok(Layout::Jsonl);
+    }
+    let single = folder::files_of(path, &["json"])?;
     let names: Vec<String> = single.iter().take(4).map(|file| file.display().to_string()).collect();
     Err(if names.is_empty() {
         unfit(path, "this folder holds none of them")
@@ -52,7 +55,7 @@ fn detect_folder(path: &Path) -> Result<Layout, DataError> {
 }
 
 fn unfit(path: &Path, why: &str) -> DataError {
-    let known = "readable are segmentation JSONL (one {\"id\", \"sentences\", \"boundaries\"} a line), Choi's .ref files \
+    let known = "readable are segmentation JSONL (one {\"id\", \"sentences\", \"boundaries\"} a line) and folders of it, Choi's .ref files \
                  or folders of them, Wiki-727K folders (files without extension, sections marked ========,LEVEL,TITLE.) \
                  and WikiSection JSON (a list of {\"text\", \"annotations\"})";
     DataError::Layout { path: path.to_owned(), problem: format!("{why}: {known}") }

@@ -1,7 +1,7 @@
 //! One document a line.
 
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use pericope_api::{Boundaries, Document};
 use pericope_util::open_unpacked;
@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use pericope_eval::data::DataError;
 
-use super::Segmented;
+use super::{Segmented, folder};
 
 #[derive(Deserialize)]
 struct Line {
@@ -22,8 +22,26 @@ struct Line {
     paragraphs: Vec<usize>,
 }
 
-/// Every line as a document, or why it is none.
+/// A file, or the files of a folder, at any depth, that may hold documents: `*.jsonl` and `*.jsonl.gz`, sorted by path.
+pub(super) fn files_of(path: &Path) -> Result<Vec<PathBuf>, DataError> {
+    let mut files = folder::files_of(path, &["jsonl", "gz"])?;
+    if path.is_dir() {
+        files.retain(|file| file.extension().is_some_and(|end| end != "gz") || is_packed(file));
+    }
+    Ok(files)
+}
+
+fn is_packed(file: &Path) -> bool {
+    file.file_stem().map(Path::new).and_then(Path::extension).is_some_and(|end| end == "jsonl")
+}
+
+/// Every line, of a file or of all [files](files_of) of a folder, as a document, or why it is none.
 pub(super) fn read(path: &Path) -> Result<Vec<Result<Segmented, String>>, DataError> {
+    let files = files_of(path)?.into_iter().map(|file| read_file(&file));
+    Ok(files.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+}
+
+fn read_file(path: &Path) -> Result<Vec<Result<Segmented, String>>, DataError> {
     let mut bytes = Vec::new();
     let read = open_unpacked(path).and_then(|mut input| input.read_to_end(&mut bytes));
     read.map_err(|source| DataError::Io { path: path.to_owned(), source })?;
@@ -85,6 +103,22 @@ mod tests {
         assert_eq!(paragraphs("").unwrap(), [0, 1, 2, 3]);
         assert_eq!(paragraphs(r#","paragraphs":[1,4]"#).unwrap(), [0, 1, 1, 2]);
         assert!(paragraphs(r#","paragraphs":[2,2]"#).unwrap_err().contains("paragraphs: "));
+    }
+
+    #[test]
+    fn a_folder_is_one_set() {
+        let folder = tempfile::tempdir().unwrap();
+        let line = |id: &str| format!(r#"{{"id":"{id}","sentences":["a","b"],"boundaries":[1]}}"#);
+        std::fs::create_dir(folder.path().join("b")).unwrap();
+        std::fs::write(folder.path().join("b/x.seg.jsonl"), line("2") + "\nnonsense\n").unwrap();
+        std::fs::write(folder.path().join("a.jsonl"), line("1")).unwrap();
+        std::fs::write(folder.path().join("notes.json"), "[]").unwrap();
+        std::fs::write(folder.path().join("dump.gz"), "no documents").unwrap();
+        assert_eq!(detect(folder.path()).unwrap(), Layout::Jsonl);
+        let found = read(folder.path()).unwrap();
+        let ids: Vec<&str> = found.iter().flatten().map(|one| one.document.id.as_str()).collect();
+        assert_eq!(ids, ["1", "2"]);
+        assert!(found[2].as_ref().unwrap_err().contains("x.seg.jsonl:2: "));
     }
 
     #[test]

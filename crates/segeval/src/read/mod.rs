@@ -7,7 +7,7 @@
 //! | [`Layout::Wiki727`] | nested folders of files without extension; `========,LEVEL,TITLE.` before each segment |
 //! | [`Layout::WikiSection`] | a JSON list of `{"id", "text", "annotations": [{"begin", "length", ...}]}` |
 //!
-//! JSONL may be packed by gzip. Files are read in the order of their paths, so a set is the same on every machine.
+//! JSONL may be packed by gzip, and a folder of such files is one set. Files are read in the order of their paths, so a set is the same on every machine.
 
 mod choi;
 mod detect;

@@ -37,17 +37,18 @@ const SERVED: &[&str] = &[
     "random",
     "weswin",
     "nsp",
+    "topic",
 ];
-/// The setting of trained segmenters that names a file,
-const MODEL: &str = "model";
-/// and its value that names none.
+/// The settings of trained segmenters that name a file,
+const MODELS: &[&str] = &["model", "weswin"];
+/// and their value that names none.
 const SHIPPED: &str = "shipped";
 /// The segmenters that no request may name: they read a file, or start a program, that the spec names.
 #[cfg(test)]
 const REFUSED: &[&str] = &["chunks", "command"];
 /// The segmenters that no request may name because no model of theirs ships.
 #[cfg(test)]
-const WITHOUT_MODEL: &[&str] = &["topic", "hiercrf"];
+const WITHOUT_MODEL: &[&str] = &["hiercrf"];
 /// The segmenter that depends on the documents at hand.
 const BY_CORPUS: &str = "same-size";
 
@@ -109,8 +110,8 @@ fn served(text: &str) -> Result<Spec, Problem> {
         if !segmenters().iter().any(|entry| is_served(entry) && entry.name == one.name) {
             return Err(wrong(format!("there is no segmenter `{}` here; GET /v1/segmenters lists them", one.name)));
         }
-        if one.get(MODEL).is_some_and(|model| model != SHIPPED) {
-            return Err(wrong(format!("`{}` reads its own model here: leave `{MODEL}` out", one.name)));
+        if let Some(key) = MODELS.iter().find(|key| one.get(key).is_some_and(|model| model != SHIPPED)) {
+            return Err(wrong(format!("`{}` reads its own model here: leave `{key}` out", one.name)));
         }
         checked.extend(one.references());
     }
@@ -164,6 +165,9 @@ mod tests {
     fn a_request_names_no_file() {
         for bad in [
             "weswin:model=/etc/passwd",
+            "topic:model=/etc/passwd",
+            "topic:speed=best,weswin=/etc/passwd",
+            "same-size:reference=(topic:speed=best,weswin=../../m)",
             "same-size:reference=(weswin:model=/etc/passwd)",
             "same-size:reference=(same-size:reference=(nsp:model=../../m))",
             "command:program=/bin/sh",

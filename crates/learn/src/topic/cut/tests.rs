@@ -34,9 +34,12 @@ fn gain(found: &Boundaries, odds: &[f64], words: Option<(&WordCosts, f64)>, leng
             weight * row[end - first - 1]
         })
     };
+    let odds_len = odds.len();
     let odds: f64 = found.after().iter().map(|after| odds[after - 1]).sum();
     let ranges = found.ranges();
-    odds + ranges.map(|r| lengths.map_or(0.0, |(l, w)| w * l.evidence(r.len())) - cost(r.start, r.end)).sum::<f64>()
+    odds + ranges
+        .map(|r| lengths.map_or(0.0, |(l, w)| w * l.evidence(r.len(), odds_len + 1)) - cost(r.start, r.end))
+        .sum::<f64>()
 }
 
 proptest! {
@@ -48,7 +51,7 @@ proptest! {
     ) {
         let n = odds.len() + 1;
         let read = WordCosts::of(&Document::from_sentences("d", &SENTENCES[..n]));
-        let fitted = Lengths { median: 3.0, deviation: 0.5 };
+        let fitted = Lengths { median: 3.0, deviation: 0.5, growth: 0.2 };
         let (words, lengths) = (w_words.map(|weight| (&read, weight)), prior.map(|weight| (&fitted, weight)));
         let gain = |found: &Boundaries| gain(found, &odds, words, lengths);
         let evidence = Evidence::new(&odds, words, lengths);
@@ -94,7 +97,7 @@ proptest! {
 fn any_number_is_given_also_where_no_price_gives_it() {
     for n in [2, 7, 60, 300] {
         let odds: Vec<f64> = (1..n).map(|i| if i % 3 == 0 { 1.5 } else { -2.0 }).collect();
-        let lengths = Lengths { median: 8.0, deviation: 0.2 };
+        let lengths = Lengths { median: 8.0, deviation: 0.2, growth: 0.0 };
         let evidence = Evidence::new(&odds, None, Some((&lengths, 2.0)));
         for segments in (1..=n).step_by(1 + n / 40) {
             assert_eq!(evidence.segments(segments).unwrap().segments(), segments, "of {n}");
@@ -122,7 +125,7 @@ fn thresholds_at_the_ends_cut_nothing_and_everything() {
 fn long_sections_stay_whole() {
     let mut odds = vec![-6.0; 5_000];
     odds[2_499] = 4.0;
-    let lengths = Lengths { median: 9.0, deviation: 1.0 };
+    let lengths = Lengths { median: 9.0, deviation: 1.0, growth: 0.0 };
     for weighed in [None, Some((&lengths, 0.5))] {
         let evidence = Evidence::new(&odds, None, weighed);
         for amount in [Amount::Above(0.5), Amount::Best(Objective::WindowDiff), Amount::Best(Objective::F1)] {

@@ -17,6 +17,7 @@ const PARTS: usize = 3;
 
 /// A run of sentences with what is known of it.
 #[derive(Default)]
+#[cfg_attr(test, derive(Debug, PartialEq))]
 struct Run {
     sentences: Vec<String>,
     kinds: Vec<Kind>,
@@ -50,6 +51,32 @@ impl Run {
     }
 }
 
+impl Run {
+    /// The run with a row of `rows` for each sentence, of `dimension` numbers, as one sentence a paragraph: its vector is the
+    /// mean of those of its sentences, at norm 1. Headings are paragraphs.
+    fn in_paragraphs(self, rows: &[f32], dimension: usize) -> (Self, Vec<f32>) {
+        let mut merged = Self::default();
+        let mut vectors = Vec::new();
+        let mut from = 0;
+        let last = self.sentences.len();
+        for &end in self.paragraphs.iter().chain((self.paragraphs.last() != Some(&last)).then_some(&last)) {
+            let sentences = self.sentences.get(from..end).unwrap_or_default();
+            let mut sum = vec![0f32; dimension];
+            for row in rows.get(from * dimension..end * dimension).unwrap_or_default().chunks_exact(dimension.max(1)) {
+                sum.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
+            }
+            let norm = sum.iter().map(|x| x * x).sum::<f32>().sqrt().max(f32::MIN_POSITIVE);
+            vectors.extend(sum.iter().map(|x| x / norm));
+            merged.sentences.push(sentences.join(" "));
+            merged.kinds.push(self.kinds.get(from).copied().unwrap_or(Kind::Prose));
+            merged.ends.push(end.checked_sub(1).and_then(|at| self.ends.get(at)).copied().unwrap_or(false));
+            from = end;
+        }
+        merged.paragraphs = (1..=merged.sentences.len()).collect();
+        (merged, vectors)
+    }
+}
+
 /// What the model reads of a run, and whether a segment ends at each gap.
 pub(super) struct Labelled {
     pub(super) inputs: Inputs,
@@ -62,17 +89,22 @@ impl Labelled {
         let document = SequenceDocument::new(record, Headings::Dropped);
         let mut run = Run::default();
         run.add(&document, 0..document.len(), paragraphs, false);
-        Self::read(run, vectors)
+        Self::read(run, false, vectors)
     }
 
-    fn read(run: Run, vectors: &dyn VectorSource) -> Result<Self, TrainError> {
+    /// A run, sentence by sentence or `by_paragraph`, with one sentence for each paragraph.
+    fn read(mut run: Run, by_paragraph: bool, vectors: &dyn VectorSource) -> Result<Self, TrainError> {
+        let dimension = vectors.dimension();
+        let texts: Vec<&str> = run.sentences.iter().map(String::as_str).collect();
+        let mut rows = vectors.vectors(&texts).map_err(TrainError::Options)?;
+        if by_paragraph {
+            (run, rows) = run.in_paragraphs(&rows, dimension);
+        }
         let mut document = Document::from_sentences("", &run.sentences).with_paragraphs(&run.paragraphs);
         for (sentence, &kind) in document.sentences.iter_mut().zip(&run.kinds) {
             sentence.kind = kind;
         }
-        let texts: Vec<&str> = run.sentences.iter().map(String::as_str).collect();
-        let rows = vectors.vectors(&texts).map_err(TrainError::Options)?;
-        let inputs = Inputs::new(&document, &rows, vectors.dimension());
+        let inputs = Inputs::new(&document, &rows, dimension);
         let inputs = inputs.ok_or_else(|| TrainError::Options("a sentence of the data is blank".into()))?;
         Ok(Self { inputs, ends: run.ends })
     }
@@ -100,7 +132,8 @@ pub(super) fn example(
     let key = [epoch.to_le_bytes(), document.to_le_bytes(), window.to_le_bytes()].concat();
     let mut random = SplitMix64::new(fnv1a(options.seed, key));
     let mut share = || (random.next() >> 11) as f64 / (1u64 << 53) as f64;
-    let paragraphs = share() >= options.hidden_paragraphs;
+    let hidden = share() < options.hidden_paragraphs;
+    let by_paragraph = share() < options.paragraph_units;
     let headings = share() < 0.5;
     let kept = if share() < 0.5 { Headings::Kept } else { Headings::Dropped };
     let mut run = Run::default();
@@ -122,7 +155,29 @@ pub(super) fn example(
             let length = length.min(one.len());
             ((share() * (one.len() - length + 1) as f64) as usize, length)
         };
-        run.add(&one, start..start + length, paragraphs, headings);
+        run.add(&one, start..start + length, by_paragraph || !hidden, headings);
     }
-    Labelled::read(run, data.vectors)
+    Labelled::read(run, by_paragraph, data.vectors)
+}
+
+#[cfg(test)]
+mod tests {
+    use pericope_api::Kind;
+
+    use super::Run;
+
+    #[test]
+    fn paragraphs_become_sentences() {
+        let run = Run {
+            sentences: ["a", "b", "c", "d"].map(String::from).to_vec(),
+            kinds: vec![Kind::Prose; 4],
+            paragraphs: vec![2, 3],
+            ends: vec![false, true, false, false],
+        };
+        let (merged, rows) = run.in_paragraphs(&[1.0, 0.0, 0.0, 1.0, 0.6, 0.8, 1.0, 0.0], 2);
+        assert_eq!(merged.sentences, ["a b", "c", "d"]);
+        assert_eq!((merged.ends, merged.paragraphs), (vec![true, false, false], vec![1, 2, 3]));
+        let half = 0.5f32.sqrt();
+        assert!(rows.iter().zip([half, half, 0.6, 0.8, 1.0, 0.0]).all(|(a, b)| (a - b).abs() < 1e-6), "{rows:?}");
+    }
 }

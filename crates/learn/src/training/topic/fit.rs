@@ -48,7 +48,7 @@ pub fn train_topic(
         sizes: options.sizes,
         threshold: start.map_or(0.5, |start| start.settings.threshold),
         weights: start.map(|start| start.settings.weights).unwrap_or_default(),
-        lengths: Lengths::of(data.train.iter().flat_map(lengths)),
+        lengths: Lengths::of(data.train.iter().map(|record| lengths(record).collect())),
         notes: notes.to_owned(),
     };
     settings.check().map_err(TrainError::Options)?;

@@ -40,6 +40,8 @@ pub struct TopicOptions {
     pub joined: f64,
     /// Share of the examples with known paragraphs whose paragraphs are hidden, 0 to 1.
     pub hidden_paragraphs: f64,
+    /// Share of the examples in which a paragraph is a sentence, as in texts that are given so, 0 to 1.
+    pub paragraph_units: f64,
     /// Passes over the documents.
     pub epochs: f64,
     /// Examples of a step.
@@ -72,6 +74,7 @@ impl Default for TopicOptions {
             window: 256,
             joined: 0.4,
             hidden_paragraphs: 0.5,
+            paragraph_units: 0.1,
             epochs: 6.0,
             batch: 16,
             learning_rate: 1e-3,
@@ -108,6 +111,7 @@ impl TopicOptions {
         .check(&[
             ("joined", self.joined, (0.0..=1.0).contains(&self.joined)),
             ("hidden_paragraphs", self.hidden_paragraphs, (0.0..=1.0).contains(&self.hidden_paragraphs)),
+            ("paragraph_units", self.paragraph_units, (0.0..=1.0).contains(&self.paragraph_units)),
             ("window", self.window as f64, self.window >= 2),
         ])
     }
