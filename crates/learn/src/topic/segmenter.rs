@@ -16,9 +16,8 @@ const SUREST: f64 = 1e-4;
 /// Segments a document by a [`Topic`]: one exact dynamic programme adds up the evidence for boundaries and segments.
 ///
 /// The evidence for a segmentation, in nats, is the sum, by their [`Weights`], of the sequence model's log-odds of its boundaries, what
-/// its words gain over the document as one segment ([`WordCosts`]), the
-/// evidence of the lengths of its segments
-/// ([`Lengths::evidence`](super::Lengths::evidence)), and where a WeSWin model reads too, by how much its log-odds exceed those of its
+/// its words gain over the document as one segment ([`WordCosts`]), the evidence of the lengths of its segments
+/// ([`Lengths::evidence`](super::Lengths::evidence)), a bias for each boundary, and where a WeSWin model reads too, by how much its log-odds exceed those of its
 /// mean probability in the document. [`Amount`] says how many segments there are. A score is the probability of a boundary, a
 /// segmentation being exp(its evidence) times as probable as another.
 ///

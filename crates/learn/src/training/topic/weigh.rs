@@ -30,8 +30,8 @@ const ROUNDS: usize = 4;
 /// F1 that a weight must gain to be taken: the F1 of some hundred documents is no more exact than this.
 const WORTH: f64 = 5e-4;
 
-/// Documents of a source that are looked at, at most, in either way of reading them.
-const DOCUMENTS: usize = 40;
+/// Readings of documents of a source that are looked at, at most: a document with paragraphs is read with and without them.
+const READINGS: usize = 80;
 
 /// A document whose boundaries are known, as the segmenter sees it.
 pub(super) struct Weighed<'a> {
@@ -63,7 +63,7 @@ impl<'a> Weighed<'a> {
 }
 
 /// The weights with the highest F1 where the number of segments is not known, and that F1 with the weights of `start` and with these.
-/// Each source counts as much as any other: the mean of the means of their documents, of 40 at most.
+/// Each source counts as much as any other: the mean of the means of their documents, of [`READINGS`] at most.
 ///
 /// They are looked for from several places on, one weight after the other. The weight of WeSWin stays as it is.
 pub(super) fn weigh(
@@ -76,7 +76,7 @@ pub(super) fn weigh(
         .filter(|one| {
             let seen = seen.entry(one.source).or_default();
             *seen += 1;
-            *seen <= 2 * DOCUMENTS
+            *seen <= READINGS
         })
         .collect();
     let search = Search { documents: &looked_at, lengths };
