@@ -25,6 +25,9 @@ const THRESHOLDS: [u8; 19] = [95, 90, 85, 80, 75, 70, 65, 60, 55, 50, 45, 40, 35
 /// What the number of sections is best for, by the model's own probabilities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Objective {
+    /// Between the two others: the geometric mean of their numbers of segments. Many uncertain boundaries are worth their risk to F1
+    /// and none of them is to WindowDiff, however near they are.
+    Balanced,
     /// The F1 of exact boundaries: as many boundaries as promise most ([`best_count`]).
     F1,
     /// WindowDiff: of the segmentations at the thresholds 0.05, 0.1, ... 0.95, and that without a boundary, the one from which the
@@ -81,8 +84,12 @@ impl Evidence {
         match amount {
             Amount::Above(threshold) => self.above(threshold),
             Amount::Per100(sections) => self.segments((sections * self.n as f64 / 100.0).round() as usize),
-            Amount::Best(Objective::F1) => self.segments(best_count(&self.probabilities) + 1),
+            Amount::Best(Objective::F1) => self.segments(self.for_f1()),
             Amount::Best(Objective::WindowDiff) => self.least_window_diff(),
+            Amount::Best(Objective::Balanced) => {
+                let both = self.for_f1() * self.least_window_diff()?.segments();
+                self.segments((both as f64).sqrt().round() as usize)
+            }
         }
     }
 
@@ -148,6 +155,11 @@ impl Evidence {
         after.truncate(wanted - 1);
         after.sort_unstable();
         Boundaries::new(self.n, after)
+    }
+
+    /// The number of segments that is the best for F1.
+    fn for_f1(&self) -> usize {
+        best_count(&self.probabilities) + 1
     }
 
     /// See [`Objective::WindowDiff`].

@@ -33,7 +33,7 @@ pub struct TopicSegmenter {
 }
 
 impl TopicSegmenter {
-    /// With the model's own weights, without WeSWin, and as many segments as are best for F1.
+    /// With the model's own weights, without WeSWin, and as many segments as are best for F1 and WindowDiff together.
     ///
     /// # Errors
     /// Where the encoder is not the one whose vectors the model was trained on.
@@ -42,7 +42,7 @@ impl TopicSegmenter {
         let (name, fingerprint) = (settings.encoder.as_str(), settings.encoder_fingerprint.as_str());
         Wanted { name, fingerprint, dimension: settings.sizes.input }.check(encoder.as_ref())?;
         let weights = settings.weights;
-        Ok(Self { model, encoder, weights, weswin: None, amount: Amount::Best(Objective::F1) })
+        Ok(Self { model, encoder, weights, weswin: None, amount: Amount::Best(Objective::Balanced) })
     }
 
     /// With another number of segments.

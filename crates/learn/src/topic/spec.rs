@@ -30,8 +30,8 @@ pub(crate) const TOPIC: SegmenterEntry = SegmenterEntry {
         },
         SettingKey {
             name: "objective",
-            default: "f1",
-            doc: "f1 or window_diff: the number of sections is the best for it, by the model's own probabilities",
+            default: "balanced",
+            doc: "f1 or window_diff: the number of sections is the best for it, by the model's own probabilities; balanced: between them",
         },
         SettingKey { name: "speed", default: "fast", doc: "fast: one reading of the text; best: WeSWin reads it too" },
         SettingKey {
@@ -121,8 +121,9 @@ fn amount(args: &SpecArgs<'_>) -> Result<Amount, SpecError> {
         return Ok(Amount::Above(threshold));
     }
     let Some(text) = args.get("granularity") else {
-        let objective = args.choice("objective", &["f1", "window_diff"])?;
-        return Ok(Amount::Best(if objective == 0 { Objective::F1 } else { Objective::WindowDiff }));
+        const OBJECTIVES: [Objective; 3] = [Objective::Balanced, Objective::F1, Objective::WindowDiff];
+        let chosen = args.choice("objective", &["balanced", "f1", "window_diff"])?;
+        return Ok(Amount::Best(OBJECTIVES.get(chosen).copied().unwrap_or(Objective::Balanced)));
     };
     let named = GRANULARITIES.iter().find(|(name, _)| *name == text).map(|(_, sections)| *sections);
     match named.or_else(|| text.parse().ok()) {

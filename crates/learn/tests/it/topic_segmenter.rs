@@ -96,6 +96,7 @@ fn every_spec_keeps_the_laws_for_any_number_of_threads() {
         "",
         ",granularity=coarse,overlap=1",
         ",objective=window_diff",
+        ",objective=f1",
         ",tau=0.3,min_tokens=10",
         ",w_words=0.2,prior=1,bias=-0.5,max_tokens=20",
     ] {
@@ -203,7 +204,7 @@ fn what_cannot_be_used_is_said() {
         (",granularity=fine,tau=0.5", "`granularity` or `tau`"),
         (",granularity=fine,objective=f1", "`granularity` or `objective`"),
         (",objective=f1,tau=0.5", "`objective` or `tau`"),
-        (",objective=pk", "f1, window_diff"),
+        (",objective=pk", "balanced, f1, window_diff"),
         (",speed=slow", "fast, best"),
         (",tau=2", "0 to 1"),
         (",w_words=-1", "0 to 1000"),

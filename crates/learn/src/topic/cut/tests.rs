@@ -82,7 +82,7 @@ proptest! {
         let best = evidence.cut(Amount::Best(Objective::F1)).unwrap();
         prop_assert_eq!(best.after().len(), best_count(&evidence.probabilities));
 
-        for amount in [Amount::Above(threshold), Amount::Per100(40.0), Amount::Best(Objective::F1), Amount::Best(Objective::WindowDiff)] {
+        for amount in [Amount::Above(threshold), Amount::Per100(40.0), Amount::Best(Objective::F1), Amount::Best(Objective::WindowDiff), Amount::Best(Objective::Balanced)] {
             let evidence = Evidence::new(&odds, words, lengths);
             let chosen = evidence.cut(amount).unwrap();
             let (scores, threshold) = evidence.scores(&chosen, amount);
@@ -140,5 +140,8 @@ fn uncertain_boundaries_are_right_for_f1_and_wrong_for_window_diff() {
     let evidence = Evidence::new(&odds, None, None);
     let f1 = evidence.cut(Amount::Best(Objective::F1)).unwrap();
     let window_diff = evidence.cut(Amount::Best(Objective::WindowDiff)).unwrap();
+    let balanced = evidence.cut(Amount::Best(Objective::Balanced)).unwrap().segments();
+    assert_eq!(balanced, ((f1.segments() * window_diff.segments()) as f64).sqrt().round() as usize);
+    assert!(window_diff.segments() < balanced && balanced < f1.segments(), "{balanced}");
     assert_eq!((f1.after().len(), window_diff.after().len()), (19, 0));
 }

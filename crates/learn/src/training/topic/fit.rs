@@ -12,7 +12,7 @@ use super::options::{Part, TopicData, TopicOptions};
 use super::weigh::{Weighed, weigh};
 use crate::corpus::Record;
 use crate::sequence::Parameters;
-use crate::topic::{Checkpoint, Lengths, Network, Settings, Topic, batch};
+use crate::topic::{Checkpoint, Lengths, Network, Objective, Settings, Topic, batch};
 use crate::training::adamw::Schedule;
 use crate::training::events::{Event, TrainReport, Validation, Watch};
 use crate::training::fit::{check_target, make_folder};
@@ -116,7 +116,7 @@ pub fn topic_f1(
     let f1 = |record: &Record| {
         let Labelled { inputs, ends } = Labelled::of(record, true, vectors)?;
         let odds = model.log_odds(&inputs)?;
-        let f1 = Weighed::new(record, &odds, &ends).f1(weights, lengths.as_ref());
+        let f1 = Weighed::new(record, &odds, &ends).f1(weights, lengths.as_ref(), Objective::Balanced);
         f1.map_err(|e| TrainError::Options(e.to_string()))
     };
     documents.iter().map(f1).collect()

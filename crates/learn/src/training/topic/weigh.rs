@@ -49,11 +49,16 @@ impl<'a> Weighed<'a> {
     }
 
     /// The F1 of its boundaries: 1 where there is none and none is proposed.
-    pub(super) fn f1(&self, weights: &Weights, lengths: Option<&Lengths>) -> Result<f64, BoundaryError> {
+    pub(super) fn f1(
+        &self,
+        weights: &Weights,
+        lengths: Option<&Lengths>,
+        objective: Objective,
+    ) -> Result<f64, BoundaryError> {
         let odds: Vec<f64> = self.odds.iter().map(|odds| weights.sequence * odds + weights.bias).collect();
         let words = (weights.words > 0.0).then_some((&self.words, weights.words));
         let lengths = lengths.filter(|_| weights.prior > 0.0).map(|lengths| (lengths, weights.prior));
-        let found = Evidence::new(&odds, words, lengths).cut(Amount::Best(Objective::F1))?;
+        let found = Evidence::new(&odds, words, lengths).cut(Amount::Best(objective))?;
         let is_end = |after: usize| after.checked_sub(1).and_then(|gap| self.ends.get(gap)).copied().unwrap_or(false);
         let hits = found.after().iter().filter(|&&after| is_end(after)).count();
         let known = self.ends.iter().take(self.odds.len()).filter(|&&end| end).count();
@@ -127,7 +132,11 @@ impl Search<'_> {
     }
 
     fn f1(&self, weights: &Weights) -> Result<f64, BoundaryError> {
-        let all = self.documents.par_iter().map(|one| one.f1(weights, self.lengths)).collect::<Result<Vec<_>, _>>()?;
+        let all = self
+            .documents
+            .par_iter()
+            .map(|one| one.f1(weights, self.lengths, Objective::F1))
+            .collect::<Result<Vec<_>, _>>()?;
         let mut sources: BTreeMap<&str, (f64, usize)> = BTreeMap::new();
         for (one, f1) in self.documents.iter().zip(all) {
             let sum = sources.entry(one.source).or_default();
