@@ -145,7 +145,7 @@ pub fn run(args: &TrainTopicArgs, quiet: bool) -> Outcome {
     let settings = Checkpoint::read(&common.out.join("topic.safetensors")).map_err(Failure::runtime)?.settings;
     let (name, out, unreadable) = ("topic", common.out.as_path(), corpus.skipped.count);
     let done = Done { name, out, split: corpus.report, questions: None, unreadable, report, settings, options };
-    done.tell(args.json, "as many sections as are best for F1")
+    done.tell(args.json, "as many sections as are best for F1 and WindowDiff together")
 }
 
 fn options(args: &TrainTopicArgs, start: Option<&Checkpoint>, dimension: usize) -> TopicOptions {
