@@ -58,6 +58,12 @@ pub struct Settings {
 }
 
 impl Weights {
+    /// What the sequence model's log-odds at a gap are worth as evidence.
+    #[must_use]
+    pub fn odds(&self, odds: f64) -> f64 {
+        self.sequence * odds + self.bias
+    }
+
     /// Checks what a damaged or foreign file could hold.
     ///
     /// # Errors

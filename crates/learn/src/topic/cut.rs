@@ -2,6 +2,7 @@ use pericope_api::{Boundaries, BoundaryError};
 use pericope_segment::fusion::WordCosts;
 use pericope_segment::segment_costs::{SegmentCosts, scores};
 
+use super::checkpoint::Weights;
 use super::decode::best_count;
 use super::lengths::Lengths;
 use super::window_diff::ExpectedWindowDiff;
@@ -56,7 +57,7 @@ pub(crate) struct Evidence {
 
 impl Evidence {
     /// From the log-odds of each gap; from words, with their weight; and from lengths, with theirs.
-    pub(crate) fn new(odds: &[f64], words: Option<(&WordCosts, f64)>, lengths: Option<(&Lengths, f64)>) -> Self {
+    pub(super) fn new(odds: &[f64], words: Option<(&WordCosts, f64)>, lengths: Option<(&Lengths, f64)>) -> Self {
         let n = odds.len() + 1;
         let longest = LONGEST.min((CELLS / n).max(16)).min(n);
         let usual = |length: usize| lengths.map_or(0.0, |(lengths, weight)| weight * lengths.evidence(length, n));
@@ -77,6 +78,18 @@ impl Evidence {
         let costs = costs.endless();
         let probabilities = costs.marginals(0.0, 1.0);
         Self { n, costs, probabilities }
+    }
+
+    /// As [`new`](Self::new), with the weights of a model: what weighs nothing is left out.
+    pub(crate) fn weighted(
+        odds: &[f64],
+        words: Option<&WordCosts>,
+        lengths: Option<&Lengths>,
+        weights: &Weights,
+    ) -> Self {
+        let words = words.filter(|_| weights.words > 0.0).map(|words| (words, weights.words));
+        let lengths = lengths.filter(|_| weights.prior > 0.0).map(|lengths| (lengths, weights.prior));
+        Self::new(odds, words, lengths)
     }
 
     /// The segmentation for which the evidence is greatest, among those with so many sections.

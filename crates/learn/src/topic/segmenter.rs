@@ -83,19 +83,14 @@ impl TopicSegmenter {
         }
         let mut vectors = |sentences: &[usize]| encoded(document, sentences, self.encoder.as_ref());
         let mut odds = self.model.read(document, &mut vectors)?;
-        let Weights { sequence, words, weswin, prior, bias } = self.weights;
-        odds.iter_mut().for_each(|odds| *odds = sequence * *odds + bias);
+        let weights = &self.weights;
+        odds.iter_mut().for_each(|odds| *odds = weights.odds(*odds));
         if let Some(model) = &self.weswin {
             let (_, found) = model.read(document)?;
-            add_odds(&mut odds, &found, weswin);
+            add_odds(&mut odds, &found, weights.weswin);
         }
-        let costs = (words > 0.0).then(|| WordCosts::of(document));
-        let lengths = self.model.settings().lengths.filter(|_| prior > 0.0);
-        let evidence = Evidence::new(
-            &odds,
-            costs.as_ref().map(|costs| (costs, words)),
-            lengths.as_ref().map(|known| (known, prior)),
-        );
+        let words = (weights.words > 0.0).then(|| WordCosts::of(document));
+        let evidence = Evidence::weighted(&odds, words.as_ref(), self.model.settings().lengths.as_ref(), weights);
         Ok((read, Some(evidence)))
     }
 }

@@ -3,10 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 
-use pericope_api::{
-    Boundaries, Document, Embeddings, EncodeError, Kind, SegmentError, Segmentation, Segmenter, SentenceEncoder,
-    segment_into,
-};
+use pericope_api::{Boundaries, Document, Kind, SegmentError, Segmentation, Segmenter, SentenceEncoder, segment_into};
 use pericope_encode::Device;
 use pericope_learn::registry;
 use pericope_learn::topic::{Amount, Checkpoint, Objective, Topic, TopicSegmenter, Weights, open};
@@ -14,7 +11,7 @@ use pericope_segment::spec::Spec;
 use pericope_segment::{Chunker, laws};
 use tempfile::TempDir;
 
-use super::hiercrf::fixtures::{TOPICS, Topics, WIDTH, With, read};
+use super::hiercrf::fixtures::{Other, TOPICS, Topics, WIDTH, With, check_laws, read};
 use super::topic::{options, train};
 use super::weswin;
 
@@ -102,18 +99,9 @@ fn every_spec_keeps_the_laws_for_any_number_of_threads() {
     ] {
         let chunker = build(rest).unwrap();
         assert!(chunker.fingerprint().starts_with("topic:") && chunker.fingerprint().ends_with(":topics-1"));
-        for sections in [0, 1, 2, 30] {
-            laws::check_chunker(&chunker, &read("law", sections).0).unwrap_or_else(|e| panic!("{rest}: {e}"));
-        }
-        let mut mixed = read("mixed", 5).0;
-        for i in [0, 7, 8, mixed.len() - 1] {
-            mixed.sentences[i].kind = Kind::Code;
-        }
-        laws::check_chunker(&chunker, &mixed).unwrap_or_else(|e| panic!("{rest} on code: {e}"));
-        assert_eq!(chunker.boundaries_known(&mixed, 4).unwrap().segments(), 4);
-        mixed.sentences.iter_mut().for_each(|sentence| sentence.kind = Kind::Table);
-        laws::check_chunker(&chunker, &mixed).unwrap_or_else(|e| panic!("{rest} on tables: {e}"));
-        assert_eq!(chunker.boundaries_known(&mixed, 4).unwrap().segments(), 1);
+        let [code, tables] = check_laws(&chunker, rest);
+        assert_eq!(chunker.boundaries_known(&code, 4).unwrap().segments(), 4);
+        assert_eq!(chunker.boundaries_known(&tables, 4).unwrap().segments(), 1);
     }
     let (document, _) = read("threads", 500);
     let found = [1, 3].map(|threads| {
@@ -168,31 +156,6 @@ fn weswin_reads_too_where_it_is_asked_for() {
     best.chunks(&document).unwrap();
     assert!(best.segmenter().tokens_read().unwrap() > before && fast.segmenter().tokens_read().is_none());
     laws::check_chunker(&best, &document).unwrap();
-}
-
-/// Another encoder, whose vectors mean something else.
-struct Other;
-
-impl SentenceEncoder for Other {
-    fn name(&self) -> &str {
-        "other"
-    }
-
-    fn fingerprint(&self) -> String {
-        "other-1".into()
-    }
-
-    fn dimension(&self) -> usize {
-        WIDTH
-    }
-
-    fn max_tokens(&self) -> usize {
-        64
-    }
-
-    fn encode(&self, _: &[&str]) -> Result<Embeddings, EncodeError> {
-        Ok(Embeddings::default())
-    }
 }
 
 #[test]

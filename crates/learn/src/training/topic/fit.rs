@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use super::examples::{Labelled, example, windows};
 use super::options::{Part, TopicData, TopicOptions};
-use super::weigh::{Weighed, weigh};
+use super::weigh::{Weighed, looked_at, weigh};
 use crate::corpus::Record;
 use crate::sequence::Parameters;
 use crate::topic::{Checkpoint, Lengths, Network, Objective, Settings, Topic, batch};
@@ -239,9 +239,9 @@ impl Training<'_> {
         }
         let mut checkpoint = Checkpoint::read(&self.target)?;
         let model = Topic::load(&checkpoint, &Device::Cpu)?;
-        let odds = |one: &Measured<'_>| model.log_odds(&one.labelled.inputs);
-        let odds = self.validation.iter().map(odds).collect::<Result<Vec<_>, _>>()?;
-        let documents: Vec<Weighed<'_>> = (self.validation.par_iter().zip(&odds))
+        let readings = looked_at(&self.validation, |one| one.record.source.as_str());
+        let odds = readings.iter().map(|one| model.log_odds(&one.labelled.inputs)).collect::<Result<Vec<_>, _>>()?;
+        let documents: Vec<Weighed<'_>> = (readings.par_iter().zip(&odds))
             .map(|(one, odds)| Weighed::new(one.record, odds, &one.labelled.ends))
             .collect();
         let Settings { weights, lengths, .. } = &checkpoint.settings;

@@ -33,6 +33,17 @@ const WORTH: f64 = 5e-4;
 /// Readings of documents of a source that are looked at, at most: a document with paragraphs is read with and without them.
 const READINGS: usize = 80;
 
+/// The readings to look at, of all: the first [`READINGS`] of each source.
+pub(super) fn looked_at<T>(all: &[T], source: impl Fn(&T) -> &str) -> Vec<&T> {
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    let mut is_wanted = |one: &T| {
+        let seen = seen.entry(source(one).to_owned()).or_default();
+        *seen += 1;
+        *seen <= READINGS
+    };
+    all.iter().filter(|one| is_wanted(one)).collect()
+}
+
 /// A document whose boundaries are known, as the segmenter sees it.
 pub(super) struct Weighed<'a> {
     source: &'a str,
@@ -55,10 +66,8 @@ impl<'a> Weighed<'a> {
         lengths: Option<&Lengths>,
         objective: Objective,
     ) -> Result<f64, BoundaryError> {
-        let odds: Vec<f64> = self.odds.iter().map(|odds| weights.sequence * odds + weights.bias).collect();
-        let words = (weights.words > 0.0).then_some((&self.words, weights.words));
-        let lengths = lengths.filter(|_| weights.prior > 0.0).map(|lengths| (lengths, weights.prior));
-        let found = Evidence::new(&odds, words, lengths).cut(Amount::Best(objective))?;
+        let odds: Vec<f64> = self.odds.iter().map(|&odds| weights.odds(odds)).collect();
+        let found = Evidence::weighted(&odds, Some(&self.words), lengths, weights).cut(Amount::Best(objective))?;
         let is_end = |after: usize| after.checked_sub(1).and_then(|gap| self.ends.get(gap)).copied().unwrap_or(false);
         let hits = found.after().iter().filter(|&&after| is_end(after)).count();
         let known = self.ends.iter().take(self.odds.len()).filter(|&&end| end).count();
@@ -68,7 +77,7 @@ impl<'a> Weighed<'a> {
 }
 
 /// The weights with the highest F1 where the number of segments is not known, and that F1 with the weights of `start` and with these.
-/// Each source counts as much as any other: the mean of the means of their documents, of [`READINGS`] at most.
+/// Each source counts as much as any other: the mean of the means of their documents.
 ///
 /// They are looked for from several places on, one weight after the other. The weight of WeSWin stays as it is.
 pub(super) fn weigh(
@@ -76,15 +85,7 @@ pub(super) fn weigh(
     start: Weights,
     lengths: Option<&Lengths>,
 ) -> Result<(Weights, [f64; 2]), BoundaryError> {
-    let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
-    let looked_at: Vec<&Weighed<'_>> = (documents.iter())
-        .filter(|one| {
-            let seen = seen.entry(one.source).or_default();
-            *seen += 1;
-            *seen <= READINGS
-        })
-        .collect();
-    let search = Search { documents: &looked_at, lengths };
+    let search = Search { documents, lengths };
     let before = search.f1(&start)?;
     let (mut best, mut f1) = search.climb(start, before)?;
     for [sequence, words, prior, bias] in STARTS {
@@ -99,7 +100,7 @@ pub(super) fn weigh(
 }
 
 struct Search<'a> {
-    documents: &'a [&'a Weighed<'a>],
+    documents: &'a [Weighed<'a>],
     lengths: Option<&'a Lengths>,
 }
 

@@ -6,10 +6,9 @@ use pericope_api::{Document, Kind, segment_into};
 use pericope_learn::hiercrf::CutBy;
 use pericope_learn::registry;
 use pericope_segment::counters::WordCounter;
-use pericope_segment::laws;
 use pericope_segment::spec::Spec;
 
-use super::fixtures::{Topics, With, boundaries, folder, read, segmenter};
+use super::fixtures::{Topics, With, boundaries, check_laws, folder, read, segmenter};
 
 #[test]
 fn every_cut_keeps_the_laws() {
@@ -24,16 +23,7 @@ fn every_cut_keeps_the_laws() {
         let spec = Spec::parse(&format!("hiercrf:model={}{rest}", folder())).unwrap();
         let chunker = registry::build(&spec, &With(Arc::new(Topics::default()))).unwrap();
         assert!(chunker.fingerprint().starts_with("hiercrf:"));
-        for sections in [0, 1, 2, 30] {
-            laws::check_chunker(&chunker, &read("law", sections).0).unwrap_or_else(|e| panic!("{rest}: {e}"));
-        }
-        let mut mixed = read("mixed", 5).0;
-        for i in [0, 7, 8, mixed.len() - 1] {
-            mixed.sentences[i].kind = Kind::Code;
-        }
-        laws::check_chunker(&chunker, &mixed).unwrap_or_else(|e| panic!("{rest} on code: {e}"));
-        mixed.sentences.iter_mut().for_each(|sentence| sentence.kind = Kind::Table);
-        laws::check_chunker(&chunker, &mixed).unwrap_or_else(|e| panic!("{rest} on tables: {e}"));
+        check_laws(&chunker, rest);
     }
 }
 

@@ -5,15 +5,15 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use pericope_api::{Boundaries, Document, Embeddings, EncodeError, Segmentation, Segmenter, SentenceEncoder};
+use pericope_api::{Boundaries, Document, Embeddings, EncodeError, Kind, Segmentation, Segmenter, SentenceEncoder};
 use pericope_encode::Device;
 use pericope_learn::corpus::{Headings, Record, SequenceDocument};
 use pericope_learn::hiercrf::{HierCrf, HierCrfSegmenter, Sizes, open};
 use pericope_learn::training::{
     Event, HierCrfOptions, TrainError, TrainReport, TreeData, TreeDocument, VectorSource, train_hiercrf,
 };
-use pericope_segment::Resources;
 use pericope_segment::random::{SplitMix64, fnv1a};
+use pericope_segment::{Chunker, Resources, laws};
 use tempfile::TempDir;
 
 pub const WIDTH: usize = 12;
@@ -166,4 +166,46 @@ pub fn boundaries(segmenter: &HierCrfSegmenter, document: &Document) -> Vec<usiz
         Segmentation::Scores { scores, threshold } => Boundaries::above(&scores, threshold).after().to_vec(),
         other => panic!("{other:?}"),
     }
+}
+
+/// Another encoder, whose vectors mean something else.
+pub struct Other;
+
+impl SentenceEncoder for Other {
+    fn name(&self) -> &str {
+        "other"
+    }
+
+    fn fingerprint(&self) -> String {
+        "other-1".into()
+    }
+
+    fn dimension(&self) -> usize {
+        WIDTH
+    }
+
+    fn max_tokens(&self) -> usize {
+        64
+    }
+
+    fn encode(&self, _: &[&str]) -> Result<Embeddings, EncodeError> {
+        Ok(Embeddings::default())
+    }
+}
+
+/// Checks that a chunker keeps the laws on documents of text, one with code among it, and one of tables alone: the last two
+/// are given back. `rest` names the chunker.
+pub fn check_laws(chunker: &Chunker, rest: &str) -> [Document; 2] {
+    for sections in [0, 1, 2, 30] {
+        laws::check_chunker(chunker, &read("law", sections).0).unwrap_or_else(|e| panic!("{rest}: {e}"));
+    }
+    let mut code = read("mixed", 5).0;
+    for i in [0, 7, 8, code.len() - 1] {
+        code.sentences[i].kind = Kind::Code;
+    }
+    laws::check_chunker(chunker, &code).unwrap_or_else(|e| panic!("{rest} on code: {e}"));
+    let mut tables = code.clone();
+    tables.sentences.iter_mut().for_each(|sentence| sentence.kind = Kind::Table);
+    laws::check_chunker(chunker, &tables).unwrap_or_else(|e| panic!("{rest} on tables: {e}"));
+    [code, tables]
 }

@@ -2,37 +2,12 @@
 
 use std::sync::Arc;
 
-use pericope_api::{Embeddings, EncodeError, SegmentError, SentenceEncoder};
+use pericope_api::{SegmentError, SentenceEncoder};
 use pericope_learn::hiercrf::{Checkpoint, Settings, open};
 use pericope_learn::registry;
 use pericope_segment::spec::Spec;
 
-use super::fixtures::{Topics, WIDTH, With, folder, model};
-
-/// Another encoder, whose vectors mean something else.
-struct Other;
-
-impl SentenceEncoder for Other {
-    fn name(&self) -> &str {
-        "other"
-    }
-
-    fn fingerprint(&self) -> String {
-        "other-1".into()
-    }
-
-    fn dimension(&self) -> usize {
-        WIDTH
-    }
-
-    fn max_tokens(&self) -> usize {
-        64
-    }
-
-    fn encode(&self, _: &[&str]) -> Result<Embeddings, EncodeError> {
-        Ok(Embeddings::default())
-    }
-}
+use super::fixtures::{Other, Topics, WIDTH, With, folder, model};
 
 #[test]
 fn what_cannot_be_used_is_said() {
