@@ -47,6 +47,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         encoder: engine.embedder(&experiment.retrieval.embedder)?,
         counter: engine.counter()?,
         models: Models::default(),
+        rerankers: Default::default(),
         model_checksums: Default::default(),
         resume: false,
         trec: None,

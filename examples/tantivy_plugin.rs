@@ -30,6 +30,7 @@ fn chunk(document: &Document) -> Vec<Chunk> {
                 heading_path: document.heading_path(pair.start).to_vec(),
                 tokens: document.text(span).split_whitespace().count(),
                 hash: Chunk::content_hash(document.text(span)),
+                context: None,
             }
         })
         .collect()

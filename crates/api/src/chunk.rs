@@ -18,6 +18,10 @@ pub struct Chunk {
     pub tokens: usize,
     /// The XXH3 hash (128 bits, seed 0) of the text.
     pub hash: u128,
+    /// A sentence or two that place the chunk in its document, written by somebody who read both. They are no part of its
+    /// text: embedders and full-text indexes read them too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<String>,
 }
 
 impl Chunk {
@@ -26,6 +30,48 @@ impl Chunk {
     pub fn content_hash(text: &str) -> u128 {
         XxHash3_128::oneshot(text.as_bytes())
     }
+}
+
+/// What stands around a chunk in its document. With it, the chunks give back the source byte for byte.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Joint<'a> {
+    /// Bytes at the beginning of the chunk that chunks before it have too; 0 without overlap.
+    pub overlap: usize,
+    /// The source before the first chunk; empty at every other chunk.
+    pub before: &'a str,
+    /// The source from the furthest end of the chunks so far to the start of the next one; at the last chunk, the rest.
+    pub after: &'a str,
+}
+
+/// Returns the joint of each chunk of a document, in their order. The source is, over all chunks, `before`, the chunk's text
+/// from byte `overlap` on, and `after`.
+///
+/// The chunks are ordered by their starts, and lie on character boundaries of the source.
+///
+/// ```
+/// use pericope_api::{Chunk, Span, joints};
+///
+/// let source = "\r\n One.\tTwo.\n";
+/// let chunk = |ordinal, start, end| Chunk {
+///     document: "d".into(), ordinal, span: Span::new(start, end), heading_path: vec![], tokens: 1, hash: 0, context: None,
+/// };
+/// let chunks = [chunk(0, 3, 7), chunk(1, 3, 12)];
+/// let joined: String = (chunks.iter().zip(joints(source, &chunks)))
+///     .map(|(chunk, joint)| format!("{}{}{}", joint.before, &chunk.span.of(source)[joint.overlap..], joint.after))
+///     .collect();
+/// assert_eq!(joined, source);
+/// ```
+pub fn joints<'a>(source: &'a str, chunks: &'a [Chunk]) -> impl Iterator<Item = Joint<'a>> {
+    let between = |from: usize, to: usize| source.get(from..to).unwrap_or_default();
+    let mut covered = 0;
+    chunks.iter().enumerate().map(move |(i, chunk)| {
+        let Span { start, end } = chunk.span;
+        let before = if i == 0 { between(0, start) } else { "" };
+        let overlap = covered.clamp(start, end.max(start)) - start;
+        covered = covered.max(end);
+        let next = chunks.get(i + 1).map_or(source.len(), |next| next.span.start);
+        Joint { overlap, before, after: between(covered, next) }
+    })
 }
 
 #[cfg(test)]

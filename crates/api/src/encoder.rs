@@ -64,6 +64,12 @@ impl Embeddings {
         &self.values
     }
 
+    /// All numbers, row by row, without a copy.
+    #[must_use]
+    pub fn into_values(self) -> Vec<f32> {
+        self.values
+    }
+
     /// Appends the rows of `other`, which must have the same dimension (an empty matrix takes any).
     ///
     /// # Panics
@@ -98,12 +104,31 @@ pub trait SentenceEncoder: Send + Sync {
         None
     }
 
-    /// Returns one vector of L2 norm 1 a text, in order. The same texts give the same bits for every thread count, and a text's
-    /// vector does not depend on the texts beside it (beyond the last bits of a float).
+    /// Returns one vector of L2 norm 1 a text, in order: that of a passage, where the model tells passages from queries. The
+    /// same texts give the same bits for every thread count, and a text's vector does not depend on the texts beside it
+    /// (beyond the last bits of a float).
     ///
     /// # Errors
     /// [`EncodeError`] where the model fails.
     fn encode(&self, texts: &[&str]) -> Result<Embeddings, EncodeError>;
+
+    /// Returns one vector a query, as [`encode`](SentenceEncoder::encode) does of a passage. Many models want a few words of
+    /// their own before each, or before queries alone; by default there is no difference.
+    ///
+    /// # Errors
+    /// [`EncodeError`] where the model fails.
+    fn encode_queries(&self, queries: &[&str]) -> Result<Embeddings, EncodeError> {
+        self.encode(queries)
+    }
+
+    /// Returns one vector a passage: what a store holds of its chunks. The same as [`encode`](SentenceEncoder::encode), so
+    /// that a sentence is read once for cutting and for the store.
+    ///
+    /// # Errors
+    /// [`EncodeError`] where the model fails.
+    fn encode_passages(&self, passages: &[&str]) -> Result<Embeddings, EncodeError> {
+        self.encode(passages)
+    }
 
     /// Returns the contextual vectors of each text's tokens: a matrix a text, in order, one row of L2 norm 1 a token. Special
     /// tokens are left out, and so is what lies beyond [`max_tokens`](SentenceEncoder::max_tokens); a text without tokens

@@ -1,4 +1,4 @@
-use crate::{Boundaries, BoundaryError, Document, EncodeError, Span};
+use crate::{Boundaries, BoundaryError, Document, EncodeError, ModelUse, Span};
 
 /// The reason for which a document could not be segmented.
 #[derive(Debug, thiserror::Error)]
@@ -10,9 +10,25 @@ pub enum SegmentError {
     /// The segmenter's own answer is not a segmentation.
     #[error(transparent)]
     Boundaries(#[from] BoundaryError),
+    /// The language model that the segmenter asks did not answer.
+    #[error("the language model: {problem}")]
+    Model {
+        /// What went wrong, in one line.
+        problem: String,
+        /// True where every further question would fail the same way: a key that is refused, a budget that is spent.
+        stops: bool,
+    },
     /// The segmenter cannot do what is asked of it.
     #[error("{0}")]
     Unsupported(String),
+}
+
+impl SegmentError {
+    /// Returns true where every other document would fail the same way, so that a run should stop.
+    #[must_use]
+    pub fn stops_run(&self) -> bool {
+        matches!(self, Self::Model { stops: true, .. })
+    }
 }
 
 /// The answer of a segmenter for one document: scores of gaps, decisions, or pieces.
@@ -88,6 +104,12 @@ pub trait Segmenter: Send + Sync {
     /// It is a method of the segmenter because trained segmenters read with models of their own: a meter around the
     /// [`SentenceEncoder`](crate::SentenceEncoder) would not see their tokens.
     fn tokens_read(&self) -> Option<u64> {
+        None
+    }
+
+    /// What this segmenter asked of a language model since it was made, and what came of it; `None` for segmenters that ask
+    /// none.
+    fn model_use(&self) -> Option<ModelUse> {
         None
     }
 }

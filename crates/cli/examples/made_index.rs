@@ -122,6 +122,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 heading_path: vec![],
                 tokens: text.split_whitespace().count(),
                 hash: Chunk::content_hash(text),
+                context: None,
             });
             first += size;
         }

@@ -5,17 +5,20 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use pericope_segment::split::Split;
-use pericope_store::{EXPAND_TOKENS, Expand, Shard};
+use pericope_store::{EXPAND_TOKENS, Expand, LanguageChoice, RERANK_DEPTH, Shard};
 
 use crate::commands::compare::{COMPARE_EXAMPLES, CompareArgs};
 use crate::commands::dataset::{
-    DRAFT_EXAMPLES, DatasetSplitArgs, DraftArgs, REVIEW_EXAMPLES, ReviewArgs, SPLIT_EXAMPLES, SplitArgs,
-    VALIDATE_EXAMPLES, ValidateArgs,
+    CLASSES_EXAMPLES, ClassesArgs, DRAFT_EXAMPLES, DatasetSplitArgs, DraftArgs, REVIEW_EXAMPLES, ReviewArgs,
+    SPLIT_EXAMPLES, SplitArgs, VALIDATE_EXAMPLES, ValidateArgs,
 };
+use crate::commands::demo::{DEMO_EXAMPLES, DemoArgs};
 use crate::commands::mcp::{MCP_EXAMPLES, McpArgs};
+use crate::commands::rerankers::rerank_help;
 use crate::commands::serve::{KeysCommand, SERVE_EXAMPLES, ServeArgs};
 use crate::commands::train_embed::{TRAIN_EMBED_EXAMPLES, TrainEmbedArgs};
 use crate::commands::train_hiercrf::{TRAIN_HIERCRF_EXAMPLES, TrainHiercrfArgs};
+use crate::commands::train_judge::{TRAIN_JUDGE_EXAMPLES, TrainJudgeArgs};
 use crate::commands::train_topic::{TRAIN_TOPIC_EXAMPLES, TrainTopicArgs};
 use crate::places;
 use crate::project::checked_url_prefix;
@@ -25,7 +28,7 @@ use crate::worker::ReadLimits;
 #[derive(Debug, Parser)]
 #[command(name = "pericope", version, arg_required_else_help = true, max_term_width = 110)]
 #[command(after_help = "Exit status: 0 done, 1 a check did not hold or input was left out, 2 wrong usage or \
-    configuration, 3 failed while running, 130 interrupted.\nStart here: pericope models pull minilm, then pericope index docs/ --into docs.idx")]
+    configuration, 3 failed while running, 130 interrupted.\nStart here: pericope demo. Then pericope models pull minilm, and pericope index docs/ --into docs.idx")]
 pub struct Cli {
     /// Say less: no progress, no notes; errors still show
     #[arg(long, short, global = true)]
@@ -38,6 +41,9 @@ pub struct Cli {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Show in seconds what cutting does to search, on pages that come with the program
+    #[command(after_help = DEMO_EXAMPLES)]
+    Demo(DemoArgs),
     /// Cut files into chunks and print them
     #[command(after_help = SEGMENT_EXAMPLES)]
     Segment(SegmentArgs),
@@ -89,6 +95,12 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// List the rerankers with their keys
+    Rerankers {
+        /// One JSON document on standard output
+        #[arg(long)]
+        json: bool,
+    },
     /// Print a completion script for a shell
     #[command(
         after_help = "Examples:\n  pericope completions bash > ~/.local/share/bash-completion/completions/pericope\n  pericope completions zsh > ~/.zfunc/_pericope"
@@ -104,6 +116,7 @@ const SEGMENT_EXAMPLES: &str = "Examples:
   pericope segment docs/ --segmenter fixed:words=100 --format json
   pericope segment article.md --segmenter window --max-tokens 128 --format html > cuts.html
   cat notes.txt | pericope segment - --segmenter recursive:chars=800
+  pericope segment book.md --segmenter llm:model=qwen2.5:7b,base_url=http://127.0.0.1:11434/v1
 
 `pericope segmenters` lists the segmenters with their keys.";
 
@@ -111,10 +124,29 @@ const SEGMENT_EVAL_EXAMPLES: &str = "Examples:
   pericope segment-eval --data wiki.jsonl --segmenter texttiling --segmenter window
   pericope segment-eval --data wiki.jsonl --segmenter window --known-count --json
   pericope segment-eval --data choi/ --data wiki.jsonl -s fusion -s bayesseg --plot cuts.svg --per-document cuts.jsonl
+  pericope segment-eval --data wiki.jsonl -s llm:config=model.toml -s topic --documents 20
   pericope segment-eval eval/segmentation.toml
 
 Data: one JSON document a line: {\"id\": ..., \"sentences\": [...], \"boundaries\": [...]}; a segment ends after
 sentence i (1-based), the document's end is not listed. Or Choi's .ref files, a Wiki-727K folder, WikiSection JSON.";
+
+const PULL_EXAMPLES: &str = "Examples:
+  pericope models pull minilm
+  pericope models pull static                # gets minilm, and makes its static vectors
+  pericope models pull multilingual-e5-small
+  HF_ENDPOINT=https://mirror.example pericope models pull bge-m3
+
+Files of minilm are checked against published checksums. Of the others the hub's own checksums are recorded at the first
+pull, with the commit; `models verify` compares with them.";
+
+const DISTIL_EXAMPLES: &str = "Examples:
+  pericope models distil                     # of minilm, for --embedder static; less than a minute
+  pericope models distil minilm --dimension 128 --out small-vectors
+  pericope index docs/ --into docs.idx --segmenter fusion --embedder static
+  pericope segment docs/ --segmenter fusion:embedder=static:small-vectors
+
+Every token of the vocabulary goes through the encoder by itself; the vectors go to their principal components and are
+weighted by how rare the token is (Model2Vec's recipe). A text's vector is the mean of its tokens'.";
 
 const INIT_EXAMPLES: &str = "Examples:
   pericope init
@@ -134,7 +166,8 @@ pub struct InitArgs {
     /// Segmenter and its settings: name or name:key=value,key=value
     #[arg(long, short, value_name = "SPEC", default_value = "structure")]
     pub segmenter: String,
-    /// Embedding model: minilm, openai:MODEL, fastembed:MODEL or none [default: minilm where it is installed, else none]
+    /// Embedding model: minilm, static, a name that `models list` shows, a folder with a model, openai:MODEL,
+    /// fastembed:MODEL or none [default: minilm where it is installed, else none]
     #[arg(long, value_name = "SPEC")]
     pub embedder: Option<String>,
     /// What stands before a document's path in its address
@@ -146,15 +179,19 @@ const INDEX_EXAMPLES: &str = "Examples:
   pericope index                        (in a project: see pericope init)
   pericope index docs/ --into docs.idx
   pericope index docs/ --into words.idx --embedder none --segmenter structure
+  pericope index handbuch/ --into handbuch.idx --embedder none --language de
+  pericope index docs/ --into docs.idx --embedder bge-small-en-v1.5        # after: pericope models pull bge-small-en-v1.5
+  pericope index docs/ --into docs.idx --embedder ./my-model,dimensions=256
   pericope index corpus.jsonl --into corpus.idx --segmenter 'same-size:reference=window'
 
   pericope index docs/ --into docs.idx --prune --watch
   pericope index docs/ --into qdrant://localhost:6334/docs --prune
   pericope index docs/ --into qdrant://localhost:6334/docs --shard 2/4
+  pericope index docs/ --into docs.idx --context-llm model.toml --dry-run
   pericope index --verify docs.idx
 
 Indexing the same folder, named in the same way, again replaces what changed, and costs little where nothing did; an
-index remembers its segmenter, embedder and tokenizer and refuses others. Hidden files and what .gitignore names are
+index remembers its segmenter, embedder, tokenizer and language and refuses others. Hidden files and what .gitignore names are
 left out, and so are links out of the folder (--follow-links) and other indexes. Ctrl-C writes what is complete and ends
 with status 130; the same command goes on from there.";
 
@@ -164,6 +201,8 @@ const SEARCH_EXAMPLES: &str = "Examples:
   pericope search 'replication slot' --in docs.idx --mode bm25 --k 5 --json
   pericope search 'token expired' --in docs.idx --path docs/api/ --heading errors --type md --context 1
   pericope search 'token expired' --in docs.idx --expand parent --expand-tokens 800 --k 3
+  pericope search 'token expired' --in docs.idx --rerank cross-encoder:model=models/ms-marco-MiniLM-L6-v2 --k 5
+  pericope search 'token expired' --in docs.idx --rerank http://127.0.0.1:8080/rerank --rerank-depth 100 --json
   pericope search 'token expired' --in docs.idx --group --timing --repeat 100
   pericope search 'token expired' --in qdrant://localhost:6334/docs";
 
@@ -182,9 +221,17 @@ pub struct PolicyArgs {
     /// Sentences that a chunk repeats of the one before it
     #[arg(long, value_name = "S")]
     pub overlap: Option<usize>,
-    /// What counts tokens: minilm or words [default: minilm where the model is installed, else words]
-    #[arg(long, value_name = "NAME")]
+    /// What counts tokens: minilm, words, a tokenizer.json or the folder of one, or cl100k and o200k (where built in)
+    /// [default: minilm where it embeds the chunks or the segmenter reads with it, else words]
+    #[arg(long, value_name = "NAME|DIR|FILE")]
     pub tokenizer: Option<String>,
+    /// What semantic segmenters embed sentences with: minilm, static (a hundred times as quick), or another embedder
+    /// [default: static where the index has static vectors, else minilm]
+    #[arg(long, value_name = "SPEC")]
+    pub segment_embedder: Option<String>,
+    /// Take what language models and embedding endpoints say from their caches alone; nothing is asked, and no key is needed
+    #[arg(long)]
+    pub offline: bool,
 }
 
 /// `pericope segment`
@@ -198,6 +245,10 @@ pub struct SegmentArgs {
     /// How to print the chunks
     #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
     pub format: OutputFormat,
+    /// Only say what the segmenter may ask of models that cost something: calls, tokens, money, seconds; nothing is cut, and no
+    /// key is needed
+    #[arg(long)]
+    pub dry_run: bool,
     /// What standard input is written in: md, html, txt or jsonl
     #[arg(long, value_name = "FORMAT", default_value = "md")]
     pub stdin_format: String,
@@ -250,6 +301,9 @@ pub struct SegmentEvalArgs {
     /// Write every document's boundaries and figures, a JSON object a line
     #[arg(long, value_name = "FILE.jsonl", value_parser = places::path())]
     pub per_document: Option<PathBuf>,
+    /// Take what language models say (the segmenter llm) from their cache alone
+    #[arg(long)]
+    pub offline: bool,
     /// With an experiment file: the report's folder [default: reports/runs/NAME]
     #[arg(long, value_name = "DIR", requires = "config", value_parser = places::path())]
     pub out: Option<PathBuf>,
@@ -260,6 +314,10 @@ pub struct SegmentEvalArgs {
     /// as one JSON document; needs no data and no model
     #[arg(long, requires = "config", conflicts_with_all = ["data", "out"])]
     pub settings: bool,
+    /// Only say what the segmenters may ask of models that cost something: calls, tokens, money, seconds; nothing is cut or
+    /// written, and no key is needed
+    #[arg(long, conflicts_with_all = ["settings", "plot", "per_document"])]
+    pub dry_run: bool,
     /// One JSON document on standard output
     #[arg(long)]
     pub json: bool,
@@ -280,14 +338,24 @@ pub struct IndexArgs {
     pub verify: Option<PathBuf>,
     #[command(flatten)]
     pub policy: PolicyArgs,
-    /// Embedding model: minilm, openai:MODEL (at OPENAI_BASE_URL, key in OPENAI_API_KEY), fastembed:MODEL (where built in)
-    /// or none [default: minilm, or what a project's settings say]
+    /// Embedding model: minilm, static, a name that `models list` shows, a folder with a model, openai:MODEL (at
+    /// OPENAI_BASE_URL, key in OPENAI_API_KEY), fastembed:MODEL (where built in) or none [default: minilm, or what a
+    /// project's settings say]
     #[arg(long, value_name = "SPEC")]
     pub embedder: Option<String>,
+    /// The language in which the documents' words are read, by its code (de, ja, ...), or auto: that of each document is
+    /// detected [default: what the index was made with, and auto for a new one]
+    #[arg(long, value_name = "CODE|auto")]
+    pub language: Option<LanguageChoice>,
     /// Let the embedder read the headings above a chunk before its text, and the header of a table before rows that continue
     /// it. Chunks leave room for them: 224 tokens, where nothing else is said
     #[arg(long)]
     pub prefix_headings: bool,
+    /// Have a language model write a sentence or two that place each chunk in its document, which the embedder reads before
+    /// its text and by whose words it is found too: a file with a table [llm.context], and limits.budget. Chunks leave room
+    /// for them: 192 tokens, where nothing else is said. A chunk that the model has nothing usable for has none
+    #[arg(long, value_name = "CONFIG.toml", value_parser = places::path())]
+    pub context_llm: Option<PathBuf>,
     /// Remove the documents of files below PATH that are not there any more. A file that is there and was left out this
     /// time (--glob, .gitignore) keeps its documents
     #[arg(long)]
@@ -314,7 +382,7 @@ pub struct IndexArgs {
     /// Only the I-th of N shards of the files, by a hash of their paths: N workers write one collection together
     #[arg(long, alias = "part", value_name = "I/N", conflicts_with = "rebuild")]
     pub shard: Option<Shard>,
-    /// Only say how many texts and tokens an embedder that costs something would be sent; nothing is embedded or written
+    /// Only say how many texts and tokens models that cost something would be sent; nothing is asked, embedded or written
     #[arg(long, conflicts_with = "watch")]
     pub dry_run: bool,
     /// Largest file that is read, in MB; 0 for no limit
@@ -333,7 +401,7 @@ pub struct IndexArgs {
 #[derive(Debug, Clone, Copy, Args)]
 pub struct TimeArgs {
     /// Seconds that a document may take to be read, and then to be cut, and as many again for each MB of it; what takes
-    /// longer is left out; 0 for no limit
+    /// longer is left out; 0 for no limit. Sixty times as long where a language model is asked, whose calls have limits of their own
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = seconds)]
     pub file_timeout: f64,
 }
@@ -415,6 +483,11 @@ pub struct SearchArgs {
     /// With --expand: tokens of a hit, at most
     #[arg(long, value_name = "N", default_value_t = EXPAND_TOKENS, value_parser = at_least_one)]
     pub expand_tokens: usize,
+    #[arg(long, value_name = "SPEC", help = rerank_help())]
+    pub rerank: Option<String>,
+    /// With --rerank: hits that are scored; the best of them are given, before anything is expanded
+    #[arg(long, value_name = "N", default_value_t = RERANK_DEPTH, value_parser = at_least_one)]
+    pub rerank_depth: usize,
     /// Put the hits of a document together: the best three of each
     #[arg(long)]
     pub group: bool,
@@ -461,7 +534,8 @@ pub enum EvalCommand {
   pericope eval run eval/documentation.toml --out runs/a --set data.questions=100 --set retrieval.k=[1,5]
   pericope eval run eval/nlquad.toml --dry-run       (calls, tokens and money, and nothing is asked)
   pericope eval run eval/documentation.toml --limit 10 --trec runs/trec
-  pericope eval run eval/segmentation.toml       (the same as segment-eval eval/segmentation.toml)")]
+  pericope eval run eval/segmentation.toml       (the same as segment-eval eval/segmentation.toml)
+  pericope eval run eval/classification.toml     (classes of documents from their segments)")]
     Run(EvalRunArgs),
     /// Write the report of finished runs again, or of several side by side
     #[command(after_help = "Examples:
@@ -652,8 +726,8 @@ const NIGHTLY_EXAMPLES: &str = "Examples:
   pericope nightly eval/nightly.toml --export nights.jsonl
 
 Prints the verdict in one line; exit status 1 where a check does not hold. In the history's folder: index.html,
-latest.json, feed.xml, summary.md, history.db, and nights/NUMBER/ with each night's full report. docs/nightly.md has
-more: scheduling, retention, notifications.";
+latest.json, feed.xml, summary.md, junit.xml, badge.svg, metrics.prom, history.db, and nights/NUMBER/ with each night's full
+report. docs/nightly.md has more: scheduling, retention, notifications.";
 
 /// `pericope dataset`
 #[derive(Debug, Subcommand)]
@@ -675,6 +749,9 @@ pub enum DatasetCommand {
     /// Part documents with known boundaries into those to train on, to validate on and to test on; near copies stay together
     #[command(after_help = SPLIT_EXAMPLES)]
     Split(DatasetSplitArgs),
+    /// Put documents of several classes into one file, for experiments on classification
+    #[command(after_help = CLASSES_EXAMPLES)]
+    Classes(ClassesArgs),
     /// Join parts of unrelated documents at known places, for segment-eval
     #[command(after_help = "Examples:
   pericope dataset synthetic docs/ --out joined.jsonl --documents 200 --parts 8 --sentences 3-11
@@ -758,6 +835,9 @@ pub enum TrainCommand {
     /// HierCRF: the tree of a document's segments, from vectors of its sentences
     #[command(after_help = TRAIN_HIERCRF_EXAMPLES)]
     Hiercrf(TrainHiercrfArgs),
+    /// Judge: which blocks of a text answer a question, and where (CogLTX); for answers, reranking and reading without chunks
+    #[command(after_help = TRAIN_JUDGE_EXAMPLES)]
+    Judge(TrainJudgeArgs),
     /// Topic: where a document's sections end, from vectors of its sentences, words, paragraphs and form
     #[command(after_help = TRAIN_TOPIC_EXAMPLES)]
     Topic(TrainTopicArgs),
@@ -938,11 +1018,27 @@ pub enum ModelsCommand {
         json: bool,
     },
     /// Fetch a model and check it; goes on where an interrupted fetch stopped
-    #[command(after_help = "Example:\n  pericope models pull minilm")]
+    #[command(after_help = PULL_EXAMPLES)]
     Pull {
         /// Name, as `models list` shows it
         #[arg(default_value = "minilm")]
         name: String,
+    },
+    /// Make static vectors of an encoder: one vector a token, a hundred times as quick to embed with
+    #[command(after_help = DISTIL_EXAMPLES)]
+    Distil {
+        /// The encoder: an installed model, or a folder with config.json, model.safetensors and tokenizer.json
+        #[arg(default_value = "minilm", value_name = "NAME|DIR")]
+        model: String,
+        /// Folder of the static vectors, in Model2Vec's layout [default: that of the embedder `static`, for minilm]
+        #[arg(long, value_name = "DIR")]
+        out: Option<PathBuf>,
+        /// Numbers of a vector, at most the encoder's
+        #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+        dimension: u32,
+        /// One JSON document on standard output
+        #[arg(long)]
+        json: bool,
     },
     /// Compare an installed model's files with their checksums
     Verify {

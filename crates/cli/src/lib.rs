@@ -20,8 +20,9 @@ mod resources;
 mod session;
 mod status;
 mod stores;
-mod worker;
+pub mod worker;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
@@ -33,16 +34,26 @@ use terminal::{Line, Style};
 /// Runs the command with the arguments of this process, and returns its exit status.
 #[must_use]
 pub fn main() -> ExitCode {
+    ExitCode::from(main_with(std::env::args_os()))
+}
+
+/// Runs the command with these arguments, the first of which is its name, and returns its exit status. Wrong arguments, and
+/// the flags that ask for help, end the process.
+///
+/// A program that is not the command's own says beforehand how it is started again ([`worker::started_by`]).
+#[must_use]
+pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
     // Started by this command itself, to read what may break whoever reads it.
-    if std::env::args_os().nth(1).is_some_and(|first| first == worker::FLAG) {
+    if arguments.get(1).is_some_and(|first| first == worker::FLAG) {
         pericope_read::serve();
     }
-    let cli = Cli::parse();
+    let cli = Cli::parse_from(arguments);
     let outcome = run(cli);
     pericope_util::stop_programs();
     match outcome {
-        Ok(status) => status.into(),
-        Err(failure) if is_broken_pipe(&failure) => ExitCode::SUCCESS,
+        Ok(status) => status.code(),
+        Err(failure) if is_broken_pipe(&failure) => 0,
         Err(failure) => {
             Line::styled(Style::Error, "error:").and(format_args!(" {failure}")).tell();
             failure.code()
@@ -69,6 +80,7 @@ fn run(cli: Cli) -> Outcome {
         }
     });
     match cli.command {
+        Command::Demo(args) => commands::demo::run(&args),
         Command::Segment(args) => commands::segment::run(args, quiet),
         Command::SegmentEval(args) => commands::segment_eval::run(args, quiet),
         Command::Init(args) => commands::init::run(args, quiet),
@@ -87,15 +99,18 @@ fn run(cli: Cli) -> Outcome {
         Command::Dataset(DatasetCommand::Validate(args)) => commands::dataset::validate(&args, quiet),
         Command::Dataset(DatasetCommand::Review(args)) => commands::dataset::review(&args),
         Command::Dataset(DatasetCommand::Split(args)) => commands::dataset::split(&args, quiet),
+        Command::Dataset(DatasetCommand::Classes(args)) => commands::dataset::classes(&args, quiet),
         Command::Dataset(DatasetCommand::Synthetic(args)) => commands::synthetic::run(args, quiet),
         Command::Train(TrainCommand::Embed(args)) => commands::train_embed::run(&args, quiet),
         Command::Train(TrainCommand::Hiercrf(args)) => commands::train_hiercrf::run(&args, quiet),
+        Command::Train(TrainCommand::Judge(args)) => commands::train_judge::run(&args, quiet),
         Command::Train(TrainCommand::Topic(args)) => commands::train_topic::run(&args, quiet),
         Command::Train(TrainCommand::Weswin(args)) => commands::train::weswin(args, quiet),
         Command::Train(TrainCommand::Nsp(args)) => commands::train::nsp(args, quiet),
         Command::Tune(args) => commands::tune::run(args, quiet),
         Command::Models(args) => commands::models::run(args, quiet),
         Command::Segmenters { json } => commands::segmenters::run(json),
+        Command::Rerankers { json } => commands::rerankers::run(json),
         Command::Completions { shell } => commands::completions(shell),
     }
 }

@@ -2,10 +2,15 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
-use pericope::api::SentenceEncoder;
+use pericope::api::{Reranker, SentenceEncoder};
+use pericope::encode::rerankers::{RerankerEntry, RerankerSpec, check_in};
+use pericope::segment::llm::LanguageModel;
+use pericope::segment::registry;
+use pericope::segment::spec::{Spec, SpecError};
 use pericope::segment::{Chunker, Limits};
-use pericope::{Engine, EngineError, LoadingCounter};
+use pericope::{Engine, EngineError, LoadingCounter, tokenizer_for};
 use pericope_util::shown_path;
 
 use crate::args::PolicyArgs;
@@ -13,25 +18,67 @@ use crate::status::Failure;
 
 /// How documents are cut where nothing is said.
 const SEGMENTER: &str = "structure";
+/// What embeds where nothing is said.
+pub const EMBEDDER: &str = "minilm";
 
-/// The engine of flags that say how documents are cut.
-pub fn engine(policy: &PolicyArgs) -> Engine<'static> {
+/// The engine of flags that say how documents are cut. Without a tokenizer among them, tokens are counted as they are by what
+/// reads the chunks.
+pub fn engine(policy: &PolicyArgs, embedder: &str) -> Engine<'static> {
     let flags = Limits {
         max_tokens: policy.max_tokens,
         min_tokens: policy.min_tokens,
         target_tokens: None,
         overlap: policy.overlap,
     };
-    let engine = Engine::new().with_overrides(flags);
-    match &policy.tokenizer {
-        Some(name) => engine.with_tokenizer(name),
-        None => engine,
+    let engine = Engine::new()
+        .with_overrides(flags)
+        .offline(policy.offline)
+        .with_segment_embedder(policy.segment_embedder.clone());
+    engine.with_tokenizer(tokenizer(policy, embedder))
+}
+
+/// What counts tokens.
+pub fn tokenizer(policy: &PolicyArgs, embedder: &str) -> String {
+    // An encoder that was named for the segmenter is another.
+    let spec = spec(policy).filter(|_| policy.segment_embedder.as_deref().is_none_or(|name| name == EMBEDDER));
+    policy.tokenizer.clone().unwrap_or_else(|| tokenizer_for(embedder, &spec).to_owned())
+}
+
+/// The spec that the flags name; `None` for one that is none.
+pub fn spec(policy: &PolicyArgs) -> Option<Spec> {
+    Spec::parse(policy.segmenter.as_deref().unwrap_or(SEGMENTER)).ok()
+}
+
+/// The spec that the flags name, its name and keys checked, with the encoder that they name for it; nothing is opened.
+pub fn checked_spec(policy: &PolicyArgs) -> Result<Spec, Failure> {
+    /// The setting that names the encoder.
+    const EMBEDDER_KEY: &str = "embedder";
+    let wrong = |error: SpecError| Failure::usage(format!("--segmenter: {error}"));
+    let spec = Spec::parse(policy.segmenter.as_deref().unwrap_or(SEGMENTER)).map_err(wrong)?;
+    let entry = registry::check_in(pericope::segmenters(), &spec).map_err(wrong)?;
+    match &policy.segment_embedder {
+        Some(name) if spec.get(EMBEDDER_KEY).is_none() && registry::takes_embedder(entry) => {
+            spec.with(EMBEDDER_KEY, name).map_err(wrong)
+        }
+        _ => Ok(spec),
     }
 }
 
+/// The time for a document, where a language model may be asked about it: its calls have limits of their own.
+pub fn patient(time: Duration, asks_model: bool) -> Duration {
+    /// So many times as long.
+    const PATIENCE: u32 = 60;
+    if asks_model { time.saturating_mul(PATIENCE) } else { time }
+}
+
+/// Whether the flags ask for a segmenter that asks a language model.
+pub fn asks_model(policy: &PolicyArgs) -> bool {
+    spec(policy).is_some_and(|spec| !LanguageModel::all_of(&spec).is_empty())
+}
+
 /// A token counter on its way, while its command does other things.
-pub fn loading(policy: &PolicyArgs) -> LoadingCounter {
-    LoadingCounter::begin(policy.tokenizer.clone())
+pub fn loading(policy: &PolicyArgs, embedder: &str) -> LoadingCounter {
+    LoadingCounter::begin(Some(tokenizer(policy, embedder)))
 }
 
 /// The chunker that the flags ask for.
@@ -48,6 +95,18 @@ pub fn embedder(name: &str, offline: bool) -> Result<Option<Arc<dyn SentenceEnco
         return Ok(Some(Arc::new(crate::hashed::Hashed)));
     }
     Engine::new().offline(offline).embedder(name).map_err(failure)
+}
+
+/// The spec of a reranker, its name and keys checked, and its line of the table; nothing is opened.
+pub fn reranker_spec(spec: &str) -> Result<(RerankerSpec, &'static RerankerEntry), Failure> {
+    let spec = RerankerSpec::parse(spec).map_err(Failure::usage)?;
+    let entry = check_in(pericope::rerankers(), &spec).map_err(Failure::usage)?;
+    Ok((spec, entry))
+}
+
+/// The reranker of a spec; `none` gives none.
+pub fn reranker(spec: &RerankerSpec) -> Result<Option<Arc<dyn Reranker>>, Failure> {
+    Engine::new().reranker(&spec.to_string()).map_err(failure)
 }
 
 /// What the user can mend before anything runs, and what went wrong while running.

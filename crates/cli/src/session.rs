@@ -1,31 +1,22 @@
 //! Runs of experiments as the command performs them: set up, shown, finished.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use indicatif::ProgressBar;
-use pericope::stores::Places;
-use pericope::{Engine, needs_encoder, segmenters};
-use pericope_api::SentenceEncoder;
-use pericope_eval::answer::{Ledger, Models};
+use pericope::Engine;
+use pericope::experiments::{self, ExperimentError, Ingredients};
+pub use pericope::experiments::{Finished, Session, digest, engine_of as resources};
+use pericope_eval::answer::Ledger;
 use pericope_eval::config::{Experiment, ExperimentFile};
 use pericope_eval::record::Summary;
-use pericope_eval::run::{self, Observer, RunError, RunFolder, Setup};
-use pericope_llm::LlmError;
-use pericope_report::run::{Collector, Report, ReportError};
-use pericope_segment::Resources;
+use pericope_eval::run::{Observer, RunError, Setup};
+use pericope_report::run::ReportError;
 use pericope_util::{FolderLock, LockError};
 
 use crate::progress;
-use crate::resources::{embedder, shown};
+use crate::resources::{embedder, failure, shown};
 use crate::status::Failure;
-
-/// A run that is done, and its folder, which stays held until the report is written.
-pub struct Finished {
-    pub report: Report,
-    pub folder: RunFolder,
-}
 
 /// Runs one experiment into a folder, its report not yet written; nothing where a judge cannot be trusted, which is then
 /// said.
@@ -36,39 +27,23 @@ pub fn one(
     ledger: Ledger,
     quiet: bool,
 ) -> Result<Option<Finished>, Failure> {
-    let resources = Engine::new();
+    let engine = resources(experiment);
     let observer = Bars::new(quiet);
     observer.tell_what_models_wait_for();
-    let held = || {
-        let set = run::load(experiment, &observer).map_err(by_kind)?;
-        Ok(((set, RunFolder::take(out).map_err(not_held)?), ledger))
-    };
-    let (setup, (set, folder)) = setup::<_, Failure>(experiment, &resources, out, session, held)?;
-    let mut collector = Collector::default();
-    let result = run::run_on(experiment, set, &folder, &setup, &observer, &mut collector);
+    let encoder = embedder(&experiment.retrieval.embedder, session.offline)?;
+    let ran = experiments::run(experiment, out, &engine, encoder, (session, &ledger), &observer);
     observer.clear();
-    match result {
-        Ok((summary, record)) => {
-            let report = collector.finish(out, summary, record).map_err(not_written(out))?;
-            Ok(Some(Finished { report, folder }))
-        }
-        Err(error @ RunError::Judge(_)) => {
+    match ran {
+        Ok(finished) => Ok(Some(finished)),
+        Err(ExperimentError::Run(error @ RunError::Judge(_))) => {
             tell!("{error}");
             Ok(None)
         }
-        Err(error) => Err(by_kind(error)),
+        Err(ExperimentError::Run(RunError::Folder(error))) => Err(not_held(error)),
+        Err(ExperimentError::Report { folder, error }) => Err(not_written(&folder)(error)),
+        Err(error) if error.is_usage() => Err(Failure::usage(error)),
+        Err(error) => Err(Failure::runtime(error)),
     }
-}
-
-/// How a run is begun or gone on with.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Session<'a> {
-    /// What an earlier one finished stays.
-    pub resume: bool,
-    /// No network.
-    pub offline: bool,
-    /// Where rankings and gold go in TREC's formats.
-    pub trec: Option<&'a Path>,
 }
 
 /// What a run of the experiment takes; its models keep their answers below `out`. `held` is called before anything there
@@ -81,23 +56,9 @@ pub fn setup<'a, T, E: From<Failure>>(
     held: impl FnOnce() -> Result<(T, Ledger), E>,
 ) -> Result<(Setup<'a>, T), E> {
     let encoder = embedder(&experiment.retrieval.embedder, session.offline)?;
-    let counter = resources.counter().map_err(Failure::usage)?;
-    let mut model_checksums = model_checksums(experiment, encoder.as_deref(), resources)?;
+    let ingredients = Ingredients::of(experiment, resources, encoder, session).map_err(failure)?;
     let (held, ledger) = held()?;
-    let models = Models::open(experiment, out, session.offline, &ledger).map_err(by_model)?;
-    model_checksums.extend(models.checksums.clone());
-    let setup = Setup {
-        segmenters: segmenters(),
-        stores: &Places,
-        resources,
-        counter,
-        model_checksums,
-        encoder,
-        models,
-        resume: session.resume,
-        trec: session.trec.map(Path::to_path_buf),
-    };
-    Ok((setup, held))
+    Ok((ingredients.setup(experiment, resources, out, &ledger).map_err(failure)?, held))
 }
 
 /// Takes the folder that a command writes into, for as long as the answer lives.
@@ -105,7 +66,7 @@ pub fn hold(folder: &Path) -> Result<FolderLock, Failure> {
     FolderLock::take(folder).map_err(not_held)
 }
 
-fn not_held(error: LockError) -> Failure {
+pub fn not_held(error: LockError) -> Failure {
     match error {
         LockError::Held { .. } => Failure::runtime(format!("{error} with --out DIR")),
         LockError::Io { .. } => Failure::runtime(error),
@@ -114,17 +75,26 @@ fn not_held(error: LockError) -> Failure {
 
 /// Says so where more items failed than the limits allow.
 pub fn too_many_failed(summary: &Summary, experiment: &Experiment) -> bool {
-    let items: usize = summary.cells.len() * summary.questions;
-    let failed = if items == 0 { 0.0 } else { summary.failed as f64 / items as f64 };
-    let too_many = failed > experiment.limits.max_failed;
+    let too_many = failed_share(summary) > experiment.limits.max_failed;
     if too_many {
         tell!(
-            "{} of {items} items failed: more than limits.max_failed = {} allows",
+            "{} of {} items failed: more than limits.max_failed = {} allows",
             summary.failed,
+            items(summary),
             experiment.limits.max_failed
         );
     }
     too_many
+}
+
+/// The share of a run's items that have no result, 0 to 1.
+pub fn failed_share(summary: &Summary) -> f64 {
+    let items = items(summary);
+    if items == 0 { 0.0 } else { summary.failed as f64 / items as f64 }
+}
+
+fn items(summary: &Summary) -> usize {
+    summary.cells.len() * summary.questions
 }
 
 /// An experiment file of any kind.
@@ -139,42 +109,12 @@ pub fn tell_kind(file: &ExperimentFile, quiet: bool) {
     }
 }
 
-/// The models that this run asks, with what identifies their files.
-fn model_checksums(
-    experiment: &Experiment,
-    encoder: Option<&dyn SentenceEncoder>,
-    resources: &dyn Resources,
-) -> Result<BTreeMap<String, String>, Failure> {
-    let mut found: BTreeMap<String, String> = BTreeMap::new();
-    found.extend(encoder.map(|e| (e.name().to_owned(), digest(&e.fingerprint()))));
-    if experiment.chunkers.iter().any(|chunker| needs_encoder(&chunker.spec)) {
-        let encoder = resources.encoder().map_err(Failure::usage)?;
-        found.insert(encoder.name().to_owned(), digest(&encoder.fingerprint()));
-    }
-    Ok(found)
-}
-
-/// The SHA-256 in a fingerprint, or all of it.
-fn digest(fingerprint: &str) -> String {
-    fingerprint.split(':').find_map(|part| part.strip_prefix("sha256=")).unwrap_or(fingerprint).to_owned()
-}
-
 pub fn not_written(folder: &Path) -> impl Fn(ReportError) -> Failure + use<> {
     let folder = shown(folder);
     move |error| Failure::runtime(format!("{folder}: {error}"))
 }
 
-/// A key or a model that is missing is a matter of configuration; all else is not.
-fn by_model(error: LlmError) -> Failure {
-    match error {
-        LlmError::Config(_) | LlmError::Prompt(_) | LlmError::NoKey { .. } | LlmError::Model { .. } => {
-            Failure::usage(error)
-        }
-        other => Failure::runtime(other),
-    }
-}
-
-fn by_kind(error: RunError) -> Failure {
+pub fn by_kind(error: RunError) -> Failure {
     match error {
         RunError::Config(_) | RunError::Data(_) => Failure::usage(error),
         other => Failure::runtime(other),

@@ -1,7 +1,6 @@
 //! How a command ends.
 
 use std::fmt;
-use std::process::ExitCode;
 
 /// A command that came to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,10 +45,10 @@ impl Failure {
     }
 
     /// The process's exit status.
-    pub fn code(&self) -> ExitCode {
+    pub fn code(&self) -> u8 {
         match self {
-            Failure::Usage(_) => ExitCode::from(2),
-            Failure::Runtime(_) => ExitCode::from(3),
+            Failure::Usage(_) => 2,
+            Failure::Runtime(_) => 3,
         }
     }
 }
@@ -74,13 +73,14 @@ impl From<std::io::Error> for Failure {
     }
 }
 
-impl From<Status> for ExitCode {
-    fn from(status: Status) -> Self {
-        match status {
-            Status::Done => ExitCode::SUCCESS,
-            Status::Incomplete => ExitCode::from(1),
+impl Status {
+    /// The process's exit status.
+    pub fn code(self) -> u8 {
+        match self {
+            Status::Done => 0,
+            Status::Incomplete => 1,
             // What shells report of a process that SIGINT ended.
-            Status::Interrupted => ExitCode::from(130),
+            Status::Interrupted => 130,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pericope::store::{Destination, IndexSpec, ReferenceMeta, Retriever, StoreError};
+use pericope::store::{Destination, IndexSpec, Retriever, StoreError, StoreMeta};
 use pericope::stores;
 
 use crate::resources::shown;
@@ -31,9 +31,9 @@ pub fn create(
     stores::create(place, spec, rebuild, commit_bytes).map_err(failure)
 }
 
-/// The size that `same-size` was given when the store was made.
-pub fn reference(place: &str) -> Result<Option<ReferenceMeta>, Failure> {
-    stores::reference(place).map_err(failure)
+/// What a store was built with; none where there is none yet.
+pub fn built_with(place: &str) -> Result<Option<StoreMeta>, Failure> {
+    stores::built_with(place).map_err(failure)
 }
 
 /// Whether a place is a folder whose vectors are of an earlier version, which this one does not read.

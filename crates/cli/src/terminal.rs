@@ -28,8 +28,11 @@ pub enum Style {
     Soft,
     /// A heading over hits.
     Title,
-    /// A word that was looked for.
+    /// A word that was looked for, a place that was cut.
     Mark,
+    /// Every other chunk of a document, and those between.
+    Even,
+    Odd,
     Warning,
     Error,
 }
@@ -41,6 +44,8 @@ impl Style {
             Self::Soft => "2",
             Self::Title => "1;4",
             Self::Mark => "1;33",
+            Self::Even => "36",
+            Self::Odd => "35",
             Self::Warning => "33",
             Self::Error => "1;31",
         }
@@ -117,6 +122,13 @@ impl Line {
 /// A name, or another text from outside, that is to stay on its line.
 pub fn name(text: &str) -> Cow<'_, str> {
     visible_line(text)
+}
+
+/// Columns of a line on standard output, 40 to 120: the terminal's; elsewhere those of the variable `COLUMNS`, else 100.
+pub fn width() -> usize {
+    let terminal = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
+    let told = || std::env::var("COLUMNS").ok()?.parse().ok();
+    terminal.filter(|&width| width > 0).or_else(told).unwrap_or(100).clamp(40, 120)
 }
 
 /// Standard output for documents and JSON: as they are for other programs, without what steers a terminal on a terminal.

@@ -74,7 +74,7 @@ fn rest(c: &mut Criterion) {
         let qkv = numbers(padded_rows(ROWS) * 1_152);
         let (mut out, mut scratch) = (vec![0.0; padded_rows(ROWS) * 384], AttendScratch::default());
         group.bench_function(BenchmarkId::new("attention", len), |run| {
-            run.iter(|| attend(Attention { heads: 12, head: 32 }, &sequences, &qkv, &mut scratch, &mut out));
+            run.iter(|| attend(Attention { heads: 12, head: 32 }, &sequences, &qkv, None, &mut scratch, &mut out));
         });
     }
     let (mut x, gain, shift) = (numbers(ROWS * 384), vec![1.0; 384], vec![0.0; 384]);

@@ -102,6 +102,11 @@ impl SentenceEncoder for CachedEncoder {
         Ok(Embeddings::new(self.dimension(), values))
     }
 
+    // Asked once each: they are not kept.
+    fn encode_queries(&self, queries: &[&str]) -> Result<Embeddings, EncodeError> {
+        self.inner.encode_queries(queries)
+    }
+
     fn encode_tokens(&self, texts: &[&str]) -> Result<Vec<Embeddings>, EncodeError> {
         self.inner.encode_tokens(texts)
     }

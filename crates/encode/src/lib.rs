@@ -4,6 +4,7 @@
 mod base;
 mod batches;
 mod cached;
+mod cross_encoder;
 mod device;
 pub mod encoders;
 #[cfg(feature = "fastembed")]
@@ -12,7 +13,11 @@ pub mod fastembed;
 pub mod kernels;
 mod minilm;
 pub mod models;
+mod prompts;
 pub mod registry;
+pub mod rerankers;
+mod sentence;
+mod static_vectors;
 #[cfg(test)]
 mod testing;
 mod tokens;
@@ -21,7 +26,12 @@ pub use base::{Base, short};
 pub use batches::Batches;
 pub use cached::CachedEncoder;
 pub use candle_core::Device;
+pub use cross_encoder::{CROSS_ENCODER, CrossEncoder};
 pub use device::best_device;
 pub use minilm::MiniLm;
 pub use models::{ModelDir, ModelError};
-pub use tokens::{Subwords, WordPiece, WordPieceCounter};
+pub use sentence::SentenceModel;
+pub use static_vectors::{DistilOptions, Distilled, StaticVectors, distil};
+#[cfg(feature = "tiktoken")]
+pub use tokens::TiktokenCounter;
+pub use tokens::{FileCounter, Subwords, WordPiece, WordPieceCounter};

@@ -1,35 +1,26 @@
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use candle_core::Device;
 use pericope_api::{Embeddings, EncodeError, SentenceEncoder};
-use rayon::prelude::*;
 
-use crate::batches::Batches;
 use crate::device::best_device;
 use crate::encoders::{self, Config, Embed};
 use crate::kernels::Precision;
 use crate::models::{ModelDir, ModelError};
-use crate::tokens::{WordPiece, WordPieceCounter};
+use crate::prompts::Prompts;
+use crate::sentence::{Pooling, SentenceModel};
+use crate::tokens::{Framed, WordPiece, WordPieceCounter};
 
 /// Tokens that the model reads of a text, as published (`max_seq_length` of its sentence-transformers configuration).
 const MAX_TOKENS: usize = 256;
-
-/// Texts that are tokenised and sorted together: bounds the memory for token ids to some 16 MB.
-const GROUP: usize = 16_384;
-
-/// Members of a batch (indices into its texts), and what the model made of them, one after the other.
-type Batch = (Vec<usize>, Vec<f32>);
 
 /// all-MiniLM-L6-v2: mean-pooled BERT vectors of 384 numbers with L2 norm 1.
 ///
 /// On a CPU, batches run side by side on all threads of the current rayon pool, each on one thread, so the result does
 /// not depend on their number. With the cargo feature `cuda` and a GPU that works, the model runs there.
 pub struct MiniLm {
-    tokens: Arc<WordPiece>,
-    model: Box<dyn Embed>,
-    dimension: usize,
-    fingerprint: String,
+    model: SentenceModel,
+    words: Arc<WordPiece>,
 }
 
 impl MiniLm {
@@ -53,120 +44,66 @@ impl MiniLm {
         dir: &ModelDir,
         load: impl FnOnce() -> Result<(Box<dyn Embed>, Config, String), ModelError> + Send,
     ) -> Result<Self, ModelError> {
+        let file = dir.file("tokenizer.json");
         // The tokenizer and the weights are about equally slow to read.
-        let (tokens, model) = rayon::join(|| WordPiece::load(&dir.file("tokenizer.json")), load);
+        let (tokens, model) = rayon::join(|| Framed::load(&file), load);
         let ((model, config, checksum), tokens) = (model?, tokens?);
         encoders::check_vocabulary(dir, tokens.vocabulary(), &config)?;
-        let fingerprint = format!("{}:sha256={checksum}:mean:l2:{MAX_TOKENS}", dir.name);
-        Ok(Self { tokens: Arc::new(tokens), model, dimension: config.hidden_size, fingerprint })
+        let words = tokens.words().ok_or_else(|| ModelError::unusable(&file, "not a lower-casing BERT tokenizer"))?;
+        let words = Arc::clone(words);
+        let model = SentenceModel {
+            name: "minilm".to_owned(),
+            fingerprint: format!("{}:sha256={checksum}:mean:l2:{MAX_TOKENS}", dir.name),
+            tokens,
+            model,
+            hidden: config.hidden_size,
+            pooling: Pooling::Mean,
+            window: MAX_TOKENS,
+            dimension: config.hidden_size,
+            prompts: Prompts::default(),
+        };
+        Ok(Self { model, words })
     }
 
     /// A token counter that shares this model's tokenizer.
     #[must_use]
     pub fn counter(&self) -> WordPieceCounter {
-        WordPieceCounter::new(Arc::clone(&self.tokens))
-    }
-
-    /// Encodes texts that all differ, at most [`GROUP`] of them, into `rows`.
-    fn encode_group(&self, texts: &[&str], rows: &mut [f32]) -> Result<(), EncodeError> {
-        let ids: Vec<Vec<u32>> = texts.par_iter().map(|text| self.tokens.encode(text, MAX_TOKENS)).collect();
-        for (members, vectors) in self.in_batches(&ids, |sequences| self.model.embed(sequences))? {
-            for (i, vector) in members.into_iter().zip(vectors.chunks_exact(self.dimension)) {
-                rows[i * self.dimension..(i + 1) * self.dimension].copy_from_slice(vector);
-            }
-        }
-        Ok(())
-    }
-
-    /// Runs batches of sequences of like length, side by side where the model can: for each batch its members (indices into
-    /// `ids`) and what `run` made of them.
-    fn in_batches(
-        &self,
-        ids: &[Vec<u32>],
-        run: impl Fn(&[&[u32]]) -> candle_core::Result<Vec<f32>> + Sync,
-    ) -> Result<Vec<Batch>, EncodeError> {
-        let lengths: Vec<usize> = ids.iter().map(Vec::len).collect();
-        let batches = Batches::new(&lengths, self.model.batch_tokens());
-        let done = batches.run(self.model.parallel(), |members| {
-            let sequences: Vec<&[u32]> = members.iter().map(|&i| ids[i].as_slice()).collect();
-            run(&sequences).map(|vectors| (members.to_vec(), vectors))
-        });
-        done.map_err(|e| EncodeError::Run(Box::new(e)))
-    }
-
-    /// The rows of a sequence's tokens, each scaled to norm 1, without `[CLS]` and `[SEP]`.
-    fn without_ends(&self, rows: &[f32]) -> Embeddings {
-        let count = (rows.len() / self.dimension).saturating_sub(2);
-        let mut values = rows[self.dimension.min(rows.len())..].to_vec();
-        values.truncate(count * self.dimension);
-        for row in values.chunks_exact_mut(self.dimension) {
-            let norm = row.iter().map(|x| x * x).sum::<f32>().sqrt().max(1e-12);
-            row.iter_mut().for_each(|x| *x /= norm);
-        }
-        Embeddings::new(self.dimension, values)
+        WordPieceCounter::new(Arc::clone(&self.words))
     }
 }
 
 impl std::fmt::Debug for MiniLm {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("MiniLm").field("fingerprint", &self.fingerprint).finish_non_exhaustive()
+        f.debug_struct("MiniLm").field("fingerprint", &self.model.fingerprint).finish_non_exhaustive()
     }
 }
 
 impl SentenceEncoder for MiniLm {
     fn name(&self) -> &str {
-        "minilm"
+        self.model.name()
     }
 
     fn fingerprint(&self) -> String {
-        self.fingerprint.clone()
+        self.model.fingerprint()
     }
 
     fn dimension(&self) -> usize {
-        self.dimension
+        self.model.dimension()
     }
 
     fn max_tokens(&self) -> usize {
-        MAX_TOKENS
+        self.model.max_tokens()
     }
 
     fn count_tokens(&self, text: &str) -> Option<usize> {
-        Some(self.tokens.encode(text, usize::MAX).len())
+        self.model.count_tokens(text)
     }
 
     fn encode(&self, texts: &[&str]) -> Result<Embeddings, EncodeError> {
-        let mut places: HashMap<&str, usize> = HashMap::with_capacity(texts.len());
-        let mut distinct = Vec::new();
-        let mut place = Vec::with_capacity(texts.len());
-        for &text in texts {
-            place.push(*places.entry(text).or_insert_with(|| {
-                distinct.push(text);
-                distinct.len() - 1
-            }));
-        }
-        let mut rows = vec![0.0; distinct.len() * self.dimension];
-        for (texts, rows) in distinct.chunks(GROUP).zip(rows.chunks_mut(GROUP * self.dimension)) {
-            self.encode_group(texts, rows)?;
-        }
-        if distinct.len() == texts.len() {
-            return Ok(Embeddings::new(self.dimension, rows));
-        }
-        let rows = Embeddings::new(self.dimension, rows);
-        let values = place.into_iter().flat_map(|i| rows.row(i)).copied().collect();
-        Ok(Embeddings::new(self.dimension, values))
+        self.model.encode(texts)
     }
 
     fn encode_tokens(&self, texts: &[&str]) -> Result<Vec<Embeddings>, EncodeError> {
-        let ids: Vec<Vec<u32>> = texts.par_iter().map(|text| self.tokens.encode(text, MAX_TOKENS)).collect();
-        let mut found: Vec<Embeddings> = texts.iter().map(|_| Embeddings::default()).collect();
-        for (members, rows) in self.in_batches(&ids, |sequences| self.model.hidden(sequences))? {
-            let mut rest = rows.as_slice();
-            for i in members {
-                let (own, others) = rest.split_at(ids[i].len() * self.dimension);
-                rest = others;
-                found[i] = self.without_ends(own);
-            }
-        }
-        Ok(found)
+        self.model.encode_tokens(texts)
     }
 }

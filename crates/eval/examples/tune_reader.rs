@@ -47,7 +47,7 @@ fn bench(path: &str, questions: usize, encoder: &dyn SentenceEncoder) -> Bench {
         rankings.push((chunks, encoder.encode(&texts).unwrap()));
     }
     let asked: Vec<&str> = set.questions.iter().map(|q| q.text.as_str()).collect();
-    let vectors = encoder.encode(&asked).unwrap();
+    let vectors = encoder.encode_queries(&asked).unwrap();
     let contexts = (0..set.questions.len())
         .map(|q| {
             let (chunks, rows) = &rankings[q % rankings.len()];

@@ -2,13 +2,16 @@
 #![forbid(unsafe_code)]
 
 pub mod answer;
+pub mod asking;
 pub mod calibrate;
 pub mod cell;
+pub mod classification;
 pub mod config;
 pub mod data;
 pub mod format;
 pub mod metric;
 pub mod metrics;
+pub mod outputs;
 pub mod record;
 pub mod resolved;
 mod retriever;

@@ -278,7 +278,16 @@ impl Metric {
         of_answers: None,
     }));
 
-    /// Returns all metrics that this program computes, in the order of the tables' columns.
+    /// Share of documents that are given their own class: the metric of classification, in no experiment on retrieval.
+    pub const ACCURACY: Metric = Metric(Repr::Known(&Definition {
+        key: "accuracy",
+        label: "accuracy",
+        unit: Unit::Share,
+        meaning: "Share of documents that are given their own class.",
+        of_answers: None,
+    }));
+
+    /// Returns all metrics of questions that this program computes, in the order of the tables' columns.
     #[must_use]
     pub fn all() -> &'static [Metric] {
         &ALL
@@ -293,7 +302,8 @@ impl Metric {
     /// Returns the metric of that key; an unknown key is its own label, and its values stay plain numbers.
     #[must_use]
     pub fn named(key: &str) -> Self {
-        key.parse().unwrap_or_else(|_| Metric(Repr::Other(key.into())))
+        let of_classification = Some(Metric::ACCURACY).filter(|metric| metric.key() == key);
+        key.parse().ok().or(of_classification).unwrap_or_else(|| Metric(Repr::Other(key.into())))
     }
 
     fn definition(&self) -> Option<&'static Definition> {
@@ -497,6 +507,9 @@ mod tests {
         assert_eq!((unknown.label().as_str(), unknown.unit()), ("my metric", Unit::Plain));
         assert!(unknown.order() > Metric::COSINE.order());
         assert_eq!((Metric::JUDGE.answer_rank(), Metric::IOU.answer_rank()), (Some(0), None));
+        // Records hold it, experiments on retrieval do not.
+        assert_eq!(Metric::named("accuracy").unit(), Unit::Share);
+        assert!("accuracy".parse::<Metric>().is_err());
         assert!("my_metric".parse::<Metric>().unwrap_err().to_string().contains("choose from span_recall, "));
     }
 

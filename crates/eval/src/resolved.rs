@@ -13,8 +13,9 @@ use pericope_util::sha256_hex;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::answer::ExtractiveOptions;
 use crate::cell::Cutoff;
-use crate::config::{ChunkerConfig, ConfigError, Experiment, ExperimentKind, redacted};
+use crate::config::{ChunkerConfig, ConfigError, Experiment, ExperimentKind, GeneratorKind, redacted};
 use crate::run::normalised_config;
 use crate::stats::{ALPHA, EXACT_UP_TO, RESAMPLES};
 
@@ -95,6 +96,9 @@ impl Resolved {
             config.insert("compare".into(), compare);
             let statistics = json!({ "resamples": RESAMPLES, "exact_up_to": EXACT_UP_TO, "level": ALPHA });
             config.insert("statistics".into(), statistics);
+            if experiment.answer.generator == GeneratorKind::Extractive {
+                config.insert("reader".into(), ExtractiveOptions::default().settings());
+            }
         }
         let specified: Vec<Specified<'_>> = (experiment.chunkers.iter())
             .map(|chunker| Specified {
@@ -245,6 +249,8 @@ mod tests {
             ("compare.tokens", json!(512)),
             ("compare.margin", json!(0.02)),
             ("statistics.level", json!(0.05)),
+            ("reader.edge", json!(12.0)),
+            ("reader.version", json!(2)),
             ("model.minilm.sha256", json!("1234")),
             ("chunker.semantic.segmenter", json!("window")),
             ("chunker.semantic.depth", json!("0.18")),
@@ -256,6 +262,8 @@ mod tests {
             assert_eq!(found.settings().get(key), Some(&value), "{key} of {:#?}", found.settings());
         }
         assert!(!found.settings().keys().any(|key| key.ends_with(".spec") || key.starts_with("limits")));
+        let other = resolved(&["answer.generator=none"]);
+        assert!(!other.settings().keys().any(|key| key.starts_with("reader")), "it reads nothing");
         assert!(!found.settings().contains_key("chunker.same.reference.segmenter"), "its settings are the chunker's");
     }
 

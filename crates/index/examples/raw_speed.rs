@@ -69,6 +69,7 @@ fn chunk(document: &Document) -> Vec<Chunk> {
                 heading_path: vec![],
                 tokens: span.len() / 4,
                 hash: Chunk::content_hash(document.text(span)),
+                context: None,
             });
             start = at;
         }

@@ -106,6 +106,7 @@ fn add(dir: &Path, chunks: std::ops::Range<u64>) -> Result<f64, Box<dyn std::err
                 heading_path: vec![],
                 tokens: 4,
                 hash: Chunk::content_hash(document.text(sentence.span)),
+                context: None,
             })
             .collect();
         writer.add(&document, &cut)?;

@@ -26,7 +26,10 @@ pub use pericope_store::{
     Ranked, Retriever, StoreError, VectorCache,
 };
 
-pub use analyzer::{EnglishAnalyzer, TEXT_ANALYZER, WordStream, WordTokenizer, text_analyzer};
+pub use analyzer::{
+    ENGLISH_ANALYZER, EnglishAnalyzer, LanguageAnalyzer, TEXT_ANALYZER, WordStream, WordTokenizer, analyzer_named,
+    text_analyzer, text_analyzer_of,
+};
 pub use cache::EmbeddingCache;
 pub use contents::Contents;
 pub use error::IndexError;

@@ -3,13 +3,15 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use pericope_store::{CHUNK_FORMAT, Difference, EmbedderMeta, IndexSpec, ReferenceMeta, StoreMeta};
+use pericope_store::{
+    CHUNK_FORMAT, Difference, EmbedderMeta, IndexSpec, Language, LanguageChoice, ReferenceMeta, StoreMeta,
+};
 use pericope_util::replace_file;
 use serde::{Deserialize, Serialize};
 use twox_hash::XxHash3_128;
 
 use crate::IndexError;
-use crate::analyzer::TEXT_ANALYZER;
+use crate::analyzer::{ENGLISH_ANALYZER, TEXT_ANALYZER};
 
 /// The version of the directory layout, the schema and the chunk ids. A program reads its own version, and the one before
 /// it: a writer makes that into its own.
@@ -41,8 +43,14 @@ pub struct IndexMeta {
     pub tokenizer: String,
     /// The embedder, or `None` for an index without vectors.
     pub embedder: Option<EmbedderMeta>,
+    /// Who wrote the contexts of the chunks, if they have any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<String>,
     /// The name and version of the analyzer that made the words of the full-text index.
     pub text_analyzer: String,
+    /// The language of the documents, or `auto`; none in indexes that took every text for English.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub language: Option<LanguageChoice>,
     /// The size that `same-size` was given, if that is the segmenter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<ReferenceMeta>,
@@ -71,7 +79,9 @@ impl IndexMeta {
             segmenter_fingerprint: built_with.segmenter_fingerprint,
             tokenizer: built_with.tokenizer,
             embedder: built_with.embedder,
+            context: built_with.context,
             text_analyzer: TEXT_ANALYZER.to_owned(),
+            language: Some(built_with.language.unwrap_or_default()),
             reference: built_with.reference,
             program: env!("CARGO_PKG_VERSION").to_owned(),
             documents: 0,
@@ -95,7 +105,9 @@ impl IndexMeta {
             segmenter_fingerprint: self.segmenter_fingerprint.clone(),
             tokenizer: self.tokenizer.clone(),
             embedder: self.embedder.clone(),
+            context: self.context.clone(),
             reference: self.reference.clone(),
+            language: Some(self.language.unwrap_or(LanguageChoice::Fixed(Language::English))),
         }
     }
 
@@ -132,7 +144,7 @@ impl IndexMeta {
         if !has_sum {
             return Err(IndexError::corrupt(&path, "it does not have its checksum"));
         }
-        if meta.text_analyzer != TEXT_ANALYZER {
+        if ![TEXT_ANALYZER, ENGLISH_ANALYZER].contains(&meta.text_analyzer.as_str()) {
             return format("text analyzer", meta.text_analyzer, TEXT_ANALYZER);
         }
         Ok(meta)

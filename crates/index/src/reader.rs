@@ -14,7 +14,7 @@ use crate::guard::guarded;
 use crate::own::refuse_foreign;
 use crate::search::{Candidate, Passing, best, bm25, dense, rrf};
 use crate::vectors::VectorSet;
-use crate::{EnglishAnalyzer, IndexError, IndexMeta, directory};
+use crate::{IndexError, IndexMeta, LanguageAnalyzer, analyzer_named, directory};
 
 /// Each list that is fused is this many times longer than the answer,
 const FUSION_FACTOR: usize = 10;
@@ -88,7 +88,8 @@ impl IndexReader {
         encoder: Option<Arc<dyn SentenceEncoder>>,
     ) -> Self {
         let about = StoreInfo { name: dir.display().to_string(), meta: meta.built_with() };
-        let analyzer = Arc::new(EnglishAnalyzer::default());
+        // Metadata with another name is not read.
+        let analyzer = analyzer_named(&meta.text_analyzer).unwrap_or_else(|| Arc::new(LanguageAnalyzer::default()));
         let home = home(dir, meta.build);
         Self { dir: dir.to_owned(), home, meta, snapshots, encoder, analyzer, about }
     }
@@ -186,8 +187,9 @@ impl IndexReader {
             return Ok(Vec::new());
         }
         let (text, searcher) = (self.text(), &asked.snapshot.searcher);
-        let terms = Terms::parse(&query.text, self.analyzer.as_ref());
-        let passing = Passing::new(text, searcher, &query.filter, self.analyzer.as_ref())?;
+        let languages = text.languages(searcher)?;
+        let terms = Terms::parse(&query.text, self.analyzer.as_ref(), &languages);
+        let passing = Passing::new(text, searcher, &query.filter, self.analyzer.as_ref(), &languages)?;
         let passing = passing.as_ref();
         let lexical = |depth| bm25(text, &asked.snapshot, &terms, query, passing, depth);
         let semantic = |depth| match &asked.semantic {
@@ -315,7 +317,8 @@ impl Retriever for IndexReader {
             (1.0 + (all - holders).max(0.0) / (holders + 0.5)).ln().max(1e-3)
         };
         self.guarded(|| {
-            let words = query_words(query, self.analyzer.as_ref()).into_iter();
+            let languages = text.languages(&snapshot.searcher)?;
+            let words = query_words(query, self.analyzer.as_ref(), &languages).into_iter();
             let weighted = words.map(|word| {
                 let weight = weight(&word);
                 (word, weight)

@@ -18,7 +18,7 @@ use pericope_learn::corpus::{Headings, Record, SequenceDocument};
 use pericope_learn::hiercrf::chart::{Triangle, best, inside, marginals};
 use pericope_learn::hiercrf::{HierCrf, open};
 use pericope_learn::sequence::{BiLstm, Parameters};
-use pericope_learn::training::{HierCrfOptions, TreeData, TreeDocument, VectorSource, train_hiercrf};
+use pericope_learn::training::{HierCrfOptions, TreeData, TreeDocument, VectorSource, Ways, train_hiercrf};
 use rayon::prelude::*;
 
 /// The shortest of some runs, in seconds.
@@ -116,7 +116,7 @@ fn main() {
     for batch in [1, 16] {
         let options =
             HierCrfOptions { synthetic: 0.0, batch, epochs: 100.0, max_steps: 4, ..HierCrfOptions::default() };
-        let data = TreeData { train: &documents, validation: &[], vectors: &Made };
+        let data = TreeData { train: Ways::one(&documents), validation: Ways::default(), vectors: &Made };
         let (mut times, mut last) = (Vec::new(), Instant::now());
         let mut watch = |_| {
             times.push(last.elapsed().as_secs_f64());

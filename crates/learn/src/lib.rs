@@ -2,11 +2,14 @@
 #![forbid(unsafe_code)]
 
 pub mod checkpoint;
+pub mod cogltx;
 pub mod corpus;
 pub mod hiercrf;
 mod model_cache;
 pub mod nsp;
 pub mod registry;
+pub mod robert;
+mod rows;
 mod sentence_vectors;
 mod sentences;
 pub mod sequence;

@@ -1,4 +1,4 @@
-//! `[llm.generator]` and `[llm.judge]`.
+//! `[llm.generator]`, `[llm.judge]`, `[llm.segmenter]` and `[llm.context]`.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -55,7 +55,8 @@ impl TryFrom<String> for ProviderKind {
 pub struct LlmConfig {
     /// `openai` (any server that speaks its API), `anthropic`, or `candle` (a GGUF file in this process).
     pub provider: ProviderKind,
-    /// The address of the API, with `/v1` where the server wants it; default: the provider's own service. Not for `candle`.
+    /// The address of the API, with `/v1` where the server wants it; default: the provider's own service. Not for `candle`. In a
+    /// file `${NAME}` and `${NAME:-default}` are expanded, as in `model`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
     /// The model's name, or for `candle` the path of its GGUF file.

@@ -3,7 +3,7 @@
 use super::history::RunHeader;
 use super::latest::report_link;
 use super::night::Verdict;
-use pericope_util::sound;
+use pericope_util::xml_text as escaped;
 
 /// Nights in the feed.
 const ENTRIES: usize = 30;
@@ -53,22 +53,6 @@ fn title(head: &RunHeader) -> String {
         Verdict::Accepted => "failed, accepted",
     };
     format!("Night {}: {mark}", head.number)
-}
-
-/// Text for XML, on one line.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for letter in sound(text).chars() {
-        match letter {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\t' | '\n' | '\r' => out.push(' '),
-            other => out.push(other),
-        }
-    }
-    out
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! The files that people and machines read: page, `latest.json`, `feed.xml`, `summary.md`.
+//! The files that people and machines read: page, `latest.json`, `feed.xml`, `summary.md`, `junit.xml`, `badge.svg`,
+//! `metrics.prom`.
 
 use std::path::{Path, PathBuf};
 
@@ -8,6 +9,7 @@ use super::conclude::Conclusion;
 use super::feed;
 use super::history::History;
 use super::latest::{Latest, base};
+use super::outputs;
 use super::pages::{PageParts, Pages};
 use pericope_eval::config::Experiment;
 use pericope_util::{StagedFile, replace_file};
@@ -23,6 +25,12 @@ pub struct Written {
     pub feed: PathBuf,
     /// The night in short.
     pub markdown: PathBuf,
+    /// The checks as test cases.
+    pub junit: PathBuf,
+    /// The verdict as a picture.
+    pub badge: PathBuf,
+    /// The figures in the text format of OpenMetrics.
+    pub metrics: PathBuf,
     /// The content of [`json`](Self::json): the file may be that of a later night by now.
     pub json_text: String,
     /// The content of [`markdown`](Self::markdown), likewise.
@@ -52,6 +60,9 @@ pub fn write(
         json: dir.join("latest.json"),
         feed: dir.join("feed.xml"),
         markdown: dir.join("summary.md"),
+        junit: dir.join("junit.xml"),
+        badge: dir.join("badge.svg"),
+        metrics: dir.join("metrics.prom"),
         json_text,
         markdown_text: pages.nightly_summary(conclusion, &base, own_report),
     };
@@ -63,6 +74,9 @@ pub fn write(
     let name = &conclusion.night.experiment;
     put(&written.feed, &feed::feed(name, &history.id()?, &heads, &base, &has_report))?;
     put(&written.markdown, &written.markdown_text)?;
+    put(&written.junit, &outputs::junit_xml(conclusion))?;
+    put(&written.badge, &outputs::badge_svg(conclusion))?;
+    put(&written.metrics, &outputs::metrics(conclusion))?;
     Ok(written)
 }
 

@@ -1,9 +1,9 @@
 //! Every night the same experiment: what got worse since the last good night, and since the baseline.
 //!
 //! [`run`] takes the lock, runs the experiment into `nights/NNNNNN/` of the history's folder, compares, judges the
-//! `[[gate]]`s, adds the night to `history.db` in one transaction, writes the page, `latest.json`, `feed.xml` and
-//! `summary.md`, removes old run folders, and tells who asked to be told. Everything after the run can be done again
-//! from the history alone ([`review`]).
+//! `[[gate]]`s, adds the night to `history.db` in one transaction, writes the page, `latest.json`, `feed.xml`,
+//! `summary.md`, `junit.xml`, `badge.svg` and `metrics.prom`, removes old run folders, and tells who asked to be told.
+//! Everything after the run can be done again from the history alone ([`review`]).
 #![forbid(unsafe_code)]
 
 pub mod compare;
@@ -18,6 +18,7 @@ mod latest;
 mod lock;
 mod night;
 mod notify;
+mod outputs;
 mod pages;
 mod retention;
 mod tonight;

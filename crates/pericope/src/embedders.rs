@@ -8,26 +8,40 @@ use pericope_segment::counters::WordCounter;
 use crate::EngineError;
 
 /// The encoder of semantic segmenters, and what embeds chunks where nothing else is named.
-#[cfg(feature = "models")]
 const DEFAULT_EMBEDDER: &str = "minilm";
+
+/// The static vectors made of it: a table of tens of megabytes, which every segmenter that reads with it shares.
+#[cfg(feature = "models")]
+const STATIC: &str = "static";
 
 /// The default encoder, loaded once however many ask for it.
 #[cfg(feature = "models")]
 pub(crate) fn default_encoder() -> Result<Arc<dyn SentenceEncoder>, String> {
-    use std::sync::OnceLock;
-    static LOADED: OnceLock<Result<Arc<dyn SentenceEncoder>, String>> = OnceLock::new();
-    LOADED
-        .get_or_init(|| match pericope_encode::registry::embedder(DEFAULT_EMBEDDER) {
-            Ok(Some(encoder)) => Ok(encoder),
-            Ok(None) => Err("there is no encoder".into()),
-            Err(e) => Err(e.to_string()),
-        })
-        .clone()
+    static LOADED: Loaded = Loaded::new();
+    loaded(&LOADED, DEFAULT_EMBEDDER)
+}
+
+#[cfg(feature = "models")]
+type Loaded = std::sync::OnceLock<Result<Arc<dyn SentenceEncoder>, String>>;
+
+#[cfg(feature = "models")]
+fn loaded(once: &Loaded, name: &str) -> Result<Arc<dyn SentenceEncoder>, String> {
+    once.get_or_init(|| match pericope_encode::registry::embedder(name) {
+        Ok(Some(encoder)) => Ok(encoder),
+        Ok(None) => Err("there is no encoder".into()),
+        Err(e) => Err(e.to_string()),
+    })
+    .clone()
 }
 
 #[cfg(not(feature = "models"))]
 pub(crate) fn default_encoder() -> Result<Arc<dyn SentenceEncoder>, String> {
     Err("this program was built without encoders (cargo feature models)".into())
+}
+
+/// True for the name of the default encoder.
+pub(crate) fn is_default(name: &str) -> bool {
+    name == DEFAULT_EMBEDDER
 }
 
 /// The embedder of a name; `None` for `none`. With `offline`, the vectors of an endpoint come from its cache alone.
@@ -45,6 +59,10 @@ pub(crate) fn embedder(name: &str, offline: bool) -> Result<Option<Arc<dyn Sente
 fn local(name: &str) -> Result<Option<Arc<dyn SentenceEncoder>>, EngineError> {
     match name {
         DEFAULT_EMBEDDER => default_encoder().map(Some).map_err(EngineError::usage),
+        STATIC => {
+            static LOADED: Loaded = Loaded::new();
+            loaded(&LOADED, STATIC).map(Some).map_err(EngineError::usage)
+        }
         _ => pericope_encode::registry::embedder(name).map_err(EngineError::usage),
     }
 }
@@ -62,8 +80,9 @@ fn endpoint(name: &str, offline: bool) -> Result<Arc<dyn SentenceEncoder>, Engin
         std::fs::create_dir_all(folder).map_err(EngineError::runtime)?;
     }
     let cache = Arc::new(pericope_llm::Cache::open(&file).map_err(EngineError::runtime)?);
-    let encoder = pericope_llm::OpenAiEmbeddings::from_spec(name, cache, offline).map_err(EngineError::usage)?;
-    Ok(Arc::new(encoder))
+    let served = pericope_encode::registry::Served::parse(name).map_err(EngineError::usage)?;
+    let encoder = pericope_llm::OpenAiEmbeddings::from_spec(served.base(), cache, offline);
+    served.over(Arc::new(encoder.map_err(EngineError::usage)?)).map_err(EngineError::usage)
 }
 
 #[cfg(not(all(feature = "llm", feature = "models")))]
@@ -71,23 +90,28 @@ fn endpoint(name: &str, _: bool) -> Result<Arc<dyn SentenceEncoder>, EngineError
     Err(EngineError::usage(format!("embedder {name}: this program was built without endpoints (cargo feature llm)")))
 }
 
-/// The token counter of a name; without a name that of MiniLM where the model is installed, else plain words.
+/// The tokenizer that counts where none is named, by what reads the chunks: MiniLM's own where that embeds them or places the
+/// cuts, else plain words. What is installed does not matter: a command cuts alike everywhere, or says what is missing.
+pub(crate) fn tokenizer_beside(embedder: &str, places_cuts: bool) -> &'static str {
+    if is_default(embedder) || places_cuts { DEFAULT_EMBEDDER } else { WORDS }
+}
+
+/// Counts words, and needs no model.
+const WORDS: &str = "words";
+
+/// The token counter of a name; without a name plain words.
 #[cfg(feature = "models")]
 pub(crate) fn counter(name: Option<&str>) -> Result<Arc<dyn TokenCounter>, String> {
     match name {
-        Some("words") => Ok(Arc::new(WordCounter)),
+        Some(WORDS) | None => Ok(Arc::new(WordCounter)),
         Some(name) => pericope_encode::registry::counter(name).map_err(|e| e.to_string()),
-        None if pericope_encode::models::locate(DEFAULT_EMBEDDER).is_ok() => {
-            pericope_encode::registry::counter(DEFAULT_EMBEDDER).map_err(|e| e.to_string())
-        }
-        None => Ok(Arc::new(WordCounter)),
     }
 }
 
 #[cfg(not(feature = "models"))]
 pub(crate) fn counter(name: Option<&str>) -> Result<Arc<dyn TokenCounter>, String> {
     match name {
-        Some("words") | None => Ok(Arc::new(WordCounter)),
+        Some(WORDS) | None => Ok(Arc::new(WordCounter)),
         Some(name) => Err(format!("tokenizer {name}: this program was built without it (cargo feature models)")),
     }
 }

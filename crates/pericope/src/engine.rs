@@ -4,18 +4,22 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use pericope_api::{SentenceEncoder, TokenCounter};
+use pericope_api::{Segmenter, SentenceEncoder, ShiftFinder, TokenCounter};
 use pericope_segment::fixed::match_bound;
-use pericope_segment::registry::{SegmenterEntry, build_from, outside};
+use pericope_segment::llm::LanguageModel;
+use pericope_segment::registry::{SegmenterEntry, build_custom, build_from, outside, takes_embedder};
 use pericope_segment::spec::Spec;
 use pericope_segment::{Chunker, Limits, Resources};
 use pericope_store::{IndexSpec, ReferenceMeta};
 
 use crate::reference::{self, Corpus};
-use crate::{EngineError, embedders};
+use crate::{EngineError, embedders, language_models};
+
+/// The setting of segmenters that names their encoder.
+const EMBEDDER: &str = "embedder";
 
 /// Returns the segmenters that specs may name: with the feature `models` the trained ones too, and last those that read a
-/// file or start a program that the spec names ([`outside`]).
+/// file, start a program or ask a service that the spec names ([`outside`]).
 #[must_use]
 pub fn segmenters() -> &'static [SegmenterEntry] {
     #[cfg(feature = "models")]
@@ -53,6 +57,9 @@ pub struct Engine<'a> {
     counter: OnceCell<Result<Arc<dyn TokenCounter>, String>>,
     loading: Cell<Option<LoadingCounter>>,
     cached: Option<Arc<dyn SentenceEncoder>>,
+    /// The caller's own, instead of the default one.
+    own: Option<Arc<dyn SentenceEncoder>>,
+    segment_embedder: Option<String>,
     offline: bool,
 }
 
@@ -60,7 +67,7 @@ pub struct Engine<'a> {
 pub struct LoadingCounter(JoinHandle<Result<Arc<dyn TokenCounter>, String>>);
 
 impl LoadingCounter {
-    /// Begins to load the counter of a tokenizer; without a name the one that an [`Engine`] takes by itself.
+    /// Begins to load the counter of a tokenizer; without a name that of words.
     #[must_use]
     pub fn begin(tokenizer: Option<String>) -> Self {
         Self(std::thread::spawn(move || embedders::counter(tokenizer.as_deref())))
@@ -88,7 +95,8 @@ impl<'a> Engine<'a> {
         self
     }
 
-    /// Counts tokens with the tokenizer of that name (`minilm`, `words`).
+    /// Counts tokens with the tokenizer of that name (`minilm`, `words`, a `tokenizer.json` or its folder, `cl100k`, `o200k`).
+    /// Without one, with words; [`tokenizer_for`] says what commands take.
     #[must_use]
     pub fn with_tokenizer(mut self, name: impl Into<String>) -> Self {
         self.tokenizer = Some(name.into());
@@ -117,7 +125,21 @@ impl<'a> Engine<'a> {
         self
     }
 
-    /// Takes the vectors of endpoints from their cache alone.
+    /// Has segmenters read with the encoder of that name, where their spec names none.
+    #[must_use]
+    pub fn with_segment_embedder(mut self, name: Option<String>) -> Self {
+        self.segment_embedder = name;
+        self
+    }
+
+    /// Has segmenters read with this encoder, where their spec names none.
+    #[must_use]
+    pub fn with_encoder(mut self, encoder: Arc<dyn SentenceEncoder>) -> Self {
+        self.own = Some(encoder);
+        self
+    }
+
+    /// Takes the vectors of endpoints and the replies of language models from their caches alone.
     #[must_use]
     pub fn offline(mut self, offline: bool) -> Self {
         self.offline = offline;
@@ -149,8 +171,21 @@ impl<'a> Engine<'a> {
     /// # Errors
     /// [`EngineError::Usage`] for unknown names and keys, values out of range, and a model that is not installed.
     pub fn chunker(&self, spec: &str) -> Result<Chunker, EngineError> {
-        let spec = Spec::parse(spec).map_err(EngineError::usage)?;
+        let mut spec = Spec::parse(spec).map_err(EngineError::usage)?;
+        // In the spec, so that an index remembers it.
+        let takes = || segmenters().iter().any(|entry| entry.name == spec.name && takes_embedder(entry));
+        if let Some(name) = self.segment_embedder.as_ref().filter(|_| spec.get(EMBEDDER).is_none() && takes()) {
+            spec = spec.with(EMBEDDER, name).map_err(EngineError::usage)?;
+        }
         build_from(segmenters(), &spec, self).map_err(EngineError::usage)
+    }
+
+    /// Builds the chunker of a segmenter of one's own, with this engine's counter and limits.
+    ///
+    /// # Errors
+    /// [`EngineError::Usage`] for limits that make no sense.
+    pub fn custom_chunker(&self, segmenter: Box<dyn Segmenter>) -> Result<Chunker, EngineError> {
+        build_custom(segmenter, self).map_err(EngineError::usage)
     }
 
     /// Returns the embedder of a name (`minilm`, `openai:MODEL`, `fastembed:MODEL`); `None` for `none`.
@@ -159,6 +194,28 @@ impl<'a> Engine<'a> {
     /// [`EngineError`] for an unknown name, a model that is not installed, or a cache that cannot be opened.
     pub fn embedder(&self, name: &str) -> Result<Option<Arc<dyn SentenceEncoder>>, EngineError> {
         embedders::embedder(name, self.offline)
+    }
+
+    /// Returns the reranker of a spec (`cross-encoder:model=DIR`, `weswin`, `https://HOST/PATH,model=NAME`); `None` for
+    /// `none`. [`Reranked`](pericope_store::Reranked) puts it before a store.
+    ///
+    /// # Errors
+    /// [`EngineError::Usage`] for unknown names and keys, values out of range, a model that cannot be used, and a key that
+    /// is not set.
+    #[cfg(feature = "models")]
+    pub fn reranker(&self, spec: &str) -> Result<Option<Arc<dyn pericope_api::Reranker>>, EngineError> {
+        crate::rerankers::reranker(spec)
+    }
+
+    /// Opens the language model that writes the contexts of chunks: that of the table `[llm.context]` in `file`. Its replies are
+    /// kept among the models, where the file names no cache.
+    ///
+    /// # Errors
+    /// [`EngineError::Usage`] for a file without such a table, and a model or key that is not there.
+    #[cfg(feature = "eval")]
+    pub fn context_writer(&self, file: &std::path::Path) -> Result<pericope_llm::LlmContextWriter, EngineError> {
+        let cache = language_models::cache().map_err(EngineError::usage)?;
+        pericope_eval::asking::lone_context_writer(file, &cache, self.offline).map_err(EngineError::usage)
     }
 
     /// Returns the ingredients of an index that is cut by this chunker and embedded by this encoder.
@@ -184,7 +241,15 @@ impl<'a> Engine<'a> {
 
 impl Resources for Engine<'_> {
     fn encoder(&self) -> Result<Arc<dyn SentenceEncoder>, String> {
-        self.cached.clone().map_or_else(embedders::default_encoder, Ok)
+        self.own.clone().map_or_else(|| self.default_encoder(), Ok)
+    }
+
+    fn named_encoder(&self, name: &str) -> Result<Arc<dyn SentenceEncoder>, String> {
+        if embedders::is_default(name) {
+            return self.default_encoder();
+        }
+        let found = embedders::embedder(name, self.offline).map_err(|e| e.to_string())?;
+        found.ok_or_else(|| format!("embedder={name}: it needs an encoder"))
     }
 
     fn counter(&self) -> Result<Arc<dyn TokenCounter>, String> {
@@ -201,6 +266,10 @@ impl Resources for Engine<'_> {
 
     fn defaults(&self) -> Limits {
         self.defaults
+    }
+
+    fn shift_finder(&self, wanted: &LanguageModel) -> Result<Arc<dyn ShiftFinder>, String> {
+        language_models::shift_finder(wanted, self.offline)
     }
 
     fn mean_words(&self, reference: &str) -> Result<f64, String> {
@@ -233,6 +302,10 @@ impl Resources for Engine<'_> {
 }
 
 impl Engine<'_> {
+    fn default_encoder(&self) -> Result<Arc<dyn SentenceEncoder>, String> {
+        self.cached.clone().map_or_else(embedders::default_encoder, Ok)
+    }
+
     /// The mean words of a segmenter's chunks of the corpus.
     fn mean_of(&self, spec: &Spec) -> Result<f64, String> {
         let corpus = self.corpus.ok_or("same-size needs a corpus to size itself by")?;
@@ -241,12 +314,22 @@ impl Engine<'_> {
             overrides: self.overrides,
             defaults: self.defaults,
             counter: OnceCell::from(self.counter()),
+            offline: self.offline,
             cached: self.cached.clone(),
+            own: self.own.clone(),
             ..Engine::default()
         };
         let chunker = build_from(segmenters(), spec, &inner).map_err(|e| e.to_string())?;
         reference::mean_words(&chunker, corpus)
     }
+}
+
+/// Returns the tokenizer that commands count with where none is named: `minilm` where that embeds the chunks or where a
+/// segmenter reads with it, else `words`. It does not depend on what is installed, so that a command cuts alike on every
+/// machine, or says which model is missing.
+#[must_use]
+pub fn tokenizer_for<'s>(embedder: &str, specs: impl IntoIterator<Item = &'s Spec>) -> &'static str {
+    embedders::tokenizer_beside(embedder, specs.into_iter().any(needs_encoder))
 }
 
 /// Returns whether a segmenter of this spec asks for an encoder, which may depend on its settings.

@@ -8,7 +8,12 @@
 mod embedders;
 mod engine;
 mod error;
+#[cfg(all(feature = "eval", feature = "models"))]
+pub mod experiments;
+mod language_models;
 mod reference;
+#[cfg(feature = "models")]
+mod rerankers;
 pub mod stores;
 
 pub use pericope_api as api;
@@ -33,6 +38,8 @@ pub use pericope_segeval as segeval;
 pub use pericope_segment as segment;
 pub use pericope_store as store;
 
-pub use engine::{Engine, LoadingCounter, needs_encoder, segmenters};
+pub use engine::{Engine, LoadingCounter, needs_encoder, segmenters, tokenizer_for};
 pub use error::EngineError;
 pub use reference::Corpus;
+#[cfg(feature = "models")]
+pub use rerankers::rerankers;

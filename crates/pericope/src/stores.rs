@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use pericope_index::{IndexMeta, IndexReader, IndexWriter};
-use pericope_store::{Destination, IndexSpec, ReferenceMeta, Retriever, StoreError};
+use pericope_store::{Destination, IndexSpec, Retriever, StoreError, StoreMeta};
 
 #[cfg(feature = "qdrant")]
 use server::Target;
@@ -76,17 +76,16 @@ pub fn create(
     Ok(Box::new(writer))
 }
 
-/// Returns the size that `same-size` was given when the store was made; none where it was not, or where there is no store
-/// yet.
+/// Returns what the store was built with; none where there is no store yet.
 ///
 /// # Errors
 /// [`StoreError`] where a server cannot be asked.
-pub fn reference(place: &str) -> Result<Option<ReferenceMeta>, StoreError> {
+pub fn built_with(place: &str) -> Result<Option<StoreMeta>, StoreError> {
     #[cfg(feature = "qdrant")]
     if let Some(target) = server::target(place)? {
-        return server::reference(&target);
+        return server::built_with(&target);
     }
-    Ok(IndexMeta::read(Path::new(place)).ok().and_then(|meta| meta.reference))
+    Ok(IndexMeta::read(Path::new(place)).ok().map(|meta| meta.built_with()))
 }
 
 /// The stores of experiments, by the same places.
@@ -117,10 +116,10 @@ mod server {
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::sync::{Arc, OnceLock};
 
-    use pericope_index::EnglishAnalyzer;
+    use pericope_index::{LanguageAnalyzer, analyzer_named};
     pub(super) use pericope_qdrant::Target;
     use pericope_qdrant::{Collection, Error, Listener, Notice, QdrantDestination, QdrantRetriever};
-    use pericope_store::{Destination, IndexSpec, ReferenceMeta, Retriever, StoreError};
+    use pericope_store::{Analyzer, Destination, IndexSpec, Retriever, StoreError, StoreMeta};
 
     /// The server that a place names; none for a folder.
     pub(super) fn target(place: &str) -> Result<Option<Target>, StoreError> {
@@ -148,7 +147,8 @@ mod server {
     }
 
     pub(super) fn open(target: &Target) -> Result<Box<dyn Retriever>, StoreError> {
-        Ok(Box::new(QdrantRetriever::open(target, analyzer())?))
+        let collection = Collection::open(target)?;
+        Ok(Box::new(QdrantRetriever::open(target, analyzer_of(&collection))?))
     }
 
     #[cfg(feature = "eval")]
@@ -162,18 +162,37 @@ mod server {
         rebuild: bool,
         commit_bytes: u64,
     ) -> Result<Box<dyn Destination>, StoreError> {
-        Ok(Box::new(QdrantDestination::open(target, spec, analyzer(), rebuild, commit_bytes)?))
+        let mut spec = spec.clone();
+        // What was made goes on as it was made; a rebuild is made anew.
+        let analyzer: Arc<dyn Analyzer> = match if rebuild { None } else { existing(target)? } {
+            Some(collection) => {
+                let analyzer = analyzer_of(&collection);
+                let knows_languages = analyzer.name() == pericope_index::TEXT_ANALYZER;
+                spec.language = spec.language.or_else(|| knows_languages.then(|| collection.record().language()));
+                analyzer
+            }
+            None => {
+                spec.language = Some(spec.language.unwrap_or_default());
+                Arc::new(LanguageAnalyzer::default())
+            }
+        };
+        Ok(Box::new(QdrantDestination::open(target, &spec, analyzer, rebuild, commit_bytes)?))
     }
 
-    pub(super) fn reference(target: &Target) -> Result<Option<ReferenceMeta>, StoreError> {
+    pub(super) fn built_with(target: &Target) -> Result<Option<StoreMeta>, StoreError> {
+        Ok(existing(target)?.map(|collection| collection.record().built_with()))
+    }
+
+    fn existing(target: &Target) -> Result<Option<Collection>, StoreError> {
         match Collection::open(target) {
-            Ok(collection) => Ok(collection.record().built_with().reference),
+            Ok(collection) => Ok(Some(collection)),
             Err(Error::NoCollection { .. }) => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
 
-    fn analyzer() -> Arc<EnglishAnalyzer> {
-        Arc::new(EnglishAnalyzer::default())
+    /// The analyzer that a collection was built with; of one that names another, today's, which is then refused.
+    fn analyzer_of(collection: &Collection) -> Arc<dyn Analyzer> {
+        analyzer_named(&collection.record().analyzer).unwrap_or_else(|| Arc::new(LanguageAnalyzer::default()))
     }
 }

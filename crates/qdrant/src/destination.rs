@@ -9,6 +9,7 @@ use pericope_store::{
     Analyzer, ChunkEntry, Destination, DestinationInfo, DocumentHeader, Finished, IndexSpec, IndexStats, Known,
     Provenance, Publication, RunSummary, StoreError, StoreMeta,
 };
+use twox_hash::XxHash3_128;
 
 use crate::record::HEADING_WEIGHT;
 use crate::{Collection, Error, Point, Rebuild, Record, Target, Writer};
@@ -72,6 +73,7 @@ impl QdrantDestination {
             name: target.to_string(),
             fingerprint: StoreMeta::new(spec).fingerprint(),
             embedding: spec.embedding(),
+            language: collection.record().language(),
             vectors: None,
         };
         Ok(Self {
@@ -136,13 +138,34 @@ impl QdrantDestination {
     }
 
     fn point(&self, entry: ChunkEntry, vector: Option<Vec<f32>>) -> Point {
-        let words = |text: &str, each: &mut dyn FnMut(&str)| self.analyzer.analyze(text, &mut |word| each(word.text));
         let chunk = entry.chunk;
+        let language = chunk.language;
+        let words = |text: &str, each: &mut dyn FnMut(&str)| {
+            self.analyzer.analyze(text, language, &mut |word| each(word.text));
+        };
         let headings = chunk.heading_path.join("\n");
         let others = [(headings.as_str(), HEADING_WEIGHT), (chunk.title.as_deref().unwrap_or(""), HEADING_WEIGHT)];
-        let sparse = self.collection.bm25().chunk_with(&chunk.text, &others, &words);
+        let sparse = match &chunk.context {
+            // Its words count as those of the text do.
+            Some(context) => {
+                let text = format!("{}\n\n{context}", chunk.text);
+                self.collection.bm25().chunk_with(&text, &others, &words)
+            }
+            None => self.collection.bm25().chunk_with(&chunk.text, &others, &words),
+        };
         Point { id: entry.id, chunk, sparse, vector, ..Point::default() }
     }
+}
+
+/// What a document's chunks depend on: the document, and their contexts where they have any.
+fn revision(document: &DocumentHeader, chunks: &[ChunkEntry]) -> String {
+    let mut hash = document.hash;
+    if chunks.iter().any(|entry| entry.chunk.context.is_some()) {
+        let mut key = hash.to_le_bytes().to_vec();
+        chunks.iter().for_each(|entry| key.extend_from_slice(entry.id.as_bytes()));
+        hash = XxHash3_128::oneshot(&key);
+    }
+    format!("{hash:032x}")
 }
 
 impl Destination for QdrantDestination {
@@ -163,7 +186,7 @@ impl Destination for QdrantDestination {
         chunks: Vec<ChunkEntry>,
         vectors: Embeddings,
     ) -> Result<(), StoreError> {
-        let (count, revision) = (chunks.len() as u64, format!("{:032x}", document.hash));
+        let (count, revision) = (chunks.len() as u64, revision(document, &chunks));
         let origin = document.provenance.as_ref().map(Provenance::encode);
         let mut rows = self.about.embedding.is_some().then(|| vectors.rows());
         let mut points = Vec::with_capacity(chunks.len());

@@ -46,6 +46,8 @@ impl Payload<'_> {
             title: self.optional(fields::TITLE)?,
             anchor: self.optional(fields::ANCHOR)?,
             file_type: self.optional(fields::FILE_TYPE)?.unwrap_or_else(|| file_type_of(&document)),
+            context: self.optional(fields::CONTEXT)?,
+            language: self.optional(fields::LANGUAGE)?.and_then(|code| code.parse().ok()).unwrap_or_default(),
             ordinal,
             tokens: self.number(fields::TOKENS)?,
             leading: self.optional(fields::LEADING)?.unwrap_or_default(),

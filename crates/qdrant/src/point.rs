@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use pericope_store::{ChunkId, ChunkRecord, file_type_of};
+use pericope_store::{ChunkId, ChunkRecord, Language, file_type_of};
 use qdrant_client::qdrant::{
     DenseVector, NamedVectors, PointId, PointStruct, SparseVector, Value, Vector, point_id, vector, vectors,
 };
@@ -41,6 +41,8 @@ pub mod fields {
     pub const TITLE: &str = "title";
     /// The chunk's text: exactly the source under `start..end` (string).
     pub const TEXT: &str = "text";
+    /// What places the chunk in its document (string); absent where nobody wrote it.
+    pub const CONTEXT: &str = "context";
     /// Tokens of the text (integer).
     pub const TOKENS: &str = "tokens";
     /// The blank source between the chunk before and this one (string); absent where there is none.
@@ -49,6 +51,8 @@ pub mod fields {
     pub const LINE: &str = "line";
     /// Characters of the source before the first byte (integer); there with the line.
     pub const CHAR: &str = "char";
+    /// The language in which the document's words were read, by its code (keyword, indexed); absent where it is English.
+    pub const LANGUAGE: &str = "language";
     /// The provenance of the document, in the words of who loaded it (string); absent without one.
     pub const ORIGIN: &str = "origin";
 }
@@ -124,9 +128,15 @@ impl Point {
             put(fields::TITLE, title.into());
         }
         put(fields::TEXT, chunk.text.into());
+        if let Some(context) = chunk.context {
+            put(fields::CONTEXT, context.into());
+        }
         put(fields::TOKENS, integer(chunk.tokens as u64));
         if !chunk.leading.is_empty() {
             put(fields::LEADING, chunk.leading.into());
+        }
+        if chunk.language != Language::English {
+            put(fields::LANGUAGE, chunk.language.code().to_owned().into());
         }
         if let Some(begins) = chunk.begins {
             put(fields::LINE, integer(begins.line as u64));

@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, HashMap};
 
-use pericope_store::{Analyzer, EmbedderMeta, IndexSpec, StoreMeta};
+use pericope_store::{Analyzer, EmbedderMeta, IndexSpec, Language, LanguageChoice, StoreMeta};
 use qdrant_client::qdrant::Value;
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +19,8 @@ pub(crate) const HEADING_WEIGHT: f64 = 0.5;
 /// The names of the options that the command line's collections record.
 const REFERENCE: &str = "reference";
 const WEIGHTS: &str = "segmenter weights";
+const CONTEXT: &str = "context";
+const LANGUAGE: &str = "language";
 const HEADINGS: &str = "heading and title weight";
 
 /// The ingredients that a collection was built with, kept in the collection's own metadata from the moment it exists: vectors of two
@@ -70,7 +72,14 @@ impl Record {
         record.embedder = meta.embedder;
         record.options.insert(HEADINGS.to_owned(), HEADING_WEIGHT.to_string());
         let reference = meta.reference.and_then(|reference| serde_json::to_string(&reference).ok());
-        for (name, value) in [(REFERENCE, reference), (WEIGHTS, meta.segmenter_fingerprint)] {
+        let language = meta.language.map(|language| language.to_string());
+        let options = [
+            (REFERENCE, reference),
+            (WEIGHTS, meta.segmenter_fingerprint),
+            (CONTEXT, meta.context),
+            (LANGUAGE, language),
+        ];
+        for (name, value) in options {
             record.options.extend(value.map(|value| (name.to_owned(), value)));
         }
         record
@@ -84,8 +93,17 @@ impl Record {
             segmenter_fingerprint: self.options.get(WEIGHTS).cloned(),
             tokenizer: self.tokenizer.clone(),
             embedder: self.embedder.clone(),
+            context: self.options.get(CONTEXT).cloned(),
             reference: self.options.get(REFERENCE).and_then(|text| serde_json::from_str(text).ok()),
+            language: Some(self.language()),
         }
+    }
+
+    /// Returns the language in which the words of documents are read: English where nothing was said.
+    #[must_use]
+    pub fn language(&self) -> LanguageChoice {
+        let said = self.options.get(LANGUAGE).and_then(|text| text.parse().ok());
+        said.unwrap_or(LanguageChoice::Fixed(Language::English))
     }
 
     /// Returns the length of the dense vectors; `None` for a collection without any.
@@ -101,7 +119,8 @@ impl Record {
 
     /// Checks that `asked` would build the same; the mean length and the program's version may differ.
     pub(crate) fn expect(&self, collection: &str, asked: &Self) -> Result<(), Error> {
-        // Headings change the limit of chunks too, so that they come first; beside another embedder they do not matter.
+        let context = |record: &Self| record.options.get(CONTEXT).cloned().unwrap_or("none".to_owned());
+        // Headings and contexts change the limit of chunks too, so that they come first; beside another embedder they do not matter.
         let same = self.embedder_label() == asked.embedder_label();
         let on_off = |record: &Self| match same && record.embedder.as_ref().is_some_and(|e| e.prefix_headings) {
             true => "on".to_owned(),
@@ -109,6 +128,7 @@ impl Record {
         };
         let mut pairs = vec![
             ("heading prefix", on_off(self), on_off(asked)),
+            (CONTEXT, context(self), context(asked)),
             ("segmenter", self.segmenter.clone(), asked.segmenter.clone()),
             ("tokenizer", self.tokenizer.clone(), asked.tokenizer.clone()),
             ("analyzer", self.analyzer.clone(), asked.analyzer.clone()),

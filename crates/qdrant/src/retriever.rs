@@ -1,15 +1,19 @@
 //! A collection that is searched in plain language.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use pericope_api::SentenceEncoder;
 use pericope_store::{
-    Analyzer, ChunkId, ChunkRecord, DocumentSummary, EmbedderMeta, Freshness, Highlighter, Mode, Query, Ranked,
-    Retriever, StoreError, StoreInfo, query_vector, query_words,
+    Analyzer, ChunkId, ChunkRecord, DocumentSummary, EmbedderMeta, Freshness, Highlighter, Language, Mode, Query,
+    Ranked, Retriever, StoreError, StoreInfo, query_vector, query_words,
 };
 
 use crate::{Collection, Error, Target, VectorQuery, term_index};
+
+/// How long the languages of a collection are taken to be the same.
+const LANGUAGES_FOR: Duration = Duration::from_secs(60);
 
 /// Searches a collection: makes terms and vectors of queries, and marks their words.
 pub struct QdrantRetriever {
@@ -17,6 +21,8 @@ pub struct QdrantRetriever {
     collection: Collection,
     analyzer: Arc<dyn Analyzer>,
     encoder: Option<Arc<dyn SentenceEncoder>>,
+    /// Those of the chunks, and when they were asked for.
+    languages: Mutex<Option<(Instant, Vec<Language>)>>,
 }
 
 impl QdrantRetriever {
@@ -31,14 +37,25 @@ impl QdrantRetriever {
             return Err(mismatch(&collection, "analyzer", found.clone(), analyzer.name().to_owned()));
         }
         let about = StoreInfo { name: target.to_string(), meta: collection.record().built_with() };
-        Ok(Self { about, collection, analyzer, encoder: None })
+        Ok(Self { about, collection, analyzer, encoder: None, languages: Mutex::default() })
+    }
+
+    /// The languages in which queries are read; those of chunks that were put lately may be missing for a minute.
+    fn languages(&self) -> Result<Vec<Language>, Error> {
+        let mut known = self.languages.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, languages)) = known.as_ref().filter(|(asked, _)| asked.elapsed() < LANGUAGES_FOR) {
+            return Ok(languages.clone());
+        }
+        let languages = self.collection.languages()?;
+        *known = Some((Instant::now(), languages.clone()));
+        Ok(languages)
     }
 
     /// Returns the query in the server's terms.
     fn translate(&self, query: &Query) -> Result<VectorQuery, StoreError> {
         let mut asked = VectorQuery::new(query.mode, query.k);
         asked.depth = asked.depth.max(query.k.saturating_mul(10));
-        let words = query_words(&query.text, self.analyzer.as_ref());
+        let words = query_words(&query.text, self.analyzer.as_ref(), &self.languages()?);
         asked.sparse = words.iter().map(|word| (term_index(word), 1.0)).collect();
         asked.sparse.sort_unstable_by_key(|(index, _)| *index);
         asked.sparse.dedup_by_key(|(index, _)| *index);
@@ -119,7 +136,7 @@ impl Retriever for QdrantRetriever {
 
     /// All words weigh the same: how rare they are, the server alone knows.
     fn highlighter(&self, query: &str) -> Result<Highlighter, StoreError> {
-        let words = query_words(query, self.analyzer.as_ref());
+        let words = query_words(query, self.analyzer.as_ref(), &self.languages()?);
         Ok(Highlighter::new(Arc::clone(&self.analyzer), words.into_iter().map(|word| (word, 1.0))))
     }
 

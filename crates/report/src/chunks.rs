@@ -1,7 +1,7 @@
 //! The page of documents cut into chunks, made piece by piece, so that the first document shows before the last is cut.
 
 use maud::html;
-use pericope_api::{Chunk, Document};
+use pericope_api::{Chunk, Document, joints};
 
 use crate::kit::{Page, header};
 use pericope_util::sound;
@@ -34,13 +34,10 @@ impl ChunksPage {
     /// Returns one document: a block a chunk, in which text that repeats the chunk before (overlap) is grey.
     #[must_use]
     pub fn document(&self, document: &Document, chunks: &[Chunk]) -> String {
-        let mut covered = 0;
         let mut blocks = Vec::with_capacity(chunks.len());
-        for chunk in chunks {
+        for (chunk, joint) in chunks.iter().zip(joints(&document.source, chunks)) {
             let text = document.text(chunk.span);
-            let repeat = usize::clamp(covered, chunk.span.start, chunk.span.end) - chunk.span.start;
-            let (old, new) = text.split_at_checked(repeat).unwrap_or(("", text));
-            covered = covered.max(chunk.span.end);
+            let (old, new) = text.split_at_checked(joint.overlap).unwrap_or(("", text));
             blocks.push((chunk, chunk.heading_path.join(" › "), old, new));
         }
         let block = html! {
@@ -82,6 +79,7 @@ mod tests {
             heading_path: vec![],
             tokens: 3,
             hash: 0,
+            context: None,
         };
         let page = ChunksPage::new("fixed");
         let body = page.document(&doc, &[chunk(0, 0, 6), chunk(1, 0, 13)]);

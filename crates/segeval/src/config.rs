@@ -25,7 +25,7 @@ pub struct SegmentationExperiment {
     /// The data, at least one set.
     #[serde(rename = "set", default)]
     pub sets: Vec<SetConfig>,
-    /// The segmenters, at least one. The first two are compared document by document.
+    /// The segmenters, at least one. Each is compared with the first, document by document.
     #[serde(rename = "segmenter", default)]
     pub segmenters: Vec<SegmenterConfig>,
     /// Figures of others on the same sets, shown beside ours.

@@ -184,6 +184,7 @@ impl Chunker {
             heading_path: document.heading_path(document.sentence_at(own.start)).to_vec(),
             tokens: meter.exact(span) + meter.special(),
             hash: Chunk::content_hash(document.text(span)),
+            context: None,
         };
         Ok(spans.into_iter().zip(&own).enumerate().map(chunk).collect())
     }

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+pub mod blocks;
 mod breaks;
 mod chars;
 mod chunker;
@@ -22,6 +23,7 @@ pub mod kernels;
 pub mod language;
 pub mod laws;
 pub mod lexical;
+pub mod llm;
 pub mod metrics;
 pub mod policy;
 pub mod registry;

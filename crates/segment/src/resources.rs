@@ -1,9 +1,10 @@
 use std::sync::Arc;
 
-use pericope_api::{SentenceEncoder, TokenCounter};
+use pericope_api::{SentenceEncoder, ShiftFinder, TokenCounter};
 
 use crate::counters::WordCounter;
 use crate::fixed::rounded;
+use crate::llm::LanguageModel;
 use crate::spec::Spec;
 
 /// The size policy's keys as they are given in one place (a command line, a program's defaults). `None`: not given
@@ -53,12 +54,28 @@ pub trait Resources {
         Err("it needs an encoder, and none is at hand".into())
     }
 
+    /// Returns the encoder of a name, for segmenters whose spec names one (`embedder=static`).
+    ///
+    /// # Errors
+    /// With the reason, where there is none of that name.
+    fn named_encoder(&self, name: &str) -> Result<Arc<dyn SentenceEncoder>, String> {
+        Err(format!("there is no encoder {name:?} here"))
+    }
+
     /// Returns the counter that token limits are measured with; words by default.
     ///
     /// # Errors
     /// With the reason, where there is none.
     fn counter(&self) -> Result<Arc<dyn TokenCounter>, String> {
         Ok(Arc::new(WordCounter))
+    }
+
+    /// Returns the language model that the segmenter `llm` asks, as its spec (`wanted`) and the program say together.
+    ///
+    /// # Errors
+    /// With the reason, where there is none.
+    fn shift_finder(&self, _wanted: &LanguageModel) -> Result<Arc<dyn ShiftFinder>, String> {
+        Err("it asks a language model, and none is at hand".into())
     }
 
     /// Returns the mean chunk size, in words, of `reference` (a name or a spec) on the corpus at hand: the

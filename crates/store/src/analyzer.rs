@@ -1,4 +1,5 @@
 use pericope_api::Span;
+use pericope_language::Language;
 
 /// One word of a text as an [`Analyzer`] gives it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,13 +12,21 @@ pub struct Word<'a> {
     pub position: usize,
 }
 
-/// Turns texts and queries into words. Both must go through the same analyzer.
+/// Turns texts and queries into words. Both must go through the same analyzer: a text in its own language, a query in each
+/// language that the store holds.
 ///
-/// `pericope-index` has one for English and for scripts without spaces (`EnglishAnalyzer`).
+/// `pericope-index` has the one that all stores use (`LanguageAnalyzer`).
 pub trait Analyzer: Send + Sync {
     /// Returns the name with its version, which stores record.
     fn name(&self) -> &str;
 
-    /// Calls `each` with every word of a text, in order.
-    fn analyze(&self, text: &str, each: &mut dyn FnMut(Word<'_>));
+    /// Calls `each` with every word of a text in this language, in order.
+    fn analyze(&self, text: &str, language: Language, each: &mut dyn FnMut(Word<'_>));
+
+    /// True for a word, as it stands in a text, that says nothing about the subject of a query in this language. By default
+    /// none does.
+    fn is_stop_word(&self, word: &str, language: Language) -> bool {
+        let _ = (word, language);
+        false
+    }
 }

@@ -1,4 +1,5 @@
 use pericope_api::{Chunk, Document, Heading, Span};
+use pericope_language::Language;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -11,7 +12,7 @@ const NAMESPACE: Uuid = Uuid::from_u128(0x3a5c_71f0_9d0e_5b0c_8f27_70e6_c1f0_4b1
 pub type ChunkId = Uuid;
 
 /// Returns the UUIDv5 of the document's id, the range, the text's hash and the hash of what the encoder reads of it
-/// (`encoded`, the text itself without an encoder).
+/// (`encoded`; without an encoder the text itself, behind its context if it has one).
 ///
 /// The same chunk has the same id in every run, so that writing it again overwrites it. A chunk whose text changed has
 /// another id.
@@ -60,6 +61,13 @@ pub struct ChunkRecord {
     /// Where it begins in lines and characters; `None` in a store of an earlier version.
     #[serde(skip)]
     pub begins: Option<Position>,
+    /// What places the chunk in its document, if somebody wrote it ([`Chunk::context`]). It is found by its words, and is no
+    /// part of the text.
+    #[serde(skip)]
+    pub context: Option<String>,
+    /// The language in which its words were read: that of its document. English in a store of an earlier version.
+    #[serde(skip)]
+    pub language: Language,
 }
 
 /// A place in a source, as people and editors count.
@@ -81,10 +89,53 @@ impl Position {
         let lines = memchr::memchr_iter(b'\n', text.as_bytes()).count();
         Self { line: self.line + lines, char: self.char + text.chars().count() }
     }
+
+    /// Returns the lines in which the first and the last character of a text are that begins here; a line end at its end
+    /// belongs to the line that it ends.
+    #[must_use]
+    pub fn lines(self, text: &str) -> [usize; 2] {
+        [self.line, self.behind(text.strip_suffix('\n').unwrap_or(text)).line]
+    }
+}
+
+/// Finds the positions of bytes in a source. As long as they are asked for in order, the source is counted once.
+///
+/// ```
+/// use pericope_store::{Position, Positions};
+///
+/// let mut positions = Positions::new("où?\r\n日本");
+/// assert_eq!(positions.at(3), Position { line: 1, char: 2 });
+/// assert_eq!(positions.at(6), Position { line: 2, char: 5 });
+/// assert_eq!(positions.at(0), Position::START);
+/// ```
+#[derive(Debug, Clone)]
+pub struct Positions<'a> {
+    source: &'a str,
+    /// The byte up to which was counted, and its position.
+    counted: (usize, Position),
+}
+
+impl<'a> Positions<'a> {
+    /// Begins to count a source.
+    #[must_use]
+    pub fn new(source: &'a str) -> Self {
+        Self { source, counted: (0, Position::START) }
+    }
+
+    /// Returns the position of a byte: that of the byte before, for one that begins no character or lies behind the source.
+    pub fn at(&mut self, byte: usize) -> Position {
+        if byte < self.counted.0 {
+            self.counted = (0, Position::START);
+        }
+        let (from, position) = self.counted;
+        let between = Span::new(from, byte).of(self.source);
+        self.counted = (from + between.len(), position.behind(between));
+        self.counted.1
+    }
 }
 
 impl ChunkRecord {
-    /// Returns the record of a document's chunk, without leading whitespace.
+    /// Returns the record of a document's chunk, without leading whitespace, and in English.
     #[must_use]
     pub fn new(document: &Document, chunk: &Chunk, ordinal: usize) -> Self {
         Self {
@@ -100,14 +151,15 @@ impl ChunkRecord {
             tokens: chunk.tokens,
             leading: String::new(),
             begins: None,
+            context: chunk.context.clone(),
+            language: Language::default(),
         }
     }
 
     /// Returns the lines of the source in which its first and its last character are, from 1.
     #[must_use]
     pub fn lines(&self) -> Option<[usize; 2]> {
-        let within = self.text.strip_suffix('\n').unwrap_or(&self.text);
-        self.begins.map(|begins| [begins.line, begins.behind(within).line])
+        self.begins.map(|begins| begins.lines(&self.text))
     }
 
     /// Returns the range in the document's source, in characters instead of bytes.

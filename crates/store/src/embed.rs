@@ -60,7 +60,7 @@ pub trait VectorCache: Send + Sync {
     }
 }
 
-/// Encodes, and checks that the answer is one finite vector a text, of the dimension that was promised.
+/// Encodes passages, and checks that the answer is one finite vector a text, of the dimension that was promised.
 ///
 /// # Errors
 /// [`StoreError::Encoder`] and [`StoreError::EncoderOutput`].
@@ -68,7 +68,19 @@ pub fn encode_checked(encoder: &dyn SentenceEncoder, texts: &[&str]) -> Result<E
     if texts.is_empty() {
         return Ok(Embeddings::new(encoder.dimension(), Vec::new()));
     }
-    let found = encoder.encode(texts)?;
+    checked(encoder, texts, encoder.encode_passages(texts)?)
+}
+
+/// Encodes a query, and checks the answer as [`encode_checked`] does.
+///
+/// # Errors
+/// As [`encode_checked`].
+pub fn encode_query(encoder: &dyn SentenceEncoder, query: &str) -> Result<Vec<f32>, StoreError> {
+    let found = encoder.encode_queries(&[query])?;
+    Ok(checked(encoder, &[query], found)?.values().to_vec())
+}
+
+fn checked(encoder: &dyn SentenceEncoder, texts: &[&str], found: Embeddings) -> Result<Embeddings, StoreError> {
     let broken = |reason| Err(StoreError::EncoderOutput { name: encoder.name().to_owned(), reason });
     if found.len() != texts.len() || found.dimension() != encoder.dimension() {
         return broken(format!(
@@ -100,5 +112,5 @@ pub fn query_vector(
         return Ok(vector.clone());
     }
     let encoder = encoder.ok_or_else(|| StoreError::NoEncoder { name: name.unwrap_or("none").to_owned() })?;
-    Ok(encode_checked(encoder, &[&query.text])?.values().to_vec())
+    encode_query(encoder, &query.text)
 }

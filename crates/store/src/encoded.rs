@@ -1,4 +1,4 @@
-//! What the encoder reads of a chunk: its text, and what stands above it.
+//! What the encoder reads of a chunk: its text, what places it in its document, and what stands above it.
 
 use pericope_api::{Chunk, Document, Heading, Kind, Span};
 
@@ -6,19 +6,24 @@ use crate::Embedding;
 
 /// The tokens that chunks leave free for their headings, where nobody names a limit.
 pub const HEADING_TOKENS: usize = 32;
+/// The tokens that chunks leave free for their contexts, where nobody names a limit.
+pub const CONTEXT_TOKENS: usize = 64;
 /// Bytes of a table in which its header is looked for.
 const HEADER_BYTES: usize = 4096;
 
 impl Embedding {
-    /// Returns the text that the encoder reads of a chunk: the visible text. With `prefix_headings` the headings above it
-    /// come first (`A > B`, a blank line), and before rows that continue a table the header of the table.
+    /// Returns the text that the encoder reads of a chunk: the visible text. Its [context](Chunk::context) comes first, if it has
+    /// one (a blank line follows). With `prefix_headings` the headings above it come next (`A > B`, a blank line), and before
+    /// rows that continue a table the header of the table.
     ///
     /// A heading that the chunk begins with is not repeated. The whole of it fits the encoder's window wherever the text
-    /// alone does: what does not fit is left out, outer headings first, the header of the table last.
+    /// alone does: what does not fit is left out, outer headings first, then the header of the table, the last words of the
+    /// context last.
     #[must_use]
     pub fn text(&self, document: &Document, chunk: &Chunk) -> String {
         let visible = document.visible(chunk.span);
-        if !self.prefix_headings {
+        let context = chunk.context.as_deref().map(str::trim).filter(|context| !context.is_empty());
+        if !self.prefix_headings && context.is_none() {
             return visible.into_owned();
         }
         let own = match self.tokenizer == self.encoder.name() {
@@ -27,7 +32,13 @@ impl Embedding {
         };
         let room = self.encoder.max_tokens().saturating_sub(own);
         // No text has more tokens than bytes.
-        let fits = |text: &String| self.encoder.count_tokens(text).unwrap_or(text.len()) <= room;
+        let tokens = |text: &str| self.encoder.count_tokens(text).unwrap_or(text.len());
+        let context = context.map(|context| beginning(context, |text| tokens(text) <= room)).unwrap_or_default();
+        if !self.prefix_headings {
+            return context + &visible;
+        }
+        let room = room.saturating_sub(if context.is_empty() { 0 } else { tokens(&context) });
+        let fits = |text: &String| tokens(text) <= room;
         let header = table_header(document, chunk.span).map(|header| header + "\n").filter(fits).unwrap_or_default();
         let headings = headings_above(document, chunk);
         let candidates = (0..=headings.len()).map(|from| match headings.get(from..).unwrap_or_default() {
@@ -35,8 +46,24 @@ impl Embedding {
             inner => format!("{}\n\n{header}", inner.join(" > ")),
         });
         let before = candidates.into_iter().find(fits).unwrap_or_default();
-        before + &visible
+        context + &before + &visible
     }
+}
+
+/// As many of the first words of a context as fit, and a blank line; nothing where not even one does.
+fn beginning(context: &str, fits: impl Fn(&str) -> bool) -> String {
+    let words: Vec<&str> = context.split_whitespace().collect();
+    let first = |count: usize| words.get(..count).unwrap_or_default().join(" ");
+    // More words never have fewer tokens.
+    let (mut most, mut too_many) = (0, words.len() + 1);
+    while most + 1 < too_many {
+        let count = usize::midpoint(most, too_many);
+        match fits(&first(count)) {
+            true => most = count,
+            false => too_many = count,
+        }
+    }
+    if most == 0 { String::new() } else { format!("{}\n\n", first(most)) }
 }
 
 /// The headings above a chunk without the one that it begins with.
@@ -152,6 +179,7 @@ mod tests {
             heading_path: document.sections[0].clone(),
             tokens: text.split_whitespace().count(),
             hash: 0,
+            context: None,
         };
         let embedding =
             Embedding { encoder: Arc::new(Words(window)), prefix_headings: true, tokenizer: "words".into() };
@@ -173,6 +201,33 @@ mod tests {
         let headed = document(&[("Errors", Kind::Heading(2)), ("It hums.", Kind::Prose)]);
         assert_eq!(read(&headed, "Errors", 100), "Pumps\n\nErrors\nIt hums.");
         assert_eq!(read(&headed, "It", 100), "Pumps > Errors\n\nIt hums.");
+    }
+
+    #[test]
+    fn a_context_comes_first_as_far_as_it_fits() {
+        let prose = document(&[("It hums.", Kind::Prose)]);
+        let of = |context: Option<&str>, prefix_headings, window| {
+            let span = Span::new(0, prose.source.len());
+            let heading_path = prose.sections[0].clone();
+            let context = context.map(str::to_owned);
+            let chunk = Chunk { document: "d".into(), ordinal: 0, span, heading_path, tokens: 2, hash: 0, context };
+            Embedding { encoder: Arc::new(Words(window)), prefix_headings, tokenizer: "words".into() }
+                .text(&prose, &chunk)
+        };
+        let context = Some("Repair of garden\n pumps.");
+        assert_eq!(of(context, false, 100), "Repair of garden pumps.\n\nIt hums.");
+        assert_eq!(of(context, false, 6), "Repair of garden pumps.\n\nIt hums.");
+        assert_eq!(of(context, false, 5), "Repair of garden\n\nIt hums.");
+        assert_eq!(of(context, false, 3), "Repair\n\nIt hums.");
+        assert_eq!(of(context, false, 2), "It hums.");
+        // Headings have what it leaves.
+        assert_eq!(of(context, true, 100), "Repair of garden pumps.\n\nPumps > Errors\n\nIt hums.");
+        assert_eq!(of(context, true, 7), "Repair of garden pumps.\n\nErrors\n\nIt hums.");
+        assert_eq!(of(context, true, 6), "Repair of garden pumps.\n\nIt hums.");
+        for nothing in [None, Some(" \n")] {
+            assert_eq!(of(nothing, false, 100), "It hums.");
+            assert_eq!(of(nothing, true, 5), "Pumps > Errors\n\nIt hums.");
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 use std::error::Error;
 
-use pericope_api::EncodeError;
+use pericope_api::{EncodeError, RerankError};
 
 /// The reason why a store could not be written or searched. Every message is one line.
 #[derive(Debug, thiserror::Error)]
@@ -27,6 +27,9 @@ pub enum StoreError {
         /// The fault in its answer.
         reason: String,
     },
+    /// The reranker failed, or did not give one finite score a passage.
+    #[error(transparent)]
+    Reranker(#[from] RerankError),
     /// Dense search was asked for without the encoder that made the vectors.
     #[error("dense search needs the embedder `{name}` that the index was built with, to embed the query")]
     NoEncoder {
@@ -76,6 +79,8 @@ pub enum ErrorKind {
     Input,
     /// The encoder failed or broke its promise.
     Encoder,
+    /// The reranker failed or broke its promise.
+    Reranker,
     /// Anything else.
     Other,
 }
@@ -101,6 +106,7 @@ impl StoreError {
         match self {
             Self::BadChunk { .. } => ErrorKind::Input,
             Self::Encoder(_) | Self::EncoderOutput { .. } => ErrorKind::Encoder,
+            Self::Reranker(_) => ErrorKind::Reranker,
             Self::NoEncoder { .. } => ErrorKind::NoEncoder,
             Self::Poisoned => ErrorKind::Other,
             Self::Backend { kind, .. } => *kind,

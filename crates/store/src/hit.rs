@@ -12,7 +12,7 @@ pub struct Ranked {
     pub document: String,
     /// The number of the chunk among the document's chunks, from 0.
     pub ordinal: usize,
-    /// BM25, cosine or the fused score, by the mode; comparable within one answer only.
+    /// BM25, cosine or the fused score, by the mode, or a reranker's; comparable within one answer only.
     pub score: f64,
 }
 
@@ -24,7 +24,7 @@ pub struct Ranked {
 pub struct Hit {
     /// The place in the answer, from 1.
     pub rank: usize,
-    /// BM25, cosine or the fused score, by the mode; comparable within one answer only.
+    /// BM25, cosine or the fused score, by the mode, or a reranker's; comparable within one answer only.
     pub score: f64,
     /// The id of the chunk.
     pub id: ChunkId,

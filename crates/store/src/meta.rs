@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use pericope_api::{Chunk, SentenceEncoder};
+use pericope_language::LanguageChoice;
 use serde::{Deserialize, Serialize};
 
 use crate::Embedding;
@@ -24,8 +25,13 @@ pub struct IndexSpec {
     pub encoder: Option<Arc<dyn SentenceEncoder>>,
     /// Whether the encoder reads the heading path in front of a chunk's text. Off by default.
     pub prefix_headings: bool,
+    /// Who writes the contexts of chunks ([`Chunk::context`]); `None` where nobody does.
+    pub context: Option<String>,
     /// The size that a segmenter was given which sizes itself by another.
     pub reference: Option<ReferenceMeta>,
+    /// The language in which the documents' words are read. `None`: what the store was made with, and detected document by
+    /// document in a new one.
+    pub language: Option<LanguageChoice>,
 }
 
 impl IndexSpec {
@@ -38,7 +44,9 @@ impl IndexSpec {
             tokenizer: tokenizer.into(),
             encoder: None,
             prefix_headings: false,
+            context: None,
             reference: None,
+            language: None,
         }
     }
 
@@ -63,6 +71,20 @@ impl IndexSpec {
         self
     }
 
+    /// Says who writes the contexts of the chunks: contexts of another are another index.
+    #[must_use]
+    pub fn with_context(mut self, writer: Option<String>) -> Self {
+        self.context = writer;
+        self
+    }
+
+    /// Says which language the documents are in.
+    #[must_use]
+    pub fn with_language(mut self, language: Option<LanguageChoice>) -> Self {
+        self.language = language;
+        self
+    }
+
     /// Returns the way in which chunks are embedded; `None` without an encoder.
     #[must_use]
     pub fn embedding(&self) -> Option<Embedding> {
@@ -79,6 +101,8 @@ impl fmt::Debug for IndexSpec {
             .field("tokenizer", &self.tokenizer)
             .field("encoder", &self.encoder.as_ref().map(|e| e.name().to_owned()))
             .field("prefix_headings", &self.prefix_headings)
+            .field("context", &self.context)
+            .field("language", &self.language)
             .finish()
     }
 }
@@ -141,13 +165,17 @@ pub struct StoreMeta {
     /// The embedder, or `None` for a store without vectors.
     pub embedder: Option<EmbedderMeta>,
     /// As in [`IndexSpec`].
+    pub context: Option<String>,
+    /// As in [`IndexSpec`].
     pub reference: Option<ReferenceMeta>,
+    /// As in [`IndexSpec`]; `None` is like any other.
+    pub language: Option<LanguageChoice>,
 }
 
 /// The first ingredient in which a store differs from what is asked of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
-    /// `segmenter`, `segmenter weights`, `tokenizer`, `embedder` or `heading prefix`.
+    /// `segmenter`, `segmenter weights`, `tokenizer`, `language`, `embedder`, `heading prefix` or `context`.
     pub what: &'static str,
     /// The store's value.
     pub found: String,
@@ -164,7 +192,9 @@ impl StoreMeta {
             segmenter_fingerprint: spec.segmenter_fingerprint.clone(),
             tokenizer: spec.tokenizer.clone(),
             embedder: spec.encoder.as_ref().map(|e| EmbedderMeta::new(e.as_ref(), spec.prefix_headings)),
+            context: spec.context.clone(),
             reference: spec.reference.clone(),
+            language: spec.language,
         }
     }
 
@@ -175,10 +205,10 @@ impl StoreMeta {
     }
 
     /// Returns a word that changes with all that makes chunks and vectors of a document: format, program, segmenter,
-    /// tokenizer and embedder. Sixteen hexadecimal digits.
+    /// tokenizer, embedder and contexts. Sixteen hexadecimal digits.
     #[must_use]
     pub fn fingerprint(&self) -> String {
-        let parts = serde_json::json!([
+        let mut parts = serde_json::json!([
             CHUNK_FORMAT,
             env!("CARGO_PKG_VERSION"),
             self.segmenter,
@@ -187,6 +217,10 @@ impl StoreMeta {
             self.tokenizer,
             self.embedder,
         ]);
+        // Sources of stores that were made before there were contexts keep their word.
+        if let (Some(context), Some(parts)) = (&self.context, parts.as_array_mut()) {
+            parts.push(context.clone().into());
+        }
         format!("{:016x}", Chunk::content_hash(&parts.to_string()) as u64)
     }
 
@@ -194,17 +228,24 @@ impl StoreMeta {
     #[must_use]
     pub fn difference(&self, asked: &Self) -> Option<Difference> {
         let weights = |meta: &Self| meta.segmenter_fingerprint.clone().unwrap_or_else(|| "none".to_owned());
-        // Headings change the limit of chunks too, so that they come first; beside another embedder they do not matter.
+        let context = |meta: &Self| meta.context.clone().unwrap_or_else(|| "none".to_owned());
+        // Headings and contexts change the limit of chunks too, so that they come first; beside another embedder they do not matter.
         let same = self.embedder_label() == asked.embedder_label();
         let prefix = |meta: &Self| match same && meta.embedder.as_ref().is_some_and(|e| e.prefix_headings) {
             true => "on".to_owned(),
             false => "off".to_owned(),
         };
+        let language = |meta: &Self, other: &Self| match (meta.language, other.language) {
+            (Some(language), Some(_)) => language.to_string(),
+            _ => String::new(),
+        };
         let pairs = [
             ("heading prefix", prefix(self), prefix(asked)),
+            ("context", context(self), context(asked)),
             ("segmenter", self.segmenter.clone(), asked.segmenter.clone()),
             ("segmenter weights", weights(self), weights(asked)),
             ("tokenizer", self.tokenizer.clone(), asked.tokenizer.clone()),
+            ("language", language(self, asked), language(asked, self)),
             ("embedder", self.embedder_label(), asked.embedder_label()),
         ];
         let differs = pairs.into_iter().find(|(_, found, asked)| found != asked);
@@ -231,6 +272,14 @@ mod tests {
         assert_eq!(meta().fingerprint(), format!("{:016x}", Chunk::content_hash(&json) as u64));
         let reference = Some(ReferenceMeta { spec: "sentence".into(), mean_words: 12.5, bound: None });
         assert_ne!(StoreMeta { reference, ..meta() }.fingerprint(), meta().fingerprint());
+        let [one, other] = ["a", "b"].map(|writer| StoreMeta { context: Some(writer.into()), ..meta() }.fingerprint());
+        assert!(one != other && one != meta().fingerprint());
+    }
+
+    fn with_language(found: Option<LanguageChoice>, asked: Option<LanguageChoice>) -> Option<String> {
+        let [found, asked] = [found, asked].map(|language| StoreMeta { language, ..meta() });
+        let Difference { what, found, asked } = found.difference(&asked)?;
+        Some(format!("{what}: {found}, {asked}"))
     }
 
     #[test]
@@ -246,10 +295,20 @@ mod tests {
         assert_eq!(with(|m| m.segmenter_fingerprint = Some("a".into())), "segmenter weights: none, a");
         assert_eq!(with(|m| m.embedder = None), "embedder: minilm (f00, 384 dimensions), none");
         assert_eq!(with(|m| m.embedder.as_mut().unwrap().prefix_headings = true), "heading prefix: off, on");
+        let german = LanguageChoice::Fixed("de".parse().unwrap());
+        assert_eq!(with_language(None, Some(german)), None);
+        assert_eq!(with_language(Some(german), None), None);
+        let auto = Some(LanguageChoice::Auto);
+        assert_eq!(with_language(Some(german), auto).unwrap(), "language: de, auto");
         let both = |m: &mut StoreMeta| {
             m.segmenter = "window:max_tokens=224".into();
             m.embedder.as_mut().unwrap().prefix_headings = true;
         };
         assert_eq!(with(both), "heading prefix: off, on");
+        let both = |m: &mut StoreMeta| {
+            m.segmenter = "window:max_tokens=192".into();
+            m.context = Some("openai:model=m".into());
+        };
+        assert_eq!(with(both), "context: none, openai:model=m");
     }
 }

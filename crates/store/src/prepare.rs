@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 
 use pericope_api::{Chunk, Document, Span};
+use pericope_language::{LanguageChoice, SAMPLE_BYTES};
 
-use crate::{ChunkEntry, ChunkId, ChunkRecord, Embedding, Position, StoreError, chunk_id};
+use crate::{ChunkEntry, ChunkId, ChunkRecord, Embedding, Positions, StoreError, chunk_id};
 
 /// A chunk that is ready for a store but for its vector.
 #[derive(Debug, Clone)]
@@ -15,7 +16,8 @@ pub struct Prepared {
     pub encoded: String,
 }
 
-/// Returns the entries of a document's chunks, in their order. A chunk that is listed twice is kept once.
+/// Returns the entries of a document's chunks, in their order and in the document's language. A chunk that is listed twice is
+/// kept once.
 ///
 /// # Errors
 /// [`StoreError::BadChunk`] where a chunk is not of this document, or its span is no range of the source's characters.
@@ -23,12 +25,17 @@ pub fn prepare(
     document: &Document,
     chunks: &[Chunk],
     embedding: Option<&Embedding>,
+    language: LanguageChoice,
 ) -> Result<Vec<Prepared>, StoreError> {
+    let language = match language {
+        LanguageChoice::Auto => language.of(&sample(document)),
+        LanguageChoice::Fixed(language) => language,
+    };
     let mut seen: HashSet<ChunkId> = HashSet::with_capacity(chunks.len());
     let mut prepared = Vec::with_capacity(chunks.len());
     let mut end_before = 0;
-    // Chunks come in the order of their starts, so that the source is counted once.
-    let (mut counted, mut position) = (0, Position::START);
+    // Chunks come in the order of their starts.
+    let mut positions = Positions::new(&document.source);
     for (ordinal, chunk) in chunks.iter().enumerate() {
         let bad = |reason: String| StoreError::BadChunk { document: document.id.clone(), ordinal, reason };
         if chunk.document != document.id {
@@ -39,21 +46,36 @@ pub fn prepare(
             return Err(bad(format!("{}..{} is no range of the source's characters", span.start, span.end)));
         };
         let encoded = embedding.map(|embedding| embedding.text(document, chunk));
-        let id = chunk_id(&document.id, span, text, encoded.as_deref().unwrap_or(text));
+        // Words of a context are indexed without an encoder, too.
+        let searched = match (&encoded, &chunk.context) {
+            (None, Some(context)) => Some(format!("{context}\n\n{text}")),
+            _ => None,
+        };
+        let id = chunk_id(&document.id, span, text, encoded.as_deref().or(searched.as_deref()).unwrap_or(text));
         if seen.insert(id) {
             let mut record = ChunkRecord::new(document, chunk, prepared.len());
+            record.language = language;
             record.leading = leading(document, end_before, span.start).to_owned();
-            if span.start < counted {
-                (counted, position) = (0, Position::START);
-            }
-            position = position.behind(Span::new(counted, span.start).of(&document.source));
-            (counted, record.begins) = (span.start, Some(position));
+            record.begins = Some(positions.at(span.start));
             let entry = ChunkEntry { id, chunk: record, encoded: encoded.as_deref().map(Chunk::content_hash) };
             prepared.push(Prepared { entry, encoded: encoded.unwrap_or_default() });
             end_before = span.end;
         }
     }
     Ok(prepared)
+}
+
+/// The first prose of a document, by which its language is known. Code and tables are in English everywhere.
+fn sample(document: &Document) -> String {
+    let mut sample = String::new();
+    for sentence in document.sentences.iter().filter(|sentence| sentence.kind.is_language()) {
+        if sample.len() >= SAMPLE_BYTES {
+            break;
+        }
+        sample.push_str(&document.visible(sentence.span));
+        sample.push(' ');
+    }
+    sample
 }
 
 /// The source between two chunks, where it is blank; chunks that overlap or leave text out have nothing between them.
@@ -68,8 +90,8 @@ pub fn truncated(prepared: &[Prepared], embedding: Option<&Embedding>) -> u64 {
     let Some(embedding) = embedding else { return 0 };
     let encoder = &embedding.encoder;
     let limit = encoder.max_tokens();
-    // The chunks' own counts stand for the encoder's where both count alike, and where it does not say. Headings make no text
-    // too long.
+    // The chunks' own counts stand for the encoder's where both count alike, and where it does not say. Headings and contexts make
+    // no text too long.
     let alike = embedding.tokenizer == encoder.name();
     let beyond = |one: &&Prepared| match alike && one.entry.chunk.tokens <= limit {
         true => false,

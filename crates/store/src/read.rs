@@ -244,6 +244,6 @@ pub trait Retriever: Send + Sync {
 }
 
 fn hit(rank: usize, ranked: &Ranked, chunk: ChunkRecord, highlighter: &Highlighter) -> Hit {
-    let (snippet, highlights) = highlighter.mark(&chunk.text);
+    let (snippet, highlights) = highlighter.mark(&chunk.text, chunk.language);
     Hit { rank, score: ranked.score, id: ranked.id, chunk, snippet, highlights, context: None, chunks: Vec::new() }
 }

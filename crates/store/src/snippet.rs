@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use pericope_api::Span;
+use pericope_language::Language;
 
 use crate::Analyzer;
 
@@ -35,11 +36,11 @@ impl Highlighter {
         Self { analyzer, words }
     }
 
-    /// Returns the piece to show (about 240 characters) and all marks of a text: the query's words, in order, without
-    /// overlap.
+    /// Returns the piece to show (about 240 characters) and all marks of a text in this language: the query's words, in order,
+    /// without overlap.
     #[must_use]
-    pub fn mark(&self, text: &str) -> (Span, Vec<Span>) {
-        let matches = self.matches(text);
+    pub fn mark(&self, text: &str, language: Language) -> (Span, Vec<Span>) {
+        let matches = self.matches(text, language);
         let window = self.best_window(&matches).unwrap_or((Span::new(0, 0), 0));
         let mut highlights: Vec<Span> = Vec::with_capacity(matches.len());
         for found in matches {
@@ -51,13 +52,13 @@ impl Highlighter {
         (around(text, window.0, SNIPPET_CHARS.saturating_sub(window.1)), highlights)
     }
 
-    fn matches(&self, text: &str) -> Vec<Match> {
+    fn matches(&self, text: &str, language: Language) -> Vec<Match> {
         let mut matches = Vec::new();
         if self.words.is_empty() {
             return matches;
         }
         let (mut at, mut chars) = (0, 0);
-        self.analyzer.analyze(text, &mut |found| {
+        self.analyzer.analyze(text, language, &mut |found| {
             let Some(&(word, weight)) = self.words.get(found.text) else { return };
             let span = found.span;
             chars += Span::new(at, span.start).of(text).chars().count();

@@ -2,18 +2,12 @@
 
 use std::collections::HashSet;
 
+use pericope_language::Language;
+
 use crate::Analyzer;
 
-/// More distinct words than this are not looked up: a whole page as a query stays affordable.
+/// More distinct words than this, a language, are not looked up: a whole page as a query stays affordable.
 const MAX_TERMS: usize = 256;
-
-/// Words that say that something is asked, or hold a sentence together, and what a tokenizer leaves of contractions.
-/// They are indexed (phrases need them) but not looked up on their own.
-const STOP_WORDS: &str = "a about again all also am an and any are as at be been being but by can could d did do does \
-    doing don down during each few for from further had has have having he her here hers him his how i if in into is \
-    isn it its just ll m may me might more most must my no nor not now of off on once only or other our out over own \
-    please re s same shall she should so some such t than that the their them then there these they this those \
-    through to too up us ve very was we were what when where which while who whom whose why will with would you your";
 
 /// One thing to look up.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -32,29 +26,35 @@ pub struct Terms {
 }
 
 impl Terms {
-    /// Takes a query apart. Nothing in it is an error: a quote that is not closed is no quote.
+    /// Takes a query apart, in each of `languages`: those of the texts that are searched. Nothing in it is an error: a quote
+    /// that is not closed is no quote.
     ///
-    /// Stop words are left out unless there is nothing else.
+    /// A word is looked up in the form that it has in each language. Stop words are left out unless there is nothing else:
+    /// those of the language that more of the query's words are stop words of than of any other, since nobody says which
+    /// language a query is in. They are indexed (phrases need them).
     #[must_use]
-    pub fn parse(query: &str, analyzer: &dyn Analyzer) -> Self {
-        let stop: HashSet<&str> = STOP_WORDS.split_ascii_whitespace().collect();
+    pub fn parse(query: &str, analyzer: &dyn Analyzer, languages: &[Language]) -> Self {
+        let parts = quotes(query);
+        let stopping = stopping(&parts, analyzer, languages);
         let (mut content, mut stopped) = (Vec::new(), Vec::new());
-        for (quoted, part) in quotes(query) {
-            let words = analyze(part, analyzer);
-            if quoted && words.len() > 1 {
-                content.push(Clause::Phrase(places(words)));
-                continue;
-            }
-            for word in words {
-                let is_stop = !quoted && stop.contains(word.surface.to_lowercase().as_str());
-                let list = if is_stop { &mut stopped } else { &mut content };
-                list.push(Clause::Word(word.text));
+        for (quoted, part) in parts {
+            for &language in languages {
+                let words = analyze(part, analyzer, language);
+                if quoted && words.len() > 1 {
+                    content.push(Clause::Phrase(places(words)));
+                    continue;
+                }
+                for word in words {
+                    let is_stop = !quoted && is_stop(word.surface, analyzer, &stopping);
+                    let list = if is_stop { &mut stopped } else { &mut content };
+                    list.push(Clause::Word(word.text));
+                }
             }
         }
         let mut clauses = if content.is_empty() { stopped } else { content };
         let mut seen = HashSet::new();
         clauses.retain(|clause| seen.insert(clause.clone()));
-        clauses.truncate(MAX_TERMS);
+        clauses.truncate(MAX_TERMS.saturating_mul(languages.len()));
         Self { clauses }
     }
 
@@ -71,16 +71,42 @@ impl Terms {
 }
 
 /// Returns the words that a query looks for: analyzed, distinct, in order, without those that only hold a sentence
-/// together (unless there are no others). Words in double quotes count wholly, as single words.
+/// together (unless there are no others). Words in double quotes count wholly, as single words. As [`Terms::parse`], in
+/// each of `languages`.
 #[must_use]
-pub fn query_words(query: &str, analyzer: &dyn Analyzer) -> Vec<String> {
-    Terms::parse(query, analyzer).words().into_iter().map(str::to_owned).collect()
+pub fn query_words(query: &str, analyzer: &dyn Analyzer, languages: &[Language]) -> Vec<String> {
+    Terms::parse(query, analyzer, languages).words().into_iter().map(str::to_owned).collect()
 }
 
 /// Returns the analyzed words of a text, with their distances from the first.
 #[must_use]
-pub fn analyzed(text: &str, analyzer: &dyn Analyzer) -> Vec<(usize, String)> {
-    places(analyze(text, analyzer))
+pub fn analyzed(text: &str, analyzer: &dyn Analyzer, language: Language) -> Vec<(usize, String)> {
+    places(analyze(text, analyzer, language))
+}
+
+/// The languages of which most of a query's words are stop words, those in quotes aside; none where there is no such word.
+fn stopping(parts: &[(bool, &str)], analyzer: &dyn Analyzer, languages: &[Language]) -> Vec<Language> {
+    let count = |language: &Language| -> usize {
+        let plain = parts.iter().filter(|(quoted, _)| !quoted);
+        let words = plain.flat_map(|(_, part)| analyze(part, analyzer, *language));
+        words.filter(|word| is_stop(word.surface, analyzer, &[*language])).count()
+    };
+    if let [only] = languages {
+        return vec![*only];
+    }
+    let counts: Vec<usize> = languages.iter().map(count).collect();
+    let most = counts.iter().copied().max().unwrap_or(0);
+    languages
+        .iter()
+        .zip(counts)
+        .filter(|(_, count)| most > 0 && *count == most)
+        .map(|(language, _)| *language)
+        .collect()
+}
+
+fn is_stop(word: &str, analyzer: &dyn Analyzer, languages: &[Language]) -> bool {
+    let lower = word.to_lowercase();
+    languages.iter().any(|&language| analyzer.is_stop_word(&lower, language))
 }
 
 fn places(words: Vec<Looked<'_>>) -> Vec<(usize, String)> {
@@ -94,9 +120,9 @@ struct Looked<'a> {
     position: usize,
 }
 
-fn analyze<'a>(text: &'a str, analyzer: &dyn Analyzer) -> Vec<Looked<'a>> {
+fn analyze<'a>(text: &'a str, analyzer: &dyn Analyzer, language: Language) -> Vec<Looked<'a>> {
     let mut words = Vec::new();
-    analyzer.analyze(text, &mut |word| {
+    analyzer.analyze(text, language, &mut |word| {
         let surface = text.get(word.span.start..word.span.end).unwrap_or("");
         words.push(Looked { text: word.text.to_owned(), surface, position: word.position });
     });

@@ -2,6 +2,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use pericope_api::{Chunk, Document, Embeddings};
+use pericope_language::LanguageChoice;
 use serde::Serialize;
 
 use crate::{
@@ -19,6 +20,8 @@ pub struct DestinationInfo {
     pub fingerprint: String,
     /// The way in which chunks are embedded; `None` for a store without vectors.
     pub embedding: Option<Embedding>,
+    /// The language of the documents.
+    pub language: LanguageChoice,
     /// The vectors that the store holds already, and that need not be computed again.
     pub vectors: Option<Arc<dyn VectorCache>>,
 }
@@ -85,7 +88,7 @@ pub trait Destination: Send {
     /// [`StoreError::BadChunk`] for a chunk that does not fit the document; the encoder's errors; as [`put`](Self::put).
     fn add(&mut self, document: &Document, chunks: &[Chunk]) -> Result<(), StoreError> {
         let embedding = self.about().embedding.clone();
-        let prepared = prepare(document, chunks, embedding.as_ref())?;
+        let prepared = prepare(document, chunks, embedding.as_ref(), self.about().language)?;
         let vectors = match &embedding {
             Some(embedding) => {
                 let texts: Vec<&str> = prepared.iter().map(|one| one.encoded.as_str()).collect();

@@ -1,7 +1,7 @@
 //! An analyzer without stems.
 
 use pericope_api::Span;
-use pericope_store::{Analyzer, Word};
+use pericope_store::{Analyzer, Language, Word};
 
 /// Runs of letters and digits in lower case.
 pub struct PlainWords;
@@ -11,7 +11,7 @@ impl Analyzer for PlainWords {
         "words-1"
     }
 
-    fn analyze(&self, text: &str, each: &mut dyn FnMut(Word<'_>)) {
+    fn analyze(&self, text: &str, _: Language, each: &mut dyn FnMut(Word<'_>)) {
         let mut at = 0;
         let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
         for (position, word) in words.enumerate() {

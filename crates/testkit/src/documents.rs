@@ -19,6 +19,7 @@ pub fn sentence_chunks(document: &Document) -> Vec<Chunk> {
             heading_path: document.heading_path(ordinal).to_vec(),
             tokens: document.text(sentence.span).split_whitespace().count(),
             hash: Chunk::content_hash(document.text(sentence.span)),
+            context: None,
         })
         .collect()
 }

@@ -66,3 +66,37 @@ impl SentenceEncoder for BagOfWords {
         Ok(Embeddings::new(DIMENSION, texts.iter().flat_map(|text| Self::vector(text)).collect()))
     }
 }
+
+/// A bag of words that tells queries from passages: it reads every word of a query from its end. The query `spmup` is near a
+/// passage about pumps, and near none where somebody embeds it as a passage.
+pub struct Backwards(pub Arc<BagOfWords>);
+
+impl SentenceEncoder for Backwards {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn fingerprint(&self) -> String {
+        self.0.fingerprint()
+    }
+
+    fn dimension(&self) -> usize {
+        self.0.dimension()
+    }
+
+    fn max_tokens(&self) -> usize {
+        self.0.max_tokens()
+    }
+
+    fn encode(&self, texts: &[&str]) -> Result<Embeddings, EncodeError> {
+        self.0.encode(texts)
+    }
+
+    fn encode_queries(&self, queries: &[&str]) -> Result<Embeddings, EncodeError> {
+        let turned = |query: &&str| {
+            query.split(' ').map(|word| word.chars().rev().collect::<String>()).collect::<Vec<_>>().join(" ")
+        };
+        let turned: Vec<String> = queries.iter().map(turned).collect();
+        self.0.encode(&turned.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+}

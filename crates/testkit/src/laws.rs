@@ -32,6 +32,8 @@ const MODES: [Mode; 3] = [Mode::Bm25, Mode::Dense, Mode::Hybrid];
 /// Where one is broken.
 pub fn store_laws(with_vectors: &dyn TestStore, without: &dyn TestStore) {
     what_was_put_and_committed_is_found(with_vectors);
+    contexts_are_found_and_are_no_text(with_vectors, true);
+    contexts_are_found_and_are_no_text(without, false);
     a_document_replaces_itself_and_goes_wholly(with_vectors);
     sources_are_known_by_their_documents(with_vectors);
     another_encoder_is_refused(with_vectors);
@@ -44,7 +46,8 @@ pub fn store_laws(with_vectors: &dyn TestStore, without: &dyn TestStore) {
 /// Puts a document as a pipeline does, as the whole of the source of its name.
 fn put(destination: &mut dyn Destination, document: &Document) {
     let embedding = destination.about().embedding.clone();
-    let prepared = prepare(document, &sentence_chunks(document), embedding.as_ref()).unwrap();
+    let prepared =
+        prepare(document, &sentence_chunks(document), embedding.as_ref(), destination.about().language).unwrap();
     let vectors = match &embedding {
         None => pericope_api::Embeddings::default(),
         Some(embedding) => {
@@ -122,6 +125,34 @@ fn what_was_put_and_committed_is_found(store: &dyn TestStore) {
     put(writer.as_mut(), &Document::from_sentences("guide/é.md", &[""; 0]));
     assert_eq!(writer.finish(&RunSummary::default()).unwrap().stats.chunks, 0);
     assert!(store.read().search(&Query::new("plain", Mode::Bm25, 3)).unwrap().is_empty());
+}
+
+fn contexts_are_found_and_are_no_text(store: &dyn TestStore, vectors: bool) {
+    let document = Document::from_sentences("pumps.md", &["It leaks.", "It hums."]);
+    let mut chunks = sentence_chunks(&document);
+    chunks[1].context = Some("Garden pumps by Kestrel".into());
+    let mut writer = store.write(vectors);
+    writer.add(&document, &chunks).unwrap();
+    writer.finish(&RunSummary::default()).unwrap();
+    let reader = if vectors { reader(store) } else { store.read() };
+    let modes = if vectors { &MODES[..] } else { &MODES[..1] };
+    for &mode in modes {
+        let hit = &reader.search(&Query::new("kestrel garden", mode, 1)).unwrap()[0];
+        assert_eq!((hit.chunk.text.as_str(), hit.chunk.ordinal), ("It hums.", 1), "{mode}");
+        assert_eq!(hit.chunk.context.as_deref(), Some("Garden pumps by Kestrel"), "{mode}");
+        assert_eq!(hit.chunk.text, hit.chunk.span().of(&document.source), "{mode}");
+        assert!(hit.highlights.iter().all(|found| found.end <= hit.chunk.text.len()), "{mode}");
+    }
+    assert_eq!(reader.search(&Query::new("kestrel", Mode::Bm25, 9)).unwrap().len(), 1);
+    assert_eq!(reader.search(&Query::new("leaks", Mode::Bm25, 1)).unwrap()[0].chunk.context, None);
+    drop(reader);
+    // Without it, nobody finds the chunk by it.
+    let mut writer = store.write(vectors);
+    writer.add(&document, &sentence_chunks(&document)).unwrap();
+    writer.commit().unwrap();
+    assert!(store.read().search(&Query::new("kestrel", Mode::Bm25, 9)).unwrap().is_empty());
+    writer.remove(&document.id).unwrap();
+    writer.finish(&RunSummary::default()).unwrap();
 }
 
 fn a_document_replaces_itself_and_goes_wholly(store: &dyn TestStore) {

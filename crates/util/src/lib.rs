@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+mod bm25;
 mod clock;
 mod files;
 mod letters;
@@ -13,7 +14,9 @@ mod sha256;
 mod sync;
 mod time;
 mod visible;
+mod xml;
 
+pub use bm25::Bm25;
 pub use clock::{now_rfc3339, rfc3339, seconds_since};
 pub use files::{StagedFile, replace_file};
 pub use letters::{REPLACEMENT, is_sound, sound};
@@ -28,3 +31,4 @@ pub use sha256::{hex, sha256_file, sha256_hex};
 pub use sync::sync_folder;
 pub use time::time_limit;
 pub use visible::{is_steering, visible, visible_json, visible_line};
+pub use xml::xml_text;

@@ -9,7 +9,7 @@ use pericope_eval::run::{Estimate, ModelEstimate, RunError, UNLIMITED_CHUNK, bat
 use serde::Serialize;
 
 use crate::commands::print_json;
-use crate::resources::shown;
+use crate::resources::{reranker_spec, shown};
 use crate::status::{Failure, Outcome, Status};
 
 /// What a dry run says.
@@ -34,6 +34,7 @@ struct DryRun {
 pub fn experiments(runs: &[&Experiment], before: Option<&Path>, json: bool) -> Outcome {
     let mut sum = Estimate::default();
     for experiment in runs {
+        experiment.rerankers().into_iter().try_for_each(|spec| reranker_spec(spec).map(drop))?;
         let set = load(experiment, &()).map_err(|error| match error {
             RunError::Config(_) | RunError::Data(_) => Failure::usage(error),
             other => Failure::runtime(other),
@@ -69,17 +70,18 @@ pub fn experiments(runs: &[&Experiment], before: Option<&Path>, json: bool) -> O
     Ok(Status::Done)
 }
 
-/// Says what embedding these texts comes to; `texts` and `tokens` are at most what is sent.
-pub fn embedding(embedder: Option<&str>, texts: usize, tokens: usize, more: &str, json: bool) -> Outcome {
-    let models: Vec<ModelEstimate> = (embedder.and_then(|name| name.strip_prefix("openai:")).into_iter())
-        .map(|model| ModelEstimate {
-            role: "embedder",
-            model: model.to_owned(),
-            calls: batches(texts, tokens),
-            prompt_tokens: tokens,
-            ..ModelEstimate::default()
-        })
-        .collect();
+/// Says what embedding these texts comes to, and what models come to that are `asked` before; `texts` and `tokens` are at most what
+/// is sent.
+pub fn embedding(
+    embedder: Option<&str>,
+    texts: usize,
+    tokens: usize,
+    asked: Vec<ModelEstimate>,
+    more: &str,
+    json: bool,
+) -> Outcome {
+    let embedder = embedder.and_then(|name| endpoint(name, texts, tokens));
+    let models: Vec<ModelEstimate> = asked.into_iter().chain(embedder).collect();
     if json {
         let calls: usize = models.iter().map(|model| model.calls).sum();
         return print_json(&serde_json::json!({ "texts": texts, "models": models, "calls": calls }));
@@ -119,7 +121,43 @@ pub fn drafting(estimate: Estimate, json: bool) -> Outcome {
     Ok(Status::Done)
 }
 
-fn add(sum: &mut Estimate, one: Estimate) {
+/// Says what segmenting so many documents by so many segmenters comes to.
+pub fn segmenting(estimate: Estimate, json: bool) -> Outcome {
+    let least = estimate.models.iter().filter_map(|model| model.seconds_at_least).reduce(f64::max);
+    let found = DryRun {
+        calls: estimate.calls(),
+        price: estimate.price(),
+        seconds_before: None,
+        seconds_at_least: least,
+        estimate,
+    };
+    if json {
+        return print_json(&found);
+    }
+    say!(
+        "Dry run: {}, {}. Nothing was asked, nothing was paid.\n",
+        format::plural(found.estimate.chunkers, "segmenter"),
+        format::plural(found.estimate.documents, "document")
+    );
+    table(&found.estimate.models, &[])?;
+    money(&found)?;
+    match least {
+        Some(seconds) => say!("Seconds: at least {}, by tokens_per_minute", format::seconds(seconds)),
+        None if found.calls > 0 => say!("Seconds: not known, since tokens_per_minute is not set"),
+        None => {}
+    }
+    Ok(Status::Done)
+}
+
+/// What `openai:MODEL` comes to; none for an embedder that runs here.
+pub fn endpoint(embedder: &str, texts: usize, tokens: usize) -> Option<ModelEstimate> {
+    let model = embedder.strip_prefix("openai:")?.to_owned();
+    let calls = batches(texts, tokens);
+    Some(ModelEstimate { role: "embedder", model, calls, prompt_tokens: tokens, ..ModelEstimate::default() })
+}
+
+/// Adds one estimate to others.
+pub fn add(sum: &mut Estimate, one: Estimate) {
     sum.questions = sum.questions.max(one.questions);
     sum.documents = sum.documents.max(one.documents);
     sum.chunkers = sum.chunkers.max(one.chunkers);
@@ -172,6 +210,11 @@ fn table(models: &[ModelEstimate], unlimited: &[String]) -> std::io::Result<()> 
         );
     }
     say!("\nAll are estimates, and at most; what a cache holds already is not asked again.");
+    if models.iter().any(|model| ["segmenter", "context"].contains(&model.role)) {
+        say!(
+            "For segmenter and context they are what is likely: groups are cut in their middle, and chunks half as long as they may be."
+        );
+    }
     if !unlimited.is_empty() {
         say!(
             "Chunks without a limit are counted with {} tokens: those of {} may be longer, and cost more.",

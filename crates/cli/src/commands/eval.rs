@@ -8,7 +8,7 @@ use pericope_eval::config::{Experiment, ExperimentKind};
 use pericope_report::run::{self as report, Overview, Report};
 
 use crate::args::{EvalReportArgs, EvalRunArgs};
-use crate::commands::{dry_run, print_json, segment_eval, settings, sweep};
+use crate::commands::{classification, dry_run, print_json, segment_eval, settings, sweep};
 use crate::resources::shown;
 use crate::session::{Finished, Session, hold, not_written, one, opened, run_folder, tell_kind, too_many_failed};
 use crate::status::{Failure, Outcome, Status};
@@ -20,10 +20,14 @@ pub fn run(args: EvalRunArgs, quiet: bool) -> Outcome {
         return settings::run(&file, &args.set, quiet);
     }
     if file.kind == ExperimentKind::Segmentation {
-        if args.dry_run || args.limit.is_some() || args.trec.is_some() {
-            return Err(Failure::usage("--dry-run, --limit and --trec are for experiments on retrieval; this is none"));
+        if args.limit.is_some() || args.trec.is_some() {
+            return Err(Failure::usage("--limit and --trec are for experiments on retrieval; this is none"));
         }
-        return segment_eval::experiment(&file, &args.set, args.out.as_deref(), args.json, quiet);
+        let how = segment_eval::How { offline: args.offline, dry_run: args.dry_run, json: args.json, quiet };
+        return segment_eval::experiment(&file, &args.set, args.out.as_deref(), how);
+    }
+    if file.kind == ExperimentKind::Classification {
+        return classification::run(&file, &args, quiet);
     }
     let mut experiment = Experiment::of_file(&file, &args.set, segmenters()).map_err(Failure::usage)?;
     tell_kind(&file, quiet);
@@ -78,6 +82,9 @@ pub fn report(args: EvalReportArgs) -> Outcome {
 fn write_reports(runs: &[PathBuf], out: &Path) -> Result<(), Failure> {
     let load = |run: &PathBuf| Report::load(run).map_err(not_written(run));
     if let [one] = runs {
+        if classification::report(one, out)? {
+            return Ok(());
+        }
         report::write(out, &load(one)?).map_err(not_written(out))?;
         return Ok(());
     }

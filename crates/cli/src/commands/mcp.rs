@@ -6,7 +6,7 @@ use clap::Args;
 use pericope_serve::http::{HttpOptions, Server};
 use pericope_serve::mcp;
 
-use crate::commands::serve::{self, AddressArgs, ServerArgs};
+use crate::commands::serve::{self, AddressArgs, ServedRerankArgs, ServerArgs};
 use crate::status::{Failure, Outcome, Status};
 
 pub const MCP_EXAMPLES: &str = "Examples:
@@ -30,6 +30,8 @@ pub struct McpArgs {
     #[arg(long, value_name = "HOST:PORT")]
     pub http: Option<String>,
     #[command(flatten)]
+    pub rerank: ServedRerankArgs,
+    #[command(flatten)]
     pub server: ServerArgs,
     #[command(flatten)]
     pub addresses: AddressArgs,
@@ -37,8 +39,9 @@ pub struct McpArgs {
 
 /// Runs the command.
 pub fn run(mut args: McpArgs) -> Outcome {
+    let rerankers = args.rerank.opened()?;
     serve::of_project(&mut args.indexes, &mut [], &mut args.server, &mut args.addresses)?;
-    let service = Arc::new(serve::open(&args.indexes, &args.addresses)?);
+    let service = Arc::new(serve::open(&args.indexes, rerankers, &args.addresses)?);
     let Some(bind) = &args.http else {
         if args.server.is_about_access() {
             return Err(Failure::usage(

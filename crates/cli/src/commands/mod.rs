@@ -1,18 +1,24 @@
 //! One module a command.
 
 pub mod calibrate;
+mod classification;
 pub mod compare;
 pub mod dataset;
+pub mod demo;
 mod dry_run;
+mod dry_run_segmenters;
 pub mod eval;
 pub mod index;
 pub mod init;
+mod keys;
 pub mod mcp;
 pub mod models;
 pub mod nightly;
+pub mod rerankers;
 pub mod search;
 pub mod segment;
 pub mod segment_eval;
+mod segment_eval_table;
 pub mod segmenters;
 pub mod serve;
 mod settings;
@@ -22,6 +28,8 @@ pub mod train;
 mod train_data;
 pub mod train_embed;
 pub mod train_hiercrf;
+pub mod train_judge;
+mod train_judge_data;
 mod train_over_vectors;
 mod train_report;
 pub mod train_topic;

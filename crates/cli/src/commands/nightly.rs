@@ -4,7 +4,6 @@ use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use pericope::Engine;
 use pericope::segmenters;
 use pericope_encode::models::sha256_file;
 use pericope_eval::answer::Ledger;
@@ -18,7 +17,7 @@ use crate::args::{NightlyArgs, WhichNight};
 use crate::commands::{dry_run, print_json, print_json_text};
 use crate::places;
 use crate::resources::shown;
-use crate::session::{Bars, Session, opened, setup, tell_kind};
+use crate::session::{Bars, Session, opened, resources, setup, tell_kind};
 use crate::status::{Failure, Outcome, Status};
 
 /// `pericope nightly`
@@ -92,7 +91,7 @@ impl From<Failure> for Broken {
 
 #[allow(clippy::result_large_err)] // called once
 fn night(experiment: &Experiment, dir: &Path, offline: bool, quiet: bool) -> Result<pericope_nightly::Outcome, Broken> {
-    let resources = Engine::new();
+    let resources = resources(experiment);
     let observer = Bars::new(quiet);
     observer.tell_what_models_wait_for();
     let held = || -> Result<_, Broken> {

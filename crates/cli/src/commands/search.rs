@@ -2,14 +2,14 @@
 
 use std::time::Instant;
 
-use pericope_api::Span;
-use pericope_store::{Expansion, Filter, Group, Hit, Mode, Query, Retriever};
+use pericope_api::{Reranker, Span};
+use pericope_store::{Expansion, Filter, Group, Hit, Mode, Query, Reranked, Retriever};
 use serde::Serialize;
 
 use crate::args::{Offsets, SearchArgs};
 use crate::commands::{dry_run, print_json};
 use crate::project;
-use crate::resources::embedder;
+use crate::resources::{embedder, reranker, reranker_spec};
 use crate::status::{Failure, Outcome, Status};
 use crate::stores;
 use crate::terminal::{Line, Style, name};
@@ -21,6 +21,9 @@ const PER_DOCUMENT: usize = 3;
 struct Answer<'a> {
     query: &'a str,
     mode: Mode,
+    /// The spec of what ordered the hits anew.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rerank: Option<&'a str>,
     hits: Vec<&'a Hit>,
     #[serde(skip_serializing_if = "Option::is_none")]
     groups: Option<&'a [Group]>,
@@ -65,6 +68,10 @@ pub fn run(args: SearchArgs) -> Outcome {
     if args.query.trim().is_empty() {
         return Err(Failure::usage("the query is empty"));
     }
+    let spec = args.rerank.as_deref().map(reranker_spec).transpose()?;
+    // A folder that the flag names is seen from here, and not from the project's.
+    let opened = spec.as_ref().filter(|_| !args.dry_run);
+    let reranker = opened.map(|(spec, _)| reranker(spec)).transpose()?.flatten();
     let place = match &args.index {
         Some(place) => place.clone(),
         None => project::required("--in")?.searched()?,
@@ -78,14 +85,19 @@ pub fn run(args: SearchArgs) -> Outcome {
     };
     if args.dry_run {
         let asked = embedded_by.as_deref().filter(|_| mode != Mode::Bm25);
+        if let Some((spec, _)) = spec.as_ref().filter(|(_, entry)| entry.sends) {
+            tell!("--rerank sends the query and up to {} passages to {}", args.rerank_depth.max(args.k), spec.shown());
+        }
         // A query has some four characters a token.
-        return dry_run::embedding(asked, 1, args.query.len().div_ceil(4), "", args.json);
+        return dry_run::embedding(asked, 1, args.query.len().div_ceil(4), Vec::new(), "", args.json);
     }
     if let (Some(name), true) = (&embedded_by, mode != Mode::Bm25)
         && let Some(encoder) = embedder(name, false)?
     {
         index.set_encoder(encoder).map_err(stores::failure)?;
     }
+    let rerank = spec.as_ref().filter(|_| reranker.is_some()).map(|(spec, _)| spec.shown());
+    let asking = Asking { index: index.as_ref(), reranker: reranker.as_deref(), args: &args };
     let index = index.as_ref();
     let filter = Filter {
         paths: args.path.iter().cloned().collect(),
@@ -93,7 +105,7 @@ pub fn run(args: SearchArgs) -> Outcome {
         file_types: args.file_type.iter().cloned().collect(),
     };
     let query = Query::new(&args.query, mode, args.k).with_filter(filter);
-    let mut found = find(index, &query, &args)?;
+    let mut found = asking.find(&query)?;
     if args.offsets == Offsets::Chars && found.hits().iter().any(|hit| hit.chunk.begins.is_none()) {
         return Err(Failure::usage(format!(
             "--offsets chars: {} was written by an earlier version, which counted no characters: `pericope index --rebuild` \
@@ -102,14 +114,14 @@ pub fn run(args: SearchArgs) -> Outcome {
         )));
     }
     let timing = match args.timing {
-        true => Some(time(index, &query, &args)?),
+        true => Some(asking.time(&query)?),
         false => None,
     };
     if args.json {
         if args.offsets == Offsets::Chars {
             found.lists().into_iter().flatten().for_each(Hit::count_in_chars);
         }
-        return print_json(&answer(&args.query, mode, &found, timing));
+        return print_json(&answer(&args.query, mode, rerank.as_deref(), &found, timing));
     }
     if found.hits().is_empty() {
         let chunks = index.chunks().map_err(stores::failure)?;
@@ -137,44 +149,66 @@ pub fn run(args: SearchArgs) -> Outcome {
     Ok(Status::Done)
 }
 
-fn find(index: &dyn Retriever, query: &Query, args: &SearchArgs) -> Result<Found, Failure> {
-    let expansion = Expansion { expand: args.expand, tokens: args.expand_tokens };
-    let mut found = match args.group {
-        true => index.search_grouped_expanded(query, PER_DOCUMENT, expansion).map(Found::Groups),
-        false => index.search_expanded(query, expansion).map(Found::Hits),
-    }
-    .map_err(stores::failure)?;
-    if args.context > 0 {
-        for hits in found.lists() {
-            index.add_context(hits, args.context).map_err(stores::failure)?;
+/// What is asked, and how.
+struct Asking<'a> {
+    index: &'a dyn Retriever,
+    reranker: Option<&'a dyn Reranker>,
+    args: &'a SearchArgs,
+}
+
+impl Asking<'_> {
+    fn find(&self, query: &Query) -> Result<Found, Failure> {
+        let args = self.args;
+        let reranked =
+            self.reranker.map(|reranker| Reranked::new(self.index, reranker, args.rerank_depth.max(query.k)));
+        let index: &dyn Retriever = match &reranked {
+            Some(reranked) => reranked,
+            None => self.index,
+        };
+        let expansion = Expansion { expand: args.expand, tokens: args.expand_tokens };
+        let mut found = match args.group {
+            true => index.search_grouped_expanded(query, PER_DOCUMENT, expansion).map(Found::Groups),
+            false => index.search_expanded(query, expansion).map(Found::Hits),
         }
+        .map_err(stores::failure)?;
+        if args.context > 0 {
+            for hits in found.lists() {
+                index.add_context(hits, args.context).map_err(stores::failure)?;
+            }
+        }
+        Ok(found)
     }
-    Ok(found)
+
+    /// Asks again and again. The first answer, before this one, has opened the files.
+    fn time(&self, query: &Query) -> Result<Timing, Failure> {
+        let mut times = Vec::new();
+        for _ in 0..self.args.repeat {
+            let before = Instant::now();
+            self.find(query)?;
+            times.push(before.elapsed().as_secs_f64() * 1e3);
+        }
+        times.sort_by(f64::total_cmp);
+        // The smallest time that so many in a hundred runs did not exceed.
+        let percentile = |share: usize| {
+            let place = (times.len() * share).div_ceil(100).max(1) - 1;
+            times.get(place).copied().unwrap_or(0.0)
+        };
+        Ok(Timing { runs: times.len(), p50_ms: percentile(50), p95_ms: percentile(95) })
+    }
 }
 
-/// Asks again and again. The first answer, before this one, has opened the files.
-fn time(index: &dyn Retriever, query: &Query, args: &SearchArgs) -> Result<Timing, Failure> {
-    let mut times = Vec::new();
-    for _ in 0..args.repeat {
-        let before = Instant::now();
-        find(index, query, args)?;
-        times.push(before.elapsed().as_secs_f64() * 1e3);
-    }
-    times.sort_by(f64::total_cmp);
-    // The smallest time that so many in a hundred runs did not exceed.
-    let percentile = |share: usize| {
-        let place = (times.len() * share).div_ceil(100).max(1) - 1;
-        times.get(place).copied().unwrap_or(0.0)
-    };
-    Ok(Timing { runs: times.len(), p50_ms: percentile(50), p95_ms: percentile(95) })
-}
-
-fn answer<'a>(query: &'a str, mode: Mode, found: &'a Found, timing: Option<Timing>) -> Answer<'a> {
+fn answer<'a>(
+    query: &'a str,
+    mode: Mode,
+    rerank: Option<&'a str>,
+    found: &'a Found,
+    timing: Option<Timing>,
+) -> Answer<'a> {
     let groups = match found {
         Found::Hits(_) => None,
         Found::Groups(groups) => Some(groups.as_slice()),
     };
-    Answer { query, mode, hits: found.hits(), groups, timing }
+    Answer { query, mode, rerank, hits: found.hits(), groups, timing }
 }
 
 /// Place, heading path and the snippet with the query's words marked; of an expanded hit all of it, and with its neighbours

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use pericope_api::{Chunk, Document, Heading};
+use pericope_api::{Chunk, Document, Heading, joints};
 use pericope_index::pipeline::DEFAULT_MEMORY;
 use pericope_report::chunks::ChunksPage;
 use pericope_segment::Chunker;
@@ -12,9 +12,10 @@ use pericope_util::time_limit;
 use serde::Serialize;
 
 use crate::args::{OutputFormat, SegmentArgs};
+use crate::commands::dry_run_segmenters::{self, Size};
 use crate::input::{self, AllLeftOut, Input};
 use crate::limited::Hand;
-use crate::resources::{chunker, engine};
+use crate::resources::{asks_model, checked_spec, chunker, engine, patient};
 use crate::status::{Outcome, Status};
 use crate::terminal::{Line as Shown, Output, Style, name};
 
@@ -28,23 +29,32 @@ struct Line<'a> {
     tokens: usize,
     heading_path: &'a [Heading],
     text: &'a str,
+    /// Bytes at the beginning of `text` that chunks before it have too.
+    overlap: usize,
+    /// The source before the first chunk, and between this one and the next: all of it, with `text` from `overlap` on.
+    before: &'a str,
+    after: &'a str,
 }
 
 /// Runs the command.
 pub fn run(args: SegmentArgs, quiet: bool) -> Outcome {
     let from_stdin = args.files.iter().any(|f| f.as_os_str() == "-");
     let paths: Vec<_> = args.files.iter().filter(|f| f.as_os_str() != "-").cloned().collect();
-    let limits = args.time.limits(DEFAULT_MEMORY as u64);
+    let mut limits = args.time.limits(DEFAULT_MEMORY as u64);
+    limits.time = patient(limits.time, asks_model(&args.policy));
     let (piped, left_out) =
         if from_stdin { input::standard_input(&args.stdin_format, limits)? } else { Default::default() };
     let found = Input::find(&paths, args.follow_links, limits)?;
+    if args.dry_run {
+        return price(&args, &piped, &found, left_out);
+    }
     let corpus = |visit: &mut dyn FnMut(&Document)| {
         piped.iter().for_each(&mut *visit);
         for path in found.files() {
             found.read_in_time(path, |document| document, &mut |read| drop(read.map(|document| visit(&document))));
         }
     };
-    let resources = engine(&args.policy).with_corpus(&corpus);
+    let resources = engine(&args.policy, "none").with_corpus(&corpus);
     let chunker = Arc::new(chunker(&args.policy, &resources)?);
 
     let (mut bad, mut empty) = (found.report() + input::report(&left_out.bad), left_out.empty);
@@ -92,12 +102,30 @@ pub fn run(args: SegmentArgs, quiet: bool) -> Outcome {
     }
     out.flush()?;
     if !quiet {
+        if let Some(used) = chunker.segmenter().model_use() {
+            tell!("groups of passages: {used}");
+        }
         input::tell_empty(&empty);
         found.tell_links();
     }
     if bad > 0 && !quiet {
         tell!("{bad} of the inputs could not be cut");
     }
+    Ok(if bad > 0 { Status::Incomplete } else { Status::Done })
+}
+
+/// Reads the documents and says what the models of the segmenter come to; nothing is asked or cut.
+fn price(args: &SegmentArgs, piped: &[Document], found: &Input, mut left_out: AllLeftOut) -> Outcome {
+    let spec = checked_spec(&args.policy)?;
+    let mut documents: Vec<Size> = piped.iter().map(Size::of).collect();
+    for path in found.files() {
+        found.read_in_time(path, |document| Size::of(&document), &mut |read| match read {
+            Ok(size) => documents.push(size),
+            Err(one) => left_out.add(one),
+        });
+    }
+    let bad = found.report() + input::report(&left_out.bad);
+    dry_run_segmenters::run(&[spec], &documents, args.format == OutputFormat::Json)?;
     Ok(if bad > 0 { Status::Incomplete } else { Status::Done })
 }
 
@@ -120,7 +148,7 @@ fn write<W: Write>(
         OutputFormat::Text => chunks.iter().try_for_each(|chunk| text(out, document, chunk)),
         OutputFormat::Html => out.raw(&page.document(document, chunks)),
         OutputFormat::Json => {
-            for chunk in chunks {
+            for (chunk, joint) in chunks.iter().zip(joints(&document.source, chunks)) {
                 let line = Line {
                     document: &chunk.document,
                     ordinal: chunk.ordinal,
@@ -129,6 +157,9 @@ fn write<W: Write>(
                     tokens: chunk.tokens,
                     heading_path: &chunk.heading_path,
                     text: document.text(chunk.span),
+                    overlap: joint.overlap,
+                    before: joint.before,
+                    after: joint.after,
                 };
                 out.json(&serde_json::to_string(&line)?)?;
                 out.raw("\n")?;

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use pericope::{Engine, needs_encoder};
+use pericope::{Engine, needs_encoder, tokenizer_for};
 use pericope_api::{Document, SentenceEncoder};
 use pericope_eval::config::ExperimentFile;
 use pericope_learn::registry::{build, segmenters};
@@ -19,6 +19,8 @@ use pericope_segment::{Chunker, Limits};
 use serde::Serialize;
 
 use crate::args::SegmentEvalArgs;
+use crate::commands::dry_run_segmenters::{self, Size};
+use crate::commands::segment_eval_table::table;
 use crate::commands::{dataset::save, print_json, print_json_text, settings};
 use crate::resources::{failure, shown};
 use crate::session::{hold, opened, run_folder, tell_kind};
@@ -53,13 +55,30 @@ struct SeveralSets<'a> {
 pub fn run(args: SegmentEvalArgs, quiet: bool) -> Outcome {
     match &args.config {
         Some(config) if args.settings => settings::run(&opened(config)?, &args.set, quiet),
-        Some(config) => experiment(&opened(config)?, &args.set, args.out.as_deref(), args.json, quiet),
+        Some(config) => {
+            let how = How { offline: args.offline, dry_run: args.dry_run, json: args.json, quiet };
+            experiment(&opened(config)?, &args.set, args.out.as_deref(), how)
+        }
         None => plain(&args, quiet),
     }
 }
 
+/// How an experiment is run.
+#[derive(Debug, Clone, Copy)]
+pub struct How {
+    /// Language models are asked from their cache alone.
+    pub offline: bool,
+    /// It is only said what models may be asked.
+    pub dry_run: bool,
+    /// One JSON document on standard output.
+    pub json: bool,
+    /// Nothing on standard error that is no problem.
+    pub quiet: bool,
+}
+
 /// An experiment file with its report.
-pub fn experiment(file: &ExperimentFile, set: &[String], out: Option<&Path>, json: bool, quiet: bool) -> Outcome {
+pub fn experiment(file: &ExperimentFile, set: &[String], out: Option<&Path>, how: How) -> Outcome {
+    let How { offline, dry_run, json, quiet } = how;
     let experiment = SegmentationExperiment::of_file(file, set, segmenters()).map_err(Failure::usage)?;
     tell_kind(file, quiet);
     let folder = run_folder(out, &experiment.name)?;
@@ -68,15 +87,18 @@ pub fn experiment(file: &ExperimentFile, set: &[String], out: Option<&Path>, jso
         let path = set.expanded(&|name| std::env::var(name).ok()).map_err(Failure::usage)?;
         sets.push(read_set(&path, Some(&set.name), (set.documents, set.seed), set.split)?);
     }
-    let entries = (experiment.segmenters.iter())
+    let entries: Vec<Entry> = (experiment.segmenters.iter())
         .map(|s| Entry {
             name: s.name.clone(),
             spec: s.spec.clone(),
             counts: if s.known { vec![false, true] } else { vec![false] },
         })
         .collect();
+    if dry_run {
+        return price(&sets, &entries, json);
+    }
     let held = hold(&folder)?;
-    let (evaluation, embedding) = score(&sets, entries, quiet)?;
+    let (evaluation, embedding) = score(&sets, entries, offline, quiet)?;
     let left_out = left_out(&sets, &evaluation);
     let mut report = Report::new(&experiment.name, &sets, evaluation, &experiment.published);
     report.embedding_seconds = embedding;
@@ -105,7 +127,10 @@ fn plain(args: &SegmentEvalArgs, quiet: bool) -> Outcome {
         let spec = Spec::parse(text).map_err(|e| Failure::usage(format!("--segmenter {text}: {e}")))?;
         entries.push(Entry { name: text.clone(), spec, counts: vec![args.known_count] });
     }
-    let (evaluation, embedding) = score(&sets, entries, quiet)?;
+    if args.dry_run {
+        return price(&sets, &entries, args.json);
+    }
+    let (evaluation, embedding) = score(&sets, entries, args.offline, quiet)?;
     let left_out = left_out(&sets, &evaluation);
     if let Some(path) = &args.per_document {
         let mut lines = String::new();
@@ -139,6 +164,16 @@ fn plain(args: &SegmentEvalArgs, quiet: bool) -> Outcome {
     Ok(if left_out > 0 { Status::Incomplete } else { Status::Done })
 }
 
+/// Says what the models of the segmenters come to; nothing is asked or cut.
+fn price(sets: &[Set], entries: &[Entry], json: bool) -> Outcome {
+    let specs: Vec<Spec> = entries.iter().map(|entry| entry.spec.clone()).collect();
+    let documents = sets.iter().flat_map(|set| &set.documents);
+    let documents: Vec<Size> = documents.map(|one| Size::of(&one.document)).collect();
+    let skipped: usize = sets.iter().map(|set| input::report(&set.skipped)).sum();
+    dry_run_segmenters::run(&specs, &documents, json)?;
+    Ok(if skipped > 0 { Status::Incomplete } else { Status::Done })
+}
+
 /// Rows are told apart by their names.
 fn distinct(flag: &str, names: &[String]) -> Result<(), Failure> {
     match names.iter().enumerate().find(|(i, name)| names[..*i].contains(name)) {
@@ -166,12 +201,14 @@ pub(super) fn read_set(
 
 /// Scores every segmenter on every set. The seconds are those of embedding all sentences beforehand, where several
 /// segmenters share the vectors.
-fn score(sets: &[Set], entries: Vec<Entry>, quiet: bool) -> Result<(Evaluation, Option<f64>), Failure> {
+fn score(sets: &[Set], entries: Vec<Entry>, offline: bool, quiet: bool) -> Result<(Evaluation, Option<f64>), Failure> {
     let corpus = |visit: &mut dyn FnMut(&Document)| {
         sets.iter().flat_map(|set| &set.documents).for_each(|segmented| visit(&segmented.document));
     };
     // The segmentation itself is measured: no limit unless a spec names one.
-    let mut resources = Engine::new().with_defaults(Limits::NONE).with_corpus(&corpus);
+    let tokenizer = tokenizer_for("none", entries.iter().map(|entry| &entry.spec));
+    let resources = Engine::new().with_tokenizer(tokenizer).with_defaults(Limits::NONE);
+    let mut resources = resources.with_corpus(&corpus).offline(offline);
     let asking: usize = entries.iter().filter(|entry| needs_encoder(&entry.spec)).map(|entry| entry.counts.len()).sum();
     let mut embedding = None;
     if asking > 1 {
@@ -232,59 +269,4 @@ fn plot(sets: &[Set], evaluation: &Evaluation) -> String {
     let plots: Vec<DocumentPlot> =
         documents.filter_map(|(set, one)| DocumentPlot::of(evaluation, &set.name, &one.document.id, None)).collect();
     tiles_svg("Segmentations", &plots)
-}
-
-fn table(sets: &[Set], evaluation: &Evaluation, embedding: Option<f64>) -> std::io::Result<()> {
-    let width = evaluation.rows.iter().map(|r| r.segmenter.chars().count() + 2).max().unwrap_or(0).max(9);
-    let counted = evaluation.rows.iter().any(|row| row.tokens_read.is_some());
-    for set in sets {
-        say!("{}: {} documents\n", set.name, set.documents.len());
-        say!(
-            "{:width$}  {:>11} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>9} {:>9}{}",
-            "segmenter",
-            "Pk",
-            "WD",
-            "P",
-            "R",
-            "F1",
-            "F1/doc",
-            "B",
-            "prop/true",
-            "sent/s",
-            if counted { format!(" {:>11}", "tokens read") } else { String::new() }
-        );
-        for row in evaluation.rows.iter().filter(|row| row.set == set.name) {
-            let percent = |x: f64| format!("{:.1}", 100.0 * x);
-            say!(
-                "{:width$}  {:>11} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>9} {:>9.0}{}",
-                format!("{}{}", row.segmenter, if row.known_count { " *" } else { "" }),
-                match row.pk_error {
-                    Some(error) => format!("{} ±{:.1}", percent(row.pk), 100.0 * error),
-                    None => percent(row.pk),
-                },
-                percent(row.window_diff),
-                percent(row.precision),
-                percent(row.recall),
-                percent(row.f1),
-                percent(row.macro_f1),
-                percent(row.boundary_similarity),
-                row.proposed_over_true.map_or("-".into(), |x| format!("{x:.2}")),
-                row.sentences_per_second,
-                row.tokens_read.map_or(String::new(), |tokens| format!(" {tokens:>11}"))
-            );
-        }
-        say!("");
-    }
-    say!(
-        "* was told the true number of segments. Pk (± standard error over documents), WD (WindowDiff): lower is better.\n\
-         P, R, F1: exact boundaries over all of the set; F1/doc: mean over documents. B: boundary similarity. Proposing\n\
-         nothing often looks good on Pk and WD: read them together with F1 and the ratio of proposed to true boundaries."
-    );
-    if let Some(seconds) = embedding {
-        say!(
-            "All sentences were embedded once, beforehand, in {seconds:.1} s: sent/s is without that.\n\
-             What kamradt and cluster embed beside sentences is in theirs; what bertscore embeds, in the first that reads it."
-        );
-    }
-    Ok(())
 }

@@ -1,9 +1,10 @@
 //! `pericope segmenters`
 
 use pericope::segmenters;
-use pericope_segment::registry::{POLICY_KEYS, SegmenterEntry, SettingKey};
+use pericope_segment::registry::{Needs, POLICY_KEYS, SegmenterEntry};
 use serde::Serialize;
 
+use crate::commands::keys::{KeyRow, rows, show};
 use crate::commands::print_json;
 use crate::status::{Outcome, Status};
 use crate::terminal::{Line, Style};
@@ -17,20 +18,17 @@ struct Row {
     keys: Vec<KeyRow>,
 }
 
-#[derive(Serialize)]
-struct KeyRow {
-    name: &'static str,
-    default: &'static str,
-    doc: &'static str,
-}
-
 /// Runs the command.
 pub fn run(json: bool) -> Outcome {
     if json {
         return print_json(&segmenters().iter().map(row).collect::<Vec<_>>());
     }
     for entry in segmenters() {
-        let model = if !entry.needs.is_none() { "  (needs a model: pericope models pull minilm)" } else { "" };
+        let model = match entry.needs {
+            Needs::None => "",
+            Needs::Encoder | Needs::Model => "  (needs a model: pericope models pull minilm)",
+            Needs::LanguageModel => "  (asks a language model)",
+        };
         let line = Line::styled(Style::Bold, entry.name).and("  ").and(entry.summary);
         line.and_styled(Style::Soft, model).say()?;
         entry.keys.iter().try_for_each(show)?;
@@ -42,18 +40,11 @@ pub fn run(json: bool) -> Outcome {
 }
 
 fn row(entry: &SegmenterEntry) -> Row {
-    let key = |key: &SettingKey| KeyRow { name: key.name, default: key.default, doc: key.doc };
     Row {
         name: entry.name,
         summary: entry.summary,
         example: entry.example,
-        needs_encoder: !entry.needs.is_none(),
-        keys: entry.keys.iter().map(key).collect(),
+        needs_encoder: matches!(entry.needs, Needs::Encoder | Needs::Model),
+        keys: rows(entry.keys),
     }
-}
-
-fn show(key: &SettingKey) -> std::io::Result<()> {
-    let default = if key.default.is_empty() { String::new() } else { format!(" [{}]", key.default) };
-    say!("    {:<14} {}{default}", key.name, key.doc);
-    Ok(())
 }

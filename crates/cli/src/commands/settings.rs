@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 
 use pericope::segmenters;
+use pericope_eval::classification::ClassificationExperiment;
 use pericope_eval::config::{Experiment, ExperimentFile, ExperimentKind};
 use pericope_eval::resolved::Resolved;
 use pericope_segeval::config::SegmentationExperiment;
 
 use crate::commands::print_json;
+use crate::resources::reranker_spec;
 use crate::session::tell_kind;
 use crate::status::{Failure, Outcome};
 
@@ -23,13 +25,21 @@ pub fn run(file: &ExperimentFile, set: &[String], quiet: bool) -> Outcome {
 
 fn resolved(file: &ExperimentFile, set: &[String]) -> Result<Resolved, Failure> {
     let known = segmenters();
-    let resolved = match file.kind {
-        ExperimentKind::Segmentation => SegmentationExperiment::of_file(file, set, known)
-            .and_then(|experiment| experiment.resolved(known, &published())),
-        _ => Experiment::of_file(file, set, known)
-            .and_then(|experiment| Resolved::of_retrieval(&experiment, known, &published())),
-    };
-    resolved.map_err(Failure::usage)
+    if file.kind == ExperimentKind::Segmentation {
+        let experiment = SegmentationExperiment::of_file(file, set, known);
+        return experiment.and_then(|experiment| experiment.resolved(known, &published())).map_err(Failure::usage);
+    }
+    if file.kind == ExperimentKind::Classification {
+        let experiment = ClassificationExperiment::of_file(file, set, known);
+        return experiment.and_then(|experiment| experiment.resolved(known, &published())).map_err(Failure::usage);
+    }
+    let experiment = Experiment::of_file(file, set, known).map_err(Failure::usage)?;
+    let mut models = published();
+    // A name that no reranker has is refused where a run begins, as a model is that is not installed.
+    for (spec, entry) in experiment.rerankers().into_iter().filter_map(|text| reranker_spec(text).ok()) {
+        models.extend((entry.weights)(&spec).map(|sha256| (format!("rerank.{}", spec.shown()), sha256.to_owned())));
+    }
+    Resolved::of_retrieval(&experiment, known, &models).map_err(Failure::usage)
 }
 
 /// The checksums that the model's files are to have.

@@ -62,7 +62,7 @@ pub fn tune(file: &ExperimentFile, args: &TuneArgs, quiet: bool) -> Outcome {
         return estimated(&variants, args.json);
     }
     let out = run_folder(args.out.as_deref(), &format!("{}-tune", experiment.name))?;
-    let session = Session { resume: args.resume, offline: args.offline, trec: None };
+    let session = Session { resume: args.resume, offline: args.offline, ..Session::default() };
     let Some(ran) = all(&variants, &out, session, quiet)? else { return Ok(Status::Incomplete) };
     let mut items = Vec::with_capacity(ran.len());
     for ran in &ran {

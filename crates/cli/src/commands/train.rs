@@ -9,7 +9,7 @@ use pericope_learn::training::{Data, Event, Options, Validation, train_nsp, trai
 use pericope_learn::weswin::{Checkpoint, open};
 
 use super::train_data::{Counts, Documents, Questions};
-use super::train_report::{Done, failure, notes};
+use super::train_report::{Done, failure, notes, shown_judged};
 use crate::args::{TrainArgs, TrainNspArgs, TrainWeswinArgs};
 use crate::commands::dataset::shown_report;
 use crate::status::{Failure, Outcome};
@@ -143,12 +143,15 @@ impl Watch {
                 self.f1 = found.f1;
                 self.note(&shown_validation(&found));
             }
+            Event::Relabelled { epoch, up, down, relevant } => self.note(&format!(
+                "after pass {epoch}: {up} blocks became relevant, {down} irrelevant; {relevant} are relevant now"
+            )),
             Event::Weighed { before, after } => self.note(&format!(
                 "weights of words, lengths and bias: F1 {:.1} -> {:.1}, the number of sections unknown, each source alike",
                 100.0 * before,
                 100.0 * after
             )),
-            Event::Stopped { step } => self.note(&format!("stopped after step {step}: no better F1 any more")),
+            Event::Stopped { step } => self.note(&format!("stopped after step {step}: no better result any more")),
             _ => {}
         }
         ControlFlow::Continue(())
@@ -166,7 +169,7 @@ impl Watch {
 }
 
 fn shown_validation(found: &Validation) -> String {
-    let Validation { step, f1, threshold, accuracy, questions, best } = found;
+    let Validation { step, f1, threshold, accuracy, questions, judged, best } = found;
     let mut said = Vec::new();
     said.extend(accuracy.map(|share| format!("pairs told apart {:.1} %", 100.0 * share)));
     let name = if accuracy.is_some() { "p =" } else { "tau" };
@@ -175,6 +178,7 @@ fn shown_validation(found: &Validation) -> String {
         let share = 100.0 * found.hit_at_1;
         format!("{} questions: first sentence answers {share:.1} %, MRR {:.3}", found.questions, found.mrr)
     }));
+    said.extend(judged.as_ref().map(shown_judged));
     said.extend(best.then(|| "the best so far".to_owned()));
     format!("step {step}: {}", said.join(", "))
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use pericope_learn::corpus::SplitReport;
-use pericope_learn::training::{TrainError, TrainReport, Validation};
+use pericope_learn::training::{Judged, TrainError, TrainReport, Validation};
 use serde::Serialize;
 
 use super::train_data::Counts;
@@ -76,10 +76,20 @@ impl<S: Serialize, O: Serialize> Done<'_, S, O> {
             print_json(&summary)?;
         } else {
             say!("{}: {}{how}", summary.model, best.map_or(String::new(), shown_best));
-            say!("Use it: pericope segment FILE --segmenter {name}:model={}", shown(out));
+            match *name {
+                "judge" => say!("Use it: [answer] generator = \"cogltx\", model = \"{}\" in an experiment", shown(out)),
+                _ => say!("Use it: pericope segment FILE --segmenter {name}:model={}", shown(out)),
+            }
         }
         Ok(if self.unreadable > 0 { Status::Incomplete } else { Status::Done })
     }
+}
+
+/// How a judge tells blocks apart, and finds answers.
+pub(super) fn shown_judged(found: &Judged) -> String {
+    let answers =
+        found.span_f1.map_or(String::new(), |f1| format!(", F1 of {} answers {:.1}", found.answers, 100.0 * f1));
+    format!("{} questions: AUC of blocks {:.3} (BM25 {:.3}){answers}", found.questions, found.auc, found.bm25_auc)
 }
 
 fn shown_best(best: &Validation) -> String {
@@ -89,6 +99,7 @@ fn shown_best(best: &Validation) -> String {
         (None, Some(share)) => said.push(format!("pairs told apart {:.1} % (step {})", 100.0 * share, best.step)),
         (None, None) => {}
     }
+    said.extend(best.judged.as_ref().map(|judged| format!("step {}, {}", best.step, shown_judged(judged))));
     said.extend(
         best.questions
             .map(|ranking| format!("answers first {:.1} %, MRR {:.3}", 100.0 * ranking.hit_at_1, ranking.mrr)),

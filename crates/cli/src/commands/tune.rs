@@ -60,7 +60,7 @@ pub fn run(args: TuneArgs, quiet: bool) -> Outcome {
     let file = opened(path)?;
     match file.kind {
         ExperimentKind::Retrieval => return sweep::tune(&file, &args, quiet),
-        ExperimentKind::Segmentation => {
+        ExperimentKind::Segmentation | ExperimentKind::Classification => {
             return Err(Failure::usage(file.unfit("kind = \"tune\", or \"retrieval\" with [sweep] and [tune]")));
         }
         ExperimentKind::Tune => {}

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use pericope::segment::Limits;
-use pericope::{Engine, needs_encoder, segmenters};
+use pericope::{Engine, needs_encoder, segmenters, tokenizer_for};
 use pericope_api::expand_variables;
 use pericope_segeval::read::Set;
 use pericope_segeval::tune::{Tuning, tune};
@@ -40,7 +40,7 @@ pub(super) fn run(wanted: &Wanted<'_>, quiet: bool) -> Outcome {
         return Err(wrong("segmenter: leave tau out; thresholds are tried".into()));
     }
     let specs = combinations(&base, wanted.grid).map_err(wrong)?;
-    let mut engine = Engine::new().with_defaults(Limits::NONE);
+    let mut engine = Engine::new().with_tokenizer(tokenizer_for("none", &specs)).with_defaults(Limits::NONE);
     if specs.iter().any(needs_encoder) {
         // Every sentence is embedded once for all settings.
         engine.cache_encoder().map_err(failure)?;

@@ -9,7 +9,7 @@ use pericope_segment::spec::Spec;
 use toml::{Spanned, Value};
 
 /// The keys of the file.
-const KEYS: [&str; 5] = ["paths", "segmenter", "embedder", "prefix_headings", "url_prefix"];
+const KEYS: [&str; 6] = ["paths", "segmenter", "embedder", "prefix_headings", "context_llm", "url_prefix"];
 
 /// The settings of a project. What the file leaves out is `None`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -22,6 +22,8 @@ pub struct Settings {
     pub embedder: Option<String>,
     /// Whether the embedder reads the headings above a chunk before its text.
     pub prefix_headings: Option<bool>,
+    /// The file that names the model which writes the contexts of chunks, seen from the project's folder.
+    pub context_llm: Option<String>,
     /// What stands before a document's path in its address.
     pub url_prefix: Option<String>,
 }
@@ -59,6 +61,7 @@ impl Settings {
                 Value::Boolean(on) => self.prefix_headings = Some(on),
                 other => return Err(format!("true or false is expected, not {}", kind(&other))),
             },
+            "context_llm" => self.context_llm = Some(filled(value)?),
             "url_prefix" => self.url_prefix = Some(checked_url_prefix(&filled(value)?)?),
             _ => return Err(format!("there is no such key; the keys are {}", KEYS.join(", "))),
         }
@@ -82,6 +85,12 @@ impl Settings {
         let _ = writeln!(file, "embedder = {}\n", or(&self.embedder, "minilm"));
         let _ = writeln!(file, "# Whether the embedder reads the headings above a chunk before its text.");
         let _ = writeln!(file, "prefix_headings = {}\n", self.prefix_headings.unwrap_or(false));
+        let _ =
+            writeln!(file, "# A file with a table [llm.context]: a language model places each chunk in its document.");
+        let _ = match &self.context_llm {
+            Some(config) => writeln!(file, "context_llm = {}\n", text(config)),
+            None => writeln!(file, "# context_llm = \"model.toml\"\n"),
+        };
         let _ = writeln!(file, "# What stands before a document's path in its address.");
         let _ = match &self.url_prefix {
             Some(prefix) => writeln!(file, "url_prefix = {}", text(prefix)),
@@ -187,12 +196,14 @@ mod tests {
             segmenter: Some("window:k=5".into()),
             embedder: Some("none".into()),
             prefix_headings: Some(true),
+            context_llm: Some("model \"a\".toml".into()),
             url_prefix: Some("https://docs.example.org/x/".into()),
         };
         let again = Settings::parse(&settings.to_file()).unwrap();
         assert_eq!(again.paths.as_ref().map(Vec::len), Some(2));
         assert_eq!((again.segmenter, again.embedder), (settings.segmenter, settings.embedder));
         assert_eq!((again.prefix_headings, again.url_prefix), (settings.prefix_headings, settings.url_prefix));
+        assert_eq!(again.context_llm, settings.context_llm);
         let whole = Settings::parse(&Settings::default().to_file()).unwrap();
         assert_eq!(whole.paths, Some(vec![PathBuf::from(".")]));
         assert_eq!(Settings::parse("").unwrap(), Settings::default());
@@ -207,7 +218,7 @@ mod tests {
             (
                 "# c\n\nsegmentor = \"x\"",
                 "line 3, key segmentor: ",
-                "paths, segmenter, embedder, prefix_headings, url_prefix",
+                "paths, segmenter, embedder, prefix_headings, context_llm, url_prefix",
             ),
             ("paths = \"docs\"", "line 1, key paths: ", "not a text"),
             ("paths = [1]", "line 1, key paths: ", "a number"),
@@ -218,6 +229,7 @@ mod tests {
             ("segmenter = \"windoww\"", "line 1, key segmenter: ", "windoww"),
             ("segmenter = \"window:q=1\"", "line 1, key segmenter: ", "q"),
             ("embedder = \" \"", "line 1, key embedder: ", "empty"),
+            ("context_llm = true", "line 1, key context_llm: ", "not true or false"),
             ("prefix_headings = \"yes\"", "line 1, key prefix_headings: ", "true or false"),
             ("url_prefix = \"docs.example.org\"", "line 1, key url_prefix: ", "no address"),
             ("url_prefix = \"https://a b/\"", "line 1, key url_prefix: ", "blank"),

@@ -49,6 +49,15 @@ fn documents_alone_are_enough_for_a_verdict() {
     assert!(stderr(&output).contains("broken.pdf"), "{}", stderr(&output));
     let out = at.join("pericope-compare");
     let summary = read(&out.join("run/summary.json"));
+    // For other programs: a file that was left out fails, and the badge names the chunker to take.
+    let text = |name: &str| fs::read_to_string(out.join(name)).unwrap();
+    let junit = text("junit.xml");
+    assert!(
+        junit.contains("tests=\"2\" failures=\"1\"") && junit.contains("message=\"1\u{a0}file could not be read\""),
+        "{junit}"
+    );
+    assert!(text("badge.svg").contains(summary["verdict"]["recommended"].as_str().unwrap()));
+    assert!(text("metrics.prom").contains("pericope_questions{experiment=\"compare\"} 60.0\n"));
     let sentence = summary["verdict"]["sentence"].as_str().unwrap();
     let said = stdout(&output);
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");

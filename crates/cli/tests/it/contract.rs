@@ -372,6 +372,7 @@ fn help_has_examples_and_completions_know_the_commands() {
         "sentence",
         "paragraph",
         "recursive",
+        "cogltx-blocks",
         "structure",
         "window",
         "kamradt",
@@ -387,6 +388,16 @@ fn help_has_examples_and_completions_know_the_commands() {
     ] {
         assert!(names.contains(&name), "{name}");
     }
+}
+
+#[test]
+fn documentation_that_asks_nothing_is_told_what_drafts_questions() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("hives.md"), "# Hives\n\nBoxes of wood. Frames hang in them.\n").unwrap();
+    let output = without_models(folder.path()).args(["dataset", "from-docs", "hives.md", "--out", "q.json"]).output();
+    let output = output.unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains("pericope dataset draft"), "{}", stderr(&output));
 }
 
 #[test]

@@ -97,7 +97,7 @@ fn an_index_of_chunks_of_others_is_searched() {
     // An index may come from anybody: a server does not read the file, or start the program, that it names.
     let served = run(root, &["serve", "--in", "x.idx", "--follow", "docs", "--bind", "127.0.0.1:0"]);
     assert_eq!(served.status.code(), Some(2), "{}", stderr(&served));
-    assert!(stderr(&served).contains("names a file or a program"), "{}", stderr(&served));
+    assert!(stderr(&served).contains("names a file, a program or a service"), "{}", stderr(&served));
     // Other chunks under the same name are another segmenter.
     fs::write(root.join("cuts.jsonl"), json!({"document": "docs/a.md", "text": "Füchse"}).to_string()).unwrap();
     let again = run(root, &["index", "docs", "--into", "x.idx", "--embedder", "none", "--segmenter", spec]);

@@ -2,11 +2,13 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used)]
 
 mod chroma_chunks;
+mod classification;
 mod common;
 mod compare;
 mod contract;
 mod crash;
 mod dataset_split;
+mod demo;
 mod documents;
 mod eval;
 mod expand;
@@ -18,8 +20,11 @@ mod foreign_retrievers;
 mod hostile_paths;
 mod hostile_terminal;
 mod hostile_watch;
+mod joined;
 mod judges;
 mod kills;
+mod language_models;
+mod languages;
 mod mcp;
 mod models;
 mod nightly;
@@ -27,10 +32,12 @@ mod old_formats;
 mod project;
 mod qdrant;
 mod reports;
+mod rerank;
 mod serving;
 mod sweep;
 mod train_embed;
 mod train_hiercrf;
+mod train_judge;
 mod train_topic;
 mod untrusted;
 mod verify;

@@ -78,6 +78,11 @@ impl Bed {
     }
 }
 
+/// Checks that do not hold.
+fn broken(latest: &Value) -> usize {
+    latest["checks"].as_array().unwrap().iter().filter(|check| check["state"] == "broken").count()
+}
+
 #[test]
 fn a_night_says_its_verdict_in_one_line_and_leaves_its_files() {
     let bed = Bed::new("");
@@ -94,6 +99,9 @@ fn a_night_says_its_verdict_in_one_line_and_leaves_its_files() {
         "latest.json",
         "feed.xml",
         "summary.md",
+        "junit.xml",
+        "badge.svg",
+        "metrics.prom",
         "history.db",
         "nights/000001/index.html",
         "nights/000001/items.jsonl",
@@ -120,6 +128,13 @@ fn a_night_says_its_verdict_in_one_line_and_leaves_its_files() {
     let line = stdout(&output);
     assert!(line.lines().count() == 1 && line.contains("failed") && line.contains("of fixed"), "{line}");
     let latest = bed.latest();
+    // Test reports say by how much it fell, badge and figures that it failed.
+    let (junit, broken) = (fs::read_to_string(bed.path("h/junit.xml")).unwrap(), broken(&latest));
+    assert!(broken > 0 && junit.contains(&format!("failures=\"{broken}\"")), "{junit}");
+    assert!(junit.contains("<failure type=\"nightly.drop\" message=\"fell by "), "{junit}");
+    assert!(fs::read_to_string(bed.path("h/badge.svg")).unwrap().contains("failed</text>"));
+    let figures = fs::read_to_string(bed.path("h/metrics.prom")).unwrap();
+    assert!(figures.contains("pericope_night_good{experiment=\"small\"} 0.0\n") && figures.ends_with("# EOF\n"));
     let changes = latest["reference"]["changes"].to_string();
     assert!(changes.contains("chunker.fixed.spec"), "{changes}");
     let page = fs::read_to_string(bed.path("h/index.html")).unwrap();
@@ -130,6 +145,8 @@ fn a_night_says_its_verdict_in_one_line_and_leaves_its_files() {
     // It is as it should be: accepted, and good from then on.
     let output = bed.run(&["--accept", "last"]);
     assert_eq!((output.status.code(), stdout(&output).trim()), (Some(0), "night 3 counts as good from now on"));
+    let junit = fs::read_to_string(bed.path("h/junit.xml")).unwrap();
+    assert!(junit.contains("failures=\"0\"") && junit.contains("accepted by hand: fell by "), "{junit}");
     let output = bed.run(&[]);
     assert_eq!(output.status.code(), Some(0), "{}", stdout(&output));
     assert_eq!(bed.latest()["reference"]["night"], 3);

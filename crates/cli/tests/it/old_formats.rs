@@ -47,6 +47,21 @@ fn an_old_index_is_searched_by_words_as_it_was() {
     assert_eq!(rounded(searched(folder.path(), "bm25", false)), rounded(json(&fixtures().join("search_bm25.json"))));
 }
 
+#[test]
+fn an_old_index_takes_everything_for_english() {
+    let folder = tempfile::tempdir().unwrap();
+    unpack("index.tar.gz", folder.path());
+    let meta = pericope_index::IndexMeta::read(&folder.path().join("index")).unwrap();
+    assert_eq!(meta.built_with().language.unwrap().to_string(), "en");
+    std::fs::write(folder.path().join("ofen.md"), "Die Öfen werden jeden Morgen angeheizt.\n").unwrap();
+    let args =
+        ["index", "ofen.md", "--into", "index", "--segmenter", "structure", "--embedder", "none", "--language", "de"];
+    // The tokenizer is the index's own, and its model is not here.
+    let output = without_models(folder.path()).args(args).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("pericope models pull minilm"), "{}", stderr(&output));
+}
+
 /// The old scores are of vectors in single precision.
 const PRECISION: (&str, &str) = ("PERICOPE_PRECISION", "f32");
 

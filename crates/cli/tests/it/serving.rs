@@ -8,6 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
+use pericope_testkit::llm::{Act, Server as Rerankers};
 use serde_json::Value;
 
 use crate::common::{root, stderr, stdout, without_models};
@@ -126,6 +127,45 @@ fn a_folder_is_served() {
 }
 
 #[test]
+fn a_server_reranks_by_what_it_was_started_with() {
+    let folder = indexed();
+    // Bread is best, whatever is asked.
+    let score = |text: &Value| if text.as_str().unwrap().contains("starter") { 2.5 } else { 0.5 };
+    let service = Rerankers::start(
+        |_| String::new(),
+        move |seen| {
+            let texts = seen.body["texts"].as_array().unwrap().iter().enumerate();
+            let scores = texts.map(|(i, text)| serde_json::json!({"index": i, "score": score(text)}));
+            Act::Raw(200, Value::from(scores.collect::<Vec<_>>()).to_string())
+        },
+    )
+    .unwrap();
+    let tei = format!("tei={}/rerank", service.base_url());
+    let server = Serving::start(folder.path(), &["--rerank", &tei, "--rerank-depth", "20"]);
+    let search = |more: &str| {
+        let (status, body) = server.get(&format!("/v1/search?q=moon&mode=dense{more}"), "");
+        (status, serde_json::from_str::<Value>(&body).unwrap())
+    };
+    let (status, answer) = search("");
+    let best = &answer["hits"][0];
+    assert_eq!((status, answer["rerank"].as_str(), best["score"].as_f64()), (200, Some("tei"), Some(2.5)), "{answer}");
+    assert!(best["text"].as_str().unwrap().contains("starter"));
+    let calls = service.calls();
+    let (status, plain) = search("&rerank=none");
+    assert_eq!((status, plain["hits"][0]["document"].as_str()), (200, Some("docs/guide/tides.md")));
+    assert_eq!(service.calls(), calls);
+    let (status, problem) = search("&rerank=http");
+    assert_eq!((status, problem["code"].as_str()), (400, Some("no-such-reranker")), "{problem}");
+    // What cannot be opened ends the server before it begins.
+    for (spec, says) in [("none=weswin", "pericope models pull minilm"), ("bge", "there is no reranker `bge`")] {
+        let args = ["serve", "--in", "docs.idx", "--bind", "127.0.0.1:0", "--rerank", spec];
+        let output = without_models(folder.path()).args(args).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+        assert!(stderr(&output).contains(says), "{}", stderr(&output));
+    }
+}
+
+#[test]
 fn keys_are_made_listed_and_removed() {
     let folder = indexed();
     let keys = |args: &[&str]| without_models(folder.path()).arg("keys").args(args).output().unwrap();
@@ -163,7 +203,7 @@ fn what_is_wrong_is_said_before_anything_is_served() {
         (&["--in", "docs.idx", "--cors", "example.org"], "no origin"),
         (&["--in", "docs.idx", "--url-prefix", "javascript:alert(1)"], "--url-prefix"),
         (&["--in", "docs.idx", "--url-prefix", "api=https://example.org"], "no index of that name"),
-        (&["--in", "docs.idx", "--follow", "nothing"], "--follow: nothing"),
+        (&["--in", "docs.idx", "--bind", "127.0.0.1:0", "--follow", "nothing"], "--follow: nothing"),
         (&["--in", "docs.idx", "--tls-cert", "keys"], "--tls-key"),
     ] {
         let output =

@@ -59,7 +59,9 @@ fn a_model_is_trained_from_vectors_and_says_how_it_is_used() {
     let settings = &report["settings"];
     assert_eq!((&settings["encoder"], &settings["sizes"]["input"]), (&"hashed".into(), &64.into()));
     assert!((settings["lengths"]["median"].as_f64().unwrap() - 8.0).abs() < 1e-6, "{settings}");
-    assert_eq!(settings["weights"]["words"], 0.0);
+    // That of `fusion` stays as it is, the others are fitted.
+    let weights = &settings["weights"];
+    assert!(weights["fusion"] == 0.5 && weights["sequence"].as_f64().is_some_and(|weight| weight > 0.0), "{weights}");
     let kept: Value = serde_json::from_str(&fs::read_to_string(path.join("model/training.json")).unwrap()).unwrap();
     assert_eq!(kept, report);
 

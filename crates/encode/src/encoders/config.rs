@@ -13,6 +13,17 @@ pub enum Kind {
     Roberta,
     /// Longformer: RoBERTa's positions; attention inside a sliding window, and of a few global tokens.
     Longformer,
+    /// DistilBERT: BERT without segment types, its tensors under names of their own.
+    DistilBert,
+    /// MPNet: RoBERTa's positions, no segment types, and a number that the distance of two tokens adds to their score.
+    MpNet,
+}
+
+impl Kind {
+    /// Whether positions are counted from behind the id of padding.
+    fn counts_behind_padding(self) -> bool {
+        matches!(self, Self::Roberta | Self::Longformer | Self::MpNet)
+    }
 }
 
 /// Values of `model_type` and what they stand for.
@@ -21,7 +32,12 @@ const KINDS: &[(&str, Kind)] = &[
     ("roberta", Kind::Roberta),
     ("xlm-roberta", Kind::Roberta),
     ("longformer", Kind::Longformer),
+    ("distilbert", Kind::DistilBert),
+    ("mpnet", Kind::MpNet),
 ];
+
+/// Ranges of distances beyond which the logarithm that divides them means nothing.
+const MOST_BUCKETS: usize = 256;
 
 /// The fields of an encoder's `config.json` that matter here.
 #[derive(Debug, Clone, Deserialize)]
@@ -47,6 +63,7 @@ pub struct Config {
     position_embedding_type: String,
     pad_token_id: Option<u32>,
     attention_window: Option<Window>,
+    relative_attention_num_buckets: Option<usize>,
     #[serde(skip, default = "bert")]
     kind: Kind,
 }
@@ -77,7 +94,12 @@ impl Config {
         let unusable = |reason: String| ModelError::unusable(path, reason);
         let typed: Typed = serde_json::from_slice(&text).map_err(|e| unusable(e.to_string()))?;
         let kind = kind(typed.model_type.as_deref()).map_err(unusable)?;
-        let mut config: Self = serde_json::from_slice(&text).map_err(|e| unusable(e.to_string()))?;
+        let read = match kind {
+            Kind::DistilBert => serde_json::from_slice(&text).and_then(super::distil::config),
+            Kind::MpNet => serde_json::from_slice(&text).and_then(super::mpnet::config),
+            _ => serde_json::from_slice(&text),
+        };
+        let mut config: Self = read.map_err(|e| unusable(e.to_string()))?;
         config.kind = kind;
         config.problem().map_or(Ok(config), |reason| Err(unusable(reason)))
     }
@@ -111,6 +133,13 @@ impl Config {
         }
         if self.max_tokens() == 0 {
             return Some(format!("max_position_embeddings {} leaves no position", self.max_position_embeddings));
+        }
+        if let Some(buckets) = self.buckets()
+            && (buckets < 4 || !buckets.is_multiple_of(4) || buckets > MOST_BUCKETS)
+        {
+            return Some(format!(
+                "relative_attention_num_buckets {buckets} is no multiple of 4 from 4 to {MOST_BUCKETS}"
+            ));
         }
         self.window_problem()
     }
@@ -150,16 +179,22 @@ impl Config {
     /// Tokens of the longest sequence that the model reads, special tokens included.
     #[must_use]
     pub fn max_tokens(&self) -> usize {
-        match self.kind {
-            Kind::Bert => self.max_position_embeddings,
-            _ => self.max_position_embeddings.saturating_sub(self.padding() as usize + 1),
+        match self.kind.counts_behind_padding() {
+            false => self.max_position_embeddings,
+            true => self.max_position_embeddings.saturating_sub(self.padding() as usize + 1),
         }
     }
 
     /// The id of padding.
     #[must_use]
     pub fn padding(&self) -> u32 {
-        self.pad_token_id.unwrap_or(if self.kind == Kind::Bert { 0 } else { 1 })
+        self.pad_token_id.unwrap_or(u32::from(self.kind.counts_behind_padding()))
+    }
+
+    /// The number of ranges of distances that have a number of their own in the scores of attention (MPNet).
+    #[must_use]
+    pub fn buckets(&self) -> Option<usize> {
+        self.relative_attention_num_buckets.filter(|_| self.kind == Kind::MpNet)
     }
 
     /// Tokens that a token sees on either side in a layer: half of `attention_window`; 0 for other models.
@@ -174,7 +209,7 @@ impl Config {
 
     /// The rows of the table of positions that a sequence's tokens get.
     pub(crate) fn positions(&self, ids: &[u32]) -> impl Iterator<Item = u32> {
-        let (counted, padding) = (self.kind != Kind::Bert, self.padding());
+        let (counted, padding) = (self.kind.counts_behind_padding(), self.padding());
         let mut next = if counted { padding.saturating_add(1) } else { 0 };
         ids.iter().map(move |&id| {
             // RoBERTa counts tokens that are not padding; the id of padding can stand in a text that spells it.
@@ -222,15 +257,21 @@ impl Config {
 
 /// The one field that says how to read the others.
 #[derive(Deserialize)]
-struct Typed {
-    model_type: Option<String>,
+pub(super) struct Typed {
+    pub model_type: Option<String>,
 }
 
 /// The family of a `model_type`; BERT where there is none.
 fn kind(name: Option<&str>) -> Result<Kind, String> {
     let Some(name) = name else { return Ok(Kind::Bert) };
-    KINDS.iter().find(|(known, _)| *known == name).map(|&(_, kind)| kind).ok_or_else(|| {
-        let known = KINDS.iter().map(|(known, _)| *known).collect::<Vec<_>>().join(", ");
-        format!("model_type is {name:?}; known: {known}")
-    })
+    KINDS
+        .iter()
+        .find(|(known, _)| *known == name)
+        .map(|&(_, kind)| kind)
+        .ok_or_else(|| format!("model_type is {name:?}; known: {}", names(&[])))
+}
+
+/// The known values of `model_type`, and `more`, with commas.
+pub(super) fn names(more: &[&str]) -> String {
+    KINDS.iter().map(|(known, _)| known).chain(more).copied().collect::<Vec<_>>().join(", ")
 }

@@ -1,10 +1,14 @@
+use std::path::Path;
+
 use candle_core::Device;
 
 use super::bert::{Packed, Plain};
 use super::config::{Config, Kind};
 use super::embed::{Embed, LayerByLayer};
 use super::longformer::Longformer;
+use super::renamed::Renamed;
 use super::weights::{Tensors, Weights};
+use super::{distil, mpnet};
 use crate::kernels::Precision;
 use crate::models::{ModelDir, ModelError};
 
@@ -42,12 +46,19 @@ pub fn build(config: &Config, weights: &dyn Tensors, device: &Device) -> Result<
     build_in(config, weights, device, Precision::of_machine().map_err(ModelError::Setting)?)
 }
 
-fn build_in(
+pub(crate) fn build_in(
     config: &Config,
     weights: &dyn Tensors,
     device: &Device,
     precision: Precision,
 ) -> Result<Box<dyn Embed>, ModelError> {
+    let distil = Renamed { weights, own_name: distil::own_name };
+    let mpnet = Renamed { weights, own_name: mpnet::own_name };
+    let weights: &dyn Tensors = match config.kind() {
+        Kind::DistilBert => &distil,
+        Kind::MpNet => &mpnet,
+        _ => weights,
+    };
     Ok(match config.kind() {
         Kind::Longformer => Box::new(Longformer::new(config, weights, device)?),
         _ if device.is_cpu() && Packed::fits(config) => Box::new(Packed::new(config, weights, precision)?),
@@ -59,7 +70,7 @@ fn build_in(
 /// when they are stepped.
 ///
 /// # Errors
-/// [`ModelError::Unusable`], naming the tensor.
+/// [`ModelError::Unusable`], naming the tensor; for a DistilBERT or MPNet, whose tensors trained models do not name.
 pub fn build_trainable(
     config: &Config,
     weights: &dyn Tensors,
@@ -67,6 +78,10 @@ pub fn build_trainable(
 ) -> Result<Box<dyn LayerByLayer>, ModelError> {
     Ok(match config.kind() {
         Kind::Longformer => Box::new(Longformer::new(config, weights, device)?),
+        Kind::DistilBert | Kind::MpNet => {
+            let reason = "a DistilBERT or MPNet can be used and not trained: take a BERT or RoBERTa";
+            return Err(weights.unusable(reason.into()));
+        }
         _ => Box::new(Plain::new(config, weights, device)?),
     })
 }
@@ -78,12 +93,17 @@ pub fn build_trainable(
 /// # Errors
 /// [`ModelError::Unusable`], naming the folder and both numbers.
 pub fn check_vocabulary(dir: &ModelDir, tokens: usize, config: &Config) -> Result<(), ModelError> {
-    if (tokens..tokens.saturating_add(PADDED)).contains(&config.vocab_size) {
+    check_rows(&dir.path, tokens, config.vocab_size)
+}
+
+/// The same of a table of so many rows.
+pub(super) fn check_rows(folder: &Path, tokens: usize, rows: usize) -> Result<(), ModelError> {
+    // Large vocabularies leave room for tokens to come.
+    if (tokens..tokens.saturating_add(PADDED.max(tokens / 100))).contains(&rows) {
         return Ok(());
     }
-    let rows = config.vocab_size;
     let reason = format!("tokenizer.json has {tokens} tokens, the model's embedding {rows} rows");
-    Err(ModelError::unusable(&dir.path, reason))
+    Err(ModelError::unusable(folder, reason))
 }
 
 /// Rows to a whole multiple of which tables of embeddings are filled up, at most.

@@ -29,10 +29,11 @@ pub trait Tensors {
 }
 
 /// The prefixes that the names of an encoder's tensors can have: none, or the name of the encoder inside a larger model.
-const PREFIXES: &[&str] = &["", "bert.", "roberta.", "longformer."];
+const PREFIXES: &[&str] = &["", "bert.", "roberta.", "longformer.", "distilbert.", "mpnet.", "model."];
 
-/// The tensor by which the prefix is found.
-const WORDS: &str = "embeddings.word_embeddings.weight";
+/// The tensors by which the prefix is found: the tables of words as BERT, ModernBERT and Qwen3 call them.
+const WORDS: [&str; 3] =
+    ["embeddings.word_embeddings.weight", "embeddings.tok_embeddings.weight", "embed_tokens.weight"];
 
 /// The tensors of a `model.safetensors`.
 ///
@@ -55,7 +56,7 @@ impl Weights {
         let bytes = std::fs::read(path).map_err(ModelError::io(path))?;
         let sha256 = known_sha256(path, &bytes)?;
         let tensors = BufferedSafetensors::new(bytes).map_err(|e| ModelError::unusable(path, e))?;
-        let held = |prefix: &&&str| tensors.get(&format!("{prefix}{WORDS}")).is_ok();
+        let held = |prefix: &&&str| WORDS.iter().any(|words| tensors.get(&format!("{prefix}{words}")).is_ok());
         let prefix = PREFIXES.iter().find(held).copied().unwrap_or("");
         Ok(Self { path: path.to_owned(), tensors, prefix, sha256 })
     }

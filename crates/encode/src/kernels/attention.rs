@@ -30,6 +30,32 @@ impl Attention {
     }
 }
 
+/// What the distance of two tokens adds to their score, head by head.
+#[derive(Debug)]
+pub struct Distances {
+    longest: usize,
+    /// For each head the numbers of the offsets from `1 - longest` to `longest - 1`, times the root of the head's size: what
+    /// scores are divided by once they are summed.
+    numbers: Vec<f32>,
+}
+
+impl Distances {
+    /// The numbers of `of(head, offset)` for sequences of at most `longest` tokens; the offset is the place of the token that
+    /// is looked at less that of the one that looks.
+    #[must_use]
+    pub fn new(shape: Attention, longest: usize, of: impl Fn(usize, isize) -> f32) -> Self {
+        let root = (shape.head as f32).sqrt();
+        let last = longest.saturating_sub(1) as isize;
+        let numbers = (0..shape.heads).flat_map(|head| (-last..=last).map(move |offset| (head, offset)));
+        Self { longest, numbers: numbers.map(|(head, offset)| of(head, offset) * root).collect() }
+    }
+
+    /// The numbers that a token's scores with all `len` tokens of its sequence get.
+    fn row(&self, head: usize, place: usize, len: usize) -> &[f32] {
+        &self.numbers[head * (2 * self.longest - 1) + self.longest - 1 - place..][..len]
+    }
+}
+
 /// Memory of [`attend`], kept from call to call.
 #[derive(Debug, Default)]
 pub struct AttendScratch {
@@ -41,23 +67,33 @@ pub struct AttendScratch {
 /// Scaled dot-product attention inside each sequence: `softmax(Q Kᵀ / sqrt(head)) V`, head by head.
 ///
 /// `qkv` holds rows of queries, keys and values side by side (3 times the hidden size); `sequences` are ranges of rows;
-/// `out` gets rows of the hidden size. Sequences never see each other, so nothing is padded or masked.
+/// `out` gets rows of the hidden size. Sequences never see each other, so nothing is padded or masked. `distances` are added
+/// to scores before the softmax.
 ///
 /// # Panics
-/// Where `qkv` has no [`ROW_TILE`] rows beyond the last sequence (their content does not matter).
-pub fn attend(shape: Attention, sequences: &[Range<usize>], qkv: &[f32], scratch: &mut AttendScratch, out: &mut [f32]) {
+/// Where `qkv` has no [`ROW_TILE`] rows beyond the last sequence (their content does not matter), and where a sequence is
+/// longer than `distances` knows.
+pub fn attend(
+    shape: Attention,
+    sequences: &[Range<usize>],
+    qkv: &[f32],
+    distances: Option<&Distances>,
+    scratch: &mut AttendScratch,
+    out: &mut [f32],
+) {
     let longest = sequences.iter().map(ExactSizeIterator::len).max().unwrap_or(0);
     let keys = longest.next_multiple_of(lanes() * PANEL);
     scratch.keys.reserve(keys * shape.head);
     scratch.values.reserve(keys * shape.head);
     scratch.scores.reserve(keys * ROW_TILE);
-    Arch::new().dispatch(Attend { shape, sequences, qkv, scratch, out });
+    Arch::new().dispatch(Attend { shape, sequences, qkv, distances, scratch, out });
 }
 
 struct Attend<'a> {
     shape: Attention,
     sequences: &'a [Range<usize>],
     qkv: &'a [f32],
+    distances: Option<&'a Distances>,
     scratch: &'a mut AttendScratch,
     out: &'a mut [f32],
 }
@@ -74,7 +110,7 @@ impl WithSimd for Attend<'_> {
 impl Attend<'_> {
     #[inline(always)]
     fn run<S: Simd, const ROWS: usize>(self, simd: S) {
-        let Self { shape, sequences, qkv, scratch, out } = self;
+        let Self { shape, sequences, qkv, distances, scratch, out } = self;
         let width = PANEL * S::F32_LANES;
         let (hidden, head) = (shape.hidden(), shape.head);
         let stride = 3 * hidden;
@@ -102,6 +138,10 @@ impl Attend<'_> {
                     let mut shares = [simd.splat_f32s(0.0); ROWS];
                     let live = ROWS.min(len - first);
                     for (r, row) in scores.chunks_exact_mut(padded).take(live).enumerate() {
+                        if let Some(distances) = distances {
+                            let more = distances.row(column / head, first + r, len);
+                            row[..len].iter_mut().zip(more).for_each(|(v, more)| *v += more);
+                        }
                         row[len..].fill(f32::NEG_INFINITY);
                         shares[r] = simd.splat_f32s(exponentials(simd, row, scale).recip());
                     }
@@ -173,14 +213,29 @@ fn exponentials<S: Simd>(simd: S, row: &mut [f32], scale: S::f32s) -> f32 {
 
 #[cfg(test)]
 mod tests {
-    use super::{AttendScratch, Attention, attend};
+    use super::{AttendScratch, Attention, Distances, attend};
     use crate::kernels::rows::padded_rows;
 
+    /// What the tests add for a distance.
+    fn number(head: usize, offset: isize) -> f32 {
+        ((offset * 3 + head as isize) as f32 * 0.7).sin()
+    }
+
     /// Attention of one head and query, straight from the definition.
-    fn plain(qkv: &[f32], stride: usize, column: usize, hidden: usize, len: usize, i: usize, head: usize) -> Vec<f64> {
+    fn plain(
+        qkv: &[f32],
+        (stride, hidden): (usize, usize),
+        column: usize,
+        (len, i): (usize, usize),
+        head: usize,
+        add: bool,
+    ) -> Vec<f64> {
         let at = |row: usize, part: usize, d: usize| f64::from(qkv[row * stride + part * hidden + column + d]);
         let scores: Vec<f64> = (0..len)
-            .map(|j| (0..head).map(|d| at(i, 0, d) * at(j, 1, d)).sum::<f64>() / (head as f64).sqrt())
+            .map(|j| {
+                let more = if add { f64::from(number(column / head, j as isize - i as isize)) } else { 0.0 };
+                (0..head).map(|d| at(i, 0, d) * at(j, 1, d)).sum::<f64>() / (head as f64).sqrt() + more
+            })
             .collect();
         let greatest = scores.iter().copied().fold(f64::MIN, f64::max);
         let sum: f64 = scores.iter().map(|s| (s - greatest).exp()).sum();
@@ -201,16 +256,20 @@ mod tests {
         }
         let rows = padded_rows(total);
         let qkv: Vec<f32> = (0..rows * 3 * hidden).map(|i| ((i * 7919) % 1009) as f32 / 250.0 - 2.0).collect();
-        let mut out = vec![0.0; rows * hidden];
-        attend(shape, &sequences, &qkv, &mut AttendScratch::default(), &mut out);
-        for sequence in &sequences {
-            let own = &qkv[sequence.start * 3 * hidden..];
-            for i in 0..sequence.len() {
-                for column in (0..hidden).step_by(32) {
-                    let want = plain(own, 3 * hidden, column, hidden, sequence.len(), i, 32);
-                    for (d, want) in want.iter().enumerate() {
-                        let got = f64::from(out[(sequence.start + i) * hidden + column + d]);
-                        assert!((got - want).abs() < 1e-5, "{sequence:?} row {i}: {got} against {want}");
+        let by_distance = Distances::new(shape, 70, number);
+        for distances in [None, Some(&by_distance)] {
+            let mut out = vec![0.0; rows * hidden];
+            attend(shape, &sequences, &qkv, distances, &mut AttendScratch::default(), &mut out);
+            for sequence in &sequences {
+                let own = &qkv[sequence.start * 3 * hidden..];
+                for i in 0..sequence.len() {
+                    for column in (0..hidden).step_by(32) {
+                        let size = (3 * hidden, hidden);
+                        let want = plain(own, size, column, (sequence.len(), i), 32, distances.is_some());
+                        for (d, want) in want.iter().enumerate() {
+                            let got = f64::from(out[(sequence.start + i) * hidden + column + d]);
+                            assert!((got - want).abs() < 1e-5, "{sequence:?} row {i}: {got} against {want}");
+                        }
                     }
                 }
             }

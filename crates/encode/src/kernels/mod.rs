@@ -17,7 +17,7 @@ mod precision;
 mod rows;
 
 pub use aligned::Aligned;
-pub use attention::{AttendScratch, Attention, attend};
+pub use attention::{AttendScratch, Attention, Distances, attend};
 pub use linear::{Finish, Linear};
 pub use math::exp;
 pub use norm::{layer_norm, mean_pool};

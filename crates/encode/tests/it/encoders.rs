@@ -231,7 +231,11 @@ fn configurations_that_cannot_be_are_refused() {
     let path = model.file("config.json");
     let config: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
     for (field, value, message) in [
-        ("model_type", "\"t5\"", "model_type is \"t5\"; known: bert, roberta, xlm-roberta, longformer"),
+        (
+            "model_type",
+            "\"t5\"",
+            "model_type is \"t5\"; known: bert, roberta, xlm-roberta, longformer, distilbert, mpnet",
+        ),
         ("attention_window", "[4, 7]", "attention_window 7 is not even and above 0"),
         ("attention_window", "0", "attention_window 0 is not even and above 0"),
         ("attention_window", "[4]", "attention_window has 1 numbers for 2 layers"),

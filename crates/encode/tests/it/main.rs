@@ -1,8 +1,11 @@
 //! The integration tests of this crate, one module a subject.
 #![allow(clippy::unwrap_used)]
 
+mod cross_encoder;
 mod encoders;
 mod minilm;
+mod sentence;
+mod static_vectors;
 #[path = "../../src/testing.rs"]
 mod testing;
 

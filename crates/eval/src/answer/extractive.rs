@@ -1,10 +1,12 @@
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use pericope_api::{Document, EncodeError, Kind, SentenceEncoder, Span};
 use pericope_read::ReadOptions;
 use rayon::prelude::*;
+use serde_json::{Value, json};
 
+use super::regions::{Region, regions};
 use super::{Context, Generated, Generator, Missing, Request};
 use crate::text::Stems;
 
@@ -18,7 +20,7 @@ pub struct ExtractiveOptions {
     pub smoothing: usize,
     /// A sentence belongs to the answer where its evidence exceeds this share of the best sentence's.
     pub threshold: f64,
-    /// Bonus for starting or ending at a paragraph's edge, in words' worth of the best evidence.
+    /// Bonus for starting or ending at a paragraph's edge, or at an edge of what was given, in words' worth of the best evidence.
     pub edge: f64,
     /// Evidence that each place in the ranking costs, as a share of the best sentence's.
     pub rank_cost: f64,
@@ -27,6 +29,21 @@ pub struct ExtractiveOptions {
 impl Default for ExtractiveOptions {
     fn default() -> Self {
         Self { embedding: 0.7, smoothing: 2, threshold: 0.2, edge: 12.0, rank_cost: 0.05 }
+    }
+}
+
+/// What the reader does with its constants; a change to its answers raises it. The second no longer sees the paragraph edges around the
+/// chunks that it is given.
+const VERSION: u32 = 2;
+
+impl ExtractiveOptions {
+    /// The version and the constants of the reader: with others it answers otherwise.
+    pub(crate) fn settings(&self) -> Value {
+        let Self { embedding, smoothing, threshold, edge, rank_cost } = *self;
+        json!({
+            "version": VERSION, "embedding": embedding, "smoothing": smoothing,
+            "threshold": threshold, "edge": edge, "rank_cost": rank_cost,
+        })
     }
 }
 
@@ -68,7 +85,7 @@ impl Extractive {
         encoder: Option<Arc<dyn SentenceEncoder>>,
         options: ExtractiveOptions,
     ) -> Self {
-        let stems = Stems::default();
+        let stems = Stems::of_documents(&documents);
         let mut frequency: HashMap<u32, u32> = HashMap::new();
         for document in documents.iter() {
             for &stem in &stems.distinct(&document.source) {
@@ -149,7 +166,7 @@ impl Extractive {
     /// [warmed](Self::warm).
     #[must_use]
     pub fn answer(&self, question: &Asked, contexts: &[Context]) -> Generated {
-        let regions = self.regions(contexts);
+        let regions = regions(&self.documents, contexts);
         let scored: Vec<Vec<Piece>> = regions.iter().map(|region| self.pieces(question, region)).collect();
         let best = scored.iter().flatten().map(|p| p.evidence).fold(0.0, f64::max);
         let mut winner: Option<(f64, usize, Span)> = None;
@@ -193,35 +210,6 @@ impl Extractive {
         Ok(found)
     }
 
-    /// Contexts of one document that touch or overlap are one region; each byte keeps the best rank that brought it.
-    fn regions(&self, contexts: &[Context]) -> Vec<Region> {
-        let mut by_document: BTreeMap<usize, Vec<(Span, usize)>> = BTreeMap::new();
-        for (rank, context) in contexts.iter().enumerate() {
-            if context.document < self.documents.len() {
-                by_document.entry(context.document).or_default().push((context.span, rank));
-            }
-        }
-        let mut regions: Vec<Region> = Vec::new();
-        for (document, mut spans) in by_document {
-            spans.sort_by_key(|(span, rank)| (*span, *rank));
-            let source = &self.documents[document].source;
-            let mut open: Option<Region> = None;
-            for (span, rank) in spans {
-                if let Some(region) = &mut open {
-                    let between = source.get(region.span.end..span.start).unwrap_or("");
-                    if between.trim().is_empty() {
-                        region.span = region.span.hull(&span);
-                        region.parts.push((span, rank));
-                        continue;
-                    }
-                }
-                regions.extend(open.replace(Region { document, span, parts: vec![(span, rank)] }));
-            }
-            regions.extend(open);
-        }
-        regions
-    }
-
     fn pieces(&self, question: &Asked, region: &Region) -> Vec<Piece> {
         let document = &self.documents[region.document];
         // Chunk by chunk, as they were read; what an overlapping chunk repeats counts once.
@@ -247,14 +235,17 @@ impl Extractive {
                         weights += weight;
                     }
                 }
-                let other = |j: Option<usize>| j.and_then(|j| document.sentences.get(j)).map(|s| s.paragraph);
+                // What lies beyond what was given is not looked at: its first and last piece are edges, whatever stands there.
+                let paragraph =
+                    |j: usize| found.get(j).and_then(|(i, ..)| document.sentences.get(*i)).map(|s| s.paragraph);
+                let parted = |j: Option<usize>| j.and_then(paragraph).is_none_or(|other| other != sentence.paragraph);
                 Piece {
                     span,
                     words: span.of(&document.source).split_whitespace().count() as f64,
                     evidence: sum / weights,
                     rank,
-                    starts: span.start == sentence.span.start && other(i.checked_sub(1)) != Some(sentence.paragraph),
-                    ends: span.end == sentence.span.end && other(i.checked_add(1)) != Some(sentence.paragraph),
+                    starts: parted(at.checked_sub(1)),
+                    ends: parted(at.checked_add(1)),
                 }
             })
             .collect()
@@ -290,12 +281,6 @@ impl Generator for Extractive {
             })
             .collect()
     }
-}
-
-struct Region {
-    document: usize,
-    span: Span,
-    parts: Vec<(Span, usize)>,
 }
 
 struct Piece {
@@ -393,6 +378,30 @@ mod tests {
         let asked = reader.ask("Why does the moon pull the tide?", None);
         assert_eq!(reader.evidence(&asked, 0, 0, half[0].span), 0.0);
         assert!(reader.answer(&asked, &half).text.len() <= 31);
+    }
+
+    #[test]
+    fn what_stands_beyond_a_chunk_changes_nothing() {
+        let told = [
+            "Boats lie in the harbour.",
+            "Tides rise because the moon pulls the sea.",
+            "The moon is far away.",
+            "Nets dry on the quay.",
+            "Gulls wait.",
+        ];
+        // The chunk is the middle of one paragraph, and begins and ends with paragraphs of its own.
+        let documents = [vec![5], vec![1, 4], vec![1, 2, 4]];
+        let answers = documents.map(|ends| {
+            let documents = Arc::new(vec![Document::from_sentences("d", &told).with_paragraphs(&ends)]);
+            let options = ExtractiveOptions { smoothing: 0, ..ExtractiveOptions::default() };
+            let mut reader = Extractive::new(documents.clone(), None, options);
+            let chunk = [Context { document: 0, span: documents[0].span_of(1..4) }];
+            reader.warm(chunk.iter()).unwrap();
+            reader.answer(&reader.ask("Why do tides rise?", None), &chunk).text
+        });
+        assert!(answers[0] == answers[1] && answers[0].ends_with(told[3]), "{answers:?}");
+        // An edge inside the chunk is seen.
+        assert_eq!(answers[2], told[1]);
     }
 
     #[test]

@@ -4,10 +4,16 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use pericope_api::SpanReader;
 use pericope_llm::judge::Better;
-use pericope_llm::{Budget, Client, LlmConfig, LlmError, LlmGenerator, LlmJudge, Shared, map_concurrent};
+use pericope_llm::{
+    Budget, Client, LlmConfig, LlmContextWriter, LlmError, LlmGenerator, LlmJudge, LlmShiftFinder, Shared,
+    map_concurrent,
+};
+use pericope_segment::llm::LanguageModel;
 
 use super::{Generated, Generator, Judge, JudgeRequest, Judged, Missing, PairJudge, PairJudged, PairRequest, Request};
+use crate::asking::{Asking, segmenter_config};
 use crate::config::{Experiment, GeneratorKind};
 use crate::record::{Cost, Judgement, Preference};
 
@@ -51,11 +57,16 @@ impl Ledger {
 pub struct Models {
     /// What answers, where a model does.
     pub generator: Option<Arc<dyn Generator>>,
+    /// Reads spans, where `answer.generator = "cogltx"` or a retriever `memrecall` asks for it: the caller brings it
+    /// ([`Experiment::reads_spans`]).
+    pub reader: Option<Arc<dyn SpanReader>>,
     /// What judges, where a model does.
     pub judge: Option<Arc<dyn Judge>>,
     /// What compares answers pair by pair, where a model does.
     pub pairs: Option<Arc<dyn PairJudge>>,
-    /// The prompt templates of both, by name.
+    /// What segmenters and contexts ask, where any do.
+    pub asking: Option<Arc<Asking>>,
+    /// The prompt templates of all, by name.
     pub prompts: BTreeMap<String, String>,
     /// SHA-256 of the weights that lie on this machine, by the table of the configuration that names them.
     pub checksums: BTreeMap<String, String>,
@@ -73,7 +84,9 @@ impl Models {
         let mut models = Self::default();
         let generates = experiment.answer.generator == GeneratorKind::Llm;
         let judges = experiment.judge.kind.asks_model();
-        if !generates && !judges {
+        let by_specs = experiment.asking_specs();
+        let places = experiment.chunkers.iter().any(|chunker| experiment.adds_context(chunker));
+        if !generates && !judges && !places && by_specs.is_empty() {
             return Ok(models);
         }
         let cache = experiment.llm.cache.clone().unwrap_or_else(|| out.join("responses.sqlite"));
@@ -97,6 +110,19 @@ impl Models {
                 models.pairs = Some(judge.clone());
             }
             models.judge = Some(judge);
+        }
+        for (name, spec) in &by_specs {
+            let wanted = LanguageModel::of(spec);
+            let config = segmenter_config(&wanted, experiment.llm.segmenter.as_ref())?;
+            let own = config.prompt.is_some() && wanted.config.is_some();
+            let name = if own { format!("segmenter of {name}") } else { "segmenter".to_owned() };
+            models.prompts.insert(name, LlmShiftFinder::prompt_of(&config)?.text().to_owned());
+        }
+        if let Some(config) = experiment.llm.context.as_ref().filter(|_| places) {
+            models.prompts.insert("context".to_owned(), LlmContextWriter::prompt_of(config)?.text().to_owned());
+        }
+        if places || !by_specs.is_empty() {
+            models.asking = Some(Arc::new(Asking::new(&experiment.llm, shared)));
         }
         Ok(models)
     }

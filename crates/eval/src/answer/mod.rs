@@ -5,9 +5,13 @@
 
 mod extractive;
 mod llm;
+mod regions;
+mod spans;
 
 pub use extractive::{Asked, Extractive, ExtractiveOptions};
 pub use llm::{Ledger, ModelGenerator, ModelJudge, Models};
+pub use spans::SpanGenerator;
+pub(crate) use spans::missing as span_missing;
 
 use pericope_api::{Heading, Span};
 

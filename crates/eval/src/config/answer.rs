@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use pericope_api::expand_variables;
 use pericope_llm::LlmConfig;
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +12,30 @@ use serde::{Deserialize, Serialize};
 pub struct AnswerConfig {
     /// What answers.
     pub generator: GeneratorKind,
+    /// The judge of `cogltx` and of a retriever `memrecall`: `shipped` (default), or a file or folder of `pericope train judge`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Steps in which these find key blocks, 1 to 8; default 2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steps: Option<usize>,
+    /// Whether blocks that were found are read together again, and may be lost; default true.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rehearsal: Option<bool>,
+}
+
+impl AnswerConfig {
+    /// Steps at most.
+    const MOST_STEPS: usize = 8;
+
+    /// Checks what the types do not say.
+    pub(super) fn check(&self) -> Result<(), String> {
+        match self.steps {
+            Some(steps) if !(1..=Self::MOST_STEPS).contains(&steps) => {
+                Err(format!("answer.steps must be from 1 to {}", Self::MOST_STEPS))
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// The kinds of answer generators.
@@ -22,6 +47,8 @@ pub enum GeneratorKind {
     /// A passage of the retrieved chunks, chosen by words and meaning.
     #[default]
     Extractive,
+    /// A trained reader finds the key blocks of the retrieved chunks, and the answer in them (CogLTX).
+    Cogltx,
     /// A language model reads the retrieved chunks.
     Llm,
 }
@@ -90,7 +117,7 @@ impl JudgeKind {
     }
 }
 
-/// `[llm.generator]` and `[llm.judge]`.
+/// `[llm.generator]`, `[llm.judge]`, `[llm.segmenter]` and `[llm.context]`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LlmTables {
@@ -100,6 +127,12 @@ pub struct LlmTables {
     /// What judges where `judge.kind` is `llm` or `both`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judge: Option<LlmConfig>,
+    /// What the segmenter `llm` asks, where its spec names no other model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub segmenter: Option<LlmConfig>,
+    /// What writes the contexts of chunks where `context = "llm"`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<LlmConfig>,
     /// File of the response cache; default: `responses.sqlite` in the run's folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<PathBuf>,
@@ -108,5 +141,36 @@ pub struct LlmTables {
 impl LlmTables {
     pub(super) fn is_empty(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// Replaces `${NAME}` and `${NAME:-default}` in the addresses and names of models.
+    pub(super) fn expand(&mut self) -> Result<(), String> {
+        let tables = [
+            ("generator", &mut self.generator),
+            ("judge", &mut self.judge),
+            ("segmenter", &mut self.segmenter),
+            ("context", &mut self.context),
+        ];
+        for (table, config) in tables {
+            let Some(config) = config else { continue };
+            for (key, value) in [("base_url", config.base_url.as_mut()), ("model", Some(&mut config.model))] {
+                let Some(value) = value else { continue };
+                *value = expand_variables(value, |name| std::env::var(name).ok())
+                    .map_err(|problem| format!("llm.{table}.{key}: {problem}"))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks the values of all models.
+    pub(super) fn check(&self) -> Result<(), String> {
+        let tables = [
+            ("generator", &self.generator),
+            ("judge", &self.judge),
+            ("segmenter", &self.segmenter),
+            ("context", &self.context),
+        ];
+        let mut given = tables.into_iter().filter_map(|(table, config)| Some((table, config.as_ref()?)));
+        given.try_for_each(|(table, config)| config.check().map_err(|problem| format!("llm.{table}.{problem}")))
     }
 }

@@ -16,6 +16,8 @@ pub enum ExperimentKind {
     Retrieval,
     /// Segmenters against documents whose boundaries are known: `[[set]]` and `[[segmenter]]`.
     Segmentation,
+    /// Chunkers compared by how well the class of a document can be read from its segments: `[data]`, `[[chunker]]`, `[classifier]`.
+    Classification,
     /// How a trained segmenter is read best: `model`, `data`, `partitions`.
     Tune,
 }
@@ -25,6 +27,7 @@ impl fmt::Display for ExperimentKind {
         f.write_str(match self {
             ExperimentKind::Retrieval => "retrieval",
             ExperimentKind::Segmentation => "segmentation",
+            ExperimentKind::Classification => "classification",
             ExperimentKind::Tune => "tune",
         })
     }
@@ -63,7 +66,8 @@ impl ExperimentFile {
         let table: toml::Table = text.parse().map_err(|e: toml::de::Error| wrong(&e))?;
         let named = match table.get("kind").cloned() {
             Some(kind) => {
-                let problem = || "kind: choose from \"retrieval\", \"segmentation\", \"tune\"".to_owned();
+                let problem =
+                    || "kind: choose from \"retrieval\", \"segmentation\", \"classification\", \"tune\"".to_owned();
                 let wrong = |_| ConfigError::Toml { path: path.to_owned(), problem: problem() };
                 Some(kind.try_into().map_err(wrong)?)
             }
@@ -86,6 +90,7 @@ impl ExperimentFile {
         let what = match self.kind {
             ExperimentKind::Retrieval => "an experiment on retrieval",
             ExperimentKind::Segmentation => "an experiment on segmentation",
+            ExperimentKind::Classification => "an experiment on classification",
             ExperimentKind::Tune => "the tuning of a segmenter",
         };
         let problem = format!("this is {what} (kind = \"{}\"), and the command takes {wanted}", self.kind);
@@ -122,6 +127,7 @@ mod tests {
         for (name, wanted) in [
             ("retrieval", ExperimentKind::Retrieval),
             ("segmentation", ExperimentKind::Segmentation),
+            ("classification", ExperimentKind::Classification),
             ("tune", ExperimentKind::Tune),
         ] {
             assert_eq!(kind(&format!("kind = \"{name}\"\n[[set]]\n")), Ok((wanted, false)));

@@ -5,6 +5,7 @@ mod compare;
 mod data;
 mod gates;
 mod kind;
+mod model_file;
 mod nightly;
 mod overrides;
 mod redact;
@@ -17,9 +18,10 @@ use std::path::{Path, PathBuf};
 
 use pericope_api::expand_variables;
 use pericope_segment::Limits as SizeLimits;
+use pericope_segment::llm::{LLM, LanguageModel};
 use pericope_segment::registry::{SegmenterEntry, check_in};
 use pericope_segment::spec::Spec;
-use pericope_store::{Expand, HEADING_TOKENS};
+use pericope_store::{CONTEXT_TOKENS, Expand, HEADING_TOKENS};
 use serde::{Deserialize, Serialize};
 
 pub use answer::{AnswerConfig, GeneratorKind, JudgeConfig, JudgeKind, LlmTables};
@@ -27,12 +29,13 @@ pub use compare::{Compare, Decision, Primary};
 pub use data::Data;
 pub use gates::{CALIBRATION, Gate, Measure, TIMES};
 pub use kind::{ExperimentFile, ExperimentKind};
+pub use model_file::ModelFile;
 pub use nightly::{Baseline, Notify, Settings, WebhookBody};
 pub use overrides::read;
 pub(crate) use overrides::{one_line, set_value};
-pub(crate) use redact::{hide, redacted, shown_retriever};
+pub(crate) use redact::{hide, redacted, shown_reranker, shown_retriever};
 pub use redact::{redact, without_login};
-pub use retrieval::{BudgetRule, Rerank, Retrieval};
+pub use retrieval::{BudgetRule, ContextKind, Reranking, Retrieval};
 pub(crate) use retriever::Asked;
 pub use retriever::RetrieverConfig;
 pub use tune::TuneConfig;
@@ -113,7 +116,7 @@ pub struct Experiment {
     /// What `pericope nightly` keeps, compares with and tells; not used by `eval run`.
     #[serde(default, skip_serializing_if = "Settings::is_default")]
     pub nightly: Settings,
-    /// Language models, for the generators and judges that ask one.
+    /// Language models, for the generators, judges, segmenters and contexts that ask one.
     #[serde(default, skip_serializing_if = "LlmTables::is_empty")]
     pub llm: LlmTables,
     /// `[sweep]`: values to try by dotted key; every combination is a run of its own ([`crate::sweep`]).
@@ -135,9 +138,23 @@ pub struct ChunkerConfig {
     /// As `retrieval.expand`, for this chunker alone. Chunkers of one spec share an index where they differ in nothing else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expand: Option<Expand>,
+    /// As `retrieval.rerank`, for this chunker alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rerank: Option<String>,
     /// As `retrieval.prefix_headings`, for this chunker alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prefix_headings: Option<bool>,
+    /// As `retrieval.context`, for this chunker alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<ContextKind>,
+}
+
+impl ChunkerConfig {
+    /// A chunker that nothing but its spec is said of.
+    pub(crate) fn plain(name: &str, spec: &Spec) -> Self {
+        let (name, spec) = (name.to_owned(), spec.clone());
+        Self { name, spec, expand: None, rerank: None, prefix_headings: None, context: None }
+    }
 }
 
 /// `[limits]`.
@@ -191,7 +208,8 @@ impl Experiment {
         overrides: &[String],
         segmenters: &[SegmenterEntry],
     ) -> Result<Self, ConfigError> {
-        let experiment: Self = read(text, path, overrides)?;
+        let mut experiment: Self = read(text, path, overrides)?;
+        experiment.llm.expand().map_err(|problem| ConfigError::in_file(path, &problem))?;
         experiment.check(segmenters).map_err(|problem| ConfigError::in_file(path, &problem))?;
         Ok(experiment)
     }
@@ -203,11 +221,32 @@ impl Experiment {
         one.chain(self.retrievers.iter().cloned()).collect()
     }
 
+    /// True where a reader of spans is needed: for answers, or for a retriever `memrecall`.
+    #[must_use]
+    pub fn reads_spans(&self) -> bool {
+        let recalls = |retriever: &RetrieverConfig| matches!(retriever.asked(), Ok(Asked::Recall { .. }));
+        self.answer.generator == GeneratorKind::Cogltx || self.all_retrievers().iter().any(recalls)
+    }
+
     /// The names of all that is measured, in the order of tables: chunkers, then retrievers.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         let chunkers = self.chunkers.iter().map(|chunker| chunker.name.clone());
         chunkers.chain(self.all_retrievers().into_iter().map(|retriever| retriever.name)).collect()
+    }
+
+    /// The specs of the rerankers that chunkers' hits go through, each once. Whoever runs the experiment opens them.
+    #[must_use]
+    pub fn rerankers(&self) -> Vec<&str> {
+        let of_chunkers =
+            self.chunkers.iter().filter_map(|chunker| self.retrieval.reranking(chunker.rerank.as_deref()));
+        let mut specs: Vec<&str> = Vec::new();
+        for Reranking { spec, .. } in of_chunkers {
+            if !specs.contains(&spec) {
+                specs.push(spec);
+            }
+        }
+        specs
     }
 
     /// Whether a chunker's chunks are embedded behind their headings.
@@ -216,13 +255,35 @@ impl Experiment {
         chunker.prefix_headings.unwrap_or(self.retrieval.prefix_headings)
     }
 
-    /// The limits of a chunker where neither its spec nor the experiment names any: these, less the room for headings where
-    /// an embedder reads them too.
-    pub(crate) fn below_headings(&self, chunker: &ChunkerConfig, limits: SizeLimits) -> SizeLimits {
-        let room = match self.prefixes_headings(chunker) && self.retrieval.embedder != "none" {
-            true => HEADING_TOKENS,
-            false => 0,
+    /// Whether a model writes the contexts of a chunker's chunks.
+    #[must_use]
+    pub fn adds_context(&self, chunker: &ChunkerConfig) -> bool {
+        chunker.context.unwrap_or(self.retrieval.context) == ContextKind::Llm
+    }
+
+    /// The specs of the segmenter `llm` among the chunkers' and what those refer to, each with the name of its chunker. (A
+    /// reference to a chunker by name is that chunker's.)
+    pub(crate) fn asking_specs(&self) -> Vec<(&str, Spec)> {
+        let of = |one: &ChunkerConfig| self.asking(&one.spec);
+        self.chunkers.iter().flat_map(|one| of(one).into_iter().map(|spec| (one.name.as_str(), spec))).collect()
+    }
+
+    fn asking(&self, spec: &Spec) -> Vec<Spec> {
+        let own = (spec.name == LLM.name).then(|| spec.clone());
+        let is_chunker = |name: &str| self.chunkers.iter().any(|chunker| chunker.name == name);
+        let references = match spec.get("reference") {
+            Some(name) if is_chunker(name) => Vec::new(),
+            _ => spec.references(),
         };
+        own.into_iter().chain(references.iter().flat_map(|one| self.asking(one))).collect()
+    }
+
+    /// The limits of a chunker where neither its spec nor the experiment names any: these, less the room for headings and a
+    /// context where an embedder reads them too.
+    pub(crate) fn below_headings(&self, chunker: &ChunkerConfig, limits: SizeLimits) -> SizeLimits {
+        let reads = |what: bool, room| if what && self.retrieval.embedder != "none" { room } else { 0 };
+        let room =
+            reads(self.prefixes_headings(chunker), HEADING_TOKENS) + reads(self.adds_context(chunker), CONTEXT_TOKENS);
         // 0 is no limit, and needs no room.
         let less = |most: usize| if most > room { most - room } else { most };
         SizeLimits { max_tokens: limits.max_tokens.map(less), ..limits }
@@ -244,6 +305,8 @@ impl Experiment {
         let mut found = Vec::new();
         let judged = self.judge.kind.asks_model();
         let generated = self.answer.generator == GeneratorKind::Llm;
+        let segmented = !self.asking_specs().is_empty();
+        let placed = self.chunkers.iter().any(|chunker| self.adds_context(chunker));
         if self.judge.votes != 1 && !judged {
             found.push("judge.votes has no effect: the lexical judge always agrees with itself".to_owned());
         }
@@ -260,10 +323,18 @@ impl Experiment {
         if retrieval.expand_tokens.is_some() && !self.chunkers.iter().any(|chunker| expands(chunker.expand)) {
             found.push("retrieval.expand_tokens has no effect: nothing is expanded".to_owned());
         }
+        if retrieval.rerank_depth.is_some() && self.rerankers().is_empty() {
+            found.push("retrieval.rerank_depth has no effect: nothing is reranked".to_owned());
+        }
         if retrieval.embedder == "none" && self.chunkers.iter().any(|chunker| self.prefixes_headings(chunker)) {
             found.push("prefix_headings has no effect: retrieval.embedder = \"none\"".to_owned());
         }
-        if self.limits.budget.is_some() && !judged && !generated {
+        let AnswerConfig { model, steps, rehearsal, .. } = &self.answer;
+        if (model.is_some() || steps.is_some() || rehearsal.is_some()) && !self.reads_spans() {
+            let keys = "answer.model, answer.steps and answer.rehearsal";
+            found.push(format!("{keys} have no effect: neither cogltx nor a retriever memrecall is asked for"));
+        }
+        if self.limits.budget.is_some() && !judged && !generated && !segmented && !placed {
             found.push("limits.budget has no effect: nothing in this run costs money".to_owned());
         }
         if self.llm.generator.is_some() && !generated {
@@ -271,6 +342,12 @@ impl Experiment {
         }
         if self.llm.judge.is_some() && !judged {
             found.push("[llm.judge] has no effect: judge.kind is neither \"llm\" nor \"both\"".to_owned());
+        }
+        if self.llm.segmenter.is_some() && !segmented {
+            found.push("[llm.segmenter] has no effect: no chunker's spec is `llm`".to_owned());
+        }
+        if self.llm.context.is_some() && !placed {
+            found.push("[llm.context] has no effect: nothing says context = \"llm\"".to_owned());
         }
         found
     }
@@ -295,9 +372,13 @@ impl Experiment {
         }
         for chunker in &self.chunkers {
             check_in(segmenters, &chunker.spec).map_err(|e| format!("chunker '{}': {e}", chunker.name))?;
+            if chunker.rerank.as_ref().is_some_and(|spec| spec.trim().is_empty()) {
+                return Err(format!("chunker '{}': rerank is empty: name a reranker, or none", chunker.name));
+            }
         }
         self.retrieval.check(!self.chunkers.is_empty())?;
         retrievers.iter().try_for_each(|retriever| retriever.check(self.retrieval.embedder != "none"))?;
+        self.answer.check()?;
         self.check_models()?;
         self.compare.decision(self)?;
         if !(0.0..=1.0).contains(&self.limits.max_failed) {
@@ -323,12 +404,17 @@ impl Experiment {
         if self.judge.votes == 0 {
             return Err("judge.votes must be at least 1".into());
         }
-        for (table, config) in [("llm.generator", &self.llm.generator), ("llm.judge", &self.llm.judge)] {
-            if let Some(config) = config {
-                config.check().map_err(|problem| format!("{table}.{problem}"))?;
-            }
+        let named = |wanted: LanguageModel| wanted.model.is_some() || wanted.config.is_some();
+        let lacks = |spec: &Spec| self.llm.segmenter.is_none() && !named(LanguageModel::of(spec));
+        if let Some((name, _)) = self.asking_specs().iter().find(|(_, spec)| lacks(spec)) {
+            return Err(format!(
+                "chunker '{name}' asks a model: it needs a table [llm.segmenter] (provider, model, base_url), or llm:model=NAME"
+            ));
         }
-        Ok(())
+        if self.llm.context.is_none() && self.chunkers.iter().any(|chunker| self.adds_context(chunker)) {
+            return Err("context = \"llm\" needs a table [llm.context]: provider, model, base_url".into());
+        }
+        self.llm.check()
     }
 }
 
@@ -366,6 +452,23 @@ mod tests {
             parse(SMALL, &["judge.votes=3", "limits.budget=5.0", "llm.judge.model=m", "llm.judge.provider=openai"])
                 .unwrap();
         assert_eq!(idle.unused().len(), 3);
+        let reranked = parse(SMALL, &["chunker.fixed.rerank=weswin"]).unwrap();
+        assert_eq!((reranked.rerankers(), reranked.unused().len()), (vec!["weswin"], 0));
+        assert!(
+            parse(SMALL, &["retrieval.rerank=weswin", "chunker.fixed.rerank=none"]).unwrap().rerankers().is_empty()
+        );
+        assert_eq!(parse(SMALL, &["retrieval.rerank_depth=9"]).unwrap().unused().len(), 1);
+        for (wrong, says) in
+            [("retrieval.rerank_depth=0", "at least 1"), ("chunker.fixed.rerank=\" \"", "rerank is empty")]
+        {
+            assert!(parse(SMALL, &[wrong]).unwrap_err().contains(says));
+        }
+        let idle = parse(SMALL, &["answer.model=x", "answer.steps=1"]).unwrap();
+        assert!(idle.unused().len() == 1 && !idle.reads_spans(), "{:?}", idle.unused());
+        let reads = parse(SMALL, &["answer.model=x", "retrieval.retriever=memrecall:documents=2"]).unwrap();
+        assert!(reads.unused().is_empty() && reads.reads_spans());
+        assert!(parse(SMALL, &["answer.generator=cogltx"]).unwrap().reads_spans());
+        assert!(parse(SMALL, &["answer.steps=9"]).unwrap_err().contains("answer.steps must be from 1 to 8"));
         let named = parse(SMALL, &["chunker.fixed.spec=fixed:words=7"]).unwrap();
         assert_eq!(named.chunkers[0].spec.to_string(), "fixed:words=7");
         assert!(parse(SMALL, &["chunker.none.spec=window"]).unwrap_err().contains("\"none\""));

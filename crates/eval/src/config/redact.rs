@@ -8,7 +8,8 @@ use pericope_util::sha256_hex;
 /// Stands for what is not even told apart: who logs in, what a command is called with.
 const HIDDEN: &str = "(hidden)";
 /// Parts of paths that services have in common. Anything else in the path of an address may be a secret.
-const KNOWN: [&str; 8] = ["api", "openai", "inference", "compatible-mode", "chat", "completions", "models", "engines"];
+const KNOWN: [&str; 9] =
+    ["api", "openai", "inference", "compatible-mode", "chat", "completions", "models", "engines", "rerank"];
 /// Words before a key in a header.
 const SCHEMES: [&str; 4] = ["Bearer", "Basic", "Token", "ApiKey"];
 
@@ -40,6 +41,12 @@ pub(crate) fn hide(key: &str, value: &mut Value) {
         ["llm", _, "base_url", ..] | ["nightly", "url" | "webhook", ..] => texts(value, &address),
         ["retrieval", "in", ..] => texts(value, &place),
         ["retrieval", "retriever", ..] => texts(value, &shown_retriever),
+        ["retrieval", "rerank", ..] | ["chunker", _, "rerank", ..] => texts(value, &shown_reranker),
+        ["chunker"] => {
+            for spec in value.as_array_mut().into_iter().flatten().filter_map(|one| one.get_mut("rerank")) {
+                texts(spec, &shown_reranker);
+            }
+        }
         ["retriever", ..] => {
             for spec in value.as_array_mut().into_iter().flatten().filter_map(|one| one.get_mut("spec")) {
                 texts(spec, &shown_retriever);
@@ -120,9 +127,25 @@ fn address(address: &str) -> String {
 /// A retriever's spec: addresses as anywhere, and a command as it is, since nothing secret belongs into one.
 pub(crate) fn shown_retriever(spec: &str) -> String {
     match spec.trim_start() {
-        spec if spec.starts_with("command:") => spec.to_owned(),
+        spec if spec.starts_with("command:") || spec.starts_with("memrecall") => spec.to_owned(),
         spec if spec.starts_with("qdrant") => place(spec),
         spec => address(spec),
+    }
+}
+
+/// A reranker's spec: an address as anywhere, with the settings behind it, which hold nothing secret.
+pub(crate) fn shown_reranker(spec: &str) -> String {
+    if !spec.trim_start().starts_with("http") || !spec.contains("://") {
+        return spec.to_owned();
+    }
+    let key = |key: &str| !key.is_empty() && key.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
+    let plain = |value: &str| value.bytes().all(|b| b.is_ascii_alphanumeric() || b"_.:-".contains(&b));
+    let setting =
+        |pair: &str| pair.split_once('=').is_some_and(|(name, value)| key(name.trim()) && plain(value.trim()));
+    // What is no setting belongs to the address.
+    match spec.split_once(',') {
+        Some((url, settings)) if settings.split(',').all(setting) => format!("{},{settings}", address(url)),
+        _ => address(spec),
     }
 }
 
@@ -200,7 +223,15 @@ mod tests {
     fn config() -> Value {
         json!({
             "name": "x",
-            "retrieval": {"in": format!("qdrant://u:{SECRET}@h:6334/eval?shards=2")},
+            "retrieval": {
+                "in": format!("qdrant://u:{SECRET}@h:6334/eval?shards=2"),
+                "rerank": format!("https://u:{SECRET}@r.example/v2/rerank?k={SECRET},model=m"),
+            },
+            "chunker": [
+                {"name": "a", "rerank": format!("https://r.example/v1/rerank,model=m:1,x={SECRET}/")},
+                {"name": "b", "rerank": "https://r.example/v1/rerank,model=m:1"},
+                {"name": "c", "rerank": "cross-encoder:model=/models/a,max_tokens=9"},
+            ],
             "llm": {
                 "generator": {
                     "base_url": format!("https://a.example/v1/{SECRET}/chat"),
@@ -217,6 +248,7 @@ mod tests {
                 "llm.judge.base_url": [format!("https://b.example/{SECRET}/v1"), "https://b.example/v1"],
                 "llm.generator": [{"headers": {"A": SECRET}}],
                 "nightly.on_finish": [["sh", SECRET], SECRET],
+                "chunker.a.rerank": ["none", format!("http://h/{SECRET}")],
             },
         })
     }
@@ -230,6 +262,14 @@ mod tests {
         let at = |pointer: &str| shown.pointer(pointer).and_then(Value::as_str).unwrap_or("none").to_owned();
         let sum_of = |text: &str| sum(text);
         assert_eq!(at("/retrieval/in"), "qdrant://(hidden)@h:6334/eval?shards=2");
+        assert!(
+            at("/retrieval/rerank").starts_with("https://(hidden)@r.example/(sha256 "),
+            "{}",
+            at("/retrieval/rerank")
+        );
+        assert_eq!(at("/chunker/1/rerank"), "https://r.example/v1/rerank,model=m:1");
+        assert_eq!(at("/chunker/2/rerank"), "cross-encoder:model=/models/a,max_tokens=9");
+        assert_eq!(at("/sweep/chunker.a.rerank/0"), "none");
         assert_eq!(at("/llm/generator/headers/A"), format!("{} ${{KEY}}", sum_of(SECRET)));
         assert_eq!(at("/llm/generator/headers/B"), "Bearer ${KEY}");
         assert_eq!(at("/llm/generator/headers/C"), "${K:-(hidden)}");

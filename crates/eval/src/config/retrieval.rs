@@ -1,6 +1,6 @@
 //! `[retrieval]`: how chunks are found.
 
-use pericope_store::{EXPAND_TOKENS, Expand, Expansion, Mode};
+use pericope_store::{EXPAND_TOKENS, Expand, Expansion, LanguageChoice, Mode, RERANK_DEPTH};
 use serde::{Deserialize, Serialize};
 
 use crate::cell::Cutoff;
@@ -9,8 +9,16 @@ use crate::cell::Cutoff;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Retrieval {
-    /// `minilm` (default) or `none`.
+    /// As `--embedder` names it: `minilm` (default), `none`, a known model or a folder (docs/embedders.md).
     pub embedder: String,
+    /// What counts tokens: `minilm`, `words`, a `tokenizer.json` or its folder, `cl100k`, `o200k`. Default: `minilm` where that
+    /// embeds the chunks or a segmenter reads with it, else `words`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokenizer: Option<String>,
+    /// The language in which words are read for BM25, by its code (`de`, `ja`); default `auto`: that of each document is
+    /// detected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub language: Option<LanguageChoice>,
     /// The address of a collection on a server (`qdrant://HOST:PORT/NAME`): every chunker is measured in one of its own
     /// (`NAME-chunker`). Default: a folder inside the run's, which is removed after the measurement.
     #[serde(rename = "in", skip_serializing_if = "Option::is_none")]
@@ -27,8 +35,12 @@ pub struct Retrieval {
     pub token_budgets: Vec<usize>,
     /// How a budget ends: `fill` (default) cuts the last chunk where the budget ends, `whole` leaves it out.
     pub budget_rule: BudgetRule,
-    /// What orders the chunks again after the search; `none` (default) is the only choice.
-    pub rerank: Rerank,
+    /// What orders the best chunks anew after the search: `none` (default), or a reranker as `pericope rerankers` lists them
+    /// (`cross-encoder:model=DIR`, `weswin`, `https://HOST/PATH,model=NAME`). Retrievers of others keep their order.
+    pub rerank: String,
+    /// Chunks that a reranker scores; those further down follow in the order of the search. Default 50.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rerank_depth: Option<usize>,
     /// What is given back in place of a chunk that is found: `none` (default), `parent` (the coarsest section around it that
     /// fits), `merge` (a section where most of its chunks are found), `neighbours:N` (N chunks before and after it),
     /// `segment` (the best run of chunks around it). Retrievers of others give what they give.
@@ -39,6 +51,10 @@ pub struct Retrieval {
     /// Whether the embedder reads the headings above a chunk before its text, as far as both fit its window; default false.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub prefix_headings: bool,
+    /// What a chunk is given before it is embedded and its words are indexed: `none` (default), or a sentence or two by a
+    /// language model that place it in its document (`llm`, asked by `[llm.context]`). What is given back is the chunk without it.
+    #[serde(skip_serializing_if = "ContextKind::is_none")]
+    pub context: ContextKind,
     /// Whether a chunk that repeats the text of a better one is passed over; default false.
     pub drop_repeats: bool,
 }
@@ -47,16 +63,20 @@ impl Default for Retrieval {
     fn default() -> Self {
         Self {
             embedder: "minilm".into(),
+            tokenizer: None,
+            language: None,
             place: None,
             retriever: None,
             modes: vec![Mode::Dense],
             k: vec![1, 3, 5],
             token_budgets: Vec::new(),
             budget_rule: BudgetRule::Fill,
-            rerank: Rerank::None,
+            rerank: NO_RERANKER.into(),
+            rerank_depth: None,
             expand: Expand::None,
             expand_tokens: None,
             prefix_headings: false,
+            context: ContextKind::None,
             drop_repeats: false,
         }
     }
@@ -73,13 +93,34 @@ pub enum BudgetRule {
     Whole,
 }
 
-/// What orders the retrieved chunks again.
+/// The spec with which the order of the search stays.
+const NO_RERANKER: &str = "none";
+
+/// A reranker, and how many chunks it scores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Reranking<'a> {
+    /// The spec as the experiment has it.
+    pub spec: &'a str,
+    /// Chunks that are scored, at most.
+    pub depth: usize,
+}
+
+/// What places chunks in their documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Rerank {
-    /// The order of the search stays.
+pub enum ContextKind {
+    /// Nothing: a chunk speaks for itself.
     #[default]
     None,
+    /// Sentences by a language model.
+    Llm,
+}
+
+impl ContextKind {
+    #[allow(clippy::trivially_copy_pass_by_ref)] // serde passes a reference
+    fn is_none(&self) -> bool {
+        *self == Self::None
+    }
 }
 
 impl Retrieval {
@@ -97,6 +138,14 @@ impl Retrieval {
     #[must_use]
     pub fn expansion(&self, own: Option<Expand>) -> Expansion {
         Expansion { expand: own.unwrap_or(self.expand), tokens: self.expand_tokens.unwrap_or(EXPAND_TOKENS) }
+    }
+
+    /// Returns what orders a chunker's hits anew, whose own `rerank` comes first; `None` where their order stays.
+    #[must_use]
+    pub fn reranking<'a>(&'a self, own: Option<&'a str>) -> Option<Reranking<'a>> {
+        let spec = own.unwrap_or(&self.rerank);
+        let depth = self.rerank_depth.unwrap_or(RERANK_DEPTH);
+        (spec != NO_RERANKER).then_some(Reranking { spec, depth })
     }
 
     /// Checks what the types do not say; `searches` says whether chunks are searched by these modes.
@@ -119,12 +168,14 @@ impl Retrieval {
         if self.expand_tokens == Some(0) {
             return Err("retrieval.expand_tokens must be at least 1".into());
         }
-        let known = ["minilm", "none"].contains(&self.embedder.as_str());
-        if !known && !["openai:", "fastembed:"].iter().any(|kind| self.embedder.starts_with(kind)) {
-            return Err(format!(
-                "retrieval.embedder = \"{}\" is not known here: choose from minilm, none, fastembed:MODEL, openai:MODEL",
-                self.embedder
-            ));
+        if self.rerank_depth == Some(0) {
+            return Err("retrieval.rerank_depth must be at least 1".into());
+        }
+        if self.rerank.trim().is_empty() {
+            return Err("retrieval.rerank is empty: name a reranker, or none".into());
+        }
+        if self.embedder.trim().is_empty() {
+            return Err("retrieval.embedder is empty: name an embedder, or none".into());
         }
         Ok(())
     }

@@ -15,7 +15,9 @@ pub struct RetrieverConfig {
     /// Name in tables and charts.
     pub name: String,
     /// What is asked: `http://HOST/PATH` (or `https`), `command:PROGRAM ARGUMENTS`, or the collection of another program,
-    /// `qdrant://HOST:PORT/COLLECTION?text=FIELD&document=FIELD&vector=NAME`.
+    /// `qdrant://HOST:PORT/COLLECTION?text=FIELD&document=FIELD&vector=NAME`. `memrecall:documents=N` is none of others: it reads the N
+    /// documents (default 3; 0: all) with most of the question's words from end to end, without chunks, by the judge of
+    /// `answer.model`, and gives their key blocks.
     pub spec: String,
     /// Environment variable with the key that is sent as `Authorization: Bearer KEY` (`http`). Default: no key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -48,7 +50,15 @@ pub(crate) enum Asked<'a> {
     Command(Vec<String>),
     /// A collection on a server.
     Collection(&'a str),
+    /// Whole documents, read by MemRecall: so many of them, or all.
+    Recall {
+        /// Those with most of the question's words; 0: all.
+        documents: usize,
+    },
 }
+
+/// Documents that `memrecall` reads.
+const DOCUMENTS: usize = 3;
 
 impl RetrieverConfig {
     /// Returns a retriever with every default.
@@ -73,11 +83,16 @@ impl RetrieverConfig {
         if ["qdrant://", "qdrants://"].iter().any(|scheme| spec.starts_with(scheme)) {
             return Ok(Asked::Collection(spec));
         }
+        if let Some(keys) = spec.strip_prefix("memrecall") {
+            return recall(keys).map(|documents| Asked::Recall { documents });
+        }
         match spec.strip_prefix("command:") {
             Some(command) => command_words(command).map(Asked::Command).map_err(|error| error.to_string()),
             // The spec is not repeated: what is no address may hold anything.
             None => {
-                Err("spec is none of http://HOST/PATH, command:PROGRAM ARGUMENTS, qdrant://HOST:PORT/COLLECTION".into())
+                let known =
+                    "http://HOST/PATH, command:PROGRAM ARGUMENTS, qdrant://HOST:PORT/COLLECTION, memrecall:documents=N";
+                Err(format!("spec is none of {known}"))
             }
         }
     }
@@ -93,11 +108,22 @@ impl RetrieverConfig {
             Asked::Collection(_) if !embeds => {
                 Err(of("a collection is searched by vectors, but retrieval.embedder = \"none\"; name the embedder that filled it".into()))
             }
+            Asked::Recall { .. } if self.api_key_env.is_some() => Err(of("api_key_env is for services".into())),
             Asked::Command(_) | Asked::Collection(_) if self.api_key_env.is_some() => {
                 Err(of("api_key_env is for services: a program reads its own environment, and a collection PERICOPE_QDRANT_API_KEY".into()))
             }
             _ => Ok(()),
         }
+    }
+}
+
+/// What stands behind `memrecall`.
+fn recall(keys: &str) -> Result<usize, String> {
+    let wrong = || format!("spec memrecall{keys}: known is memrecall or memrecall:documents=N");
+    match keys.strip_prefix(':') {
+        None if keys.is_empty() => Ok(DOCUMENTS),
+        Some(keys) => keys.strip_prefix("documents=").and_then(|n| n.parse().ok()).ok_or_else(wrong),
+        None => Err(wrong()),
     }
 }
 
@@ -112,6 +138,11 @@ mod tests {
         assert_eq!(asked("https://h/x").unwrap(), "Http(\"https://h/x\")");
         assert_eq!(asked("command: python3 'my r.py' ").unwrap(), "Command([\"python3\", \"my r.py\"])");
         assert_eq!(asked("qdrant://h/c?text=t").unwrap(), "Collection(\"qdrant://h/c?text=t\")");
+        assert_eq!(asked("memrecall").unwrap(), "Recall { documents: 3 }");
+        assert_eq!(asked("memrecall:documents=0").unwrap(), "Recall { documents: 0 }");
+        for wrong in ["memrecall:", "memrecall:documents=x", "memrecalls", "memrecall:k=1"] {
+            assert!(asked(wrong).unwrap_err().contains("memrecall:documents=N"), "{wrong}");
+        }
         for wrong in ["", "ftp://key@h", "command:", "command:'x", "http:/h"] {
             let said = asked(wrong).unwrap_err();
             assert!(!said.contains("key"), "{said}");

@@ -26,9 +26,11 @@ use serde::{Deserialize, Serialize};
 
 use pericope_util::leads_out;
 
+pub(crate) use copies::copies;
 pub use from_docs::{FromDocs, FromDocsOptions, SegmentationLine, from_docs, is_question};
 pub(crate) use offsets::CodePoints;
 pub use sample::Sampling;
+pub(crate) use sections::format_name;
 pub use squad::{Answer, Article, Paragraph, Qa, SquadFile};
 pub use text::DataText;
 pub use unique::Unique;

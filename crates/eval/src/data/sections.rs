@@ -14,7 +14,7 @@ pub(super) fn section(document: &Document, i: usize) -> Option<Range<usize>> {
 }
 
 /// The name of the reader that reads a document's source again.
-pub(super) fn format_name(document: &Document) -> &'static str {
+pub(crate) fn format_name(document: &Document) -> &'static str {
     match document.format {
         Format::Markdown if Path::new(&document.id).extension().is_some_and(|e| e.eq_ignore_ascii_case("mdx")) => "mdx",
         Format::Markdown => "md",

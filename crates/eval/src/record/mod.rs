@@ -12,7 +12,7 @@ mod verdict;
 
 use std::collections::BTreeMap;
 
-use pericope_api::Span;
+use pericope_api::{ModelUse, Span};
 use pericope_store::Expand;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -76,6 +76,12 @@ pub struct ChunkerRow {
     /// The size that a `same-size` was to have, and by how much it misses it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub same_size: Option<SameSize>,
+    /// The spec of what ordered its hits anew, where anything did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rerank: Option<String>,
+    /// Hits that were scored for that, at most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rerank_depth: Option<usize>,
     /// What is given back in place of its chunks, where that is something else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expand: Option<Expand>,
@@ -85,6 +91,15 @@ pub struct ChunkerRow {
     /// Whether its chunks are embedded behind their headings.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub prefix_headings: bool,
+    /// Who wrote the contexts of its chunks; absent where nobody did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<String>,
+    /// What was asked of a language model to write the contexts, and for how many chunks in vain: those have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contexts: Option<ModelUse>,
+    /// What its segmenter asked of a language model, and for how many groups of passages in vain: those are segments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<ModelUse>,
     /// Says which weights the segmenter read with; empty where the spec says all.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub fingerprint: String,
@@ -151,6 +166,13 @@ impl ChunkerRow {
         }
         if self.prefix_headings {
             shown.push_str(" + headings");
+        }
+        if let Some(rerank) = &self.rerank {
+            shown.push_str(&format!(" + rerank {rerank}"));
+            shown.push_str(&self.rerank_depth.map(|depth| format!(" (best {depth})")).unwrap_or_default());
+        }
+        if self.context.is_some() {
+            shown.push_str(" + context");
         }
         if let Some(expand) = self.expand {
             shown.push_str(&format!(" + {expand}"));

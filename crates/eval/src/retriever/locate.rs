@@ -160,6 +160,7 @@ impl<'a> Locator<'a> {
                 heading_path: Vec::new(),
                 tokens,
                 hash: Chunk::content_hash(text),
+                context: None,
             });
             chunks.len() - 1
         });
@@ -182,6 +183,7 @@ fn chunk(document: &Document, ordinal: usize, span: Span, counter: &dyn TokenCou
         heading_path: document.heading_path(document.sentence_at(span.start)).to_vec(),
         tokens: counter.count(text) + counter.special_tokens(),
         hash: Chunk::content_hash(text),
+        context: None,
     }
 }
 

@@ -6,9 +6,12 @@ mod collection;
 mod command;
 mod http;
 mod locate;
+mod recall;
 mod reply;
 
 use std::time::Duration;
+
+use pericope_api::{Document, SpanReader};
 
 use crate::answer::Missing;
 use crate::config::{Asked, RetrieverConfig};
@@ -30,6 +33,13 @@ pub(crate) struct Query<'a> {
     pub(crate) vector: Option<&'a [f32]>,
 }
 
+/// What whole documents are read with.
+#[derive(Clone, Copy)]
+pub(crate) struct Reading<'a> {
+    pub(crate) documents: &'a [Document],
+    pub(crate) reader: Option<&'a dyn SpanReader>,
+}
+
 /// Finds passages for questions.
 pub(crate) trait PassageFinder {
     /// What it finds, best first, and how long the answer took.
@@ -40,7 +50,11 @@ pub(crate) trait PassageFinder {
 ///
 /// # Errors
 /// In words, where the spec cannot be used.
-pub(crate) fn open(config: &RetrieverConfig, stores: &dyn Stores) -> Result<Box<dyn PassageFinder>, String> {
+pub(crate) fn open<'a>(
+    config: &RetrieverConfig,
+    stores: &dyn Stores,
+    reading: Reading<'a>,
+) -> Result<Box<dyn PassageFinder + 'a>, String> {
     let timeout = Duration::try_from_secs_f64(config.timeout_seconds).map_err(|error| error.to_string())?;
     Ok(match config.asked()? {
         Asked::Http(url) => Box::new(http::Service::open(config, url, timeout)?),
@@ -48,5 +62,6 @@ pub(crate) fn open(config: &RetrieverConfig, stores: &dyn Stores) -> Result<Box<
         Asked::Collection(place) => {
             Box::new(collection::Searched(stores.open_others(place).map_err(|error| error.to_string())?))
         }
+        Asked::Recall { documents } => Box::new(recall::Recalling::new(reading, documents)?),
     })
 }

@@ -150,6 +150,7 @@ mod tests {
             tokens: Pieces.count(documents[0].text(Span::new(start, end))) + 2,
             heading_path: Vec::new(),
             hash: 0,
+            context: None,
         };
         // "one two three" (4 tokens), "four fünf sechs" (4), "seven" (2), and two special ones each, which do not count.
         let (first, second) = (TEXT.find(" four").unwrap(), TEXT.len());

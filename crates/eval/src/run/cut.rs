@@ -2,8 +2,9 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 use std::time::Instant;
 
-use pericope_api::{Chunk, Document, SentenceEncoder, TokenCounter};
+use pericope_api::{Chunk, Document, ModelUse, SegmentError, SentenceEncoder, ShiftFinder, TokenCounter};
 use pericope_segment::fixed::{MeanWords, match_bound};
+use pericope_segment::llm::LanguageModel;
 use pericope_segment::registry::{SegmenterEntry, build_from};
 use pericope_segment::spec::Spec;
 use pericope_segment::{Limits, Resources};
@@ -12,8 +13,9 @@ use std::sync::Arc;
 
 use super::done::Done;
 use super::found::{Built, Hit};
-use super::{Observer, RunError, Setup};
-use crate::config::{ChunkerConfig, Experiment};
+use super::{Observer, RunError, Setup, contexts};
+use crate::asking::Asking;
+use crate::config::{ChunkerConfig, Experiment, shown_reranker};
 use crate::record::{ChunkerRow, Histogram, SameSize};
 
 /// A corpus cut by one chunker.
@@ -38,10 +40,16 @@ pub(super) struct Cut {
     pub(super) lost: Option<Document>,
     /// What a `same-size` was sized by.
     pub(super) same_size: Option<SameSize>,
+    /// What orders its hits anew, and how many of them.
+    pub(super) reranking: Option<(String, usize)>,
     /// What is given back in place of its chunks.
     pub(super) expansion: Expansion,
     /// Whether its chunks are embedded behind their headings.
     pub(super) prefix_headings: bool,
+    /// What its segmenter asked of a language model.
+    asked: Option<ModelUse>,
+    /// Who wrote the contexts of its chunks, and what was asked for them.
+    pub(super) contexts: Option<(String, ModelUse)>,
 }
 
 impl Cut {
@@ -71,8 +79,11 @@ impl Cut {
             fingerprint: String::new(),
             same_size: None,
             lost: Some(lost),
+            reranking: None,
             expansion: Expansion::default(),
             prefix_headings: false,
+            asked: None,
+            contexts: None,
         }
     }
 
@@ -83,7 +94,12 @@ impl Cut {
 
     /// Why the chunker has no chunks of a document that a question's answer stands in.
     pub(super) fn failure(&self, documents: impl Iterator<Item = usize>) -> Option<&str> {
-        documents.into_iter().find_map(|document| self.failed.get(&document)).map(String::as_str)
+        documents.into_iter().find_map(|document| self.failed(document))
+    }
+
+    /// Why the chunker has no chunks of a document (its index).
+    pub(super) fn failed(&self, document: usize) -> Option<&str> {
+        self.failed.get(&document).map(String::as_str)
     }
 
     pub(super) fn chunk(&self, hit: &Hit) -> &Chunk {
@@ -108,9 +124,14 @@ impl Cut {
             limit: self.limit,
             fingerprint: self.fingerprint.clone(),
             same_size: self.same_size.clone(),
+            rerank: self.reranking.as_ref().map(|(spec, _)| shown_reranker(spec)),
+            rerank_depth: self.reranking.as_ref().map(|(_, depth)| *depth),
             expand: (self.expansion.expand != Expand::None).then_some(self.expansion.expand),
             expand_tokens: (self.expansion.expand != Expand::None).then_some(self.expansion.tokens),
             prefix_headings: self.prefix_headings,
+            context: self.contexts.as_ref().map(|(writer, _)| writer.clone()),
+            contexts: self.contexts.as_ref().map(|(_, used)| *used),
+            asked: self.asked,
             index_bytes: built.bytes,
             token_histogram: Some(Histogram::of(tokens)),
             query_times: std::collections::BTreeMap::new(),
@@ -130,18 +151,20 @@ pub(super) fn all(
     let means = (chunkers.iter())
         .filter_map(|config| Some((config.name.clone(), finished.row(&config.name)?.mean_words)))
         .collect();
+    let defaults = default_limits(experiment.max_tokens, setup.resources.defaults(), setup.encoder.as_deref());
     let resources = Corpus {
         base: setup.resources,
         documents,
         names: chunkers,
-        defaults: Cell::new(default_limits(experiment, setup)),
+        defaults: Cell::new(defaults),
         segmenters: setup.segmenters,
+        asking: setup.models.asking.as_deref(),
         means: RefCell::new(means),
     };
     let mut done: Vec<Option<Cut>> = chunkers.iter().map(|_| None).collect();
     let limits = |config: &ChunkerConfig| match experiment.max_tokens {
-        Some(_) => default_limits(experiment, setup),
-        None => experiment.below_headings(config, default_limits(experiment, setup)),
+        Some(_) => defaults,
+        None => experiment.below_headings(config, defaults),
     };
     for config in chunkers {
         resources.defaults.set(limits(config));
@@ -153,7 +176,11 @@ pub(super) fn all(
     for i in order.into_iter().filter(|&i| finished.row(&chunkers[i].name).is_none()) {
         let config = &chunkers[i];
         // Two that differ in what becomes of their chunks cut once.
-        let is_same = |other: &ChunkerConfig| other.spec == config.spec && limits(other) == limits(config);
+        let is_same = |other: &ChunkerConfig| {
+            other.spec == config.spec
+                && limits(other) == limits(config)
+                && experiment.adds_context(other) == experiment.adds_context(config)
+        };
         let same = chunkers.iter().zip(&done).find(|(other, cut)| cut.is_some() && is_same(other));
         resources.defaults.set(limits(config));
         let mut cut = match same.and_then(|(_, cut)| cut.clone()) {
@@ -163,31 +190,72 @@ pub(super) fn all(
                 one(&config.name, &config.spec, documents, setup.segmenters, &resources, observer)?
             }
         };
+        let reranking = experiment.retrieval.reranking(config.rerank.as_deref());
+        cut.reranking = reranking.map(|reranking| (reranking.spec.to_owned(), reranking.depth));
+        if experiment.adds_context(config) && cut.contexts.is_none() {
+            contexts::add(&mut cut, documents, resources.asking, observer)?;
+        }
         cut.expansion = experiment.retrieval.expansion(config.expand);
         cut.prefix_headings = setup.encoder.is_some() && experiment.prefixes_headings(config);
-        if let Some(reference) = config.spec.get("reference").filter(|_| config.spec.name == "same-size") {
-            let reference_words = resources.mean_words(reference).map_err(RunError::Config)?;
-            let same = SameSize::new(reference, reference_words, cut.mean_words);
-            if !same.is_equal() && config.spec.get("match") != Some("bound") {
-                observer.note(&format!("{}: {same}; no bound that was tried comes nearer", config.name));
-            }
-            cut.same_size = Some(same);
-        }
+        size(&mut cut, &config.spec, &resources, observer)?;
         resources.means.borrow_mut().insert(config.name.clone(), cut.mean_words);
         done[i] = Some(cut);
     }
     Ok(done)
 }
 
+/// Cuts the corpus by specs that nothing else is asked of, in their order; `encoder` reads the chunks.
+pub(super) fn plain(
+    named: &[(&str, &Spec)],
+    documents: &[Document],
+    (segmenters, base): (&[SegmenterEntry], &dyn Resources),
+    (max_tokens, encoder): (Option<usize>, &dyn SentenceEncoder),
+    observer: &dyn Observer,
+) -> Result<Vec<Cut>, RunError> {
+    let names: Vec<ChunkerConfig> = named.iter().map(|(name, spec)| ChunkerConfig::plain(name, spec)).collect();
+    let resources = Corpus {
+        base,
+        documents,
+        names: &names,
+        defaults: Cell::new(default_limits(max_tokens, base.defaults(), Some(encoder))),
+        segmenters,
+        asking: None,
+        means: RefCell::default(),
+    };
+    let mut order: Vec<(usize, &(&str, &Spec))> = named.iter().enumerate().collect();
+    order.sort_by_key(|(_, (_, spec))| spec.name == "same-size");
+    let mut done = Vec::with_capacity(named.len());
+    for (at, (name, spec)) in order {
+        observer.stage(&format!("{name}: cutting"), documents.len());
+        let mut cut = one(name, spec, documents, segmenters, &resources, observer)?;
+        size(&mut cut, spec, &resources, observer)?;
+        resources.means.borrow_mut().insert((*name).to_owned(), cut.mean_words);
+        done.push((at, cut));
+    }
+    done.sort_by_key(|(at, _)| *at);
+    Ok(done.into_iter().map(|(_, cut)| cut).collect())
+}
+
+/// Takes down what a `same-size` was to be, and says so where it is not.
+fn size(cut: &mut Cut, spec: &Spec, resources: &Corpus<'_>, observer: &dyn Observer) -> Result<(), RunError> {
+    let Some(reference) = spec.get("reference").filter(|_| spec.name == "same-size") else { return Ok(()) };
+    let reference_words = resources.mean_words(reference).map_err(RunError::Config)?;
+    let same = SameSize::new(reference, reference_words, cut.mean_words);
+    if !same.is_equal() && spec.get("match") != Some("bound") {
+        observer.note(&format!("{}: {same}; no bound that was tried comes nearer", cut.name));
+    }
+    cut.same_size = Some(same);
+    Ok(())
+}
+
 /// The limits of chunks where a spec says none: what the experiment says; else the window of its embedder, where that is
 /// wider than the default, which is MiniLM's.
-fn default_limits(experiment: &Experiment, setup: &Setup<'_>) -> Limits {
-    let base = setup.resources.defaults();
-    let window = setup.encoder.as_ref().map(|encoder| encoder.max_tokens());
+fn default_limits(max_tokens: Option<usize>, base: Limits, encoder: Option<&dyn SentenceEncoder>) -> Limits {
+    let window = encoder.map(|encoder| encoder.max_tokens());
     let wider = window.filter(|&window| base.max_tokens.is_some_and(|limit| limit > 0 && limit < window));
     // A window without an end is no limit.
     let wider = wider.map(|window| if window == usize::MAX { 0 } else { window });
-    Limits { max_tokens: experiment.max_tokens.or(wider).or(base.max_tokens), ..base }
+    Limits { max_tokens: max_tokens.or(wider).or(base.max_tokens), ..base }
 }
 
 /// Refuses to go on from what a chunker cut with other weights than it has now.
@@ -229,6 +297,9 @@ fn one(
     let mut chunks = Vec::with_capacity(cut.len());
     let mut failed = BTreeMap::new();
     for (at, (document, result)) in documents.iter().zip(cut).enumerate() {
+        if let Err(SegmentError::Model { problem, stops: true }) = &result {
+            return Err(RunError::Stopped(format!("chunker '{name}': {problem}")));
+        }
         chunks.push(result.unwrap_or_else(|e| {
             let problem = format!("chunker '{name}' failed on document '{}': {e}", document.id);
             observer.note(&problem);
@@ -240,6 +311,10 @@ fn one(
         && let Some(problem) = failed.values().next()
     {
         return Err(RunError::Config(format!("{problem} (and on every other)")));
+    }
+    let asked = chunker.segmenter().model_use();
+    if let Some(used) = &asked {
+        observer.note(&format!("{name}: groups of passages: {used}"));
     }
     // A same-size chunker resolves to the fixed one that it came down to.
     let found = chunker.spec();
@@ -262,8 +337,11 @@ fn one(
         fingerprint: chunker.fingerprint(),
         lost: None,
         same_size: None,
+        reranking: None,
         expansion: Expansion::default(),
         prefix_headings: false,
+        asked,
+        contexts: None,
     })
 }
 
@@ -282,12 +360,17 @@ struct Corpus<'a> {
     /// Those of the chunker that is at work.
     defaults: Cell<Limits>,
     segmenters: &'a [SegmenterEntry],
+    asking: Option<&'a Asking>,
     means: RefCell<HashMap<String, f64>>,
 }
 
 impl Resources for Corpus<'_> {
     fn encoder(&self) -> Result<Arc<dyn SentenceEncoder>, String> {
         self.base.encoder()
+    }
+
+    fn named_encoder(&self, name: &str) -> Result<Arc<dyn SentenceEncoder>, String> {
+        self.base.named_encoder(name)
     }
 
     fn counter(&self) -> Result<Arc<dyn TokenCounter>, String> {
@@ -300,6 +383,13 @@ impl Resources for Corpus<'_> {
 
     fn defaults(&self) -> Limits {
         self.defaults.get()
+    }
+
+    fn shift_finder(&self, wanted: &LanguageModel) -> Result<Arc<dyn ShiftFinder>, String> {
+        match self.asking {
+            Some(asking) => Ok(Arc::new(asking.shift_finder(wanted).map_err(|e| e.to_string())?)),
+            None => self.base.shift_finder(wanted),
+        }
     }
 
     fn mean_words(&self, reference: &str) -> Result<f64, String> {

@@ -1,13 +1,17 @@
 //! What asking models will come to, said before anything is paid.
 
-use pericope_segment::registry::outside;
+use pericope_llm::{LlmConfig, LlmContextWriter};
+use pericope_segment::llm::{DEFAULT_TOKENS, LanguageModel};
+use pericope_segment::registry::is_finished;
+use pericope_segment::spec::Spec;
 use pericope_store::Expand;
 use serde::Serialize;
 
 use super::judge_checks::ASKED_TRIED;
 use super::{Corpus, Observer};
+use crate::asking::segmenter_config;
 use crate::cell::Cutoff;
-use crate::config::{ChunkerConfig, Experiment, GeneratorKind};
+use crate::config::{ChunkerConfig, Experiment, GeneratorKind, shown_reranker};
 use crate::data::QuestionSet;
 
 /// Tokens of a chunk where neither the spec nor the experiment names a limit: the default limit of an index.
@@ -24,15 +28,16 @@ const BATCH: (usize, usize) = (256, 100_000);
 /// Requests to one model, in round numbers.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct ModelEstimate {
-    /// `generator`, `judge` or `embedder`.
+    /// `generator`, `judge`, `segmenter`, `context`, `embedder` or `reranker`.
     pub role: &'static str,
     /// The model as the configuration names it.
     pub model: String,
-    /// Requests at most.
+    /// Requests at most; for `segmenter` and `context` as many as are likely: as if each group was cut in its middle, and chunks were
+    /// half as long as they may be.
     pub calls: usize,
     /// Tokens of their prompts or texts, estimated.
     pub prompt_tokens: usize,
-    /// Tokens of the answers at most; 0 for an embedder.
+    /// Tokens of the answers at most; 0 for an embedder and a reranker.
     pub completion_tokens: usize,
     /// The price at most, where the configuration names prices.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -109,7 +114,10 @@ fn of(experiment: &Experiment, texts: &[(usize, usize)], corpus: &[usize]) -> Es
     let mut models = Vec::new();
     models.extend(generator(experiment, texts, corpus));
     models.extend(judge(experiment, texts, corpus));
+    models.extend(segmenters(experiment, corpus));
+    models.extend(contexts(experiment, corpus));
     models.extend(embedder(experiment, texts, corpus));
+    models.extend(rerankers(experiment, texts, corpus));
     Estimate {
         questions: texts.len(),
         documents: corpus.len(),
@@ -122,13 +130,13 @@ fn of(experiment: &Experiment, texts: &[(usize, usize)], corpus: &[usize]) -> Es
 
 /// Requests of one role, added up.
 struct Sum<'a> {
-    config: &'a pericope_llm::LlmConfig,
+    config: &'a LlmConfig,
     calls: usize,
     prompt: usize,
 }
 
 impl<'a> Sum<'a> {
-    fn new(config: &'a pericope_llm::LlmConfig) -> Self {
+    fn new(config: &'a LlmConfig) -> Self {
         Self { config, calls: 0, prompt: 0 }
     }
 
@@ -191,6 +199,87 @@ fn judge(experiment: &Experiment, texts: &[(usize, usize)], corpus: &[usize]) ->
     sum.done("judge")
 }
 
+/// Services that order hits anew: each chunker's, once for every question and mode.
+fn rerankers(experiment: &Experiment, texts: &[(usize, usize)], corpus: &[usize]) -> Vec<ModelEstimate> {
+    let (modes, questions) =
+        (experiment.retrieval.modes.len(), texts.iter().map(|(question, _)| question).sum::<usize>());
+    let mut found: Vec<ModelEstimate> = Vec::new();
+    for chunker in &experiment.chunkers {
+        let reranking = experiment.retrieval.reranking(chunker.rerank.as_deref());
+        let Some(reranking) = reranking.filter(|reranking| reranking.spec.trim_start().starts_with("http")) else {
+            continue;
+        };
+        let model = shown_reranker(reranking.spec);
+        let passages = reranking.depth.saturating_mul(chunk(experiment, chunker, corpus)).saturating_mul(texts.len());
+        let (calls, tokens) = (texts.len() * modes, questions.saturating_add(passages).saturating_mul(modes));
+        match found.iter_mut().find(|known| known.model == model) {
+            Some(known) => {
+                known.calls += calls;
+                known.prompt_tokens = known.prompt_tokens.saturating_add(tokens);
+            }
+            None => found.push(ModelEstimate {
+                role: "reranker",
+                model,
+                calls,
+                prompt_tokens: tokens,
+                ..ModelEstimate::default()
+            }),
+        }
+    }
+    found
+}
+
+/// The models that cut: one for each spec that asks one. Those of equal specs ask the same.
+fn segmenters(experiment: &Experiment, corpus: &[usize]) -> Vec<ModelEstimate> {
+    let mut specs: Vec<Spec> = Vec::new();
+    for (_, spec) in experiment.asking_specs() {
+        if !specs.contains(&spec) {
+            specs.push(spec);
+        }
+    }
+    let estimated = specs.into_iter().filter_map(|spec| {
+        // One that cannot be used is named when it is opened.
+        let config = segmenter_config(&LanguageModel::of(&spec), experiment.llm.segmenter.as_ref()).ok()?;
+        estimate_segmenter(&config, &spec, corpus)
+    });
+    estimated.collect()
+}
+
+/// Estimates what a model comes to that cuts documents of so many tokens (`corpus`) by a spec of the segmenter `llm`; `None` where
+/// there is nothing to cut.
+#[must_use]
+pub fn estimate_segmenter(config: &LlmConfig, spec: &Spec, corpus: &[usize]) -> Option<ModelEstimate> {
+    let tokens = spec.get("tokens").and_then(|text| text.parse().ok()).unwrap_or(DEFAULT_TOKENS).max(2);
+    let mut sum = Sum::new(config);
+    corpus.iter().for_each(|document| sum.add(document.div_ceil(tokens / 2), AROUND + tokens.min(*document)));
+    sum.done("segmenter")
+}
+
+/// Estimates what a model comes to that writes the contexts of chunks: `documents` are the tokens, the number of chunks, and the tokens
+/// of a chunk of each. `None` where there is no chunk.
+#[must_use]
+pub fn estimate_contexts(
+    config: &LlmConfig,
+    documents: impl IntoIterator<Item = (usize, usize, usize)>,
+) -> Option<ModelEstimate> {
+    let mut sum = Sum::new(config);
+    for (document, chunks, chunk) in documents {
+        let shown = document.min(LlmContextWriter::DOCUMENT_BYTES / LETTERS);
+        sum.add(chunks, AROUND + shown + chunk.min(document));
+    }
+    sum.done("context")
+}
+
+/// The model that writes the contexts of chunks.
+fn contexts(experiment: &Experiment, corpus: &[usize]) -> Option<ModelEstimate> {
+    let with = experiment.chunkers.iter().filter(|chunker| experiment.adds_context(chunker));
+    let documents = with.flat_map(|chunker| {
+        let chunk = chunk(experiment, chunker, corpus);
+        corpus.iter().map(move |&document| (document, document.saturating_mul(2).div_ceil(chunk), chunk))
+    });
+    estimate_contexts(experiment.llm.context.as_ref()?, documents)
+}
+
 /// Calls `f` with the tokens of a context, for every chunker, mode and cutoff.
 fn for_each_context(experiment: &Experiment, corpus: &[usize], mut f: impl FnMut(usize)) {
     for chunker in &experiment.chunkers {
@@ -232,7 +321,7 @@ fn chunk(experiment: &Experiment, chunker: &ChunkerConfig, corpus: &[usize]) -> 
 fn limit(experiment: &Experiment, chunker: &ChunkerConfig) -> Option<usize> {
     let own = chunker.spec.get("max_tokens").and_then(|text| text.parse::<usize>().ok());
     // Chunks that others made are cut further only where their spec says so.
-    let finished = outside().iter().any(|entry| entry.name == chunker.spec.name).then_some(0);
+    let finished = is_finished(&chunker.spec.name).then_some(0);
     own.or(finished).or(experiment.max_tokens)
 }
 
@@ -311,6 +400,28 @@ mod tests {
         // Nobody is asked, nothing is paid.
         let silent = parsed(&["answer.generator=extractive", "judge.kind=lexical"]);
         assert_eq!(of(&silent, &texts, &[1000]).models, []);
+    }
+
+    #[test]
+    fn models_that_cut_and_place_chunks_count() {
+        let text = TEXT
+            .replace("generator = \"llm\"", "generator = \"none\"")
+            .replace("kind = \"both\"\nvotes = 3", "kind = \"none\"")
+            .replace("spec = \"sentence\"", "spec = \"same-size:reference=(llm:tokens=100)\"\ncontext = \"llm\"")
+            + "[llm.segmenter]\nprovider = \"openai\"\nmodel = \"s\"\nmax_tokens = 10\n\
+               [llm.context]\nprovider = \"openai\"\nmodel = \"c\"\nmax_tokens = 20\nprice = { input = 1.0, output = 0.0 }\n";
+        let known = [pericope_segment::registry::list(), pericope_segment::registry::outside()].concat();
+        let experiment = Experiment::parse(&text, Path::new("x.toml"), &[], &known).unwrap();
+        let found = of(&experiment, &[(10, 40)], &[1000, 40, 9000]);
+        let [segmenter, context] = found.models.as_slice() else { panic!("{found:?}") };
+        assert_eq!((segmenter.role, segmenter.model.as_str(), segmenter.calls), ("segmenter", "s", 20 + 1 + 180));
+        assert_eq!(segmenter.prompt_tokens, 200 * (AROUND + 100) + AROUND + 40);
+        assert_eq!(segmenter.completion_tokens, 2010);
+        // Chunks of at most 256 tokens, counted as half as long; a document is shown as far as 2,000 tokens.
+        assert_eq!((context.role, context.calls), ("context", 8 + 1 + 71));
+        let prompts = 8 * (AROUND + 1000 + 256) + (AROUND + 40 + 40) + 71 * (AROUND + 2000 + 256);
+        assert_eq!(context.prompt_tokens, prompts);
+        assert!((found.price().unwrap() - prompts as f64 / 1e6).abs() < 1e-12);
     }
 
     #[test]

@@ -92,7 +92,15 @@ mod tests {
                 let span = Span::new(at, at + text.len()).trimmed(SOURCE);
                 at += text.len();
                 // One special token each.
-                Chunk { document: "d".into(), ordinal, span, heading_path: Vec::new(), tokens: 3, hash: 0 }
+                Chunk {
+                    document: "d".into(),
+                    ordinal,
+                    span,
+                    heading_path: Vec::new(),
+                    tokens: 3,
+                    hash: 0,
+                    context: None,
+                }
             })
             .collect();
         let expansion = Expansion { expand, tokens };

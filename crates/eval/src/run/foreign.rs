@@ -13,7 +13,7 @@ use super::{Corpus, Observer, RunError, Setup};
 use crate::answer::Missing;
 use crate::config::{RetrieverConfig, shown_retriever};
 use crate::record::RetrieverRow;
-use crate::retriever::{self, Located, Locator, PassageFinder, Query};
+use crate::retriever::{self, Located, Locator, PassageFinder, Query, Reading};
 
 /// What a retriever found.
 pub(super) struct Asked {
@@ -36,7 +36,8 @@ pub(super) fn ask(
     observer: &dyn Observer,
 ) -> Result<Asked, RunError> {
     let named = |problem: String| format!("retriever '{}': {problem}", config.name);
-    let finder = retriever::open(config, setup.stores).map_err(|problem| RunError::Config(named(problem)))?;
+    let reading = Reading { documents: &corpus.documents, reader: setup.models.reader.as_deref() };
+    let finder = retriever::open(config, setup.stores, reading).map_err(|problem| RunError::Config(named(problem)))?;
     let questions = &corpus.set.questions;
     observer.stage(&format!("{}: asking", config.name), questions.len());
     let mut locator = Locator::new(&corpus.documents, setup.counter.as_ref());
@@ -48,10 +49,11 @@ pub(super) fn ask(
         observer.advance(1);
         let (hits, answer) = match found {
             Ok((hits, answer, seconds)) => {
-                ranking.seconds.push(seconds);
+                ranking.seconds.push(Some(seconds));
                 (hits, answer)
             }
             Err(Missing::Item(problem)) => {
+                ranking.seconds.push(None);
                 ranking.failed.insert(at, format!("the retriever failed: {problem}"));
                 (Vec::new(), None)
             }
@@ -60,7 +62,6 @@ pub(super) fn ask(
         ranking.hits.push(hits);
         answers.push(answer);
     }
-    ranking.seconds.sort_by(f64::total_cmp);
     let Located { chunks, lost, hits, unplaced, examples } = locator.finish();
     if unplaced > 0 {
         observer.note(&named(format!(

@@ -6,7 +6,9 @@
 //! ([`RunFolder`]).
 
 mod budget;
+mod classify;
 mod compare;
+mod contexts;
 mod cut;
 mod done;
 mod estimate;
@@ -17,6 +19,7 @@ mod found;
 mod judge_checks;
 mod lines;
 mod pairwise;
+mod rerank;
 mod resume;
 mod retrieve;
 mod runner;
@@ -30,7 +33,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use pericope_api::{Document, SentenceEncoder, TokenCounter};
+use pericope_api::{Document, Reranker, SentenceEncoder, TokenCounter};
 use pericope_segment::Resources;
 use pericope_segment::registry::SegmenterEntry;
 
@@ -39,7 +42,10 @@ use crate::config::{Experiment, RetrieverConfig};
 use crate::data::{self, DataError, QuestionSet, Sampling, Selection};
 use crate::record::{Item, JudgeIdentity, RunRecord, Summary};
 
-pub use estimate::{Estimate, ModelEstimate, UNLIMITED_CHUNK, batches, estimate};
+pub use classify::{ClassifySetup, classify};
+pub use estimate::{
+    Estimate, ModelEstimate, UNLIMITED_CHUNK, batches, estimate, estimate_contexts, estimate_segmenter,
+};
 pub use folder::RunFolder;
 pub(crate) use resume::normalised_config;
 pub use sink::ItemSink;
@@ -130,7 +136,9 @@ pub struct Setup<'a> {
     pub counter: Arc<dyn TokenCounter>,
     /// The language models that answer and judge, where any do.
     pub models: Models,
-    /// SHA-256 of model files, by name.
+    /// The rerankers that the experiment names ([`Experiment::rerankers`]), by their specs as it has them.
+    pub rerankers: BTreeMap<String, Arc<dyn Reranker>>,
+    /// SHA-256 of model files, by name; of other models and of rerankers what changes when their answers could.
     pub model_checksums: BTreeMap<String, String>,
     /// Whether an earlier run in the folder is taken up again.
     pub resume: bool,

@@ -36,11 +36,30 @@ pub(super) fn new_record(experiment: &Experiment, set: &QuestionSet, setup: &Set
         seconds: None,
         paid: None,
         paid_estimated: None,
-        machine: Machine {
-            cores: std::thread::available_parallelism().map_or(0, usize::from),
-            os: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
-        },
+        machine: machine(),
     }
+}
+
+/// The machine that this runs on.
+pub(super) fn machine() -> Machine {
+    Machine {
+        cores: std::thread::available_parallelism().map_or(0, usize::from),
+        os: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+    }
+}
+
+/// Removes what an earlier run wrote.
+pub(super) fn clear(folder: &RunFolder) -> Result<(), RunError> {
+    let files =
+        ["items.jsonl", "chunkers.jsonl", "pairwise.jsonl", "summary.json", "summary.md", "index.html", "items.html"];
+    for name in files {
+        let path = folder.path().join(name);
+        match fs::remove_file(&path) {
+            Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(RunError::io(&path)(e)),
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// The part of a configuration that results depend on: what a run may spend, how patiently it asks, and where answers are
@@ -54,7 +73,7 @@ pub(crate) fn normalised_config(config: &Value) -> Value {
     };
     forget("", &["limits", "nightly", "gate", "tune", "compare"]);
     forget("/llm", &["cache"]);
-    for table in ["/llm/generator", "/llm/judge"] {
+    for table in ["/llm/generator", "/llm/judge", "/llm/segmenter", "/llm/context"] {
         forget(table, &["concurrency", "tokens_per_minute", "timeout_seconds"]);
         forget(table, &["retries", "retry_wait_seconds", "max_wait_seconds"]);
         forget(table, &["api_key_env"]);
@@ -81,21 +100,7 @@ pub(super) fn open(
 ) -> Result<Done, RunError> {
     let (out, old) = (folder.path(), folder.record());
     if !resume || !old.exists() {
-        let files = [
-            "items.jsonl",
-            "chunkers.jsonl",
-            "pairwise.jsonl",
-            "summary.json",
-            "summary.md",
-            "index.html",
-            "items.html",
-        ];
-        for name in files {
-            match fs::remove_file(out.join(name)) {
-                Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(RunError::io(&out.join(name))(e)),
-                _ => {}
-            }
-        }
+        clear(folder)?;
         return Ok(Done::default());
     }
     let text = fs::read(&old).map_err(RunError::io(&old))?;

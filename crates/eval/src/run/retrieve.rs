@@ -21,15 +21,17 @@ pub(super) struct Ranking {
     pub(super) hits: Vec<Vec<Hit>>,
     /// Questions whose search failed, with the reason; they have no hits.
     pub(super) failed: HashMap<usize, String>,
-    /// Seconds of each search, sorted; the question's embedding is not in it.
-    pub(super) seconds: Vec<f64>,
+    /// Seconds of each question's search, reranking included, where it did not fail; the question's embedding is not in them.
+    pub(super) seconds: Vec<Option<f64>>,
 }
 
 impl Ranking {
     /// The time within which a share of the queries was answered, in milliseconds.
     pub(super) fn percentile_ms(&self, share: f64) -> Option<f64> {
-        let at = (share * self.seconds.len() as f64).ceil() as usize;
-        self.seconds.get(at.saturating_sub(1)).map(|s| s * 1000.0)
+        let mut seconds: Vec<f64> = self.seconds.iter().copied().flatten().collect();
+        seconds.sort_by(f64::total_cmp);
+        let at = (share * seconds.len() as f64).ceil() as usize;
+        seconds.get(at.saturating_sub(1)).map(|s| s * 1000.0)
     }
 }
 
@@ -51,7 +53,9 @@ pub(super) fn all(
     folder.map_or(Ok(()), remove)?;
     observer.stage(&format!("{}: indexing", cut.name), corpus.documents.len());
     let start = Instant::now();
-    let mut spec = IndexSpec::new(cut.spec.clone(), setup.counter.name());
+    let mut spec = IndexSpec::new(cut.spec.clone(), setup.counter.name())
+        .with_context(cut.contexts.as_ref().map(|(writer, _)| writer.clone()))
+        .with_language(retrieval.language);
     if let Some(encoder) = &setup.encoder {
         spec = spec.with_encoder(encoder.clone()).with_heading_prefix(cut.prefix_headings);
     }
@@ -117,17 +121,17 @@ pub(super) fn all(
         for (question, one) in found.into_iter().enumerate() {
             let hits = match one {
                 Ok((hits, seconds)) => {
-                    ranking.seconds.push(seconds);
+                    ranking.seconds.push(Some(seconds));
                     hits
                 }
                 Err(problem) => {
+                    ranking.seconds.push(None);
                     ranking.failed.insert(question, problem);
                     Vec::new()
                 }
             };
             ranking.hits.push(hits);
         }
-        ranking.seconds.sort_by(f64::total_cmp);
         rankings.push(ranking);
     }
     drop(store);

@@ -10,12 +10,13 @@ use super::cut::Cut;
 use super::expand::Expanding;
 use super::found::{Built, Given};
 use super::retrieve::{self, Ranking};
-use super::{Corpus, Observer, RunError, Setup, foreign, judge_checks, score, trec};
+use super::{Corpus, Observer, RunError, Setup, foreign, judge_checks, rerank, score, trec};
 use crate::answer::{
-    Asked, Context, Extractive, ExtractiveOptions, Generated, Generator, Judge, JudgeRequest, Missing, Passage, Request,
+    Asked, Context, Extractive, ExtractiveOptions, Generated, Generator, Judge, JudgeRequest, Missing, Passage,
+    Request, SpanGenerator,
 };
 use crate::cell::{Cutoff, Setting};
-use crate::config::{Experiment, GeneratorKind, RetrieverConfig};
+use crate::config::{Experiment, GeneratorKind, RetrieverConfig, shown_reranker};
 use crate::data::Question;
 use crate::metric::Metric;
 use crate::metrics::answers::AnswerScores;
@@ -28,6 +29,8 @@ pub(super) struct Runner<'a> {
     corpus: &'a Corpus,
     pub(super) cutoffs: Vec<Cutoff>,
     reader: Option<Extractive>,
+    /// Answers by spans, where the configuration asks for it.
+    spans: Option<SpanGenerator>,
     asked: Vec<Asked>,
     vectors: Option<pericope_api::Embeddings>,
     /// What was found in indexes that a later chunker shares.
@@ -38,11 +41,15 @@ pub(super) struct Runner<'a> {
 impl<'a> Runner<'a> {
     pub(super) fn new(experiment: &'a Experiment, setup: &'a Setup<'a>, corpus: &'a Corpus) -> Result<Self, RunError> {
         let retrieval = &experiment.retrieval;
+        if let Some(missing) = experiment.rerankers().iter().find(|spec| !setup.rerankers.contains_key(**spec)) {
+            let shown = shown_reranker(missing);
+            return Err(RunError::Config(format!("the reranker `{shown}` of the experiment was not opened")));
+        }
         let cutoffs = retrieval.cutoffs();
         let vectors = match &setup.encoder {
             Some(encoder) => {
                 let texts: Vec<&str> = corpus.set.questions.iter().map(|q| q.text.as_str()).collect();
-                Some(encoder.encode(&texts)?)
+                Some(encoder.encode_queries(&texts)?)
             }
             None => None,
         };
@@ -55,8 +62,19 @@ impl<'a> Runner<'a> {
                 .collect(),
             None => Vec::new(),
         };
+        let spans = match (experiment.answer.generator, &setup.models.reader) {
+            (GeneratorKind::Cogltx, None) => {
+                return Err(RunError::Config(
+                    "answer.generator = \"cogltx\" needs a reader, and none was brought".into(),
+                ));
+            }
+            (GeneratorKind::Cogltx, Some(reader)) => {
+                Some(SpanGenerator::new(Arc::clone(reader), Arc::clone(&corpus.documents)))
+            }
+            _ => None,
+        };
         let scorer = score::Scorer::new(corpus, experiment.judge.kind.lexical_metric());
-        Ok(Self { experiment, setup, corpus, cutoffs, reader, asked, vectors, shared: Vec::new(), scorer })
+        Ok(Self { experiment, setup, corpus, cutoffs, reader, spans, asked, vectors, shared: Vec::new(), scorer })
     }
 
     /// Asks the judges what they must know; without answers there is nothing to judge.
@@ -81,6 +99,13 @@ impl<'a> Runner<'a> {
         take: &mut dyn FnMut(Vec<Item>) -> Result<(), RunError>,
     ) -> Result<ChunkerRow, RunError> {
         let (mut rankings, built) = self.searched(cut, out, observer)?;
+        if let Some((spec, depth)) = &cut.reranking
+            && let Some(reranker) = self.setup.rerankers.get(spec)
+        {
+            for ranking in &mut rankings {
+                rerank::all(cut, self.corpus, reranker.as_ref(), *depth, ranking, observer)?;
+            }
+        }
         if let Some(folder) = &self.setup.trec {
             trec::write(folder, cut, &rankings, &self.corpus.set.questions, &self.scorer)?;
         }
@@ -148,6 +173,9 @@ impl<'a> Runner<'a> {
             .iter()
             .any(|chunker| self.experiment.retrieval.expansion(chunker.expand).expand != Expand::None);
         let k = if expands { expand::depth(k) } else { k };
+        let own = self.experiment.chunkers.iter().map(|chunker| chunker.rerank.as_deref());
+        let scored = own.filter_map(|own| self.experiment.retrieval.reranking(own)).map(|reranking| reranking.depth);
+        let k = scored.fold(k, usize::max);
         let budget = self.cutoffs.iter().filter_map(|cutoff| cutoff.tokens()).max().unwrap_or(0);
         let full = if budget == 0 { 0 } else { hits_to_fill(cut, self.setup.counter.special_tokens(), budget) };
         k.max((budget / 8).min(200)).max(full)
@@ -214,6 +242,7 @@ impl<'a> Runner<'a> {
     fn generator(&self) -> Option<&dyn Generator> {
         match &self.setup.models.generator {
             Some(generator) => Some(generator.as_ref()),
+            None if self.spans.is_some() => self.spans.as_ref().map(|spans| spans as &dyn Generator),
             None => self.reader.as_ref().map(|reader| reader as &dyn Generator),
         }
     }

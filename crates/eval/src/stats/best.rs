@@ -6,6 +6,9 @@ use super::draws::Flips;
 use super::permutation::TIE;
 use super::table::{Replicates, Table};
 
+/// The level at which systems leave the [`confidence_set`]: what stays holds the best with 90 % confidence.
+pub const SET_LEVEL: f64 = 0.1;
+
 /// Returns, for each system, the share of resamples in which it has the highest mean; equals share one. The shares sum to
 /// 1, or to 0 where nothing was resampled.
 #[must_use]
@@ -25,7 +28,7 @@ pub fn p_best(replicates: &Replicates) -> Vec<f64> {
 }
 
 /// Returns, for each system, the p-value with which it leaves the set of those that may be the best: a model confidence set
-/// (Hansen, Lunde and Nason 2011). The systems with a value of at least 0.1 hold the best with 90 % confidence.
+/// (Hansen, Lunde and Nason 2011). The systems with a value of at least [`SET_LEVEL`] hold the best with 90 % confidence.
 ///
 /// Of the systems that are left, the widest difference of two, |sum of d_j| / sqrt(sum of d_j^2) over the documents, is
 /// compared with the widest under each pattern of signs. Where at least a share p of the patterns reach it, nothing more

@@ -39,7 +39,7 @@ mod permutation;
 mod power;
 mod table;
 
-pub use best::{confidence_set, p_best};
+pub use best::{SET_LEVEL, confidence_set, p_best};
 pub(crate) use bootstrap::quantile;
 pub use bootstrap::{Interval, bootstrap_interval, interval_by};
 pub use clusters::{Clustered, numbered, standard_error};

@@ -83,6 +83,7 @@ fn go(experiment: &Experiment, out: &Path, resume: bool, trec: Option<PathBuf>) 
         encoder: None,
         models: Models::open(experiment, out, false, &Ledger::of_run(experiment, out, resume))
             .map_err(|e| RunError::Config(e.to_string()))?,
+        rerankers: BTreeMap::new(),
         model_checksums: BTreeMap::new(),
         resume,
         trec,

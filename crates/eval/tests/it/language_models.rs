@@ -96,6 +96,7 @@ fn go(experiment: &Experiment, out: &Path, resume: bool, offline: bool) -> Resul
         encoder: None,
         models: Models::open(experiment, out, offline, &Ledger::of_run(experiment, out, resume))
             .map_err(|e| RunError::Config(e.to_string()))?,
+        rerankers: BTreeMap::new(),
         model_checksums: BTreeMap::new(),
         resume,
         trec: None,

@@ -4,6 +4,7 @@
 
 mod chroma_golden;
 mod chunkers_golden;
+mod classification;
 mod drafting;
 mod golden_answers;
 mod golden_calibrate;
@@ -11,4 +12,6 @@ mod golden_retrieval;
 mod golden_stats;
 mod judges;
 mod language_models;
+mod language_models_that_cut;
+mod simulated;
 mod simulations;

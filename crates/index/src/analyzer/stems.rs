@@ -1,4 +1,9 @@
-use tantivy::tokenizer::{AsciiFoldingFilter, Language, LowerCaser, RawTokenizer, Stemmer, TextAnalyzer, TokenStream};
+use std::borrow::Cow;
+
+use pericope_store::Language;
+use tantivy::tokenizer::{
+    AsciiFoldingFilter, Language as Algorithm, LowerCaser, RawTokenizer, Stemmer, TextAnalyzer, TokenStream,
+};
 
 /// Words that are remembered with their stems, a power of two. A text's words are mostly the same few thousand.
 const SLOTS: usize = 1 << 13;
@@ -8,6 +13,7 @@ const LONGEST: usize = 23;
 /// The stems of words by tantivy's filters, of which those seen lately are remembered: stemming costs some ten times as
 /// much as looking a word up, and is a third of all the work of indexing words.
 pub(super) struct Stems {
+    language: Language,
     filters: TextAnalyzer,
     /// Each word has one place, from which another word may drive it out. Made with the first word.
     slots: Vec<Slot>,
@@ -26,23 +32,97 @@ struct Short {
     bytes: [u8; LONGEST],
 }
 
-impl Default for Stems {
-    fn default() -> Self {
-        let words = TextAnalyzer::builder(RawTokenizer::default());
-        let filters =
-            words.filter(LowerCaser).filter(AsciiFoldingFilter).filter(Stemmer::new(Language::English)).build();
-        Self { filters, slots: Vec::new() }
-    }
-}
-
 impl Clone for Stems {
     /// Remembers nothing: analyzers are cloned by the field and thread, most of them for a query.
     fn clone(&self) -> Self {
-        Self::default()
+        Self::of(self.language)
     }
 }
 
+/// tantivy's stemmer of a language.
+pub(super) fn algorithm(language: Language) -> Option<Algorithm> {
+    Some(match language {
+        Language::Arabic => Algorithm::Arabic,
+        Language::Danish => Algorithm::Danish,
+        Language::Dutch => Algorithm::Dutch,
+        Language::English => Algorithm::English,
+        Language::Finnish => Algorithm::Finnish,
+        Language::French => Algorithm::French,
+        Language::German => Algorithm::German,
+        Language::Greek => Algorithm::Greek,
+        Language::Hungarian => Algorithm::Hungarian,
+        Language::Italian => Algorithm::Italian,
+        Language::Norwegian => Algorithm::Norwegian,
+        Language::Portuguese => Algorithm::Portuguese,
+        Language::Romanian => Algorithm::Romanian,
+        Language::Russian => Algorithm::Russian,
+        Language::Spanish => Algorithm::Spanish,
+        Language::Swedish => Algorithm::Swedish,
+        Language::Tamil => Algorithm::Tamil,
+        Language::Turkish => Algorithm::Turkish,
+        Language::Chinese
+        | Language::Japanese
+        | Language::Korean
+        | Language::Thai
+        | Language::Khmer
+        | Language::Lao
+        | Language::Burmese
+        | Language::Other => return None,
+    })
+}
+
+/// A word as its language's stemmer expects it, where that is not how it is written.
+fn spelt(word: &str, language: Language) -> Cow<'_, str> {
+    match language {
+        Language::German => umlauts(word),
+        // The letters i with and without a dot are two.
+        Language::Turkish if word.contains(['I', 'İ']) => word.replace('İ', "i").replace('I', "ı").into(),
+        _ => word.into(),
+    }
+}
+
+/// German vowels that are written as two letters, for want of umlauts: Snowball's rule, where no vowel and no q stands before
+/// them (`neue`, `Quelle`).
+fn umlauts(word: &str) -> Cow<'_, str> {
+    let pair = |a: char, b: char| matches!(a, 'a' | 'o' | 'u') && b == 'e';
+    let lower = word.to_lowercase();
+    if !lower.chars().zip(lower.chars().skip(1)).any(|(a, b)| pair(a, b)) {
+        return word.into();
+    }
+    let (mut made, mut before) = (String::with_capacity(lower.len()), ' ');
+    let mut letters = lower.chars().peekable();
+    while let Some(letter) = letters.next() {
+        let free = !matches!(before, 'a' | 'e' | 'i' | 'o' | 'u' | 'y' | 'ä' | 'ö' | 'ü' | 'q');
+        let umlaut = free && letters.peek().is_some_and(|&next| pair(letter, next));
+        before = letter;
+        made.push(match letter {
+            'a' if umlaut => 'ä',
+            'o' if umlaut => 'ö',
+            'u' if umlaut => 'ü',
+            other => other,
+        });
+        if umlaut {
+            before = letters.next().unwrap_or(' ');
+        }
+    }
+    made.into()
+}
+
 impl Stems {
+    /// The stems of a language; words that are only folded, where there is no stemmer.
+    pub fn of(language: Language) -> Self {
+        let lower = TextAnalyzer::builder(RawTokenizer::default()).filter(LowerCaser);
+        let filters = match algorithm(language) {
+            Some(Algorithm::English) => {
+                lower.filter(AsciiFoldingFilter).filter(Stemmer::new(Algorithm::English)).build()
+            }
+            // The other stemmers know the accents of their languages.
+            Some(algorithm) => lower.filter(Stemmer::new(algorithm)).filter(AsciiFoldingFilter).build(),
+            None => lower.filter(AsciiFoldingFilter).build(),
+        };
+        Self { language, filters, slots: Vec::new() }
+    }
+
     /// Replaces `stem` by that of a word.
     pub fn write(&mut self, word: &str, stem: &mut String) {
         stem.clear();
@@ -54,7 +134,8 @@ impl Stems {
             stem.push_str(known.stem.text());
             return;
         }
-        let mut stream = self.filters.token_stream(word);
+        let spelt = spelt(word, self.language);
+        let mut stream = self.filters.token_stream(&spelt);
         while stream.advance() {
             stem.push_str(&stream.token().text);
         }

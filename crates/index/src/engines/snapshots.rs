@@ -63,7 +63,7 @@ impl Snapshots {
 
     /// Opens the index in `dir` for its one writer; makes what is missing.
     pub fn create_or_open(dir: &Path, text: &Path, vectors: &Path, meta: &IndexMeta) -> Result<Self, IndexError> {
-        Self::over(dir, vectors, meta, guarded(text, || TextIndex::open_or_create(text))?)
+        Self::over(dir, vectors, meta, guarded(text, || TextIndex::open_or_create(text, &meta.text_analyzer))?)
     }
 
     fn over(dir: &Path, vectors: &Path, meta: &IndexMeta, text: TextIndex) -> Result<Self, IndexError> {

@@ -1,88 +1,25 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use pericope_api::Heading;
-use pericope_store::{ChunkRecord, Position, Provenance};
+use pericope_store::{ChunkRecord, Language, Position, Provenance};
 use tantivy::columnar::StrColumn;
-use tantivy::schema::{
-    FAST, Field, INDEXED, IndexRecordOption, STORED, STRING, Schema, TextFieldIndexing, TextOptions, Value,
-};
+use tantivy::schema::{Field, IndexRecordOption, Value};
+use tantivy::tokenizer::TextAnalyzer;
 use tantivy::{
     DocAddress, DocSet, Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, Searcher, TERMINATED,
     TantivyDocument, TantivyError, Term,
 };
 use uuid::Uuid;
 
+use super::fields::{Fields, Version};
 use super::text_files::{Failures, TextFiles};
 use crate::IndexError;
-use crate::analyzer::{TEXT_ANALYZER, text_analyzer};
+use crate::analyzer::{ENGLISH_ANALYZER, HintedTokenizer, TEXT_ANALYZER, text_analyzer, without_hint};
 use crate::guard::error_of_text;
 use crate::manifest::Indexed;
 use crate::vectors::GenerationId;
-
-/// The fields of the schema. The order of `Fields::schema` is part of the format.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Fields {
-    pub document: Field,
-    pub ordinal: Field,
-    pub start: Field,
-    pub end: Field,
-    pub heading_path: Field,
-    pub title: Field,
-    pub text: Field,
-    pub tokens: Field,
-    pub anchor: Field,
-    pub file_type: Field,
-    /// The leading whitespace; its name in the index is `lead`.
-    pub leading: Field,
-    /// What the manifest knows, with a document's first chunk; its name in the index is `origin`.
-    pub provenance: Field,
-    /// The upper 64 bits of the point id, by which a vector's chunk is found, and the lower 64, which confirm it.
-    pub point_high: Field,
-    pub point_low: Field,
-    /// Likewise the hash of what the encoder read.
-    pub encoded_high: Field,
-    pub encoded_low: Field,
-    /// Line and character of its beginning; nothing in indexes that were made before they were kept.
-    pub begins: Option<[Field; 2]>,
-}
-
-impl Fields {
-    /// The schema of an index, where it is one of Pericope's: today's, or that of indexes without lines.
-    fn of(schema: &Schema) -> Option<Self> {
-        let known = [true, false].map(Self::schema).into_iter();
-        known.filter(|(known, _)| known == schema).map(|(_, fields)| fields).next()
-    }
-
-    fn schema(with_lines: bool) -> (Schema, Self) {
-        let mut builder = Schema::builder();
-        let words = TextFieldIndexing::default()
-            .set_tokenizer(TEXT_ANALYZER)
-            .set_index_option(IndexRecordOption::WithFreqsAndPositions);
-        let words = TextOptions::default().set_indexing_options(words).set_stored();
-        let fields = Self {
-            document: builder.add_text_field("doc_id", STRING | STORED | FAST),
-            ordinal: builder.add_u64_field("ordinal", STORED | FAST),
-            start: builder.add_u64_field("start", STORED | FAST),
-            end: builder.add_u64_field("end", STORED | FAST),
-            heading_path: builder.add_text_field("heading_path", words.clone()),
-            title: builder.add_text_field("title", words.clone()),
-            text: builder.add_text_field("text", words),
-            tokens: builder.add_u64_field("tokens", STORED | FAST),
-            anchor: builder.add_text_field("anchor", STORED),
-            file_type: builder.add_text_field("file_type", STRING | STORED),
-            leading: builder.add_text_field("lead", STORED),
-            provenance: builder.add_text_field("origin", FAST),
-            point_high: builder.add_u64_field("point_high", INDEXED | FAST),
-            point_low: builder.add_u64_field("point_low", FAST),
-            encoded_high: builder.add_u64_field("encoded_high", INDEXED | FAST),
-            encoded_low: builder.add_u64_field("encoded_low", FAST),
-            begins: with_lines.then(|| ["line", "char"].map(|name| builder.add_u64_field(name, STORED))),
-        };
-        (builder.build(), fields)
-    }
-}
 
 /// What the chunks of a document say of it.
 #[derive(Default)]
@@ -139,14 +76,17 @@ impl Committed {
 }
 
 impl TextIndex {
-    /// Opens the index in `path` to write it, or makes it.
-    pub fn open_or_create(path: &Path) -> Result<Self, IndexError> {
+    /// Opens the index in `path` to write it, or makes it for words by the analyzer of that name.
+    pub fn open_or_create(path: &Path, analyzer: &str) -> Result<Self, IndexError> {
         std::fs::create_dir_all(path).map_err(IndexError::io(path))?;
         let files = TextFiles::writing(path).map_err(TantivyError::from)?;
         let failures = files.failures();
         let index = match Index::exists(&files).map_err(TantivyError::from)? {
             true => Index::open(files)?,
-            false => Index::create(files, Fields::schema(true).0, IndexSettings::default())?,
+            false => {
+                let version = if analyzer == ENGLISH_ANALYZER { Version::Lines } else { Version::Languages };
+                Index::create(files, Fields::schema(version).0, IndexSettings::default())?
+            }
         };
         Self::over(path, index, failures)
     }
@@ -162,7 +102,8 @@ impl TextIndex {
     fn over(path: &Path, index: Index, failures: Failures) -> Result<Self, IndexError> {
         let foreign = || IndexError::corrupt(path, "its schema is not Pericope's");
         let fields = Fields::of(&index.schema()).ok_or_else(foreign)?;
-        index.tokenizers().register(TEXT_ANALYZER, text_analyzer());
+        index.tokenizers().register(ENGLISH_ANALYZER, text_analyzer());
+        index.tokenizers().register(TEXT_ANALYZER, TextAnalyzer::from(HintedTokenizer::default()));
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
         Ok(Self { path: path.to_owned(), fields, failures, index, reader })
     }
@@ -233,6 +174,24 @@ impl TextIndex {
         }
         ids.sort_unstable();
         Ok(ids)
+    }
+
+    /// The languages of the chunks, in their order: those in which a query is read. English where there is no chunk, and in
+    /// indexes that do not tell languages apart.
+    pub fn languages(&self, searcher: &Searcher) -> Result<Vec<Language>, IndexError> {
+        let Some(field) = self.fields.language else { return Ok(vec![Language::English]) };
+        let mut found = BTreeSet::new();
+        for segment in searcher.segment_readers() {
+            let inverted = segment.inverted_index(field)?;
+            let mut codes = inverted.terms().stream().map_err(IndexError::io(&self.path))?;
+            while codes.advance() {
+                found.extend(std::str::from_utf8(codes.key()).ok().and_then(|code| code.parse::<Language>().ok()));
+            }
+        }
+        if found.is_empty() {
+            found.insert(Language::English);
+        }
+        Ok(found.into_iter().collect())
     }
 
     /// The ids of a document's chunks.
@@ -388,13 +347,23 @@ impl TextIndex {
             usize::try_from(value.unwrap_or(0)).unwrap_or(usize::MAX)
         };
         let fields = self.fields;
+        // In the schema of today every text stands behind its language.
+        let worded = |text: String| match fields.language {
+            Some(_) => without_hint(&text).1.to_owned(),
+            None => text,
+        };
+        let text = string(fields.text).unwrap_or_default();
+        let language = fields.language.map_or(Language::English, |_| without_hint(&text).0);
+        let strings = |field| stored.get_all(field).filter_map(|v| v.as_str()).map(|text| worded(text.to_owned()));
         Ok(ChunkRecord {
             document: string(fields.document).unwrap_or_default(),
             start: number(fields.start),
             end: number(fields.end),
-            heading_path: stored.get_all(fields.heading_path).filter_map(|v| v.as_str()).map(Heading::from).collect(),
-            text: string(fields.text).unwrap_or_default(),
-            title: string(fields.title),
+            heading_path: strings(fields.heading_path).map(Heading::from).collect(),
+            context: strings(fields.text).nth(1),
+            text: worded(text),
+            language,
+            title: strings(fields.title).next(),
             anchor: string(fields.anchor),
             file_type: string(fields.file_type).unwrap_or_default(),
             ordinal: number(fields.ordinal),

@@ -3,9 +3,11 @@ use tantivy::indexer::LogMergePolicy;
 use tantivy::{IndexWriter, TantivyDocument, TantivyError, Term};
 use uuid::Uuid;
 
+use super::fields::Fields;
 use super::text_files::Failures;
-use super::text_index::{Committed, Fields, TextIndex};
+use super::text_index::{Committed, TextIndex};
 use crate::IndexError;
+use crate::analyzer::hinted;
 
 /// Memory of all indexing threads together before they write a segment.
 const HEAP_BYTES: usize = 80 << 20;
@@ -97,11 +99,23 @@ fn stored(fields: &Fields, entry: &ChunkEntry) -> TantivyDocument {
     document.add_u64(fields.ordinal, chunk.ordinal as u64);
     document.add_u64(fields.start, chunk.start as u64);
     document.add_u64(fields.end, chunk.end as u64);
+    // What is read for its words stands behind its language.
+    let worded = |text: &str| -> String {
+        match fields.language {
+            Some(_) => hinted(text, chunk.language),
+            None => text.to_owned(),
+        }
+    };
+    if let Some(field) = fields.language {
+        document.add_text(field, chunk.language.code());
+    }
     for heading in &chunk.heading_path {
-        document.add_text(fields.heading_path, heading);
+        document.add_text(fields.heading_path, worded(heading.as_str()));
+    }
+    if let Some(title) = &chunk.title {
+        document.add_text(fields.title, worded(title));
     }
     let optional = [
-        (fields.title, chunk.title.as_deref()),
         (fields.anchor, chunk.anchor.as_deref()),
         (fields.leading, Some(chunk.leading.as_str()).filter(|leading| !leading.is_empty())),
     ];
@@ -111,7 +125,11 @@ fn stored(fields: &Fields, entry: &ChunkEntry) -> TantivyDocument {
         }
     }
     document.add_text(fields.file_type, &chunk.file_type);
-    document.add_text(fields.text, &chunk.text);
+    document.add_text(fields.text, worded(&chunk.text));
+    // The second value of the field: found by its words as the text is, and no part of it.
+    if let Some(context) = &chunk.context {
+        document.add_text(fields.text, worded(context));
+    }
     document.add_u64(fields.tokens, chunk.tokens as u64);
     if let (Some(fields), Some(begins)) = (fields.begins, chunk.begins) {
         for (field, number) in fields.into_iter().zip([begins.line, begins.char]) {
@@ -132,13 +150,15 @@ fn stored(fields: &Fields, entry: &ChunkEntry) -> TantivyDocument {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use pericope_store::LanguageChoice;
     use pericope_testkit::documents::{made_up, sentence_chunks};
 
     use super::*;
 
     fn entries(document: &str) -> Vec<ChunkEntry> {
         let document = made_up(document, 1, 3);
-        let prepared = pericope_store::prepare(&document, &sentence_chunks(&document), None).unwrap();
+        let prepared =
+            pericope_store::prepare(&document, &sentence_chunks(&document), None, LanguageChoice::Auto).unwrap();
         prepared.into_iter().map(|one| one.entry).collect()
     }
 
@@ -151,7 +171,7 @@ mod tests {
     fn a_merge_beside_the_first_deletion_loses_nothing() {
         for changed_first in [false, true] {
             let dir = tempfile::tempdir().unwrap();
-            let text = TextIndex::open_or_create(dir.path()).unwrap();
+            let text = TextIndex::open_or_create(dir.path(), crate::TEXT_ANALYZER).unwrap();
             let mut writer = TextWriter::new(&text).unwrap();
             for (sequence, range) in [(1, 0..10), (2, 10..20)] {
                 writer.put(&range.flat_map(|i| entries(&format!("d{i}"))).collect::<Vec<_>>(), None).unwrap();

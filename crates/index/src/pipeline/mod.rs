@@ -74,7 +74,7 @@ where
     };
     let known = Arc::new(destination.known()?);
     let about = destination.about().clone();
-    let (fingerprint, embedding) = (about.fingerprint, about.embedding);
+    let (fingerprint, embedding, language) = (about.fingerprint, about.embedding, about.language);
     let embedder = embedding.as_ref().map(|embedding| Embedder {
         encoder: Arc::clone(&embedding.encoder),
         caches: about.vectors.into_iter().chain(options.cache.clone()).collect(),
@@ -103,7 +103,7 @@ where
     };
     let time = options.time;
     let cuts: Arc<Duty> =
-        Arc::new(move |seat: &Seat| read::segment(&documents, seat, &chunk, embedding.as_ref(), time));
+        Arc::new(move |seat: &Seat| read::segment(&documents, seat, &chunk, (embedding.as_ref(), language), time));
     for _ in 0..threads {
         crew.hire(&reads, Out { to_segment: Some(to_segment.clone()), finished: finished.clone() });
         crew.hire(&cuts, Out { to_segment: None, finished: finished.clone() });
@@ -195,8 +195,27 @@ where
     I: IntoIterator<Item = Result<Document, (String, String)>, IntoIter: Send>,
     C: Fn(&Document) -> Result<Vec<Chunk>, SegmentError> + Send + Sync + 'static,
 {
+    index_documents_with(destination, documents, chunk, &Options::default(), progress)
+}
+
+/// As [`index_documents`], with settings of one's own.
+///
+/// # Errors
+/// As [`run`].
+pub fn index_documents_with<D, I, C>(
+    destination: &mut D,
+    documents: I,
+    chunk: C,
+    options: &Options,
+    progress: impl FnMut(&Progress),
+) -> Result<Report, StoreError>
+where
+    D: Destination + ?Sized,
+    I: IntoIterator<Item = Result<Document, (String, String)>, IntoIter: Send>,
+    C: Fn(&Document) -> Result<Vec<Chunk>, SegmentError> + Send + Sync + 'static,
+{
     let items = documents.into_iter().map(Some);
-    run(destination, documents::Documents, items, chunk, &Options::default(), progress)
+    run(destination, documents::Documents, items, chunk, options, progress)
 }
 
 #[cfg(test)]

@@ -8,8 +8,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use crossbeam_channel::{Receiver, Sender};
 use pericope_api::{Chunk, Document, SegmentError};
 use pericope_store::{
-    DocumentHeader, Embedding, Known, KnownSource, Prepared, Provenance, SourceRecord, document_hash, prepare,
-    truncated,
+    DocumentHeader, Embedding, Known, KnownSource, LanguageChoice, Prepared, Provenance, SourceRecord, document_hash,
+    prepare, truncated,
 };
 use pericope_util::time_limit;
 
@@ -275,7 +275,7 @@ pub(super) fn segment<C>(
     documents: &Receiver<Task>,
     seat: &Seat,
     chunk: &C,
-    embedding: Option<&Embedding>,
+    (embedding, language): (Option<&Embedding>, LanguageChoice),
     time: Duration,
 ) where
     C: Fn(&Document) -> Result<Vec<Chunk>, SegmentError>,
@@ -285,7 +285,7 @@ pub(super) fn segment<C>(
         seat.begin(Job { position, name, source: None, limit, share });
         let cut = catch_unwind(AssertUnwindSafe(|| {
             let chunks = chunk(&document).map_err(|e| e.to_string())?;
-            prepare(&document, &chunks, embedding).map_err(|e| e.to_string())
+            prepare(&document, &chunks, embedding, language).map_err(|e| e.to_string())
         }));
         let ended = match cut.unwrap_or_else(|_| Err("the segmenter panicked".to_owned())) {
             Ok(prepared) => {

@@ -2,7 +2,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use pericope_api::{Chunk, Document, Heading, SentenceEncoder};
-use pericope_store::{ChunkEntry, ChunkId, Embedding, StoreError, prepare};
+use pericope_store::{ChunkEntry, ChunkId, Embedding, LanguageChoice, StoreError, prepare};
 use serde::{Deserialize, Serialize};
 
 use crate::embed::{Embedder, is_full};
@@ -100,6 +100,7 @@ impl ChunkPayload {
 ///     heading_path: vec!["Tides".into()],
 ///     tokens: 6,
 ///     hash: 0,
+///     context: None,
 /// };
 /// for point in chunk_points([(document, vec![whole])], encoder) {
 ///     let point = point?;
@@ -144,7 +145,7 @@ impl<I: Iterator<Item = (Document, Vec<Chunk>)>> ChunkPoints<I> {
         let (mut batch, mut bytes, mut failed) = (Vec::new(), 0, None);
         while !is_full(batch.len(), bytes) && failed.is_none() {
             let Some((document, chunks)) = self.documents.next() else { break };
-            match prepare(&document, &chunks, Some(&self.embedding)) {
+            match prepare(&document, &chunks, Some(&self.embedding), LanguageChoice::Auto) {
                 Ok(prepared) => {
                     bytes += prepared.iter().map(|p| p.encoded.len()).sum::<usize>();
                     batch.extend(prepared);

@@ -32,7 +32,7 @@ use crate::engines::no_operation;
 /// let chunk = |document: &Document| -> Vec<Chunk> {
 ///     let spans = document.sentences.iter().map(|s| s.span).enumerate();
 ///     let hash = Chunk::content_hash("");
-///     spans.map(|(ordinal, span)| Chunk { document: document.id.clone(), ordinal, span, heading_path: vec![], tokens: 1, hash }).collect()
+///     spans.map(|(ordinal, span)| Chunk { document: document.id.clone(), ordinal, span, heading_path: vec![], tokens: 1, hash, context: None }).collect()
 /// };
 /// for text in [["One.", "Two.", "Three."].as_slice(), &["Two, changed.", "Three."]] {
 ///     let document = Document::from_sentences("numbers.md", text);
@@ -73,7 +73,7 @@ impl ChunkingIndexWriter {
     /// [`StoreError::BadChunk`] where a chunk does not fit the document: nothing is staged then. [`IndexError::Text`]
     /// where tantivy fails.
     pub fn add(&mut self, document: &Document, chunks: &[Chunk]) -> Result<usize, IndexError> {
-        let prepared = prepare(document, chunks, None)?;
+        let prepared = prepare(document, chunks, None, self.about.language)?;
         let entries: Vec<ChunkEntry> = prepared.into_iter().map(|one| one.entry).collect();
         self.delete(&document.id);
         self.write(&entries)?;

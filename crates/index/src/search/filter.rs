@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use pericope_store::{Analyzer, Filter, analyzed, canonical_type};
+use pericope_store::{Analyzer, Filter, Language, analyzed, canonical_type};
 use tantivy::collector::DocSetCollector;
 use tantivy::index::SegmentId;
 use tantivy::query::{
@@ -30,6 +30,7 @@ impl Passing {
         searcher: &Searcher,
         filter: &Filter,
         analyzer: &dyn Analyzer,
+        languages: &[Language],
     ) -> Result<Option<Self>, IndexError> {
         if filter.is_empty() {
             return Ok(None);
@@ -40,8 +41,10 @@ impl Passing {
             Box::new(TermQuery::new(term, IndexRecordOption::Basic))
         });
         // A heading without a word in it is no condition.
-        let headings = filter.headings.iter().filter_map(|heading| -> Option<Box<dyn TextQuery>> {
-            let words = analyzed(heading, analyzer).into_iter();
+        let read =
+            filter.headings.iter().flat_map(|heading| languages.iter().map(move |language| (heading, *language)));
+        let headings = read.filter_map(|(heading, language)| -> Option<Box<dyn TextQuery>> {
+            let words = analyzed(heading, analyzer, language).into_iter();
             let terms: Vec<(usize, Term)> =
                 words.map(|(at, word)| (at, Term::from_field_text(fields.heading_path, &word))).collect();
             match terms.as_slice() {

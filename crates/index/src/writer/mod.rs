@@ -127,6 +127,7 @@ impl IndexWriter {
             name: dir.display().to_string(),
             fingerprint: meta.built_with().fingerprint(),
             embedding: spec.embedding(),
+            language: meta.built_with().language.unwrap_or_default(),
             vectors: known.clone(),
         };
         let embedder = spec
@@ -174,7 +175,7 @@ impl IndexWriter {
     /// is unchanged then. After any other error nothing more can be committed.
     pub fn add(&mut self, document: &Document, chunks: &[Chunk]) -> Result<(), IndexError> {
         self.check()?;
-        let prepared = prepare(document, chunks, self.about.embedding.as_ref())?;
+        let prepared = prepare(document, chunks, self.about.embedding.as_ref(), self.about.language)?;
         self.stats.truncated += truncated(&prepared, self.about.embedding.as_ref());
         self.guarded(|writer| writer.put_prepared(&DocumentHeader::new(document), prepared))
     }

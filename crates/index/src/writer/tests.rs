@@ -160,3 +160,67 @@ fn files_of_a_commit_that_was_broken_off_are_not_in_the_way() {
     assert_eq!(writer.finish().unwrap().chunks, 60);
     assert_eq!(contents(&dir).len(), 60);
 }
+
+/// The texts that a query finds by words.
+fn by_words(dir: &Path, query: &str) -> Vec<String> {
+    let hits = IndexReader::open(dir).unwrap().search(&Query::new(query, Mode::Bm25, 10)).unwrap();
+    hits.into_iter().map(|hit| hit.chunk.text).collect()
+}
+
+const TEXTS: [&str; 2] = ["Die Häuser stehen auf der anderen Seite des Flusses.", "日本語の文書。"];
+
+fn put(dir: &Path, spec: &IndexSpec, name: &str) -> Result<(), IndexError> {
+    let mut writer = IndexWriter::create_or_open(dir, spec)?;
+    for (n, text) in TEXTS.into_iter().enumerate() {
+        let document = Document::from_sentences(&format!("{name}{n}"), &[text]);
+        writer.add(&document, &sentence_chunks(&document))?;
+    }
+    writer.finish().map(drop)
+}
+
+#[test]
+fn an_index_that_was_made_before_languages_goes_on_without_them() {
+    let dir = tempfile::tempdir().unwrap();
+    let spec = IndexSpec::new("sentence", "words");
+    let mut meta =
+        IndexMeta { text_analyzer: crate::ENGLISH_ANALYZER.to_owned(), language: None, ..IndexMeta::new(&spec) };
+    meta.write(dir.path()).unwrap();
+    put(dir.path(), &spec, "a").unwrap();
+    // Added to later, it is the same.
+    put(dir.path(), &spec, "b").unwrap();
+    assert!(by_words(dir.path(), "Haus").is_empty(), "English stems");
+    assert_eq!(by_words(dir.path(), "Häuser"), [TEXTS[0]; 2]);
+    assert_eq!(by_words(dir.path(), "本語"), [TEXTS[1]; 2], "pairs of characters");
+    let german = spec.clone().with_language(Some("de".parse().unwrap()));
+    let error = put(dir.path(), &german, "c").unwrap_err().to_string();
+    assert!(error.ends_with("was built with language `en`, not `de`; use another directory or `--rebuild`"), "{error}");
+
+    let mut writer = IndexWriter::rebuild(dir.path(), &spec).unwrap();
+    for (n, text) in TEXTS.into_iter().enumerate() {
+        let document = Document::from_sentences(&format!("a{n}"), &[text]);
+        writer.add(&document, &sentence_chunks(&document)).unwrap();
+    }
+    writer.finish().unwrap();
+    assert_eq!(IndexMeta::read(dir.path()).unwrap().text_analyzer, crate::TEXT_ANALYZER);
+    assert_eq!(by_words(dir.path(), "文書"), [TEXTS[1]]);
+    assert!(by_words(dir.path(), "本語").is_empty(), "words of a dictionary");
+}
+
+#[test]
+fn each_document_is_read_in_its_language_and_says_so() {
+    let dir = tempfile::tempdir().unwrap();
+    put(dir.path(), &IndexSpec::new("sentence", "words"), "a").unwrap();
+    let reader = IndexReader::open(dir.path()).unwrap();
+    let found = |query: &str| reader.search(&Query::new(query, Mode::Bm25, 10)).unwrap();
+    let hit = found("\"stehen auf\" Haus").remove(0);
+    assert_eq!((hit.chunk.language.code(), hit.chunk.text.as_str()), ("de", TEXTS[0]));
+    let marks: Vec<&str> = hit.highlights.iter().map(|mark| mark.of(TEXTS[0])).collect();
+    assert_eq!(marks, ["Häuser", "stehen", "auf"]);
+    assert_eq!(found("文書").remove(0).chunk.language.code(), "ja");
+    assert_eq!(reader.meta().language, Some(pericope_store::LanguageChoice::Auto));
+    // A language that was named is that of all documents.
+    let fixed = tempfile::tempdir().unwrap();
+    put(fixed.path(), &IndexSpec::new("sentence", "words").with_language(Some("en".parse().unwrap())), "a").unwrap();
+    assert!(by_words(fixed.path(), "Haus").is_empty());
+    assert_eq!(by_words(fixed.path(), "文書"), [TEXTS[1]]);
+}

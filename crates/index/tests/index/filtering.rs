@@ -112,7 +112,15 @@ fn neighbours_are_joined_as_in_the_source() {
         let until = at + source[at..].find(end).unwrap() + end.len();
         let start = at + source[at..].len() - source[at..].trim_start().len();
         let span = pericope_api::Span::new(start, until);
-        chunks.push(Chunk { document: "d.md".into(), ordinal, span, heading_path: vec![], tokens: 3, hash: 0 });
+        chunks.push(Chunk {
+            document: "d.md".into(),
+            ordinal,
+            span,
+            heading_path: vec![],
+            tokens: 3,
+            hash: 0,
+            context: None,
+        });
         at = until;
     }
     let dir = tempfile::tempdir().unwrap();

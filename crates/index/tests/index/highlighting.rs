@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use pericope_api::Span;
 use pericope_index::EnglishAnalyzer;
-use pericope_store::{Clause, Highlighter, SNIPPET_CHARS, Terms, query_words};
+use pericope_store::{Clause, Highlighter, Language, SNIPPET_CHARS, Terms, query_words};
 use proptest::prelude::*;
 
 fn parse(query: &str) -> Terms {
-    Terms::parse(query, &EnglishAnalyzer::default())
+    Terms::parse(query, &EnglishAnalyzer::default(), &[Language::English])
 }
 
 fn word(text: &str) -> Clause {
@@ -20,7 +20,7 @@ fn a_question_is_its_content_words() {
     let terms = parse("What's the best way to re-index running pods?");
     assert_eq!(terms.clauses, ["best", "way", "index", "run", "pod"].map(word));
     assert_eq!(
-        query_words("Where do pods run, \"to the pod\"?", &EnglishAnalyzer::default()),
+        query_words("Where do pods run, \"to the pod\"?", &EnglishAnalyzer::default(), &[Language::English]),
         ["pod", "run", "to", "the"]
     );
 }
@@ -57,7 +57,7 @@ fn highlighter(words: &[(&str, f64)]) -> Highlighter {
 fn the_rare_words_are_shown() {
     let filler = "lorem ipsum dolor sit amet ".repeat(20);
     let text = format!("index here. {filler} the index keeps segments of vectors. {filler}");
-    let (snippet, marks) = highlighter(&[("index", 1.0), ("segment", 2.0)]).mark(&text);
+    let (snippet, marks) = highlighter(&[("index", 1.0), ("segment", 2.0)]).mark(&text, Language::English);
     assert!(snippet.of(&text).contains("index keeps segments"));
     assert!(snippet.of(&text).chars().count() <= SNIPPET_CHARS);
     assert!(snippet.of(&text).chars().count() > SNIPPET_CHARS - 20);
@@ -68,7 +68,7 @@ fn the_rare_words_are_shown() {
 #[test]
 fn without_a_match_the_start_is_shown() {
     let text = format!("First words {}", "and more ".repeat(100));
-    let (snippet, marks) = highlighter(&[("zebra", 1.0)]).mark(&text);
+    let (snippet, marks) = highlighter(&[("zebra", 1.0)]).mark(&text, Language::English);
     assert_eq!(snippet.start, 0);
     assert!(marks.is_empty() && snippet.len() > 200);
 }
@@ -76,20 +76,20 @@ fn without_a_match_the_start_is_shown() {
 #[test]
 fn a_short_text_is_shown_whole() {
     let text = "A zebra, at the end: zebras.";
-    assert_eq!(highlighter(&[("zebra", 1.0)]).mark(text).0, Span::new(0, text.len()));
+    assert_eq!(highlighter(&[("zebra", 1.0)]).mark(text, Language::English).0, Span::new(0, text.len()));
 }
 
 #[test]
 fn overlapping_pairs_are_one_mark() {
     let text = "検索は日本語です";
-    let (_, marks) = highlighter(&[("日本", 1.0), ("本語", 1.0)]).mark(text);
+    let (_, marks) = highlighter(&[("日本", 1.0), ("本語", 1.0)]).mark(text, Language::English);
     assert_eq!(marks.iter().map(|m| m.of(text)).collect::<Vec<_>>(), ["日本語"]);
 }
 
 proptest! {
     #[test]
     fn spans_fit_any_text(text in "[a-z日本é \\n.]{0,900}", word in "[a-z]{1,2}") {
-        let (snippet, marks) = highlighter(&[(&word, 1.0), ("日本", 2.0)]).mark(&text);
+        let (snippet, marks) = highlighter(&[(&word, 1.0), ("日本", 2.0)]).mark(&text, Language::English);
         prop_assert!(text.get(snippet.start..snippet.end).is_some());
         prop_assert!(snippet.of(&text).chars().count() <= SNIPPET_CHARS);
         for pair in marks.windows(2) {

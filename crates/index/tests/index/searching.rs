@@ -1,12 +1,14 @@
 //! The three modes, their ties and their edges.
 
+use std::sync::Arc;
+
 use pericope_api::Document;
-use pericope_index::{IndexSpec, IndexWriter, Mode, Query, Retriever, rrf};
+use pericope_index::{IndexReader, IndexSpec, IndexWriter, Mode, Query, Retriever, rrf};
 use proptest::prelude::*;
 
 use crate::{dense_spec, index_of};
 use pericope_testkit::documents::{made_up, sentence_chunks};
-use pericope_testkit::encoders::BagOfWords;
+use pericope_testkit::encoders::{Backwards, BagOfWords};
 
 #[test]
 fn an_empty_index_and_a_query_without_a_match_find_nothing() {
@@ -32,6 +34,18 @@ fn phrases_are_found_word_for_word() {
     assert_eq!(found("\"end of the line\""), [0]);
     assert_eq!(found("\"end of the line"), [2, 0, 1]);
     assert_eq!(found("lines \"of the end\"")[0], 1);
+}
+
+#[test]
+fn queries_are_embedded_as_queries_and_chunks_as_passages() {
+    let documents = [Document::from_sentences("a", &["Pumps lift water.", "Doors open inwards."])];
+    let spec = IndexSpec::new("s", "w").with_encoder(Arc::new(Backwards(BagOfWords::new())));
+    let (_dir, reader) = index_of(&spec, &documents);
+    for (query, ordinal) in [("spmup", 0), ("srood", 1)] {
+        let hits = reader.search(&Query::new(query, Mode::Dense, 2)).unwrap();
+        assert_eq!(hits[0].chunk.ordinal, ordinal);
+        assert!(hits[0].score > 0.5 && hits[1].score < 0.1, "{hits:?}");
+    }
 }
 
 #[test]
@@ -150,4 +164,45 @@ fn no_query_is_an_error() {
     proptest!(ProptestConfig::with_cases(64), |(text in "\\PC{0,30}")| {
         reader.search(&Query::new(text, Mode::Hybrid, 5)).unwrap();
     });
+}
+
+/// A context is found by its words, counts in the length of the text, and is no part of it.
+#[test]
+fn contexts_are_found_and_are_no_text() {
+    let document = Document::from_sentences("pumps.md", &["It leaks.", "It hums."]);
+    for spec in [IndexSpec::new("s", "w"), dense_spec()] {
+        let dir = tempfile::tempdir().unwrap();
+        let mut writer = IndexWriter::create_or_open(dir.path(), &spec).unwrap();
+        let mut chunks = sentence_chunks(&document);
+        writer.add(&document, &chunks).unwrap();
+        chunks[1].context = Some("The garden pump of Kestrel.".into());
+        writer.add(&document, &chunks).unwrap();
+        writer.finish().unwrap();
+        let reader = IndexReader::open_expecting(dir.path(), &spec).unwrap();
+        let found = |query: &str| reader.search(&Query::new(query, Mode::Bm25, 9).text_only()).unwrap();
+        for query in ["kestrel", "\"garden pump\""] {
+            let hits = found(query);
+            assert_eq!(hits.len(), 1, "{query}");
+            assert_eq!((hits[0].chunk.text.as_str(), hits[0].chunk.ordinal), ("It hums.", 1));
+            assert_eq!(hits[0].chunk.context.as_deref(), Some("The garden pump of Kestrel."));
+            assert_eq!(document.text(hits[0].chunk.span()), hits[0].chunk.text);
+        }
+        assert_eq!(found("leaks")[0].chunk.context, None);
+        // No phrase runs from the text into the context.
+        assert!(found("\"hums the garden\"").is_empty());
+        if spec.encoder.is_some() {
+            let dense = reader.search(&Query::new("garden pump kestrel", Mode::Dense, 1)).unwrap();
+            assert_eq!(dense[0].chunk.ordinal, 1, "it is embedded too");
+        }
+    }
+}
+
+#[test]
+fn contexts_of_another_writer_are_another_index() {
+    let dir = tempfile::tempdir().unwrap();
+    let spec = |writer: Option<&str>| IndexSpec::new("s", "w").with_context(writer.map(str::to_owned));
+    drop(IndexWriter::create_or_open(dir.path(), &spec(Some("openai:model=m"))).unwrap());
+    assert!(IndexWriter::create_or_open(dir.path(), &spec(Some("openai:model=m"))).is_ok());
+    let error = IndexWriter::create_or_open(dir.path(), &spec(None)).map(drop).unwrap_err().to_string();
+    assert!(error.contains("context") && error.contains("openai:model=m"), "{error}");
 }

@@ -156,6 +156,7 @@ fn chunks_that_do_not_fit_are_refused() {
         heading_path: vec![],
         tokens: 1,
         hash: 0,
+        context: None,
     };
     for bad in [chunk("d", 1, 4), chunk("d", 0, 99), chunk("d", 3, 3), chunk("e", 0, 2)] {
         let error = writer.add(&document, &[chunk("d", 0, 2), bad]).unwrap_err();

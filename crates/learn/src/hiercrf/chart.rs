@@ -1,6 +1,8 @@
 //! All binary trees over a sequence at once: the sum of their weights, the probabilities of their spans, and the best of them.
 //!
-//! A tree weighs the exponential of the sum of its spans' scores. Sums are in logarithms and in double precision, over all spans
+//! A tree weighs the exponential of the sum of its spans' scores, and of the scores of the single sentences that are the first of the
+//! two parts of a node: those that begin a node, in the binarised form of a document's tree. The other single sentences have
+//! none. Sums are in logarithms and in double precision, over all spans
 //! of one width together, so that neighbouring spans share the instructions of a vector.
 
 use pulp::Arch;
@@ -35,6 +37,11 @@ impl Triangle {
         self.sentences
     }
 
+    /// The numbers of single sentences.
+    fn leaves(&self) -> &[f64] {
+        &self.numbers[..self.sentences]
+    }
+
     /// The number of the span `start..end`.
     ///
     /// # Panics
@@ -51,11 +58,12 @@ fn offset(sentences: usize, width: usize) -> usize {
     (width - 1) * (2 * sentences + 2 - width) / 2
 }
 
-/// The sums over all binary trees below each span: the logarithm of the total weight of its trees, its own score with it. A single sentence has
-/// the sum 0; the scores of single sentences are not looked at, for every tree has them.
+/// The sums over all binary trees below each span: the logarithm of the total weight of its trees, its own score with it. A single
+/// sentence has the sum 0: its score belongs to the node whose first part it is.
 #[must_use]
 pub fn inside(scores: &Triangle) -> Triangle {
     let n = scores.sentences;
+    let leaves = scores.leaves();
     let mut sums = Triangle::filled(n, 0.0);
     let (mut best, mut total) = (vec![0.0; n], vec![0.0; n]);
     for width in 2..=n {
@@ -66,14 +74,14 @@ pub fn inside(scores: &Triangle) -> Triangle {
         total.fill(0.0);
         Arch::new().dispatch(|| {
             for split in 1..width {
-                let (left, right) = halves(narrow, n, width, split);
+                let (left, right) = halves(narrow, leaves, n, width, split);
                 for ((best, left), right) in best.iter_mut().zip(left).zip(right) {
                     let sum = left + right;
                     *best = if sum > *best { sum } else { *best };
                 }
             }
             for split in 1..width {
-                let (left, right) = halves(narrow, n, width, split);
+                let (left, right) = halves(narrow, leaves, n, width, split);
                 for (((total, best), left), right) in total.iter_mut().zip(&*best).zip(left).zip(right) {
                     *total += exp(left + right - best);
                 }
@@ -87,11 +95,19 @@ pub fn inside(scores: &Triangle) -> Triangle {
     sums
 }
 
-/// The sums of the left and the right halves of all spans of a width, where the left half has `split` sentences.
+/// The sums of the left and the right halves of all spans of a width, where the left half has `split` sentences. `leaves` are the scores
+/// of single sentences.
 #[inline(always)]
-fn halves(narrow: &[f64], sentences: usize, width: usize, split: usize) -> (&[f64], &[f64]) {
+fn halves<'a>(
+    narrow: &'a [f64],
+    leaves: &'a [f64],
+    sentences: usize,
+    width: usize,
+    split: usize,
+) -> (&'a [f64], &'a [f64]) {
     let spans = sentences - width + 1;
-    let left = &narrow[offset(sentences, split)..][..spans];
+    let left = if split == 1 { leaves } else { &narrow[offset(sentences, split)..] };
+    let left = &left[..spans];
     let right = &narrow[offset(sentences, width - split) + split..][..spans];
     (left, right)
 }
@@ -99,11 +115,11 @@ fn halves(narrow: &[f64], sentences: usize, width: usize, split: usize) -> (&[f6
 /// The probabilities under the distribution of all binary trees by their weights.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Marginals {
-    /// The probability of each span: that it is a node of the tree, or 1 for a single sentence. It is the derivative of the
-    /// logarithm of the total weight by the span's score.
+    /// The probability of each span: that it is a node of the tree, or 1 for a single sentence. Of a node it is the derivative of
+    /// the logarithm of the total weight by the span's score.
     pub spans: Triangle,
     /// For each sentence, the probability that it is the first of the two parts of a node. In the binarised form of a
-    /// document's tree these are the sentences that begin a node.
+    /// document's tree these are the sentences that begin a node. It is the derivative by the single sentence's score.
     pub firsts: Vec<f64>,
 }
 
@@ -111,6 +127,7 @@ pub struct Marginals {
 #[must_use]
 pub fn marginals(scores: &Triangle, inside: &Triangle) -> Marginals {
     let n = scores.sentences;
+    let leaves = scores.leaves();
     let mut spans = Triangle::filled(n, 0.0);
     let mut firsts = vec![0.0; n];
     if let Some(root) = spans.numbers.last_mut() {
@@ -128,7 +145,7 @@ pub fn marginals(scores: &Triangle, inside: &Triangle) -> Marginals {
         let below = &inside.numbers[..at];
         Arch::new().dispatch(|| {
             for split in 1..width {
-                let (left, right) = halves(below, n, width, split);
+                let (left, right) = halves(below, leaves, n, width, split);
                 for ((((share, own), base), left), right) in share.iter_mut().zip(own).zip(&*base).zip(left).zip(right)
                 {
                     *share = own * exp(left + right - base);
@@ -151,6 +168,7 @@ pub fn marginals(scores: &Triangle, inside: &Triangle) -> Marginals {
 #[must_use]
 pub fn best(scores: &Triangle) -> Vec<(usize, usize)> {
     let n = scores.sentences;
+    let leaves = scores.leaves();
     let mut sums = Triangle::filled(n, 0.0);
     let mut splits = vec![0u32; sums.numbers.len()];
     let mut highest = vec![0.0; n];
@@ -164,7 +182,7 @@ pub fn best(scores: &Triangle) -> Vec<(usize, usize)> {
         splits.fill(1);
         Arch::new().dispatch(|| {
             for split in 1..width {
-                let (left, right) = halves(narrow, n, width, split);
+                let (left, right) = halves(narrow, leaves, n, width, split);
                 let all = highest.iter_mut().zip(splits.iter_mut()).zip(left).zip(right);
                 for (((highest, place), left), right) in all {
                     let sum = left + right;
@@ -260,7 +278,11 @@ mod tests {
             assert_eq!(all.len(), trees);
             for seed in 0..4 {
                 let scores = random(n, seed);
-                let weight = |tree: &Vec<(usize, usize)>| -> f64 { tree.iter().map(|&(i, j)| scores.at(i, j)).sum() };
+                let weight = |tree: &Vec<(usize, usize)>| -> f64 {
+                    let firsts = (0..n).filter(|&i| tree.iter().any(|span| span.0 == i));
+                    let leaves: f64 = firsts.map(|i| scores.at(i, i + 1)).sum();
+                    leaves + tree.iter().map(|&(i, j)| scores.at(i, j)).sum::<f64>()
+                };
                 let total: f64 = all.iter().map(|tree| weight(tree).exp()).sum();
                 let sums = inside(&scores);
                 assert!((sums.at(0, n) - total.ln()).abs() < 1e-12, "{n}: {} {}", sums.at(0, n), total.ln());
@@ -290,13 +312,14 @@ mod tests {
         let scores = random(n, 9);
         let found = marginals(&scores, &inside(&scores));
         for start in 0..n {
-            for end in start + 2..=n {
+            for end in start + 1..=n {
                 let at = |step: f64| {
                     let moved = |i, j| scores.at(i, j) + if (i, j) == (start, end) { step } else { 0.0 };
                     inside(&Triangle::of(n, moved)).at(0, n)
                 };
                 let slope = (at(1e-5) - at(-1e-5)) / 2e-5;
-                assert!((found.spans.at(start, end) - slope).abs() < 1e-8, "{start}..{end}");
+                let expected = if end == start + 1 { found.firsts[start] } else { found.spans.at(start, end) };
+                assert!((expected - slope).abs() < 1e-8, "{start}..{end}");
             }
         }
     }

@@ -1,22 +1,24 @@
 use candle_core::{CpuStorage, CustomOp1, Device, Layout, Result, Shape, Tensor};
 use rayon::prelude::*;
+use std::collections::BTreeSet;
 use std::sync::Mutex;
 
-use super::chart::{Triangle, inside, marginals};
+use super::chart::{Marginals, Triangle, inside, marginals};
 
 /// The negative log-likelihood of known trees: the logarithm of the total weight of all binary trees less the score of the
 /// known one, for each document of a batch (Nair et al. 2023, section 5.3).
 ///
 /// Its argument are the scores `[documents, time, time]` in single precision on the CPU: the entry `[d, i, j]` is that of
-/// the span of document `d` from sentence `i` to sentence `j`, both with it. Only spans of two sentences or more inside a
-/// document's length are looked at. The gradient of a span's score is its probability less 1 where the known tree has it.
+/// the span of document `d` from sentence `i` to sentence `j`, both with it, and `[d, i, i]` that of a sentence which is the first of
+/// the two parts of a node. Only those inside a document's length are looked at. The gradient of a score is the probability of
+/// what it is of, less 1 where the known tree has it.
 /// Documents are worked out side by side, each on one thread: the bits do not depend on the number of threads.
 pub(crate) struct TreeLoss {
     /// The spans of each known tree: `start..end` of two sentences or more.
     gold: Vec<Vec<(usize, usize)>>,
     /// The documents' lengths, in sentences.
     lengths: Vec<usize>,
-    kept: Mutex<Option<Vec<Triangle>>>,
+    kept: Mutex<Option<Vec<Marginals>>>,
 }
 
 impl TreeLoss {
@@ -24,19 +26,26 @@ impl TreeLoss {
         Self { gold, lengths, kept: Mutex::new(None) }
     }
 
-    /// The loss and the probabilities of spans of each document.
-    fn documents(&self, scores: &[f32], time: usize) -> Vec<(f64, Triangle)> {
+    /// The loss and the probabilities of each document.
+    fn documents(&self, scores: &[f32], time: usize) -> Vec<(f64, Marginals)> {
         let one = |(d, &length): (usize, &usize)| {
             let own = scores.get(d * time * time..).unwrap_or_default();
             let score = |start: usize, end: usize| own.get(start * time + end - 1).copied().map_or(0.0, f64::from);
             let scores = Triangle::of(length, score);
             let sums = inside(&scores);
-            let known: f64 = self.gold.get(d).into_iter().flatten().map(|&(start, end)| scores.at(start, end)).sum();
+            let gold = self.gold.get(d).map_or(&[][..], Vec::as_slice);
+            let spans: f64 = gold.iter().map(|&(start, end)| scores.at(start, end)).sum();
+            let leaves: f64 = firsts(gold).into_iter().map(|first| scores.at(first, first + 1)).sum();
             let total = if length == 0 { 0.0 } else { sums.at(0, length) };
-            (total - known, marginals(&scores, &sums).spans)
+            (total - spans - leaves, marginals(&scores, &sums))
         };
         self.lengths.par_iter().enumerate().map(|(d, length)| one((d, length))).collect()
     }
+}
+
+/// The sentences that begin a span of a binary tree: each is the first of the two parts of one node.
+fn firsts(gold: &[(usize, usize)]) -> BTreeSet<usize> {
+    gold.iter().map(|&(start, _)| start).collect()
 }
 
 impl CustomOp1 for TreeLoss {
@@ -51,9 +60,9 @@ impl CustomOp1 for TreeLoss {
             candle_core::bail!("tree-loss: its argument is square, contiguous and in single precision");
         };
         let found = self.documents(&numbers[start..end], time);
-        let (losses, spans): (Vec<f64>, Vec<Triangle>) = found.into_iter().unzip();
+        let (losses, chances): (Vec<f64>, Vec<Marginals>) = found.into_iter().unzip();
         if let Ok(mut kept) = self.kept.lock() {
-            *kept = Some(spans);
+            *kept = Some(chances);
         }
         Ok((CpuStorage::F32(losses.into_iter().map(|loss| loss as f32).collect()), Shape::from(documents)))
     }
@@ -61,18 +70,19 @@ impl CustomOp1 for TreeLoss {
     fn bwd(&self, scores: &Tensor, _: &Tensor, gradient: &Tensor) -> Result<Option<Tensor>> {
         let time = scores.dim(1)?;
         let kept = self.kept.lock().ok().and_then(|mut kept| kept.take());
-        let spans = match kept {
-            Some(spans) => spans,
+        let chances = match kept {
+            Some(chances) => chances,
             None => {
                 let found = self.documents(&scores.flatten_all()?.to_vec1::<f32>()?, time);
-                found.into_iter().map(|(_, spans)| spans).collect()
+                found.into_iter().map(|(_, chances)| chances).collect()
             }
         };
         let mut out = vec![0f32; scores.elem_count()];
-        let all = out.chunks_mut((time * time).max(1)).zip(&spans).zip(gradient.to_vec1::<f32>()?).zip(&self.gold);
-        for (((out, spans), weight), gold) in all {
+        let all = out.chunks_mut((time * time).max(1)).zip(&chances).zip(gradient.to_vec1::<f32>()?).zip(&self.gold);
+        for (((out, Marginals { spans, firsts: chances }), weight), gold) in all {
             let n = spans.sentences();
-            for start in 0..n {
+            for (start, chance) in chances.iter().enumerate() {
+                out[start * time + start] = weight * *chance as f32;
                 for end in start + 2..=n {
                     out[start * time + end - 1] = weight * spans.at(start, end) as f32;
                 }
@@ -80,6 +90,9 @@ impl CustomOp1 for TreeLoss {
             for &(start, end) in gold {
                 // The difference in double precision: near 1 both are nearly equal.
                 out[start * time + end - 1] = weight * (spans.at(start, end) - 1.0) as f32;
+            }
+            for first in firsts(gold) {
+                out[first * time + first] = weight * (chances.get(first).copied().unwrap_or(0.0) - 1.0) as f32;
             }
         }
         Ok(Some(Tensor::from_vec(out, scores.shape(), &Device::Cpu)?))

@@ -24,7 +24,7 @@ impl HierCrf {
     pub fn load(checkpoint: &Checkpoint, device: &Device) -> Result<Self, ModelError> {
         let settings = checkpoint.settings.clone();
         settings.check().map_err(|reason| checkpoint.unusable(reason))?;
-        let network = Network::new(checkpoint, &settings.sizes, settings.topics.len(), device)?;
+        let network = Network::new(checkpoint, &settings, device)?;
         let fingerprint = format!("hiercrf:{}", short(checkpoint.sha256()));
         Ok(Self { network, settings, device: device.clone(), fingerprint, spans: AtomicU64::new(0) })
     }

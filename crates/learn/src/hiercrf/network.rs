@@ -2,21 +2,29 @@ use candle_core::{D, Device, IndexOp, Result, Tensor};
 use pericope_encode::ModelError;
 use pericope_encode::encoders::Tensors;
 
-use super::checkpoint::Sizes;
-use crate::sequence::{BiLstm, Init, Parameter};
+use super::checkpoint::Settings;
+use super::gaps::{Gaps, on_diagonal};
+use crate::sequence::{BiLstm, Init, Linear, Parameter};
 
 /// Types of a node, as [`Kind`](super::Kind).
 pub(super) const KINDS: usize = 2;
 
-/// The layers of a model: sentence vectors in, scores of spans out (Nair et al. 2023, section 5.2).
+/// The layers of a model: what is read of sentences in, scores of spans out (Nair et al. 2023, section 5.2; projection and gaps
+/// are not in the paper).
 pub(crate) struct Network {
-    sizes: Sizes,
+    hidden: usize,
+    /// Numbers of a boundary vector for the structure.
+    boundary: usize,
+    /// Numbers that a projection gives.
+    numbers: usize,
+    projection: Option<Linear>,
     lstm: Vec<BiLstm>,
     structure: [Boundary; 2],
     labels: [Boundary; 2],
     spans: Tensor,
     kinds: Tensor,
     topics: Option<Tensor>,
+    gaps: Option<Gaps>,
 }
 
 /// A layer that makes boundary vectors of contextual ones: leaky ReLU of slope 0.1 on a linear map.
@@ -39,17 +47,30 @@ pub(crate) struct Read {
     time: usize,
     structure: [Tensor; 2],
     labels: [Tensor; 2],
+    gaps: Option<Tensor>,
+}
+
+impl Read {
+    /// The log-odds of a boundary behind each sentence, `[documents, time]`, 0 where there is no gap; nothing where the model
+    /// has no head for them.
+    pub(crate) fn gaps(&self) -> Option<&Tensor> {
+        self.gaps.as_ref()
+    }
 }
 
 /// A span of a document of a batch: `start..end`.
 pub(crate) type Place = (usize, (usize, usize));
 
 impl Network {
-    /// The parameters of a model of these sizes, `topics` of them names of segment labels.
-    pub(crate) fn parameters(sizes: &Sizes, topics: usize) -> Vec<Parameter> {
+    /// The parameters of a model of these settings.
+    pub(crate) fn parameters(settings: &Settings) -> Vec<Parameter> {
+        let (sizes, topics) = (&settings.sizes, settings.topics.len());
         let mut all = Vec::new();
+        if sizes.projection > 0 {
+            all.extend(Linear::parameters("projection", settings.width(), sizes.projection));
+        }
         for layer in 0..sizes.layers {
-            all.extend(BiLstm::parameters(&format!("lstm.{layer}"), sizes.layer(layer), sizes.hidden));
+            all.extend(BiLstm::parameters(&format!("lstm.{layer}"), settings.layer(layer), sizes.hidden));
         }
         let width = 2 * sizes.hidden;
         let bound = 1.0 / (width.max(1) as f32).sqrt();
@@ -66,17 +87,20 @@ impl Network {
         if topics > 0 {
             all.push(zeros("topics.scores", &[topics, sizes.labels, sizes.labels]));
         }
+        if sizes.head > 0 {
+            all.extend(Gaps::parameters(settings.known(), sizes.head));
+        }
         all
     }
 
     pub(crate) fn new(
         from: &dyn Tensors,
-        sizes: &Sizes,
-        topics: usize,
+        settings: &Settings,
         device: &Device,
     ) -> std::result::Result<Self, ModelError> {
+        let sizes = &settings.sizes;
         let lstm = (0..sizes.layers)
-            .map(|layer| BiLstm::new(from, &format!("lstm.{layer}"), sizes.layer(layer), sizes.hidden, device));
+            .map(|layer| BiLstm::new(from, &format!("lstm.{layer}"), settings.layer(layer), sizes.hidden, device));
         let boundary = |name: &str, size: usize| -> std::result::Result<Boundary, ModelError> {
             Ok(Boundary {
                 weight: from.tensor(&format!("{name}.weight"), &[size, 2 * sizes.hidden], device)?,
@@ -85,44 +109,74 @@ impl Network {
         };
         let wide = [sizes.labels, sizes.labels];
         Ok(Self {
-            sizes: *sizes,
+            hidden: sizes.hidden,
+            boundary: sizes.structure,
+            numbers: sizes.projection,
+            projection: match sizes.projection {
+                0 => None,
+                numbers => Some(Linear::new(from, "projection", settings.width(), numbers, device)?),
+            },
             lstm: lstm.collect::<std::result::Result<_, _>>()?,
             structure: [boundary("structure.left", sizes.structure)?, boundary("structure.right", sizes.structure)?],
             labels: [boundary("labels.left", sizes.labels)?, boundary("labels.right", sizes.labels)?],
             spans: from.tensor("structure.scores", &[sizes.structure, sizes.structure], device)?,
             kinds: from.tensor("labels.scores", &[&[KINDS], &wide[..]].concat(), device)?,
-            topics: match topics {
+            topics: match settings.topics.len() {
                 0 => None,
-                _ => Some(from.tensor("topics.scores", &[&[topics], &wide[..]].concat(), device)?),
+                topics => Some(from.tensor("topics.scores", &[&[topics], &wide[..]].concat(), device)?),
+            },
+            gaps: match sizes.head {
+                0 => None,
+                units => Some(Gaps::new(from, settings.known(), units, device)?),
             },
         })
     }
 
-    /// Reads a batch `[documents, time, input]`. `drop` is applied to what goes into each layer of the LSTM behind the first, and to what
-    /// comes out of the last.
+    /// Reads a batch `[documents, time, numbers]` of what is read of sentences. `drop` is applied to what comes out of the
+    /// projection and of each layer of the LSTM.
     pub(crate) fn read(
         &self,
         x: &Tensor,
         lengths: &[usize],
         drop: &mut dyn FnMut(Tensor) -> Result<Tensor>,
     ) -> Result<Read> {
-        let (documents, time, _) = x.dims3()?;
-        let mut x = x.clone();
+        let (documents, time, width) = x.dims3()?;
+        let known = match &self.projection {
+            Some(projection) => {
+                let projected = projection.forward(&x.reshape((documents * time, width))?)?.tanh()?;
+                drop(projected.reshape((documents, time, self.numbers))?)?
+            }
+            None => x.clone(),
+        };
+        let mut states = known.clone();
         for layer in &self.lstm {
-            x = drop(layer.forward(&x, lengths)?)?;
+            states = drop(layer.forward(&states, lengths)?)?;
         }
-        let x = x.reshape((documents * time, 2 * self.sizes.hidden))?;
+        let gaps = match &self.gaps {
+            // Beside the state its row, so that what is known of the gap needs no way through the LSTM.
+            Some(gaps) => Some(gaps.odds(&Tensor::cat(&[&states, &known], D::Minus1)?, lengths)?),
+            None => None,
+        };
+        let x = states.reshape((documents * time, 2 * self.hidden))?;
         let [sl, sr] = &self.structure;
         let [ll, lr] = &self.labels;
-        Ok(Read { documents, time, structure: [sl.apply(&x)?, sr.apply(&x)?], labels: [ll.apply(&x)?, lr.apply(&x)?] })
+        let (structure, labels) = ([sl.apply(&x)?, sr.apply(&x)?], [ll.apply(&x)?, lr.apply(&x)?]);
+        Ok(Read { documents, time, structure, labels, gaps })
     }
 
-    /// The scores of all spans, `[documents, time, time]`: that from sentence `i` to sentence `j`, both with it, at `[i, j]`.
+    /// True where a head of gaps has a say.
+    pub(crate) fn has_gaps(&self) -> bool {
+        self.gaps.is_some()
+    }
+
+    /// The scores of all spans, `[documents, time, time]`: that from sentence `i` to sentence `j`, both with it, at `[i, j]`, and at
+    /// `[i, i]` that of a sentence that begins a node.
     pub(crate) fn spans(&self, read: &Read) -> Result<Tensor> {
-        let shape = (read.documents, read.time, self.sizes.structure);
+        let shape = (read.documents, read.time, self.boundary);
         let [left, right] = &read.structure;
         let left = left.matmul(&self.spans)?.reshape(shape)?;
-        left.matmul(&right.reshape(shape)?.transpose(1, 2)?.contiguous()?)
+        let spans = left.matmul(&right.reshape(shape)?.transpose(1, 2)?.contiguous()?)?;
+        on_diagonal(&spans, read.gaps.as_ref())
     }
 
     /// The scores of the types of some spans, `[spans, 2]`.
@@ -151,9 +205,19 @@ fn labelled(read: &Read, places: &[Place], scores: &Tensor) -> Result<Tensor> {
     Tensor::stack(&columns, 1)
 }
 
-impl Sizes {
+impl Settings {
+    /// Numbers of a sentence that the LSTM reads, and the head of gaps beside the states.
+    fn read(&self) -> usize {
+        if self.sizes.projection > 0 { self.sizes.projection } else { self.width() }
+    }
+
     /// Numbers that go into a layer of the LSTM.
     fn layer(&self, layer: usize) -> usize {
-        if layer == 0 { self.input } else { 2 * self.hidden }
+        if layer == 0 { self.read() } else { 2 * self.sizes.hidden }
+    }
+
+    /// Numbers of a sentence that the head of gaps reads.
+    fn known(&self) -> usize {
+        2 * self.sizes.hidden + self.read()
     }
 }

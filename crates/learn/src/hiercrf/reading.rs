@@ -2,14 +2,20 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use candle_core::{Device, Tensor};
-use pericope_api::{EncodeError, SegmentError};
+use pericope_api::{Document, EncodeError, SegmentError};
+use pericope_segment::language;
 use rayon::prelude::*;
 
 use super::binary::{BinaryNode, Kind, recover};
 use super::chart::{Triangle, best, inside, marginals};
+use super::checkpoint::Reads;
 use super::model::HierCrf;
 use super::network::{Place, Read};
 use super::tree::{Node, Tree};
+use super::window_rows::WindowRows;
+use super::windows::{Scores, seam, windows};
+use crate::rows::Facts;
+use crate::topic::VectorsOf;
 
 /// The label of a segment and its probability.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,8 +35,11 @@ pub struct TopicLabel {
 pub struct Reading {
     /// The tree.
     pub tree: Tree,
-    /// For each gap between two sentences the probability, in `[0, 1]`, that a node of the tree begins behind it.
+    /// For each gap between two sentences the probability, in `[0, 1]`, that a node of the tree begins behind it; mixed with what the
+    /// head of gaps says by the model's `gap_share`.
     pub scores: Vec<f64>,
+    /// For each gap the probability by the head of gaps alone; empty where the model has none.
+    pub gaps: Vec<f64>,
     /// The label of every node and every run of sentences in the tree; nothing where the model has no labels.
     pub topics: Vec<TopicLabel>,
 }
@@ -47,6 +56,9 @@ struct Window {
     document: usize,
 }
 
+/// A window with two probabilities of each of its sentences: that it begins a node, and that by the head of gaps alone.
+type Chances = (Window, Vec<f64>, Vec<f64>);
+
 /// A part of the document between two seams, parsed on its own.
 struct Stretch {
     span: Range<usize>,
@@ -55,38 +67,12 @@ struct Stretch {
     topics: Vec<TopicLabel>,
 }
 
-/// The windows of a document: each begins half a window after the one before.
-fn windows(sentences: usize, window: usize) -> Vec<Range<usize>> {
-    let stride = (window / 2).max(1);
-    let more = sentences.saturating_sub(window).div_ceil(stride);
-    (0..=more).map(|k| k * stride..(k * stride + window).min(sentences)).collect()
-}
-
-/// Boundary probabilities from windows that overlap: a mean that trusts a window most in its middle.
-struct Scores {
-    sums: Vec<f64>,
-    weights: Vec<f64>,
-}
-
-impl Scores {
-    fn add(&mut self, span: &Range<usize>, firsts: &[f64]) {
-        let length = firsts.len();
-        for (i, first) in firsts.iter().enumerate().skip(1) {
-            let weight = i.min(length - i) as f64;
-            let gap = span.start + i - 1;
-            if let (Some(sum), Some(total)) = (self.sums.get_mut(gap), self.weights.get_mut(gap)) {
-                *sum += weight * first;
-                *total += weight;
-            }
-        }
+/// Probabilities by trees, and by the head of gaps in a share of the sum; by trees alone where there is no head.
+pub(crate) fn mixed(trees: &[f64], heads: &[f64], share: f64) -> Vec<f64> {
+    if heads.is_empty() || share <= 0.0 {
+        return trees.to_vec();
     }
-
-    fn at(&self, gap: usize) -> f64 {
-        match (self.sums.get(gap), self.weights.get(gap)) {
-            (Some(sum), Some(weight)) if *weight > 0.0 => (sum / weight).clamp(0.0, 1.0),
-            _ => 0.0,
-        }
-    }
+    trees.iter().zip(heads).map(|(tree, head)| tree + share * (head - tree)).collect()
 }
 
 fn failed(error: candle_core::Error) -> SegmentError {
@@ -94,8 +80,8 @@ fn failed(error: candle_core::Error) -> SegmentError {
 }
 
 impl HierCrf {
-    /// Reads a document of so many sentences. `vectors` gives the vectors of a range of sentences, row by row, and is asked
-    /// for each sentence once, in order.
+    /// Reads the sentences of a document that are language ([`language::sentences`]). `vectors` gives the vectors of sentences, by
+    /// their index in the document, row by row, and is asked for each of those sentences once, in order.
     ///
     /// A document longer than the model's window is read in windows that overlap by half. Where two overlap, the likeliest
     /// boundary is the seam at which the tree of one goes over into that of the other. Time is in proportion to the number
@@ -103,35 +89,54 @@ impl HierCrf {
     ///
     /// # Errors
     /// As `vectors`; [`SegmentError`] where it gives another number of vectors, and where the model fails.
+    pub fn read_document(&self, document: &Document, vectors: VectorsOf<'_>) -> Result<Reading, SegmentError> {
+        let facts = (self.settings().reads == Reads::Rows).then(|| Facts::of(document));
+        let read = language::sentences(document);
+        let mut own = |range: Range<usize>| vectors(read.get(range).unwrap_or_default());
+        self.parsed(read.len(), facts.as_ref(), &mut own)
+    }
+
+    /// Reads a document of so many sentences, of which nothing but the vectors is known. `vectors` gives those of a range of
+    /// sentences. All else is as in [`read_document`](Self::read_document).
+    ///
+    /// # Errors
+    /// As [`read_document`](Self::read_document), and for a model that reads rows.
     pub fn read(
         &self,
         sentences: usize,
         vectors: &mut dyn FnMut(Range<usize>) -> Result<Vec<f32>, SegmentError>,
     ) -> Result<Reading, SegmentError> {
+        match self.settings().reads {
+            Reads::Vectors => self.parsed(sentences, None, vectors),
+            Reads::Rows => {
+                let reason = "the model reads rows: it has to see the document, and not its vectors alone";
+                Err(SegmentError::Unsupported(reason.into()))
+            }
+        }
+    }
+
+    /// Reads so many sentences, of which `facts` are known beside the vectors.
+    fn parsed(
+        &self,
+        sentences: usize,
+        facts: Option<&Facts>,
+        vectors: &mut dyn FnMut(Range<usize>) -> Result<Vec<f32>, SegmentError>,
+    ) -> Result<Reading, SegmentError> {
         if sentences == 0 {
-            return Ok(Reading { tree: Tree::flat(0), scores: Vec::new(), topics: Vec::new() });
+            return Ok(Reading { tree: Tree::flat(0), scores: Vec::new(), gaps: Vec::new(), topics: Vec::new() });
         }
         let gaps = sentences - 1;
-        let mut scores = Scores { sums: vec![0.0; gaps], weights: vec![0.0; gaps] };
+        let (mut scores, mut heads) = (Scores::of(gaps), Scores::of(gaps));
         let mut stretches = Vec::new();
         let (mut pending, mut from): (Option<Window>, usize) = (None, 0);
-        let width = self.settings().sizes.input;
-        // The vectors of the sentences from `at` on.
-        let (mut known, mut at) = (Vec::new(), 0);
+        let mut rows = WindowRows::new(facts, self.settings().sizes.input);
         for group in windows(sentences, self.settings().window).chunks(TOGETHER) {
             let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
-            known.drain(..((first.start - at) * width).min(known.len()));
-            at = first.start;
-            let have = at + known.len() / width;
-            if have < last.end {
-                known.extend(vectors(have..last.end)?);
-            }
-            if known.len() != (last.end - at) * width {
-                let reason = format!("the encoder gave no vectors of {width} numbers for all sentences");
-                return Err(SegmentError::Unsupported(reason));
-            }
-            for (window, firsts) in self.group(group, &known, at).map_err(failed)? {
+            let known = rows.of(first.start..last.end, vectors)?;
+            let at = first.start;
+            for (window, firsts, own) in self.group(group, &known, at).map_err(failed)? {
                 scores.add(&window.span, &firsts);
+                heads.add(&window.span, &own);
                 if let Some(before) = pending.take() {
                     let seam = seam(&before.span, &window.span, &scores);
                     stretches.push(self.stretch(&before, from..seam).map_err(failed)?);
@@ -143,14 +148,25 @@ impl HierCrf {
         if let Some(last) = pending {
             stretches.push(self.stretch(&last, from..sentences).map_err(failed)?);
         }
+        let heads: Vec<f64> = match self.network().has_gaps() {
+            true => (0..gaps).map(|gap| heads.at(gap)).collect(),
+            false => Vec::new(),
+        };
         let scores: Vec<f64> = (0..gaps).map(|gap| scores.at(gap)).collect();
+        let scores = mixed(&scores, &heads, self.settings().gap_share);
         let tree = joined(sentences, &stretches, |gap| scores.get(gap).is_some_and(|s| *s > self.settings().threshold));
-        Ok(Reading { tree, scores, topics: stretches.into_iter().flat_map(|stretch| stretch.topics).collect() })
+        Ok(Reading {
+            tree,
+            scores,
+            gaps: heads,
+            topics: stretches.into_iter().flat_map(|stretch| stretch.topics).collect(),
+        })
     }
 
-    /// Reads some windows, whose vectors begin with that of sentence `at`.
-    fn group(&self, group: &[Range<usize>], known: &[f32], at: usize) -> candle_core::Result<Vec<(Window, Vec<f64>)>> {
-        let width = self.settings().sizes.input;
+    /// Reads some windows. What is `known` of sentences begins with sentence `at`. Of each sentence of a window the probability that it
+    /// begins a node is given, and that by the head of gaps alone, where there is one.
+    fn group(&self, group: &[Range<usize>], known: &[f32], at: usize) -> candle_core::Result<Vec<Chances>> {
+        let width = self.settings().width();
         let lengths: Vec<usize> = group.iter().map(Range::len).collect();
         let time = lengths.iter().copied().max().unwrap_or(0);
         let mut x = vec![0f32; group.len() * time * width];
@@ -161,12 +177,17 @@ impl HierCrf {
         let x = Tensor::from_vec(x, (group.len(), time, width), &Device::Cpu)?.to_device(self.device())?;
         let read = Arc::new(self.network().read(&x, &lengths, &mut Ok)?);
         let scores = self.network().spans(&read)?.flatten_all()?.to_vec1::<f32>()?;
+        let odds = read.gaps().map(Tensor::to_vec2::<f32>).transpose()?.unwrap_or_default();
         self.count(lengths.iter().map(|n| (n * (n + 1) / 2) as u64).sum());
         let one = |(document, span): (usize, &Range<usize>)| {
             let own = &scores[document * time * time..];
             let scores = Triangle::of(span.len(), |start, end| f64::from(own[start * time + end - 1]));
             let firsts = marginals(&scores, &inside(&scores)).firsts;
-            (Window { span: span.clone(), scores, read: Arc::clone(&read), document }, firsts)
+            let odds = odds.get(document).map(Vec::as_slice).unwrap_or_default();
+            // The gap in front of a sentence is that behind the one before it.
+            let before = std::iter::once(&0.0).chain(odds).take(span.len());
+            let own = before.map(|&odds| 1.0 / (1.0 + f64::from(-odds).exp())).collect();
+            (Window { span: span.clone(), scores, read: Arc::clone(&read), document }, firsts, own)
         };
         Ok(group.par_iter().enumerate().map(one).collect())
     }
@@ -218,15 +239,6 @@ impl HierCrf {
     }
 }
 
-/// The sentence at which the tree of a window goes over into that of the next: the likeliest boundary in the middle half of what
-/// both read; of equals the first.
-fn seam(before: &Range<usize>, after: &Range<usize>, scores: &Scores) -> usize {
-    let shared = before.end.saturating_sub(after.start);
-    let (low, high) = (after.start + shared.div_ceil(4).max(1), before.end - shared / 4);
-    let likeliest = (low..high).map(|sentence| (scores.at(sentence - 1), sentence));
-    likeliest.reduce(|a, b| if b.0 > a.0 { b } else { a }).map_or(low, |(_, sentence)| sentence)
-}
-
 /// The tree of the whole document: the nodes of all stretches under one root. Stretches without a boundary between them are one
 /// part; a part that has no node inside is itself a node.
 fn joined(sentences: usize, stretches: &[Stretch], is_boundary: impl Fn(usize) -> bool) -> Tree {
@@ -248,30 +260,8 @@ fn joined(sentences: usize, stretches: &[Stretch], is_boundary: impl Fn(usize) -
 
 #[cfg(test)]
 mod tests {
-    use super::{Scores, Stretch, joined, seam, windows};
+    use super::{Stretch, joined};
     use crate::hiercrf::tree::Node;
-
-    #[test]
-    fn windows_overlap_by_half_and_cover_all() {
-        for whole in [7, 8] {
-            assert_eq!(windows(whole, 8), std::slice::from_ref(&(0..whole)));
-        }
-        assert_eq!(windows(9, 8), [0..8, 4..9]);
-        assert_eq!(windows(20, 8), [0..8, 4..12, 8..16, 12..20]);
-        for n in 1..100 {
-            let all = windows(n, 10);
-            assert!(all.last().is_some_and(|last| last.end == n) && all.windows(2).all(|w| w[0].end - w[1].start == 5));
-        }
-    }
-
-    #[test]
-    fn a_seam_is_the_likeliest_boundary_that_both_windows_know() {
-        let mut scores = Scores { sums: vec![0.0; 30], weights: vec![1.0; 30] };
-        // Gap 11 lies at the overlap's edge, gap 14 in its middle half.
-        (scores.sums[10], scores.sums[13], scores.sums[15]) = (0.9, 0.6, 0.6);
-        assert_eq!(seam(&(0..20), &(10..30), &scores), 14);
-        assert_eq!(seam(&(0..20), &(10..30), &Scores { sums: vec![0.0; 30], weights: vec![1.0; 30] }), 13);
-    }
 
     #[test]
     fn stretches_become_one_tree() {
@@ -289,20 +279,5 @@ mod tests {
         };
         assert_eq!(spans(&[6, 14]), [(0, 20), (0, 3), (3, 6), (6, 14), (14, 20)]);
         assert_eq!(spans(&[]), [(0, 20), (0, 3), (3, 6)]);
-    }
-
-    #[test]
-    fn windows_are_trusted_in_their_middle() {
-        let mut scores = Scores { sums: vec![0.0; 5], weights: vec![0.0; 5] };
-        scores.add(&(0..4), &[1.0, 0.2, 0.4, 0.6]);
-        scores.add(&(2..6), &[1.0, 0.3, 0.5, 0.0]);
-        let close =
-            |gap: usize, expected: f64| assert!((scores.at(gap) - expected).abs() < 1e-12, "{}", scores.at(gap));
-        close(0, 0.2);
-        close(1, 0.4);
-        // One sentence from the edge of both.
-        close(2, (0.6 + 0.3) / 2.0);
-        close(3, 0.5);
-        assert_eq!(scores.at(99), 0.0);
     }
 }

@@ -1,4 +1,3 @@
-use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -14,15 +13,20 @@ use pericope_segment::spec::SpecError;
 use super::checkpoint::{Checkpoint, Cut};
 use super::model::HierCrf;
 use super::reading::{Reading, TopicLabel};
+use super::shipped::shipped;
 use super::tree::{Node, Tree};
 use crate::model_cache::ModelCache;
 use crate::sentence_vectors::{Wanted, encoded};
 
 pub(crate) const HIERCRF: SegmenterEntry = SegmenterEntry {
     name: "hiercrf",
-    summary: "a trained model's tree of segments, from sentence embeddings",
+    summary: "a trained model's tree of segments, from sentence embeddings, words and paragraphs",
     keys: &[
-        SettingKey { name: "model", default: "", doc: "a checkpoint: a file or folder of `pericope train hiercrf`" },
+        SettingKey {
+            name: "model",
+            default: "shipped",
+            doc: "`shipped`, or a checkpoint: a file or folder of `pericope train hiercrf`",
+        },
         SettingKey {
             name: "level",
             default: "",
@@ -30,7 +34,7 @@ pub(crate) const HIERCRF: SegmenterEntry = SegmenterEntry {
                   max_tokens; `scores`: boundary probabilities above tau; the model's own by default",
         },
     ],
-    example: "hiercrf:model=my-model,level=2",
+    example: "hiercrf:level=2",
     needs: Needs::Model,
     needs_of: None,
     has_scores: true,
@@ -52,11 +56,11 @@ fn build(args: &SpecArgs<'_>, resources: &dyn Resources) -> Result<BuiltSegmente
         );
     }
     args.get("level").into_iter().for_each(|level| args.settle("level", level));
+    let name = args.text("model", SHIPPED);
+    if name == SHIPPED {
+        args.settle("model_sha256", pericope_weights_hiercrf::SHA256);
+    }
     args.before_files()?;
-    let Some(name) = args.get("model") else {
-        let reason = "no model of it ships: train one (`pericope train hiercrf`), and name it with model=DIR";
-        return Err(args.unavailable(reason.into()));
-    };
     let unavailable = |e: &dyn std::fmt::Display| args.unavailable(e.to_string());
     let model = loaded(name).map_err(|e| unavailable(&e))?;
     let encoder = resources.encoder().map_err(|reason| args.unavailable(reason))?;
@@ -74,13 +78,20 @@ fn build(args: &SpecArgs<'_>, resources: &dyn Resources) -> Result<BuiltSegmente
     Ok(BuiltSegmenter::new(built.with(cut)))
 }
 
-/// A file, or `hiercrf.safetensors` in a folder.
+/// The name of the checkpoint that comes with this crate.
+const SHIPPED: &str = "shipped";
+
+/// The shipped checkpoint, a file, or `hiercrf.safetensors` in a folder.
 ///
 /// # Errors
 /// [`ModelError`], naming the file.
 pub fn open(name: &str) -> Result<Checkpoint, ModelError> {
     let path = Path::new(name);
-    if path.is_dir() { Checkpoint::read(&path.join("hiercrf.safetensors")) } else { Checkpoint::read(path) }
+    match name {
+        SHIPPED => shipped(),
+        _ if path.is_dir() => Checkpoint::read(&path.join("hiercrf.safetensors")),
+        _ => Checkpoint::read(path),
+    }
 }
 
 /// By checksum: a file that changed is another model.
@@ -154,9 +165,8 @@ impl HierCrfSegmenter {
     /// As [`Segmenter::segment`].
     pub fn read(&self, document: &Document) -> Result<Reading, SegmentError> {
         let read = language::sentences(document);
-        let mut vectors =
-            |range: Range<usize>| encoded(document, read.get(range).unwrap_or_default(), self.encoder.as_ref());
-        let found = self.model.read(read.len(), &mut vectors)?;
+        let mut vectors = |sentences: &[usize]| encoded(document, sentences, self.encoder.as_ref());
+        let found = self.model.read_document(document, &mut vectors)?;
         let n = document.len();
         let place = |sentence: usize| match sentence {
             0 => 0,
@@ -167,6 +177,10 @@ impl HierCrfSegmenter {
         Ok(Reading {
             tree: Tree::new(n, found.tree.nodes().iter().map(node)).map_err(SegmentError::Unsupported)?,
             scores: language::spread(&found.scores, &read, n),
+            gaps: match found.gaps.is_empty() {
+                true => Vec::new(),
+                false => language::spread(&found.gaps, &read, n),
+            },
             topics: found.topics.iter().map(topic).collect(),
         })
     }

@@ -1,12 +1,14 @@
-use candle_core::{D, DType, Device, Result, Tensor};
+use candle_core::{DType, Device, Result, Tensor};
 use pericope_encode::ModelError;
 use pericope_encode::encoders::Tensors;
 
+use super::gates::GATES;
 use super::parameters::{Init, Parameter};
-use super::recurrence::{Recurrence, SIDES};
+use super::plain::plain;
+use super::recurrence::Recurrence;
 
-/// Gates of an LSTM.
-const GATES: usize = 4;
+/// Directions: from the first sentence, and from the last.
+const SIDES: usize = 2;
 
 /// A layer of a bidirectional LSTM (Hochreiter and Schmidhuber 1997; Graves and Schmidhuber 2005), as PyTorch's `nn.LSTM` with
 /// one bias: gates in the order input, forget, cell, output.
@@ -79,46 +81,12 @@ impl BiLstm {
         let projected = x.reshape((documents * time, input))?.matmul(&self.weight.t()?)?;
         let projected = projected.broadcast_add(&self.bias)?.reshape((documents, time, SIDES * GATES * self.hidden))?;
         if !x.device().is_cpu() || x.dtype() != DType::F32 {
-            return self.plain(&projected, lengths);
+            return plain(&projected, &self.sides, lengths);
         }
         let [forward, backward] = &self.sides;
         let keep = projected.track_op() || forward.track_op() || backward.track_op();
-        let recurrence = Recurrence::new(self.hidden, time, lengths, keep);
+        let recurrence = Recurrence::<SIDES>::new(self.hidden, time, lengths, keep);
         let (forward, backward) = (forward.contiguous()?, backward.contiguous()?);
         projected.contiguous()?.apply_op3(&forward, &backward, recurrence)
     }
-
-    /// The recurrence out of candle's operations, for any device and precision.
-    fn plain(&self, projected: &Tensor, lengths: &[usize]) -> Result<Tensor> {
-        let (documents, time, _) = projected.dims3()?;
-        let (device, kind) = (projected.device(), projected.dtype());
-        let mut sides = Vec::new();
-        for (side, weight) in self.sides.iter().enumerate() {
-            let own = projected.narrow(2, side * GATES * self.hidden, GATES * self.hidden)?;
-            let mut state = Tensor::zeros((documents, self.hidden), kind, device)?;
-            let mut cell = state.clone();
-            let mut steps = Vec::new();
-            for step in 0..time {
-                let t = if side == 0 { step } else { time - 1 - step };
-                let here = lengths.iter().map(|&length| if t < length { 1f32 } else { 0.0 });
-                let here = Tensor::from_iter(here, device)?.to_dtype(kind)?.unsqueeze(1)?;
-                let sums = (own.narrow(1, t, 1)?.squeeze(1)? + state.matmul(&weight.t()?)?)?;
-                let gates = sums.chunk(GATES, D::Minus1)?;
-                let [i, f, g, o] = gates.as_slice() else { candle_core::bail!("an LSTM without gates") };
-                // Where a document has no such sentence, its state is and stays zero.
-                cell = ((sigmoid(f)? * &cell)? + (sigmoid(i)? * g.tanh()?)?)?.broadcast_mul(&here)?;
-                state = (sigmoid(o)? * cell.tanh()?)?.broadcast_mul(&here)?;
-                steps.push(state.clone());
-            }
-            if side == 1 {
-                steps.reverse();
-            }
-            sides.push(Tensor::stack(&steps, 1)?);
-        }
-        Tensor::cat(&sides, 2)
-    }
-}
-
-fn sigmoid(x: &Tensor) -> Result<Tensor> {
-    (x.neg()?.exp()? + 1.0)?.recip()
 }

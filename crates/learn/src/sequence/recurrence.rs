@@ -1,6 +1,6 @@
 use std::sync::Mutex;
 
-use candle_core::{CpuStorage, CustomOp3, Device, Layout, Result, Shape, Tensor};
+use candle_core::{CpuStorage, CustomOp2, CustomOp3, Device, Layout, Result, Shape, Tensor};
 use pericope_encode::kernels::{Aligned, Finish, Linear, Precision, ROW_TILE, padded_rows};
 use pulp::Arch;
 use rayon::prelude::*;
@@ -8,19 +8,16 @@ use rayon::prelude::*;
 use super::gates::{Backward, Forward, GATES, KEPT};
 use super::packing::{Block, ROWS, blocks};
 
-/// Directions: from the first sentence, and from the last.
-pub(super) const SIDES: usize = 2;
-
-/// The recurrence of both directions of an LSTM on a CPU in single precision, with its gradient (backpropagation through
-/// time).
+/// The recurrence of an LSTM on a CPU in single precision, with its gradient (backpropagation through time). It has one
+/// direction, from the first sentence on, or two: also from the last.
 ///
-/// Its arguments are the projected inputs, `[documents, time, 8 hidden]` (four gates of the one direction, four of the
-/// other), and the recurrent weights of each direction, `[4 hidden, hidden]`. Its result is `[documents, time, 2 hidden]`,
+/// Its arguments are the projected inputs, `[documents, time, SIDES 4 hidden]` (four gates of the one direction, then those of the
+/// other), and the recurrent weights of each direction, `[4 hidden, hidden]`. Its result is `[documents, time, SIDES hidden]`,
 /// zero beyond a document's length.
 ///
 /// A block of documents in one direction is read on one thread, and a row of a matrix product is summed in the same order
 /// wherever it lies. So the bits depend neither on the number of threads nor on the other documents.
-pub(super) struct Recurrence {
+pub(super) struct Recurrence<const SIDES: usize> {
     hidden: usize,
     /// Units in memory: what the kernels take, with units beyond `hidden` that stay zero.
     width: usize,
@@ -39,7 +36,7 @@ struct Track {
     states: Aligned,
 }
 
-impl Recurrence {
+impl<const SIDES: usize> Recurrence<SIDES> {
     pub(super) fn new(hidden: usize, time: usize, lengths: &[usize], keep: bool) -> Self {
         // Both products, by the weights and by their transpose, have a whole number of panels.
         let width = (1..).map(|i| i * ROWS).find(|&width| width >= hidden && Linear::fits(width)).unwrap_or(hidden);
@@ -195,7 +192,83 @@ impl Recurrence {
     }
 }
 
-impl CustomOp3 for Recurrence {
+impl<const SIDES: usize> Recurrence<SIDES> {
+    fn states(
+        &self,
+        projected: (&CpuStorage, &Layout),
+        weights: [(&CpuStorage, &Layout); SIDES],
+    ) -> Result<(CpuStorage, Shape)> {
+        let documents = projected.1.shape().dims3()?.0;
+        let mut sides: [&[f32]; SIDES] = [&[]; SIDES];
+        for (side, (storage, layout)) in sides.iter_mut().zip(weights) {
+            *side = numbers(storage, layout)?;
+        }
+        let tracks = self.forward(numbers(projected.0, projected.1)?, sides, self.keep);
+        let out = self.unpacked(documents, &tracks);
+        if self.keep
+            && let Ok(mut kept) = self.kept.lock()
+        {
+            *kept = Some(tracks);
+        }
+        Ok((CpuStorage::F32(out), Shape::from((documents, self.time, SIDES * self.hidden))))
+    }
+
+    /// The gradients of the projected inputs and of each direction's weights.
+    fn gradients(
+        &self,
+        projected: &Tensor,
+        weights: [&Tensor; SIDES],
+        gradient: &Tensor,
+    ) -> Result<(Tensor, [Result<Tensor>; SIDES])> {
+        let flat = |tensor: &Tensor| tensor.flatten_all()?.to_vec1::<f32>();
+        let mut sides: [Vec<f32>; SIDES] = std::array::from_fn(|_| Vec::new());
+        for (side, weight) in sides.iter_mut().zip(weights) {
+            *side = flat(weight)?;
+        }
+        let kept = self.kept.lock().ok().and_then(|mut kept| kept.take());
+        let tracks = match kept {
+            Some(tracks) => tracks,
+            None => self.forward(&flat(projected)?, sides.each_ref().map(Vec::as_slice), true),
+        };
+        let gradient = flat(gradient)?;
+        let packed = sides.map(|weight| self.packed(&weight, true));
+        let tasks = self.tasks();
+        let sums: Vec<Aligned> = (tasks.par_iter().zip(&tracks))
+            .map(|(&(block, side), track)| self.back(block, side, &gradient, track, &packed[side]))
+            .collect();
+        let inputs = Tensor::from_vec(self.spread(projected.dim(0)?, &sums), projected.shape(), &Device::Cpu)?;
+        Ok((inputs, std::array::from_fn(|side| self.weight(side, &tracks, &sums))))
+    }
+}
+
+impl CustomOp2 for Recurrence<1> {
+    fn name(&self) -> &'static str {
+        "lstm-one-way"
+    }
+
+    fn cpu_fwd(
+        &self,
+        projected: &CpuStorage,
+        layout: &Layout,
+        weight: &CpuStorage,
+        weight_layout: &Layout,
+    ) -> Result<(CpuStorage, Shape)> {
+        self.states((projected, layout), [(weight, weight_layout)])
+    }
+
+    fn bwd(
+        &self,
+        projected: &Tensor,
+        weight: &Tensor,
+        _: &Tensor,
+        gradient: &Tensor,
+    ) -> Result<(Option<Tensor>, Option<Tensor>)> {
+        let (inputs, [weight]) = self.gradients(projected, [weight], gradient)?;
+        Ok((Some(inputs), Some(weight?)))
+    }
+}
+
+impl CustomOp3 for Recurrence<2> {
     fn name(&self) -> &'static str {
         "lstm"
     }
@@ -209,16 +282,7 @@ impl CustomOp3 for Recurrence {
         backward: &CpuStorage,
         backward_layout: &Layout,
     ) -> Result<(CpuStorage, Shape)> {
-        let documents = layout.shape().dims3()?.0;
-        let weights = [numbers(forward, forward_layout)?, numbers(backward, backward_layout)?];
-        let tracks = self.forward(numbers(projected, layout)?, weights, self.keep);
-        let out = self.unpacked(documents, &tracks);
-        if self.keep
-            && let Ok(mut kept) = self.kept.lock()
-        {
-            *kept = Some(tracks);
-        }
-        Ok((CpuStorage::F32(out), Shape::from((documents, self.time, SIDES * self.hidden))))
+        self.states((projected, layout), [(forward, forward_layout), (backward, backward_layout)])
     }
 
     fn bwd(
@@ -229,21 +293,7 @@ impl CustomOp3 for Recurrence {
         _: &Tensor,
         gradient: &Tensor,
     ) -> Result<(Option<Tensor>, Option<Tensor>, Option<Tensor>)> {
-        let flat = |tensor: &Tensor| tensor.flatten_all()?.to_vec1::<f32>();
-        let weights = [flat(forward)?, flat(backward)?];
-        let kept = self.kept.lock().ok().and_then(|mut kept| kept.take());
-        let tracks = match kept {
-            Some(tracks) => tracks,
-            None => self.forward(&flat(projected)?, [&weights[0], &weights[1]], true),
-        };
-        let gradient = flat(gradient)?;
-        let packed = weights.map(|weight| self.packed(&weight, true));
-        let tasks = self.tasks();
-        let sums: Vec<Aligned> = (tasks.par_iter().zip(&tracks))
-            .map(|(&(block, side), track)| self.back(block, side, &gradient, track, &packed[side]))
-            .collect();
-        let inputs = Tensor::from_vec(self.spread(projected.dim(0)?, &sums), projected.shape(), &Device::Cpu)?;
-        let [forward, backward] = [0, 1].map(|side| self.weight(side, &tracks, &sums));
+        let (inputs, [forward, backward]) = self.gradients(projected, [forward, backward], gradient)?;
         Ok((Some(inputs), Some(forward?), Some(backward?)))
     }
 }

@@ -19,6 +19,9 @@ pub struct Weights {
     pub sequence: f64,
     /// Weight of what the words gain by a segmentation ([`WordCosts`](pericope_segment::fusion::WordCosts)).
     pub words: f64,
+    /// Weight of the log-odds of `fusion`, which is not trained: it knows less of the kinds of text that the model has seen, and more of
+    /// others.
+    pub fusion: f64,
     /// Weight of WeSWin's log-odds, where a model of it reads too.
     pub weswin: f64,
     /// Weight of the lengths of segments ([`Lengths::evidence`]).
@@ -28,9 +31,10 @@ pub struct Weights {
 }
 
 impl Default for Weights {
-    /// The sequence model alone; WeSWin, where it is asked for, at a weight that has not been fitted.
+    /// The sequence model and `fusion`, at the weight that was the best where models read kinds of text that they had not seen (the card of
+    /// the weights); WeSWin, where it is asked for, at a weight that has not been fitted.
     fn default() -> Self {
-        Self { sequence: 1.0, words: 0.0, weswin: 0.3, prior: 0.0, bias: 0.0 }
+        Self { sequence: 1.0, words: 0.0, fusion: 0.5, weswin: 0.3, prior: 0.0, bias: 0.0 }
     }
 }
 
@@ -69,10 +73,11 @@ impl Weights {
     /// # Errors
     /// The weight that is not in its range, which is that of the specs of `topic`.
     pub fn check(&self) -> Result<(), String> {
-        let Self { sequence, words, weswin, prior, bias } = *self;
+        let Self { sequence, words, fusion, weswin, prior, bias } = *self;
         for (name, value, least) in [
             ("w_sequence", sequence, 0.0),
             ("w_words", words, 0.0),
+            ("w_fusion", fusion, 0.0),
             ("w_weswin", weswin, 0.0),
             ("prior", prior, 0.0),
             ("bias", bias, -HEAVIEST),

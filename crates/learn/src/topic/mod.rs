@@ -3,10 +3,10 @@
 //!
 //! [`Inputs`] is what the model reads, [`Topic`] the trained model, [`TopicSegmenter`] cuts by it.
 
+mod beside;
 mod checkpoint;
 mod cut;
 mod decode;
-mod inputs;
 mod lengths;
 mod model;
 mod network;
@@ -15,13 +15,12 @@ mod shipped;
 mod spec;
 mod window_diff;
 
+pub(crate) use beside::beyond_mean;
 pub use checkpoint::{Checkpoint, Settings, Weights};
 pub(crate) use cut::Evidence;
 pub use cut::{Amount, Objective};
 pub use decode::best_count;
-pub use inputs::{Inputs, NUMBERS};
 pub use lengths::Lengths;
-pub(crate) use model::batch;
 pub use model::{Topic, VectorsOf};
 pub(crate) use network::Network;
 pub use network::Sizes;
@@ -29,3 +28,5 @@ pub use segmenter::TopicSegmenter;
 pub use shipped::shipped;
 pub(crate) use spec::TOPIC;
 pub use spec::open;
+
+pub use crate::rows::{Inputs, NUMBERS};

@@ -4,21 +4,20 @@ use pericope_api::{Boundaries, Document, KnownCount, SegmentError, Segmentation,
 use pericope_segment::fusion::WordCosts;
 use pericope_segment::language;
 
+use super::beside::{Beside, beyond_mean};
 use super::checkpoint::Weights;
 use super::cut::{Amount, Evidence, Objective};
 use super::model::Topic;
 use crate::sentence_vectors::{Wanted, encoded};
 use crate::weswin::WeSWinSegmenter;
 
-/// Probability beyond which one of WeSWin's says no more: its odds are not that sure.
-const SUREST: f64 = 1e-4;
-
 /// Segments a document by a [`Topic`]: one exact dynamic programme adds up the evidence for boundaries and segments.
 ///
 /// The evidence for a segmentation, in nats, is the sum, by their [`Weights`], of the sequence model's log-odds of its boundaries, what
 /// its words gain over the document as one segment ([`WordCosts`]), the evidence of the lengths of its segments
-/// ([`Lengths::evidence`](super::Lengths::evidence)), a bias for each boundary, and where a WeSWin model reads too, by how much its log-odds exceed those of its
-/// mean probability in the document. [`Amount`] says how many segments there are. A score is the probability of a boundary, a
+/// ([`Lengths::evidence`](super::Lengths::evidence)), a bias for each boundary, and by how much the log-odds of `fusion`
+/// ([`boundary_probabilities`](pericope_segment::fusion::boundary_probabilities)), and of a WeSWin model where one reads too, exceed those of
+/// their mean probability in the document. [`Amount`] says how many segments there are. A score is the probability of a boundary, a
 /// segmentation being exp(its evidence) times as probable as another.
 ///
 /// Code and tables are passed over. Every sentence is embedded once. Time is in proportion to the number of sentences. Memory beside the
@@ -81,30 +80,31 @@ impl TopicSegmenter {
         if read.len() < 2 {
             return Ok((read, None));
         }
-        let mut vectors = |sentences: &[usize]| encoded(document, sentences, self.encoder.as_ref());
-        let mut odds = self.model.read(document, &mut vectors)?;
         let weights = &self.weights;
+        let mut beside = (weights.fusion > 0.0).then(|| Beside::new(document, self.model.settings().sizes.input));
+        let mut vectors = |sentences: &[usize]| {
+            let found = encoded(document, sentences, self.encoder.as_ref())?;
+            if let Some(beside) = &mut beside {
+                beside.push(sentences, &found)?;
+            }
+            Ok(found)
+        };
+        let mut odds = self.model.read(document, &mut vectors)?;
         odds.iter_mut().for_each(|odds| *odds = weights.odds(*odds));
+        let mut add = |probabilities: &[f64], weight: f64| {
+            odds.iter_mut().zip(beyond_mean(probabilities)).for_each(|(odds, more)| *odds += weight * more);
+        };
+        if let Some(beside) = beside {
+            add(&beside.finish()?, weights.fusion);
+        }
         if let Some(model) = &self.weswin {
             let (_, found) = model.read(document)?;
-            add_odds(&mut odds, &found, weights.weswin);
+            add(found.get(..read.len() - 1).unwrap_or(&found), weights.weswin);
         }
         let words = (weights.words > 0.0).then(|| WordCosts::of(document));
         let evidence = Evidence::weighted(&odds, words.as_ref(), self.model.settings().lengths.as_ref(), weights);
         Ok((read, Some(evidence)))
     }
-}
-
-/// Adds to the log-odds at gaps by how much the log-odds of WeSWin's probabilities, one a sentence, exceed those of their mean, times
-/// `weight`.
-///
-/// The mean is what these probabilities say before they have read anything. Without it every gap would seem the less probable the
-/// more models have read it.
-fn add_odds(odds: &mut [f64], probabilities: &[f64], weight: f64) {
-    let found: Vec<f64> = probabilities.iter().take(odds.len()).map(|p| p.clamp(SUREST, 1.0 - SUREST)).collect();
-    let log_odds = |p: f64| (p / (1.0 - p)).ln();
-    let usual = log_odds(found.iter().sum::<f64>() / found.len().max(1) as f64);
-    odds.iter_mut().zip(found).for_each(|(odds, p)| *odds += weight * (log_odds(p) - usual));
 }
 
 impl Segmenter for TopicSegmenter {
@@ -145,24 +145,5 @@ impl KnownCount for TopicSegmenter {
         let found = evidence.segments(segments)?;
         let after = found.after().iter().filter_map(|&gap| read.get(gap).copied()).collect();
         Ok(Boundaries::new(n, after)?)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::add_odds;
-
-    #[test]
-    fn a_second_model_moves_odds_by_what_it_says_beyond_its_mean() {
-        let mut odds = [1.0, -2.0, 0.0];
-        add_odds(&mut odds, &[0.2, 0.2, 0.2, 0.9], 0.5);
-        assert!(odds.iter().zip([1.0, -2.0, 0.0]).all(|(odds, before)| (odds - before).abs() < 1e-9), "{odds:?}");
-        add_odds(&mut odds, &[0.8, 0.1, 0.3], 0.5);
-        let usual = (0.4f64 / 0.6).ln();
-        assert!((odds[0] - 1.0 - 0.5 * (4f64.ln() - usual)).abs() < 1e-9);
-        assert!((odds[1] + 2.0 - 0.5 * ((1f64 / 9.0).ln() - usual)).abs() < 1e-9);
-        let mut sure = [0.0; 2];
-        add_odds(&mut sure, &[0.0, 1.0], 1.0);
-        assert!(sure.iter().all(|odds| odds.is_finite()));
     }
 }

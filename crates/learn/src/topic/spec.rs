@@ -50,6 +50,11 @@ pub(crate) const TOPIC: SegmenterEntry = SegmenterEntry {
             doc: "weight of the words of a section, at least 0; the model's own by default",
         },
         SettingKey {
+            name: "w_fusion",
+            default: "",
+            doc: "weight of the log-odds of `fusion`, at least 0; the model's own by default",
+        },
+        SettingKey {
             name: "w_weswin",
             default: "",
             doc: "weight of WeSWin's log-odds, at least 0; the model's own by default",
@@ -83,30 +88,45 @@ fn build(args: &SpecArgs<'_>, resources: &dyn Resources) -> Result<BuiltSegmente
     let reads_twice = args.choice("speed", &["fast", "best"])? == 1;
     let weight = |key, least: f64| args.maybe_number(key, least..=HEAVIEST);
     let (words, prior, bias) = (weight("w_words", 0.0)?, weight("prior", 0.0)?, weight("bias", -HEAVIEST)?);
-    let (sequence, beside) = (weight("w_sequence", 0.0)?, weight("w_weswin", 0.0)?);
+    let (sequence, fusion, beside) = (weight("w_sequence", 0.0)?, weight("w_fusion", 0.0)?, weight("w_weswin", 0.0)?);
+    let told = |own: Weights| Weights {
+        sequence: sequence.unwrap_or(own.sequence),
+        words: words.unwrap_or(own.words),
+        fusion: fusion.unwrap_or(own.fusion),
+        weswin: beside.unwrap_or(own.weswin),
+        prior: prior.unwrap_or(own.prior),
+        bias: bias.unwrap_or(own.bias),
+    };
     if !reads_twice && let Some(key) = ["weswin", "w_weswin"].into_iter().find(|key| args.get(key).is_some()) {
         return Err(args.unavailable(format!("`{key}` is for speed=best, where WeSWin reads too")));
     }
     let weswin = reads_twice.then(|| args.text("weswin", SHIPPED));
     let model = args.text("model", SHIPPED);
-    if model == SHIPPED {
-        args.settle("model_sha256", pericope_weights_topic::SHA256);
+    let unavailable = |reason: String| args.unavailable(reason);
+    let opened = || open(model).map_err(|e| unavailable(e.to_string()));
+    // The shipped model is no file: its settings are known before any is opened.
+    let shipped = (model == SHIPPED).then(opened).transpose()?;
+    if let Some(shipped) = &shipped {
+        args.settle("model_sha256", shipped.sha256());
+        // Not all of them are in the checkpoint: those that are not are the program's, and may change with it.
+        let weights = told(shipped.settings.weights);
+        let weswin = reads_twice.then_some(("w_weswin", weights.weswin));
+        let others = [
+            ("w_sequence", weights.sequence),
+            ("w_words", weights.words),
+            ("w_fusion", weights.fusion),
+            ("prior", weights.prior),
+            ("bias", weights.bias),
+        ];
+        others.into_iter().chain(weswin).for_each(|(key, value)| args.settle(key, value));
     }
     if weswin == Some(SHIPPED) {
         args.settle("weswin_sha256", pericope_weights_weswin::SHA256);
     }
     args.before_files()?;
-    let unavailable = |reason: String| args.unavailable(reason);
-    let model = loaded(model).map_err(|e| unavailable(e.to_string()))?;
+    let model = loaded(&shipped.map_or_else(opened, Ok)?).map_err(|e| unavailable(e.to_string()))?;
     let encoder = resources.encoder().map_err(unavailable)?;
-    let own = model.settings().weights;
-    let weights = Weights {
-        sequence: sequence.unwrap_or(own.sequence),
-        words: words.unwrap_or(own.words),
-        weswin: beside.unwrap_or(own.weswin),
-        prior: prior.unwrap_or(own.prior),
-        bias: bias.unwrap_or(own.bias),
-    };
+    let weights = told(model.settings().weights);
     let built = TopicSegmenter::new(model, encoder).and_then(|built| built.with(amount).with_weights(weights));
     let built = built.map_err(unavailable)?;
     Ok(BuiltSegmenter::new(match weswin {
@@ -154,8 +174,7 @@ pub fn open(name: &str) -> Result<Checkpoint, ModelError> {
 /// By checksum: a file that changed is another model.
 static LOADED: ModelCache<Topic> = ModelCache::new();
 
-fn loaded(name: &str) -> Result<Arc<Topic>, ModelError> {
-    let checkpoint = open(name)?;
+fn loaded(checkpoint: &Checkpoint) -> Result<Arc<Topic>, ModelError> {
     // On the CPU everywhere: the recurrence is quick there, and one reading of a document is little beside its embedding.
-    LOADED.get(checkpoint.sha256(), || Topic::load(&checkpoint, &Device::Cpu))
+    LOADED.get(checkpoint.sha256(), || Topic::load(checkpoint, &Device::Cpu))
 }

@@ -2,13 +2,15 @@ use std::collections::BTreeMap;
 
 use candle_core::{Result, Tensor, Var};
 
-/// Learning rate over the steps: up from 0 over the first of them, then down to 0 at the end, both in straight lines.
+/// Learning rate over the steps: up from 0 over the first of them, then down to the least at the end, both in straight lines.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Schedule {
     /// Steps of the whole training.
     pub steps: usize,
     /// Share of them in which the rate rises.
     pub warm_up: f64,
+    /// Share of the highest rate that is left at the end.
+    pub least: f64,
 }
 
 impl Schedule {
@@ -18,7 +20,7 @@ impl Schedule {
         let warm = ((self.steps as f64 * self.warm_up) as usize).max(1);
         let rise = (step + 1) as f64 / warm as f64;
         let fall = self.steps.saturating_sub(step) as f64 / self.steps.saturating_sub(warm).max(1) as f64;
-        rise.min(fall)
+        rise.min(self.least + (1.0 - self.least) * fall)
     }
 }
 
@@ -101,10 +103,12 @@ mod tests {
 
     #[test]
     fn the_rate_rises_and_falls() {
-        let schedule = Schedule { steps: 10, warm_up: 0.2 };
+        let schedule = Schedule { steps: 10, warm_up: 0.2, least: 0.0 };
         let rates: Vec<f64> = (0..10).map(|step| schedule.at(step)).collect();
         assert!((rates[0] - 0.5).abs() < 1e-12 && (rates[1] - 1.0).abs() < 1e-12);
         assert!((rates[9] - 0.125).abs() < 1e-12 && rates[1..].is_sorted_by(|a, b| a >= b));
+        let tenth = Schedule { least: 0.1, ..schedule };
+        assert!((tenth.at(0) - 0.5).abs() < 1e-12 && (tenth.at(10) - 0.1).abs() < 1e-12);
     }
 
     /// PyTorch 2.15: torch.optim.AdamW([1, -2], lr=0.1, weight_decay=0.5) under the gradients [0.5, -1] and [0.1, 0.3].

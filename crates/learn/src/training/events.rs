@@ -38,6 +38,17 @@ pub enum Event {
     },
     /// The variables were measured on validation documents.
     Validated(Validation),
+    /// Interventions changed which blocks count as relevant (the judge, without relevance labels).
+    Relabelled {
+        /// Epochs done.
+        epoch: usize,
+        /// Blocks that became relevant.
+        up: usize,
+        /// Blocks that became irrelevant.
+        down: usize,
+        /// Blocks that are relevant now, of all questions.
+        relevant: usize,
+    },
     /// The weights of what stands beside the model were fitted on validation documents.
     Weighed {
         /// F1 of exact boundaries where the number of segments is not known, before: the mean over sources of the means over
@@ -70,6 +81,9 @@ pub struct Validation {
     /// WeSWin: how the sentences of validation questions' documents are ranked; none without such questions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub questions: Option<Ranking>,
+    /// The judge: how it tells blocks apart and finds answers; none for other models.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judged: Option<Judged>,
     /// True where no earlier one was better.
     pub best: bool,
 }
@@ -84,6 +98,23 @@ pub struct Ranking {
     pub mrr: f64,
     /// Share of questions whose first sentence answers.
     pub hit_at_1: f64,
+}
+
+/// What a judge makes of validation questions.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Judged {
+    /// Questions with a relevant block and another one.
+    pub questions: usize,
+    /// Mean area under the ROC curve of a question's blocks, each read by itself: the probability that a relevant block has a
+    /// higher score than another one, 0 to 1.
+    pub auc: f64,
+    /// The same of BM25, for comparison.
+    pub bm25_auc: f64,
+    /// Questions whose answer lies wholly in the blocks that are read together.
+    pub answers: usize,
+    /// Mean F1 of the tokens of their answers, 0 to 1; none without any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub span_f1: Option<f64>,
 }
 
 /// Is told what happens. A break ends the training after the step at hand, with its state on disk.

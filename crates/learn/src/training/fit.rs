@@ -33,6 +33,11 @@ pub(super) trait Task {
     /// Goes on as if so many steps had been done.
     fn skip_to(&mut self, steps: usize);
 
+    /// Does what is to be done before step `step` (0-based), which is often nothing.
+    fn before(&mut self, _step: usize, _progress: &mut Watch<'_>) -> Result<(), TrainError> {
+        Ok(())
+    }
+
     /// Adds the gradients of the next batch and gives its loss.
     fn backward(&mut self, encoder: &dyn LayerByLayer, gradients: &mut Gradients) -> Result<f32, TrainError>;
 
@@ -44,6 +49,11 @@ pub(super) trait Task {
         _gradients: &mut Gradients,
     ) -> Result<Option<f32>, TrainError> {
         Ok(None)
+    }
+
+    /// Share of the highest learning rate that is left at the end.
+    fn least_rate(&self) -> f64 {
+        0.0
     }
 
     /// True where there is something to validate on.
@@ -76,7 +86,7 @@ const SAVE_EVERY: f64 = 60.0;
 pub(super) fn fit(task: &mut dyn Task, run: &Run<'_>, progress: &mut Watch<'_>) -> Result<TrainReport, TrainError> {
     let Run { options, out, device, .. } = *run;
     let steps = options.steps(task.batches());
-    let schedule = Schedule { steps, warm_up: options.warm_up };
+    let schedule = Schedule { steps, warm_up: options.warm_up, least: task.least_rate() };
     let mut optimizer = AdamW::default();
     let mut at = Progress::new(&run.fingerprint, options);
     let path = out.join(STATE);
@@ -108,6 +118,7 @@ pub(super) fn fit(task: &mut dyn Task, run: &Run<'_>, progress: &mut Watch<'_>) 
         }
         let mut gradients = Gradients::default();
         let number = at.step;
+        task.before(number, progress)?;
         let finite = |what, loss: f32| match loss.is_finite() {
             true => Ok(loss),
             false => Err(TrainError::NotFinite { step: number + 1, what, value: loss.into() }),

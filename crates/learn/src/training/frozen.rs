@@ -116,7 +116,7 @@ fn name(about: &str, sequences: &[&[u32]]) -> String {
 
 /// The last layer's rows of each sequence. Sequences of like length run together, side by side on all threads where the
 /// model can.
-fn run(lower: &dyn Embed, sequences: &[&[u32]], hidden: usize) -> candle_core::Result<Vec<Vec<f32>>> {
+pub(super) fn run(lower: &dyn Embed, sequences: &[&[u32]], hidden: usize) -> candle_core::Result<Vec<Vec<f32>>> {
     let (present, lengths): (Vec<usize>, Vec<usize>) =
         sequences.iter().enumerate().filter(|(_, ids)| !ids.is_empty()).map(|(i, ids)| (i, ids.len())).unzip();
     let batches = Batches::new(&lengths, lower.batch_tokens());

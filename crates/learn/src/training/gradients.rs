@@ -85,3 +85,27 @@ pub(super) fn cross_entropy(logits: &Tensor, classes: &[usize]) -> candle_core::
     let log = logits.broadcast_sub(&logits.exp()?.sum_keepdim(D::Minus1)?.log()?)?;
     (log * wanted)?.sum_all()?.neg()
 }
+
+/// The sum of cross-entropies of the log-odds `[documents, time]` of a boundary behind each sentence, and the number of gaps, 1 at
+/// least. `ends` says of each document behind which sentences a segment ends; behind the last one is no gap.
+pub(super) fn boundary_losses(odds: &Tensor, ends: &[&[bool]]) -> candle_core::Result<(Tensor, f64)> {
+    let (documents, time) = odds.dims2()?;
+    let mut wanted = vec![0f32; documents * time];
+    let mut counts = wanted.clone();
+    for (i, ends) in ends.iter().enumerate() {
+        let gaps = ends.len().saturating_sub(1);
+        for (gap, &end) in ends.iter().take(gaps).enumerate() {
+            if let (Some(label), Some(count)) = (wanted.get_mut(i * time + gap), counts.get_mut(i * time + gap)) {
+                (*label, *count) = (f32::from(u8::from(end)), 1.0);
+            }
+        }
+    }
+    let total = f64::from(counts.iter().sum::<f32>().max(1.0));
+    let shape = (documents, time);
+    let (wanted, counts) =
+        (Tensor::from_vec(wanted, shape, odds.device())?, Tensor::from_vec(counts, shape, odds.device())?);
+    // ln(1 + e^x) - x y, without overflow.
+    let soft = (odds.relu()? + (odds.abs()?.neg()?.exp()? + 1.0)?.log()?)?;
+    let loss = ((soft - (odds * wanted)?)? * counts)?.sum_all()?;
+    Ok((loss, total))
+}

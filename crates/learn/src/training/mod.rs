@@ -9,11 +9,14 @@ mod fit;
 mod frozen;
 mod gradients;
 mod hiercrf;
+mod judge;
 mod nsp;
 mod options;
 mod over_vectors;
 mod pairs;
 mod ranking;
+mod robert;
+mod runs;
 mod sequences;
 mod state;
 mod topic;
@@ -23,13 +26,17 @@ mod weswin;
 
 pub use adamw::{AdamW, Moments, Schedule};
 pub use data::{Data, LabelledDocument, PreparedQuestion};
-pub use events::{Event, Ranking, TrainReport, Validation, Watch};
+pub use events::{Event, Judged, Ranking, TrainReport, Validation, Watch};
 pub use feed::Feed;
-pub use hiercrf::{HierCrfOptions, Metric, TreeData, TreeDocument, train_hiercrf};
+pub use hiercrf::{HierCrfOptions, Metric, TreeData, TreeDocument, Ways, train_hiercrf};
+pub use judge::{
+    AnswerTokens, JudgeData, JudgeOptions, JudgeQuestion, JudgeText, PairOptions, Unsupervised, pairs_of, train_judge,
+};
 pub use nsp::train_nsp;
 pub use options::{Options, TrainError};
 pub use over_vectors::VectorSource;
 pub use pairs::{Pair, pairs};
+pub(crate) use robert::train_robert;
 pub use topic::{Part, TopicData, TopicOptions, topic_f1, train_topic};
 pub use tune::{Grid, Tried, Tuning, tune};
 pub use weswin::train_weswin;

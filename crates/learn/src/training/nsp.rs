@@ -236,7 +236,7 @@ impl Task for Trainer<'_> {
         }
         let p = threshold.map_or(0.5, Threshold::p);
         let (step, accuracy) = (at.step, Some(accuracy));
-        let found = Validation { step, f1, threshold: p, accuracy, questions: None, best };
+        let found = Validation { step, f1, threshold: p, accuracy, questions: None, judged: None, best };
         at.note(&found, score);
         let _ = progress(Event::Validated(found));
         Ok(())

@@ -44,7 +44,8 @@ pub enum TrainError {
     Options(String),
 }
 
-/// The options of a training. The defaults are for WeSWin on MiniLM and two cores; [`Options::nsp`] has those of NSP.
+/// The options of a training. The defaults are for WeSWin on MiniLM and two cores; [`Options::nsp`] has those of NSP,
+/// [`Options::judge`] those of the judge.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Options {
     /// Tokens of a sequence (NSP: of a pair, at most), special tokens included.
@@ -100,6 +101,21 @@ impl Options {
         (batches / self.validations.max(1)).max(1)
     }
 
+    /// For the judge: warm-up and no weight decay as published; the rates suit MiniLM.
+    #[must_use]
+    pub fn judge() -> Self {
+        Self {
+            epochs: 1.0,
+            batch: 32,
+            micro_batch: 4,
+            learning_rate: 1e-4,
+            warm_up: 0.1,
+            decay: 0.0,
+            validations: 8,
+            ..Self::default()
+        }
+    }
+
     /// For NSP: pairs are short, so a step has more of them.
     #[must_use]
     pub fn nsp() -> Self {
@@ -145,7 +161,7 @@ mod tests {
 
     #[test]
     fn training_can_stop_early_as_it_comes() {
-        for options in [Options::default(), Options::nsp()] {
+        for options in [Options::default(), Options::nsp(), Options::judge()] {
             for batches in [8, 57, 4_000] {
                 let validations = options.steps(batches) / options.validate_every(batches);
                 // The first is the best there is, and patience runs out before the last.

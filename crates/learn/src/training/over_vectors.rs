@@ -120,8 +120,8 @@ pub(super) trait Learner {
 
 /// How long a training goes on, and where it is saved.
 pub(super) struct Course {
-    /// The file that an interrupted training goes on from.
-    pub(super) state: PathBuf,
+    /// The file that an interrupted training goes on from; none for a training so short that it begins again.
+    pub(super) state: Option<PathBuf>,
     /// A number that other data, options or another beginning change.
     pub(super) fingerprint: String,
     /// Passes over the data.
@@ -154,12 +154,15 @@ pub(super) fn learn<L: Learner>(
     let every = (batches / course.validations.max(1)).max(1);
     let mut at = Progress::new(&course.fingerprint, &Options::default());
     let mut adam = AdamW::default();
-    if let Some((saved, values, moments)) = state::load(&course.state, &Device::Cpu)? {
+    let file = course.state.as_deref();
+    if let Some(path) = file
+        && let Some((saved, values, moments)) = state::load(path, &Device::Cpu)?
+    {
         if saved.fingerprint != at.fingerprint {
             let reason = "holds the state of another training (other data or options): name another folder";
-            return Err(TrainError::Options(format!("{} {reason}, or remove it", course.state.display())));
+            return Err(TrainError::Options(format!("{} {reason}, or remove it", path.display())));
         }
-        learner.parameters().set(&Saved { path: &course.state, values: &values })?;
+        learner.parameters().set(&Saved { path, values: &values })?;
         (at, adam) = (saved, moments);
         let _ = progress(Event::Resumed { step: at.step });
     }
@@ -189,7 +192,9 @@ pub(super) fn learn<L: Learner>(
         if saved.elapsed().as_secs_f64() > SAVE_EVERY || !goes_on(&at) || told.is_break() {
             at.seconds += began.elapsed().as_secs_f64();
             began = Instant::now();
-            state::save(&course.state, &at, learner.parameters().all(), &adam)?;
+            if let Some(path) = file {
+                state::save(path, &at, learner.parameters().all(), &adam)?;
+            }
             saved = Instant::now();
         }
         if told.is_break() && goes_on(&at) {
@@ -225,10 +230,10 @@ impl Tensors for Frozen<'_> {
     }
 }
 
-/// The values in a saved state.
-struct Saved<'a> {
-    path: &'a Path,
-    values: &'a HashMap<String, Tensor>,
+/// Values that were kept, or saved in a file.
+pub(super) struct Saved<'a> {
+    pub(super) path: &'a Path,
+    pub(super) values: &'a HashMap<String, Tensor>,
 }
 
 impl Tensors for Saved<'_> {

@@ -304,7 +304,8 @@ impl Task for Trainer<'_> {
         if best {
             self.checkpoint(threshold)?.write(&self.out.join(CHECKPOINT), false)?;
         }
-        let found = Validation { step: at.step, f1: Some(f1), threshold, accuracy: None, questions, best };
+        let found =
+            Validation { step: at.step, f1: Some(f1), threshold, accuracy: None, questions, judged: None, best };
         at.note(&found, f1);
         let _ = progress(Event::Validated(found));
         Ok(())

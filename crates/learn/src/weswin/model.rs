@@ -108,6 +108,12 @@ impl WeSWin {
         &self.fingerprint
     }
 
+    /// True where it has a head that scores sentences for a question: it was trained with questions.
+    #[must_use]
+    pub fn scores_relevance(&self) -> bool {
+        self.retrieval.is_some()
+    }
+
     /// Tokens that went through the encoder since it was loaded, special tokens included.
     #[must_use]
     pub fn tokens_read(&self) -> u64 {
@@ -179,6 +185,30 @@ impl WeSWin {
             }
         }
         Ok(Some(relevance))
+    }
+
+    /// Returns for each passage the greatest log-odds that one of its sentences (one at least) holds the answer to
+    /// `question`, as [`relevance`](Self::relevance) reads them; `None` where the model has no head for it. Sequences of
+    /// like length run together, whatever passage they come from.
+    ///
+    /// # Errors
+    /// As [`WeSWin::read`].
+    pub fn best_odds(&self, passages: &[Sentences], question: &str) -> candle_core::Result<Option<Vec<f32>>> {
+        let Some(head) = &self.retrieval else { return Ok(None) };
+        let question = self.words.ids(question, QUESTION);
+        let asking: Vec<Asking> =
+            passages.iter().map(|passage| Asking::new(passage, &question, self.settings.tokens)).collect();
+        let windows =
+            asking.iter().enumerate().flat_map(|(p, asking)| asking.windows().into_iter().map(move |w| (p, w)));
+        let windows: Vec<(usize, Window)> = windows.collect();
+        let mut best = vec![f32::MIN; passages.len()];
+        for group in windows.chunks(GROUP) {
+            let sequences: Vec<_> = group.iter().map(|(p, window)| asking[*p].sequence(window, self.special)).collect();
+            for ((p, _), odds) in group.iter().zip(self.run(&sequences, head)?) {
+                best[*p] = odds.into_iter().fold(best[*p], f32::max);
+            }
+        }
+        Ok(Some(best))
     }
 
     /// Runs sequences and reads a head at their places.

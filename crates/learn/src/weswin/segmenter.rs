@@ -65,7 +65,7 @@ fn build(args: &SpecArgs<'_>, _: &dyn Resources) -> Result<BuiltSegmenter, SpecE
 }
 
 /// The name of the checkpoint that comes with this crate.
-const SHIPPED: &str = "shipped";
+pub(super) const SHIPPED: &str = "shipped";
 
 /// The shipped checkpoint, a file, or `weswin.safetensors` in a folder.
 ///
@@ -83,7 +83,7 @@ pub fn open(name: &str) -> Result<Checkpoint, ModelError> {
 /// By checksum: a file that changed is another model.
 static LOADED: ModelCache<WeSWin> = ModelCache::new();
 
-fn loaded(name: &str) -> Result<Arc<WeSWin>, ModelError> {
+pub(super) fn loaded(name: &str) -> Result<Arc<WeSWin>, ModelError> {
     let checkpoint = open(name)?;
     LOADED.get(checkpoint.sha256(), || WeSWin::load(&checkpoint, &pericope_encode::best_device()))
 }

@@ -1,11 +1,13 @@
 //! The integration tests of this crate, one module a subject.
 #![allow(clippy::unwrap_used)]
 
+mod cogltx;
 mod corpus_split;
 mod corpus_vectors;
 mod hiercrf;
 mod nsp;
 mod nsp_segmenter;
+mod robert;
 mod sequence;
 mod support;
 mod topic;

@@ -1,4 +1,4 @@
-//! The LSTM against ONNX Runtime, differences, candle's own operations, and itself on other numbers of threads.
+//! The LSTMs against ONNX Runtime, differences, candle's own operations, and itself on other numbers of threads.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use candle_core::{DType, Tensor};
 use pericope_encode::encoders::Tensors;
 use pericope_encode::{Device, ModelError};
-use pericope_learn::sequence::{BiLstm, Init, Parameter, Parameters};
+use pericope_learn::sequence::{BiLstm, Init, Lstm, Parameter, Parameters};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -200,4 +200,64 @@ fn gradients_can_be_asked_for_twice() {
     for variable in case.parameters.all().values() {
         assert_eq!(flat(first.get(variable).unwrap()), flat(second.get(variable).unwrap()));
     }
+}
+
+/// The forward direction of a bidirectional layer's parameters, as a layer of one direction has them.
+struct Half<'a>(&'a Parameters, DType);
+
+impl Tensors for Half<'_> {
+    fn tensor(&self, name: &str, shape: &[usize], _: &Device) -> Result<Tensor, ModelError> {
+        let whole = self.0.all()[name].as_detached_tensor().to_dtype(self.1).unwrap();
+        Ok(whole.narrow(0, 0, shape[0]).unwrap().contiguous().unwrap())
+    }
+
+    fn unusable(&self, reason: String) -> ModelError {
+        self.0.unusable(reason)
+    }
+}
+
+#[test]
+fn one_direction_is_the_forward_half_of_two() {
+    for (hidden, lengths) in [(1, &[4usize, 2][..]), (48, &LENGTHS), (53, &LENGTHS)] {
+        let case = Case::new(hidden, lengths, DType::F32);
+        let lstm = Lstm::new(&Half(&case.parameters, DType::F32), "l", 7, hidden, &Device::Cpu).unwrap();
+        let one = lstm.forward(&case.x, lengths).unwrap();
+        let both = case.lstm.forward(&case.x, lengths).unwrap();
+        assert_eq!(flat(&one), flat(&both.narrow(2, 0, hidden).unwrap().contiguous().unwrap()), "{hidden} units");
+        let last = flat(&lstm.last(&case.x, lengths).unwrap());
+        let states = flat(&one);
+        let time = one.dims()[1];
+        for (at, (&length, state)) in lengths.iter().zip(last.chunks_exact(hidden)).enumerate() {
+            let place = (at * time + length.saturating_sub(1)) * hidden;
+            assert_eq!(state, &states[place..place + hidden]);
+            assert!(length > 0 || state.iter().all(|&x| x == 0.0));
+        }
+    }
+}
+
+/// The gradients of a layer of one direction: its own in single precision, those of candle's operations in double.
+#[test]
+fn one_direction_has_the_gradients_of_candles_operations() {
+    let lengths = &LENGTHS[..];
+    let parameters = Parameters::new(&Lstm::parameters("l", 7, 24), 5, &Device::Cpu).unwrap();
+    let numbers = |name: &str, shape: &[usize]| {
+        let made = Parameters::new(&[Parameter::new(name, shape, Init::Uniform(1.0))], 6, &Device::Cpu).unwrap();
+        made.all()[name].as_detached_tensor()
+    };
+    let (x, pull) = (numbers("x", &[lengths.len(), 9, 7]), numbers("pull", &[lengths.len(), 24]));
+    let gradients = |kind: DType| -> Vec<(String, Vec<f32>)> {
+        let lstm = Lstm::new(&Cast(&parameters, kind), "l", 7, 24, &Device::Cpu).unwrap();
+        let last = lstm.last(&x.to_dtype(kind).unwrap(), lengths).unwrap();
+        let store = (last * pull.to_dtype(kind).unwrap()).unwrap().sum_all().unwrap().backward().unwrap();
+        let all = parameters.all().iter();
+        all.map(|(name, variable)| (name.clone(), flat(store.get(variable).unwrap()))).collect()
+    };
+    for ((name, fast), (_, plain)) in gradients(DType::F32).iter().zip(&gradients(DType::F64)) {
+        let off = furthest(fast, plain);
+        assert!(off < 5e-5, "{name}: off by {off}");
+    }
+    let none = Lstm::new(&parameters, "l", 7, 24, &Device::Cpu).unwrap();
+    assert_eq!(none.last(&x.narrow(1, 0, 0).unwrap(), &[0; 19]).unwrap().dims(), [19, 24]);
+    assert!(none.forward(&x, &[3]).unwrap_err().to_string().contains("lengths"));
+    assert!(Lstm::new(&parameters, "l", 7, 0, &Device::Cpu).is_err());
 }

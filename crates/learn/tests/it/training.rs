@@ -5,12 +5,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::support::{base, close, documents, folder, tokens};
+use pericope_encode::rerankers::{RerankerSpec, build_from};
 use pericope_encode::{Base, Device};
-use pericope_learn::Sentences;
 use pericope_learn::training::{
     Data, Event, LabelledDocument, Options, PreparedQuestion, TrainError, TrainReport, Validation, train_weswin,
 };
 use pericope_learn::weswin::{Checkpoint, Partition, Plan, WeSWin, Weighting};
+use pericope_learn::{Sentences, registry};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -169,4 +170,23 @@ fn the_retrieval_head_learns_which_sentences_answer() {
         .map(|question| model.relevance(&sentences, question).unwrap().unwrap());
     assert!(bread[..2].iter().all(|&p| p > 0.5) && bread[4..6].iter().all(|&p| p < 0.5), "{bread:?}");
     assert!(ship[4..6].iter().all(|&p| p > 0.5) && ship[..2].iter().all(|&p| p < 0.5), "{ship:?}");
+
+    // Its best sentence makes a passage's score.
+    let passages: Vec<String> = golden.sentences.chunks(2).map(|pair| pair.join(" ")).collect();
+    let spec = format!("weswin:model={}", out.path().display());
+    let built = build_from(registry::rerankers(), &RerankerSpec::parse(&spec).unwrap());
+    let reranker = built.unwrap().unwrap();
+    assert_eq!(reranker.fingerprint(), format!("{}:icu-refined", model.fingerprint()));
+    let odds = |p: f32| (p / (1.0 - p)).ln();
+    for question in ["bread flour oven", "ship anchor tide"] {
+        let all: Vec<&str> = passages.iter().map(String::as_str).chain([""]).collect();
+        let scores = reranker.scores(question, &all).unwrap();
+        assert!(scores.len() == all.len() && scores.iter().all(|score| score.is_finite()), "{scores:?}");
+        for (pair, score) in golden.sentences.chunks(2).zip(&scores) {
+            let relevance = model.relevance(&tokens(&base, pair), question).unwrap().unwrap();
+            let wanted = odds(relevance.into_iter().fold(0.0, f32::max));
+            assert!((score - wanted).abs() < 1e-2, "{question}: {score} is not {wanted}");
+        }
+        assert!(scores.iter().any(|score| (score - scores[0]).abs() > 1.0), "{scores:?}");
+    }
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use candle_core::Tensor;
 use pericope_api::{Document, Kind, Segmentation, Segmenter};
+use pericope_encode::rerankers::{RerankerSpec, build_from};
 use pericope_encode::{Base, Device};
 use pericope_learn::training::{Data, LabelledDocument, Options, train_weswin};
 use pericope_learn::weswin::{Checkpoint, Curve, Partition, Settings, WeSWin, WeSWinSegmenter};
@@ -330,4 +331,14 @@ fn wrong_settings_are_told() {
     }
     let text = registry::build(&Spec::parse("weswin:model=nowhere").unwrap(), &Standalone::default());
     assert!(text.err().unwrap().to_string().contains("nowhere"));
+}
+
+#[test]
+fn a_model_without_questions_cannot_rerank() {
+    let (folder, _) = trained();
+    let spec = format!("weswin:model={}", folder.path().display());
+    let spec = RerankerSpec::parse(&spec).unwrap();
+    let said = build_from(registry::rerankers(), &spec).err().unwrap().to_string();
+    assert!(said.contains("trained without questions") && said.contains("--questions FILE"), "{said}");
+    assert!(said.starts_with("reranker `weswin:model=") && !said.contains('\n'), "{said}");
 }

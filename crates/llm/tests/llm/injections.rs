@@ -1,8 +1,9 @@
 //! Documents, questions and answers that give orders. The models here do whatever a prompt says outside of its marks, and
 //! repeat whatever stands inside of them: the worst that a model does short of obeying a text that it was told to read.
 
+use pericope_api::{Chunk, Document, ShiftFinder};
 use pericope_llm::judge::Better;
-use pericope_llm::{LlmError, LlmGenerator, LlmJudge, Shared};
+use pericope_llm::{LlmContextWriter, LlmError, LlmGenerator, LlmJudge, LlmShiftFinder, Shared};
 use pericope_testkit::llm::{Act, Seen, Server};
 
 use crate::support::{always, config};
@@ -112,6 +113,12 @@ fn say(prompt: &str, good: bool) -> String {
             r#"{{"excerpts": [{{"number": 1, "relevant": {good}}}, {{"number": 2, "relevant": {good}}}]}}"#
         );
     }
+    if prompt.contains("\nPassages:\n") {
+        return format!(r#"{{"id": {}}}"#, if good { 2 } else { 0 });
+    }
+    if prompt.contains("\nExcerpt:\n") {
+        return format!(r#"{{"context": "{}"}}"#, if good { OBEYED } else { HONEST });
+    }
     if good { OBEYED.to_owned() } else { HONEST.to_owned() }
 }
 
@@ -180,6 +187,35 @@ fn no_text_gets_out_of_its_marks() {
                 assert_eq!((compared.straight, compared.swapped), (Better::Tie, Better::Tie), "{text}");
             }
         }
+    }
+}
+
+#[test]
+fn no_passage_and_no_chunk_gets_out_of_its_marks() {
+    let server = Server::start(obedient, always(Act::Answer)).unwrap();
+    let (settings, shared) = (config(&server.base_url()), Shared::in_memory().unwrap());
+    let finder = LlmShiftFinder::from_config(&settings, &shared).unwrap();
+    let writer = LlmContextWriter::from_config(&settings, &shared).unwrap();
+    for text in injections() {
+        assert_eq!(finder.first_shift(&["first", &text, "last"]).unwrap(), None, "{text}");
+        let document = Document::from_sentences(&text, &["First.", "Last."]);
+        let chunk = |span| Chunk {
+            document: text.clone(),
+            ordinal: 0,
+            span,
+            heading_path: vec![text.as_str().into()],
+            tokens: 1,
+            hash: 0,
+            context: None,
+        };
+        let mut chunks: Vec<Chunk> = document.sentences.iter().map(|one| chunk(one.span)).collect();
+        let whole = Document::from_sentences("d", &[text.trim(), "Last."]);
+        chunks.push(chunk(whole.sentences[0].span));
+        let mut of_whole = chunks.split_off(2);
+        writer.write(&document, &mut chunks).unwrap();
+        writer.write(&whole, &mut of_whole).unwrap();
+        let honest = |chunk: &Chunk| chunk.context.as_deref() == Some(HONEST);
+        assert!(chunks.iter().chain(&of_whole).all(honest), "{text}");
     }
 }
 

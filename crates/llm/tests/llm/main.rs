@@ -11,5 +11,7 @@ mod injections;
 mod learning;
 mod messages;
 mod money;
+mod parts;
+mod rerank;
 mod run;
 mod support;

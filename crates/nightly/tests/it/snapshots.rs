@@ -42,4 +42,14 @@ fn the_files_of_a_nightly_run() {
     insta::assert_snapshot!("nightly_page", crate::html::normal(&page));
     insta::assert_snapshot!("nightly_markdown", read(&written.markdown));
     insta::assert_snapshot!("nightly_feed", feed);
+    // One test case a check, and a failure for each that is broken.
+    let (junit, broken) = (read(&written.junit), conclusion.checks.iter().filter(|check| check.is_broken()).count());
+    let document = roxmltree::Document::parse(&junit).unwrap();
+    let count = |name: &str| document.descendants().filter(|node| node.has_tag_name(name)).count();
+    assert!(broken > 0 && !conclusion.checks.is_empty());
+    assert_eq!((count("testcase"), count("failure")), (conclusion.checks.len(), broken), "{junit}");
+    assert!(roxmltree::Document::parse(&read(&written.badge)).unwrap().root_element().tag_name().name() == "svg");
+    let metrics = read(&written.metrics);
+    assert!(metrics.contains("\npericope_night{experiment=\"simulated\"} 4.0\n"), "{metrics}");
+    assert!(metrics.contains("\npericope_night_good{experiment=\"simulated\"} 0.0\n"), "{metrics}");
 }

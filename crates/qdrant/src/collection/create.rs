@@ -27,6 +27,7 @@ const INDEXES: &[(&str, FieldType)] = &[
     (fields::PATH, FieldType::Keyword),
     (fields::HEADING, FieldType::Text),
     (fields::FILE_TYPE, FieldType::Keyword),
+    (fields::LANGUAGE, FieldType::Keyword),
 ];
 
 /// A collection that exists and is ours.

@@ -2,6 +2,7 @@
 
 mod alias;
 mod create;
+mod languages;
 mod listing;
 mod read;
 

@@ -130,6 +130,8 @@ pub fn points(document: &str, revision: &str, texts: &[String]) -> Vec<Point> {
             tokens: text.split_whitespace().count(),
             leading: if ordinal > 0 { " ".to_owned() } else { String::new() },
             begins: Some(Position { line: 1, char: start }),
+            context: None,
+            ..ChunkRecord::default()
         };
         let point = Point {
             id: Uuid::new_v5(&Uuid::NAMESPACE_URL, format!("{document}\u{1}{start}\u{1}{text}").as_bytes()),

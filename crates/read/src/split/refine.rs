@@ -10,6 +10,9 @@ use crate::work;
 
 /// How far the rules look back, in bytes.
 const REACH: usize = 48;
+/// Thai and Lao have no full stop, and a space where a sentence or a clause ends: one ends a sentence that has so many bytes,
+/// some twenty words.
+const CLAUSE: usize = 240;
 
 /// What is known of the marks and blanks around the breaks of one text. Breaks are asked for in ascending order.
 pub(super) struct Refiner<'t> {
@@ -90,6 +93,9 @@ fn refine(text: &str, start: usize, at: usize, body_end: impl FnOnce(usize) -> u
     if is_wide_terminator(terminator) {
         return Some(at);
     }
+    if ends_clause(terminator, gap, next) {
+        return (before.len() >= CLAUSE).then_some(at);
+    }
     // Breaks without white space ("v1.Beta", "Yahoo!7") are none, and neither are the ends of lines.
     if gap.is_empty() || !is_terminator(terminator) {
         return None;
@@ -106,6 +112,12 @@ fn refine(text: &str, start: usize, at: usize, body_end: impl FnOnce(usize) -> u
 /// Hands `sink` the places in `text[from..to]` where a sentence may end though the crates do not say so: a terminator
 /// and white space before a digit or a symbol, or a terminator that stands alone before a word.
 pub(super) fn missed(text: &str, from: usize, to: usize, sink: &mut dyn FnMut(usize)) {
+    let window = &text[from..to];
+    // The first byte of Thai and Lao letters, which others share.
+    if memchr::memchr(0xe0, window.as_bytes()).is_some() && window.contains(is_thai_or_lao) {
+        work::looked(window.len());
+        return missed_clauses(text, from, to, sink);
+    }
     for at in memchr::memchr3_iter(b'.', b'?', b'!', &text.as_bytes()[from..to]) {
         let end = from + at + 1;
         let rest = text[end..].trim_start_matches(is_closer);
@@ -117,6 +129,28 @@ pub(super) fn missed(text: &str, from: usize, to: usize, sink: &mut dyn FnMut(us
             sink(text.len() - body.len());
         }
     }
+}
+
+/// The same in Thai and Lao, where a space may end a sentence too.
+fn missed_clauses(text: &str, from: usize, to: usize, sink: &mut dyn FnMut(usize)) {
+    for (at, _) in text[from..to].match_indices([' ', '\n', '\u{a0}', '\u{3000}']) {
+        let end = from + at;
+        let body = work::trim_start(&text[end..]);
+        let before = text[..end].chars().next_back();
+        if before.is_some_and(|c| is_thai_or_lao(c) || is_terminator(c)) && !body.is_empty() {
+            sink(text.len() - body.len());
+        }
+    }
+}
+
+/// True for white space between two words of Thai or Lao.
+fn ends_clause(before: char, gap: &str, after: char) -> bool {
+    is_thai_or_lao(before) && !gap.is_empty() && is_thai_or_lao(after)
+}
+
+/// Letters and signs of Thai and Lao.
+fn is_thai_or_lao(c: char) -> bool {
+    ('\u{e00}'..='\u{eff}').contains(&c)
 }
 
 /// True where the terminator at the end of `body` is a word of its own, as in tokenised text; not so in a spaced

@@ -53,6 +53,39 @@ fn scripts_without_spaces_are_split() {
     assert_eq!(default("Привет. Как дела?"), ["Привет.", "Как дела?"]);
 }
 
+#[test]
+fn japanese_chinese_and_burmese_sentences_end_at_their_marks() {
+    assert_eq!(
+        default("工房は朝八時に開きます。機械を使う前に、取扱説明書を読んでください！質問はありますか？"),
+        ["工房は朝八時に開きます。", "機械を使う前に、取扱説明書を読んでください！", "質問はありますか？"]
+    );
+    // What stands in brackets right behind a full stop belongs to the sentence before it (UAX 29, rules SB9 to SB11).
+    assert_eq!(
+        default("「始めよう。」と言った。（終わり。）次へ。"),
+        ["「始めよう。」", "と言った。（終わり。）", "次へ。"]
+    );
+    assert_eq!(
+        default("图书馆八点开门。Windows 11 也可以。真的吗？"),
+        ["图书馆八点开门。", "Windows 11 也可以。", "真的吗？"]
+    );
+    assert_eq!(default("အလုပ်ရုံ ဖွင့်သည်။ စက် စစ်ပါ။"), ["အလုပ်ရုံ ဖွင့်သည်။", "စက် စစ်ပါ။"]);
+    assert_eq!(
+        default("រោងជាង\u{200B}បើក\u{200B}ម៉ោង\u{200B}ប្រាំបី។ ពិនិត្យ\u{200B}ម៉ាស៊ីន។"),
+        ["រោងជាង\u{200B}បើក\u{200B}ម៉ោង\u{200B}ប្រាំបី។", "ពិនិត្យ\u{200B}ម៉ាស៊ីន។"]
+    );
+}
+
+#[test]
+fn a_long_thai_sentence_ends_at_a_space() {
+    let clause = "โรงงานเปิดทำการทุกวันตั้งแต่เวลาแปดโมงเช้าจนถึงเวลาห้าโมงเย็นและปิดในวันหยุดราชการ";
+    // Short clauses stay together.
+    assert_eq!(default("ห้องสมุดเปิดทุกวัน เข้าชมได้ฟรี").len(), 1);
+    let text = format!("{clause} {clause} API 2.0 {clause} {clause}");
+    let found = default(&text);
+    assert!((2..=3).contains(&found.len()), "{found:?}");
+    assert!(found.iter().all(|sentence| sentence.ends_with("ราชการ")), "{found:?}");
+}
+
 /// Inputs on which a regular expression or a look-ahead could take quadratic time. Each byte is looked at a few times.
 #[test]
 fn long_and_odd_inputs_take_linear_time() {
@@ -71,6 +104,8 @@ fn long_and_odd_inputs_take_linear_time() {
         ("quotes", "\"".repeat(n)),
         ("commas", format!("a. {}", ", ".repeat(n / 2))),
         ("ideographs", "漢".repeat(n / 3)),
+        ("thai", "ก".repeat(n / 3)),
+        ("thai words", "กา ".repeat(n / 7)),
         ("closing lines", format!("x.\n{}", ")\n".repeat(n / 2))),
         ("quoted lines", format!("a\n{}", "'\n".repeat(n / 2))),
         ("combining marks", format!("a{}", "\u{301}".repeat(n / 2))),

@@ -153,8 +153,10 @@ pub(crate) fn notes(view: &View) -> Vec<String> {
         });
         let needed: Vec<String> = seen.into_iter().chain(least).collect();
         if !needed.is_empty() {
+            // Among all chunkers more are needed, and how many depends on the others.
+            let alone = if primary.comparisons > 1 { ", were these two alone compared," } else { "" };
             found.push(format!(
-                "Documents that would tell {} from {next} in 4 of 5 samples: {}. Here are {}.",
+                "Documents that would tell {} from {next}{alone} in 4 of 5 samples: {}. Here are {}.",
                 verdict.best,
                 needed.join("; "),
                 format::count(primary.documents)
@@ -271,5 +273,11 @@ mod tests {
             notes.contains("Documents that would tell a from c in 4 of 5 samples: 70 at the 20.0 points"),
             "{notes}"
         );
+        let mut among = summary;
+        if let Some(verdict) = &mut among.verdict {
+            verdict.primary.comparisons = 2;
+        }
+        let notes = super::notes(&View::new(&among)).join("\n");
+        assert!(notes.contains("tell a from c, were these two alone compared, in 4 of 5 samples"), "{notes}");
     }
 }

@@ -56,7 +56,7 @@ impl ReportError {
         Self::Read { path: path.to_owned(), source, hint }
     }
 
-    pub(super) fn write(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
+    pub(crate) fn write(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::Write { path, source }
     }

@@ -4,7 +4,7 @@ use pericope_eval::format;
 use pericope_eval::record::{JudgeIdentity, RunRecord};
 
 /// The record's single values, those that are known.
-pub(super) fn facts(run: &RunRecord) -> Vec<(&'static str, String)> {
+pub(crate) fn facts(run: &RunRecord) -> Vec<(&'static str, String)> {
     let mut facts = Vec::new();
     if !run.version.is_empty() {
         facts.push(("Version", format!("pericope {}", run.version)));

@@ -23,8 +23,12 @@ mod view;
 mod warnings;
 
 pub use collect::Collector;
+pub(crate) use decision::{Figure, outcome};
 pub use error::ReportError;
+pub(crate) use facts::facts as run_facts;
 pub use files::{Overview, Written, write, write_many};
 pub use items::Items;
+pub(crate) use read::whole;
 pub use report::{Contrast, Failure, Report, Side};
 pub use terminal::table;
+pub(crate) use view::decided;

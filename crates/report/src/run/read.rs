@@ -15,7 +15,7 @@ fn open(path: &Path) -> Result<BufReader<File>, ReportError> {
 }
 
 /// Reads a file that is one JSON value.
-pub(super) fn whole<T: DeserializeOwned>(path: &Path) -> Result<T, ReportError> {
+pub(crate) fn whole<T: DeserializeOwned>(path: &Path) -> Result<T, ReportError> {
     serde_json::from_reader(open(path)?).map_err(|source| match source.is_io() {
         true => ReportError::read(path, source.into()),
         false => ReportError::Parse { path: path.to_owned(), line: source.line(), source },

@@ -7,13 +7,10 @@ use super::decision;
 use super::headline::headline;
 use super::view::View;
 use super::warnings::warnings;
+use crate::text::{TABLE_WIDTH as WIDTH, grid, paragraph, plain};
 use pericope_eval::format;
 use pericope_eval::metric::Metric;
 
-/// Columns that the table may take.
-const WIDTH: usize = 100;
-/// Characters of a row's name.
-const NAME: usize = 31;
 /// Comparisons that are listed; the report has them all.
 const LISTED: usize = 12;
 
@@ -26,7 +23,7 @@ pub fn table(summary: &Summary) -> String {
     let name = if summary.name.is_empty() { "Unnamed run" } else { &summary.name };
     let mut out = String::new();
     // Sentences come out of files with plain spaces.
-    paragraph(&mut out, "", &headline(&view).replace(" %", "\u{a0}%"));
+    paragraph(&mut out, "", &headline(&view).replace(" %", "\u{a0}%"), WIDTH);
     out.push_str(&format!(
         "\n{name}: {}, {}\n\n",
         format::plural(summary.questions, "question"),
@@ -41,14 +38,9 @@ pub fn table(summary: &Summary) -> String {
         differences(&mut out, &view);
     }
     for warning in warnings(&view) {
-        paragraph(&mut out, "Note: ", &warning);
+        paragraph(&mut out, "Note: ", &warning, WIDTH);
     }
     plain(&out)
-}
-
-/// Terminals and what reads their output prefer the keyboard's own characters.
-fn plain(text: &str) -> String {
-    text.replace('\u{a0}', " ").replace(['−', '–'], "-").replace('Ω', "omega")
 }
 
 /// The table by chunker that the verdict rests on, and what belongs beside it.
@@ -60,9 +52,9 @@ fn standings(out: &mut String, view: &View) {
         let figures = row.figures.into_iter().map(|figure| plain_mark(&figure.text));
         std::iter::once(row.name.to_owned()).chain(figures).collect()
     });
-    grid(out, &head, &rows.collect::<Vec<Vec<String>>>());
+    grid(out, &head, &rows.collect::<Vec<Vec<String>>>(), WIDTH);
     for note in decision::notes(view) {
-        paragraph(out, "", &plain_mark(&note));
+        paragraph(out, "", &plain_mark(&note), WIDTH);
     }
     out.push('\n');
 }
@@ -85,7 +77,7 @@ fn by_setting(out: &mut String, view: &View, metric: &Metric, mode: &str) {
             .extend(settings.iter().map(|s| metric.unit().bare(view.value(&row.name, s, metric).unwrap_or(f64::NAN))));
         values
     });
-    grid(out, &head, &rows.collect::<Vec<_>>());
+    grid(out, &head, &rows.collect::<Vec<_>>(), WIDTH);
 }
 
 fn by_metric(out: &mut String, view: &View) {
@@ -102,7 +94,7 @@ fn by_metric(out: &mut String, view: &View) {
         values.push(format::mean(view.cell(&row.name, setting).map_or(f64::NAN, |c| c.context_tokens)));
         values
     });
-    grid(out, &head, &rows.collect::<Vec<_>>());
+    grid(out, &head, &rows.collect::<Vec<_>>(), WIDTH);
 }
 
 fn differences(out: &mut String, view: &View) {
@@ -126,7 +118,7 @@ fn differences(out: &mut String, view: &View) {
                 head.push("win/tie/loss");
                 let head: Vec<String> = head.into_iter().map(str::to_owned).collect();
                 let rows: Vec<Vec<String>> = listed.iter().map(|c| difference(c, metric, exploratory)).collect();
-                grid(out, &head, &rows);
+                grid(out, &head, &rows, WIDTH);
             }
         }
     }
@@ -151,85 +143,11 @@ fn difference(c: &Comparison, metric: &Metric, exploratory: bool) -> Vec<String>
     values
 }
 
-/// Aligned columns, the first to the left and the others to the right; columns that do not fit go into a further block
-/// below, under the same row names.
-fn grid(out: &mut String, head: &[String], rows: &[Vec<String>]) {
-    let width = |text: &str| text.chars().count();
-    // A damaged file may name anything.
-    let head: Vec<String> = head.iter().map(|name| format::clipped(name, 2 * NAME)).collect();
-    let Some((corner, columns)) = head.split_first() else { return };
-    let names: Vec<String> =
-        rows.iter().map(|row| format::clipped(row.first().map_or("", String::as_str), NAME)).collect();
-    let first = names.iter().map(|name| width(name)).max().unwrap_or(0).max(width(corner));
-    let widths: Vec<usize> = columns
-        .iter()
-        .enumerate()
-        .map(|(i, name)| {
-            let cells = rows.iter().filter_map(|row| row.get(i + 1)).map(|cell| width(cell));
-            cells.max().unwrap_or(0).max(width(name))
-        })
-        .collect();
-    let mut start = 0;
-    while start < columns.len() {
-        let mut end = start;
-        let mut used = first;
-        while let Some(w) = widths.get(end).filter(|w| end == start || used + 2 + **w <= WIDTH) {
-            used += 2 + w;
-            end += 1;
-        }
-        let mut line = |name: &str, cell: &dyn Fn(usize) -> String| {
-            let mut text = format!("{name:<first$}");
-            for (i, w) in widths.iter().enumerate().take(end).skip(start) {
-                text.push_str(&format!("  {:>w$}", cell(i)));
-            }
-            out.push_str(text.trim_end());
-            out.push('\n');
-        };
-        line(corner, &|i| columns.get(i).cloned().unwrap_or_default());
-        for (name, row) in names.iter().zip(rows) {
-            line(name, &|i| row.get(i + 1).cloned().unwrap_or_default());
-        }
-        out.push('\n');
-        start = end;
-    }
-}
-
-/// Text broken into lines at spaces; a no-break space does not break.
-fn paragraph(out: &mut String, mark: &str, text: &str) {
-    let mut column = mark.chars().count();
-    out.push_str(mark);
-    for (i, word) in text.split(' ').enumerate() {
-        let width = word.chars().count();
-        if i > 0 && column + 1 + width > WIDTH {
-            out.push('\n');
-            column = 0;
-        } else if i > 0 {
-            out.push(' ');
-            column += 1;
-        }
-        out.push_str(word);
-        column += width;
-    }
-    out.push('\n');
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{grid, table};
+    use super::table;
     use pericope_eval::cell::Cutoff;
     use pericope_eval::record::{Cell, ChunkerRow, Summary, Verdict};
-
-    #[test]
-    fn columns_are_aligned_and_wrap() {
-        let head: Vec<String> = std::iter::once("name".to_owned()).chain((0..30).map(|i| format!("col{i}"))).collect();
-        let row: Vec<String> = std::iter::once("a".repeat(60)).chain((0..30).map(|i| i.to_string())).collect();
-        let mut out = String::new();
-        grid(&mut out, &head, &[row]);
-        assert!(out.lines().all(|line| line.chars().count() <= 100), "{out}");
-        assert!(out.contains("col29") && out.contains('…'));
-        let block: Vec<&str> = out.lines().take(2).collect();
-        assert_eq!(block[0].chars().count(), block[1].chars().count());
-    }
 
     #[test]
     fn a_number_and_its_sign_stay_on_one_line() {

@@ -2,9 +2,10 @@
 
 use pericope_eval::format;
 
+use super::beside::{BESIDE, Beside, HEADS, against, beside};
 use super::lines::{Line, lines};
 use super::report::Report;
-use super::text::{CAUTION, COLUMNS, compared, facts, finding, heading, times, warnings};
+use super::text::{CAUTION, COLUMNS, facts, finding, heading, times, warnings};
 use crate::kit::markdown::{Inline, Markdown, strong};
 
 const HEAD: [&str; 14] = [
@@ -29,7 +30,8 @@ pub(super) fn markdown(report: &Report) -> String {
     out.heading(1, &report.name);
     out.paragraph(CAUTION);
     let findings = report.sets.iter().filter_map(|set| finding(report, &set.name));
-    out.bullets(findings.chain(report.comparisons.iter().map(compared)));
+    let sets = report.sets.iter().filter_map(|set| against(report, &set.name));
+    out.bullets(findings.chain(sets));
     let warnings = warnings(report);
     if !warnings.is_empty() {
         out.paragraph(strong("Left out:"));
@@ -45,12 +47,24 @@ pub(super) fn markdown(report: &Report) -> String {
                 out.table("lrrrrrrrrrrrrl", &HEAD, lines.iter().map(row));
             }
         }
+        let rows = beside(report, &set.name);
+        if let Some(first) = rows.first() {
+            out.paragraph(strong(&format!("Beside {} by Pk, document by document", first.name)));
+            out.table("lrrrlrrl", &HEADS, rows.iter().map(compared));
+        }
     }
     out.paragraph(COLUMNS);
+    if !report.comparisons.is_empty() {
+        out.paragraph(BESIDE);
+    }
     if let Some(times) = times(report) {
         out.paragraph(format!("{times} Pericope {}.", env!("CARGO_PKG_VERSION")));
     }
     out.finish().replace('\u{a0}', " ")
+}
+
+fn compared(row: &Beside<'_>) -> Vec<Inline> {
+    std::iter::once(strong(row.name)).chain(row.cells().iter().map(Inline::from)).collect()
 }
 
 fn row(line: &Line) -> Vec<Inline> {
@@ -90,8 +104,12 @@ mod tests {
     fn a_table_a_set_and_kind_with_all_cells() {
         let text = report().markdown();
         assert_eq!(text.matches("\n| system |").count(), 4);
-        for row in text.lines().filter(|line| line.starts_with('|')) {
-            assert_eq!(row.replace("\\|", "").matches('|').count(), 15, "{row}");
+        assert_eq!(text.matches("\n| segmenter |").count(), 2);
+        for block in text.split("\n\n").filter(|block| block.starts_with('|')) {
+            let cells = if block.starts_with("| segmenter |") { 8 } else { 14 };
+            for row in block.lines() {
+                assert_eq!(row.replace("\\|", "").matches('|').count(), cells + 1, "{row}");
+            }
         }
         assert!(text.contains("Told \\| system") && text.contains("| **near** |") && !text.contains("NaN"));
     }

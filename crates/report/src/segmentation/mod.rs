@@ -1,6 +1,7 @@
 //! The report of an evaluation: `summary.json`, `documents.jsonl`, `segments.md`, a self-contained `index.html`, and the
 //! plots as SVG files.
 
+mod beside;
 mod files;
 mod lines;
 mod markdown;

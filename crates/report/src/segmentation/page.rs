@@ -3,10 +3,11 @@
 use maud::{Markup, html};
 use pericope_eval::format;
 
+use super::beside::{BESIDE, Beside, HEADS, against, beside};
 use super::lines::{Line, lines};
 use super::plot::{BARS_NOTE, DocumentPlot, bars, extremes, groups, speed, speeds, tiles};
 use super::report::{Report, SetFacts};
-use super::text::{CAUTION, COLUMNS, compared, facts, finding, heading, slug, times, warnings};
+use super::text::{CAUTION, COLUMNS, facts, finding, heading, slug, times, warnings};
 use crate::kit::{self, Head, Page, Row, Value, bullets, record, section, table};
 
 /// Warnings that are shown.
@@ -49,8 +50,8 @@ fn lead(report: &Report) -> Markup {
         section class="lead" aria-label="Findings" {
             (bullets(Some("findings"), report.sets.iter().filter_map(|set| finding(report, &set.name))))
             @if !report.comparisons.is_empty() {
-                p class="prose" { "The first two segmenters, paired document by document:" }
-                (bullets(Some("findings"), report.comparisons.iter().map(compared)))
+                p class="prose" { "Every segmenter beside the first of its set, paired document by document:" }
+                (bullets(Some("findings"), report.sets.iter().filter_map(|set| against(report, &set.name))))
             }
             p class="prose" { (CAUTION) }
         }
@@ -81,6 +82,7 @@ fn one_set(report: &Report, set: &SetFacts) -> Markup {
         p class="facts" { (facts(set)) }
         @for known in [false, true] { (figures(heading(known), &lines(report, &set.name, known))) }
         p class="note" { (COLUMNS) }
+        (compared(report, &set.name))
         @if let Some(times) = times(report) { p class="note" { (times) } }
         (plots(report, &set.name))
     };
@@ -138,6 +140,28 @@ fn row(line: &Line) -> Row {
     match line.place {
         Some(place) => Row::of(place, &head, values),
         None => Row::new(head, values),
+    }
+}
+
+/// The segmenters of a set beside its first.
+fn compared(report: &Report, set: &str) -> Markup {
+    let rows = beside(report, set);
+    let Some(first) = rows.first() else { return html! {} };
+    let head =
+        |(at, &text): (usize, &&str)| if [0, 4, 7].contains(&at) { Head::words(text) } else { Head::number(text) };
+    let heads: Vec<Head> = HEADS.iter().enumerate().map(head).collect();
+    let names = report.evaluation.segmenters();
+    let line = |row: &Beside<'_>| {
+        let values = row.cells().into_iter().zip(row.keys()).map(|(cell, key)| Value::number(cell, key)).collect();
+        match names.iter().position(|name| *name == row.name) {
+            Some(place) => Row::of(place, row.name, values),
+            None => Row::new(row.name, values),
+        }
+    };
+    let lines: Vec<Row> = rows.iter().map(line).collect();
+    html! {
+        (table(&format!("Beside {} by Pk, document by document", first.name), &heads, &lines))
+        p class="note" { (BESIDE) }
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use pericope_segeval::compare::{Comparison, comparisons};
+use pericope_segeval::compare::{Comparison, Standing, comparisons, standings};
 use pericope_segeval::config::Published;
 use pericope_segeval::evaluate::{Evaluation, SegmentationRow};
 use pericope_segeval::read::Set;
@@ -34,8 +34,10 @@ pub struct Report {
     pub sets: Vec<SetFacts>,
     /// Rows and documents.
     pub evaluation: Evaluation,
-    /// The first two segmenters of each set.
+    /// Every segmenter with the first of its set.
     pub comparisons: Vec<Comparison>,
+    /// Which of the segmenters of a set may be the best.
+    pub standings: Vec<Standing>,
     /// Figures of others, x 100.
     pub published: Vec<Published>,
     /// Seconds of embedding all sentences beforehand, where the segmenters shared the vectors.
@@ -51,6 +53,7 @@ struct Summary<'a> {
     sets: &'a [SetFacts],
     results: &'a [SegmentationRow],
     comparisons: &'a [Comparison],
+    standings: &'a [Standing],
     published: Vec<PublishedShare<'a>>,
 }
 
@@ -103,6 +106,7 @@ impl Report {
             name: name.to_owned(),
             sets: sets.iter().map(facts).collect(),
             comparisons: comparisons(&evaluation),
+            standings: standings(&evaluation),
             evaluation,
             published: published.to_vec(),
             embedding_seconds: None,
@@ -132,6 +136,7 @@ impl Report {
             sets: &self.sets,
             results: &self.evaluation.rows,
             comparisons: &self.comparisons,
+            standings: &self.standings,
             published: published.collect(),
         };
         Ok(serde_json::to_string_pretty(&summary)? + "\n")

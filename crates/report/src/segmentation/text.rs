@@ -4,7 +4,6 @@ use super::lines::lines;
 use super::plot::shown;
 use super::report::{Report, SetFacts};
 use pericope_eval::format;
-use pericope_segeval::compare::Comparison;
 
 /// What every reader must know.
 pub(super) const CAUTION: &str = "Proposing no boundary at all beats many systems on Pk and WindowDiff: read them \
@@ -67,34 +66,6 @@ pub(super) fn finding(report: &Report, set: &str) -> Option<String> {
     Some(text)
 }
 
-/// The level of the test, which decides together with its interval.
-const ALPHA: f64 = 0.05;
-
-/// A comparison in a sentence: one does better where the interval excludes 0 and the test rejects that both are equal.
-pub(super) fn compared(c: &Comparison) -> String {
-    let points = |x: f64| format::signed(100.0 * x, 1);
-    let better = match (c.low > 0.0, c.high < 0.0) {
-        (true, _) if c.p < ALPHA => format!("{} does better", c.b),
-        (_, true) if c.p < ALPHA => format!("{} does better", c.a),
-        _ => "which is better is open".to_owned(),
-    };
-    format!(
-        "{}: Pk of {} minus {}: {} points, 95\u{a0}% interval {} to {}, {}: {better}. {} does better on {} of {}, {} on {}.",
-        c.set,
-        c.a,
-        c.b,
-        points(c.difference),
-        points(c.low),
-        points(c.high),
-        format::p_sentence(c.p),
-        c.a,
-        c.wins,
-        format::plural(c.n, "document"),
-        c.b,
-        c.losses
-    )
-}
-
 /// What was left out of figures, a line each: skipped inputs and failed documents.
 pub(super) fn warnings(report: &Report) -> Vec<String> {
     let mut found = Vec::new();
@@ -121,23 +92,17 @@ pub(super) fn slug(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Comparison, compared, finding, warnings};
+    use super::{finding, warnings};
     use crate::segmentation::samples::report;
 
     #[test]
-    fn sentences_name_who_does_better() {
+    fn sentences_name_the_highest_and_what_was_left_out() {
         let report = report();
         let text = finding(&report, "one").unwrap_or_default();
         assert!(
             text.contains("near has the highest F1") && text.contains("Old <b> system has the highest, 50.0"),
             "{text}"
         );
-        assert!(compared(&report.comparisons[0]).contains("near does better on 3 of 3"));
-        // Few documents: the bootstrap's interval excludes 0, the test cannot.
-        let few = Comparison { low: -0.2, high: -0.1, p: 0.25, ..report.comparisons[0].clone() };
-        assert!(compared(&few).contains(": which is better is open."), "{}", compared(&few));
-        let sure = Comparison { p: 0.01, ..few };
-        assert!(compared(&sure).contains(": near does better. "), "{}", compared(&sure));
         assert_eq!(warnings(&report), ["one: 1\u{a0}document could not be read (first: one.jsonl:3: bad)"]);
     }
 }

@@ -5,6 +5,7 @@ mod collector;
 mod damage;
 #[path = "../../../segeval/tests/it/samples.rs"]
 mod evaluated;
+mod kept;
 mod pages;
 mod report;
 mod snapshots;

@@ -38,6 +38,7 @@ fn pages() -> Vec<(&'static str, String)> {
         heading_path: vec![HOSTILE.into()],
         tokens: 3,
         hash: 0,
+        context: None,
     };
     let chunks = ChunksPage::new(HOSTILE);
     vec![

@@ -122,7 +122,7 @@ fn segment(contestant: &System<'_>, document: &Document, segments: usize) -> Res
 /// A row, with its documents, for a set.
 fn evaluate_one(contestant: &System<'_>, set: &Set, observer: &dyn Observer) -> (SegmentationRow, Vec<DocumentRow>) {
     let segmenter = contestant.chunker.segmenter();
-    let (start, tokens_before) = (Instant::now(), segmenter.tokens_read());
+    let (start, tokens_before, asked_before) = (Instant::now(), segmenter.tokens_read(), segmenter.model_use());
     let tick = || observer.tick(contestant, &set.name);
     let found: Vec<Result<Boundaries, SegmentError>> = if contestant.known_count {
         let told = |one: &Segmented| {
@@ -137,6 +137,7 @@ fn evaluate_one(contestant: &System<'_>, set: &Set, observer: &dyn Observer) -> 
     };
     let seconds = start.elapsed().as_secs_f64();
     let tokens_read = segmenter.tokens_read().zip(tokens_before).map(|(after, before)| after - before);
+    let asked = segmenter.model_use().zip(asked_before).map(|(after, before)| after.since(before));
 
     let (mut scores, mut documents, mut failed) = (Vec::new(), Vec::new(), Vec::new());
     let mut sentences = 0;
@@ -182,6 +183,7 @@ fn evaluate_one(contestant: &System<'_>, set: &Set, observer: &dyn Observer) -> 
         proposed_over_true: summary.counts.ratio(),
         seconds,
         tokens_read,
+        asked,
         sentences_per_second: if seconds > 0.0 { sentences as f64 / seconds } else { 0.0 },
         failed,
     };

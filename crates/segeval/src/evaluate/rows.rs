@@ -1,5 +1,6 @@
 //! What an evaluation answers with: a row a set and segmenter, and a row a document.
 
+use pericope_api::ModelUse;
 use serde::Serialize;
 
 /// A document that has no segmentation.
@@ -61,6 +62,9 @@ pub struct SegmentationRow {
     /// Tokens that went through the segmenter's own model, where it has one and counts them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens_read: Option<u64>,
+    /// What the segmenter asked of a language model, where it asks one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asked: Option<ModelUse>,
     /// Sentences of the documents that were scored, over `seconds`.
     pub sentences_per_second: f64,
     /// Documents without a segmentation.

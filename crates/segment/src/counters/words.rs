@@ -1,4 +1,5 @@
 use pericope_api::TokenCounter;
+use pericope_language::{is_unspaced, word_ends};
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::chars::{is_cjk, skip_blank};
@@ -11,7 +12,8 @@ const BYTES_A_TOKEN: usize = 4;
 /// Counts a word, a punctuation mark or a symbol as one token (`words`).
 ///
 /// - A word is one of Unicode's (UAX 29): `don't` and `3.14` are one.
-/// - A character of a script without spaces between words (Han, kana, Hangul) is one token each.
+/// - A character of Han, kana and Hangul is one token each.
+/// - A Thai, Lao, Khmer or Burmese word is one token, as a dictionary finds it.
 /// - A run of more than 100 bytes without white space and without such characters (base64, minified code, long links)
 ///   counts one token per 4 bytes, about what subword tokenizers make of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -27,7 +29,9 @@ impl TokenCounter for WordCounter {
         while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
             let (length, plain) = run(rest);
             let (run, end) = (&rest[..length], at + length);
-            if length > LONG_RUN {
+            if run.starts_with(is_south_eastern) {
+                south_eastern_words(text, at, end, ends);
+            } else if length > LONG_RUN {
                 long_run(run, at, ends);
             } else if plain {
                 plain_words(run.as_bytes(), at, ends);
@@ -40,7 +44,7 @@ impl TokenCounter for WordCounter {
 }
 
 /// Length of the first run of `text`, which starts with no white space, and whether all of it is ASCII. A run ends at
-/// white space; a character of a script without spaces is a run of its own.
+/// white space; a character of a script without spaces is a run of its own, and Thai, Lao, Khmer and Burmese letters are.
 fn run(text: &str) -> (usize, bool) {
     let blank = |b: &u8| matches!(b, b' ' | b'\t'..=b'\r');
     let ascii = text.bytes().position(|b| blank(&b) || !b.is_ascii()).unwrap_or(text.len());
@@ -52,11 +56,38 @@ fn run(text: &str) -> (usize, bool) {
         if c.is_whitespace() {
             return (at, at == ascii);
         }
+        if is_south_eastern(c) {
+            let letters = text[at..].find(|c| !is_south_eastern(c)).unwrap_or(text.len() - at);
+            return if at == 0 { (letters, false) } else { (at, at == ascii) };
+        }
         if is_cjk(c) {
             return if at == 0 { (c.len_utf8(), false) } else { (at, at == ascii) };
         }
     }
     (text.len(), false)
+}
+
+/// Letters of scripts without spaces whose words have several letters.
+fn is_south_eastern(c: char) -> bool {
+    is_unspaced(c) && c < '\u{3000}'
+}
+
+/// The words of letters without spaces; signs that are no word belong to the one before.
+fn south_eastern_words(text: &str, from: usize, until: usize, ends: &mut Vec<usize>) {
+    let first = ends.len();
+    word_ends(&text[..until], from, ends);
+    let (mut kept, mut start) = (first, from);
+    for at in first..ends.len() {
+        let end = ends[at];
+        if text[start..end].contains(char::is_alphanumeric) || kept == first {
+            ends[kept] = end;
+            kept += 1;
+        } else {
+            ends[kept - 1] = end;
+        }
+        start = end;
+    }
+    ends.truncate(kept);
 }
 
 fn long_run(run: &str, offset: usize, ends: &mut Vec<usize>) {
@@ -120,6 +151,8 @@ mod tests {
         assert_eq!(tokens("Don't panic: it's 3.14!"), ["Don't", "panic", ":", "it's", "3.14", "!"]);
         assert_eq!(tokens("naïve 東京abc 한국"), ["naïve", "東", "京", "abc", "한", "국"]);
         assert_eq!(tokens("👩‍👩‍👧 x"), ["👩‍👩‍👧", "x"]);
+        assert_eq!(tokens("API ก่อนสร้างดัชนี x"), ["API", "ก่อน", "สร้าง", "ดัชนี", "x"]);
+        assert_eq!(WordCounter.count(&"ก่อนสร้างดัชนี".repeat(20)), 60);
         assert_eq!(tokens(" \n\t"), [""; 0]);
     }
 

@@ -6,7 +6,7 @@ use super::reading::BATCH;
 use super::vectors::dot;
 use crate::Resources;
 use crate::registry::args::SpecArgs;
-use crate::registry::entry::{BuiltSegmenter, Needs, SegmenterEntry, SettingKey};
+use crate::registry::entry::{BuiltSegmenter, EMBEDDER, Needs, SegmenterEntry, SettingKey};
 use crate::spec::SpecError;
 use crate::structure::Recursive;
 
@@ -20,6 +20,7 @@ pub(crate) const CLUSTER: SegmenterEntry = SegmenterEntry {
             default: "",
             doc: "most tokens of a chunk; max_tokens where that is given, else 400",
         },
+        EMBEDDER,
     ],
     example: "cluster:max_tokens=200",
     needs: Needs::Encoder,

@@ -6,7 +6,7 @@ use super::reading::{BATCH, readable};
 use crate::Resources;
 use crate::depth::{gradient, mean_and_deviation, percentile};
 use crate::registry::args::SpecArgs;
-use crate::registry::entry::{BuiltSegmenter, Needs, SegmenterEntry, SettingKey};
+use crate::registry::entry::{BuiltSegmenter, EMBEDDER, Needs, SegmenterEntry, SettingKey};
 use crate::spec::SpecError;
 
 pub(crate) const KAMRADT: SegmenterEntry = SegmenterEntry {
@@ -34,6 +34,7 @@ pub(crate) const KAMRADT: SegmenterEntry = SegmenterEntry {
             doc: "instead: where the distances' gradient is above this percentile (LangChain: 95)",
         },
         SettingKey { name: "buffer", default: "1", doc: "sentences on each side that are embedded with each sentence" },
+        EMBEDDER,
     ],
     example: "kamradt:percentile=95",
     needs: Needs::Encoder,

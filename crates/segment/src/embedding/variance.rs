@@ -5,7 +5,7 @@ use pericope_api::{Boundaries, Document, KnownCount, SegmentError, Segmentation,
 use super::vectors::{Vectors, dot};
 use crate::Resources;
 use crate::registry::args::SpecArgs;
-use crate::registry::entry::{BuiltSegmenter, Needs, SegmenterEntry, SettingKey};
+use crate::registry::entry::{BuiltSegmenter, EMBEDDER, Needs, SegmenterEntry, SettingKey};
 use crate::segment_costs::{SegmentCosts, scores};
 use crate::spec::SpecError;
 
@@ -22,6 +22,7 @@ pub(crate) const VARIANCE: SegmenterEntry = SegmenterEntry {
             default: "400",
             doc: "sentences of the longest segment, where the number is not given",
         },
+        EMBEDDER,
     ],
     example: "variance:penalty=3",
     needs: Needs::Encoder,

@@ -33,6 +33,13 @@ impl Vectors {
         Ok(Self { sentences, dimension, values })
     }
 
+    /// Vectors that are known already: those of `sentences`, row by row, each of `dimension` numbers. Nothing where there are not as
+    /// many.
+    pub fn given(sentences: Vec<usize>, values: Vec<f32>, dimension: usize) -> Option<Self> {
+        let fits = dimension > 0 && values.len() == sentences.len() * dimension;
+        fits.then_some(Self { sentences, dimension, values })
+    }
+
     /// Number of vectors.
     pub fn len(&self) -> usize {
         self.sentences.len()

@@ -7,7 +7,7 @@ use crate::Resources;
 use crate::depth::depths;
 use crate::language;
 use crate::registry::args::SpecArgs;
-use crate::registry::entry::{BuiltSegmenter, Needs, SegmenterEntry, SettingKey};
+use crate::registry::entry::{BuiltSegmenter, EMBEDDER, Needs, SegmenterEntry, SettingKey};
 use crate::spec::SpecError;
 
 const K: usize = 4;
@@ -34,6 +34,7 @@ pub(crate) const WINDOW: SegmenterEntry = SegmenterEntry {
             default: "",
             doc: "with score=valley: depth of a valley that scores 0.5, 0 to 4; 0.72/k for mean, 0.3 for min, 0.35 for max (MiniLM)",
         },
+        EMBEDDER,
     ],
     example: "window:k=5,pool=min",
     needs: Needs::Encoder,

@@ -20,7 +20,7 @@ pub(crate) const FIXED: SegmenterEntry = SegmenterEntry {
         SettingKey {
             name: "words",
             default: "100",
-            doc: "words a chunk, a word being what stands between white space",
+            doc: "words a chunk, a word being what stands between white space (by a dictionary where a script has none)",
         },
         SettingKey {
             name: "tokens",
@@ -52,7 +52,7 @@ fn build(args: &SpecArgs<'_>, resources: &dyn Resources) -> Result<BuiltSegmente
 /// Chunks of at most a set number of words (the "fixed-size" chunks of Abbasi 2024, section 5.3.7) or tokens.
 ///
 /// Code blocks and tables that fit the bound are kept whole: the chunk before one ends early. A larger one is cut at
-/// its lines. Words are what stands between white space, so text in scripts without spaces is better bounded in tokens.
+/// its lines. Words are what stands between white space; in scripts without spaces, what a dictionary takes for one.
 pub struct Fixed {
     bound: Bound,
 }

@@ -41,11 +41,15 @@ pub(super) struct Evidence<'a> {
 impl<'a> Evidence<'a> {
     /// Reads words and embeddings of what is language in a document.
     pub fn of(document: &Document, encoder: &dyn SentenceEncoder, model: &'a Model) -> Result<Self, SegmentError> {
-        let vectors = Vectors::of(document, encoder)?;
+        Ok(Self::new(document, Vectors::of(document, encoder)?, model))
+    }
+
+    /// Reads the words of the sentences of a document whose vectors are at hand.
+    pub fn new(document: &Document, vectors: Vectors, model: &'a Model) -> Self {
         let words = Words::read(document).only(&vectors.sentences);
         let length = |&i: &usize| document.visible(document.sentences[i].span).chars().take(FULL as usize).count();
         let weights = vectors.sentences.iter().map(|i| length(i) as f32 / FULL).collect();
-        Ok(Self { words: Burstiness::new(words, model.concentration), vectors, weights, model })
+        Self { words: Burstiness::new(words, model.concentration), vectors, weights, model }
     }
 
     /// The sentences that count.

@@ -8,5 +8,5 @@ mod words;
 
 pub use gains::word_gains;
 pub(crate) use segmenter::FUSION;
-pub use segmenter::Fusion;
+pub use segmenter::{Fusion, boundary_probabilities};
 pub use word_costs::WordCosts;

@@ -4,13 +4,23 @@ use pericope_api::{Boundaries, Document, KnownCount, SegmentError, Segmentation,
 
 use super::evidence::{Evidence, Model};
 use crate::Resources;
+use crate::embedding::Vectors;
 use crate::registry::args::SpecArgs;
-use crate::registry::entry::{BuiltSegmenter, Needs, SegmenterEntry, SettingKey};
+use crate::registry::entry::{BuiltSegmenter, EMBEDDER, Needs, SegmenterEntry, SettingKey};
 use crate::segment_costs::{SegmentCosts, scores};
 use crate::spec::SpecError;
 
 /// Sentences of the longest segment, where the number of segments is not known.
 const LONGEST: usize = 400;
+
+/// Nats that a segment costs at least, with the default settings.
+const PRICE: f64 = 60.0;
+/// The share of what the strongest boundaries gain that is added to it.
+const SHARE: f64 = 0.2;
+/// Nats that are one unit of a score's logit.
+const TEMPERATURE: f64 = 24.0;
+/// What the costs are made of.
+const MODEL: Model = Model { weight: 90.0, concentration: 200.0, median: 5.0, length: 60.0 };
 
 /// Splits among which the strongest boundaries are looked for.
 const FIRST: usize = 8;
@@ -53,6 +63,7 @@ pub(crate) const FUSION: SegmenterEntry = SegmenterEntry {
             default: "400",
             doc: "sentences of the longest segment, where the number is not given",
         },
+        EMBEDDER,
     ],
     example: "fusion:price=20,share=0.1",
     needs: Needs::Encoder,
@@ -115,9 +126,30 @@ impl Fusion {
     /// Makes the segmenter with the default settings.
     #[must_use]
     pub fn new(encoder: Arc<dyn SentenceEncoder>) -> Self {
-        let model = Model { weight: 90.0, concentration: 200.0, median: 5.0, length: 60.0 };
-        Self { encoder, price: 60.0, share: 0.2, temperature: 24.0, longest: LONGEST, model }
+        Self { encoder, price: PRICE, share: SHARE, temperature: TEMPERATURE, longest: LONGEST, model: MODEL }
     }
+}
+
+/// The probability of a boundary at each gap between neighbours of `sentences`, some or all of those of a document that are language,
+/// by [`Fusion`] with its default settings: `sentences.len() - 1` numbers in 0..=1. `vectors` are those of the sentences, row by row,
+/// each of `dimension` numbers; nothing where there are not as many.
+///
+/// For segmenters that have embedded the sentences themselves.
+#[must_use]
+pub fn boundary_probabilities(
+    document: &Document,
+    sentences: Vec<usize>,
+    vectors: Vec<f32>,
+    dimension: usize,
+) -> Option<Vec<f64>> {
+    let vectors = Vectors::given(sentences, vectors, dimension)?;
+    if vectors.len() < 2 {
+        return Some(Vec::new());
+    }
+    let evidence = Evidence::new(document, vectors, &MODEL);
+    let band = evidence.band(LONGEST);
+    let price = PRICE + SHARE * strongest(&band, evidence.vectors().len());
+    Some(band.marginals(price, TEMPERATURE))
 }
 
 /// What the strongest boundaries gain: the mean of the three greatest gains of one more segment, among the first few, at the
@@ -203,6 +235,7 @@ mod tests {
             let shown = FUSION.keys.iter().find(|known| known.name == key).unwrap().default;
             assert_eq!(shown.parse::<f64>().unwrap(), value, "{key}");
         }
-        assert_eq!(FUSION.keys.len(), 8);
+        // And `embedder`, which has none.
+        assert_eq!(FUSION.keys.len(), 9);
     }
 }

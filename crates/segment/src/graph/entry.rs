@@ -3,7 +3,7 @@ use super::segmenter::{K, RESOLUTION, RUNS};
 use super::similarity::{self, NAMES, PairWeights};
 use crate::Resources;
 use crate::registry::args::SpecArgs;
-use crate::registry::entry::{BuiltSegmenter, Needs, SegmenterEntry, SettingKey};
+use crate::registry::entry::{BuiltSegmenter, EMBEDDER, Needs, SegmenterEntry, SettingKey};
 use crate::spec::{Spec, SpecError};
 
 const DEFAULT: &str = "embedding";
@@ -22,6 +22,7 @@ pub(crate) const GRAPH: SegmenterEntry = SegmenterEntry {
         SettingKey { name: "runs", default: "10", doc: "community detections, in different orders, that vote" },
         SettingKey { name: "seed", default: "0", doc: "seed of those orders" },
         SettingKey { name: "decay", default: "on", doc: "on or off: weights fall with distance l as exp(-l/2)" },
+        EMBEDDER,
     ],
     example: "graph:similarity=jaccard+sequence-matcher,k=5",
     needs: Needs::Encoder,

@@ -1,9 +1,12 @@
 use pericope_api::Span;
 
+use pericope_language::{is_unspaced, word_ends};
+
 use crate::chars::skip_blank;
 
-/// Cuts `text` into pieces of `words` words (0 counts as 1), the last one shorter; a word is what stands between white
-/// space. Pieces have no blank ends.
+/// Cuts `text` into pieces of `words` words (0 counts as 1), the last one shorter. A word is what stands between white space;
+/// in scripts without spaces (Chinese, Japanese, Thai, Lao, Khmer, Burmese) it is what a dictionary takes for one, with the
+/// punctuation at it. Pieces have no blank ends.
 ///
 /// ```
 /// let text = "one two  three\nfour five";
@@ -64,17 +67,74 @@ struct Ends<'a> {
     at: usize,
     /// True where the byte before `at` belongs to a word.
     in_word: bool,
+    /// Where the words end of a run without spaces that has been begun, the next one last.
+    run: Vec<usize>,
 }
 
+impl Ends<'_> {
+    /// Finds the words of the run that begins at byte `at`. The marks at the end of the run belong to its last word.
+    fn begin_run(&mut self, at: usize) {
+        word_ends(self.text, at, &mut self.run);
+        // Signs that are no word belong to the one before.
+        let (text, mut start) = (self.text, at);
+        self.run.retain(|&end| {
+            let is_word = text[start..end].contains(char::is_alphanumeric);
+            start = end;
+            is_word
+        });
+        let end = start + text[start..].find(|c: char| !closes(c)).unwrap_or(text.len() - start);
+        match self.run.last_mut() {
+            Some(last) => *last = end,
+            None => self.run.push(end),
+        }
+        self.run.reverse();
+    }
+}
+
+/// Marks that belong to the word behind them.
+fn opens(c: char) -> bool {
+    matches!(
+        c,
+        '(' | '['
+            | '{'
+            | '<'
+            | '"'
+            | '\''
+            | '“'
+            | '‘'
+            | '«'
+            | '「'
+            | '『'
+            | '（'
+            | '［'
+            | '｛'
+            | '【'
+            | '〔'
+            | '〈'
+            | '《'
+    )
+}
+
+/// Marks that belong to the word before them.
+fn closes(c: char) -> bool {
+    !c.is_alphanumeric() && !c.is_whitespace() && !opens(c)
+}
+
+/// The first byte of a block.
+const FIRST: u64 = 0x80;
 const ONES: u64 = u64::from_ne_bytes([1; 8]);
 const HIGH: u64 = ONES * 0x80;
 
 impl<'a> Ends<'a> {
     fn new(text: &'a str, start: usize) -> Self {
-        Self { text, at: start, in_word: false }
+        Self { text, at: start, in_word: false, run: Vec::new() }
     }
 
     fn next_block(&mut self) -> Option<(usize, u64)> {
+        if let Some(end) = self.run.pop() {
+            self.at = end;
+            return Some((end, FIRST));
+        }
         let at = self.at;
         if let Some(block) = self.text.as_bytes().get(at..at + 8).and_then(|b| <[u8; 8]>::try_from(b).ok()) {
             let block = u64::from_le_bytes(block);
@@ -89,10 +149,17 @@ impl<'a> Ends<'a> {
         }
         // One character: beyond ASCII, or near the end.
         let Some(c) = self.text.get(at..).and_then(|rest| rest.chars().next()) else {
-            let found = u64::from(self.in_word) << 7;
+            let found = if self.in_word { FIRST } else { 0 };
             self.in_word = false;
             return (found != 0).then_some((at, found));
         };
+        if is_unspaced(c) {
+            self.begin_run(at);
+            // A word of letters before it ends here; marks that open something belong to the word behind them.
+            let before = self.text[..at].chars().next_back();
+            let ends = std::mem::take(&mut self.in_word) && !before.is_some_and(opens);
+            return Some((at, if ends { FIRST } else { 0 }));
+        }
         let blank = c.is_whitespace();
         let found = u64::from(blank && self.in_word) << 7;
         self.in_word = !blank;
@@ -115,10 +182,58 @@ mod tests {
 
     use super::{count_words, fixed_words};
 
+    fn pieces(text: &str, words: usize) -> Vec<&str> {
+        fixed_words(text, words).into_iter().map(|span| span.of(text)).collect()
+    }
+
+    #[test]
+    fn scripts_without_spaces_have_words() {
+        let text = "索引を作る前に、文書を分けます。「行こう」とAPI。次へ";
+        let expected = [
+            "索引",
+            "を",
+            "作る",
+            "前",
+            "に、",
+            "文書",
+            "を",
+            "分け",
+            "ます。",
+            "「行",
+            "こう」",
+            "と",
+            "API。",
+            "次",
+            "へ",
+        ];
+        assert_eq!(pieces(text, 1), expected);
+        assert_eq!(count_words(text), expected.len());
+        assert_eq!(pieces(text, 5), ["索引を作る前に、", "文書を分けます。「行", "こう」とAPI。次へ"]);
+        assert_eq!(pieces("ก่อนสร้างดัชนี ต้องแบ่ง", 2), ["ก่อนสร้าง", "ดัชนี ต้อง", "แบ่ง"]);
+        assert_eq!(pieces("全文检索的结果。", 2), ["全文检索", "的结果。"]);
+        assert_eq!(count_words("한국어 문서 abc漢字 x。。。"), 5);
+    }
+
     proptest! {
         #[test]
+        fn pieces_cover_text_of_any_script(
+            text in "([a-z.]{1,9}|[ \n\u{3000}]{1,2}|[一-龯ぁ-んァ-ヶー々]{1,8}|[。、「」（）！]|[ก-ฮะ-ูเ-์]{1,9}|[가-힣]{1,3}|👩‍👧){0,40}",
+            words in 1usize..7,
+        ) {
+            let spans = fixed_words(&text, words);
+            let mut at = 0;
+            for span in &spans {
+                prop_assert!(text[at..span.start].trim().is_empty() && span.end > span.start);
+                prop_assert_eq!(span.trimmed(&text), *span);
+                at = span.end;
+            }
+            prop_assert!(text[at..].trim().is_empty());
+            prop_assert_eq!(count_words(&text) == 0, text.trim().is_empty());
+        }
+
+        #[test]
         fn equal_to_splitting_at_white_space(
-            text in "([a-z.]{1,9}|[ \t\n\r\u{b}\u{c}]{1,3}|é|漢|\u{a0}|\u{3000}|\u{2028}|\u{85}|\u{1c}){0,60}",
+            text in "([a-z.]{1,9}|[ \t\n\r\u{b}\u{c}]{1,3}|é|한|\u{a0}|\u{3000}|\u{2028}|\u{85}|\u{1c}){0,60}",
             words in 1usize..7,
         ) {
             let all: Vec<&str> = text.split_whitespace().collect();

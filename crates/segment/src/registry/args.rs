@@ -65,6 +65,12 @@ impl<'a> SpecArgs<'a> {
         value
     }
 
+    /// Returns the spec itself.
+    #[must_use]
+    pub fn spec(&self) -> &'a Spec {
+        self.spec
+    }
+
     /// Returns a setting as it is written.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&'a str> {

@@ -1,5 +1,8 @@
+use pericope_api::Segmenter;
+
 use super::args::SpecArgs;
-use super::entry::{Needs, POLICY_KEYS, SegmenterEntry};
+use super::embedder::{self, WithEncoder};
+use super::entry::{BuiltSegmenter, Needs, POLICY_KEYS, SegmenterEntry};
 use super::table::list;
 use crate::Chunker;
 use crate::policy::{Overlap, SizePolicy};
@@ -31,7 +34,42 @@ pub fn build(spec: &Spec, resources: &dyn Resources) -> Result<Chunker, SpecErro
 /// As [`build`].
 pub fn build_from(entries: &[SegmenterEntry], spec: &Spec, resources: &dyn Resources) -> Result<Chunker, SpecError> {
     let entry = check_in(entries, spec)?;
+    let named = embedder::asked(entry, spec).map(|name| WithEncoder { base: resources, name });
+    let resources = named.as_ref().map_or(resources, |named| named as &dyn Resources);
     let args = SpecArgs::new(spec, resources);
+    chunker(spec, &args, resources, || (entry.build)(&args, resources))
+}
+
+/// Builds a chunker of a segmenter that no spec names, with the counter and the limits in force, as [`build`] does. Its spec
+/// says `custom`, and the limits.
+///
+/// ```
+/// use pericope_segment::structure::Sentences;
+/// use pericope_segment::{Limits, Standalone, registry};
+///
+/// let resources = Standalone { defaults: Limits { max_tokens: Some(50), ..Limits::default() } };
+/// let chunker = registry::build_custom(Box::new(Sentences), &resources)?;
+/// assert_eq!(chunker.spec().to_string(), "custom:max_tokens=50");
+/// # Ok::<(), pericope_segment::spec::SpecError>(())
+/// ```
+///
+/// # Errors
+/// [`SpecError`] for limits that make no sense, and without a counter.
+pub fn build_custom(segmenter: Box<dyn Segmenter>, resources: &dyn Resources) -> Result<Chunker, SpecError> {
+    let spec = Spec::new("custom")?;
+    let args = SpecArgs::new(&spec, resources);
+    chunker(&spec, &args, resources, || {
+        Ok(BuiltSegmenter { segmenter, resolved: None, overlap: None, finished: false })
+    })
+}
+
+/// Joins what `build` makes with the counter and the limits in force.
+fn chunker(
+    spec: &Spec,
+    args: &SpecArgs<'_>,
+    resources: &dyn Resources,
+    build: impl FnOnce() -> Result<BuiltSegmenter, SpecError>,
+) -> Result<Chunker, SpecError> {
     let mut limits = args.limits()?;
     let threshold = args.maybe_share("tau")?;
     let counter = resources.counter().map_err(|reason| args.unavailable(reason))?;
@@ -39,7 +77,7 @@ pub fn build_from(entries: &[SegmenterEntry], spec: &Spec, resources: &dyn Resou
     if let Some(max) = limits.max_tokens.filter(|&max| max != 0 && max <= special) {
         return Err(args.bad("max_tokens", max, &format!("more than the {special} special tokens of every chunk")));
     }
-    let built = (entry.build)(&args, resources)?;
+    let built = build()?;
     if built.finished {
         // Nobody's defaults cut what somebody else has finished.
         limits = args.asked_limits()?;

@@ -25,6 +25,8 @@ pub enum Needs {
     Encoder,
     /// A trained model of its own, which it loads itself.
     Model,
+    /// A language model: a service, or a file that is run in this process.
+    LanguageModel,
 }
 
 impl Needs {
@@ -91,6 +93,15 @@ impl BuiltSegmenter {
         self
     }
 }
+
+/// The encoder of a segmenter that reads with one, by the name that [`Resources::named_encoder`] takes. It takes the place of
+/// [`Resources::encoder`] while the segmenter is built.
+pub(crate) const EMBEDDER: SettingKey = SettingKey {
+    name: "embedder",
+    default: "",
+    doc: "what embeds the sentences: minilm, static (quick), or another name of an embedder; by default minilm, or what \
+          --segment-embedder says",
+};
 
 /// The settings of the size policy, which every segmenter takes (`tau` only segmenters with scores).
 pub const POLICY_KEYS: &[SettingKey] = &[

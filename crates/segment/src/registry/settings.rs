@@ -6,7 +6,7 @@ use pericope_api::{Embeddings, EncodeError, SentenceEncoder};
 use super::args::SpecArgs;
 use super::build::check_in;
 use super::entry::SegmenterEntry;
-use super::table::outside;
+use super::table::is_finished;
 use crate::resources::{Limits, Resources};
 use crate::spec::{Spec, SpecError};
 
@@ -45,16 +45,16 @@ pub fn settings(
     args.maybe_share("tau")?;
     let built = (entry.build)(&args, &unopened);
     let (settled, went_on) = args.into_settled();
-    let is_finished = match built {
+    let finished = match built {
         Ok(built) => built.finished,
         Err(wrong) if went_on => return Err(wrong),
-        Err(_) => outside().iter().any(|other| other.name == entry.name),
+        Err(_) => is_finished(entry.name),
     };
     let mut found = spec.args.clone();
     found.extend(settled);
     found.insert("segmenter".into(), spec.name.clone());
     // Nobody's defaults cut what somebody else has finished.
-    let limits = if is_finished { asked } else { limits };
+    let limits = if finished { asked } else { limits };
     found.extend(limits.max_tokens.map(|max| ("max_tokens".to_owned(), max.to_string())));
     let rest =
         [("min_tokens", limits.min_tokens), ("target_tokens", limits.target_tokens), ("overlap", limits.overlap)];
@@ -69,6 +69,10 @@ struct Unopened {
 
 impl Resources for Unopened {
     fn encoder(&self) -> Result<Arc<dyn SentenceEncoder>, String> {
+        Ok(Arc::new(Absent))
+    }
+
+    fn named_encoder(&self, _: &str) -> Result<Arc<dyn SentenceEncoder>, String> {
         Ok(Arc::new(Absent))
     }
 

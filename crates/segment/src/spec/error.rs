@@ -54,8 +54,9 @@ pub enum SpecError {
     },
 }
 
-/// ` (did you mean `x`?)` for the nearest of `known`, or an empty string where none is near.
-pub(crate) fn hint<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+/// Returns ` (did you mean `x`?)` for the nearest of `known`, or an empty string where none is near.
+#[must_use]
+pub fn hint<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let nearest = known.into_iter().map(|k| (distance(given, k), k)).min();
     match nearest {
         Some((d, k)) if d <= 1 + k.len() / 4 => format!(" (did you mean `{k}`?)"),

@@ -20,8 +20,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-pub use error::SpecError;
-pub(crate) use error::hint;
+pub use error::{SpecError, hint};
 
 /// The setting that names another segmenter.
 pub(crate) const REFERENCE: &str = "reference";

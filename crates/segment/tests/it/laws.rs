@@ -17,6 +17,8 @@ fn specs() -> Vec<String> {
         "recursive:chars=1",
         "recursive:chars=12",
         "recursive:tokens=4",
+        "cogltx-blocks:tokens=1",
+        "cogltx-blocks:tokens=9",
         "window:k=1,pool=min",
         "window:k=2,pool=max",
         "kamradt:stddev=0.5",

@@ -2,11 +2,13 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::support::Fake;
-use pericope_api::SentenceEncoder;
-use pericope_segment::registry::{self, Needs, POLICY_KEYS, SegmenterEntry};
+use pericope_api::{ModelUse, SegmentError, SentenceEncoder, ShiftFinder};
+use pericope_segment::llm::LanguageModel;
+use pericope_segment::registry::{self, Needs, POLICY_KEYS, SegmenterEntry, build_from};
 use pericope_segment::{Limits, Resources, Standalone, spec::Spec};
 
 fn build(spec: &str, resources: &dyn Resources) -> Result<pericope_segment::Chunker, String> {
@@ -99,6 +101,13 @@ fn settings_open_nothing_and_refuse_what_a_build_refuses() {
         ("none-such --size=9", "60", "80")
     );
     assert!(outside("chunks").unwrap_err().to_string().contains("needs a file"));
+    // What a model cuts is cut further as anything else is.
+    let model = outside("llm:model=m,base_url=http://127.0.0.1:1/v1").unwrap();
+    assert_eq!(
+        (model["tokens"].as_str(), model["unit"].as_str(), model["max_tokens"].as_str()),
+        ("550", "paragraph", "256")
+    );
+    assert!(outside("llm:model=m,unit=page").unwrap_err().to_string().contains("one of paragraph, sentence"));
     for (spec, says) in [
         ("windwo", "no segmenter"),
         ("fixed:words=0", "at least 1"),
@@ -254,6 +263,7 @@ fn needs_are_what_building_asks_for() {
         "fixed:tokens=20",
         "fixed:words=20,max_tokens=9",
         "recursive:tokens=20",
+        "cogltx-blocks:tokens=20",
         "sentence:overlap=2",
         "window:k=1,pool=max",
         "kamradt:gradient=95",
@@ -285,6 +295,47 @@ fn needs_are_what_building_asks_for() {
         assert_eq!(registry::needs(registry::list(), &spec), expected, "{text}");
     }
     assert_eq!(registry::needs(registry::list(), &Spec::parse("no-such-segmenter").unwrap()), Needs::None);
+}
+
+/// Finds no shift.
+struct Nowhere;
+
+impl ShiftFinder for Nowhere {
+    fn fingerprint(&self) -> String {
+        "openai:model=m".into()
+    }
+
+    fn first_shift(&self, _: &[&str]) -> Result<Option<usize>, SegmentError> {
+        Ok(None)
+    }
+
+    fn used(&self) -> ModelUse {
+        ModelUse::default()
+    }
+}
+
+struct WithModel;
+
+impl Resources for WithModel {
+    fn shift_finder(&self, wanted: &LanguageModel) -> Result<Arc<dyn ShiftFinder>, String> {
+        assert_eq!(wanted.base_url.as_deref(), Some("http://127.0.0.1:1/v1"));
+        assert_eq!((wanted.provider.as_deref(), wanted.config.as_deref()), (None, Some(Path::new("m.toml"))));
+        Ok(Arc::new(Nowhere))
+    }
+}
+
+#[test]
+fn a_chunker_that_asks_a_model_names_the_model_and_not_its_address() {
+    let text = "llm:config=m.toml,model=m,base_url=http://127.0.0.1:1/v1,api_key_env=K,tokens=300,max_tokens=90";
+    let spec = Spec::parse(text).unwrap();
+    let chunker = build_from(registry::outside(), &spec, &WithModel).unwrap();
+    assert_eq!(chunker.spec().to_string(), "llm:max_tokens=90,model=m,tokens=300");
+    assert_eq!(chunker.fingerprint(), "openai:model=m");
+    assert_eq!(chunker.segmenter().model_use(), Some(ModelUse::default()));
+    // No program without a model makes one.
+    let error = build_from(registry::outside(), &spec, &Standalone::default()).map(drop).unwrap_err().to_string();
+    assert!(error.contains("none is at hand"), "{error}");
+    assert_eq!(registry::needs(registry::outside(), &spec), Needs::LanguageModel);
 }
 
 #[test]

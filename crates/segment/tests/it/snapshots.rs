@@ -11,9 +11,10 @@ use pericope_read::{ReadOptions, read_text};
 use pericope_segment::{Standalone, laws, registry, spec::Spec};
 
 /// At least one spec of every segmenter without a model; `same-size` is `fixed` with another segmenter's size.
-const SPECS: [&str; 15] = [
+const SPECS: [&str; 16] = [
     "fixed:words=100",
     "fixed:tokens=100,overlap=20",
+    "cogltx-blocks:tokens=40",
     "sentence:min_tokens=12",
     "paragraph",
     "recursive:chars=1000",

@@ -12,6 +12,9 @@ pub(super) struct SearchOutput {
     pub query: String,
     /// How it was ranked: bm25, dense or hybrid.
     pub mode: String,
+    /// The reranker that ordered the passages anew, where there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rerank: Option<String>,
     /// The index that was searched.
     pub index: String,
     /// Tokens of all passages together.
@@ -204,6 +207,9 @@ impl From<DocumentEntry> for Listed {
 pub(super) struct StatusOutput {
     /// The indexes; the first is taken where a call names none.
     pub indexes: Vec<IndexStatus>,
+    /// The rerankers that `search` takes; the first is taken where a call names none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rerankers: Vec<String>,
     /// The version of the program.
     pub version: String,
 }

@@ -91,17 +91,18 @@ fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, String> {
 }
 
 fn search(service: &Service, arguments: SearchArguments) -> Result<SearchOutput, Problem> {
-    let SearchArguments { query, k, path, heading, mode, expand, expand_tokens, index, budget } = arguments;
+    let SearchArguments { query, k, path, heading, mode, expand, expand_tokens, rerank, index, budget } = arguments;
     if query.len() > LONGEST_QUERY {
         return Err(Problem::parameter(format!("query: at most {LONGEST_QUERY} bytes, not {}", query.len())));
     }
     let budget = Some(budget);
-    let request =
-        SearchRequest { k, mode, path, heading, expand, expand_tokens, budget, index, ..SearchRequest::new(query) };
+    let plain = SearchRequest::new(query);
+    let request = SearchRequest { k, mode, path, heading, expand, expand_tokens, rerank, budget, index, ..plain };
     let answer = service.search(&request)?;
     Ok(SearchOutput {
         mode: format!("{:?}", answer.mode).to_lowercase(),
         query: answer.query,
+        rerank: answer.rerank,
         index: answer.index,
         tokens: answer.tokens,
         hits: answer.hits.into_iter().map(Into::into).collect(),
@@ -197,6 +198,6 @@ fn status(service: &Service, arguments: &StatusArguments) -> Result<StatusOutput
         (Some(index), true) => {
             Err(Problem::not_found("no-such-index", format!("there is no index {index:?}; the indexes are {known}")))
         }
-        _ => Ok(StatusOutput { indexes, version: answer.version }),
+        _ => Ok(StatusOutput { indexes, rerankers: answer.rerankers, version: answer.version }),
     }
 }

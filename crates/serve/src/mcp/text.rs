@@ -85,7 +85,11 @@ pub(super) fn list(answer: &ListOutput) -> String {
 }
 
 pub(super) fn status(answer: &StatusOutput) -> String {
-    answer.indexes.iter().map(index).collect::<Vec<_>>().join("\n")
+    let mut out = answer.indexes.iter().map(index).collect::<Vec<_>>().join("\n");
+    if !answer.rerankers.is_empty() {
+        let _ = writeln!(out, "rerankers: {}", answer.rerankers.join(", "));
+    }
+    out
 }
 
 fn index(index: &IndexStatus) -> String {

@@ -90,6 +90,9 @@ pub struct SearchAnswer {
     pub query: String,
     /// The way in which was searched.
     pub mode: Mode,
+    /// The name of the reranker whose order and scores these are, where there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rerank: Option<String>,
     /// The hits, best first.
     pub hits: Vec<HitAnswer>,
     /// The hits by their documents, where `group` asked for it.
@@ -231,6 +234,9 @@ pub struct IndexEntry {
 pub struct IndexesAnswer {
     /// The indexes, the default one first.
     pub indexes: Vec<IndexEntry>,
+    /// The rerankers that searches may name; the first one is taken where they name none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rerankers: Vec<String>,
     /// The version of the program.
     pub version: String,
 }

@@ -23,6 +23,7 @@ const SERVED: &[&str] = &[
     "sentence",
     "paragraph",
     "recursive",
+    "cogltx-blocks",
     "structure",
     "window",
     "kamradt",
@@ -38,17 +39,17 @@ const SERVED: &[&str] = &[
     "weswin",
     "nsp",
     "topic",
+    "hiercrf",
 ];
 /// The settings of trained segmenters that name a file,
 const MODELS: &[&str] = &["model", "weswin"];
 /// and their value that names none.
 const SHIPPED: &str = "shipped";
-/// The segmenters that no request may name: they read a file, or start a program, that the spec names.
+/// The encoders that a request may name for a segmenter: neither files nor endpoints.
+const EMBEDDERS: &[&str] = &["minilm", "static"];
+/// The segmenters that no request may name: they read a file, start a program or ask a service that the spec names.
 #[cfg(test)]
-const REFUSED: &[&str] = &["chunks", "command"];
-/// The segmenters that no request may name because no model of theirs ships.
-#[cfg(test)]
-const WITHOUT_MODEL: &[&str] = &["hiercrf"];
+const REFUSED: &[&str] = &["llm", "chunks", "command"];
 /// The segmenter that depends on the documents at hand.
 const BY_CORPUS: &str = "same-size";
 
@@ -113,6 +114,9 @@ fn served(text: &str) -> Result<Spec, Problem> {
         if let Some(key) = MODELS.iter().find(|key| one.get(key).is_some_and(|model| model != SHIPPED)) {
             return Err(wrong(format!("`{}` reads its own model here: leave `{key}` out", one.name)));
         }
+        if one.get("embedder").is_some_and(|name| !EMBEDDERS.contains(&name)) {
+            return Err(wrong(format!("`embedder` is one of {} here", EMBEDDERS.join(", "))));
+        }
         checked.extend(one.references());
     }
     Ok(spec)
@@ -151,7 +155,7 @@ mod tests {
     fn every_segmenter_was_looked_at() {
         let names: Vec<&str> = segmenters().iter().map(|entry| entry.name).collect();
         let left_out: Vec<&str> = names.iter().filter(|name| !SERVED.contains(name)).copied().collect();
-        assert_eq!(left_out, [WITHOUT_MODEL, REFUSED].concat());
+        assert_eq!(left_out, REFUSED);
         let outside: Vec<&str> = pericope::segment::registry::outside().iter().map(|entry| entry.name).collect();
         assert_eq!(outside, REFUSED);
         // Nor has one a setting, beside the model, that nobody looked at.
@@ -166,10 +170,15 @@ mod tests {
         for bad in [
             "weswin:model=/etc/passwd",
             "topic:model=/etc/passwd",
+            "hiercrf:model=/etc/passwd",
             "topic:speed=best,weswin=/etc/passwd",
             "same-size:reference=(topic:speed=best,weswin=../../m)",
             "same-size:reference=(weswin:model=/etc/passwd)",
             "same-size:reference=(same-size:reference=(nsp:model=../../m))",
+            "llm:model=m,base_url=http://169.254.169.254/latest",
+            "same-size:reference=(llm:config=/etc/passwd)",
+            "fusion:embedder=static:/etc",
+            "window:embedder=openai:text-embedding-3-small",
             "command:program=/bin/sh",
             "command:/bin/sh -c 'id > /tmp/x'",
             "chunks:/etc/passwd",
@@ -182,6 +191,7 @@ mod tests {
         }
         assert!(served(&format!("window:k={}", "1".repeat(500))).is_err());
         assert!(served("weswin:model=shipped").is_ok() && served("window:k=5").is_ok());
+        assert!(served("hiercrf:level=2").is_ok());
     }
 
     #[test]

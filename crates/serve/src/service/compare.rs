@@ -132,7 +132,9 @@ impl Service {
         let contexts: Vec<Context> = hits.iter().filter_map(|hit| context(hit, found)).collect();
         reader.warm(contexts.iter()).map_err(Problem::internal)?;
         let vector = match &found.encoder {
-            Some(encoder) => Some(encoder.encode(&[&request.question]).map_err(Problem::internal)?.values().to_vec()),
+            Some(encoder) => {
+                Some(encoder.encode_queries(&[&request.question]).map_err(Problem::internal)?.values().to_vec())
+            }
             None => None,
         };
         let answer = reader.answer(&reader.ask(&request.question, vector), &contexts).text;

@@ -10,6 +10,7 @@ mod documents;
 mod options;
 mod problem;
 mod requests;
+mod rerankers;
 mod search;
 mod segment;
 mod slot;
@@ -28,7 +29,7 @@ pub use cut_answers::{
 pub use docsearch::{
     DocsearchAnswer, DocsearchHit, DocsearchQuery, DocsearchRequest, DocsearchResults, Marked, MarkedHit,
 };
-pub use options::{MakeEncoder, NamedPlace, ServiceOptions, is_name};
+pub use options::{MakeEncoder, NamedPlace, NamedReranker, ServiceOptions, is_name};
 pub use problem::Problem;
 pub use requests::{
     ChunkRequest, CompareRequest, DocumentRequest, ListRequest, Mode, Offsets, SearchRequest, SegmentRequest,

@@ -2,7 +2,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use pericope::Engine;
-use pericope::api::SentenceEncoder;
+use pericope::api::{Reranker, SentenceEncoder};
+use pericope::store::RERANK_DEPTH;
 
 use super::addresses::AddressRules;
 
@@ -53,11 +54,41 @@ pub fn is_name(text: &str) -> bool {
 /// Makes the encoder of a name; `None` for `none`. The error is a sentence.
 pub type MakeEncoder = dyn Fn(&str) -> Result<Option<Arc<dyn SentenceEncoder>>, String> + Send + Sync;
 
+/// A reranker and the name that requests use for it.
+#[derive(Clone)]
+pub struct NamedReranker {
+    /// 1 to 64 letters, digits, `.`, `_`, `-`; not `none`.
+    pub name: String,
+    /// The reranker.
+    pub reranker: Arc<dyn Reranker>,
+}
+
+impl NamedReranker {
+    /// Reads `SPEC` or `NAME=SPEC`; returns the name, where there is one, and the spec.
+    #[must_use]
+    pub fn parse(text: &str) -> (Option<&str>, &str) {
+        match text.split_once('=') {
+            Some((name, spec)) if is_name(name) => (Some(name), spec),
+            _ => (None, text),
+        }
+    }
+}
+
+impl fmt::Debug for NamedReranker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NamedReranker").field("name", &self.name).field("is", &self.reranker.fingerprint()).finish()
+    }
+}
+
 /// The settings of a service.
 #[derive(Clone)]
 pub struct ServiceOptions {
     /// Makes the encoders of queries by the names that indexes recorded.
     pub encoders: Arc<MakeEncoder>,
+    /// The rerankers that requests may name. The first one orders the hits of requests that name none.
+    pub rerankers: Vec<NamedReranker>,
+    /// The hits that are scored, at least as many as are asked for.
+    pub rerank_depth: usize,
     /// How documents get addresses.
     pub addresses: AddressRules,
     /// Hears what happens beside requests, each in one line: an index that was rebuilt, or that cannot be read.
@@ -68,6 +99,8 @@ impl Default for ServiceOptions {
     fn default() -> Self {
         Self {
             encoders: Arc::new(|name| Engine::new().embedder(name).map_err(|e| e.to_string())),
+            rerankers: Vec::new(),
+            rerank_depth: RERANK_DEPTH,
             addresses: AddressRules::default(),
             notice: Arc::new(|_| {}),
         }
@@ -105,6 +138,15 @@ mod tests {
             assert_eq!(read(text), (name.to_owned(), place.to_owned()), "{text}");
         }
         assert!(NamedPlace::parse("name=").is_err());
+        for (text, name, spec) in [
+            ("weswin", None, "weswin"),
+            ("fast=cross-encoder:model=a=b", Some("fast"), "cross-encoder:model=a=b"),
+            ("cross-encoder:model=x", None, "cross-encoder:model=x"),
+            ("https://h/r,model=m", None, "https://h/r,model=m"),
+            ("tei=http://h/r?a=b", Some("tei"), "http://h/r?a=b"),
+        ] {
+            assert_eq!(NamedReranker::parse(text), (name, spec), "{text}");
+        }
         assert!(is_name("a.b_c-9") && !is_name("") && !is_name("a b") && !is_name(&"a".repeat(65)));
     }
 }

@@ -54,6 +54,7 @@ impl From<StoreError> for Problem {
             ErrorKind::Busy | ErrorKind::Unavailable => {
                 Self::new(503, "index-unavailable", "The index does not answer", error)
             }
+            ErrorKind::Reranker => Self::new(502, "reranker-failed", "The reranker failed", error),
             _ => Self::new(500, "index-failed", "The index failed", error),
         }
     }

@@ -79,6 +79,10 @@ pub struct SearchRequest {
     #[serde(default = "expand_tokens")]
     #[param(minimum = 1, maximum = 100000, default = 512)]
     pub expand_tokens: usize,
+    /// What orders the best hits anew before anything is expanded: the name of a reranker that the server was started with
+    /// (`/v1/indexes` lists them), or `none`. By default the first of them.
+    #[serde(default)]
+    pub rerank: Option<String>,
     /// Also put the hits together by their documents.
     #[serde(default)]
     pub group: bool,
@@ -116,6 +120,7 @@ impl SearchRequest {
             context: 0,
             expand: Expand::None,
             expand_tokens: EXPAND_TOKENS,
+            rerank: None,
             group: false,
             budget: None,
             index: None,

@@ -1,6 +1,6 @@
 use std::time::Instant;
 
-use pericope::store::{Expand, Expansion, Filter, Group, Hit, Query, fit_budget};
+use pericope::store::{Expand, Expansion, Filter, Group, Hit, Query, Reranked, Retriever, fit_budget};
 
 use super::requests::within;
 use super::slot::Opened;
@@ -18,8 +18,8 @@ impl Service {
     /// Searches an index.
     ///
     /// # Errors
-    /// [`Problem`]: 400 for a parameter out of range and a mode that the index has not, 404 for an index that is not
-    /// there, 500 or 503 where it cannot be read.
+    /// [`Problem`]: 400 for a parameter out of range, a mode that the index has not and a reranker that the service has not, 404
+    /// for an index that is not there, 500 or 503 where it cannot be read, 502 where the reranker fails.
     pub fn search(&self, request: &SearchRequest) -> Result<SearchAnswer, Problem> {
         let begun = Instant::now();
         within("k", request.k, 1, 100)?;
@@ -35,6 +35,7 @@ impl Service {
                 )));
             }
         }
+        let reranker = self.rerankers.of(request.rerank.as_deref())?;
         let slot = self.slot(request.index.as_deref())?;
         let opened = slot.current();
         let filter = Filter {
@@ -45,12 +46,18 @@ impl Service {
         let (query, mode) = self.query(&opened, &request.q, request.mode, request.k)?;
         let query = query.with_filter(filter);
         let expansion = Expansion { expand: request.expand, tokens: request.expand_tokens };
+        let store = opened.retriever.as_ref();
+        let reranked = reranker.map(|one| Reranked::new(store, one.reranker.as_ref(), self.rerankers.depth(query.k)));
+        let store: &dyn Retriever = match &reranked {
+            Some(reranked) => reranked,
+            None => store,
+        };
         let (mut hits, grouped) = match request.group {
             true => {
-                let groups = opened.retriever.search_grouped_expanded(&query, PER_DOCUMENT, expansion)?;
+                let groups = store.search_grouped_expanded(&query, PER_DOCUMENT, expansion)?;
                 (groups.into_iter().flat_map(|group: Group| group.hits).collect::<Vec<Hit>>(), true)
             }
-            false => (opened.retriever.search_expanded(&query, expansion)?, false),
+            false => (store.search_expanded(&query, expansion)?, false),
         };
         if request.context > 0 {
             opened.retriever.add_context(&mut hits, request.context)?;
@@ -65,12 +72,19 @@ impl Service {
         Ok(SearchAnswer {
             query: request.q.clone(),
             mode,
+            rerank: reranker.map(|one| one.name.clone()),
             hits,
             groups,
             index: name.to_owned(),
             tokens,
             took_ms: (begun.elapsed().as_secs_f64() * 1e6).round() / 1e3,
         })
+    }
+
+    /// Whether a request's hits go through a reranker, which takes longer than the search.
+    #[must_use]
+    pub fn reranks(&self, request: &SearchRequest) -> bool {
+        self.rerankers.of(request.rerank.as_deref()).is_ok_and(|found| found.is_some())
     }
 
     /// A query with its vector, where the mode asks for one, and the mode.

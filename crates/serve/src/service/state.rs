@@ -6,6 +6,7 @@ use pericope::store::EmbedderMeta;
 use pericope_util::rfc3339;
 
 use super::chunkers::Chunkers;
+use super::rerankers::Rerankers;
 use super::slot::{Opened, Slot};
 use super::vectors::QueryVectors;
 use super::{AddressRules, IndexEntry, IndexesAnswer, Mode, NamedPlace, Problem, RefreshAnswer, ServiceOptions};
@@ -21,6 +22,7 @@ pub struct Service {
     slots: Vec<Slot>,
     pub(super) vectors: QueryVectors,
     pub(super) chunkers: Chunkers,
+    pub(super) rerankers: Rerankers,
     pub(super) addresses: AddressRules,
     passes: Mutex<HashMap<String, Arc<OrderPass>>>,
 }
@@ -30,7 +32,7 @@ impl Service {
     ///
     /// # Errors
     /// [`Problem`] with a status of 400 to 499 for what the caller can mend: no index, a name given twice, a place that is
-    /// none.
+    /// none, a reranker's name that is none.
     pub fn open(places: Vec<NamedPlace>, options: ServiceOptions) -> Result<Self, Problem> {
         let mut names = HashSet::new();
         if let Some(twice) = places.iter().find(|place| !names.insert(place.name.as_str())) {
@@ -46,6 +48,7 @@ impl Service {
         if places.is_empty() {
             return Err(Problem::parameter("there is no index to search"));
         }
+        let rerankers = Rerankers::new(options.rerankers, options.rerank_depth)?;
         let open = |place| Slot::open(place, Arc::clone(&options.notice));
         let slots = places.into_iter().map(open).collect::<Result<_, _>>()?;
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -53,6 +56,7 @@ impl Service {
             slots,
             vectors: QueryVectors::new(options.encoders, cores),
             chunkers: Chunkers::default(),
+            rerankers,
             addresses: options.addresses,
             passes: Mutex::default(),
         })
@@ -67,7 +71,9 @@ impl Service {
             let loaded = self.encoder(&opened).and_then(|_| {
                 let request =
                     super::SearchRequest { index: Some(slot.named.name.clone()), ..super::SearchRequest::new("a") };
-                self.search(&super::SearchRequest { mode: Some(Mode::Dense), k: 1, ..request })
+                // A reranker was loaded beforehand, and may cost something.
+                let rerank = Some("none".to_owned());
+                self.search(&super::SearchRequest { mode: Some(Mode::Dense), k: 1, rerank, ..request })
             });
             let reason = loaded.err()?.detail;
             Some(format!(
@@ -99,7 +105,8 @@ impl Service {
     /// [`Problem`] where one cannot be read.
     pub fn indexes(&self) -> Result<IndexesAnswer, Problem> {
         let indexes = self.slots.iter().map(|slot| self.entry(slot)).collect::<Result<_, _>>()?;
-        Ok(IndexesAnswer { indexes, version: env!("CARGO_PKG_VERSION").to_owned() })
+        let rerankers = self.rerankers.names();
+        Ok(IndexesAnswer { indexes, rerankers, version: env!("CARGO_PKG_VERSION").to_owned() })
     }
 
     fn entry(&self, slot: &Slot) -> Result<IndexEntry, Problem> {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use lru::LruCache;
 use pericope::api::SentenceEncoder;
-use pericope::store::encode_checked;
+use pericope::store::encode_query;
 
 use super::{MakeEncoder, Problem};
 
@@ -56,7 +56,7 @@ impl QueryVectors {
         }
         let vector = {
             let _turn = self.gate.enter();
-            encode_checked(encoder, &[text])?.values().to_vec()
+            encode_query(encoder, text)?
         };
         if text.len() <= LONGEST_KEPT {
             self.kept.lock().unwrap_or_else(PoisonError::into_inner).put(key, Arc::from(vector.as_slice()));

@@ -9,5 +9,6 @@ mod keys;
 mod limits;
 mod mcp;
 mod openapi;
+mod rerank;
 mod service;
 mod tls;

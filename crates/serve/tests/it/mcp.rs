@@ -17,6 +17,7 @@ use rmcp::{RoleClient, ServiceExt};
 use serde_json::{Value, json};
 
 use crate::common::{self, Reply, start};
+use crate::rerank::{Length, named};
 
 type Client = RunningService<RoleClient, ()>;
 
@@ -89,6 +90,31 @@ async fn tools_say_what_they_take_and_give() {
         let output = Value::Object((**tool.output_schema.as_ref().unwrap()).clone());
         assert_eq!(output["type"], "object", "{output}");
     }
+}
+
+#[tokio::test]
+async fn agents_choose_among_the_rerankers_of_the_service() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(service(folder.path(), &[("a.md", KEYS)]));
+    let place = NamedPlace::parse(folder.path().join("docs.idx").to_str().unwrap()).unwrap();
+    let rerankers = vec![named("short", &Length::new(-1.0)), named("long", &Length::new(1.0))];
+    let options = ServiceOptions { rerankers, ..ServiceOptions::default() };
+    let client = client(Arc::new(Service::open(vec![place], options).unwrap())).await;
+    let texts = |found: &Value| -> Vec<usize> {
+        found["hits"].as_array().unwrap().iter().map(|hit| hit["text"].as_str().unwrap().len()).collect()
+    };
+    let (found, _) = ask(&client, "search", json!({"query": "keys"})).await;
+    assert!(found["rerank"] == "short" && texts(&found).len() > 1 && texts(&found).is_sorted(), "{found}");
+    let (found, _) = ask(&client, "search", json!({"query": "keys", "rerank": "long"})).await;
+    assert!(found["rerank"] == "long" && texts(&found).is_sorted_by(|a, b| a >= b), "{found}");
+    let (found, _) = ask(&client, "search", json!({"query": "keys", "rerank": "none"})).await;
+    assert_eq!(found.get("rerank"), None);
+    let (status, said) = ask(&client, "status", json!({})).await;
+    assert_eq!(status["rerankers"], json!(["short", "long"]));
+    assert!(said.ends_with("rerankers: short, long\n"), "{said}");
+    let refused = call(&client, "search", json!({"query": "keys", "rerank": "/etc/passwd"})).await;
+    assert_eq!(refused.is_error, Some(true));
+    assert!(words(&refused).contains("started with these: none, short, long"), "{}", words(&refused));
 }
 
 #[tokio::test]

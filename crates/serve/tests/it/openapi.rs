@@ -69,6 +69,7 @@ fn the_contract_is_in_the_document() {
             "context",
             "expand",
             "expand_tokens",
+            "rerank",
             "group",
             "budget",
             "index",

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
 use pericope_serve::service::{AddressRules, Mode, NamedPlace, SearchRequest, Service, ServiceOptions};
-use pericope_testkit::encoders::BagOfWords;
+use pericope_testkit::encoders::{Backwards, BagOfWords};
 
 use crate::common::{INDEX, make_index, make_index_with, service_over, until};
 
@@ -27,6 +27,18 @@ fn newer_commits_and_rebuilt_indexes_are_seen() {
     // Vectors of the new one, too.
     let dense = SearchRequest { mode: Some(Mode::Dense), ..SearchRequest::new("glacier melts") };
     assert_eq!(service.search(&dense).unwrap().hits[0].document, "only.md");
+}
+
+#[test]
+fn queries_are_embedded_as_queries() {
+    let folder = make_index();
+    let encoder = Arc::new(Backwards(BagOfWords::new()));
+    let service = service_over(folder.path(), AddressRules::default(), Some(encoder));
+    // The second time it is remembered.
+    for _ in 0..2 {
+        let cold = SearchRequest { mode: Some(Mode::Dense), ..SearchRequest::new("retrats dloc") };
+        assert_eq!(service.search(&cold).unwrap().hits[0].document, "guide/bread.md");
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use pericope_store::LanguageChoice;
 
 use crate::commands::dataset::{QuestionArgs, SourceArgs};
 use crate::places;
@@ -15,8 +16,8 @@ pub const COMPARE_EXAMPLES: &str = "Examples:
 
 Reads the documents as `pericope index` does, drafts questions about them, cuts them in five ways and in yours, and says
 which way finds the answers best within the same number of tokens, and how sure that is. Into --out go questions.json,
-compare.toml (for `pericope eval run`) and run/index.html. Exit status 1 where files could not be read.
-docs/compare.md has more.";
+compare.toml (for `pericope eval run`) and run/index.html, and for other programs junit.xml, badge.svg and metrics.prom.
+Exit status 1 where files could not be read. docs/compare.md has more.";
 
 /// `pericope compare`
 #[derive(Debug, Args)]
@@ -39,6 +40,13 @@ pub struct CompareArgs {
     /// Embedding model: minilm, openai:MODEL, fastembed:MODEL or none [default: minilm where it is installed, else none]
     #[arg(long, value_name = "SPEC")]
     pub embedder: Option<String>,
+    /// What counts tokens: minilm, words, a tokenizer.json or the folder of one, or cl100k and o200k (where built in)
+    /// [default: minilm where it embeds the chunks or a chunker reads with it, else words]
+    #[arg(long, value_name = "NAME|DIR|FILE")]
+    pub tokenizer: Option<String>,
+    /// The language in which words are read for BM25, by its code (de, ja, ...) [default: auto, that of each document]
+    #[arg(long, value_name = "CODE|auto")]
+    pub language: Option<LanguageChoice>,
     #[command(flatten)]
     pub drafting: QuestionArgs,
     #[command(flatten)]
@@ -54,12 +62,22 @@ impl CompareArgs {
         self.drafting.llm.is_none() && !self.paths.is_empty()
     }
 
+    /// The lines of `[retrieval]` that say what these flags say.
+    pub fn retrieval(&self) -> String {
+        let line = |key: &str, value: String| format!("{key} = {}\n", toml::Value::String(value));
+        let tokenizer = self.tokenizer.iter().map(|name| line("tokenizer", name.clone()));
+        tokenizer.chain(self.language.iter().map(|language| line("language", language.to_string()))).collect()
+    }
+
     /// The words that ask for the same comparison again, but for its questions and its folder.
     pub fn again(&self) -> Vec<String> {
         let mut words: Vec<String> = self.paths.iter().map(|path| quoted(&shown(path))).collect();
         words.extend(self.chunker.iter().flat_map(|chunker| ["--chunker".to_owned(), quoted(chunker)]));
         words.extend(self.only.then(|| "--only".to_owned()));
-        words.extend(self.embedder.iter().flat_map(|embedder| ["--embedder".to_owned(), quoted(embedder)]));
+        let language = self.language.map(|language| language.to_string());
+        let named =
+            [("--embedder", &self.embedder), ("--tokenizer", &self.tokenizer), ("--language", &language)].into_iter();
+        words.extend(named.filter_map(|(flag, value)| Some([flag.to_owned(), quoted(value.as_ref()?)])).flatten());
         if !self.drafting.kinds.is_empty() {
             let kinds: Vec<&str> = self.drafting.kinds.iter().map(|kind| kind.name()).collect();
             words.extend(["--kinds".to_owned(), kinds.join(",")]);

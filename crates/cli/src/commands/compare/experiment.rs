@@ -14,8 +14,14 @@ const BUDGETS: [usize; 3] = [256, 512, 1024];
 /// Numbers of chunks that are measured beside the budgets.
 const CHUNKS: usize = 5;
 
-/// The text of the experiment.
-pub fn text(out: &Path, questions: &Path, chunkers: &[Named], embedder: &str, seed: u64) -> Result<String, Failure> {
+/// The text of the experiment that writes into `out`; `more` are lines of `[retrieval]`.
+pub fn text(
+    (out, seed): (&Path, u64),
+    questions: &Path,
+    chunkers: &[Named],
+    embedder: &str,
+    more: &str,
+) -> Result<String, Failure> {
     let path = questions.to_str().ok_or_else(|| {
         Failure::usage(format!("{}: the path is no UTF-8, which an experiment needs: name another", shown(questions)))
     })?;
@@ -37,7 +43,7 @@ pub fn text(out: &Path, questions: &Path, chunkers: &[Named], embedder: &str, se
          seed = {seed}\n\n\
          [retrieval]\n\
          embedder = {embedder}\n\
-         modes = [\"{mode}\"]\n\
+         {more}modes = [\"{mode}\"]\n\
          k = [{CHUNKS}]\n\
          token_budgets = {BUDGETS:?}        # every chunker gives the reader as many tokens\n\n\
          [compare]                              # what decides\n\
@@ -85,7 +91,7 @@ mod tests {
         let chunkers = [("a", "fixed:words=100"), ("b", "same-size:reference=a")]
             .map(|(name, spec)| Named { name: name.into(), spec: spec.into() });
         let questions = Path::new("a \"b\"\n'c'\\d/questions.json");
-        let text = text(Path::new("out\nname = \"x\""), questions, &chunkers, "none", 9).unwrap();
+        let text = text((Path::new("out\nname = \"x\""), 9), questions, &chunkers, "none", "").unwrap();
         let experiment = parse(text, PathBuf::from("compare.toml")).unwrap();
         assert_eq!(experiment.data.path, "a \"b\"\n'c'\\d/questions.json");
         assert_eq!((experiment.name.as_str(), experiment.data.seed), ("compare", 9));

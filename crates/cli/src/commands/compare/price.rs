@@ -14,7 +14,7 @@ use crate::status::Outcome;
 /// Says what the models that write questions and that embed would come to.
 pub fn say_price(args: &CompareArgs, chunkers: &[Named], embedder: &str, quiet: bool) -> Outcome {
     let experiment = |questions: &Path| {
-        let text = text(&args.out, questions, chunkers, embedder, args.drafting.seed)?;
+        let text = text((&args.out, args.drafting.seed), questions, chunkers, embedder, &args.retrieval())?;
         parse(text, args.out.join(CONFIG))
     };
     if let Some(questions) = &args.questions_file {

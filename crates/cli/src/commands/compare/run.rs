@@ -6,12 +6,14 @@ use pericope_eval::config::Experiment;
 use pericope_eval::format::seconds;
 use pericope_eval::record::Summary;
 use pericope_report::run::{Report, table, write};
+use pericope_util::now_rfc3339;
 use serde::Serialize;
 
 use super::args::{CompareArgs, quoted};
 use super::chunkers::chunkers;
 use super::experiment::{CONFIG, QUESTIONS, RUN, parse, text};
 use super::kinds::{self, OfKind, by_kind};
+use super::outputs::{self, Done};
 use super::own::Own;
 use super::price::say_price;
 use crate::commands::dataset::{self, Drafting};
@@ -54,17 +56,17 @@ struct Asked {
 
 /// Runs the command.
 pub fn run(args: &CompareArgs, quiet: bool) -> Outcome {
-    let clock = Instant::now();
+    let (clock, started) = (Instant::now(), now_rfc3339());
     let embedder = embedder(args, quiet);
     let chunkers = chunkers(&args.chunker, args.only, embedder != "none")?;
     if args.drafting.dry_run {
         return say_price(args, &chunkers, &embedder, quiet);
     }
     let _held = hold(&args.out)?;
-    let mut own = Own::open(&args.out, &[QUESTIONS, CONFIG], &[RUN])?;
+    let mut own = Own::open(&args.out, &[&[QUESTIONS, CONFIG][..], &outputs::FILES].concat(), &[RUN])?;
     let asked = asked(args, &mut own, quiet)?;
     let config = args.out.join(CONFIG);
-    let text = text(&args.out, &asked.questions, &chunkers, &embedder, args.drafting.seed)?;
+    let text = text((&args.out, args.drafting.seed), &asked.questions, &chunkers, &embedder, &args.retrieval())?;
     let experiment = parse(text.clone(), config.clone())?;
     own.write(CONFIG, &text)?;
     let out = own.fill(RUN)?;
@@ -72,6 +74,14 @@ pub fn run(args: &CompareArgs, quiet: bool) -> Outcome {
     let page = out.join("index.html");
     let sentence = sentence(&report.summary);
     let kinds = by_kind(&asked.questions, &out, &report.summary)?;
+    let done = Done {
+        summary: &report.summary,
+        experiment: &experiment,
+        skipped: asked.skipped,
+        started: &started,
+        seconds: clock.elapsed().as_secs_f64(),
+    };
+    outputs::write(&mut own, &done)?;
     if args.json {
         print_json(&Compared {
             sentence: &sentence,

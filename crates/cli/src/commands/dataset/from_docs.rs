@@ -53,7 +53,8 @@ pub fn from_docs_command(args: FromDocsArgs, quiet: bool) -> Outcome {
     let questions: usize = made.file.data.iter().flat_map(|a| &a.paragraphs).map(|p| p.qas.len()).sum();
     if questions == 0 {
         return Err(Failure::usage(format!(
-            "no heading in the {} documents asks a question (one that ends with '?' or begins with how, what, when ...)",
+            "no heading in the {} documents asks a question (one that ends with '?' or begins with how, what, when ...); \
+             `pericope dataset draft` makes questions from headings and sentences that ask nothing",
             documents.len()
         )));
     }

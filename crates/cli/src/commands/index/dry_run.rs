@@ -1,31 +1,62 @@
 //! `pericope index --dry-run`
 
+use pericope::Engine;
+use pericope_api::Document;
+use pericope_eval::config::ModelFile;
+use pericope_eval::run::{ModelEstimate, estimate_contexts};
 use pericope_read::document_id;
-use pericope_segment::Chunker;
+use pericope_store::CONTEXT_TOKENS;
 
 use super::plan::Plan;
 use crate::args::IndexArgs;
 use crate::commands::dry_run;
+use crate::commands::dry_run_segmenters::{self, LETTERS};
 use crate::input::Input;
-use crate::status::Outcome;
+use crate::resources::{asks_model, chunker, spec};
+use crate::status::{Failure, Outcome};
 
-/// Reads and cuts the files, and says what embedding the chunks comes to; nothing is embedded or written.
-pub(super) fn run(args: &IndexArgs, plan: &Plan, found: &Input, chunker: &Chunker) -> Outcome {
+/// Reads and cuts the files, and says what the models come to; nothing is asked, embedded or written. Files that a model would cut are
+/// not cut: chunks are counted half as long as they may be.
+pub(super) fn run(args: &IndexArgs, plan: &Plan, found: &Input, engine: &Engine<'_>) -> Outcome {
+    let asks = asks_model(&args.policy);
+    let chunker = if asks { None } else { Some(chunker(&args.policy, engine)?) };
+    let likely = super::default_limits(plan).max_tokens.map_or(1, |most| most / 2).max(1);
     let (mut chunks, mut tokens) = (0, 0);
+    // Tokens, chunks and tokens of a chunk of each document.
+    let mut documents: Vec<(usize, usize, usize)> = Vec::new();
     let ours = |id: &str| args.shard.is_none_or(|shard| shard.holds(id));
     for path in found.files().iter().filter(|path| ours(&document_id(path))) {
         // What cannot be read or cut is named when it is indexed.
-        found.read_in_time(path, |document| document, &mut |read| {
-            for chunk in read.ok().and_then(|document| chunker.chunks(&document).ok()).into_iter().flatten() {
-                chunks += 1;
-                tokens += chunk.tokens;
-                if plan.prefix_headings {
-                    // Some four characters a token, and what joins them.
-                    tokens += chunk.heading_path.iter().map(|heading| heading.len() / 4 + 2).sum::<usize>();
-                }
+        found.read_in_time(path, |document| document, &mut |read: Result<Document, _>| {
+            let Ok(document) = read else { return };
+            let size = document.source.len() / LETTERS;
+            let Some(chunker) = &chunker else {
+                let count = size.div_ceil(likely).max(1);
+                (chunks, tokens) = (chunks + count, tokens + size);
+                return documents.push((size, count, likely));
+            };
+            let cut = chunker.chunks(&document).unwrap_or_default();
+            let own: usize = cut.iter().map(|chunk| chunk.tokens).sum();
+            (chunks, tokens) = (chunks + cut.len(), tokens + own);
+            if plan.prefix_headings {
+                // What joins them counts too.
+                let headings = cut.iter().flat_map(|chunk| &chunk.heading_path);
+                tokens += headings.map(|heading| heading.len() / LETTERS + 2).sum::<usize>();
             }
+            documents.push((size, cut.len(), own / cut.len().max(1)));
         });
     }
+    let mut asked: Vec<ModelEstimate> = Vec::new();
+    if let Some(spec) = spec(&args.policy).filter(|_| asks) {
+        let sizes: Vec<usize> = documents.iter().map(|(size, ..)| *size).collect();
+        asked.extend(dry_run_segmenters::asked(&spec, &sizes)?);
+    }
+    if let Some(file) = &plan.context_llm {
+        let file = ModelFile::load(file).map_err(|e| Failure::usage(e).about("--context-llm"))?;
+        let config = file.context().map_err(|e| Failure::usage(e).about("--context-llm"))?;
+        tokens += chunks * CONTEXT_TOKENS;
+        asked.extend(estimate_contexts(config, documents));
+    }
     let more = "These are all chunks of the files. Files that an index holds as they are cost nothing.";
-    dry_run::embedding(Some(plan.embedder.as_str()), chunks, tokens, more, args.json)
+    dry_run::embedding(Some(plan.embedder.as_str()), chunks, tokens, asked, more, args.json)
 }

@@ -16,19 +16,22 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use pericope::stores::is_server;
-use pericope_api::Document;
+use pericope_api::{Document, SegmentError};
 use pericope_index::pipeline::{self, Options, Progress};
 use pericope_index::{EmbeddingCache, foreign_files, is_index};
+use pericope_llm::LlmContextWriter;
 use pericope_read::{document_id, document_path};
 use pericope_segment::{Chunker, Limits};
-use pericope_store::{Destination, Finished, HEADING_TOKENS, IndexSpec, Publication, RunSummary, VectorCache};
+use pericope_store::{
+    CONTEXT_TOKENS, Destination, Finished, HEADING_TOKENS, IndexSpec, Publication, RunSummary, VectorCache,
+};
 
 use self::files::Files;
 use self::plan::Plan;
 use crate::args::IndexArgs;
 use crate::input::{self, Input};
 use crate::progress;
-use crate::resources::{chunker, embedder, engine, failure, loading, shown};
+use crate::resources::{asks_model, chunker, embedder, engine, failure, loading, patient, shown};
 use crate::status::{Failure, Outcome, Status};
 use crate::stores;
 use crate::terminal::name;
@@ -52,6 +55,8 @@ struct Job<'a> {
     name: String,
     spec: IndexSpec,
     chunker: Arc<Chunker>,
+    /// Writes the contexts of chunks, where anybody does.
+    contexts: Option<Arc<LlmContextWriter>>,
     options: Options,
     quiet: bool,
     /// Set where somebody else wants a pass over all files while they are followed.
@@ -71,41 +76,55 @@ pub fn follow(args: IndexArgs, wake: Arc<AtomicBool>) -> Outcome {
     work(args, true, Some(wake))
 }
 
+/// Whether an index's embedder is quick enough for sentences too.
+fn is_static(embedder: &str) -> bool {
+    embedder == "static" || embedder.starts_with("static:")
+}
+
 fn work(mut args: IndexArgs, quiet: bool, follow: Option<Arc<AtomicBool>>) -> Outcome {
     let plan = Plan::of(&mut args)?;
+    if args.policy.segment_embedder.is_none() && is_static(&plan.embedder) {
+        args.policy.segment_embedder = Some(plan.embedder.clone());
+    }
     let name = stores::name(&plan.into)?;
-    let counter = loading(&args.policy);
     let found = search(&args, &plan, &plan.paths)?;
+    // What was said when the index was made holds for all that is added to it.
+    let before = if args.rebuild { None } else { stores::built_with(&plan.into)? };
+    args.policy.tokenizer = args.policy.tokenizer.take().or_else(|| Some(before.as_ref()?.tokenizer.clone()));
+    let counter = loading(&args.policy, &plan.embedder);
     let corpus = |visit: &mut dyn FnMut(&Document)| {
         for path in found.files() {
             // What cannot be read is named by the pass over the files.
             found.read_in_time(path, |document| document, &mut |read| drop(read.map(|document| visit(&document))));
         }
     };
-    // What `same-size` was sized by when the index was made holds for all that is added to it.
-    let before = if args.rebuild { None } else { stores::reference(&plan.into)? };
-    let resources = engine(&args.policy).with_loading(counter).with_corpus(&corpus).with_reference(before);
-    let resources = resources.with_defaults(default_limits(plan.prefix_headings));
+    let resources = engine(&args.policy, &plan.embedder).with_loading(counter).with_corpus(&corpus);
+    let resources = resources.with_reference(before.and_then(|before| before.reference));
+    let resources = resources.with_defaults(default_limits(&plan));
     if args.dry_run {
-        return dry_run::run(&args, &plan, &found, &chunker(&args.policy, &resources)?);
+        return dry_run::run(&args, &plan, &found, &resources);
     }
-    let encoder = embedder(&plan.embedder, false).map_err(|failure| failure.about(&plan.embedder_from))?;
+    let encoder =
+        embedder(&plan.embedder, args.policy.offline).map_err(|failure| failure.about(&plan.embedder_from))?;
+    let contexts = plan.context_llm.as_ref().map(|file| resources.context_writer(file)).transpose();
+    let contexts = contexts.map_err(|error| failure(error).about("--context-llm"))?.map(Arc::new);
     let chunker = chunker(&args.policy, &resources)?;
     let mut cache: Option<Arc<dyn VectorCache>> = None;
     if let (Some(encoder), Some(path)) = (&encoder, &args.embedding_cache) {
         cache = Some(Arc::new(EmbeddingCache::for_encoder(path, encoder.as_ref()).map_err(Failure::usage)?));
     }
     let spec = resources.index_spec(&chunker, encoder).map_err(failure)?.with_heading_prefix(plan.prefix_headings);
+    let spec = spec.with_context(contexts.as_ref().map(|writer| writer.fingerprint())).with_language(args.language);
     let options = Options {
         memory: (args.memory as usize).saturating_mul(1_000_000),
-        time: limits(&args).time,
+        time: patient(limits(&args).time, contexts.is_some() || asks_model(&args.policy)),
         trust_stamps: args.trust_mtime,
         cache,
         stop: crate::interrupt::flag()?,
         ..Options::default()
     };
     let (chunker, wake) = (Arc::new(chunker), follow.clone().unwrap_or_default());
-    let mut job = Job { args: &args, plan: &plan, name, spec, chunker, options, quiet, wake };
+    let mut job = Job { args: &args, plan: &plan, name, spec, chunker, contexts, options, quiet, wake };
     if !args.rebuild && stores::has_old_vectors(&plan.into) {
         tell!(
             "{} holds vectors of an earlier version, which this version does not read: its texts are embedded again",
@@ -137,9 +156,11 @@ fn work(mut args: IndexArgs, quiet: bool, follow: Option<Arc<AtomicBool>>) -> Ou
     Ok(Status::Done)
 }
 
-/// The limits of chunks where nothing is said: those of an index, less the room for headings.
-fn default_limits(prefix_headings: bool) -> Limits {
-    let room = if prefix_headings { HEADING_TOKENS } else { 0 };
+/// The limits of chunks where nothing is said: those of an index, less the room for what the embedder reads before them.
+fn default_limits(plan: &Plan) -> Limits {
+    let headings = if plan.prefix_headings { HEADING_TOKENS } else { 0 };
+    let context = if plan.context_llm.is_some() && plan.embedder != "none" { CONTEXT_TOKENS } else { 0 };
+    let room = headings + context;
     Limits { max_tokens: Limits::INDEX.max_tokens.map(|most| most.saturating_sub(room)), ..Limits::INDEX }
 }
 
@@ -220,7 +241,16 @@ impl Job<'_> {
         };
         let files = found.files().iter().filter(|path| self.is_ours(&document_id(path))).cloned();
         let chunker = Arc::clone(&self.chunker);
-        let chunk = move |document: &Document| chunker.chunks(document);
+        let contexts = self.contexts.clone();
+        let chunk = move |document: &Document| {
+            let mut chunks = chunker.chunks(document)?;
+            if let Some(writer) = &contexts {
+                let failed =
+                    |e: pericope_llm::LlmError| SegmentError::Model { stops: e.aborts_run(), problem: e.to_string() };
+                writer.write(document, &mut chunks).map_err(failed)?;
+            }
+            Ok(chunks)
+        };
         let source = Files { input: Arc::clone(found) };
         let report =
             pipeline::run(writer.as_mut(), source, files, chunk, &self.options, show).map_err(stores::failure)?;

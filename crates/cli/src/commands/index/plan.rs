@@ -5,11 +5,8 @@ use std::path::PathBuf;
 
 use crate::args::IndexArgs;
 use crate::project::{self, FOLDER, Project, SETTINGS};
-use crate::resources::shown;
+use crate::resources::{EMBEDDER, shown};
 use crate::status::Failure;
-
-/// What embeds where nothing is said.
-const EMBEDDER: &str = "minilm";
 
 /// Files and folders, an index, and what embeds.
 pub(super) struct Plan {
@@ -20,6 +17,8 @@ pub(super) struct Plan {
     pub embedder_from: String,
     /// Whether it reads the headings above a chunk, too.
     pub prefix_headings: bool,
+    /// The file that names the model which writes contexts.
+    pub context_llm: Option<PathBuf>,
 }
 
 impl Plan {
@@ -47,9 +46,10 @@ impl Plan {
                     args.embedder = Some(embedder);
                     embedder_from = format!("{}, key embedder", shown(&file));
                 }
-                if let Some(cache) = &mut args.embedding_cache {
-                    *cache = env::current_dir().map_err(Failure::usage)?.join(&*cache);
+                for file in [&mut args.embedding_cache, &mut args.context_llm].into_iter().flatten() {
+                    *file = env::current_dir().map_err(Failure::usage)?.join(&*file);
                 }
+                args.context_llm = args.context_llm.take().or(settings.context_llm.map(PathBuf::from));
                 project.enter()?;
                 (Project::index_from_root(), paths)
             }
@@ -57,7 +57,8 @@ impl Plan {
         let embedder = args.embedder.take().unwrap_or_else(|| EMBEDDER.to_owned());
         // Without an embedder nobody reads them.
         let prefix_headings = args.prefix_headings && embedder != "none";
-        Ok(Self { into, paths, embedder, embedder_from, prefix_headings })
+        let context_llm = args.context_llm.take();
+        Ok(Self { into, paths, embedder, embedder_from, prefix_headings, context_llm })
     }
 }
 

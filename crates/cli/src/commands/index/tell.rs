@@ -1,5 +1,6 @@
 //! What a pass did, as text or JSON.
 
+use pericope_api::ModelUse;
 use serde::Serialize;
 
 use super::{Job, Pass};
@@ -12,6 +13,15 @@ struct Report<'a> {
     index: String,
     segmenter: String,
     embedder: &'a str,
+    /// Who wrote the contexts of the chunks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    context: Option<&'a str>,
+    /// What the segmenter asked of a language model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    asked: Option<ModelUse>,
+    /// What was asked of one for contexts; chunks that it failed for have none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    contexts: Option<ModelUse>,
     tokenizer: &'a str,
     documents: u64,
     chunks: u64,
@@ -45,6 +55,9 @@ impl Job<'_> {
             index: self.name.clone(),
             segmenter: self.chunker.spec().to_string(),
             embedder: &self.plan.embedder,
+            context: self.spec.context.as_deref(),
+            asked: self.chunker.segmenter().model_use(),
+            contexts: self.contexts.as_ref().map(|writer| writer.used()),
             tokenizer: &self.spec.tokenizer,
             documents: stats.documents,
             chunks: stats.chunks,
@@ -89,6 +102,11 @@ impl Job<'_> {
             }
         }
         if !self.quiet {
+            for (what, used) in [("groups of passages", &report.asked), ("contexts of chunks", &report.contexts)] {
+                if let Some(used) = used {
+                    tell!("{what}: {used}");
+                }
+            }
             input::tell_empty(&pass.report.empty);
         }
         if stats.vectors_rejected > 0 {

@@ -2,6 +2,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
+use pericope::store::RERANK_DEPTH;
 
 use crate::places;
 
@@ -9,6 +10,7 @@ pub const SERVE_EXAMPLES: &str = "Examples:
   pericope serve                        (in a project: see pericope init)
   pericope serve --in docs.idx
   pericope serve --in docs=docs.idx --in api=qdrant://localhost:6334/api --bind 127.0.0.1:0
+  pericope serve --in docs.idx --rerank fast=cross-encoder:model=models/ms-marco-MiniLM-L6-v2 --rerank weswin
   pericope serve --in docs.idx --follow docs/ --url-prefix https://example.org/docs --url-root docs --url-strip md
   pericope keys add keys --name site --scope search
   pericope serve --in docs.idx --bind 0.0.0.0:443 --keys keys --tls-cert cert.pem --tls-key key.pem --cors https://example.org
@@ -34,9 +36,23 @@ pub struct ServeArgs {
     #[arg(long, value_name = "[NAME=]PATH")]
     pub follow: Vec<String>,
     #[command(flatten)]
+    pub rerank: ServedRerankArgs,
+    #[command(flatten)]
     pub addresses: AddressArgs,
     #[command(flatten)]
     pub server: ServerArgs,
+}
+
+/// The rerankers of a server.
+#[derive(Debug, Args)]
+pub struct ServedRerankArgs {
+    /// A reranker that requests may name, as `pericope rerankers` lists them, with NAME= before it for a name of its own; may
+    /// be given several times, and the first orders the hits of requests that name none
+    #[arg(long, value_name = "[NAME=]SPEC")]
+    pub rerank: Vec<String>,
+    /// With --rerank: hits that are scored, at least as many as are asked for
+    #[arg(long, value_name = "N", default_value_t = RERANK_DEPTH as u32, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub rerank_depth: u32,
 }
 
 /// Who may ask a server, and how much.

@@ -74,10 +74,17 @@ fn settings(place: &str, paths: &[String]) -> Result<IndexArgs, Failure> {
     if is_outside(&spec) {
         // An index may come from anybody, and what it says it was cut with is not obeyed.
         return Err(Failure::usage(format!(
-            "--follow: {} says that it was cut by {}, which names a file or a program: follow its files with `pericope index \
+            "--follow: {} says that it was cut by {}, which names a file, a program or a service: follow its files with `pericope index \
              --watch --segmenter ...`",
             opened.about().name,
             visible_line(&meta.segmenter)
+        )));
+    }
+    if meta.context.is_some() {
+        return Err(Failure::usage(format!(
+            "--follow: a language model wrote the contexts of the chunks of {}, and the server knows no model: follow its files \
+             with `pericope index --watch --context-llm ...`",
+            opened.about().name
         )));
     }
     let embedder = opened.about().embedder().unwrap_or("none");

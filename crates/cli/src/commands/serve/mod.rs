@@ -4,7 +4,7 @@ mod args;
 mod follow;
 pub mod keys;
 
-pub use args::{AddressArgs, KeysCommand, SERVE_EXAMPLES, ServeArgs, ServerArgs};
+pub use args::{AddressArgs, KeysCommand, SERVE_EXAMPLES, ServeArgs, ServedRerankArgs, ServerArgs};
 
 use std::io::Write;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -12,22 +12,23 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pericope_serve::http::{HttpOptions, LogFormat, Logging, ServeError, Server, TlsFiles};
-use pericope_serve::service::{AddressRules, NamedPlace, Problem, Service, ServiceOptions, is_name};
+use pericope_serve::service::{AddressRules, NamedPlace, NamedReranker, Problem, Service, ServiceOptions, is_name};
 use pericope_util::visible_json;
 
 use self::args::LogArg;
 use self::follow::Followers;
 use crate::places;
 use crate::project;
-use crate::resources::embedder;
+use crate::resources::{embedder, reranker, reranker_spec};
 use crate::status::{Failure, Outcome, Status};
 use crate::terminal::name;
 
 /// Runs the command.
 pub fn run(mut args: ServeArgs) -> Outcome {
+    let rerankers = args.rerank.opened()?;
     of_project(&mut args.indexes, &mut args.follow, &mut args.server, &mut args.addresses)?;
     let stop = crate::interrupt::flag()?;
-    let service = Arc::new(open(&args.indexes, &args.addresses)?);
+    let service = Arc::new(open(&args.indexes, rerankers, &args.addresses)?);
     let options = options("--bind", &args.bind, &args.server)?;
     let server = Server::bind(Arc::clone(&service), options).map_err(failure)?;
     let followers = Followers::start(&args.follow, &args.indexes, &service)?;
@@ -81,8 +82,8 @@ pub fn of_project(
     Ok(())
 }
 
-/// Opens the indexes of `--in`.
-pub fn open(indexes: &[String], args: &AddressArgs) -> Result<Service, Failure> {
+/// Opens the indexes of `--in`; requests may name these rerankers.
+pub fn open(indexes: &[String], rerankers: OpenedRerankers, args: &AddressArgs) -> Result<Service, Failure> {
     let addresses = addresses(args)?;
     let named = |text: &String| {
         let named = NamedPlace::parse(text)?;
@@ -93,10 +94,35 @@ pub fn open(indexes: &[String], args: &AddressArgs) -> Result<Service, Failure> 
     let named = named.map_err(|reason| Failure::usage(format!("--in: {reason}")))?;
     let options = ServiceOptions {
         encoders: Arc::new(|name| embedder(name, false).map_err(|failure| failure.to_string())),
+        rerankers: rerankers.named,
+        rerank_depth: rerankers.depth,
         addresses,
         notice: Arc::new(|text| tell!("{}", name(text))),
     };
     Service::open(named, options).map_err(refused)
+}
+
+/// The rerankers that requests may name, and the hits that they score.
+pub struct OpenedRerankers {
+    named: Vec<NamedReranker>,
+    depth: usize,
+}
+
+impl ServedRerankArgs {
+    /// Opens the rerankers, each under its own name or that of its kind. Before the project's folder is entered: a folder
+    /// that the flag names is seen from the working directory.
+    pub fn opened(&self) -> Result<OpenedRerankers, Failure> {
+        let mut named = Vec::new();
+        for text in &self.rerank {
+            let (name, spec) = NamedReranker::parse(text);
+            let (spec, entry) = reranker_spec(spec)?;
+            // `none` is there anyway.
+            if let Some(reranker) = reranker(&spec)? {
+                named.push(NamedReranker { name: name.unwrap_or(entry.name).to_owned(), reranker });
+            }
+        }
+        Ok(OpenedRerankers { named, depth: self.rerank_depth as usize })
+    }
 }
 
 /// The rules that the flags give.

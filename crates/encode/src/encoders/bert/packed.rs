@@ -3,9 +3,11 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::encoders::config::Config;
 use crate::encoders::embed::Embed;
+use crate::encoders::mpnet::{DISTANCES, bucket};
 use crate::encoders::weights::Tensors;
 use crate::kernels::{
-    Aligned, AttendScratch, Attention, Finish, Linear, Precision, ROW_TILE, attend, layer_norm, mean_pool, padded_rows,
+    Aligned, AttendScratch, Attention, Distances, Finish, Linear, Precision, ROW_TILE, attend, layer_norm, mean_pool,
+    padded_rows,
 };
 use crate::models::ModelError;
 
@@ -17,7 +19,7 @@ const BATCH_TOKENS: usize = 256;
 /// cache.
 const FEED_ROWS: usize = 128;
 
-/// BERT or RoBERTa on a CPU. The tokens of all sequences of a batch lie one after the other, `[tokens, hidden]`: linear layers see
+/// BERT, RoBERTa or MPNet on a CPU. The tokens of all sequences of a batch lie one after the other, `[tokens, hidden]`: linear layers see
 /// one matrix, attention sees each sequence alone, and there is no padding.
 pub struct Packed {
     config: Config,
@@ -29,6 +31,7 @@ pub struct Packed {
     second: Vec<f32>,
     norm: Norm,
     layers: Vec<Layer>,
+    distances: Option<Distances>,
     spare: Mutex<Vec<Scratch>>,
 }
 
@@ -110,9 +113,14 @@ impl Packed {
                 *v += t;
             }
         }
+        let distances = match config.buckets() {
+            Some(buckets) => Some(distances(config, buckets, weights)?),
+            None => None,
+        };
         Ok(Self {
             config: config.clone(),
             attention: Self::attention(config),
+            distances,
             words: weights.numbers("embeddings.word_embeddings.weight", &[config.vocab_size, hidden])?,
             positions,
             second,
@@ -165,7 +173,7 @@ impl Packed {
         layer_norm(&mut x[..tokens * hidden], &self.norm.gain, &self.norm.shift, epsilon);
         for (i, layer) in self.layers.iter().enumerate() {
             layer.qkv.apply(tokens, x, Finish::Bias, qkv);
-            attend(self.attention, &ranges, qkv, attend_scratch, context);
+            attend(self.attention, &ranges, qkv, self.distances.as_ref(), attend_scratch, context);
             if pairs.is_some() && i + 1 == self.layers.len() {
                 // Behind the last attention rows no longer see each other: the others need not be worked out.
                 for (row, range) in ranges.iter().enumerate() {
@@ -205,6 +213,15 @@ impl Packed {
         self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
         Ok(found)
     }
+}
+
+/// What MPNet's attention adds to scores, for every distance that two tokens can have.
+fn distances(config: &Config, buckets: usize, weights: &dyn Tensors) -> Result<Distances, ModelError> {
+    let heads = config.num_attention_heads;
+    let table = weights.numbers(DISTANCES, &[buckets, heads])?;
+    Ok(Distances::new(Packed::attention(config), config.max_tokens(), |head, offset| {
+        table.get(bucket(offset, buckets) * heads + head).copied().unwrap_or(0.0)
+    }))
 }
 
 // Blocks of the feed-forward layer must not write over the rows of the next one.

@@ -2,6 +2,7 @@ use candle_core::{Result, Tensor};
 
 use crate::encoders::config::Config;
 use crate::encoders::layers::{Feed, Linear, Parts, hidden, join, softmax};
+use crate::encoders::mpnet::{DISTANCES, bucket};
 use crate::encoders::stack::{self, Stack};
 use crate::models::ModelError;
 
@@ -14,6 +15,8 @@ pub struct Layer {
     key: Linear,
     value: Linear,
     feed: Feed,
+    /// What distances add to scores, `[buckets, heads]`: the same in all layers.
+    distances: Option<Tensor>,
 }
 
 impl stack::Layer for Layer {
@@ -23,12 +26,23 @@ impl stack::Layer for Layer {
             key: parts.projection(i, "key")?,
             value: parts.projection(i, "value")?,
             feed: parts.feed(i)?,
+            distances: match parts.config.buckets() {
+                Some(buckets) => {
+                    let shape = [buckets, parts.config.num_attention_heads];
+                    Some(parts.weights.tensor(DISTANCES, &shape, parts.device)?)
+                }
+                None => None,
+            },
         })
     }
 
     fn run(layers: &[Self], x: &Tensor, mask: &Tensor, config: &Config) -> Result<Tensor> {
         let (count, longest) = mask.dims2()?;
         let hidden = hidden(mask)?.reshape((count, 1, 1, longest))?;
+        let hidden = match layers.first().and_then(|layer| layer.distances.as_ref()) {
+            Some(table) => hidden.broadcast_add(&by_distance(table, longest)?)?,
+            None => hidden,
+        };
         layers.iter().try_fold(x.clone(), |x, layer| layer.apply(&x, &hidden, config))
     }
 }
@@ -42,4 +56,14 @@ impl Layer {
         let context = softmax(&scores)?.matmul(&self.value.heads(x, heads)?)?;
         self.feed.apply(x, &join(&context)?)
     }
+}
+
+/// What is added to the scores of `longest` tokens for their distances, `[1, heads, longest, longest]`.
+fn by_distance(table: &Tensor, longest: usize) -> Result<Tensor> {
+    let (buckets, heads) = table.dims2()?;
+    let places = 0..longest as isize;
+    let rows: Vec<u32> =
+        places.clone().flat_map(|i| places.clone().map(move |j| bucket(j - i, buckets) as u32)).collect();
+    let rows = Tensor::from_vec(rows, longest * longest, table.device())?;
+    table.index_select(&rows, 0)?.t()?.reshape((1, heads, longest, longest))
 }

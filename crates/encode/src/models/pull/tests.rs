@@ -143,8 +143,8 @@ fn two_pulls_at_once_do_not_meet() {
     let model = model(BODY);
     let models = Models::at(home.path());
     std::fs::create_dir_all(home.path().join("models")).unwrap();
-    let held = super::lock(&models, &model).unwrap();
-    assert!(matches!(super::lock(&models, &model), Err(ModelError::Busy { .. })));
+    let held = super::lock(&models.root, model.name).unwrap();
+    assert!(matches!(super::lock(&models.root, model.name), Err(ModelError::Busy { .. })));
     drop(held);
-    assert!(super::lock(&models, &model).is_ok());
+    assert!(super::lock(&models.root, model.name).is_ok());
 }

@@ -39,7 +39,7 @@ pub(super) struct Corpus<'a> {
 
 impl<'a> Corpus<'a> {
     pub fn new(documents: &'a [Document]) -> Self {
-        let stems = Stems::default();
+        let stems = Stems::of_documents(documents);
         let each: Vec<(Box<[u32]>, Vec<String>)> = (documents.par_iter())
             .map(|document| {
                 let text = document.visible(Span::new(0, document.source.len()));

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use pericope_api::{Document, Kind};
+use pericope_store::Language;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::QuestionKind;
@@ -27,13 +28,14 @@ pub(super) fn candidates(corpus: &Corpus<'_>, at: usize, document: &Document) ->
             }
         }
     }
+    let language = corpus.stems.language_of(&document.source);
     let mut found = Vec::new();
     for (i, sentence) in document.sentences.iter().enumerate().filter(|(_, s)| s.kind == Kind::Prose) {
         let text = line(document, sentence.span);
         if !SENTENCE.contains(&text.split(' ').count()) {
             continue;
         }
-        let rare = rarest(corpus, &text);
+        let rare = rarest(corpus, &text, language);
         // One word is in this document alone, and all together stand in this paragraph alone.
         let only = rare.iter().any(|word| corpus.frequency(word.stem) == 1);
         let held = |paragraph: &u32| {
@@ -57,12 +59,12 @@ struct Word {
 }
 
 /// The rarest words of a sentence by the number of documents that hold them, in the order of the sentence.
-fn rarest(corpus: &Corpus<'_>, sentence: &str) -> Vec<Word> {
+fn rarest(corpus: &Corpus<'_>, sentence: &str, language: Language) -> Vec<Word> {
     let mut words: Vec<Word> = Vec::new();
     for (at, text) in sentence.unicode_words().enumerate() {
         let letters = text.chars().filter(|c| c.is_alphabetic()).count();
         let is_word = LETTERS.contains(&text.chars().count()) && letters * 2 > text.chars().count();
-        if let ([stem], true) = (corpus.stems.of(text).as_slice(), is_word)
+        if let ([stem], true) = (corpus.stems.of_language(text, language).as_slice(), is_word)
             && words.iter().all(|word| word.stem != *stem)
         {
             words.push(Word { at, text: text.to_owned(), stem: *stem });
@@ -95,6 +97,11 @@ mod tests {
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].query, "lighthouse polished brass lamp");
         assert!(documents[0].text(found[0].answer).starts_with("The lighthouse"));
+        // Beside a document in another language too.
+        let german =
+            "Der Wärter des Leuchtturms putzte vor jedem Herbst die Spiegel aus Messing und schlief dann ein wenig.";
+        let three = [documents[0].clone(), documents[1].clone(), read("d", german)];
+        assert_eq!(candidates(&Corpus::new(&three), 0, &three[0])[0].query, "lighthouse polished brass lamp");
         // What both documents say asks for nothing.
         let twice = [documents[1].clone(), read("c", &documents[1].source)];
         assert!(candidates(&Corpus::new(&twice), 0, &twice[0]).is_empty());

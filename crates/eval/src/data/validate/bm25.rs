@@ -31,7 +31,7 @@ pub(super) struct Passages {
 
 impl Passages {
     pub fn new(documents: &[Document]) -> Self {
-        let stems = Stems::default();
+        let stems = Stems::of_documents(documents);
         let each: Vec<Vec<(Span, Vec<u32>)>> =
             documents.par_iter().map(|document| passages(&stems, document)).collect();
         let mut found = Self { stems, passages: Vec::new(), postings: HashMap::new(), mean: 1.0 };

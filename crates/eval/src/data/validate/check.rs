@@ -99,7 +99,7 @@ fn strictly(context: &str, points: &CodePoints<'_>, qa: &Qa) -> Option<String> {
 
 /// Adds what makes questions doubtful.
 fn doubts(set: &QuestionSet, places: &[Option<usize>], out: &mut Validation) {
-    let stems = Stems::default();
+    let stems = Stems::of_documents(&set.documents);
     let gold = |place: Option<usize>| {
         let question = set.questions.get(place?)?;
         Some((question.document, *question.gold.first()?))

@@ -9,6 +9,8 @@ mod sentence;
 mod verdict;
 
 #[cfg(test)]
+mod simulation;
+#[cfg(test)]
 mod tests;
 
 use rayon::prelude::*;

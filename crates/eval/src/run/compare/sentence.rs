@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::cell::Cutoff;
 use crate::format;
+use crate::metric::Metric;
 use crate::record::{Cell, Comparison, FEW_DOCUMENTS, Outcome, Verdict};
 
 use super::verdict::Reason;
@@ -26,7 +27,10 @@ pub(super) fn of(verdict: &Verdict, family: &[Comparison], about: &About<'_>) ->
     let About { means, next, reason, cells } = about;
     let primary = &verdict.primary;
     let modes = cells.iter().any(|cell| cell.mode != primary.mode);
+    let classifies = primary.metric == Metric::ACCURACY;
     let place = match primary.cutoff {
+        // Documents are read whole.
+        _ if classifies => "In classification".to_owned(),
         Cutoff::K(k) => format!("At k = {k}"),
         Cutoff::Tokens(tokens) => format!("Within {} tokens", format::count(tokens)),
     };
@@ -50,8 +54,9 @@ pub(super) fn of(verdict: &Verdict, family: &[Comparison], about: &About<'_>) ->
             Reason::Highest => format!("at about the same cost {recommended} scores highest:"),
         };
         format!(
-            "{place}, open: {} cannot be resolved with questions on {documents}, whatever they score; {chosen} {figures}.",
-            format::plural(family.len(), "comparison")
+            "{place}, open: {} cannot be resolved with {}{documents}, whatever they score; {chosen} {figures}.",
+            format::plural(family.len(), "comparison"),
+            if classifies { "" } else { "questions on " }
         )
     } else if left == 1 {
         format!("{place}, take {recommended}, the only one of {all} chunkers that may be the best: {figures}.")
@@ -130,7 +135,8 @@ fn figures(verdict: &Verdict, family: &[Comparison], means: &BTreeMap<String, f6
 }
 
 /// How many more documents would decide between the best and the next: at the difference that was seen, or, where less was
-/// seen than matters, whether they differ by that much.
+/// seen than matters, whether they differ by that much. Of more than two chunkers it is said that this holds for these two
+/// alone: among all, more are needed.
 fn more(verdict: &Verdict, next: Option<&str>, points: &dyn Fn(f64) -> String) -> Option<String> {
     let (primary, best, next) = (&verdict.primary, &verdict.best, next?);
     let (seen, margin) = (verdict.documents_needed, verdict.documents_needed_for_margin);
@@ -140,7 +146,11 @@ fn more(verdict: &Verdict, next: Option<&str>, points: &dyn Fn(f64) -> String) -
         }
         (_, margin) => (margin?, format!("show whether {best} and {next} differ by {}", points(primary.margin))),
     };
+    let would = if primary.comparisons > 1 { format!("{would}, were these two alone compared") } else { would };
     let more = needed.checked_sub(primary.documents).filter(|more| *more > 0)?;
+    if primary.metric == Metric::ACCURACY {
+        return Some(format!("about {} would {would}", format::plural(more, "more test document")));
+    }
     let each = primary.questions as f64 / primary.documents.max(1) as f64;
     let questions = (more as f64 * each).round() as usize;
     Some(format!(

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::verdict::{Cost, Reason, cheapest, undecided};
+use super::verdict::{Cost, Reason, cheapest, indexing_pace, seconds, undecided};
 use super::*;
 use crate::cell::Cutoff;
 use crate::record::{Gold, Item, Status};
@@ -298,6 +298,30 @@ fn what_is_not_known_is_not_cheap() {
 }
 
 #[test]
+fn indexing_that_was_disturbed_makes_no_chunker_dearer() {
+    let row = |segment_seconds: f64, index_seconds: f64, chunks: usize, mean_tokens: f64| ChunkerRow {
+        spec: "fixed".into(),
+        segment_seconds,
+        index_seconds,
+        chunks,
+        mean_tokens,
+        ..ChunkerRow::default()
+    };
+    // The first two index as many tokens, the third half again as many and quickly; 120 s for 1,000 tokens in all.
+    let rows = [row(0.5, 20.0, 4, 80.0), row(0.1, 80.0, 2, 160.0), row(30.0, 20.0, 3, 120.0)];
+    let pace = indexing_pace(&rows);
+    assert!((pace.unwrap() - 0.12).abs() < 1e-12);
+    let found: Vec<f64> = rows.iter().map(|row| seconds(row, pace).unwrap()).collect();
+    for (found, expected) in found.iter().zip([38.9, 38.5, 73.2]) {
+        assert!((found - expected).abs() < 1e-9, "{found} {expected}");
+    }
+    assert_eq!(indexing_pace(&[]), None);
+    assert_eq!(seconds(&rows[1], None), Some(80.1));
+    let chunks = ChunkerRow { spec: "chunks:a.jsonl".into(), ..row(0.0, 900.0, 4, 80.0) };
+    assert_eq!((indexing_pace(&[rows[0].clone(), chunks.clone()]), seconds(&chunks, pace)), (Some(0.0625), None));
+}
+
+#[test]
 fn a_handful_of_documents_that_tie_shows_no_equality() {
     let shifts = [("fixed", 0.0), ("same", 0.0)];
     let tied = |documents: usize| {
@@ -345,4 +369,12 @@ fn what_more_documents_would_show_is_said_as_it_is() {
         "{less}"
     );
     assert!(!says(Some(464), Some(20)).contains("more documents"));
+    // Among more than two it is no promise of the verdict.
+    let mut among = verdict(Some(40), Some(51));
+    among.primary.comparisons = 11;
+    let sentence = sentence::of(&among, &[], &about);
+    assert!(
+        sentence.ends_with("more documents with 30 questions would tell a from b, were these two alone compared."),
+        "{sentence}"
+    );
 }

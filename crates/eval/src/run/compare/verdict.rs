@@ -3,10 +3,7 @@ use std::collections::BTreeMap;
 use super::{Resampled, sentence};
 use crate::config::Decision;
 use crate::record::{Cell, ChunkerRow, Comparison, Outcome, PrimaryRecord, Verdict};
-use crate::stats::{self, ALPHA, Clustered};
-
-/// The level of the model confidence set: it holds the best with 90 % confidence.
-const SET: f64 = 0.1;
+use crate::stats::{self, ALPHA, Clustered, SET_LEVEL};
 
 /// Seconds up to which times do not count as different, beside twice the least.
 const SECONDS: f64 = 1.0;
@@ -17,7 +14,7 @@ const LIKE: f64 = 1.05;
 /// What a chunker costs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Cost {
-    /// To cut and to index; none where that is not known.
+    /// To cut, and to index at the pace of the whole run; none where that is not known.
     pub(super) seconds: Option<f64>,
     /// Mean tokens given to the reader.
     pub(super) tokens: f64,
@@ -50,15 +47,18 @@ pub(super) fn of(
     let best = *order.first()?;
     let documents = here.random.0.documents();
     let set = stats::confidence_set(&here.table, &here.random.1);
-    let possible: Vec<usize> = (0..names.len()).filter(|&at| set.get(at).is_none_or(|p| *p >= SET)).collect();
+    let possible: Vec<usize> = (0..names.len()).filter(|&at| set.get(at).is_none_or(|p| *p >= SET_LEVEL)).collect();
     // What is to be told from the best is the next that may be it; the next of all where none is left.
     let next = order.iter().skip(1).find(|at| possible.contains(at)).or(order.get(1)).copied();
     let equivalent: Vec<usize> =
         possible.iter().copied().filter(|&at| at != best && here.within(at, best, decision.margin)).collect();
-    let costs: Vec<Cost> = names.iter().map(|name| cost(name, decision, rows, cells)).collect();
+    let pace = indexing_pace(rows);
+    let costs: Vec<Cost> = names.iter().map(|name| cost(name, decision, rows, cells, pace)).collect();
     let among = undecided(&possible, names, family, &decision.baseline);
     let (recommended, reason) = cheapest(&among, &costs, &here.means).unwrap_or((best, Reason::Highest));
     let apart = next.and_then(|next| Clustered::new(&here.differences(best, next), &here.documents));
+    // At the level of a comparison of two: the level at which one of many leaves the set is that of no pair, since it depends on
+    // who else is left. So the sentence says that these two alone are meant.
     let needed = |difference: f64| stats::documents_needed(apart.as_ref()?, difference, ALPHA);
     let name = |at: usize| names.get(at).map_or_else(String::new, |name| (*name).to_owned());
     // Every resample of a single document is that document.
@@ -108,11 +108,31 @@ fn mean(here: &Resampled<'_>, at: usize) -> f64 {
     here.means.get(at).copied().unwrap_or(f64::NEG_INFINITY)
 }
 
-fn cost(name: &str, decision: &Decision, rows: &[ChunkerRow], cells: &[Cell]) -> Cost {
+/// Seconds a token that indexing took, over all chunkers. Chunkers of one run share the embedder, so that what one of them takes longer
+/// for as many tokens is what else the machine did.
+pub(super) fn indexing_pace(rows: &[ChunkerRow]) -> Option<f64> {
+    let known = rows.iter().filter(|row| row.seconds().is_some_and(f64::is_finite));
+    let (seconds, tokens) =
+        known.fold((0.0, 0.0), |(seconds, tokens), row| (seconds + row.index_seconds, tokens + tokens_of(row)));
+    (tokens > 0.0).then(|| seconds / tokens)
+}
+
+/// Seconds to cut, and to index at a pace; at its own where none is given. None where that is not known.
+pub(super) fn seconds(row: &ChunkerRow, pace: Option<f64>) -> Option<f64> {
+    let measured = row.seconds()?;
+    Some(pace.map_or(measured, |pace| row.segment_seconds + pace * tokens_of(row)))
+}
+
+/// Tokens of all chunks.
+fn tokens_of(row: &ChunkerRow) -> f64 {
+    row.chunks as f64 * row.mean_tokens
+}
+
+fn cost(name: &str, decision: &Decision, rows: &[ChunkerRow], cells: &[Cell], pace: Option<f64>) -> Cost {
     let row = rows.iter().find(|row| row.name == name);
     let cell = cells.iter().find(|cell| cell.chunker == name && decision.setting.is(&cell.mode, cell.cutoff));
     Cost {
-        seconds: row.and_then(ChunkerRow::seconds),
+        seconds: row.and_then(|row| seconds(row, pace)),
         tokens: cell.map_or(0.0, |cell| cell.context_tokens),
         money: cell.and_then(|cell| cell.cost).map_or(0.0, |cost| cost.price),
     }

@@ -6,8 +6,9 @@ use pericope_util::hex;
 use sha2::{Digest, Sha256};
 
 use super::options::{HierCrfOptions, TreeData};
-use super::parsing::{measure, readings};
-use crate::hiercrf::{Checkpoint, Cut, HierCrf, Network, Settings};
+use super::parsing::{Found, measure, readings};
+use super::trees::TreeDocument;
+use crate::hiercrf::{Checkpoint, Cut, HierCrf, Network, Reads, Settings};
 use crate::sequence::Parameters;
 use crate::training::events::{Event, TrainReport, Validation, Watch};
 use crate::training::fit::{check_target, make_folder};
@@ -20,7 +21,8 @@ use crate::training::state::Progress;
 /// from. `start` is a checkpoint to go on from; `notes` go into the new one.
 ///
 /// The loss of a step is the mean over sentences of the trees' negative log-likelihood, plus the mean over nodes of the
-/// cross-entropy of their types, plus that of labels where segments have any. Results depend on the seed, not on the number
+/// cross-entropy of their types, plus that of labels where segments have any, plus that of the head of gaps where the options
+/// give it a weight. Results depend on the seed, not on the number
 /// of threads.
 ///
 /// # Errors
@@ -38,14 +40,13 @@ pub fn train_hiercrf(
     check_target(start, &target)?;
     make_folder(out)?;
     let settings = settings(start, data, options, notes)?;
-    let parameters =
-        Parameters::new(&Network::parameters(&settings.sizes, settings.topics.len()), options.seed, &Device::Cpu)?;
+    let parameters = Parameters::new(&Network::parameters(&settings), options.seed, &Device::Cpu)?;
     if let Some(start) = start {
         parameters.set(start)?;
     }
     let mut training = Training { data, options, parameters, settings, target };
     let course = Course {
-        state: out.join("state.safetensors"),
+        state: Some(out.join("state.safetensors")),
         fingerprint: fingerprint(start, data, options),
         epochs: options.epochs,
         max_steps: options.max_steps,
@@ -65,25 +66,31 @@ fn settings(
     notes: &str,
 ) -> Result<Settings, TrainError> {
     let mut topics: Vec<String> =
-        data.train.iter().flat_map(|document| document.topics.iter().map(|(.., label)| label.clone())).collect();
+        data.train.all().flat_map(|document| document.topics.iter().map(|(.., label)| label.clone())).collect();
     topics.sort_unstable();
     topics.dedup();
     let (encoder, fingerprint) = data.vectors.encoder();
     let settings = Settings {
         encoder: encoder.to_owned(),
         encoder_fingerprint: fingerprint.to_owned(),
+        reads: options.reads,
         sizes: options.sizes,
         window: options.window,
         topics,
         cut: Cut::Scores,
         threshold: 0.5,
         level: 1,
+        gap_share: 0.0,
         notes: notes.to_owned(),
     };
     settings.check().map_err(TrainError::Options)?;
     let Some(start) = start.map(|start| &start.settings) else {
         return Ok(settings);
     };
+    if start.reads != settings.reads {
+        let (before, now) = (named(start.reads), named(settings.reads));
+        return Err(TrainError::Options(format!("the model to begin with reads {before}, not {now}")));
+    }
     if (start.sizes, &start.encoder_fingerprint) != (settings.sizes, &settings.encoder_fingerprint) {
         return Err(TrainError::Options(
             "the model to begin with has other sizes, or reads another encoder's vectors".into(),
@@ -99,19 +106,31 @@ fn settings(
         cut: start.cut,
         threshold: start.threshold,
         level: start.level,
+        gap_share: start.gap_share,
         ..settings
     })
+}
+
+fn named(reads: Reads) -> &'static str {
+    match reads {
+        Reads::Vectors => "vectors",
+        Reads::Rows => "rows",
+    }
 }
 
 /// A number that other data, options or another beginning change.
 fn fingerprint(start: Option<&Checkpoint>, data: &TreeData<'_>, options: &HierCrfOptions) -> String {
     let mut hash = Sha256::new();
     hash.update(format!("{options:?} {:?} {:?}", start.map(Checkpoint::sha256), data.vectors.encoder()));
-    for document in data.train.iter().chain(data.validation) {
+    for document in data.train.all().chain(data.validation.all()) {
         hash.update(format!("{:?}{:?}{:?}", document.sentences, document.tree.nodes(), document.topics));
+        hash.update(format!("{:?}{:?}{:?}", document.headings, document.boundaries, document.paragraphs));
     }
     hex(&hash.finalize())
 }
+
+/// A document by its place, or a synthetic one by its number behind them; and the how-manieth part of it.
+pub(super) type Task = (usize, usize);
 
 /// A training at work.
 pub(super) struct Training<'a> {
@@ -123,24 +142,30 @@ pub(super) struct Training<'a> {
 }
 
 impl Learner for Training<'_> {
-    type Item = usize;
+    type Item = Task;
 
     fn parameters(&self) -> &Parameters {
         &self.parameters
     }
 
-    /// Documents by their place, and synthetic ones by their number behind them.
-    fn epoch(&self, epoch: usize) -> Vec<usize> {
-        let documents = self.data.train.len();
-        let synthetic = (documents as f64 * self.options.synthetic).round() as usize;
-        let mut order: Vec<usize> = (0..documents + synthetic).collect();
+    /// Documents by their place, and synthetic ones by their number behind them. Where rows are read, a document that is longer than
+    /// a window gives as many parts as it has windows.
+    fn epoch(&self, epoch: usize) -> Vec<Task> {
+        let documents = self.data.train.plain;
+        let parts = |document: &TreeDocument| match self.settings.reads {
+            Reads::Vectors => 1,
+            Reads::Rows => document.sentences.len().div_ceil(self.options.window).max(1),
+        };
+        let real = documents.iter().enumerate().flat_map(|(at, one)| (0..parts(one)).map(move |part| (at, part)));
+        let mut order: Vec<Task> = real.collect();
+        let synthetic = (order.len() as f64 * self.options.synthetic).round() as usize;
+        order.extend((0..synthetic).map(|at| (documents.len() + at, 0)));
         SplitMix64::new(fnv1a(self.options.seed, epoch.to_le_bytes())).shuffle(&mut order);
         order
     }
 
-    fn step(&self, items: &[usize], epoch: usize, step: usize) -> Result<(f32, Gradients), TrainError> {
-        let topics = self.settings.topics.len();
-        let network = Network::new(&self.parameters, &self.settings.sizes, topics, &Device::Cpu)?;
+    fn step(&self, items: &[Task], epoch: usize, step: usize) -> Result<(f32, Gradients), TrainError> {
+        let network = Network::new(&self.parameters, &self.settings, &Device::Cpu)?;
         self.gradients(&network, items, epoch, step)
     }
 
@@ -150,16 +175,24 @@ impl Learner for Training<'_> {
     }
 
     fn validates(&self) -> bool {
-        !self.data.validation.is_empty()
+        !self.data.validation.plain.is_empty()
     }
 
     /// Reads the validation documents, chooses threshold and level, and writes the checkpoint where it is the best so far.
     fn validate(&mut self, at: &mut Progress, progress: &mut Watch<'_>) -> Result<(), TrainError> {
-        let sizes = self.settings.sizes;
-        let network = Network::new(&Frozen(&self.parameters), &sizes, self.settings.topics.len(), &Device::Cpu)?;
-        let model = HierCrf::of(network, self.settings.clone(), &Device::Cpu);
-        let found = readings(&model, self.data.validation, self.data.vectors)?;
-        let chosen = measure(self.data.validation, &found, self.options.metric);
+        let network = Network::new(&Frozen(&self.parameters), &self.settings, &Device::Cpu)?;
+        let by_trees = Settings { gap_share: 0.0, ..self.settings.clone() };
+        let model = HierCrf::of(network, by_trees, &Device::Cpu);
+        let mut found: Vec<Found<'_>> = Vec::new();
+        for documents in self.data.validation.each() {
+            found.push((documents, readings(&model, documents, true, self.data.vectors)?));
+        }
+        if self.settings.reads == Reads::Rows {
+            // As text without blank lines is read.
+            let documents = self.data.validation.plain;
+            found.push((documents, readings(&model, documents, false, self.data.vectors)?));
+        }
+        let chosen = measure(&found, self.options.metric);
         let best = at.better(chosen.goodness);
         let validation = Validation {
             step: at.step,
@@ -167,11 +200,13 @@ impl Learner for Training<'_> {
             threshold: chosen.threshold,
             accuracy: None,
             questions: None,
+            judged: None,
             best,
         };
         if best {
             self.settings.cut = chosen.cut;
             self.settings.threshold = chosen.threshold;
+            self.settings.gap_share = chosen.gap_share;
             self.settings.level = chosen.level;
             self.write()?;
         }

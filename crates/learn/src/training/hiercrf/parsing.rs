@@ -1,13 +1,11 @@
 //! How well trees and boundary probabilities fit documents whose boundaries are known.
 
-use std::ops::Range;
-
 use pericope_api::{Boundaries, SegmentError};
 use pericope_segment::metrics::{BoundaryCounts, pk, window_diff, window_size};
 
 use super::options::Metric;
 use super::trees::TreeDocument;
-use crate::hiercrf::{Cut, HierCrf, Reading};
+use crate::hiercrf::{Cut, HierCrf, Reading, mixed};
 use crate::training::options::TrainError;
 use crate::training::over_vectors::VectorSource;
 
@@ -17,6 +15,8 @@ pub(super) struct Chosen {
     pub(super) cut: Cut,
     /// The best threshold of boundary probabilities.
     pub(super) threshold: f64,
+    /// The best share of the head of gaps in them.
+    pub(super) gap_share: f64,
     /// The best level of the tree.
     pub(super) level: usize,
     /// F1 of the better of both.
@@ -25,19 +25,23 @@ pub(super) struct Chosen {
     pub(super) goodness: f64,
 }
 
-/// What a model finds in documents.
+/// What a model finds in documents whose paragraphs it knows, or not.
 pub(super) fn readings(
     model: &HierCrf,
     documents: &[TreeDocument],
+    paragraphs: bool,
     vectors: &dyn VectorSource,
 ) -> Result<Vec<Reading>, TrainError> {
-    let read = |document: &TreeDocument| {
-        let mut own = |range: Range<usize>| {
-            let texts: Vec<&str> =
-                document.sentences.get(range).unwrap_or_default().iter().map(String::as_str).collect();
-            vectors.vectors(&texts).map_err(SegmentError::Unsupported)
+    let read = |one: &TreeDocument| {
+        let document = one.run(paragraphs).document();
+        if document.len() != one.sentences.len() {
+            return Err(TrainError::Options(format!("a sentence of the document {:?} is blank", one.id)));
+        }
+        let mut own = |sentences: &[usize]| {
+            let texts = sentences.iter().map(|&i| one.sentences.get(i).map_or("", String::as_str));
+            vectors.vectors(&texts.collect::<Vec<&str>>()).map_err(SegmentError::Unsupported)
         };
-        model.read(document.sentences.len(), &mut own).map_err(|e| TrainError::Options(e.to_string()))
+        model.read_document(&document, &mut own).map_err(|e| TrainError::Options(e.to_string()))
     };
     documents.iter().map(read).collect()
 }
@@ -47,26 +51,46 @@ fn thresholds() -> impl Iterator<Item = f64> {
     (1..100).map(|percent| f64::from(percent) / 100.0)
 }
 
+/// Shares of the head of gaps that are tried, where there is one.
+const SHARES: [f64; 5] = [0.0, 0.25, 0.5, 0.75, 1.0];
+
 /// Levels that are tried.
 const LEVELS: usize = 6;
 
-/// Tries all thresholds and levels. Of equals the lower threshold, the coarser level and the scores are chosen.
-pub(super) fn measure(documents: &[TreeDocument], found: &[Reading], metric: Metric) -> Chosen {
-    let scores = thresholds().map(|threshold| {
-        let cut = |reading: &Reading| Boundaries::above(&reading.scores, threshold).after().to_vec();
-        (threshold, judge(documents, found, metric, cut))
+/// Documents in one way, and what a model found in them.
+pub(super) type Found<'a> = (&'a [TreeDocument], Vec<Reading>);
+
+/// Tries all shares, thresholds and levels: the mean over the ways in which documents are read counts. Of equals the lower share and
+/// threshold, the coarser level and the scores are chosen. Scores are those of trees alone.
+pub(super) fn measure(ways: &[Found<'_>], metric: Metric) -> Chosen {
+    let has_head = ways.iter().flat_map(|(_, found)| found).any(|reading| !reading.gaps.is_empty());
+    let shares = if has_head { &SHARES[..] } else { &SHARES[..1] };
+    let scores = shares.iter().flat_map(|&share| thresholds().map(move |threshold| (share, threshold)));
+    let scores = scores.map(|(share, threshold)| {
+        let cut = |reading: &Reading| {
+            let scores = mixed(&reading.scores, &reading.gaps, share);
+            Boundaries::above(&scores, threshold).after().to_vec()
+        };
+        ((share, threshold), mean(ways, metric, cut))
     });
-    let levels =
-        (1..=LEVELS).map(|level| (level, judge(documents, found, metric, |reading| reading.tree.level(level))));
-    let (threshold, by_scores) = first_best(scores).unwrap_or((0.5, (0.0, 0.0)));
+    let levels = (1..=LEVELS).map(|level| (level, mean(ways, metric, |reading: &Reading| reading.tree.level(level))));
+    let ((gap_share, threshold), by_scores) = first_best(scores).unwrap_or(((0.0, 0.5), (0.0, 0.0)));
     let (level, by_level) = first_best(levels).unwrap_or((1, (0.0, 0.0)));
     let cut = if by_level.0 > by_scores.0 { Cut::Level } else { Cut::Scores };
     let (goodness, f1) = if cut == Cut::Level { by_level } else { by_scores };
-    Chosen { cut, threshold, level, f1, goodness }
+    Chosen { cut, threshold, gap_share, level, f1, goodness }
 }
 
 fn first_best<T>(all: impl Iterator<Item = (T, (f64, f64))>) -> Option<(T, (f64, f64))> {
     all.reduce(|a, b| if b.1.0 > a.1.0 { b } else { a })
+}
+
+/// How good the cuts are by the metric, higher being better, and their F1: the means over the ways.
+fn mean(ways: &[Found<'_>], metric: Metric, cut: impl Fn(&Reading) -> Vec<usize>) -> (f64, f64) {
+    let judged = ways.iter().map(|(documents, found)| judge(documents, found, metric, &cut));
+    let (goodness, f1) = judged.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    let ways = ways.len().max(1) as f64;
+    (goodness / ways, f1 / ways)
 }
 
 /// How good the cuts are by the metric, higher being better, and their F1.
@@ -100,15 +124,21 @@ fn judge(
 mod tests {
     #![allow(clippy::unwrap_used)]
 
-    use super::measure;
+    use super::{Chosen, Found};
     use crate::hiercrf::{Cut, Node, Reading, Tree};
     use crate::training::{Metric, TreeDocument};
+
+    fn measure(documents: &[TreeDocument], found: &[Reading], metric: Metric) -> Chosen {
+        super::measure(&[(documents, found.to_vec())], metric)
+    }
 
     fn document(boundaries: &[usize]) -> TreeDocument {
         TreeDocument {
             id: "d".into(),
             sentences: (0..12).map(|i| i.to_string()).collect(),
+            headings: vec![0; 12],
             boundaries: boundaries.to_vec(),
+            paragraphs: None,
             tree: Tree::flat(12),
             topics: Vec::new(),
         }
@@ -118,7 +148,7 @@ mod tests {
         let mut all = vec![0.05; 11];
         scores.iter().for_each(|&(after, score)| all[after - 1] = score);
         let nodes = nodes.iter().map(|&(start, end)| Node { start, end, level: 0 });
-        Reading { tree: Tree::new(12, nodes).unwrap(), scores: all, topics: Vec::new() }
+        Reading { tree: Tree::new(12, nodes).unwrap(), scores: all, gaps: Vec::new(), topics: Vec::new() }
     }
 
     #[test]
@@ -149,5 +179,28 @@ mod tests {
         let window = measure(&documents, &found, Metric::WindowDiff);
         assert!(f1.threshold < 0.6 && f1.f1 > 0.0, "{f1:?}");
         assert!(window.f1 == 0.0 && window.goodness > 0.5, "{window:?}");
+    }
+
+    #[test]
+    fn the_head_of_gaps_counts_where_it_knows_more() {
+        let documents = [document(&[4, 5])];
+        // Trees see nothing of a section of one sentence.
+        let trees = reading(&[(4, 0.9), (9, 0.2)], &[]);
+        assert_eq!(measure(&documents, std::slice::from_ref(&trees), Metric::F1).gap_share, 0.0);
+        let mut gaps = vec![0.0; 11];
+        (gaps[3], gaps[4], gaps[8]) = (0.6, 0.6, 0.1);
+        let chosen = measure(&documents, &[Reading { gaps, ..trees }], Metric::F1);
+        assert!(chosen.gap_share > 0.0 && chosen.f1 == 1.0, "{chosen:?}");
+    }
+
+    #[test]
+    fn the_mean_over_the_ways_counts() {
+        let documents = [document(&[4, 8])];
+        let one = |scores: &[(usize, f64)]| vec![reading(scores, &[])];
+        // One way is read well at a high threshold, the other at a low one and not at all above it.
+        let ways: [Found<'_>; 2] =
+            [(&documents, one(&[(4, 0.9), (8, 0.9), (2, 0.4)])), (&documents, one(&[(4, 0.3), (8, 0.3)]))];
+        let chosen = super::measure(&ways, Metric::F1);
+        assert!(chosen.threshold < 0.3 && (chosen.f1 - 0.9).abs() < 1e-9, "{chosen:?}");
     }
 }

@@ -1,7 +1,9 @@
+use pericope_api::Kind;
 use pericope_segment::random::SplitMix64;
 
 use crate::corpus::SequenceDocument;
 use crate::hiercrf::{Node, Outline, Tree};
+use crate::training::runs::Run;
 
 /// A document whose tree of segments is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -10,8 +12,13 @@ pub struct TreeDocument {
     pub id: String,
     /// The sentences that are read.
     pub sentences: Vec<String>,
+    /// Of each sentence the level of the heading that it is, 1 to 6; 0 for running text.
+    pub headings: Vec<u8>,
     /// The numbers of the sentences (1-based) after which a segment ends; the last one is not listed.
     pub boundaries: Vec<usize>,
+    /// The numbers of the sentences (1-based) after which a paragraph ends, the last one not listed; nothing where paragraphs
+    /// are not known.
+    pub paragraphs: Option<Vec<usize>>,
     /// The tree over them.
     pub tree: Tree,
     /// The label of each segment that has one: its first sentence, one past its last, and the label.
@@ -25,14 +32,37 @@ impl TreeDocument {
     pub fn new(document: &SequenceDocument, least: usize) -> Self {
         let (tree, kept) = Outline::of(document).tree(least);
         let place = |sentence: usize| kept.partition_point(|&one| one < sentence);
-        let boundaries = document.boundaries.iter().map(|&after| place(after));
-        let mut boundaries: Vec<usize> = boundaries.filter(|&after| after > 0 && after < kept.len()).collect();
-        boundaries.dedup();
+        let ends = |ends: &[usize]| -> Vec<usize> {
+            let ends = ends.iter().map(|&after| place(after));
+            let mut ends: Vec<usize> = ends.filter(|&after| after > 0 && after < kept.len()).collect();
+            ends.dedup();
+            ends
+        };
+        let (boundaries, paragraphs) = (ends(&document.boundaries), document.paragraphs.as_deref().map(ends));
         let labels = document.segment_ranges().zip(&document.labels);
         let topics = labels.map(|(range, label)| (place(range.start), place(range.end), label.clone()));
         let topics = topics.filter(|(start, end, label)| start < end && !label.is_empty()).collect();
         let sentences = kept.iter().filter_map(|&i| document.sentences.get(i).cloned()).collect();
-        Self { id: document.id.clone(), sentences, boundaries, tree, topics }
+        let headings = kept.iter().map(|&i| document.headings.get(i).copied().unwrap_or(0)).collect();
+        Self { id: document.id.clone(), sentences, headings, boundaries, paragraphs, tree, topics }
+    }
+
+    /// Adds a sentence to a run, with the `paragraphs` and the `headings` known as such or not.
+    pub(super) fn add_to(&self, run: &mut Run, sentence: usize, paragraphs: bool, headings: bool) {
+        let Some(text) = self.sentences.get(sentence) else { return };
+        let ends = |ends: &[usize]| ends.binary_search(&(sentence + 1)).is_ok();
+        let level = self.headings.get(sentence).copied().unwrap_or(0);
+        let kind = if level > 0 && headings { Kind::Heading(level) } else { Kind::Prose };
+        // Where none is known, every sentence is a paragraph.
+        let paragraph = self.paragraphs.as_deref().filter(|_| paragraphs).is_none_or(ends);
+        run.push(text, kind, ends(&self.boundaries), paragraph);
+    }
+
+    /// All that is known of the document, with its `paragraphs` or without.
+    pub(super) fn run(&self, paragraphs: bool) -> Run {
+        let mut run = Run::default();
+        (0..self.sentences.len()).for_each(|sentence| self.add_to(&mut run, sentence, paragraphs, true));
+        run
     }
 }
 
@@ -117,6 +147,7 @@ impl Example {
 mod tests {
     #![allow(clippy::unwrap_used)]
 
+    use pericope_api::Kind;
     use pericope_segment::random::SplitMix64;
 
     use super::{Example, TreeDocument};
@@ -170,6 +201,37 @@ mod tests {
         assert_eq!(one.boundaries, [3]);
         assert_eq!(one.topics, [(0, 3, "x".into()), (3, 7, "z".into())]);
         assert_eq!(TreeDocument::new(&document, 0).boundaries, [3, 5]);
+    }
+
+    #[test]
+    fn what_rows_are_made_of_is_kept() {
+        let record = Record {
+            sentences: (0..9).map(|i| i.to_string()).collect(),
+            boundaries: vec![3, 4],
+            headings: vec!["One".into(), "Two".into(), "Three".into()],
+            paragraphs: vec![2, 3, 4, 6],
+            ..Record::default()
+        };
+        let one = TreeDocument::new(&SequenceDocument::new(&record, Headings::Kept), 3);
+        // The second section has a heading and a sentence, and is left out.
+        assert_eq!(one.sentences, ["One", "0", "1", "2", "Three", "4", "5", "6", "7", "8"]);
+        assert_eq!(
+            (one.headings.as_slice(), one.boundaries.as_slice()),
+            (&[1, 0, 0, 0, 1, 0, 0, 0, 0, 0][..], &[4][..])
+        );
+        assert_eq!(one.paragraphs.as_deref(), Some(&[1, 3, 4, 5, 7][..]));
+        let run = one.run(true);
+        assert_eq!(
+            (run.sentences.as_slice(), run.ends.iter().position(|&end| end)),
+            (one.sentences.as_slice(), Some(3))
+        );
+        let document = run.document();
+        assert_eq!((document.sentences[4].kind, document.sentences[5].kind), (Kind::Heading(1), Kind::Prose));
+        let paragraphs: Vec<u32> = document.sentences.iter().map(|sentence| sentence.paragraph).collect();
+        assert_eq!(paragraphs, [0, 1, 1, 2, 3, 4, 4, 5, 5, 5]);
+        // Where they are not known, every sentence is one.
+        let paragraphs = one.run(false).document();
+        assert!(paragraphs.sentences.iter().map(|sentence| sentence.paragraph).eq(0..10));
     }
 
     #[test]

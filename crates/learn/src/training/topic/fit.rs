@@ -1,24 +1,26 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use candle_core::{Device, Tensor, Var};
+use candle_core::{Device, Var};
 use pericope_segment::random::{SplitMix64, fnv1a};
 use pericope_util::hex;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
-use super::examples::{Labelled, example, windows};
+use super::examples::{example, whole, windows};
 use super::options::{Part, TopicData, TopicOptions};
 use super::weigh::{Weighed, looked_at, weigh};
 use crate::corpus::Record;
+use crate::rows::batch;
 use crate::sequence::Parameters;
-use crate::topic::{Checkpoint, Lengths, Network, Objective, Settings, Topic, batch};
+use crate::topic::{Checkpoint, Lengths, Network, Objective, Settings, Topic};
 use crate::training::adamw::Schedule;
 use crate::training::events::{Event, TrainReport, Validation, Watch};
 use crate::training::fit::{check_target, make_folder};
-use crate::training::gradients::Gradients;
+use crate::training::gradients::{Gradients, boundary_losses};
 use crate::training::options::TrainError;
 use crate::training::over_vectors::{Course, Frozen, Learner, VectorSource, dropped, learn};
+use crate::training::runs::Labelled;
 use crate::training::state::Progress;
 
 /// Trains the sequence model of `topic` and writes `topic.safetensors` into the folder `out`, with the state that an interrupted
@@ -58,7 +60,7 @@ pub fn train_topic(
     }
     let validation = validation(data)?;
     let course = Course {
-        state: out.join("state.safetensors"),
+        state: Some(out.join("state.safetensors")),
         fingerprint: digest(start, data, options),
         epochs: options.epochs,
         max_steps: options.max_steps,
@@ -96,7 +98,7 @@ fn validation<'a>(data: &TopicData<'a>) -> Result<Vec<Measured<'a>>, TrainError>
     };
     let all: Vec<(&Record, bool)> = data.validation.iter().flat_map(ways).collect();
     let read = |(record, paragraphs): (&'a Record, bool)| {
-        Ok(Measured { record, labelled: Labelled::of(record, paragraphs, data.vectors)? })
+        Ok(Measured { record, labelled: whole(record, paragraphs, data.vectors)? })
     };
     all.into_par_iter().map(read).collect()
 }
@@ -114,9 +116,10 @@ pub fn topic_f1(
     let model = Topic::load(checkpoint, &Device::Cpu)?;
     let Settings { weights, lengths, .. } = &checkpoint.settings;
     let f1 = |record: &Record| {
-        let Labelled { inputs, ends } = Labelled::of(record, true, vectors)?;
+        let Labelled { inputs, ends } = whole(record, true, vectors)?;
         let odds = model.log_odds(&inputs)?;
-        let f1 = Weighed::new(record, &odds, &ends).f1(weights, lengths.as_ref(), Objective::Balanced);
+        let f1 =
+            Weighed::new(record, inputs.vectors(), &odds, &ends).f1(weights, lengths.as_ref(), Objective::Balanced);
         f1.map_err(|e| TrainError::Options(e.to_string()))
     };
     documents.iter().map(f1).collect()
@@ -170,31 +173,16 @@ impl Learner for Training<'_> {
         let (rows, lengths) = batch(&parts, &Device::Cpu)?;
         let mut random = SplitMix64::new(fnv1a(self.options.seed ^ 0x5eed, step.to_le_bytes()));
         let odds = network.forward(&rows, &lengths, &mut |x| dropped(x, self.options.dropout, &mut random))?;
-        let (_, time) = odds.dims2()?;
-        let mut wanted = vec![0f32; examples.len() * time];
-        let mut counts = wanted.clone();
-        for (i, one) in examples.iter().enumerate() {
-            let gaps = one.inputs.len().saturating_sub(1);
-            for (gap, &end) in one.ends.iter().take(gaps).enumerate() {
-                if let (Some(label), Some(count)) = (wanted.get_mut(i * time + gap), counts.get_mut(i * time + gap)) {
-                    (*label, *count) = (f32::from(u8::from(end)), 1.0);
-                }
-            }
-        }
-        let total = counts.iter().sum::<f32>().max(1.0);
-        let shape = (examples.len(), time);
-        let (wanted, counts) =
-            (Tensor::from_vec(wanted, shape, &Device::Cpu)?, Tensor::from_vec(counts, shape, &Device::Cpu)?);
-        // ln(1 + e^x) - x y, without overflow.
-        let soft = (odds.relu()? + (odds.abs()?.neg()?.exp()? + 1.0)?.log()?)?;
-        let loss = (((soft - (&odds * wanted)?)? * counts)?.sum_all()? / f64::from(total))?;
+        let ends: Vec<&[bool]> = examples.iter().map(|one| one.ends.as_slice()).collect();
+        let (losses, gaps) = boundary_losses(&odds, &ends)?;
+        let loss = (losses / gaps)?;
         let mut gradients = Gradients::default();
         gradients.add_by(&loss, &self.stepped)?;
         Ok((loss.to_scalar::<f32>()?, gradients))
     }
 
     fn rate(&self, step: usize, steps: usize) -> f64 {
-        self.options.learning_rate * Schedule { steps, warm_up: self.options.warm_up }.at(step)
+        self.options.learning_rate * Schedule { steps, warm_up: self.options.warm_up, least: 0.0 }.at(step)
     }
 
     fn decay(&self, name: &str) -> f64 {
@@ -215,7 +203,7 @@ impl Learner for Training<'_> {
         }
         let (threshold, f1) = best_threshold(scored);
         let best = f1.is_some_and(|f1| at.better(f1));
-        let found = Validation { step: at.step, f1, threshold, accuracy: None, questions: None, best };
+        let found = Validation { step: at.step, f1, threshold, accuracy: None, questions: None, judged: None, best };
         at.note(&found, f1.unwrap_or(0.0));
         let _ = progress(Event::Validated(found));
         if best {
@@ -242,7 +230,7 @@ impl Training<'_> {
         let readings = looked_at(&self.validation, |one| one.record.source.as_str());
         let odds = readings.iter().map(|one| model.log_odds(&one.labelled.inputs)).collect::<Result<Vec<_>, _>>()?;
         let documents: Vec<Weighed<'_>> = (readings.par_iter().zip(&odds))
-            .map(|(one, odds)| Weighed::new(one.record, odds, &one.labelled.ends))
+            .map(|(one, odds)| Weighed::new(one.record, one.labelled.inputs.vectors(), odds, &one.labelled.ends))
             .collect();
         let Settings { weights, lengths, .. } = &checkpoint.settings;
         let (weights, [before, after]) =

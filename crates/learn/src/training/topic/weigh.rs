@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use pericope_api::{BoundaryError, Document};
-use pericope_segment::fusion::WordCosts;
+use pericope_segment::fusion::{WordCosts, boundary_probabilities};
 use rayon::prelude::*;
 
 use crate::corpus::Record;
-use crate::topic::{Amount, Evidence, Lengths, Objective, Weights};
+use crate::topic::{Amount, Evidence, Lengths, Objective, Weights, beyond_mean};
 
 /// Weights of the sequence model's log-odds that are tried.
 const SEQUENCES: [f64; 7] = [0.2, 0.35, 0.5, 0.65, 0.8, 1.0, 1.25];
@@ -50,13 +50,29 @@ pub(super) struct Weighed<'a> {
     odds: &'a [f64],
     ends: &'a [bool],
     words: WordCosts,
+    /// What `fusion` says beyond its mean.
+    fusion: Vec<f64>,
 }
 
 impl<'a> Weighed<'a> {
-    /// A document with the log-odds at its gaps, and whether a segment ends at each of them.
-    pub(super) fn new(record: &'a Record, odds: &'a [f64], ends: &'a [bool]) -> Self {
-        let words = WordCosts::of(&Document::from_sentences("", &record.sentences));
-        Self { source: &record.source, odds, ends, words }
+    /// A document with the vectors of its sentences, row by row and each of `dimension` numbers, the log-odds at its gaps, and whether
+    /// a segment ends at each of them. Without vectors `fusion` says nothing.
+    pub(super) fn new(
+        record: &'a Record,
+        (vectors, dimension): (Vec<f32>, usize),
+        odds: &'a [f64],
+        ends: &'a [bool],
+    ) -> Self {
+        let document = Document::from_sentences("", &record.sentences);
+        let sentences = (0..record.sentences.len()).collect();
+        let fusion = boundary_probabilities(&document, sentences, vectors, dimension).unwrap_or_default();
+        Self {
+            source: &record.source,
+            odds,
+            ends,
+            words: WordCosts::of(&document),
+            fusion: beyond_mean(&fusion).collect(),
+        }
     }
 
     /// The F1 of its boundaries: 1 where there is none and none is proposed.
@@ -66,7 +82,9 @@ impl<'a> Weighed<'a> {
         lengths: Option<&Lengths>,
         objective: Objective,
     ) -> Result<f64, BoundaryError> {
-        let odds: Vec<f64> = self.odds.iter().map(|&odds| weights.odds(odds)).collect();
+        let beside = self.fusion.iter().copied().chain(std::iter::repeat(0.0));
+        let odds = self.odds.iter().zip(beside).map(|(&odds, beside)| weights.odds(odds) + weights.fusion * beside);
+        let odds: Vec<f64> = odds.collect();
         let found = Evidence::weighted(&odds, Some(&self.words), lengths, weights).cut(Amount::Best(objective))?;
         let is_end = |after: usize| after.checked_sub(1).and_then(|gap| self.ends.get(gap)).copied().unwrap_or(false);
         let hits = found.after().iter().filter(|&&after| is_end(after)).count();
@@ -79,7 +97,8 @@ impl<'a> Weighed<'a> {
 /// The weights with the highest F1 where the number of segments is not known, and that F1 with the weights of `start` and with these.
 /// Each source counts as much as any other: the mean of the means of their documents.
 ///
-/// They are looked for from several places on, one weight after the other. The weight of WeSWin stays as it is.
+/// They are looked for from several places on, one weight after the other. The weights of `fusion` and of WeSWin stay as they are: what
+/// `fusion` is worth shows on kinds of text that the model has not seen.
 pub(super) fn weigh(
     documents: &[Weighed<'_>],
     start: Weights,
@@ -156,6 +175,9 @@ mod tests {
     use crate::corpus::Record;
     use crate::topic::{Lengths, Weights};
 
+    /// `fusion` says nothing.
+    const NO_VECTORS: (Vec<f32>, usize) = (Vec::new(), 0);
+
     /// Two sections of four sentences about other things, as many times as asked for.
     fn record(source: &str, times: usize) -> Record {
         let section = ["Ships sail the sea.", "A ship has sails.", "Sails need wind at sea.", "Ships and sails."];
@@ -179,7 +201,7 @@ mod tests {
         let ends = ends(&record);
         // Every other boundary is plain, the others are not sure.
         let odds: Vec<f64> = (0..ends.len() - 1).map(|i| if ends[i] { [2.0, -1.4][i / 4 % 2] } else { -5.0 }).collect();
-        let documents = [Weighed::new(&record, &odds, &ends)];
+        let documents = [Weighed::new(&record, NO_VECTORS, &odds, &ends)];
         let (weights, [before, after]) = weigh(&documents, Weights::default(), None).unwrap();
         assert!(before < 0.9 && after > 0.99, "{before} {after}");
         assert!(weights.bias > 0.0 || weights.words > 0.0);
@@ -196,7 +218,7 @@ mod tests {
         // The model knows nothing but how many there are, and that some gaps are not boundaries.
         let odds: Vec<f64> = (0..ends.len() - 1).map(|i| [-2.5, -0.6, -2.5, -0.5][i % 4]).collect();
         let lengths = Lengths { median: 4.0, deviation: 0.2, growth: 0.0 };
-        let documents = [Weighed::new(&record, &odds, &ends)];
+        let documents = [Weighed::new(&record, NO_VECTORS, &odds, &ends)];
         let (weights, [before, after]) = weigh(&documents, Weights::default(), Some(&lengths)).unwrap();
         assert!(after > before && weights.prior + weights.words > 0.0, "{weights:?} {before} {after}");
     }
@@ -209,10 +231,10 @@ mod tests {
         let ends = ends(&mended[0]);
         let low = vec![-3.0; 7];
         let right: Vec<f64> = (0..7).map(|i| if ends[i] { -1.2 } else { -9.0 }).collect();
-        let mut documents: Vec<Weighed<'_>> = (0..10).map(|_| Weighed::new(&spoilt, &low, &none)).collect();
+        let mut documents: Vec<Weighed<'_>> = (0..10).map(|_| Weighed::new(&spoilt, NO_VECTORS, &low, &none)).collect();
         let (alone, _) = weigh(&documents, Weights::default(), None).unwrap();
         assert!(alone.bias <= 0.0);
-        documents.extend(mended.iter().map(|one| Weighed::new(one, &right, &ends)));
+        documents.extend(mended.iter().map(|one| Weighed::new(one, NO_VECTORS, &right, &ends)));
         let (together, [before, after]) = weigh(&documents, Weights::default(), None).unwrap();
         assert!(together.bias > 0.0 || together.words > 0.0, "{together:?}");
         assert!((before - 0.25).abs() < 1e-9 && after > 0.7, "{before} {after}");

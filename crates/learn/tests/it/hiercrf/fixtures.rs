@@ -10,7 +10,7 @@ use pericope_encode::Device;
 use pericope_learn::corpus::{Headings, Record, SequenceDocument};
 use pericope_learn::hiercrf::{HierCrf, HierCrfSegmenter, Sizes, open};
 use pericope_learn::training::{
-    Event, HierCrfOptions, TrainError, TrainReport, TreeData, TreeDocument, VectorSource, train_hiercrf,
+    Event, HierCrfOptions, TrainError, TrainReport, TreeData, TreeDocument, VectorSource, Ways, train_hiercrf,
 };
 use pericope_segment::random::{SplitMix64, fnv1a};
 use pericope_segment::{Chunker, Resources, laws};
@@ -116,7 +116,7 @@ pub fn read(id: &str, sections: usize) -> (Document, Vec<usize>) {
 
 pub fn options() -> HierCrfOptions {
     HierCrfOptions {
-        sizes: Sizes { input: WIDTH, hidden: 16, layers: 2, structure: 16, labels: 16 },
+        sizes: Sizes { input: WIDTH, hidden: 16, layers: 2, structure: 16, labels: 16, ..Sizes::default() },
         window: 40,
         synthetic: 0.5,
         epochs: 12.0,
@@ -131,7 +131,7 @@ pub fn options() -> HierCrfOptions {
 pub fn train(options: &HierCrfOptions, out: &Path, stop: usize) -> Result<TrainReport, TrainError> {
     let train: Vec<TreeDocument> = (0..48).map(|i| document(&format!("train{i}"), 2 + i % 8)).collect();
     let validation: Vec<TreeDocument> = (0..8).map(|i| document(&format!("held{i}"), 3 + i)).collect();
-    let data = TreeData { train: &train, validation: &validation, vectors: &Topics::default() };
+    let data = TreeData { train: Ways::one(&train), validation: Ways::one(&validation), vectors: &Topics::default() };
     train_hiercrf(None, &data, options, out, "notes", &mut |event| match event {
         Event::Step { step, .. } if step == stop => ControlFlow::Break(()),
         _ => ControlFlow::Continue(()),

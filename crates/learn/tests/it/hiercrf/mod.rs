@@ -2,6 +2,7 @@
 
 mod cuts;
 pub mod fixtures;
+mod rows;
 mod training;
 mod unusable;
 mod windows;

@@ -5,7 +5,9 @@ use std::ops::ControlFlow;
 use pericope_api::segment_into;
 use pericope_encode::Device;
 use pericope_learn::hiercrf::{Settings, Sizes, open};
-use pericope_learn::training::{Event, HierCrfOptions, Metric, TrainError, TreeData, TreeDocument, train_hiercrf};
+use pericope_learn::training::{
+    Event, HierCrfOptions, Metric, TrainError, TreeData, TreeDocument, Ways, train_hiercrf,
+};
 use tempfile::TempDir;
 
 use super::fixtures::{Topics, boundaries, document, folder, model, options, read, record, segmenter, train, trained};
@@ -103,7 +105,7 @@ fn an_interrupted_training_goes_on_as_if_nothing_had_been() {
 fn training_goes_on_from_a_checkpoint() {
     let start = open(&folder()).unwrap();
     let documents: Vec<TreeDocument> = (0..6).map(|i| document(&format!("more{i}"), 4)).collect();
-    let data = TreeData { train: &documents, validation: &[], vectors: &Topics::default() };
+    let data = TreeData { train: Ways::one(&documents), validation: Ways::default(), vectors: &Topics::default() };
     let options = HierCrfOptions { max_steps: 1, learning_rate: 1e-9, metric: Metric::WindowDiff, ..options() };
     let out = tempfile::tempdir().unwrap();
     let go_on = &mut |_: Event| ControlFlow::Continue(());
@@ -125,7 +127,7 @@ fn training_goes_on_from_a_checkpoint() {
     let target = trained().0.path();
     let error = train_hiercrf(Some(&start), &data, &options, target, "", go_on).unwrap_err().to_string();
     assert!(error.contains("what training begins from"), "{error}");
-    let nothing = TreeData { train: &[], validation: &[], vectors: &Topics::default() };
+    let nothing = TreeData { train: Ways::default(), validation: Ways::default(), vectors: &Topics::default() };
     let error = train_hiercrf(None, &nothing, &options, out.path(), "", go_on).unwrap_err().to_string();
     assert!(error.contains("no document"), "{error}");
 }

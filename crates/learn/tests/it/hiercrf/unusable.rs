@@ -17,7 +17,7 @@ fn what_cannot_be_used_is_said() {
     let own = || -> Arc<dyn SentenceEncoder> { Arc::new(Topics::default()) };
     let model = format!("hiercrf:model={}", folder());
     for (spec, said) in [
-        ("hiercrf".to_owned(), "pericope train hiercrf"),
+        ("hiercrf".to_owned(), "minilm"),
         ("hiercrf:model=nowhere".to_owned(), "nowhere"),
         (format!("{model},level=0"), "level"),
         (format!("{model},level=deep"), "`size` or `scores`"),

@@ -21,7 +21,8 @@ pub(super) async fn search(
     State(app): State<App>,
     Params(request): Params<SearchRequest>,
 ) -> Result<Json<SearchAnswer>, Problem> {
-    app.run(Weight::Search, move |service| service.search(&request)).await.map(Json)
+    let weight = if app.service.reranks(&request) { Weight::Cut } else { Weight::Search };
+    app.run(weight, move |service| service.search(&request)).await.map(Json)
 }
 
 /// List documents by their ids

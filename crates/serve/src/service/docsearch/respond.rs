@@ -78,7 +78,10 @@ impl Service {
         let hierarchy: BTreeMap<String, Option<String>> = levels.iter().enumerate().map(named).collect();
         let marked = |(name, level): (&String, &Option<String>)| {
             let level = level.as_deref()?;
-            Some((name.clone(), mark(level, Span::new(0, level.len()), &highlighter.mark(level).1, tags)))
+            Some((
+                name.clone(),
+                mark(level, Span::new(0, level.len()), &highlighter.mark(level, chunk.language).1, tags),
+            ))
         };
         let headings: BTreeMap<String, Marked> = hierarchy.iter().filter_map(marked).collect();
         let whole = Span::new(0, chunk.text.len());

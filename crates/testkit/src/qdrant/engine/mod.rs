@@ -142,6 +142,10 @@ impl Engine {
         self.state().get(collection)?.count(filter)
     }
 
+    pub fn values(&self, collection: &str, field: &str) -> Result<BTreeMap<String, u64>, Status> {
+        self.state().get(collection)?.values(field)
+    }
+
     pub fn query(&self, request: QueryPoints) -> Result<Vec<ScoredPoint>, Status> {
         self.state().get(&request.collection_name)?.query(request)
     }

@@ -172,6 +172,18 @@ impl Store {
         Ok(self.points.iter().filter(move |(key, stored)| passes(key, stored)).map(|(key, _)| key))
     }
 
+    /// The texts that a field of the payload has, each with the number of its points; the field must have an index.
+    pub fn values(&self, field: &str) -> Result<BTreeMap<String, u64>, Status> {
+        if !self.indexes.contains_key(field) {
+            return Err(Status::invalid_argument(format!("there is no index for the field {field}")));
+        }
+        let mut counts = BTreeMap::new();
+        for value in self.points.values().filter_map(|stored| stored.payload.get(field)?.as_str()) {
+            *counts.entry(value.clone()).or_insert(0) += 1;
+        }
+        Ok(counts)
+    }
+
     pub fn count(&self, filter: Option<&Filter>) -> Result<u64, Status> {
         Ok(self.passing(filter)?.count() as u64)
     }

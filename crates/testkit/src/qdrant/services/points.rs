@@ -2,11 +2,12 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use prost::Message;
+use qdrant_client::qdrant::facet_value::Variant;
 use qdrant_client::qdrant::points_server::Points;
 use qdrant_client::qdrant::{
-    CountPoints, CountResponse, CountResult, CreateFieldIndexCollection, DeletePoints, GetPoints, GetResponse,
-    PointsOperationResponse, QueryPoints, QueryResponse, ScrollPoints, ScrollResponse, UpdateResult, UpdateStatus,
-    UpsertPoints,
+    CountPoints, CountResponse, CountResult, CreateFieldIndexCollection, DeletePoints, FacetCounts, FacetHit,
+    FacetResponse, FacetValue, GetPoints, GetResponse, PointsOperationResponse, QueryPoints, QueryResponse,
+    ScrollPoints, ScrollResponse, UpdateResult, UpdateStatus, UpsertPoints,
 };
 use tonic::{Request, Response, Status};
 
@@ -84,6 +85,20 @@ impl Points for Shared {
         self.serve_whole(Call::Count, answer).await
     }
 
+    async fn facet(&self, request: Request<FacetCounts>) -> Result<Response<FacetResponse>, Status> {
+        let started = Instant::now();
+        let request = request.into_inner();
+        let answer = || {
+            let values = self.engine.values(&request.collection_name, &request.key)?.into_iter();
+            let hits = values.map(|(value, count)| FacetHit {
+                value: Some(FacetValue { variant: Some(Variant::StringValue(value)) }),
+                count,
+            });
+            Ok(FacetResponse { hits: hits.collect(), time: started.elapsed().as_secs_f64(), usage: None })
+        };
+        self.serve_whole(Call::Count, answer).await
+    }
+
     async fn query(&self, request: Request<QueryPoints>) -> Result<Response<QueryResponse>, Status> {
         let started = Instant::now();
         let request = request.into_inner();
@@ -115,7 +130,6 @@ impl Points for Shared {
         update_batch UpdateBatchPoints UpdateBatchResponse;
         query_batch QueryBatchPoints QueryBatchResponse;
         query_groups QueryPointGroups QueryGroupsResponse;
-        facet FacetCounts FacetResponse;
         search_matrix_pairs SearchMatrixPoints SearchMatrixPairsResponse;
         search_matrix_offsets SearchMatrixPoints SearchMatrixOffsetsResponse;
     }

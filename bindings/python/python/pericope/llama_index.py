@@ -1,0 +1,50 @@
+"""Pericope's segmenters as a node parser of LlamaIndex."""
+
+from __future__ import annotations
+
+from typing import Any, Sequence
+
+from llama_index.core.bridge.pydantic import Field, PrivateAttr
+from llama_index.core.node_parser.interface import NodeParser as Base
+from llama_index.core.node_parser.node_utils import build_nodes_from_splits
+from llama_index.core.schema import BaseNode, MetadataMode
+
+from pericope import Segmenter
+
+
+class NodeParser(Base):
+    """Parses nodes with a segmenter: `NodeParser(spec="fusion", limits={"max_tokens": 256})`.
+
+    Nodes get their exact `start_char_idx` and `end_char_idx`, and `heading_path` where there are headings.
+    """
+
+    spec: str = Field(default="fusion", description="The spec of the segmenter.")
+    limits: dict[str, Any] = Field(default_factory=dict, description="Keywords of pericope.Segmenter.")
+    format: str = Field(default="plain", description="The format of the texts.")
+    _segmenter: Segmenter = PrivateAttr()
+
+    def __init__(self, **data: Any) -> None:
+        super().__init__(**data)  # pyright: ignore[reportUnknownMemberType]
+        self._segmenter = Segmenter(self.spec, **self.limits)
+
+    @classmethod
+    def class_name(cls) -> str:
+        """The name in configurations."""
+        return "PericopeNodeParser"
+
+    def _parse_nodes(self, nodes: Sequence[BaseNode], show_progress: bool = False, **kwargs: Any) -> list[BaseNode]:
+        texts = [node.get_content(metadata_mode=MetadataMode.NONE) for node in nodes]
+        found: list[BaseNode] = []
+        for node, chunks in zip(nodes, self._segmenter.segment_all(texts, format=self.format)):
+            named = self.id_func  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+            made = build_nodes_from_splits(
+                [chunk.text for chunk in chunks],
+                node,
+                id_func=named,  # pyright: ignore[reportUnknownArgumentType]
+            )
+            for part, chunk in zip(made, chunks):
+                part.start_char_idx, part.end_char_idx = chunk.start, chunk.end
+                if chunk.heading_path:
+                    part.metadata["heading_path"] = list(chunk.heading_path)
+                found.append(part)
+        return found

@@ -1,0 +1,169 @@
+//! Segmenters and encoders that are written in Python.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use numpy::{AllowTypeChange, PyArrayLike2};
+use pericope::api::{self, Embeddings, EncodeError, SegmentError, Segmentation, SentenceEncoder};
+use pyo3::prelude::*;
+
+use crate::document::Document;
+use crate::errors::usage;
+use crate::segmentation::from_python;
+
+/// The first exception that Python code raised while the library was calling it: the caller gets it as it was.
+#[derive(Clone, Default)]
+pub struct Raised(Arc<Mutex<Option<PyErr>>>);
+
+impl Raised {
+    /// Keeps an exception, unless one is kept already; returns what it says.
+    pub fn keep(&self, error: PyErr) -> String {
+        let text = error.to_string();
+        self.slot().get_or_insert(error);
+        text
+    }
+
+    /// What was raised; from now on nothing.
+    pub fn take(&self) -> Option<PyErr> {
+        self.slot().take()
+    }
+
+    /// What was raised, else this.
+    pub fn or(&self, error: PyErr) -> PyErr {
+        self.take().unwrap_or(error)
+    }
+
+    fn slot(&self) -> std::sync::MutexGuard<'_, Option<PyErr>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A segmenter in Python: an object with the method `segment`, or a function.
+pub struct Segmenter {
+    object: Py<PyAny>,
+    fingerprint: String,
+    raised: Raised,
+}
+
+impl Segmenter {
+    pub fn new(object: &Bound<'_, PyAny>, raised: Raised) -> PyResult<Self> {
+        let call = match object.getattr_opt("segment")? {
+            Some(method) => method,
+            None => object.clone(),
+        };
+        if !call.is_callable() {
+            let name = object.get_type().name()?;
+            return Err(usage(format!("{name} is no segmenter: it has no method `segment` and is no function")));
+        }
+        let fingerprint = object.getattr_opt("fingerprint")?.map(|found| found.extract::<String>()).transpose()?;
+        Ok(Self { object: call.unbind(), fingerprint: fingerprint.unwrap_or_default(), raised })
+    }
+}
+
+impl api::Segmenter for Segmenter {
+    fn segment(&self, document: &api::Document) -> Result<Segmentation, SegmentError> {
+        Python::attach(|py| {
+            let given = Bound::new(py, Document::of(Arc::new(document.clone())))?;
+            from_python(&self.object.bind(py).call1((given,))?, document)
+        })
+        .map_err(|error| SegmentError::Unsupported(self.raised.keep(error)))
+    }
+
+    fn fingerprint(&self) -> String {
+        self.fingerprint.clone()
+    }
+}
+
+/// An encoder in Python: an object with `name`, `dimension` and the method `encode_passages`.
+pub struct Encoder {
+    object: Py<PyAny>,
+    name: String,
+    fingerprint: String,
+    dimension: usize,
+    max_tokens: usize,
+    /// Whether it has a method of its own for queries.
+    tells_queries: bool,
+    raised: Raised,
+}
+
+/// The tokens that an encoder reads where it does not say.
+const MAX_TOKENS: usize = 512;
+
+impl Encoder {
+    pub fn new(object: &Bound<'_, PyAny>, raised: Raised) -> PyResult<Self> {
+        let missing = |what: &str| {
+            let name = object.get_type().name().map(|name| name.to_string()).unwrap_or_default();
+            usage(format!("{name} is no encoder: it has no `{what}`"))
+        };
+        object.getattr_opt("encode_passages")?.ok_or_else(|| missing("encode_passages"))?;
+        let name: String = object.getattr_opt("name")?.ok_or_else(|| missing("name"))?.extract::<String>()?;
+        let dimension = object.getattr_opt("dimension")?.ok_or_else(|| missing("dimension"))?.extract::<usize>()?;
+        let fingerprint = object.getattr_opt("fingerprint")?.map(|found| found.extract::<String>()).transpose()?;
+        let max_tokens = object.getattr_opt("max_tokens")?.map(|found| found.extract::<usize>()).transpose()?;
+        let tells_queries = object.getattr_opt("encode_queries")?.is_some();
+        Ok(Self {
+            tells_queries,
+            object: object.clone().unbind(),
+            fingerprint: fingerprint.unwrap_or_else(|| name.clone()),
+            name,
+            dimension,
+            max_tokens: max_tokens.unwrap_or(MAX_TOKENS),
+            raised,
+        })
+    }
+}
+
+impl SentenceEncoder for Encoder {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn fingerprint(&self) -> String {
+        self.fingerprint.clone()
+    }
+
+    fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    fn max_tokens(&self) -> usize {
+        self.max_tokens
+    }
+
+    fn encode(&self, texts: &[&str]) -> Result<Embeddings, EncodeError> {
+        self.ask("encode_passages", texts)
+    }
+
+    fn encode_queries(&self, queries: &[&str]) -> Result<Embeddings, EncodeError> {
+        self.ask(if self.tells_queries { "encode_queries" } else { "encode_passages" }, queries)
+    }
+}
+
+impl Encoder {
+    fn ask(&self, method: &str, texts: &[&str]) -> Result<Embeddings, EncodeError> {
+        let values = Python::attach(|py| -> PyResult<Vec<f32>> {
+            let answer = self.object.bind(py).call_method1(method, (texts.to_vec(),))?;
+            let vectors: PyArrayLike2<'_, f32, AllowTypeChange> = answer.extract()?;
+            let vectors = vectors.as_array();
+            let (found, wanted) = (vectors.dim(), (texts.len(), self.dimension));
+            if found != wanted {
+                let (rows, columns) = found;
+                let problem = format!("{method} gave {rows} x {columns} numbers, not {} x {}", wanted.0, wanted.1);
+                return Err(usage(problem));
+            }
+            Ok(vectors.iter().copied().collect())
+        });
+        let values = values.map_err(|error| EncodeError::Model(self.raised.keep(error)))?;
+        Ok(Embeddings::new(self.dimension, of_length_one(values, self.dimension)))
+    }
+}
+
+/// Brings every row to length 1, as the library's own encoders do.
+fn of_length_one(mut values: Vec<f32>, dimension: usize) -> Vec<f32> {
+    for row in values.chunks_exact_mut(dimension.max(1)) {
+        let length = row.iter().map(|value| value * value).sum::<f32>().sqrt();
+        if length > 0.0 {
+            row.iter_mut().for_each(|value| *value /= length);
+        }
+    }
+    values
+}

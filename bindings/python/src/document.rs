@@ -1,0 +1,265 @@
+//! Documents and what reads them.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use pericope::api::{self, Kind};
+use pericope::read::{ReadError, ReadOptions, read_bytes, read_each, read_text};
+use pericope::store::Positions;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyByteArray, PyBytes, PyString, PyTuple};
+
+use crate::command::isolation;
+use crate::errors::{failed, of_read, usage};
+
+/// A text, kept as it is, and what a reader found in it.
+#[pyclass(frozen, module = "pericope")]
+pub struct Document {
+    pub inner: Arc<api::Document>,
+    text: PyOnceLock<Py<PyString>>,
+}
+
+impl Document {
+    pub fn of(inner: Arc<api::Document>) -> Self {
+        Self { inner, text: PyOnceLock::new() }
+    }
+}
+
+#[pymethods]
+impl Document {
+    #[new]
+    #[pyo3(
+        signature = (text, *, format = "plain".to_owned(), id = String::new()),
+        text_signature = "(text, *, format='plain', id='')"
+    )]
+    fn new(py: Python<'_>, text: &Bound<'_, PyString>, format: String, id: String) -> PyResult<Self> {
+        let text: Arc<str> = text.to_cow()?.into();
+        py.detach(|| parsed(&id, &format, text)).map(Self::of)
+    }
+
+    /// A document of given sentences, joined by line ends; each is a paragraph of its own.
+    #[staticmethod]
+    #[pyo3(signature = (sentences, *, id = String::new()), text_signature = "(sentences, *, id='')")]
+    fn from_sentences(sentences: Vec<String>, id: String) -> Self {
+        Self::of(Arc::new(api::Document::from_sentences(&id, &sentences)))
+    }
+
+    #[getter]
+    fn id(&self) -> &str {
+        &self.inner.id
+    }
+
+    #[getter]
+    fn title(&self) -> Option<&str> {
+        self.inner.title.as_deref()
+    }
+
+    #[getter]
+    fn text<'py>(&self, py: Python<'py>) -> Bound<'py, PyString> {
+        self.text.get_or_init(py, || PyString::new(py, &self.inner.source).unbind()).bind(py).clone()
+    }
+
+    #[getter]
+    fn encoding(&self) -> Option<&str> {
+        self.inner.encoding.as_deref()
+    }
+
+    #[getter]
+    fn sentences(&self) -> Vec<Sentence> {
+        let mut positions = Positions::new(&self.inner.source);
+        let sentence = |found: &api::Sentence| {
+            let text = self.inner.text(found.span);
+            let begins = positions.at(found.span.start);
+            Sentence {
+                start: begins.char,
+                end: begins.behind(text).char,
+                start_byte: found.span.start,
+                end_byte: found.span.end,
+                lines: begins.lines(text).into(),
+                kind: kind(found.kind),
+                level: match found.kind {
+                    Kind::Heading(level) => Some(level),
+                    _ => None,
+                },
+                paragraph: found.paragraph,
+                text: text.to_owned(),
+            }
+        };
+        self.inner.sentences.iter().map(sentence).collect()
+    }
+
+    /// The headings above a sentence, outermost first.
+    fn heading_path<'py>(&self, py: Python<'py>, sentence: usize) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.inner.heading_path(sentence).iter().map(|heading| heading.as_str()))
+    }
+
+    /// The whole text as a person reads it: tags gone, entities as characters.
+    fn visible(&self) -> String {
+        self.inner.visible((0..self.inner.source.len()).into()).into_owned()
+    }
+
+    fn __len__(&self) -> usize {
+        self.inner.len()
+    }
+
+    // A document without sentences is one all the same.
+    fn __bool__(&self) -> bool {
+        true
+    }
+
+    fn __repr__(&self) -> String {
+        let (id, sentences, bytes) = (&self.inner.id, self.inner.len(), self.inner.source.len());
+        format!("Document(id={id:?}, {sentences} sentences, {bytes} bytes)")
+    }
+}
+
+fn kind(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Heading(_) => "heading",
+        Kind::ListItem => "list-item",
+        Kind::Code => "code",
+        Kind::Table => "table",
+        Kind::Markup => "markup",
+        _ => "prose",
+    }
+}
+
+/// The smallest unit that segmenters reason about.
+#[pyclass(frozen, get_all, module = "pericope")]
+pub struct Sentence {
+    start: usize,
+    end: usize,
+    start_byte: usize,
+    end_byte: usize,
+    lines: (usize, usize),
+    kind: &'static str,
+    level: Option<u8>,
+    paragraph: u32,
+    text: String,
+}
+
+#[pymethods]
+impl Sentence {
+    fn __repr__(&self) -> String {
+        format!("Sentence({}:{}, {}, {:?})", self.start, self.end, self.kind, self.text)
+    }
+}
+
+/// A text as the reader of a format sees it.
+pub fn parsed(id: &str, format: &str, text: Arc<str>) -> PyResult<Arc<api::Document>> {
+    read_text(id, format, text, &ReadOptions::default()).map(Arc::new).map_err(of_read)
+}
+
+/// A text to be cut: a document, or a string that is still to be read.
+pub enum Text {
+    Read(Arc<api::Document>),
+    Raw(Arc<str>),
+}
+
+impl Text {
+    /// Takes a `str` or a `Document`.
+    pub fn of(given: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if let Ok(document) = given.cast::<Document>() {
+            return Ok(Self::Read(Arc::clone(&document.get().inner)));
+        }
+        match given.cast::<PyString>() {
+            Ok(text) => Ok(Self::Raw(text.to_cow()?.into())),
+            Err(_) => Err(usage(format!("a text is a str or a Document, not {}", given.get_type().name()?))),
+        }
+    }
+
+    /// The document; a string is read as that format.
+    pub fn document(self, format: &str) -> PyResult<Arc<api::Document>> {
+        match self {
+            Self::Read(document) => Ok(document),
+            Self::Raw(text) => parsed("", format, text),
+        }
+    }
+
+    /// Bytes of the text.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Read(document) => document.source.len(),
+            Self::Raw(text) => text.len(),
+        }
+    }
+}
+
+/// What a file is read from.
+enum Source {
+    Path(PathBuf),
+    Bytes(Vec<u8>),
+}
+
+fn source(given: &Bound<'_, PyAny>) -> PyResult<Source> {
+    if let Ok(bytes) = given.cast::<PyBytes>() {
+        return Ok(Source::Bytes(bytes.as_bytes().to_vec()));
+    }
+    if let Ok(bytes) = given.cast::<PyByteArray>() {
+        return Ok(Source::Bytes(bytes.to_vec()));
+    }
+    Ok(Source::Path(given.extract::<PathBuf>()?))
+}
+
+/// The settings with which this module reads.
+pub fn options(format: Option<String>) -> ReadOptions {
+    ReadOptions { format, isolation: isolation(), ..ReadOptions::default() }
+}
+
+/// Reads all documents of a file or of bytes.
+#[pyfunction]
+#[pyo3(signature = (source, format = None, *, id = None, whole_page = false, max_bytes = 0))]
+pub fn read_all(
+    py: Python<'_>,
+    source: &Bound<'_, PyAny>,
+    format: Option<String>,
+    id: Option<String>,
+    whole_page: bool,
+    max_bytes: u64,
+) -> PyResult<Vec<Document>> {
+    let source = self::source(source)?;
+    let options = ReadOptions { whole_page, max_bytes, ..options(format) };
+    let mut found: Vec<api::Document> = Vec::new();
+    let mut problem: Option<ReadError> = None;
+    py.detach(|| {
+        let sink: &mut dyn FnMut(Result<api::Document, ReadError>) = &mut |read| match read {
+            Ok(document) => found.push(document),
+            Err(error) => problem = problem.take().or(Some(error)),
+        };
+        match source {
+            Source::Path(path) => read_each(path, &options, sink),
+            Source::Bytes(bytes) => {
+                let format = options.format.as_deref().ok_or_else(|| usage("bytes have no name: say their format"))?;
+                read_bytes(id.as_deref().unwrap_or("-"), format, bytes, &options, sink);
+            }
+        }
+        Ok::<(), PyErr>(())
+    })?;
+    if let Some(error) = problem {
+        return Err(of_read(error));
+    }
+    if let (Some(id), [one]) = (id, found.as_mut_slice()) {
+        one.id = id;
+    }
+    Ok(found.into_iter().map(|document| Document::of(Arc::new(document))).collect())
+}
+
+/// Reads the document of a file or of bytes.
+#[pyfunction]
+#[pyo3(signature = (source, format = None, *, id = None, whole_page = false, max_bytes = 0))]
+pub fn read(
+    py: Python<'_>,
+    source: &Bound<'_, PyAny>,
+    format: Option<String>,
+    id: Option<String>,
+    whole_page: bool,
+    max_bytes: u64,
+) -> PyResult<Document> {
+    let mut found = read_all(py, source, format, id, whole_page, max_bytes)?;
+    match (found.pop(), found.len()) {
+        (Some(one), 0) => Ok(one),
+        (Some(_), more) => Err(usage(format!("it holds {} documents: read_all gives them all", more + 1))),
+        (None, _) => Err(failed("it holds no document")),
+    }
+}

@@ -1,0 +1,230 @@
+//! Documents into a store.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use pericope::api;
+use pericope::index::pipeline::{Options, Progress, Report, index_documents_with};
+use pericope::read::{ReadOptions, WalkOptions, read_each, walk};
+use pericope::store::RunSummary;
+use pericope::{Engine, stores};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyIterator, PyList, PyString};
+
+use crate::custom::Raised;
+use crate::document::{self, Document};
+use crate::embedder::Given;
+use crate::errors::{of_engine, of_store, usage};
+use crate::segmenter::{Segmenter, tokenizer_beside};
+
+/// Bytes of text after which a store is committed.
+const COMMIT_BYTES: u64 = 64 << 20;
+
+/// What was indexed.
+#[pyclass(frozen, get_all, module = "pericope")]
+pub struct IndexReport {
+    /// Documents written.
+    documents: u64,
+    /// Chunks written.
+    chunks: u64,
+    /// Bytes of their sources.
+    bytes: u64,
+    /// Ids of documents without text.
+    empty: Vec<String>,
+    /// What was left out, and why.
+    failures: Vec<(String, String)>,
+    /// Texts that were embedded; others were known.
+    embedded: u64,
+    /// Chunks whose end the embedder does not read.
+    truncated: u64,
+    /// Documents in the store now.
+    total_documents: u64,
+    /// Chunks in the store now.
+    total_chunks: u64,
+}
+
+#[pymethods]
+impl IndexReport {
+    fn __repr__(&self) -> String {
+        let (documents, chunks, failures) = (self.documents, self.chunks, self.failures.len());
+        format!("IndexReport({documents} documents, {chunks} chunks, {failures} failures)")
+    }
+}
+
+/// Cuts documents and writes them into a store: a folder, or `qdrant://HOST:PORT/COLLECTION`. A document that is there
+/// already is replaced.
+#[pyfunction]
+#[pyo3(
+    signature = (
+        documents, into, *, segmenter = None, embedder = None, rebuild = false, prefix_headings = false, offline = false
+    ),
+    text_signature = "(documents, into, *, segmenter='structure', embedder=None, rebuild=False, prefix_headings=False, \
+        offline=False)"
+)]
+#[allow(clippy::too_many_arguments)] // keywords
+pub fn index(
+    py: Python<'_>,
+    documents: &Bound<'_, PyAny>,
+    into: &Bound<'_, PyAny>,
+    segmenter: Option<&Bound<'_, PyAny>>,
+    embedder: Option<&Bound<'_, PyAny>>,
+    rebuild: bool,
+    prefix_headings: bool,
+    offline: bool,
+) -> PyResult<IndexReport> {
+    let into = place(into)?;
+    let default = PyString::new(py, "structure").into_any();
+    let embedder = embedder.map(Given::of).transpose()?;
+    let beside = embedder.as_ref().map_or("none", Given::name);
+    let segmenter = segmenter_of(segmenter.unwrap_or(&default), beside, offline)?;
+    let (chunker, cutting) = (Arc::clone(&segmenter.get().chunker), segmenter.get().raised.clone());
+    cutting.take();
+    let feed = Feed::new(documents)?;
+    let (reading, stop) = (feed.raised.clone(), Arc::new(AtomicBool::new(false)));
+    let options = Options { stop: Arc::clone(&stop), ..Options::default() };
+    let interrupt = Raised::default();
+    let done = py.detach(|| {
+        let (encoder, raised) = match embedder {
+            Some(given) => given.open(offline)?,
+            None => (None, Raised::default()),
+        };
+        let spec = Engine::new().with_tokenizer(chunker.counter().name()).index_spec(&chunker, encoder);
+        let spec = spec.map_err(of_engine)?.with_heading_prefix(prefix_headings);
+        let mut store = stores::create(&into, &spec, rebuild, COMMIT_BYTES).map_err(of_store)?;
+        let cut = move |document: &api::Document| chunker.chunks(document);
+        let progress = |_: &Progress| {
+            if let Some(error) = Python::attach(|py| py.check_signals()).err() {
+                interrupt.keep(error);
+                stop.store(true, Ordering::Relaxed);
+            }
+        };
+        let written = index_documents_with(store.as_mut(), feed, cut, &options, progress);
+        let report = written.map_err(|error| raised.or(of_store(error)))?;
+        let Report { interrupted, embedded, truncated, .. } = report;
+        let summary = RunSummary { interrupted, embedded, truncated, ..RunSummary::default() };
+        let finished = store.finish(&summary).map_err(of_store)?;
+        Ok::<_, PyErr>((report, finished))
+    });
+    if let Some(error) = interrupt.take().or_else(|| reading.take()) {
+        return Err(error);
+    }
+    let (Report { progress, failures, empty, embedded, truncated, .. }, finished) = done?;
+    Ok(IndexReport {
+        documents: progress.documents,
+        chunks: progress.chunks,
+        bytes: progress.bytes,
+        empty,
+        failures: failures.into_iter().map(|failure| (failure.document, failure.reason)).collect(),
+        embedded: embedded.encoded,
+        truncated,
+        total_documents: finished.stats.documents,
+        total_chunks: finished.stats.chunks,
+    })
+}
+
+/// The place of a store: an address or a path.
+pub fn place(given: &Bound<'_, PyAny>) -> PyResult<String> {
+    if let Ok(text) = given.cast::<PyString>() {
+        return Ok(text.to_cow()?.into_owned());
+    }
+    let path = given.extract::<PathBuf>()?;
+    path.into_os_string().into_string().map_err(|path| usage(format!("{path:?} is not UTF-8")))
+}
+
+/// A `Segmenter`, or the one of a spec or of an object in Python, which counts as what embeds its chunks does.
+fn segmenter_of<'py>(given: &Bound<'py, PyAny>, embedder: &str, offline: bool) -> PyResult<Bound<'py, Segmenter>> {
+    if let Ok(segmenter) = given.cast::<Segmenter>() {
+        return Ok(segmenter.clone());
+    }
+    let spec = given.cast::<PyString>().ok().map(|spec| spec.to_cow()).transpose()?;
+    let keywords = PyDict::new(given.py());
+    keywords.set_item("offline", offline)?;
+    keywords.set_item("tokenizer", tokenizer_beside(embedder, spec.as_deref()))?;
+    let made = given.py().get_type::<Segmenter>().call((given,), Some(&keywords))?;
+    Ok(made.cast_into::<Segmenter>()?)
+}
+
+/// Documents from Python: documents as they are, and paths of files and folders, which are read here.
+struct Feed {
+    given: Option<Py<PyIterator>>,
+    paths: VecDeque<Result<PathBuf, String>>,
+    ready: VecDeque<Result<api::Document, (String, String)>>,
+    options: ReadOptions,
+    raised: Raised,
+}
+
+impl Feed {
+    fn new(given: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let py = given.py();
+        // One document, or one path, is a list of one.
+        let is_path = given.is_instance_of::<PyString>() || given.hasattr("__fspath__")?;
+        let alone = is_path || given.is_instance_of::<Document>();
+        let given = if alone { PyList::new(py, [given])?.try_iter()? } else { given.try_iter()? };
+        Ok(Self {
+            given: Some(given.unbind()),
+            paths: VecDeque::new(),
+            ready: VecDeque::new(),
+            options: document::options(None),
+            raised: Raised::default(),
+        })
+    }
+
+    /// Takes the next of what was given; false where nothing more comes.
+    fn take(&mut self) -> bool {
+        let Some(given) = &self.given else { return false };
+        let taken = Python::attach(|py| {
+            let Some(next) = given.bind(py).clone().next() else { return Ok(None) };
+            let next = next?;
+            if let Ok(document) = next.cast::<Document>() {
+                return Ok(Some(Taken::Document(Arc::clone(&document.get().inner))));
+            }
+            let path = next.extract::<PathBuf>().map_err(|_| {
+                let name = next.get_type().name().map(|name| name.to_string()).unwrap_or_default();
+                usage(format!(
+                    "documents are Documents and paths, not {name}: Document(text, id=...) makes one of a text"
+                ))
+            })?;
+            Ok::<_, PyErr>(Some(Taken::Path(path)))
+        });
+        match taken {
+            Ok(Some(Taken::Document(document))) => self.ready.push_back(Ok(document.as_ref().clone())),
+            Ok(Some(Taken::Path(path))) => {
+                let found = walk(&[path], &WalkOptions::default());
+                self.paths.extend(found.into_iter().map(|found| found.map_err(|error| error.to_string())));
+            }
+            Ok(None) => self.given = None,
+            Err(error) => {
+                self.raised.keep(error);
+                self.given = None;
+            }
+        }
+        true
+    }
+}
+
+enum Taken {
+    Document(Arc<api::Document>),
+    Path(PathBuf),
+}
+
+impl Iterator for Feed {
+    type Item = Result<api::Document, (String, String)>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(document) = self.ready.pop_front() {
+                return Some(document);
+            }
+            match self.paths.pop_front() {
+                Some(Ok(path)) => read_each(&path, &self.options, &mut |read| {
+                    self.ready.push_back(read.map_err(|error| (String::new(), error.to_string())));
+                }),
+                Some(Err(problem)) => self.ready.push_back(Err((String::new(), problem))),
+                None if !self.take() => return None,
+                None => {}
+            }
+        }
+    }
+}

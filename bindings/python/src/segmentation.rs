@@ -1,0 +1,148 @@
+//! What a segmenter says of a document, on its way to Python and back.
+
+use numpy::{AllowTypeChange, PyArray1, PyArrayLike1};
+use pericope::api::{self, Document, Segmentation, Span};
+use pericope::store::Positions;
+use pyo3::prelude::*;
+
+use crate::errors::usage;
+
+/// For n sentences n - 1 numbers in 0..=1: how likely it is that a segment ends after the sentence.
+#[pyclass(frozen, module = "pericope")]
+pub struct Scores {
+    values: Vec<f64>,
+    #[pyo3(get)]
+    threshold: f64,
+}
+
+#[pymethods]
+impl Scores {
+    #[new]
+    #[pyo3(signature = (values, threshold = 0.5))]
+    fn new(values: PyArrayLike1<'_, f64, AllowTypeChange>, threshold: f64) -> Self {
+        Self { values: values.as_array().to_vec(), threshold }
+    }
+
+    #[getter]
+    fn values<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        PyArray1::from_slice(py, &self.values)
+    }
+
+    fn __len__(&self) -> usize {
+        self.values.len()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Scores({:?}, threshold={})", self.values, self.threshold)
+    }
+}
+
+/// The numbers of the sentences, from 1, after which a segment ends; the document's end is not listed.
+#[pyclass(frozen, get_all, module = "pericope")]
+pub struct Boundaries {
+    after: Vec<usize>,
+}
+
+#[pymethods]
+impl Boundaries {
+    #[new]
+    fn new(after: Vec<usize>) -> Self {
+        Self { after }
+    }
+
+    fn __len__(&self) -> usize {
+        self.after.len()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Boundaries({:?})", self.after)
+    }
+}
+
+/// Pieces of the text by their characters. Finished ones are kept as they are, and may overlap and leave text out; others
+/// cover everything that is not blank, in order.
+#[pyclass(frozen, get_all, module = "pericope")]
+pub struct Spans {
+    ranges: Vec<(usize, usize)>,
+    finished: bool,
+}
+
+#[pymethods]
+impl Spans {
+    #[new]
+    #[pyo3(signature = (ranges, *, finished = false))]
+    fn new(ranges: Vec<(usize, usize)>, finished: bool) -> Self {
+        Self { ranges, finished }
+    }
+
+    fn __len__(&self) -> usize {
+        self.ranges.len()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Spans({:?}, finished={})", self.ranges, if self.finished { "True" } else { "False" })
+    }
+}
+
+/// A segmentation as Python's object.
+pub fn to_python<'py>(py: Python<'py>, document: &Document, segmentation: Segmentation) -> PyResult<Bound<'py, PyAny>> {
+    let (spans, finished) = match segmentation {
+        Segmentation::Scores { scores, threshold } => {
+            return Ok(Bound::new(py, Scores { values: scores, threshold })?.into_any());
+        }
+        Segmentation::Boundaries(found) => {
+            return Ok(Bound::new(py, Boundaries { after: found.after().to_vec() })?.into_any());
+        }
+        Segmentation::Spans(spans) => (spans, false),
+        Segmentation::Chunks(spans) => (spans, true),
+    };
+    let mut positions = Positions::new(&document.source);
+    let ranges = spans.into_iter().map(|span| {
+        let begins = positions.at(span.start);
+        (begins.char, begins.behind(document.text(span)).char)
+    });
+    Ok(Bound::new(py, Spans { ranges: ranges.collect(), finished })?.into_any())
+}
+
+/// The segmentation that a segmenter written in Python answered with.
+pub fn from_python(answer: &Bound<'_, PyAny>, document: &Document) -> PyResult<Segmentation> {
+    if let Ok(scores) = answer.cast::<Scores>() {
+        return scored(scores.get(), document);
+    }
+    if let Ok(found) = answer.cast::<Boundaries>() {
+        let found = api::Boundaries::new(document.len(), found.get().after.clone()).map_err(usage)?;
+        return Ok(Segmentation::Boundaries(found));
+    }
+    if let Ok(spans) = answer.cast::<Spans>() {
+        let spans = spans.get();
+        let found = in_bytes(&spans.ranges, &document.source)?;
+        return Ok(if spans.finished { Segmentation::Chunks(found) } else { Segmentation::Spans(found) });
+    }
+    Err(usage(format!("a segmenter answers with Scores, Boundaries or Spans, not {}", answer.get_type().name()?)))
+}
+
+fn scored(scores: &Scores, document: &Document) -> PyResult<Segmentation> {
+    let (given, gaps) = (scores.values.len(), document.len().saturating_sub(1));
+    if given != gaps {
+        return Err(usage(format!(
+            "{given} scores for a document of {} sentences, which has {gaps} gaps",
+            document.len()
+        )));
+    }
+    let is_share = |value: &f64| (0.0..=1.0).contains(value);
+    match scores.values.iter().chain([&scores.threshold]).find(|value| !is_share(value)) {
+        Some(value) => Err(usage(format!("{value} is no score: scores and thresholds lie in 0..=1"))),
+        None => Ok(Segmentation::Scores { scores: scores.values.clone(), threshold: scores.threshold }),
+    }
+}
+
+/// Ranges of characters as ranges of bytes.
+fn in_bytes(ranges: &[(usize, usize)], source: &str) -> PyResult<Vec<Span>> {
+    let mut bytes: Vec<usize> = source.char_indices().map(|(at, _)| at).collect();
+    bytes.push(source.len());
+    let span = |&(start, end): &(usize, usize)| match (bytes.get(start), bytes.get(end)) {
+        (Some(&from), Some(&to)) if start < end => Ok(Span::new(from, to)),
+        _ => Err(usage(format!("{start}..{end} is no range of the text's {} characters", bytes.len() - 1))),
+    };
+    ranges.iter().map(span).collect()
+}

@@ -1,0 +1,248 @@
+//! Segmenters by their specs, and those written in Python.
+
+use std::sync::Arc;
+
+use pericope::api::{self, SegmentError};
+use pericope::segment::spec::Spec;
+use pericope::segment::{Chunker, Limits};
+use pericope::{Engine, tokenizer_for};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+use rayon::prelude::*;
+
+use crate::chunk::{self, Chunk};
+use crate::custom::{self, Raised};
+use crate::document::Text;
+use crate::embedder::Given;
+use crate::errors::{failed, of_engine};
+use crate::segmentation;
+use crate::stream::ChunkIterator;
+
+/// A segmenter with its size policy: texts in, chunks out.
+#[pyclass(frozen, module = "pericope")]
+pub struct Segmenter {
+    pub chunker: Arc<Chunker>,
+    pub raised: Raised,
+}
+
+/// What cuts, as a caller names it.
+enum Cuts {
+    Spec(String),
+    Custom(custom::Segmenter),
+}
+
+impl Cuts {
+    fn spec(&self) -> Option<&str> {
+        match self {
+            Self::Spec(spec) => Some(spec),
+            Self::Custom(_) => None,
+        }
+    }
+}
+
+/// The tokenizer where none is named: by what embeds the chunks, and by what the segmenter reads with.
+pub fn tokenizer_beside(embedder: &str, spec: Option<&str>) -> &'static str {
+    let spec = spec.and_then(|spec| Spec::parse(spec).ok());
+    tokenizer_for(embedder, &spec)
+}
+
+#[pymethods]
+impl Segmenter {
+    #[new]
+    #[pyo3(signature = (
+        segmenter, *, max_tokens = None, min_tokens = None, target_tokens = None, overlap = None, tokenizer = None,
+        embedder = None, corpus = None, offline = false
+    ))]
+    #[allow(clippy::too_many_arguments)] // keywords
+    fn new(
+        py: Python<'_>,
+        segmenter: &Bound<'_, PyAny>,
+        max_tokens: Option<usize>,
+        min_tokens: Option<usize>,
+        target_tokens: Option<usize>,
+        overlap: Option<usize>,
+        tokenizer: Option<String>,
+        embedder: Option<&Bound<'_, PyAny>>,
+        corpus: Option<Vec<Bound<'_, PyAny>>>,
+        offline: bool,
+    ) -> PyResult<Self> {
+        let mut raised = Raised::default();
+        let embedder = embedder.map(Given::of).transpose()?;
+        if let Some(Given::Encoder(_, own)) = &embedder {
+            raised = own.clone();
+        }
+        let cuts = match segmenter.cast::<PyString>() {
+            Ok(spec) => Cuts::Spec(spec.to_cow()?.into_owned()),
+            Err(_) => Cuts::Custom(custom::Segmenter::new(segmenter, raised.clone())?),
+        };
+        let limits = Limits { max_tokens, min_tokens, target_tokens, overlap };
+        let corpus: Vec<Text> = corpus.unwrap_or_default().iter().map(Text::of).collect::<PyResult<_>>()?;
+        let chunker = py.detach(|| {
+            let corpus: Vec<Arc<api::Document>> =
+                corpus.into_iter().map(|text| text.document("plain")).collect::<PyResult<_>>()?;
+            let visit = |each: &mut dyn FnMut(&api::Document)| corpus.iter().for_each(|document| each(document));
+            let mut engine = Engine::new().with_overrides(limits).offline(offline);
+            if !corpus.is_empty() {
+                engine = engine.with_corpus(&visit);
+            }
+            engine = engine.with_tokenizer(tokenizer.unwrap_or_else(|| {
+                // An encoder that was named for the segmenter is another.
+                let is_default = embedder.as_ref().is_none_or(|given| given.name() == "minilm");
+                tokenizer_beside("none", cuts.spec().filter(|_| is_default)).to_owned()
+            }));
+            engine = match embedder {
+                Some(Given::Name(name)) => engine.with_segment_embedder(Some(name)),
+                Some(Given::Encoder(encoder, _)) => engine.with_encoder(encoder),
+                None => engine,
+            };
+            match cuts {
+                Cuts::Spec(spec) => engine.chunker(&spec),
+                Cuts::Custom(segmenter) => engine.custom_chunker(Box::new(segmenter)),
+            }
+            .map_err(of_engine)
+        });
+        let chunker = chunker.map_err(|error| raised.or(error))?;
+        Ok(Self { chunker: Arc::new(chunker), raised })
+    }
+
+    /// The resolved spec, with the limits in force.
+    #[getter]
+    fn spec(&self) -> String {
+        self.chunker.spec().to_string()
+    }
+
+    /// Names the weights that it reads with; empty where the spec says all.
+    #[getter]
+    fn fingerprint(&self) -> String {
+        self.chunker.fingerprint()
+    }
+
+    /// The name of what counts tokens.
+    #[getter]
+    fn tokenizer(&self) -> &str {
+        self.chunker.counter().name()
+    }
+
+    /// The chunks of a text.
+    #[pyo3(signature = (text, *, format = "plain".to_owned()), text_signature = "($self, text, *, format='plain')")]
+    fn segment(&self, py: Python<'_>, text: &Bound<'_, PyAny>, format: String) -> PyResult<Vec<Chunk>> {
+        let (document, chunks) = self.ask(py, text, &format, |document| self.chunker.chunks(document))?;
+        chunk::to_python(py, &document, &chunks)
+    }
+
+    /// The chunks of each of several texts, cut on all cores.
+    #[pyo3(signature = (texts, *, format = "plain".to_owned()), text_signature = "($self, texts, *, format='plain')")]
+    fn segment_all(&self, py: Python<'_>, texts: Vec<Bound<'_, PyAny>>, format: String) -> PyResult<Vec<Vec<Chunk>>> {
+        let texts: Vec<Text> = texts.iter().map(Text::of).collect::<PyResult<_>>()?;
+        self.raised.take();
+        let cut = py.detach(|| all(&self.chunker, texts, &format));
+        let one = |cut: Cut| {
+            let (document, chunks) = cut.map_err(|error| self.raised.or(error))?;
+            chunk::to_python(py, &document, &chunks)
+        };
+        cut.into_iter().map(one).collect()
+    }
+
+    /// The chunks of each text of an iterable, a list a text, in order. It holds some batches of texts at a time.
+    #[pyo3(signature = (texts, *, format = "plain".to_owned()), text_signature = "($self, texts, *, format='plain')")]
+    fn iter(&self, texts: &Bound<'_, PyAny>, format: String) -> PyResult<ChunkIterator> {
+        let texts = texts.try_iter()?.unbind();
+        Ok(ChunkIterator::new(Arc::clone(&self.chunker), self.raised.clone(), texts, format))
+    }
+
+    /// What the segmenter itself says, before the size policy.
+    #[pyo3(signature = (text, *, format = "plain".to_owned()), text_signature = "($self, text, *, format='plain')")]
+    fn segmentation<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'_, PyAny>,
+        format: String,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let segment = |document: &api::Document| match document.is_empty() {
+            true => Ok(api::Segmentation::Boundaries(api::Boundaries::none(0))),
+            false => self.chunker.segmenter().segment(document),
+        };
+        let (document, found) = self.ask(py, text, &format, segment)?;
+        segmentation::to_python(py, &document, found)
+    }
+
+    /// The numbers of the sentences, from 1, after which chunks end, as the size policy has it; with `segments`, as many as
+    /// make so many segments, whatever their size.
+    #[pyo3(
+        signature = (text, *, segments = None, format = "plain".to_owned()),
+        text_signature = "($self, text, *, segments=None, format='plain')"
+    )]
+    fn boundaries(
+        &self,
+        py: Python<'_>,
+        text: &Bound<'_, PyAny>,
+        segments: Option<usize>,
+        format: String,
+    ) -> PyResult<Vec<usize>> {
+        let find = |document: &api::Document| match segments {
+            Some(segments) => self.chunker.boundaries_known(document, segments),
+            None => self.chunker.boundaries(document),
+        };
+        let (_, found) = self.ask(py, text, &format, find)?;
+        Ok(found.after().to_vec())
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Segmenter({:?})", self.spec())
+    }
+}
+
+impl Segmenter {
+    /// Asks about one text, while other threads run.
+    fn ask<T: Send>(
+        &self,
+        py: Python<'_>,
+        text: &Bound<'_, PyAny>,
+        format: &str,
+        ask: impl Fn(&api::Document) -> Result<T, SegmentError> + Sync,
+    ) -> PyResult<(Arc<api::Document>, T)> {
+        let text = Text::of(text)?;
+        self.raised.take();
+        let answer = py.detach(|| {
+            let document = text.document(format)?;
+            let answer = ask(&document).map_err(failed)?;
+            Ok::<_, PyErr>((document, answer))
+        });
+        answer.map_err(|error| self.raised.or(error))
+    }
+}
+
+/// A document and its chunks, or why there are none.
+pub type Cut = PyResult<(Arc<api::Document>, Vec<api::Chunk>)>;
+
+/// Reads and cuts several texts on all cores.
+pub fn all(chunker: &Chunker, texts: Vec<Text>, format: &str) -> Vec<Cut> {
+    let read: Vec<PyResult<Arc<api::Document>>> = texts.into_par_iter().map(|text| text.document(format)).collect();
+    let documents: Vec<&api::Document> = read.iter().flatten().map(Arc::as_ref).collect();
+    let mut cut = chunker.chunks_all(&documents, &|| ()).into_iter();
+    let missing = || Err(SegmentError::Unsupported("the segmenter gave no answer for a document".into()));
+    let join = |document: PyResult<Arc<api::Document>>| {
+        let document = document?;
+        let chunks = cut.next().unwrap_or_else(missing).map_err(failed)?;
+        Ok((document, chunks))
+    };
+    read.into_iter().map(join).collect()
+}
+
+/// The segmenters that specs may name: a dictionary each.
+#[pyfunction]
+pub fn segmenters(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    let entry = |entry: &pericope::segment::registry::SegmenterEntry| {
+        let keys = PyDict::new(py);
+        for key in entry.keys {
+            keys.set_item(key.name, key.doc)?;
+        }
+        let found = PyDict::new(py);
+        found.set_item("name", entry.name)?;
+        found.set_item("summary", entry.summary)?;
+        found.set_item("example", entry.example)?;
+        found.set_item("keys", keys)?;
+        Ok(found)
+    };
+    pericope::segmenters().iter().map(entry).collect()
+}

@@ -1,0 +1,96 @@
+"""The adapters beside the packages' own splitters, on three documents."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import pericope
+
+MARKDOWN = "# Keys 🔑\n\nKeys expire after a year. Rotate them.\n\n## Lost keys\n\nRevoke a lost key at once. Then make a new one.\n"
+PLAIN = "The moon pulls at the sea. Twice a day it rises.\n\nSpring tides follow the new moon. Neap tides do not.\n" * 6
+CJK = "東京は日本の首都です。人口は多い。\n\n北京是中国的首都。很大。\n" * 4
+TEXTS = [MARKDOWN, PLAIN, CJK]
+SETTINGS: dict[str, Any] = {"max_tokens": 30, "tokenizer": "words"}
+
+
+def squeezed(texts: list[str]) -> str:
+    """All letters, without white space and without what a Markdown splitter drops."""
+    return "".join("".join(texts).split())
+
+
+def test_langchain() -> None:
+    pytest.importorskip("langchain_text_splitters")
+    from langchain_core.documents import Document
+    from langchain_text_splitters import RecursiveCharacterTextSplitter
+
+    from pericope.langchain import TextSplitter
+
+    ours = TextSplitter("structure", format="markdown", **SETTINGS)
+    theirs = RecursiveCharacterTextSplitter(chunk_size=150, chunk_overlap=0, add_start_index=True)
+    documents = [Document(page_content=text, metadata={"source": str(i)}) for i, text in enumerate(TEXTS)]
+    for splitter in (ours, theirs):
+        found = splitter.split_documents(documents)
+        for i, text in enumerate(TEXTS):
+            parts = [part for part in found if part.metadata["source"] == str(i)]
+            assert len(parts) > 1 and squeezed([part.page_content for part in parts]) == squeezed([text])
+            for part in parts:
+                start = part.metadata["start_index"]
+                assert text[start : start + len(part.page_content)] == part.page_content
+    headings = [part.metadata["heading_path"] for part in ours.split_documents(documents[:1])]
+    assert headings == [["Keys 🔑"], ["Keys 🔑", "Lost keys"]]
+    assert ours.split_text(PLAIN) == [part.page_content for part in ours.create_documents([PLAIN])]
+    segmenter = pericope.Segmenter("structure", **SETTINGS)
+    assert TextSplitter(segmenter).split_text(PLAIN) == [chunk.text for chunk in segmenter.segment(PLAIN)]
+
+
+def test_llama_index() -> None:
+    pytest.importorskip("llama_index.core")
+    from llama_index.core.node_parser import SentenceSplitter
+    from llama_index.core.schema import Document, TextNode
+
+    from pericope.llama_index import NodeParser
+
+    ours = NodeParser(spec="structure", limits=SETTINGS, format="markdown")
+    theirs = SentenceSplitter(chunk_size=60, chunk_overlap=0, tokenizer=str.split)
+    documents = [Document(text=text, metadata={"source": str(i)}) for i, text in enumerate(TEXTS)]
+    for parser in (ours, theirs):
+        for document, text in zip(documents, TEXTS):
+            nodes = [node for node in parser.get_nodes_from_documents([document]) if isinstance(node, TextNode)]
+            assert nodes and squeezed([node.text for node in nodes]) == squeezed([text])
+            assert all(node.metadata["source"] == document.metadata["source"] for node in nodes)
+            for node in nodes:
+                assert text[node.start_char_idx : node.end_char_idx] == node.text
+    first, second = ours.get_nodes_from_documents(documents[:1])
+    assert [node.metadata["heading_path"] for node in (first, second)] == [["Keys 🔑"], ["Keys 🔑", "Lost keys"]]
+    assert first.next_node is not None and first.next_node.node_id == second.node_id
+    assert first.ref_doc_id == documents[0].doc_id
+    assert ours.to_dict()["spec"] == "structure" and ours.class_name() == "PericopeNodeParser"
+
+
+def test_haystack() -> None:
+    pytest.importorskip("haystack")
+    from haystack import Document, Pipeline
+    from haystack.components.preprocessors import DocumentSplitter
+
+    from pericope.haystack import Splitter
+
+    ours = Splitter("structure", format="markdown", **SETTINGS)
+    theirs = DocumentSplitter(split_by="word", split_length=30, split_overlap=0)
+    documents = [Document(content=text, meta={"source": str(i)}) for i, text in enumerate(TEXTS)]
+    for splitter in (ours, theirs):
+        found = splitter.run(documents=documents)["documents"]
+        for document, text in zip(documents, TEXTS):
+            parts = [part for part in found if part.meta["source_id"] == document.id]
+            assert parts and squeezed([part.content or "" for part in parts]) == squeezed([text])
+            for part in parts:
+                start = part.meta["split_idx_start"]
+                assert part.content is not None and text[start : start + len(part.content)] == part.content
+    assert ours.run(documents[:1])["documents"][1].meta["heading_path"] == ["Keys 🔑", "Lost keys"]
+    pipeline = Pipeline()
+    pipeline.add_component("splitter", ours)
+    again = Pipeline.loads(pipeline.dumps())
+    assert len(again.run({"splitter": {"documents": documents}})["splitter"]["documents"]) == len(
+        ours.run(documents)["documents"]
+    )

@@ -1,0 +1,54 @@
+"""Errors are exceptions with the words of the command."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+import pericope
+
+from .conftest import command
+
+
+def test_one_base_class() -> None:
+    assert issubclass(pericope.UsageError, pericope.PericopeError)
+    assert issubclass(pericope.RunError, pericope.PericopeError)
+    assert pericope.UsageError.__module__ == "pericope"
+
+
+@pytest.mark.parametrize(
+    "spec", ["paragraf", "fusion:k", "window:colour=red", "fixed:words=none", "structure:max_tokens=-3", "chunks:none.jsonl"]
+)
+def test_the_same_words_as_the_command(spec: str) -> None:
+    with pytest.raises(pericope.UsageError) as error:
+        pericope.Segmenter(spec)
+    asked = subprocess.run(command("segment", "-", "--segmenter", spec), input="A text.", capture_output=True, text=True)
+    assert asked.returncode == 2 and str(error.value) in asked.stderr
+
+
+def test_wrong_types() -> None:
+    segmenter = pericope.Segmenter("sentence")
+    with pytest.raises(pericope.UsageError, match="a text is a str or a Document, not bytes"):
+        segmenter.segment(b"bytes")  # type: ignore[arg-type]
+    with pytest.raises(pericope.UsageError, match='there is no format "word"; the formats are'):
+        segmenter.segment("text", format="word")
+    with pytest.raises(pericope.UsageError, match="max_tokens"):
+        pericope.Segmenter("sentence", max_tokens=10, min_tokens=20, tokenizer="words")
+    with pytest.raises(pericope.UsageError, match="no tokenizer"):
+        pericope.Segmenter("sentence", tokenizer="letters")
+    with pytest.raises(pericope.UsageError, match="no such file"):
+        pericope.read("none.md")
+
+
+def test_an_iterator_goes_on_after_an_error() -> None:
+    found = pericope.Segmenter("sentence").iter(["One.", "Two."], format="word")
+    for _ in range(2):
+        with pytest.raises(pericope.UsageError):
+            next(found)
+    assert next(found, None) is None
+
+    broken = pericope.Segmenter("sentence").iter(["One.", 2, "Three."])  # type: ignore[list-item]
+    assert next(broken)[0].text == "One."
+    with pytest.raises(pericope.UsageError, match="not int"):
+        next(broken)

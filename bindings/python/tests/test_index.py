@@ -1,0 +1,138 @@
+"""Indexes and searches."""
+
+from __future__ import annotations
+
+import pathlib
+import threading
+from typing import Iterator
+
+import pytest
+
+import pericope
+
+from .conftest import HANDBOOK
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """The handbook, by words."""
+    place = tmp_path_factory.mktemp("index") / "handbook"
+    report = pericope.index(HANDBOOK, place, segmenter=pericope.Segmenter("structure", tokenizer="words"))
+    assert report.failures == [] and report.documents == len(list(HANDBOOK.glob("*.md"))) == report.total_documents
+    return place
+
+
+def test_search_by_words(place: pathlib.Path) -> None:
+    index = pericope.open(place)
+    assert index.embedder is None and index.segmenter.startswith("structure:") and index.chunks > index.documents > 1
+    hits = index.search("how do I feed a sourdough starter", k=3)
+    assert [hit.rank for hit in hits] == [1, 2, 3] and hits[0].score >= hits[1].score
+    for hit in hits:
+        source = pathlib.Path(hit.document).read_text(encoding="utf-8")
+        assert hit.start is not None and source[hit.start : hit.end] == hit.text
+        assert source.encode()[hit.start_byte : hit.end_byte].decode() == hit.text
+        assert hit.snippet in hit.text and hit.to_dict()["text"] == hit.text
+        assert all(hit.text[a:b].strip() for a, b in hit.highlights)
+
+
+def test_filters_context_and_budgets(place: pathlib.Path) -> None:
+    index = pericope.open(place)
+    first = index.search("backup", k=5)[0]
+    assert {hit.document for hit in index.search("backup", k=5, paths=[first.document])} == {first.document}
+    assert index.search("backup", k=5, types=["html"]) == []
+    wider = index.search("backup", k=1, context=1)[0]
+    assert wider.context is not None and wider.text in wider.context
+    assert sum(hit.tokens for hit in index.search("backup", k=9, token_budget=100)) <= 100
+    assert index.search("backup", k=3, expand="neighbours:1")
+
+
+def test_what_is_in_it(place: pathlib.Path) -> None:
+    index = pericope.open(place)
+    listed = index.list(limit=2)
+    assert len(listed) == 2 and listed[0]["id"] < listed[1]["id"]
+    assert index.list(after=listed[0]["id"], limit=1)[0]["id"] == listed[1]["id"]
+
+
+def test_documents_are_replaced_and_added(tmp_path: pathlib.Path) -> None:
+    place = tmp_path / "i"
+    pericope.index([pericope.Document("The moon.", id="a"), pericope.Document("The sea.", id="b")], place)
+    index = pericope.open(place)
+    report = pericope.index(pericope.Document("The sun.", id="a"), place)
+    assert (report.documents, report.total_documents) == (1, 2)
+    assert index.refresh() and not index.search("moon") and index.search("sun")[0].document == "a"
+    assert not index.refresh()
+
+
+def test_a_generator_is_read_as_it_goes(tmp_path: pathlib.Path) -> None:
+    def documents() -> Iterator[pericope.Document]:
+        for number in range(500):
+            yield pericope.Document(f"Number {number} is here. It is said twice.", id=str(number))
+
+    assert pericope.index(documents(), tmp_path / "i", segmenter="sentence").total_documents == 500
+
+
+def test_what_fails_is_named(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "good.md").write_text("# Fine\n\nA text.\n")
+    (tmp_path / "bad.md").write_bytes(b"\x89PNG\r\n\x1a\n\x00\x00")
+    report = pericope.index([tmp_path / "good.md", tmp_path / "bad.md", tmp_path / "none.md"], tmp_path / "i")
+    assert report.documents == 1
+    (_, image), (_, missing) = report.failures
+    assert "not text but a PNG image" in image and "no such file" in missing
+
+
+def test_an_iterable_that_breaks(tmp_path: pathlib.Path) -> None:
+    def documents() -> Iterator[pericope.Document]:
+        yield pericope.Document("One.", id="one")
+        raise OSError("gone")
+
+    with pytest.raises(OSError, match="gone"):
+        pericope.index(documents(), tmp_path / "i")
+    assert pericope.open(tmp_path / "i").documents == 1
+    with pytest.raises(pericope.UsageError, match="not int"):
+        pericope.index([3], tmp_path / "i")  # type: ignore[list-item]
+
+
+def test_vectors(tmp_path: pathlib.Path, minilm: pericope.Embedder) -> None:
+    texts = {"cat": "A cat sleeps on the sofa.", "shares": "Shares fell on Monday."}
+    documents = [pericope.Document(text, id=name) for name, text in texts.items()]
+    report = pericope.index(documents, tmp_path / "i", segmenter="sentence", embedder="minilm")
+    assert report.embedded == 2
+    index = pericope.open(tmp_path / "i")
+    assert index.embedder == "minilm"
+    assert index.search("a kitten naps", k=1, mode="dense")[0].document == "cat"
+    assert index.search("Monday", k=1)[0].document == "shares"
+    with pytest.raises(pericope.UsageError):
+        pericope.index(documents, tmp_path / "i", segmenter="paragraph")
+
+
+def test_several_threads(place: pathlib.Path) -> None:
+    index = pericope.open(place)
+    expected = [hit.id for hit in index.search("backup", k=5)]
+    found: list[list[str]] = []
+    threads = [
+        threading.Thread(target=lambda: found.append([hit.id for hit in index.search("backup", k=5)])) for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [expected] * 8
+
+
+def test_places_that_are_none(tmp_path: pathlib.Path) -> None:
+    with pytest.raises(pericope.UsageError):
+        pericope.open(tmp_path / "nothing")
+    with pytest.raises(pericope.UsageError):
+        pericope.open("qdrant://")
+
+
+def test_queries_that_are_none(place: pathlib.Path) -> None:
+    index = pericope.open(place)
+    with pytest.raises(pericope.UsageError, match="the query is empty"):
+        index.search(" ")
+    with pytest.raises(pericope.UsageError, match="the modes are bm25, dense, hybrid"):
+        index.search("x", mode="words")
+    with pytest.raises(pericope.UsageError, match="no expansion"):
+        index.search("x", expand="all")
+    with pytest.raises(pericope.UsageError):
+        index.search("x", mode="dense")

@@ -1,0 +1,182 @@
+//! What `pericope train judge` reads: questions in SQuAD's layout, and those that sections ask, parted.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+
+use pericope_encode::Base;
+use pericope_eval::data::{DataKind, Question, SquadFile, load};
+use pericope_learn::corpus::{Corpus, CorpusError, Record, Records, Unit, files, has_documents};
+use pericope_learn::training::{JudgeQuestion, JudgeText, PairOptions, pairs_of};
+use pericope_segment::split::Split;
+use rayon::prelude::*;
+
+use super::train_data::{Counts, corpus};
+use crate::commands::dataset::{SplitArgs, corpus_failure};
+use crate::input;
+use crate::status::Failure;
+
+/// The questions of a training, by part.
+pub struct Questions {
+    pub train: Vec<JudgeQuestion>,
+    pub validation: Vec<JudgeQuestion>,
+    /// The documents whose sections ask.
+    pub corpus: Corpus,
+    /// How many questions serve for what, those of sections that are kept for the test not counted.
+    pub counts: Counts,
+    /// How much of the data could not be read.
+    pub unreadable: usize,
+}
+
+impl Questions {
+    /// Reads what the flags name, and parts it; names what cannot be read.
+    pub fn read(
+        data: &[PathBuf],
+        split: &SplitArgs,
+        all: bool,
+        base: &Base,
+        pairs: &PairOptions,
+    ) -> Result<Self, Failure> {
+        let (asked, documents) = by_layout(data)?;
+        let corpus = if documents.is_empty() { Corpus::default() } else { corpus(&documents, split, all)? };
+        let mut unreadable = corpus.skipped.count;
+        let of_sections = |records: &[Record]| -> Vec<JudgeQuestion> {
+            let each = records.par_iter().map(|record| pairs_of(record, &base.tokens, pairs));
+            each.collect::<Vec<_>>().into_iter().flatten().collect()
+        };
+        let (mut train, mut validation) = (of_sections(&corpus.train), of_sections(&corpus.validation));
+        let mut test = 0;
+        let apart = if asked.is_empty() { Apart::default() } else { Apart::read(split)? };
+        for file in &asked {
+            let found = File::read(file, split, all, &apart, base, pairs)?;
+            unreadable += input::report(&found.skipped);
+            train.extend(found.train);
+            validation.extend(found.validation);
+            test += found.test;
+        }
+        let counts = Counts { train: train.len(), validation: validation.len(), test };
+        Ok(Self { train, validation, corpus, counts, unreadable })
+    }
+}
+
+/// Files of questions, and paths of documents.
+fn by_layout(data: &[PathBuf]) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Failure> {
+    let (mut asked, mut documents) = (Vec::new(), Vec::new());
+    for path in data {
+        if !path.is_dir() {
+            let is_json = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
+            if is_json && !has_documents(path) {
+                asked.push(path.clone())
+            } else {
+                documents.push(path.clone())
+            }
+            continue;
+        }
+        match files(std::slice::from_ref(path)) {
+            Ok(_) => documents.push(path.clone()),
+            Err(CorpusError::Nothing { .. }) => asked.extend(json_files(path)?),
+            Err(error) => return Err(corpus_failure(error)),
+        }
+    }
+    Ok((asked, documents))
+}
+
+/// The files *.json of a folder, by name.
+fn json_files(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let wrong = |error: std::io::Error| Failure::usage(format!("{}: {error}", folder.display()));
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(wrong)? {
+        let path = entry.map_err(wrong)?.path();
+        if path.is_file() && path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json")) {
+            found.push(path);
+        }
+    }
+    if found.is_empty() {
+        return Err(Failure::usage(format!("{}: no *.json, *.jsonl or *.jsonl.gz in this folder", folder.display())));
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// What is held out: ids of documents, and sources.
+#[derive(Default)]
+struct Apart {
+    ids: BTreeSet<String>,
+    sources: BTreeSet<String>,
+}
+
+impl Apart {
+    fn read(split: &SplitArgs) -> Result<Self, Failure> {
+        if split.held_out.is_empty() {
+            return Ok(Self::default());
+        }
+        let records = Records::read(&[], &split.held_out).map_err(corpus_failure)?.held_out;
+        let by_source = split.options(false).held_out == Unit::Source;
+        let sources = records.iter().filter(|_| by_source).map(|record| record.source.clone());
+        Ok(Self { sources: sources.collect(), ids: records.iter().map(|record| record.id.clone()).collect() })
+    }
+}
+
+/// The questions of one file, by the part of their documents.
+#[derive(Default)]
+struct File {
+    train: Vec<JudgeQuestion>,
+    validation: Vec<JudgeQuestion>,
+    test: usize,
+    skipped: Vec<String>,
+}
+
+impl File {
+    fn read(
+        path: &Path,
+        split: &SplitArgs,
+        all: bool,
+        apart: &Apart,
+        base: &Base,
+        pairs: &PairOptions,
+    ) -> Result<Self, Failure> {
+        let set = load(DataKind::Squad, path).map_err(Failure::usage)?;
+        let sources = sources(path);
+        let own = path.file_name().unwrap_or_default().to_string_lossy();
+        let own = own.split('.').next().unwrap_or_default();
+        let options = split.options(all);
+        let mut questions: HashMap<usize, Vec<&Question>> = HashMap::new();
+        for question in &set.questions {
+            questions.entry(question.document).or_default().push(question);
+        }
+        let of_document = |(i, document): (usize, &pericope_api::Document)| {
+            let asked = questions.get(&i)?;
+            let id = set.renamed.get(&document.id).unwrap_or(&document.id);
+            let source = sources.get(id).map_or(own, String::as_str);
+            let part = match options.unit {
+                Unit::Document => options.shares.part(id),
+                Unit::Source => options.shares.part(source),
+            };
+            let is_apart = apart.ids.contains(id) || apart.sources.contains(source);
+            let part = if is_apart { Split::Test } else { part };
+            let text = JudgeText::new(&document.source, &base.tokens, pairs.block);
+            let made = asked.iter().filter_map(|one| text.question(&one.text, &one.gold, pairs.query));
+            Some((part, made.collect::<Vec<_>>()))
+        };
+        let documents: Vec<(usize, &pericope_api::Document)> = set.documents.iter().enumerate().collect();
+        let made: Vec<_> = documents.into_par_iter().map(of_document).collect();
+        let mut found = Self { skipped: set.skipped.clone(), ..Self::default() };
+        for (part, questions) in made.into_iter().flatten() {
+            match part {
+                Split::Train => found.train.extend(questions),
+                Split::Validation => found.validation.extend(questions),
+                Split::Test => found.test += questions.len(),
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// The sources that a file names, by the ids of its articles. None where the file is damaged: its sound articles are then of a source
+/// named as the file.
+fn sources(path: &Path) -> BTreeMap<String, String> {
+    let text = std::fs::read(path).unwrap_or_default();
+    let file: SquadFile = serde_json::from_slice(&text).unwrap_or_default();
+    let named =
+        file.data.into_iter().filter_map(|article| Some((article.id.unwrap_or(article.title), article.source?)));
+    named.collect()
+}

@@ -1,0 +1,13 @@
+//! Embedding models in the layout of sentence-transformers: a transformer, a way of pooling its rows, and the words that stand
+//! before queries and before passages.
+
+mod layout;
+mod model;
+mod pooling;
+mod prompted;
+mod spec;
+
+pub use model::SentenceModel;
+pub(crate) use pooling::Pooling;
+pub(crate) use prompted::Prompted;
+pub(crate) use spec::EmbedderSpec;

@@ -1,0 +1,325 @@
+//! Embedding models against sentence-transformers, on the folders that `scripts/golden/golden_embedders.py` makes.
+
+use std::path::{Path, PathBuf};
+
+use pericope_api::{Embeddings, SentenceEncoder};
+use pericope_encode::kernels::Precision;
+use pericope_encode::{SentenceModel, registry};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+const NAMES: [&str; 9] =
+    ["bert", "bert-plain", "distilbert", "roberta", "xlm-roberta", "mpnet", "mpnet-plain", "modernbert", "qwen3"];
+
+/// Those whose products may be in bfloat16.
+const PACKED: [&str; 5] = ["bert", "distilbert", "roberta", "xlm-roberta", "mpnet"];
+
+#[derive(Deserialize)]
+struct Expected {
+    window: usize,
+    texts: Vec<String>,
+    ids: Both<u32>,
+    vectors: Both<f32>,
+    poolings: std::collections::BTreeMap<String, Vec<Vec<f32>>>,
+    hidden: Vec<Vec<f32>>,
+}
+
+#[derive(Deserialize)]
+struct Both<T> {
+    query: Vec<Vec<T>>,
+    passage: Vec<Vec<T>>,
+}
+
+impl Expected {
+    fn texts(&self) -> Vec<&str> {
+        self.texts.iter().map(String::as_str).collect()
+    }
+}
+
+/// A copy of a folder, since checksums are kept beside the files, and what sentence-transformers made of it.
+fn model(name: &str) -> (tempfile::TempDir, Expected) {
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(format!("embed-{name}"));
+    let dir = tempfile::tempdir().unwrap();
+    copy(&from, dir.path());
+    let expected = serde_json::from_slice(&std::fs::read(from.join("expected.json")).unwrap()).unwrap();
+    (dir, expected)
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        match entry.file_type().unwrap().is_dir() {
+            true => copy(&entry.path(), &target),
+            false => drop(std::fs::copy(entry.path(), target).unwrap()),
+        }
+    }
+}
+
+fn open(folder: &Path) -> SentenceModel {
+    SentenceModel::open(&folder.display().to_string(), folder).unwrap()
+}
+
+fn cosine(a: &[f32], b: &[f32]) -> f64 {
+    let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(x, y)| f64::from(*x) * f64::from(*y)).sum::<f64>();
+    dot(a, b) / (dot(a, a) * dot(b, b)).sqrt()
+}
+
+/// The least cosine to what is expected; all vectors have norm 1.
+fn least(found: &Embeddings, expected: &[Vec<f32>]) -> f64 {
+    assert_eq!(found.len(), expected.len());
+    let one = |(row, want): (&[f32], &Vec<f32>)| {
+        let norm = row.iter().map(|x| x * x).sum::<f32>();
+        assert!(row.len() == want.len() && (norm - 1.0).abs() < 1e-5, "norm {norm}");
+        cosine(row, want)
+    };
+    found.rows().zip(expected).map(one).fold(1.0, f64::min)
+}
+
+fn bound(name: &str) -> f64 {
+    // Factors of eight bits, rounded in every layer.
+    match PACKED.contains(&name) && Precision::of_machine() == Ok(Precision::Bf16) {
+        true => 0.999,
+        false => 0.9999,
+    }
+}
+
+#[test]
+fn vectors_equal_those_of_sentence_transformers() {
+    for name in NAMES {
+        let (dir, expected) = model(name);
+        let model = open(dir.path());
+        assert_eq!(model.max_tokens(), expected.window, "{name}");
+        let texts = expected.texts();
+        assert_eq!(model.ids(&texts, true), expected.ids.query, "{name}");
+        assert_eq!(model.ids(&texts, false), expected.ids.passage, "{name}");
+        let queries = least(&model.encode_queries(&texts).unwrap(), &expected.vectors.query);
+        let passages = least(&model.encode_passages(&texts).unwrap(), &expected.vectors.passage);
+        println!("{name}: least cosine {queries:.7} of queries, {passages:.7} of passages");
+        assert!(queries > bound(name) && passages > bound(name), "{name}: {queries}, {passages}");
+        assert_eq!(model.encode(&texts).unwrap(), model.encode_passages(&texts).unwrap());
+        let counted: Vec<usize> = texts.iter().map(|text| model.count_tokens(text).unwrap()).collect();
+        for (count, ids) in counted.iter().zip(&expected.ids.passage) {
+            assert_eq!((*count).min(expected.window), ids.len(), "{name}");
+        }
+    }
+}
+
+#[test]
+fn vectors_of_tokens_are_the_last_hidden_states() {
+    for name in NAMES {
+        let (dir, expected) = model(name);
+        let model = open(dir.path());
+        let found = model.encode_tokens(&expected.texts()[..1]).unwrap();
+        let bare = name == "qwen3";
+        // Without the special tokens: one at the end, or one at either.
+        let own = &expected.hidden[usize::from(!bare)..expected.hidden.len() - 1];
+        assert_eq!(found[0].len(), own.len(), "{name}");
+        let worst = found[0].rows().zip(own).map(|(row, want)| cosine(row, want)).fold(1.0, f64::min);
+        assert!(worst > bound(name), "{name}: {worst}");
+    }
+}
+
+#[test]
+fn every_way_of_pooling_equals_that_of_sentence_transformers() {
+    let (dir, expected) = model("bert-plain");
+    let path = dir.path().join("1_Pooling/config.json");
+    assert_eq!(expected.poolings.len(), 6);
+    for (mode, vectors) in &expected.poolings {
+        std::fs::write(&path, json!({"embedding_dimension": 32, "pooling_mode": mode}).to_string()).unwrap();
+        let found = open(dir.path()).encode(&expected.texts()).unwrap();
+        let worst = least(&found, vectors);
+        assert!(worst > 0.9999, "{mode}: {worst}");
+    }
+}
+
+#[test]
+fn vectors_do_not_depend_on_threads_or_neighbours() {
+    for name in ["bert", "modernbert", "qwen3"] {
+        let (dir, expected) = model(name);
+        let model = open(dir.path());
+        let texts: Vec<String> = (0..40).map(|i| format!("Bread {i} needs time. ").repeat(i % 5)).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).chain(expected.texts()).collect();
+        let on = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| model.encode(&texts).unwrap())
+        };
+        let all = on(1);
+        assert_eq!(all, on(4), "{name}");
+        for i in [0, 3, 41] {
+            let alone = model.encode(&texts[i..=i]).unwrap();
+            let off = alone.row(0).iter().zip(all.row(i)).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+            assert!(off < 1e-5, "{name}: {off}");
+        }
+    }
+}
+
+#[test]
+fn options_shorten_vectors_and_texts_and_change_prompts() {
+    let (dir, expected) = model("distilbert");
+    let folder = dir.path().display();
+    let texts = expected.texts();
+    let whole = registry::embedder(&folder.to_string()).unwrap().unwrap();
+    let made = |options: &str| registry::embedder(&format!("{folder},{options}")).map(Option::unwrap);
+    let short = made("dimensions=32").unwrap();
+    assert_eq!((short.dimension(), whole.dimension()), (32, 96));
+    let (all, kept) = (whole.encode(&texts).unwrap(), short.encode(&texts).unwrap());
+    for (all, kept) in all.rows().zip(kept.rows()) {
+        assert!(cosine(&all[..32], kept) > 0.99999 && (kept.iter().map(|x| x * x).sum::<f32>() - 1.0).abs() < 1e-5);
+    }
+    let brief = made("max_tokens=8").unwrap();
+    assert_eq!(brief.max_tokens(), 8);
+    assert_ne!(brief.encode(&texts[..1]).unwrap(), whole.encode(&texts[..1]).unwrap());
+    let bare = made("prompts=none").unwrap();
+    assert_eq!(bare.encode_queries(&texts).unwrap(), bare.encode(&texts).unwrap());
+    assert_ne!(whole.encode_queries(&texts).unwrap(), whole.encode(&texts).unwrap());
+    let same = made("prompts=e5-base-v2").unwrap();
+    assert_eq!(same.encode_queries(&texts).unwrap(), whole.encode_queries(&texts).unwrap());
+    // A store can tell them all apart.
+    let mut marks: Vec<String> = [&whole, &short, &brief, &bare].iter().map(|encoder| encoder.fingerprint()).collect();
+    assert!(marks[0].contains(":mean:l2:32:96:query=\"query: \":passage=\"passage: \""), "{}", marks[0]);
+    assert_eq!(same.fingerprint(), marks[0]);
+    marks.sort();
+    marks.dedup();
+    assert_eq!(marks.len(), 4);
+    assert_eq!(short.name(), format!("{folder},dimensions=32"));
+    for (options, says) in [
+        ("dimensions=97", "dimensions=97: vectors of"),
+        ("max_tokens=2", "a text of 2 tokens leaves no room beside 2 special ones"),
+        ("prompts=e6", "there is no model \"e6\"; known: minilm, static, bge-small-en-v1.5"),
+        ("size=3", "there is no option \"size\""),
+    ] {
+        let text = made(options).err().unwrap().to_string();
+        assert!(text.contains(says) && !text.contains('\n'), "{text}");
+    }
+}
+
+/// What is said of a folder after `change`.
+fn refused(name: &str, change: impl FnOnce(&Path)) -> String {
+    let (dir, _) = model(name);
+    change(dir.path());
+    let text = SentenceModel::open("m", dir.path()).unwrap_err().to_string();
+    assert!(!text.contains('\n'), "{text}");
+    text
+}
+
+fn edit(path: PathBuf, change: impl FnOnce(&mut Value)) {
+    let mut value: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    change(&mut value);
+    std::fs::write(path, value.to_string()).unwrap();
+}
+
+#[test]
+fn folders_that_cannot_be_used_are_told_in_one_line_with_the_file() {
+    for file in ["config.json", "tokenizer.json", "model.safetensors", "1_Pooling/config.json"] {
+        let text = refused("bert", |dir| std::fs::remove_file(dir.join(file)).unwrap());
+        assert!(text.contains(file), "{text}");
+    }
+    for name in NAMES {
+        for file in ["config.json", "tokenizer.json", "model.safetensors", "modules.json"] {
+            let text = refused(name, |dir| {
+                let whole = std::fs::read(dir.join(file)).unwrap();
+                std::fs::write(dir.join(file), &whole[..whole.len() / 2]).unwrap();
+            });
+            assert!(text.contains(file), "{name}: {text}");
+        }
+    }
+    let dense = |dir: &Path| {
+        edit(dir.join("modules.json"), |value| {
+            value[2] = json!({"idx": 2, "name": "2", "path": "2_Dense", "type": "sentence_transformers.models.Dense"});
+        });
+    };
+    let text = refused("bert", dense);
+    assert!(text.contains("modules.json: the step Dense (2_Dense) is not supported"), "{text}");
+    let outside = |dir: &Path| edit(dir.join("modules.json"), |value| value[1]["path"] = "../1_Pooling".into());
+    assert!(refused("bert", outside).contains("modules.json: it is no list of steps"));
+    let two =
+        |dir: &Path| edit(dir.join("1_Pooling/config.json"), |value| value["pooling_mode_max_tokens"] = true.into());
+    assert!(refused("bert", two).contains("1_Pooling/config.json: cls and max are taken side by side"));
+    let other =
+        |dir: &Path| edit(dir.join("1_Pooling/config.json"), |value| value["word_embedding_dimension"] = 768.into());
+    assert!(refused("bert", other).contains("it pools rows of 768 numbers, and config.json has 96"));
+    let apart = |dir: &Path| edit(dir.join("1_Pooling/config.json"), |value| value["include_prompt"] = false.into());
+    assert!(refused("bert", apart).contains("include_prompt is false"));
+    let lengths = |dir: &Path| {
+        edit(dir.join("config_sentence_transformers.json"), |value| value["similarity_fn_name"] = "dot".into());
+    };
+    assert!(
+        refused("bert-plain", lengths).contains("similarity_fn_name is \"dot\" of vectors that are not normalised")
+    );
+    let (dir, _) = model("bert");
+    lengths(dir.path());
+    open(dir.path());
+    let pickled = |dir: &Path| {
+        std::fs::rename(dir.join("model.safetensors"), dir.join("pytorch_model.bin")).unwrap();
+    };
+    assert!(refused("bert", pickled).contains("model.safetensors: it is not there, and pytorch_model.bin is not read"));
+    let family = |dir: &Path| edit(dir.join("config.json"), |value| value["model_type"] = "nomic_bert".into());
+    let text = refused("bert", family);
+    assert!(
+        text.contains("model_type is \"nomic_bert\"; known: bert,") && text.contains("mpnet, modernbert, qwen3"),
+        "{text}"
+    );
+}
+
+#[test]
+fn configurations_of_modernbert_and_qwen3_are_checked() {
+    for (name, field, value, says) in [
+        ("modernbert", "hidden_activation", json!("relu"), "hidden_activation is \"relu\"; only \"gelu\" is supported"),
+        ("modernbert", "norm_bias", json!(true), "norm_bias is true: it is not supported"),
+        ("modernbert", "num_attention_heads", json!(3), "hidden_size 32 does not give num_attention_heads 3"),
+        ("modernbert", "layer_types", json!(["full_attention"]), "layer_types has 1 entries for 4 layers"),
+        ("modernbert", "layer_types", json!(["a", "b", "c", "d"]), "layer_types names \"a\"; known: full_attention"),
+        ("modernbert", "vocab_size", json!(0), "vocab_size is 0"),
+        (
+            "modernbert",
+            "intermediate_size",
+            json!(41),
+            "tensor layers.0.mlp.Wi.weight has shape [80, 32], expected [82, 32]",
+        ),
+        ("qwen3", "num_key_value_heads", json!(3), "num_attention_heads 4 is no multiple of num_key_value_heads 3"),
+        ("qwen3", "use_sliding_window", json!(true), "use_sliding_window is true"),
+        ("qwen3", "rope_parameters", json!({"rope_type": "yarn", "rope_theta": 1e4}), "rotation of places is \"yarn\""),
+        ("qwen3", "rope_parameters", json!(null), "there is no rope_theta"),
+        ("qwen3", "hidden_act", json!("gelu"), "hidden_act is \"gelu\"; only \"silu\" is supported"),
+    ] {
+        let text = refused(name, |dir| edit(dir.join("config.json"), |config| config[field] = value));
+        assert!(text.contains(says), "{text}");
+    }
+}
+
+/// The layouts of transformers 4, which the models on the hub have.
+#[test]
+fn older_configurations_read_the_same() {
+    let (dir, expected) = model("modernbert");
+    let before = open(dir.path()).encode(&expected.texts()).unwrap();
+    edit(dir.path().join("config.json"), |config| {
+        let fields = config.as_object_mut().unwrap();
+        fields.remove("layer_types");
+        fields.remove("rope_parameters");
+        fields.insert("global_attn_every_n_layers".into(), 3.into());
+        fields.insert("global_rope_theta".into(), 160_000.0.into());
+        fields.insert("local_rope_theta".into(), 10_000.0.into());
+    });
+    assert_eq!(open(dir.path()).encode(&expected.texts()).unwrap(), before);
+    let (dir, expected) = model("qwen3");
+    let before = open(dir.path()).encode(&expected.texts()).unwrap();
+    edit(dir.path().join("config.json"), |config| {
+        let fields = config.as_object_mut().unwrap();
+        fields.remove("rope_parameters");
+        fields.insert("rope_theta".into(), 10_000.into());
+        fields.insert("rope_scaling".into(), Value::Null);
+    });
+    assert_eq!(open(dir.path()).encode(&expected.texts()).unwrap(), before);
+}
+
+#[test]
+fn a_folder_without_modules_is_a_transformer_alone() {
+    let (dir, expected) = model("bert-plain");
+    for file in ["modules.json", "config_sentence_transformers.json", "1_Pooling/config.json"] {
+        std::fs::remove_file(dir.path().join(file)).unwrap();
+    }
+    let found = open(dir.path()).encode(&expected.texts()).unwrap();
+    assert!(least(&found, &expected.vectors.passage) > 0.9999);
+}

@@ -1,0 +1,98 @@
+//! Static vectors against Model2Vec (`scripts/golden/golden_static.py`), and those that are made of an encoder.
+
+use std::path::{Path, PathBuf};
+
+use pericope_api::SentenceEncoder;
+use pericope_encode::{Base, DistilOptions, ModelDir, StaticVectors, distil};
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+struct Expected {
+    cases: Vec<Case>,
+}
+
+#[derive(Deserialize)]
+struct Case {
+    text: String,
+    vector: Vec<f32>,
+}
+
+fn golden(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name)
+}
+
+fn open(path: &Path) -> StaticVectors {
+    StaticVectors::load(&ModelDir { name: "tiny".into(), path: path.to_owned() }).unwrap()
+}
+
+#[test]
+fn vectors_are_those_of_model2vec() {
+    let folder = golden("static-tiny");
+    let expected: Expected = serde_json::from_slice(&std::fs::read(folder.join("expected.json")).unwrap()).unwrap();
+    let model = open(&folder);
+    assert_eq!((model.dimension(), model.max_tokens()), (8, 512));
+    let texts: Vec<&str> = expected.cases.iter().map(|case| case.text.as_str()).collect();
+    let found = model.encode(&texts).unwrap();
+    for (case, found) in expected.cases.iter().zip(found.rows()) {
+        let apart = case.vector.iter().zip(found).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        assert!(apart < 1e-5, "{:?}: {apart}", case.text);
+    }
+}
+
+#[test]
+fn every_vector_has_norm_1_and_does_not_depend_on_its_neighbours() {
+    let model = open(&golden("static-tiny"));
+    let texts = ["The river rose.", "", "   ", "bread", "今日は"];
+    let together = model.encode(&texts).unwrap();
+    for (i, text) in texts.iter().enumerate() {
+        let norm: f32 = together.row(i).iter().map(|x| x * x).sum();
+        assert!((norm - 1.0).abs() < 1e-5, "{text:?}");
+        assert_eq!(model.encode(&[text]).unwrap().row(0), together.row(i));
+    }
+    let many: Vec<String> = (0..1000).map(|i| format!("The river rose {i} times.")).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    let on = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| model.encode(&many).unwrap())
+    };
+    assert_eq!(on(1), on(3));
+    let tokens = model.encode_tokens(&["the river", ""]).unwrap();
+    assert_eq!((tokens[0].len() >= 2, tokens[1].len()), (true, 0));
+}
+
+#[test]
+fn an_encoder_gives_a_table_that_is_read_back() {
+    let out = tempfile::tempdir().unwrap();
+    let base = Base::open(&golden("bert-tiny").display().to_string()).unwrap();
+    let made = distil(&base, &DistilOptions { dimension: 6 }, out.path(), &|_, _| ()).unwrap();
+    assert_eq!((made.tokens, made.dimension), (base.tokens.vocabulary(), 6));
+    let model = open(out.path());
+    let found = model.encode(&["The river rose in the night.", "the river rose", "bread needs salt"]).unwrap();
+    let cosine = |a: usize, b: usize| found.row(a).iter().zip(found.row(b)).map(|(x, y)| x * y).sum::<f32>();
+    assert!(cosine(0, 1) > cosine(0, 2), "{} {}", cosine(0, 1), cosine(0, 2));
+    // The same table again, byte for byte; and no more numbers than the encoder has.
+    let again = tempfile::tempdir().unwrap();
+    distil(&base, &DistilOptions { dimension: 6 }, again.path(), &|_, _| ()).unwrap();
+    let bytes = |folder: &Path| std::fs::read(folder.join("model.safetensors")).unwrap();
+    assert_eq!(bytes(out.path()), bytes(again.path()));
+    let wide = distil(&base, &DistilOptions { dimension: 9_999 }, again.path(), &|_, _| ()).unwrap();
+    assert_eq!(wide.dimension, base.config.hidden_size);
+}
+
+#[test]
+fn what_cannot_be_used_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let load = || {
+        let dir = ModelDir { name: "x".into(), path: folder.path().to_owned() };
+        StaticVectors::load(&dir).unwrap_err().to_string()
+    };
+    assert!(load().contains("model.safetensors"));
+    // An encoder is no table.
+    for file in ["model.safetensors", "tokenizer.json"] {
+        std::fs::copy(golden("bert-tiny").join(file), folder.path().join(file)).unwrap();
+    }
+    assert!(load().contains("holds no static vectors"), "{}", load());
+    let table = std::fs::read(golden("static-tiny/model.safetensors")).unwrap();
+    std::fs::write(folder.path().join("model.safetensors"), &table[..table.len() / 2]).unwrap();
+    assert!(load().contains("model.safetensors"));
+}

@@ -1,0 +1,86 @@
+//! The schema of the full-text index, and those of earlier versions.
+
+use tantivy::schema::{
+    FAST, Field, INDEXED, IndexRecordOption, STORED, STRING, Schema, TextFieldIndexing, TextOptions,
+};
+
+use crate::analyzer::{ENGLISH_ANALYZER, TEXT_ANALYZER};
+
+/// The fields of the schema. The order of `Fields::schema` is part of the format.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Fields {
+    pub document: Field,
+    pub ordinal: Field,
+    pub start: Field,
+    pub end: Field,
+    pub heading_path: Field,
+    pub title: Field,
+    pub text: Field,
+    pub tokens: Field,
+    pub anchor: Field,
+    pub file_type: Field,
+    /// The leading whitespace; its name in the index is `lead`.
+    pub leading: Field,
+    /// What the manifest knows, with a document's first chunk; its name in the index is `origin`.
+    pub provenance: Field,
+    /// The upper 64 bits of the point id, by which a vector's chunk is found, and the lower 64, which confirm it.
+    pub point_high: Field,
+    pub point_low: Field,
+    /// Likewise the hash of what the encoder read.
+    pub encoded_high: Field,
+    pub encoded_low: Field,
+    /// Line and character of its beginning; nothing in indexes that were made before they were kept.
+    pub begins: Option<[Field; 2]>,
+    /// The language of its document, which also stands before all its words; nothing in indexes that were made before
+    /// languages were told apart.
+    pub language: Option<Field>,
+}
+
+/// The versions of the schema, the newest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Version {
+    /// Texts have languages.
+    Languages,
+    /// Everything is English, and the places of chunks are kept in lines and characters.
+    Lines,
+    /// As before, without them.
+    Bytes,
+}
+
+impl Fields {
+    /// The schema of an index, where it is one of Pericope's.
+    pub(super) fn of(schema: &Schema) -> Option<Self> {
+        let known = [Version::Languages, Version::Lines, Version::Bytes].map(Self::schema).into_iter();
+        known.filter(|(known, _)| known == schema).map(|(_, fields)| fields).next()
+    }
+
+    pub(super) fn schema(version: Version) -> (Schema, Self) {
+        let mut builder = Schema::builder();
+        let words = TextFieldIndexing::default()
+            .set_tokenizer(if version == Version::Languages { TEXT_ANALYZER } else { ENGLISH_ANALYZER })
+            .set_index_option(IndexRecordOption::WithFreqsAndPositions);
+        let words = TextOptions::default().set_indexing_options(words).set_stored();
+        let fields = Self {
+            document: builder.add_text_field("doc_id", STRING | STORED | FAST),
+            ordinal: builder.add_u64_field("ordinal", STORED | FAST),
+            start: builder.add_u64_field("start", STORED | FAST),
+            end: builder.add_u64_field("end", STORED | FAST),
+            heading_path: builder.add_text_field("heading_path", words.clone()),
+            title: builder.add_text_field("title", words.clone()),
+            text: builder.add_text_field("text", words),
+            tokens: builder.add_u64_field("tokens", STORED | FAST),
+            anchor: builder.add_text_field("anchor", STORED),
+            file_type: builder.add_text_field("file_type", STRING | STORED),
+            leading: builder.add_text_field("lead", STORED),
+            provenance: builder.add_text_field("origin", FAST),
+            point_high: builder.add_u64_field("point_high", INDEXED | FAST),
+            point_low: builder.add_u64_field("point_low", FAST),
+            encoded_high: builder.add_u64_field("encoded_high", INDEXED | FAST),
+            encoded_low: builder.add_u64_field("encoded_low", FAST),
+            begins: (version != Version::Bytes)
+                .then(|| ["line", "char"].map(|name| builder.add_u64_field(name, STORED))),
+            language: (version == Version::Languages).then(|| builder.add_text_field("language", STRING)),
+        };
+        (builder.build(), fields)
+    }
+}

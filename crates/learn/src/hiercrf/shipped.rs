@@ -1,0 +1,25 @@
+use pericope_encode::ModelError;
+use pericope_weights_hiercrf::{BYTES, SHA256};
+
+use super::checkpoint::Checkpoint;
+
+/// The model that comes with this crate, for the sentence vectors of all-MiniLM-L6-v2; its card is the README of
+/// `pericope-weights-hiercrf`.
+///
+/// # Errors
+/// None, unless the program was built from a damaged file.
+pub fn shipped() -> Result<Checkpoint, ModelError> {
+    Checkpoint::shipped("hiercrf.safetensors", BYTES, SHA256)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    #[test]
+    fn its_settings_are_whole() {
+        let settings = super::shipped().unwrap().settings;
+        settings.check().unwrap();
+        assert_eq!((settings.encoder.as_str(), settings.sizes.input), ("minilm", 384));
+        assert!(settings.topics.is_empty());
+    }
+}

@@ -1,0 +1,8 @@
+//! What sequence models read of a document beside the vectors of its sentences: a row for each of them.
+
+mod batch;
+mod inputs;
+
+pub(crate) use batch::batch;
+pub(crate) use inputs::Facts;
+pub use inputs::{Inputs, NUMBERS};

@@ -1,0 +1,269 @@
+use std::path::Path;
+
+use candle_core::Device;
+use pericope_encode::encoders::{self, Embed, LayerByLayer};
+use pericope_encode::{Base, ModelError};
+use pericope_segment::random::{SplitMix64, fnv1a};
+use rayon::prelude::*;
+use sha2::Digest;
+
+use super::data::{JudgeData, JudgeQuestion};
+use super::loss::{Counts, Loss};
+use super::options::JudgeOptions;
+use super::sample::{Room, Sample};
+use super::unsupervised::{Flips, Labels, relabel};
+use super::validation::Validating;
+use crate::cogltx::{CHECKPOINT, Checkpoint, Judge, Settings, check_settings};
+use crate::training::events::{Event, Judged, TrainReport, Validation, Watch};
+use crate::training::feed::Feed;
+use crate::training::fit::{self, Run, Task, fit};
+use crate::training::gradients::Gradients;
+use crate::training::options::{Options, TrainError};
+use crate::training::state::Progress;
+use crate::training::variables::{Start, Variables};
+
+/// Trains the judge and the reasoner on `base` and writes `out/judge.safetensors`: the weights that are best on the `validation`
+/// questions (the last where there are none), with what `start` holds beside them. The checkpoint names the base model as
+/// [`Base::named_for`] does; `notes` are kept in it.
+///
+/// Each question is read once an epoch, by some blocks of its text drawn anew: a run of blocks, or the relevant ones with others at
+/// random or with those that have most words of the query. The loss is the mean cross-entropy of the tokens' relevance, query tokens
+/// being relevant, and by weight that of the answers' ends among the tokens of the blocks. Layers below `options.common.frozen` stay as
+/// they are. The learning rate ends at a tenth.
+///
+/// Without relevance labels (`options.unsupervised`) those of the training questions are not looked at: questions without an answer are
+/// left out, the blocks with most words of the query are relevant to begin with, and after each epoch [`Event::Relabelled`] says what
+/// the interventions changed.
+///
+/// Validation measures the area under the ROC curve of blocks that are read by themselves, and the F1 of answers; the mean of the two
+/// decides. An interrupted training leaves `out/state.safetensors`, written once a minute, and the same call goes on from it, with
+/// the same result up to rounding.
+///
+/// # Errors
+/// [`TrainError`]: for a `start` on another base model or that lies where the checkpoint is to be written, for a state of another
+/// training, without questions, for a loss that is no number, and where candle or the disk fails.
+pub fn train_judge(
+    base: &Base,
+    start: Option<&Checkpoint>,
+    data: JudgeData<'_>,
+    options: &JudgeOptions,
+    out: &Path,
+    notes: &str,
+    progress: &mut Watch<'_>,
+) -> Result<TrainReport, TrainError> {
+    let device = pericope_encode::best_device();
+    let settings = settings(base, options, out, notes);
+    fit::check(base, &options.common, 1)?;
+    check_settings(&settings, base.config.max_tokens()).map_err(TrainError::Options)?;
+    fit::check_target(start, &out.join(CHECKPOINT))?;
+    if let Some(start) = start {
+        // Says what does not fit: its base model, its tensors.
+        Judge::on(base, start, &device)?;
+        let Settings { block, query, .. } = start.settings;
+        if (block, query) != (options.block, options.query) {
+            let reason = format!("it reads blocks of {block} tokens and queries of {query}: train on with these");
+            return Err(ModelError::unusable(start.path(), reason).into());
+        }
+    }
+    let mut questions = data.train.to_vec();
+    if options.unsupervised.is_some() {
+        // Without an answer the reasoner loses nothing.
+        questions.retain(|question| question.answer.is_some());
+    }
+    if questions.is_empty() {
+        return Err(TrainError::Options("there is no question to train on".into()));
+    }
+    fit::make_folder(out)?;
+    let initial = Start::of(start);
+    let started = initial.checksum()?;
+    let special = (base.tokens.start(), base.tokens.end());
+    let common = &options.common;
+    let mut trainer = Trainer {
+        base,
+        variables: Variables::new(base, &device, common.frozen, initial),
+        device: device.clone(),
+        options,
+        out,
+        settings,
+        special,
+        validating: Validating::new(data.validation, common.tokens, special, common.seed),
+        lower: None,
+        // What is drawn of a question differs in length from step to step, so a batch is sorted when it is drawn.
+        feed: Feed::new(vec![1; questions.len()], common.batch, common.seed),
+        step: 0,
+        labels: None,
+        fingerprint: String::new(),
+        questions,
+    };
+    let fingerprint = fit::fingerprint(base, &started, common, |hash| {
+        hash.update(format!("judge {} {} {}", options.block, options.query, options.span_weight));
+        hash.update(format!("{:?}", options.unsupervised));
+        for one in trainer.questions.iter().chain(data.validation) {
+            one.all().flatten().chain(&one.query).for_each(|id| hash.update(id.to_le_bytes()));
+            hash.update(format!("{:?}{:?}", one.relevant, one.answer));
+        }
+    });
+    if let Some(unsupervised) = &options.unsupervised {
+        trainer.labels = Some(Labels::open(out, &fingerprint, &trainer.questions, unsupervised.start));
+        trainer.fingerprint.clone_from(&fingerprint);
+    }
+    fit(&mut trainer, &Run { options: common, out, device: &device, fingerprint }, progress)
+}
+
+fn settings(base: &Base, options: &JudgeOptions, out: &Path, notes: &str) -> Settings {
+    Settings {
+        base: base.named_for(out),
+        base_sha256: base.weights.sha256().to_owned(),
+        tokens: options.common.tokens,
+        block: options.block,
+        query: options.query,
+        auc: None,
+        notes: notes.to_owned(),
+    }
+}
+
+struct Trainer<'a> {
+    base: &'a Base,
+    variables: Variables<'a>,
+    device: Device,
+    options: &'a JudgeOptions,
+    out: &'a Path,
+    settings: Settings,
+    special: (u32, u32),
+    questions: Vec<JudgeQuestion>,
+    validating: Validating<'a>,
+    lower: Option<Box<dyn Embed>>,
+    feed: Feed,
+    /// Steps done.
+    step: usize,
+    /// The labels of questions whose own are not used.
+    labels: Option<Labels>,
+    /// Says what is trained how.
+    fingerprint: String,
+}
+
+impl Trainer<'_> {
+    fn loss(&self) -> Loss<'_> {
+        let config = &self.base.config;
+        Loss {
+            variables: &self.variables,
+            lower: self.lower.as_deref(),
+            layers: (self.options.common.frozen, config.num_hidden_layers),
+            hidden: config.hidden_size,
+            span_weight: self.options.span_weight,
+            device: &self.device,
+        }
+    }
+
+    /// The variables as they are now.
+    fn checkpoint(&self, auc: Option<f64>) -> Result<Checkpoint, TrainError> {
+        Ok(Checkpoint::new(Settings { auc, ..self.settings.clone() }, self.variables.values()?))
+    }
+}
+
+impl Task for Trainer<'_> {
+    fn variables(&self) -> &Variables<'_> {
+        &self.variables
+    }
+
+    fn heads(&self) -> Result<(), TrainError> {
+        self.loss().heads()
+    }
+
+    fn batches(&self) -> usize {
+        self.feed.batches()
+    }
+
+    fn least_rate(&self) -> f64 {
+        0.1
+    }
+
+    /// Packs the frozen layers.
+    fn prepare(&mut self, _: usize, _: &mut Watch<'_>) -> Result<(), TrainError> {
+        if self.options.common.frozen > 0 {
+            let mut config = self.variables.config();
+            config.num_hidden_layers = self.options.common.frozen;
+            self.lower = Some(encoders::build(&config, &self.variables, &self.device)?);
+        }
+        Ok(())
+    }
+
+    fn skip_to(&mut self, steps: usize) {
+        self.feed.skip_to(steps);
+        self.step = steps;
+        let begun = steps.checked_sub(1).map_or(0, |last| last / self.batches().max(1));
+        if let Some(labels) = &mut self.labels {
+            labels.apply(begun, &mut self.questions);
+        }
+    }
+
+    /// Labels blocks anew after an epoch.
+    fn before(&mut self, step: usize, progress: &mut Watch<'_>) -> Result<(), TrainError> {
+        let Some(options) = &self.options.unsupervised else { return Ok(()) };
+        let batches = self.batches().max(1);
+        if step == 0 || !step.is_multiple_of(batches) {
+            return Ok(());
+        }
+        let judge = Judge::on(self.base, &self.checkpoint(None)?, &self.device)?;
+        let Flips { up, down, relevant } = relabel(&judge, &mut self.questions, options)?;
+        if let Some(labels) = &mut self.labels {
+            labels.save(&self.fingerprint, &self.questions)?;
+        }
+        let _ = progress(Event::Relabelled { epoch: step / batches, up, down, relevant });
+        Ok(())
+    }
+
+    fn backward(&mut self, encoder: &dyn LayerByLayer, gradients: &mut Gradients) -> Result<f32, TrainError> {
+        let batch = self.feed.next().unwrap_or_default();
+        let (questions, special, step) = (self.questions.as_slice(), self.special, self.step);
+        let Options { tokens, seed, .. } = self.options.common;
+        let room = Room { tokens, block: self.options.block };
+        let drawn = batch.par_iter().filter_map(|&i| {
+            let mut random = SplitMix64::new(fnv1a(seed, [step.to_le_bytes(), i.to_le_bytes()].concat()));
+            Some(Sample::drawn(questions.get(i)?, room, special, &mut random))
+        });
+        let mut samples: Vec<Sample> = drawn.collect();
+        samples.sort_by_key(|sample| std::cmp::Reverse(sample.sequence.ids.len()));
+        let counts = Counts::of(&samples);
+        let mut sum = 0.0;
+        for part in samples.chunks(self.options.common.micro_batch.max(1)) {
+            let loss = self.loss().of(encoder, part, counts)?;
+            sum += loss.to_scalar::<f32>()?;
+            gradients.add(&loss, &self.variables)?;
+        }
+        self.step += 1;
+        Ok(sum)
+    }
+
+    fn validates(&self) -> bool {
+        !self.validating.is_empty()
+    }
+
+    fn validate(&mut self, at: &mut Progress, progress: &mut Watch<'_>) -> Result<(), TrainError> {
+        let model = Judge::on(self.base, &self.checkpoint(None)?, &self.device)?;
+        let judged = self.validating.measure(&model)?;
+        let Judged { auc, span_f1, .. } = judged;
+        let score = span_f1.map_or(auc, |f1| f64::midpoint(auc, f1));
+        let best = at.better(score);
+        if best {
+            self.checkpoint(Some(auc))?.write(&self.out.join(CHECKPOINT), false)?;
+        }
+        let step = at.step;
+        let found =
+            Validation { step, f1: None, threshold: 0.5, accuracy: None, questions: None, judged: Some(judged), best };
+        at.note(&found, score);
+        let _ = progress(Event::Validated(found));
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), TrainError> {
+        if self.validates() {
+            return Ok(());
+        }
+        Ok(self.checkpoint(None)?.write(&self.out.join(CHECKPOINT), false)?)
+    }
+}
+
+#[cfg(test)]
+#[path = "fit_tests.rs"]
+mod tests;

@@ -1,0 +1,246 @@
+#![allow(clippy::unwrap_used)]
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+
+use candle_core::{Device, Tensor};
+use pericope_encode::Base;
+use pericope_encode::encoders;
+use pericope_segment::random::SplitMix64;
+
+use super::{JudgeData, JudgeOptions, train_judge};
+use crate::Sentences;
+use crate::cogltx::{CHECKPOINT, Checkpoint, Judge, sequence};
+use crate::training::gradients::Gradients;
+use crate::training::judge::data::{AnswerTokens, JudgeQuestion};
+use crate::training::judge::loss::{Counts, Loss};
+use crate::training::judge::sample::{Kind, Sample};
+use crate::training::variables::{Start, Variables};
+use crate::training::{Event, Options, Unsupervised};
+
+fn base() -> Base {
+    Base::open(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/training").display().to_string()).unwrap()
+}
+
+/// Texts in which the answer depends on the query: 20 asks for the block with 24, 21 for that with 25.
+fn toy(count: usize, seed: u64) -> Vec<JudgeQuestion> {
+    let mut random = SplitMix64::new(seed);
+    let one = |_| {
+        let mut blocks: Vec<Vec<u32>> =
+            (0..8).map(|_| (0..3).map(|_| 30 + random.below(20) as u32).collect()).collect();
+        let first = random.below(8);
+        let second = (first + 1 + random.below(7)) % 8;
+        blocks[first][random.below(3)] = 24;
+        blocks[second][random.below(3)] = 25;
+        let asked = random.below(2);
+        let relevant = [first, second][asked];
+        JudgeQuestion {
+            blocks: Arc::new(Sentences::new(blocks.iter().map(Vec::as_slice), 9)),
+            replaced: Vec::new(),
+            query: vec![20 + asked as u32],
+            relevant: vec![relevant],
+            answer: Some(AnswerTokens { first: (relevant, 0), last: (relevant, 2) }),
+        }
+    };
+    (0..count).map(one).collect()
+}
+
+/// Sixteen questions a step for forty passes.
+fn options() -> JudgeOptions {
+    JudgeOptions {
+        common: Options {
+            tokens: 48,
+            frozen: 0,
+            batch: 16,
+            micro_batch: 8,
+            epochs: 40.0,
+            learning_rate: 2e-3,
+            head_learning_rate: 5e-3,
+            validations: 1,
+            patience: 99,
+            seed: 11,
+            ..Options::judge()
+        },
+        block: 8,
+        query: 8,
+        span_weight: 0.25,
+        unsupervised: None,
+    }
+}
+
+#[test]
+fn gradients_are_the_slopes_of_the_loss() {
+    let (base, device) = (base(), Device::Cpu);
+    let questions = toy(6, 1);
+    let special = (base.tokens.start(), base.tokens.end());
+    let mut random = SplitMix64::new(5);
+    let samples: Vec<Sample> =
+        questions.iter().map(|one| Sample::of(one, Kind::Relevant, 40, special, &mut random)).collect();
+    assert!(samples.iter().all(|sample| sample.ends.iter().all(Option::is_some)));
+    let counts = Counts::of(&samples);
+    for frozen in [0, 1] {
+        let variables = Variables::new(&base, &device, frozen, Start::default());
+        let mut config = variables.config();
+        config.num_hidden_layers = frozen;
+        let lower = encoders::build(&config, &variables, &device).unwrap();
+        let encoder = variables.encoder().unwrap();
+        let loss = Loss {
+            variables: &variables,
+            lower: (frozen > 0).then_some(lower.as_ref()),
+            layers: (frozen, 2),
+            hidden: 32,
+            span_weight: 0.5,
+            device: &device,
+        };
+        loss.heads().unwrap();
+        // Heads of zeros hide what lies below them.
+        for variable in variables.all().values() {
+            let noise: Vec<f32> = (0..variable.elem_count()).map(|_| random.below(1000) as f32 / 5e3 - 0.1).collect();
+            let noise = Tensor::from_vec(noise, variable.dims(), &device).unwrap();
+            variable.set(&(variable.as_detached_tensor() + noise).unwrap()).unwrap();
+        }
+        let at = || loss.of(encoder.as_ref(), &samples, counts).unwrap();
+        let mut gradients = Gradients::default();
+        gradients.add(&at(), &variables).unwrap();
+        let gradients = gradients.clipped(f64::MAX, 0).unwrap();
+        for part in ["encoder.layer.1.", "judge.dense.", "judge.score.", "reasoner.span."] {
+            let own: Vec<_> = gradients.iter().filter(|(name, _)| name.starts_with(part)).collect();
+            let squares: f32 =
+                own.iter().map(|(_, g)| g.sqr().unwrap().sum_all().unwrap().to_scalar::<f32>().unwrap()).sum();
+            assert!(!own.is_empty() && squares > 0.0, "{part}");
+            let width = 1e-2 / f64::from(squares.sqrt());
+            let moved = |by: f64| {
+                for (name, gradient) in &own {
+                    let variable = &variables.all()[*name];
+                    variable.set(&(variable.as_detached_tensor() + (*gradient * by).unwrap()).unwrap()).unwrap();
+                }
+                f64::from(at().to_scalar::<f32>().unwrap())
+            };
+            let (up, down) = (moved(width), moved(-2.0 * width));
+            moved(width);
+            let slope = (up - down) / (2.0 * width);
+            assert!((slope / f64::from(squares) - 1.0).abs() < 0.03, "{part} {slope} {squares}");
+        }
+    }
+}
+
+#[test]
+fn a_tiny_model_learns_which_block_the_query_asks_for() {
+    let (base, out) = (base(), tempfile::tempdir().unwrap());
+    let (train, validation) = (toy(300, 1), toy(40, 2));
+    let data = JudgeData { train: &train, validation: &validation };
+    let mut seen = Vec::new();
+    let report = train_judge(&base, None, data, &options(), out.path(), "toy", &mut |event| {
+        if let Event::Validated(found) = event {
+            seen.push(found.judged.unwrap());
+        }
+        ControlFlow::Continue(())
+    })
+    .unwrap();
+    let (first, best) = (seen[0], seen.iter().map(|found| found.auc).fold(0.0, f64::max));
+    assert!(best > 0.9 && best > first.auc + 0.2, "{first:?}, then {best}: {:?}", report.best);
+
+    // What was written does what was measured: it tells the two blocks apart by the query.
+    let checkpoint = Checkpoint::read(&out.path().join(CHECKPOINT)).unwrap();
+    assert_eq!((checkpoint.settings.notes.as_str(), checkpoint.settings.block), ("toy", 8));
+    let judge = Judge::on(&base, &checkpoint, &Device::Cpu).unwrap();
+    let special = judge.special();
+    let made = |query: u32| sequence(&[query], [&[24, 40, 41][..], &[33, 25, 44]], special);
+    let scores = judge.scores(&[made(20), made(21)], |_| 0..2).unwrap();
+    assert!(scores[0][0] > scores[0][1] + 0.1 && scores[1][1] > scores[1][0] + 0.1, "{scores:?}");
+    assert_eq!(judge.tokens_read(), 2 * (3 + 8));
+    let half = out.path().join("half.safetensors");
+    checkpoint.write(&half, true).unwrap();
+    let half = Judge::on(&base, &Checkpoint::read(&half).unwrap(), &Device::Cpu).unwrap();
+    let again = half.scores(&[made(20)], |_| 0..2).unwrap();
+    assert!(again[0].iter().zip(&scores[0]).all(|(a, b)| (a - b).abs() < 0.05), "{again:?} {scores:?}");
+}
+
+/// The words of a toy's query stand in no block, so BM25 labels none: all that is learnt is found by leaving blocks out.
+#[test]
+fn without_labels_interventions_find_what_is_relevant() {
+    let (base, out) = (base(), tempfile::tempdir().unwrap());
+    let (train, validation) = (toy(200, 1), toy(40, 2));
+    let data = JudgeData { train: &train, validation: &validation };
+    let unsupervised = Some(Unsupervised::default());
+    let mut options = JudgeOptions { unsupervised, ..options() };
+    options.common.epochs = 20.0;
+    let run = |folder: &str, stop_at: usize| {
+        let (mut flips, mut areas) = (Vec::new(), Vec::new());
+        let report = train_judge(&base, None, data, &options, &out.path().join(folder), "", &mut |event| {
+            match event {
+                Event::Relabelled { epoch, up, down, relevant } => flips.push((epoch, up, down, relevant)),
+                Event::Validated(found) => areas.push(found.judged.unwrap()),
+                Event::Step { step, .. } if step == stop_at => return ControlFlow::Break(()),
+                _ => {}
+            }
+            ControlFlow::Continue(())
+        });
+        (report.map(|report| report.losses), flips, areas)
+    };
+    let (losses, flips, areas) = run("whole", usize::MAX);
+    assert!(flips[0].0 == 1 && flips[0].1 >= 200 && flips[0].3 >= 200, "{flips:?}");
+    let best = areas.iter().map(|found| found.auc).fold(0.0, f64::max);
+    assert!(best > 0.8 && best > areas[0].auc + 0.2, "{areas:?}");
+    assert!((areas[0].bm25_auc - 0.5).abs() < 1e-9);
+    // Interrupted inside an epoch whose labels were found before, and where one ends.
+    let batches = 200usize.div_ceil(16);
+    for stop_at in [batches + 3, 2 * batches] {
+        assert!(run("cut", stop_at).0.is_err());
+    }
+    let (again, ..) = run("cut", usize::MAX);
+    let off = losses.unwrap().iter().zip(&again.unwrap()).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+    assert!(off < 1e-3, "{off}");
+}
+
+#[test]
+fn an_interrupted_training_goes_on_as_if_it_had_not_been() {
+    let (base, out) = (base(), tempfile::tempdir().unwrap());
+    let questions = toy(40, 3);
+    let common = Options { max_steps: 9, frozen: 1, ..options().common };
+    let options = JudgeOptions { common, ..options() };
+    let train = |folder: &str, questions: &[JudgeQuestion], options: &JudgeOptions, stop_at: usize| {
+        let data = JudgeData { train: questions, validation: &[] };
+        train_judge(&base, None, data, options, &out.path().join(folder), "", &mut |event| match event {
+            Event::Step { step, .. } if step == stop_at => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        })
+    };
+    let whole = train("whole", &questions, &options, 99).unwrap();
+    for stop_at in [2, 7] {
+        assert!(train("cut", &questions, &options, stop_at).unwrap_err().to_string().contains("goes on from there"));
+    }
+    for other in [
+        train("cut", &questions[1..], &options, 99),
+        train("cut", &questions, &JudgeOptions { span_weight: 0.5, ..options.clone() }, 99),
+    ] {
+        assert!(other.unwrap_err().to_string().contains("another training"));
+    }
+    let report = train("cut", &questions, &options, 99).unwrap();
+    let off = report.losses.iter().zip(&whole.losses).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+    assert!(report.losses.len() == 9 && off < 1e-5, "{off}");
+}
+
+#[test]
+fn what_cannot_be_trained_is_said() {
+    let (base, out) = (base(), tempfile::tempdir().unwrap());
+    let questions = toy(4, 3);
+    let error = |train: &[JudgeQuestion], start: Option<&Checkpoint>, options: JudgeOptions| {
+        let data = JudgeData { train, validation: &[] };
+        let go = &mut |_| ControlFlow::Continue(());
+        let said = train_judge(&base, start, data, &options, out.path(), "", go).unwrap_err().to_string();
+        assert!(!said.contains('\n'), "{said}");
+        said
+    };
+    assert!(error(&[], None, options()).contains("no question"));
+    let wide = JudgeOptions { common: Options { tokens: 65, ..options().common }, ..options() };
+    assert!(error(&questions, None, wide).contains("reads 1 to 64"));
+    assert!(error(&questions, None, JudgeOptions { block: 30, ..options() }).contains("too few for a query"));
+    let elsewhere = out.path().join("start");
+    let once = JudgeOptions { common: Options { max_steps: 1, ..options().common }, ..options() };
+    let data = JudgeData { train: &questions, validation: &[] };
+    train_judge(&base, None, data, &once, &elsewhere, "", &mut |_| ControlFlow::Continue(())).unwrap();
+    let start = Checkpoint::read(&elsewhere.join(CHECKPOINT)).unwrap();
+    assert!(error(&questions, Some(&start), JudgeOptions { block: 9, ..options() }).contains("blocks of 8 tokens"));
+}

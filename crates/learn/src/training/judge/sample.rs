@@ -1,0 +1,199 @@
+//! What is read of a question in one step (Ding et al. 2020, section 3.3).
+
+use pericope_segment::random::SplitMix64;
+use pericope_util::Bm25;
+
+use super::data::JudgeQuestion;
+use crate::cogltx::{Sequence, sequence};
+
+/// A query with some blocks of its text.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Sample {
+    pub(super) sequence: Sequence,
+    /// The blocks by their number in the text.
+    pub(super) chosen: Vec<usize>,
+    /// True for the relevant ones.
+    pub(super) relevant: Vec<bool>,
+    /// The places of the answer's first and last token, where they are there.
+    pub(super) ends: [Option<usize>; 2],
+}
+
+/// The kinds of samples.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// `z_rand`: a run of blocks, as in the retrieval competition.
+    Run,
+    /// `z_relv`: the relevant blocks and others at random, as in rehearsal.
+    Relevant,
+    /// The relevant blocks and those others that have most words of the query: what the reasoner reads.
+    Likely,
+}
+
+/// The longest and the shortest that samples may be, in tokens.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Room {
+    pub(super) tokens: usize,
+    pub(super) block: usize,
+}
+
+impl Sample {
+    /// Draws a sample: its kind, and its length, which is L for half of them and anything from a quarter of it for the others.
+    pub(super) fn drawn(question: &JudgeQuestion, room: Room, special: (u32, u32), random: &mut SplitMix64) -> Self {
+        let kind = [Kind::Run, Kind::Relevant, Kind::Likely][random.below(3) % 3];
+        let least = (room.tokens / 4).max(question.query.len() + 2 + room.block + 1).min(room.tokens);
+        let shorter = least + random.below(room.tokens - least + 1);
+        let tokens = if random.below(2) == 0 { room.tokens } else { shorter };
+        Self::of(question, kind, tokens, special, random)
+    }
+
+    /// A sample of at most `tokens` tokens.
+    pub(super) fn of(
+        question: &JudgeQuestion,
+        kind: Kind,
+        tokens: usize,
+        special: (u32, u32),
+        random: &mut SplitMix64,
+    ) -> Self {
+        let room = tokens.saturating_sub(question.query.len() + 2);
+        let mut chosen = match kind {
+            Kind::Run => run(question, room, random),
+            Kind::Relevant | Kind::Likely => {
+                let mut others: Vec<usize> = (0..question.blocks.len())
+                    .filter(|&i| !question.is_relevant(i) && !question.ids(i).is_empty())
+                    .collect();
+                random.shuffle(&mut others);
+                if kind == Kind::Likely {
+                    let scores = Bm25::new(question.all()).scores(&question.query);
+                    others.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
+                }
+                // Where the relevant blocks are many, some of them and some others.
+                let relevant = part(question, if others.is_empty() { room } else { room / 4 * 3 }, random);
+                let taken: usize = relevant.iter().map(|&i| question.ids(i).len() + 1).sum();
+                let rest = fitting(question, others.into_iter(), room.saturating_sub(taken));
+                relevant.into_iter().chain(rest).collect()
+            }
+        };
+        chosen.sort_unstable();
+        let sequence = sequence(&question.query, chosen.iter().map(|&i| question.ids(i)), special);
+        let place = |(block, token): (usize, usize)| {
+            let at = chosen.binary_search(&block).ok()?;
+            sequence.blocks.get(at).map(|places| places.start + token)
+        };
+        let ends = [question.answer.map(|answer| answer.first), question.answer.map(|answer| answer.last)];
+        let ends = ends.map(|end| end.and_then(place));
+        let relevant = chosen.iter().map(|&i| question.is_relevant(i)).collect();
+        Self { sequence, chosen, relevant, ends }
+    }
+
+    /// Whether each token is relevant: query and special tokens before the blocks are, and a block's `[SEP]` is as its block.
+    pub(super) fn labels(&self) -> Vec<bool> {
+        let mut labels = vec![true; self.sequence.ids.len()];
+        for (places, &relevant) in self.sequence.blocks.iter().zip(&self.relevant) {
+            labels[places.start..=places.end].fill(relevant);
+        }
+        labels
+    }
+}
+
+/// The blocks, one after the other, that fit.
+fn fitting(question: &JudgeQuestion, blocks: impl Iterator<Item = usize>, room: usize) -> Vec<usize> {
+    let mut length = 0;
+    let fits = |i: &usize| {
+        length += question.ids(*i).len() + 1;
+        length <= room
+    };
+    blocks.take_while(fits).collect()
+}
+
+/// A run of blocks that begins anywhere, and reaches back where the text ends before the room does.
+fn run(question: &JudgeQuestion, room: usize, random: &mut SplitMix64) -> Vec<usize> {
+    let n = question.blocks.len();
+    let start = random.below(n);
+    let read = |i: &usize| !question.ids(*i).is_empty();
+    let mut chosen = fitting(question, (start..n).filter(read), room);
+    if chosen.last().is_none_or(|&last| !(last + 1..n).any(|i| read(&i))) {
+        let taken: usize = chosen.iter().map(|&i| question.ids(i).len() + 1).sum();
+        chosen.extend(fitting(question, (0..start).rev().filter(read), room.saturating_sub(taken)));
+    }
+    chosen
+}
+
+/// The relevant blocks, or as many as fit: from the first on, or from anywhere.
+fn part(question: &JudgeQuestion, room: usize, random: &mut SplitMix64) -> Vec<usize> {
+    let all = fitting(question, question.relevant.iter().copied(), room);
+    if all.len() == question.relevant.len() || random.below(2) == 0 {
+        return all;
+    }
+    let start = random.below(question.relevant.len());
+    fitting(question, question.relevant.iter().copied().skip(start), room)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use std::sync::Arc;
+
+    use pericope_segment::random::SplitMix64;
+    use proptest::prelude::*;
+
+    use super::{Kind, Room, Sample};
+    use crate::Sentences;
+    use crate::training::judge::data::{AnswerTokens, JudgeQuestion};
+
+    fn question(lengths: &[usize], relevant: Vec<usize>, answer: bool) -> JudgeQuestion {
+        let ids: Vec<Vec<u32>> = lengths.iter().enumerate().map(|(i, &n)| vec![10 + i as u32; n]).collect();
+        let (first, last) = (relevant[0], *relevant.last().unwrap());
+        let answer = answer.then(|| AnswerTokens { first: (first, 0), last: (last, lengths[last] - 1) });
+        let blocks = Arc::new(Sentences::new(ids.iter().map(Vec::as_slice), 99));
+        JudgeQuestion { blocks, replaced: Vec::new(), query: vec![5, 6], relevant, answer }
+    }
+
+    proptest! {
+        #[test]
+        fn samples_fit_and_say_what_is_relevant(
+            lengths in prop::collection::vec(1usize..9, 1..40), at in 0usize..40, many in 1usize..9, seed in any::<u64>(),
+        ) {
+            let n = lengths.len();
+            let first = at % n;
+            let relevant: Vec<usize> = (first..n.min(first + many)).collect();
+            let asked = question(&lengths, relevant.clone(), true);
+            let mut random = SplitMix64::new(seed);
+            let sample = Sample::drawn(&asked, Room { tokens: 60, block: 8 }, (1, 2), &mut random);
+            let Sample { sequence, chosen, relevant: marked, ends } = &sample;
+            prop_assert!(sequence.ids.len() <= 60 && chosen.is_sorted() && !chosen.is_empty());
+            prop_assert_eq!(chosen.len(), sequence.blocks.len());
+            for ((&i, places), &marked) in chosen.iter().zip(&sequence.blocks).zip(marked) {
+                prop_assert_eq!(&sequence.ids[places.clone()], asked.ids(i));
+                prop_assert_eq!(marked, relevant.contains(&i));
+            }
+            let labels = sample.labels();
+            prop_assert_eq!(labels.len(), sequence.ids.len());
+            prop_assert!(labels[..4].iter().all(|&yes| yes));
+            let [from, to] = *ends;
+            prop_assert_eq!(from.map(|at| sequence.ids[at]), chosen.contains(&first).then_some(10 + first as u32));
+            let last = *relevant.last().unwrap();
+            prop_assert_eq!(to.map(|at| (sequence.ids[at], sequence.ids[at + 1])), chosen.contains(&last).then_some((10 + last as u32, 2)));
+        }
+    }
+
+    #[test]
+    fn kinds_of_samples() {
+        let mut random = SplitMix64::new(1);
+        let mut asked = question(&[3; 20], vec![4, 5], false);
+        let run = Sample::of(&asked, Kind::Run, 4 + 20, (1, 2), &mut random);
+        assert!(run.chosen.windows(2).all(|two| two[0] + 1 == two[1]) && run.chosen.len() == 5, "{:?}", run.chosen);
+        let relevant = Sample::of(&asked, Kind::Relevant, 4 + 20, (1, 2), &mut random);
+        assert!(relevant.chosen.contains(&4) && relevant.chosen.contains(&5) && relevant.chosen.len() == 5);
+        assert_eq!(relevant.ends, [None, None]);
+        // Block 9 alone has the query's words; block 12 is empty but for the query, which is left out of it.
+        asked.replaced = vec![(9, vec![5, 5, 6]), (12, vec![])];
+        let likely = Sample::of(&asked, Kind::Likely, 4 + 12, (1, 2), &mut random);
+        assert_eq!(likely.chosen.len(), 3);
+        assert!(likely.chosen.contains(&9), "{:?}", likely.chosen);
+        for seed in 0..50 {
+            let one = Sample::of(&asked, Kind::Run, 99, (1, 2), &mut SplitMix64::new(seed));
+            assert!(!one.chosen.contains(&12));
+        }
+    }
+}

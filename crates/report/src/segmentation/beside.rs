@@ -1,0 +1,161 @@
+//! The segmenters of a set beside its first, by document: what the table and the sentence say.
+
+use super::report::Report;
+use pericope_eval::format;
+use pericope_eval::record::Outcome;
+use pericope_segeval::compare::{Comparison, Standing};
+
+/// What the columns of the table are.
+pub(super) const BESIDE: &str = "Beside the first: Pk less the first's, paired by document, with a 95\u{a0}% interval; \
+    p after Holm's correction over the segmenters of the set. One does better or worse where p is below 0.05 and the interval \
+    excludes 0. A comparison cannot be resolved where no p-value of so few documents would be small enough. P(best): share \
+    of resamples of the documents in which its Pk is the lowest; those that may be the best: the model confidence set at \
+    90\u{a0}%.";
+
+/// Heads of the columns: name, and what [`Beside::cells`] gives.
+pub(super) const HEADS: [&str; 8] =
+    ["segmenter", "Pk, difference", "95\u{a0}% interval", "p", "result", "better on", "P(best)", "may be best"];
+
+/// A row of the table: a segmenter, the first one too.
+#[derive(Debug)]
+pub(super) struct Beside<'a> {
+    pub(super) name: &'a str,
+    /// With the first; none of the first itself.
+    pub(super) comparison: Option<&'a Comparison>,
+    standing: Option<&'a Standing>,
+}
+
+/// The rows of a set: the first segmenter, then the others; none where there is nothing to compare.
+pub(super) fn beside<'a>(report: &'a Report, set: &str) -> Vec<Beside<'a>> {
+    let found = of_set(report, set);
+    let Some(first) = found.first().map(|c| c.b.as_str()) else { return Vec::new() };
+    let stands = |name: &str| report.standings.iter().find(|s| s.set == set && s.segmenter == name);
+    let row = |name: &'a str, comparison| Beside { name, comparison, standing: stands(name) };
+    let others = found.iter().map(|&c| row(c.a.as_str(), Some(c)));
+    std::iter::once(row(first, None)).chain(others).collect()
+}
+
+fn of_set<'a>(report: &'a Report, set: &str) -> Vec<&'a Comparison> {
+    report.comparisons.iter().filter(|c| c.set == set).collect()
+}
+
+impl Beside<'_> {
+    /// The columns after the name, as words.
+    pub(super) fn cells(&self) -> [String; 7] {
+        let of = |text: fn(&Comparison) -> String| self.comparison.map_or_else(|| format::ABSENT.to_owned(), text);
+        let share = self.standing.and_then(|s| s.p_best).unwrap_or(f64::NAN);
+        [
+            of(|c| points(c.difference)),
+            of(interval),
+            of(|c| format::p_value(c.p_holm)),
+            of(|c| outcome(c.outcome).to_owned()),
+            of(|c| format!("{} of {}", format::count(c.wins), format::count(c.n))),
+            format::decimal(share, 2),
+            self.standing.map_or(format::ABSENT, |s| if s.possible { "yes" } else { "no" }).to_owned(),
+        ]
+    }
+
+    /// What the columns are sorted by.
+    pub(super) fn keys(&self) -> [f64; 7] {
+        let of = |figure: fn(&Comparison) -> f64| self.comparison.map_or(f64::NAN, figure);
+        let (share, possible) =
+            self.standing.map_or((f64::NAN, f64::NAN), |s| (s.p_best.unwrap_or(f64::NAN), f64::from(s.possible)));
+        [of(|c| c.difference), of(|c| c.low), of(|c| c.p_holm), of(|c| c.difference), of(won), share, possible]
+    }
+}
+
+fn won(c: &Comparison) -> f64 {
+    c.wins as f64 / c.n.max(1) as f64
+}
+
+fn points(x: f64) -> String {
+    format::signed(100.0 * x, 1)
+}
+
+fn interval(c: &Comparison) -> String {
+    if c.low.is_finite() && c.high.is_finite() {
+        format!("{} to {}", points(c.low), points(c.high))
+    } else {
+        format::ABSENT.to_owned()
+    }
+}
+
+/// What a comparison shows of its first segmenter.
+fn outcome(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Better => "does better",
+        Outcome::Worse => "does worse",
+        Outcome::Equivalent => "no difference that matters",
+        Outcome::Open => "open",
+        Outcome::Unresolvable => "cannot be resolved",
+    }
+}
+
+/// Who does better and worse than the first of a set, in a sentence; none where there is nothing to compare.
+pub(super) fn against(report: &Report, set: &str) -> Option<String> {
+    let found = of_set(report, set);
+    let first = found.first()?.b.as_str();
+    let with = |wanted: Outcome, words: fn(&str) -> String| -> Option<String> {
+        let names: Vec<&str> = found.iter().filter(|c| c.outcome == wanted).map(|c| c.a.as_str()).collect();
+        (!names.is_empty()).then(|| words(&format::listed(&names)))
+    };
+    let groups = [
+        with(Outcome::Better, |names| format!("better: {names}")),
+        with(Outcome::Worse, |names| format!("worse: {names}")),
+        with(Outcome::Open, |names| format!("open: {names}")),
+        with(Outcome::Unresolvable, |names| format!("cannot be resolved: {names}")),
+    ];
+    let groups: Vec<String> = groups.into_iter().flatten().collect();
+    let possible: Vec<&str> =
+        report.standings.iter().filter(|s| s.set == set && s.possible).map(|s| s.segmenter.as_str()).collect();
+    let best = match possible.as_slice() {
+        [] => String::new(),
+        [one] => format!(" Only {one} may be the best."),
+        some => format!(" {} may be the best.", format::listed(some)),
+    };
+    Some(format!(
+        "{set}: beside {first} by Pk, corrected over {}: {}.{best}",
+        format::plural(found.len(), "comparison"),
+        groups.join("; ")
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::{Outcome, against, beside};
+    use crate::segmentation::samples::report;
+
+    #[test]
+    fn every_segmenter_stands_beside_the_first() {
+        let mut report = report();
+        let rows = beside(&report, "one");
+        let names: Vec<&str> = rows.iter().map(|row| row.name).collect();
+        assert_eq!(names, ["near", "none"]);
+        assert_eq!(rows[0].cells(), ["–", "–", "–", "–", "–", "1.00", "yes"]);
+        let cells = rows[1].cells();
+        // Few documents: the bootstrap's interval excludes 0, and no p-value could be small enough.
+        assert_eq!((cells[2].as_str(), cells[3].as_str(), cells[4].as_str()), ("0.25", "cannot be resolved", "0 of 3"));
+        assert!(cells[0].starts_with('+') && cells[1].starts_with('+'), "{cells:?}");
+        assert!(rows[1].keys()[0] > 0.0 && rows[0].keys()[0].is_nan());
+        let text = against(&report, "one").unwrap();
+        assert_eq!(
+            text.replace('\u{a0}', " "),
+            "one: beside near by Pk, corrected over 1 comparison: cannot be resolved: none. near and none may be the best."
+        );
+        report.comparisons[0].outcome = Outcome::Worse;
+        report.standings[1].possible = false;
+        assert_eq!(beside(&report, "one")[1].cells()[3], "does worse");
+        let text = against(&report, "one").unwrap();
+        assert!(text.ends_with(": worse: none. Only near may be the best."), "{text}");
+        assert!(beside(&report, "three").is_empty() && against(&report, "three").is_none());
+    }
+
+    #[test]
+    fn one_document_has_no_interval() {
+        let report = report();
+        let cells = beside(&report, "two")[1].cells();
+        assert_eq!((cells[1].as_str(), cells[5].as_str(), cells[6].as_str()), ("–", "–", "yes"));
+    }
+}
