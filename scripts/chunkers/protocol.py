@@ -1,6 +1,7 @@
 """The protocol of `command:` in few lines: a document a line in, its chunks a line out."""
 import argparse
 import json
+import re
 import sys
 
 
@@ -18,6 +19,19 @@ def places(text, found):
     found = list(found)
     right = all(start is not None and text[start:end] == chunk for start, end, chunk in found)
     return [(start, end) for start, end, _ in found] if right else [chunk for _, _, chunk in found]
+
+
+def standing(text, chunks):
+    """Ranges of chunks whose white space is another, and whose characters that do not print (joiners of emoji) are gone."""
+    kept = [i for i, letter in enumerate(text) if letter.isprintable() or letter.isspace()]
+    clean, before, found = "".join(text[i] for i in kept), 0, []
+    for chunk in chunks:
+        place = re.compile(r"\s+".join(map(re.escape, chunk.split()))).search(clean, before)
+        if not place:
+            raise ValueError(f"this chunk does not stand in the document: {chunk[:60]!r}")
+        before = place.start() + 1
+        found.append((kept[place.start()], kept[place.end() - 1] + 1))
+    return found
 
 
 def serve(chunks_of):

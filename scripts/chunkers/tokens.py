@@ -11,5 +11,9 @@ TOKENIZER.no_padding()
 TOKENIZER.no_truncation()
 
 
+def ids(text):
+    return TOKENIZER.encode(text, add_special_tokens=False).ids
+
+
 def count(text):
-    return len(TOKENIZER.encode(text, add_special_tokens=False).ids)
+    return len(ids(text))

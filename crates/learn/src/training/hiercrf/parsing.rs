@@ -65,13 +65,11 @@ pub(super) type Found<'a> = (&'a [TreeDocument], Vec<Reading>);
 pub(super) fn measure(ways: &[Found<'_>], metric: Metric) -> Chosen {
     let has_head = ways.iter().flat_map(|(_, found)| found).any(|reading| !reading.gaps.is_empty());
     let shares = if has_head { &SHARES[..] } else { &SHARES[..1] };
-    let scores = shares.iter().flat_map(|&share| thresholds().map(move |threshold| (share, threshold)));
-    let scores = scores.map(|(share, threshold)| {
-        let cut = |reading: &Reading| {
-            let scores = mixed(&reading.scores, &reading.gaps, share);
-            Boundaries::above(&scores, threshold).after().to_vec()
-        };
-        ((share, threshold), mean(ways, metric, cut))
+    let scores = shares.iter().flat_map(|&share| {
+        let ways = with_share(ways, share);
+        let above = |threshold| move |reading: &Reading| Boundaries::above(&reading.scores, threshold).after().to_vec();
+        let measured = thresholds().map(|threshold| ((share, threshold), mean(&ways, metric, above(threshold))));
+        measured.collect::<Vec<_>>()
     });
     let levels = (1..=LEVELS).map(|level| (level, mean(ways, metric, |reading: &Reading| reading.tree.level(level))));
     let ((gap_share, threshold), by_scores) = first_best(scores).unwrap_or(((0.0, 0.5), (0.0, 0.0)));
@@ -79,6 +77,12 @@ pub(super) fn measure(ways: &[Found<'_>], metric: Metric) -> Chosen {
     let cut = if by_level.0 > by_scores.0 { Cut::Level } else { Cut::Scores };
     let (goodness, f1) = if cut == Cut::Level { by_level } else { by_scores };
     Chosen { cut, threshold, gap_share, level, f1, goodness }
+}
+
+/// The readings with this share of the head of gaps in their scores.
+fn with_share<'a>(ways: &[Found<'a>], share: f64) -> Vec<Found<'a>> {
+    let one = |reading: &Reading| Reading { scores: mixed(&reading.scores, &reading.gaps, share), ..reading.clone() };
+    ways.iter().map(|(documents, found)| (*documents, found.iter().map(one).collect())).collect()
 }
 
 fn first_best<T>(all: impl Iterator<Item = (T, (f64, f64))>) -> Option<(T, (f64, f64))> {
