@@ -106,13 +106,14 @@ fn with_the_first(evaluation: &Evaluation, rows: &[&SegmentationRow]) -> Vec<Com
     let Some((first, others)) = rows.split_first() else { return Vec::new() };
     let base: HashMap<&str, f64> = pk_of(evaluation, first).into_iter().collect();
     let most = stats::resamples_for(others.len(), ALPHA);
-    let compare = |row: &&SegmentationRow| -> Option<Comparison> {
+    // With each comparison the smallest p-value that its documents can give.
+    let compare = |row: &&SegmentationRow| -> Option<(Comparison, f64)> {
         let shared = pk_of(evaluation, row).into_iter();
         let (a, b): (Vec<f64>, Vec<f64>) = shared.filter_map(|(id, pk)| Some((pk, *base.get(id)?))).unzip();
         let paired = stats::compare(&a, &b, SEED)?;
         let differences: Vec<f64> = a.iter().zip(&b).map(|(a, b)| a - b).collect();
         let p = stats::permutation_p(&differences, most, SEED);
-        Some(Comparison {
+        let comparison = Comparison {
             set: row.set.clone(),
             a: row.segmenter.clone(),
             b: first.segmenter.clone(),
@@ -129,15 +130,15 @@ fn with_the_first(evaluation: &Evaluation, rows: &[&SegmentationRow]) -> Vec<Com
             wins: paired.losses,
             ties: paired.ties,
             losses: paired.wins,
-        })
+        };
+        Some((comparison, stats::smallest_p_of(&differences, most)))
     };
-    let mut found: Vec<Comparison> = others.iter().filter_map(compare).collect();
+    let (mut found, smallest): (Vec<Comparison>, Vec<f64>) = others.iter().filter_map(compare).unzip();
     let raw: Vec<f64> = found.iter().map(|c| c.p).collect();
-    for (comparison, p) in found.iter_mut().zip(stats::holm(&raw)) {
+    for ((comparison, p), least) in found.iter_mut().zip(stats::holm(&raw)).zip(stats::holm(&smallest)) {
         comparison.p_holm = p;
-        // Whatever the documents show, no p-value of so few is small enough after the correction.
-        let resolvable = stats::smallest_p(comparison.n, most) * raw.len() as f64 <= ALPHA;
-        comparison.outcome = shows(comparison, resolvable);
+        // Else no p-value of so few documents is small enough after the correction, whatever they show.
+        comparison.outcome = shows(comparison, least <= ALPHA);
     }
     found
 }

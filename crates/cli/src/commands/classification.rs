@@ -7,14 +7,16 @@ use std::sync::Arc;
 use pericope::{Engine, segmenters};
 use pericope_api::SentenceEncoder;
 use pericope_encode::CachedEncoder;
-use pericope_eval::classification::{ClassificationExperiment, ClassifierConfig};
+use pericope_eval::classification::{ClassificationExperiment, ClassifierConfig, load};
 use pericope_eval::config::ExperimentFile;
 use pericope_eval::run::{ClassifySetup, RunFolder, classify};
 use pericope_learn::robert::Robert;
 use pericope_report::classification::Report;
 use pericope_segment::Resources;
+use pericope_segment::spec::Spec;
 
 use crate::args::EvalRunArgs;
+use crate::commands::dry_run_segmenters::{self, Size};
 use crate::commands::print_json;
 use crate::resources::{embedder, failure, shown};
 use crate::session::{Bars, by_kind, digest, not_held, not_written, run_folder, tell_kind};
@@ -28,11 +30,14 @@ const DEFAULT: &str = "minilm";
 
 /// Runs the experiment and writes its report.
 pub fn run(file: &ExperimentFile, args: &EvalRunArgs, quiet: bool) -> Outcome {
-    if args.dry_run || args.limit.is_some() || args.trec.is_some() || args.resume {
-        let flags = "--dry-run, --limit, --trec and --resume";
+    if args.limit.is_some() || args.trec.is_some() || args.resume {
+        let flags = "--limit, --trec and --resume";
         return Err(Failure::usage(format!("{flags} are for experiments on retrieval; this is one on classification")));
     }
     let experiment = ClassificationExperiment::of_file(file, &args.set, segmenters()).map_err(Failure::usage)?;
+    if args.dry_run {
+        return price(&experiment, args.json);
+    }
     tell_kind(file, quiet);
     let out = run_folder(args.out.as_deref(), &experiment.name)?;
     let mut resources = Engine::new().offline(args.offline);
@@ -61,6 +66,15 @@ pub fn run(file: &ExperimentFile, args: &EvalRunArgs, quiet: bool) -> Outcome {
         say!("Report: {}", shown(&out.join("index.html")));
     }
     Ok(if report.summary.failed > 0 { Status::Incomplete } else { Status::Done })
+}
+
+/// Says what the models of the segmenters and the embedder come to; nothing is asked, cut or trained.
+fn price(experiment: &ClassificationExperiment, json: bool) -> Outcome {
+    let path = experiment.data_path().map_err(Failure::usage)?;
+    let set = load(&experiment.data, &path).map_err(Failure::usage)?;
+    let documents: Vec<Size> = set.documents.iter().map(Size::of).collect();
+    let specs: Vec<Spec> = experiment.chunkers.iter().map(|one| one.spec.clone()).collect();
+    dry_run_segmenters::with_embedder(&specs, &documents, Some(&experiment.embedder), json)
 }
 
 /// Writes the report of a run again; nothing where the run is of another kind.

@@ -41,6 +41,11 @@ pub fn asked(spec: &Spec, documents: &[usize]) -> Result<Vec<ModelEstimate>, Fai
 
 /// Says what cutting these documents by these specs comes to; nothing is opened, asked or cut.
 pub fn run(specs: &[Spec], documents: &[Size], json: bool) -> Outcome {
+    with_embedder(specs, documents, None, json)
+}
+
+/// As [`run`], and what embedding all segments comes to where an endpoint does that: a document's text once for each spec.
+pub fn with_embedder(specs: &[Spec], documents: &[Size], embedder: Option<&str>, json: bool) -> Outcome {
     let tokens: Vec<usize> = documents.iter().map(|size| size.tokens).collect();
     let mut sum = Estimate::default();
     for (at, spec) in specs.iter().enumerate() {
@@ -59,6 +64,9 @@ pub fn run(specs: &[Spec], documents: &[Size], json: bool) -> Outcome {
             sum.models.push(model);
         }
     }
+    let (texts, tokens) = total(documents);
+    let segments = embedder.and_then(|name| dry_run::endpoint(name, texts * specs.len(), tokens * specs.len()));
+    dry_run::add(&mut sum, Estimate { models: segments.into_iter().collect(), ..Estimate::default() });
     dry_run::segmenting(Estimate { documents: documents.len(), chunkers: specs.len(), ..sum }, json)
 }
 
@@ -68,10 +76,14 @@ fn budget(spec: &Spec) -> Option<f64> {
     files.find_map(|path| ModelFile::load(&path).ok()?.budget)
 }
 
+/// Sentences and tokens of documents.
+fn total(documents: &[Size]) -> (usize, usize) {
+    documents.iter().fold((0, 0), |(texts, tokens), size| (texts + size.sentences, tokens + size.tokens))
+}
+
 /// The endpoint that embeds the sentences for a spec's segmenter, where it names one: every sentence once.
 fn endpoint(spec: &Spec, documents: &[Size]) -> Option<ModelEstimate> {
-    let (texts, tokens) =
-        documents.iter().fold((0, 0), |(texts, tokens), size| (texts + size.sentences, tokens + size.tokens));
+    let (texts, tokens) = total(documents);
     let own = spec.get("embedder").and_then(|name| dry_run::endpoint(name, texts, tokens));
     own.or_else(|| spec.references().iter().find_map(|reference| endpoint(reference, documents)))
 }

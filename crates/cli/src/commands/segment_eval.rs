@@ -95,7 +95,7 @@ pub fn experiment(file: &ExperimentFile, set: &[String], out: Option<&Path>, how
         })
         .collect();
     if dry_run {
-        return price(&sets, &entries, json);
+        return price(&sets, &specs(&entries), json);
     }
     let held = hold(&folder)?;
     let (evaluation, embedding) = score(&sets, entries, offline, quiet)?;
@@ -128,7 +128,7 @@ fn plain(args: &SegmentEvalArgs, quiet: bool) -> Outcome {
         entries.push(Entry { name: text.clone(), spec, counts: vec![args.known_count] });
     }
     if args.dry_run {
-        return price(&sets, &entries, args.json);
+        return price(&sets, &specs(&entries), args.json);
     }
     let (evaluation, embedding) = score(&sets, entries, args.offline, quiet)?;
     let left_out = left_out(&sets, &evaluation);
@@ -164,13 +164,16 @@ fn plain(args: &SegmentEvalArgs, quiet: bool) -> Outcome {
     Ok(if left_out > 0 { Status::Incomplete } else { Status::Done })
 }
 
+fn specs(entries: &[Entry]) -> Vec<Spec> {
+    entries.iter().map(|entry| entry.spec.clone()).collect()
+}
+
 /// Says what the models of the segmenters come to; nothing is asked or cut.
-fn price(sets: &[Set], entries: &[Entry], json: bool) -> Outcome {
-    let specs: Vec<Spec> = entries.iter().map(|entry| entry.spec.clone()).collect();
+pub(super) fn price(sets: &[Set], specs: &[Spec], json: bool) -> Outcome {
     let documents = sets.iter().flat_map(|set| &set.documents);
     let documents: Vec<Size> = documents.map(|one| Size::of(&one.document)).collect();
     let skipped: usize = sets.iter().map(|set| input::report(&set.skipped)).sum();
-    dry_run_segmenters::run(&specs, &documents, json)?;
+    dry_run_segmenters::run(specs, &documents, json)?;
     Ok(if skipped > 0 { Status::Incomplete } else { Status::Done })
 }
 

@@ -1,5 +1,7 @@
 //! `pericope train embed`
 
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
@@ -8,11 +10,12 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use indicatif::HumanDuration;
 use pericope_eval::format::{bytes, count, plural};
-use pericope_learn::corpus::{EmbedProgress, EmbedReport, embed};
+use pericope_learn::corpus::{EmbedProgress, EmbedReport, each_record, embed, files};
 use serde::Serialize;
 
 use crate::commands::dataset::corpus_failure;
-use crate::commands::print_json;
+use crate::commands::dry_run_segmenters::LETTERS;
+use crate::commands::{dry_run, print_json};
 use crate::resources::{embedder, shown};
 use crate::status::{Failure, Outcome, Status};
 use crate::{input, interrupt, places, progress};
@@ -38,6 +41,9 @@ pub struct TrainEmbedArgs {
     /// Embedding model
     #[arg(long, value_name = "SPEC", default_value = "minilm")]
     pub embedder: String,
+    /// Only say how many texts and tokens an embedder that costs something would be sent at most; nothing is embedded or written
+    #[arg(long)]
+    pub dry_run: bool,
     /// One JSON document on standard output
     #[arg(long)]
     pub json: bool,
@@ -55,6 +61,9 @@ struct Summary<'a> {
 
 /// `pericope train embed`
 pub fn run(args: &TrainEmbedArgs, quiet: bool) -> Outcome {
+    if args.dry_run {
+        return price(args);
+    }
     let encoder = embedder(&args.embedder, false).map_err(|failure| failure.about("--embedder"))?;
     let encoder = encoder.ok_or_else(|| Failure::usage("--embedder none gives no vectors: name a model"))?;
     let interrupted = interrupt::flag()?;
@@ -81,6 +90,23 @@ pub fn run(args: &TrainEmbedArgs, quiet: bool) -> Outcome {
         (true, 0) => Status::Done,
         (true, _) => Status::Incomplete,
     })
+}
+
+/// Says what embedding every different text comes to, those included that the folder has.
+fn price(args: &TrainEmbedArgs) -> Outcome {
+    let (mut seen, mut letters) = (HashSet::new(), 0);
+    let skipped = each_record(&files(&args.data).map_err(corpus_failure)?, &mut |record| {
+        for text in record.texts() {
+            let mut hasher = DefaultHasher::new();
+            text.hash(&mut hasher);
+            letters += if seen.insert(hasher.finish()) { text.len() } else { 0 };
+        }
+        ControlFlow::Continue(())
+    });
+    let skipped = skipped.map_err(corpus_failure)?;
+    input::report_skipped(&skipped);
+    dry_run::embedding(Some(&args.embedder), seen.len(), letters / LETTERS, Vec::new(), "", args.json)?;
+    Ok(if skipped.count > 0 { Status::Incomplete } else { Status::Done })
 }
 
 /// How many are done, how many a second, and the time that is left, by the bytes that are left.

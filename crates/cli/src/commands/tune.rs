@@ -65,10 +65,6 @@ pub fn run(args: TuneArgs, quiet: bool) -> Outcome {
         }
         ExperimentKind::Tune => {}
     }
-    if args.dry_run {
-        // Models of this kind run in this process.
-        return dry_run::experiments(&[], None, args.json);
-    }
     if args.out.is_some() || args.resume || args.offline {
         return Err(wrong("--out, --resume and --offline are for experiments; this is none".into()));
     }
@@ -80,11 +76,16 @@ pub fn run(args: TuneArgs, quiet: bool) -> Outcome {
         }
         let thresholds = thresholds(config.thresholds.unwrap_or([0.0, 1.0, 0.01])).map_err(wrong)?;
         let (grid, data, split) = (&config.grid, config.data.as_slice(), config.split);
-        let wanted = Wanted { file: path, segmenter, grid, data, split, thresholds, json: args.json };
+        let (dry_run, json) = (args.dry_run, args.json);
+        let wanted = Wanted { file: path, segmenter, grid, data, split, thresholds, dry_run, json };
         return tune_segmenter::run(&wanted, quiet);
     }
     if !config.grid.is_empty() {
         return Err(wrong("[grid] holds settings of a segmenter: name it with segmenter = \"...\"".into()));
+    }
+    if args.dry_run {
+        // A WeSWin runs in this process.
+        return dry_run::experiments(&[], None, args.json);
     }
     let grid = grid(&config).map_err(wrong)?;
     let model_name = config.model.clone().unwrap_or_else(|| "shipped".to_owned());

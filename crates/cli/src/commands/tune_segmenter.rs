@@ -13,7 +13,8 @@ use pericope_segment::registry::build_from;
 use pericope_segment::spec::Spec;
 use pericope_segment::split::Split;
 
-use crate::commands::{print_json, segment_eval::read_set};
+use crate::commands::print_json;
+use crate::commands::segment_eval::{price, read_set};
 use crate::resources::{failure, shown};
 use crate::status::{Failure, Outcome, Status};
 use crate::{input, progress};
@@ -30,6 +31,7 @@ pub(super) struct Wanted<'a> {
     pub data: &'a [String],
     pub split: Option<Split>,
     pub thresholds: Vec<f64>,
+    pub dry_run: bool,
     pub json: bool,
 }
 
@@ -40,6 +42,9 @@ pub(super) fn run(wanted: &Wanted<'_>, quiet: bool) -> Outcome {
         return Err(wrong("segmenter: leave tau out; thresholds are tried".into()));
     }
     let specs = combinations(&base, wanted.grid).map_err(wrong)?;
+    if wanted.dry_run {
+        return price(&sets(wanted)?, &specs, wanted.json);
+    }
     let mut engine = Engine::new().with_tokenizer(tokenizer_for("none", &specs)).with_defaults(Limits::NONE);
     if specs.iter().any(needs_encoder) {
         // Every sentence is embedded once for all settings.
@@ -50,13 +55,8 @@ pub(super) fn run(wanted: &Wanted<'_>, quiet: bool) -> Outcome {
         Ok((spec.to_string(), chunker))
     };
     let chunkers = specs.into_iter().map(build).collect::<Result<Vec<_>, _>>()?;
-    let (mut sets, mut unreadable): (Vec<Set>, usize) = (Vec::new(), 0);
-    for data in wanted.data {
-        let path = expand_variables(data, |name| std::env::var(name).ok()).map_err(|e| wrong(e.to_string()))?;
-        let set = read_set(path.as_ref(), None, (0, 0), wanted.split)?;
-        unreadable += input::report(&set.skipped);
-        sets.push(set);
-    }
+    let sets = sets(wanted)?;
+    let unreadable: usize = sets.iter().map(|set| input::report(&set.skipped)).sum();
     let bar = progress::bar(chunkers.len() as u64, "tuning", quiet);
     let found = tune(&sets, &chunkers, &wanted.thresholds, &|| bar.inc(1)).map_err(|e| wrong(e.to_string()))?;
     bar.finish_and_clear();
@@ -66,6 +66,15 @@ pub(super) fn run(wanted: &Wanted<'_>, quiet: bool) -> Outcome {
         show(&found)?;
     }
     Ok(if unreadable > 0 { Status::Incomplete } else { Status::Done })
+}
+
+fn sets(wanted: &Wanted<'_>) -> Result<Vec<Set>, Failure> {
+    let read = |data: &String| {
+        let path = expand_variables(data, |name| std::env::var(name).ok())
+            .map_err(|e| Failure::usage(format!("{}: {e}", shown(wanted.file))))?;
+        read_set(path.as_ref(), None, (0, 0), wanted.split)
+    };
+    wanted.data.iter().map(read).collect()
 }
 
 /// The spec with every combination of the grid's values.

@@ -128,7 +128,7 @@ fn mistakes_are_told_before_anything_runs() {
             &["dataset", "classes", "docs/kettle", "docs/tractor", "--out", "c.jsonl", "--min-words", "900"],
             "--min-words",
         ),
-        (&["eval", "run", "experiment.toml", "--dry-run"], "retrieval"),
+        (&["eval", "run", "experiment.toml", "--limit", "3"], "retrieval"),
         (&["eval", "run", "experiment.toml", "--set", "compare.baseline=x"], "not among the chunkers here"),
         (&["tune", "experiment.toml"], "an experiment on classification"),
     ] {
@@ -137,6 +137,12 @@ fn mistakes_are_told_before_anything_runs() {
         assert_eq!(output.status.code(), Some(2), "{args:?}: {}", stderr(&output));
         assert!(stderr(&output).contains(says), "{args:?}: {}", stderr(&output));
     }
+    let dry = ["eval", "run", "experiment.toml", "--dry-run", "--json", "--set", "embedder=openai:e"];
+    let dry = without_models(at).args(dry).output().unwrap();
+    assert_eq!(dry.status.code(), Some(0), "{}", stderr(&dry));
+    let dry: serde_json::Value = serde_json::from_str(&stdout(&dry)).unwrap();
+    assert_eq!((&dry["models"][0]["role"], &dry["models"][0]["model"]), (&"embedder".into(), &"e".into()), "{dry}");
+    assert!(dry["calls"].as_u64() > Some(0) && dry["documents"].as_u64() > Some(0), "{dry}");
     let settings = without_models(at).args(["eval", "run", "experiment.toml", "--settings"]).output().unwrap();
     assert_eq!(settings.status.code(), Some(0), "{}", stderr(&settings));
     assert!(stdout(&settings).contains("\"classifier.hidden\": 16"), "{}", stdout(&settings));

@@ -202,6 +202,21 @@ fn a_dry_run_of_what_costs_nothing_says_so() {
     // An endpoint that embeds sentences costs something, too.
     let paid = json_of(&run(&["--segmenter", "fusion", "--segment-embedder", "openai:e", "--format", "json"]));
     assert_eq!((&paid["models"][0]["role"], &paid["calls"]), (&json!("embedder"), &json!(1)), "{paid}");
+    // So it does while settings are tried, and for vectors to train on.
+    let document = json!({"id": "d", "source": "s", "boundaries": [1], "sentences": ["Old one.", "New two."]});
+    fs::write(folder.path().join("d.jsonl"), format!("{document}\n")).unwrap();
+    let tuned =
+        "kind = \"tune\"\nsegmenter = \"window:embedder=openai:e\"\ndata = [\"d.jsonl\"]\ngrid = { k = [2, 3] }\n";
+    fs::write(folder.path().join("tune.toml"), tuned).unwrap();
+    for (args, calls) in [
+        (&["tune", "tune.toml", "--dry-run", "--json"][..], 1),
+        (&["train", "embed", "--data", "d.jsonl", "--out", "v", "--embedder", "openai:e", "--dry-run", "--json"], 1),
+    ] {
+        let mut command = without_models(folder.path());
+        let found = json_of(&command.env_remove("OPENAI_API_KEY").args(args).output().unwrap());
+        assert_eq!((&found["models"][0]["role"], &found["calls"]), (&json!("embedder"), &json!(calls)), "{found}");
+    }
+    assert!(!folder.path().join("v").exists());
     for wrong in ["texttilin", "llm", "texttiling:no=1"] {
         let output = run(&["--segmenter", wrong]);
         assert_eq!(output.status.code(), Some(2), "{wrong}: {}", stdout(&output));

@@ -49,7 +49,7 @@ pub use draws::{Draws, EXACT_UP_TO, Flips, RESAMPLES};
 pub use family::holm;
 pub use leave_out::{LeaveOneOut, leave_one_out};
 pub use paired::{ALPHA, Paired, compare, compare_by, counted, equivalent};
-pub use permutation::{permutation_p, resamples_for, smallest_p};
+pub use permutation::{permutation_p, resamples_for, smallest_p, smallest_p_of};
 pub use power::{detectable, documents_needed};
 pub use table::{Replicates, Table};
 

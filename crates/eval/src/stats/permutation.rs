@@ -35,6 +35,13 @@ pub fn smallest_p(documents: usize, most: usize) -> f64 {
     }
 }
 
+/// Returns the smallest p-value that the test can give of these sums of differences, whatever their signs: documents with a
+/// difference of zero change nothing.
+#[must_use]
+pub fn smallest_p_of(sums: &[f64], most: usize) -> f64 {
+    smallest_p(sums.iter().filter(|d| d.abs() > TIE).count(), most)
+}
+
 /// Two-sided p-value of the paired permutation test: how often the sum of all differences is at least as far from 0 when
 /// each document's keeps or changes its sign at random, as it may where the two systems are alike. `sums[j]` is the sum of
 /// the differences of document j's questions.
@@ -134,5 +141,10 @@ mod tests {
         assert_eq!(smallest_p(4, RESAMPLES), 0.125);
         assert_eq!((smallest_p(0, 10), smallest_p(13, 10)), (1.0, 2.0 / 8192.0));
         assert_eq!(resamples_for(3, 0.0), RESAMPLES);
+        // Twenty documents of which four differ say no more than four.
+        let mut sums = [0.0; 20];
+        sums[3..7].fill(-0.2);
+        assert_eq!(smallest_p_of(&sums, RESAMPLES), 0.125);
+        assert_eq!(permutation_p(&sums, RESAMPLES, 3), 0.125);
     }
 }

@@ -39,14 +39,21 @@ impl Random {
     }
 }
 
-/// By question its document, and by setting, chunker and question a score. `shift` is what the last chunker has above the
-/// others.
-pub fn sample(number: usize, documents: usize, settings: usize, shift: f64) -> (Vec<usize>, Vec<Vec<Vec<f64>>>) {
+/// By question its document, and by setting, chunker and question a score.
+pub type Sample = (Vec<usize>, Vec<Vec<Vec<f64>>>);
+
+/// `shift` is what the last chunker has above the others.
+pub fn sample(number: usize, documents: usize, settings: usize, shift: f64) -> Sample {
+    sample_of(SPREAD, number, documents, settings, shift)
+}
+
+/// A sample of another spread.
+pub fn sample_of(spread: f64, number: usize, documents: usize, settings: usize, shift: f64) -> Sample {
     let mut random = Random::new(number);
     let of: Vec<usize> = (0..documents).flat_map(|d| vec![d; 1 + (random.unit() * 20.0) as usize]).collect();
     let level: Vec<f64> = of.iter().map(|_| 0.3 + 0.4 * random.unit()).collect();
     // Of one chunker: the difference of two has twice the variance.
-    let (common, own) = ((CORRELATION / 2.0).sqrt() * SPREAD, ((1.0 - CORRELATION) / 2.0).sqrt() * SPREAD);
+    let (common, own) = ((CORRELATION / 2.0).sqrt() * spread, ((1.0 - CORRELATION) / 2.0).sqrt() * spread);
     let mut scores = vec![Vec::new(); settings];
     for chunker in 0..CHUNKERS {
         let effect: Vec<f64> = (0..documents).map(|_| common * random.normal()).collect();

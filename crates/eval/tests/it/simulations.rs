@@ -11,7 +11,7 @@ use pericope_eval::stats::{
     resamples_for,
 };
 
-use crate::simulated::{CHUNKERS, DOCUMENTS, SETTINGS, at_most, differences, rate, sample};
+use crate::simulated::{CHUNKERS, DOCUMENTS, SETTINGS, at_most, differences, rate, sample, sample_of};
 
 /// The p-values of the family after correction, as a run works them out: every chunker against the first.
 fn corrected(documents: &[usize], scores: &[Vec<f64>], seed: u64) -> Vec<f64> {
@@ -118,6 +118,21 @@ fn a_true_difference_of_3_points_is_found_where_the_old_rule_could_not() {
         "{before}: the smallest p of {} comparisons was above 0.05 after correction",
         PAIRS * SETTINGS
     );
+}
+
+/// Span recall is mostly 0 or 1: in `reports/documentation` the difference of two chunkers on a question has a standard deviation of
+/// 0.34 to 0.41. There 3 points take far more documents.
+#[test]
+fn at_the_spread_of_span_recall_3_points_take_many_documents() {
+    let power = |documents: usize, samples: usize| {
+        rate(samples, |at| {
+            let (of, scores) = sample_of(0.4, at + 70_000, documents, 1, 0.03);
+            corrected(&of, &scores[0], at as u64)[CHUNKERS - 2] < ALPHA
+        })
+    };
+    let (few, many) = (power(DOCUMENTS, 200), power(1_600, 40));
+    println!("power at 3 points and a spread of 0.4: {few} with {DOCUMENTS} documents, {many} with 1600");
+    assert!(few < 0.3 && many > 0.8, "{few} {many}");
 }
 
 #[test]

@@ -28,10 +28,10 @@ const HEAD: [&str; 14] = [
 pub(super) fn markdown(report: &Report) -> String {
     let mut out = Markdown::default();
     out.heading(1, &report.name);
-    out.paragraph(CAUTION);
     let findings = report.sets.iter().filter_map(|set| finding(report, &set.name));
     let sets = report.sets.iter().filter_map(|set| against(report, &set.name));
-    out.bullets(findings.chain(sets));
+    out.bullets(sets.chain(findings));
+    out.paragraph(CAUTION);
     let warnings = warnings(report);
     if !warnings.is_empty() {
         out.paragraph(strong("Left out:"));

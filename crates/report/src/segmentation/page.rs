@@ -48,11 +48,11 @@ fn lead(report: &Report) -> Markup {
             "\n"
         }
         section class="lead" aria-label="Findings" {
-            (bullets(Some("findings"), report.sets.iter().filter_map(|set| finding(report, &set.name))))
             @if !report.comparisons.is_empty() {
                 p class="prose" { "Every segmenter beside the first of its set, paired document by document:" }
                 (bullets(Some("findings"), report.sets.iter().filter_map(|set| against(report, &set.name))))
             }
+            (bullets(Some("findings"), report.sets.iter().filter_map(|set| finding(report, &set.name))))
             p class="prose" { (CAUTION) }
         }
         "\n"

@@ -209,15 +209,25 @@ impl<'a> Resampled<'a> {
         cells: &[Cell],
     ) -> (Vec<Comparison>, Option<Verdict>) {
         let raw: Vec<f64> = family.iter().map(|c| c.p).collect();
-        let documents = self.random.0.documents();
-        let smallest = stats::smallest_p(documents, stats::resamples_for(family.len(), ALPHA));
-        let resolvable = smallest * family.len() as f64 <= ALPHA;
-        for (comparison, p) in family.iter_mut().zip(stats::holm(&raw)) {
+        let most = stats::resamples_for(family.len(), ALPHA);
+        let smallest: Vec<f64> = family.iter().map(|c| self.smallest_p(c, most)).collect();
+        for ((comparison, p), least) in family.iter_mut().zip(stats::holm(&raw)).zip(stats::holm(&smallest)) {
             comparison.p_holm = Some(p);
-            comparison.outcome = Some(self.outcome(comparison, p, decision, resolvable));
+            comparison.outcome = Some(self.outcome(comparison, p, decision, least <= ALPHA));
         }
         let verdict = verdict::of(self, &family, decision, rows, cells);
         (family, verdict)
+    }
+
+    fn place(&self, name: &str) -> Option<usize> {
+        self.measured.chunkers.iter().position(|known| *known == name)
+    }
+
+    /// The smallest p-value that the documents in which two chunkers differ can give.
+    fn smallest_p(&self, c: &Comparison, most: usize) -> f64 {
+        let places = self.place(&c.a).zip(self.place(&c.b));
+        let clustered = places.and_then(|(a, b)| Clustered::new(&self.differences(a, b), &self.documents));
+        clustered.map_or(1.0, |clustered| stats::smallest_p_of(clustered.sums(), most))
     }
 
     fn outcome(&self, c: &Comparison, p: f64, decision: &Decision, resolvable: bool) -> Outcome {
@@ -227,8 +237,8 @@ impl<'a> Resampled<'a> {
         if p < ALPHA && c.high < 0.0 {
             return Outcome::Worse;
         }
-        let place = |name: &str| self.measured.chunkers.iter().position(|known| *known == name);
-        let within = place(&c.a).zip(place(&c.b)).is_some_and(|(a, b)| self.within(a, b, decision.margin));
+        let places = self.place(&c.a).zip(self.place(&c.b));
+        let within = places.is_some_and(|(a, b)| self.within(a, b, decision.margin));
         match (within, resolvable) {
             (true, _) => Outcome::Equivalent,
             (false, true) => Outcome::Open,

@@ -6,6 +6,7 @@ use crate::cell::Cutoff;
 use crate::format;
 use crate::metric::Metric;
 use crate::record::{Cell, Comparison, FEW_DOCUMENTS, Outcome, Verdict};
+use crate::stats::{self, ALPHA};
 
 use super::verdict::Reason;
 
@@ -25,6 +26,7 @@ pub(super) struct About<'a> {
 
 pub(super) fn of(verdict: &Verdict, family: &[Comparison], about: &About<'_>) -> String {
     let About { means, next, reason, cells } = about;
+    let reason = *reason;
     let primary = &verdict.primary;
     let modes = cells.iter().any(|cell| cell.mode != primary.mode);
     let classifies = primary.metric == Metric::ACCURACY;
@@ -38,32 +40,40 @@ pub(super) fn of(verdict: &Verdict, family: &[Comparison], about: &About<'_>) ->
     let recommended = &verdict.recommended;
     let figures = figures(verdict, family, means);
     let (all, left) = (means.len(), verdict.possible.len());
+    let unresolvable = family.iter().filter(|c| c.outcome == Some(Outcome::Unresolvable)).count();
     let points = |x: f64| {
         let unit = primary.metric.unit();
         format!("{}{}", unit.difference(x).trim_start_matches('+'), unit.points())
     };
     let text = if all < 2 {
         format!("{place}, there is nothing to compare {recommended} with: {figures}.")
-    } else if family.iter().any(|c| c.outcome == Some(Outcome::Unresolvable)) && !family.iter().any(decided) {
+    } else if unresolvable > 0 && !family.iter().any(resolvable) {
         let documents = format::plural(primary.documents, "document");
+        let least = stats::smallest_p(primary.documents, stats::resamples_for(family.len(), ALPHA));
+        let too_few = least * family.len() as f64 > ALPHA;
+        let why = if too_few { "whatever they score" } else { "since too few of them differ" };
         let chosen = match reason {
-            Reason::Cheapest => format!("{recommended} is the cheapest that may be the best, with"),
-            Reason::CheapestKnown => {
-                format!("{recommended} is the cheapest that may be the best, as far as costs are known, with")
+            Reason::Cheapest(of) => format!("{} that may be the best, with", cheapest(recommended, of)),
+            Reason::CheapestKnown(of) => {
+                format!("{} that may be the best, as far as costs are known, with", cheapest(recommended, of))
             }
             Reason::Highest => format!("at about the same cost {recommended} scores highest:"),
         };
         format!(
-            "{place}, open: {} cannot be resolved with {}{documents}, whatever they score; {chosen} {figures}.",
-            format::plural(family.len(), "comparison"),
+            "{place}, open: {} cannot be resolved with {}{documents}, {why}; {chosen} {figures}.",
+            format::plural(unresolvable, "comparison"),
             if classifies { "" } else { "questions on " }
         )
     } else if left == 1 {
         format!("{place}, take {recommended}, the only one of {all} chunkers that may be the best: {figures}.")
     } else if verdict.equivalent.len() + 1 == left {
         let chosen = match reason {
-            Reason::Cheapest => format!("the cheapest of {left} chunkers"),
-            Reason::CheapestKnown => format!("as far as costs are known the cheapest of {left} chunkers"),
+            Reason::Cheapest(1) => format!("the cheapest of {left} chunkers"),
+            Reason::Cheapest(of) => format!("the highest of the {of} cheapest of {left} chunkers"),
+            Reason::CheapestKnown(1) => format!("as far as costs are known the cheapest of {left} chunkers"),
+            Reason::CheapestKnown(of) => {
+                format!("as far as costs are known the highest of the {of} cheapest of {left} chunkers")
+            }
             Reason::Highest => format!("the highest of {left} chunkers that cost about the same and"),
         };
         format!(
@@ -79,8 +89,8 @@ pub(super) fn of(verdict: &Verdict, family: &[Comparison], about: &About<'_>) ->
             false => format!("{place}, {left} of {all} chunkers{who} may be the best, and"),
         };
         let chosen = match reason {
-            Reason::Cheapest => format!("{recommended} is the cheapest of them"),
-            Reason::CheapestKnown => format!("{recommended} is the cheapest of them as far as costs are known"),
+            Reason::Cheapest(of) => format!("{} of them", cheapest(recommended, of)),
+            Reason::CheapestKnown(of) => format!("{} of them as far as costs are known", cheapest(recommended, of)),
             Reason::Highest => format!("at about the same cost {recommended} scores highest"),
         };
         let more = more(verdict, next.as_deref(), &points).map_or_else(String::new, |more| format!("; {more}"));
@@ -97,9 +107,17 @@ pub(super) fn of(verdict: &Verdict, family: &[Comparison], about: &About<'_>) ->
     text.replace('\u{a0}', " ")
 }
 
-/// True where a comparison came out one way.
-fn decided(c: &Comparison) -> bool {
-    matches!(c.outcome, Some(Outcome::Better | Outcome::Worse))
+/// The chunker, and that it is one of so many that cost the least.
+fn cheapest(recommended: &str, of: usize) -> String {
+    match of {
+        0 | 1 => format!("{recommended} is the cheapest"),
+        of => format!("{recommended} scores highest of the {of} cheapest"),
+    }
+}
+
+/// True where a comparison came out one way, or may yet.
+fn resolvable(c: &Comparison) -> bool {
+    matches!(c.outcome, Some(Outcome::Better | Outcome::Worse | Outcome::Open))
 }
 
 /// What the recommended chunker scores, beside the baseline.

@@ -171,6 +171,20 @@ fn few_documents_cannot_resolve_and_say_so() {
     let verdict = found.verdict.unwrap();
     assert!(verdict.sentence.contains("cannot be resolved with questions on 4 documents"), "{}", verdict.sentence);
     assert!(!verdict.sentence.contains("no difference"));
+    // Nor can twenty that are alike but for four.
+    let few = ["d0", "d1", "d2", "d3"];
+    let mut alike = items(&shifts[..1], 20);
+    let copies = alike.clone().into_iter().map(|mut item| {
+        if few.contains(&item.gold.document.as_str()) {
+            item.metrics.insert(Metric::SPAN_RECALL, item.metrics["span_recall"] + 0.4);
+        }
+        Item { chunker: "good".into(), ..item }
+    });
+    alike.extend(copies);
+    let (found, _) = compared(&shifts, alike, "fixed");
+    assert_eq!((found.comparisons[0].p, found.comparisons[0].outcome), (0.125, Some(Outcome::Unresolvable)));
+    let sentence = found.verdict.unwrap().sentence;
+    assert!(sentence.contains("questions on 20 documents, since too few of them differ"), "{sentence}");
     // One document: no interval at all, and everything may be the best.
     let (found, cells) = compared(&shifts, items(&shifts, 1), "fixed");
     assert!(found.comparisons[0].low.is_nan() && cells[0].intervals.is_empty());
@@ -249,7 +263,8 @@ fn the_cheapest_is_chosen_step_by_step() {
     assert_eq!(place(&all, &money, &[0.9, 0.5, 0.5]), Some(1));
     assert_eq!(place(&[2], &money, &[0.9, 0.5, 0.5]), Some(2));
     assert_eq!(place(&[], &money, &[]), None);
-    assert_eq!(cheapest(&all, &seconds, &[0.9, 0.1, 0.5]), Some((1, Reason::Cheapest)));
+    assert_eq!(cheapest(&all, &seconds, &[0.9, 0.1, 0.5]), Some((1, Reason::Cheapest(1))));
+    assert_eq!(cheapest(&all, &tokens, &[0.9, 0.1, 0.5]), Some((2, Reason::Cheapest(2))), "the second is as cheap");
     let alike = [cost(0.3, 100.0, 0.0), cost(0.2, 101.0, 0.0)];
     assert_eq!(
         cheapest(&[0, 1], &alike, &[0.6, 0.5]),
@@ -282,9 +297,9 @@ fn what_is_not_known_is_not_cheap() {
     let cost = |seconds: Option<f64>, tokens: f64| Cost { seconds, tokens, money: 0.0 };
     // A service that is deployed, or chunks out of a file, beside a chunker that takes a minute.
     let costs = [cost(None, 10.0), cost(Some(60.0), 1_000.0), cost(Some(f64::NAN), 10.0)];
-    assert_eq!(cheapest(&[0, 1, 2], &costs, &[0.9, 0.5, 0.9]), Some((1, Reason::CheapestKnown)));
+    assert_eq!(cheapest(&[0, 1, 2], &costs, &[0.9, 0.5, 0.9]), Some((1, Reason::CheapestKnown(1))));
     // Of two whose times are not known, the other figures decide.
-    assert_eq!(cheapest(&[0, 2], &costs, &[0.8, 0.5, 0.9]), Some((2, Reason::CheapestKnown)));
+    assert_eq!(cheapest(&[0, 2], &costs, &[0.8, 0.5, 0.9]), Some((2, Reason::CheapestKnown(2))));
     let row = |spec: &str| ChunkerRow {
         spec: spec.into(),
         segment_seconds: 1.0,
@@ -358,7 +373,7 @@ fn what_more_documents_would_show_is_said_as_it_is() {
         ..Verdict::default()
     };
     let means = BTreeMap::from([("a".to_owned(), 0.4), ("b".to_owned(), 0.39)]);
-    let about = sentence::About { means, next: Some("b".into()), reason: Reason::Cheapest, cells: &[] };
+    let about = sentence::About { means, next: Some("b".into()), reason: Reason::Cheapest(1), cells: &[] };
     let says = |seen, margin| sentence::of(&verdict(seen, margin), &[], &about);
     // 40 are enough for the difference that was seen, which is larger than the smallest that matters.
     assert!(says(Some(40), Some(51)).ends_with("; about 10 more documents with 30 questions would tell a from b."));
@@ -373,6 +388,10 @@ fn what_more_documents_would_show_is_said_as_it_is() {
     let mut among = verdict(Some(40), Some(51));
     among.primary.comparisons = 11;
     let sentence = sentence::of(&among, &[], &about);
+    assert!(sentence.contains("a is the cheapest of them"), "{sentence}");
+    let two = sentence::About { reason: Reason::Cheapest(2), means: about.means.clone(), next: None, cells: &[] };
+    let of_two = sentence::of(&among, &[], &two);
+    assert!(of_two.contains("a scores highest of the 2 cheapest of them"), "{of_two}");
     assert!(
         sentence.ends_with("more documents with 30 questions would tell a from b, were these two alone compared."),
         "{sentence}"

@@ -25,10 +25,10 @@ pub(super) struct Cost {
 /// Why a chunker is the recommended one of those that may be the best.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reason {
-    /// It costs the least.
-    Cheapest,
-    /// It costs the least as far as costs are known.
-    CheapestKnown,
+    /// It has the highest mean of so many that cost the least.
+    Cheapest(usize),
+    /// It has the highest mean of so many that cost the least as far as costs are known.
+    CheapestKnown(usize),
     /// All cost about the same, and it has the highest mean.
     Highest,
 }
@@ -163,8 +163,8 @@ pub(super) fn cheapest(among: &[usize], costs: &[Cost], means: &[f64]) -> Option
     }
     let mean = |at: &usize| means.get(*at).copied().unwrap_or(f64::NEG_INFINITY);
     let reason = match (unknown, dearer) {
-        (true, _) => Reason::CheapestKnown,
-        (false, true) => Reason::Cheapest,
+        (true, _) => Reason::CheapestKnown(left.len()),
+        (false, true) => Reason::Cheapest(left.len()),
         (false, false) => Reason::Highest,
     };
     left.into_iter().rev().max_by(|a, b| mean(a).total_cmp(&mean(b))).map(|chosen| (chosen, reason))
