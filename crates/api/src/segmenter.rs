@@ -73,8 +73,8 @@ pub trait Segmenter: Send + Sync {
         Ok(())
     }
 
-    /// Names the weights that the segmenter reads with; empty where its spec says all. It changes whenever the
-    /// segmentations could though the spec is the same. An index or a resumed run keeps it beside the spec.
+    /// Names the weights that the segmenter reads with, and the version of how it reads where that has changed; empty where its
+    /// spec says all. It changes whenever the segmentations could though the spec is the same. An index or a resumed run keeps it beside the spec.
     fn fingerprint(&self) -> String {
         String::new()
     }

@@ -76,8 +76,8 @@ impl Chunker {
         &self.policy
     }
 
-    /// Names the weights that the segmenter reads with; empty where the [spec](Chunker::spec) says all. Chunks of a
-    /// document are the same for the same spec, fingerprint and name of the counter.
+    /// Names the weights and the version of reading of the [segmenter](Segmenter::fingerprint); empty where the
+    /// [spec](Chunker::spec) says all. Chunks of a document are the same for the same spec, fingerprint and name of the counter.
     #[must_use]
     pub fn fingerprint(&self) -> String {
         self.segmenter.fingerprint()

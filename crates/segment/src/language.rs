@@ -1,8 +1,21 @@
-//! Segmenters that read prose alone: which sentences that is, and where what they find between them belongs.
+//! Segmenters that read prose alone: which sentences that is, its language, and where what they find between them belongs.
 
 use pericope_api::Document;
+use pericope_language::{Language, prose_language};
 
 pub use crate::packing::parts_heading;
+
+/// Names the way in which words are compared, in the fingerprints of segmenters that compare them: the second one, which
+/// reads each document [in its language](of). The first took all documents for English.
+pub const WORDS: &str = "words-2";
+
+/// Returns the language in which the words of a document are compared: that of the beginning of its prose where it is
+/// clear, else English ([`prose_language`]).
+#[must_use]
+pub fn of(document: &Document) -> Language {
+    let prose = document.sentences.iter().filter(|sentence| sentence.kind.is_language());
+    prose_language(prose.map(|sentence| document.visible(sentence.span)))
+}
 
 /// The indices of the sentences that are language: not code, not tables.
 #[must_use]

@@ -40,7 +40,7 @@ impl Clone for Stems {
 }
 
 /// tantivy's stemmer of a language.
-pub(super) fn algorithm(language: Language) -> Option<Algorithm> {
+fn algorithm(language: Language) -> Option<Algorithm> {
     Some(match language {
         Language::Arabic => Algorithm::Arabic,
         Language::Danish => Algorithm::Danish,

@@ -10,7 +10,7 @@ use pericope_segment::language;
 use pericope_segment::registry::{BuiltSegmenter, Needs, SegmenterEntry, SettingKey, SpecArgs};
 use pericope_segment::spec::SpecError;
 
-use super::checkpoint::{Checkpoint, Cut};
+use super::checkpoint::{Checkpoint, Cut, Reads};
 use super::model::HierCrf;
 use super::reading::{Reading, TopicLabel};
 use super::shipped::shipped;
@@ -203,7 +203,11 @@ impl HierCrfSegmenter {
 
 impl Segmenter for HierCrfSegmenter {
     fn fingerprint(&self) -> String {
-        format!("{}:{}", self.model.fingerprint(), self.encoder.fingerprint())
+        let words = match self.model.settings().reads {
+            Reads::Rows => format!("{}:", language::WORDS),
+            Reads::Vectors => String::new(),
+        };
+        format!("{}:{words}{}", self.model.fingerprint(), self.encoder.fingerprint())
     }
 
     fn segment(&self, document: &Document) -> Result<Segmentation, SegmentError> {

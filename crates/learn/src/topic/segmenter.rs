@@ -109,7 +109,7 @@ impl TopicSegmenter {
 
 impl Segmenter for TopicSegmenter {
     fn fingerprint(&self) -> String {
-        let own = format!("{}:{}", self.model.fingerprint(), self.encoder.fingerprint());
+        let own = format!("{}:{}:{}", self.model.fingerprint(), language::WORDS, self.encoder.fingerprint());
         match &self.weswin {
             Some(weswin) => format!("{own}:{}", weswin.fingerprint()),
             None => own,

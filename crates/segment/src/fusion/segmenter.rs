@@ -5,6 +5,7 @@ use pericope_api::{Boundaries, Document, KnownCount, SegmentError, Segmentation,
 use super::evidence::{Evidence, Model};
 use crate::Resources;
 use crate::embedding::Vectors;
+use crate::language::WORDS;
 use crate::registry::args::SpecArgs;
 use crate::registry::entry::{BuiltSegmenter, EMBEDDER, Needs, SegmenterEntry, SettingKey};
 use crate::segment_costs::{SegmentCosts, scores};
@@ -29,7 +30,7 @@ const LOOK: usize = 1000;
 
 pub(crate) const FUSION: SegmenterEntry = SegmenterEntry {
     name: "fusion",
-    summary: "words and embeddings together, one model of a segment: the best of those that need no training (English)",
+    summary: "words and embeddings together, one model of a segment: the best of those that need no training",
     keys: &[
         SettingKey {
             name: "price",
@@ -178,7 +179,7 @@ impl Fusion {
 
 impl Segmenter for Fusion {
     fn fingerprint(&self) -> String {
-        self.encoder.fingerprint()
+        format!("{WORDS}:{}", self.encoder.fingerprint())
     }
 
     fn segment(&self, document: &Document) -> Result<Segmentation, SegmentError> {

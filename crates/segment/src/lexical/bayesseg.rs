@@ -3,13 +3,14 @@ use pericope_api::{Boundaries, Document, KnownCount, SegmentError, Segmentation,
 use super::cohesion::{self, Cohesion};
 use super::words::Words;
 use crate::Resources;
+use crate::language::WORDS;
 use crate::registry::args::SpecArgs;
 use crate::registry::entry::{BuiltSegmenter, Needs, SegmenterEntry, SettingKey};
 use crate::spec::SpecError;
 
 pub(crate) const BAYESSEG: SegmenterEntry = SegmenterEntry {
     name: "bayesseg",
-    summary: "Eisenstein and Barzilay's Bayesian segmenter: segments as Dirichlet compound multinomials (English)",
+    summary: "Eisenstein and Barzilay's Bayesian segmenter: segments as Dirichlet compound multinomials",
     keys: &[
         SettingKey {
             name: "prior",
@@ -99,6 +100,10 @@ impl Cohesion for BayesSeg {
 }
 
 impl Segmenter for BayesSeg {
+    fn fingerprint(&self) -> String {
+        WORDS.to_owned()
+    }
+
     fn segment(&self, document: &Document) -> Result<Segmentation, SegmentError> {
         Ok(cohesion::segment(self, document))
     }

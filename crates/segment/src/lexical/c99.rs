@@ -4,13 +4,14 @@ use super::ranks::Ranks;
 use super::words::Words;
 use crate::Resources;
 use crate::depth::mean_and_deviation;
+use crate::language::WORDS;
 use crate::registry::args::SpecArgs;
 use crate::registry::entry::{BuiltSegmenter, Needs, SegmenterEntry, SettingKey};
 use crate::spec::SpecError;
 
 pub(crate) const C99_ENTRY: SegmenterEntry = SegmenterEntry {
     name: "c99",
-    summary: "Choi's C99: divisive clustering of ranked sentence similarities (English)",
+    summary: "Choi's C99: divisive clustering of ranked sentence similarities",
     keys: &[SettingKey {
         name: "c",
         default: "1.2",
@@ -140,6 +141,10 @@ fn smoothed(values: &[f64]) -> Vec<f64> {
 }
 
 impl Segmenter for C99 {
+    fn fingerprint(&self) -> String {
+        WORDS.to_owned()
+    }
+
     fn segment(&self, document: &Document) -> Result<Segmentation, SegmentError> {
         let words = Words::read(document);
         let scores = if document.len() < 2 || words.total() == 0 {

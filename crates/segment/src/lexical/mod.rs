@@ -3,11 +3,12 @@
 mod bayesseg;
 mod c99;
 mod cohesion;
+#[cfg(test)]
+mod languages;
 mod path;
 mod ranks;
 #[cfg(test)]
 mod samples;
-mod stop_words;
 mod texttiling;
 mod u00;
 mod words;

@@ -1,17 +1,18 @@
 use pericope_api::{Document, SegmentError, Segmentation, Segmenter};
-use unicode_segmentation::UnicodeSegmentation;
+use pericope_language::{Language, WordReader};
 
 use super::words::Stems;
 use crate::Resources;
 use crate::chunker::nearest_boundary;
 use crate::depth;
+use crate::language;
 use crate::registry::args::SpecArgs;
 use crate::registry::entry::{BuiltSegmenter, Needs, SegmenterEntry, SettingKey};
 use crate::spec::SpecError;
 
 pub(crate) const TEXTTILING: SegmenterEntry = SegmenterEntry {
     name: "texttiling",
-    summary: "Hearst's TextTiling: where the vocabulary of neighbouring blocks changes (English)",
+    summary: "Hearst's TextTiling: where the vocabulary of neighbouring blocks changes",
     keys: &[
         SettingKey { name: "w", default: "20", doc: "words a token sequence" },
         SettingKey { name: "k", default: "10", doc: "token sequences a block" },
@@ -56,9 +57,13 @@ impl Default for TextTiling {
 const APART: usize = 4;
 
 impl Segmenter for TextTiling {
+    fn fingerprint(&self) -> String {
+        language::WORDS.to_owned()
+    }
+
     fn segment(&self, document: &Document) -> Result<Segmentation, SegmentError> {
         let mut scores = vec![0.0; document.len().saturating_sub(1)];
-        let sequences = Sequences::read(document, self.w.max(1));
+        let sequences = Sequences::read(document, self.w.max(1), language::of(document));
         let similarities = depth::smoothed(&sequences.similarities(self.k.max(1)));
         let depths = depth::depths(&similarities);
         if depths.is_empty() || scores.is_empty() {
@@ -119,14 +124,15 @@ struct Sequences {
 }
 
 impl Sequences {
-    fn read(document: &Document, w: usize) -> Self {
-        let mut numbers = Stems::new();
+    fn read(document: &Document, w: usize, language: Language) -> Self {
+        let reader = WordReader::of(language);
+        let mut numbers = Stems::new(&reader);
         let (mut stems, mut ends) = (Vec::new(), Vec::new());
         let mut current = Vec::new();
         let mut words = 0;
         for sentence in document.sentences.iter().filter(|s| s.kind.is_language()) {
             let text = document.text(sentence.span);
-            for (at, word) in text.unicode_word_indices() {
+            reader.each(text, |at, word| {
                 current.extend(numbers.number(word));
                 words += 1;
                 if words == w {
@@ -134,7 +140,7 @@ impl Sequences {
                     ends.push(sentence.span.start + at + word.len());
                     words = 0;
                 }
-            }
+            });
         }
         // A short rest belongs to the last sequence.
         match stems.last_mut() {
@@ -198,7 +204,7 @@ impl Counts {
 mod tests {
     use pericope_api::{Boundaries, Document, Segmentation, Segmenter};
 
-    use super::{Sequences, TextTiling};
+    use super::{Language, Sequences, TextTiling};
 
     fn two_topics() -> Document {
         let mut sentences = Vec::new();
@@ -226,7 +232,7 @@ mod tests {
     #[test]
     fn similarities_are_cosines_of_counts() {
         let document = two_topics();
-        let sequences = Sequences::read(&document, 7);
+        let sequences = Sequences::read(&document, 7, Language::English);
         let n = sequences.stems.len();
         for k in [1, 3, 100] {
             let found = sequences.similarities(k);

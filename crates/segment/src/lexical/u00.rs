@@ -3,13 +3,14 @@ use pericope_api::{Boundaries, Document, KnownCount, SegmentError, Segmentation,
 use super::cohesion::{self, Cohesion};
 use super::words::Words;
 use crate::Resources;
+use crate::language::WORDS;
 use crate::registry::args::SpecArgs;
 use crate::registry::entry::{BuiltSegmenter, Needs, SegmenterEntry, SettingKey};
 use crate::spec::SpecError;
 
 pub(crate) const U00_ENTRY: SegmenterEntry = SegmenterEntry {
     name: "u00",
-    summary: "Utiyama and Isahara's minimum-cost path: every segment has word frequencies of its own (English)",
+    summary: "Utiyama and Isahara's minimum-cost path: every segment has word frequencies of its own",
     keys: &[SettingKey { name: "max", default: "1000", doc: "most sentences a segment" }],
     example: "u00:max=1000",
     needs: Needs::None,
@@ -65,6 +66,10 @@ impl Cohesion for U00 {
 }
 
 impl Segmenter for U00 {
+    fn fingerprint(&self) -> String {
+        WORDS.to_owned()
+    }
+
     fn segment(&self, document: &Document) -> Result<Segmentation, SegmentError> {
         Ok(cohesion::segment(self, document))
     }

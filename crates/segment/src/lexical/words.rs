@@ -3,42 +3,33 @@
 use std::collections::HashMap;
 
 use pericope_api::Document;
-use rust_stemmers::{Algorithm, Stemmer};
-use unicode_segmentation::UnicodeSegmentation;
+use pericope_language::{Language, WordReader};
 
-use super::stop_words::is_stop_word;
+use crate::language;
 
 /// Numbers for stems, given out in the order in which the stems are met.
-pub(super) struct Stems {
-    stemmer: Stemmer,
+pub(super) struct Stems<'r> {
+    reader: &'r WordReader,
     /// By word in lower case, so that each word is stemmed once; `None` for words that are left out.
     words: HashMap<String, Option<u32>>,
     stems: HashMap<String, u32>,
     lower: String,
 }
 
-impl Stems {
-    pub(super) fn new() -> Self {
-        Self {
-            stemmer: Stemmer::create(Algorithm::English),
-            words: HashMap::new(),
-            stems: HashMap::new(),
-            lower: String::new(),
-        }
+impl<'r> Stems<'r> {
+    pub(super) fn new(reader: &'r WordReader) -> Self {
+        Self { reader, words: HashMap::new(), stems: HashMap::new(), lower: String::new() }
     }
 
-    /// The number of the word's stem; `None` for function words and words without a letter, which say nothing about the
-    /// topic (a year or a figure's number joins sentences that have nothing else in common).
+    /// The number of the word's stem; `None` for words that say nothing about the topic ([`WordReader::stem`]).
     pub(super) fn number(&mut self, word: &str) -> Option<u32> {
-        self.lower.clear();
-        self.lower.extend(word.chars().flat_map(char::to_lowercase));
+        self.reader.lower(word, &mut self.lower);
         if let Some(&known) = self.words.get(&self.lower) {
             return known;
         }
-        let content = self.lower.chars().any(char::is_alphabetic) && !is_stop_word(&self.lower);
-        let number = content.then(|| {
+        let number = self.reader.stem(&self.lower).map(|stem| {
             let next = u32::try_from(self.stems.len()).unwrap_or(u32::MAX);
-            *self.stems.entry(self.stemmer.stem(&self.lower).into_owned()).or_insert(next)
+            *self.stems.entry(stem.into_owned()).or_insert(next)
         });
         self.words.insert(self.lower.clone(), number);
         number
@@ -50,8 +41,8 @@ impl Stems {
     }
 }
 
-/// The words of each sentence of a document: in lower case, stemmed, as numbers, without those that say nothing about
-/// the topic ([`Stems::number`]). What is not language (code, tables, markup) has no words.
+/// The words of each sentence of a document, in the document's language: in lower case, stemmed, as numbers, without those that
+/// say nothing about the topic ([`Stems::number`]). What is not language (code, tables, markup) has no words.
 pub(crate) struct Words {
     numbers: Vec<u32>,
     /// Where each sentence ends in `numbers`.
@@ -61,13 +52,19 @@ pub(crate) struct Words {
 
 impl Words {
     pub(crate) fn read(document: &Document) -> Self {
-        let mut stems = Stems::new();
+        Self::read_as(document, language::of(document))
+    }
+
+    /// The words of a document in a language.
+    pub(super) fn read_as(document: &Document, language: Language) -> Self {
+        let reader = WordReader::of(language);
+        let mut stems = Stems::new(&reader);
         let mut numbers = Vec::new();
         let mut ends = Vec::with_capacity(document.len());
         for sentence in &document.sentences {
             if sentence.kind.is_language() {
                 let text = document.visible(sentence.span);
-                numbers.extend(text.unicode_words().filter_map(|word| stems.number(word)));
+                reader.each(&text, |_, word| numbers.extend(stems.number(word)));
             }
             ends.push(numbers.len());
         }

@@ -6,6 +6,7 @@ mod embedding;
 mod golden_difflib;
 mod golden_kamradt;
 mod golden_metrics;
+mod languages;
 mod laws;
 mod registry;
 mod skip;

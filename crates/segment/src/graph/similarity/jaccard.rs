@@ -1,12 +1,14 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use pericope_api::SegmentError;
+use pericope_language::{Language, WordReader};
 use rayon::prelude::*;
-use unicode_segmentation::UnicodeSegmentation;
 
 use super::Similarity;
+use crate::language::WORDS;
 
-/// Words in both sentences over words in either, by their lower-case forms; 0 where neither has a word.
+/// Words in both sentences over words in either, by their lower-case forms; 0 where neither has a word. Words are those of the
+/// document's language ([`WordReader::each`]), of texts by themselves those of English.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Jaccard;
 
@@ -19,8 +21,17 @@ impl Similarity for Jaccard {
         "jaccard"
     }
 
+    fn fingerprint(&self) -> String {
+        WORDS.to_owned()
+    }
+
     fn prepare(&self, texts: &[&str]) -> Result<Vec<Vec<u64>>, SegmentError> {
-        Ok(texts.par_iter().map(|text| word_set(text)).collect())
+        self.prepare_in(texts, &Language::default)
+    }
+
+    fn prepare_in(&self, texts: &[&str], language: &dyn Fn() -> Language) -> Result<Vec<Vec<u64>>, SegmentError> {
+        let reader = WordReader::of(language());
+        Ok(texts.par_iter().map(|text| word_set(text, &reader)).collect())
     }
 
     fn compare(&self, left: &Vec<u64>, right: &Vec<u64>) -> f64 {
@@ -35,13 +46,14 @@ impl Similarity for Jaccard {
     }
 }
 
-fn word_set(text: &str) -> Vec<u64> {
+fn word_set(text: &str, reader: &WordReader) -> Vec<u64> {
     let hash = |word: &str| {
         let mut hasher = DefaultHasher::new();
         word.to_lowercase().hash(&mut hasher);
         hasher.finish()
     };
-    let mut words: Vec<u64> = text.unicode_words().map(hash).collect();
+    let mut words = Vec::new();
+    reader.each(text, |_, word| words.push(hash(word)));
     words.sort_unstable();
     words.dedup();
     words
@@ -50,8 +62,10 @@ fn word_set(text: &str) -> Vec<u64> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use pericope_api::Document;
+
     use super::Jaccard;
-    use crate::graph::similarity::Similarity;
+    use crate::graph::similarity::{PairWeights, Similarity};
 
     fn jaccard(a: &str, b: &str) -> f64 {
         let sets = Jaccard.prepare(&[a, b]).unwrap();
@@ -65,5 +79,15 @@ mod tests {
         assert_eq!(jaccard("one two", "three"), 0.0);
         assert_eq!(jaccard("...", "?!"), 0.0);
         assert_eq!(jaccard("", "word"), 0.0);
+    }
+
+    #[test]
+    fn words_are_those_of_the_documents_language() {
+        let texts = ["検索の結果です。", "果物の検索です。"];
+        let document = Document::from_sentences("d", &texts);
+        let found = Jaccard.similarities(&document, &[0, 1], 1).unwrap();
+        // 検索, の, 結果, です and 果物, の, 検索, です. English has characters instead, and takes 果 for a word of both.
+        assert_eq!(found.pairs().collect::<Vec<_>>(), [(0, 1, 3.0 / 5.0)]);
+        assert_eq!(jaccard(texts[0], texts[1]), 6.0 / 8.0);
     }
 }

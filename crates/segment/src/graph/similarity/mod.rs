@@ -14,6 +14,7 @@ mod token_vectors;
 use std::sync::Arc;
 
 use pericope_api::{Document, SegmentError, SentenceEncoder};
+use pericope_language::Language;
 
 pub use bertscore::BertScore;
 pub use embedding::Cosine;
@@ -34,7 +35,7 @@ pub trait Similarity: Send + Sync {
     /// Returns the name, as in `graph:similarity=NAME`.
     fn name(&self) -> &'static str;
 
-    /// Names the weights that it asks; empty for similarities without weights.
+    /// Names the weights that it asks, and the way in which words are read; empty for similarities with neither.
     fn fingerprint(&self) -> String {
         String::new()
     }
@@ -44,6 +45,19 @@ pub trait Similarity: Send + Sync {
     /// # Errors
     /// [`SegmentError`] where an encoder fails.
     fn prepare(&self, texts: &[&str]) -> Result<Vec<Self::Prepared>, SegmentError>;
+
+    /// Prepares texts of a document in a language, which `language` finds out, for measures that compare words. By default as
+    /// [`prepare`](Self::prepare).
+    ///
+    /// # Errors
+    /// As [`prepare`](Self::prepare).
+    fn prepare_in(
+        &self,
+        texts: &[&str],
+        _language: &dyn Fn() -> Language,
+    ) -> Result<Vec<Self::Prepared>, SegmentError> {
+        self.prepare(texts)
+    }
 
     /// Returns the similarity of two sentences, at most 1 (equal), `left` being the earlier one. Values below 0 count as 0
     /// in the graph.

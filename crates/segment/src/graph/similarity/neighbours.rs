@@ -1,10 +1,12 @@
 use std::borrow::Cow;
+use std::cell::LazyCell;
 
 use pericope_api::{Document, SegmentError};
 use rayon::prelude::*;
 
 use super::Similarity;
 use crate::embedding::shortened;
+use crate::language;
 
 /// Similarities of each of n sentences with its k next ones: a matrix of n rows and k columns.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -54,6 +56,7 @@ pub(super) fn fill<S: Similarity>(
     if k == 0 {
         return Ok(NeighbourSimilarities::default());
     }
+    let language = LazyCell::new(|| language::of(document));
     let mut values = Vec::with_capacity(n * k);
     // Prepared sentences from the first whose row is not filled yet.
     let mut held: Vec<S::Prepared> = Vec::new();
@@ -61,7 +64,7 @@ pub(super) fn fill<S: Similarity>(
     for part in sentences.chunks(similarity.batch().max(1)) {
         let texts: Vec<Cow<'_, str>> = part.iter().map(|&i| shortened(document, i, similarity.most_bytes())).collect();
         let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
-        let found = similarity.prepare(&texts)?;
+        let found = similarity.prepare_in(&texts, &|| *language)?;
         if found.len() != part.len() {
             let name = similarity.name();
             let text = format!("{name}: {} texts were prepared where {} were given", found.len(), part.len());
