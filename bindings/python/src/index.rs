@@ -58,10 +58,11 @@ impl IndexReport {
 #[pyfunction]
 #[pyo3(
     signature = (
-        documents, into, *, segmenter = None, embedder = None, rebuild = false, prefix_headings = false, offline = false
+        documents, into, *, segmenter = None, embedder = None, rebuild = false, prefix_headings = false,
+        late_chunking = false, offline = false
     ),
     text_signature = "(documents, into, *, segmenter='structure', embedder=None, rebuild=False, prefix_headings=False, \
-        offline=False)"
+        late_chunking=False, offline=False)"
 )]
 #[allow(clippy::too_many_arguments)] // keywords
 pub fn index(
@@ -72,6 +73,7 @@ pub fn index(
     embedder: Option<&Bound<'_, PyAny>>,
     rebuild: bool,
     prefix_headings: bool,
+    late_chunking: bool,
     offline: bool,
 ) -> PyResult<IndexReport> {
     let into = place(into)?;
@@ -91,7 +93,7 @@ pub fn index(
             None => (None, Raised::default()),
         };
         let spec = Engine::new().with_tokenizer(chunker.counter().name()).index_spec(&chunker, encoder);
-        let spec = spec.map_err(of_engine)?.with_heading_prefix(prefix_headings);
+        let spec = spec.map_err(of_engine)?.with_heading_prefix(prefix_headings).with_late_chunking(late_chunking);
         let mut store = stores::create(&into, &spec, rebuild, COMMIT_BYTES).map_err(of_store)?;
         let cut = move |document: &api::Document| chunker.chunks(document);
         let progress = |_: &Progress| {

@@ -1,3 +1,5 @@
+use crate::Span;
+
 /// The reason for which texts could not be embedded.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -138,5 +140,22 @@ pub trait SentenceEncoder: Send + Sync {
     /// [`EncodeError`] where the model fails, and by default: not every encoder has token vectors.
     fn encode_tokens(&self, _texts: &[&str]) -> Result<Vec<Embeddings>, EncodeError> {
         Err(EncodeError::Model("this encoder gives no token vectors".into()))
+    }
+
+    /// Returns one vector of L2 norm 1 a span, the spans of the first document first: the mean of the vectors of the span's
+    /// tokens, which have read the document around them (late chunking; Günther et al. 2024). Spans are bytes of their
+    /// document's text, in any order, and may overlap; what lies beyond the text is left out. A span that holds all of a
+    /// document that fits the window has the vector that [`encode_passages`](SentenceEncoder::encode_passages) gives of the
+    /// text, beyond the last bits of a float. As stable as [`encode`](SentenceEncoder::encode).
+    ///
+    /// No documents ask whether the encoder can do this: the answer is no vectors, or the error.
+    ///
+    /// # Errors
+    /// [`EncodeError`] where the model fails, and by default: not every encoder pools the vectors of tokens.
+    fn encode_spans(&self, _documents: &[(&str, &[Span])]) -> Result<Embeddings, EncodeError> {
+        Err(EncodeError::Model(format!(
+            "{} cannot embed chunks late: it gives no vectors of tokens that have read the text around them",
+            self.name()
+        )))
     }
 }

@@ -187,6 +187,7 @@ const INDEX_EXAMPLES: &str = "Examples:
   pericope index docs/ --into docs.idx --prune --watch
   pericope index docs/ --into qdrant://localhost:6334/docs --prune
   pericope index docs/ --into qdrant://localhost:6334/docs --shard 2/4
+  pericope index docs/ --into docs.idx --late-chunking
   pericope index docs/ --into docs.idx --context-llm model.toml --dry-run
   pericope index --verify docs.idx
 
@@ -351,6 +352,11 @@ pub struct IndexArgs {
     /// it. Chunks leave room for them: 224 tokens, where nothing else is said
     #[arg(long)]
     pub prefix_headings: bool,
+    /// Embed every chunk within its document (late chunking): the model reads the whole document, in overlapping windows where it
+    /// is longer than the model's, and a chunk's vector is the mean of its tokens'. For models in a folder, of the list or minilm
+    /// that pool by the mean
+    #[arg(long, conflicts_with_all = ["prefix_headings", "context_llm"])]
+    pub late_chunking: bool,
     /// Have a language model write a sentence or two that place each chunk in its document, which the embedder reads before
     /// its text and by whose words it is found too: a file with a table [llm.context], and limits.budget. Chunks leave room
     /// for them: 192 tokens, where nothing else is said. A chunk that the model has nothing usable for has none

@@ -1,7 +1,7 @@
 //! `--embedder hashed`: words hashed into a vector, without any model. It knows nothing of meaning; tests and benchmarks
 //! of the pipeline itself take it where a model would only cost time.
 
-use pericope_api::{Chunk, Embeddings, EncodeError, SentenceEncoder};
+use pericope_api::{Chunk, Embeddings, EncodeError, SentenceEncoder, Span};
 
 /// Name, as in `--embedder`.
 pub const NAME: &str = "hashed";
@@ -47,5 +47,14 @@ impl SentenceEncoder for Hashed {
             values.extend_from_slice(&vector);
         }
         Ok(Embeddings::new(DIMENSION, values))
+    }
+
+    /// The words of a span count twice, those of the rest of its document once.
+    fn encode_spans(&self, documents: &[(&str, &[Span])]) -> Result<Embeddings, EncodeError> {
+        let mut texts: Vec<String> = Vec::new();
+        for (text, spans) in documents {
+            texts.extend(spans.iter().map(|span| format!("{text} {}", span.of(text))));
+        }
+        self.encode(&texts.iter().map(String::as_str).collect::<Vec<_>>())
     }
 }

@@ -2,7 +2,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use pericope_api::{Embeddings, EncodeError, SentenceEncoder};
+use pericope_api::{Embeddings, EncodeError, SentenceEncoder, Span};
 
 /// An encoder with a cache in memory, for runs in which several segmenters read the same sentences.
 ///
@@ -109,6 +109,10 @@ impl SentenceEncoder for CachedEncoder {
 
     fn encode_tokens(&self, texts: &[&str]) -> Result<Vec<Embeddings>, EncodeError> {
         self.inner.encode_tokens(texts)
+    }
+
+    fn encode_spans(&self, documents: &[(&str, &[Span])]) -> Result<Embeddings, EncodeError> {
+        self.inner.encode_spans(documents)
     }
 }
 

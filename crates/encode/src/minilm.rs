@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use candle_core::Device;
-use pericope_api::{Embeddings, EncodeError, SentenceEncoder};
+use pericope_api::{Embeddings, EncodeError, SentenceEncoder, Span};
 
 use crate::device::best_device;
 use crate::encoders::{self, Config, Embed};
@@ -105,5 +105,9 @@ impl SentenceEncoder for MiniLm {
 
     fn encode_tokens(&self, texts: &[&str]) -> Result<Vec<Embeddings>, EncodeError> {
         self.model.encode_tokens(texts)
+    }
+
+    fn encode_spans(&self, documents: &[(&str, &[Span])]) -> Result<Embeddings, EncodeError> {
+        self.model.encode_spans(documents)
     }
 }

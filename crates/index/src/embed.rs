@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use pericope_api::{Embeddings, SentenceEncoder};
-use pericope_store::{ChunkEntry, EmbedCounts, StoreError, VectorCache, encode_checked};
+use pericope_store::{ChunkEntry, EmbedCounts, Encoded, StoreError, VectorCache, encode_checked};
 
 /// A batch is encoded when it holds this many chunks,
 const BATCH_CHUNKS: usize = 1024;
@@ -28,10 +28,10 @@ pub(crate) struct Embedder {
 
 impl Embedder {
     /// One vector a text, in order. Equal texts, and those that a cache knows, are not embedded (again).
-    pub fn embed(&self, texts: &[(u128, &str)]) -> Result<(Embeddings, EmbedCounts), StoreError> {
+    pub fn embed(&self, texts: &[(u128, &Encoded)]) -> Result<(Embeddings, EmbedCounts), StoreError> {
         let dimension = self.encoder.dimension();
         let mut place = HashMap::with_capacity(texts.len());
-        let mut distinct: Vec<(u128, &str)> = Vec::with_capacity(texts.len());
+        let mut distinct: Vec<(u128, &Encoded)> = Vec::with_capacity(texts.len());
         for &(hash, text) in texts {
             place.entry(hash).or_insert_with(|| {
                 distinct.push((hash, text));
@@ -54,7 +54,7 @@ impl Embedder {
                 }
             }
         }
-        let missing: Vec<(u128, &str)> =
+        let missing: Vec<(u128, &Encoded)> =
             distinct.iter().zip(&found).filter(|(_, known)| known.is_none()).map(|(text, _)| *text).collect();
         let before = Instant::now();
         let fresh = encode_checked(self.encoder.as_ref(), &missing.iter().map(|m| m.1).collect::<Vec<_>>())?;
@@ -84,13 +84,13 @@ impl Embedder {
 #[derive(Default)]
 pub(crate) struct EmbedQueue {
     entries: Vec<ChunkEntry>,
-    texts: Vec<String>,
+    texts: Vec<Encoded>,
     bytes: usize,
 }
 
 impl EmbedQueue {
-    pub fn push(&mut self, entry: ChunkEntry, text: String) {
-        self.bytes += text.len();
+    pub fn push(&mut self, entry: ChunkEntry, text: Encoded) {
+        self.bytes += text.as_str().len();
         self.entries.push(entry);
         self.texts.push(text);
     }
@@ -107,8 +107,7 @@ impl EmbedQueue {
     pub fn encode(&mut self, embedder: &Embedder) -> Result<(Vec<ChunkEntry>, Embeddings, EmbedCounts), StoreError> {
         let (entries, texts) = (std::mem::take(&mut self.entries), std::mem::take(&mut self.texts));
         self.bytes = 0;
-        let texts: Vec<(u128, &str)> =
-            entries.iter().map(|e| e.encoded.unwrap_or(0)).zip(texts.iter().map(String::as_str)).collect();
+        let texts: Vec<(u128, &Encoded)> = entries.iter().map(|e| e.encoded.unwrap_or(0)).zip(&texts).collect();
         let (vectors, counts) = embedder.embed(&texts)?;
         Ok((entries, vectors, counts))
     }

@@ -39,7 +39,7 @@ pub enum IndexError {
     Mismatch {
         /// The directory.
         dir: PathBuf,
-        /// The ingredient that differs: `segmenter`, `segmenter weights`, `embedder`, `tokenizer`, `heading prefix`.
+        /// The ingredient that differs: `segmenter`, `segmenter weights`, `embedder`, `tokenizer`, `heading prefix`, `late chunking`.
         what: &'static str,
         /// The index's value.
         found: String,

@@ -3,8 +3,8 @@ use std::sync::Arc;
 
 use pericope_api::SentenceEncoder;
 use pericope_store::{
-    Analyzer, ChunkId, ChunkRecord, DocumentSummary, EmbedderMeta, Freshness, Highlighter, IndexSpec, Mode, Query,
-    Ranked, Retriever, StoreError, StoreInfo, Terms, query_vector, query_words,
+    Analyzer, ChunkId, ChunkRecord, DocumentSummary, Freshness, Highlighter, IndexSpec, Mode, Query, Ranked, Retriever,
+    StoreError, StoreInfo, Terms, query_vector, query_words,
 };
 use tantivy::Term;
 
@@ -266,7 +266,7 @@ impl Retriever for IndexReader {
         let Some(embedder) = &self.meta.embedder else {
             return Err(IndexError::NoVectors { dir: self.dir.clone() }.into());
         };
-        let asked = EmbedderMeta::new(encoder.as_ref(), embedder.prefix_headings);
+        let asked = embedder.by(encoder.as_ref());
         if *embedder != asked {
             let (found, asked) = (embedder.to_string(), asked.to_string());
             return Err(IndexError::Mismatch { dir: self.dir.clone(), what: "embedder", found, asked }.into());

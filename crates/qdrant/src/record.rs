@@ -122,12 +122,16 @@ impl Record {
         let context = |record: &Self| record.options.get(CONTEXT).cloned().unwrap_or("none".to_owned());
         // Headings and contexts change the limit of chunks too, so that they come first; beside another embedder they do not matter.
         let same = self.embedder_label() == asked.embedder_label();
-        let on_off = |record: &Self| match same && record.embedder.as_ref().is_some_and(|e| e.prefix_headings) {
-            true => "on".to_owned(),
-            false => "off".to_owned(),
-        };
+        let on_off =
+            |record: &Self, what: fn(&EmbedderMeta) -> bool| match same && record.embedder.as_ref().is_some_and(what) {
+                true => "on".to_owned(),
+                false => "off".to_owned(),
+            };
+        let prefix = |record: &Self| on_off(record, |embedder| embedder.prefix_headings);
+        let late = |record: &Self| on_off(record, |embedder| embedder.late_chunking);
         let mut pairs = vec![
-            ("heading prefix", on_off(self), on_off(asked)),
+            ("heading prefix", prefix(self), prefix(asked)),
+            ("late chunking", late(self), late(asked)),
             (CONTEXT, context(self), context(asked)),
             ("segmenter", self.segmenter.clone(), asked.segmenter.clone()),
             ("tokenizer", self.tokenizer.clone(), asked.tokenizer.clone()),
@@ -173,7 +177,13 @@ mod tests {
     use super::*;
 
     fn embedder() -> EmbedderMeta {
-        EmbedderMeta { name: "minilm".into(), fingerprint: "f00".into(), dimension: 384, prefix_headings: false }
+        EmbedderMeta {
+            name: "minilm".into(),
+            fingerprint: "f00".into(),
+            dimension: 384,
+            prefix_headings: false,
+            late_chunking: false,
+        }
     }
 
     #[test]
@@ -215,6 +225,7 @@ mod tests {
         assert!(
             with(|r| r.embedder.as_mut().unwrap().prefix_headings = true).contains("heading prefix `off`, not `on`")
         );
+        assert!(with(|r| r.embedder.as_mut().unwrap().late_chunking = true).contains("late chunking `off`, not `on`"));
         assert!(with(|r| drop(r.options.insert("reference".into(), "x".into()))).contains("reference `none`, not `x`"));
     }
 }

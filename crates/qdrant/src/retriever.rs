@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use pericope_api::SentenceEncoder;
 use pericope_store::{
-    Analyzer, ChunkId, ChunkRecord, DocumentSummary, EmbedderMeta, Freshness, Highlighter, Language, Mode, Query,
-    Ranked, Retriever, StoreError, StoreInfo, query_vector, query_words,
+    Analyzer, ChunkId, ChunkRecord, DocumentSummary, Freshness, Highlighter, Language, Mode, Query, Ranked, Retriever,
+    StoreError, StoreInfo, query_vector, query_words,
 };
 
 use crate::{Collection, Error, Target, VectorQuery, term_index};
@@ -112,7 +112,7 @@ impl Retriever for QdrantRetriever {
         let Some(embedder) = &self.about.meta.embedder else {
             return Err(Error::NoVectors { collection: self.collection.name().to_owned() }.into());
         };
-        let asked = EmbedderMeta::new(encoder.as_ref(), embedder.prefix_headings);
+        let asked = embedder.by(encoder.as_ref());
         if *embedder != asked {
             return Err(mismatch(&self.collection, "embedder", embedder.to_string(), asked.to_string()).into());
         }

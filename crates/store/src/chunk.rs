@@ -12,7 +12,7 @@ const NAMESPACE: Uuid = Uuid::from_u128(0x3a5c_71f0_9d0e_5b0c_8f27_70e6_c1f0_4b1
 pub type ChunkId = Uuid;
 
 /// Returns the UUIDv5 of the document's id, the range, the text's hash and the hash of what the encoder reads of it
-/// (`encoded`; without an encoder the text itself, behind its context if it has one).
+/// (`encoded`, the [key](crate::Encoded::key) of that; without an encoder the text itself, behind its context if it has one).
 ///
 /// The same chunk has the same id in every run, so that writing it again overwrites it. A chunk whose text changed has
 /// another id.
@@ -182,7 +182,7 @@ pub struct ChunkEntry {
     pub id: ChunkId,
     /// The chunk itself.
     pub chunk: ChunkRecord,
-    /// XXH3 (128 bits) of what the encoder reads of it; `None` without an encoder.
+    /// XXH3 (128 bits) of the [key](crate::Encoded::key) of what the encoder reads of it; `None` without an encoder.
     pub encoded: Option<u128>,
 }
 

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use pericope_api::{Embeddings, SentenceEncoder};
+use pericope_api::{Embeddings, SentenceEncoder, Span};
 
-use crate::{Query, StoreError};
+use crate::{Encoded, Query, StoreError};
 
 /// The way in which a store's chunks are embedded.
 #[derive(Clone)]
@@ -13,6 +13,9 @@ pub struct Embedding {
     pub encoder: Arc<dyn SentenceEncoder>,
     /// Whether the encoder reads what stands above a chunk in front of its text; see [`text`](Self::text).
     pub prefix_headings: bool,
+    /// Whether the encoder reads a chunk within its document ([`SentenceEncoder::encode_spans`]); see
+    /// [`encoded`](Self::encoded). It goes neither with heading prefixes nor with contexts.
+    pub late_chunking: bool,
     /// The name of the token counter behind `Chunk::tokens`: the encoder's own counts are believed.
     pub tokenizer: String,
 }
@@ -40,7 +43,8 @@ impl EmbedCounts {
     }
 }
 
-/// Knows the vectors of texts that were embedded before, by the XXH3 hash (128 bits) of what the encoder read.
+/// Knows the vectors of texts that were embedded before, by the XXH3 hash (128 bits) of what the encoder read
+/// ([`Encoded::key`]).
 ///
 /// A cache belongs to one encoder: it never answers with vectors of another.
 pub trait VectorCache: Send + Sync {
@@ -60,15 +64,32 @@ pub trait VectorCache: Send + Sync {
     }
 }
 
-/// Encodes passages, and checks that the answer is one finite vector a text, of the dimension that was promised.
+/// Encodes passages, and checks that the answer is one finite vector a text, of the dimension that was promised. Chunks of one
+/// document that stand side by side are read together where they are read within it.
 ///
 /// # Errors
 /// [`StoreError::Encoder`] and [`StoreError::EncoderOutput`].
-pub fn encode_checked(encoder: &dyn SentenceEncoder, texts: &[&str]) -> Result<Embeddings, StoreError> {
+pub fn encode_checked(encoder: &dyn SentenceEncoder, texts: &[&Encoded]) -> Result<Embeddings, StoreError> {
     if texts.is_empty() {
         return Ok(Embeddings::new(encoder.dimension(), Vec::new()));
     }
-    checked(encoder, texts, encoder.encode_passages(texts)?)
+    let own: Vec<&str> = texts.iter().map(|text| text.as_str()).collect();
+    let found = match texts.iter().all(|text| matches!(text, Encoded::Alone(_))) {
+        true => encoder.encode_passages(&own)?,
+        false => {
+            let mut documents: Vec<(&str, Vec<Span>)> = Vec::new();
+            for (document, span) in texts.iter().map(|text| text.within()) {
+                match documents.last_mut() {
+                    Some((last, spans)) if std::ptr::eq(*last, document) => spans.push(span),
+                    _ => documents.push((document, vec![span])),
+                }
+            }
+            let documents: Vec<(&str, &[Span])> =
+                documents.iter().map(|(document, spans)| (*document, spans.as_slice())).collect();
+            encoder.encode_spans(&documents)?
+        }
+    };
+    checked(encoder, &own, found)
 }
 
 /// Encodes a query, and checks the answer as [`encode_checked`] does.
@@ -113,4 +134,63 @@ pub fn query_vector(
     }
     let encoder = encoder.ok_or_else(|| StoreError::NoEncoder { name: name.unwrap_or("none").to_owned() })?;
     encode_query(encoder, &query.text)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use pericope_api::{Chunk, Document, EncodeError};
+
+    use super::*;
+    use crate::late::within_document;
+
+    /// Two numbers of a span: the length of its document and its own; of a text by itself, 0 and its length.
+    struct Lengths;
+
+    impl SentenceEncoder for Lengths {
+        fn name(&self) -> &str {
+            "lengths"
+        }
+
+        fn fingerprint(&self) -> String {
+            String::new()
+        }
+
+        fn dimension(&self) -> usize {
+            2
+        }
+
+        fn max_tokens(&self) -> usize {
+            9
+        }
+
+        fn encode(&self, texts: &[&str]) -> Result<Embeddings, EncodeError> {
+            Ok(Embeddings::new(2, texts.iter().flat_map(|text| [0.0, text.len() as f32]).collect()))
+        }
+
+        fn encode_spans(&self, documents: &[(&str, &[Span])]) -> Result<Embeddings, EncodeError> {
+            let of = |(text, spans): &(&str, &[Span])| {
+                let length = text.len() as f32;
+                spans.iter().flat_map(move |span| [length, span.len() as f32]).collect::<Vec<_>>()
+            };
+            Ok(Embeddings::new(2, documents.iter().flat_map(of).collect()))
+        }
+    }
+
+    fn chunk(start: usize, end: usize) -> Chunk {
+        let span = Span::new(start, end);
+        Chunk { document: "d".into(), ordinal: 0, span, heading_path: vec![], tokens: 2, hash: 0, context: None }
+    }
+
+    #[test]
+    fn chunks_are_read_with_their_document_and_no_other() {
+        let [one, other] = ["Water boils.", "Bread needs time."].map(|text| Document::from_sentences("d", &[text]));
+        let mut read = within_document(&one, &[chunk(0, 5), chunk(6, 12)]);
+        read.extend(within_document(&other, &[chunk(0, 5), chunk(6, 17)]));
+        read.push(Encoded::Alone("alone".into()));
+        let vectors = encode_checked(&Lengths, &read.iter().collect::<Vec<_>>()).unwrap();
+        assert_eq!(vectors.values(), [12.0, 5.0, 12.0, 6.0, 17.0, 5.0, 17.0, 11.0, 5.0, 5.0]);
+        let alone = encode_checked(&Lengths, &read.iter().skip(4).collect::<Vec<_>>()).unwrap();
+        assert_eq!(alone.values(), [0.0, 5.0]);
+    }
 }

@@ -2,7 +2,8 @@
 
 use pericope_api::{Chunk, Document, Heading, Kind, Span};
 
-use crate::Embedding;
+use crate::late::within_document;
+use crate::{Embedding, Encoded, StoreError};
 
 /// The tokens that chunks leave free for their headings, where nobody names a limit.
 pub const HEADING_TOKENS: usize = 32;
@@ -47,6 +48,24 @@ impl Embedding {
         });
         let before = candidates.into_iter().find(fits).unwrap_or_default();
         context + &before + &visible
+    }
+}
+
+impl Embedding {
+    /// Returns what the encoder reads of each of a document's chunks, in their order: [`text`](Self::text), or with
+    /// `late_chunking` the chunk within its document, from the first chunk to the last. A document of more than 256 KiB is read
+    /// in parts of that size at most, which end where chunks do.
+    ///
+    /// # Errors
+    /// [`StoreError::LateChunking`] where that meets heading prefixes, or a chunk with a context.
+    pub fn encoded(&self, document: &Document, chunks: &[Chunk]) -> Result<Vec<Encoded>, StoreError> {
+        if !self.late_chunking {
+            return Ok(chunks.iter().map(|chunk| Encoded::Alone(self.text(document, chunk))).collect());
+        }
+        match self.prefix_headings || chunks.iter().any(|chunk| chunk.context.is_some()) {
+            true => Err(StoreError::LateChunking),
+            false => Ok(within_document(document, chunks)),
+        }
     }
 }
 
@@ -181,8 +200,12 @@ mod tests {
             hash: 0,
             context: None,
         };
-        let embedding =
-            Embedding { encoder: Arc::new(Words(window)), prefix_headings: true, tokenizer: "words".into() };
+        let embedding = Embedding {
+            encoder: Arc::new(Words(window)),
+            prefix_headings: true,
+            late_chunking: false,
+            tokenizer: "words".into(),
+        };
         let plain = Embedding { prefix_headings: false, ..embedding.clone() };
         assert_eq!(plain.text(document, &chunk), text);
         let read = embedding.text(document, &chunk);
@@ -211,8 +234,13 @@ mod tests {
             let heading_path = prose.sections[0].clone();
             let context = context.map(str::to_owned);
             let chunk = Chunk { document: "d".into(), ordinal: 0, span, heading_path, tokens: 2, hash: 0, context };
-            Embedding { encoder: Arc::new(Words(window)), prefix_headings, tokenizer: "words".into() }
-                .text(&prose, &chunk)
+            Embedding {
+                encoder: Arc::new(Words(window)),
+                prefix_headings,
+                late_chunking: false,
+                tokenizer: "words".into(),
+            }
+            .text(&prose, &chunk)
         };
         let context = Some("Repair of garden\n pumps.");
         assert_eq!(of(context, false, 100), "Repair of garden pumps.\n\nIt hums.");
@@ -228,6 +256,26 @@ mod tests {
             assert_eq!(of(nothing, false, 100), "It hums.");
             assert_eq!(of(nothing, true, 5), "Pumps > Errors\n\nIt hums.");
         }
+    }
+
+    #[test]
+    fn late_chunking_goes_with_nothing_before_the_text() {
+        let prose = document(&[("It hums.", Kind::Prose)]);
+        let span = Span::new(0, prose.source.len());
+        let heading_path = prose.sections[0].clone();
+        let chunk = Chunk { document: "d".into(), ordinal: 0, span, heading_path, tokens: 2, hash: 0, context: None };
+        let late = Embedding {
+            encoder: Arc::new(Words(100)),
+            prefix_headings: false,
+            late_chunking: true,
+            tokenizer: "words".into(),
+        };
+        let read = late.encoded(&prose, std::slice::from_ref(&chunk)).unwrap();
+        assert_eq!((read.len(), read[0].as_str()), (1, "It hums."));
+        let prefixed = Embedding { prefix_headings: true, ..late.clone() };
+        assert!(matches!(prefixed.encoded(&prose, std::slice::from_ref(&chunk)), Err(StoreError::LateChunking)));
+        let placed = Chunk { context: Some("On pumps.".into()), ..chunk };
+        assert!(matches!(late.encoded(&prose, &[placed]), Err(StoreError::LateChunking)));
     }
 
     #[test]

@@ -16,6 +16,11 @@ pub enum StoreError {
         /// The fault in it.
         reason: String,
     },
+    /// Chunks were to be read within their document, and behind their headings or contexts too.
+    #[error(
+        "late chunking reads documents as they are: it goes neither with heading prefixes nor with contexts of chunks"
+    )]
+    LateChunking,
     /// The encoder failed.
     #[error(transparent)]
     Encoder(#[from] EncodeError),
@@ -104,7 +109,7 @@ impl StoreError {
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::BadChunk { .. } => ErrorKind::Input,
+            Self::BadChunk { .. } | Self::LateChunking => ErrorKind::Input,
             Self::Encoder(_) | Self::EncoderOutput { .. } => ErrorKind::Encoder,
             Self::Reranker(_) => ErrorKind::Reranker,
             Self::NoEncoder { .. } => ErrorKind::NoEncoder,

@@ -25,6 +25,8 @@ pub struct IndexSpec {
     pub encoder: Option<Arc<dyn SentenceEncoder>>,
     /// Whether the encoder reads the heading path in front of a chunk's text. Off by default.
     pub prefix_headings: bool,
+    /// Whether the encoder reads chunks within their document. Off by default.
+    pub late_chunking: bool,
     /// Who writes the contexts of chunks ([`Chunk::context`]); `None` where nobody does.
     pub context: Option<String>,
     /// The size that a segmenter was given which sizes itself by another.
@@ -44,6 +46,7 @@ impl IndexSpec {
             tokenizer: tokenizer.into(),
             encoder: None,
             prefix_headings: false,
+            late_chunking: false,
             context: None,
             reference: None,
             language: None,
@@ -71,6 +74,14 @@ impl IndexSpec {
         self
     }
 
+    /// Embeds every chunk within its document, as [`Embedding::encoded`] does. It goes neither with heading prefixes nor with
+    /// contexts.
+    #[must_use]
+    pub fn with_late_chunking(mut self, on: bool) -> Self {
+        self.late_chunking = on;
+        self
+    }
+
     /// Says who writes the contexts of the chunks: contexts of another are another index.
     #[must_use]
     pub fn with_context(mut self, writer: Option<String>) -> Self {
@@ -89,7 +100,12 @@ impl IndexSpec {
     #[must_use]
     pub fn embedding(&self) -> Option<Embedding> {
         let encoder = self.encoder.clone()?;
-        Some(Embedding { encoder, prefix_headings: self.prefix_headings, tokenizer: self.tokenizer.clone() })
+        Some(Embedding {
+            encoder,
+            prefix_headings: self.prefix_headings,
+            late_chunking: self.late_chunking,
+            tokenizer: self.tokenizer.clone(),
+        })
     }
 }
 
@@ -101,6 +117,7 @@ impl fmt::Debug for IndexSpec {
             .field("tokenizer", &self.tokenizer)
             .field("encoder", &self.encoder.as_ref().map(|e| e.name().to_owned()))
             .field("prefix_headings", &self.prefix_headings)
+            .field("late_chunking", &self.late_chunking)
             .field("context", &self.context)
             .field("language", &self.language)
             .finish()
@@ -118,18 +135,28 @@ pub struct EmbedderMeta {
     pub dimension: usize,
     /// Whether the heading path was embedded in front of the text.
     pub prefix_headings: bool,
+    /// Whether chunks were embedded within their document.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub late_chunking: bool,
 }
 
 impl EmbedderMeta {
     /// Describes an encoder.
     #[must_use]
-    pub fn new(encoder: &dyn SentenceEncoder, prefix_headings: bool) -> Self {
+    pub fn new(encoder: &dyn SentenceEncoder, prefix_headings: bool, late_chunking: bool) -> Self {
         Self {
             name: encoder.name().to_owned(),
             fingerprint: encoder.fingerprint(),
             dimension: encoder.dimension(),
             prefix_headings,
+            late_chunking,
         }
+    }
+
+    /// Describes an encoder that is to read what this one did of each chunk.
+    #[must_use]
+    pub fn by(&self, encoder: &dyn SentenceEncoder) -> Self {
+        Self::new(encoder, self.prefix_headings, self.late_chunking)
     }
 }
 
@@ -175,7 +202,7 @@ pub struct StoreMeta {
 /// The first ingredient in which a store differs from what is asked of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
-    /// `segmenter`, `segmenter weights`, `tokenizer`, `language`, `embedder`, `heading prefix` or `context`.
+    /// `segmenter`, `segmenter weights`, `tokenizer`, `language`, `embedder`, `heading prefix`, `late chunking` or `context`.
     pub what: &'static str,
     /// The store's value.
     pub found: String,
@@ -191,7 +218,8 @@ impl StoreMeta {
             segmenter: spec.segmenter.clone(),
             segmenter_fingerprint: spec.segmenter_fingerprint.clone(),
             tokenizer: spec.tokenizer.clone(),
-            embedder: spec.encoder.as_ref().map(|e| EmbedderMeta::new(e.as_ref(), spec.prefix_headings)),
+            embedder: (spec.encoder.as_ref())
+                .map(|e| EmbedderMeta::new(e.as_ref(), spec.prefix_headings, spec.late_chunking)),
             context: spec.context.clone(),
             reference: spec.reference.clone(),
             language: spec.language,
@@ -231,16 +259,20 @@ impl StoreMeta {
         let context = |meta: &Self| meta.context.clone().unwrap_or_else(|| "none".to_owned());
         // Headings and contexts change the limit of chunks too, so that they come first; beside another embedder they do not matter.
         let same = self.embedder_label() == asked.embedder_label();
-        let prefix = |meta: &Self| match same && meta.embedder.as_ref().is_some_and(|e| e.prefix_headings) {
-            true => "on".to_owned(),
-            false => "off".to_owned(),
-        };
+        let on_off =
+            |meta: &Self, what: fn(&EmbedderMeta) -> bool| match same && meta.embedder.as_ref().is_some_and(what) {
+                true => "on".to_owned(),
+                false => "off".to_owned(),
+            };
+        let prefix = |meta: &Self| on_off(meta, |embedder| embedder.prefix_headings);
+        let late = |meta: &Self| on_off(meta, |embedder| embedder.late_chunking);
         let language = |meta: &Self, other: &Self| match (meta.language, other.language) {
             (Some(language), Some(_)) => language.to_string(),
             _ => String::new(),
         };
         let pairs = [
             ("heading prefix", prefix(self), prefix(asked)),
+            ("late chunking", late(self), late(asked)),
             ("context", context(self), context(asked)),
             ("segmenter", self.segmenter.clone(), asked.segmenter.clone()),
             ("segmenter weights", weights(self), weights(asked)),
@@ -259,8 +291,13 @@ mod tests {
     use super::*;
 
     fn meta() -> StoreMeta {
-        let embedder =
-            EmbedderMeta { name: "minilm".into(), fingerprint: "f00".into(), dimension: 384, prefix_headings: false };
+        let embedder = EmbedderMeta {
+            name: "minilm".into(),
+            fingerprint: "f00".into(),
+            dimension: 384,
+            prefix_headings: false,
+            late_chunking: false,
+        };
         StoreMeta { embedder: Some(embedder), ..StoreMeta::new(&IndexSpec::new("window", "words")) }
     }
 
@@ -274,6 +311,9 @@ mod tests {
         assert_ne!(StoreMeta { reference, ..meta() }.fingerprint(), meta().fingerprint());
         let [one, other] = ["a", "b"].map(|writer| StoreMeta { context: Some(writer.into()), ..meta() }.fingerprint());
         assert!(one != other && one != meta().fingerprint());
+        let mut late = meta();
+        late.embedder.as_mut().unwrap().late_chunking = true;
+        assert_ne!(late.fingerprint(), meta().fingerprint());
     }
 
     fn with_language(found: Option<LanguageChoice>, asked: Option<LanguageChoice>) -> Option<String> {
@@ -295,6 +335,7 @@ mod tests {
         assert_eq!(with(|m| m.segmenter_fingerprint = Some("a".into())), "segmenter weights: none, a");
         assert_eq!(with(|m| m.embedder = None), "embedder: minilm (f00, 384 dimensions), none");
         assert_eq!(with(|m| m.embedder.as_mut().unwrap().prefix_headings = true), "heading prefix: off, on");
+        assert_eq!(with(|m| m.embedder.as_mut().unwrap().late_chunking = true), "late chunking: off, on");
         let german = LanguageChoice::Fixed("de".parse().unwrap());
         assert_eq!(with_language(None, Some(german)), None);
         assert_eq!(with_language(Some(german), None), None);

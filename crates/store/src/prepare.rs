@@ -5,22 +5,23 @@ use std::collections::HashSet;
 use pericope_api::{Chunk, Document, Span};
 use pericope_language::{LanguageChoice, SAMPLE_BYTES};
 
-use crate::{ChunkEntry, ChunkId, ChunkRecord, Embedding, Positions, StoreError, chunk_id};
+use crate::{ChunkEntry, ChunkId, ChunkRecord, Embedding, Encoded, Positions, StoreError, chunk_id};
 
 /// A chunk that is ready for a store but for its vector.
 #[derive(Debug, Clone)]
 pub struct Prepared {
     /// The chunk.
     pub entry: ChunkEntry,
-    /// The text that the encoder reads of it; empty without an encoder.
-    pub encoded: String,
+    /// What the encoder reads of it; an empty text without an encoder.
+    pub encoded: Encoded,
 }
 
 /// Returns the entries of a document's chunks, in their order and in the document's language. A chunk that is listed twice is
 /// kept once.
 ///
 /// # Errors
-/// [`StoreError::BadChunk`] where a chunk is not of this document, or its span is no range of the source's characters.
+/// [`StoreError::BadChunk`] where a chunk is not of this document, or its span is no range of the source's characters;
+/// [`StoreError::LateChunking`] for what does not go with that.
 pub fn prepare(
     document: &Document,
     chunks: &[Chunk],
@@ -33,6 +34,7 @@ pub fn prepare(
     };
     let mut seen: HashSet<ChunkId> = HashSet::with_capacity(chunks.len());
     let mut prepared = Vec::with_capacity(chunks.len());
+    let mut encoded = embedding.map(|embedding| embedding.encoded(document, chunks)).transpose()?.into_iter().flatten();
     let mut end_before = 0;
     // Chunks come in the order of their starts.
     let mut positions = Positions::new(&document.source);
@@ -45,19 +47,20 @@ pub fn prepare(
         let Some(text) = document.source.get(span.start..span.end).filter(|text| !text.is_empty()) else {
             return Err(bad(format!("{}..{} is no range of the source's characters", span.start, span.end)));
         };
-        let encoded = embedding.map(|embedding| embedding.text(document, chunk));
+        let encoded = encoded.next();
+        let key = encoded.as_ref().map(Encoded::key);
         // Words of a context are indexed without an encoder, too.
-        let searched = match (&encoded, &chunk.context) {
+        let searched = match (&key, &chunk.context) {
             (None, Some(context)) => Some(format!("{context}\n\n{text}")),
             _ => None,
         };
-        let id = chunk_id(&document.id, span, text, encoded.as_deref().or(searched.as_deref()).unwrap_or(text));
+        let id = chunk_id(&document.id, span, text, key.as_deref().or(searched.as_deref()).unwrap_or(text));
         if seen.insert(id) {
             let mut record = ChunkRecord::new(document, chunk, prepared.len());
             record.language = language;
             record.leading = leading(document, end_before, span.start).to_owned();
             record.begins = Some(positions.at(span.start));
-            let entry = ChunkEntry { id, chunk: record, encoded: encoded.as_deref().map(Chunk::content_hash) };
+            let entry = ChunkEntry { id, chunk: record, encoded: key.as_deref().map(Chunk::content_hash) };
             prepared.push(Prepared { entry, encoded: encoded.unwrap_or_default() });
             end_before = span.end;
         }
@@ -87,7 +90,8 @@ fn leading(document: &Document, from: usize, until: usize) -> &str {
 /// Returns the number of texts that the encoder will not read to the end.
 #[must_use]
 pub fn truncated(prepared: &[Prepared], embedding: Option<&Embedding>) -> u64 {
-    let Some(embedding) = embedding else { return 0 };
+    // Within their document chunks are read whole, however long they are.
+    let Some(embedding) = embedding.filter(|embedding| !embedding.late_chunking) else { return 0 };
     let encoder = &embedding.encoder;
     let limit = encoder.max_tokens();
     // The chunks' own counts stand for the encoder's where both count alike, and where it does not say. Headings and contexts make
@@ -95,7 +99,7 @@ pub fn truncated(prepared: &[Prepared], embedding: Option<&Embedding>) -> u64 {
     let alike = embedding.tokenizer == encoder.name();
     let beyond = |one: &&Prepared| match alike && one.entry.chunk.tokens <= limit {
         true => false,
-        false => encoder.count_tokens(&one.encoded).unwrap_or(one.entry.chunk.tokens) > limit,
+        false => encoder.count_tokens(one.encoded.as_str()).unwrap_or(one.entry.chunk.tokens) > limit,
     };
     prepared.iter().filter(beyond).count() as u64
 }

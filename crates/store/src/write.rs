@@ -6,8 +6,8 @@ use pericope_language::LanguageChoice;
 use serde::Serialize;
 
 use crate::{
-    ChunkEntry, DocumentHeader, EmbedCounts, Embedding, Known, SourceRecord, StoreError, VectorCache, encode_checked,
-    prepare,
+    ChunkEntry, DocumentHeader, EmbedCounts, Embedding, Encoded, Known, SourceRecord, StoreError, VectorCache,
+    encode_checked, prepare,
 };
 
 /// The facts about a store that is written.
@@ -91,7 +91,7 @@ pub trait Destination: Send {
         let prepared = prepare(document, chunks, embedding.as_ref(), self.about().language)?;
         let vectors = match &embedding {
             Some(embedding) => {
-                let texts: Vec<&str> = prepared.iter().map(|one| one.encoded.as_str()).collect();
+                let texts: Vec<&Encoded> = prepared.iter().map(|one| &one.encoded).collect();
                 encode_checked(embedding.encoder.as_ref(), &texts)?
             }
             None => Embeddings::default(),

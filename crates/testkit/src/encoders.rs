@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use pericope_api::{Chunk, Embeddings, EncodeError, SentenceEncoder};
+use pericope_api::{Chunk, Embeddings, EncodeError, SentenceEncoder, Span};
 
 /// The length of a [`BagOfWords`] vector.
 pub const DIMENSION: usize = 256;
@@ -64,6 +64,15 @@ impl SentenceEncoder for BagOfWords {
             return Err(EncodeError::Run("a word that cannot be embedded".into()));
         }
         Ok(Embeddings::new(DIMENSION, texts.iter().flat_map(|text| Self::vector(text)).collect()))
+    }
+
+    /// The words of a span count five times, those of the rest of its document once.
+    fn encode_spans(&self, documents: &[(&str, &[Span])]) -> Result<Embeddings, EncodeError> {
+        let mut texts: Vec<String> = Vec::new();
+        for (text, spans) in documents {
+            texts.extend(spans.iter().map(|span| format!("{text} {}", [span.of(text); 4].join(" "))));
+        }
+        self.encode(&texts.iter().map(String::as_str).collect::<Vec<_>>())
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use pericope_api::{Document, Span};
 use pericope_store::{
-    ChunkId, Destination, DocumentHeader, ErrorKind, Expand, Expansion, Filter, Freshness, Mode, Provenance,
+    ChunkId, Destination, DocumentHeader, Encoded, ErrorKind, Expand, Expansion, Filter, Freshness, Mode, Provenance,
     Publication, Query, Ranked, Retriever, RunSummary, SourceRecord, StoreError, document_hash, encode_checked,
     prepare,
 };
@@ -51,7 +51,7 @@ fn put(destination: &mut dyn Destination, document: &Document) {
     let vectors = match &embedding {
         None => pericope_api::Embeddings::default(),
         Some(embedding) => {
-            let texts: Vec<&str> = prepared.iter().map(|one| one.encoded.as_str()).collect();
+            let texts: Vec<&Encoded> = prepared.iter().map(|one| &one.encoded).collect();
             encode_checked(embedding.encoder.as_ref(), &texts).unwrap()
         }
     };

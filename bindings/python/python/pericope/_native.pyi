@@ -302,6 +302,7 @@ def index(
     embedder: Optional[_AnyEmbedder] = None,
     rebuild: bool = False,
     prefix_headings: bool = False,
+    late_chunking: bool = False,
     offline: bool = False,
 ) -> IndexReport:
     """Cuts documents and writes them into a store: a folder, or `qdrant://HOST:PORT/COLLECTION`.

@@ -35,6 +35,7 @@ pub fn run(args: InitArgs, quiet: bool) -> Outcome {
         segmenter: Some(args.segmenter),
         embedder: Some(embedder),
         prefix_headings: None,
+        late_chunking: None,
         context_llm: None,
         url_prefix: args.url_prefix,
     };

@@ -9,7 +9,8 @@ use pericope_segment::spec::Spec;
 use toml::{Spanned, Value};
 
 /// The keys of the file.
-const KEYS: [&str; 6] = ["paths", "segmenter", "embedder", "prefix_headings", "context_llm", "url_prefix"];
+const KEYS: [&str; 7] =
+    ["paths", "segmenter", "embedder", "prefix_headings", "late_chunking", "context_llm", "url_prefix"];
 
 /// The settings of a project. What the file leaves out is `None`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -22,6 +23,8 @@ pub struct Settings {
     pub embedder: Option<String>,
     /// Whether the embedder reads the headings above a chunk before its text.
     pub prefix_headings: Option<bool>,
+    /// Whether the embedder reads chunks within their document.
+    pub late_chunking: Option<bool>,
     /// The file that names the model which writes the contexts of chunks, seen from the project's folder.
     pub context_llm: Option<String>,
     /// What stands before a document's path in its address.
@@ -57,10 +60,8 @@ impl Settings {
                 self.segmenter = Some(spec);
             }
             "embedder" => self.embedder = Some(filled(value)?),
-            "prefix_headings" => match value {
-                Value::Boolean(on) => self.prefix_headings = Some(on),
-                other => return Err(format!("true or false is expected, not {}", kind(&other))),
-            },
+            "prefix_headings" => self.prefix_headings = Some(on_off(&value)?),
+            "late_chunking" => self.late_chunking = Some(on_off(&value)?),
             "context_llm" => self.context_llm = Some(filled(value)?),
             "url_prefix" => self.url_prefix = Some(checked_url_prefix(&filled(value)?)?),
             _ => return Err(format!("there is no such key; the keys are {}", KEYS.join(", "))),
@@ -85,6 +86,8 @@ impl Settings {
         let _ = writeln!(file, "embedder = {}\n", or(&self.embedder, "minilm"));
         let _ = writeln!(file, "# Whether the embedder reads the headings above a chunk before its text.");
         let _ = writeln!(file, "prefix_headings = {}\n", self.prefix_headings.unwrap_or(false));
+        let _ = writeln!(file, "# Whether the embedder reads every chunk within its document (late chunking).");
+        let _ = writeln!(file, "late_chunking = {}\n", self.late_chunking.unwrap_or(false));
         let _ =
             writeln!(file, "# A file with a table [llm.context]: a language model places each chunk in its document.");
         let _ = match &self.context_llm {
@@ -103,6 +106,10 @@ impl Settings {
 /// The line of a byte, from 1.
 fn line_of(text: &str, at: usize) -> usize {
     text.get(..at).unwrap_or(text).matches('\n').count() + 1
+}
+
+fn on_off(value: &Value) -> Result<bool, String> {
+    value.as_bool().ok_or_else(|| format!("true or false is expected, not {}", kind(value)))
 }
 
 fn filled(value: Value) -> Result<String, String> {
@@ -196,6 +203,7 @@ mod tests {
             segmenter: Some("window:k=5".into()),
             embedder: Some("none".into()),
             prefix_headings: Some(true),
+            late_chunking: Some(true),
             context_llm: Some("model \"a\".toml".into()),
             url_prefix: Some("https://docs.example.org/x/".into()),
         };
@@ -203,6 +211,7 @@ mod tests {
         assert_eq!(again.paths.as_ref().map(Vec::len), Some(2));
         assert_eq!((again.segmenter, again.embedder), (settings.segmenter, settings.embedder));
         assert_eq!((again.prefix_headings, again.url_prefix), (settings.prefix_headings, settings.url_prefix));
+        assert_eq!(again.late_chunking, settings.late_chunking);
         assert_eq!(again.context_llm, settings.context_llm);
         let whole = Settings::parse(&Settings::default().to_file()).unwrap();
         assert_eq!(whole.paths, Some(vec![PathBuf::from(".")]));
@@ -218,7 +227,7 @@ mod tests {
             (
                 "# c\n\nsegmentor = \"x\"",
                 "line 3, key segmentor: ",
-                "paths, segmenter, embedder, prefix_headings, context_llm, url_prefix",
+                "paths, segmenter, embedder, prefix_headings, late_chunking, context_llm, url_prefix",
             ),
             ("paths = \"docs\"", "line 1, key paths: ", "not a text"),
             ("paths = [1]", "line 1, key paths: ", "a number"),
@@ -231,6 +240,7 @@ mod tests {
             ("embedder = \" \"", "line 1, key embedder: ", "empty"),
             ("context_llm = true", "line 1, key context_llm: ", "not true or false"),
             ("prefix_headings = \"yes\"", "line 1, key prefix_headings: ", "true or false"),
+            ("late_chunking = 1", "line 1, key late_chunking: ", "not a number"),
             ("url_prefix = \"docs.example.org\"", "line 1, key url_prefix: ", "no address"),
             ("url_prefix = \"https://a b/\"", "line 1, key url_prefix: ", "blank"),
             ("[index]\npath = \"x\"", "line 1, key index: ", "no such key"),

@@ -187,6 +187,78 @@ fn the_embedder_reads_headings_where_it_is_told_to() {
 }
 
 #[test]
+fn chunks_may_be_embedded_within_their_documents() {
+    let (folder, server) = (tempfile::tempdir().unwrap(), Server::start().unwrap());
+    let folder = folder.path();
+    for place in indexed(folder, &server) {
+        let run = |extra: &[&str]| {
+            let args = ["index", "docs", "--into", &place, "--segmenter", "sentence", "--tokenizer", "words", "--json"];
+            without_models(folder).args(args).args(["--embedder", "hashed"]).args(extra).output().unwrap()
+        };
+        let embedded = |output: std::process::Output| {
+            assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+            serde_json::from_str::<Value>(&stdout(&output)).unwrap()["texts_embedded"].as_u64().unwrap()
+        };
+        // A word of another sentence of its document.
+        let found = || {
+            let hits = search(folder, &place, "frost", &["--mode", "dense", "--k", "20"])["hits"].take();
+            let hits = hits.as_array().unwrap().clone();
+            hits.into_iter().find(|hit| hit["text"] == "It stays dry.").unwrap()
+        };
+        let plain = found();
+        let other = run(&["--late-chunking"]);
+        assert_eq!(other.status.code(), Some(2));
+        assert!(stderr(&other).contains("late chunking") && stderr(&other).contains("--rebuild"), "{}", stderr(&other));
+        assert!(embedded(run(&["--late-chunking", "--rebuild"])) > 0);
+        let within = found();
+        assert!(within["score"].as_f64() > plain["score"].as_f64(), "{plain} {within}");
+        for key in ["start", "end", "text", "tokens", "heading_path", "lines"] {
+            assert_eq!(within[key], plain[key], "what is stored stays as it is");
+        }
+        assert_eq!(embedded(run(&["--late-chunking"])), 0);
+        assert_eq!(run(&[]).status.code(), Some(2));
+        let both = run(&["--late-chunking", "--prefix-headings"]);
+        assert_eq!(both.status.code(), Some(2));
+        assert!(stderr(&both).contains("cannot be used with"), "{}", stderr(&both));
+    }
+}
+
+#[test]
+fn an_experiment_compares_late_chunking_with_the_same_chunks_by_themselves() {
+    let folder = tempfile::tempdir().unwrap();
+    three_questions(folder.path());
+    fs::write(folder.path().join("small.toml"), SMALL_EXPERIMENT).unwrap();
+    let run = |out: &str, extra: &[&str]| {
+        let args = ["eval", "run", "small.toml", "--out", out, "--set", "retrieval.embedder=\"hashed\""];
+        let dense = ["--set", "retrieval.modes=[\"dense\"]", "--set", "retrieval.k=[1]"];
+        without_models(folder.path()).args(args).args(dense).args(extra).output().unwrap()
+    };
+    let chunkers = "chunker=[{name=\"plain\",spec=\"sentence\"},{name=\"late\",spec=\"sentence\",late_chunking=true}]";
+    let output = run("out", &["--set", chunkers]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let summary = fs::read_to_string(folder.path().join("out/summary.json")).unwrap();
+    let summary: Value = serde_json::from_str(&summary).unwrap();
+    let rows = summary["chunkers"].as_array().unwrap();
+    assert_eq!((&rows[0]["late_chunking"], &rows[1]["late_chunking"]), (&Value::Null, &json!(true)));
+    assert_eq!(rows[0]["chunks"], rows[1]["chunks"]);
+    let items = fs::read_to_string(folder.path().join("out/items.jsonl")).unwrap();
+    let items: Vec<Value> = items.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let scores = |chunker: &str| {
+        let own = items.iter().filter(|item| item["chunker"] == chunker);
+        own.map(|item| item["retrieved"][0]["score"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(scores("plain").len(), scores("late").len());
+    assert_ne!(scores("plain"), scores("late"));
+    let both = run("both", &["--set", chunkers, "--set", "chunker.late.prefix_headings=true"]);
+    assert_eq!(both.status.code(), Some(2));
+    assert!(
+        stderr(&both).contains("chunker 'late': late_chunking goes neither with prefix_headings nor with context"),
+        "{}",
+        stderr(&both)
+    );
+}
+
+#[test]
 fn a_project_may_want_headings_read() {
     let folder = tempfile::tempdir().unwrap();
     let run = |args: &[&str]| {

@@ -235,14 +235,16 @@ fn files_are_followed_while_they_are_served() {
 }
 
 #[test]
-fn an_index_whose_headings_were_embedded_is_followed_as_it_was_made() {
-    let folder = folder_with(&[("bread.md", "# Bread\n\nA starter keeps.")]);
-    let index = ["index", "docs", "--into", "docs.idx", "--embedder", "hashed", "--prefix-headings"];
-    let output = without_models(folder.path()).args(index).output().unwrap();
-    assert!(output.status.success(), "{}", stderr(&output));
-    let server = Serving::start(folder.path(), &["--follow", "docs", "--log", "none"]);
-    fs::write(folder.path().join("docs/new.md"), "# Volcano\n\nIt smokes.").unwrap();
-    until(|| server.found("volcano") > 0);
+fn an_index_is_followed_with_the_headings_or_documents_around_chunks_as_it_was_made() {
+    for read in ["--prefix-headings", "--late-chunking"] {
+        let folder = folder_with(&[("bread.md", "# Bread\n\nA starter keeps.")]);
+        let index = ["index", "docs", "--into", "docs.idx", "--embedder", "hashed", read];
+        let output = without_models(folder.path()).args(index).output().unwrap();
+        assert!(output.status.success(), "{}", stderr(&output));
+        let server = Serving::start(folder.path(), &["--follow", "docs", "--log", "none"]);
+        fs::write(folder.path().join("docs/new.md"), "# Volcano\n\nIt smokes.").unwrap();
+        until(|| server.found("volcano") > 0);
+    }
 }
 
 /// The OpenAPI document is valid, and a client that is generated from it can search.

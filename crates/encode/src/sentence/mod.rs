@@ -1,6 +1,7 @@
 //! Embedding models in the layout of sentence-transformers: a transformer, a way of pooling its rows, and the words that stand
 //! before queries and before passages.
 
+mod late;
 mod layout;
 mod model;
 mod pooling;

@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use pericope_api::{Embeddings, EncodeError, SentenceEncoder};
+use pericope_api::{Embeddings, EncodeError, SentenceEncoder, Span};
 use rayon::prelude::*;
 
 use super::layout::Layout;
@@ -295,5 +295,9 @@ impl SentenceEncoder for SentenceModel {
             }
         }
         Ok(found)
+    }
+
+    fn encode_spans(&self, documents: &[(&str, &[Span])]) -> Result<Embeddings, EncodeError> {
+        self.encode_late(documents)
     }
 }

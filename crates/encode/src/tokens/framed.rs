@@ -1,3 +1,4 @@
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -36,10 +37,21 @@ impl Framed {
     /// the ends of a text is read, as sentence-transformers 6 does: an empty text behind a prompt ends with the prompt's blank.
     pub(crate) fn encode(&self, text: &str, limit: usize) -> Vec<u32> {
         let room = limit.saturating_sub(self.around());
+        self.framed(self.ids.ids_with_ends(text, room))
+    }
+
+    /// The ids of a text between its special tokens.
+    pub(crate) fn framed(&self, own: impl IntoIterator<Item = u32>) -> Vec<u32> {
         let mut ids = self.before.clone();
-        ids.extend(self.ids.ids_with_ends(text, room));
+        ids.extend(own);
         ids.extend_from_slice(&self.after);
         ids
+    }
+
+    /// The tokens of `text` with the bytes of each, as [`encode`](Self::encode) has them between the special ones. Ranges lie on
+    /// character boundaries and do not go back.
+    pub(crate) fn located(&self, text: &str) -> Vec<(u32, Range<usize>)> {
+        self.ids.located_with_ends(text, usize::MAX)
     }
 
     /// The number of special tokens before a text.

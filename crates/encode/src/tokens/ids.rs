@@ -78,11 +78,19 @@ impl TokenIds {
     /// character boundaries and do not go back; one may be empty, where several tokens stand for one character.
     pub(crate) fn located(&self, text: &str, limit: usize) -> Vec<(u32, Range<usize>)> {
         let before = text.len() - text.trim_start().len();
-        let inner = text.trim();
+        let mut found = self.located_with_ends(text.trim(), limit);
+        for (_, range) in &mut found {
+            *range = before + range.start..before + range.end;
+        }
+        found
+    }
+
+    /// The same, the white space at the ends of `text` included: the ids are those of [`ids_with_ends`](Self::ids_with_ends).
+    pub(super) fn located_with_ends(&self, text: &str, limit: usize) -> Vec<(u32, Range<usize>)> {
         let mut found = match &self.way {
-            Way::Fast(tokens) => tokens.located(inner, limit),
+            Way::Fast(tokens) => tokens.located(text, limit),
             Way::General(tokens) => {
-                let made = tokens.encode(inner, false);
+                let made = tokens.encode(text, false);
                 made.map_or_else(
                     |_| Vec::new(),
                     |made| {
@@ -95,10 +103,10 @@ impl TokenIds {
         let mut last = 0;
         for (_, range) in &mut found {
             // Tokens of parts of a character are given all of it, or nothing.
-            let end = inner.ceil_char_boundary(range.end.min(inner.len())).max(last);
-            let start = inner.floor_char_boundary(range.start.min(end)).clamp(last, end);
+            let end = text.ceil_char_boundary(range.end.min(text.len())).max(last);
+            let start = text.floor_char_boundary(range.start.min(end)).clamp(last, end);
             last = end;
-            *range = before + start..before + end;
+            *range = start..end;
         }
         found
     }

@@ -3,6 +3,7 @@
 
 mod cross_encoder;
 mod encoders;
+mod late;
 mod minilm;
 mod sentence;
 mod static_vectors;

@@ -45,7 +45,7 @@ fn model(name: &str) -> (tempfile::TempDir, Expected) {
     (dir, expected)
 }
 
-fn copy(from: &Path, to: &Path) {
+pub(crate) fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();
@@ -57,11 +57,11 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-fn open(folder: &Path) -> SentenceModel {
+pub(crate) fn open(folder: &Path) -> SentenceModel {
     SentenceModel::open(&folder.display().to_string(), folder).unwrap()
 }
 
-fn cosine(a: &[f32], b: &[f32]) -> f64 {
+pub(crate) fn cosine(a: &[f32], b: &[f32]) -> f64 {
     let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(x, y)| f64::from(*x) * f64::from(*y)).sum::<f64>();
     dot(a, b) / (dot(a, a) * dot(b, b)).sqrt()
 }
@@ -77,7 +77,7 @@ fn least(found: &Embeddings, expected: &[Vec<f32>]) -> f64 {
     found.rows().zip(expected).map(one).fold(1.0, f64::min)
 }
 
-fn bound(name: &str) -> f64 {
+pub(crate) fn bound(name: &str) -> f64 {
     // Factors of eight bits, rounded in every layer.
     match PACKED.contains(&name) && Precision::of_machine() == Ok(Precision::Bf16) {
         true => 0.999,

@@ -144,6 +144,9 @@ pub struct ChunkerConfig {
     /// As `retrieval.prefix_headings`, for this chunker alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prefix_headings: Option<bool>,
+    /// As `retrieval.late_chunking`, for this chunker alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub late_chunking: Option<bool>,
     /// As `retrieval.context`, for this chunker alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<ContextKind>,
@@ -153,7 +156,7 @@ impl ChunkerConfig {
     /// A chunker that nothing but its spec is said of.
     pub(crate) fn plain(name: &str, spec: &Spec) -> Self {
         let (name, spec) = (name.to_owned(), spec.clone());
-        Self { name, spec, expand: None, rerank: None, prefix_headings: None, context: None }
+        Self { name, spec, expand: None, rerank: None, prefix_headings: None, late_chunking: None, context: None }
     }
 }
 
@@ -255,6 +258,12 @@ impl Experiment {
         chunker.prefix_headings.unwrap_or(self.retrieval.prefix_headings)
     }
 
+    /// Whether a chunker's chunks are embedded within their documents.
+    #[must_use]
+    pub fn chunks_late(&self, chunker: &ChunkerConfig) -> bool {
+        chunker.late_chunking.unwrap_or(self.retrieval.late_chunking)
+    }
+
     /// Whether a model writes the contexts of a chunker's chunks.
     #[must_use]
     pub fn adds_context(&self, chunker: &ChunkerConfig) -> bool {
@@ -329,6 +338,9 @@ impl Experiment {
         if retrieval.embedder == "none" && self.chunkers.iter().any(|chunker| self.prefixes_headings(chunker)) {
             found.push("prefix_headings has no effect: retrieval.embedder = \"none\"".to_owned());
         }
+        if retrieval.embedder == "none" && self.chunkers.iter().any(|chunker| self.chunks_late(chunker)) {
+            found.push("late_chunking has no effect: retrieval.embedder = \"none\"".to_owned());
+        }
         let AnswerConfig { model, steps, rehearsal, .. } = &self.answer;
         if (model.is_some() || steps.is_some() || rehearsal.is_some()) && !self.reads_spans() {
             let keys = "answer.model, answer.steps and answer.rehearsal";
@@ -374,6 +386,11 @@ impl Experiment {
             check_in(segmenters, &chunker.spec).map_err(|e| format!("chunker '{}': {e}", chunker.name))?;
             if chunker.rerank.as_ref().is_some_and(|spec| spec.trim().is_empty()) {
                 return Err(format!("chunker '{}': rerank is empty: name a reranker, or none", chunker.name));
+            }
+            let reads_more = self.prefixes_headings(chunker) || self.adds_context(chunker);
+            if self.chunks_late(chunker) && reads_more {
+                let reason = "late_chunking goes neither with prefix_headings nor with context";
+                return Err(format!("chunker '{}': {reason}", chunker.name));
             }
         }
         self.retrieval.check(!self.chunkers.is_empty())?;
@@ -440,6 +457,24 @@ mod tests {
         assert_eq!(e.data_path().unwrap(), PathBuf::from("a/b.json"));
         let again: Experiment = toml::from_str(&toml::to_string(&e).unwrap()).unwrap();
         assert_eq!(again, e);
+    }
+
+    #[test]
+    fn late_chunking_is_said_for_all_chunkers_or_one_and_goes_with_nothing_before_the_text() {
+        let late = |overrides: &[&str]| {
+            let experiment = parse(SMALL, overrides).unwrap();
+            experiment.chunks_late(&experiment.chunkers[0])
+        };
+        assert!(!late(&[]) && late(&["retrieval.late_chunking=true"]) && late(&["chunker.fixed.late_chunking=true"]));
+        assert!(!late(&["retrieval.late_chunking=true", "chunker.fixed.late_chunking=false"]));
+        let said = parse(SMALL, &["retrieval.late_chunking=true", "chunker.fixed.prefix_headings=true"]).unwrap_err();
+        assert!(said.contains("chunker 'fixed': late_chunking goes neither with prefix_headings nor with context"));
+        let context = ["llm.context.model=m", "llm.context.provider=openai", "retrieval.context=llm"];
+        let said = parse(SMALL, &[&context[..], &["retrieval.late_chunking=true"]].concat()).unwrap_err();
+        assert!(said.contains("late_chunking goes neither with"), "{said}");
+        let words = ["retrieval.late_chunking=true", "retrieval.embedder=none", "retrieval.modes=[\"bm25\"]"];
+        let unused = parse(SMALL, &words).unwrap().unused();
+        assert!(unused.iter().any(|line| line.starts_with("late_chunking has no effect")), "{unused:?}");
     }
 
     #[test]

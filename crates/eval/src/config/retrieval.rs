@@ -51,6 +51,11 @@ pub struct Retrieval {
     /// Whether the embedder reads the headings above a chunk before its text, as far as both fit its window; default false.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub prefix_headings: bool,
+    /// Whether the embedder reads every chunk within its document (late chunking): a chunk's vector is the mean of its tokens',
+    /// which have read the document around them, in overlapping windows where it is longer than the embedder's. It goes neither
+    /// with `prefix_headings` nor with `context`; default false.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub late_chunking: bool,
     /// What a chunk is given before it is embedded and its words are indexed: `none` (default), or a sentence or two by a
     /// language model that place it in its document (`llm`, asked by `[llm.context]`). What is given back is the chunk without it.
     #[serde(skip_serializing_if = "ContextKind::is_none")]
@@ -76,6 +81,7 @@ impl Default for Retrieval {
             expand: Expand::None,
             expand_tokens: None,
             prefix_headings: false,
+            late_chunking: false,
             context: ContextKind::None,
             drop_repeats: false,
         }

@@ -91,6 +91,9 @@ pub struct ChunkerRow {
     /// Whether its chunks are embedded behind their headings.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub prefix_headings: bool,
+    /// Whether its chunks are embedded within their documents.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub late_chunking: bool,
     /// Who wrote the contexts of its chunks; absent where nobody did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
@@ -166,6 +169,9 @@ impl ChunkerRow {
         }
         if self.prefix_headings {
             shown.push_str(" + headings");
+        }
+        if self.late_chunking {
+            shown.push_str(" + late");
         }
         if let Some(rerank) = &self.rerank {
             shown.push_str(&format!(" + rerank {rerank}"));

@@ -46,6 +46,8 @@ pub(super) struct Cut {
     pub(super) expansion: Expansion,
     /// Whether its chunks are embedded behind their headings.
     pub(super) prefix_headings: bool,
+    /// Whether its chunks are embedded within their documents.
+    pub(super) late_chunking: bool,
     /// What its segmenter asked of a language model.
     asked: Option<ModelUse>,
     /// Who wrote the contexts of its chunks, and what was asked for them.
@@ -82,6 +84,7 @@ impl Cut {
             reranking: None,
             expansion: Expansion::default(),
             prefix_headings: false,
+            late_chunking: false,
             asked: None,
             contexts: None,
         }
@@ -129,6 +132,7 @@ impl Cut {
             expand: (self.expansion.expand != Expand::None).then_some(self.expansion.expand),
             expand_tokens: (self.expansion.expand != Expand::None).then_some(self.expansion.tokens),
             prefix_headings: self.prefix_headings,
+            late_chunking: self.late_chunking,
             context: self.contexts.as_ref().map(|(writer, _)| writer.clone()),
             contexts: self.contexts.as_ref().map(|(_, used)| *used),
             asked: self.asked,
@@ -169,6 +173,11 @@ pub(super) fn all(
     for config in chunkers {
         resources.defaults.set(limits(config));
         check(config, setup.segmenters, &resources, finished)?;
+        if let Some(encoder) = setup.encoder.as_ref().filter(|_| experiment.chunks_late(config)) {
+            encoder
+                .encode_spans(&[])
+                .map_err(|error| RunError::Config(format!("chunker '{}': late_chunking: {error}", config.name)))?;
+        }
     }
     let mut order: Vec<usize> = (0..chunkers.len()).collect();
     // A reference to another chunker is answered from its mean once that is known.
@@ -197,6 +206,7 @@ pub(super) fn all(
         }
         cut.expansion = experiment.retrieval.expansion(config.expand);
         cut.prefix_headings = setup.encoder.is_some() && experiment.prefixes_headings(config);
+        cut.late_chunking = setup.encoder.is_some() && experiment.chunks_late(config);
         size(&mut cut, &config.spec, &resources, observer)?;
         resources.means.borrow_mut().insert(config.name.clone(), cut.mean_words);
         done[i] = Some(cut);
@@ -340,6 +350,7 @@ fn one(
         reranking: None,
         expansion: Expansion::default(),
         prefix_headings: false,
+        late_chunking: false,
         asked,
         contexts: None,
     })

@@ -57,7 +57,9 @@ pub(super) fn all(
         .with_context(cut.contexts.as_ref().map(|(writer, _)| writer.clone()))
         .with_language(retrieval.language);
     if let Some(encoder) = &setup.encoder {
-        spec = spec.with_encoder(encoder.clone()).with_heading_prefix(cut.prefix_headings);
+        spec = (spec.with_encoder(encoder.clone()))
+            .with_heading_prefix(cut.prefix_headings)
+            .with_late_chunking(cut.late_chunking);
     }
     let mut writer = setup.stores.create(&at, &spec).map_err(failed)?;
     let numbers: HashMap<&str, usize> = corpus.documents.iter().enumerate().map(|(i, d)| (d.id.as_str(), i)).collect();

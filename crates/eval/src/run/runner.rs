@@ -121,8 +121,8 @@ impl<'a> Runner<'a> {
 
     /// Indexes a chunker's chunks and asks every question in every mode, if an earlier one with the same chunks did not.
     fn searched(&mut self, cut: &Cut, out: &Path, observer: &dyn Observer) -> Result<(Vec<Ranking>, Built), RunError> {
-        let is_same =
-            |one: &&Searched| Arc::ptr_eq(&one.chunks, &cut.chunks) && one.prefix_headings == cut.prefix_headings;
+        let reads = (cut.prefix_headings, cut.late_chunking);
+        let is_same = |one: &&Searched| Arc::ptr_eq(&one.chunks, &cut.chunks) && one.reads == reads;
         if let Some(found) = self.shared.iter().find(is_same) {
             return Ok((found.rankings.clone(), found.built));
         }
@@ -138,8 +138,8 @@ impl<'a> Runner<'a> {
             observer,
         )?;
         if Arc::strong_count(&cut.chunks) > 1 {
-            let (chunks, prefix_headings) = (Arc::clone(&cut.chunks), cut.prefix_headings);
-            self.shared.push(Searched { chunks, prefix_headings, rankings: rankings.clone(), built });
+            let chunks = Arc::clone(&cut.chunks);
+            self.shared.push(Searched { chunks, reads, rankings: rankings.clone(), built });
         }
         Ok((rankings, built))
     }
@@ -337,7 +337,8 @@ impl<'a> Runner<'a> {
 /// What was found in an index.
 struct Searched {
     chunks: Arc<Vec<Vec<Chunk>>>,
-    prefix_headings: bool,
+    /// Whether the encoder read their headings, and whether their documents.
+    reads: (bool, bool),
     rankings: Vec<Ranking>,
     built: Built,
 }

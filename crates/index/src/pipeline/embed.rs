@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use pericope_api::Embeddings;
-use pericope_store::{ChunkEntry, DocumentHeader, EmbedCounts, Prepared, StoreError};
+use pericope_store::{ChunkEntry, DocumentHeader, EmbedCounts, Encoded, Prepared, StoreError};
 
 use super::budget::{Budget, Share};
 use super::read::{Part, Position, SourceEnd};
@@ -42,7 +42,7 @@ pub(super) struct EmbedStage {
     next: Position,
     steps: Vec<Step>,
     /// What is to be embedded for the last entries, with its hash.
-    texts: Vec<(u128, String)>,
+    texts: Vec<(u128, Encoded)>,
     bytes: usize,
     /// The vectors of all entries before those, one after the other, and what they took.
     values: Vec<f32>,
@@ -141,7 +141,7 @@ impl EmbedStage {
         let mut entries = Vec::with_capacity(prepared.len());
         for Prepared { entry, encoded } in prepared {
             if self.embedder.is_some() {
-                self.bytes += encoded.len();
+                self.bytes += encoded.as_str().len();
                 self.texts.push((entry.encoded.unwrap_or(0), encoded));
                 if is_full(self.texts.len(), self.bytes) {
                     // What is complete goes on; this document waits for the rest of its vectors.
@@ -181,7 +181,7 @@ impl EmbedStage {
         let texts = std::mem::take(&mut self.texts);
         self.bytes = 0;
         let Some(embedder) = self.embedder.as_ref().filter(|_| !texts.is_empty()) else { return Ok(()) };
-        let named: Vec<(u128, &str)> = texts.iter().map(|(hash, text)| (*hash, text.as_str())).collect();
+        let named: Vec<(u128, &Encoded)> = texts.iter().map(|(hash, text)| (*hash, text)).collect();
         let (vectors, counts) = embedder.embed(&named)?;
         self.values.extend_from_slice(vectors.values());
         self.counts.add(counts);

@@ -2,7 +2,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use pericope_api::{Chunk, Document, Heading, SentenceEncoder};
-use pericope_store::{ChunkEntry, ChunkId, Embedding, LanguageChoice, StoreError, prepare};
+use pericope_store::{ChunkEntry, ChunkId, Embedding, Encoded, LanguageChoice, StoreError, prepare};
 use serde::{Deserialize, Serialize};
 
 use crate::embed::{Embedder, is_full};
@@ -116,7 +116,12 @@ where
 {
     ChunkPoints {
         documents: documents.into_iter(),
-        embedding: Embedding { encoder: Arc::clone(&encoder), prefix_headings: false, tokenizer: String::new() },
+        embedding: Embedding {
+            encoder: Arc::clone(&encoder),
+            prefix_headings: false,
+            late_chunking: false,
+            tokenizer: String::new(),
+        },
         embedder: Embedder { encoder, caches: Vec::new() },
         ready: VecDeque::new(),
     }
@@ -137,6 +142,14 @@ impl<I> ChunkPoints<I> {
         self.embedding.prefix_headings = on;
         self
     }
+
+    /// The encoder reads every chunk within its document ([`SentenceEncoder::encode_spans`]). It does not go with heading
+    /// prefixes: every document is an error then.
+    #[must_use]
+    pub fn with_late_chunking(mut self, on: bool) -> Self {
+        self.embedding.late_chunking = on;
+        self
+    }
 }
 
 impl<I: Iterator<Item = (Document, Vec<Chunk>)>> ChunkPoints<I> {
@@ -147,14 +160,13 @@ impl<I: Iterator<Item = (Document, Vec<Chunk>)>> ChunkPoints<I> {
             let Some((document, chunks)) = self.documents.next() else { break };
             match prepare(&document, &chunks, Some(&self.embedding), LanguageChoice::Auto) {
                 Ok(prepared) => {
-                    bytes += prepared.iter().map(|p| p.encoded.len()).sum::<usize>();
+                    bytes += prepared.iter().map(|p| p.encoded.as_str().len()).sum::<usize>();
                     batch.extend(prepared);
                 }
                 Err(error) => failed = Some(error),
             }
         }
-        let texts: Vec<(u128, &str)> =
-            batch.iter().map(|p| (p.entry.encoded.unwrap_or(0), p.encoded.as_str())).collect();
+        let texts: Vec<(u128, &Encoded)> = batch.iter().map(|p| (p.entry.encoded.unwrap_or(0), &p.encoded)).collect();
         match self.embedder.embed(&texts) {
             Ok((vectors, _)) => {
                 let points = batch.iter().zip(vectors.rows()).map(|(prepared, vector)| {

@@ -8,6 +8,7 @@ mod growth;
 mod highlighting;
 mod incremental;
 mod late;
+mod late_chunking;
 mod laws;
 mod opening;
 mod owning;

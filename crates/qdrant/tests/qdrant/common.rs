@@ -86,6 +86,7 @@ pub fn record() -> Record {
         fingerprint: "f00".into(),
         dimension: DIMENSION,
         prefix_headings: false,
+        late_chunking: false,
     });
     record.mean_words = 6.0;
     record

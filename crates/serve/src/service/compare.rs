@@ -31,6 +31,7 @@ struct Found {
     mode: Mode,
     encoder: Option<Arc<dyn SentenceEncoder>>,
     prefix_headings: bool,
+    late_chunking: bool,
     tokenizer: String,
 }
 
@@ -88,9 +89,12 @@ impl Service {
             from.push(passage.start);
         }
         let meta = &opened.about().meta;
-        let prefix_headings = meta.embedder.as_ref().is_some_and(|embedder| embedder.prefix_headings);
+        let (prefix_headings, late_chunking) = meta
+            .embedder
+            .as_ref()
+            .map_or((false, false), |embedder| (embedder.prefix_headings, embedder.late_chunking));
         let tokenizer = meta.tokenizer.clone();
-        Ok(Found { documents: Arc::new(documents), from, mode, encoder, prefix_headings, tokenizer })
+        Ok(Found { documents: Arc::new(documents), from, mode, encoder, prefix_headings, late_chunking, tokenizer })
     }
 
     /// The best chunks of one segmenter's cut, and an answer out of them.
@@ -114,7 +118,9 @@ impl Service {
         }
         let mut index = IndexSpec::new(segmenter.clone(), found.tokenizer.clone());
         if let Some(encoder) = &found.encoder {
-            index = index.with_encoder(Arc::clone(encoder)).with_heading_prefix(found.prefix_headings);
+            index = (index.with_encoder(Arc::clone(encoder)))
+                .with_heading_prefix(found.prefix_headings)
+                .with_late_chunking(found.late_chunking);
         }
         let folder = tempfile::tempdir().map_err(Problem::internal)?;
         let place = folder.path().join("index");

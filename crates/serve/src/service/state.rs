@@ -2,7 +2,6 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pericope::api::SentenceEncoder;
-use pericope::store::EmbedderMeta;
 use pericope_util::rfc3339;
 
 use super::chunkers::Chunkers;
@@ -173,7 +172,7 @@ impl Service {
             return Err(no_mode("the index has no vectors: its mode is bm25".into()));
         };
         let encoder = self.vectors.encoder(&embedder.name).map_err(no_mode)?;
-        let ours = EmbedderMeta::new(encoder.as_ref(), embedder.prefix_headings);
+        let ours = embedder.by(encoder.as_ref());
         match ours == *embedder {
             true => Ok(encoder),
             false => Err(no_mode(format!("the index was embedded by {embedder}, and here is {ours}: index it again"))),

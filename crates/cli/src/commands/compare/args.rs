@@ -12,6 +12,7 @@ pub const COMPARE_EXAMPLES: &str = "Examples:
   pericope compare docs/ --chunker recursive:tokens=400 --chunker mine=structure:max_tokens=500
   pericope compare docs/ --chunker 'command:python3 my_chunker.py' --out compared --questions 500
   pericope compare docs/ --embedder none            (words alone: fast, needs no model)
+  pericope compare docs/ --late-chunking            (every chunk is embedded within its document)
   pericope compare --questions-file kept.json --out compared-again
 
 Reads the documents as `pericope index` does, drafts questions about them, cuts them in five ways and in yours, and says
@@ -40,6 +41,9 @@ pub struct CompareArgs {
     /// Embedding model: minilm, openai:MODEL, fastembed:MODEL or none [default: minilm where it is installed, else none]
     #[arg(long, value_name = "SPEC")]
     pub embedder: Option<String>,
+    /// Embed every chunk within its document, as `pericope index --late-chunking` does
+    #[arg(long)]
+    pub late_chunking: bool,
     /// What counts tokens: minilm, words, a tokenizer.json or the folder of one, or cl100k and o200k (where built in)
     /// [default: minilm where it embeds the chunks or a chunker reads with it, else words]
     #[arg(long, value_name = "NAME|DIR|FILE")]
@@ -66,7 +70,9 @@ impl CompareArgs {
     pub fn retrieval(&self) -> String {
         let line = |key: &str, value: String| format!("{key} = {}\n", toml::Value::String(value));
         let tokenizer = self.tokenizer.iter().map(|name| line("tokenizer", name.clone()));
-        tokenizer.chain(self.language.iter().map(|language| line("language", language.to_string()))).collect()
+        let language = self.language.iter().map(|language| line("language", language.to_string()));
+        let late = self.late_chunking.then(|| "late_chunking = true\n".to_owned());
+        tokenizer.chain(language).chain(late).collect()
     }
 
     /// The words that ask for the same comparison again, but for its questions and its folder.
@@ -74,6 +80,7 @@ impl CompareArgs {
         let mut words: Vec<String> = self.paths.iter().map(|path| quoted(&shown(path))).collect();
         words.extend(self.chunker.iter().flat_map(|chunker| ["--chunker".to_owned(), quoted(chunker)]));
         words.extend(self.only.then(|| "--only".to_owned()));
+        words.extend(self.late_chunking.then(|| "--late-chunking".to_owned()));
         let language = self.language.map(|language| language.to_string());
         let named =
             [("--embedder", &self.embedder), ("--tokenizer", &self.tokenizer), ("--language", &language)].into_iter();

@@ -113,7 +113,18 @@ fn work(mut args: IndexArgs, quiet: bool, follow: Option<Arc<AtomicBool>>) -> Ou
     if let (Some(encoder), Some(path)) = (&encoder, &args.embedding_cache) {
         cache = Some(Arc::new(EmbeddingCache::for_encoder(path, encoder.as_ref()).map_err(Failure::usage)?));
     }
+    if let Some(encoder) = encoder.as_deref().filter(|_| plan.late_chunking) {
+        encoder.encode_spans(&[]).map_err(|error| Failure::usage(error).about("late chunking"))?;
+        if !quiet {
+            let window = encoder.max_tokens();
+            tell!(
+                "late chunking: {} reads {window} tokens at a time, longer documents in windows that overlap",
+                encoder.name()
+            );
+        }
+    }
     let spec = resources.index_spec(&chunker, encoder).map_err(failure)?.with_heading_prefix(plan.prefix_headings);
+    let spec = spec.with_late_chunking(plan.late_chunking);
     let spec = spec.with_context(contexts.as_ref().map(|writer| writer.fingerprint())).with_language(args.language);
     let options = Options {
         memory: (args.memory as usize).saturating_mul(1_000_000),

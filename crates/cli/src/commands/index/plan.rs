@@ -3,6 +3,8 @@
 use std::env;
 use std::path::PathBuf;
 
+use pericope_store::StoreError;
+
 use crate::args::IndexArgs;
 use crate::project::{self, FOLDER, Project, SETTINGS};
 use crate::resources::{EMBEDDER, shown};
@@ -17,6 +19,8 @@ pub(super) struct Plan {
     pub embedder_from: String,
     /// Whether it reads the headings above a chunk, too.
     pub prefix_headings: bool,
+    /// Whether it reads chunks within their document.
+    pub late_chunking: bool,
     /// The file that names the model which writes contexts.
     pub context_llm: Option<PathBuf>,
 }
@@ -42,6 +46,7 @@ impl Plan {
                 };
                 args.policy.segmenter = args.policy.segmenter.take().or(settings.segmenter);
                 args.prefix_headings |= settings.prefix_headings.unwrap_or(false);
+                args.late_chunking |= settings.late_chunking.unwrap_or(false);
                 if let (None, Some(embedder)) = (&args.embedder, settings.embedder) {
                     args.embedder = Some(embedder);
                     embedder_from = format!("{}, key embedder", shown(&file));
@@ -57,8 +62,13 @@ impl Plan {
         let embedder = args.embedder.take().unwrap_or_else(|| EMBEDDER.to_owned());
         // Without an embedder nobody reads them.
         let prefix_headings = args.prefix_headings && embedder != "none";
+        let late_chunking = args.late_chunking && embedder != "none";
         let context_llm = args.context_llm.take();
-        Ok(Self { into, paths, embedder, embedder_from, prefix_headings, context_llm })
+        // A flag may meet a key of the settings.
+        if late_chunking && (prefix_headings || context_llm.is_some()) {
+            return Err(Failure::usage(StoreError::LateChunking));
+        }
+        Ok(Self { into, paths, embedder, embedder_from, prefix_headings, late_chunking, context_llm })
     }
 }
 

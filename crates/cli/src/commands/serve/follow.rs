@@ -90,8 +90,12 @@ fn settings(place: &str, paths: &[String]) -> Result<IndexArgs, Failure> {
     let embedder = opened.about().embedder().unwrap_or("none");
     let flags = ["pericope", "--quiet", "index", "--into", place, "--segmenter", &meta.segmenter];
     let more = ["--tokenizer", &meta.tokenizer, "--embedder", embedder];
-    let prefixed = meta.embedder.as_ref().is_some_and(|embedder| embedder.prefix_headings);
-    let last: &[&str] = if prefixed { &["--prefix-headings", "--"] } else { &["--"] };
+    let read = meta.embedder.as_ref();
+    let on_off = [
+        (read.is_some_and(|embedder| embedder.prefix_headings), "--prefix-headings"),
+        (read.is_some_and(|embedder| embedder.late_chunking), "--late-chunking"),
+    ];
+    let last = on_off.iter().filter(|(on, _)| *on).map(|(_, flag)| flag).chain(&["--"]);
     let all =
         flags.iter().chain(&more).chain(last).copied().chain(paths.iter().map(String::as_str)).map(OsString::from);
     match Cli::try_parse_from(all).map(|cli| cli.command) {
