@@ -1,7 +1,7 @@
 use pericope_read::{Reader, formats, reader};
-use pericope_segment::registry::{self, Needs, SegmenterEntry};
+use pericope_segment::Standalone;
+use pericope_segment::registry::{self, Needs, POLICY_KEYS, SegmenterEntry, SettingKey};
 use pericope_segment::spec::Spec;
-use pericope_segment::{Standalone, registry::POLICY_KEYS};
 use serde::Serialize;
 
 /// What a page lets people choose from.
@@ -47,7 +47,7 @@ pub fn is_text(format: &str) -> bool {
 fn choice(entry: &'static SegmenterEntry) -> Option<Choice> {
     let spec = [entry.name, entry.example].into_iter().find(|spec| is_complete(spec))?;
     let policy = POLICY_KEYS.iter().filter(|key| entry.has_scores || key.name != "tau");
-    let setting = |key: &registry::SettingKey| Setting { name: key.name, default: key.default, doc: key.doc };
+    let setting = |key: &SettingKey| Setting { name: key.name, default: key.default, doc: key.doc };
     Some(Choice { spec, summary: entry.summary, settings: entry.keys.iter().chain(policy).map(setting).collect() })
 }
 
