@@ -28,6 +28,15 @@ def test_the_readme(tmp_path: pathlib.Path) -> None:
     assert lines[2].startswith("keys.md (5, 7)") and float(lines[-1]) == pytest.approx(2 / 3)
 
 
+def test_the_readme_of_the_project(tmp_path: pathlib.Path) -> None:
+    (example,) = blocks(ROOT / "README.md")
+    done = subprocess.run([sys.executable, "-c", example], cwd=tmp_path, capture_output=True, text=True)
+    assert done.stderr == "" and done.returncode == 0
+    assert "tokens under ('Keys',) # Keys" in done.stdout
+    assert "tokens under ('Keys', 'Lost keys') ## Lost keys" in done.stdout
+    assert "\nkeys.md (5, 7) " in done.stdout
+
+
 def test_the_documentation(tmp_path: pathlib.Path) -> None:
     """Its blocks are one program, one after the other."""
     found = blocks(ROOT / "docs" / "python.md")

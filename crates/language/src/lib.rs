@@ -4,6 +4,7 @@
 mod choice;
 mod code;
 mod detect;
+mod dictionaries;
 mod english;
 mod function_words;
 mod prose;

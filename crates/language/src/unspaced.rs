@@ -1,13 +1,6 @@
 //! Words of scripts that put no spaces between them.
 
-use std::sync::LazyLock;
-
-use icu_segmenter::options::WordBreakInvariantOptions;
-use icu_segmenter::{WordSegmenter, WordSegmenterBorrowed};
-
-/// ICU4X's dictionaries: one for Chinese and Japanese, one each for Thai, Lao, Khmer and Burmese.
-static WORDS: LazyLock<WordSegmenterBorrowed<'static>> =
-    LazyLock::new(|| WordSegmenter::new_dictionary(WordBreakInvariantOptions::default()));
+use crate::dictionaries;
 
 /// The longest stretch that is looked up at once, in bytes: memory stays bounded, and so does what a cut in it can spoil.
 const PIECE: usize = 16 * 1024;
@@ -49,7 +42,7 @@ pub fn word_ends(text: &str, from: usize, ends: &mut Vec<usize>) {
     while start < length {
         let end = rest.floor_char_boundary((start + PIECE).min(length));
         let piece = &rest[start..end];
-        ends.extend(WORDS.segment_str(piece).skip(1).map(|at| from + start + at));
+        ends.extend(dictionaries::ends(piece).map(|at| from + start + at));
         start = end;
     }
 }

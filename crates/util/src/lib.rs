@@ -26,7 +26,9 @@ pub use names::{name_of_text, name_text, shown_path};
 pub use program::{
     Program, ProgramError, ProgramLimits, command_words, on_program_line, on_program_start, stop_programs,
 };
-pub use reading::{leads_out, open_file, open_unpacked, read_at, read_file, read_text};
+#[cfg(any(unix, windows))]
+pub use reading::read_at;
+pub use reading::{leads_out, open_file, open_unpacked, read_file, read_text};
 pub use sha256::{hex, sha256_file, sha256_hex};
 pub use sync::sync_folder;
 pub use time::time_limit;

@@ -87,8 +87,8 @@ export const focused = (page) => page.evaluate(() => {
   return { tag: tagName, id, class: className, text: textContent.slice(0, 200) };
 });
 
-/// Takes a picture, and lets axe look at the page in both themes and at both widths.
-export async function look(page, name, folder) {
+/// Takes a picture, and lets axe look at the page, or at what a selector names, in both themes and at both widths.
+export async function look(page, name, folder, within) {
   const before = page.viewportSize();
   for (const [size, width, height] of [["wide", 1280, 900], ["narrow", 320, 640]]) {
     await page.setViewportSize({ width, height });
@@ -97,7 +97,7 @@ export async function look(page, name, folder) {
       await page.evaluate(() => new Promise(requestAnimationFrame));
       const wide = await page.evaluate(() => document.documentElement.scrollWidth);
       check(wide <= width, `${name} ${size}: the page is ${wide} pixels wide in a window of ${width}`);
-      await axe(page, `${name} ${size} ${scheme}`);
+      await axe(page, `${name} ${size} ${scheme}`, within);
       const tall = await page.evaluate(() => document.documentElement.scrollHeight);
       const clip = { x: 0, y: 0, width, height: size === "wide" ? height : Math.min(tall, 3 * height) };
       await page.screenshot({ path: `${folder}/${name}-${size}-${scheme}.png`, fullPage: true, clip });
@@ -107,9 +107,9 @@ export async function look(page, name, folder) {
   await page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" });
 }
 
-async function axe(page, name) {
+async function axe(page, name, within) {
   if (!await page.evaluate(() => "axe" in window)) await page.evaluate(AXE);
-  const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+  const { violations } = await page.evaluate((part) => window.axe.run(part ?? document, { resultTypes: ["violations"] }), within);
   const grave = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
   check(grave.length === 0, `${name}: axe: ${grave.map(({ id, nodes }) =>
     `${id} at ${nodes.map(({ target, failureSummary }) => `${target}: ${failureSummary}`).join(" | ")}`).join("; ")}`);

@@ -48,7 +48,7 @@ export async function documents() {
   await page.waitForFunction(() => document.querySelector("[data-side=a] output").textContent.includes("its own"));
 
   await tabTo(page, "#b-segmenter");
-  // By letters: on the way to `sentence` lies `same-size`, which cannot cut without a reference.
+  // By letters: on the way to `sentence` lies `same-size`, whose reference may read with a model that is not here.
   await choose(page, "paragraph");
   await page.waitForSelector("#column-b .chunk");
   check(await page.locator("#column-b").isVisible() && await page.locator("#column-a").isVisible(), "document: two segmenters stand side by side");
@@ -70,6 +70,35 @@ export async function documents() {
   check(text.includes("tea 🍵 leaves") && text.includes("<b>down</b>"), "document: a text of one's own is cut");
   check(!page.url().includes("Tea"), "document: a text of one's own is not in the address");
   await look(page, "own-text", folder);
+  await page.context().close();
+}
+
+/// A segmenter whose name alone is no spec is asked for with the settings of the server's list.
+export async function incompleteNames() {
+  // The reference in the list reads with a model, which may be missing here.
+  const page = await open(browser, { expected: ["/v1/segment"] });
+  const { segmenters } = await (await fetch(`${base}/v1/segmenters`)).json();
+  const { spec } = segmenters.find((one) => one.spec.startsWith("same-size:"));
+  const asksFor = () => page.waitForRequest((request) => request.url().endsWith("/v1/segment") && request.postDataJSON().segmenter.startsWith("same-size"));
+  const address = `${base}/document?id=backing-up-personal-data.md`;
+  const [first] = await Promise.all([asksFor(), page.goto(`${address}&a=same-size`)]);
+  check(first.postDataJSON().segmenter === spec, `names: an address leads to ${first.postDataJSON().segmenter}, and the server lists ${spec}`);
+
+  await page.goto(address);
+  await page.waitForSelector("#column-a .chunk");
+  await tabTo(page, "#a-segmenter");
+  const [second] = await Promise.all([asksFor(), choose(page, "same-size")]);
+  check(second.postDataJSON().segmenter === spec, `names: the choice leads to ${second.postDataJSON().segmenter}, and the server lists ${spec}`);
+  check(await page.locator("#a-settings").inputValue() === spec.slice("same-size:".length), "names: the settings show what is asked");
+  await tabTo(page, "#a-settings");
+  await page.keyboard.press("ControlOrMeta+a");
+  await page.keyboard.type("reference=paragraph");
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => document.querySelector("#column-a h2")?.textContent === "same-size:reference=paragraph");
+  await tabTo(page, "#a-segmenter", true);
+  await choose(page, "paragraph");
+  await page.waitForFunction(() => document.querySelector("#column-a h2")?.textContent === "paragraph");
+  check(await page.locator("#a-settings").inputValue() === "", "names: a complete name needs no settings");
   await page.context().close();
 }
 

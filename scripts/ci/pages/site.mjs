@@ -1,5 +1,6 @@
 // The site of the documentation: ADDRESS FOLDER
 import { check, checks, findings, launch, open, whereabouts } from "./browser.mjs";
+import { playground } from "./playground.mjs";
 
 const [address, folder] = process.argv.slice(2);
 const browser = await launch();
@@ -55,6 +56,9 @@ try {
     const wide = await page.evaluate(() => document.documentElement.scrollWidth);
     check(wide <= 375, `${url} is ${wide} pixels wide in a window of 375`);
   }
+  // The playground is there where it could be built.
+  const cuts = pages.find(({ url }) => url === "playground.html");
+  if (cuts) await playground(browser, new URL(cuts.url, address).href, folder);
   await page.goto(address);
   await page.screenshot({ path: `${folder}/narrow.png` });
   const dark = await open(browser, { scheme: "dark" });

@@ -4,7 +4,7 @@
 import { createServer } from "node:http";
 import { readFileSync } from "node:fs";
 import { check, checks, findings, focused, look, open, tabTo, whereabouts } from "./browser.mjs";
-import { documents, longDocument, offsets } from "./documents.mjs";
+import { documents, incompleteNames, longDocument, offsets } from "./documents.mjs";
 import { base, browser, folder, said } from "./run.mjs";
 
 const hits = (page) => page.locator("#results a.open");
@@ -211,7 +211,7 @@ async function searchBox() {
   site.close();
 }
 
-for (const part of [offsets, searching, staleAnswers, hostile, documents, longDocument, comparing, status, keyed, searchBox]) {
+for (const part of [offsets, searching, staleAnswers, hostile, documents, incompleteNames, longDocument, comparing, status, keyed, searchBox]) {
   const before = Date.now();
   try {
     await part();

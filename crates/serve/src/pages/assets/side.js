@@ -35,7 +35,7 @@ export class Side {
       this.restart();
     };
     this.select = el("select", { id: id("segmenter"), "aria-label": `Segmenter ${this.letter.toUpperCase()}`, onchange: () => {
-      this.settings.value = "";
+      this.settings.value = this.needed(this.select.value);
       changed();
     } });
     this.settings = el("input", { id: id("settings"), type: "text", autocomplete: "off", spellcheck: "false",
@@ -62,7 +62,12 @@ export class Side {
     this.about = new Map(segmenters.map((one) => [splitSpec(one.spec).name, one]));
     this.select.replaceChildren(...names.map((one) => el("option", { value: one, selected: one === name }, one)));
     this.name = name;
-    this.settings.value = settings;
+    this.settings.value = settings || this.needed(name);
+  }
+
+  /// Returns the settings without which a name is no spec: `same-size` asks for a reference, and the server lists it with one.
+  needed(name) {
+    return splitSpec(this.about.get(name)?.spec ?? "").settings;
   }
 
   /// Returns the spec of this side without a threshold that was dragged, or `none`, or `as indexed`.
