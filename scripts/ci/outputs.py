@@ -39,6 +39,7 @@ k = 3
 min = 0.01
 [[gate]]
 metric = "segment_seconds"
+relative_to = "calibration"
 max_ratio = 9.0
 """
 
