@@ -216,7 +216,7 @@ fn next<'a>(view: &View<'a>, verdict: &Verdict) -> Option<(&'a str, f64)> {
 #[cfg(test)]
 mod tests {
     use pericope_eval::cell::Cutoff;
-    use pericope_eval::record::{Cell, ChunkerRow, PrimaryRecord, RetrieverRow, Summary, Verdict};
+    use pericope_eval::record::{Cell, ChunkerRow, Comparison, Family, PrimaryRecord, RetrieverRow, Summary, Verdict};
 
     use super::{notes, table};
     use crate::run::view::View;
