@@ -137,6 +137,8 @@ fn mistakes_are_told_before_anything_runs() {
         assert_eq!(output.status.code(), Some(2), "{args:?}: {}", stderr(&output));
         assert!(stderr(&output).contains(says), "{args:?}: {}", stderr(&output));
     }
+    let classes = ["dataset", "classes", "docs/kettle", "docs/tractor", "--out", "classes.jsonl"];
+    assert_eq!(without_models(at).args(classes).output().unwrap().status.code(), Some(0));
     let dry = ["eval", "run", "experiment.toml", "--dry-run", "--json", "--set", "embedder=openai:e"];
     let dry = without_models(at).args(dry).output().unwrap();
     assert_eq!(dry.status.code(), Some(0), "{}", stderr(&dry));

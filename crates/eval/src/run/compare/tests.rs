@@ -346,9 +346,15 @@ fn a_handful_of_documents_that_tie_shows_no_equality() {
         compared(&shifts, both, "fixed").0
     };
     let found = tied(9);
-    assert_eq!((found.comparisons[0].low, found.comparisons[0].outcome), (0.0, Some(Outcome::Open)));
+    assert_eq!((found.comparisons[0].low, found.comparisons[0].outcome), (0.0, Some(Outcome::Unresolvable)));
     let sentence = found.verdict.unwrap().sentence;
     assert!(sentence.contains("open") && !sentence.contains("no difference"), "{sentence}");
+    assert!(
+        sentence.contains("cannot be resolved with questions on 9 documents, since too few of them differ"),
+        "{sentence}"
+    );
+    // Nine that waver.
+    let sentence = compared(&shifts, items(&shifts, 9), "fixed").0.verdict.unwrap().sentence;
     assert!(sentence.ends_with("; with 9 documents no interval can be trusted."), "{sentence}");
     let found = tied(10);
     assert_eq!(found.comparisons[0].outcome, Some(Outcome::Equivalent));
