@@ -105,7 +105,7 @@ fn two_topics_share_no_words_but_those_that_english_knows_not_to_leave_out() {
 
 #[test]
 fn the_forms_of_a_word_are_one() {
-    let document = Document::from_sentences("d", &["Häuser des Hauses", "Haus", "Schiffes", "Schiffe"]);
+    let document = Document::from_sentences("d", &["Häuser", "Haus", "Kindern", "Kinder"]);
     let same = |language| {
         let words = Words::read_as(&document, language);
         words.of(0).contains(&words.of(1)[0]) && words.of(2) == words.of(3)
