@@ -28,7 +28,7 @@ def test_langchain() -> None:
     from pericope.langchain import TextSplitter
 
     ours = TextSplitter("structure", format="markdown", **SETTINGS)
-    theirs = RecursiveCharacterTextSplitter(chunk_size=150, chunk_overlap=0, add_start_index=True)
+    theirs = RecursiveCharacterTextSplitter(chunk_size=60, chunk_overlap=0, add_start_index=True)
     documents = [Document(page_content=text, metadata={"source": str(i)}) for i, text in enumerate(TEXTS)]
     for splitter in (ours, theirs):
         found = splitter.split_documents(documents)
@@ -90,7 +90,7 @@ def test_haystack() -> None:
     assert ours.run(documents[:1])["documents"][1].meta["heading_path"] == ["Keys 🔑", "Lost keys"]
     pipeline = Pipeline()
     pipeline.add_component("splitter", ours)
-    again = Pipeline.loads(pipeline.dumps())
+    again = Pipeline.loads(pipeline.dumps(), allowed_modules=["pericope.haystack"])
     assert len(again.run({"splitter": {"documents": documents}})["splitter"]["documents"]) == len(
         ours.run(documents)["documents"]
     )

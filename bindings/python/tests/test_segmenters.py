@@ -49,12 +49,14 @@ def test_the_size_policy() -> None:
     whole = pericope.Segmenter("paragraph", max_tokens=0, tokenizer="words").segment(text)
     assert len(whole) == 1 and whole[0].tokens == 160  # full stops count
     target = pericope.Segmenter("paragraph", max_tokens=60, target_tokens=30, tokenizer="words").segment(text)
-    assert {chunk.tokens for chunk in target} <= {28, 32}
+    # Cuts that no paragraph asks for cost something: four of 40 tokens are better than five of 32.
+    assert [chunk.tokens for chunk in target] == [40] * 4
 
 
 def test_scores_and_boundaries(handbook: list[pericope.Document]) -> None:
     segmenter = pericope.Segmenter("texttiling", max_tokens=0, tokenizer="words")
-    document = handbook[0]
+    # No headings: those move what speaks for a cut behind them to the gap before.
+    document = pericope.Document(handbook[0].text)
     scores = segmenter.segmentation(document)
     assert isinstance(scores, pericope.Scores)
     assert scores.values.dtype == np.float64 and len(scores) == len(document) - 1
