@@ -44,8 +44,19 @@ fn of(language: Language) -> HashSet<&'static str> {
         Language::Japanese => JAPANESE.split_ascii_whitespace().collect(),
         Language::Chinese => CHINESE.split_ascii_whitespace().collect(),
         Language::Thai => THAI.split_ascii_whitespace().collect(),
-        _ => stop_words::lookup(language.code()).into_iter().flatten().copied().collect(),
+        _ => nltk(language),
     }
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+fn nltk(language: Language) -> HashSet<&'static str> {
+    stop_words::lookup(language.code()).into_iter().flatten().copied().collect()
+}
+
+/// In a browser they are left out, as the stemmers are.
+#[cfg(target_arch = "wasm32")]
+fn nltk(_: Language) -> HashSet<&'static str> {
+    HashSet::new()
 }
 
 #[cfg(test)]

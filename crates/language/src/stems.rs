@@ -2,7 +2,14 @@ use rust_stemmers::Algorithm;
 
 use crate::Language;
 
+/// Snowball's stemmer of a language: of English alone, since every reader of a page loads those that are compiled in.
+#[cfg(target_arch = "wasm32")]
+pub(crate) fn algorithm(language: Language) -> Option<Algorithm> {
+    (language == Language::English).then_some(Algorithm::English)
+}
+
 /// Snowball's stemmer of a language.
+#[cfg(not(target_arch = "wasm32"))]
 pub(crate) fn algorithm(language: Language) -> Option<Algorithm> {
     Some(match language {
         Language::Arabic => Algorithm::Arabic,
