@@ -3,11 +3,13 @@
 //! A generator sees a question and the retrieved ranges and answers with text, and, where the answer is taken from a
 //! document, with its place. One generator a file.
 
+mod best;
 mod extractive;
 mod llm;
 mod regions;
 mod spans;
 
+pub use best::BestPassage;
 pub use extractive::{Asked, Extractive, ExtractiveOptions};
 pub use llm::{Ledger, ModelGenerator, ModelJudge, Models};
 pub use spans::SpanGenerator;

@@ -44,6 +44,8 @@ impl AnswerConfig {
 pub enum GeneratorKind {
     /// No answers: retrieval alone is measured.
     None,
+    /// The best of the retrieved chunks, as it is.
+    Best,
     /// A passage of the retrieved chunks, chosen by words and meaning.
     #[default]
     Extractive,

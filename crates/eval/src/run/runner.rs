@@ -12,8 +12,8 @@ use super::found::{Built, Given};
 use super::retrieve::{self, Ranking};
 use super::{Corpus, Observer, RunError, Setup, foreign, judge_checks, rerank, score, trec};
 use crate::answer::{
-    Asked, Context, Extractive, ExtractiveOptions, Generated, Generator, Judge, JudgeRequest, Missing, Passage,
-    Request, SpanGenerator,
+    Asked, BestPassage, Context, Extractive, ExtractiveOptions, Generated, Generator, Judge, JudgeRequest, Missing,
+    Passage, Request, SpanGenerator,
 };
 use crate::cell::{Cutoff, Setting};
 use crate::config::{Experiment, GeneratorKind, RetrieverConfig, shown_reranker};
@@ -29,8 +29,8 @@ pub(super) struct Runner<'a> {
     corpus: &'a Corpus,
     pub(super) cutoffs: Vec<Cutoff>,
     reader: Option<Extractive>,
-    /// Answers by spans, where the configuration asks for it.
-    spans: Option<SpanGenerator>,
+    /// What answers in place of the embedded reader, where the configuration asks for it and no language model does.
+    instead: Option<Box<dyn Generator>>,
     asked: Vec<Asked>,
     vectors: Option<pericope_api::Embeddings>,
     /// What was found in indexes that a later chunker shares.
@@ -62,19 +62,20 @@ impl<'a> Runner<'a> {
                 .collect(),
             None => Vec::new(),
         };
-        let spans = match (experiment.answer.generator, &setup.models.reader) {
+        let instead: Option<Box<dyn Generator>> = match (experiment.answer.generator, &setup.models.reader) {
+            (GeneratorKind::Best, _) => Some(Box::new(BestPassage::new(Arc::clone(&corpus.documents)))),
             (GeneratorKind::Cogltx, None) => {
                 return Err(RunError::Config(
                     "answer.generator = \"cogltx\" needs a reader, and none was brought".into(),
                 ));
             }
             (GeneratorKind::Cogltx, Some(reader)) => {
-                Some(SpanGenerator::new(Arc::clone(reader), Arc::clone(&corpus.documents)))
+                Some(Box::new(SpanGenerator::new(Arc::clone(reader), Arc::clone(&corpus.documents))))
             }
             _ => None,
         };
         let scorer = score::Scorer::new(corpus, experiment.judge.kind.lexical_metric());
-        Ok(Self { experiment, setup, corpus, cutoffs, reader, spans, asked, vectors, shared: Vec::new(), scorer })
+        Ok(Self { experiment, setup, corpus, cutoffs, reader, instead, asked, vectors, shared: Vec::new(), scorer })
     }
 
     /// Asks the judges what they must know; without answers there is nothing to judge.
@@ -240,10 +241,10 @@ impl<'a> Runner<'a> {
 
     /// What makes the answers, if anything does.
     fn generator(&self) -> Option<&dyn Generator> {
-        match &self.setup.models.generator {
-            Some(generator) => Some(generator.as_ref()),
-            None if self.spans.is_some() => self.spans.as_ref().map(|spans| spans as &dyn Generator),
-            None => self.reader.as_ref().map(|reader| reader as &dyn Generator),
+        match (&self.setup.models.generator, &self.instead) {
+            (Some(generator), _) => Some(generator.as_ref()),
+            (None, Some(generator)) => Some(generator.as_ref()),
+            (None, None) => self.reader.as_ref().map(|reader| reader as &dyn Generator),
         }
     }
 

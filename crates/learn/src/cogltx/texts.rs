@@ -99,8 +99,28 @@ impl<'a> Texts<'a> {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
-    use super::{PAGE, pages};
+    use std::path::Path;
+
+    use pericope_encode::Base;
+
+    use super::{PAGE, Texts, pages};
+
+    /// 24 bytes a block, however long the text and its blocks are: no ids and no text are kept.
+    #[test]
+    fn what_is_kept_of_a_block_is_its_place() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/training");
+        let base = Base::open(&folder.display().to_string()).unwrap();
+        for (sentences, limit) in [(300, 6), (3_000, 6), (3_000, 40)] {
+            let own = "bread flour violin tune ridge. ".repeat(sentences);
+            let own = [own.as_str()];
+            let found = Texts::new(&own, &base.tokens, limit);
+            assert!(found.len() * limit >= sentences, "{}", found.len());
+            assert_eq!(size_of_val(found.blocks.as_slice()), 24 * found.len());
+            assert!(found.blocks.capacity() <= 2 * found.len());
+        }
+    }
 
     #[test]
     fn long_texts_are_cut_into_pages_at_line_ends() {

@@ -166,6 +166,22 @@ fn what_is_read_grows_as_the_text() {
     assert!((long / short / 10.0 - 1.0).abs() < 0.1, "{short} {long}");
 }
 
+/// Two numbers a block and at most five key blocks are left of a text, however long it is.
+#[test]
+fn what_is_left_of_a_text_is_two_numbers_a_block() {
+    let (base, recall) = (base(), MemRecall::default());
+    let judge = judge(&base);
+    for sentences in [20, 200, 2_000] {
+        let own = text(sentences, 4);
+        let own = [own.as_str()];
+        let texts = Texts::new(&own, judge.words(), 6);
+        let recalled = recall.recall(&judge, &judge.query("tune"), &texts).unwrap();
+        assert_eq!((recalled.scores.len(), recalled.tokens.len()), (texts.len(), texts.len()));
+        let numbers = size_of_val(recalled.scores.as_slice()) + size_of_val(recalled.tokens.as_slice());
+        assert!(numbers <= 12 * texts.len() && recalled.kept.len() <= 5, "{numbers} {:?}", recalled.kept);
+    }
+}
+
 #[test]
 fn passages_are_ranked_by_their_best_block() {
     let base = base();
