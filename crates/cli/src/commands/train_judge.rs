@@ -75,7 +75,7 @@ pub struct TrainJudgeArgs {
     /// Questions of a step
     #[arg(long, value_name = "N", default_value_t = 32)]
     pub batch: usize,
-    /// Questions whose gradients are worked out at once: less memory where it is lower
+    /// Questions whose gradients a thread works out at once: less memory where it is lower
     #[arg(long, value_name = "N", default_value_t = 4)]
     pub micro_batch: usize,
     /// Highest learning rate of the encoder; published is 4e-5, for a larger model

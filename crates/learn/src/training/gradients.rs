@@ -21,12 +21,22 @@ impl Gradients {
         let store = loss.backward()?;
         for (name, variable) in variables {
             let Some(own) = store.get(variable) else { continue };
-            let total = match self.0.remove(name) {
-                Some(before) => (before + own)?,
-                None => own.clone(),
-            };
-            self.0.insert(name.clone(), total.detach());
+            self.add_one(name, own)?;
         }
+        Ok(())
+    }
+
+    /// Adds others.
+    pub(super) fn merge(&mut self, others: Self) -> candle_core::Result<()> {
+        others.0.iter().try_for_each(|(name, own)| self.add_one(name, own))
+    }
+
+    fn add_one(&mut self, name: &str, own: &Tensor) -> candle_core::Result<()> {
+        let total = match self.0.remove(name) {
+            Some(before) => (before + own)?,
+            None => own.clone(),
+        };
+        self.0.insert(name.to_owned(), total.detach());
         Ok(())
     }
 

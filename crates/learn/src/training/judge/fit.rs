@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use sha2::Digest;
 
 use super::data::{JudgeData, JudgeQuestion};
-use super::loss::{Counts, Loss};
+use super::loss::{Counts, Heads, Loss};
 use super::options::JudgeOptions;
 use super::sample::{Room, Sample};
 use super::unsupervised::{Flips, Labels, relabel};
@@ -143,16 +143,16 @@ struct Trainer<'a> {
 }
 
 impl Trainer<'_> {
-    fn loss(&self) -> Loss<'_> {
+    fn loss(&self) -> Result<Loss<'_>, TrainError> {
         let config = &self.base.config;
-        Loss {
-            variables: &self.variables,
+        Ok(Loss {
+            heads: Heads::of(&self.variables, config.hidden_size, &self.device)?,
             lower: self.lower.as_deref(),
             layers: (self.options.common.frozen, config.num_hidden_layers),
             hidden: config.hidden_size,
             span_weight: self.options.span_weight,
             device: &self.device,
-        }
+        })
     }
 
     /// The variables as they are now.
@@ -167,7 +167,7 @@ impl Task for Trainer<'_> {
     }
 
     fn heads(&self) -> Result<(), TrainError> {
-        self.loss().heads()
+        self.loss().map(drop)
     }
 
     fn batches(&self) -> usize {
@@ -225,11 +225,23 @@ impl Task for Trainer<'_> {
         let mut samples: Vec<Sample> = drawn.collect();
         samples.sort_by_key(|sample| std::cmp::Reverse(sample.sequence.ids.len()));
         let counts = Counts::of(&samples);
+        let (loss, variables) = (self.loss()?, self.variables.all());
+        let one = |part: &&[Sample]| -> Result<(f32, Gradients), TrainError> {
+            let (loss, mut own) = (loss.of(encoder, part, counts)?, Gradients::default());
+            own.add_by(&loss, &variables)?;
+            Ok((loss.to_scalar()?, own))
+        };
+        let parts: Vec<&[Sample]> = samples.chunks(self.options.common.micro_batch.max(1)).collect();
+        // Most of candle's operations on a CPU run on one thread. A GPU would hold all parts at once, and be no quicker.
+        let done: Vec<(f32, Gradients)> = match self.device.is_cpu() {
+            true => parts.par_iter().map(one).collect::<Result<_, _>>()?,
+            false => parts.iter().map(one).collect::<Result<_, _>>()?,
+        };
+        // In the order of the parts, so that the sums do not depend on the threads.
         let mut sum = 0.0;
-        for part in samples.chunks(self.options.common.micro_batch.max(1)) {
-            let loss = self.loss().of(encoder, part, counts)?;
-            sum += loss.to_scalar::<f32>()?;
-            gradients.add(&loss, &self.variables)?;
+        for (own, part) in done {
+            sum += own;
+            gradients.merge(part)?;
         }
         self.step += 1;
         Ok(sum)

@@ -14,7 +14,7 @@ use crate::Sentences;
 use crate::cogltx::{CHECKPOINT, Checkpoint, Judge, sequence};
 use crate::training::gradients::Gradients;
 use crate::training::judge::data::{AnswerTokens, JudgeQuestion};
-use crate::training::judge::loss::{Counts, Loss};
+use crate::training::judge::loss::{Counts, Heads, Loss};
 use crate::training::judge::sample::{Kind, Sample};
 use crate::training::variables::{Start, Variables};
 use crate::training::{Event, Options, Unsupervised};
@@ -86,14 +86,13 @@ fn gradients_are_the_slopes_of_the_loss() {
         let lower = encoders::build(&config, &variables, &device).unwrap();
         let encoder = variables.encoder().unwrap();
         let loss = Loss {
-            variables: &variables,
+            heads: Heads::of(&variables, 32, &device).unwrap(),
             lower: (frozen > 0).then_some(lower.as_ref()),
             layers: (frozen, 2),
             hidden: 32,
             span_weight: 0.5,
             device: &device,
         };
-        loss.heads().unwrap();
         // Heads of zeros hide what lies below them.
         for variable in variables.all().values() {
             let noise: Vec<f32> = (0..variable.elem_count()).map(|_| random.below(1000) as f32 / 5e3 - 0.1).collect();
@@ -123,6 +122,30 @@ fn gradients_are_the_slopes_of_the_loss() {
             assert!((slope / f64::from(squares) - 1.0).abs() < 0.03, "{part} {slope} {squares}");
         }
     }
+}
+
+/// Parts of a batch are worked out side by side, and added up in their order.
+#[test]
+fn the_number_of_threads_changes_nothing() {
+    let trained = |threads: usize, micro_batch: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let (base, out, train) = (base(), tempfile::tempdir().unwrap(), toy(48, 1));
+            let mut options = options();
+            options.common = Options { frozen: 1, micro_batch, max_steps: 6, ..options.common };
+            let data = JudgeData { train: &train, validation: &[] };
+            train_judge(&base, None, data, &options, out.path(), "", &mut |_| ControlFlow::Continue(())).unwrap();
+            let found = Checkpoint::read(&out.path().join(CHECKPOINT)).unwrap();
+            let numbers = |name: &str| found.tensors()[name].flatten_all().unwrap().to_vec1::<f32>().unwrap();
+            ["judge.dense.weight", "reasoner.span.weight", "encoder.layer.1.output.dense.weight"].map(numbers).concat()
+        })
+    };
+    let alone = trained(1, 2);
+    assert_eq!(trained(4, 2), alone);
+    // Other parts are added up otherwise: by rounding alone, which the optimizer can make larger where a gradient is hardly any.
+    let whole = trained(2, 16);
+    let off = alone.iter().zip(&whole).map(|(a, b)| (a - b).abs()).sum::<f32>() / alone.len() as f32;
+    assert!(off < 1e-3, "{off}");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::training::variables::Variables;
 
 /// The loss of samples: what the judge says of their tokens, and the reasoner of their answers' ends.
 pub(super) struct Loss<'a> {
-    pub(super) variables: &'a Variables<'a>,
+    pub(super) heads: Heads,
     /// The frozen layers, in optimised kernels; none where all are trained.
     pub(super) lower: Option<&'a dyn Embed>,
     /// The number of frozen layers, and of all.
@@ -18,6 +18,30 @@ pub(super) struct Loss<'a> {
     pub(super) hidden: usize,
     pub(super) span_weight: f64,
     pub(super) device: &'a Device,
+}
+
+/// The weights of the heads, `[outputs, hidden]`, and their biases, `[outputs]`: variables, which are stepped here too.
+pub(super) struct Heads {
+    dense: (Tensor, Tensor),
+    score: (Tensor, Tensor),
+    span: (Tensor, Tensor),
+}
+
+impl Heads {
+    /// Those of `variables`: made where they are not there, of zeros to begin with, or the identity for a hidden layer, which would
+    /// never get a gradient otherwise.
+    pub(super) fn of(variables: &Variables<'_>, hidden: usize, device: &Device) -> Result<Self, TrainError> {
+        let head = |name: &str, outputs: usize| -> Result<(Tensor, Tensor), TrainError> {
+            let weight = variables.inherited(&format!("{name}.weight"), &[outputs, hidden], || {
+                if name == DENSE {
+                    return Tensor::eye(hidden, DType::F32, device);
+                }
+                Tensor::zeros((outputs, hidden), DType::F32, device)
+            })?;
+            Ok((weight, variables.zeros(&format!("{name}.bias"), &[outputs])?))
+        };
+        Ok(Self { dense: head(DENSE, hidden)?, score: head(SCORE, 1)?, span: head(SPAN, 2)? })
+    }
 }
 
 /// What the sums of a step are divided by.
@@ -35,27 +59,6 @@ impl Counts {
 }
 
 impl Loss<'_> {
-    /// The weights of a head, `[outputs, hidden]` and `[outputs]`: of zeros to begin with, or the identity for a hidden layer, which would
-    /// never get a gradient otherwise.
-    pub(super) fn head(&self, name: &str, outputs: usize) -> Result<(Tensor, Tensor), TrainError> {
-        let shape = [outputs, self.hidden];
-        let weight = self.variables.inherited(&format!("{name}.weight"), &shape, || {
-            if name == DENSE {
-                return Tensor::eye(self.hidden, DType::F32, self.device);
-            }
-            Tensor::zeros((outputs, self.hidden), DType::F32, self.device)
-        })?;
-        Ok((weight, self.variables.zeros(&format!("{name}.bias"), &[outputs])?))
-    }
-
-    /// Makes the heads.
-    pub(super) fn heads(&self) -> Result<(), TrainError> {
-        for (name, outputs) in [(DENSE, self.hidden), (SCORE, 1), (SPAN, 2)] {
-            self.head(name, outputs)?;
-        }
-        Ok(())
-    }
-
     /// The cross-entropy of all tokens' relevance, over `counts.tokens`, and that of the answers' ends among the tokens of blocks, over
     /// `counts.ends` and by weight.
     pub(super) fn of(
@@ -75,7 +78,7 @@ impl Loss<'_> {
         }
         let count = places.len();
         let places = Tensor::from_vec(places, count, self.device)?;
-        let (dense, score, span) = (self.head(DENSE, hidden)?, self.head(SCORE, 1)?, self.head(SPAN, 2)?);
+        let Heads { dense, score, span } = &self.heads;
         let read = x.reshape(((), hidden))?.index_select(&places, 0)?;
         let inner = read.matmul(&dense.0.t()?)?.broadcast_add(&dense.1)?.tanh()?;
         let logits = inner.matmul(&score.0.t()?)?.broadcast_add(&score.1)?;
