@@ -201,7 +201,7 @@ fn kind(ty: &syn::Type) -> (String, bool) {
         "f64" => "number".to_owned(),
         "Mode" => "`dense`, `bm25`, `hybrid`".to_owned(),
         "DataKind" => "`squad`, `chroma`, `beir`".to_owned(),
-        "GeneratorKind" => "`none`, `extractive`, `cogltx`, `llm`".to_owned(),
+        "GeneratorKind" => "`none`, `best`, `extractive`, `cogltx`, `llm`".to_owned(),
         "JudgeKind" => "`none`, `lexical`, `llm`, `both`".to_owned(),
         "ProviderKind" => "`openai`, `anthropic`, `candle`".to_owned(),
         "ExperimentKind" => "`retrieval`, `segmentation`, `classification`, `tune`".to_owned(),
