@@ -51,6 +51,11 @@ impl JudgeQuestion {
     pub(super) fn is_relevant(&self, i: usize) -> bool {
         self.relevant.binary_search(&i).is_ok()
     }
+
+    /// The irrelevant blocks that have tokens.
+    pub(super) fn others(&self) -> Vec<usize> {
+        (0..self.blocks.len()).filter(|&i| !self.is_relevant(i) && !self.ids(i).is_empty()).collect()
+    }
 }
 
 /// The data of a training of the judge.

@@ -26,8 +26,8 @@ use crate::training::variables::{Start, Variables};
 /// questions (the last where there are none), with what `start` holds beside them. The checkpoint names the base model as
 /// [`Base::named_for`] does; `notes` are kept in it.
 ///
-/// Each question is read once an epoch, by some blocks of its text drawn anew: a run of blocks, or the relevant ones with others at
-/// random or with those that have most words of the query. The loss is the mean cross-entropy of the tokens' relevance, query tokens
+/// Each question is read once an epoch, by some blocks of its text drawn anew: relevant and other ones each by itself, or, in one
+/// sequence, a run of blocks, or the relevant ones with others at random or with those that have most words of the query. The loss is the mean cross-entropy of the tokens' relevance, query tokens
 /// being relevant, and by weight that of the answers' ends among the tokens of the blocks. Layers below `options.common.frozen` stay as
 /// they are. The learning rate ends at a tenth.
 ///
@@ -96,7 +96,7 @@ pub fn train_judge(
         questions,
     };
     let fingerprint = fit::fingerprint(base, &started, common, |hash| {
-        hash.update(format!("judge {} {} {}", options.block, options.query, options.span_weight));
+        hash.update(format!("judge 2 {} {} {}", options.block, options.query, options.span_weight));
         hash.update(format!("{:?}", options.unsupervised));
         for one in trainer.questions.iter().chain(data.validation) {
             one.all().flatten().chain(&one.query).for_each(|id| hash.update(id.to_le_bytes()));
@@ -222,7 +222,7 @@ impl Task for Trainer<'_> {
             let mut random = SplitMix64::new(fnv1a(seed, [step.to_le_bytes(), i.to_le_bytes()].concat()));
             Some(Sample::drawn(questions.get(i)?, room, special, &mut random))
         });
-        let mut samples: Vec<Sample> = drawn.collect();
+        let mut samples: Vec<Sample> = drawn.flatten_iter().collect();
         samples.sort_by_key(|sample| std::cmp::Reverse(sample.sequence.ids.len()));
         let counts = Counts::of(&samples);
         let (loss, variables) = (self.loss()?, self.variables.all());

@@ -29,6 +29,9 @@ pub(super) enum Kind {
     Likely,
 }
 
+/// Relevant blocks of a question that are read by themselves in a step, and others, at most.
+const EACH: usize = 2;
+
 /// The longest and the shortest that samples may be, in tokens.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Room {
@@ -37,13 +40,38 @@ pub(super) struct Room {
 }
 
 impl Sample {
-    /// Draws a sample: its kind, and its length, which is L for half of them and anything from a quarter of it for the others.
-    pub(super) fn drawn(question: &JudgeQuestion, room: Room, special: (u32, u32), random: &mut SplitMix64) -> Self {
+    /// Draws what is read of a question in a step: half of the time some blocks [by themselves](Self::alone), else one sample of many
+    /// blocks. The latter's length is L for half of them and anything from a quarter of it for the others.
+    pub(super) fn drawn(
+        question: &JudgeQuestion,
+        room: Room,
+        special: (u32, u32),
+        random: &mut SplitMix64,
+    ) -> Vec<Self> {
+        if random.below(2) == 0 {
+            return Self::alone(question, special, random);
+        }
         let kind = [Kind::Run, Kind::Relevant, Kind::Likely][random.below(3) % 3];
         let least = (room.tokens / 4).max(question.query.len() + 2 + room.block + 1).min(room.tokens);
         let shorter = least + random.below(room.tokens - least + 1);
         let tokens = if random.below(2) == 0 { room.tokens } else { shorter };
-        Self::of(question, kind, tokens, special, random)
+        vec![Self::of(question, kind, tokens, special, random)]
+    }
+
+    /// Blocks by themselves, as the retrieval competition reads them first: up to two relevant ones and as many others, one of them with
+    /// many words of the query. Among many blocks, a judge can tell the relevant ones by their likeness to each other, and learns
+    /// nothing of the query.
+    fn alone(question: &JudgeQuestion, special: (u32, u32), random: &mut SplitMix64) -> Vec<Self> {
+        let mut relevant: Vec<usize> =
+            question.relevant.iter().copied().filter(|&i| !question.ids(i).is_empty()).collect();
+        random.shuffle(&mut relevant);
+        let mut others = question.others();
+        random.shuffle(&mut others);
+        let scores = Bm25::new(question.all()).scores(&question.query);
+        let (drawn, any) = others.split_at(others.len().div_ceil(2));
+        let likely = drawn.iter().max_by(|&&a, &&b| scores[a].total_cmp(&scores[b]));
+        let chosen = relevant.iter().take(EACH).chain(likely).chain(any.iter().take(EACH - 1));
+        chosen.map(|&block| Self::read(question, vec![block], special)).collect()
     }
 
     /// A sample of at most `tokens` tokens.
@@ -58,9 +86,7 @@ impl Sample {
         let mut chosen = match kind {
             Kind::Run => run(question, room, random),
             Kind::Relevant | Kind::Likely => {
-                let mut others: Vec<usize> = (0..question.blocks.len())
-                    .filter(|&i| !question.is_relevant(i) && !question.ids(i).is_empty())
-                    .collect();
+                let mut others = question.others();
                 random.shuffle(&mut others);
                 if kind == Kind::Likely {
                     let scores = Bm25::new(question.all()).scores(&question.query);
@@ -74,6 +100,11 @@ impl Sample {
             }
         };
         chosen.sort_unstable();
+        Self::read(question, chosen, special)
+    }
+
+    /// A sample of these blocks, by their number.
+    fn read(question: &JudgeQuestion, chosen: Vec<usize>, special: (u32, u32)) -> Self {
         let sequence = sequence(&question.query, chosen.iter().map(|&i| question.ids(i)), special);
         let place = |(block, token): (usize, usize)| {
             let at = chosen.binary_search(&block).ok()?;
@@ -159,7 +190,7 @@ mod tests {
             let relevant: Vec<usize> = (first..n.min(first + many)).collect();
             let asked = question(&lengths, relevant.clone(), true);
             let mut random = SplitMix64::new(seed);
-            let sample = Sample::drawn(&asked, Room { tokens: 60, block: 8 }, (1, 2), &mut random);
+            for sample in Sample::drawn(&asked, Room { tokens: 60, block: 8 }, (1, 2), &mut random) {
             let Sample { sequence, chosen, relevant: marked, ends } = &sample;
             prop_assert!(sequence.ids.len() <= 60 && chosen.is_sorted() && !chosen.is_empty());
             prop_assert_eq!(chosen.len(), sequence.blocks.len());
@@ -174,6 +205,7 @@ mod tests {
             prop_assert_eq!(from.map(|at| sequence.ids[at]), chosen.contains(&first).then_some(10 + first as u32));
             let last = *relevant.last().unwrap();
             prop_assert_eq!(to.map(|at| (sequence.ids[at], sequence.ids[at + 1])), chosen.contains(&last).then_some((10 + last as u32, 2)));
+            }
         }
     }
 
@@ -186,14 +218,30 @@ mod tests {
         let relevant = Sample::of(&asked, Kind::Relevant, 4 + 20, (1, 2), &mut random);
         assert!(relevant.chosen.contains(&4) && relevant.chosen.contains(&5) && relevant.chosen.len() == 5);
         assert_eq!(relevant.ends, [None, None]);
+        for seed in 0..50 {
+            let read = Sample::alone(&asked, (1, 2), &mut SplitMix64::new(seed));
+            assert!(read.iter().all(|sample| sample.chosen.len() == 1));
+            let marked: Vec<bool> = read.iter().map(|sample| sample.relevant[0]).collect();
+            assert_eq!(marked, [true, true, false, false]);
+        }
         // Block 9 alone has the query's words; block 12 is empty but for the query, which is left out of it.
         asked.replaced = vec![(9, vec![5, 5, 6]), (12, vec![])];
         let likely = Sample::of(&asked, Kind::Likely, 4 + 12, (1, 2), &mut random);
         assert_eq!(likely.chosen.len(), 3);
         assert!(likely.chosen.contains(&9), "{:?}", likely.chosen);
+        let mut likely = 0;
         for seed in 0..50 {
             let one = Sample::of(&asked, Kind::Run, 99, (1, 2), &mut SplitMix64::new(seed));
             assert!(!one.chosen.contains(&12));
+            let read = Sample::alone(&asked, (1, 2), &mut SplitMix64::new(seed));
+            let others: Vec<usize> = read.iter().skip(2).map(|sample| sample.chosen[0]).collect();
+            assert!(others.len() == 2 && others[0] != others[1] && others[1] != 12, "{others:?}");
+            likely += usize::from(others[0] == 9);
         }
+        // It competes in half of the cases, and comes first in all of these.
+        assert!((10..40).contains(&likely), "{likely}");
+        // All of the text is relevant.
+        let read = Sample::alone(&question(&[3], vec![0], false), (1, 2), &mut random);
+        assert_eq!(read.len(), 1);
     }
 }

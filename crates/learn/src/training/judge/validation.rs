@@ -40,8 +40,7 @@ impl<'a> Validating<'a> {
             random.shuffle(&mut blocks);
             blocks.truncate(RELEVANT);
             let relevant = blocks.len();
-            let is_other = |&i: &usize| !question.is_relevant(i) && !question.ids(i).is_empty();
-            let mut others: Vec<usize> = (0..question.blocks.len()).filter(is_other).collect();
+            let mut others = question.others();
             random.shuffle(&mut others);
             let scores = Bm25::new(question.all()).scores(&question.query);
             let any = others.split_off(others.len() / 2);
