@@ -36,8 +36,8 @@ impl Metadata for Settings {
 
 /// The tensors that a training changed, with their [`Settings`]. Names are those of the base model (`encoder.layer.N...` of the layers
 /// that were trained), `judge.dense.weight` (`[hidden, hidden]`), `judge.dense.bias` (`[hidden]`), `judge.score.weight` (`[1,
-/// hidden]`), `judge.score.bias` (`[1]`), `reasoner.span.weight` (`[2, hidden]`, row 0 for the answer's first token, row 1 for its
-/// last) and `reasoner.span.bias` (`[2]`).
+/// hidden]`), `judge.score.bias` (`[1]`), `judge.match.weight` (`[1, hidden]`), `judge.match.bias` (`[1]`), `reasoner.span.weight` (`[2, hidden]`, row 0 for the answer's first token, row 1 for its
+/// last) and `reasoner.span.bias` (`[2]`). A file without `judge.match` is one of a judge that does not compare blocks with the query.
 pub type Checkpoint = crate::checkpoint::Checkpoint<Settings>;
 
 /// The name of the checkpoint's file.
@@ -47,5 +47,7 @@ pub const CHECKPOINT: &str = "judge.safetensors";
 pub(crate) const DENSE: &str = "judge.dense";
 /// What it says of a token.
 pub(crate) const SCORE: &str = "judge.score";
+/// What it says of a block by its likeness to the query.
+pub(crate) const MATCH: &str = "judge.match";
 /// The reasoner's head.
 pub(crate) const SPAN: &str = "reasoner.span";

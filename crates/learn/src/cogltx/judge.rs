@@ -7,7 +7,7 @@ use pericope_encode::encoders::{self, Embed};
 use pericope_encode::{Base, Batches, ModelError, Subwords, short};
 use pericope_util::dot;
 
-use super::checkpoint::{Checkpoint, DENSE, SCORE, SPAN, Settings};
+use super::checkpoint::{Checkpoint, DENSE, MATCH, SCORE, SPAN, Settings};
 use super::sequence::{QUERY, Sequence};
 use crate::checkpoint::Overlaid;
 
@@ -15,6 +15,10 @@ use crate::checkpoint::Overlaid;
 const LEAST: usize = 4;
 
 /// The judge and the reasoner: an encoder, an MLP and a sigmoid for the relevance of tokens, and a head for the ends of answers.
+///
+/// Beside the paper's MLP, the logit of a block's tokens has a term for the block: the products of the mean hidden state of its tokens
+/// and that of the query's, both of length 1, added up by trained weights. An encoder of sentences says by it from the start what
+/// resembles the query; the MLP by itself has to learn that from questions.
 ///
 /// On a CPU, sequences run side by side on all threads of the current rayon pool, each on one thread, so that the result does not
 /// depend on their number.
@@ -26,6 +30,8 @@ pub struct Judge {
     dense: (Vec<f32>, Vec<f32>),
     /// `[hidden]`, and the bias.
     score: (Vec<f32>, f32),
+    /// `[hidden]`, and the bias.
+    matching: Option<(Vec<f32>, f32)>,
     /// `[2, hidden]` and `[2]`.
     span: (Vec<f32>, Vec<f32>),
     settings: Settings,
@@ -57,14 +63,15 @@ impl Judge {
             let weight = checkpoint.numbers(&format!("{name}.weight"), &[outputs, hidden])?;
             Ok((weight, checkpoint.numbers(&format!("{name}.bias"), &[outputs])?))
         };
-        let score = layer(SCORE, 1)?;
+        let single = |name: &str| layer(name, 1).map(|(weight, bias)| (weight, bias.first().copied().unwrap_or(0.0)));
         let fingerprint = format!("judge:{}:{}", short(&settings.base_sha256), short(checkpoint.sha256()));
         Ok(Self {
             encoder,
             words: Arc::clone(&base.tokens),
             hidden,
             dense: layer(DENSE, hidden)?,
-            score: (score.0, score.1.first().copied().unwrap_or(0.0)),
+            score: single(SCORE)?,
+            matching: checkpoint.has(&format!("{MATCH}.weight")).then(|| single(MATCH)).transpose()?,
             span: layer(SPAN, 2)?,
             settings,
             fingerprint,
@@ -119,11 +126,10 @@ impl Judge {
         wanted: impl Fn(usize) -> Range<usize> + Sync,
     ) -> Result<Vec<Vec<f32>>> {
         self.run(sequences, |i, rows| {
+            let rows_of = |places: Range<usize>| &rows[places.start * self.hidden..places.end * self.hidden];
+            let query = self.direction(rows_of(sequences[i].query()));
             let blocks = sequences[i].blocks.get(wanted(i)).unwrap_or_default();
-            blocks
-                .iter()
-                .map(|places| self.score_of(&rows[places.start * self.hidden..places.end * self.hidden]))
-                .collect()
+            blocks.iter().map(|places| self.score_of(&query, rows_of(places.clone()))).collect()
         })
     }
 
@@ -140,9 +146,13 @@ impl Judge {
         })
     }
 
-    /// The mean relevance of tokens by their last hidden states.
-    fn score_of(&self, rows: &[f32]) -> f32 {
+    /// The mean relevance of a block's tokens by their last hidden states; `query` is the [direction](Self::direction) of its query.
+    fn score_of(&self, query: &[f32], rows: &[f32]) -> f32 {
         let (weight, bias) = &self.dense;
+        let likeness = self.matching.as_ref().map_or(0.0, |(weights, bias)| {
+            let products = query.iter().zip(self.direction(rows)).zip(weights).map(|((q, b), weight)| q * b * weight);
+            products.sum::<f32>() + bias
+        });
         let mut inner = vec![0.0; self.hidden];
         let mut sum = 0.0;
         let rows = rows.chunks_exact(self.hidden);
@@ -151,10 +161,23 @@ impl Judge {
             for ((out, weight), bias) in inner.iter_mut().zip(weight.chunks_exact(self.hidden)).zip(bias) {
                 *out = (dot(row, weight) + bias).tanh();
             }
-            let logit = dot(&inner, &self.score.0) + self.score.1;
+            let logit = dot(&inner, &self.score.0) + self.score.1 + likeness;
             sum += 1.0 / (1.0 + (-logit).exp());
         }
         sum / count.max(1) as f32
+    }
+
+    /// The mean of rows at length 1; zeros where they have none.
+    fn direction(&self, rows: &[f32]) -> Vec<f32> {
+        let mut sum = vec![0.0; self.hidden];
+        for row in rows.chunks_exact(self.hidden) {
+            sum.iter_mut().zip(row).for_each(|(sum, x)| *sum += x);
+        }
+        let length = dot(&sum, &sum).sqrt();
+        if length > 0.0 {
+            sum.iter_mut().for_each(|x| *x /= length);
+        }
+        sum
     }
 
     /// What `read` makes of each sequence's last hidden states, `[tokens, hidden]`. Sequences of like length run together.

@@ -36,6 +36,6 @@ pub use sequence::{BLOCK, QUERY, Sequence, TOKENS, sequence};
 pub use texts::Texts;
 
 pub(crate) use answer::{Best, best_span, runs};
-pub(crate) use checkpoint::{DENSE, SCORE, SPAN};
+pub(crate) use checkpoint::{DENSE, MATCH, SCORE, SPAN};
 pub(crate) use judge::check as check_settings;
 pub(crate) use texts::Counter;

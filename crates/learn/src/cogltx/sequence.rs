@@ -18,12 +18,23 @@ pub struct Sequence {
     pub blocks: Vec<Range<usize>>,
 }
 
+impl Sequence {
+    /// The places of the query's tokens.
+    #[must_use]
+    pub fn query(&self) -> Range<usize> {
+        // Between [CLS] and [SEP].
+        let end = self.blocks.first().map_or(self.ids.len(), |first| first.start);
+        1..end.saturating_sub(1).max(1)
+    }
+}
+
 /// Puts a query and blocks together; `special` are the ids of `[CLS]` and `[SEP]`.
 ///
 /// ```
 /// use pericope_learn::cogltx::sequence;
 ///
 /// let made = sequence(&[7, 8], [&[4][..], &[5, 6]], (1, 2));
+/// assert_eq!(made.query(), 1..3);
 /// assert_eq!((made.ids, made.blocks), (vec![1, 7, 8, 2, 4, 2, 5, 6, 2], vec![4..5, 6..8]));
 /// ```
 #[must_use]

@@ -25,11 +25,13 @@ fn checkpoint(base: &Base, tokens: usize) -> Checkpoint {
         let numbers: Vec<f32> = (0..count).map(|_| random.below(2_000) as f32 / 1e3 - 1.0).collect();
         Tensor::from_vec(numbers, shape, &Device::Cpu).unwrap()
     };
-    let shapes: [(&str, &[usize]); 6] = [
+    let shapes: [(&str, &[usize]); 8] = [
         ("judge.dense.weight", &[HIDDEN, HIDDEN]),
         ("judge.dense.bias", &[HIDDEN]),
         ("judge.score.weight", &[1, HIDDEN]),
         ("judge.score.bias", &[1]),
+        ("judge.match.weight", &[1, HIDDEN]),
+        ("judge.match.bias", &[1]),
         ("reasoner.span.weight", &[2, HIDDEN]),
         ("reasoner.span.bias", &[2]),
     ];
@@ -80,11 +82,21 @@ fn relevance_and_logits_are_those_of_the_formula() {
         let row = |(weights, bias): (&[f64], &f64)| weights.iter().zip(x).map(|(w, x)| w * x).sum::<f64>() + bias;
         weight.chunks(HIDDEN).zip(&bias).map(row).collect()
     };
-    let relevance = |at: usize| {
-        let inner: Vec<f64> = layer("judge.dense", &row(at)).into_iter().map(f64::tanh).collect();
-        1.0 / (1.0 + (-layer("judge.score", &inner)[0]).exp())
+    let direction = |places: Range<usize>| -> Vec<f64> {
+        let sums: Vec<f64> = (0..HIDDEN).map(|d| places.clone().map(|at| row(at)[d]).sum()).collect();
+        let length = sums.iter().map(|x| x * x).sum::<f64>().sqrt();
+        sums.iter().map(|x| x / length).collect()
     };
-    let mean = |places: Range<usize>| places.clone().map(relevance).sum::<f64>() / places.len() as f64;
+    let query = direction(1..3);
+    let relevance = |at: usize, likeness: f64| {
+        let inner: Vec<f64> = layer("judge.dense", &row(at)).into_iter().map(f64::tanh).collect();
+        1.0 / (1.0 + (-layer("judge.score", &inner)[0] - likeness).exp())
+    };
+    let mean = |places: Range<usize>| {
+        let products: Vec<f64> = query.iter().zip(direction(places.clone())).map(|(q, b)| q * b).collect();
+        let likeness = layer("judge.match", &products)[0];
+        places.clone().map(|at| relevance(at, likeness)).sum::<f64>() / places.len() as f64
+    };
     // Factors of eight bits, rounded in every layer, where the processor multiplies so.
     let most = if Precision::of_machine() == Ok(Precision::Bf16) { 0.1 } else { 1e-4 };
     let scores = judge.scores(std::slice::from_ref(&made), |_| 0..3).unwrap().concat();

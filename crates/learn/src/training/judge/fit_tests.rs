@@ -103,7 +103,7 @@ fn gradients_are_the_slopes_of_the_loss() {
         let mut gradients = Gradients::default();
         gradients.add(&at(), &variables).unwrap();
         let gradients = gradients.clipped(f64::MAX, 0).unwrap();
-        for part in ["encoder.layer.1.", "judge.dense.", "judge.score.", "reasoner.span."] {
+        for part in ["encoder.layer.1.", "judge.dense.", "judge.score.", "judge.match.", "reasoner.span."] {
             let own: Vec<_> = gradients.iter().filter(|(name, _)| name.starts_with(part)).collect();
             let squares: f32 =
                 own.iter().map(|(_, g)| g.sqr().unwrap().sum_all().unwrap().to_scalar::<f32>().unwrap()).sum();

@@ -1,8 +1,10 @@
+use std::ops::Range;
+
 use candle_core::{D, DType, Device, Tensor};
 use pericope_encode::encoders::{Embed, LayerByLayer};
 
 use super::sample::Sample;
-use crate::cogltx::{DENSE, SCORE, SPAN};
+use crate::cogltx::{DENSE, MATCH, SCORE, SPAN, Sequence};
 use crate::training::frozen;
 use crate::training::gradients::cross_entropy;
 use crate::training::options::TrainError;
@@ -24,8 +26,14 @@ pub(super) struct Loss<'a> {
 pub(super) struct Heads {
     dense: (Tensor, Tensor),
     score: (Tensor, Tensor),
+    matching: (Tensor, Tensor),
     span: (Tensor, Tensor),
 }
+
+/// What every number of the likeness weighs to begin with, and the bias. All weights being equal, blocks are ranked by the cosine
+/// of the two means from the first step on. all-MiniLM-L6-v2 has cosines of 0.69 on average there (standard deviation 0.11), and a
+/// fifth of the blocks that are read are relevant, which is what these two make of it.
+const LIKENESS: (f32, f32) = (4.0, -4.0);
 
 impl Heads {
     /// Those of `variables`: made where they are not there, of zeros to begin with, or the identity for a hidden layer, which would
@@ -40,7 +48,14 @@ impl Heads {
             })?;
             Ok((weight, variables.zeros(&format!("{name}.bias"), &[outputs])?))
         };
-        Ok(Self { dense: head(DENSE, hidden)?, score: head(SCORE, 1)?, span: head(SPAN, 2)? })
+        let full = |name: &str, shape: &[usize], number: f32| {
+            variables.inherited(name, shape, || Tensor::full(number, shape, device))
+        };
+        let matching = (
+            full(&format!("{MATCH}.weight"), &[1, hidden], LIKENESS.0)?,
+            full(&format!("{MATCH}.bias"), &[1], LIKENESS.1)?,
+        );
+        Ok(Self { dense: head(DENSE, hidden)?, score: head(SCORE, 1)?, matching, span: head(SPAN, 2)? })
     }
 }
 
@@ -78,10 +93,15 @@ impl Loss<'_> {
         }
         let count = places.len();
         let places = Tensor::from_vec(places, count, self.device)?;
-        let Heads { dense, score, span } = &self.heads;
+        let Heads { dense, score, matching, span } = &self.heads;
         let read = x.reshape(((), hidden))?.index_select(&places, 0)?;
         let inner = read.matmul(&dense.0.t()?)?.broadcast_add(&dense.1)?.tanh()?;
-        let logits = inner.matmul(&score.0.t()?)?.broadcast_add(&score.1)?;
+        let likeness: Vec<Tensor> = samples
+            .iter()
+            .enumerate()
+            .map(|(row, sample)| self.likeness(&x.get(row)?, &sample.sequence, matching))
+            .collect::<Result<_, _>>()?;
+        let logits = (inner.matmul(&score.0.t()?)?.broadcast_add(&score.1)? + Tensor::cat(&likeness, 0)?)?;
         // The sigmoid of one logit is the softmax of it and 0.
         let logits = Tensor::cat(&[&logits.zeros_like()?, &logits], D::Minus1)?;
         let mut loss = (cross_entropy(&logits, &classes)? / counts.tokens.max(1) as f64)?;
@@ -96,6 +116,38 @@ impl Loss<'_> {
             }
         }
         Ok(loss)
+    }
+
+    /// What each token's logit gains by its block's likeness to the query, `[tokens, 1]`: nothing before the blocks. `x` is
+    /// `[longest, hidden]`.
+    fn likeness(
+        &self,
+        x: &Tensor,
+        sequence: &Sequence,
+        (weight, bias): &(Tensor, Tensor),
+    ) -> Result<Tensor, TrainError> {
+        let longest = x.dim(0)?;
+        let places: Vec<Range<usize>> =
+            std::iter::once(sequence.query()).chain(sequence.blocks.iter().cloned()).collect();
+        let mut sums = vec![0f32; places.len() * longest];
+        let mut owner = vec![0u32; sequence.ids.len()];
+        for (i, (places, row)) in places.iter().zip(sums.chunks_exact_mut(longest)).enumerate() {
+            row[places.clone()].fill(1.0 / places.len().max(1) as f32);
+            if i > 0 {
+                // With its [SEP], as it is labelled.
+                owner[places.start..=places.end].fill(i as u32);
+            }
+        }
+        let means = Tensor::from_vec(sums, (places.len(), longest), self.device)?.matmul(x)?;
+        // No length is 0, whatever a mean is.
+        let lengths = (means.sqr()?.sum_keepdim(1)? + 1e-12)?.sqrt()?;
+        let directions = means.broadcast_div(&lengths)?;
+        let query = directions.narrow(0, 0, 1)?.broadcast_mul(weight)?;
+        let blocks = directions.narrow(0, 1, places.len() - 1)?.contiguous()?;
+        let found = blocks.matmul(&query.t()?.contiguous()?)?.broadcast_add(bias)?;
+        let all = Tensor::cat(&[&Tensor::zeros((1, 1), DType::F32, self.device)?, &found], 0)?;
+        let count = owner.len();
+        Ok(all.index_select(&Tensor::from_vec(owner, count, self.device)?, 0)?)
     }
 
     /// The last hidden states, `[samples, longest, hidden]`.
