@@ -115,6 +115,15 @@ pub fn listed<S: AsRef<str>>(names: &[S]) -> String {
     }
 }
 
+/// Names as prose, as [`listed`]: a name that holds a comma, as a spec may, stands in quotes, since it would read as two.
+pub fn listed_names<S: AsRef<str>>(names: &[S]) -> String {
+    let quoted = |name: &S| {
+        let name = name.as_ref();
+        if name.contains(',') { format!("\"{name}\"") } else { name.to_owned() }
+    };
+    listed(&names.iter().map(quoted).collect::<Vec<String>>())
+}
+
 /// The first letter in upper case.
 pub fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
@@ -134,7 +143,9 @@ pub fn clipped(text: &str, width: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{bytes, clipped, count, decimal, listed, mean, p_sentence, p_value, percent, seconds, signed};
+    use super::{
+        bytes, clipped, count, decimal, listed, listed_names, mean, p_sentence, p_value, percent, seconds, signed,
+    };
 
     #[test]
     fn nothing_prints_what_is_not_a_number() {
@@ -169,6 +180,13 @@ mod tests {
         assert_eq!(seconds(200.4), "3\u{a0}min 20\u{a0}s");
         assert_eq!(seconds(7_500.0), "2\u{a0}h 05\u{a0}min");
         assert_eq!(bytes(3_400_000), "3.4\u{a0}MB");
+    }
+
+    #[test]
+    fn a_name_with_a_comma_is_one_name() {
+        assert_eq!(listed_names(&["variance", "window, max", "fixed"]), "variance, \"window, max\" and fixed");
+        assert_eq!(listed_names(&["window, max"]), "\"window, max\"");
+        assert_eq!(listed_names::<&str>(&[]), "");
     }
 
     #[test]

@@ -172,6 +172,7 @@ mod tests {
         for score in [8.0, 10.0] {
             let error = asked(&corpus, &Stubborn(Some(score))).unwrap_err().to_string();
             assert!(error.contains("it pleases me") && error.contains("Bees gather"), "{error}");
+            assert!(error.contains("`judge.checks = false`") && error.contains("`judge.kind = \"none\"`"), "{error}");
         }
     }
 

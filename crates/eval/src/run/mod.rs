@@ -88,7 +88,10 @@ pub enum RunError {
     #[error(transparent)]
     Encoder(#[from] pericope_api::EncodeError),
     /// The judge gave impossible scores to answers whose score is known.
-    #[error("the judge cannot be trusted: {0}")]
+    #[error(
+        "the judge cannot be trusted: {0}\nTo measure all the same, set `judge.checks = false`; to measure without a \
+         judge, set `judge.kind = \"none\"`"
+    )]
     Judge(String),
     /// Something that concerns every item that is left: a model that refuses the key, a spent budget. What is done is
     /// kept: `--resume` goes on.

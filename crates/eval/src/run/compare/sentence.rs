@@ -65,7 +65,15 @@ pub(super) fn of(verdict: &Verdict, family: &[Comparison], about: &About<'_>) ->
             if classifies { "" } else { "questions on " }
         )
     } else if left == 1 {
-        format!("{place}, take {recommended}, the only one of {all} chunkers that may be the best: {figures}.")
+        match not_shown(verdict, family, next.as_deref()) {
+            Some(NotShown { says, tells }) => {
+                let more = more(verdict, next.as_deref().filter(|_| tells), &points);
+                format!("{place}, {says}: {figures}{}.", more.map_or_else(String::new, |more| format!("; {more}")))
+            }
+            None => {
+                format!("{place}, take {recommended}, the only one of {all} chunkers that may be the best: {figures}.")
+            }
+        }
     } else if verdict.equivalent.len() + 1 == left {
         let chosen = match reason {
             Reason::Cheapest(1) => format!("the cheapest of {left} chunkers"),
@@ -82,7 +90,7 @@ pub(super) fn of(verdict: &Verdict, family: &[Comparison], about: &About<'_>) ->
             points(primary.margin)
         )
     } else {
-        let who = if left <= NAMED { format!(" ({})", format::listed(&verdict.possible)) } else { String::new() };
+        let who = if left <= NAMED { format!(" ({})", format::listed_names(&verdict.possible)) } else { String::new() };
         let head = match left == all {
             true if all == 2 => format!("{place}, open: both chunkers{who} may be the best, and"),
             true => format!("{place}, open: all {all} chunkers{who} may be the best, and"),
@@ -105,6 +113,52 @@ pub(super) fn of(verdict: &Verdict, family: &[Comparison], about: &About<'_>) ->
         _ => text,
     };
     text.replace('\u{a0}', " ")
+}
+
+/// What is said of the only chunker that is left of those that may be the best, where no comparison shows it.
+struct NotShown {
+    says: String,
+    /// Whether the best and the next are the two that are not told apart.
+    tells: bool,
+}
+
+/// The set of those that may be the best works at 10 %, the comparisons with the baseline at 5 % after correction: the one
+/// that is left is only called the best where they show it. None where they do.
+fn not_shown(verdict: &Verdict, family: &[Comparison], next: Option<&str>) -> Option<NotShown> {
+    let (left, baseline) = (&verdict.recommended, &verdict.primary.baseline);
+    let is_baseline = left == baseline;
+    let wanted = if is_baseline { Outcome::Worse } else { Outcome::Better };
+    let with: Vec<&Comparison> = family.iter().filter(|c| is_baseline || c.a == *left).collect();
+    let short: Vec<&Comparison> = with.iter().copied().filter(|c| c.outcome != Some(wanted)).collect();
+    if short.is_empty() && !with.is_empty() {
+        return None;
+    }
+    let open: Vec<&Comparison> = short.iter().copied().filter(|c| c.outcome != Some(Outcome::Equivalent)).collect();
+    let alike = open.is_empty() && !short.is_empty();
+    let named = if alike { &short } else { &open };
+    let names: Vec<&str> = named.iter().map(|c| c.a.as_str()).collect();
+    let others = match names.len() {
+        _ if !is_baseline => "the baseline".to_owned(),
+        0..=NAMED => format::listed_names(&names),
+        many => format::plural(many, "chunker"),
+    };
+    let p = match named.as_slice() {
+        // Elsewhere it stands beside the scores.
+        [one] if is_baseline => format!(" ({} after correction)", format::p_sentence(one.p_holm.unwrap_or(one.p))),
+        _ => String::new(),
+    };
+    let best = &verdict.best;
+    let highest = if best == baseline { format!("{best}, the baseline,") } else { best.clone() };
+    let (differences, are) = if is_baseline && names.len() > 1 { ("differences", "are") } else { ("difference", "is") };
+    let its = if best == left { format!("its {differences}") } else { format!("the {differences} of {left}") };
+    let says = if alike {
+        format!("{highest} has the highest mean, and {its} from {others} {are} none that matters{p}")
+    } else {
+        format!("open: {highest} has the highest mean, but {its} from {others} {are} not decided{p}")
+    };
+    let apart =
+        if is_baseline { next.is_some_and(|next| names.contains(&next)) } else { next == Some(baseline.as_str()) };
+    Some(NotShown { says, tells: !alike && best == left && apart })
 }
 
 /// The chunker, and that it is one of so many that cost the least.

@@ -163,6 +163,112 @@ fn chunkers_that_differ_by_nothing_that_matters_are_called_so_and_others_open() 
     assert_eq!(verdict.possible, ["fixed", "same"]);
 }
 
+/// Two chunkers, the second of which scores 0.1 more in nine of eleven documents and 0.1 less in two: p is 134 of 2,048.
+fn nearly() -> Vec<Item> {
+    let mut items = Vec::new();
+    for document in 0..11 {
+        let above = if document < 9 { 0.1 } else { -0.1 };
+        for (chunker, score) in [("fixed", 0.5), ("good", 0.5 + above)] {
+            for cutoff in [Cutoff::K(1), AT] {
+                let mut item = item(chunker, document, 0, cutoff, 0.0);
+                item.metrics.insert(Metric::SPAN_RECALL, score);
+                items.push(item);
+            }
+        }
+    }
+    items
+}
+
+#[test]
+fn the_only_one_left_is_not_taken_where_its_comparison_is_open() {
+    let shifts = [("fixed", 0.0), ("good", 0.0)];
+    let of = |baseline: &str| {
+        let found = compared(&shifts, nearly(), baseline).0;
+        let (p, outcome) = (found.comparisons[0].p, found.comparisons[0].outcome);
+        assert_eq!((p, outcome), (134.0 / 2048.0, Some(Outcome::Open)));
+        let verdict = found.verdict.unwrap();
+        assert_eq!((verdict.possible.as_slice(), verdict.best.as_str()), (["good".to_owned()].as_slice(), "good"));
+        verdict.sentence
+    };
+    let sentence = of("fixed");
+    let start = "Within 512 tokens, open: good has the highest mean, but its difference from the baseline is not decided: \
+                 span recall ";
+    assert!(sentence.starts_with(start) && sentence.contains("p = 0.07 after correction: open)"), "{sentence}");
+    let end = "; about 2 more documents with 2 questions would tell good from fixed.";
+    assert!(sentence.ends_with(end), "{sentence}");
+    // The baseline itself is the one that is left.
+    let sentence = of("good");
+    let start = "Within 512 tokens, open: good, the baseline, has the highest mean, but its difference from fixed is not \
+                 decided (p = 0.07 after correction): span recall ";
+    assert!(sentence.starts_with(start) && sentence.ends_with(&format!("and it is the baseline{end}")), "{sentence}");
+}
+
+#[test]
+fn the_only_one_left_is_taken_where_the_comparisons_with_the_baseline_show_it() {
+    use Outcome::{Better, Equivalent, Open, Worse};
+
+    let family = |outcomes: &[(&str, Outcome)]| -> Vec<Comparison> {
+        let one = |&(a, outcome): &(&str, Outcome)| Comparison {
+            a: a.into(),
+            b: "base".into(),
+            p_holm: Some(0.06),
+            outcome: Some(outcome),
+            ..Comparison::default()
+        };
+        outcomes.iter().map(one).collect()
+    };
+    let says = |left: &str, best: &str, outcomes: &[(&str, Outcome)]| {
+        let primary = crate::record::PrimaryRecord {
+            baseline: "base".into(),
+            metric: Metric::SPAN_RECALL,
+            documents: 30,
+            questions: 90,
+            comparisons: outcomes.len(),
+            cutoff: AT,
+            ..Default::default()
+        };
+        let verdict = Verdict {
+            primary,
+            best: best.into(),
+            possible: vec![left.into()],
+            recommended: left.into(),
+            documents_needed: Some(40),
+            ..Verdict::default()
+        };
+        let means = ["base", "a, b", "c"].map(|name| (name.to_owned(), 0.4)).into();
+        let about = sentence::About { means, next: Some("c".into()), reason: Reason::Highest, cells: &[] };
+        sentence::of(&verdict, &family(outcomes), &about).trim_start_matches("Within 512 tokens, ").to_owned()
+    };
+    let starts = |text: String, start: &str| assert!(text.starts_with(start), "{text}");
+    let take = "the only one of 3 chunkers that may be the best: span recall";
+    starts(says("c", "c", &[("a, b", Open), ("c", Better)]), &format!("take c, {take}"));
+    starts(says("base", "base", &[("a, b", Worse), ("c", Worse)]), &format!("take base, {take}"));
+    let text = says("base", "base", &[("a, b", Open), ("c", Worse)]);
+    assert!(!text.contains("more document"), "c is not what is open: {text}");
+    starts(
+        text,
+        "open: base, the baseline, has the highest mean, but its difference from \"a, b\" is not decided (p = 0.06 after",
+    );
+    starts(
+        says("base", "base", &[("a, b", Open), ("c", Open)]),
+        "open: base, the baseline, has the highest mean, but its differences from \"a, b\" and c are not decided: span",
+    );
+    starts(
+        says("c", "a, b", &[("a, b", Better), ("c", Open)]),
+        "open: a, b has the highest mean, but the difference of c from the baseline is not decided: span recall",
+    );
+    // What differs by nothing that matters is no winner either.
+    starts(
+        says("c", "c", &[("a, b", Open), ("c", Equivalent)]),
+        "c has the highest mean, and its difference from the baseline is none that matters: span recall",
+    );
+    // Nothing was compared with a baseline that has no value.
+    starts(
+        says("c", "c", &[]),
+        "open: c has the highest mean, but its difference from the baseline is not decided: span",
+    );
+}
+
 #[test]
 fn few_documents_cannot_resolve_and_say_so() {
     let shifts = [("fixed", 0.0), ("good", 0.4)];
@@ -395,6 +501,9 @@ fn what_more_documents_would_show_is_said_as_it_is() {
     among.primary.comparisons = 11;
     let sentence = sentence::of(&among, &[], &about);
     assert!(sentence.contains("a is the cheapest of them"), "{sentence}");
+    let comma = Verdict { possible: vec!["a, x".into(), "b".into()], ..among.clone() };
+    let listed = sentence::of(&comma, &[], &about);
+    assert!(listed.contains("both chunkers (\"a, x\" and b) may be"), "{listed}");
     let two = sentence::About { reason: Reason::Cheapest(2), means: about.means.clone(), next: None, cells: &[] };
     let of_two = sentence::of(&among, &[], &two);
     assert!(of_two.contains("a scores highest of the 2 cheapest of them"), "{of_two}");
