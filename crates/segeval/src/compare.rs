@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::evaluate::{DocumentRow, Evaluation, SegmentationRow};
 use pericope_eval::record::Outcome;
-use pericope_eval::stats::{self, ALPHA, Draws, Flips, SET_LEVEL, Table};
+use pericope_eval::stats::{self, ALPHA, Clustered, Draws, Flips, SET_LEVEL, Table};
 
 /// Seed of the resampling.
 const SEED: u64 = 7;
@@ -40,6 +40,10 @@ pub struct Comparison {
     pub p_holm: f64,
     /// What it shows of `a`: better or worse where `p_holm` is below 0.05 and the interval excludes 0.
     pub outcome: Outcome,
+    /// Where it is open: documents in all that would decide it with 80 % power, were the difference the one that was seen,
+    /// at the strictest level that the correction asks for. None where nothing can be said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub documents_needed: Option<usize>,
     /// Documents on which a does better.
     pub wins: usize,
     /// Documents on which both do the same.
@@ -106,12 +110,13 @@ fn with_the_first(evaluation: &Evaluation, rows: &[&SegmentationRow]) -> Vec<Com
     let Some((first, others)) = rows.split_first() else { return Vec::new() };
     let base: HashMap<&str, f64> = pk_of(evaluation, first).into_iter().collect();
     let most = stats::resamples_for(others.len(), ALPHA);
-    // With each comparison the smallest p-value that its documents can give.
-    let compare = |row: &&SegmentationRow| -> Option<(Comparison, f64)> {
+    // With each comparison its differences by document.
+    let compare = |row: &&SegmentationRow| -> Option<(Comparison, Clustered)> {
         let shared = pk_of(evaluation, row).into_iter();
         let (a, b): (Vec<f64>, Vec<f64>) = shared.filter_map(|(id, pk)| Some((pk, *base.get(id)?))).unzip();
         let paired = stats::compare(&a, &b, SEED)?;
         let differences: Vec<f64> = a.iter().zip(&b).map(|(a, b)| a - b).collect();
+        let clustered = Clustered::new(&differences, &(0..differences.len()).collect::<Vec<usize>>())?;
         let p = stats::permutation_p(&differences, most, SEED);
         let comparison = Comparison {
             set: row.set.clone(),
@@ -126,19 +131,27 @@ fn with_the_first(evaluation: &Evaluation, rows: &[&SegmentationRow]) -> Vec<Com
             p,
             p_holm: p,
             outcome: Outcome::Open,
+            documents_needed: None,
             // A higher Pk loses.
             wins: paired.losses,
             ties: paired.ties,
             losses: paired.wins,
         };
-        Some((comparison, stats::smallest_p_of(&differences, most)))
+        Some((comparison, clustered))
     };
-    let (mut found, smallest): (Vec<Comparison>, Vec<f64>) = others.iter().filter_map(compare).unzip();
+    let (mut found, clustered): (Vec<Comparison>, Vec<Clustered>) = others.iter().filter_map(compare).unzip();
     let raw: Vec<f64> = found.iter().map(|c| c.p).collect();
-    for ((comparison, p), least) in found.iter_mut().zip(stats::holm(&raw)).zip(stats::holm(&smallest)) {
+    // The smallest p-value that the documents of each can give.
+    let smallest: Vec<f64> = clustered.iter().map(|of| stats::smallest_p_of(of.sums(), most)).collect();
+    let level = ALPHA / found.len().max(1) as f64;
+    let corrected = stats::holm(&raw).into_iter().zip(stats::holm(&smallest));
+    for ((comparison, of), (p, least)) in found.iter_mut().zip(&clustered).zip(corrected) {
         comparison.p_holm = p;
         // Else no p-value of so few documents is small enough after the correction, whatever they show.
         comparison.outcome = shows(comparison, least <= ALPHA);
+        if comparison.outcome == Outcome::Open {
+            comparison.documents_needed = stats::documents_needed(of, of.estimate(), level);
+        }
     }
     found
 }

@@ -44,6 +44,9 @@ struct OneSet<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     embedding_seconds: Option<f64>,
     results: Vec<&'a SegmentationRow>,
+    /// What the results show, where several segmenters are compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verdict: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -107,7 +110,7 @@ pub fn experiment(file: &ExperimentFile, set: &[String], out: Option<&Path>, how
     if json {
         print_json_text(&format!("{}\n", report.summary().map_err(Failure::runtime)?))?;
     } else {
-        table(&sets, &report.evaluation, embedding)?;
+        table(&report)?;
         say!("Report: {}", shown(&folder.join("index.html")));
     }
     Ok(if left_out > 0 { Status::Incomplete } else { Status::Done })
@@ -143,13 +146,16 @@ fn plain(args: &SegmentEvalArgs, quiet: bool) -> Outcome {
     if let Some(path) = &args.plot {
         save(path, &plot(&sets, &evaluation))?;
     }
+    let mut report = Report::new("", &sets, evaluation, &[]);
+    report.embedding_seconds = embedding;
     if args.json {
         let one = |set: &Set| OneSet {
             data: "",
             documents: set.documents.len(),
             known_count: args.known_count,
             embedding_seconds: embedding,
-            results: evaluation.rows.iter().filter(|row| row.set == set.name).collect(),
+            results: report.evaluation.rows.iter().filter(|row| row.set == set.name).collect(),
+            verdict: report.verdict(&set.name),
         };
         let mut found: Vec<OneSet<'_>> =
             sets.iter().zip(&names).map(|(s, name)| OneSet { data: name, ..one(s) }).collect();
@@ -159,7 +165,7 @@ fn plain(args: &SegmentEvalArgs, quiet: bool) -> Outcome {
             print_json(&SeveralSets { sets: found })?;
         }
     } else {
-        table(&sets, &evaluation, embedding)?;
+        table(&report)?;
     }
     Ok(if left_out > 0 { Status::Incomplete } else { Status::Done })
 }

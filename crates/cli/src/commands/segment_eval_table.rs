@@ -1,14 +1,14 @@
 //! The tables of `pericope segment-eval` on the terminal.
 
-use pericope_segeval::evaluate::Evaluation;
-use pericope_segeval::read::Set;
+use pericope_report::segmentation::Report;
 
-/// Says how the segmenters did on every set; `embedding` are the seconds of embedding all sentences beforehand.
-pub fn table(sets: &[Set], evaluation: &Evaluation, embedding: Option<f64>) -> std::io::Result<()> {
+/// Says how the segmenters did on every set, and what that shows.
+pub fn table(report: &Report) -> std::io::Result<()> {
+    let evaluation = &report.evaluation;
     let width = evaluation.rows.iter().map(|r| r.segmenter.chars().count() + 2).max().unwrap_or(0).max(9);
     let counted = evaluation.rows.iter().any(|row| row.tokens_read.is_some());
-    for set in sets {
-        say!("{}: {} documents\n", set.name, set.documents.len());
+    for set in &report.sets {
+        say!("{}: {} documents\n", set.name, set.documents);
         say!(
             "{:width$}  {:>11} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>9} {:>9}{}",
             "segmenter",
@@ -44,6 +44,9 @@ pub fn table(sets: &[Set], evaluation: &Evaluation, embedding: Option<f64>) -> s
             );
         }
         say!("");
+        if let Some(verdict) = report.verdict(&set.name) {
+            say!("{verdict}\n");
+        }
     }
     say!(
         "* was told the true number of segments. Pk (± standard error over documents), WD (WindowDiff): lower is better.\n\
@@ -55,7 +58,7 @@ pub fn table(sets: &[Set], evaluation: &Evaluation, embedding: Option<f64>) -> s
             say!("{} on {}: groups of passages: {used}.", row.segmenter, row.set);
         }
     }
-    if let Some(seconds) = embedding {
+    if let Some(seconds) = report.embedding_seconds {
         say!(
             "All sentences were embedded once, beforehand, in {seconds:.1} s: sent/s is without that.\n\
              What kamradt and cluster embed beside sentences is in theirs; what bertscore embeds, in the first that reads it."

@@ -517,6 +517,8 @@ fn segment_eval_takes_several_sets_and_draws_them() {
             assert_eq!((row["segmenter"].as_str(), row["proposed_over_true"].as_f64()), (Some(spec), Some(1.0)));
         }
         assert_eq!(set["results"][0]["f1"], 1.0, "bayesseg knows where the words change");
+        let verdict = set["verdict"].as_str().unwrap();
+        assert!(verdict.contains(": beside bayesseg by Pk, corrected over 6 comparisons: "), "{verdict}");
     }
     // The two layouts hold the same document.
     assert_eq!(sets[0]["results"][2]["pk"], sets[1]["results"][2]["pk"]);
@@ -552,7 +554,18 @@ fn segment_eval_takes_several_sets_and_draws_them() {
         let summary: Value =
             serde_json::from_str(&fs::read_to_string(path.join(out).join("summary.json")).unwrap()).unwrap();
         assert!(summary.to_string().contains("bayes"));
+        // The sentence of the report is that of the terminal and of the figures.
+        let verdict = summary["sets"][0]["verdict"].as_str().unwrap();
+        assert!(verdict.starts_with("small: beside bayes by Pk, corrected over 1 comparison: "), "{verdict}");
+        assert!(stdout(&output).contains(&format!("\n{verdict}\n")), "{}", stdout(&output));
+        assert!(fs::read_to_string(path.join(out).join("segments.md")).unwrap().contains(verdict));
     }
+    // Without a file, too; one segmenter alone has nothing beside it.
+    let two = ["segment-eval", "--data", "d.jsonl", "-s", "bayesseg", "-s", "u00"];
+    let output = without_models(path).args(two).output().unwrap();
+    assert!(stdout(&output).contains("\nd.jsonl: beside bayesseg by Pk, corrected over 1 comparison: "));
+    let output = without_models(path).args(["segment-eval", "--data", "d.jsonl", "-s", "u00"]).output().unwrap();
+    assert!(!stdout(&output).contains("beside"), "{}", stdout(&output));
 }
 
 #[test]

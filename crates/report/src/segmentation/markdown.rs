@@ -50,7 +50,7 @@ pub(super) fn markdown(report: &Report) -> String {
         let rows = beside(report, &set.name);
         if let Some(first) = rows.first() {
             out.paragraph(strong(&format!("Beside {} by Pk, document by document", first.name)));
-            out.table("lrrrlrrl", &HEADS, rows.iter().map(compared));
+            out.table("lrrrlrrrl", &HEADS, rows.iter().map(compared));
         }
     }
     out.paragraph(COLUMNS);
@@ -106,7 +106,7 @@ mod tests {
         assert_eq!(text.matches("\n| system |").count(), 4);
         assert_eq!(text.matches("\n| segmenter |").count(), 2);
         for block in text.split("\n\n").filter(|block| block.starts_with('|')) {
-            let cells = if block.starts_with("| segmenter |") { 8 } else { 14 };
+            let cells = if block.starts_with("| segmenter |") { 9 } else { 14 };
             for row in block.lines() {
                 assert_eq!(row.replace("\\|", "").matches('|').count(), cells + 1, "{row}");
             }

@@ -148,7 +148,7 @@ fn compared(report: &Report, set: &str) -> Markup {
     let rows = beside(report, set);
     let Some(first) = rows.first() else { return html! {} };
     let head =
-        |(at, &text): (usize, &&str)| if [0, 4, 7].contains(&at) { Head::words(text) } else { Head::number(text) };
+        |(at, &text): (usize, &&str)| if [0, 4, 8].contains(&at) { Head::words(text) } else { Head::number(text) };
     let heads: Vec<Head> = HEADS.iter().enumerate().map(head).collect();
     let names = report.evaluation.segmenters();
     let line = |row: &Beside<'_>| {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+use super::beside::against;
 use pericope_segeval::compare::{Comparison, Standing, comparisons, standings};
 use pericope_segeval::config::Published;
 use pericope_segeval::evaluate::{Evaluation, SegmentationRow};
@@ -23,6 +24,15 @@ pub struct SetFacts {
     /// What could not be read, each with its place and reason.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<String>,
+}
+
+/// A set with what its segmenters show.
+#[derive(Serialize)]
+struct Decided<'a> {
+    #[serde(flatten)]
+    facts: &'a SetFacts,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verdict: Option<String>,
 }
 
 /// What a report is made of.
@@ -50,7 +60,7 @@ struct Summary<'a> {
     version: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     embedding_seconds: Option<f64>,
-    sets: &'a [SetFacts],
+    sets: Vec<Decided<'a>>,
     results: &'a [SegmentationRow],
     comparisons: &'a [Comparison],
     standings: &'a [Standing],
@@ -113,6 +123,13 @@ impl Report {
         }
     }
 
+    /// Who does better and worse than the first segmenter of a set, and which may be the best, in a sentence; none where
+    /// there is nothing to compare.
+    #[must_use]
+    pub fn verdict(&self, set: &str) -> Option<String> {
+        Some(against(self, set)?.replace('\u{a0}', " "))
+    }
+
     /// `summary.json`; shares as 0 to 1.
     ///
     /// # Errors
@@ -133,7 +150,7 @@ impl Report {
             name: &self.name,
             version: env!("CARGO_PKG_VERSION"),
             embedding_seconds: self.embedding_seconds,
-            sets: &self.sets,
+            sets: self.sets.iter().map(|facts| Decided { facts, verdict: self.verdict(&facts.name) }).collect(),
             results: &self.evaluation.rows,
             comparisons: &self.comparisons,
             standings: &self.standings,

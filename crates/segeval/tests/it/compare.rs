@@ -62,6 +62,16 @@ fn all_segmenters_of_a_set_are_compared_and_corrected_together() {
 }
 
 #[test]
+fn an_open_comparison_says_how_many_documents_would_decide_it() {
+    let found = comparisons(&made(&[("first", 0.0), ("near", 0.01), ("worse", 0.2)], 40));
+    assert_eq!((found[0].outcome, found[1].outcome), (Outcome::Open, Outcome::Worse));
+    // 40 * ((z(0.9875) + z(0.8)) * 0.0080064 / 0.01)^2, at the level of one of two.
+    assert_eq!((found[0].documents_needed, found[1].documents_needed), (Some(244), None));
+    // What so few documents cannot resolve says nothing of how many would.
+    assert_eq!(comparisons(&evaluation())[0].documents_needed, None);
+}
+
+#[test]
 fn eight_documents_decide_between_two_and_not_among_ten() {
     let names = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
     let shifts: Vec<(&str, f64)> = names.iter().enumerate().map(|(at, name)| (*name, 0.2 * at.min(1) as f64)).collect();
