@@ -1,6 +1,7 @@
 //! The record of a run as names and values.
 
 use pericope_eval::format;
+use pericope_eval::metric::Metric;
 use pericope_eval::record::{JudgeIdentity, RunRecord};
 
 /// The record's single values, those that are known.
@@ -52,6 +53,14 @@ pub(crate) fn facts(run: &RunRecord) -> Vec<(&'static str, String)> {
         facts.push(("Seeds", seeds.join(", ")));
     }
     facts
+}
+
+/// Who made those of some scores that a judge makes, in a line to stand beside them; none where there are none.
+pub(crate) fn judges(run: &RunRecord, shown: &[&Metric]) -> Option<String> {
+    let of_run = JudgeIdentity::of_run(&run.config, &run.checksums);
+    let by = |metric: &&Metric| Some(format!("{} by {}", metric.label(), of_run.get(*metric)?));
+    let named: Vec<String> = shown.iter().filter_map(by).collect();
+    (!named.is_empty()).then(|| format!("Judged: {}.", named.join("; ")))
 }
 
 /// How budgets of tokens end, where there are any.

@@ -4,7 +4,7 @@ use pericope_eval::format;
 use pericope_eval::metric::Metric;
 use pericope_eval::record::{Cell, Comparison, Family};
 
-use super::facts::facts;
+use super::facts::{facts, judges};
 use super::report::{Contrast, Report};
 use super::view::{View, decided};
 use super::{decision, headline, passages, warnings};
@@ -27,7 +27,7 @@ pub(super) fn page(report: &Report) -> String {
         out.bullets(warnings);
     }
     for mode in &view.modes {
-        scores(&mut out, &view, mode);
+        scores(&mut out, report, &view, mode);
     }
     comparisons(&mut out, &view);
     pairwise(&mut out, &view);
@@ -65,7 +65,7 @@ fn question(view: &View, contrast: &Contrast) -> String {
     format!("{} ({})", format::clipped(&contrast.question, 200), scores.join(", "))
 }
 
-fn scores(out: &mut Markdown, view: &View, mode: &str) {
+fn scores(out: &mut Markdown, report: &Report, view: &View, mode: &str) {
     let cells: Vec<&Cell> = view.summary.cells.iter().filter(|c| c.mode == mode).collect();
     if cells.is_empty() {
         return;
@@ -92,6 +92,9 @@ fn scores(out: &mut Markdown, view: &View, mode: &str) {
         }
     }
     out.table("ll", &head, rows);
+    if let Some(judges) = judges(&report.run, &metrics) {
+        out.paragraph(judges);
+    }
 }
 
 fn comparisons(out: &mut Markdown, view: &View) {

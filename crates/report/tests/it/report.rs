@@ -59,6 +59,27 @@ fn a_run_becomes_a_page_that_holds_all_parts() {
 }
 
 #[test]
+fn scores_of_a_judge_name_it_where_they_stand() {
+    let (summary, mut run, items) = crate::support::run(6);
+    run.config = serde_json::json!({
+        "judge": {"kind": "llm", "votes": 3}, "answer": {"generator": "llm"},
+        "llm": {"judge": {"model": "clever-1", "provider": "openai"}},
+    });
+    run.checksums.prompts.insert("judge".into(), "3f9c1a2b7d10".repeat(5));
+    let (page, markdown) = pages(&Report::new(summary.clone(), run.clone(), &items));
+    let line = "Judged: judge by clever-1 (openai), prompt 3f9c1a2b7d10, 3 votes.";
+    let scores = markdown.split("## Scores, dense").nth(1).unwrap().split("\n## ").next().unwrap();
+    assert!(scores.trim_end().ends_with(line), "{scores}");
+    // At the judge's charts, and under the tables.
+    assert_eq!(page.matches(line).count(), 2);
+    crate::support::html::check(&page);
+    // Where nobody judged, nobody is named.
+    run.config["judge"]["kind"] = "none".into();
+    let (page, markdown) = pages(&Report::new(summary, run, &items));
+    assert!(!page.contains("Judged: ") && !markdown.contains("Judged: "));
+}
+
+#[test]
 fn secrets_that_an_older_run_holds_are_in_no_page() {
     let (summary, mut run, items) = crate::support::run(4);
     run.config = serde_json::json!({

@@ -13,7 +13,7 @@ pub(in crate::run) fn page(report: &Report) -> String {
     let title = format!("{} – Pericope", report.name());
     let main = html! {
         (top::summary(report, &view))
-        (results::section(&view))
+        (results::section(&view, &report.run))
         (comparisons::section(&view))
         (pairwise::section(&view))
         (costs::section(&view))

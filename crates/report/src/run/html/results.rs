@@ -4,10 +4,11 @@ use maud::{Markup, html};
 use pericope_eval::cell::Setting;
 use pericope_eval::format;
 use pericope_eval::metric::{Metric, Unit};
-use pericope_eval::record::Cell;
+use pericope_eval::record::{Cell, RunRecord};
 
 use crate::kit::svg::{self, LineChart, Point, Series};
 use crate::kit::{Head, Row, Value, section as wrap, table};
+use crate::run::facts::judges;
 use crate::run::view::{View, factor};
 
 /// Metrics that get charts of their own; fewer where there are several modes, to keep the page light.
@@ -17,7 +18,7 @@ const CHARTED_BY_MODE: usize = 4;
 /// A coordinate of a cell on the horizontal axis of a chart.
 type Across = dyn Fn(&Cell) -> Option<f64>;
 
-pub(super) fn section(view: &View) -> Markup {
+pub(super) fn section(view: &View, run: &RunRecord) -> Markup {
     let body = html! {
         @if view.summary.cells.is_empty() {
             p { "Nothing was scored." }
@@ -27,8 +28,9 @@ pub(super) fn section(view: &View) -> Markup {
                  at an equal budget of tokens, or against the tokens that were paid for."
             }
             (legend(view))
-            div class="panels" { @for metric in charted(view) { (panel(view, metric)) } }
+            div class="panels" { @for metric in charted(view) { (panel(view, run, metric)) } }
             @for mode in &view.modes { (tables(view, mode)) }
+            @if let Some(judges) = judges(run, &view.metrics.iter().collect::<Vec<_>>()) { p class="note" { (judges) } }
             (glossary(view))
         }
     };
@@ -57,11 +59,12 @@ fn charted<'a>(view: &'a View) -> Vec<&'a Metric> {
     chosen
 }
 
-fn panel(view: &View, metric: &Metric) -> Markup {
+fn panel(view: &View, run: &RunRecord, metric: &Metric) -> Markup {
     html! {
         div class="panel" data-name=(metric.label()) {
             h3 { (metric.title()) }
             @if !metric.meaning().is_empty() { p class="note prose" { (metric.meaning()) } }
+            @if let Some(judge) = judges(run, &[metric]) { p class="note" { (judge) } }
             div class="charts" { @for mode in &view.modes { (charts(view, metric, mode)) } }
         }
     }
