@@ -1,6 +1,6 @@
 //! What asking models will come to, said before anything is paid.
 
-use pericope_llm::{LlmConfig, LlmContextWriter};
+use pericope_llm::{LlmConfig, LlmContextWriter, RerankForm};
 use pericope_segment::llm::{DEFAULT_TOKENS, LanguageModel};
 use pericope_segment::registry::is_finished;
 use pericope_segment::spec::Spec;
@@ -212,7 +212,11 @@ fn rerankers(experiment: &Experiment, texts: &[(usize, usize)], corpus: &[usize]
         };
         let model = shown_reranker(reranking.spec);
         let passages = reranking.depth.saturating_mul(chunk(experiment, chunker, corpus)).saturating_mul(texts.len());
-        let (calls, tokens) = (texts.len() * modes, questions.saturating_add(passages).saturating_mul(modes));
+        let requests = rerank_requests(reranking.spec, reranking.depth);
+        // Every request begins with the question.
+        let asked = questions.saturating_mul(requests);
+        let calls = texts.len().saturating_mul(modes).saturating_mul(requests);
+        let tokens = asked.saturating_add(passages).saturating_mul(modes);
         match found.iter_mut().find(|known| known.model == model) {
             Some(known) => {
                 known.calls += calls;
@@ -228,6 +232,21 @@ fn rerankers(experiment: &Experiment, texts: &[(usize, usize)], corpus: &[usize]
         }
     }
     found
+}
+
+/// Requests to the service of a reranker's spec that score so many passages at once.
+#[must_use]
+pub fn rerank_requests(spec: &str, passages: usize) -> usize {
+    let setting = |key: &str| {
+        let settings = spec.split(',').skip(1).filter_map(|one| one.split_once('='));
+        settings.filter(|(name, _)| name.trim() == key).map(|(_, value)| value.trim()).last()
+    };
+    let form = match (setting("form"), setting("model")) {
+        (Some("documents"), _) | (None, Some(_)) => RerankForm::Documents,
+        _ => RerankForm::Texts,
+    };
+    let batch = setting("batch").and_then(|text| text.parse().ok()).unwrap_or(form.usual_batch());
+    passages.div_ceil(batch.max(1))
 }
 
 /// The models that cut: one for each spec that asks one. Those of equal specs ask the same.
@@ -399,6 +418,13 @@ mod tests {
         let prompts = 8 * (AROUND + 1000 + 256) + (AROUND + 40 + 40) + 71 * (AROUND + 2000 + 256);
         assert_eq!(context.prompt_tokens, prompts);
         assert!((found.price().unwrap() - prompts as f64 / 1e6).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_service_that_takes_few_passages_is_asked_more_often() {
+        let of = |spec: &str| rerank_requests(spec, 50);
+        assert_eq!((of("https://a.b/rerank"), of("https://a.b/rerank,model=m")), (2, 1));
+        assert_eq!((of("http://a.b/rerank,batch=10"), of("http://a.b/rerank,form=documents")), (5, 1));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use pericope::Engine;
 use pericope_api::Document;
 use pericope_eval::config::ModelFile;
-use pericope_eval::run::{ModelEstimate, estimate_contexts};
+use pericope_eval::run::{Estimate, estimate_contexts};
 use pericope_read::document_id;
 use pericope_store::CONTEXT_TOKENS;
 
@@ -46,16 +46,18 @@ pub(super) fn run(args: &IndexArgs, plan: &Plan, found: &Input, engine: &Engine<
             documents.push((size, cut.len(), own / cut.len().max(1)));
         });
     }
-    let mut asked: Vec<ModelEstimate> = Vec::new();
+    let mut asked = Estimate::default();
     if let Some(spec) = spec(&args.policy).filter(|_| asks) {
         let sizes: Vec<usize> = documents.iter().map(|(size, ..)| *size).collect();
-        asked.extend(dry_run_segmenters::asked(&spec, &sizes)?);
+        asked.models.extend(dry_run_segmenters::asked(&spec, &sizes)?);
+        asked.budget = dry_run_segmenters::budget(&spec);
     }
     if let Some(file) = &plan.context_llm {
         let file = ModelFile::load(file).map_err(|e| Failure::usage(e).about("--context-llm"))?;
         let config = file.context().map_err(|e| Failure::usage(e).about("--context-llm"))?;
         tokens += chunks * CONTEXT_TOKENS;
-        asked.extend(estimate_contexts(config, documents));
+        asked.models.extend(estimate_contexts(config, documents));
+        asked.budget = asked.budget.or(file.budget);
     }
     let more = "These are all chunks of the files. Files that an index holds as they are cost nothing.";
     dry_run::embedding(Some(plan.embedder.as_str()), chunks, tokens, asked, more, args.json)
