@@ -66,8 +66,10 @@ fn a_dry_run_needs_no_key_asks_nobody_and_writes_nothing() {
             let models = found["models"].as_array().unwrap();
             models.iter().find(|model| model["role"] == role).unwrap()["calls"].as_u64().unwrap()
         };
-        assert_eq!((calls("generator"), calls("judge"), calls("embedder")), (6, 12 + 6 + 12, 3));
-        assert_eq!(found["calls"], 6 + 30 + 3);
+        assert_eq!((calls("generator"), calls("judge")), (6, 12 + 6 + 12));
+        // The questions, the chunks of two chunkers, and what the reader reads of them.
+        assert!(calls("embedder") > 3, "{found}");
+        assert_eq!(found["calls"], 6 + 30 + calls("embedder"));
         assert!(found["price"].as_f64().unwrap() > 0.0);
     }
     let swept = pericope(

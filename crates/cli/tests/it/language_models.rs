@@ -199,9 +199,9 @@ fn a_dry_run_of_what_costs_nothing_says_so() {
     let free = run(&["--segmenter", "texttiling"]);
     assert!(stdout(&free).contains("No model that costs anything is asked."), "{}{}", stdout(&free), stderr(&free));
     assert_eq!(json_of(&run(&["--format", "json"]))["calls"], 0);
-    // An endpoint that embeds sentences costs something, too.
+    // An endpoint that embeds sentences costs something, too: a request a page, and one for the length of its vectors.
     let paid = json_of(&run(&["--segmenter", "fusion", "--segment-embedder", "openai:e", "--format", "json"]));
-    assert_eq!((&paid["models"][0]["role"], &paid["calls"]), (&json!("embedder"), &json!(1)), "{paid}");
+    assert_eq!((&paid["models"][0]["role"], &paid["calls"]), (&json!("embedder"), &json!(4)), "{paid}");
     // So it does while settings are tried, and for vectors to train on.
     let document = json!({"id": "d", "source": "s", "boundaries": [1], "sentences": ["Old one.", "New two."]});
     fs::write(folder.path().join("d.jsonl"), format!("{document}\n")).unwrap();
@@ -209,8 +209,8 @@ fn a_dry_run_of_what_costs_nothing_says_so() {
         "kind = \"tune\"\nsegmenter = \"window:embedder=openai:e\"\ndata = [\"d.jsonl\"]\ngrid = { k = [2, 3] }\n";
     fs::write(folder.path().join("tune.toml"), tuned).unwrap();
     for (args, calls) in [
-        (&["tune", "tune.toml", "--dry-run", "--json"][..], 1),
-        (&["train", "embed", "--data", "d.jsonl", "--out", "v", "--embedder", "openai:e", "--dry-run", "--json"], 1),
+        (&["tune", "tune.toml", "--dry-run", "--json"][..], 2),
+        (&["train", "embed", "--data", "d.jsonl", "--out", "v", "--embedder", "openai:e", "--dry-run", "--json"], 2),
     ] {
         let mut command = without_models(folder.path());
         let found = json_of(&command.env_remove("OPENAI_API_KEY").args(args).output().unwrap());
