@@ -103,6 +103,10 @@ fn indexing_and_searching_say_what_an_endpoint_would_be_sent() {
     assert!(found["models"][0]["prompt_tokens"].as_u64().unwrap() >= 3 * 6);
     // What runs here costs nothing.
     assert_eq!(json(&index(&["--embedder", "none"]))["calls"], 0);
+    // Nor is the endpoint asked that a segmenter reads with: its key is not there.
+    let own = "window:embedder=openai:text-embedding-3-small";
+    let cut = json(&index(&["--embedder", "none", "--tokenizer", "words", "--segmenter", own]));
+    assert_eq!((&cut["models"][0]["role"], &cut["calls"]), (&"embedder".into(), &3.into()), "{cut}");
     assert!(!folder.path().join("i").exists());
     let output = pericope(folder.path(), &["index", "docs", "--into", "i", "--embedder", "none"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
