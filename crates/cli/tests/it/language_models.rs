@@ -234,6 +234,15 @@ fn an_index_holds_contexts_and_remembers_who_wrote_them() {
     let placed = [&index[..], &["--context-llm", "model.toml"]].concat();
     let dry = json_of(&run(&[&placed[..], &["--dry-run", "--json"]].concat()));
     assert_eq!((&dry["models"][0]["role"], &dry["models"][0]["calls"]), (&json!("context"), &json!(12)), "{dry}");
+    // With a price and a rate, money and seconds are said too.
+    let known = fs::read_to_string(folder.path().join("model.toml")).unwrap()
+        + "price = { input = 1.0, output = 2.0 }\ntokens_per_minute = 1000\n[limits]\nbudget = 3.0\n";
+    fs::write(folder.path().join("priced.toml"), known).unwrap();
+    let priced = [&index[..], &["--context-llm", "priced.toml", "--dry-run"]].concat();
+    let told = json_of(&run(&[&priced[..], &["--json"]].concat()));
+    assert!(told["price"].as_f64() > Some(0.0) && told["seconds_at_least"].as_f64() > Some(0.0), "{told}");
+    let said = stdout(&run(&priced));
+    assert!(said.contains("limits.budget is 3") && said.contains("Seconds: at least"), "{said}");
     assert_eq!(server.calls(), 0);
     let built = run(&[&placed[..], &["--json"]].concat());
     let about = json_of(&built);

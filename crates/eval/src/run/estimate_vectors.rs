@@ -201,7 +201,7 @@ fn read(experiment: &Experiment, questions: &[Question], documents: &[Document],
     let longest = documents.iter().flat_map(|document| &document.sentences).map(|one| tokens(one.span.len())).max();
     let longest = longest.unwrap_or(0);
     let lists = |own: usize, texts: usize| own + texts / READ;
-    let gold = questions.iter().flat_map(|question| question.gold.iter().map(|span| (question.document, *span)));
+    let gold = questions.iter().flat_map(|question| question.gold.iter().map(move |span| (question.document, *span)));
     let (texts, letters) = gold.fold((0, 0), |(texts, letters), (document, span)| {
         (texts + documents.get(document).map_or(0, |document| under(document, span)), letters + span.len())
     });
@@ -315,7 +315,7 @@ mod tests {
         assert_eq!(around, [(known.to_owned(), 2 * (1 + 2), 3100 + 3 * 3100 + 2 * 310)]);
         // The length of the vectors is asked for.
         assert_eq!(of(&["window:embedder=openai:e"]), [("e".to_owned(), 1 + 3, 3 + 3100)]);
-        assert_eq!(of(&["window", "window:embedder=static"]), []);
+        assert!(of(&["window", "window:embedder=static"]).is_empty());
     }
 
     #[test]
