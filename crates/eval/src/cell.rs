@@ -11,7 +11,7 @@ use crate::format;
 pub enum Cutoff {
     /// The best so many chunks, at least 1.
     K(usize),
-    /// The best chunks that fit into so many tokens, at least 1.
+    /// The best chunks, as many as fill so many tokens, at least 1.
     Tokens(usize),
 }
 

@@ -71,9 +71,7 @@ impl OpenAiEmbeddings {
     pub fn from_spec(spec: &str, cache: Arc<Cache>, offline: bool) -> Result<Self, LlmError> {
         let wrong = || LlmError::Config(format!("'{spec}': expected openai:MODEL or openai:MODEL:DIMENSIONS"));
         let rest = spec.strip_prefix("openai:").filter(|rest| !rest.is_empty()).ok_or_else(wrong)?;
-        // Ollama's names hold colons too ("bge-m3:latest"): only a number is dimensions.
-        let split = rest.rsplit_once(':').and_then(|(model, n)| Some((model, n.parse::<usize>().ok()?)));
-        let (model, dimensions) = split.map_or((rest, None), |(model, n)| (model, Some(n)));
+        let (model, dimensions) = split(rest);
         if model.is_empty() || dimensions == Some(0) {
             return Err(wrong());
         }
@@ -83,6 +81,14 @@ impl OpenAiEmbeddings {
             config.api_key_env = Some(API.key_env.to_owned());
         }
         Self::new(&config, dimensions, cache, offline)
+    }
+
+    /// True where the length of the vectors of `MODEL` or `MODEL:DIMENSIONS` is known. Where it is not, opening the encoder
+    /// embeds one short text.
+    #[must_use]
+    pub fn knows_length(model: &str) -> bool {
+        let (model, dimensions) = split(model);
+        dimensions.is_some() || KNOWN.iter().any(|(name, _)| *name == model)
     }
 
     /// Opens the encoder of a configuration, of which prompt, seed and the like are not used. `dimensions` asks the model for
@@ -244,6 +250,13 @@ impl OpenAiEmbeddings {
         endpoint.settle(most, received.usage);
         rows(&received.body, texts.len(), self.dimension)
     }
+}
+
+/// Splits `MODEL:DIMENSIONS`.
+fn split(text: &str) -> (&str, Option<usize>) {
+    // Ollama's names hold colons too ("bge-m3:latest"): only a number is dimensions.
+    let split = text.rsplit_once(':').and_then(|(model, n)| Some((model, n.parse::<usize>().ok()?)));
+    split.map_or((text, None), |(model, n)| (model, Some(n)))
 }
 
 /// Returns the beginning of a text that surely holds what the model reads of it, where the text is much longer.

@@ -25,6 +25,17 @@ pub enum RerankForm {
     Texts,
 }
 
+impl RerankForm {
+    /// Passages of a request where nobody says how many: TEI refuses more than 32, the others take a thousand.
+    #[must_use]
+    pub fn usual_batch(self) -> usize {
+        match self {
+            Self::Documents => 1_000,
+            Self::Texts => 32,
+        }
+    }
+}
+
 /// The service that a [`HttpReranker`] asks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RerankService<'a> {

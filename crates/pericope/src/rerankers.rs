@@ -37,9 +37,6 @@ mod service {
 
     /// Seconds that a request may take where nothing is said.
     const TIME: f64 = 30.0;
-    /// Passages of a request where nothing is said: TEI refuses more than 32, the others take a thousand.
-    const TEXTS: usize = 32;
-    const DOCUMENTS: usize = 1_000;
 
     pub(super) const HTTP: RerankerEntry = RerankerEntry {
         name: ADDRESS.0,
@@ -78,14 +75,13 @@ mod service {
             (Some("texts"), _) | (None, None) => RerankForm::Texts,
             (Some(other), _) => return Err(args.bad("form", other, "documents or texts")),
         };
-        let usual = if form == RerankForm::Texts { TEXTS } else { DOCUMENTS };
         let retries = args.maybe_count("retries", 0)?.unwrap_or(2);
         let service = RerankService {
             url,
             model,
             key_env: args.get("key_env"),
             form,
-            batch: args.maybe_count("batch", 1)?.unwrap_or(usual),
+            batch: args.maybe_count("batch", 1)?.unwrap_or(form.usual_batch()),
             timeout: Duration::from_secs_f64(args.number("time", TIME, 0.001..=3600.0)?),
             retries: u32::try_from(retries).unwrap_or(u32::MAX),
         };

@@ -9,14 +9,14 @@ use pericope_api::SentenceEncoder;
 use pericope_encode::CachedEncoder;
 use pericope_eval::classification::{ClassificationExperiment, ClassifierConfig, load};
 use pericope_eval::config::ExperimentFile;
-use pericope_eval::run::{ClassifySetup, RunFolder, classify};
+use pericope_eval::run::{ClassifySetup, RunFolder, TextSize, classify};
 use pericope_learn::robert::Robert;
 use pericope_report::classification::Report;
 use pericope_segment::Resources;
 use pericope_segment::spec::Spec;
 
 use crate::args::EvalRunArgs;
-use crate::commands::dry_run_segmenters::{self, Size};
+use crate::commands::dry_run_segmenters;
 use crate::commands::print_json;
 use crate::resources::{embedder, failure, shown};
 use crate::session::{Bars, by_kind, digest, not_held, not_written, run_folder, tell_kind};
@@ -72,7 +72,7 @@ pub fn run(file: &ExperimentFile, args: &EvalRunArgs, quiet: bool) -> Outcome {
 fn price(experiment: &ClassificationExperiment, json: bool) -> Outcome {
     let path = experiment.data_path().map_err(Failure::usage)?;
     let set = load(&experiment.data, &path).map_err(Failure::usage)?;
-    let documents: Vec<Size> = set.documents.iter().map(Size::of).collect();
+    let documents: Vec<TextSize> = set.documents.iter().map(TextSize::of).collect();
     let specs: Vec<Spec> = experiment.chunkers.iter().map(|one| one.spec.clone()).collect();
     dry_run_segmenters::with_embedder(&specs, &documents, Some(&experiment.embedder), json)
 }

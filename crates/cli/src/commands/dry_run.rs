@@ -5,7 +5,7 @@ use std::path::Path;
 use pericope_eval::config::Experiment;
 use pericope_eval::format;
 use pericope_eval::record::RunRecord;
-use pericope_eval::run::{Estimate, ModelEstimate, RunError, UNLIMITED_CHUNK, batches, estimate, load};
+use pericope_eval::run::{Estimate, ModelEstimate, RunError, UNLIMITED_CHUNK, estimate, estimate_embedder, load};
 use serde::Serialize;
 
 use crate::commands::print_json;
@@ -30,6 +30,20 @@ struct DryRun {
     seconds_at_least: Option<f64>,
 }
 
+impl DryRun {
+    /// What an estimate comes to of something that never ran before.
+    fn of(estimate: Estimate) -> Self {
+        let least = estimate.models.iter().filter_map(|model| model.seconds_at_least).reduce(f64::max);
+        Self {
+            calls: estimate.calls(),
+            price: estimate.price(),
+            seconds_before: None,
+            seconds_at_least: least,
+            estimate,
+        }
+    }
+}
+
 /// Says what runs of these experiments may come to; `before` is the folder where an earlier one may lie.
 pub fn experiments(runs: &[&Experiment], before: Option<&Path>, json: bool) -> Outcome {
     let mut sum = Estimate::default();
@@ -46,9 +60,7 @@ pub fn experiments(runs: &[&Experiment], before: Option<&Path>, json: bool) -> O
         let record: RunRecord = serde_json::from_str(&text).ok()?;
         record.seconds.filter(|_| !record.finished.is_empty())
     });
-    let least = sum.models.iter().filter_map(|model| model.seconds_at_least).reduce(f64::max);
-    let found =
-        DryRun { calls: sum.calls(), price: sum.price(), seconds_before: took, seconds_at_least: least, estimate: sum };
+    let found = DryRun { seconds_before: took, ..DryRun::of(sum) };
     if json {
         return print_json(&found);
     }
@@ -60,7 +72,7 @@ pub fn experiments(runs: &[&Experiment], before: Option<&Path>, json: bool) -> O
     );
     table(&found.estimate.models, &found.estimate.unlimited)?;
     money(&found)?;
-    match (took, least) {
+    match (took, found.seconds_at_least) {
         (Some(seconds), _) => {
             say!("Seconds: the run in {} took {}", before.map(shown).unwrap_or_default(), format::seconds(seconds))
         }
@@ -70,27 +82,34 @@ pub fn experiments(runs: &[&Experiment], before: Option<&Path>, json: bool) -> O
     Ok(Status::Done)
 }
 
-/// Says what embedding these texts comes to, and what models come to that are `asked` before; `texts` and `tokens` are at most what
+/// Says what embedding these texts comes to, and what models come to that are `asked` beside; `texts` and `tokens` are at most what
 /// is sent.
 pub fn embedding(
     embedder: Option<&str>,
     texts: usize,
     tokens: usize,
-    asked: Vec<ModelEstimate>,
+    mut asked: Estimate,
     more: &str,
     json: bool,
 ) -> Outcome {
-    let embedder = embedder.and_then(|name| endpoint(name, texts, tokens));
-    let models: Vec<ModelEstimate> = asked.into_iter().chain(embedder).collect();
+    let models = embedder.and_then(|name| estimate_embedder(name, texts, tokens)).into_iter().collect();
+    add(&mut asked, Estimate { models, ..Estimate::default() });
+    let found = DryRun::of(asked);
     if json {
-        let calls: usize = models.iter().map(|model| model.calls).sum();
-        return print_json(&serde_json::json!({ "texts": texts, "models": models, "calls": calls }));
+        let mut told = serde_json::json!({ "texts": texts, "models": &found.estimate.models, "calls": found.calls });
+        let known =
+            [("price", found.price), ("seconds_at_least", found.seconds_at_least), ("budget", found.estimate.budget)];
+        for (key, value) in known.into_iter().filter_map(|(key, value)| Some((key, value?))) {
+            told[key] = value.into();
+        }
+        return print_json(&told);
     }
     say!("Dry run: {}. Nothing was asked, nothing was paid.\n", format::plural(texts, "text"));
-    table(&models, &[])?;
-    if !models.is_empty() && !more.is_empty() {
+    table(&found.estimate.models, &[])?;
+    if found.calls > 0 && !more.is_empty() {
         say!("{more}");
     }
+    ending(&found)?;
     Ok(Status::Done)
 }
 
@@ -98,13 +117,7 @@ pub fn embedding(
 pub fn drafting(estimate: Estimate, json: bool) -> Outcome {
     let (questions, documents) = (estimate.questions, estimate.documents);
     let writes = estimate.models.iter().any(|model| model.role == "questions");
-    let found = DryRun {
-        calls: estimate.calls(),
-        price: estimate.price(),
-        seconds_before: None,
-        seconds_at_least: None,
-        estimate,
-    };
+    let found = DryRun::of(estimate);
     if json {
         return print_json(&found);
     }
@@ -117,20 +130,13 @@ pub fn drafting(estimate: Estimate, json: bool) -> Outcome {
     if writes {
         say!("Where questions are dropped, others are asked for: at most twice as much for questions.");
     }
-    money(&found)?;
+    ending(&found)?;
     Ok(Status::Done)
 }
 
 /// Says what segmenting so many documents by so many segmenters comes to.
 pub fn segmenting(estimate: Estimate, json: bool) -> Outcome {
-    let least = estimate.models.iter().filter_map(|model| model.seconds_at_least).reduce(f64::max);
-    let found = DryRun {
-        calls: estimate.calls(),
-        price: estimate.price(),
-        seconds_before: None,
-        seconds_at_least: least,
-        estimate,
-    };
+    let found = DryRun::of(estimate);
     if json {
         return print_json(&found);
     }
@@ -140,20 +146,8 @@ pub fn segmenting(estimate: Estimate, json: bool) -> Outcome {
         format::plural(found.estimate.documents, "document")
     );
     table(&found.estimate.models, &[])?;
-    money(&found)?;
-    match least {
-        Some(seconds) => say!("Seconds: at least {}, by tokens_per_minute", format::seconds(seconds)),
-        None if found.calls > 0 => say!("Seconds: not known, since tokens_per_minute is not set"),
-        None => {}
-    }
+    ending(&found)?;
     Ok(Status::Done)
-}
-
-/// What `openai:MODEL` comes to; none for an embedder that runs here.
-pub fn endpoint(embedder: &str, texts: usize, tokens: usize) -> Option<ModelEstimate> {
-    let model = embedder.strip_prefix("openai:")?.to_owned();
-    let calls = batches(texts, tokens);
-    Some(ModelEstimate { role: "embedder", model, calls, prompt_tokens: tokens, ..ModelEstimate::default() })
 }
 
 /// Adds one estimate to others.
@@ -221,6 +215,17 @@ fn table(models: &[ModelEstimate], unlimited: &[String]) -> std::io::Result<()> 
             UNLIMITED_CHUNK,
             format::listed(unlimited)
         );
+    }
+    Ok(())
+}
+
+/// Money and seconds, of something that never ran before; nothing where nobody is asked.
+fn ending(found: &DryRun) -> std::io::Result<()> {
+    money(found)?;
+    match found.seconds_at_least {
+        Some(seconds) => say!("Seconds: at least {}, by tokens_per_minute", format::seconds(seconds)),
+        None if found.calls > 0 => say!("Seconds: not known, since tokens_per_minute is not set"),
+        None => {}
     }
     Ok(())
 }

@@ -1,10 +1,11 @@
 //! `--dry-run` of what cuts documents: the language models that segmenters ask, and the endpoints that they embed with.
 
 use pericope::segmenters;
-use pericope_api::Document;
 use pericope_eval::asking::segmenter_config;
 use pericope_eval::config::ModelFile;
-use pericope_eval::run::{Estimate, ModelEstimate, estimate_segmenter};
+use pericope_eval::run::{
+    Estimate, ModelEstimate, TextSize, estimate_embedder, estimate_segment_embedders, estimate_segmenter,
+};
 use pericope_segment::llm::LanguageModel;
 use pericope_segment::registry::check_in;
 use pericope_segment::spec::Spec;
@@ -14,20 +15,6 @@ use crate::status::{Failure, Outcome};
 
 /// Bytes a token, for texts that nothing has counted.
 pub const LETTERS: usize = 4;
-
-/// What is known of a document that is not cut.
-#[derive(Debug, Clone, Copy)]
-pub struct Size {
-    tokens: usize,
-    sentences: usize,
-}
-
-impl Size {
-    /// The size of a document.
-    pub fn of(document: &Document) -> Self {
-        Self { tokens: document.source.len() / LETTERS, sentences: document.sentences.len() }
-    }
-}
 
 /// What the language models of a spec come to on documents of so many tokens; nothing where it asks none.
 pub fn asked(spec: &Spec, documents: &[usize]) -> Result<Vec<ModelEstimate>, Failure> {
@@ -40,12 +27,12 @@ pub fn asked(spec: &Spec, documents: &[usize]) -> Result<Vec<ModelEstimate>, Fai
 }
 
 /// Says what cutting these documents by these specs comes to; nothing is opened, asked or cut.
-pub fn run(specs: &[Spec], documents: &[Size], json: bool) -> Outcome {
+pub fn run(specs: &[Spec], documents: &[TextSize], json: bool) -> Outcome {
     with_embedder(specs, documents, None, json)
 }
 
 /// As [`run`], and what embedding all segments comes to where an endpoint does that: a document's text once for each spec.
-pub fn with_embedder(specs: &[Spec], documents: &[Size], embedder: Option<&str>, json: bool) -> Outcome {
+pub fn with_embedder(specs: &[Spec], documents: &[TextSize], embedder: Option<&str>, json: bool) -> Outcome {
     let tokens: Vec<usize> = documents.iter().map(|size| size.tokens).collect();
     let mut sum = Estimate::default();
     for (at, spec) in specs.iter().enumerate() {
@@ -56,34 +43,25 @@ pub fn with_embedder(specs: &[Spec], documents: &[Size], embedder: Option<&str>,
         }
         let models = asked(spec, &tokens)?;
         dry_run::add(&mut sum, Estimate { models, budget: budget(spec), ..Estimate::default() });
-        let endpoint = endpoint(spec, documents);
-        let is_there = |model: &ModelEstimate| {
-            sum.models.iter().any(|known| known.role == model.role && known.model == model.model)
-        };
-        if let Some(model) = endpoint.filter(|model| !is_there(model)) {
-            sum.models.push(model);
-        }
     }
+    let models = estimate_segment_embedders(specs, documents);
+    dry_run::add(&mut sum, Estimate { models, ..Estimate::default() });
+    // Every segment of every spec: a sentence is in one of each, and none is smaller.
     let (texts, tokens) = total(documents);
-    let segments = embedder.and_then(|name| dry_run::endpoint(name, texts * specs.len(), tokens * specs.len()));
-    dry_run::add(&mut sum, Estimate { models: segments.into_iter().collect(), ..Estimate::default() });
+    for _ in specs {
+        let models = embedder.and_then(|name| estimate_embedder(name, texts, tokens)).into_iter().collect();
+        dry_run::add(&mut sum, Estimate { models, ..Estimate::default() });
+    }
     dry_run::segmenting(Estimate { documents: documents.len(), chunkers: specs.len(), ..sum }, json)
 }
 
 /// What may be spent, by the files that a spec names.
-fn budget(spec: &Spec) -> Option<f64> {
+pub fn budget(spec: &Spec) -> Option<f64> {
     let mut files = LanguageModel::all_of(spec).into_iter().filter_map(|wanted| wanted.config);
     files.find_map(|path| ModelFile::load(&path).ok()?.budget)
 }
 
 /// Sentences and tokens of documents.
-fn total(documents: &[Size]) -> (usize, usize) {
+fn total(documents: &[TextSize]) -> (usize, usize) {
     documents.iter().fold((0, 0), |(texts, tokens), size| (texts + size.sentences, tokens + size.tokens))
-}
-
-/// The endpoint that embeds the sentences for a spec's segmenter, where it names one: every sentence once.
-fn endpoint(spec: &Spec, documents: &[Size]) -> Option<ModelEstimate> {
-    let (texts, tokens) = total(documents);
-    let own = spec.get("embedder").and_then(|name| dry_run::endpoint(name, texts, tokens));
-    own.or_else(|| spec.references().iter().find_map(|reference| endpoint(reference, documents)))
 }

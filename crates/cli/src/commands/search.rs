@@ -2,11 +2,15 @@
 
 use std::time::Instant;
 
+use pericope::encode::rerankers::RerankerSpec;
 use pericope_api::{Reranker, Span};
+use pericope_eval::run::{Estimate, ModelEstimate, UNLIMITED_CHUNK, rerank_requests};
+use pericope_segment::spec::Spec;
 use pericope_store::{Expansion, Filter, Group, Hit, Mode, Query, Reranked, Retriever};
 use serde::Serialize;
 
 use crate::args::{Offsets, SearchArgs};
+use crate::commands::dry_run_segmenters::LETTERS;
 use crate::commands::{dry_run, print_json};
 use crate::project;
 use crate::resources::{embedder, reranker, reranker_spec};
@@ -88,8 +92,10 @@ pub fn run(args: SearchArgs) -> Outcome {
         if let Some((spec, _)) = spec.as_ref().filter(|(_, entry)| entry.sends) {
             tell!("--rerank sends the query and up to {} passages to {}", args.rerank_depth.max(args.k), spec.shown());
         }
-        // A query has some four characters a token.
-        return dry_run::embedding(asked, 1, args.query.len().div_ceil(4), Vec::new(), "", args.json);
+        let models = spec.iter().filter(|(_, entry)| entry.sends);
+        let models = models.map(|(spec, _)| reranked(spec, index.as_ref(), &args)).collect::<Result<Vec<_>, _>>()?;
+        let estimate = Estimate { models, ..Estimate::default() };
+        return dry_run::embedding(asked, 1, args.query.len().div_ceil(LETTERS), estimate, "", args.json);
     }
     if let (Some(name), true) = (&embedded_by, mode != Mode::Bm25)
         && let Some(encoder) = embedder(name, false)?
@@ -147,6 +153,20 @@ pub fn run(args: SearchArgs) -> Outcome {
         );
     }
     Ok(Status::Done)
+}
+
+/// What a service comes to that orders the hits anew, at most. Its answers are not kept: each repetition asks again.
+fn reranked(spec: &RerankerSpec, index: &dyn Retriever, args: &SearchArgs) -> Result<ModelEstimate, Failure> {
+    let there = usize::try_from(index.chunks().map_err(stores::failure)?).unwrap_or(usize::MAX);
+    let passages = args.rerank_depth.max(args.k).min(there);
+    let limit = Spec::parse(&index.about().meta.segmenter).ok().and_then(|spec| spec.get("max_tokens")?.parse().ok());
+    let each = limit.filter(|&most: &usize| most > 0).unwrap_or(UNLIMITED_CHUNK);
+    let searches = if args.timing { args.repeat.saturating_add(1) } else { 1 };
+    let calls = searches.saturating_mul(rerank_requests(&spec.to_string(), passages));
+    // Every request begins with the query. A token has more letters where words are counted.
+    let passages = passages.saturating_mul(each).saturating_mul(2).saturating_mul(searches);
+    let prompt_tokens = calls.saturating_mul(args.query.len().div_ceil(LETTERS)).saturating_add(passages);
+    Ok(ModelEstimate { role: "reranker", model: spec.shown(), calls, prompt_tokens, ..ModelEstimate::default() })
 }
 
 /// What is asked, and how.

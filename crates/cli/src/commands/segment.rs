@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use pericope_api::{Chunk, Document, Heading, joints};
+use pericope_eval::run::TextSize;
 use pericope_index::pipeline::DEFAULT_MEMORY;
 use pericope_report::chunks::ChunksPage;
 use pericope_segment::Chunker;
@@ -12,7 +13,7 @@ use pericope_util::time_limit;
 use serde::Serialize;
 
 use crate::args::{OutputFormat, SegmentArgs};
-use crate::commands::dry_run_segmenters::{self, Size};
+use crate::commands::dry_run_segmenters;
 use crate::input::{self, AllLeftOut, Input};
 use crate::limited::Hand;
 use crate::resources::{asks_model, checked_spec, chunker, engine, patient};
@@ -117,9 +118,9 @@ pub fn run(args: SegmentArgs, quiet: bool) -> Outcome {
 /// Reads the documents and says what the models of the segmenter come to; nothing is asked or cut.
 fn price(args: &SegmentArgs, piped: &[Document], found: &Input, mut left_out: AllLeftOut) -> Outcome {
     let spec = checked_spec(&args.policy)?;
-    let mut documents: Vec<Size> = piped.iter().map(Size::of).collect();
+    let mut documents: Vec<TextSize> = piped.iter().map(TextSize::of).collect();
     for path in found.files() {
-        found.read_in_time(path, |document| Size::of(&document), &mut |read| match read {
+        found.read_in_time(path, |document| TextSize::of(&document), &mut |read| match read {
             Ok(size) => documents.push(size),
             Err(one) => left_out.add(one),
         });

@@ -7,6 +7,7 @@ use std::time::Instant;
 use pericope::{Engine, needs_encoder, tokenizer_for};
 use pericope_api::{Document, SentenceEncoder};
 use pericope_eval::config::ExperimentFile;
+use pericope_eval::run::TextSize;
 use pericope_learn::registry::{build, segmenters};
 use pericope_report::segmentation::Report;
 use pericope_report::segmentation::plot::{DocumentPlot, MOST_DOCUMENTS, tiles_svg};
@@ -19,7 +20,7 @@ use pericope_segment::{Chunker, Limits};
 use serde::Serialize;
 
 use crate::args::SegmentEvalArgs;
-use crate::commands::dry_run_segmenters::{self, Size};
+use crate::commands::dry_run_segmenters;
 use crate::commands::segment_eval_table::table;
 use crate::commands::{dataset::save, print_json, print_json_text, settings};
 use crate::resources::{failure, shown};
@@ -177,7 +178,7 @@ fn specs(entries: &[Entry]) -> Vec<Spec> {
 /// Says what the models of the segmenters come to; nothing is asked or cut.
 pub(super) fn price(sets: &[Set], specs: &[Spec], json: bool) -> Outcome {
     let documents = sets.iter().flat_map(|set| &set.documents);
-    let documents: Vec<Size> = documents.map(|one| Size::of(&one.document)).collect();
+    let documents: Vec<TextSize> = documents.map(|one| TextSize::of(&one.document)).collect();
     let skipped: usize = sets.iter().map(|set| input::report(&set.skipped)).sum();
     dry_run_segmenters::run(specs, &documents, json)?;
     Ok(if skipped > 0 { Status::Incomplete } else { Status::Done })

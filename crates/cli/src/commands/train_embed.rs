@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use indicatif::HumanDuration;
 use pericope_eval::format::{bytes, count, plural};
+use pericope_eval::run::Estimate;
 use pericope_learn::corpus::{EmbedProgress, EmbedReport, each_record, embed, files};
 use serde::Serialize;
 
@@ -105,7 +106,14 @@ fn price(args: &TrainEmbedArgs) -> Outcome {
     });
     let skipped = skipped.map_err(corpus_failure)?;
     input::report_skipped(&skipped);
-    dry_run::embedding(Some(&args.embedder), seen.len(), letters / LETTERS, Vec::new(), "", args.json)?;
+    dry_run::embedding(
+        Some(&args.embedder),
+        seen.len(),
+        letters.div_ceil(LETTERS),
+        Estimate::default(),
+        "",
+        args.json,
+    )?;
     Ok(if skipped.count > 0 { Status::Incomplete } else { Status::Done })
 }
 

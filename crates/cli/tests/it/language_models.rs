@@ -199,9 +199,9 @@ fn a_dry_run_of_what_costs_nothing_says_so() {
     let free = run(&["--segmenter", "texttiling"]);
     assert!(stdout(&free).contains("No model that costs anything is asked."), "{}{}", stdout(&free), stderr(&free));
     assert_eq!(json_of(&run(&["--format", "json"]))["calls"], 0);
-    // An endpoint that embeds sentences costs something, too.
+    // An endpoint that embeds sentences costs something, too: a request a page, and one for the length of its vectors.
     let paid = json_of(&run(&["--segmenter", "fusion", "--segment-embedder", "openai:e", "--format", "json"]));
-    assert_eq!((&paid["models"][0]["role"], &paid["calls"]), (&json!("embedder"), &json!(1)), "{paid}");
+    assert_eq!((&paid["models"][0]["role"], &paid["calls"]), (&json!("embedder"), &json!(4)), "{paid}");
     // So it does while settings are tried, and for vectors to train on.
     let document = json!({"id": "d", "source": "s", "boundaries": [1], "sentences": ["Old one.", "New two."]});
     fs::write(folder.path().join("d.jsonl"), format!("{document}\n")).unwrap();
@@ -209,8 +209,8 @@ fn a_dry_run_of_what_costs_nothing_says_so() {
         "kind = \"tune\"\nsegmenter = \"window:embedder=openai:e\"\ndata = [\"d.jsonl\"]\ngrid = { k = [2, 3] }\n";
     fs::write(folder.path().join("tune.toml"), tuned).unwrap();
     for (args, calls) in [
-        (&["tune", "tune.toml", "--dry-run", "--json"][..], 1),
-        (&["train", "embed", "--data", "d.jsonl", "--out", "v", "--embedder", "openai:e", "--dry-run", "--json"], 1),
+        (&["tune", "tune.toml", "--dry-run", "--json"][..], 2),
+        (&["train", "embed", "--data", "d.jsonl", "--out", "v", "--embedder", "openai:e", "--dry-run", "--json"], 2),
     ] {
         let mut command = without_models(folder.path());
         let found = json_of(&command.env_remove("OPENAI_API_KEY").args(args).output().unwrap());
@@ -234,6 +234,15 @@ fn an_index_holds_contexts_and_remembers_who_wrote_them() {
     let placed = [&index[..], &["--context-llm", "model.toml"]].concat();
     let dry = json_of(&run(&[&placed[..], &["--dry-run", "--json"]].concat()));
     assert_eq!((&dry["models"][0]["role"], &dry["models"][0]["calls"]), (&json!("context"), &json!(12)), "{dry}");
+    // With a price and a rate, money and seconds are said too.
+    let known = fs::read_to_string(folder.path().join("model.toml")).unwrap()
+        + "price = { input = 1.0, output = 2.0 }\ntokens_per_minute = 1000\n[limits]\nbudget = 3.0\n";
+    fs::write(folder.path().join("priced.toml"), known).unwrap();
+    let priced = [&index[..], &["--context-llm", "priced.toml", "--dry-run"]].concat();
+    let told = json_of(&run(&[&priced[..], &["--json"]].concat()));
+    assert!(told["price"].as_f64() > Some(0.0) && told["seconds_at_least"].as_f64() > Some(0.0), "{told}");
+    let said = stdout(&run(&priced));
+    assert!(said.contains("limits.budget is 3") && said.contains("Seconds: at least"), "{said}");
     assert_eq!(server.calls(), 0);
     let built = run(&[&placed[..], &["--json"]].concat());
     let about = json_of(&built);

@@ -10,6 +10,7 @@ mod crash;
 mod dataset_split;
 mod demo;
 mod documents;
+mod dry_runs;
 mod eval;
 mod expand;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]

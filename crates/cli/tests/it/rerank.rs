@@ -111,8 +111,26 @@ fn the_best_hits_come_in_the_order_of_a_service() {
     }
     // A dry run asks nothing and says what would be sent where.
     let before = service.calls();
-    let said = stderr(&run(folder, &["search", "pump", "--in", "x.idx", "--rerank", &url, "--dry-run"], 0));
+    let dry = ["search", "pump", "--in", "x.idx", "--mode", "bm25", "--rerank", &url, "--dry-run"];
+    let output = run(folder, &dry, 0);
+    let said = stderr(&output);
     assert!(said.contains(&format!("up to 50 passages to {url}")) && service.calls() == before, "{said}");
+    let said = stdout(&output);
+    assert!(said.contains("reranker") && !said.contains("No model that costs anything"), "{said}");
+    assert!(said.contains("Money: not known"), "{said}");
+    // A search asks once, and with --timing as often as it is repeated.
+    for (more, most) in [(&[][..], 1), (&["--timing", "--repeat", "2"][..], 3)] {
+        let told = stdout(&run(folder, &[&dry[..], &["--json"], more].concat(), 0));
+        let told: Value = serde_json::from_str(&told).unwrap();
+        assert_eq!((&told["models"][0]["role"], &told["calls"]), (&json!("reranker"), &json!(most)), "{told}");
+        let before = service.log().len();
+        run(folder, &[&dry[..dry.len() - 1], more].concat(), 0);
+        let log = service.log();
+        let sent = &log[before..];
+        let letters: usize = sent.iter().flat_map(passages).map(|text| text.chars().count()).sum();
+        assert_eq!(sent.len(), most);
+        assert!(letters as u64 <= 4 * told["models"][0]["prompt_tokens"].as_u64().unwrap(), "{told}");
+    }
 }
 
 #[test]

@@ -12,10 +12,10 @@ pub enum KappaWeights {
 
 /// Cohen's weighted kappa (Cohen 1968) of two raters' scores, rounded to whole numbers 0 to 10: 1 less the mean weight of the
 /// disagreements over the one that the raters' own distributions give by chance. At most 1; NaN where the lists differ in
-/// length, are empty, or both raters give one score alone and the same.
+/// length, have fewer than two scores, or one of the raters gives the same score always.
 #[must_use]
 pub fn weighted_kappa(a: &[f64], b: &[f64], weights: KappaWeights) -> f64 {
-    if a.len() != b.len() || a.is_empty() {
+    if a.len() != b.len() {
         return f64::NAN;
     }
     let whole = |score: f64| score.round().clamp(0.0, 10.0) as usize;
@@ -36,6 +36,11 @@ pub fn weighted_kappa(a: &[f64], b: &[f64], weights: KappaWeights) -> f64 {
                 *count += 1.0;
             }
         }
+    }
+    // Who always gives the same score agrees as chance does, whatever the other says: that is no figure.
+    let varies = |counts: &[f64]| counts.iter().filter(|n| **n > 0.0).count() > 1;
+    if !varies(&of_a) || !varies(&of_b) {
+        return f64::NAN;
     }
     let mut by_chance = 0.0;
     for (x, n) in of_a.iter().enumerate() {
@@ -63,6 +68,9 @@ mod tests {
             assert!(weighted_kappa(&[5.0, 5.0], &[5.0, 5.0], weights).is_nan());
             assert!(weighted_kappa(&[], &[], weights).is_nan());
             assert!(weighted_kappa(&[1.0], &[], weights).is_nan());
+            // One label, or a rater who always says the same: no figure, and not 0.
+            assert!(weighted_kappa(&[1.0], &[9.0], weights).is_nan());
+            assert!(weighted_kappa(&[1.0, 5.0], &[9.0, 9.0], weights).is_nan());
         }
         // By hand: weights seen 1 and 4; by chance (1 + 9 + 4 + 0) / 2 and linear (1 + 3 + 2) / 2.
         let (a, b) = ([1.0, 2.0], [2.0, 4.0]);

@@ -31,7 +31,7 @@ pub struct Retrieval {
     pub modes: Vec<Mode>,
     /// Numbers of chunks; default 1, 3, 5.
     pub k: Vec<usize>,
-    /// Budgets of context in tokens: the best chunks that fit; default none.
+    /// Budgets of context in tokens: the best chunks, as many as fill it (`budget_rule`); default none.
     pub token_budgets: Vec<usize>,
     /// How a budget ends: `fill` (default) cuts the last chunk where the budget ends, `whole` leaves it out.
     pub budget_rule: BudgetRule,

@@ -1,12 +1,13 @@
 //! What asking models will come to, said before anything is paid.
 
-use pericope_llm::{LlmConfig, LlmContextWriter};
+use pericope_llm::{LlmConfig, LlmContextWriter, RerankForm};
 use pericope_segment::llm::{DEFAULT_TOKENS, LanguageModel};
 use pericope_segment::registry::is_finished;
 use pericope_segment::spec::Spec;
 use pericope_store::Expand;
 use serde::Serialize;
 
+use super::estimate_vectors::embedders;
 use super::judge_checks::ASKED_TRIED;
 use super::{Corpus, Observer};
 use crate::asking::segmenter_config;
@@ -19,11 +20,9 @@ const CHUNK: usize = 256;
 /// Tokens that a chunk without a limit is counted with, where documents are as long; it may be longer.
 pub const UNLIMITED_CHUNK: usize = 512;
 /// Characters a token, for texts that nothing has counted.
-const LETTERS: usize = 4;
+pub(super) const LETTERS: usize = 4;
 /// Tokens of the instructions and the marks around a question or an answer.
 const AROUND: usize = 450;
-/// Texts of one request to an endpoint of embeddings, and tokens.
-const BATCH: (usize, usize) = (256, 100_000);
 
 /// Requests to one model, in round numbers.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
@@ -87,7 +86,11 @@ pub fn estimate(experiment: &Experiment, set: &QuestionSet) -> Estimate {
     let texts: Vec<(usize, usize)> =
         set.questions.iter().map(|q| (q.text.len() / LETTERS, q.answer.len() / LETTERS)).collect();
     let corpus: Vec<usize> = set.documents.iter().map(|document| document.source.len() / LETTERS).collect();
-    of(experiment, &texts, &corpus)
+    let mut found = of(experiment, &texts, &corpus);
+    let generator = found.models.iter().find(|model| model.role == "generator");
+    let embedders = embedders(experiment, &set.questions, &set.documents, generator);
+    found.models.extend(embedders);
+    found
 }
 
 /// Says what the run may come to, if it asks models.
@@ -96,27 +99,25 @@ pub(super) fn announce(experiment: &Experiment, corpus: &Corpus, observer: &dyn 
         corpus.set.questions.iter().map(|q| (q.text.len() / LETTERS, q.answer.len() / LETTERS)).collect();
     let documents: Vec<usize> = corpus.documents.iter().map(|document| document.source.len() / LETTERS).collect();
     let found = of(experiment, &texts, &documents);
-    let models: Vec<&ModelEstimate> = found.models.iter().filter(|model| model.role != "embedder").collect();
-    let calls: usize = models.iter().map(|model| model.calls).sum();
+    let calls = found.calls();
     if calls == 0 {
         return;
     }
     let budget = found.budget.map(|b| format!(" of a budget of {b}")).unwrap_or_default();
     let price = found.price().map(|price| format!(", at most about {price:.2}{budget}")).unwrap_or_default();
-    let tokens: usize = models.iter().map(|model| model.prompt_tokens).sum();
+    let tokens: usize = found.models.iter().map(|model| model.prompt_tokens).sum();
     observer.note(&format!(
         "models will be asked up to {calls} times with about {tokens} tokens{price}; what is cached is not asked again"
     ));
 }
 
-/// `texts`: tokens of each question and of its gold answer; `corpus`: tokens of each document.
+/// What is asked of all but embedders. `texts`: tokens of each question and of its gold answer; `corpus`: tokens of each document.
 fn of(experiment: &Experiment, texts: &[(usize, usize)], corpus: &[usize]) -> Estimate {
     let mut models = Vec::new();
     models.extend(generator(experiment, texts, corpus));
     models.extend(judge(experiment, texts, corpus));
     models.extend(segmenters(experiment, corpus));
     models.extend(contexts(experiment, corpus));
-    models.extend(embedder(experiment, texts, corpus));
     models.extend(rerankers(experiment, texts, corpus));
     Estimate {
         questions: texts.len(),
@@ -211,7 +212,11 @@ fn rerankers(experiment: &Experiment, texts: &[(usize, usize)], corpus: &[usize]
         };
         let model = shown_reranker(reranking.spec);
         let passages = reranking.depth.saturating_mul(chunk(experiment, chunker, corpus)).saturating_mul(texts.len());
-        let (calls, tokens) = (texts.len() * modes, questions.saturating_add(passages).saturating_mul(modes));
+        let requests = rerank_requests(reranking.spec, reranking.depth);
+        // Every request begins with the question.
+        let asked = questions.saturating_mul(requests);
+        let calls = texts.len().saturating_mul(modes).saturating_mul(requests);
+        let tokens = asked.saturating_add(passages).saturating_mul(modes);
         match found.iter_mut().find(|known| known.model == model) {
             Some(known) => {
                 known.calls += calls;
@@ -227,6 +232,21 @@ fn rerankers(experiment: &Experiment, texts: &[(usize, usize)], corpus: &[usize]
         }
     }
     found
+}
+
+/// Requests to the service of a reranker's spec that score so many passages at once.
+#[must_use]
+pub fn rerank_requests(spec: &str, passages: usize) -> usize {
+    let setting = |key: &str| {
+        let settings = spec.split(',').skip(1).filter_map(|one| one.split_once('='));
+        settings.filter(|(name, _)| name.trim() == key).map(|(_, value)| value.trim()).last()
+    };
+    let form = match (setting("form"), setting("model")) {
+        (Some("documents"), _) | (None, Some(_)) => RerankForm::Documents,
+        _ => RerankForm::Texts,
+    };
+    let batch = setting("batch").and_then(|text| text.parse().ok()).unwrap_or(form.usual_batch());
+    passages.div_ceil(batch.max(1))
 }
 
 /// The models that cut: one for each spec that asks one. Those of equal specs ask the same.
@@ -304,7 +324,7 @@ fn for_each_context(experiment: &Experiment, corpus: &[usize], mut f: impl FnMut
 }
 
 /// Tokens of a chunker's chunks at most, as far as can be told without cutting.
-fn chunk(experiment: &Experiment, chunker: &ChunkerConfig, corpus: &[usize]) -> usize {
+pub(super) fn chunk(experiment: &Experiment, chunker: &ChunkerConfig, corpus: &[usize]) -> usize {
     let number = |key: &str| chunker.spec.get(key).and_then(|text| text.parse::<usize>().ok());
     // A word has some 1.4 tokens.
     let own = number("tokens").or(number("words").map(|words| words.saturating_mul(7) / 5));
@@ -340,30 +360,6 @@ fn unlimited(experiment: &Experiment, corpus: &[usize]) -> Vec<String> {
         .filter(|chunker| limit(experiment, chunker) == Some(0) && !sized(chunker) && chunker.spec.name != "same-size");
     let retrievers = experiment.all_retrievers().into_iter().map(|retriever| retriever.name);
     chunkers.map(|chunker| chunker.name.clone()).chain(retrievers).collect()
-}
-
-/// An endpoint embeds every chunker's chunks of the whole corpus, and the questions.
-fn embedder(experiment: &Experiment, texts: &[(usize, usize)], corpus: &[usize]) -> Option<ModelEstimate> {
-    let model = experiment.retrieval.embedder.strip_prefix("openai:")?;
-    let all: usize = corpus.iter().sum();
-    let questions: usize = texts.iter().map(|(question, _)| question).sum();
-    let mut calls = batches(texts.len(), questions);
-    for chunker in &experiment.chunkers {
-        calls += batches(all.div_ceil(chunk(experiment, chunker, corpus)).max(corpus.len()), all);
-    }
-    Some(ModelEstimate {
-        role: "embedder",
-        model: model.to_owned(),
-        calls,
-        prompt_tokens: questions.saturating_add(all.saturating_mul(experiment.chunkers.len())),
-        ..ModelEstimate::default()
-    })
-}
-
-/// Requests that so many texts of so many tokens in all are sent in.
-#[must_use]
-pub fn batches(texts: usize, tokens: usize) -> usize {
-    texts.div_ceil(BATCH.0).max(tokens.div_ceil(BATCH.1))
 }
 
 #[cfg(test)]
@@ -425,7 +421,14 @@ mod tests {
     }
 
     #[test]
-    fn pairs_checks_and_endpoints_count() {
+    fn a_service_that_takes_few_passages_is_asked_more_often() {
+        let of = |spec: &str| rerank_requests(spec, 50);
+        assert_eq!((of("https://a.b/rerank"), of("https://a.b/rerank,model=m")), (2, 1));
+        assert_eq!((of("http://a.b/rerank,batch=10"), of("http://a.b/rerank,form=documents")), (5, 1));
+    }
+
+    #[test]
+    fn pairs_checks_and_limits_count() {
         let two = "chunker=[{name=\"a\",spec=\"fixed:words=100\"},{name=\"b\",spec=\"sentence\"}]";
         let texts = [(10, 40), (10, 60)];
         let calls = |more: &[&str]| of(&parsed(&[&[two][..], more].concat()), &texts, &[1000, 3000]).calls();
@@ -433,12 +436,6 @@ mod tests {
         // Two questions, two settings, one chunker beside the baseline, both orders.
         assert_eq!(calls(&["judge.pairwise=true"]), 32 + 2 * 2 * 2);
         assert_eq!(calls(&["judge.checks=true"]), 32 + 2 * 2 * 3);
-        let found = of(&parsed(&[two, "retrieval.embedder=openai:e"]), &texts, &[1000, 3000]);
-        let embedder = found.models.last().unwrap();
-        assert_eq!((embedder.role, embedder.model.as_str()), ("embedder", "e"));
-        assert_eq!((embedder.calls, embedder.prompt_tokens), (3, 20 + 2 * 4000));
-        assert_eq!(batches(0, 0), 0);
-        assert_eq!((batches(257, 10), batches(3, 250_000)), (2, 3));
         // 100 words are 140 tokens; without a limit a chunk may be as long as the longest document.
         assert_eq!(chunk(&parsed(&[two]), &parsed(&[two]).chunkers[0], &[4000]), 140);
         let of_chunkers = |more: &[&str], longest: usize| of(&parsed(more), &texts, &[longest]).unlimited;

@@ -12,6 +12,7 @@ mod contexts;
 mod cut;
 mod done;
 mod estimate;
+mod estimate_vectors;
 mod expand;
 mod folder;
 mod foreign;
@@ -44,8 +45,9 @@ use crate::record::{Item, JudgeIdentity, RunRecord, Summary};
 
 pub use classify::{ClassifySetup, classify};
 pub use estimate::{
-    Estimate, ModelEstimate, UNLIMITED_CHUNK, batches, estimate, estimate_contexts, estimate_segmenter,
+    Estimate, ModelEstimate, UNLIMITED_CHUNK, estimate, estimate_contexts, estimate_segmenter, rerank_requests,
 };
+pub use estimate_vectors::{TextSize, estimate_embedder, estimate_segment_embedders};
 pub use folder::RunFolder;
 pub(crate) use resume::normalised_config;
 pub use sink::ItemSink;

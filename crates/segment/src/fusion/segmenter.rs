@@ -30,7 +30,7 @@ const LOOK: usize = 1000;
 
 pub(crate) const FUSION: SegmenterEntry = SegmenterEntry {
     name: "fusion",
-    summary: "words and embeddings together, one model of a segment: the best of those that need no training",
+    summary: "words and embeddings together, one model of a segment: reads words and meaning, without trained weights",
     keys: &[
         SettingKey {
             name: "price",

@@ -152,6 +152,7 @@ pub fn make(
 
 /// The price in the words of every dry run.
 fn priced(price: &DraftEstimate, config: &ModelConfig) -> ModelEstimate {
+    let tokens = price.prompt_tokens as f64 + price.completion_tokens as f64;
     ModelEstimate {
         role: "questions",
         model: config.generator.model.clone(),
@@ -159,7 +160,7 @@ fn priced(price: &DraftEstimate, config: &ModelConfig) -> ModelEstimate {
         prompt_tokens: price.prompt_tokens,
         completion_tokens: price.completion_tokens,
         price: price.price,
-        ..ModelEstimate::default()
+        seconds_at_least: config.generator.tokens_per_minute.map(|rate| 60.0 * tokens / rate as f64),
     }
 }
 

@@ -3,7 +3,7 @@
 use pericope::Engine;
 use pericope_api::Document;
 use pericope_eval::config::ModelFile;
-use pericope_eval::run::{ModelEstimate, estimate_contexts};
+use pericope_eval::run::{Estimate, TextSize, estimate_contexts, estimate_segment_embedders};
 use pericope_read::document_id;
 use pericope_store::CONTEXT_TOKENS;
 
@@ -12,23 +12,28 @@ use crate::args::IndexArgs;
 use crate::commands::dry_run;
 use crate::commands::dry_run_segmenters::{self, LETTERS};
 use crate::input::Input;
-use crate::resources::{asks_model, chunker, spec};
+use crate::resources::{asks_model, checked_spec, chunker, spec};
 use crate::status::{Failure, Outcome};
 
 /// Reads and cuts the files, and says what the models come to; nothing is asked, embedded or written. Files that a model would cut are
 /// not cut: chunks are counted half as long as they may be.
 pub(super) fn run(args: &IndexArgs, plan: &Plan, found: &Input, engine: &Engine<'_>) -> Outcome {
-    let asks = asks_model(&args.policy);
+    let own = checked_spec(&args.policy)?;
+    // An endpoint that its segmenter reads with is not asked either.
+    let one = TextSize { sentences: 1, tokens: 1 };
+    let asks = asks_model(&args.policy) || !estimate_segment_embedders([&own], &[one]).is_empty();
     let chunker = if asks { None } else { Some(chunker(&args.policy, engine)?) };
     let likely = super::default_limits(plan).max_tokens.map_or(1, |most| most / 2).max(1);
     let (mut chunks, mut tokens) = (0, 0);
     // Tokens, chunks and tokens of a chunk of each document.
     let mut documents: Vec<(usize, usize, usize)> = Vec::new();
+    let mut read: Vec<TextSize> = Vec::new();
     let ours = |id: &str| args.shard.is_none_or(|shard| shard.holds(id));
     for path in found.files().iter().filter(|path| ours(&document_id(path))) {
         // What cannot be read or cut is named when it is indexed.
-        found.read_in_time(path, |document| document, &mut |read: Result<Document, _>| {
-            let Ok(document) = read else { return };
+        found.read_in_time(path, |document| document, &mut |one: Result<Document, _>| {
+            let Ok(document) = one else { return };
+            read.push(TextSize::of(&document));
             let size = document.source.len() / LETTERS;
             let Some(chunker) = &chunker else {
                 let count = size.div_ceil(likely).max(1);
@@ -46,16 +51,19 @@ pub(super) fn run(args: &IndexArgs, plan: &Plan, found: &Input, engine: &Engine<
             documents.push((size, cut.len(), own / cut.len().max(1)));
         });
     }
-    let mut asked: Vec<ModelEstimate> = Vec::new();
+    let mut asked = Estimate::default();
+    asked.models.extend(estimate_segment_embedders([&own], &read));
     if let Some(spec) = spec(&args.policy).filter(|_| asks) {
         let sizes: Vec<usize> = documents.iter().map(|(size, ..)| *size).collect();
-        asked.extend(dry_run_segmenters::asked(&spec, &sizes)?);
+        asked.models.extend(dry_run_segmenters::asked(&spec, &sizes)?);
+        asked.budget = dry_run_segmenters::budget(&spec);
     }
     if let Some(file) = &plan.context_llm {
         let file = ModelFile::load(file).map_err(|e| Failure::usage(e).about("--context-llm"))?;
         let config = file.context().map_err(|e| Failure::usage(e).about("--context-llm"))?;
         tokens += chunks * CONTEXT_TOKENS;
-        asked.extend(estimate_contexts(config, documents));
+        asked.models.extend(estimate_contexts(config, documents));
+        asked.budget = asked.budget.or(file.budget);
     }
     let more = "These are all chunks of the files. Files that an index holds as they are cost nothing.";
     dry_run::embedding(Some(plan.embedder.as_str()), chunks, tokens, asked, more, args.json)
