@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use pericope_api::{Chunk, Document, ModelUse, SegmentError, SentenceEncoder, ShiftFinder, TokenCounter};
 use pericope_segment::fixed::{MeanWords, match_bound};
+use pericope_segment::foreign::Originals;
 use pericope_segment::llm::LanguageModel;
 use pericope_segment::registry::{SegmenterEntry, build_from};
 use pericope_segment::spec::Spec;
@@ -146,11 +147,12 @@ impl Cut {
 /// Cuts the corpus by every chunker that is not done (`None`); one that refers to another comes after it, whatever the order of the configuration.
 pub(super) fn all(
     experiment: &Experiment,
-    documents: &[Document],
+    corpus: &super::Corpus,
     setup: &Setup<'_>,
     finished: &Done,
     observer: &dyn Observer,
 ) -> Result<Vec<Option<Cut>>, RunError> {
+    let documents = corpus.documents.as_slice();
     let chunkers = &experiment.chunkers;
     let means = (chunkers.iter())
         .filter_map(|config| Some((config.name.clone(), finished.row(&config.name)?.mean_words)))
@@ -164,6 +166,7 @@ pub(super) fn all(
         segmenters: setup.segmenters,
         asking: setup.models.asking.as_deref(),
         means: RefCell::new(means),
+        originals: Arc::clone(&corpus.set.originals),
     };
     let mut done: Vec<Option<Cut>> = chunkers.iter().map(|_| None).collect();
     let limits = |config: &ChunkerConfig| match experiment.max_tokens {
@@ -231,6 +234,7 @@ pub(super) fn plain(
         segmenters,
         asking: None,
         means: RefCell::default(),
+        originals: Arc::default(),
     };
     let mut order: Vec<(usize, &(&str, &Spec))> = named.iter().enumerate().collect();
     order.sort_by_key(|(_, (_, spec))| spec.name == "same-size");
@@ -373,6 +377,7 @@ struct Corpus<'a> {
     segmenters: &'a [SegmenterEntry],
     asking: Option<&'a Asking>,
     means: RefCell<HashMap<String, f64>>,
+    originals: Arc<Originals>,
 }
 
 impl Resources for Corpus<'_> {
@@ -386,6 +391,10 @@ impl Resources for Corpus<'_> {
 
     fn counter(&self) -> Result<Arc<dyn TokenCounter>, String> {
         self.base.counter()
+    }
+
+    fn originals(&self) -> Arc<Originals> {
+        Arc::clone(&self.originals)
     }
 
     fn overrides(&self) -> Limits {

@@ -249,7 +249,7 @@ fn measure(
     let done = resume::open(folder, &mut record, setup.resume, &shape, observer)?;
     let before = record.seconds.unwrap_or(0.0);
     lines::write_json(&folder.record(), &record)?;
-    let cuts = cut::all(experiment, &corpus.documents, setup, &done, observer)?;
+    let cuts = cut::all(experiment, &corpus, setup, &done, observer)?;
     let mut rows = Vec::with_capacity(cuts.len());
     let mut cells = Vec::new();
     let unanswered = corpus.set.questions.iter().filter(|question| question.answer.is_empty());
