@@ -28,7 +28,7 @@ pub struct RetrieverConfig {
     /// Seconds until an answer is given up, up to a day; default 60.
     #[serde(default = "timeout")]
     pub timeout_seconds: f64,
-    /// The number of times that a failed call is repeated (`http`); default 3.
+    /// The number of times that a failed call is repeated (`http` and `qdrant`); default 3.
     #[serde(default = "retries")]
     pub retries: u32,
 }
