@@ -4,6 +4,7 @@ use pericope_api::{SentenceEncoder, ShiftFinder, TokenCounter};
 
 use crate::counters::WordCounter;
 use crate::fixed::rounded;
+use crate::foreign::Originals;
 use crate::llm::LanguageModel;
 use crate::spec::Spec;
 
@@ -95,6 +96,11 @@ pub trait Resources {
     /// With the reason, where the mean size is not known.
     fn matched_bound(&self, reference: &str, _fixed: &Spec, _most: usize) -> Result<usize, String> {
         rounded(reference, self.mean_words(reference)?)
+    }
+
+    /// Returns what others know of the documents at hand, by id, where that is something else: nothing, by default.
+    fn originals(&self) -> Arc<Originals> {
+        Arc::default()
     }
 
     /// Returns limits that outrank the spec's: a command line's flags.

@@ -374,6 +374,65 @@ fn a_price_is_said_before_anything_is_paid_or_written() {
     assert!(!at.join("pericope-compare").exists());
 }
 
+/// Headings that became questions are taken out of the documents, which the chunks of others know nothing of.
+#[cfg(unix)]
+#[test]
+fn chunks_and_passages_of_others_are_those_of_the_documents_as_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    pages(at);
+    let cut = run(at, &["segment", "docs", "--segmenter", "structure", "--format", "json"]);
+    assert_eq!(code(&cut), Some(0), "{}", stderr(&cut));
+    let chunks: Vec<Value> = stdout(&cut).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let texts = chunks.iter().map(|chunk| {
+        // The path as it was typed names a document too.
+        assert!(chunk["document"].as_str().unwrap().starts_with("docs/"), "{chunk}");
+        format!("{}\n", json!({"document": chunk["document"], "text": chunk["text"]}))
+    });
+    fs::write(at.join("texts.jsonl"), texts.collect::<String>()).unwrap();
+    let ranges = chunks.iter().map(|chunk| {
+        let id = chunk["document"].as_str().unwrap();
+        let source = fs::read_to_string(at.join(id)).unwrap();
+        let count = |end: &Value| source[..end.as_u64().unwrap() as usize].chars().count();
+        format!("{}\n", json!({"document": &id[5..], "start": count(&chunk["start"]), "end": count(&chunk["end"])}))
+    });
+    fs::write(at.join("ranges.jsonl"), ranges.collect::<String>()).unwrap();
+    let specs = ["-c", "structure", "-c", "texts=chunks:texts.jsonl", "-c", "ranges=chunks:ranges.jsonl,offsets=chars"];
+    let args = ["compare", "docs", "--embedder", "none", "--only", "--questions", "40", "--json"];
+    let output = run(at, &[&args[..], &specs].concat());
+    assert_eq!(code(&output), Some(0), "{}", stderr(&output));
+    let questions = fs::read_to_string(at.join("pericope-compare/questions.json")).unwrap();
+    assert!(questions.contains('§') && questions.contains("\"path\""), "no heading became a question");
+    let found: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let rows = found["summary"]["chunkers"].as_array().unwrap();
+    for name in ["texts", "ranges"] {
+        let row = rows.iter().find(|row| row["name"] == name).unwrap();
+        assert_eq!(row["chunks"], json!(chunks.len()), "{row}");
+    }
+    for cell in found["summary"]["cells"].as_array().unwrap() {
+        assert_eq!(cell["failed"], 0, "{cell}");
+    }
+    // A service that was filled with the same documents.
+    let questions: Value = serde_json::from_str(&questions).unwrap();
+    let mut articles = questions["data"].as_array().unwrap().iter();
+    let article = articles.find(|article| article["paragraphs"][0]["masked"].is_array()).unwrap();
+    let words = article["paragraphs"][0]["masked"][0]["text"].as_str().unwrap();
+    let holds = |chunk: &&Value| {
+        chunk["document"] == article["path"] && chunk["text"].as_str().is_some_and(|text| text.contains(words))
+    };
+    let answer = json!({"hits": [{"text": chunks.iter().find(holds).unwrap()["text"]}]});
+    fs::write(at.join("answer.json"), format!("{answer}\n")).unwrap();
+    fs::write(at.join("find.sh"), "while read -r line; do cat answer.json; done").unwrap();
+    let config = fs::read_to_string(at.join("pericope-compare/compare.toml")).unwrap();
+    let retriever = "[[retriever]]\nname = \"theirs\"\nspec = \"command:/bin/sh find.sh\"\n";
+    fs::write(at.join("pericope-compare/theirs.toml"), format!("{config}\n{retriever}")).unwrap();
+    let output = run(at, &["eval", "run", "pericope-compare/theirs.toml", "--out", "theirs"]);
+    assert_eq!(code(&output), Some(0), "{}", stderr(&output));
+    let rows = read(&at.join("theirs/summary.json"))["chunkers"].clone();
+    let row = rows.as_array().unwrap().iter().find(|row| row["name"] == "theirs").unwrap();
+    assert_eq!(row["retriever"], json!({"passages": found["summary"]["questions"], "unplaced": 0}), "{row}");
+}
+
 #[cfg(unix)]
 #[test]
 fn failed_items_count_in_every_kind_and_the_next_command_asks_the_same() {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Output;
 
-use crate::common::{model_or_skip, pericope, root, rounded, stderr, stdout, timeless};
+use crate::common::{SMALL_EXPERIMENT, model_or_skip, pericope, root, rounded, stderr, stdout, timeless};
 use serde_json::Value;
 
 /// The quickstart on some of its questions.
@@ -376,4 +376,22 @@ fn the_quickstart_runs_with_vectors() {
         assert!(cell["metrics"]["cosine"].as_f64().unwrap() > 0.3, "{cell}");
         assert!(cell["metrics"]["hit"].as_f64().unwrap() > 0.6, "{cell}");
     }
+}
+
+#[test]
+fn data_that_are_not_there_are_named_with_their_variable() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = |path: &str| {
+        let data = format!("path = \"{path}\"\nsplit = \"test\"");
+        let text = SMALL_EXPERIMENT.replace("path = \"questions.json\"", &data);
+        fs::write(folder.path().join("small.toml"), text).unwrap();
+        let output = pericope(folder.path()).args(["eval", "run", "small.toml", "--dry-run"]).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+        stderr(&output)
+    };
+    let said = refused("nowhere/data");
+    assert!(said.contains("nowhere/data: there is no such file or folder"), "{said}");
+    let said = refused("${PERICOPE_NO_SUCH_DATA:-nowhere/data}");
+    assert!(said.contains("nowhere/data: there is no such file or folder"), "{said}");
+    assert!(said.contains("${PERICOPE_NO_SUCH_DATA:-nowhere/data}"), "{said}");
 }

@@ -147,6 +147,48 @@ esac; done"#;
     assert!(said.contains("no chunk of 2 of 3 documents: `t1`, `t2`; it names 1 document: `t0`"), "{said}");
 }
 
+/// A chunker that is to have the size of another has its limit too.
+#[test]
+fn a_same_size_has_the_limit_of_its_reference() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    experiment(
+        root,
+        &[
+            ("big", "fixed:words=400,max_tokens=512"),
+            ("like-big", "same-size:reference=big"),
+            ("whole", "fixed:words=700,max_tokens=0"),
+            ("like-whole", "same-size:reference=whole"),
+            ("like-spec", "same-size:reference=(fixed:words=400,max_tokens=512)"),
+            ("like-chunks", "same-size:reference=(chunks:cuts.jsonl)"),
+            ("small", "same-size:reference=big,max_tokens=64"),
+        ],
+    );
+    let mut set: Value = serde_json::from_str(&fs::read_to_string(root.join("questions.json")).unwrap()).unwrap();
+    let mut cuts = String::new();
+    for (at, article) in set["data"].as_array_mut().unwrap().iter_mut().enumerate() {
+        let context = &mut article["paragraphs"][0]["context"];
+        let long = format!("{}{}", context.as_str().unwrap(), " The sun was up and the wind went down.".repeat(300));
+        for half in [0..long.len() / 2, long.len() / 2..long.len()] {
+            cuts += &format!("{}\n", json!({"document": format!("t{at}"), "start": half.start, "end": half.end}));
+        }
+        *context = json!(long);
+    }
+    fs::write(root.join("questions.json"), set.to_string()).unwrap();
+    fs::write(root.join("cuts.jsonl"), cuts).unwrap();
+    let ran = run(root, &["eval", "run", "small.toml", "--out", "out"]);
+    assert_eq!(ran.status.code(), Some(0), "{}", stderr(&ran));
+    let summary: Value = serde_json::from_str(&fs::read_to_string(root.join("out/summary.json")).unwrap()).unwrap();
+    for (name, limit) in
+        [("like-big", 512), ("like-whole", 0), ("like-spec", 512), ("like-chunks", 0), ("small", 64), ("big", 512)]
+    {
+        let row = summary["chunkers"].as_array().unwrap().iter().find(|row| row["name"] == name).unwrap();
+        assert_eq!(row["limit"].as_u64().unwrap_or(0), limit, "{row}");
+        // Chunks as long as the default limit allows would be half of that.
+        assert!(limit == 64 || row["mean_words"].as_f64() > Some(300.0), "{row}");
+    }
+}
+
 /// Programs that do what programs do.
 #[cfg(unix)]
 #[test]

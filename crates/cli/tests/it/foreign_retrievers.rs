@@ -244,3 +244,33 @@ fn a_collection_of_another_program_is_searched_by_the_experiments_embedder() {
     assert_eq!(recall, [json!(1.0), json!(1.0), json!(0.0)]);
     assert_eq!(summary(root)["chunkers"][0]["retriever"], json!({"passages": 3, "unplaced": 1}));
 }
+
+#[test]
+fn a_collection_whose_server_is_not_there_stops_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    let models = Server::start(|_| String::new(), |_| Act::Answer).unwrap();
+    // Nobody listens where somebody did.
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let spec = format!("qdrant://127.0.0.1:{port}/docs");
+    let retriever = format!("[[retriever]]\nname = \"theirs\"\nspec = \"{spec}\"\nretries = 0\ntimeout_seconds = 5\n");
+    experiment(root, "", &retriever, false);
+    let mut set: Value = serde_json::from_str(&fs::read_to_string(root.join("questions.json")).unwrap()).unwrap();
+    // More questions than are tried in vain.
+    for article in set["data"].as_array_mut().unwrap() {
+        let qas = article["paragraphs"][0]["qas"].as_array_mut().unwrap();
+        let mut second = qas[0].clone();
+        second["id"] = json!(format!("{}-again", qas[0]["id"].as_str().unwrap()));
+        qas.push(second);
+    }
+    fs::write(root.join("questions.json"), set.to_string()).unwrap();
+    let text =
+        fs::read_to_string(root.join("x.toml")).unwrap().replace("embedder = \"none\"", "embedder = \"openai:m\"");
+    fs::write(root.join("x.toml"), text).unwrap();
+    let output = run(root, &[("OPENAI_BASE_URL", &models.base_url())]);
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("retriever 'theirs': the server has failed 5 items in a row"), "{said}");
+    // One attempt each, as `retries` says.
+    assert!(said.contains("failed 1 times at"), "{said}");
+}

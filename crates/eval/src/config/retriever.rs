@@ -25,10 +25,11 @@ pub struct RetrieverConfig {
     /// What `start` and `end` of an answer count where it does not say: `bytes` (default) or `chars`.
     #[serde(default)]
     pub offsets: Offsets,
-    /// Seconds until an answer is given up, up to a day; default 60.
+    /// Seconds until an answer is given up, up to a day; default 60. The first answer of a program has two minutes more, for
+    /// models to be loaded; there is nothing more after a restart.
     #[serde(default = "timeout")]
     pub timeout_seconds: f64,
-    /// The number of times that a failed call is repeated (`http`); default 3.
+    /// The number of times that a failed call is repeated (`http` and `qdrant`); default 3.
     #[serde(default = "retries")]
     pub retries: u32,
 }

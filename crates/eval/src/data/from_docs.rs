@@ -79,7 +79,8 @@ pub fn from_docs(documents: &[Document], source: &str, options: FromDocsOptions)
             id: Some(document.id.clone()),
             format: Some(format_name(document).to_owned()),
             source: None,
-            paragraphs: vec![Paragraph { context: context.text, qas: Vec::new() }],
+            path: None,
+            paragraphs: vec![Paragraph { context: context.text, ..Paragraph::default() }],
         });
     }
     let mut uses: HashMap<String, usize> = HashMap::new();

@@ -19,8 +19,10 @@ pub mod validate;
 use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use pericope_api::{Document, Span};
+use pericope_segment::foreign::Originals;
 use pericope_segment::split::{Split, split_of};
 use serde::{Deserialize, Serialize};
 
@@ -31,7 +33,7 @@ pub use from_docs::{FromDocs, FromDocsOptions, SegmentationLine, from_docs, is_q
 pub(crate) use offsets::CodePoints;
 pub use sample::Sampling;
 pub(crate) use sections::format_name;
-pub use squad::{Answer, Article, Paragraph, Qa, SquadFile};
+pub use squad::{Answer, Article, Masked, Paragraph, Qa, SquadFile};
 pub use text::DataText;
 pub use unique::Unique;
 
@@ -121,6 +123,9 @@ pub struct QuestionSet {
     pub unit: Unit,
     /// The ids in the file of documents that got another one, to be unique, by the new id.
     pub renamed: HashMap<String, String>,
+    /// What others know of the documents and this set changed, by their ids: texts before headings were taken out, and
+    /// paths.
+    pub originals: Arc<Originals>,
 }
 
 impl QuestionSet {

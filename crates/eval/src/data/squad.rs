@@ -1,7 +1,9 @@
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use pericope_api::Span;
 use pericope_read::ReadOptions;
+use pericope_segment::foreign::Original;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -33,6 +35,10 @@ pub struct Article {
     /// Where it is from: the project or collection. An addition to SQuAD's layout.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
+    /// The path as it was typed, where the id is a shorter one: another name of the document, for chunks and passages of
+    /// others. An addition to SQuAD's layout.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
     /// The text, in one or several pieces, each with its questions.
     pub paragraphs: Vec<Paragraph>,
 }
@@ -45,6 +51,36 @@ pub struct Paragraph {
     /// The questions.
     #[serde(default)]
     pub qas: Vec<Qa>,
+    /// What was taken out of the text, in its order. An addition to SQuAD's layout.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub masked: Vec<Masked>,
+}
+
+/// Words of a heading that was taken out of a text: blanks of the same length in bytes stand there.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Masked {
+    /// The first byte, in the context.
+    pub start: usize,
+    /// What stood there.
+    pub text: String,
+}
+
+impl Paragraph {
+    /// The text with what was taken out of it; `None` where that does not fit.
+    fn original(&self) -> Option<String> {
+        let mut text = String::with_capacity(self.context.len());
+        let mut at = 0;
+        for masked in &self.masked {
+            let end = masked.start.checked_add(masked.text.len())?;
+            // On characters of the context, so that no offset changes.
+            self.context.get(masked.start..end)?;
+            text.push_str(self.context.get(at..masked.start)?);
+            text.push_str(&masked.text);
+            at = end;
+        }
+        text.push_str(self.context.get(at..)?);
+        Some(text)
+    }
 }
 
 /// A question with its answers.
@@ -161,6 +197,10 @@ pub(super) fn articles(read: &DataText, path: &Path) -> Result<Vec<Result<Articl
 fn files(path: &Path, split: Option<&str>) -> Result<Vec<PathBuf>, DataError> {
     if !path.is_dir() {
         return match split {
+            // A file that is not there is no matter of parts.
+            Some(_) if !path.exists() => {
+                Err(DataError::Layout { path: path.to_owned(), problem: "there is no such file or folder".into() })
+            }
             Some(_) => Err(DataError::Layout {
                 path: path.to_owned(),
                 problem: "data.split chooses among the files of a folder, and this is no folder".into(),
@@ -192,14 +232,16 @@ fn files(path: &Path, split: Option<&str>) -> Result<Vec<PathBuf>, DataError> {
 /// Adds a document and its questions; what cannot be used is among the skipped.
 pub(super) fn add(set: &mut QuestionSet, id: String, article: &Article) {
     let (index, before) = (set.documents.len(), set.questions.len());
-    let mut source = String::new();
+    let (mut source, mut original) = (String::new(), String::new());
     let mut number = 0;
     for paragraph in &article.paragraphs {
         if !source.is_empty() {
             source.push_str(JOINT);
+            original.push_str(JOINT);
         }
         let base = source.len();
         source.push_str(&paragraph.context);
+        original.push_str(paragraph.original().as_ref().unwrap_or(&paragraph.context));
         let points = CodePoints::new(&paragraph.context);
         for qa in &paragraph.qas {
             match gold(&paragraph.context, &points, qa) {
@@ -216,11 +258,15 @@ pub(super) fn add(set: &mut QuestionSet, id: String, article: &Article) {
             number += 1;
         }
     }
+    let original = Original { text: (original != source).then(|| original.into()), path: article.path.clone() };
     let format = article.format.as_deref().unwrap_or("plain");
     match pericope_read::read_text(&id, format, source, &ReadOptions::default()) {
         Ok(mut document) => {
             if !article.title.is_empty() {
                 document.title = Some(article.title.clone());
+            }
+            if original != Original::default() {
+                Arc::make_mut(&mut set.originals).insert(document.id.clone(), original);
             }
             set.documents.push(document);
         }
@@ -273,6 +319,33 @@ mod tests {
         std::fs::write(&path, text).unwrap();
         let ids: Vec<String> = load(DataKind::Squad, &path).unwrap().questions.into_iter().map(|q| q.id).collect();
         assert_eq!(ids, ["d#0", "x", "d#2", "x (2)"]);
+    }
+
+    #[test]
+    fn what_was_taken_out_of_a_text_and_its_path_are_known() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("q.json");
+        let of = |masked: &str| {
+            let qas = r#"[{"question":"What?","answers":[{"text":"Two.","answer_start":10}]}]"#;
+            let text = format!(
+                r##"{{"data":[{{"id":"d","path":"docs/d","paragraphs":[{{"context":"# §   Two.","qas":{qas},"masked":[{masked}]}},
+                {{"context":"More."}}]}}]}}"##
+            );
+            std::fs::write(&path, text).unwrap();
+            let set = load(DataKind::Squad, &path).unwrap();
+            assert_eq!(set.originals["d"].path.as_deref(), Some("docs/d"));
+            set.originals["d"].text.as_deref().map(str::to_owned)
+        };
+        assert_eq!(of(r#"{"start":2,"text":"Pumps"}"#).as_deref(), Some("# PumpsTwo.\n\nMore."));
+        // What does not fit is as if it were not there.
+        for wrong in [
+            r#"{"start":3,"text":"Pumps"}"#,
+            r#"{"start":9,"text":"Pumps"}"#,
+            r#"{"start":18446744073709551615,"text":"Pumps"}"#,
+            r#"{"start":4,"text":"P"},{"start":2,"text":"Pu"}"#,
+        ] {
+            assert_eq!(of(wrong), None, "{wrong}");
+        }
     }
 
     #[test]

@@ -13,7 +13,8 @@ pub(super) struct Asking(Program);
 
 impl Asking {
     pub(super) fn new(words: Vec<String>, timeout: Duration) -> Result<Self, String> {
-        let limits = ProgramLimits { time: timeout, answer: MOST };
+        let limits =
+            ProgramLimits { time: timeout, setting: "timeout_seconds", answer: MOST, ..ProgramLimits::default() };
         Program::new(words, limits).map(Self).map_err(|error| error.to_string())
     }
 }

@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 
 use pericope_api::{Chunk, Document, Span, TokenCounter};
-use pericope_segment::foreign::{Finder, Occurrence, Offsets, Placer};
+use pericope_segment::foreign::{Finder, Occurrence, Offsets, Originals, Placer, on_characters};
 
 use super::GivenHit;
 
@@ -19,6 +19,8 @@ pub(crate) struct Locator<'a> {
     counter: &'a dyn TokenCounter,
     numbers: HashMap<&'a str, usize>,
     finders: Vec<Finder<'a>>,
+    /// The texts of documents as others know them, where words were taken out of ours.
+    originals: HashMap<usize, (&'a str, Finder<'a>)>,
     /// Chunks by document, in the order in which they were found; after the corpus's those of `lost`.
     chunks: Vec<Vec<Chunk>>,
     places: HashMap<Place, usize>,
@@ -52,6 +54,7 @@ impl<'a> Locator<'a> {
             counter,
             numbers: documents.iter().enumerate().map(|(at, document)| (document.id.as_str(), at)).collect(),
             finders: documents.iter().map(|document| Finder::new(&document.source)).collect(),
+            originals: HashMap::new(),
             chunks: vec![Vec::new(); documents.len() + 1],
             places: HashMap::new(),
             lost: String::new(),
@@ -60,6 +63,21 @@ impl<'a> Locator<'a> {
             unplaced: 0,
             examples: Vec::new(),
         }
+    }
+
+    /// The locator for passages of documents as others know them, by other names and with words that were taken out of ours.
+    pub(crate) fn with_originals(mut self, originals: &'a Originals) -> Self {
+        for (at, document) in self.documents.iter().enumerate() {
+            let Some(original) = originals.get(&document.id) else { continue };
+            if let Some(path) = original.path.as_deref() {
+                // The id of a document is its own.
+                self.numbers.entry(path).or_insert(at);
+            }
+            if let Some(text) = original.text.as_deref().filter(|text| text.len() == document.source.len()) {
+                self.originals.insert(at, (text, Finder::new(text)));
+            }
+        }
+        self
     }
 
     /// The chunk that a passage is: the index of its document (one past the last where it stands in none) and its own
@@ -74,8 +92,11 @@ impl<'a> Locator<'a> {
         let text = hit.given.text.as_deref().unwrap_or_default();
         let place = match named {
             Some(at) if has_range => {
-                let span =
-                    self.documents.get(at).map(|document| Placer::new(&document.source).place(&hit.given, offsets));
+                let original = self.originals.get(&at).map(|(text, _)| *text);
+                let span = self
+                    .documents
+                    .get(at)
+                    .map(|document| Placer::new(&document.source).with_original(original).place(&hit.given, offsets));
                 span.transpose()?.flatten().map(|span| (at, span))
             }
             _ if has_range && hit.document.is_none() => {
@@ -105,18 +126,30 @@ impl<'a> Locator<'a> {
         let mut alike = None;
         let mut place = None;
         for at in all {
-            match self.finders.get(at).map(|finder| finder.find(text, 0, 0)) {
-                Some(Occurrence::Exact(span)) => {
+            match self.occurrence(text, at) {
+                Occurrence::Exact(span) => {
                     place = Some((at, span));
                     break;
                 }
-                Some(Occurrence::Blanks(span)) => alike = alike.or(Some((at, span))),
-                _ => {}
+                Occurrence::Blanks(span) => alike = alike.or(Some((at, span))),
+                Occurrence::Several | Occurrence::Nowhere => {}
             }
         }
         let place = place.or(alike);
         self.texts.insert(key, place);
         place
+    }
+
+    /// Where a text stands in a document: as others know it, else as it is here.
+    fn occurrence(&self, text: &str, at: usize) -> Occurrence {
+        let (Some(document), Some(finder)) = (self.documents.get(at), self.finders.get(at)) else {
+            return Occurrence::Nowhere;
+        };
+        match self.originals.get(&at).map(|(_, finder)| finder.find(text, 0, 0)) {
+            Some(Occurrence::Exact(span)) => Occurrence::Exact(on_characters(&document.source, span)),
+            Some(Occurrence::Blanks(span)) => Occurrence::Blanks(on_characters(&document.source, span)),
+            _ => finder.find(text, 0, 0),
+        }
     }
 
     fn keep(&mut self, at: usize, span: Span) -> (usize, usize) {
@@ -192,13 +225,36 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use pericope_api::Document;
     use pericope_segment::counters::WordCounter;
-    use pericope_segment::foreign::{Given, Offsets};
+    use pericope_segment::foreign::{Given, Offsets, Original, Originals};
 
     use super::{GivenHit, Locator};
 
     fn hit(document: Option<&str>, start: Option<u64>, end: Option<u64>, text: Option<&str>) -> GivenHit {
         let given = Given { start, end, text: text.map(str::to_owned) };
         GivenHit { document: document.map(str::to_owned), given, score: None }
+    }
+
+    #[test]
+    fn passages_are_looked_for_in_the_documents_as_others_know_them() {
+        let mut document = Document::from_sentences("a.md", &["x"]);
+        document.source = "# §   \n\nOne two.".into();
+        let documents = [document];
+        let original = Original { text: Some("# Pumps\n\nOne two.".into()), path: Some("docs/a.md".into()) };
+        let originals = Originals::from([("a.md".to_owned(), original)]);
+        let mut locator = Locator::new(&documents, &WordCounter).with_originals(&originals);
+        let text = "Pumps\n\nOne two.";
+        for (given, offsets, place) in [
+            (hit(None, None, None, Some(text)), Offsets::Bytes, (0, 0)),
+            (hit(Some("docs/a.md"), None, None, Some(text)), Offsets::Bytes, (0, 0)),
+            (hit(Some("docs/a.md"), Some(2), Some(17), None), Offsets::Chars, (0, 0)),
+            (hit(Some("a.md"), Some(2), Some(17), Some(text)), Offsets::Bytes, (0, 0)),
+            (hit(None, None, None, Some("One two.")), Offsets::Bytes, (0, 1)),
+        ] {
+            assert_eq!(locator.locate(&given, offsets), Ok(place), "{given:?}");
+        }
+        let located = locator.finish();
+        assert_eq!((located.hits, located.unplaced), (5, 0));
+        assert_eq!(located.chunks[0][0].span.of(&documents[0].source), "§   \n\nOne two.");
     }
 
     #[test]

@@ -60,7 +60,8 @@ pub(crate) fn open<'a>(
         Asked::Http(url) => Box::new(http::Service::open(config, url, timeout)?),
         Asked::Command(words) => Box::new(command::Asking::new(words, timeout)?),
         Asked::Collection(place) => {
-            Box::new(collection::Searched(stores.open_others(place).map_err(|error| error.to_string())?))
+            let place = collection::with_calls(place, config);
+            Box::new(collection::Searched::new(stores.open_others(&place).map_err(|error| error.to_string())?))
         }
         Asked::Recall { documents } => Box::new(recall::Recalling::new(reading, documents)?),
     })

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use pericope_api::{Chunk, Document, ModelUse, SegmentError, SentenceEncoder, ShiftFinder, TokenCounter};
 use pericope_segment::fixed::{MeanWords, match_bound};
+use pericope_segment::foreign::Originals;
 use pericope_segment::llm::LanguageModel;
 use pericope_segment::registry::{SegmenterEntry, build_from};
 use pericope_segment::spec::Spec;
@@ -146,14 +147,18 @@ impl Cut {
 /// Cuts the corpus by every chunker that is not done (`None`); one that refers to another comes after it, whatever the order of the configuration.
 pub(super) fn all(
     experiment: &Experiment,
-    documents: &[Document],
+    corpus: &super::Corpus,
     setup: &Setup<'_>,
     finished: &Done,
     observer: &dyn Observer,
 ) -> Result<Vec<Option<Cut>>, RunError> {
+    let documents = corpus.documents.as_slice();
     let chunkers = &experiment.chunkers;
     let means = (chunkers.iter())
-        .filter_map(|config| Some((config.name.clone(), finished.row(&config.name)?.mean_words)))
+        .filter_map(|config| {
+            let row = finished.row(&config.name)?;
+            Some((config.name.clone(), Mean { words: row.mean_words, limit: row.limit }))
+        })
         .collect();
     let defaults = default_limits(experiment.max_tokens, setup.resources.defaults(), setup.encoder.as_deref());
     let resources = Corpus {
@@ -164,6 +169,7 @@ pub(super) fn all(
         segmenters: setup.segmenters,
         asking: setup.models.asking.as_deref(),
         means: RefCell::new(means),
+        originals: Arc::clone(&corpus.set.originals),
     };
     let mut done: Vec<Option<Cut>> = chunkers.iter().map(|_| None).collect();
     let limits = |config: &ChunkerConfig| match experiment.max_tokens {
@@ -192,6 +198,7 @@ pub(super) fn all(
         };
         let same = chunkers.iter().zip(&done).find(|(other, cut)| cut.is_some() && is_same(other));
         resources.defaults.set(limits(config));
+        resources.defaults.set(resources.sized(&config.spec));
         let mut cut = match same.and_then(|(_, cut)| cut.clone()) {
             Some(cut) => Cut { name: config.name.clone(), ..cut },
             None => {
@@ -208,7 +215,7 @@ pub(super) fn all(
         cut.prefix_headings = setup.encoder.is_some() && experiment.prefixes_headings(config);
         cut.late_chunking = setup.encoder.is_some() && experiment.chunks_late(config);
         size(&mut cut, &config.spec, &resources, observer)?;
-        resources.means.borrow_mut().insert(config.name.clone(), cut.mean_words);
+        resources.means.borrow_mut().insert(config.name.clone(), Mean::of(&cut));
         done[i] = Some(cut);
     }
     Ok(done)
@@ -222,24 +229,28 @@ pub(super) fn plain(
     (max_tokens, encoder): (Option<usize>, &dyn SentenceEncoder),
     observer: &dyn Observer,
 ) -> Result<Vec<Cut>, RunError> {
+    let defaults = default_limits(max_tokens, base.defaults(), Some(encoder));
     let names: Vec<ChunkerConfig> = named.iter().map(|(name, spec)| ChunkerConfig::plain(name, spec)).collect();
     let resources = Corpus {
         base,
         documents,
         names: &names,
-        defaults: Cell::new(default_limits(max_tokens, base.defaults(), Some(encoder))),
+        defaults: Cell::new(defaults),
         segmenters,
         asking: None,
         means: RefCell::default(),
+        originals: Arc::default(),
     };
     let mut order: Vec<(usize, &(&str, &Spec))> = named.iter().enumerate().collect();
     order.sort_by_key(|(_, (_, spec))| spec.name == "same-size");
     let mut done = Vec::with_capacity(named.len());
     for (at, (name, spec)) in order {
         observer.stage(&format!("{name}: cutting"), documents.len());
+        resources.defaults.set(defaults);
+        resources.defaults.set(resources.sized(spec));
         let mut cut = one(name, spec, documents, segmenters, &resources, observer)?;
         size(&mut cut, spec, &resources, observer)?;
-        resources.means.borrow_mut().insert((*name).to_owned(), cut.mean_words);
+        resources.means.borrow_mut().insert((*name).to_owned(), Mean::of(&cut));
         done.push((at, cut));
     }
     done.sort_by_key(|(at, _)| *at);
@@ -372,7 +383,51 @@ struct Corpus<'a> {
     defaults: Cell<Limits>,
     segmenters: &'a [SegmenterEntry],
     asking: Option<&'a Asking>,
-    means: RefCell<HashMap<String, f64>>,
+    means: RefCell<HashMap<String, Mean>>,
+    originals: Arc<Originals>,
+}
+
+/// What a `same-size` takes from its reference.
+#[derive(Clone, Copy)]
+struct Mean {
+    words: f64,
+    /// The most tokens of a chunk; `None`: no limit.
+    limit: Option<usize>,
+}
+
+impl Mean {
+    fn of(cut: &Cut) -> Self {
+        Self { words: cut.mean_words, limit: cut.limit }
+    }
+}
+
+impl Corpus<'_> {
+    /// The limits in force where this spec says none: a `same-size` has the limit of its reference, without which it could
+    /// not have its size.
+    fn sized(&self, spec: &Spec) -> Limits {
+        let limits = self.defaults.get();
+        let Some(reference) = spec.get("reference").filter(|_| spec.name == "same-size") else { return limits };
+        // What is wrong with a reference is said where the chunker is built.
+        match self.mean(reference) {
+            Ok(mean) => Limits { max_tokens: Some(mean.limit.unwrap_or(0)), ..limits },
+            Err(_) => limits,
+        }
+    }
+
+    /// What is known of a reference, which is cut where it is none of the chunkers here.
+    fn mean(&self, reference: &str) -> Result<Mean, String> {
+        if let Some(mean) = self.means.borrow().get(reference) {
+            return Ok(*mean);
+        }
+        if self.names.iter().any(|c| c.name == reference) {
+            return Err(format!("the reference '{reference}' is itself a same-size chunker; name one that is not"));
+        }
+        let spec = Spec::parse(reference)
+            .map_err(|e| format!("the reference '{reference}' is neither a chunker here nor a spec: {e}"))?;
+        let cut = one(reference, &spec, self.documents, self.segmenters, self, &()).map_err(|e| e.to_string())?;
+        self.means.borrow_mut().insert(reference.to_owned(), Mean::of(&cut));
+        Ok(Mean::of(&cut))
+    }
 }
 
 impl Resources for Corpus<'_> {
@@ -386,6 +441,10 @@ impl Resources for Corpus<'_> {
 
     fn counter(&self) -> Result<Arc<dyn TokenCounter>, String> {
         self.base.counter()
+    }
+
+    fn originals(&self) -> Arc<Originals> {
+        Arc::clone(&self.originals)
     }
 
     fn overrides(&self) -> Limits {
@@ -404,17 +463,7 @@ impl Resources for Corpus<'_> {
     }
 
     fn mean_words(&self, reference: &str) -> Result<f64, String> {
-        if let Some(mean) = self.means.borrow().get(reference) {
-            return Ok(*mean);
-        }
-        if self.names.iter().any(|c| c.name == reference) {
-            return Err(format!("the reference '{reference}' is itself a same-size chunker; name one that is not"));
-        }
-        let spec = Spec::parse(reference)
-            .map_err(|e| format!("the reference '{reference}' is neither a chunker here nor a spec: {e}"))?;
-        let cut = one(reference, &spec, self.documents, self.segmenters, self, &()).map_err(|e| e.to_string())?;
-        self.means.borrow_mut().insert(reference.to_owned(), cut.mean_words);
-        Ok(cut.mean_words)
+        self.mean(reference).map(|mean| mean.words)
     }
 
     fn matched_bound(&self, reference: &str, fixed: &Spec, most: usize) -> Result<usize, String> {

@@ -40,7 +40,7 @@ pub(super) fn ask(
     let finder = retriever::open(config, setup.stores, reading).map_err(|problem| RunError::Config(named(problem)))?;
     let questions = &corpus.set.questions;
     observer.stage(&format!("{}: asking", config.name), questions.len());
-    let mut locator = Locator::new(&corpus.documents, setup.counter.as_ref());
+    let mut locator = Locator::new(&corpus.documents, setup.counter.as_ref()).with_originals(&corpus.set.originals);
     let mut ranking = Ranking::default();
     let mut answers = Vec::with_capacity(questions.len());
     for (at, question) in questions.iter().enumerate() {

@@ -211,7 +211,8 @@ pub fn load(experiment: &Experiment, observer: &dyn Observer) -> Result<Question
         seed: experiment.data.seed,
     };
     let selection = Selection { sources: experiment.data.sources.clone(), split: experiment.data.split.clone() };
-    let mut set = data::select(experiment.data.kind, &path, &selection)?.sample(sampling);
+    let read = data::select(experiment.data.kind, &path, &selection);
+    let mut set = read.map_err(|error| with_variable(error, &experiment.data.path, &path))?.sample(sampling);
     if experiment.data.limit > 0 {
         set.questions.truncate(experiment.data.limit);
     }
@@ -222,6 +223,17 @@ pub fn load(experiment: &Experiment, observer: &dyn Observer) -> Result<Question
         observer.note(&format!("left out: {} more", set.skipped.len() - 5));
     }
     Ok(set)
+}
+
+/// Says where a path that is not there comes from, where a variable may name another.
+fn with_variable(error: DataError, written: &str, path: &Path) -> DataError {
+    if !written.contains("${") || path.exists() {
+        return error;
+    }
+    let problem = format!(
+        "there is no such file or folder; it comes from data.path = \"{written}\", whose variable may name another"
+    );
+    DataError::Layout { path: path.to_owned(), problem }
 }
 
 fn measure(
@@ -254,7 +266,7 @@ fn measure(
     let done = resume::open(folder, &mut record, setup.resume, &shape, observer)?;
     let before = record.seconds.unwrap_or(0.0);
     lines::write_json(&folder.record(), &record)?;
-    let cuts = cut::all(experiment, &corpus.documents, setup, &done, observer)?;
+    let cuts = cut::all(experiment, &corpus, setup, &done, observer)?;
     let mut rows = Vec::with_capacity(cuts.len());
     let mut cells = Vec::new();
     let unanswered = corpus.set.questions.iter().filter(|question| question.answer.is_empty());

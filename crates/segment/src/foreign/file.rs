@@ -3,12 +3,14 @@
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
+use std::sync::Arc;
 
 use pericope_api::{Document, SegmentError, Segmentation, Segmenter, Span};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use super::given::{Given, Offsets};
+use super::original::{Original, Originals};
 use super::placer::Placer;
 use crate::registry::{BuiltSegmenter, Needs, SegmenterEntry, SettingKey};
 
@@ -36,7 +38,7 @@ pub const CHUNKS: SegmenterEntry = SegmenterEntry {
     needs: Needs::None,
     needs_of: None,
     has_scores: false,
-    build: |args, _| {
+    build: |args, resources| {
         let Some(file) = args.get("file") else {
             return Err(args.unavailable("it needs a file of chunks: chunks:FILE.jsonl".into()));
         };
@@ -48,7 +50,8 @@ pub const CHUNKS: SegmenterEntry = SegmenterEntry {
         };
         args.before_files()?;
         let chunks = ChunksFile::read(Path::new(file), offsets).map_err(|problem| args.unavailable(problem))?;
-        Ok(BuiltSegmenter::new(FromFile { chunks, missing }).finished())
+        let originals = resources.originals();
+        Ok(BuiltSegmenter::new(FromFile { chunks, missing, originals }).finished())
     },
 };
 
@@ -129,10 +132,17 @@ impl ChunksFile {
         Ok(Self { name, sha256: pericope_util::hex(&digest.finalize()), documents, first })
     }
 
+    /// The chunks of a document, under its id or its other name.
+    fn of(&self, document: &Document, original: Option<&Original>) -> Option<&[(usize, Given, Offsets)]> {
+        let other = || self.documents.get(original?.path.as_ref()?);
+        self.documents.get(&document.id).or_else(other).map(Vec::as_slice)
+    }
+
     /// The chunks of a document as byte ranges, ordered by their starts.
-    fn spans(&self, document: &Document) -> Option<Result<Vec<Span>, SegmentError>> {
-        let chunks = self.documents.get(&document.id)?;
-        let mut placer = Placer::new(&document.source);
+    fn spans(&self, document: &Document, original: Option<&Original>) -> Option<Result<Vec<Span>, SegmentError>> {
+        let chunks = self.of(document, original)?;
+        let text = original.and_then(|original| original.text.as_deref());
+        let mut placer = Placer::new(&document.source).with_original(text);
         let place = |(line, given, offsets): &(usize, Given, Offsets)| {
             placer.place(given, *offsets).map_err(|problem| {
                 SegmentError::Unsupported(format!(
@@ -179,11 +189,12 @@ fn named(id: &str) -> String {
 struct FromFile {
     chunks: ChunksFile,
     missing: Missing,
+    originals: Arc<Originals>,
 }
 
 impl Segmenter for FromFile {
     fn segment(&self, document: &Document) -> Result<Segmentation, SegmentError> {
-        let spans = match (self.chunks.spans(document), self.missing) {
+        let spans = match (self.chunks.spans(document, self.originals.get(&document.id)), self.missing) {
             (Some(spans), _) => spans?,
             (None, Missing::One) => vec![Span::new(0, document.source.len()).trimmed(&document.source)],
             (None, Missing::Skip) => Vec::new(),
@@ -196,7 +207,7 @@ impl Segmenter for FromFile {
 
     fn check_documents(&self, documents: &[&Document]) -> Result<(), SegmentError> {
         let full = || documents.iter().filter(|document| !document.is_empty());
-        let is_missing = |document: &&&Document| !self.chunks.documents.contains_key(&document.id);
+        let is_missing = |document: &&&Document| self.chunks.of(document, self.originals.get(&document.id)).is_none();
         let missing: Vec<&str> = full().filter(is_missing).map(|document| document.id.as_str()).collect();
         match self.missing {
             Missing::Error if !missing.is_empty() => {

@@ -9,11 +9,13 @@
 mod file;
 mod finder;
 mod given;
+mod original;
 mod placer;
 mod program;
 
 pub use file::CHUNKS;
 pub use finder::{Finder, Occurrence};
 pub use given::{Given, Offsets};
+pub use original::{Original, Originals, on_characters};
 pub use placer::Placer;
 pub use program::COMMAND;

@@ -2,6 +2,7 @@ use pericope_api::Span;
 
 use super::finder::{Finder, Occurrence};
 use super::given::{Given, Offsets};
+use super::original::on_characters;
 
 /// Characters of a text in a message.
 const SHOWN: usize = 60;
@@ -11,18 +12,36 @@ const SHOWN: usize = 60;
 #[derive(Debug)]
 pub struct Placer<'a> {
     source: &'a str,
+    /// The document as others may know it, likeliest first.
+    versions: Vec<Version<'a>>,
+    /// The chunk before.
+    before: Option<Span>,
+}
+
+/// A text of the document; all have the same length in bytes.
+#[derive(Debug)]
+struct Version<'a> {
+    text: &'a str,
     finder: Finder<'a>,
     /// Where each character begins, and the end: made when it is first needed.
     characters: Option<Vec<usize>>,
-    /// The chunk before.
-    before: Option<Span>,
 }
 
 impl<'a> Placer<'a> {
     /// Returns a placer for one document's source.
     #[must_use]
     pub fn new(source: &'a str) -> Self {
-        Self { source, finder: Finder::new(source), characters: None, before: None }
+        Self { source, versions: vec![Version::new(source)], before: None }
+    }
+
+    /// Returns the placer for chunks of the text before words were taken out of it: texts are looked for there first, and
+    /// ranges count its characters. A text of another length in bytes is not used.
+    #[must_use]
+    pub fn with_original(mut self, original: Option<&'a str>) -> Self {
+        if let Some(original) = original.filter(|original| original.len() == self.source.len()) {
+            self.versions.insert(0, Version::new(original));
+        }
+        self
     }
 
     /// Returns where a chunk stands; `None` for one of nothing but white space.
@@ -31,31 +50,80 @@ impl<'a> Placer<'a> {
     /// A sentence on what is wrong with it.
     pub fn place(&mut self, given: &Given, offsets: Offsets) -> Result<Option<Span>, String> {
         let span = match (given.start, given.end, &given.text) {
-            (Some(start), Some(end), text) => {
-                let span = self.range(start, end, offsets)?;
-                match text {
-                    Some(text) if text != span.of(self.source) => return Err(self.other_text(text, span, offsets)),
-                    _ => span,
-                }
-            }
+            (Some(start), Some(end), text) => self.range(start, end, text.as_deref(), offsets)?,
             (None, None, Some(text)) if text.trim().is_empty() => return Ok(None),
             (None, None, Some(text)) => self.text(text)?,
             (None, None, None) => return Err("it has neither start and end nor text".into()),
             _ => return Err("it has one of start and end, and needs both".into()),
         };
-        if span.of(self.source).trim().is_empty() {
+        let here = on_characters(self.source, span);
+        // Nothing is nothing, inside of a mark too.
+        if span.is_empty() || here.of(self.source).trim().is_empty() {
             return Ok(None);
         }
         self.before = Some(span);
-        Ok(Some(span))
+        Ok(Some(here))
     }
 
-    fn range(&mut self, start: u64, end: u64, offsets: Offsets) -> Result<Span, String> {
+    /// A range of the first version that it fits; where it fits none, what is wrong with it in the first.
+    fn range(&mut self, start: u64, end: u64, text: Option<&str>, offsets: Offsets) -> Result<Span, String> {
+        let mut problem = None;
+        for version in &mut self.versions {
+            match version.range(start, end, text, offsets) {
+                Ok(span) => return Ok(span),
+                Err(first) => problem = problem.or(Some(first)),
+            }
+        }
+        Err(problem.unwrap_or_default())
+    }
+
+    fn text(&self, text: &str) -> Result<Span, String> {
+        let (after, beyond) = self.before.map_or((0, 0), |before| (before.start + 1, before.end));
+        let mut is_several = false;
+        for version in &self.versions {
+            match version.finder.find(text, after, beyond) {
+                Occurrence::Exact(span) | Occurrence::Blanks(span) => return Ok(span),
+                Occurrence::Several => is_several = true,
+                Occurrence::Nowhere => {}
+            }
+        }
+        if is_several {
+            return Err(format!(
+                "{} stands at several places of the document with other white space; give its start and end",
+                shown(text)
+            ));
+        }
+        let stands = |version: &Version<'_>| version.finder.find(text, 0, 0) != Occurrence::Nowhere;
+        let why = match self.before.is_some() && self.versions.iter().any(stands) {
+            true => {
+                "stands in the document, but not after the chunk before it: texts come in the document's order, or with start and end"
+            }
+            false => "does not stand in the document",
+        };
+        Err(format!("{} {why}", shown(text)))
+    }
+}
+
+impl<'a> Version<'a> {
+    fn new(text: &'a str) -> Self {
+        Self { text, finder: Finder::new(text), characters: None }
+    }
+
+    /// A range, under which the text stands where one is given.
+    fn range(&mut self, start: u64, end: u64, text: Option<&str>, offsets: Offsets) -> Result<Span, String> {
+        let span = self.place(start, end, offsets)?;
+        match text {
+            Some(text) if text != span.of(self.text) => Err(self.other_text(text, span, offsets)),
+            _ => Ok(span),
+        }
+    }
+
+    fn place(&mut self, start: u64, end: u64, offsets: Offsets) -> Result<Span, String> {
         if start > end {
             return Err(format!("its start {start} lies behind its end {end}"));
         }
         let length = match offsets {
-            Offsets::Bytes => self.source.len(),
+            Offsets::Bytes => self.text.len(),
             Offsets::Chars => self.characters().len().saturating_sub(1),
         };
         let unit = if offsets == Offsets::Bytes { "bytes" } else { "characters" };
@@ -64,36 +132,15 @@ impl<'a> Placer<'a> {
             return Err(format!("{start}..{end} reaches beyond the document, which has {length} {unit}"));
         };
         if offsets == Offsets::Chars {
-            let (source, characters) = (self.source, self.characters());
-            let at = |place: usize| characters.get(place).copied().unwrap_or(source.len());
+            let (text, characters) = (self.text, self.characters());
+            let at = |place: usize| characters.get(place).copied().unwrap_or(text.len());
             return Ok(Span::new(at(first), at(last)));
         }
-        match self.source.get(first..last) {
+        match self.text.get(first..last) {
             Some(_) => Ok(Span::new(first, last)),
             None => Err(format!(
                 "{start}..{end} cuts a character of several bytes; does whoever made it count characters (offsets chars)?"
             )),
-        }
-    }
-
-    fn text(&mut self, text: &str) -> Result<Span, String> {
-        let (after, beyond) = self.before.map_or((0, 0), |before| (before.start + 1, before.end));
-        match self.finder.find(text, after, beyond) {
-            Occurrence::Exact(span) | Occurrence::Blanks(span) => Ok(span),
-            Occurrence::Several => Err(format!(
-                "{} stands at several places of the document with other white space; give its start and end",
-                shown(text)
-            )),
-            Occurrence::Nowhere => {
-                let early = self.before.is_some() && self.finder.find(text, 0, 0) != Occurrence::Nowhere;
-                let why = match early {
-                    true => {
-                        "stands in the document, but not after the chunk before it: texts come in the document's order, or with start and end"
-                    }
-                    false => "does not stand in the document",
-                };
-                Err(format!("{} {why}", shown(text)))
-            }
         }
     }
 
@@ -102,12 +149,12 @@ impl<'a> Placer<'a> {
             Offsets::Bytes => "; does whoever made it count characters (offsets chars)?",
             Offsets::Chars => "",
         };
-        format!("its range holds {}, its text is {}{hint}", shown(span.of(self.source)), shown(text))
+        format!("its range holds {}, its text is {}{hint}", shown(span.of(self.text)), shown(text))
     }
 
     fn characters(&mut self) -> &[usize] {
-        let source = self.source;
-        self.characters.get_or_insert_with(|| source.char_indices().map(|(at, _)| at).chain([source.len()]).collect())
+        let text = self.text;
+        self.characters.get_or_insert_with(|| text.char_indices().map(|(at, _)| at).chain([text.len()]).collect())
     }
 }
 
@@ -176,6 +223,35 @@ mod tests {
         assert!(said.contains("does not stand") && !said.contains('\u{1b}'), "{said}");
         let said = Placer::new(source).place(&text("a  b."), Offsets::Bytes).unwrap_err();
         assert!(said.contains("several places"), "{said}");
+    }
+
+    #[test]
+    fn chunks_of_the_text_before_words_were_taken_out() {
+        let (original, source) = ("# The Pumps\n\nSie saugen. Sie drücken.", "# §       \n\nSie saugen. Sie drücken.");
+        let given = |text: &str| Given { text: Some(text.into()), ..Given::default() };
+        let placed = |given: &Given, offsets| {
+            let span = Placer::new(source).with_original(Some(original)).place(given, offsets);
+            span.map(|span| span.map(|span| span.of(original)))
+        };
+        for (chunk, found) in [
+            (given("# The Pumps\n\nSie saugen."), "# The Pumps\n\nSie saugen."),
+            (given("The Pumps Sie saugen."), "The Pumps\n\nSie saugen."),
+            // As the questions' file has it.
+            (given("# §       \n\nSie saugen."), "# The Pumps\n\nSie saugen."),
+            // Characters are those of the original; with a text, of the one that it fits.
+            (range(13, 24), "Sie saugen."),
+            (Given { text: Some("Sie saugen.".into()), ..range(13, 24) }, "Sie saugen."),
+            (Given { text: Some("Sie drücken.".into()), ..range(24, 36) }, "Sie drücken."),
+        ] {
+            assert_eq!(placed(&chunk, Offsets::Chars), Ok(Some(found)), "{chunk:?}");
+        }
+        // A range that ends within the mark holds all of it.
+        let (original, source) = ("# Pump\n", "# §  \n");
+        let mut placer = Placer::new(source).with_original(Some(original));
+        assert_eq!(placer.place(&range(0, 3), Offsets::Bytes).unwrap().unwrap().of(source), "# §");
+        assert_eq!(placer.place(&range(3, 6), Offsets::Bytes).unwrap().unwrap().of(source), "§  ");
+        // A text of another length is none of the same document.
+        assert!(Placer::new("one").with_original(Some("four")).place(&given("four"), Offsets::Bytes).is_err());
     }
 
     proptest! {

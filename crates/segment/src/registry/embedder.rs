@@ -5,6 +5,7 @@ use std::sync::Arc;
 use pericope_api::{SentenceEncoder, TokenCounter};
 
 use super::entry::{EMBEDDER, SegmenterEntry};
+use crate::foreign::Originals;
 use crate::resources::{Limits, Resources};
 use crate::spec::Spec;
 
@@ -44,6 +45,10 @@ impl Resources for WithEncoder<'_> {
 
     fn matched_bound(&self, reference: &str, fixed: &Spec, most: usize) -> Result<usize, String> {
         self.base.matched_bound(reference, fixed, most)
+    }
+
+    fn originals(&self) -> Arc<Originals> {
+        self.base.originals()
     }
 
     fn overrides(&self) -> Limits {

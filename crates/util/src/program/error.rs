@@ -28,6 +28,8 @@ pub enum ProgramError {
         program: String,
         /// The limit in seconds.
         seconds: u64,
+        /// The setting that says the limit.
+        setting: &'static str,
     },
     /// What it wrote is no answer.
     NoAnswer {
@@ -58,10 +60,10 @@ impl fmt::Display for ProgramError {
             Self::Ended { program, how, last } => {
                 write!(f, "`{program}` ended before it answered ({how}); its last line on standard error: {last}")
             }
-            Self::TimedOut { program, seconds } => write!(
+            Self::TimedOut { program, seconds, setting } => write!(
                 f,
                 "`{program}` did not answer within {seconds} s and was ended (does it write each answer out at once? the \
-                 setting time=SECONDS gives it longer)"
+                 setting {setting} gives it longer)"
             ),
             Self::NoAnswer { program, problem } => write!(f, "`{program}`: {problem}"),
             Self::GivenUp { failures, last } => {

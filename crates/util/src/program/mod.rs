@@ -21,7 +21,7 @@ pub use words::command_words;
 
 use running::Running;
 
-/// Time beside the limit for the first answer after a start: models are loaded then.
+/// Time beside the limit for the first answer of all: models are loaded then.
 const START: Duration = Duration::from_secs(120);
 /// Failures one after the other after which a program is not started again.
 const IN_A_ROW: u32 = 3;
@@ -29,16 +29,20 @@ const IN_A_ROW: u32 = 3;
 /// The limits of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProgramLimits {
-    /// The time for an answer; two minutes more for the first one after a start. Zero: no limit.
+    /// The time for an answer. Zero: no limit.
     pub time: Duration,
+    /// What the first answer of all has beside that. A program that was started again has it no more.
+    pub first: Duration,
+    /// The setting that says the time, as messages name it.
+    pub setting: &'static str,
     /// The most bytes of an answer, which is one line.
     pub answer: u64,
 }
 
 impl Default for ProgramLimits {
-    /// 60 seconds, 64 MiB.
+    /// 60 seconds, two minutes more at first, 64 MiB.
     fn default() -> Self {
-        Self { time: Duration::from_secs(60), answer: 64 << 20 }
+        Self { time: Duration::from_secs(60), first: START, setting: "time=SECONDS", answer: 64 << 20 }
     }
 }
 
@@ -57,6 +61,8 @@ pub struct Program {
 #[derive(Debug, Default)]
 struct State {
     running: Option<Running>,
+    /// Whether it was ever started.
+    was_started: bool,
     failures: u32,
     /// The last failure, in words.
     last: String,
@@ -111,11 +117,14 @@ impl Program {
         let running = match &mut state.running {
             Some(running) => running,
             none => {
-                time = time.map(|time| time.saturating_add(START));
+                if !state.was_started {
+                    time = time.map(|time| time.saturating_add(self.limits.first));
+                }
+                state.was_started = true;
                 none.insert(Running::start(&self.words, &self.shown(), self.limits.answer)?)
             }
         };
-        running.ask(line, time, &self.shown(), self.limits.answer)
+        running.ask(line, time, &self.shown(), &self.limits)
     }
 
     /// The program as messages name it.

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::output::{Piece, read_answers, read_words};
-use super::{ProgramError, live, notices};
+use super::{ProgramError, ProgramLimits, live, notices};
 
 /// A program that was told that nothing more comes has so long to end by itself.
 const GRACE: Duration = Duration::from_secs(2);
@@ -75,7 +75,7 @@ impl Running {
         line: &str,
         time: Option<Duration>,
         shown: &str,
-        most: u64,
+        limits: &ProgramLimits,
     ) -> Result<String, ProgramError> {
         self.well = false;
         let mut bytes = Vec::with_capacity(line.len() + 1);
@@ -98,14 +98,14 @@ impl Running {
                 }
                 Err(_) => no_answer("its answer is no UTF-8".into()),
             },
-            Ok(Piece::TooLong) => no_answer(format!("its answer is longer than {most} bytes")),
+            Ok(Piece::TooLong) => no_answer(format!("its answer is longer than {} bytes", limits.answer)),
             Ok(Piece::End(bytes)) if bytes > 0 => {
                 no_answer(format!("it ended in the middle of its answer, after {bytes} bytes{}", self.words()))
             }
             Ok(Piece::End(_)) | Err(RecvTimeoutError::Disconnected) => Err(self.ended(shown)),
             Err(RecvTimeoutError::Timeout) => {
                 let seconds = time.map_or(0, |time| time.as_secs());
-                Err(ProgramError::TimedOut { program: shown.to_owned(), seconds })
+                Err(ProgramError::TimedOut { program: shown.to_owned(), seconds, setting: limits.setting })
             }
         }
     }

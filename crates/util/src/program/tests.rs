@@ -3,7 +3,8 @@ use std::time::Duration;
 
 use super::{Program, ProgramError, ProgramLimits};
 
-const PATIENT: ProgramLimits = ProgramLimits { time: Duration::from_secs(60), answer: 1000 };
+const PATIENT: ProgramLimits =
+    ProgramLimits { time: Duration::from_secs(60), first: Duration::ZERO, setting: "patience=SECONDS", answer: 1000 };
 
 fn shell(script: &str, limits: ProgramLimits) -> Program {
     Program::new(vec!["/bin/sh".into(), "-c".into(), script.into()], limits).unwrap()
@@ -57,15 +58,29 @@ fn answers_have_limits() {
     assert!(no_text.to_string().contains("no UTF-8"), "{no_text}");
 }
 
+/// Models are loaded once; who hangs later hangs again.
+#[test]
+fn the_first_answer_alone_has_more_time() {
+    let limits = ProgramLimits { time: Duration::from_millis(200), first: Duration::from_secs(60), ..PATIENT };
+    let program = shell("read -r line; sleep 1; echo first; read -r line; sleep 60", limits);
+    assert_eq!(line(&program, "x").unwrap(), "first");
+    for _ in 0..2 {
+        // The second of them starts it again, and it is not ready in time.
+        let error = line(&program, "x").unwrap_err();
+        assert!(matches!(error, ProgramError::TimedOut { seconds: 0, .. }), "{error}");
+        assert!(error.to_string().contains("the setting patience=SECONDS gives it longer"), "{error}");
+    }
+}
+
 /// The child of a program that is ended ends with it: the pipe that it holds is closed.
 #[test]
 fn a_program_that_sleeps_is_ended_with_its_children() {
     let running =
         super::Running::start(&["/bin/sh".into(), "-c".into(), "sleep 1000 & echo $!; wait".into()], "sleeper", 100);
     let mut running = running.unwrap();
-    let child = running.ask("x", None, "sleeper", 100).unwrap();
-    let error = running.ask("y", Some(Duration::from_millis(50)), "sleeper", 100).unwrap_err();
-    assert_eq!(error, ProgramError::TimedOut { program: "sleeper".into(), seconds: 0 });
+    let child = running.ask("x", None, "sleeper", &PATIENT).unwrap();
+    let error = running.ask("y", Some(Duration::from_millis(50)), "sleeper", &PATIENT).unwrap_err();
+    assert_eq!(error, ProgramError::TimedOut { program: "sleeper".into(), seconds: 0, setting: "patience=SECONDS" });
     drop(running);
     // Gone, or dead and not yet buried by whoever inherited it. A busy system takes its time to end what was told to.
     let state = || std::fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();

@@ -132,7 +132,8 @@ fn asked(args: &CompareArgs, own: &mut Own, quiet: bool) -> Result<Asked, Failur
     }
     let read = dataset::read(&args.paths, &args.source, &[&args.out], quiet)?;
     let cache = args.out.join("responses.sqlite");
-    let (file, drafting) = dataset::make(&read.documents, &args.drafting, &cache, quiet)?;
+    let (mut file, drafting) = dataset::make(&read.documents, &args.drafting, &cache, quiet)?;
+    dataset::note_paths(&mut file, &args.paths);
     own.write(QUESTIONS, &dataset::text(&file)?)?;
     let questions = args.out.join(QUESTIONS);
     if !quiet {

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use pericope_api::Document;
+use pericope_eval::data::SquadFile;
 use pericope_index::pipeline::DEFAULT_MEMORY;
 use pericope_read::document_id;
 
@@ -61,6 +62,20 @@ pub fn relative(mut document: Document, roots: &[PathBuf]) -> Document {
         document.id = inside.to_string_lossy().into_owned();
     }
     document
+}
+
+/// Notes in a file of questions what [`relative`] took off: chunks and passages of others may name documents by paths as
+/// they are typed.
+pub fn note_paths(file: &mut SquadFile, roots: &[PathBuf]) {
+    let [root] = roots else { return };
+    let folder = document_id(root);
+    if folder.is_empty() || !root.is_dir() {
+        return;
+    }
+    let joint = if folder.ends_with('/') { "" } else { "/" };
+    for article in &mut file.data {
+        article.path = article.id.as_ref().map(|id| format!("{folder}{joint}{id}"));
+    }
 }
 
 /// Writes a file whole or not at all.

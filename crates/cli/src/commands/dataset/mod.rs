@@ -12,7 +12,7 @@ mod validate;
 pub use args::{DRAFT_EXAMPLES, REVIEW_EXAMPLES, VALIDATE_EXAMPLES};
 pub use args::{DraftArgs, QuestionArgs, ReviewArgs, SourceArgs, ValidateArgs};
 pub use classes::{CLASSES_EXAMPLES, ClassesArgs, run as classes};
-pub use documents::{read, save};
+pub use documents::{note_paths, read, save};
 pub use draft::{Drafting, make, price, run as draft, text};
 pub use from_docs::from_docs_command;
 pub use review::run as review;

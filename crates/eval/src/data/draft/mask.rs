@@ -4,6 +4,7 @@ use pericope_api::{Document, Kind, Span};
 use pericope_read::{ReadOptions, read_text};
 
 use super::super::sections::format_name;
+use super::super::squad::Masked;
 
 /// What stands for the words of a heading; blanks fill it up to their length.
 const MARK: &str = "§";
@@ -39,6 +40,28 @@ pub(super) fn masked(document: &Document, headings: &[usize]) -> Option<String> 
         sentence.is_none_or(|s| again.visible(s.span).contains(char::is_alphanumeric))
     };
     (starts(document) == starts(&again) && !headings.iter().any(speaks)).then_some(text)
+}
+
+/// What stands in a text and no longer in the masked one of the same length.
+pub(super) fn taken_out(text: &str, masked: &str) -> Vec<Masked> {
+    let mut spans: Vec<Span> = Vec::new();
+    let mut start = 0;
+    // Between two places where a character begins in both.
+    for end in (1..=text.len()).filter(|&at| text.is_char_boundary(at) && masked.is_char_boundary(at)) {
+        let cell = Span::new(start, end);
+        start = end;
+        if cell.of(text) == cell.of(masked) {
+            continue;
+        }
+        match spans.last_mut() {
+            // A blank between two words stands in both.
+            Some(last) if Span::new(last.end, cell.start).of(masked).bytes().all(|byte| byte == b' ') => {
+                last.end = cell.end;
+            }
+            _ => spans.push(cell),
+        }
+    }
+    spans.into_iter().map(|span| Masked { start: span.start, text: span.of(text).to_owned() }).collect()
 }
 
 /// The parts of a heading that a reader sees, without what is only mark-up.
@@ -94,6 +117,22 @@ mod tests {
                 assert_eq!(text.find(word), source.find(word), "{format}: {text}");
             }
         }
+    }
+
+    #[test]
+    fn what_was_taken_out_is_known() {
+        let of = |text: &str, masked: &str| -> Vec<(usize, String)> {
+            assert_eq!(text.len(), masked.len());
+            taken_out(text, masked).into_iter().map(|masked| (masked.start, masked.text)).collect()
+        };
+        let owned =
+            |found: &[(usize, &str)]| found.iter().map(|(at, text)| (*at, (*text).to_owned())).collect::<Vec<_>>();
+        assert_eq!(of("# Fit the pump\n\nText.", "# §          \n\nText."), owned(&[(2, "Fit the pump")]));
+        // The mark's second byte is that of the letter.
+        assert_eq!(of("# ça va", "# §    "), owned(&[(2, "ça va")]));
+        assert_eq!(of("# 漢字", "# §    "), owned(&[(2, "漢字")]));
+        assert_eq!(of("# Ab *cd*", "# § *  *"), owned(&[(2, "Ab"), (6, "cd")]));
+        assert_eq!(of("Same.", "Same."), owned(&[]));
     }
 
     #[test]

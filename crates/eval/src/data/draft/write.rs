@@ -15,7 +15,7 @@ use super::candidate::Candidate;
 use super::corpus::{Corpus, phrase};
 use super::deal::deal;
 use super::leaks::Lines;
-use super::mask::masked;
+use super::mask::{masked, taken_out};
 use super::options::Dropped;
 use super::{DraftOptions, Drafted, QuestionKind, asked, definitions, headings, tables, terms};
 
@@ -170,6 +170,7 @@ pub(super) fn write(documents: &[Document], taken: Vec<Candidate>, out: &mut Dra
             *out.dropped.entry(Dropped::Unmaskable).or_default() += before - questions.len();
         }
         let context = context.unwrap_or_else(|| document.source.to_string());
+        let masked = taken_out(&document.source, &context);
         questions.sort_by_key(|question| (question.answer.start, question.kind));
         let points = CodePoints::new(&context);
         let qas: Vec<Qa> = (questions.iter())
@@ -191,7 +192,8 @@ pub(super) fn write(documents: &[Document], taken: Vec<Candidate>, out: &mut Dra
             id: Some(document.id.clone()),
             format: Some(format_name(document).to_owned()),
             source: None,
-            paragraphs: vec![Paragraph { context, qas }],
+            path: None,
+            paragraphs: vec![Paragraph { context, qas, masked }],
         });
     }
 }

@@ -1,8 +1,10 @@
 #![allow(clippy::unwrap_used)]
 use std::fs;
+use std::sync::Arc;
 
 use pericope_api::Document;
 
+use crate::foreign::{Original, Originals};
 use crate::registry::{build_from, outside};
 use crate::resources::{Limits, Resources, Standalone};
 use crate::spec::Spec;
@@ -82,6 +84,23 @@ fn documents_that_the_file_does_not_name() {
     assert_eq!(texts(&one, &documents[1]).unwrap(), ["uno due"]);
     let skip = chunker(lines, ",missing=skip", &INDEX).unwrap();
     assert!(texts(&skip, &documents[1]).unwrap().is_empty() && skip.check_documents(&all).is_ok());
+}
+
+#[test]
+fn documents_that_others_know_by_another_name_and_with_more_words() {
+    struct Known;
+    impl Resources for Known {
+        fn originals(&self) -> Arc<Originals> {
+            let original = Original { text: Some("# Pumps\n\nuno".into()), path: Some("docs/a".into()) };
+            Arc::new(Originals::from([("a".to_owned(), original)]))
+        }
+    }
+    let a = document("a", "# \u{a7}   \n\nuno");
+    let lines = r##"{"document":"docs/a","text":"# Pumps\n\nuno"}"##;
+    let known = chunker(lines, "", &Known).unwrap();
+    assert_eq!(known.check_documents(&[&a]).map_err(|e| e.to_string()), Ok(()));
+    assert_eq!(texts(&known, &a).unwrap(), ["# \u{a7}   \n\nuno"]);
+    assert!(chunker(lines, "", &INDEX).unwrap().check_documents(&[&a]).is_err());
 }
 
 #[test]
