@@ -34,7 +34,7 @@ pub(super) fn run(args: &IndexArgs, plan: &Plan, found: &Input, engine: &Engine<
         found.read_in_time(path, |document| document, &mut |one: Result<Document, _>| {
             let Ok(document) = one else { return };
             read.push(TextSize::of(&document));
-            let size = document.source.len() / LETTERS;
+            let size = document.source.len().div_ceil(LETTERS);
             let Some(chunker) = &chunker else {
                 let count = size.div_ceil(likely).max(1);
                 (chunks, tokens) = (chunks + count, tokens + size);
