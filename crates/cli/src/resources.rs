@@ -45,7 +45,7 @@ pub fn tokenizer(policy: &PolicyArgs, embedder: &str) -> String {
 }
 
 /// The spec that the flags name; `None` for one that is none.
-pub fn spec(policy: &PolicyArgs) -> Option<Spec> {
+fn spec(policy: &PolicyArgs) -> Option<Spec> {
     Spec::parse(policy.segmenter.as_deref().unwrap_or(SEGMENTER)).ok()
 }
 

@@ -41,6 +41,7 @@ pub use config::{LlmConfig, ProviderKind};
 pub use embeddings::OpenAiEmbeddings;
 pub use error::LlmError;
 pub use generate::{LlmAnswer, LlmGenerator};
+pub use http::IN_A_ROW;
 pub use judge::{Judgement, LlmJudge};
 pub use notices::on_notice;
 pub use place::LlmContextWriter;

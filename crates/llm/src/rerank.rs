@@ -26,6 +26,17 @@ pub enum RerankForm {
 }
 
 impl RerankForm {
+    /// Returns the form of a service by what its settings say: `documents` or `texts`; where nothing is said, documents with a model,
+    /// texts without. None for anything else.
+    #[must_use]
+    pub fn of(form: Option<&str>, model: Option<&str>) -> Option<Self> {
+        match (form, model) {
+            (Some("documents"), _) | (None, Some(_)) => Some(Self::Documents),
+            (Some("texts"), _) | (None, None) => Some(Self::Texts),
+            (Some(_), _) => None,
+        }
+    }
+
     /// Passages of a request where nobody says how many: TEI refuses more than 32, the others take a thousand.
     #[must_use]
     pub fn usual_batch(self) -> usize {

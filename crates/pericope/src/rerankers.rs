@@ -70,11 +70,9 @@ mod service {
             args.unavailable("the address is missing: the spec is https://HOST/PATH,key=value".to_owned())
         })?;
         let model = args.get("model");
-        let form = match (args.get("form"), model) {
-            (Some("documents"), _) | (None, Some(_)) => RerankForm::Documents,
-            (Some("texts"), _) | (None, None) => RerankForm::Texts,
-            (Some(other), _) => return Err(args.bad("form", other, "documents or texts")),
-        };
+        let form = args.get("form");
+        let form = RerankForm::of(form, model)
+            .ok_or_else(|| args.bad("form", form.unwrap_or_default(), "documents or texts"))?;
         let retries = args.maybe_count("retries", 0)?.unwrap_or(2);
         let service = RerankService {
             url,

@@ -13,9 +13,6 @@ use pericope_segment::spec::Spec;
 use crate::commands::dry_run;
 use crate::status::{Failure, Outcome};
 
-/// Bytes a token, for texts that nothing has counted.
-pub const LETTERS: usize = 4;
-
 /// What the language models of a spec come to on documents of so many tokens; nothing where it asks none.
 pub fn asked(spec: &Spec, documents: &[usize]) -> Result<Vec<ModelEstimate>, Failure> {
     let mut found = Vec::new();

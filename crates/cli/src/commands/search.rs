@@ -4,13 +4,12 @@ use std::time::Instant;
 
 use pericope::encode::rerankers::RerankerSpec;
 use pericope_api::{Reranker, Span};
-use pericope_eval::run::{Estimate, ModelEstimate, UNLIMITED_CHUNK, rerank_requests};
+use pericope_eval::run::{Estimate, LETTERS, ModelEstimate, UNLIMITED_CHUNK, rerank_requests};
 use pericope_segment::spec::Spec;
 use pericope_store::{Expansion, Filter, Group, Hit, Mode, Query, Reranked, Retriever};
 use serde::Serialize;
 
 use crate::args::{Offsets, SearchArgs};
-use crate::commands::dry_run_segmenters::LETTERS;
 use crate::commands::{dry_run, print_json};
 use crate::project;
 use crate::resources::{embedder, reranker, reranker_spec};

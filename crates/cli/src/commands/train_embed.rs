@@ -10,12 +10,11 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use indicatif::HumanDuration;
 use pericope_eval::format::{bytes, count, plural};
-use pericope_eval::run::Estimate;
+use pericope_eval::run::{Estimate, LETTERS};
 use pericope_learn::corpus::{EmbedProgress, EmbedReport, each_record, embed, files};
 use serde::Serialize;
 
 use crate::commands::dataset::corpus_failure;
-use crate::commands::dry_run_segmenters::LETTERS;
 use crate::commands::{dry_run, print_json};
 use crate::resources::{embedder, shown};
 use crate::status::{Failure, Outcome, Status};

@@ -232,16 +232,20 @@ fn files(path: &Path, split: Option<&str>) -> Result<Vec<PathBuf>, DataError> {
 /// Adds a document and its questions; what cannot be used is among the skipped.
 pub(super) fn add(set: &mut QuestionSet, id: String, article: &Article) {
     let (index, before) = (set.documents.len(), set.questions.len());
-    let (mut source, mut original) = (String::new(), String::new());
+    let mut source = String::new();
+    let is_masked = article.paragraphs.iter().any(|paragraph| !paragraph.masked.is_empty());
+    let mut original = is_masked.then(String::new);
     let mut number = 0;
     for paragraph in &article.paragraphs {
         if !source.is_empty() {
             source.push_str(JOINT);
-            original.push_str(JOINT);
+            original.iter_mut().for_each(|original| original.push_str(JOINT));
         }
         let base = source.len();
         source.push_str(&paragraph.context);
-        original.push_str(paragraph.original().as_ref().unwrap_or(&paragraph.context));
+        if let Some(original) = &mut original {
+            original.push_str(paragraph.original().as_ref().unwrap_or(&paragraph.context));
+        }
         let points = CodePoints::new(&paragraph.context);
         for qa in &paragraph.qas {
             match gold(&paragraph.context, &points, qa) {
@@ -258,7 +262,8 @@ pub(super) fn add(set: &mut QuestionSet, id: String, article: &Article) {
             number += 1;
         }
     }
-    let original = Original { text: (original != source).then(|| original.into()), path: article.path.clone() };
+    let text = original.filter(|original| *original != source).map(Into::into);
+    let original = Original { text, path: article.path.clone() };
     let format = article.format.as_deref().unwrap_or("plain");
     match pericope_read::read_text(&id, format, source, &ReadOptions::default()) {
         Ok(mut document) => {

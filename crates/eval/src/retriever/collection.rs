@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
+use pericope_llm::IN_A_ROW;
 use pericope_segment::foreign::Given;
 use pericope_store::{ErrorKind, OthersCollection, StoreError};
 
@@ -10,8 +11,6 @@ use super::{GivenHit, PassageFinder, Query, Reply};
 use crate::answer::Missing;
 use crate::config::RetrieverConfig;
 
-/// Searches in vain, one after the other, after which the rest is not tried: as many as of a service.
-const IN_A_ROW: u32 = 5;
 /// The most retries that a server's address may name.
 const MOST_RETRIES: u32 = 1000;
 

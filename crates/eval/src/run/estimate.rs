@@ -19,8 +19,8 @@ use crate::data::QuestionSet;
 const CHUNK: usize = 256;
 /// Tokens that a chunk without a limit is counted with, where documents are as long; it may be longer.
 pub const UNLIMITED_CHUNK: usize = 512;
-/// Characters a token, for texts that nothing has counted.
-pub(super) const LETTERS: usize = 4;
+/// Bytes a token, for texts that nothing has counted.
+pub const LETTERS: usize = 4;
 /// Tokens of the instructions and the marks around a question or an answer.
 const AROUND: usize = 450;
 
@@ -44,6 +44,23 @@ pub struct ModelEstimate {
     /// Seconds that `tokens_per_minute` makes of it at least.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seconds_at_least: Option<f64>,
+}
+
+impl ModelEstimate {
+    /// Returns the estimate of so many calls of a configured model, with the tokens of all prompts and of all answers.
+    #[must_use]
+    pub fn of(role: &'static str, config: &LlmConfig, calls: usize, (prompt, completion): (usize, usize)) -> Self {
+        let seconds = |rate: u64| 60.0 * (prompt as f64 + completion as f64) / rate as f64;
+        Self {
+            role,
+            model: config.model.clone(),
+            calls,
+            prompt_tokens: prompt,
+            completion_tokens: completion,
+            price: config.price.map(|price| price.of(prompt as u64, completion as u64)),
+            seconds_at_least: config.tokens_per_minute.map(seconds),
+        }
+    }
 }
 
 /// What a run may ask of models that cost something. What a cache holds already is not asked again, and is not taken off.
@@ -149,16 +166,7 @@ impl<'a> Sum<'a> {
     fn done(self, role: &'static str) -> Option<ModelEstimate> {
         let Self { config, calls, prompt } = self;
         let completion = calls.saturating_mul(config.max_tokens as usize);
-        let seconds = |rate: u64| 60.0 * (prompt as f64 + completion as f64) / rate as f64;
-        (calls > 0).then(|| ModelEstimate {
-            role,
-            model: config.model.clone(),
-            calls,
-            prompt_tokens: prompt,
-            completion_tokens: completion,
-            price: config.price.map(|price| price.of(prompt as u64, completion as u64)),
-            seconds_at_least: config.tokens_per_minute.map(seconds),
-        })
+        (calls > 0).then(|| ModelEstimate::of(role, config, calls, (prompt, completion)))
     }
 }
 
@@ -241,10 +249,8 @@ pub fn rerank_requests(spec: &str, passages: usize) -> usize {
         let settings = spec.split(',').skip(1).filter_map(|one| one.split_once('='));
         settings.filter(|(name, _)| name.trim() == key).map(|(_, value)| value.trim()).last()
     };
-    let form = match (setting("form"), setting("model")) {
-        (Some("documents"), _) | (None, Some(_)) => RerankForm::Documents,
-        _ => RerankForm::Texts,
-    };
+    // A form that there is not is refused where the reranker is opened.
+    let form = RerankForm::of(setting("form"), setting("model")).unwrap_or(RerankForm::Texts);
     let batch = setting("batch").and_then(|text| text.parse().ok()).unwrap_or(form.usual_batch());
     passages.div_ceil(batch.max(1))
 }

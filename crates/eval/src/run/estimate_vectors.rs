@@ -114,6 +114,14 @@ pub fn estimate_segment_embedders<'a>(
     found.into_iter().map(|(model, load)| estimated(&model, load)).collect()
 }
 
+/// True where the segmenter of a spec, or one that it refers to, reads with an endpoint.
+#[must_use]
+pub fn segments_by_endpoint(spec: &Spec) -> bool {
+    let mut found = Vec::new();
+    collect(spec, &mut found);
+    !found.is_empty()
+}
+
 /// What all endpoints come to that an experiment embeds with: those of its segmenters and that of its searches, which also embeds
 /// what the reader of answers reads. `generator`: the model that answers in its place.
 pub(super) fn embedders(

@@ -45,9 +45,9 @@ use crate::record::{Item, JudgeIdentity, RunRecord, Summary};
 
 pub use classify::{ClassifySetup, classify};
 pub use estimate::{
-    Estimate, ModelEstimate, UNLIMITED_CHUNK, estimate, estimate_contexts, estimate_segmenter, rerank_requests,
+    Estimate, LETTERS, ModelEstimate, UNLIMITED_CHUNK, estimate, estimate_contexts, estimate_segmenter, rerank_requests,
 };
-pub use estimate_vectors::{TextSize, estimate_embedder, estimate_segment_embedders};
+pub use estimate_vectors::{TextSize, estimate_embedder, estimate_segment_embedders, segments_by_endpoint};
 pub use folder::RunFolder;
 pub(crate) use resume::normalised_config;
 pub use sink::ItemSink;

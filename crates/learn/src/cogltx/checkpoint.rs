@@ -36,8 +36,9 @@ impl Metadata for Settings {
 
 /// The tensors that a training changed, with their [`Settings`]. Names are those of the base model (`encoder.layer.N...` of the layers
 /// that were trained), `judge.dense.weight` (`[hidden, hidden]`), `judge.dense.bias` (`[hidden]`), `judge.score.weight` (`[1,
-/// hidden]`), `judge.score.bias` (`[1]`), `judge.match.weight` (`[1, hidden]`), `judge.match.bias` (`[1]`), `reasoner.span.weight` (`[2, hidden]`, row 0 for the answer's first token, row 1 for its
-/// last) and `reasoner.span.bias` (`[2]`). A file without `judge.match` is one of a judge that does not compare blocks with the query.
+/// hidden]`), `judge.score.bias` (`[1]`), `judge.match.weight` (`[1, hidden]`), `judge.match.bias` (`[1]`), `reasoner.span.weight`
+/// (`[2, hidden]`, row 0 for the answer's first token, row 1 for its last) and `reasoner.span.bias` (`[2]`). A file without
+/// `judge.match` is one of a judge that does not compare blocks with the query.
 pub type Checkpoint = crate::checkpoint::Checkpoint<Settings>;
 
 /// The name of the checkpoint's file.

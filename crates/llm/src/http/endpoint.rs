@@ -27,8 +27,8 @@ const LONGEST_WAITS: Duration = Duration::from_secs(600);
 const WORTH_TELLING: Duration = Duration::from_secs(5);
 /// Waits grow up to this.
 const LAST_WAIT: Duration = Duration::from_secs(30);
-/// Items that may fail to reach the server one after the other.
-const IN_A_ROW: u32 = 5;
+/// Items that may fail to reach a server one after the other, before the rest is not tried.
+pub const IN_A_ROW: u32 = 5;
 /// The most that is read of an error, in bytes.
 const MOST_OF_ERROR: u64 = 64 << 10;
 

@@ -10,4 +10,5 @@ mod usage;
 
 pub(crate) use api::{Api, address};
 pub(crate) use classify::ApiError;
+pub use endpoint::IN_A_ROW;
 pub(crate) use endpoint::{Call, Endpoint, Failed, Received};

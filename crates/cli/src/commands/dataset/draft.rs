@@ -152,16 +152,7 @@ pub fn make(
 
 /// The price in the words of every dry run.
 fn priced(price: &DraftEstimate, config: &ModelConfig) -> ModelEstimate {
-    let tokens = price.prompt_tokens as f64 + price.completion_tokens as f64;
-    ModelEstimate {
-        role: "questions",
-        model: config.generator.model.clone(),
-        calls: price.calls,
-        prompt_tokens: price.prompt_tokens,
-        completion_tokens: price.completion_tokens,
-        price: price.price,
-        seconds_at_least: config.generator.tokens_per_minute.map(|rate| 60.0 * tokens / rate as f64),
-    }
+    ModelEstimate::of("questions", &config.generator, price.calls, (price.prompt_tokens, price.completion_tokens))
 }
 
 fn with_model(

@@ -3,16 +3,18 @@
 use pericope::Engine;
 use pericope_api::Document;
 use pericope_eval::config::ModelFile;
-use pericope_eval::run::{Estimate, TextSize, estimate_contexts, estimate_segment_embedders};
+use pericope_eval::run::{
+    Estimate, LETTERS, TextSize, estimate_contexts, estimate_segment_embedders, segments_by_endpoint,
+};
 use pericope_read::document_id;
 use pericope_store::CONTEXT_TOKENS;
 
 use super::plan::Plan;
 use crate::args::IndexArgs;
 use crate::commands::dry_run;
-use crate::commands::dry_run_segmenters::{self, LETTERS};
+use crate::commands::dry_run_segmenters;
 use crate::input::Input;
-use crate::resources::{asks_model, checked_spec, chunker, spec};
+use crate::resources::{asks_model, checked_spec, chunker};
 use crate::status::{Failure, Outcome};
 
 /// Reads and cuts the files, and says what the models come to; nothing is asked, embedded or written. Files that a model would cut are
@@ -20,8 +22,7 @@ use crate::status::{Failure, Outcome};
 pub(super) fn run(args: &IndexArgs, plan: &Plan, found: &Input, engine: &Engine<'_>) -> Outcome {
     let own = checked_spec(&args.policy)?;
     // An endpoint that its segmenter reads with is not asked either.
-    let one = TextSize { sentences: 1, tokens: 1 };
-    let asks = asks_model(&args.policy) || !estimate_segment_embedders([&own], &[one]).is_empty();
+    let asks = asks_model(&args.policy) || segments_by_endpoint(&own);
     let chunker = if asks { None } else { Some(chunker(&args.policy, engine)?) };
     let likely = super::default_limits(plan).max_tokens.map_or(1, |most| most / 2).max(1);
     let (mut chunks, mut tokens) = (0, 0);
@@ -33,8 +34,9 @@ pub(super) fn run(args: &IndexArgs, plan: &Plan, found: &Input, engine: &Engine<
         // What cannot be read or cut is named when it is indexed.
         found.read_in_time(path, |document| document, &mut |one: Result<Document, _>| {
             let Ok(document) = one else { return };
-            read.push(TextSize::of(&document));
-            let size = document.source.len().div_ceil(LETTERS);
+            let all = TextSize::of(&document);
+            read.push(all);
+            let size = all.tokens;
             let Some(chunker) = &chunker else {
                 let count = size.div_ceil(likely).max(1);
                 (chunks, tokens) = (chunks + count, tokens + size);
@@ -53,11 +55,9 @@ pub(super) fn run(args: &IndexArgs, plan: &Plan, found: &Input, engine: &Engine<
     }
     let mut asked = Estimate::default();
     asked.models.extend(estimate_segment_embedders([&own], &read));
-    if let Some(spec) = spec(&args.policy).filter(|_| asks) {
-        let sizes: Vec<usize> = documents.iter().map(|(size, ..)| *size).collect();
-        asked.models.extend(dry_run_segmenters::asked(&spec, &sizes)?);
-        asked.budget = dry_run_segmenters::budget(&spec);
-    }
+    let sizes: Vec<usize> = read.iter().map(|size| size.tokens).collect();
+    asked.models.extend(dry_run_segmenters::asked(&own, &sizes)?);
+    asked.budget = dry_run_segmenters::budget(&own);
     if let Some(file) = &plan.context_llm {
         let file = ModelFile::load(file).map_err(|e| Failure::usage(e).about("--context-llm"))?;
         let config = file.context().map_err(|e| Failure::usage(e).about("--context-llm"))?;

@@ -44,6 +44,9 @@ pub(super) fn masked(document: &Document, headings: &[usize]) -> Option<String> 
 
 /// What stands in a text and no longer in the masked one of the same length.
 pub(super) fn taken_out(text: &str, masked: &str) -> Vec<Masked> {
+    if text == masked {
+        return Vec::new();
+    }
     let mut spans: Vec<Span> = Vec::new();
     let mut start = 0;
     // Between two places where a character begins in both.
