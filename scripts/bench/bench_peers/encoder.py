@@ -7,9 +7,12 @@ Cosines are to the vectors of sentence-transformers in fp32.
 
 Then each encodes the questions of $PERICOPE_DATA/questions/documentation.json and paragraphs of those pages, once:
 the share of questions whose paragraph with the answer is among the ten nearest. --passages 0 leaves this out.
+
+Without AVX-512 BF16 Pericope works bfloat16 out number by number: --skip "pericope bf16" there.
 """
 
 import argparse
+import functools
 import json
 import os
 import pathlib
@@ -26,6 +29,8 @@ LIMIT = 256
 # Paragraphs among which the right one is looked for.
 NEAREST = 10
 REFERENCE = "sentence-transformers fp32"
+# Each is skipped by its name; onnxruntime in both precisions at once.
+SKIPPED = ["pericope bf16", "onnxruntime", "torch", "sentence-transformers"]
 
 
 def arguments():
@@ -37,7 +42,7 @@ def arguments():
     parser.add_argument("--onnx-batch", type=int, default=16)
     parser.add_argument("--torch-batch", type=int, default=64)
     parser.add_argument("--passages", type=int, default=6000, help="paragraphs to search (default: 6000)")
-    parser.add_argument("--skip", action="append", default=[], help="a runtime by the beginning of its name")
+    parser.add_argument("--skip", action="append", default=[], choices=SKIPPED)
     parser.add_argument("--json", help="also write the figures here")
     return parser.parse_args()
 
@@ -98,12 +103,11 @@ def found(passages, questions, right):
 
 
 class Pericope:
-    """In single precision, or in bfloat16 where the processor has it."""
+    """In single precision or in bfloat16."""
 
     def __init__(self, precision, options, folder):
         build = ["cargo", "build", "--release", "--locked", "--quiet", "-p", "pericope-encode"]
         subprocess.run([*build, "--example", "encode_speed"], check=True)
-        self.name = f"pericope {precision}"
         self.source, self.out = folder / f"{precision}.txt", folder / f"{precision}.f32"
         target = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", "target"))
         self.command = [str(target / "release/examples/encode_speed"), str(self.source), "--out", str(self.out)]
@@ -151,8 +155,6 @@ def threads(options):
 
 
 class SentenceTransformers:
-    name = REFERENCE
-
     def __init__(self, options, folder):
         import sentence_transformers
 
@@ -169,15 +171,18 @@ class SentenceTransformers:
         return time.perf_counter() - start, vectors
 
 
+@functools.cache
+def tokenizer():
+    from tokenizers import Tokenizer
+
+    found = Tokenizer.from_file(str(HOME / "models/minilm/tokenizer.json"))
+    found.enable_truncation(LIMIT)
+    found.no_padding()
+    return found
+
+
 class Batched:
     """Texts as lists of ids, longest first, in batches; a subclass makes vectors of a batch."""
-
-    def __init__(self):
-        from tokenizers import Tokenizer
-
-        self.tokenizer = Tokenizer.from_file(str(HOME / "models/minilm/tokenizer.json"))
-        self.tokenizer.enable_truncation(LIMIT)
-        self.tokenizer.no_padding()
 
     def take(self, texts):
         self.texts = texts
@@ -190,7 +195,7 @@ class Batched:
         import numpy
 
         start = time.perf_counter()
-        ids = [encoding.ids for encoding in self.tokenizer.encode_batch(self.texts)]
+        ids = [encoding.ids for encoding in tokenizer().encode_batch(self.texts)]
         vectors = numpy.zeros((len(ids), 384), dtype=numpy.float32)
         for members in self.batches(ids):
             longest = len(ids[members[0]])
@@ -209,7 +214,6 @@ class OnnxRuntime(Batched):
     def __init__(self, precision, options, folder):
         import onnxruntime
 
-        super().__init__()
         settings = onnxruntime.SessionOptions()
         settings.intra_op_num_threads = options.threads
         settings.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
@@ -222,7 +226,7 @@ class OnnxRuntime(Batched):
             known = {"extra_options": {"DefaultTensorType": 1}, "weight_type": QuantType.QInt8}
             quantize_dynamic(str(whole), str(path), per_channel=True, **known)
         self.session = onnxruntime.InferenceSession(str(path), settings, providers=["CPUExecutionProvider"])
-        self.name, self.batch = f"onnxruntime {precision}", options.onnx_batch
+        self.batch = options.onnx_batch
         self.version = f"{onnxruntime.__version__}, {kind}, batch {self.batch}"
 
     def vectors(self, batch, mask):
@@ -232,12 +236,9 @@ class OnnxRuntime(Batched):
 class TorchBf16(Batched):
     """The model in bfloat16 with texts of one length to a batch: no padding, no mask."""
 
-    name = "torch bf16"
-
     def __init__(self, options, folder):
         from transformers import AutoModel
 
-        super().__init__()
         self.torch, self.batch = threads(options), options.torch_batch
         self.model = AutoModel.from_pretrained(str(HOME / "models/minilm"), dtype=self.torch.bfloat16).eval()
         self.version = f"{self.torch.__version__}, equal lengths, batch {self.batch}"
@@ -255,6 +256,7 @@ class TorchBf16(Batched):
             return self.torch.nn.functional.normalize(tokens.float().mean(1), dim=1).numpy()
 
 
+@functools.cache
 def export(folder):
     """The model with pooling as ONNX, its attention, GELU and layer norms fused by onnxruntime's own optimizer."""
     import torch
@@ -273,8 +275,6 @@ def export(folder):
 
     model = Pooled(AutoModel.from_pretrained(str(HOME / "models/minilm"), attn_implementation="eager").eval())
     path, fused = folder / "minilm.onnx", folder / "minilm.fused.onnx"
-    if fused.exists():
-        return fused, "fused graph"
     ids = torch.ones(2, 7, dtype=torch.long)
     axes = {"input_ids": {0: "n", 1: "t"}, "attention_mask": {0: "n", 1: "t"}, "vectors": {0: "n"}}
     names = {"input_names": ["input_ids", "attention_mask"], "output_names": ["vectors"]}
@@ -306,12 +306,7 @@ def cpu():
 def main():
     options = arguments()
     texts = sentences(options)
-    from tokenizers import Tokenizer
-
-    tokenizer = Tokenizer.from_file(str(HOME / "models/minilm/tokenizer.json"))
-    tokenizer.enable_truncation(LIMIT)
-    tokenizer.no_padding()
-    tokens = sum(len(encoding.ids) for encoding in tokenizer.encode_batch(texts))
+    tokens = sum(len(encoding.ids) for encoding in tokenizer().encode_batch(texts))
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         kinds = {
@@ -322,48 +317,49 @@ def main():
             "torch bf16": lambda: TorchBf16(options, folder),
             REFERENCE: lambda: SentenceTransformers(options, folder),
         }
-        kinds = {name: kind for name, kind in kinds.items() if not any(name.startswith(skip) for skip in options.skip)}
-        runs = [kind() for kind in kinds.values()]
-        seconds, vectors = {run.name: [] for run in runs}, {}
-        for run in runs:
+        skipped = tuple(options.skip)
+        runs = {name: kind() for name, kind in kinds.items() if not name.startswith(skipped)}
+        seconds, vectors = {name: [] for name in runs}, {}
+        for run in runs.values():
             run.take(texts)
         for _ in range(options.rounds):
-            for run in runs:
-                took, vectors[run.name] = run.run()
-                seconds[run.name].append(took)
-                print(f"  {run.name}: {took:.2f} s", file=sys.stderr)
+            for name, run in runs.items():
+                took, vectors[name] = run.run()
+                seconds[name].append(took)
+                print(f"  {name}: {took:.2f} s", file=sys.stderr)
         passages, questions, right = retrieval(options)
         recall = {}
-        for run in runs if right else []:
+        for name, run in runs.items() if right else []:
             run.take(passages + questions)
             of_all = run.run()[1]
-            recall[run.name] = found(of_all[: len(passages)], of_all[len(passages) :], right)
-            print(f"  {run.name}: {100 * recall[run.name]:.1f} % found", file=sys.stderr)
+            recall[name] = found(of_all[: len(passages)], of_all[len(passages) :], right)
+            print(f"  {name}: {100 * recall[name]:.1f} % found", file=sys.stderr)
     report(options, texts, tokens, runs, seconds, vectors, recall)
     if right:
         print(f"\nfound: {len(questions)} questions, {len(passages)} paragraphs, the nearest {NEAREST}")
 
 
 def report(options, texts, tokens, runs, seconds, vectors, recall):
-    reference, ours = vectors.get(REFERENCE), seconds[runs[0].name]
+    first = next(iter(runs))
+    reference, ours = vectors.get(REFERENCE), seconds[first]
     print(f"{len(texts)} sentences, {tokens} word pieces, {options.threads} threads, median of {options.rounds} rounds")
     print(f"CPU: {cpu()}\n")
-    print(f"| runtime | version | tokens/s | {runs[0].name} is faster by | cosine, least | mean | found |")
+    print(f"| runtime | version | tokens/s | {first} is faster by | cosine, least | mean | found |")
     print("| --- | --- | ---: | ---: | ---: | ---: | ---: |")
     rows = []
-    for run in runs:
-        took = statistics.median(seconds[run.name])
+    for name, run in runs.items():
+        took = statistics.median(seconds[name])
         # The ratio is taken inside each round, where both met the same machine.
-        ratio = statistics.median(theirs / own for theirs, own in zip(seconds[run.name], ours))
+        ratio = statistics.median(theirs / own for theirs, own in zip(seconds[name], ours))
         least = mean = None
-        if reference is not None and run.name != REFERENCE:
-            cosines = (vectors[run.name] * reference).sum(axis=1)
+        if reference is not None and name != REFERENCE:
+            cosines = (vectors[name] * reference).sum(axis=1)
             least, mean = float(cosines.min()), float(cosines.mean())
-        row = {"runtime": run.name, "version": run.version, "seconds": seconds[run.name], "ratio": ratio}
-        rows.append(row | {"least_cosine": least, "mean_cosine": mean, "found": recall.get(run.name)})
+        row = {"runtime": name, "version": run.version, "seconds": seconds[name], "ratio": ratio}
+        rows.append(row | {"least_cosine": least, "mean_cosine": mean, "found": recall.get(name)})
         cosines = "- | -" if least is None else f"{least:.6f} | {mean:.6f}"
-        share = f"{100 * recall[run.name]:.1f} %" if run.name in recall else "-"
-        print(f"| {run.name} | {run.version} | {tokens / took:,.0f} | {ratio:.2f} | {cosines} | {share} |")
+        share = f"{100 * recall[name]:.1f} %" if name in recall else "-"
+        print(f"| {name} | {run.version} | {tokens / took:,.0f} | {ratio:.2f} | {cosines} | {share} |")
     if options.json:
         whole = {"sentences": len(texts), "tokens": tokens, "threads": options.threads, "cpu": cpu(), "runs": rows}
         pathlib.Path(options.json).write_text(json.dumps(whole, indent=1) + "\n")
