@@ -1,5 +1,7 @@
 #![doc = include_str!("../README.md")]
 
+#[cfg(target_arch = "x86_64")]
+mod amx;
 mod plain;
 mod weights;
 #[cfg(target_arch = "x86_64")]
@@ -27,6 +29,20 @@ pub fn available() -> bool {
     }
 }
 
+/// True where this processor multiplies whole tiles of bfloat16 (AMX), and the system lets this process use them: then [`product`] does
+/// so where the number of inputs is a multiple of 32.
+#[must_use]
+pub fn tiles() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    {
+        amx::available()
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        false
+    }
+}
+
 /// Rounds numbers to bfloat16, to nearest, ties to even, and leaves two of them in each element of `to`: the first in the lower
 /// half. Subnormal numbers become zero where the processor rounds ([`available`]).
 ///
@@ -45,14 +61,19 @@ pub fn round(from: &[f32], to: &mut [u32]) {
 /// The product of `rows` rows of numbers that [`round`] left in `x` (`weights.inputs()` numbers each) with the matrix of weights:
 /// `rows` rows of `weights.outputs()` numbers in `out`.
 ///
-/// Each sum adds up pairs of products from the first input to the last, in single precision. A row's bits do not depend on the rows
-/// beside it.
+/// Each sum adds up products from the first input to the last, in single precision: pair by pair, or, by [tiles](tiles), the first of
+/// each pair and the second of each apart for 16 pairs. A row's bits do not depend on the rows beside it.
 ///
 /// # Panics
 /// Where `rows` is no multiple of [`ROWS`], or `x` or `out` is too short.
 pub fn product(rows: usize, x: &[u32], weights: &Weights, out: &mut [f32]) {
     assert!(rows.is_multiple_of(ROWS), "{rows} rows are no multiple of {ROWS}");
     let (x, out) = (&x[..rows * weights.pairs()], &mut out[..rows * weights.outputs()]);
+    #[cfg(target_arch = "x86_64")]
+    if amx::available() && amx::fits(weights) {
+        // SAFETY: the processor has the instructions and may use them; the slices have just these lengths.
+        return unsafe { amx::product(rows, x, weights, out) };
+    }
     #[cfg(target_arch = "x86_64")]
     if x86::available() {
         // SAFETY: the processor has the instructions; the slices have just these lengths.
@@ -102,24 +123,38 @@ mod tests {
         assert!(half::bf16::from_bits((nan[0] & 0xffff) as u16).is_nan());
     }
 
+    /// A product by each way that this machine has, the one that the crate takes first.
+    fn by_each_way(rows: usize, x: &[u32], weights: &Weights) -> Vec<Vec<f32>> {
+        let mut found = vec![vec![f32::NAN; rows * weights.outputs()]; 2];
+        product(rows, x, weights, &mut found[0]);
+        plain::product(x, weights, &mut found[1]);
+        #[cfg(target_arch = "x86_64")]
+        if super::x86::available() {
+            let mut out = vec![f32::NAN; rows * weights.outputs()];
+            // SAFETY: the processor has the instructions; the slices have just these lengths.
+            unsafe { super::x86::product(rows, x, weights, &mut out) };
+            found.push(out);
+        }
+        found
+    }
+
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 2 } else { 64 }))]
+        #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 2 } else { 128 }))]
         #[test]
         fn as_by_numbers_in_double_precision(
-            tiles in 1_usize..4, pairs in 1_usize..70, panels in 1_usize..4, seed in any::<u64>(),
+            tiles in 1_usize..10, pairs in prop_oneof![1_usize..70, (1_usize..5).prop_map(|steps| 16 * steps)],
+            panels in 1_usize..4, seed in any::<u64>(),
         ) {
             let (rows, inputs, outputs) = (tiles * ROWS, 2 * pairs, panels * COLUMNS);
             let (x, w) = (numbers(rows * inputs, seed), numbers(outputs * inputs, !seed));
             let weights = Weights::new(&w, inputs);
-            let (mut fast, mut slow) = (vec![f32::NAN; rows * outputs], vec![f32::NAN; rows * outputs]);
-            let x_rounded = rounded(&x);
-            product(rows, &x_rounded, &weights, &mut fast);
-            plain::product(&x_rounded, &weights, &mut slow);
+            let found = by_each_way(rows, &rounded(&x), &weights);
             let near = |x: f32| f64::from(half::bf16::from_f32(x).to_f32());
             for r in 0..rows {
                 for c in 0..outputs {
                     let want: f64 = (0..inputs).map(|k| near(x[r * inputs + k]) * near(w[c * inputs + k])).sum();
-                    for found in [fast[r * outputs + c], slow[r * outputs + c]] {
+                    for found in &found {
+                        let found = found[r * outputs + c];
                         prop_assert!((f64::from(found) - want).abs() < 1e-5 * inputs as f64, "{found} against {want}");
                     }
                 }
@@ -132,13 +167,16 @@ mod tests {
         let (inputs, outputs) = (96, 2 * COLUMNS);
         let weights = Weights::new(&numbers(inputs * outputs, 5), inputs);
         let row = numbers(inputs, 7);
-        let mut x = numbers(2 * ROWS * inputs, 8);
         let mut found = Vec::new();
-        for place in [0, 3, 7, 11, 15] {
-            x[place * inputs..][..inputs].copy_from_slice(&row);
-            let mut out = vec![0.0; 2 * ROWS * outputs];
-            product(2 * ROWS, &rounded(&x), &weights, &mut out);
-            found.push(out[place * outputs..][..outputs].to_vec());
+        // Whole tiles, tiles of eight rows, and blocks of one tile and of two.
+        for tiles in [1, 2, 3, 5, 8] {
+            let mut x = numbers(tiles * ROWS * inputs, 8);
+            for place in [0, 3, 7, 11, 15, 21, 33, 39, 63].into_iter().filter(|&place| place < tiles * ROWS) {
+                x[place * inputs..][..inputs].copy_from_slice(&row);
+                let mut out = vec![0.0; tiles * ROWS * outputs];
+                product(tiles * ROWS, &rounded(&x), &weights, &mut out);
+                found.push(out[place * outputs..][..outputs].to_vec());
+            }
         }
         assert!(found.windows(2).all(|pair| pair[0] == pair[1]));
     }

@@ -59,6 +59,12 @@ impl Weights {
         self.pairs
     }
 
+    /// Where the lines begin.
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) fn as_ptr(&self) -> *const Line {
+        self.lines.as_ptr()
+    }
+
     /// The panels, each of [`LINES`] lines for every pair of inputs.
     pub(crate) fn panels(&self) -> impl Iterator<Item = &[Line]> {
         self.lines.chunks_exact(self.pairs * LINES)
