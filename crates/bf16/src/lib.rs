@@ -61,7 +61,7 @@ pub fn round(from: &[f32], to: &mut [u32]) {
 /// The product of `rows` rows of numbers that [`round`] left in `x` (`weights.inputs()` numbers each) with the matrix of weights:
 /// `rows` rows of `weights.outputs()` numbers in `out`.
 ///
-/// Each sum adds up products from the first input to the last, in single precision: pair by pair, or, by [tiles](tiles), the first of
+/// Each sum adds up products from the first input to the last, in single precision: pair by pair, or, by [tiles], the first of
 /// each pair and the second of each apart for 16 pairs. A row's bits do not depend on the rows beside it.
 ///
 /// # Panics
