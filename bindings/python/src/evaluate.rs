@@ -1,15 +1,17 @@
 //! Experiments.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use pericope::eval::answer::Ledger;
 use pericope::eval::config::{Experiment, ExperimentFile, ExperimentKind};
-use pericope::experiments::{self, Session};
+use pericope::experiments::{self, Brought, Session};
 use pericope::report::run::write;
 use pericope::segmenters;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
+use crate::custom::{Judge, Raised, Retriever};
 use crate::embedder::Given;
 use crate::errors::{failed, of_experiment, usage};
 use crate::json;
@@ -45,23 +47,75 @@ impl Configuration {
     }
 }
 
+/// Parts of the experiment that are written in Python, and what they raised.
+#[derive(Default)]
+struct Own {
+    brought: Brought,
+    raised: Raised,
+}
+
+impl Own {
+    fn of(judge: Option<&Bound<'_, PyAny>>, retrievers: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let mut own = Self::default();
+        if let Some(judge) = judge {
+            own.brought.judge = Some(Arc::new(Judge::new(judge, own.raised.clone())?));
+        }
+        for (name, retriever) in retrievers.into_iter().flatten() {
+            let retriever = Retriever::new(&retriever, own.raised.clone())?;
+            own.brought.retrievers.insert(name.extract()?, Arc::new(retriever));
+        }
+        Ok(own)
+    }
+
+    /// The configuration with these parts in their places: a retriever that it does not name is one more row.
+    fn into_text(&self, text: String) -> PyResult<String> {
+        // What cannot be read is refused with its place, as it is.
+        let Ok(mut table) = text.parse::<toml::Table>() else { return Ok(text) };
+        if self.brought.judge.is_some() {
+            let judge = table.entry("judge").or_insert_with(|| toml::Table::new().into());
+            judge.as_table_mut().map(|judge| judge.insert("kind".into(), "custom".into()));
+        }
+        let rows = table.entry("retriever").or_insert_with(|| toml::Value::Array(Vec::new()));
+        if let Some(rows) = rows.as_array_mut() {
+            let named = |rows: &[toml::Value], name: &str| {
+                rows.iter().any(|row| row.get("name").and_then(toml::Value::as_str) == Some(name))
+            };
+            for name in self.brought.retrievers.keys().filter(|name| !named(rows, name)).cloned().collect::<Vec<_>>() {
+                let row = [("name".to_owned(), name.into()), ("spec".to_owned(), "custom".into())];
+                rows.push(toml::Table::from_iter(row).into());
+            }
+        }
+        toml::to_string(&table).map_err(usage)
+    }
+}
+
 /// Runs an experiment and returns its `summary.json` as a dictionary. The run's files go into the folder `out`; without one
 /// they are not kept.
 #[pyfunction]
 #[pyo3(
-    signature = (config, *, out = None, set = Vec::new(), embedder = None, resume = false, offline = false),
-    text_signature = "(config, *, out=None, set=(), embedder=None, resume=False, offline=False)"
+    signature = (
+        config, *, out = None, set = Vec::new(), embedder = None, judge = None, retrievers = None, resume = false,
+        offline = false
+    ),
+    text_signature = "(config, *, out=None, set=(), embedder=None, judge=None, retrievers=None, resume=False, offline=False)"
 )]
+#[allow(clippy::too_many_arguments)] // keywords
 pub fn evaluate<'py>(
     py: Python<'py>,
     config: &Bound<'_, PyAny>,
     out: Option<PathBuf>,
     set: Vec<String>,
     embedder: Option<&Bound<'_, PyAny>>,
+    judge: Option<&Bound<'_, PyAny>>,
+    retrievers: Option<&Bound<'_, PyDict>>,
     resume: bool,
     offline: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let config = Configuration::of(config)?;
+    let mut config = Configuration::of(config)?;
+    let own = Own::of(judge, retrievers)?;
+    if judge.is_some() || retrievers.is_some() {
+        config.text = own.into_text(config.text)?;
+    }
     let experiment = Experiment::parse(&config.text, &config.path, &set, segmenters()).map_err(usage)?;
     if !experiment.sweep.is_empty() {
         return Err(usage("an experiment with a [sweep] is several runs: `pericope eval run` makes them"));
@@ -70,11 +124,11 @@ pub fn evaluate<'py>(
         Some(embedder) => Given::of(embedder)?,
         None => Given::Name(experiment.retrieval.embedder.clone()),
     };
-    let session = Session { resume, offline, trec: None };
+    let session = Session { resume, offline, trec: None, brought: Some(&own.brought) };
     let kept = out.is_some();
     let folder = out.map_or_else(|| scratch(py), Ok)?;
     let summary = py.detach(|| {
-        let done = run(&experiment, &folder, embedder, session);
+        let done = run(&experiment, &folder, embedder, session).map_err(|error| own.raised.or(error));
         if !kept {
             // It is ours alone.
             let _ = std::fs::remove_dir_all(&folder);

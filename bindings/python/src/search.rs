@@ -9,9 +9,9 @@ use pericope::store::{
 };
 use pericope::{Engine, stores};
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyString, PyTuple};
 
-use crate::custom::Raised;
+use crate::custom::{self, Raised};
 use crate::embedder::Given;
 use crate::errors::{of_engine, of_store, usage};
 use crate::index::place;
@@ -101,7 +101,7 @@ impl Index {
         headings: Vec<String>,
         types: Vec<String>,
         vector: Option<PyArrayLike1<'_, f32, AllowTypeChange>>,
-        rerank: Option<String>,
+        rerank: Option<Bound<'_, PyAny>>,
         rerank_depth: usize,
         expand: String,
         expand_tokens: usize,
@@ -124,18 +124,27 @@ impl Index {
         query.vector = vector.map(|vector| vector.as_array().to_vec());
         let expand: Expand = expand.parse().map_err(usage)?;
         let expansion = Expansion { expand, tokens: expand_tokens };
+        let mut own: Option<Box<dyn Reranker>> = None;
+        let mut spec: Option<String> = None;
+        let by_reranker = Raised::default();
+        match rerank {
+            Some(given) if given.is_instance_of::<PyString>() => spec = Some(given.extract()?),
+            Some(given) => own = Some(Box::new(custom::Reranker::new(&given, by_reranker.clone())?)),
+            None => {}
+        }
         let hits = py.detach(|| {
-            let reranker = rerank.map(|spec| Engine::new().offline(self.offline).reranker(&spec)).transpose();
-            let reranker = reranker.map_err(of_engine)?.flatten();
+            let named = spec.map(|spec| Engine::new().offline(self.offline).reranker(&spec)).transpose();
+            let named = named.map_err(of_engine)?.flatten();
+            let reranker = own.as_deref().or(named.as_deref());
             let state = self.read();
-            let found = find(state.store.as_ref(), reranker.as_deref(), rerank_depth, &query, expansion, context);
+            let found = find(state.store.as_ref(), reranker, rerank_depth, &query, expansion, context);
             let mut hits = found.map_err(of_store)?;
             if let Some(budget) = token_budget {
                 fit_budget(&mut hits, budget);
             }
             Ok::<_, PyErr>(hits)
         });
-        let hits: Vec<store::Hit> = hits.map_err(|error| self.raised().or(error))?;
+        let hits: Vec<store::Hit> = hits.map_err(|error| by_reranker.or(self.raised().or(error)))?;
         Ok(hits.into_iter().map(|inner| Hit { inner }).collect())
     }
 

@@ -1,6 +1,6 @@
 //! What a segmenter says of a document, on its way to Python and back.
 
-use numpy::{AllowTypeChange, PyArray1, PyArrayLike1};
+use numpy::{AllowTypeChange, PyArray1, PyArrayLike1, PyArrayMethods, PyUntypedArrayMethods};
 use pericope::api::{self, Document, Segmentation, Span};
 use pericope::store::Positions;
 use pyo3::prelude::*;
@@ -10,7 +10,8 @@ use crate::errors::usage;
 /// For n sentences n - 1 numbers in 0..=1: how likely it is that a segment ends after the sentence.
 #[pyclass(frozen, module = "pericope")]
 pub struct Scores {
-    values: Vec<f64>,
+    /// An array of the caller's is held, and not copied; so is the one that is given out.
+    values: Py<PyArray1<f64>>,
     #[pyo3(get)]
     threshold: f64,
 }
@@ -19,21 +20,28 @@ pub struct Scores {
 impl Scores {
     #[new]
     #[pyo3(signature = (values, threshold = 0.5))]
-    fn new(values: PyArrayLike1<'_, f64, AllowTypeChange>, threshold: f64) -> Self {
-        Self { values: values.as_array().to_vec(), threshold }
+    fn new(values: &Bound<'_, PyAny>, threshold: f64) -> PyResult<Self> {
+        let values = match values.cast::<PyArray1<f64>>() {
+            Ok(array) => array.clone(),
+            Err(_) => {
+                let given: PyArrayLike1<'_, f64, AllowTypeChange> = values.extract()?;
+                PyArray1::from_vec(values.py(), given.as_array().to_vec())
+            }
+        };
+        Ok(Self { values: values.unbind(), threshold })
     }
 
     #[getter]
     fn values<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        PyArray1::from_slice(py, &self.values)
+        self.values.bind(py).clone()
     }
 
-    fn __len__(&self) -> usize {
-        self.values.len()
+    fn __len__(&self, py: Python<'_>) -> usize {
+        self.values.bind(py).len()
     }
 
-    fn __repr__(&self) -> String {
-        format!("Scores({:?}, threshold={})", self.values, self.threshold)
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(format!("Scores({:?}, threshold={})", self.numbers(py)?, self.threshold))
     }
 }
 
@@ -88,7 +96,8 @@ impl Spans {
 pub fn to_python<'py>(py: Python<'py>, document: &Document, segmentation: Segmentation) -> PyResult<Bound<'py, PyAny>> {
     let (spans, finished) = match segmentation {
         Segmentation::Scores { scores, threshold } => {
-            return Ok(Bound::new(py, Scores { values: scores, threshold })?.into_any());
+            let values = PyArray1::from_vec(py, scores).unbind();
+            return Ok(Bound::new(py, Scores { values, threshold })?.into_any());
         }
         Segmentation::Boundaries(found) => {
             return Ok(Bound::new(py, Boundaries { after: found.after().to_vec() })?.into_any());
@@ -107,7 +116,7 @@ pub fn to_python<'py>(py: Python<'py>, document: &Document, segmentation: Segmen
 /// The segmentation that a segmenter written in Python answered with.
 pub fn from_python(answer: &Bound<'_, PyAny>, document: &Document) -> PyResult<Segmentation> {
     if let Ok(scores) = answer.cast::<Scores>() {
-        return scored(scores.get(), document);
+        return scored(answer.py(), scores.get(), document);
     }
     if let Ok(found) = answer.cast::<Boundaries>() {
         let found = api::Boundaries::new(document.len(), found.get().after.clone()).map_err(usage)?;
@@ -121,8 +130,15 @@ pub fn from_python(answer: &Bound<'_, PyAny>, document: &Document) -> PyResult<S
     Err(usage(format!("a segmenter answers with Scores, Boundaries or Spans, not {}", answer.get_type().name()?)))
 }
 
-fn scored(scores: &Scores, document: &Document) -> PyResult<Segmentation> {
-    let (given, gaps) = (scores.values.len(), document.len().saturating_sub(1));
+impl Scores {
+    fn numbers(&self, py: Python<'_>) -> PyResult<Vec<f64>> {
+        Ok(self.values.bind(py).try_readonly()?.as_array().to_vec())
+    }
+}
+
+fn scored(py: Python<'_>, scores: &Scores, document: &Document) -> PyResult<Segmentation> {
+    let values = scores.numbers(py)?;
+    let (given, gaps) = (values.len(), document.len().saturating_sub(1));
     if given != gaps {
         return Err(usage(format!(
             "{given} scores for a document of {} sentences, which has {gaps} gaps",
@@ -130,9 +146,9 @@ fn scored(scores: &Scores, document: &Document) -> PyResult<Segmentation> {
         )));
     }
     let is_share = |value: &f64| (0.0..=1.0).contains(value);
-    match scores.values.iter().chain([&scores.threshold]).find(|value| !is_share(value)) {
+    match values.iter().chain([&scores.threshold]).find(|value| !is_share(value)).copied() {
         Some(value) => Err(usage(format!("{value} is no score: scores and thresholds lie in 0..=1"))),
-        None => Ok(Segmentation::Scores { scores: scores.values.clone(), threshold: scores.threshold }),
+        None => Ok(Segmentation::Scores { scores: values, threshold: scores.threshold }),
     }
 }
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import pathlib
+import subprocess
+from typing import Iterator
 
 import pytest
 
@@ -34,6 +36,18 @@ def minilm() -> pericope.Embedder:
 def handbook() -> list[pericope.Document]:
     """Some pages of the handbook."""
     return [pericope.read(path) for path in sorted(HANDBOOK.glob("*.md"))]
+
+
+@pytest.fixture
+def qdrant() -> Iterator[str]:
+    """The address of a server with Qdrant's interface: the one in memory that the library's own tests use."""
+    program = os.environ.get("PERICOPE_TEST_QDRANT", "")
+    if not pathlib.Path(program).is_file():
+        pytest.skip("PERICOPE_TEST_QDRANT names no server")
+    with subprocess.Popen([program, "--port", "0"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout and server.stdin
+        yield server.stdout.readline().strip()
+        server.stdin.close()
 
 
 @pytest.fixture(autouse=True)

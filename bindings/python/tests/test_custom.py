@@ -132,3 +132,29 @@ def test_vectors_of_another_shape_are_refused(shape: tuple[int, int]) -> None:
 def test_what_is_no_encoder() -> None:
     with pytest.raises(pericope.UsageError, match="no encoder"):
         pericope.Embedder(object())  # type: ignore[arg-type]
+
+
+def test_a_reranker_in_a_search(tmp_path: pathlib.Path) -> None:
+    documents = [pericope.Document(f"Pumps and {'water ' * n}.", id=f"d{n}") for n in range(1, 5)]
+    pericope.index(documents, tmp_path / "i", segmenter="sentence", embedder="none")
+    index = pericope.open(tmp_path / "i")
+
+    def longest(query: str, passages: list[str]) -> list[int]:
+        assert query == "pumps"
+        return [len(passage) for passage in passages]
+
+    assert [hit.document for hit in index.search("pumps", rerank=longest, k=2)] == ["d4", "d3"]
+    assert [hit.document for hit in index.search("pumps", rerank=lambda _, texts: [-len(text) for text in texts], k=1)] == ["d1"]
+    with pytest.raises(pericope.UsageError, match="0 scores for 4 passages"):
+        index.search("pumps", rerank=lambda *_: [])
+    with pytest.raises(pericope.UsageError, match="the score NaN"):
+        index.search("pumps", rerank=lambda _, texts: [float("nan")] * len(texts))
+    with pytest.raises(pericope.UsageError, match="no reranker"):
+        index.search("pumps", rerank=3)  # type: ignore[arg-type]
+
+    def broken(query: str, passages: list[str]) -> list[float]:
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        index.search("pumps", rerank=broken)
+    assert index.search("pumps", rerank="none")

@@ -69,3 +69,73 @@ def test_what_is_refused(tmp_path: pathlib.Path) -> None:
         pericope.evaluate({**CONFIG, "chunker": [{"name": "x", "spec": "structur"}]})
     with pytest.raises(pericope.UsageError):
         pericope.evaluate({**CONFIG, "data": {"kind": "squad", "path": "none.json"}})
+
+
+def test_a_judge_of_your_own() -> None:
+    asked: list[tuple[str, str, str, list[str]]] = []
+
+    def judge(question: str, gold: str, answer: str, context: list[str]) -> tuple[float, str]:
+        asked.append((question, gold, answer, context))
+        return (10.0, "the same") if answer == gold else (1.5, "another")
+
+    summary = pericope.evaluate(CONFIG, judge=judge)
+    # Before the run it judges gold answers by themselves; then 12 questions, two chunkers, two settings.
+    assert len([one for one in asked if one[3]]) == 48
+    means = [cell["metrics"]["judge"] for cell in summary["cells"]]
+    assert all(1.5 <= mean <= 10 for mean in means) and summary["judges"]["judge"]["kind"] == "custom"
+    # One that gives every answer the same is refused, as any judge would be.
+    with pytest.raises(pericope.RunError, match="unrelated"):
+        pericope.evaluate(CONFIG, judge=lambda *_: 9.5)
+    with pytest.raises(pericope.UsageError, match="0..=10"):
+        pericope.evaluate(CONFIG, judge=lambda *_: 11)
+    with pytest.raises(pericope.UsageError, match="no judge"):
+        pericope.evaluate(CONFIG, judge=3)  # type: ignore[arg-type]
+    with pytest.raises(pericope.UsageError, match="brought none"):
+        pericope.evaluate({**CONFIG, "judge": {"kind": "custom"}})
+
+
+def test_retrievers_of_your_own() -> None:
+    data = json.loads((ROOT / "corpora" / "handbook-questions.json").read_text())["data"]
+    texts = {article["title"]: article["paragraphs"][0]["context"] for article in data}
+    gold = {
+        one["question"]: (one["answers"][0]["text"], article["title"], one["answers"][0]["answer_start"])
+        for article in data
+        for one in article["paragraphs"][0]["qas"]
+    }
+
+    def knows(question: str, k: int) -> list[dict[str, Any]]:
+        return [{"text": gold[question][0]}][:k]
+
+    class Blind:
+        def retrieve(self, question: str, k: int) -> dict[str, Any]:
+            return {"hits": []}
+
+    summary = pericope.evaluate(CONFIG, retrievers={"knows": knows, "blind": Blind()})
+    assert len(texts) > 0
+    found = {cell["chunker"]: cell["metrics"]["span_recall"] for cell in summary["cells"] if cell["setting"]["k"] == 1}
+    assert (found["knows"], found["blind"]) == (1.0, 0.0) and 0 < found["structure"] < 1
+
+    def broken(question: str, k: int) -> list[dict[str, Any]]:
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        pericope.evaluate(CONFIG, retrievers={"broken": broken})
+    with pytest.raises(pericope.RunError, match="no hits"):
+        pericope.evaluate(CONFIG, retrievers={"odd": lambda question, k: {}})
+    with pytest.raises(pericope.UsageError, match="brought none of this name"):
+        pericope.evaluate({**CONFIG, "retriever": [{"name": "x", "spec": "custom"}]})
+
+
+def test_an_encoder_of_your_own() -> None:
+    from .test_custom import Letters
+
+    retrieval = {**CONFIG["retrieval"], "modes": ["dense"]}
+    summary = pericope.evaluate({**CONFIG, "retrieval": retrieval}, embedder=Letters())
+    assert {cell["setting"]["mode"] for cell in summary["cells"]} == {"dense"}
+
+    class Broken(Letters):
+        def encode_passages(self, texts: list[str]) -> Any:
+            raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        pericope.evaluate({**CONFIG, "retrieval": retrieval}, embedder=Broken())

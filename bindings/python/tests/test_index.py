@@ -126,6 +126,24 @@ def test_places_that_are_none(tmp_path: pathlib.Path) -> None:
         pericope.open("qdrant://")
 
 
+def test_a_collection_on_a_server(qdrant: str) -> None:
+    from .test_custom import Letters
+
+    place = f"{qdrant}/docs"
+    documents = [pericope.Document("Zebras doze.", id="zoo"), pericope.Document("The moon and the sea.", id="sea")]
+    report = pericope.index(documents, place, segmenter="sentence", embedder=Letters())
+    assert (report.documents, report.embedded, report.failures) == (2, 2, [])
+    index = pericope.open(place, embedder=Letters())
+    assert (index.documents, index.segmenter, index.embedder) == (2, "sentence", "letters")
+    assert [hit.document for hit in index.search("zigzag", mode="dense", k=1)] == ["zoo"]
+    assert [hit.document for hit in index.search("moon", mode="bm25", k=1)] == ["sea"]
+    assert {hit.document for hit in index.search("doze", k=2)} == {"zoo", "sea"}
+    # A document that is there already is replaced, and a reader sees it.
+    pericope.index([pericope.Document("Lions doze by day.", id="zoo")], place, segmenter="sentence", embedder=Letters())
+    index.refresh()
+    assert [hit.text for hit in index.search("doze", mode="bm25")] == ["Lions doze by day."]
+
+
 def test_queries_that_are_none(place: pathlib.Path) -> None:
     index = pericope.open(place)
     with pytest.raises(pericope.UsageError, match="the query is empty"):

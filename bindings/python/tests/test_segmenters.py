@@ -121,3 +121,12 @@ def test_other_threads_run_meanwhile() -> None:
     ended.set()
     thread.join()
     assert during >= 20
+
+
+def test_scores_are_arrays_that_nobody_copies() -> None:
+    found = pericope.Segmenter("texttiling", tokenizer="words").segmentation("Ships sail. Bread rises. " * 20)
+    assert isinstance(found, pericope.Scores)
+    assert found.values is found.values and np.shares_memory(found.values, found.values[1:])
+    own = np.linspace(0, 1, 5)
+    assert pericope.Scores(own).values is own
+    assert np.allclose(pericope.Scores([0, 1]).values, [0.0, 1.0])

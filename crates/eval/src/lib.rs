@@ -14,7 +14,7 @@ pub mod metrics;
 pub mod outputs;
 pub mod record;
 pub mod resolved;
-mod retriever;
+pub mod retriever;
 pub mod run;
 pub mod stats;
 pub mod sweep;

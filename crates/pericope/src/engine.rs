@@ -8,7 +8,7 @@ use pericope_api::{Segmenter, SentenceEncoder, ShiftFinder, TokenCounter};
 use pericope_segment::fixed::match_bound;
 use pericope_segment::llm::LanguageModel;
 use pericope_segment::registry::{SegmenterEntry, build_custom, build_from, outside, takes_embedder};
-use pericope_segment::spec::Spec;
+use pericope_segment::spec::{Spec, SpecError};
 use pericope_segment::{Chunker, Limits, Resources};
 use pericope_store::{IndexSpec, ReferenceMeta};
 
@@ -171,13 +171,18 @@ impl<'a> Engine<'a> {
     /// # Errors
     /// [`EngineError::Usage`] for unknown names and keys, values out of range, and a model that is not installed.
     pub fn chunker(&self, spec: &str) -> Result<Chunker, EngineError> {
-        let mut spec = Spec::parse(spec).map_err(EngineError::usage)?;
-        // In the spec, so that an index remembers it.
-        let takes = || segmenters().iter().any(|entry| entry.name == spec.name && takes_embedder(entry));
-        if let Some(name) = self.segment_embedder.as_ref().filter(|_| spec.get(EMBEDDER).is_none() && takes()) {
-            spec = spec.with(EMBEDDER, name).map_err(EngineError::usage)?;
-        }
+        let spec = Spec::parse(spec).and_then(|spec| self.with_own_embedder(spec)).map_err(EngineError::usage)?;
         build_from(segmenters(), &spec, self).map_err(EngineError::usage)
+    }
+
+    /// The spec with the embedder that segmenters are told to read with, where it takes one and names none. It stands in the
+    /// spec so that an index remembers it.
+    fn with_own_embedder(&self, spec: Spec) -> Result<Spec, SpecError> {
+        let takes = || segmenters().iter().any(|entry| entry.name == spec.name && takes_embedder(entry));
+        match self.segment_embedder.as_ref().filter(|_| spec.get(EMBEDDER).is_none() && takes()) {
+            Some(name) => spec.with(EMBEDDER, name),
+            None => Ok(spec),
+        }
     }
 
     /// Builds the chunker of a segmenter of one's own, with this engine's counter and limits.
@@ -319,7 +324,8 @@ impl Engine<'_> {
             own: self.own.clone(),
             ..Engine::default()
         };
-        let chunker = build_from(segmenters(), spec, &inner).map_err(|e| e.to_string())?;
+        let spec = self.with_own_embedder(spec.clone()).map_err(|e| e.to_string())?;
+        let chunker = build_from(segmenters(), &spec, &inner).map_err(|e| e.to_string())?;
         reference::mean_words(&chunker, corpus)
     }
 }
@@ -355,7 +361,33 @@ impl Resources for Probe {
         Err("only asked whether it is needed".into())
     }
 
+    fn named_encoder(&self, name: &str) -> Result<Arc<dyn SentenceEncoder>, String> {
+        if embedders::is_default(name) {
+            self.encoder()
+        } else {
+            Err("only asked whether the default is needed".into())
+        }
+    }
+
     fn mean_words(&self, _: &str) -> Result<f64, String> {
         Ok(1.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pericope_segment::spec::Spec;
+
+    use super::tokenizer_for;
+
+    #[test]
+    fn tokens_are_those_of_the_model_that_a_segmenter_reads_with() {
+        let counted = |embedder: &str, spec: &str| tokenizer_for(embedder, [&Spec::parse(spec).expect("a spec")]);
+        for spec in ["fusion", "fusion:embedder=minilm", "topic"] {
+            assert_eq!(counted("none", spec), "minilm", "{spec}");
+        }
+        for spec in ["fixed", "fusion:embedder=static", "window:embedder=openai:e"] {
+            assert_eq!((counted("none", spec), counted("minilm", spec)), ("words", "minilm"), "{spec}");
+        }
     }
 }

@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use pericope_api::{Reranker, SentenceEncoder, SpanReader, TokenCounter};
 use pericope_encode::rerankers::{RerankerSpec, check_in};
-use pericope_eval::answer::{Ledger, Models};
-use pericope_eval::config::Experiment;
+use pericope_eval::answer::{Judge, Ledger, Models};
+use pericope_eval::config::{Experiment, JudgeKind};
+use pericope_eval::retriever::Finder;
 use pericope_eval::run::{self, Observer, RunError, RunFolder, Setup};
 use pericope_learn::cogltx::{self, MemRecall};
 use pericope_llm::LlmError;
@@ -26,6 +27,24 @@ pub struct Session<'a> {
     pub offline: bool,
     /// Where rankings and gold go in TREC's formats.
     pub trec: Option<&'a Path>,
+    /// Parts of the caller's own.
+    pub brought: Option<&'a Brought>,
+}
+
+/// Parts of an experiment that are the caller's own, which no configuration can name.
+#[derive(Default)]
+pub struct Brought {
+    /// What judges, where `judge.kind = "custom"`.
+    pub judge: Option<Arc<dyn Judge>>,
+    /// Retrievers with the spec `custom`, by their names.
+    pub retrievers: BTreeMap<String, Arc<dyn Finder>>,
+}
+
+impl std::fmt::Debug for Brought {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let retrievers: Vec<&String> = self.retrievers.keys().collect();
+        f.debug_struct("Brought").field("judge", &self.judge.is_some()).field("retrievers", &retrievers).finish()
+    }
 }
 
 /// A run that is done, and its folder, which stays held until the report is written.
@@ -142,6 +161,12 @@ impl<'a> Ingredients<'a> {
     ) -> Result<Setup<'e>, EngineError> {
         let mut models = Models::open(experiment, out, self.session.offline, ledger).map_err(by_model)?;
         models.reader = span_reader(experiment)?;
+        if let Some(brought) = self.session.brought {
+            models.finders = brought.retrievers.clone();
+            if experiment.judge.kind == JudgeKind::Custom {
+                models.judge = brought.judge.clone();
+            }
+        }
         self.model_checksums.extend(models.checksums.clone());
         self.model_checksums
             .extend(models.reader.iter().map(|reader| (reader.name().to_owned(), reader.fingerprint())));

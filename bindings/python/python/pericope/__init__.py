@@ -31,7 +31,7 @@ from pericope._native import (
     read_all,
     segmenters,
 )
-from pericope.protocols import CustomSegmenter, Encoder, Segmentation
+from pericope.protocols import CustomSegmenter, Encoder, Judge, Reranker, Retriever, Segmentation
 
 __all__ = [
     "Boundaries",
@@ -44,7 +44,10 @@ __all__ = [
     "Hit",
     "Index",
     "IndexReport",
+    "Judge",
     "PericopeError",
+    "Reranker",
+    "Retriever",
     "RunError",
     "Scores",
     "Segmentation",

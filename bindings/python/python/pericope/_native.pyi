@@ -4,7 +4,7 @@ from typing import Any, Callable, Iterable, Iterator, Mapping, Optional, Sequenc
 from numpy import float32, float64
 from numpy.typing import ArrayLike, NDArray
 
-from pericope.protocols import CustomSegmenter, Encoder, Segmentation
+from pericope.protocols import CustomSegmenter, Encoder, Judge, Reranker, Retriever, Segmentation
 
 __version__: str
 
@@ -13,6 +13,9 @@ _Text = Union[str, "Document"]
 _Range = tuple[str, int, int]
 _AnySegmenter = Union[str, CustomSegmenter, Callable[["Document"], Segmentation]]
 _AnyEmbedder = Union[str, "Embedder", Encoder]
+_AnyReranker = Union[str, Reranker, Callable[[str, list[str]], Sequence[float]]]
+_AnyRetriever = Union[Retriever, Callable[[str, int], Union[list[dict[str, Any]], dict[str, Any]]]]
+_AnyJudge = Union[Judge, Callable[[str, str, str, list[str]], Union[float, tuple[float, str]]]]
 
 class PericopeError(Exception):
     """The base of all errors of Pericope."""
@@ -384,7 +387,7 @@ class Index:
         headings: Sequence[str] = (),
         types: Sequence[str] = (),
         vector: Optional[ArrayLike] = None,
-        rerank: Optional[str] = None,
+        rerank: Optional[_AnyReranker] = None,
         rerank_depth: int = 50,
         expand: str = "none",
         expand_tokens: int = 512,
@@ -406,13 +409,16 @@ def evaluate(
     out: Optional[_Path] = None,
     set: Sequence[str] = (),
     embedder: Optional[_AnyEmbedder] = None,
+    judge: Optional[_AnyJudge] = None,
+    retrievers: Optional[Mapping[str, _AnyRetriever]] = None,
     resume: bool = False,
     offline: bool = False,
 ) -> dict[str, Any]:
     """Runs an experiment on retrieval and returns its `summary.json`.
 
     `config` is a path, a dictionary, or TOML as text (it has a line end). `out` keeps the run's files and report; `set`
-    overrides keys (`"retrieval.k=[1,3]"`).
+    overrides keys (`"retrieval.k=[1,3]"`). A `judge` of your own takes the place of `judge.kind`; each of `retrievers` is
+    measured beside the chunkers, under its name.
     """
 
 def segmentation_scores(

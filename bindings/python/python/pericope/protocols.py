@@ -1,8 +1,8 @@
-"""What segmenters and encoders written in Python look like."""
+"""What segmenters, encoders, rerankers, retrievers and judges written in Python look like."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, Union
+from typing import TYPE_CHECKING, Any, Protocol, Sequence, Union
 
 from pericope._native import Boundaries, Document, Scores, Spans
 
@@ -42,4 +42,32 @@ class Encoder(Protocol):
 
     def encode_passages(self, texts: list[str]) -> ArrayLike:
         """One row of numbers a text. Rows are brought to length 1."""
+        ...
+
+
+class Reranker(Protocol):
+    """A reranker of one's own. A function of a query and passages does as well."""
+
+    def scores(self, query: str, passages: list[str]) -> Sequence[float]:
+        """One number a passage, in order: the higher, the better it answers the query."""
+        ...
+
+
+class Retriever(Protocol):
+    """A retriever of one's own, for experiments. A function of a question and a number does as well."""
+
+    def retrieve(self, question: str, k: int) -> Union[list[dict[str, Any]], dict[str, Any]]:
+        """At most `k` passages of the experiment's documents, best first.
+
+        A passage is `{"document": id, "start": 0, "end": 9}` (characters) or `{"text": "..."}`, with a `score` where there is
+        one. A dictionary has them as `hits`; beside them `answer` may be an answer, and `offsets` `"bytes"`.
+        """
+        ...
+
+
+class Judge(Protocol):
+    """A judge of one's own, for experiments. A function of these four does as well."""
+
+    def judge(self, question: str, gold: str, answer: str, context: list[str]) -> Union[float, tuple[float, str]]:
+        """A score from 0 to 10, or that and a reason. `context` are the passages that the answer was made from."""
         ...

@@ -40,7 +40,8 @@ pub fn run(args: EvalRunArgs, quiet: bool) -> Outcome {
         return dry_run::experiments(&[&experiment], Some(&out), args.json);
     }
     let ledger = Ledger::of_run(&experiment, &out, args.resume);
-    let session = Session { resume: args.resume, offline: args.offline, trec: args.trec.as_deref() };
+    let trec = args.trec.as_deref();
+    let session = Session { resume: args.resume, offline: args.offline, trec, ..Session::default() };
     let Some(Finished { report, folder }) = one(&experiment, &out, session, ledger, quiet)? else {
         return Ok(Status::Incomplete);
     };

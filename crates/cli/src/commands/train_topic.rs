@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use pericope_learn::corpus::{Headings, Record, SequenceDocument};
-use pericope_learn::topic::{Checkpoint, Sizes, open};
+use pericope_learn::topic::{Checkpoint, Recurrence, Sizes, open};
 use pericope_learn::training::{Part, TopicData, TopicOptions, train_topic};
 
 use super::train_over_vectors::{OverVectorsArgs, check_vectors, watched};
@@ -50,6 +50,12 @@ pub struct TrainTopicArgs {
     /// Units of the layer that says whether a gap is a boundary [default: 128, or those of --start]
     #[arg(long, value_name = "N")]
     pub head: Option<usize>,
+    /// Numbers of the vector of a cue, a word that a sentence begins or ends with; 0: none is read [default: 16]
+    #[arg(long, value_name = "N")]
+    pub cue: Option<usize>,
+    /// What reads the rows in both directions [default: lstm, or that of --start]
+    #[arg(long, value_name = "KIND")]
+    pub recurrence: Option<RecurrenceArg>,
     /// Sentences of an example, at most
     #[arg(long, value_name = "N", default_value_t = 256)]
     pub window: usize,
@@ -121,6 +127,24 @@ impl From<Fit> for Part {
     }
 }
 
+/// The layers that read a document in both directions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum RecurrenceArg {
+    /// Long short-term memory
+    Lstm,
+    /// A gated linear recurrence, which trains and reads in a fraction of the time
+    Gated,
+}
+
+impl From<RecurrenceArg> for Recurrence {
+    fn from(arg: RecurrenceArg) -> Self {
+        match arg {
+            RecurrenceArg::Lstm => Self::Lstm,
+            RecurrenceArg::Gated => Self::Gated,
+        }
+    }
+}
+
 /// Runs the command.
 pub fn run(args: &TrainTopicArgs, quiet: bool) -> Outcome {
     let common = &args.common;
@@ -158,6 +182,8 @@ fn options(args: &TrainTopicArgs, start: Option<&Checkpoint>, dimension: usize) 
             hidden: args.hidden.unwrap_or(sizes.hidden),
             layers: args.layers.unwrap_or(sizes.layers),
             head: args.head.unwrap_or(sizes.head),
+            cue: args.cue.unwrap_or(sizes.cue),
+            recurrence: args.recurrence.map_or(sizes.recurrence, Into::into),
         },
         window: args.window,
         joined: args.joined,

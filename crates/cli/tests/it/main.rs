@@ -34,6 +34,7 @@ mod project;
 mod qdrant;
 mod reports;
 mod rerank;
+mod segment_embedder;
 mod serving;
 mod sweep;
 mod train_embed;

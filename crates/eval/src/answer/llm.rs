@@ -16,6 +16,7 @@ use super::{Generated, Generator, Judge, JudgeRequest, Judged, Missing, PairJudg
 use crate::asking::{Asking, segmenter_config};
 use crate::config::{Experiment, GeneratorKind};
 use crate::record::{Cost, Judgement, Preference};
+use crate::retriever::Finder;
 
 /// The line of the response cache's ledger that a run spends from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,7 +61,9 @@ pub struct Models {
     /// Reads spans, where `answer.generator = "cogltx"` or a retriever `memrecall` asks for it: the caller brings it
     /// ([`Experiment::reads_spans`]).
     pub reader: Option<Arc<dyn SpanReader>>,
-    /// What judges, where a model does.
+    /// Retrievers with the spec `custom`, by their names: the caller brings them.
+    pub finders: BTreeMap<String, Arc<dyn Finder>>,
+    /// What judges, where a model does; the caller brings it where `judge.kind = "custom"`.
     pub judge: Option<Arc<dyn Judge>>,
     /// What compares answers pair by pair, where a model does.
     pub pairs: Option<Arc<dyn PairJudge>>,

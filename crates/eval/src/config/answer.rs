@@ -99,6 +99,8 @@ pub enum JudgeKind {
     Llm,
     /// Both, with their correlation.
     Both,
+    /// A judge that the program which runs the experiment brings: one in Python, say. The command has none.
+    Custom,
 }
 
 impl JudgeKind {
@@ -114,7 +116,7 @@ impl JudgeKind {
         match self {
             JudgeKind::Lexical => Some("judge"),
             JudgeKind::Both => Some("judge_lexical"),
-            JudgeKind::None | JudgeKind::Llm => None,
+            JudgeKind::None | JudgeKind::Llm | JudgeKind::Custom => None,
         }
     }
 }

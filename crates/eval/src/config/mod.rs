@@ -317,7 +317,7 @@ impl Experiment {
         let segmented = !self.asking_specs().is_empty();
         let placed = self.chunkers.iter().any(|chunker| self.adds_context(chunker));
         if self.judge.votes != 1 && !judged {
-            found.push("judge.votes has no effect: the lexical judge always agrees with itself".to_owned());
+            found.push("judge.votes has no effect: no language model judges".to_owned());
         }
         if (self.judge.faithfulness || self.judge.context_relevance) && !judged {
             found.push("judge.faithfulness and judge.context_relevance have no effect: no model judges".to_owned());
@@ -417,6 +417,9 @@ impl Experiment {
         }
         if self.answer.generator == GeneratorKind::None && judged {
             return Err("judge.kind asks a model, but answer.generator = \"none\" leaves nothing to judge".into());
+        }
+        if self.answer.generator == GeneratorKind::None && self.judge.kind == JudgeKind::Custom {
+            return Err("judge.kind = \"custom\", but answer.generator = \"none\" leaves nothing to judge".into());
         }
         if self.judge.votes == 0 {
             return Err("judge.votes must be at least 1".into());

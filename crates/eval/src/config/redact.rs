@@ -127,7 +127,7 @@ fn address(address: &str) -> String {
 /// A retriever's spec: addresses as anywhere, and a command as it is, since nothing secret belongs into one.
 pub(crate) fn shown_retriever(spec: &str) -> String {
     match spec.trim_start() {
-        spec if spec.starts_with("command:") || spec.starts_with("memrecall") => spec.to_owned(),
+        spec if spec.starts_with("command:") || spec.starts_with("memrecall") || spec == "custom" => spec.to_owned(),
         spec if spec.starts_with("qdrant") => place(spec),
         spec => address(spec),
     }

@@ -17,7 +17,7 @@ pub struct RetrieverConfig {
     /// What is asked: `http://HOST/PATH` (or `https`), `command:PROGRAM ARGUMENTS`, or the collection of another program,
     /// `qdrant://HOST:PORT/COLLECTION?text=FIELD&document=FIELD&vector=NAME`. `memrecall:documents=N` is none of others: it reads the N
     /// documents (default 3; 0: all) with most of the question's words from end to end, without chunks, by the judge of
-    /// `answer.model`, and gives their key blocks.
+    /// `answer.model`, and gives their key blocks. `custom` is a retriever of that name which the program that runs the experiment brings.
     pub spec: String,
     /// Environment variable with the key that is sent as `Authorization: Bearer KEY` (`http`). Default: no key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -51,6 +51,8 @@ pub(crate) enum Asked<'a> {
     Command(Vec<String>),
     /// A collection on a server.
     Collection(&'a str),
+    /// What the caller brought under the retriever's name.
+    Brought,
     /// Whole documents, read by MemRecall: so many of them, or all.
     Recall {
         /// Those with most of the question's words; 0: all.
@@ -78,6 +80,9 @@ impl RetrieverConfig {
     /// What is asked.
     pub(crate) fn asked(&self) -> Result<Asked<'_>, String> {
         let spec = self.spec.trim();
+        if spec == "custom" {
+            return Ok(Asked::Brought);
+        }
         if ["http://", "https://"].iter().any(|scheme| spec.starts_with(scheme)) {
             return Ok(Asked::Http(spec));
         }
@@ -109,7 +114,7 @@ impl RetrieverConfig {
             Asked::Collection(_) if !embeds => {
                 Err(of("a collection is searched by vectors, but retrieval.embedder = \"none\"; name the embedder that filled it".into()))
             }
-            Asked::Recall { .. } if self.api_key_env.is_some() => Err(of("api_key_env is for services".into())),
+            Asked::Brought | Asked::Recall { .. } if self.api_key_env.is_some() => Err(of("api_key_env is for services".into())),
             Asked::Command(_) | Asked::Collection(_) if self.api_key_env.is_some() => {
                 Err(of("api_key_env is for services: a program reads its own environment, and a collection PERICOPE_QDRANT_API_KEY".into()))
             }
@@ -139,6 +144,7 @@ mod tests {
         assert_eq!(asked("https://h/x").unwrap(), "Http(\"https://h/x\")");
         assert_eq!(asked("command: python3 'my r.py' ").unwrap(), "Command([\"python3\", \"my r.py\"])");
         assert_eq!(asked("qdrant://h/c?text=t").unwrap(), "Collection(\"qdrant://h/c?text=t\")");
+        assert_eq!(asked("custom").unwrap(), "Brought");
         assert_eq!(asked("memrecall").unwrap(), "Recall { documents: 3 }");
         assert_eq!(asked("memrecall:documents=0").unwrap(), "Recall { documents: 0 }");
         for wrong in ["memrecall:", "memrecall:documents=x", "memrecalls", "memrecall:k=1"] {

@@ -73,6 +73,9 @@ impl JudgeIdentity {
         if let Some(name) = kind.lexical_metric() {
             found.insert(Metric::named(name), Self::lexical());
         }
+        if kind == JudgeKind::Custom {
+            found.insert(Metric::JUDGE, Self { kind: "custom".to_owned(), ..Self::default() });
+        }
         if kind.asks_model() {
             let votes = at("/judge/votes").as_u64();
             found.insert(Metric::JUDGE, Self::asked(config, checksums, "judge", votes));

@@ -2,6 +2,7 @@
 //!
 //! One file a kind of retriever; [`open`] tells them apart by their specs.
 
+mod brought;
 mod collection;
 mod command;
 mod http;
@@ -9,6 +10,8 @@ mod locate;
 mod recall;
 mod reply;
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use pericope_api::{Document, SpanReader};
@@ -17,6 +20,7 @@ use crate::answer::Missing;
 use crate::config::{Asked, RetrieverConfig};
 use crate::run::Stores;
 
+pub use brought::Finder;
 pub(crate) use locate::{Located, Locator};
 pub(crate) use reply::{GivenHit, Reply};
 
@@ -54,6 +58,7 @@ pub(crate) fn open<'a>(
     config: &RetrieverConfig,
     stores: &dyn Stores,
     reading: Reading<'a>,
+    brought: &BTreeMap<String, Arc<dyn Finder>>,
 ) -> Result<Box<dyn PassageFinder + 'a>, String> {
     let timeout = Duration::try_from_secs_f64(config.timeout_seconds).map_err(|error| error.to_string())?;
     Ok(match config.asked()? {
@@ -62,6 +67,13 @@ pub(crate) fn open<'a>(
         Asked::Collection(place) => {
             let place = collection::with_calls(place, config);
             Box::new(collection::Searched::new(stores.open_others(&place).map_err(|error| error.to_string())?))
+        }
+        Asked::Brought => {
+            let finder = brought.get(&config.name);
+            let finder = finder.ok_or(
+                "spec is custom: the program that runs the experiment brings it, and brought none of this name",
+            )?;
+            Box::new(brought::Brought(Arc::clone(finder)))
         }
         Asked::Recall { documents } => Box::new(recall::Recalling::new(reading, documents)?),
     })

@@ -37,7 +37,8 @@ pub(super) fn ask(
 ) -> Result<Asked, RunError> {
     let named = |problem: String| format!("retriever '{}': {problem}", config.name);
     let reading = Reading { documents: &corpus.documents, reader: setup.models.reader.as_deref() };
-    let finder = retriever::open(config, setup.stores, reading).map_err(|problem| RunError::Config(named(problem)))?;
+    let finder = retriever::open(config, setup.stores, reading, &setup.models.finders)
+        .map_err(|problem| RunError::Config(named(problem)))?;
     let questions = &corpus.set.questions;
     observer.stage(&format!("{}: asking", config.name), questions.len());
     let mut locator = Locator::new(&corpus.documents, setup.counter.as_ref()).with_originals(&corpus.set.originals);

@@ -2,6 +2,7 @@ use std::ops::Range;
 
 use candle_core::{Device, Tensor};
 
+use super::cues::CUES;
 use super::inputs::Inputs;
 
 /// Parts of documents as a batch `[parts, time, width]`, filled up with zeros, and their lengths.
@@ -17,4 +18,14 @@ pub(crate) fn batch(parts: &[(&Inputs, Range<usize>)], device: &Device) -> candl
         }
     }
     Ok((Tensor::from_vec(rows, (parts.len(), time, width), device)?, lengths))
+}
+
+/// The cues of parts of documents as a batch of indices `[parts, time, CUES]`, filled up with zeros.
+pub(crate) fn cue_batch(parts: &[(&Inputs, Range<usize>)], device: &Device) -> candle_core::Result<Tensor> {
+    let time = parts.iter().map(|(_, range)| range.len()).max().unwrap_or(0);
+    let mut cues = vec![[0u32; CUES]; parts.len() * time];
+    for (into, (inputs, range)) in cues.chunks_exact_mut(time.max(1)).zip(parts) {
+        into.iter_mut().zip(inputs.cues().get(range.clone()).unwrap_or_default()).for_each(|(into, own)| *into = *own);
+    }
+    Tensor::from_vec(cues.into_flattened(), (parts.len(), time, CUES), device)
 }

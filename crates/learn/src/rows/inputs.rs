@@ -4,6 +4,8 @@ use pericope_api::{Document, Kind};
 use pericope_segment::fusion::word_gains;
 use pericope_segment::language;
 
+use super::cues::{CUES, cues};
+
 /// Sentences on either side of a gap over which mean vectors are compared.
 const MEANS: [usize; 3] = [2, 4, 8];
 
@@ -28,11 +30,14 @@ pub const NUMBERS: usize = OWN + GAP;
 /// sentence): the cosine of the two vectors beside the gap; the cosines of the mean vectors of 2, 4 and 8 sentences on either
 /// side; what the words of 2, 4, 8 and 16 sentences on either side gain by a boundary ([`word_gains`]); and whether
 /// paragraphs are known, and whether one ends there.
+///
+/// Beside the rows stand the cues of each sentence: numbers of the words that it begins and ends with, for models that look them up.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Inputs {
     dimension: usize,
     sentences: Vec<usize>,
     rows: Vec<f32>,
+    cues: Vec<[u32; CUES]>,
 }
 
 impl Inputs {
@@ -80,15 +85,22 @@ impl Inputs {
         &self.rows
     }
 
+    /// The cues of each row.
+    pub(crate) fn cues(&self) -> &[[u32; CUES]] {
+        &self.cues
+    }
+
     pub(crate) fn into_rows(self) -> Vec<f32> {
         self.rows
     }
 }
 
-/// What is known of a document without its vectors: of each sentence that is language the numbers of its row, the cosines at 0.
+/// What is known of a document without its vectors: of each sentence that is language the numbers of its row, the cosines at 0, and its
+/// cues.
 pub(crate) struct Facts {
     sentences: Vec<usize>,
     numbers: Vec<[f32; NUMBERS]>,
+    cues: Vec<[u32; CUES]>,
 }
 
 impl Facts {
@@ -101,11 +113,14 @@ impl Facts {
         // Where every sentence is a paragraph, as in a list of sentences, paragraphs say nothing.
         let known = ends.contains(&false);
         let gains = word_gains(document, &WORDS);
+        let mut found_cues = Vec::with_capacity(n);
         let row = |i: usize| {
             let mut row = [0.0; NUMBERS];
             let (text, gap) = row.split_at_mut(OWN);
             if let Some(sentence) = found(i) {
-                text.copy_from_slice(&own(&document.visible(sentence.span), sentence.kind));
+                let visible = document.visible(sentence.span);
+                text.copy_from_slice(&own(&visible, sentence.kind));
+                found_cues.push(cues(&visible));
             }
             if let (Some(gains), Some(&ended)) = (gains.get(i), ends.get(i)) {
                 let gains = gains.iter().map(|gain| (gain / 4.0).asinh());
@@ -115,7 +130,7 @@ impl Facts {
             }
             row
         };
-        Self { numbers: (0..n).map(row).collect(), sentences }
+        Self { numbers: (0..n).map(row).collect(), sentences, cues: found_cues }
     }
 
     /// The indices of the document's sentences that are language.
@@ -148,7 +163,8 @@ impl Facts {
             }
             rows.extend(numbers);
         }
-        Some(Inputs { dimension, sentences: self.sentences.get(range)?.to_vec(), rows })
+        let cues = self.cues.get(range.clone())?.to_vec();
+        Some(Inputs { dimension, sentences: self.sentences.get(range)?.to_vec(), rows, cues })
     }
 }
 

@@ -1,8 +1,10 @@
 //! What sequence models read of a document beside the vectors of its sentences: a row for each of them.
 
 mod batch;
+mod cues;
 mod inputs;
 
-pub(crate) use batch::batch;
+pub(crate) use batch::{batch, cue_batch};
+pub(crate) use cues::{BUCKETS, CUES};
 pub(crate) use inputs::Facts;
 pub use inputs::{Inputs, NUMBERS};

@@ -96,8 +96,11 @@ impl Settings {
     /// # Errors
     /// The fault.
     pub fn check(&self) -> Result<(), String> {
-        let Sizes { input, projection, hidden, layers, head } = self.sizes;
+        let Sizes { input, projection, hidden, layers, head, cue, recurrence: _ } = self.sizes;
         let sizes = [input, projection, hidden, layers, head];
+        if cue > MOST {
+            return Err(format!("its vectors of cues have {cue} numbers, more than {MOST}"));
+        }
         if sizes.iter().any(|&size| size == 0 || size > MOST) {
             return Err(format!("its sizes {sizes:?} are not in 1..={MOST}"));
         }
@@ -126,7 +129,8 @@ impl Metadata for Settings {
 }
 
 /// All tensors of a model with its [`Settings`]: `projection`, `head.left`, `head.right` and `head.output`, each with `weight` and
-/// `bias`; `lstm.0`, `lstm.1` ... as [`BiLstm`](crate::sequence::BiLstm) names them.
+/// `bias`; `cues` where there are any; `lstm.0`, `lstm.1` ... as [`BiLstm`](crate::sequence::BiLstm) names
+/// them, or `gated.0` ... as [`BiGated`](crate::sequence::BiGated) does.
 pub type Checkpoint = crate::checkpoint::Checkpoint<Settings>;
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use pericope_encode::{ModelError, short};
 
 use super::checkpoint::{Checkpoint, Settings};
 use super::network::Network;
-use crate::rows::{Facts, Inputs, batch};
+use crate::rows::{Facts, Inputs};
 
 /// Sentences that are read at once.
 const WINDOW: usize = 1024;
@@ -114,8 +114,8 @@ impl Topic {
     /// The log-odds behind the rows that are taken of some windows; `inputs` begin with the row `offset`.
     fn group(&self, inputs: &Inputs, offset: usize, group: &[Window]) -> candle_core::Result<Vec<f64>> {
         let moved = |(read, _): &Window| (inputs, read.start - offset..read.end - offset);
-        let (rows, lengths) = batch(&group.iter().map(moved).collect::<Vec<_>>(), &self.device)?;
-        let found = self.network.forward(&rows, &lengths, &mut Ok)?.to_vec2::<f32>()?;
+        let parts: Vec<_> = group.iter().map(moved).collect();
+        let found = self.network.read(&parts, &self.device, &mut Ok)?.to_vec2::<f32>()?;
         let mut odds = Vec::new();
         for ((read, kept), found) in group.iter().zip(found) {
             let own = found.get(kept.start - read.start..kept.end - read.start).unwrap_or_default();

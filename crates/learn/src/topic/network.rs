@@ -1,10 +1,12 @@
+use std::ops::Range;
+
 use candle_core::{D, Device, Result, Tensor};
 use pericope_encode::ModelError;
 use pericope_encode::encoders::Tensors;
 use serde::{Deserialize, Serialize};
 
-use crate::rows::NUMBERS;
-use crate::sequence::{BiLstm, GapHead, Linear, Parameter};
+use crate::rows::{BUCKETS, CUES, Inputs, NUMBERS, batch, cue_batch};
+use crate::sequence::{BiGated, BiLstm, GapHead, Init, Linear, Parameter};
 
 /// The sizes of the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -13,28 +15,84 @@ pub struct Sizes {
     pub input: usize,
     /// Numbers that a row is projected to.
     pub projection: usize,
-    /// Units of each direction of each LSTM layer.
+    /// Units of each direction of each layer.
     pub hidden: usize,
-    /// Layers of the LSTM.
+    /// Layers that read the document.
     pub layers: usize,
     /// Units of the boundary head.
     pub head: usize,
+    /// Numbers of the vector of a cue, a word that a sentence begins or ends with; 0: none is read, as by the first models.
+    #[serde(default)]
+    pub cue: usize,
+    /// What the layers are.
+    #[serde(default)]
+    pub recurrence: Recurrence,
+}
+
+/// The layers that read a document in both directions.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Recurrence {
+    /// Long short-term memory ([`BiLstm`]).
+    #[default]
+    Lstm,
+    /// A gated linear recurrence ([`BiGated`]); a layer is added to what it reads, where both have the same width.
+    Gated,
 }
 
 impl Default for Sizes {
     fn default() -> Self {
-        Self { input: 384, projection: 256, hidden: 192, layers: 2, head: 128 }
+        Self { input: 384, projection: 256, hidden: 192, layers: 2, head: 128, cue: 16, recurrence: Recurrence::Lstm }
     }
 }
 
-/// The sequence model: a projection of each row, layers of a bidirectional LSTM, and a head that reads the states on both sides of
+/// The table of the vectors of cues.
+const CUE_TABLE: &str = "cues";
+
+/// The sequence model: a projection of each row, layers of a recurrence in both directions, and a head that reads the states on both sides of
 /// a gap and what is known of the gap itself.
 #[derive(Debug, Clone)]
 pub(crate) struct Network {
     sizes: Sizes,
+    /// A row for each number that a cue can have.
+    cues: Option<Tensor>,
     projection: Linear,
-    layers: Vec<BiLstm>,
+    layers: Vec<Layer>,
     head: GapHead,
+}
+
+#[derive(Debug, Clone)]
+enum Layer {
+    Lstm(BiLstm),
+    Gated(BiGated),
+}
+
+impl Layer {
+    fn parameters(at: usize, sizes: &Sizes) -> Vec<Parameter> {
+        let (input, hidden) = (sizes.layer_input(at), sizes.hidden);
+        match sizes.recurrence {
+            Recurrence::Lstm => BiLstm::parameters(&format!("lstm.{at}"), input, hidden),
+            Recurrence::Gated => BiGated::parameters(&format!("gated.{at}"), input, hidden),
+        }
+    }
+
+    fn new(from: &dyn Tensors, at: usize, sizes: &Sizes, device: &Device) -> std::result::Result<Self, ModelError> {
+        let (input, hidden) = (sizes.layer_input(at), sizes.hidden);
+        Ok(match sizes.recurrence {
+            Recurrence::Lstm => Self::Lstm(BiLstm::new(from, &format!("lstm.{at}"), input, hidden, device)?),
+            Recurrence::Gated => Self::Gated(BiGated::new(from, &format!("gated.{at}"), input, hidden, device)?),
+        })
+    }
+
+    fn forward(&self, x: &Tensor, lengths: &[usize]) -> Result<Tensor> {
+        match self {
+            Self::Lstm(layer) => layer.forward(x, lengths),
+            Self::Gated(layer) => {
+                let found = layer.forward(x, lengths)?;
+                if found.dims() == x.dims() { found + x } else { Ok(found) }
+            }
+        }
+    }
 }
 
 /// Leaves numbers of `[documents, time, numbers]` out in training; gives them as they are at other times.
@@ -43,27 +101,47 @@ pub(crate) type Drop<'a> = &'a mut dyn FnMut(Tensor) -> Result<Tensor>;
 impl Network {
     /// The parameters, as they are before training.
     pub(crate) fn parameters(sizes: &Sizes) -> Vec<Parameter> {
-        let mut list = Linear::parameters("projection", sizes.input + NUMBERS, sizes.projection);
+        let mut list = Linear::parameters("projection", sizes.row(), sizes.projection);
+        if sizes.cue > 0 {
+            list.push(Parameter::new(CUE_TABLE, &[BUCKETS, sizes.cue], Init::Uniform(0.1)));
+        }
         for layer in 0..sizes.layers {
-            list.extend(BiLstm::parameters(&format!("lstm.{layer}"), sizes.layer_input(layer), sizes.hidden));
+            list.extend(Layer::parameters(layer, sizes));
         }
         list.extend(GapHead::parameters("head", sizes.head_input(), sizes.head));
         list
     }
 
     pub(crate) fn new(from: &dyn Tensors, sizes: &Sizes, device: &Device) -> std::result::Result<Self, ModelError> {
-        let layer = |at| BiLstm::new(from, &format!("lstm.{at}"), sizes.layer_input(at), sizes.hidden, device);
+        let layer = |at| Layer::new(from, at, sizes, device);
+        let cues = (sizes.cue > 0).then(|| from.tensor(CUE_TABLE, &[BUCKETS, sizes.cue], device));
         Ok(Self {
             sizes: *sizes,
-            projection: Linear::new(from, "projection", sizes.input + NUMBERS, sizes.projection, device)?,
+            cues: cues.transpose()?,
+            projection: Linear::new(from, "projection", sizes.row(), sizes.projection, device)?,
             layers: (0..sizes.layers).map(layer).collect::<std::result::Result<_, _>>()?,
             head: GapHead::new(from, "head", sizes.head_input(), sizes.head, device)?,
         })
     }
 
-    /// The log-odds of a boundary behind each row: `[documents, time, input + NUMBERS]` becomes `[documents, time]`; the last
-    /// one of a document, and those beyond its length, mean nothing.
-    pub(crate) fn forward(&self, rows: &Tensor, lengths: &[usize], drop: Drop<'_>) -> Result<Tensor> {
+    /// The log-odds of a boundary behind each row of parts of documents: `[documents, time]`, with the documents' lengths; the last one
+    /// of a document, and those beyond its length, mean nothing.
+    pub(crate) fn read(&self, parts: &[(&Inputs, Range<usize>)], device: &Device, drop: Drop<'_>) -> Result<Tensor> {
+        let (rows, lengths) = batch(parts, device)?;
+        let rows = match &self.cues {
+            Some(table) => {
+                let cues = cue_batch(parts, device)?;
+                let (documents, time, _) = rows.dims3()?;
+                let found = table.index_select(&cues.flatten_all()?, 0)?;
+                Tensor::cat(&[&rows, &found.reshape((documents, time, CUES * self.sizes.cue))?], D::Minus1)?
+            }
+            None => rows,
+        };
+        self.forward(&rows, &lengths, drop)
+    }
+
+    /// `[documents, time, input + NUMBERS and the vectors of cues]` becomes `[documents, time]`.
+    fn forward(&self, rows: &Tensor, lengths: &[usize], drop: Drop<'_>) -> Result<Tensor> {
         let projection = self.sizes.projection;
         let (documents, time, width) = rows.dims3()?;
         let projected = self.projection.forward(&rows.reshape((documents * time, width))?)?.tanh()?;
@@ -78,6 +156,11 @@ impl Network {
 }
 
 impl Sizes {
+    /// Numbers that the projection reads of a sentence.
+    fn row(&self) -> usize {
+        self.input + NUMBERS + CUES * self.cue
+    }
+
     fn layer_input(&self, layer: usize) -> usize {
         if layer == 0 { self.projection } else { 2 * self.hidden }
     }

@@ -6,14 +6,22 @@ use std::path::Path;
 use pericope_api::{Boundaries, Document};
 use pericope_encode::Device;
 use pericope_learn::corpus::Record;
-use pericope_learn::topic::{Checkpoint, Inputs, Settings, Sizes, Topic};
+use pericope_learn::topic::{Checkpoint, Inputs, Recurrence, Settings, Sizes, Topic};
 use pericope_learn::training::{Event, TopicData, TopicOptions, TrainError, TrainReport, VectorSource, train_topic};
 
 use super::hiercrf::fixtures::{Topics, WIDTH, record};
 
 pub fn options() -> TopicOptions {
     TopicOptions {
-        sizes: Sizes { input: WIDTH, projection: 16, hidden: 16, layers: 2, head: 16 },
+        sizes: Sizes {
+            input: WIDTH,
+            projection: 16,
+            hidden: 16,
+            layers: 2,
+            head: 16,
+            cue: 4,
+            recurrence: Recurrence::Lstm,
+        },
         window: 24,
         epochs: 12.0,
         batch: 4,

@@ -11,7 +11,6 @@ use super::examples::{example, whole, windows};
 use super::options::{Part, TopicData, TopicOptions};
 use super::weigh::{Weighed, looked_at, weigh};
 use crate::corpus::Record;
-use crate::rows::batch;
 use crate::sequence::Parameters;
 use crate::topic::{Checkpoint, Lengths, Network, Objective, Settings, Topic};
 use crate::training::adamw::Schedule;
@@ -170,9 +169,8 @@ impl Learner for Training<'_> {
         let examples: Vec<Labelled> =
             items.par_iter().map(|&item| example(self.data, self.options, item, epoch)).collect::<Result<_, _>>()?;
         let parts: Vec<_> = examples.iter().map(|one| (&one.inputs, 0..one.inputs.len())).collect();
-        let (rows, lengths) = batch(&parts, &Device::Cpu)?;
         let mut random = SplitMix64::new(fnv1a(self.options.seed ^ 0x5eed, step.to_le_bytes()));
-        let odds = network.forward(&rows, &lengths, &mut |x| dropped(x, self.options.dropout, &mut random))?;
+        let odds = network.read(&parts, &Device::Cpu, &mut |x| dropped(x, self.options.dropout, &mut random))?;
         let ends: Vec<&[bool]> = examples.iter().map(|one| one.ends.as_slice()).collect();
         let (losses, gaps) = boundary_losses(&odds, &ends)?;
         let loss = (losses / gaps)?;

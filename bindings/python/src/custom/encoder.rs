@@ -1,77 +1,9 @@
-//! Segmenters and encoders that are written in Python.
-
-use std::sync::{Arc, Mutex, PoisonError};
-
 use numpy::{AllowTypeChange, PyArrayLike2};
-use pericope::api::{self, Embeddings, EncodeError, SegmentError, Segmentation, SentenceEncoder};
+use pericope::api::{Embeddings, EncodeError, SentenceEncoder};
 use pyo3::prelude::*;
 
-use crate::document::Document;
+use super::{Raised, fingerprint};
 use crate::errors::usage;
-use crate::segmentation::from_python;
-
-/// The first exception that Python code raised while the library was calling it: the caller gets it as it was.
-#[derive(Clone, Default)]
-pub struct Raised(Arc<Mutex<Option<PyErr>>>);
-
-impl Raised {
-    /// Keeps an exception, unless one is kept already; returns what it says.
-    pub fn keep(&self, error: PyErr) -> String {
-        let text = error.to_string();
-        self.slot().get_or_insert(error);
-        text
-    }
-
-    /// What was raised; from now on nothing.
-    pub fn take(&self) -> Option<PyErr> {
-        self.slot().take()
-    }
-
-    /// What was raised, else this.
-    pub fn or(&self, error: PyErr) -> PyErr {
-        self.take().unwrap_or(error)
-    }
-
-    fn slot(&self) -> std::sync::MutexGuard<'_, Option<PyErr>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// A segmenter in Python: an object with the method `segment`, or a function.
-pub struct Segmenter {
-    object: Py<PyAny>,
-    fingerprint: String,
-    raised: Raised,
-}
-
-impl Segmenter {
-    pub fn new(object: &Bound<'_, PyAny>, raised: Raised) -> PyResult<Self> {
-        let call = match object.getattr_opt("segment")? {
-            Some(method) => method,
-            None => object.clone(),
-        };
-        if !call.is_callable() {
-            let name = object.get_type().name()?;
-            return Err(usage(format!("{name} is no segmenter: it has no method `segment` and is no function")));
-        }
-        let fingerprint = object.getattr_opt("fingerprint")?.map(|found| found.extract::<String>()).transpose()?;
-        Ok(Self { object: call.unbind(), fingerprint: fingerprint.unwrap_or_default(), raised })
-    }
-}
-
-impl api::Segmenter for Segmenter {
-    fn segment(&self, document: &api::Document) -> Result<Segmentation, SegmentError> {
-        Python::attach(|py| {
-            let given = Bound::new(py, Document::of(Arc::new(document.clone())))?;
-            from_python(&self.object.bind(py).call1((given,))?, document)
-        })
-        .map_err(|error| SegmentError::Unsupported(self.raised.keep(error)))
-    }
-
-    fn fingerprint(&self) -> String {
-        self.fingerprint.clone()
-    }
-}
 
 /// An encoder in Python: an object with `name`, `dimension` and the method `encode_passages`.
 pub struct Encoder {
@@ -97,7 +29,7 @@ impl Encoder {
         object.getattr_opt("encode_passages")?.ok_or_else(|| missing("encode_passages"))?;
         let name: String = object.getattr_opt("name")?.ok_or_else(|| missing("name"))?.extract::<String>()?;
         let dimension = object.getattr_opt("dimension")?.ok_or_else(|| missing("dimension"))?.extract::<usize>()?;
-        let fingerprint = object.getattr_opt("fingerprint")?.map(|found| found.extract::<String>()).transpose()?;
+        let fingerprint = fingerprint(object)?;
         let max_tokens = object.getattr_opt("max_tokens")?.map(|found| found.extract::<usize>()).transpose()?;
         let tells_queries = object.getattr_opt("encode_queries")?.is_some();
         Ok(Self {

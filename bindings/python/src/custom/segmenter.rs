@@ -1,0 +1,36 @@
+use std::sync::Arc;
+
+use pericope::api::{self, SegmentError, Segmentation};
+use pyo3::prelude::*;
+
+use super::{Raised, fingerprint, method_or_function};
+use crate::document::Document;
+use crate::segmentation::from_python;
+
+/// A segmenter in Python: an object with the method `segment`, or a function.
+pub struct Segmenter {
+    object: Py<PyAny>,
+    fingerprint: String,
+    raised: Raised,
+}
+
+impl Segmenter {
+    pub fn new(object: &Bound<'_, PyAny>, raised: Raised) -> PyResult<Self> {
+        let call = method_or_function(object, "segment", "segmenter")?;
+        Ok(Self { object: call.unbind(), fingerprint: fingerprint(object)?.unwrap_or_default(), raised })
+    }
+}
+
+impl api::Segmenter for Segmenter {
+    fn segment(&self, document: &api::Document) -> Result<Segmentation, SegmentError> {
+        Python::attach(|py| {
+            let given = Bound::new(py, Document::of(Arc::new(document.clone())))?;
+            from_python(&self.object.bind(py).call1((given,))?, document)
+        })
+        .map_err(|error| SegmentError::Unsupported(self.raised.keep(error)))
+    }
+
+    fn fingerprint(&self) -> String {
+        self.fingerprint.clone()
+    }
+}
