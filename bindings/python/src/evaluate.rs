@@ -68,12 +68,16 @@ impl Own {
     }
 
     /// The configuration with these parts in their places: a retriever that it does not name is one more row.
-    fn into_text(&self, text: String) -> PyResult<String> {
+    fn into_text(&self, text: String, embedder: Option<&str>) -> PyResult<String> {
         // What cannot be read is refused with its place, as it is.
         let Ok(mut table) = text.parse::<toml::Table>() else { return Ok(text) };
         if self.brought.judge.is_some() {
             let judge = table.entry("judge").or_insert_with(|| toml::Table::new().into());
             judge.as_table_mut().map(|judge| judge.insert("kind".into(), "custom".into()));
+        }
+        if let Some(name) = embedder {
+            let retrieval = table.entry("retrieval").or_insert_with(|| toml::Table::new().into());
+            retrieval.as_table_mut().map(|retrieval| retrieval.insert("embedder".into(), name.into()));
         }
         let rows = table.entry("retriever").or_insert_with(|| toml::Value::Array(Vec::new()));
         if let Some(rows) = rows.as_array_mut() {
@@ -113,17 +117,15 @@ pub fn evaluate<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let mut config = Configuration::of(config)?;
     let own = Own::of(judge, retrievers)?;
-    if judge.is_some() || retrievers.is_some() {
-        config.text = own.into_text(config.text)?;
+    let embedder = embedder.map(Given::of).transpose()?;
+    if judge.is_some() || retrievers.is_some() || embedder.is_some() {
+        config.text = own.into_text(config.text, embedder.as_ref().map(Given::name))?;
     }
     let experiment = Experiment::parse(&config.text, &config.path, &set, segmenters()).map_err(usage)?;
     if !experiment.sweep.is_empty() {
         return Err(usage("an experiment with a [sweep] is several runs: `pericope eval run` makes them"));
     }
-    let embedder = match embedder {
-        Some(embedder) => Given::of(embedder)?,
-        None => Given::Name(experiment.retrieval.embedder.clone()),
-    };
+    let embedder = embedder.unwrap_or_else(|| Given::Name(experiment.retrieval.embedder.clone()));
     let session = Session { resume, offline, trec: None, brought: Some(&own.brought) };
     let kept = out.is_some();
     let folder = out.map_or_else(|| scratch(py), Ok)?;

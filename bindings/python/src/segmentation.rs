@@ -146,10 +146,10 @@ fn scored(py: Python<'_>, scores: &Scores, document: &Document) -> PyResult<Segm
         )));
     }
     let is_share = |value: &f64| (0.0..=1.0).contains(value);
-    match values.iter().chain([&scores.threshold]).find(|value| !is_share(value)).copied() {
-        Some(value) => Err(usage(format!("{value} is no score: scores and thresholds lie in 0..=1"))),
-        None => Ok(Segmentation::Scores { scores: values, threshold: scores.threshold }),
+    if let Some(value) = values.iter().chain([&scores.threshold]).find(|value| !is_share(value)) {
+        return Err(usage(format!("{value} is no score: scores and thresholds lie in 0..=1")));
     }
+    Ok(Segmentation::Scores { scores: values, threshold: scores.threshold })
 }
 
 /// Ranges of characters as ranges of bytes.

@@ -134,7 +134,7 @@ def test_a_collection_on_a_server(qdrant: str) -> None:
     report = pericope.index(documents, place, segmenter="sentence", embedder=Letters())
     assert (report.documents, report.embedded, report.failures) == (2, 2, [])
     index = pericope.open(place, embedder=Letters())
-    assert (index.documents, index.segmenter, index.embedder) == (2, "sentence", "letters")
+    assert (index.documents, index.segmenter, index.embedder) == (2, "sentence:max_tokens=256", "letters")
     assert [hit.document for hit in index.search("zigzag", mode="dense", k=1)] == ["zoo"]
     assert [hit.document for hit in index.search("moon", mode="bm25", k=1)] == ["sea"]
     assert {hit.document for hit in index.search("doze", k=2)} == {"zoo", "sea"}

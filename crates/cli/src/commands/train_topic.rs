@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use pericope_learn::corpus::{Headings, Record, SequenceDocument};
-use pericope_learn::topic::{Checkpoint, Recurrence, Sizes, open};
+use pericope_learn::topic::{Checkpoint, Recurrence, Sizes, Without, open};
 use pericope_learn::training::{Part, TopicData, TopicOptions, train_topic};
 
 use super::train_over_vectors::{OverVectorsArgs, check_vectors, watched};
@@ -38,13 +38,13 @@ pub struct TrainTopicArgs {
     /// of the model of --start; measure all on the test documents, and take the cheapest that may be as good as the best
     #[arg(long, requires = "start", conflicts_with_all = ["no_holdout", "fit"])]
     pub adapt: bool,
-    /// Units of each direction of a layer of the LSTM [default: 192, or those of --start]
+    /// Units of each direction of a layer [default: 192, or those of --start]
     #[arg(long, value_name = "N")]
     pub hidden: Option<usize>,
     /// Numbers that a sentence's vector is projected to [default: 256, or those of --start]
     #[arg(long, value_name = "N")]
     pub projection: Option<usize>,
-    /// Layers of the LSTM [default: 2, or those of --start]
+    /// Layers that read in both directions [default: 2, or those of --start]
     #[arg(long, value_name = "N")]
     pub layers: Option<usize>,
     /// Units of the layer that says whether a gap is a boundary [default: 128, or those of --start]
@@ -56,6 +56,9 @@ pub struct TrainTopicArgs {
     /// What reads the rows in both directions [default: lstm, or that of --start]
     #[arg(long, value_name = "KIND")]
     pub recurrence: Option<RecurrenceArg>,
+    /// What is left unread beside the vectors, to see what it gives; those of --start where none is named
+    #[arg(long, value_name = "KIND", value_delimiter = ',')]
+    pub without: Vec<WithoutArg>,
     /// Sentences of an example, at most
     #[arg(long, value_name = "N", default_value_t = 256)]
     pub window: usize,
@@ -145,6 +148,30 @@ impl From<RecurrenceArg> for Recurrence {
     }
 }
 
+/// Numbers beside the vectors of sentences.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum WithoutArg {
+    /// Length, first and last character, capitals, headings
+    Form,
+    /// Cosines on both sides of a gap
+    Cosines,
+    /// What words on both sides of a gap say
+    Words,
+    /// Ends of paragraphs
+    Paragraphs,
+}
+
+/// What those leave unread.
+fn without(kinds: &[WithoutArg]) -> Without {
+    let is = |kind| kinds.contains(&kind);
+    Without {
+        form: is(WithoutArg::Form),
+        cosines: is(WithoutArg::Cosines),
+        words: is(WithoutArg::Words),
+        paragraphs: is(WithoutArg::Paragraphs),
+    }
+}
+
 /// Runs the command.
 pub fn run(args: &TrainTopicArgs, quiet: bool) -> Outcome {
     let common = &args.common;
@@ -184,6 +211,7 @@ fn options(args: &TrainTopicArgs, start: Option<&Checkpoint>, dimension: usize) 
             head: args.head.unwrap_or(sizes.head),
             cue: args.cue.unwrap_or(sizes.cue),
             recurrence: args.recurrence.map_or(sizes.recurrence, Into::into),
+            without: if args.without.is_empty() { sizes.without } else { without(&args.without) },
         },
         window: args.window,
         joined: args.joined,

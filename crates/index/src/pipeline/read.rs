@@ -234,11 +234,9 @@ impl<S: Source> Reading<'_, S> {
             return;
         }
         let named = self.about.name.as_ref();
-        let hash = match named {
-            // The same document by another segmenter or embedder is another one.
-            Some(_) => document_hash(&document) ^ Chunk::content_hash(&self.stage.fingerprint),
-            None => 0,
-        };
+        // The same document by another segmenter or embedder is another one. A store may tell its revisions by this, so that it is needed
+        // for documents of no source too.
+        let hash = document_hash(&document) ^ Chunk::content_hash(&self.stage.fingerprint);
         let known = self.known.and_then(|known| {
             // Sorted by id.
             let at = known.documents.binary_search_by(|(id, _)| id.as_str().cmp(&document.id)).ok()?;

@@ -1,8 +1,9 @@
 //! Many documents at once, some of them bad.
 
-use pericope_api::{Document, SegmentError};
+use pericope_api::{Document, Embeddings, SegmentError};
 use pericope_index::pipeline::{Progress, index_documents};
 use pericope_index::{IndexSpec, IndexWriter, Mode, Query, Retriever};
+use pericope_store::{ChunkEntry, Destination, DestinationInfo, DocumentHeader, Finished, RunSummary, StoreError};
 
 use pericope_testkit::documents::{made_up, sentence_chunks};
 
@@ -51,4 +52,42 @@ fn what_was_indexed_goes_with_the_text() {
     assert_eq!((report.progress.removed, report.progress.failed, report.empty), (1, 0, vec!["page.md".to_owned()]));
     assert_eq!(index(" ").progress.removed, 0);
     assert_eq!(writer.finish().unwrap().documents, 0);
+}
+
+/// An index that notes the hash of every document that comes.
+struct Noting(IndexWriter, Vec<u128>);
+
+impl Destination for Noting {
+    fn about(&self) -> &DestinationInfo {
+        self.0.about()
+    }
+
+    fn put(&mut self, document: &DocumentHeader, chunks: Vec<ChunkEntry>, rows: Embeddings) -> Result<(), StoreError> {
+        self.1.push(document.hash);
+        self.0.put(document, chunks, rows)
+    }
+
+    fn remove(&mut self, document: &str) -> Result<bool, StoreError> {
+        Destination::remove(&mut self.0, document)
+    }
+
+    fn commit(&mut self) -> Result<(), StoreError> {
+        Destination::commit(&mut self.0)
+    }
+
+    fn finish(self: Box<Self>, run: &RunSummary<'_>) -> Result<Finished, StoreError> {
+        Destination::finish(Box::new(self.0), run)
+    }
+}
+
+#[test]
+fn documents_of_a_program_have_a_hash_of_their_text() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut noting = Noting(IndexWriter::create_or_open(dir.path(), &IndexSpec::new("s", "w")).unwrap(), Vec::new());
+    // A collection tells a document's revisions by it: with one hash for all, what the document had before stays.
+    for text in ["Zebras doze.", "Lions doze by day.", "Zebras doze."] {
+        let page = Document::from_sentences("zoo", &[text]);
+        index_documents(&mut noting, [Ok(page)], |document| Ok(sentence_chunks(document)), |_| {}).unwrap();
+    }
+    assert!(noting.1[0] == noting.1[2] && noting.1[0] != noting.1[1], "{:?}", noting.1);
 }

@@ -24,6 +24,18 @@ const GAP: usize = COSINES + WORDS.len() + 2;
 /// Numbers a sentence beside its vector.
 pub const NUMBERS: usize = OWN + GAP;
 
+/// Where each kind of numbers stands among those beside a sentence's vector.
+pub(crate) mod places {
+    use std::ops::Range;
+
+    use super::{COSINES, NUMBERS, OWN, WORDS};
+
+    pub(crate) const FORM: Range<usize> = 0..OWN;
+    pub(crate) const COSINE: Range<usize> = OWN..OWN + COSINES;
+    pub(crate) const WORD: Range<usize> = COSINE.end..COSINE.end + WORDS.len();
+    pub(crate) const PARAGRAPH: Range<usize> = WORD.end..NUMBERS;
+}
+
 /// What a sequence model reads of a document, or of a part of it: a row for each sentence that is language.
 ///
 /// A row is the sentence's vector, then numbers about its text, then numbers about the gap behind it (0 behind the last

@@ -6,5 +6,5 @@ mod inputs;
 
 pub(crate) use batch::{batch, cue_batch};
 pub(crate) use cues::{BUCKETS, CUES};
-pub(crate) use inputs::Facts;
+pub(crate) use inputs::{Facts, places};
 pub use inputs::{Inputs, NUMBERS};

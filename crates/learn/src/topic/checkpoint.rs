@@ -96,7 +96,7 @@ impl Settings {
     /// # Errors
     /// The fault.
     pub fn check(&self) -> Result<(), String> {
-        let Sizes { input, projection, hidden, layers, head, cue, recurrence: _ } = self.sizes;
+        let Sizes { input, projection, hidden, layers, head, cue, recurrence: _, without: _ } = self.sizes;
         let sizes = [input, projection, hidden, layers, head];
         if cue > MOST {
             return Err(format!("its vectors of cues have {cue} numbers, more than {MOST}"));

@@ -23,7 +23,7 @@ pub use decode::best_count;
 pub use lengths::Lengths;
 pub use model::{Topic, VectorsOf};
 pub(crate) use network::Network;
-pub use network::{Recurrence, Sizes};
+pub use network::{Recurrence, Sizes, Without};
 pub use segmenter::TopicSegmenter;
 pub use shipped::shipped;
 pub(crate) use spec::TOPIC;

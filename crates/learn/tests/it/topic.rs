@@ -6,7 +6,7 @@ use std::path::Path;
 use pericope_api::{Boundaries, Document};
 use pericope_encode::Device;
 use pericope_learn::corpus::Record;
-use pericope_learn::topic::{Checkpoint, Inputs, Recurrence, Settings, Sizes, Topic};
+use pericope_learn::topic::{Checkpoint, Inputs, Recurrence, Settings, Sizes, Topic, Without};
 use pericope_learn::training::{Event, TopicData, TopicOptions, TrainError, TrainReport, VectorSource, train_topic};
 
 use super::hiercrf::fixtures::{Topics, WIDTH, record};
@@ -21,6 +21,7 @@ pub fn options() -> TopicOptions {
             head: 16,
             cue: 4,
             recurrence: Recurrence::Lstm,
+            without: Without::default(),
         },
         window: 24,
         epochs: 12.0,
