@@ -68,7 +68,7 @@ impl Own {
     }
 
     /// The configuration with these parts in their places: a retriever that it does not name is one more row.
-    fn into_text(&self, text: String, embedder: Option<&str>) -> PyResult<String> {
+    fn with_parts(&self, text: String, embedder: Option<&str>) -> PyResult<String> {
         // What cannot be read is refused with its place, as it is.
         let Ok(mut table) = text.parse::<toml::Table>() else { return Ok(text) };
         if self.brought.judge.is_some() {
@@ -119,7 +119,7 @@ pub fn evaluate<'py>(
     let own = Own::of(judge, retrievers)?;
     let embedder = embedder.map(Given::of).transpose()?;
     if judge.is_some() || retrievers.is_some() || embedder.is_some() {
-        config.text = own.into_text(config.text, embedder.as_ref().map(Given::name))?;
+        config.text = own.with_parts(config.text, embedder.as_ref().map(Given::name))?;
     }
     let experiment = Experiment::parse(&config.text, &config.path, &set, segmenters()).map_err(usage)?;
     if !experiment.sweep.is_empty() {

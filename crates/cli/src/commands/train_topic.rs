@@ -135,7 +135,7 @@ impl From<Fit> for Part {
 pub enum RecurrenceArg {
     /// Long short-term memory
     Lstm,
-    /// A gated linear recurrence, which trains and reads in a fraction of the time
+    /// A gated linear recurrence (minGRU): no matrix product at a step
     Gated,
 }
 

@@ -202,7 +202,7 @@ fn kind(ty: &syn::Type) -> (String, bool) {
         "Mode" => "`dense`, `bm25`, `hybrid`".to_owned(),
         "DataKind" => "`squad`, `chroma`, `beir`".to_owned(),
         "GeneratorKind" => "`none`, `best`, `extractive`, `cogltx`, `llm`".to_owned(),
-        "JudgeKind" => "`none`, `lexical`, `llm`, `both`".to_owned(),
+        "JudgeKind" => "`none`, `lexical`, `llm`, `both`, `custom`".to_owned(),
         "ProviderKind" => "`openai`, `anthropic`, `candle`".to_owned(),
         "ExperimentKind" => "`retrieval`, `segmentation`, `classification`, `tune`".to_owned(),
         "ClassDataKind" => "`classes`, `projects`, `newsgroups`".to_owned(),
