@@ -376,13 +376,15 @@ impl Resources for Probe {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+
     use pericope_segment::spec::Spec;
 
     use super::tokenizer_for;
 
     #[test]
     fn tokens_are_those_of_the_model_that_a_segmenter_reads_with() {
-        let counted = |embedder: &str, spec: &str| tokenizer_for(embedder, [&Spec::parse(spec).expect("a spec")]);
+        let counted = |embedder: &str, spec: &str| tokenizer_for(embedder, [&Spec::parse(spec).unwrap()]);
         for spec in ["fusion", "fusion:embedder=minilm", "topic"] {
             assert_eq!(counted("none", spec), "minilm", "{spec}");
         }

@@ -1,6 +1,6 @@
 //! Retrievers of others: what they are asked, what they answer, and where in the documents that stands.
 //!
-//! One file a kind of retriever; [`open`] tells them apart by their specs.
+//! One file a kind of retriever; `open` tells them apart by their specs. A program may bring one of its own: [`Finder`].
 
 mod brought;
 mod collection;
