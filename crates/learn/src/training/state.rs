@@ -71,13 +71,24 @@ impl Progress {
     /// Takes note of a validation and of the score that it goes by.
     pub(super) fn note(&mut self, validation: &Validation, score: f64) {
         if validation.best {
-            self.best = Some((score, self.step));
+            self.best = Some((kept(score), self.step));
             self.stale = 0;
         } else {
             self.stale += 1;
         }
-        self.validations.push(validation.clone());
+        let mut validation = validation.clone();
+        validation.threshold = kept(validation.threshold);
+        validation.f1 = validation.f1.map(kept);
+        validation.accuracy = validation.accuracy.map(kept);
+        self.validations.push(validation);
     }
+}
+
+/// A share as it is kept: the state is JSON, whose reader gives numbers of up to fifteen digits back as they were, and longer ones
+/// to the last bit but one. A training that goes on would report other figures than one that was never interrupted.
+fn kept(share: f64) -> f64 {
+    const DIGITS: f64 = 1e12;
+    (share * DIGITS).round() / DIGITS
 }
 
 /// Key of [`Progress`] in the safetensors header: one file, so that a crash never leaves two that do not belong together.
