@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import pathlib
 import signal
 import subprocess
 import sys
 import time
+
+import pytest
 
 import pericope
 
@@ -48,6 +51,7 @@ def test_a_closed_pipe_is_no_error() -> None:
     assert done.returncode == 0 and done.stderr == ""
 
 
+@pytest.mark.skipif(os.name == "nt", reason="SIGINT cannot be sent to a process on Windows")
 def test_an_interrupt_ends_it(tmp_path: pathlib.Path) -> None:
     (tmp_path / "a.md").write_text("# A\n\nText.\n")
     place = tmp_path / "i"

@@ -50,7 +50,7 @@ pub struct TrainTopicArgs {
     /// Units of the layer that says whether a gap is a boundary [default: 128, or those of --start]
     #[arg(long, value_name = "N")]
     pub head: Option<usize>,
-    /// Numbers of the vector of a cue, a word that a sentence begins or ends with; 0: none is read [default: 16]
+    /// Numbers of the vector of a cue, a word that a sentence begins or ends with; 0: none is read [default: 16, or that of --start]
     #[arg(long, value_name = "N")]
     pub cue: Option<usize>,
     /// What reads the rows in both directions [default: lstm, or that of --start]

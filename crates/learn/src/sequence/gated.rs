@@ -14,7 +14,7 @@ const PARTS: usize = 2;
 /// A layer of a bidirectional gated linear recurrence, the minGRU of Feng et al. (2024, "Were RNNs all we needed?", section 3.1):
 /// `h_t = (1 - z_t) h_{t-1} + z_t c_t`, where `z_t = sigmoid(W_z x_t + b_z)` and `c_t = W_c x_t + b_c` depend on the input alone.
 ///
-/// Without a matrix product at each step it takes a fraction of an LSTM's time. Its tensors are `input.weight` (`[4 hidden, input]`: gate
+/// There is no matrix product at a step. Its tensors are `input.weight` (`[4 hidden, input]`: gate
 /// and candidate of the forward direction, then of the backward one) and `input.bias` (`[4 hidden]`), with a prefix.
 #[derive(Debug, Clone)]
 pub struct BiGated {

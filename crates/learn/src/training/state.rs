@@ -71,7 +71,7 @@ impl Progress {
     /// Takes note of a validation and of the score that it goes by.
     pub(super) fn note(&mut self, validation: &Validation, score: f64) {
         if validation.best {
-            self.best = Some((kept(score), self.step));
+            self.best = Some((score, self.step));
             self.stale = 0;
         } else {
             self.stale += 1;
@@ -159,7 +159,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::Progress;
-    use crate::training::Options;
+    use crate::training::{Options, Validation};
 
     #[test]
     fn the_best_score_is_read_back_to_its_last_bit() {
@@ -171,5 +171,23 @@ mod tests {
         }
         at.best = None;
         assert_eq!(serde_json::from_str::<Progress>(&serde_json::to_string(&at).unwrap()).unwrap(), at);
+    }
+    #[test]
+    fn a_score_that_stays_is_no_better() {
+        let validation = Validation {
+            step: 1,
+            f1: Some(1.0 / 3.0),
+            threshold: 0.5,
+            accuracy: None,
+            questions: None,
+            judged: None,
+            best: true,
+        };
+        let mut at = Progress::new("f", &Options::default());
+        at.note(&validation, 1.0 / 3.0);
+        assert!(!at.better(1.0 / 3.0) && at.better(0.34));
+        // What is told of it is read back as it was.
+        let read: Progress = serde_json::from_str(&serde_json::to_string(&at).unwrap()).unwrap();
+        assert_eq!(read, at);
     }
 }
