@@ -13,6 +13,13 @@ use crate::resources::shown;
 use crate::session::{Finished, Session, hold, not_written, one, opened, run_folder, tell_kind, too_many_failed};
 use crate::status::{Failure, Outcome, Status};
 
+impl EvalRunArgs {
+    /// How the run is begun or gone on with.
+    pub(super) fn session(&self) -> Session<'_> {
+        Session { resume: self.resume, offline: self.offline, trec: self.trec.as_deref(), ..Session::default() }
+    }
+}
+
 /// `pericope eval run`
 pub fn run(args: EvalRunArgs, quiet: bool) -> Outcome {
     let file = opened(&args.config)?;
@@ -40,9 +47,7 @@ pub fn run(args: EvalRunArgs, quiet: bool) -> Outcome {
         return dry_run::experiments(&[&experiment], Some(&out), args.json);
     }
     let ledger = Ledger::of_run(&experiment, &out, args.resume);
-    let trec = args.trec.as_deref();
-    let session = Session { resume: args.resume, offline: args.offline, trec, ..Session::default() };
-    let Some(Finished { report, folder }) = one(&experiment, &out, session, ledger, quiet)? else {
+    let Some(Finished { report, folder }) = one(&experiment, &out, args.session(), ledger, quiet)? else {
         return Ok(Status::Incomplete);
     };
     report::write(&out, &report).map_err(not_written(&out))?;

@@ -30,9 +30,7 @@ pub fn run(experiment: &Experiment, out: &Path, args: &EvalRunArgs, quiet: bool)
     if args.dry_run {
         return estimated(&variants, args.json);
     }
-    let trec = args.trec.as_deref();
-    let session = Session { resume: args.resume, offline: args.offline, trec, ..Session::default() };
-    let Some(ran) = all(&variants, out, session, quiet)? else { return Ok(Status::Incomplete) };
+    let Some(ran) = all(&variants, out, args.session(), quiet)? else { return Ok(Status::Incomplete) };
     let status = status(&ran, experiment);
     if args.json {
         print_json(&serde_json::json!({ "runs": ran }))?;

@@ -57,7 +57,7 @@ impl Inputs {
     /// `dimension` numbers and norm 1. `None` where there are not as many.
     #[must_use]
     pub fn new(document: &Document, vectors: &[f32], dimension: usize) -> Option<Self> {
-        let facts = Facts::of(document);
+        let facts = Facts::of(document).with_cues(document);
         facts.inputs(0..facts.sentences().len(), vectors, dimension)
     }
 
@@ -108,7 +108,7 @@ impl Inputs {
 }
 
 /// What is known of a document without its vectors: of each sentence that is language the numbers of its row, the cosines at 0, and its
-/// cues.
+/// cues where they are asked for.
 pub(crate) struct Facts {
     sentences: Vec<usize>,
     numbers: Vec<[f32; NUMBERS]>,
@@ -125,14 +125,11 @@ impl Facts {
         // Where every sentence is a paragraph, as in a list of sentences, paragraphs say nothing.
         let known = ends.contains(&false);
         let gains = word_gains(document, &WORDS);
-        let mut found_cues = Vec::with_capacity(n);
         let row = |i: usize| {
             let mut row = [0.0; NUMBERS];
             let (text, gap) = row.split_at_mut(OWN);
             if let Some(sentence) = found(i) {
-                let visible = document.visible(sentence.span);
-                text.copy_from_slice(&own(&visible, sentence.kind));
-                found_cues.push(cues(&visible));
+                text.copy_from_slice(&own(&document.visible(sentence.span), sentence.kind));
             }
             if let (Some(gains), Some(&ended)) = (gains.get(i), ends.get(i)) {
                 let gains = gains.iter().map(|gain| (gain / 4.0).asinh());
@@ -142,7 +139,14 @@ impl Facts {
             }
             row
         };
-        Self { numbers: (0..n).map(row).collect(), sentences, cues: found_cues }
+        Self { numbers: (0..n).map(row).collect(), sentences, cues: Vec::new() }
+    }
+
+    /// The same with the cues of each sentence of that document, for models that read them.
+    pub(crate) fn with_cues(self, document: &Document) -> Self {
+        let sentences = self.sentences.iter().filter_map(|&sentence| document.sentences.get(sentence));
+        let cues = sentences.map(|sentence| cues(&document.visible(sentence.span))).collect();
+        Self { cues, ..self }
     }
 
     /// The indices of the document's sentences that are language.
@@ -175,7 +179,7 @@ impl Facts {
             }
             rows.extend(numbers);
         }
-        let cues = self.cues.get(range.clone())?.to_vec();
+        let cues = self.cues.get(range.clone()).unwrap_or_default().to_vec();
         Some(Inputs { dimension, sentences: self.sentences.get(range)?.to_vec(), rows, cues })
     }
 }

@@ -3,12 +3,11 @@ use pericope_encode::ModelError;
 use pericope_encode::encoders::Tensors;
 
 use super::gates::GATES;
+use super::linear::Linear;
 use super::parameters::{Init, Parameter};
 use super::plain::plain;
 use super::recurrence::Recurrence;
-
-/// Directions: from the first sentence, and from the last.
-const SIDES: usize = 2;
+use super::steps::{SIDES, projected};
 
 /// A layer of a bidirectional LSTM (Hochreiter and Schmidhuber 1997; Graves and Schmidhuber 2005), as PyTorch's `nn.LSTM` with
 /// one bias: gates in the order input, forget, cell, output.
@@ -21,8 +20,7 @@ const SIDES: usize = 2;
 #[derive(Debug, Clone)]
 pub struct BiLstm {
     hidden: usize,
-    weight: Tensor,
-    bias: Tensor,
+    input: Linear,
     sides: [Tensor; SIDES],
 }
 
@@ -54,12 +52,10 @@ impl BiLstm {
         if input == 0 || hidden == 0 {
             return Err(from.unusable(format!("{prefix}: an LSTM of {input} inputs and {hidden} units")));
         }
-        let tensor = |name: &str, shape: &[usize]| from.tensor(&format!("{prefix}.{name}"), shape, device);
-        let side = |name: &str| tensor(name, &[GATES * hidden, hidden]);
+        let side = |name: &str| from.tensor(&format!("{prefix}.{name}"), &[GATES * hidden, hidden], device);
         Ok(Self {
             hidden,
-            weight: tensor("input.weight", &[SIDES * GATES * hidden, input])?,
-            bias: tensor("input.bias", &[SIDES * GATES * hidden])?,
+            input: Linear::new(from, &format!("{prefix}.input"), input, SIDES * GATES * hidden, device)?,
             sides: [side("forward.weight")?, side("backward.weight")?],
         })
     }
@@ -71,15 +67,10 @@ impl BiLstm {
     /// # Errors
     /// Where candle fails, and where `lengths` are not as many as documents, or one exceeds `time`.
     pub fn forward(&self, x: &Tensor, lengths: &[usize]) -> Result<Tensor> {
-        let (documents, time, input) = x.dims3()?;
-        if lengths.len() != documents || lengths.iter().any(|&length| length > time) {
-            candle_core::bail!("lengths {lengths:?} of a batch of {documents} documents of {time} sentences at most");
-        }
-        if documents * time == 0 {
+        let (documents, time, _) = x.dims3()?;
+        let Some(projected) = projected(&self.input, x, lengths)? else {
             return Tensor::zeros((documents, time, SIDES * self.hidden), x.dtype(), x.device());
-        }
-        let projected = x.reshape((documents * time, input))?.matmul(&self.weight.t()?)?;
-        let projected = projected.broadcast_add(&self.bias)?.reshape((documents, time, SIDES * GATES * self.hidden))?;
+        };
         if !x.device().is_cpu() || x.dtype() != DType::F32 {
             return plain(&projected, &self.sides, lengths);
         }

@@ -3,10 +3,10 @@ use pericope_encode::ModelError;
 use pericope_encode::encoders::Tensors;
 use rayon::prelude::*;
 
+use super::linear::Linear;
 use super::parameters::{Init, Parameter};
-
-/// Directions: from the first sentence, and from the last.
-const SIDES: usize = 2;
+use super::plain::sigmoid;
+use super::steps::{SIDES, at, projected, states};
 
 /// What is worked out of each input for a unit: its gate, and what the gate lets in.
 const PARTS: usize = 2;
@@ -19,8 +19,7 @@ const PARTS: usize = 2;
 #[derive(Debug, Clone)]
 pub struct BiGated {
     hidden: usize,
-    weight: Tensor,
-    bias: Tensor,
+    input: Linear,
 }
 
 impl BiGated {
@@ -47,11 +46,9 @@ impl BiGated {
         if input == 0 || hidden == 0 {
             return Err(from.unusable(format!("{prefix}: a recurrence of {input} inputs and {hidden} units")));
         }
-        let rows = SIDES * PARTS * hidden;
         Ok(Self {
             hidden,
-            weight: from.tensor(&format!("{prefix}.input.weight"), &[rows, input], device)?,
-            bias: from.tensor(&format!("{prefix}.input.bias"), &[rows], device)?,
+            input: Linear::new(from, &format!("{prefix}.input"), input, SIDES * PARTS * hidden, device)?,
         })
     }
 
@@ -61,15 +58,10 @@ impl BiGated {
     /// # Errors
     /// Where candle fails, and where `lengths` are not as many as documents, or one exceeds `time`.
     pub fn forward(&self, x: &Tensor, lengths: &[usize]) -> Result<Tensor> {
-        let (documents, time, input) = x.dims3()?;
-        if lengths.len() != documents || lengths.iter().any(|&length| length > time) {
-            candle_core::bail!("lengths {lengths:?} of a batch of {documents} documents of {time} sentences at most");
-        }
-        if documents * time == 0 {
+        let (documents, time, _) = x.dims3()?;
+        let Some(projected) = projected(&self.input, x, lengths)? else {
             return Tensor::zeros((documents, time, SIDES * self.hidden), x.dtype(), x.device());
-        }
-        let projected = x.reshape((documents * time, input))?.matmul(&self.weight.t()?)?.broadcast_add(&self.bias)?;
-        let projected = projected.reshape((documents, time, SIDES * PARTS * self.hidden))?;
+        };
         if !x.device().is_cpu() || x.dtype() != DType::F32 {
             return plain(&projected, self.hidden, lengths);
         }
@@ -79,30 +71,16 @@ impl BiGated {
 
 /// The recurrence out of candle's operations, for any device and precision.
 fn plain(projected: &Tensor, hidden: usize, lengths: &[usize]) -> Result<Tensor> {
-    let (documents, time, _) = projected.dims3()?;
-    let (device, kind) = (projected.device(), projected.dtype());
-    let mut found = Vec::new();
-    for side in 0..SIDES {
-        let own = projected.narrow(2, side * PARTS * hidden, PARTS * hidden)?;
-        let mut state = Tensor::zeros((documents, hidden), kind, device)?;
-        let mut steps = Vec::new();
-        for step in 0..time {
-            let t = if side == 0 { step } else { time - 1 - step };
-            let here = lengths.iter().map(|&length| if t < length { 1f32 } else { 0.0 });
-            let here = Tensor::from_iter(here, device)?.to_dtype(kind)?.unsqueeze(1)?;
-            let own = own.narrow(1, t, 1)?.squeeze(1)?;
-            let gate = (own.narrow(1, 0, hidden)?.neg()?.exp()? + 1.0)?.recip()?;
+    states(projected, SIDES, lengths, |_| {
+        let mut state = Tensor::zeros((lengths.len(), hidden), projected.dtype(), projected.device())?;
+        Ok(move |own: &Tensor, here: &Tensor| {
+            let gate = sigmoid(&own.narrow(1, 0, hidden)?)?;
             let more = (gate * (own.narrow(1, hidden, hidden)? - &state)?)?;
             // Where a document has no such sentence, its state is and stays zero.
-            state = (state + more)?.broadcast_mul(&here)?;
-            steps.push(state.clone());
-        }
-        if side == 1 {
-            steps.reverse();
-        }
-        found.push(Tensor::stack(&steps, 1)?);
-    }
-    Tensor::cat(&found, 2)
+            state = (&state + more)?.broadcast_mul(here)?;
+            Ok(state.clone())
+        })
+    })
 }
 
 /// The recurrence on a CPU in single precision, with its gradient: `[documents, time, 4 hidden]` becomes `[documents, time, 2 hidden]`.
@@ -119,11 +97,6 @@ impl Scan {
         (SIDES * PARTS * self.hidden, SIDES * self.hidden)
     }
 
-    /// The sentence that a document of `length` sentences shows at a step.
-    fn at(step: usize, length: usize, side: usize) -> usize {
-        if side == 0 { step } else { length - 1 - step }
-    }
-
     fn read(&self, projected: &[f32], out: &mut [f32]) {
         let (hidden, (width, states)) = (self.hidden, self.widths());
         let documents = out.par_chunks_exact_mut(self.time * states).zip(projected.par_chunks_exact(self.time * width));
@@ -131,11 +104,11 @@ impl Scan {
             for side in 0..SIDES {
                 let mut state = vec![0f32; hidden];
                 for step in 0..length {
-                    let t = Self::at(step, length, side);
+                    let t = at(step, length, side);
                     let own = &projected[t * width + side * PARTS * hidden..][..PARTS * hidden];
                     let (gates, candidates) = own.split_at(hidden);
                     for ((state, gate), candidate) in state.iter_mut().zip(gates).zip(candidates) {
-                        *state += sigmoid(*gate) * (candidate - *state);
+                        *state += logistic(*gate) * (candidate - *state);
                     }
                     out[t * states + side * hidden..][..hidden].copy_from_slice(&state);
                 }
@@ -156,9 +129,9 @@ impl Scan {
                 // The gradient of the state of the step after, as it reaches the one before.
                 let mut later = vec![0f32; hidden];
                 for step in (0..length).rev() {
-                    let t = Self::at(step, length, side);
+                    let t = at(step, length, side);
                     let before = match step.checked_sub(1) {
-                        Some(step) => &out[Self::at(step, length, side) * states + side * hidden..][..hidden],
+                        Some(step) => &out[at(step, length, side) * states + side * hidden..][..hidden],
                         None => &none[..],
                     };
                     let (gates, candidates) =
@@ -167,7 +140,7 @@ impl Scan {
                         all[t * width + side * PARTS * hidden..][..PARTS * hidden].split_at_mut(hidden);
                     let own = &gradient[t * states + side * hidden..][..hidden];
                     for i in 0..hidden {
-                        let (gate, whole) = (sigmoid(gates[i]), later[i] + own[i]);
+                        let (gate, whole) = (logistic(gates[i]), later[i] + own[i]);
                         to_gates[i] = whole * (candidates[i] - before[i]) * gate * (1.0 - gate);
                         to_candidates[i] = whole * gate;
                         later[i] = whole * (1.0 - gate);
@@ -179,7 +152,7 @@ impl Scan {
     }
 }
 
-fn sigmoid(x: f32) -> f32 {
+fn logistic(x: f32) -> f32 {
     1.0 / (1.0 + (-x).exp())
 }
 
@@ -210,7 +183,7 @@ mod tests {
 
     use candle_core::{Device, Tensor, Var};
 
-    use super::{BiGated, plain};
+    use super::{BiGated, plain, projected};
     use crate::sequence::Parameters;
 
     const LENGTHS: [usize; 3] = [5, 1, 3];
@@ -233,9 +206,8 @@ mod tests {
         let weights = Tensor::from_vec((0..90).map(|i| (i as f32).cos()).collect::<Vec<_>>(), (3, 5, 6), &Device::Cpu);
         let loss = |y: &Tensor| (y * weights.as_ref().unwrap()).unwrap().sum_all().unwrap();
         let found = layer.forward(&x, &LENGTHS).unwrap();
-        let rows = x.as_tensor().reshape((15, 4)).unwrap();
-        let projected = rows.matmul(&layer.weight.t().unwrap()).unwrap().broadcast_add(&layer.bias).unwrap();
-        let wanted = plain(&projected.reshape((3, 5, 12)).unwrap(), 3, &LENGTHS).unwrap();
+        let projected = projected(&layer.input, &x, &LENGTHS).unwrap().unwrap();
+        let wanted = plain(&projected, 3, &LENGTHS).unwrap();
         close(&found, &wanted);
         let (found, wanted) = (loss(&found).backward().unwrap(), loss(&wanted).backward().unwrap());
         for variable in parameters.all().values().chain([&x]) {

@@ -3,9 +3,11 @@ use pericope_encode::ModelError;
 use pericope_encode::encoders::Tensors;
 
 use super::gates::GATES;
+use super::linear::Linear;
 use super::parameters::{Init, Parameter};
 use super::plain::plain;
 use super::recurrence::Recurrence;
+use super::steps::projected;
 
 /// A layer of an LSTM that reads from the first vector to the last, as PyTorch's `nn.LSTM` with one bias.
 ///
@@ -14,8 +16,7 @@ use super::recurrence::Recurrence;
 #[derive(Debug, Clone)]
 pub struct Lstm {
     hidden: usize,
-    weight: Tensor,
-    bias: Tensor,
+    input: Linear,
     forward: Tensor,
 }
 
@@ -46,12 +47,10 @@ impl Lstm {
         if input == 0 || hidden == 0 {
             return Err(from.unusable(format!("{prefix}: an LSTM of {input} inputs and {hidden} units")));
         }
-        let tensor = |name: &str, shape: &[usize]| from.tensor(&format!("{prefix}.{name}"), shape, device);
         Ok(Self {
             hidden,
-            weight: tensor("input.weight", &[GATES * hidden, input])?,
-            bias: tensor("input.bias", &[GATES * hidden])?,
-            forward: tensor("forward.weight", &[GATES * hidden, hidden])?,
+            input: Linear::new(from, &format!("{prefix}.input"), input, GATES * hidden, device)?,
+            forward: from.tensor(&format!("{prefix}.forward.weight"), &[GATES * hidden, hidden], device)?,
         })
     }
 
@@ -61,15 +60,10 @@ impl Lstm {
     /// # Errors
     /// Where candle fails, and where `lengths` are not as many as documents, or one exceeds `time`.
     pub fn forward(&self, x: &Tensor, lengths: &[usize]) -> Result<Tensor> {
-        let (documents, time, input) = x.dims3()?;
-        if lengths.len() != documents || lengths.iter().any(|&length| length > time) {
-            candle_core::bail!("lengths {lengths:?} of a batch of {documents} documents of {time} vectors at most");
-        }
-        if documents * time == 0 {
+        let (documents, time, _) = x.dims3()?;
+        let Some(projected) = projected(&self.input, x, lengths)? else {
             return Tensor::zeros((documents, time, self.hidden), x.dtype(), x.device());
-        }
-        let projected = x.reshape((documents * time, input))?.matmul(&self.weight.t()?)?;
-        let projected = projected.broadcast_add(&self.bias)?.reshape((documents, time, GATES * self.hidden))?;
+        };
         if !x.device().is_cpu() || x.dtype() != DType::F32 {
             return plain(&projected, std::slice::from_ref(&self.forward), lengths);
         }

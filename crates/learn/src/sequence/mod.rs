@@ -14,6 +14,7 @@ mod packing;
 mod parameters;
 mod plain;
 mod recurrence;
+mod steps;
 
 pub use bilstm::BiLstm;
 pub(crate) use gap_head::GapHead;

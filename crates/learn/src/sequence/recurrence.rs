@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use super::gates::{Backward, Forward, GATES, KEPT};
 use super::packing::{Block, ROWS, blocks};
+use super::steps::at;
 
 /// The recurrence of an LSTM on a CPU in single precision, with its gradient (backpropagation through time). It has one
 /// direction, from the first sentence on, or two: also from the last.
@@ -48,11 +49,6 @@ impl<const SIDES: usize> Recurrence<SIDES> {
         self.blocks.iter().flat_map(|block| (0..SIDES).map(move |side| (block, side))).collect()
     }
 
-    /// The sentence that a document of `length` sentences shows at a step.
-    fn at(step: usize, length: usize, side: usize) -> usize {
-        if side == 0 { step } else { length - 1 - step }
-    }
-
     fn forward(&self, projected: &[f32], weights: [&[f32]; SIDES], keep: bool) -> Vec<Track> {
         let weights = weights.map(|weight| self.packed(weight, false));
         let tasks = self.tasks();
@@ -72,7 +68,7 @@ impl<const SIDES: usize> Recurrence<SIDES> {
             }
             for (&(document, length), sums) in block.documents[..rows].iter().zip(sums.chunks_exact_mut(GATES * width))
             {
-                let row = document * self.time + Self::at(step, length, side);
+                let row = document * self.time + at(step, length, side);
                 let own = &projected[(row * SIDES + side) * GATES * hidden..][..GATES * hidden];
                 for (own, sums) in own.chunks_exact(hidden).zip(sums.chunks_exact_mut(width)) {
                     own.iter().zip(sums).for_each(|(x, sum)| *sum += x);
@@ -96,7 +92,7 @@ impl<const SIDES: usize> Recurrence<SIDES> {
         for ((block, side), track) in self.tasks().into_iter().zip(tracks) {
             for (step, (&rows, &offset)) in block.active.iter().zip(&block.offsets).enumerate() {
                 for (r, &(document, length)) in block.documents[..rows].iter().enumerate() {
-                    let row = document * time + Self::at(step, length, side);
+                    let row = document * time + at(step, length, side);
                     out[(row * SIDES + side) * hidden..][..hidden]
                         .copy_from_slice(&track.states[(offset + r) * width..][..hidden]);
                 }
@@ -116,7 +112,7 @@ impl<const SIDES: usize> Recurrence<SIDES> {
             // Documents that end here have no state after it; the product leaves rubbish there.
             states[after * width..].fill(0.0);
             for (&(document, length), states) in block.documents[..rows].iter().zip(states.chunks_exact_mut(width)) {
-                let row = document * self.time + Self::at(step, length, side);
+                let row = document * self.time + at(step, length, side);
                 let own = &gradient[(row * SIDES + side) * hidden..][..hidden];
                 own.iter().zip(states).for_each(|(x, sum)| *sum += x);
             }
@@ -141,7 +137,7 @@ impl<const SIDES: usize> Recurrence<SIDES> {
         for ((block, side), sums) in self.tasks().into_iter().zip(sums) {
             for (step, (&rows, &offset)) in block.active.iter().zip(&block.offsets).enumerate() {
                 for (r, &(document, length)) in block.documents[..rows].iter().enumerate() {
-                    let row = document * time + Self::at(step, length, side);
+                    let row = document * time + at(step, length, side);
                     let to = &mut out[(row * SIDES + side) * GATES * hidden..][..GATES * hidden];
                     let from = &sums[(offset + r) * GATES * width..][..GATES * width];
                     for (to, from) in to.chunks_exact_mut(hidden).zip(from.chunks_exact(width)) {

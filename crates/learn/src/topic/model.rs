@@ -84,7 +84,10 @@ impl Topic {
     /// # Errors
     /// As `vectors`; [`SegmentError`] where it gives another number of vectors, and where the model fails.
     pub fn read(&self, document: &Document, vectors: VectorsOf<'_>) -> Result<Vec<f64>, SegmentError> {
-        let facts = Facts::of(document);
+        let mut facts = Facts::of(document);
+        if self.settings.sizes.cue > 0 {
+            facts = facts.with_cues(document);
+        }
         let (n, dimension) = (facts.sentences().len(), self.settings.sizes.input);
         if n < 2 {
             return Ok(Vec::new());

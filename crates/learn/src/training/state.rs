@@ -32,7 +32,7 @@ pub(super) struct Progress {
     pub(super) seconds: f64,
 }
 
-/// A score as text: read as JSON's numbers it can be off by its last bit, and an equal score would be better or worse.
+/// A score as text, as states have held it since JSON's numbers were read to their last bit but one.
 mod exact {
     use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
@@ -76,19 +76,8 @@ impl Progress {
         } else {
             self.stale += 1;
         }
-        let mut validation = validation.clone();
-        validation.threshold = kept(validation.threshold);
-        validation.f1 = validation.f1.map(kept);
-        validation.accuracy = validation.accuracy.map(kept);
-        self.validations.push(validation);
+        self.validations.push(validation.clone());
     }
-}
-
-/// A share as it is kept: the state is JSON, whose reader gives numbers of up to fifteen digits back as they were, and longer ones
-/// to the last bit but one. A training that goes on would report other figures than one that was never interrupted.
-fn kept(share: f64) -> f64 {
-    const DIGITS: f64 = 1e12;
-    (share * DIGITS).round() / DIGITS
 }
 
 /// Key of [`Progress`] in the safetensors header: one file, so that a crash never leaves two that do not belong together.
