@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pericope::eval::answer::Ledger;
-use pericope::eval::config::{Experiment, ExperimentFile, ExperimentKind};
+use pericope::eval::config::{Experiment, ExperimentFile, ExperimentKind, JudgeKind};
 use pericope::experiments::{self, Brought, Session};
 use pericope::report::run::write;
 use pericope::segmenters;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::{PyDict, PyMapping, PyString};
 
 use crate::custom::{Judge, Raised, Retriever};
 use crate::embedder::Given;
@@ -26,10 +26,11 @@ struct Configuration {
 }
 
 impl Configuration {
-    /// Takes a path, a text of TOML (it has a line end), or a dictionary.
+    /// Takes a path, a text of TOML (it has a line end), or a dictionary or another mapping.
     fn of(given: &Bound<'_, PyAny>) -> PyResult<Self> {
-        if given.is_instance_of::<PyDict>() {
-            let table = toml::Table::try_from(json::from_python(given)?).map_err(usage)?;
+        if let Ok(given) = given.cast::<PyMapping>() {
+            let given = given.py().get_type::<PyDict>().call1((given,))?;
+            let table = toml::Table::try_from(json::from_python(&given)?).map_err(usage)?;
             let text = toml::to_string(&table).map_err(usage)?;
             return Ok(Self { text, path: NO_FILE.into() });
         }
@@ -55,14 +56,16 @@ struct Own {
 }
 
 impl Own {
-    fn of(judge: Option<&Bound<'_, PyAny>>, retrievers: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+    fn of(judge: Option<&Bound<'_, PyAny>>, retrievers: Option<&Bound<'_, PyMapping>>) -> PyResult<Self> {
         let mut own = Self::default();
         if let Some(judge) = judge {
             own.brought.judge = Some(Arc::new(Judge::new(judge, own.raised.clone())?));
         }
-        for (name, retriever) in retrievers.into_iter().flatten() {
-            let retriever = Retriever::new(&retriever, own.raised.clone())?;
-            own.brought.retrievers.insert(name.extract()?, Arc::new(retriever));
+        if let Some(retrievers) = retrievers {
+            for item in retrievers.items()? {
+                let (name, retriever): (String, Bound<'_, PyAny>) = item.extract()?;
+                own.brought.retrievers.insert(name, Arc::new(Retriever::new(&retriever, own.raised.clone())?));
+            }
         }
         Ok(own)
     }
@@ -80,16 +83,35 @@ impl Own {
             retrieval.as_table_mut().map(|retrieval| retrieval.insert("embedder".into(), name.into()));
         }
         let rows = table.entry("retriever").or_insert_with(|| toml::Value::Array(Vec::new()));
-        if let Some(rows) = rows.as_array_mut() {
-            let named = |rows: &[toml::Value], name: &str| {
-                rows.iter().any(|row| row.get("name").and_then(toml::Value::as_str) == Some(name))
-            };
-            for name in self.brought.retrievers.keys().filter(|name| !named(rows, name)).cloned().collect::<Vec<_>>() {
-                let row = [("name".to_owned(), name.into()), ("spec".to_owned(), "custom".into())];
+        // A value that is no list is refused when it is parsed.
+        let Some(rows) = rows.as_array_mut() else { return Ok(text) };
+        for name in self.brought.retrievers.keys() {
+            let is_named = |row: &toml::Value| row.get("name").and_then(toml::Value::as_str) == Some(name);
+            if !rows.iter().any(is_named) {
+                let row = [("name".to_owned(), name.clone().into()), ("spec".to_owned(), "custom".into())];
                 rows.push(toml::Table::from_iter(row).into());
             }
         }
         toml::to_string(&table).map_err(usage)
+    }
+
+    /// Checks that nothing of what was passed in is left unused: keys that are set, and a row of the same name, could put something
+    /// else in its place.
+    fn check_used(&self, experiment: &Experiment, embedder: Option<&str>) -> PyResult<()> {
+        if self.brought.judge.is_some() && experiment.judge.kind != JudgeKind::Custom {
+            return Err(usage("judge.kind was set, and a judge was passed: leave one out"));
+        }
+        if embedder.is_some_and(|name| experiment.retrieval.embedder != name) {
+            return Err(usage("retrieval.embedder was set, and an embedder was passed: leave one out"));
+        }
+        let rows = experiment.all_retrievers();
+        let is_asked = |name: &String| rows.iter().any(|row| row.name == *name && row.spec.trim() == "custom");
+        match self.brought.retrievers.keys().find(|name| !is_asked(name)) {
+            Some(name) => Err(usage(format!(
+                "retriever '{name}' was passed, and the configuration has another one of that name, or none: rename one"
+            ))),
+            None => Ok(()),
+        }
     }
 }
 
@@ -111,17 +133,19 @@ pub fn evaluate<'py>(
     set: Vec<String>,
     embedder: Option<&Bound<'_, PyAny>>,
     judge: Option<&Bound<'_, PyAny>>,
-    retrievers: Option<&Bound<'_, PyDict>>,
+    retrievers: Option<&Bound<'_, PyMapping>>,
     resume: bool,
     offline: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     let mut config = Configuration::of(config)?;
     let own = Own::of(judge, retrievers)?;
     let embedder = embedder.map(Given::of).transpose()?;
+    let embeds = embedder.as_ref().map(Given::name);
     if judge.is_some() || retrievers.is_some() || embedder.is_some() {
-        config.text = own.with_parts(config.text, embedder.as_ref().map(Given::name))?;
+        config.text = own.with_parts(config.text, embeds)?;
     }
     let experiment = Experiment::parse(&config.text, &config.path, &set, segmenters()).map_err(usage)?;
+    own.check_used(&experiment, embeds)?;
     if !experiment.sweep.is_empty() {
         return Err(usage("an experiment with a [sweep] is several runs: `pericope eval run` makes them"));
     }

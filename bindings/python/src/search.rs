@@ -1,9 +1,9 @@
 //! Stores that are searched.
 
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use numpy::{AllowTypeChange, PyArrayLike1};
-use pericope::api::Reranker;
+use pericope::api::{Reranker, SentenceEncoder};
 use pericope::store::{
     self, Expand, Expansion, Filter, Freshness, Mode, Query, RERANK_DEPTH, Reranked, Retriever, fit_budget,
 };
@@ -24,13 +24,25 @@ pub struct Index {
     offline: bool,
     /// Opened where a query is to be embedded.
     encoder: Option<Py<PyAny>>,
-    state: RwLock<State>,
+    state: RwLock<Arc<State>>,
     raised: RwLock<Raised>,
 }
 
 struct State {
     store: Box<dyn Retriever>,
     has_encoder: bool,
+}
+
+impl State {
+    fn open(place: &str) -> PyResult<Self> {
+        Ok(Self { store: stores::open(place).map_err(of_store)?, has_encoder: false })
+    }
+
+    fn take(&mut self, encoder: Arc<dyn SentenceEncoder>) -> PyResult<()> {
+        self.store.set_encoder(encoder).map_err(of_store)?;
+        self.has_encoder = true;
+        Ok(())
+    }
 }
 
 /// Opens a store to search it.
@@ -43,8 +55,7 @@ pub fn open(
     offline: bool,
 ) -> PyResult<Index> {
     let place = self::place(place)?;
-    let store = py.detach(|| stores::open(&place)).map_err(of_store)?;
-    let state = RwLock::new(State { store, has_encoder: false });
+    let state = RwLock::new(Arc::new(py.detach(|| State::open(&place))?));
     Ok(Index { place, offline, encoder: embedder.map(Bound::unbind), state, raised: RwLock::default() })
 }
 
@@ -124,20 +135,14 @@ impl Index {
         query.vector = vector.map(|vector| vector.as_array().to_vec());
         let expand: Expand = expand.parse().map_err(usage)?;
         let expansion = Expansion { expand, tokens: expand_tokens };
-        let mut own: Option<Box<dyn Reranker>> = None;
-        let mut spec: Option<String> = None;
         let by_reranker = Raised::default();
-        match rerank {
-            Some(given) if given.is_instance_of::<PyString>() => spec = Some(given.extract()?),
-            Some(given) => own = Some(Box::new(custom::Reranker::new(&given, by_reranker.clone())?)),
-            None => {}
-        }
+        let reranker = match rerank {
+            Some(given) => self.reranker(&given, &by_reranker)?,
+            None => None,
+        };
         let hits = py.detach(|| {
-            let named = spec.map(|spec| Engine::new().offline(self.offline).reranker(&spec)).transpose();
-            let named = named.map_err(of_engine)?.flatten();
-            let reranker = own.as_deref().or(named.as_deref());
             let state = self.read();
-            let found = find(state.store.as_ref(), reranker, rerank_depth, &query, expansion, context);
+            let found = find(state.store.as_ref(), reranker.as_deref(), rerank_depth, &query, expansion, context);
             let mut hits = found.map_err(of_store)?;
             if let Some(budget) = token_budget {
                 fit_budget(&mut hits, budget);
@@ -169,8 +174,8 @@ impl Index {
         py.detach(|| {
             let freshness = self.read().store.refresh().map_err(of_store)?;
             if freshness == Freshness::Replaced {
-                let store = stores::open(&self.place).map_err(of_store)?;
-                *self.state.write().unwrap_or_else(PoisonError::into_inner) = State { store, has_encoder: false };
+                let state = Arc::new(State::open(&self.place)?);
+                *self.state.write().unwrap_or_else(PoisonError::into_inner) = state;
             }
             Ok(freshness != Freshness::Same)
         })
@@ -182,10 +187,18 @@ impl Index {
 }
 
 impl Index {
-    /// The store, as long as the answer lives. Nobody asks for it who keeps other Python threads waiting: an encoder written
-    /// in Python may be at work in it.
-    fn read(&self) -> std::sync::RwLockReadGuard<'_, State> {
-        self.state.read().unwrap_or_else(PoisonError::into_inner)
+    /// The store as it is now. No lock is held while it is searched: what is written in Python may ask this index again.
+    fn read(&self) -> Arc<State> {
+        Arc::clone(&self.state.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The reranker of a spec, or one that is written in Python.
+    fn reranker(&self, given: &Bound<'_, PyAny>, raised: &Raised) -> PyResult<Option<Arc<dyn Reranker>>> {
+        let Ok(spec) = given.cast::<PyString>() else {
+            return Ok(Some(Arc::new(custom::Reranker::new(given, raised.clone())?)));
+        };
+        let spec = spec.to_cow()?;
+        given.py().detach(|| Engine::new().offline(self.offline).reranker(&spec)).map_err(of_engine)
     }
 
     fn raised(&self) -> Raised {
@@ -204,12 +217,18 @@ impl Index {
         };
         py.detach(|| {
             let (encoder, raised) = given.open(self.offline)?;
+            let Some(encoder) = encoder else { return Ok(()) };
             let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
-            if let Some(encoder) = encoder {
-                state.store.set_encoder(encoder).map_err(of_store)?;
-                state.has_encoder = true;
-                *self.raised.write().unwrap_or_else(PoisonError::into_inner) = raised;
+            match Arc::get_mut(&mut state) {
+                Some(state) => state.take(encoder)?,
+                // A search is at work in it, and goes on with what it has.
+                None => {
+                    let mut opened = State::open(&self.place)?;
+                    opened.take(encoder)?;
+                    *state = Arc::new(opened);
+                }
             }
+            *self.raised.write().unwrap_or_else(PoisonError::into_inner) = raised;
             Ok(())
         })
     }

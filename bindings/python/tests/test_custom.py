@@ -158,3 +158,25 @@ def test_a_reranker_in_a_search(tmp_path: pathlib.Path) -> None:
     with pytest.raises(KeyError, match="mine"):
         index.search("pumps", rerank=broken)
     assert index.search("pumps", rerank="none")
+    assert index.search("pumps", rerank=lambda _, texts: np.array([len(text) for text in texts]), k=1)[0].document == "d4"
+
+
+def test_a_reranker_may_ask_the_index_itself(tmp_path: pathlib.Path) -> None:
+    def write(words: str) -> None:
+        document = pericope.Document(f"Pumps and {words}.", id="d")
+        pericope.index([document], tmp_path / "i", segmenter="sentence", embedder=Letters(), rebuild=True)
+
+    write("water")
+    index = pericope.open(tmp_path / "i", embedder=Letters())
+    seen: list[object] = []
+
+    def asks(query: str, passages: list[str]) -> list[float]:
+        # The first search by vectors, and a store that was replaced.
+        seen.append(index.search("water", mode="dense", k=1)[0].text)
+        write("oil")
+        seen.append(index.refresh())
+        return [1.0] * len(passages)
+
+    assert [hit.text for hit in index.search("pumps", mode="bm25", rerank=asks)] == ["Pumps and water."]
+    assert seen == ["Pumps and water.", True]
+    assert index.search("pumps", mode="bm25")[0].text == "Pumps and oil."

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import pathlib
+import types
 from typing import Any
 
+import numpy as np
 import pytest
 
 import pericope
@@ -92,6 +94,33 @@ def test_a_judge_of_your_own() -> None:
         pericope.evaluate(CONFIG, judge=3)  # type: ignore[arg-type]
     with pytest.raises(pericope.UsageError, match="brought none"):
         pericope.evaluate({**CONFIG, "judge": {"kind": "custom"}})
+    with pytest.raises(pericope.UsageError, match="judge.kind was set"):
+        pericope.evaluate(CONFIG, judge=judge, set=["judge.kind=lexical"])
+    scored = pericope.evaluate(CONFIG, judge=lambda _q, gold, answer, _c: np.float32(8 if answer == gold else 2))
+    assert all(2 <= cell["metrics"]["judge"] <= 8 and "cost" not in cell for cell in scored["cells"])
+
+
+def test_runs_of_two_judges_are_not_mixed(tmp_path: pathlib.Path) -> None:
+    class Lenient:
+        def __init__(self, fingerprint: str) -> None:
+            self.fingerprint = fingerprint
+
+        def judge(self, question: str, gold: str, answer: str, context: list[str]) -> float:
+            return 9.0 if answer == gold else 5.0
+
+    def found(judge: Any, **more: Any) -> dict[str, Any]:
+        return pericope.evaluate(CONFIG, judge=judge, retrievers={"none": nothing}, out=tmp_path / "run", **more)
+
+    def nothing(question: str, k: int) -> list[dict[str, Any]]:
+        return []
+
+    found(Lenient("one"))
+    record = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert record["checksums"]["models"]["judge"] == "one"
+    assert record["checksums"]["models"]["retriever none"].endswith("test_runs_of_two_judges_are_not_mixed.<locals>.nothing")
+    assert found(Lenient("one"), resume=True)["questions"] == 12
+    with pytest.raises(pericope.UsageError, match="another models"):
+        found(Lenient("two"), resume=True)
 
 
 def test_retrievers_of_your_own() -> None:
@@ -103,13 +132,15 @@ def test_retrievers_of_your_own() -> None:
     }
 
     def knows(question: str, k: int) -> list[dict[str, Any]]:
-        return [{"text": gold[question][0]}][:k]
+        # Numbers may be numpy's.
+        return [{"text": gold[question][0], "score": np.float32(0.5)}][:k]
 
     class Blind:
         def retrieve(self, question: str, k: int) -> dict[str, Any]:
             return {"hits": []}
 
-    summary = pericope.evaluate(CONFIG, retrievers={"knows": knows, "blind": Blind()})
+    mine = types.MappingProxyType({"knows": knows, "blind": Blind()})
+    summary = pericope.evaluate(types.MappingProxyType(CONFIG), retrievers=mine)
     found = {cell["chunker"]: cell["metrics"]["span_recall"] for cell in summary["cells"] if cell.get("k") == 1}
     assert (found["knows"], found["blind"]) == (1.0, 0.0) and 0 < found["structure"] < 1
 
@@ -120,6 +151,9 @@ def test_retrievers_of_your_own() -> None:
         pericope.evaluate(CONFIG, retrievers={"broken": broken})
     with pytest.raises(pericope.RunError, match="no hits"):
         pericope.evaluate(CONFIG, retrievers={"odd": lambda question, k: {}})
+    row = {"name": "x", "spec": "http://localhost:9/x"}
+    with pytest.raises(pericope.UsageError, match="retriever 'x' was passed"):
+        pericope.evaluate({**CONFIG, "retriever": [row]}, retrievers={"x": knows})
     with pytest.raises(pericope.UsageError, match="brought none of this name"):
         pericope.evaluate({**CONFIG, "retriever": [{"name": "x", "spec": "custom"}]})
 

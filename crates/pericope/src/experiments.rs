@@ -134,13 +134,17 @@ impl<'a> Ingredients<'a> {
     /// Opens the models that the experiment names, but for language models.
     ///
     /// # Errors
-    /// [`EngineError::Usage`] for models that are not there, and for services while the session is offline.
+    /// [`EngineError::Usage`] for models that are not there, for parts that were not brought, and for services while the session is
+    /// offline.
     pub fn of(
         experiment: &Experiment,
         engine: &Engine<'_>,
         encoder: Option<Arc<dyn SentenceEncoder>>,
         session: Session<'a>,
     ) -> Result<Self, EngineError> {
+        let judges = session.brought.is_some_and(|brought| brought.judge.is_some());
+        let finds = |name: &str| session.brought.is_some_and(|brought| brought.retrievers.contains_key(name));
+        experiment.check_brought(judges, finds).map_err(EngineError::Usage)?;
         let counter = engine.counter().map_err(EngineError::usage)?;
         let mut model_checksums = model_checksums(experiment, encoder.as_deref(), engine)?;
         let rerankers = opened(experiment, engine, session.offline, &mut model_checksums)?;

@@ -11,9 +11,10 @@ __version__: str
 _Path = Union[str, PathLike[str]]
 _Text = Union[str, "Document"]
 _Range = tuple[str, int, int]
+_Numbers = Union[Sequence[float], NDArray[Any]]
 _AnySegmenter = Union[str, CustomSegmenter, Callable[["Document"], Segmentation]]
 _AnyEmbedder = Union[str, "Embedder", Encoder]
-_AnyReranker = Union[str, Reranker, Callable[[str, list[str]], Sequence[float]]]
+_AnyReranker = Union[str, Reranker, Callable[[str, list[str]], _Numbers]]
 _AnyRetriever = Union[Retriever, Callable[[str, int], Union[list[dict[str, Any]], dict[str, Any]]]]
 _AnyJudge = Union[Judge, Callable[[str, str, str, list[str]], Union[float, tuple[float, str]]]]
 
@@ -418,7 +419,7 @@ def evaluate(
 
     `config` is a path, a dictionary, or TOML as text (it has a line end). `out` keeps the run's files and report; `set`
     overrides keys (`"retrieval.k=[1,3]"`). A `judge` of your own takes the place of `judge.kind`; each of `retrievers` is
-    measured beside the chunkers, under its name.
+    measured beside the chunkers, under its name. Keys that `set` puts in place of what is passed are refused.
     """
 
 def segmentation_scores(

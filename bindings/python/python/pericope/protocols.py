@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Sequence, Union
 from pericope._native import Boundaries, Document, Scores, Spans
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
 Segmentation = Union[Scores, Boundaries, Spans]
 """What a segmenter answers with: scores of gaps, decisions at sentence ends, or pieces."""
@@ -48,13 +48,17 @@ class Encoder(Protocol):
 class Reranker(Protocol):
     """A reranker of one's own. A function of a query and passages does as well."""
 
-    def scores(self, query: str, passages: list[str]) -> Sequence[float]:
+    def scores(self, query: str, passages: list[str]) -> Union[Sequence[float], NDArray[Any]]:
         """One number a passage, in order: the higher, the better it answers the query."""
         ...
 
 
 class Retriever(Protocol):
-    """A retriever of one's own, for experiments. A function of a question and a number does as well."""
+    """A retriever of one's own, for experiments. A function of a question and a number does as well.
+
+    An attribute `fingerprint`, if there is one, names what the passages depend on: a run is not taken up with another one, and
+    comparisons of runs say where they differ. By default it is the name of the class or function.
+    """
 
     def retrieve(self, question: str, k: int) -> Union[list[dict[str, Any]], dict[str, Any]]:
         """At most `k` passages of the experiment's documents, best first.
@@ -66,7 +70,7 @@ class Retriever(Protocol):
 
 
 class Judge(Protocol):
-    """A judge of one's own, for experiments. A function of these four does as well."""
+    """A judge of one's own, for experiments. A function of these four does as well. `fingerprint` is as for a retriever."""
 
     def judge(self, question: str, gold: str, answer: str, context: list[str]) -> Union[float, tuple[float, str]]:
         """A score from 0 to 10, or that and a reason. `context` are the passages that the answer was made from."""

@@ -2,7 +2,7 @@ use pericope::eval::answer::{self, JudgeRequest, Judged, Missing};
 use pericope::eval::record::Judgement;
 use pyo3::prelude::*;
 
-use super::{Raised, method_or_function};
+use super::{Raised, fingerprint_or_name, method_or_function};
 use crate::errors::usage;
 
 /// The best score.
@@ -12,12 +12,14 @@ const MOST: f64 = 10.0;
 /// passages that it was made from. It gives a score from 0 to 10, or that and a reason.
 pub struct Judge {
     object: Py<PyAny>,
+    fingerprint: String,
     raised: Raised,
 }
 
 impl Judge {
     pub fn new(object: &Bound<'_, PyAny>, raised: Raised) -> PyResult<Self> {
-        Ok(Self { object: method_or_function(object, "judge", "judge")?.unbind(), raised })
+        let call = method_or_function(object, "judge", "judge")?;
+        Ok(Self { object: call.unbind(), fingerprint: fingerprint_or_name(object)?, raised })
     }
 
     fn one(&self, asked: &JudgeRequest<'_>) -> PyResult<Judgement> {
@@ -37,6 +39,10 @@ impl Judge {
 }
 
 impl answer::Judge for Judge {
+    fn fingerprint(&self) -> String {
+        self.fingerprint.clone()
+    }
+
     fn judge_all(&self, answers: &[JudgeRequest<'_>], done: &(dyn Fn() + Sync)) -> Vec<Result<Judged, Missing>> {
         let mut stopped: Option<String> = None;
         let one = |asked: &JudgeRequest<'_>| {

@@ -58,6 +58,18 @@ fn method_or_function<'py>(object: &Bound<'py, PyAny>, method: &str, what: &str)
     Err(usage(format!("{name} is no {what}: it has no method `{method}` and is no function")))
 }
 
+/// The object's `fingerprint`, or the qualified name of the function or class that it is of: one that is changed gives itself
+/// a `fingerprint`.
+fn fingerprint_or_name(object: &Bound<'_, PyAny>) -> PyResult<String> {
+    if let Some(found) = fingerprint(object)? {
+        return Ok(found);
+    }
+    let named = if object.hasattr("__qualname__")? { object.clone() } else { object.get_type().into_any() };
+    let (module, name): (String, String) =
+        (named.getattr("__module__")?.to_string(), named.getattr("__qualname__")?.extract()?);
+    Ok(format!("{module}.{name}"))
+}
+
 /// The object's `fingerprint`, where it has one.
 fn fingerprint(object: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     object.getattr_opt("fingerprint")?.map(|found| found.extract::<String>()).transpose()

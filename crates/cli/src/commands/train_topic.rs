@@ -57,7 +57,7 @@ pub struct TrainTopicArgs {
     #[arg(long, value_name = "KIND")]
     pub recurrence: Option<RecurrenceArg>,
     /// What is left unread beside the vectors, to see what it gives; those of --start where none is named
-    #[arg(long, value_name = "KIND", value_delimiter = ',')]
+    #[arg(long, value_name = "KIND", value_delimiter = ',', conflicts_with = "adapt")]
     pub without: Vec<WithoutArg>,
     /// Sentences of an example, at most
     #[arg(long, value_name = "N", default_value_t = 256)]

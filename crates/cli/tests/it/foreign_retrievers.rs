@@ -54,6 +54,24 @@ fn good(question: &str) -> Value {
 }
 
 #[test]
+fn parts_that_only_a_program_can_bring_are_refused_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let retriever = "[[retriever]]\nname = \"mine\"\nspec = \"custom\"\n";
+    for (tables, said) in [(retriever, "retriever 'mine': spec is custom"), ("", "judge.kind = \"custom\"")] {
+        experiment(folder.path(), "", tables, true);
+        for dry in [true, false] {
+            let mut command = Command::cargo_bin("pericope").unwrap();
+            command.current_dir(folder.path()).args(["eval", "run", "x.toml", "--out", "out"]);
+            command.args(if tables.is_empty() { &["--set", "judge.kind=custom"][..] } else { &[] });
+            let output = command.args(dry.then_some("--dry-run")).output().unwrap();
+            assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+            assert!(stderr(&output).contains(said), "{}", stderr(&output));
+            assert!(!folder.path().join("out").join("run.json").exists());
+        }
+    }
+}
+
+#[test]
 fn a_service_is_scored_as_it_is_deployed() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();

@@ -245,7 +245,7 @@ impl ModelJudge {
             },
             faithfulness,
             context_relevance,
-            cost: spent,
+            cost: Some(spent),
         })
     }
 }

@@ -109,12 +109,17 @@ pub struct Judged {
     pub faithfulness: Option<f64>,
     /// Share of the passages that help to answer the question, 0..=1, where that was asked.
     pub context_relevance: Option<f64>,
-    /// What it cost.
-    pub cost: Cost,
+    /// What it cost, where a model was asked.
+    pub cost: Option<Cost>,
 }
 
 /// Scores answers from 0 to 10.
 pub trait Judge: Sync + Send {
+    /// Names what the scores depend on: runs whose judges differ in it are not mixed. Empty where the configuration says it all.
+    fn fingerprint(&self) -> String {
+        String::new()
+    }
+
     /// A judgement, or why there is none, for each answer, in their order; `done` is called as each is finished.
     fn judge_all(&self, answers: &[JudgeRequest<'_>], done: &(dyn Fn() + Sync)) -> Vec<Result<Judged, Missing>>;
 }

@@ -36,7 +36,7 @@ pub(crate) use overrides::{one_line, set_value};
 pub(crate) use redact::{hide, redacted, shown_reranker, shown_retriever};
 pub use redact::{redact, without_login};
 pub use retrieval::{BudgetRule, ContextKind, Reranking, Retrieval};
-pub(crate) use retriever::Asked;
+pub(crate) use retriever::{Asked, NOT_BROUGHT};
 pub use retriever::RetrieverConfig;
 pub use tune::TuneConfig;
 
@@ -229,6 +229,24 @@ impl Experiment {
     pub fn reads_spans(&self) -> bool {
         let recalls = |retriever: &RetrieverConfig| matches!(retriever.asked(), Ok(Asked::Recall { .. }));
         self.answer.generator == GeneratorKind::Cogltx || self.all_retrievers().iter().any(recalls)
+    }
+
+    /// Checks that what only the program that runs the experiment can bring is there: a judge where `judge.kind = "custom"`, and
+    /// a retriever of each name whose spec is `custom`.
+    ///
+    /// # Errors
+    /// In words, what was not brought.
+    pub fn check_brought(&self, judge: bool, is_there: impl Fn(&str) -> bool) -> Result<(), String> {
+        if self.judge.kind == JudgeKind::Custom && !judge {
+            let problem = "the program that runs the experiment brings the judge, and brought none";
+            return Err(format!("judge.kind = \"custom\": {problem}"));
+        }
+        let missing =
+            |retriever: &RetrieverConfig| matches!(retriever.asked(), Ok(Asked::Brought)) && !is_there(&retriever.name);
+        match self.all_retrievers().into_iter().find(missing) {
+            Some(retriever) => Err(format!("retriever '{}': {NOT_BROUGHT}", retriever.name)),
+            None => Ok(()),
+        }
     }
 
     /// The names of all that is measured, in the order of tables: chunkers, then retrievers.

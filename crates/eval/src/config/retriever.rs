@@ -4,6 +4,10 @@ use pericope_segment::foreign::Offsets;
 use pericope_util::command_words;
 use serde::{Deserialize, Serialize};
 
+/// Why a retriever with the spec `custom` cannot be asked.
+pub(crate) const NOT_BROUGHT: &str =
+    "spec is custom: the program that runs the experiment brings it, and brought none of this name";
+
 /// A day: no answer takes longer.
 const LONGEST: f64 = 86_400.0;
 

@@ -11,6 +11,11 @@ use crate::answer::Missing;
 
 /// Finds passages of the experiment's documents.
 pub trait Finder: Send + Sync {
+    /// Names what the passages depend on: runs whose retrievers differ in it are not mixed. Empty where its name says it all.
+    fn fingerprint(&self) -> String {
+        String::new()
+    }
+
     /// Returns at most `k` passages, best first, in the form that programs answer in: `{"hits": [{"document", "start", "end"} or
     /// {"text"}, ...]}`, with a `score` each where there is one, and `answer` and `offsets` beside the hits.
     ///

@@ -17,7 +17,7 @@ use std::time::Duration;
 use pericope_api::{Document, SpanReader};
 
 use crate::answer::Missing;
-use crate::config::{Asked, RetrieverConfig};
+use crate::config::{Asked, NOT_BROUGHT, RetrieverConfig};
 use crate::run::Stores;
 
 pub use brought::Finder;
@@ -69,10 +69,7 @@ pub(crate) fn open<'a>(
             Box::new(collection::Searched::new(stores.open_others(&place).map_err(|error| error.to_string())?))
         }
         Asked::Brought => {
-            let finder = brought.get(&config.name);
-            let finder = finder.ok_or(
-                "spec is custom: the program that runs the experiment brings it, and brought none of this name",
-            )?;
+            let finder = brought.get(&config.name).ok_or(NOT_BROUGHT)?;
             Box::new(brought::Brought(Arc::clone(finder)))
         }
         Asked::Recall { documents } => Box::new(recall::Recalling::new(reading, documents)?),

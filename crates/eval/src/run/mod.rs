@@ -151,6 +151,17 @@ pub struct Setup<'a> {
     pub trec: Option<PathBuf>,
 }
 
+impl Setup<'_> {
+    /// What identifies the models and the parts that the caller brought.
+    fn checksums(&self) -> BTreeMap<String, String> {
+        let judge = self.models.judge.iter().map(|judge| ("judge".to_owned(), judge.fingerprint()));
+        let finders = self.models.finders.iter();
+        let finders = finders.map(|(name, finder)| (format!("retriever {name}"), finder.fingerprint()));
+        let brought = judge.chain(finders).filter(|(_, fingerprint)| !fingerprint.is_empty());
+        self.model_checksums.clone().into_iter().chain(brought).collect()
+    }
+}
+
 /// Is told how far a run is.
 pub trait Observer: Sync {
     /// A stage of `total` steps begins.
@@ -245,6 +256,9 @@ fn measure(
     sink: &mut dyn ItemSink,
     clock: Instant,
 ) -> Result<(Summary, RunRecord), RunError> {
+    let models = &setup.models;
+    let brought = experiment.check_brought(models.judge.is_some(), |name| models.finders.contains_key(name));
+    brought.map_err(RunError::Config)?;
     experiment.unused().iter().for_each(|note| observer.note(note));
     let decision = experiment.compare.decision(experiment).map_err(RunError::Config)?;
     if decision.metric.answer_rank().is_some() && set.questions.iter().all(|question| question.answer.is_empty()) {

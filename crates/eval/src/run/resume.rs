@@ -19,7 +19,7 @@ pub(super) fn new_record(experiment: &Experiment, set: &QuestionSet, setup: &Set
         version: env!("CARGO_PKG_VERSION").to_owned(),
         checksums: Checksums {
             data: set.checksums.iter().cloned().collect(),
-            models: setup.model_checksums.clone(),
+            models: setup.checksums(),
             prompts: setup
                 .models
                 .prompts

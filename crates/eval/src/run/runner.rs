@@ -16,7 +16,7 @@ use crate::answer::{
     Passage, Request, SpanGenerator,
 };
 use crate::cell::{Cutoff, Setting};
-use crate::config::{Experiment, GeneratorKind, JudgeKind, RetrieverConfig, shown_reranker};
+use crate::config::{Experiment, GeneratorKind, RetrieverConfig, shown_reranker};
 use crate::data::Question;
 use crate::metric::Metric;
 use crate::metrics::answers::AnswerScores;
@@ -74,11 +74,6 @@ impl<'a> Runner<'a> {
             }
             _ => None,
         };
-        if experiment.judge.kind == JudgeKind::Custom && setup.models.judge.is_none() {
-            let problem =
-                "judge.kind = \"custom\": the program that runs the experiment brings the judge, and brought none";
-            return Err(RunError::Config(problem.to_owned()));
-        }
         let scorer = score::Scorer::new(corpus, experiment.judge.kind.lexical_metric());
         Ok(Self { experiment, setup, corpus, cutoffs, reader, instead, asked, vectors, shared: Vec::new(), scorer })
     }
@@ -406,7 +401,9 @@ fn judged(judge: &dyn Judge, items: &mut [Item], done: &(dyn Fn() + Sync)) -> Re
                     item.metrics.insert(Metric::named(name), value);
                 }
                 item.judgement = Some(judged.judgement);
-                *item.cost.get_or_insert_default() += judged.cost;
+                if let Some(cost) = judged.cost {
+                    *item.cost.get_or_insert_default() += cost;
+                }
             }
             Err(problem) => {
                 item.status = Status::Failed;

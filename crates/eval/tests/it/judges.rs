@@ -16,10 +16,10 @@ use pericope_segment::{Limits, Standalone};
 use pericope_testkit::llm::{Act, Seen, Server};
 use serde::Deserialize;
 
-const QUESTIONS: usize = 40;
+pub const QUESTIONS: usize = 40;
 
 /// Short articles in pairs of questions, each of which only its article answers.
-fn questions(folder: &Path) {
+pub fn questions(folder: &Path) {
     let fact = |i: usize, part: usize| {
         format!(
             "Gate {i}{part} opens at {} degrees when the {part} lamp above hall number {i} has been lit twice.",
@@ -67,7 +67,7 @@ const PLAIN: &str = r#"name = "judges"
     kind = "none"
     "#;
 
-fn parsed(folder: &Path, more: &[&str]) -> Experiment {
+pub fn parsed(folder: &Path, more: &[&str]) -> Experiment {
     let text = PLAIN.replace("PATH", &folder.join("q.json").display().to_string());
     let overrides: Vec<String> = more.iter().map(|s| (*s).to_owned()).collect();
     Experiment::parse(&text, Path::new("judges.toml"), &overrides, pericope_segment::registry::list()).unwrap()
@@ -91,7 +91,7 @@ fn go(experiment: &Experiment, out: &Path, resume: bool, trec: Option<PathBuf>) 
     run(experiment, &RunFolder::take(out)?, &setup, &(), &mut ()).map(|(summary, _)| summary)
 }
 
-fn lines<T: for<'de> Deserialize<'de>>(path: &Path) -> Vec<T> {
+pub fn lines<T: for<'de> Deserialize<'de>>(path: &Path) -> Vec<T> {
     let text = std::fs::read_to_string(path).unwrap();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }

@@ -138,6 +138,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::{Lengths, Settings, Weights};
+    use crate::topic::{Recurrence, Sizes, Without};
 
     const OLD: &str = r#"{"encoder": "minilm", "encoder_fingerprint": "1", "tau": 0.4,
         "sizes": {"input": 2, "projection": 2, "hidden": 2, "layers": 1, "head": 2}}"#;
@@ -146,6 +147,9 @@ mod tests {
     fn checkpoints_without_weights_are_read() {
         let settings: Settings = serde_json::from_str(OLD).unwrap();
         assert_eq!((settings.weights, settings.lengths), (Weights::default(), None));
+        // They were LSTMs that read everything but cues.
+        let Sizes { cue, recurrence, without, .. } = settings.sizes;
+        assert_eq!((cue, recurrence, without), (0, Recurrence::Lstm, Without::default()));
         settings.check().unwrap();
         let some = OLD.replacen('{', r#"{"weights": {"words": 0.1}, "#, 1);
         let some: Settings = serde_json::from_str(&some).unwrap();

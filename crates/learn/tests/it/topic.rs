@@ -7,7 +7,9 @@ use pericope_api::{Boundaries, Document};
 use pericope_encode::Device;
 use pericope_learn::corpus::Record;
 use pericope_learn::topic::{Checkpoint, Inputs, Recurrence, Settings, Sizes, Topic, Without};
-use pericope_learn::training::{Event, TopicData, TopicOptions, TrainError, TrainReport, VectorSource, train_topic};
+use pericope_learn::training::{
+    Event, Part, TopicData, TopicOptions, TrainError, TrainReport, VectorSource, train_topic,
+};
 
 use super::hiercrf::fixtures::{Topics, WIDTH, record};
 
@@ -134,6 +136,48 @@ fn an_interrupted_training_goes_on_as_if_nothing_had_been() {
     assert!(numbers(whole.path()) == numbers(parts.path()));
     let other = train(None, &TopicOptions { seed: 8, ..options }, parts.path(), 0).unwrap_err().to_string();
     assert!(other.contains("another training"), "{other}");
+}
+
+#[test]
+fn a_gated_recurrence_is_written_read_back_and_trained_further() {
+    let sizes = Sizes { recurrence: Recurrence::Gated, cue: 0, ..options().sizes };
+    let options = TopicOptions { sizes, ..options() };
+    let (out, more) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (best, _) = train(None, &options, out.path(), 0).unwrap().best.unwrap();
+    assert!(best > 0.85, "F1 {best}");
+    let checkpoint = made(out.path());
+    assert_eq!(checkpoint.settings.sizes, sizes);
+    assert!(checkpoint.tensors().keys().any(|name| name.starts_with("gated.1.")));
+    let truth = record("other", 6);
+    let odds =
+        |checkpoint: &Checkpoint| Topic::load(checkpoint, &Device::Cpu).unwrap().log_odds(&inputs(&truth)).unwrap();
+    let before = odds(&checkpoint);
+    // A training that begins with it takes one small step from where it was.
+    let step = TopicOptions { max_steps: 1, learning_rate: 1e-6, ..options };
+    train(Some(&checkpoint), &step, more.path(), 0).unwrap();
+    let apart = before.iter().zip(odds(&made(more.path()))).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    assert!(apart < 0.01, "{apart}");
+    // The LSTM has no such tensors.
+    let other = TopicOptions { sizes: Sizes { recurrence: Recurrence::Lstm, ..sizes }, ..step };
+    assert!(train(Some(&checkpoint), &other, tempfile::tempdir().unwrap().path(), 0).is_err());
+}
+
+#[test]
+fn what_is_left_unread_changes_only_with_all_of_the_model() {
+    let out = tempfile::tempdir().unwrap();
+    train(None, &TopicOptions { max_steps: 1, ..options() }, out.path(), 0).unwrap();
+    let start = made(out.path());
+    let blind = Sizes { without: Without { words: true, ..Without::default() }, ..options().sizes };
+    let fit = |part, sizes| {
+        let options = TopicOptions { part, sizes, max_steps: 1, ..options() };
+        train(Some(&start), &options, tempfile::tempdir().unwrap().path(), 0)
+    };
+    for part in [Part::Numbers, Part::Heads] {
+        let error = fit(part, blind).unwrap_err().to_string();
+        assert!(error.contains("only where all of it is fitted"), "{error}");
+        fit(part, options().sizes).unwrap();
+    }
+    fit(Part::All, blind).unwrap();
 }
 
 #[test]

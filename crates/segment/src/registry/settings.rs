@@ -69,11 +69,11 @@ struct Unopened {
 
 impl Resources for Unopened {
     fn encoder(&self) -> Result<Arc<dyn SentenceEncoder>, String> {
-        Ok(Arc::new(Absent))
+        Ok(Arc::new(Absent(String::new())))
     }
 
-    fn named_encoder(&self, _: &str) -> Result<Arc<dyn SentenceEncoder>, String> {
-        Ok(Arc::new(Absent))
+    fn named_encoder(&self, name: &str) -> Result<Arc<dyn SentenceEncoder>, String> {
+        Ok(Arc::new(Absent(name.to_owned())))
     }
 
     fn mean_words(&self, _: &str) -> Result<f64, String> {
@@ -85,12 +85,12 @@ impl Resources for Unopened {
     }
 }
 
-/// Stands for the encoder.
-struct Absent;
+/// Stands for the encoder of that name, on which settings may depend.
+struct Absent(String);
 
 impl SentenceEncoder for Absent {
     fn name(&self) -> &str {
-        ""
+        &self.0
     }
 
     fn fingerprint(&self) -> String {

@@ -39,6 +39,13 @@ pub fn train_topic(
     progress: &mut Watch<'_>,
 ) -> Result<TrainReport, TrainError> {
     options.check(data, start.is_some())?;
+    if let Some(start) = start
+        && options.part != Part::All
+        && options.sizes.without != start.settings.sizes.without
+    {
+        let problem = "what a model leaves unread can change only where all of it is fitted";
+        return Err(TrainError::Options(problem.to_owned()));
+    }
     let target = out.join("topic.safetensors");
     check_target(start, &target)?;
     make_folder(out)?;

@@ -1,0 +1,127 @@
+//! Judges and retrievers that the program which runs the experiment brings.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use pericope_eval::answer::{Judge, JudgeRequest, Judged, Missing, Models};
+use pericope_eval::record::{Item, Judgement, RunRecord, Summary};
+use pericope_eval::retriever::Finder;
+use pericope_eval::run::{Embedded, RunError, RunFolder, Setup, run};
+use pericope_segment::counters::WordCounter;
+use pericope_segment::{Limits, Standalone};
+use serde_json::{Value, json};
+
+use super::judges::{QUESTIONS, lines, parsed, questions};
+
+/// Knows the gold answer when it sees it.
+struct Strict(&'static str);
+
+impl Judge for Strict {
+    fn fingerprint(&self) -> String {
+        self.0.to_owned()
+    }
+
+    fn judge_all(&self, answers: &[JudgeRequest<'_>], done: &(dyn Fn() + Sync)) -> Vec<Result<Judged, Missing>> {
+        let one = |asked: &JudgeRequest<'_>| {
+            done();
+            let score = if asked.answer.contains(asked.gold) { 9.0 } else { 1.0 };
+            Ok(Judged { judgement: Judgement { score, ..Judgement::default() }, ..Judged::default() })
+        };
+        answers.iter().map(one).collect()
+    }
+}
+
+/// Finds the sentence about the gate that is asked for; without a document of its own, by its text.
+struct Gates;
+
+impl Finder for Gates {
+    fn fingerprint(&self) -> String {
+        "gates".to_owned()
+    }
+
+    fn find(&self, question: &str, _: usize) -> Result<Value, Missing> {
+        let gate: String = question.chars().filter(char::is_ascii_digit).collect();
+        Ok(json!({"hits": [{"text": format!("Gate {gate} opens at")}]}))
+    }
+}
+
+const BROUGHT: [&str; 4] = [
+    "answer.generator=extractive",
+    "judge.kind=custom",
+    "judge.checks=false",
+    "retriever=[{name=\"gates\", spec=\"custom\"}]",
+];
+
+fn models(judge: Option<&'static str>, finder: bool) -> Models {
+    Models {
+        judge: judge.map(|name| Arc::new(Strict(name)) as Arc<dyn Judge>),
+        finders: finder.then(|| ("gates".to_owned(), Arc::new(Gates) as Arc<dyn Finder>)).into_iter().collect(),
+        ..Models::default()
+    }
+}
+
+fn go(data: &Path, out: &Path, models: Models, resume: bool) -> Result<Summary, RunError> {
+    let resources = Standalone { defaults: Limits::NONE };
+    let setup = Setup {
+        segmenters: pericope_segment::registry::list(),
+        stores: &Embedded,
+        resources: &resources,
+        counter: Arc::new(WordCounter),
+        encoder: None,
+        models,
+        rerankers: BTreeMap::new(),
+        model_checksums: BTreeMap::new(),
+        resume,
+        trec: None,
+    };
+    run(&parsed(data, &BROUGHT), &RunFolder::take(out)?, &setup, &(), &mut ()).map(|(summary, _)| summary)
+}
+
+#[test]
+fn a_judge_and_a_retriever_of_the_caller_are_asked() {
+    let (data, out) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    questions(data.path());
+    let summary = go(data.path(), out.path(), models(Some("strict"), true), false).unwrap();
+    let cells: Vec<_> = summary.cells.iter().filter(|cell| cell.chunker == "gates").collect();
+    assert_eq!((cells.len(), summary.failed), (2, 0));
+    for cell in &summary.cells {
+        assert!((1.0..=9.0).contains(&cell.metrics["judge"]), "{}", cell.chunker);
+        // Nothing was asked that costs anything.
+        assert_eq!(cell.cost, None, "{}", cell.chunker);
+    }
+    // Every gate is found, and by its first words alone.
+    assert!(cells.iter().all(|cell| cell.metrics["hit"] == 1.0 && cell.metrics["span_recall"] < 1.0));
+    let items: Vec<Item> = lines(&out.path().join("items.jsonl"));
+    assert_eq!(items.len(), 3 * 2 * QUESTIONS);
+    assert!(items.iter().all(|item| item.cost.is_none() && item.judgement.is_some()));
+}
+
+#[test]
+fn runs_of_different_judges_and_retrievers_are_not_mixed() {
+    let (data, out) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    questions(data.path());
+    let first = go(data.path(), out.path(), models(Some("strict"), true), false).unwrap();
+    let text = std::fs::read_to_string(out.path().join("run.json")).unwrap();
+    let record: RunRecord = serde_json::from_str(&text).unwrap();
+    let wanted = [("judge", "strict"), ("retriever gates", "gates")].map(|(a, b)| (a.to_owned(), b.to_owned()));
+    assert_eq!(record.checksums.models, BTreeMap::from(wanted));
+    let again = go(data.path(), out.path(), models(Some("strict"), true), true).unwrap();
+    assert_eq!(first.cells[0].metrics, again.cells[0].metrics);
+    let error = go(data.path(), out.path(), models(Some("another"), true), true).unwrap_err().to_string();
+    assert!(error.contains("another models: --resume would mix two runs"), "{error}");
+}
+
+#[test]
+fn what_is_not_brought_is_said_before_anything_is_written() {
+    let (data, out) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    questions(data.path());
+    for (models, said) in [
+        (models(None, true), "judge.kind = \"custom\": the program that runs the experiment brings the judge"),
+        (models(Some("strict"), false), "retriever 'gates': spec is custom"),
+    ] {
+        let error = go(data.path(), out.path(), models, false).unwrap_err();
+        assert!(matches!(error, RunError::Config(_)) && error.to_string().contains(said), "{error}");
+        assert!(!out.path().join("run.json").exists() && !out.path().join("items.jsonl").exists());
+    }
+}
