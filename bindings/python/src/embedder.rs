@@ -61,12 +61,20 @@ impl Embedder {
     }
 
     /// One row a text.
-    fn encode_passages<'py>(&self, py: Python<'py>, texts: Vec<String>) -> PyResult<Bound<'py, PyArray2<f32>>> {
+    fn encode_passages<'py>(
+        &self,
+        py: Python<'py>,
+        #[pyo3(from_py_with = one_or_many)] texts: Vec<String>,
+    ) -> PyResult<Bound<'py, PyArray2<f32>>> {
         self.encode(py, &texts, |texts| self.encoder.encode_passages(texts))
     }
 
     /// One row a question.
-    fn encode_queries<'py>(&self, py: Python<'py>, texts: Vec<String>) -> PyResult<Bound<'py, PyArray2<f32>>> {
+    fn encode_queries<'py>(
+        &self,
+        py: Python<'py>,
+        #[pyo3(from_py_with = one_or_many)] texts: Vec<String>,
+    ) -> PyResult<Bound<'py, PyArray2<f32>>> {
         self.encode(py, &texts, |texts| self.encoder.encode_queries(texts))
     }
 
@@ -88,6 +96,14 @@ impl Embedder {
         let shape = [texts.len(), self.encoder.dimension()];
         // The array takes the numbers over.
         PyArray1::from_vec(py, found.into_values()).reshape(shape)
+    }
+}
+
+/// A list of texts, or one text, which is a list of one.
+pub fn one_or_many(given: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    match given.cast::<PyString>() {
+        Ok(one) => Ok(vec![one.to_cow()?.into_owned()]),
+        Err(_) => given.extract(),
     }
 }
 

@@ -1,17 +1,20 @@
 //! Experiments.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use pericope::api;
 use pericope::eval::answer::Ledger;
 use pericope::eval::config::{Experiment, ExperimentFile, ExperimentKind, JudgeKind};
 use pericope::experiments::{self, Brought, Session};
 use pericope::report::run::write;
-use pericope::segmenters;
+use pericope::segment::registry::CUSTOM;
+use pericope::segment::spec::Spec;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PyString};
 
-use crate::custom::{Judge, Raised, Retriever};
+use crate::custom::{Judge, Raised, Retriever, Segmenter};
 use crate::embedder::Given;
 use crate::errors::{failed, of_experiment, usage};
 use crate::json;
@@ -28,9 +31,8 @@ struct Configuration {
 impl Configuration {
     /// Takes a path, a text of TOML (it has a line end), or a dictionary or another mapping.
     fn of(given: &Bound<'_, PyAny>) -> PyResult<Self> {
-        if let Ok(given) = given.cast::<PyMapping>() {
-            let given = given.py().get_type::<PyDict>().call1((given,))?;
-            let table = toml::Table::try_from(json::from_python(&given)?).map_err(usage)?;
+        if given.cast::<PyMapping>().is_ok() {
+            let table = toml::Table::try_from(json::from_python(given)?).map_err(usage)?;
             let text = toml::to_string(&table).map_err(usage)?;
             return Ok(Self { text, path: NO_FILE.into() });
         }
@@ -52,12 +54,23 @@ impl Configuration {
 #[derive(Default)]
 struct Own {
     brought: Brought,
+    segmenters: BTreeMap<String, Arc<dyn api::Segmenter>>,
     raised: Raised,
 }
 
 impl Own {
-    fn of(judge: Option<&Bound<'_, PyAny>>, retrievers: Option<&Bound<'_, PyMapping>>) -> PyResult<Self> {
+    fn of(
+        judge: Option<&Bound<'_, PyAny>>,
+        retrievers: Option<&Bound<'_, PyMapping>>,
+        segmenters: Option<&Bound<'_, PyMapping>>,
+    ) -> PyResult<Self> {
         let mut own = Self::default();
+        if let Some(segmenters) = segmenters {
+            for item in segmenters.items()? {
+                let (name, segmenter): (String, Bound<'_, PyAny>) = item.extract()?;
+                own.segmenters.insert(name, Arc::new(Segmenter::named(&segmenter, own.raised.clone())?));
+            }
+        }
         if let Some(judge) = judge {
             own.brought.judge = Some(Arc::new(Judge::new(judge, own.raised.clone())?));
         }
@@ -70,7 +83,7 @@ impl Own {
         Ok(own)
     }
 
-    /// The configuration with these parts in their places: a retriever that it does not name is one more row.
+    /// The configuration with these parts in their places: a segmenter or a retriever that it does not name is one more row.
     fn with_parts(&self, text: String, embedder: Option<&str>) -> PyResult<String> {
         // What cannot be read is refused with its place, as it is.
         let Ok(mut table) = text.parse::<toml::Table>() else { return Ok(text) };
@@ -82,15 +95,11 @@ impl Own {
             let retrieval = table.entry("retrieval").or_insert_with(|| toml::Table::new().into());
             retrieval.as_table_mut().map(|retrieval| retrieval.insert("embedder".into(), name.into()));
         }
-        let rows = table.entry("retriever").or_insert_with(|| toml::Value::Array(Vec::new()));
-        // A value that is no list is refused when it is parsed.
-        let Some(rows) = rows.as_array_mut() else { return Ok(text) };
+        for name in self.segmenters.keys() {
+            add_row(&mut table, "chunker", name, &custom(name)?);
+        }
         for name in self.brought.retrievers.keys() {
-            let is_named = |row: &toml::Value| row.get("name").and_then(toml::Value::as_str) == Some(name);
-            if !rows.iter().any(is_named) {
-                let row = [("name".to_owned(), name.clone().into()), ("spec".to_owned(), "custom".into())];
-                rows.push(toml::Table::from_iter(row).into());
-            }
+            add_row(&mut table, "retriever", name, "custom");
         }
         toml::to_string(&table).map_err(usage)
     }
@@ -104,14 +113,39 @@ impl Own {
         if embedder.is_some_and(|name| experiment.retrieval.embedder != name) {
             return Err(usage("retrieval.embedder was set, and an embedder was passed: leave one out"));
         }
+        let cuts = |name: &String| {
+            let own = |spec: &Spec| spec.name == CUSTOM.name && spec.get("name") == Some(name);
+            experiment.chunkers.iter().any(|chunker| own(&chunker.spec))
+        };
+        if let Some(name) = self.segmenters.keys().find(|name| !cuts(name)) {
+            return Err(usage(format!(
+                "segmenter '{name}' was passed, and the configuration does not ask it: it has another chunker of that name, or `set` replaced it"
+            )));
+        }
         let rows = experiment.all_retrievers();
-        let is_asked = |name: &String| rows.iter().any(|row| row.name == *name && row.spec.trim() == "custom");
+        let is_asked = |name: &String| rows.iter().any(|row| row.name == *name && row.is_custom());
         match self.brought.retrievers.keys().find(|name| !is_asked(name)) {
             Some(name) => Err(usage(format!(
-                "retriever '{name}' was passed, and the configuration has another one of that name, or none: rename one"
+                "retriever '{name}' was passed, and the configuration does not ask it: it has another one of that name, or `set` replaced it"
             ))),
             None => Ok(()),
         }
+    }
+}
+
+/// The spec of a segmenter that is passed in under a name.
+fn custom(name: &str) -> PyResult<String> {
+    let spec = Spec::new(CUSTOM.name).and_then(|spec| spec.with("name", name));
+    Ok(spec.map_err(usage)?.to_string())
+}
+
+/// Adds a row to a list of tables, where none has its name. A value that is no list is refused when it is parsed.
+fn add_row(table: &mut toml::Table, list: &str, name: &str, spec: &str) {
+    let rows = table.entry(list).or_insert_with(|| toml::Value::Array(Vec::new()));
+    let Some(rows) = rows.as_array_mut() else { return };
+    if !rows.iter().any(|row| row.get("name").and_then(toml::Value::as_str) == Some(name)) {
+        let row = [("name", name), ("spec", spec)].map(|(key, value)| (key.to_owned(), toml::Value::from(value)));
+        rows.push(toml::Table::from_iter(row).into());
     }
 }
 
@@ -120,10 +154,11 @@ impl Own {
 #[pyfunction]
 #[pyo3(
     signature = (
-        config, *, out = None, set = Vec::new(), embedder = None, judge = None, retrievers = None, resume = false,
-        offline = false
+        config, *, out = None, set = Vec::new(), embedder = None, segmenters = None, judge = None, retrievers = None,
+        resume = false, offline = false
     ),
-    text_signature = "(config, *, out=None, set=(), embedder=None, judge=None, retrievers=None, resume=False, offline=False)"
+    text_signature = "(config, *, out=None, set=(), embedder=None, segmenters=None, judge=None, retrievers=None, \
+        resume=False, offline=False)"
 )]
 #[allow(clippy::too_many_arguments)] // keywords
 pub fn evaluate<'py>(
@@ -132,19 +167,20 @@ pub fn evaluate<'py>(
     out: Option<PathBuf>,
     set: Vec<String>,
     embedder: Option<&Bound<'_, PyAny>>,
+    segmenters: Option<&Bound<'_, PyMapping>>,
     judge: Option<&Bound<'_, PyAny>>,
     retrievers: Option<&Bound<'_, PyMapping>>,
     resume: bool,
     offline: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     let mut config = Configuration::of(config)?;
-    let own = Own::of(judge, retrievers)?;
+    let own = Own::of(judge, retrievers, segmenters)?;
     let embedder = embedder.map(Given::of).transpose()?;
     let embeds = embedder.as_ref().map(Given::name);
-    if judge.is_some() || retrievers.is_some() || embedder.is_some() {
+    if judge.is_some() || retrievers.is_some() || segmenters.is_some() || embedder.is_some() {
         config.text = own.with_parts(config.text, embeds)?;
     }
-    let experiment = Experiment::parse(&config.text, &config.path, &set, segmenters()).map_err(usage)?;
+    let experiment = Experiment::parse(&config.text, &config.path, &set, experiments::segmenters()).map_err(usage)?;
     own.check_used(&experiment, embeds)?;
     if !experiment.sweep.is_empty() {
         return Err(usage("an experiment with a [sweep] is several runs: `pericope eval run` makes them"));
@@ -154,7 +190,9 @@ pub fn evaluate<'py>(
     let kept = out.is_some();
     let folder = out.map_or_else(|| scratch(py), Ok)?;
     let summary = py.detach(|| {
-        let done = run(&experiment, &folder, embedder, session).map_err(|error| own.raised.or(error));
+        let done = run(&experiment, &folder, embedder, &own, session).map_err(|error| own.raised.or(error));
+        // A document that cannot be cut does not end a run; an exception does.
+        let done = own.raised.take().map_or(done, Err);
         if !kept {
             // It is ours alone.
             let _ = std::fs::remove_dir_all(&folder);
@@ -175,11 +213,12 @@ fn run(
     experiment: &Experiment,
     folder: &Path,
     embedder: Given,
+    own: &Own,
     session: Session<'_>,
 ) -> PyResult<pericope::eval::record::Summary> {
     let (encoder, raised) = embedder.open(session.offline)?;
     let ledger = Ledger::of_run(experiment, folder, session.resume);
-    let engine = experiments::engine_of(experiment).offline(session.offline);
+    let engine = experiments::engine_of(experiment).offline(session.offline).with_custom(own.segmenters.clone());
     let ran = experiments::run(experiment, folder, &engine, encoder, (session, &ledger), &());
     let finished = ran.map_err(|error| raised.or(of_experiment(error)))?;
     write(folder, &finished.report).map_err(|error| failed(format!("{}: {error}", folder.display())))?;

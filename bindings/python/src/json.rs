@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyCFunction, PyDict, PyTuple};
+use pyo3::types::{PyCFunction, PyDict, PyMapping, PyTuple};
 use serde_json::Value;
 
 use crate::errors::failed;
@@ -13,20 +13,23 @@ pub fn to_python<'py>(py: Python<'py>, value: &impl serde::Serialize) -> PyResul
     py.import("json")?.call_method1("loads", (text,))
 }
 
-/// A value of Python's own types, or of numpy's, without entries that are `None`.
+/// A value of Python's own types, of any mapping or of numpy's types, without entries that are `None`.
 pub fn from_python(value: &Bound<'_, PyAny>) -> PyResult<Value> {
     let py = value.py();
     let keywords = PyDict::new(py);
-    keywords.set_item("default", PyCFunction::new_closure(py, None, None, of_numpy)?)?;
+    keywords.set_item("default", PyCFunction::new_closure(py, None, None, plain)?)?;
     let text: String = py.import("json")?.call_method("dumps", (value,), Some(&keywords))?.extract()?;
     let mut value = serde_json::from_str(&text).map_err(failed)?;
     without_nulls(&mut value);
     Ok(value)
 }
 
-/// A number or an array of numpy's as Python's own; nothing else is known.
-fn of_numpy(arguments: &Bound<'_, PyTuple>, _: Option<&Bound<'_, PyDict>>) -> PyResult<Py<PyAny>> {
+/// A mapping, a number or an array of numpy's as Python's own; nothing else is known.
+fn plain(arguments: &Bound<'_, PyTuple>, _: Option<&Bound<'_, PyDict>>) -> PyResult<Py<PyAny>> {
     let value = arguments.get_item(0)?;
+    if let Ok(mapping) = value.cast::<PyMapping>() {
+        return Ok(value.py().get_type::<PyDict>().call1((mapping,))?.unbind());
+    }
     match value.getattr_opt("tolist")? {
         Some(tolist) => Ok(tolist.call0()?.unbind()),
         None => Err(PyTypeError::new_err(format!("{} is no value of JSON", value.get_type().name()?))),

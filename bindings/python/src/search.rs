@@ -1,18 +1,19 @@
 //! Stores that are searched.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use numpy::{AllowTypeChange, PyArrayLike1};
 use pericope::api::{Reranker, SentenceEncoder};
 use pericope::store::{
     self, Expand, Expansion, Filter, Freshness, Mode, Query, RERANK_DEPTH, Reranked, Retriever, fit_budget,
+    query_vector,
 };
 use pericope::{Engine, stores};
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
 use crate::custom::{self, Raised};
-use crate::embedder::Given;
+use crate::embedder::{Given, one_or_many};
 use crate::errors::{of_engine, of_store, usage};
 use crate::index::place;
 use crate::json;
@@ -22,27 +23,11 @@ use crate::json;
 pub struct Index {
     place: String,
     offline: bool,
-    /// Opened where a query is to be embedded.
-    encoder: Option<Py<PyAny>>,
-    state: RwLock<Arc<State>>,
-    raised: RwLock<Raised>,
-}
-
-struct State {
-    store: Box<dyn Retriever>,
-    has_encoder: bool,
-}
-
-impl State {
-    fn open(place: &str) -> PyResult<Self> {
-        Ok(Self { store: stores::open(place).map_err(of_store)?, has_encoder: false })
-    }
-
-    fn take(&mut self, encoder: Arc<dyn SentenceEncoder>) -> PyResult<()> {
-        self.store.set_encoder(encoder).map_err(of_store)?;
-        self.has_encoder = true;
-        Ok(())
-    }
+    /// What embeds queries, where the caller says it.
+    embedder: Option<Py<PyAny>>,
+    /// The embedder that was asked for by its name, once it was needed.
+    opened: Mutex<Option<(String, Arc<dyn SentenceEncoder>)>>,
+    store: RwLock<Arc<dyn Retriever>>,
 }
 
 /// Opens a store to search it.
@@ -55,8 +40,14 @@ pub fn open(
     offline: bool,
 ) -> PyResult<Index> {
     let place = self::place(place)?;
-    let state = RwLock::new(Arc::new(py.detach(|| State::open(&place))?));
-    Ok(Index { place, offline, encoder: embedder.map(Bound::unbind), state, raised: RwLock::default() })
+    let store = py.detach(|| stores::open(&place)).map_err(of_store)?;
+    Ok(Index {
+        place,
+        offline,
+        embedder: embedder.map(Bound::unbind),
+        opened: Mutex::default(),
+        store: RwLock::new(Arc::from(store)),
+    })
 }
 
 #[pymethods]
@@ -64,31 +55,33 @@ impl Index {
     /// The number of chunks.
     #[getter]
     fn chunks(&self, py: Python<'_>) -> PyResult<u64> {
-        py.detach(|| self.read().store.chunks()).map_err(of_store)
+        let store = self.store();
+        py.detach(|| store.chunks()).map_err(of_store)
     }
 
     /// The number of documents that have a chunk.
     #[getter]
     fn documents(&self, py: Python<'_>) -> PyResult<u64> {
-        py.detach(|| self.read().store.documents()).map_err(of_store)
+        let store = self.store();
+        py.detach(|| store.documents()).map_err(of_store)
     }
 
     /// The name for messages: never with a key.
     #[getter]
-    fn name(&self, py: Python<'_>) -> String {
-        py.detach(|| self.read().store.about().name.clone())
+    fn name(&self) -> String {
+        self.store().about().name.clone()
     }
 
     /// The spec of the segmenter that it was built with.
     #[getter]
-    fn segmenter(&self, py: Python<'_>) -> String {
-        py.detach(|| self.read().store.about().meta.segmenter.clone())
+    fn segmenter(&self) -> String {
+        self.store().about().meta.segmenter.clone()
     }
 
     /// The name of the embedder that made the vectors; `None` for a store without vectors.
     #[getter]
-    fn embedder(&self, py: Python<'_>) -> Option<String> {
-        py.detach(|| self.read().store.about().embedder().map(str::to_owned))
+    fn embedder(&self) -> Option<String> {
+        self.store().about().embedder().map(str::to_owned)
     }
 
     /// Finds chunks, best first.
@@ -106,11 +99,11 @@ impl Index {
         &self,
         py: Python<'_>,
         query: String,
-        k: usize,
+        k: i64,
         mode: Option<String>,
-        paths: Vec<String>,
-        headings: Vec<String>,
-        types: Vec<String>,
+        #[pyo3(from_py_with = one_or_many)] paths: Vec<String>,
+        #[pyo3(from_py_with = one_or_many)] headings: Vec<String>,
+        #[pyo3(from_py_with = one_or_many)] types: Vec<String>,
         vector: Option<PyArrayLike1<'_, f32, AllowTypeChange>>,
         rerank: Option<Bound<'_, PyAny>>,
         rerank_depth: usize,
@@ -122,34 +115,39 @@ impl Index {
         if query.trim().is_empty() {
             return Err(usage("the query is empty"));
         }
-        let embedded = self.embedder(py).is_some();
+        let k = usize::try_from(k).ok().filter(|&k| k > 0).ok_or_else(|| usage(format!("k is {k}: at least 1 hit")))?;
+        // One store for all of the search, whatever else is written or refreshed meanwhile.
+        let store = self.store();
+        let embedded = store.about().embedder().is_some();
         let mode = match mode {
             Some(mode) => mode.parse::<Mode>().map_err(usage)?,
             None if embedded => Mode::Hybrid,
             None => Mode::Bm25,
         };
-        if mode != Mode::Bm25 && embedded && vector.is_none() {
-            self.take_encoder(py)?;
-        }
         let mut query = Query::new(query, mode, k).with_filter(Filter { paths, headings, file_types: types });
-        query.vector = vector.map(|vector| vector.as_array().to_vec());
+        query.vector = match vector {
+            Some(vector) => Some(vector.as_array().to_vec()),
+            None if mode != Mode::Bm25 && embedded => Some(self.embed(py, &query, store.as_ref())?),
+            None => None,
+        };
         let expand: Expand = expand.parse().map_err(usage)?;
-        let expansion = Expansion { expand, tokens: expand_tokens };
+        // What is above the budget would be left out, and the chunk that was found with it.
+        let expansion =
+            Expansion { expand, tokens: token_budget.map_or(expand_tokens, |budget| expand_tokens.min(budget)) };
         let by_reranker = Raised::default();
         let reranker = match rerank {
             Some(given) => self.reranker(&given, &by_reranker)?,
             None => None,
         };
         let hits = py.detach(|| {
-            let state = self.read();
-            let found = find(state.store.as_ref(), reranker.as_deref(), rerank_depth, &query, expansion, context);
+            let found = find(store.as_ref(), reranker.as_deref(), rerank_depth, &query, expansion, context);
             let mut hits = found.map_err(of_store)?;
             if let Some(budget) = token_budget {
                 fit_budget(&mut hits, budget);
             }
             Ok::<_, PyErr>(hits)
         });
-        let hits: Vec<store::Hit> = hits.map_err(|error| by_reranker.or(self.raised().or(error)))?;
+        let hits: Vec<store::Hit> = hits.map_err(|error| by_reranker.or(error))?;
         Ok(hits.into_iter().map(|inner| Hit { inner }).collect())
     }
 
@@ -165,31 +163,32 @@ impl Index {
         after: Option<String>,
         limit: usize,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let found = py.detach(|| self.read().store.list(&prefix, after.as_deref(), limit)).map_err(of_store)?;
+        let store = self.store();
+        let found = py.detach(|| store.list(&prefix, after.as_deref(), limit)).map_err(of_store)?;
         json::to_python(py, &found)
     }
 
     /// Sees the newest state of the store from now on; true where it is another one.
     fn refresh(&self, py: Python<'_>) -> PyResult<bool> {
         py.detach(|| {
-            let freshness = self.read().store.refresh().map_err(of_store)?;
+            let freshness = self.store().refresh().map_err(of_store)?;
             if freshness == Freshness::Replaced {
-                let state = Arc::new(State::open(&self.place)?);
-                *self.state.write().unwrap_or_else(PoisonError::into_inner) = state;
+                let store = stores::open(&self.place).map_err(of_store)?;
+                *self.store.write().unwrap_or_else(PoisonError::into_inner) = Arc::from(store);
             }
             Ok(freshness != Freshness::Same)
         })
     }
 
-    fn __repr__(&self, py: Python<'_>) -> String {
-        format!("Index({:?})", self.name(py))
+    fn __repr__(&self) -> String {
+        format!("Index({:?})", self.name())
     }
 }
 
 impl Index {
     /// The store as it is now. No lock is held while it is searched: what is written in Python may ask this index again.
-    fn read(&self) -> Arc<State> {
-        Arc::clone(&self.state.read().unwrap_or_else(PoisonError::into_inner))
+    fn store(&self) -> Arc<dyn Retriever> {
+        Arc::clone(&self.store.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The reranker of a spec, or one that is written in Python.
@@ -201,36 +200,42 @@ impl Index {
         given.py().detach(|| Engine::new().offline(self.offline).reranker(&spec)).map_err(of_engine)
     }
 
-    fn raised(&self) -> Raised {
-        self.raised.read().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// Gives the store what embeds queries, once.
-    fn take_encoder(&self, py: Python<'_>) -> PyResult<()> {
-        self.raised().take();
-        if py.detach(|| self.read().has_encoder) {
-            return Ok(());
-        }
-        let given = match &self.encoder {
+    /// The query's vector, by the encoder that the store's vectors are of.
+    fn embed(&self, py: Python<'_>, query: &Query, store: &dyn Retriever) -> PyResult<Vec<f32>> {
+        let about = store.about();
+        let given = match &self.embedder {
             Some(given) => Given::of(given.bind(py))?,
-            None => Given::Name(self.embedder(py).unwrap_or_default()),
+            None => Given::Name(about.embedder().unwrap_or_default().to_owned()),
         };
         py.detach(|| {
-            let (encoder, raised) = given.open(self.offline)?;
-            let Some(encoder) = encoder else { return Ok(()) };
-            let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
-            match Arc::get_mut(&mut state) {
-                Some(state) => state.take(encoder)?,
-                // A search is at work in it, and goes on with what it has.
-                None => {
-                    let mut opened = State::open(&self.place)?;
-                    opened.take(encoder)?;
-                    *state = Arc::new(opened);
-                }
+            let (encoder, raised) = match given {
+                Given::Name(name) => (self.named(&name)?, Raised::default()),
+                Given::Encoder(encoder, raised) => (encoder, raised),
+            };
+            raised.take();
+            if let Some(own) = &about.meta.embedder
+                && *own != own.by(encoder.as_ref())
+            {
+                return Err(usage(format!(
+                    "{}: its vectors are those of {own}, and the query's would be those of {}",
+                    about.name,
+                    own.by(encoder.as_ref())
+                )));
             }
-            *self.raised.write().unwrap_or_else(PoisonError::into_inner) = raised;
-            Ok(())
+            query_vector(query, Some(encoder.as_ref()), about.embedder()).map_err(|error| raised.or(of_store(error)))
         })
+    }
+
+    /// The encoder of a name; it stays open.
+    fn named(&self, name: &str) -> PyResult<Arc<dyn SentenceEncoder>> {
+        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, encoder)) = opened.as_ref().filter(|(known, _)| known == name) {
+            return Ok(Arc::clone(encoder));
+        }
+        let found = Engine::new().offline(self.offline).embedder(name).map_err(of_engine)?;
+        let encoder = found.ok_or_else(|| usage(format!("embedder {name}: it gives no vectors")))?;
+        *opened = Some((name.to_owned(), Arc::clone(&encoder)));
+        Ok(encoder)
     }
 }
 

@@ -115,6 +115,7 @@ def test_an_encoder_in_an_index(tmp_path: pathlib.Path) -> None:
 
 
 def test_vectors_have_length_one() -> None:
+    assert pericope.Embedder(Letters()).encode_queries("abc").shape == (1, 26)
     vectors = pericope.Embedder(Letters()).encode_passages(["abc", "zzz"])
     assert vectors.dtype == np.float32 and np.allclose(np.linalg.norm(vectors, axis=1), 1)
 
@@ -149,6 +150,11 @@ def test_a_reranker_in_a_search(tmp_path: pathlib.Path) -> None:
         index.search("pumps", rerank=lambda *_: [])
     with pytest.raises(pericope.UsageError, match="the score NaN"):
         index.search("pumps", rerank=lambda _, texts: [float("nan")] * len(texts))
+    # One prefix, or type, is a list of one.
+    assert index.search("pumps", paths="d1", types="none") == [] and len(index.search("pumps", paths="d1")) == 1
+    for k in (0, -1):
+        with pytest.raises(pericope.UsageError, match="at least 1 hit"):
+            index.search("pumps", k)
     with pytest.raises(pericope.UsageError, match="no reranker"):
         index.search("pumps", rerank=3)  # type: ignore[arg-type]
 

@@ -92,21 +92,23 @@ def test_a_judge_of_your_own() -> None:
         pericope.evaluate(CONFIG, judge=lambda *_: 11)
     with pytest.raises(pericope.UsageError, match="no judge"):
         pericope.evaluate(CONFIG, judge=3)  # type: ignore[arg-type]
-    with pytest.raises(pericope.UsageError, match="brought none"):
+    with pytest.raises(pericope.UsageError, match="none was brought"):
         pericope.evaluate({**CONFIG, "judge": {"kind": "custom"}})
     with pytest.raises(pericope.UsageError, match="judge.kind was set"):
         pericope.evaluate(CONFIG, judge=judge, set=["judge.kind=lexical"])
-    scored = pericope.evaluate(CONFIG, judge=lambda _q, gold, answer, _c: np.float32(8 if answer == gold else 2))
-    assert all(2 <= cell["metrics"]["judge"] <= 8 and "cost" not in cell for cell in scored["cells"])
+    # Numbers may be numpy's, and nothing was asked that costs anything.
+    by_numpy = pericope.evaluate(CONFIG, judge=lambda *asked: np.float32(judge(*asked)[0]))
+    assert [cell["metrics"]["judge"] for cell in by_numpy["cells"]] == means
+    assert all("cost" not in cell for cell in by_numpy["cells"])
 
 
 def test_runs_of_two_judges_are_not_mixed(tmp_path: pathlib.Path) -> None:
-    class Lenient:
+    class Strict:
         def __init__(self, fingerprint: str) -> None:
             self.fingerprint = fingerprint
 
         def judge(self, question: str, gold: str, answer: str, context: list[str]) -> float:
-            return 9.0 if answer == gold else 5.0
+            return 9.0 if answer == gold else 1.0
 
     def found(judge: Any, **more: Any) -> dict[str, Any]:
         return pericope.evaluate(CONFIG, judge=judge, retrievers={"none": nothing}, out=tmp_path / "run", **more)
@@ -114,13 +116,14 @@ def test_runs_of_two_judges_are_not_mixed(tmp_path: pathlib.Path) -> None:
     def nothing(question: str, k: int) -> list[dict[str, Any]]:
         return []
 
-    found(Lenient("one"))
+    summary = found(Strict("one"))
+    assert summary["judges"]["judge"] == {"kind": "custom", "model": "one"}
     record = json.loads((tmp_path / "run" / "run.json").read_text())
     assert record["checksums"]["models"]["judge"] == "one"
     assert record["checksums"]["models"]["retriever none"].endswith("test_runs_of_two_judges_are_not_mixed.<locals>.nothing")
-    assert found(Lenient("one"), resume=True)["questions"] == 12
-    with pytest.raises(pericope.UsageError, match="another models"):
-        found(Lenient("two"), resume=True)
+    assert found(Strict("one"), resume=True)["questions"] == 12
+    with pytest.raises(pericope.UsageError, match=r"other models \(judge\)"):
+        found(Strict("two"), resume=True)
 
 
 def test_retrievers_of_your_own() -> None:
@@ -132,15 +135,16 @@ def test_retrievers_of_your_own() -> None:
     }
 
     def knows(question: str, k: int) -> list[dict[str, Any]]:
-        # Numbers may be numpy's.
-        return [{"text": gold[question][0], "score": np.float32(0.5)}][:k]
+        # Any mapping, and numbers of numpy's.
+        return [types.MappingProxyType({"text": gold[question][0], "score": np.float32(0.5)})][:k]
 
     class Blind:
         def retrieve(self, question: str, k: int) -> dict[str, Any]:
             return {"hits": []}
 
     mine = types.MappingProxyType({"knows": knows, "blind": Blind()})
-    summary = pericope.evaluate(types.MappingProxyType(CONFIG), retrievers=mine)
+    proxied = types.MappingProxyType({**CONFIG, "retrieval": types.MappingProxyType(CONFIG["retrieval"])})
+    summary = pericope.evaluate(proxied, retrievers=mine)
     found = {cell["chunker"]: cell["metrics"]["span_recall"] for cell in summary["cells"] if cell.get("k") == 1}
     assert (found["knows"], found["blind"]) == (1.0, 0.0) and 0 < found["structure"] < 1
 
@@ -154,7 +158,7 @@ def test_retrievers_of_your_own() -> None:
     row = {"name": "x", "spec": "http://localhost:9/x"}
     with pytest.raises(pericope.UsageError, match="retriever 'x' was passed"):
         pericope.evaluate({**CONFIG, "retriever": [row]}, retrievers={"x": knows})
-    with pytest.raises(pericope.UsageError, match="brought none of this name"):
+    with pytest.raises(pericope.UsageError, match="none of this name was brought"):
         pericope.evaluate({**CONFIG, "retriever": [{"name": "x", "spec": "custom"}]})
 
 
@@ -172,3 +176,34 @@ def test_an_encoder_of_your_own() -> None:
 
     with pytest.raises(KeyError, match="mine"):
         pericope.evaluate(config, embedder=Broken())
+
+
+def test_segmenters_of_your_own(tmp_path: pathlib.Path) -> None:
+    def every_third(document: pericope.Document) -> pericope.Boundaries:
+        return pericope.Boundaries(range(3, len(document), 3))
+
+    summary = pericope.evaluate(CONFIG, segmenters={"every, third": every_third}, out=tmp_path / "run")
+    rows = {row["name"]: row for row in summary["chunkers"]}
+    assert list(rows) == ["fixed", "structure", "every, third"] and rows["every, third"]["chunks"] > 50
+    assert rows["every, third"]["fingerprint"].endswith("every_third") and len(summary["cells"]) == 6
+    with pytest.raises(pericope.UsageError, match="another model"):
+        other = {"every, third": lambda document: pericope.Boundaries([])}
+        pericope.evaluate(CONFIG, segmenters=other, out=tmp_path / "run", resume=True)
+    # A row of the configuration may say more of it, and same-size may be sized by it.
+    rows_of_its_own = [
+        {"name": "short", "spec": "custom:name=mine,max_tokens=40"},
+        {"name": "same", "spec": "same-size:reference=short"},
+    ]
+    summary = pericope.evaluate({**CONFIG, "chunker": rows_of_its_own}, segmenters={"mine": every_third})
+    short, same = summary["chunkers"][0], summary["chunkers"][1]
+    assert short["max_tokens"] <= 40 and abs(same["mean_words"] / short["mean_words"] - 1) < 0.2
+
+    def broken(document: pericope.Document) -> pericope.Boundaries:
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        pericope.evaluate(CONFIG, segmenters={"broken": broken})
+    with pytest.raises(pericope.UsageError, match="none named `x` was brought"):
+        pericope.evaluate({**CONFIG, "chunker": [{"name": "x", "spec": "custom:name=x"}]})
+    with pytest.raises(pericope.UsageError, match="segmenter 'fixed' was passed"):
+        pericope.evaluate(CONFIG, segmenters={"fixed": every_third})

@@ -469,15 +469,15 @@ pub struct SearchArgs {
     /// Number of hits, at least 1; with --group, number of documents
     #[arg(long, short, default_value_t = 10, value_parser = at_least_one)]
     pub k: usize,
-    /// Only in documents whose ids begin with this: docs/guide/
+    /// Only in documents whose ids begin with this: docs/guide/; may be given several times, and one is enough
     #[arg(long, value_name = "PREFIX")]
-    pub path: Option<String>,
-    /// Only below headings that hold these words
+    pub path: Vec<String>,
+    /// Only below headings that hold these words; may be given several times, and one is enough
     #[arg(long, value_name = "TEXT")]
-    pub heading: Option<String>,
-    /// Only in files of this type: md, html, txt, rst
+    pub heading: Vec<String>,
+    /// Only in files of this type: md, html, txt, rst; may be given several times, and one is enough
     #[arg(long = "type", value_name = "TYPE")]
-    pub file_type: Option<String>,
+    pub file_type: Vec<String>,
     /// Show so many chunks before and after each hit, too
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub context: usize,

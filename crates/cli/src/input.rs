@@ -71,6 +71,8 @@ pub struct Input {
     twice: Vec<PathBuf>,
     /// Folders behind links that were followed.
     linked: Vec<PathBuf>,
+    /// Pictures, fonts and the like in folders.
+    media: Vec<PathBuf>,
 }
 
 impl Input {
@@ -101,7 +103,7 @@ impl Input {
                 return Err(Failure::usage(format!("{}: no such file or folder", shown(path))));
             }
         }
-        let Found { files: found, outside, twice, linked } = find(paths, options);
+        let Found { files: found, outside, twice, linked, media } = find(paths, options);
         let mut indexes = Indexes::below(paths);
         // What lies in a project's own folder is no document, unless it is named itself.
         let is_ours = |path: &Path| is_own(path) && !paths.iter().any(|root| is_own(root));
@@ -126,7 +128,7 @@ impl Input {
         missed.extend(indexes.iter().map(document_id));
         let options = Arc::new(ReadOptions { max_bytes, ..read_options(limits) });
         let (time, hand) = (limits.time, Hand::default());
-        Ok(Self { files, options, time, hand, problems, indexes, missed, outside, twice, linked })
+        Ok(Self { files, options, time, hand, problems, indexes, missed, outside, twice, linked, media })
     }
 
     /// The files, in order.
@@ -153,8 +155,13 @@ impl Input {
         report(&self.problems) + self.indexes.len()
     }
 
-    /// Says which links were not followed. That is a rule and no failure.
-    pub fn tell_links(&self) {
+    /// Says which links were not followed, and how much beside the documents holds nothing to read. These are rules and no failures.
+    pub fn tell_rules(&self) {
+        let media = self.media.len();
+        if media > 0 {
+            let (files, were) = if media == 1 { ("file", "was") } else { ("files", "were") };
+            tell!("{media} {files} that hold no document (pictures, fonts, style sheets and the like) {were} left out");
+        }
         let count = self.outside.len();
         if count > 0 {
             let links = if count == 1 { "1 link leads" } else { &format!("{count} links lead") };

@@ -10,6 +10,7 @@ mod args;
 mod commands;
 #[cfg(feature = "testing")]
 mod hashed;
+mod help;
 mod input;
 mod interrupt;
 mod limited;
@@ -25,7 +26,7 @@ pub mod worker;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, FromArgMatches};
 
 use args::{Cli, Command, DatasetCommand, EvalCommand, TrainCommand};
 use status::{Failure, Outcome};
@@ -48,7 +49,7 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     if arguments.get(1).is_some_and(|first| first == worker::FLAG) {
         pericope_read::serve();
     }
-    let cli = Cli::parse_from(arguments);
+    let cli = Cli::from_arg_matches(&command().get_matches_from(arguments)).unwrap_or_else(|error| error.exit());
     let outcome = run(cli);
     pericope_util::stop_programs();
     match outcome {
@@ -64,7 +65,7 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 /// Returns the command line as data: commands, flags and their help.
 #[must_use]
 pub fn command() -> clap::Command {
-    Cli::command()
+    help::flowing(Cli::command())
 }
 
 fn run(cli: Cli) -> Outcome {

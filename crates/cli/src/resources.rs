@@ -9,7 +9,7 @@ use pericope::encode::rerankers::{RerankerEntry, RerankerSpec, check_in};
 use pericope::segment::llm::LanguageModel;
 use pericope::segment::registry;
 use pericope::segment::spec::{Spec, SpecError};
-use pericope::segment::{Chunker, Limits};
+use pericope::segment::{Chunker, Limits, Resources};
 use pericope::{Engine, EngineError, LoadingCounter, tokenizer_for};
 use pericope_util::shown_path;
 
@@ -83,6 +83,10 @@ pub fn loading(policy: &PolicyArgs, embedder: &str) -> LoadingCounter {
 
 /// The chunker that the flags ask for.
 pub fn chunker(policy: &PolicyArgs, engine: &Engine<'_>) -> Result<Chunker, Failure> {
+    // Else a tokenizer that cannot be used would be called a fault of the segmenter.
+    if policy.tokenizer.is_some() {
+        Resources::counter(engine).map_err(|e| Failure::usage(format!("--tokenizer: {e}")))?;
+    }
     engine
         .chunker(policy.segmenter.as_deref().unwrap_or(SEGMENTER))
         .map_err(|e| Failure::usage(format!("--segmenter: {e}")))

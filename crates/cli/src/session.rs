@@ -27,6 +27,7 @@ pub fn one(
     ledger: Ledger,
     quiet: bool,
 ) -> Result<Option<Finished>, Failure> {
+    experiment.check_brought(false, |_| false).map_err(Failure::usage)?;
     let engine = resources(experiment);
     let observer = Bars::new(quiet);
     observer.tell_what_models_wait_for();
@@ -55,6 +56,7 @@ pub fn setup<'a, T, E: From<Failure>>(
     session: Session<'_>,
     held: impl FnOnce() -> Result<(T, Ledger), E>,
 ) -> Result<(Setup<'a>, T), E> {
+    experiment.check_brought(false, |_| false).map_err(Failure::usage)?;
     let encoder = embedder(&experiment.retrieval.embedder, session.offline)?;
     let ingredients = Ingredients::of(experiment, resources, encoder, session).map_err(failure)?;
     let (held, ledger) = held()?;

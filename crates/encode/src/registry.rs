@@ -47,6 +47,7 @@ pub const EMBEDDERS: &[(&str, &str)] = &[
         "token vectors made of all-MiniLM-L6-v2, 256 numbers: a hundred times as quick (pericope models pull static)",
     ),
     ("static:DIR", "a folder of static vectors: Model2Vec's, or one that `pericope models distil` made"),
+    ("openai:MODEL", "a service with OpenAI's API for embeddings; openai:MODEL:DIMENSIONS"),
     ("fastembed:MODEL", "a model of fastembed's or a folder with one in ONNX (cargo feature fastembed)"),
     (
         "DIR",
@@ -220,7 +221,7 @@ mod tests {
         let text = embedder("word2vec").err().unwrap().to_string();
         assert_eq!(
             text,
-            "there is no embedder \"word2vec\"; known: minilm, static, static:DIR, fastembed:MODEL, DIR, NAME, none"
+            "there is no embedder \"word2vec\"; known: minilm, static, static:DIR, openai:MODEL, fastembed:MODEL, DIR, NAME, none"
         );
         assert_eq!(
             embedder("minilm,dimensions=3").err().unwrap().to_string(),

@@ -1,6 +1,7 @@
 //! Chunkers, encoders and token counters from their specs.
 
 use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
@@ -60,6 +61,7 @@ pub struct Engine<'a> {
     /// The caller's own, instead of the default one.
     own: Option<Arc<dyn SentenceEncoder>>,
     segment_embedder: Option<String>,
+    custom: BTreeMap<String, Arc<dyn Segmenter>>,
     offline: bool,
 }
 
@@ -129,6 +131,13 @@ impl<'a> Engine<'a> {
     #[must_use]
     pub fn with_segment_embedder(mut self, name: Option<String>) -> Self {
         self.segment_embedder = name;
+        self
+    }
+
+    /// Takes segmenters of one's own, which specs of experiments name `custom:name=NAME`.
+    #[must_use]
+    pub fn with_custom(mut self, segmenters: BTreeMap<String, Arc<dyn Segmenter>>) -> Self {
+        self.custom = segmenters;
         self
     }
 
@@ -271,6 +280,11 @@ impl Resources for Engine<'_> {
 
     fn defaults(&self) -> Limits {
         self.defaults
+    }
+
+    fn custom(&self, name: &str) -> Result<Arc<dyn Segmenter>, String> {
+        let found = self.custom.get(name).cloned();
+        found.ok_or_else(|| format!("a program in Rust or Python brings it, and none named `{name}` was brought"))
     }
 
     fn shift_finder(&self, wanted: &LanguageModel) -> Result<Arc<dyn ShiftFinder>, String> {

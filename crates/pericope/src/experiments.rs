@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use pericope_api::{Reranker, SentenceEncoder, SpanReader, TokenCounter};
 use pericope_encode::rerankers::{RerankerSpec, check_in};
@@ -14,9 +14,10 @@ use pericope_learn::cogltx::{self, MemRecall};
 use pericope_llm::LlmError;
 use pericope_report::run::{Collector, Report, ReportError};
 use pericope_segment::Resources;
+use pericope_segment::registry::{CUSTOM, SegmenterEntry};
 
 use crate::stores::Places;
-use crate::{Engine, EngineError, needs_encoder, rerankers, segmenters, tokenizer_for};
+use crate::{Engine, EngineError, needs_encoder, rerankers, tokenizer_for};
 
 /// How a run is begun or gone on with.
 #[derive(Debug, Clone, Copy, Default)]
@@ -45,6 +46,14 @@ impl std::fmt::Debug for Brought {
         let retrievers: Vec<&String> = self.retrievers.keys().collect();
         f.debug_struct("Brought").field("judge", &self.judge.is_some()).field("retrievers", &retrievers).finish()
     }
+}
+
+/// The segmenters that specs of an experiment may name where the program brings some of its own: [`segmenters`](crate::segmenters), and
+/// `custom:name=NAME` for those of [`Engine::with_custom`].
+#[must_use]
+pub fn segmenters() -> &'static [SegmenterEntry] {
+    static ALL: OnceLock<Vec<SegmenterEntry>> = OnceLock::new();
+    ALL.get_or_init(|| [crate::segmenters(), &[CUSTOM]].concat())
 }
 
 /// A run that is done, and its folder, which stays held until the report is written.
@@ -145,6 +154,10 @@ impl<'a> Ingredients<'a> {
         let judges = session.brought.is_some_and(|brought| brought.judge.is_some());
         let finds = |name: &str| session.brought.is_some_and(|brought| brought.retrievers.contains_key(name));
         experiment.check_brought(judges, finds).map_err(EngineError::Usage)?;
+        for chunker in experiment.chunkers.iter().filter(|chunker| chunker.spec.name == CUSTOM.name) {
+            let found = engine.custom(chunker.spec.get("name").unwrap_or_default());
+            found.map_err(|problem| EngineError::usage(format!("chunker '{}': {problem}", chunker.name)))?;
+        }
         let counter = engine.counter().map_err(EngineError::usage)?;
         let mut model_checksums = model_checksums(experiment, encoder.as_deref(), engine)?;
         let rerankers = opened(experiment, engine, session.offline, &mut model_checksums)?;

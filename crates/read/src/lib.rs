@@ -26,6 +26,6 @@ pub use files::{document_id, document_path, read_bytes, read_each, read_path};
 pub use formats::{Reader, formats, read_text, reader};
 pub use options::{Isolation, ReadOptions};
 pub use split::{BreakFinder, SentenceSplitter, WindowedSplitter, default_splitter};
-pub use walk::{Found, WalkOptions, check_globs, find, walk};
+pub use walk::{Found, WalkOptions, check_globs, find, is_media, walk};
 #[cfg(feature = "pdf")]
 pub use worker::{WorkerLimits, WorkerPool, serve};

@@ -10,7 +10,22 @@ use crate::error::ReadError;
 use crate::formats::{Reader, formats};
 use crate::links::Links;
 
-/// The files that [`walk`] finds in a folder. Files that are named themselves are always found.
+/// Extensions of pictures, fonts, sounds, films and style sheets.
+const MEDIA: [&str; 33] = [
+    "png", "jpg", "jpeg", "gif", "svg", "webp", "avif", "ico", "bmp", "tif", "tiff", "heic", "psd", "drawio", "woff",
+    "woff2", "ttf", "otf", "eot", "mp3", "wav", "ogg", "flac", "m4a", "mp4", "m4v", "webm", "mov", "avi", "mkv", "css",
+    "scss", "less",
+];
+
+/// Returns true for a file whose extension says that it is a picture, a font, a sound, a film or a style sheet: a folder of
+/// documents holds such files beside its documents.
+#[must_use]
+pub fn is_media(path: &Path) -> bool {
+    MEDIA.contains(&extension(path).as_str())
+}
+
+/// The files that [`walk`] finds in a folder: all but those of [`is_media`], which a pattern of [`globs`](Self::globs) can ask for.
+/// Files that are named themselves are always found.
 #[derive(Debug, Clone)]
 pub struct WalkOptions {
     /// Whether the files that `.gitignore` and `.ignore` files name are left out, inside a git repository or not; true
@@ -50,6 +65,8 @@ pub struct Found {
     pub twice: Vec<PathBuf>,
     /// Folders behind links that were followed, sorted.
     pub linked: Vec<PathBuf>,
+    /// Files in folders that were left out because their extension says that they hold nothing to read ([`is_media`]), sorted.
+    pub media: Vec<PathBuf>,
 }
 
 /// Returns the files in `paths`, folders searched through, sorted by path and each listed once.
@@ -71,11 +88,11 @@ pub fn find<P: AsRef<Path>>(paths: &[P], options: &WalkOptions) -> Found {
     let roots = paths.iter().map(AsRef::as_ref).filter(|root| root.is_dir());
     let roots = roots.filter_map(|root| root.canonicalize().ok()).collect();
     let links = Arc::new(Mutex::new(Links::new(roots, options.follow_links)));
-    let (mut files, mut errors) = (Vec::new(), Vec::new());
+    let (mut files, mut errors, mut media) = (Vec::new(), Vec::new(), Vec::new());
     for root in paths {
         let root = root.as_ref();
         match std::fs::metadata(root) {
-            Ok(about) if about.is_dir() => folder(root, options, &links, &mut files, &mut errors),
+            Ok(about) if about.is_dir() => folder(root, options, &links, &mut files, &mut errors, &mut media),
             Ok(_) => files.push((root.to_owned(), root.canonicalize().ok())),
             Err(error) => errors.push((root.to_owned(), ReadError::io(root, error))),
         }
@@ -94,7 +111,11 @@ pub fn find<P: AsRef<Path>>(paths: &[P], options: &WalkOptions) -> Found {
     let (mut outside, mut twice) = (std::mem::take(&mut links.outside), std::mem::take(&mut links.twice));
     outside.sort_unstable();
     twice.sort_unstable();
-    Found { files, outside, twice, linked }
+    media.sort_unstable();
+    media.dedup();
+    // One that is named beside its folder is found.
+    media.retain(|path| !paths.iter().any(|named| named.as_ref() == path));
+    Found { files, outside, twice, linked, media }
 }
 
 fn locked(links: &Mutex<Links>) -> MutexGuard<'_, Links> {
@@ -108,6 +129,7 @@ fn folder(
     links: &Arc<Mutex<Links>>,
     files: &mut Vec<(PathBuf, Option<PathBuf>)>,
     errors: &mut Vec<(PathBuf, ReadError)>,
+    media: &mut Vec<PathBuf>,
 ) {
     let real = root.canonicalize().ok();
     let globs = overrides(root, &options.globs).unwrap_or_else(|_| Override::empty());
@@ -125,6 +147,7 @@ fn folder(
         .sort_by_file_name(std::ffi::OsStr::cmp)
         .follow_links(true);
     let met = Arc::clone(links);
+    let asked = globs.clone();
     builder.filter_entry(move |entry| {
         let is_dir = entry.file_type().is_some_and(|kind| kind.is_dir());
         !globs.matched(entry.path(), is_dir).is_ignore()
@@ -136,6 +159,10 @@ fn folder(
                 let is_dir = entry.file_type().is_some_and(|kind| kind.is_dir());
                 let path = entry.path();
                 if is_dir || (options.known_only && !is_known(path)) {
+                    continue;
+                }
+                if is_media(path) && !asked.matched(path, false).is_whitelist() {
+                    media.push(path.to_owned());
                     continue;
                 }
                 match std::fs::metadata(path) {
@@ -193,6 +220,10 @@ fn convert(error: ignore::Error, about: &Path) -> (PathBuf, ReadError) {
 }
 
 fn is_known(path: &Path) -> bool {
-    let extension = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    let extension = extension(path);
     formats().flat_map(Reader::extensions).any(|known| **known == *extension)
+}
+
+fn extension(path: &Path) -> String {
+    path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase()
 }

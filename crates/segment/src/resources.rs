@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use pericope_api::{SentenceEncoder, ShiftFinder, TokenCounter};
+use pericope_api::{Segmenter, SentenceEncoder, ShiftFinder, TokenCounter};
 
 use crate::counters::WordCounter;
 use crate::fixed::rounded;
@@ -77,6 +77,14 @@ pub trait Resources {
     /// With the reason, where there is none.
     fn shift_finder(&self, _wanted: &LanguageModel) -> Result<Arc<dyn ShiftFinder>, String> {
         Err("it asks a language model, and none is at hand".into())
+    }
+
+    /// Returns the segmenter of that name which the program brings ([`CUSTOM`](crate::registry::CUSTOM)).
+    ///
+    /// # Errors
+    /// With the reason, where it brings none of that name.
+    fn custom(&self, name: &str) -> Result<Arc<dyn Segmenter>, String> {
+        Err(format!("a program in Rust or Python brings it, and none named `{name}` was brought"))
     }
 
     /// Returns the mean chunk size, in words, of `reference` (a name or a spec) on the corpus at hand: the

@@ -15,7 +15,7 @@ _Numbers = Union[Sequence[float], NDArray[Any]]
 _AnySegmenter = Union[str, CustomSegmenter, Callable[["Document"], Segmentation]]
 _AnyEmbedder = Union[str, "Embedder", Encoder]
 _AnyReranker = Union[str, Reranker, Callable[[str, list[str]], _Numbers]]
-_AnyRetriever = Union[Retriever, Callable[[str, int], Union[list[dict[str, Any]], dict[str, Any]]]]
+_AnyRetriever = Union[Retriever, Callable[[str, int], Union[Sequence[Mapping[str, Any]], Mapping[str, Any]]]]
 _AnyJudge = Union[Judge, Callable[[str, str, str, list[str]], Union[float, tuple[float, str]]]]
 
 class PericopeError(Exception):
@@ -410,6 +410,7 @@ def evaluate(
     out: Optional[_Path] = None,
     set: Sequence[str] = (),
     embedder: Optional[_AnyEmbedder] = None,
+    segmenters: Optional[Mapping[str, Union[CustomSegmenter, Callable[[Document], Segmentation]]]] = None,
     judge: Optional[_AnyJudge] = None,
     retrievers: Optional[Mapping[str, _AnyRetriever]] = None,
     resume: bool = False,
@@ -418,8 +419,8 @@ def evaluate(
     """Runs an experiment on retrieval and returns its `summary.json`.
 
     `config` is a path, a dictionary, or TOML as text (it has a line end). `out` keeps the run's files and report; `set`
-    overrides keys (`"retrieval.k=[1,3]"`). A `judge` of your own takes the place of `judge.kind`; each of `retrievers` is
-    measured beside the chunkers, under its name. Keys that `set` puts in place of what is passed are refused.
+    overrides keys (`"retrieval.k=[1,3]"`). Each of `segmenters` is one more chunker, a `judge` of your own takes the place of
+    `judge.kind`, and each of `retrievers` is measured beside the chunkers, under its name. Keys that `set` puts in place of what is passed are refused.
     """
 
 def segmentation_scores(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, Sequence, Union
+from typing import TYPE_CHECKING, Any, Mapping, Protocol, Sequence, Union
 
 from pericope._native import Boundaries, Document, Scores, Spans
 
@@ -60,7 +60,7 @@ class Retriever(Protocol):
     comparisons of runs say where they differ. By default it is the name of the class or function.
     """
 
-    def retrieve(self, question: str, k: int) -> Union[list[dict[str, Any]], dict[str, Any]]:
+    def retrieve(self, question: str, k: int) -> Union[Sequence[Mapping[str, Any]], Mapping[str, Any]]:
         """At most `k` passages of the experiment's documents, best first.
 
         A passage is `{"document": id, "start": 0, "end": 9}` (characters) or `{"text": "..."}`, with a `score` where there is

@@ -58,11 +58,20 @@ fn method_or_function<'py>(object: &Bound<'py, PyAny>, method: &str, what: &str)
     Err(usage(format!("{name} is no {what}: it has no method `{method}` and is no function")))
 }
 
-/// The object's `fingerprint`, or the qualified name of the function or class that it is of: one that is changed gives itself
-/// a `fingerprint`.
+/// The object's `fingerprint`; of a method that of the object whose it is; else the qualified name of the function or class. By
+/// name all functions of a place look alike, and so do a function and what it is after a change.
 fn fingerprint_or_name(object: &Bound<'_, PyAny>) -> PyResult<String> {
     if let Some(found) = fingerprint(object)? {
         return Ok(found);
+    }
+    if let Some(owner) = object.getattr_opt("__self__")?
+        && let Some(found) = fingerprint(&owner)?
+    {
+        return Ok(found);
+    }
+    // What `functools.partial` made.
+    if let Some(function) = object.getattr_opt("func")?.filter(Bound::is_callable) {
+        return fingerprint_or_name(&function);
     }
     let named = if object.hasattr("__qualname__")? { object.clone() } else { object.get_type().into_any() };
     let (module, name): (String, String) =

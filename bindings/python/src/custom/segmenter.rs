@@ -3,7 +3,7 @@ use std::sync::Arc;
 use pericope::api::{self, SegmentError, Segmentation};
 use pyo3::prelude::*;
 
-use super::{Raised, fingerprint, method_or_function};
+use super::{Raised, fingerprint, fingerprint_or_name, method_or_function};
 use crate::document::Document;
 use crate::segmentation::from_python;
 
@@ -18,6 +18,13 @@ impl Segmenter {
     pub fn new(object: &Bound<'_, PyAny>, raised: Raised) -> PyResult<Self> {
         let call = method_or_function(object, "segment", "segmenter")?;
         Ok(Self { object: call.unbind(), fingerprint: fingerprint(object)?.unwrap_or_default(), raised })
+    }
+}
+
+impl Segmenter {
+    /// As [`new`](Self::new), for an experiment: one without a `fingerprint` is told from others by its name.
+    pub fn named(object: &Bound<'_, PyAny>, raised: Raised) -> PyResult<Self> {
+        Ok(Self { fingerprint: fingerprint_or_name(object)?, ..Self::new(object, raised)? })
     }
 }
 

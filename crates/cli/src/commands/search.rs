@@ -104,11 +104,8 @@ pub fn run(args: SearchArgs) -> Outcome {
     let rerank = spec.as_ref().filter(|_| reranker.is_some()).map(|(spec, _)| spec.shown());
     let asking = Asking { index: index.as_ref(), reranker: reranker.as_deref(), args: &args };
     let index = index.as_ref();
-    let filter = Filter {
-        paths: args.path.iter().cloned().collect(),
-        headings: args.heading.iter().cloned().collect(),
-        file_types: args.file_type.iter().cloned().collect(),
-    };
+    let filter =
+        Filter { paths: args.path.clone(), headings: args.heading.clone(), file_types: args.file_type.clone() };
     let query = Query::new(&args.query, mode, args.k).with_filter(filter);
     let mut found = asking.find(&query)?;
     if args.offsets == Offsets::Chars && found.hits().iter().any(|hit| hit.chunk.begins.is_none()) {

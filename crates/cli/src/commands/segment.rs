@@ -107,7 +107,7 @@ pub fn run(args: SegmentArgs, quiet: bool) -> Outcome {
             tell!("groups of passages: {used}");
         }
         input::tell_empty(&empty);
-        found.tell_links();
+        found.tell_rules();
     }
     if bad > 0 && !quiet {
         tell!("{bad} of the inputs could not be cut");

@@ -42,6 +42,8 @@ struct OneSet<'a> {
     data: &'a str,
     documents: usize,
     known_count: bool,
+    /// Documents that could not be read.
+    skipped: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     embedding_seconds: Option<f64>,
     results: Vec<&'a SegmentationRow>,
@@ -50,8 +52,12 @@ struct OneSet<'a> {
     verdict: Option<String>,
 }
 
+/// The first three are those of a single set; `sets` has each by itself.
 #[derive(Serialize)]
 struct SeveralSets<'a> {
+    data: Vec<&'a str>,
+    documents: usize,
+    results: Vec<&'a SegmentationRow>,
     sets: Vec<OneSet<'a>>,
 }
 
@@ -154,6 +160,7 @@ fn plain(args: &SegmentEvalArgs, quiet: bool) -> Outcome {
             data: "",
             documents: set.documents.len(),
             known_count: args.known_count,
+            skipped: set.skipped.len(),
             embedding_seconds: embedding,
             results: report.evaluation.rows.iter().filter(|row| row.set == set.name).collect(),
             verdict: report.verdict(&set.name),
@@ -163,7 +170,12 @@ fn plain(args: &SegmentEvalArgs, quiet: bool) -> Outcome {
         if found.len() == 1 {
             print_json(&found.remove(0))?;
         } else {
-            print_json(&SeveralSets { sets: found })?;
+            print_json(&SeveralSets {
+                data: found.iter().map(|set| set.data).collect(),
+                documents: found.iter().map(|set| set.documents).sum(),
+                results: report.evaluation.rows.iter().collect(),
+                sets: found,
+            })?;
         }
     } else {
         table(&report)?;
@@ -266,6 +278,9 @@ fn warm(sets: &[Set], encoder: &Arc<dyn SentenceEncoder>, quiet: bool) -> Result
 /// Names what was not read or not segmented; how much it is.
 fn left_out(sets: &[Set], evaluation: &Evaluation) -> usize {
     let read: usize = sets.iter().map(|set| input::report(&set.skipped)).sum();
+    if read > 0 {
+        tell!("{read} of the documents {} left out (named above)", if read == 1 { "was" } else { "were" });
+    }
     let failures: Vec<String> = (evaluation.rows.iter())
         .flat_map(|row| row.failed.iter().map(|f| format!("{} on {}: {}", row.segmenter, f.document, f.reason)))
         .collect();

@@ -94,6 +94,8 @@ fn status(ran: &[Ran], experiment: &Experiment) -> Status {
 
 /// Runs the variants and writes the report that sets them side by side.
 fn all(variants: &[Variant], out: &Path, session: Session<'_>, quiet: bool) -> Result<Option<Vec<Ran>>, Failure> {
+    let check = |variant: &Variant| variant.experiment.check_brought(false, |_| false).map_err(Failure::usage);
+    variants.iter().try_for_each(check)?;
     let _held = hold(out)?;
     let mut ran = Vec::with_capacity(variants.len());
     let mut overview = Overview::new(out);

@@ -65,7 +65,7 @@ pub fn run(args: SyntheticArgs, quiet: bool) -> Outcome {
         }
         if !quiet {
             input::tell_empty(&left_out.empty);
-            found.tell_links();
+            found.tell_rules();
         }
     }
     unreadable += input::report(&left_out.bad);

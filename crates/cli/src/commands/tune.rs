@@ -1,13 +1,15 @@
 //! `pericope tune`
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pericope_api::expand_variables;
 use pericope_encode::best_device;
 use pericope_eval::config::{ExperimentKind, read};
+use pericope_eval::run::Estimate;
 use pericope_learn::training::{Grid, LabelledDocument, Tried, tune};
 use pericope_learn::weswin::{WeSWin, open};
+use pericope_segeval::read::Set;
 use pericope_segment::split::Split;
 use serde::{Deserialize, Serialize};
 
@@ -84,8 +86,10 @@ pub fn run(args: TuneArgs, quiet: bool) -> Outcome {
         return Err(wrong("[grid] holds settings of a segmenter: name it with segmenter = \"...\"".into()));
     }
     if args.dry_run {
-        // A WeSWin runs in this process.
-        return dry_run::experiments(&[], None, args.json);
+        // A WeSWin runs in this process: nothing is paid, whatever the data are.
+        let sets = config.data.iter().map(|data| set(path, data, config.split)).collect::<Result<Vec<_>, _>>()?;
+        let documents = sets.iter().map(|set| set.documents.len()).sum();
+        return dry_run::segmenting(Estimate { documents, chunkers: 1, ..Estimate::default() }, args.json);
     }
     let grid = grid(&config).map_err(wrong)?;
     let model_name = config.model.clone().unwrap_or_else(|| "shipped".to_owned());
@@ -102,8 +106,7 @@ pub fn run(args: TuneArgs, quiet: bool) -> Outcome {
     let mut documents: Vec<LabelledDocument> = Vec::new();
     let mut unreadable = 0;
     for data in &config.data {
-        let path = expand_variables(data, |name| std::env::var(name).ok()).map_err(|e| wrong(e.to_string()))?;
-        let set = read_set(path.as_ref(), None, (0, 0), config.split)?;
+        let set = set(path, data, config.split)?;
         unreadable += input::report(&set.skipped);
         documents.extend(set.documents.iter().map(|one| labelled(one, &base, checkpoint.settings.tokens)));
     }
@@ -127,6 +130,20 @@ pub fn run(args: TuneArgs, quiet: bool) -> Outcome {
         }
     }
     Ok(if unreadable > 0 { Status::Incomplete } else { Status::Done })
+}
+
+/// The documents of a path of the file.
+///
+/// # Errors
+/// A usage failure that says where the path comes from, where a variable may name another.
+pub fn set(file: &Path, data: &str, split: Option<Split>) -> Result<Set, Failure> {
+    let path = expand_variables(data, |name| std::env::var(name).ok())
+        .map_err(|e| Failure::usage(format!("{}: {e}", shown(file))))?;
+    if data.contains("${") && !Path::new(&path).exists() {
+        let problem = "there is no such file or folder, and another variable may name one";
+        return Err(Failure::usage(format!("{}: data \"{data}\": {path}: {problem}", shown(file))));
+    }
+    read_set(path.as_ref(), None, (0, 0), split)
 }
 
 fn grid(config: &Config) -> Result<Grid, String> {

@@ -5,7 +5,6 @@ use std::path::Path;
 
 use pericope::segment::Limits;
 use pericope::{Engine, needs_encoder, segmenters, tokenizer_for};
-use pericope_api::expand_variables;
 use pericope_segeval::read::Set;
 use pericope_segeval::tune::{Tuning, tune};
 use pericope_segment::Chunker;
@@ -14,7 +13,8 @@ use pericope_segment::spec::Spec;
 use pericope_segment::split::Split;
 
 use crate::commands::print_json;
-use crate::commands::segment_eval::{price, read_set};
+use crate::commands::segment_eval::price;
+use crate::commands::tune::set;
 use crate::resources::{failure, shown};
 use crate::status::{Failure, Outcome, Status};
 use crate::{input, progress};
@@ -69,12 +69,7 @@ pub(super) fn run(wanted: &Wanted<'_>, quiet: bool) -> Outcome {
 }
 
 fn sets(wanted: &Wanted<'_>) -> Result<Vec<Set>, Failure> {
-    let read = |data: &String| {
-        let path = expand_variables(data, |name| std::env::var(name).ok())
-            .map_err(|e| Failure::usage(format!("{}: {e}", shown(wanted.file))))?;
-        read_set(path.as_ref(), None, (0, 0), wanted.split)
-    };
-    wanted.data.iter().map(read).collect()
+    wanted.data.iter().map(|data| set(wanted.file, data, wanted.split)).collect()
 }
 
 /// The spec with every combination of the grid's values.

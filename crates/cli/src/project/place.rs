@@ -104,8 +104,9 @@ impl Project {
     /// are by `pericope index`.
     ///
     /// # Errors
-    /// A usage failure where there is no index yet; as [`enter`](Self::enter).
+    /// A usage failure where there is no index yet; as [`settings`](Self::settings) and [`enter`](Self::enter).
     pub fn searched(&self) -> Result<String, Failure> {
+        self.settings()?;
         let index = self.index();
         if !is_index(&index) {
             return Err(Failure::usage(format!("{}: there is no index yet; `pericope index` makes it", shown(&index))));

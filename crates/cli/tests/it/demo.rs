@@ -98,7 +98,10 @@ fn programs_get_one_document() {
     let found: Vec<f64> = rows.iter().map(|row| row["span_recall"].as_f64().unwrap()).collect();
     assert!(found.is_sorted_by(|a, b| a >= b) && found.iter().all(|x| (0.0..=1.0).contains(x)), "{found:?}");
     specs.sort_unstable();
-    assert_eq!(specs, ["bayesseg", "fixed:words=100", "recursive:chars=600", "structure", "texttiling"]);
+    assert_eq!(
+        specs,
+        ["bayesseg", "fixed:words=100", "recursive:chars=600", "same-size:reference=structure", "structure"]
+    );
     for row in rows {
         assert!(row["chunks"].as_u64().unwrap() > 28 && row["mean_tokens"].as_f64().unwrap() > 1.0, "{row}");
         assert!(row["seconds"].as_f64().is_some());

@@ -135,6 +135,9 @@ pub fn read(path: &Path, run: Option<&Path>, metric: &Metric) -> Result<Labelled
         let Some(judge) = row.judge.or(mean) else {
             let why = match (run, meant.is_empty()) {
                 (None, _) => "it has no judge's score: fill the column judge, or name the run with --run".to_owned(),
+                (Some(_), true) if items.is_empty() => {
+                    "the run has no answer to it: such a run asked no generator, or other questions".to_owned()
+                }
                 (Some(_), true) => "no item of the run has this question, answer, chunker, mode and setting".to_owned(),
                 (Some(_), false) => format!("the run's item has no score by {metric}"),
             };

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub struct AnswerConfig {
     /// What answers.
     pub generator: GeneratorKind,
-    /// The judge of `cogltx` and of a retriever `memrecall`: `shipped` (default), or a file or folder of `pericope train judge`.
+    /// The judge of `cogltx` and of a retriever `memrecall`: a file or folder of `pericope train judge`; none ships with this version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// Steps in which these find key blocks, 1 to 8; default 2.

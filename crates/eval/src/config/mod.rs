@@ -36,8 +36,8 @@ pub(crate) use overrides::{one_line, set_value};
 pub(crate) use redact::{hide, redacted, shown_reranker, shown_retriever};
 pub use redact::{redact, without_login};
 pub use retrieval::{BudgetRule, ContextKind, Reranking, Retrieval};
-pub(crate) use retriever::{Asked, NOT_BROUGHT};
 pub use retriever::RetrieverConfig;
+pub(crate) use retriever::{Asked, NOT_BROUGHT};
 pub use tune::TuneConfig;
 
 /// Why a configuration cannot be used.
@@ -238,11 +238,10 @@ impl Experiment {
     /// In words, what was not brought.
     pub fn check_brought(&self, judge: bool, is_there: impl Fn(&str) -> bool) -> Result<(), String> {
         if self.judge.kind == JudgeKind::Custom && !judge {
-            let problem = "the program that runs the experiment brings the judge, and brought none";
+            let problem = "a program in Rust or Python that runs the experiment brings the judge, and none was brought";
             return Err(format!("judge.kind = \"custom\": {problem}"));
         }
-        let missing =
-            |retriever: &RetrieverConfig| matches!(retriever.asked(), Ok(Asked::Brought)) && !is_there(&retriever.name);
+        let missing = |retriever: &RetrieverConfig| retriever.is_custom() && !is_there(&retriever.name);
         match self.all_retrievers().into_iter().find(missing) {
             Some(retriever) => Err(format!("retriever '{}': {NOT_BROUGHT}", retriever.name)),
             None => Ok(()),

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// Why a retriever with the spec `custom` cannot be asked.
 pub(crate) const NOT_BROUGHT: &str =
-    "spec is custom: the program that runs the experiment brings it, and brought none of this name";
+    "spec is custom: a program in Rust or Python that runs the experiment brings it, and none of this name was brought";
 
 /// A day: no answer takes longer.
 const LONGEST: f64 = 86_400.0;
@@ -79,6 +79,12 @@ impl RetrieverConfig {
             timeout_seconds: timeout(),
             retries: retries(),
         }
+    }
+
+    /// Returns true where the program that runs the experiment brings it.
+    #[must_use]
+    pub fn is_custom(&self) -> bool {
+        matches!(self.asked(), Ok(Asked::Brought))
     }
 
     /// What is asked.

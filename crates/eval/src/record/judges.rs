@@ -11,15 +11,18 @@ use crate::metric::Metric;
 /// Characters of a checksum that people are shown.
 const SHORT: usize = 12;
 
+/// The key of the fingerprint of a judge that the program brought, among a run's checksums of models.
+pub(crate) const JUDGE: &str = "judge";
+
 /// Who made a score. Scores of two runs may be compared where these are the same.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct JudgeIdentity {
-    /// `lexical` (a formula of this program) or `llm`.
+    /// `lexical` (a formula of this program), `llm`, or `custom` (of the program that ran the experiment).
     pub kind: String,
     /// `openai`, `anthropic` or `candle`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider: Option<String>,
-    /// The model as the configuration names it.
+    /// The model as the configuration names it; of a `custom` judge its fingerprint.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// SHA-256 of its weights, where it ran in this process.
@@ -74,7 +77,8 @@ impl JudgeIdentity {
             found.insert(Metric::named(name), Self::lexical());
         }
         if kind == JudgeKind::Custom {
-            found.insert(Metric::JUDGE, Self { kind: "custom".to_owned(), ..Self::default() });
+            let model = checksums.models.get(JUDGE).cloned();
+            found.insert(Metric::JUDGE, Self { kind: "custom".to_owned(), model, ..Self::default() });
         }
         if kind.asks_model() {
             let votes = at("/judge/votes").as_u64();
@@ -110,6 +114,9 @@ impl JudgeIdentity {
 impl fmt::Display for JudgeIdentity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(model) = &self.model else { return write!(f, "the {} judge", self.kind) };
+        if self.kind == "custom" {
+            return write!(f, "the custom judge {model}");
+        }
         let short = |sum: &str| sum.chars().take(SHORT).collect::<String>();
         f.write_str(model)?;
         if let Some(provider) = &self.provider {
@@ -159,6 +166,13 @@ mod tests {
         assert!(judges("none", "m", "p").is_empty());
         let text = serde_json::to_string(&both).unwrap();
         assert_eq!(serde_json::from_str::<BTreeMap<Metric, JudgeIdentity>>(&text).unwrap(), both);
+        let custom = |fingerprint: &str| {
+            let config = json!({"answer": {"generator": "extractive"}, "judge": {"kind": "custom"}});
+            let models = [("judge".to_owned(), fingerprint.to_owned())].into();
+            JudgeIdentity::of_run(&config, &Checksums { models, ..Checksums::default() })
+        };
+        assert_eq!(custom("mine-2")["judge"].to_string(), "the custom judge mine-2");
+        assert_eq!(JudgeIdentity::differing(&custom("mine-1"), &custom("mine-2")).len(), 1);
         // What a run without answers says of judges means nothing.
         let silent = json!({"answer": {"generator": "none"}, "judge": {"kind": "lexical"}});
         assert!(JudgeIdentity::of_run(&silent, &Checksums::default()).is_empty());

@@ -21,6 +21,7 @@ use crate::config::BudgetRule;
 use crate::metric::Metric;
 use crate::stats::LeaveOneOut;
 
+pub(crate) use judges::JUDGE;
 pub use judges::JudgeIdentity;
 pub use pairwise::{PairwiseItem, PairwiseRow, Preference};
 pub use same_size::SameSize;
@@ -141,6 +142,9 @@ pub struct ChunkerRow {
     /// How long a query takes, by mode.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub query_times: BTreeMap<String, QueryTimes>,
+    /// How long an answer takes, by mode and setting, where answers were made.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answer_times: Vec<AnswerTime>,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref)] // serde passes a reference
@@ -204,6 +208,19 @@ pub struct QueryTimes {
     pub p50_ms: Option<f64>,
     /// 95th percentile, in milliseconds.
     pub p95_ms: Option<f64>,
+}
+
+/// How long a generator takes for an answer.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct AnswerTime {
+    /// Retrieval mode.
+    pub mode: String,
+    /// The cutoff: a number of chunks or a budget of tokens, as `k` and `token_budget`.
+    #[serde(flatten)]
+    pub cutoff: Cutoff,
+    /// Seconds until all questions were answered, over their number: where several are answered side by side one takes longer.
+    #[serde(deserialize_with = "null_as_nan")]
+    pub seconds: f64,
 }
 
 /// Chunks counted by their tokens: bin `i` holds sizes in `i * width .. (i + 1) * width`. One that is read has at most
@@ -306,6 +323,9 @@ pub struct Cell {
     /// 95th percentile of the time of a query in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub query_p95_ms: Option<f64>,
+    /// Seconds an answer ([`AnswerTime`]), where answers were made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer_seconds: Option<f64>,
     /// What models were paid for its items.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,

@@ -2,7 +2,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 use std::time::Instant;
 
-use pericope_api::{Chunk, Document, ModelUse, SegmentError, SentenceEncoder, ShiftFinder, TokenCounter};
+use pericope_api::{Chunk, Document, ModelUse, SegmentError, Segmenter, SentenceEncoder, ShiftFinder, TokenCounter};
 use pericope_segment::fixed::{MeanWords, match_bound};
 use pericope_segment::foreign::Originals;
 use pericope_segment::llm::LanguageModel;
@@ -140,6 +140,7 @@ impl Cut {
             index_bytes: built.bytes,
             token_histogram: Some(Histogram::of(tokens)),
             query_times: std::collections::BTreeMap::new(),
+            answer_times: Vec::new(),
         }
     }
 }
@@ -441,6 +442,10 @@ impl Resources for Corpus<'_> {
 
     fn counter(&self) -> Result<Arc<dyn TokenCounter>, String> {
         self.base.counter()
+    }
+
+    fn custom(&self, name: &str) -> Result<Arc<dyn Segmenter>, String> {
+        self.base.custom(name)
     }
 
     fn originals(&self) -> Arc<Originals> {

@@ -111,7 +111,7 @@ fn verdict(
         let worst = worst.map(|(pair, judged)| said(*pair, judged)).unwrap_or_default();
         let what = "answers to other questions score";
         return Err(RunError::Judge(format!(
-            "{what} {mean:.1} on average, not {UNRELATED} or less; the highest:{worst}"
+            "{what} {mean:.2} on average, not {UNRELATED} or less; the highest:{worst}"
         )));
     }
     Ok(())

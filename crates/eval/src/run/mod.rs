@@ -39,9 +39,9 @@ use pericope_segment::Resources;
 use pericope_segment::registry::SegmenterEntry;
 
 use crate::answer::Models;
-use crate::config::{Experiment, RetrieverConfig};
+use crate::config::{Experiment, JudgeKind, RetrieverConfig};
 use crate::data::{self, DataError, QuestionSet, Sampling, Selection};
-use crate::record::{Item, JudgeIdentity, RunRecord, Summary};
+use crate::record::{self, Item, JudgeIdentity, RunRecord, Summary};
 
 pub use classify::{ClassifySetup, classify};
 pub use estimate::{
@@ -153,12 +153,22 @@ pub struct Setup<'a> {
 
 impl Setup<'_> {
     /// What identifies the models and the parts that the caller brought.
-    fn checksums(&self) -> BTreeMap<String, String> {
-        let judge = self.models.judge.iter().map(|judge| ("judge".to_owned(), judge.fingerprint()));
-        let finders = self.models.finders.iter();
-        let finders = finders.map(|(name, finder)| (format!("retriever {name}"), finder.fingerprint()));
-        let brought = judge.chain(finders).filter(|(_, fingerprint)| !fingerprint.is_empty());
-        self.model_checksums.clone().into_iter().chain(brought).collect()
+    fn checksums(&self, experiment: &Experiment) -> BTreeMap<String, String> {
+        let mut found = self.model_checksums.clone();
+        let mut insert = |key: String, fingerprint: String| {
+            if !fingerprint.is_empty() {
+                found.insert(key, fingerprint);
+            }
+        };
+        if let Some(judge) = self.models.judge.as_ref().filter(|_| experiment.judge.kind == JudgeKind::Custom) {
+            insert(record::JUDGE.to_owned(), judge.fingerprint());
+        }
+        for retriever in experiment.all_retrievers().iter().filter(|retriever| retriever.is_custom()) {
+            if let Some(finder) = self.models.finders.get(&retriever.name) {
+                insert(format!("retriever {}", retriever.name), finder.fingerprint());
+            }
+        }
+        found
     }
 }
 

@@ -19,7 +19,7 @@ pub(super) fn new_record(experiment: &Experiment, set: &QuestionSet, setup: &Set
         version: env!("CARGO_PKG_VERSION").to_owned(),
         checksums: Checksums {
             data: set.checksums.iter().cloned().collect(),
-            models: setup.checksums(),
+            models: setup.checksums(experiment),
             prompts: setup
                 .models
                 .prompts
@@ -108,17 +108,21 @@ pub(super) fn open(
         .map_err(|e| RunError::Config(format!("{} is no run: {e}; start without --resume", old.display())))?;
     // An older program wrote more of some addresses.
     redact(&mut before.config);
+    let (then, now) = (&before.checksums.models, &record.checksums.models);
+    let other: Vec<&str> =
+        then.keys().chain(now.keys()).filter(|name| then.get(*name) != now.get(*name)).map(String::as_str).collect();
+    let models = format!("other models ({})", other.first().copied().unwrap_or_default());
     for (what, same) in [
-        ("configuration", normalised_config(&before.config) == normalised_config(&record.config)),
-        ("data", before.checksums.data == record.checksums.data),
-        ("prompts", before.checksums.prompts == record.checksums.prompts),
-        ("models", before.checksums.models == record.checksums.models),
-        ("tokenizer", before.tokenizer == record.tokenizer),
-        ("version", before.version == record.version),
+        ("another configuration", normalised_config(&before.config) == normalised_config(&record.config)),
+        ("other data", before.checksums.data == record.checksums.data),
+        ("other prompts", before.checksums.prompts == record.checksums.prompts),
+        (&models, other.is_empty()),
+        ("another tokenizer", before.tokenizer == record.tokenizer),
+        ("another version", before.version == record.version),
     ] {
         if !same {
             return Err(RunError::Config(format!(
-                "{} was run with another {what}: --resume would mix two runs; start without it, or with another --out",
+                "{} was run with {what}: --resume would mix two runs; start without it, or with another --out",
                 out.display()
             )));
         }

@@ -1,5 +1,6 @@
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
 use pericope_api::Chunk;
 use pericope_store::{Expand, Mode, expand};
@@ -20,7 +21,7 @@ use crate::config::{Experiment, GeneratorKind, RetrieverConfig, shown_reranker};
 use crate::data::Question;
 use crate::metric::Metric;
 use crate::metrics::answers::AnswerScores;
-use crate::record::{Cell, ChunkerRow, Item, QueryTimes, Status};
+use crate::record::{AnswerTime, Cell, ChunkerRow, Item, QueryTimes, Status};
 
 /// What all chunkers are measured with.
 pub(super) struct Runner<'a> {
@@ -36,6 +37,8 @@ pub(super) struct Runner<'a> {
     /// What was found in indexes that a later chunker shares.
     shared: Vec<Searched>,
     scorer: score::Scorer<'a>,
+    /// How long the answers of the chunker that is at work took.
+    answer_times: Vec<AnswerTime>,
 }
 
 impl<'a> Runner<'a> {
@@ -74,8 +77,24 @@ impl<'a> Runner<'a> {
             }
             _ => None,
         };
-        let scorer = score::Scorer::new(corpus, experiment.judge.kind.lexical_metric());
-        Ok(Self { experiment, setup, corpus, cutoffs, reader, instead, asked, vectors, shared: Vec::new(), scorer })
+        let mut scorer = score::Scorer::new(corpus, experiment.judge.kind.lexical_metric());
+        if setup.encoder.as_ref().is_some_and(|encoder| encoder.fingerprint().starts_with("static:")) {
+            // They are means of token vectors, which all texts have in common.
+            scorer = scorer.without_vectors();
+        }
+        Ok(Self {
+            experiment,
+            setup,
+            corpus,
+            cutoffs,
+            reader,
+            instead,
+            asked,
+            vectors,
+            shared: Vec::new(),
+            scorer,
+            answer_times: Vec::new(),
+        })
     }
 
     /// Asks the judges what they must know; without answers there is nothing to judge.
@@ -117,7 +136,7 @@ impl<'a> Runner<'a> {
         for ranking in &rankings {
             take(self.mode(cut, ranking, &[], observer)?)?;
         }
-        Ok(timed(cut.row(&built), &rankings))
+        Ok(self.timed(cut.row(&built), &rankings))
     }
 
     /// Indexes a chunker's chunks and asks every question in every mode, if an earlier one with the same chunks did not.
@@ -161,7 +180,7 @@ impl<'a> Runner<'a> {
             take(self.mode(&asked.cut, ranking, &asked.answers, observer)?)?;
         }
         let built = Built { seconds: 0.0, bytes: None, truncated: 0 };
-        Ok(timed(ChunkerRow { retriever: Some(asked.row), ..asked.cut.row(&built) }, &rankings))
+        Ok(self.timed(ChunkerRow { retriever: Some(asked.row), ..asked.cut.row(&built) }, &rankings))
     }
 
     /// How deep a ranking must be: for a budget, as many chunks as fill it however small they are.
@@ -212,7 +231,9 @@ impl<'a> Runner<'a> {
         let mut items = Vec::with_capacity(questions.len() * self.cutoffs.len());
         for (cutoff, picked) in self.cutoffs.iter().zip(&picked) {
             let setting = Setting { mode: ranking.mode.clone(), cutoff: *cutoff };
-            let answers = self.answers(cut, picked, own, &problems, observer)?;
+            let (answers, seconds) = self.answers(cut, picked, own, &problems, observer)?;
+            let time = |seconds| AnswerTime { mode: ranking.mode.clone(), cutoff: *cutoff, seconds };
+            self.answer_times.extend(seconds.map(time));
             for (q, (answer, hits)) in answers.into_iter().zip(picked).enumerate() {
                 items.push(match answer {
                     Ok(answer) => self.scorer.item(q, cut, &setting, hits, answer),
@@ -248,7 +269,8 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// An answer with its scores for each question (none where none is asked for), or why there is none.
+    /// An answer with its scores for each question (none where none is asked for), or why there is none; and the seconds that one
+    /// took the generator.
     #[allow(clippy::type_complexity)]
     fn answers(
         &self,
@@ -257,10 +279,10 @@ impl<'a> Runner<'a> {
         own: &[Option<String>],
         problems: &[Option<String>],
         observer: &dyn Observer,
-    ) -> Result<Vec<Result<Option<(Generated, AnswerScores)>, String>>, RunError> {
+    ) -> Result<(Vec<Result<Option<(Generated, AnswerScores)>, String>>, Option<f64>), RunError> {
         let questions = &self.corpus.set.questions;
         let Some(generator) = self.generator() else {
-            return Ok(problems.iter().map(|problem| problem.clone().map_or(Ok(None), Err)).collect());
+            return Ok((problems.iter().map(|problem| problem.clone().map_or(Ok(None), Err)).collect(), None));
         };
         let own = |q: usize| own.get(q).and_then(Option::as_ref);
         let open: Vec<usize> = (0..questions.len()).filter(|&q| problems[q].is_none() && own(q).is_none()).collect();
@@ -279,7 +301,9 @@ impl<'a> Runner<'a> {
                 passages,
             })
             .collect();
+        let clock = Instant::now();
         let answered = collect_results(generator.answer_all(&requests, &|| observer.advance(1)))?;
+        let seconds = (!requests.is_empty()).then(|| clock.elapsed().as_secs_f64() / requests.len() as f64);
         // Who brings an answer along needs no generator.
         let brought = (0..questions.len()).filter(|&q| problems[q].is_none()).filter_map(|q| {
             let text = own(q)?.clone();
@@ -303,7 +327,7 @@ impl<'a> Runner<'a> {
                 Some((generated, scores))
             });
         }
-        Ok(found)
+        Ok((found, seconds))
     }
 
     /// A hit as generators get it.
@@ -314,6 +338,16 @@ impl<'a> Runner<'a> {
             heading_path: &cut.chunk(&given.hit).heading_path,
             text: document.map_or("", |document| document.text(given.span)),
         }
+    }
+
+    /// The row with the times of its queries and answers.
+    fn timed(&mut self, mut row: ChunkerRow, rankings: &[Ranking]) -> ChunkerRow {
+        for ranking in rankings {
+            let times = QueryTimes { p50_ms: ranking.percentile_ms(0.5), p95_ms: ranking.percentile_ms(0.95) };
+            row.query_times.insert(ranking.mode.clone(), times);
+        }
+        row.answer_times = std::mem::take(&mut self.answer_times);
+        row
     }
 
     /// What items cost and took, by mode and setting; their means are filled in where all chunkers are compared.
@@ -342,15 +376,6 @@ struct Searched {
     reads: (bool, bool),
     rankings: Vec<Ranking>,
     built: Built,
-}
-
-/// The row with the times of its queries.
-fn timed(mut row: ChunkerRow, rankings: &[Ranking]) -> ChunkerRow {
-    for ranking in rankings {
-        let times = QueryTimes { p50_ms: ranking.percentile_ms(0.5), p95_ms: ranking.percentile_ms(0.95) };
-        row.query_times.insert(ranking.mode.clone(), times);
-    }
-    row
 }
 
 /// The passages that a retriever of others is asked for: the largest k, and for budgets one for each 20 tokens, 10 to 100.
@@ -438,6 +463,9 @@ fn cell(row: &ChunkerRow, setting: Setting, items: &[&Item]) -> Cell {
         failed: items.len() - done.len(),
         query_p50_ms: row.query_times.get(&setting.mode).and_then(|t| t.p50_ms),
         query_p95_ms: row.query_times.get(&setting.mode).and_then(|t| t.p95_ms),
+        answer_seconds: (row.answer_times.iter())
+            .find(|time| time.mode == setting.mode && time.cutoff == setting.cutoff)
+            .map(|time| time.seconds),
         cost: items.iter().filter_map(|item| item.cost).reduce(|mut sum, cost| {
             sum += cost;
             sum

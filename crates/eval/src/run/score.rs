@@ -17,6 +17,8 @@ pub(super) struct Scorer<'a> {
     corpus: &'a Corpus,
     /// What the lexical judge's score is called, where it judges.
     lexical_judge: Option<&'static str>,
+    /// Whether vectors say how alike two answers are.
+    by_vectors: bool,
     /// Where the layout counts in code points: each document's conversion.
     points: Vec<CodePoints<'a>>,
 }
@@ -27,7 +29,12 @@ impl<'a> Scorer<'a> {
             Unit::Bytes => Vec::new(),
             Unit::CodePoints => corpus.documents.iter().map(|d| CodePoints::new(&d.source)).collect(),
         };
-        Self { corpus, lexical_judge, points }
+        Self { corpus, lexical_judge, by_vectors: true, points }
+    }
+
+    /// The same without vectors, where those of texts that have nothing to do with each other are alike.
+    pub(super) fn without_vectors(self) -> Self {
+        Self { by_vectors: false, ..self }
     }
 
     /// A span in the unit of the layout.
@@ -193,6 +200,7 @@ impl<'a> Scorer<'a> {
             (None, Some(_)) if generated.text.is_empty() => Some(0.0),
             _ => None,
         };
+        let reader = reader.filter(|_| self.by_vectors);
         let of_gold = reader.and_then(|r| r.mean_vector(asked.document, &asked.gold));
         let likeness = of_gold.map(|gold| {
             let of_place = generated.place.and_then(|(d, span)| reader.and_then(|r| r.mean_vector(d, &[span])));

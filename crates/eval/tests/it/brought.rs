@@ -32,12 +32,12 @@ impl Judge for Strict {
     }
 }
 
-/// Finds the sentence about the gate that is asked for; without a document of its own, by its text.
-struct Gates;
+/// Finds the sentence about the gate that is asked for, by its text.
+struct Gates(&'static str);
 
 impl Finder for Gates {
     fn fingerprint(&self) -> String {
-        "gates".to_owned()
+        self.0.to_owned()
     }
 
     fn find(&self, question: &str, _: usize) -> Result<Value, Missing> {
@@ -53,10 +53,13 @@ const BROUGHT: [&str; 4] = [
     "retriever=[{name=\"gates\", spec=\"custom\"}]",
 ];
 
-fn models(judge: Option<&'static str>, finder: bool) -> Models {
+fn models(judge: Option<&'static str>, finder: Option<&'static str>) -> Models {
+    let named = |name| ("gates".to_owned(), Arc::new(Gates(name)) as Arc<dyn Finder>);
+    // A program may have more than an experiment asks for.
+    let unasked = ("unasked".to_owned(), Arc::new(Gates("unasked")) as Arc<dyn Finder>);
     Models {
         judge: judge.map(|name| Arc::new(Strict(name)) as Arc<dyn Judge>),
-        finders: finder.then(|| ("gates".to_owned(), Arc::new(Gates) as Arc<dyn Finder>)).into_iter().collect(),
+        finders: finder.map(named).into_iter().chain([unasked]).collect(),
         ..Models::default()
     }
 }
@@ -82,18 +85,24 @@ fn go(data: &Path, out: &Path, models: Models, resume: bool) -> Result<Summary, 
 fn a_judge_and_a_retriever_of_the_caller_are_asked() {
     let (data, out) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     questions(data.path());
-    let summary = go(data.path(), out.path(), models(Some("strict"), true), false).unwrap();
+    let summary = go(data.path(), out.path(), models(Some("strict"), Some("gates")), false).unwrap();
     let cells: Vec<_> = summary.cells.iter().filter(|cell| cell.chunker == "gates").collect();
     assert_eq!((cells.len(), summary.failed), (2, 0));
+    let items: Vec<Item> = lines(&out.path().join("items.jsonl"));
+    assert_eq!(items.len(), 3 * 2 * QUESTIONS);
     for cell in &summary.cells {
-        assert!((1.0..=9.0).contains(&cell.metrics["judge"]), "{}", cell.chunker);
+        let own = items.iter().filter(|item| item.key() == cell.key());
+        let scores: Vec<f64> = own
+            .map(|item| if item.answer.as_ref().unwrap().text.contains(&item.gold.text) { 9.0 } else { 1.0 })
+            .collect();
+        let mean = scores.iter().sum::<f64>() / scores.len() as f64;
+        assert!((cell.metrics["judge"] - mean).abs() < 1e-12, "{}", cell.chunker);
         // Nothing was asked that costs anything.
         assert_eq!(cell.cost, None, "{}", cell.chunker);
+        assert!(cell.answer_seconds.is_some_and(|seconds| seconds > 0.0), "{}", cell.chunker);
     }
     // Every gate is found, and by its first words alone.
     assert!(cells.iter().all(|cell| cell.metrics["hit"] == 1.0 && cell.metrics["span_recall"] < 1.0));
-    let items: Vec<Item> = lines(&out.path().join("items.jsonl"));
-    assert_eq!(items.len(), 3 * 2 * QUESTIONS);
     assert!(items.iter().all(|item| item.cost.is_none() && item.judgement.is_some()));
 }
 
@@ -101,15 +110,18 @@ fn a_judge_and_a_retriever_of_the_caller_are_asked() {
 fn runs_of_different_judges_and_retrievers_are_not_mixed() {
     let (data, out) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     questions(data.path());
-    let first = go(data.path(), out.path(), models(Some("strict"), true), false).unwrap();
+    let first = go(data.path(), out.path(), models(Some("strict"), Some("gates")), false).unwrap();
     let text = std::fs::read_to_string(out.path().join("run.json")).unwrap();
     let record: RunRecord = serde_json::from_str(&text).unwrap();
     let wanted = [("judge", "strict"), ("retriever gates", "gates")].map(|(a, b)| (a.to_owned(), b.to_owned()));
     assert_eq!(record.checksums.models, BTreeMap::from(wanted));
-    let again = go(data.path(), out.path(), models(Some("strict"), true), true).unwrap();
-    assert_eq!(first.cells[0].metrics, again.cells[0].metrics);
-    let error = go(data.path(), out.path(), models(Some("another"), true), true).unwrap_err().to_string();
-    assert!(error.contains("another models: --resume would mix two runs"), "{error}");
+    let again = go(data.path(), out.path(), models(Some("strict"), Some("gates")), true).unwrap();
+    // What was done before is read, with its times.
+    assert_eq!(first.cells, again.cells);
+    for (judge, finder, said) in [("another", "gates", "judge"), ("strict", "another", "retriever gates")] {
+        let error = go(data.path(), out.path(), models(Some(judge), Some(finder)), true).unwrap_err().to_string();
+        assert!(error.contains(&format!("other models ({said}): --resume would mix two runs")), "{error}");
+    }
 }
 
 #[test]
@@ -117,8 +129,11 @@ fn what_is_not_brought_is_said_before_anything_is_written() {
     let (data, out) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     questions(data.path());
     for (models, said) in [
-        (models(None, true), "judge.kind = \"custom\": the program that runs the experiment brings the judge"),
-        (models(Some("strict"), false), "retriever 'gates': spec is custom"),
+        (
+            models(None, Some("gates")),
+            "judge.kind = \"custom\": a program in Rust or Python that runs the experiment brings the judge",
+        ),
+        (models(Some("strict"), None), "retriever 'gates': spec is custom"),
     ] {
         let error = go(data.path(), out.path(), models, false).unwrap_err();
         assert!(matches!(error, RunError::Config(_)) && error.to_string().contains(said), "{error}");

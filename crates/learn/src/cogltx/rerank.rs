@@ -19,7 +19,7 @@ pub(crate) const RERANKER: RerankerEntry = RerankerEntry {
     keys: &[SettingKey {
         name: "model",
         default: SHIPPED,
-        doc: "a checkpoint: `shipped`, or a file or folder of `pericope train judge`",
+        doc: "a file or folder of `pericope train judge`; none ships with this version",
     }],
     example: "cogltx:model=my-judge",
     sends: false,

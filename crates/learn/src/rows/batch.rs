@@ -15,6 +15,9 @@ pub(crate) fn batch(parts: &[(&Inputs, Range<usize>)], device: &Device) -> candl
 
 /// The cues of parts of documents as a batch of indices `[parts, time, CUES]`, filled up with zeros.
 pub(crate) fn cue_batch(parts: &[(&Inputs, Range<usize>)], device: &Device) -> candle_core::Result<Tensor> {
+    if parts.iter().any(|(inputs, range)| inputs.cues().len() < range.end) {
+        candle_core::bail!("the model reads cues, and the inputs were made without them");
+    }
     let (cues, time) = filled(parts, CUES, |inputs| inputs.cues().as_flattened());
     Tensor::from_vec(cues, (parts.len(), time, CUES), device)
 }

@@ -32,7 +32,7 @@ pub(super) struct Progress {
     pub(super) seconds: f64,
 }
 
-/// A score as text, as states have held it since JSON's numbers were read to their last bit but one.
+/// A score as text, as the states of earlier builds hold it.
 mod exact {
     use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 

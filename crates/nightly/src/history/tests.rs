@@ -69,7 +69,7 @@ fn night(number: u32, shift: f64) -> NightlyRun {
     night
 }
 
-/// Scores to twelve decimals, where comparisons call them the same: reading a float's text may move its last bit.
+/// Scores to twelve decimals, where comparisons call them the same.
 fn rounded(mut night: NightlyRun) -> NightlyRun {
     let scores = night.cells.iter_mut().flat_map(|cell| cell.scores.values_mut()).flatten().flatten();
     scores.for_each(|x| *x = (*x * 1e12).round() / 1e12);

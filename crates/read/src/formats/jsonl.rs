@@ -73,6 +73,10 @@ fn document(
     default_id: impl Fn() -> String,
     options: &ReadOptions,
 ) -> Result<Result<Document, ReadError>, String> {
+    // An array would be taken for the fields in their order.
+    if line.trim_start().starts_with('[') {
+        return Err("a document is a JSON object, and this is an array".to_owned());
+    }
     let line: Line = serde_json::from_str(line).map_err(|e| {
         // serde_json counts lines too, and always says 1 here.
         e.to_string().replace(" at line 1 column", " at column")
@@ -102,6 +106,15 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use crate::{ReadOptions, reader};
+
+    #[test]
+    fn an_array_is_no_document() {
+        let mut found = Vec::new();
+        let source = r#"["x", "Text here.", "md", null]"#;
+        reader("jsonl").unwrap().read("a", source.into(), &ReadOptions::default(), &mut |one| found.push(one));
+        let said = found.remove(0).unwrap_err().to_string();
+        assert!(said.contains("this is an array") && found.is_empty(), "{said}");
+    }
 
     #[test]
     fn a_broken_line_does_not_stop_the_rest() {

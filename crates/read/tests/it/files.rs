@@ -168,6 +168,16 @@ fn walks_are_sorted_and_respect_gitignore() {
     assert_eq!(names(at, &all), ["a/b.txt", "a/c.rs", "a.md", "z.md"]);
     let known = WalkOptions { known_only: true, ..all.clone() };
     assert_eq!(names(at, &known), ["a/b.txt", "a.md", "z.md"]);
+    // What lies beside documents is left out, and counted; a pattern asks for it.
+    write(at, "a/logo.SVG", "<svg><text>x</text></svg>");
+    write(at, "a/style.css", "x");
+    assert_eq!(names(at, &all), ["a/b.txt", "a/c.rs", "a.md", "z.md"]);
+    assert_eq!(find(&[at], &all).media, [at.join("a/logo.SVG"), at.join("a/style.css")]);
+    let pictures = WalkOptions { globs: vec!["*.SVG".into()], ..all.clone() };
+    assert_eq!(names(at, &pictures), ["a/logo.SVG"]);
+    assert_eq!(walk(&[at.join("a/style.css")], &all).len(), 1);
+    fs::remove_file(at.join("a/logo.SVG")).unwrap();
+    fs::remove_file(at.join("a/style.css")).unwrap();
     let everything = WalkOptions { gitignore: false, hidden: true, ..all.clone() };
     assert_eq!(names(at, &everything).len(), 8);
     // A file that is named is found, ignored or not, and only once.

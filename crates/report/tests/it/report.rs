@@ -277,7 +277,6 @@ fn a_report_from_files_is_the_report_from_memory() {
     assert_eq!(loaded.label.as_deref(), Some("nightly-1"));
     let built =
         Report { label: loaded.label.clone(), items: loaded.items.clone(), ..Report::new(summary, run, &items) };
-    // Numbers may lose their last bit on the way through JSON; the page shows fewer digits than that.
     assert!(pages(&loaded) == pages(&built));
 }
 

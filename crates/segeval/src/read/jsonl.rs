@@ -56,7 +56,13 @@ fn read_file(path: &Path) -> Result<Vec<Result<Segmented, String>>, DataError> {
 }
 
 fn parse(line: &str) -> Result<Segmented, String> {
-    let mut line: Line = serde_json::from_str(line).map_err(|e| e.to_string())?;
+    // An array would be taken for the fields in their order.
+    if line.trim_start().starts_with('[') {
+        return Err("a document is a JSON object, and this is an array".to_owned());
+    }
+    // serde_json counts lines too, and always says 1 here.
+    let mut line: Line =
+        serde_json::from_str(line).map_err(|e| e.to_string().replace(" at line 1 column", " at column"))?;
     let reference = Boundaries::new(line.sentences.len(), line.boundaries).map_err(|e| e.to_string())?;
     if line.sentences.is_empty() {
         return Err("it holds no sentence".into());

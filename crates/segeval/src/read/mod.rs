@@ -148,7 +148,9 @@ pub fn read(path: &Path, options: &Options<'_>) -> Result<Set, DataError> {
         Layout::Wiki727 => folder::read(path, &[], options, wiki727::parse)?,
     };
     if set.documents.is_empty() {
-        let first = set.skipped.first().cloned().unwrap_or_else(|| "it is empty".into());
+        let first = set.skipped.first().cloned().unwrap_or_else(|| {
+            if options.part.is_some() { "none falls into that part of the split" } else { "it is empty" }.into()
+        });
         let problem = format!("no document in it can be used as {layout} ({first})");
         return Err(DataError::Layout { path: path.to_owned(), problem });
     }

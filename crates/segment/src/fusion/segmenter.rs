@@ -23,7 +23,7 @@ const TEMPERATURE: f64 = 24.0;
 /// What the costs are made of.
 const MODEL: Model = Model { weight: 90.0, concentration: 200.0, median: 5.0, length: 60.0 };
 /// [`Model::weight`] for static vectors. Those of a topic and those of another lie half as far apart as MiniLM's, so that a distance is
-/// worth twice as much: chosen on documents of sixteen sources that no figure of this crate is of (docs/embedders.md).
+/// worth twice as much (docs/embedders.md, "static").
 const STATIC_WEIGHT: f64 = 180.0;
 
 /// Splits among which the strongest boundaries are looked for.
@@ -127,17 +127,17 @@ pub struct Fusion {
 }
 
 impl Fusion {
-    /// Makes the segmenter with the default settings.
+    /// Makes the segmenter with the default settings, which depend on whether the encoder's vectors are static.
     #[must_use]
     pub fn new(encoder: Arc<dyn SentenceEncoder>) -> Self {
-        let is_static = encoder.name().split(':').next() == Some("static");
+        let is_static = encoder.fingerprint().starts_with("static:");
         let model = if is_static { Model { weight: STATIC_WEIGHT, ..MODEL } } else { MODEL };
         Self { encoder, price: PRICE, share: SHARE, temperature: TEMPERATURE, longest: LONGEST, model }
     }
 }
 
 /// The probability of a boundary at each gap between neighbours of `sentences`, some or all of those of a document that are language,
-/// by [`Fusion`] with its default settings: `sentences.len() - 1` numbers in 0..=1. `vectors` are those of the sentences, row by row,
+/// by [`Fusion`] with its default settings for vectors that are not static: `sentences.len() - 1` numbers in 0..=1. `vectors` are those of the sentences, row by row,
 /// each of `dimension` numbers; nothing where there are not as many.
 ///
 /// For segmenters that have embedded the sentences themselves.

@@ -94,7 +94,7 @@ impl SentenceEncoder for Absent {
     }
 
     fn fingerprint(&self) -> String {
-        String::new()
+        format!("{}:", self.0)
     }
 
     fn dimension(&self) -> usize {

@@ -8,7 +8,7 @@ use pericope::api::Document;
 use pericope::segment::registry::{SegmenterEntry, build_from};
 use pericope::segment::spec::Spec;
 use pericope::segment::{Chunker, Limits, Standalone};
-use pericope::{Engine, segmenters};
+use pericope::{Engine, segmenters, tokenizer_for};
 
 use super::{Problem, SegmenterEntry as Listed, SegmentersAnswer, Service};
 
@@ -84,10 +84,9 @@ impl Chunkers {
             return Ok(Arc::clone(known));
         }
         let corpus = |visit: &mut dyn FnMut(&Document)| asked.corpus.iter().for_each(visit);
-        let mut engine = Engine::new().with_overrides(asked.limits).with_corpus(&corpus);
-        if let Some(tokenizer) = asked.tokenizer {
-            engine = engine.with_tokenizer(tokenizer);
-        }
+        // Without a tokenizer as `pericope segment` counts.
+        let tokenizer = asked.tokenizer.unwrap_or_else(|| tokenizer_for("none", [&spec]));
+        let engine = Engine::new().with_overrides(asked.limits).with_corpus(&corpus).with_tokenizer(tokenizer);
         let chunker = Arc::new(engine.chunker(&key.0).map_err(wrong)?);
         if keep {
             self.0.lock().unwrap_or_else(PoisonError::into_inner).put(key, Arc::clone(&chunker));

@@ -63,7 +63,8 @@ pub fn by_kind(questions: &Path, run: &Path, summary: &Summary) -> Result<Vec<Of
 pub fn table(kinds: &[OfKind], summary: &Summary) -> String {
     let metric = summary.verdict.as_ref().map(|verdict| verdict.primary.metric.label()).unwrap_or_default();
     let name = summary.chunkers.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
-    let mut out = format!("{metric}, %, by kind of question\n{:name$}", "");
+    let mut out =
+        format!("{metric}, %, by kind of question; *: the highest of its kind, which may be chance\n{:name$}", "");
     let heads: Vec<String> = kinds.iter().map(|kind| format!("{} ({})", kind.kind, count(kind.questions))).collect();
     heads.iter().for_each(|head| out.push_str(&format!("  {head:>width$}", width = head.len().max(6))));
     for row in &summary.chunkers {
@@ -73,7 +74,7 @@ pub fn table(kinds: &[OfKind], summary: &Summary) -> String {
                 || "-".to_owned(),
                 |mean| {
                     let is_best = kind.means.values().all(|other| other <= mean);
-                    format!("{}{}", decimal(100.0 * mean, 1), if is_best { "*" } else { " " })
+                    format!("{}{}", if is_best { "*" } else { "" }, decimal(100.0 * mean, 1))
                 },
             );
             out.push_str(&format!("  {shown:>width$}", width = head.len().max(6)));

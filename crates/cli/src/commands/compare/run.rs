@@ -102,7 +102,7 @@ pub fn run(args: &CompareArgs, quiet: bool) -> Outcome {
             say!("{}\n", kinds::table(&kinds, &report.summary));
         }
         say!("Report: {} (all in {})", shown(&page), seconds(clock.elapsed().as_secs_f64()));
-        next(args, &asked, &config, &out, &report.summary)?;
+        next(args, &asked, &config, (&out, &embedder), &report.summary)?;
     }
     let failed = too_many_failed(&report.summary, &experiment);
     Ok(if failed || asked.skipped > 0 { Status::Incomplete } else { Status::Done })
@@ -161,7 +161,13 @@ fn sentence(summary: &Summary) -> String {
 }
 
 /// What can be typed next.
-fn next(args: &CompareArgs, asked: &Asked, config: &Path, out: &Path, summary: &Summary) -> std::io::Result<()> {
+fn next(
+    args: &CompareArgs,
+    asked: &Asked,
+    config: &Path,
+    (out, embedder): (&Path, &str),
+    summary: &Summary,
+) -> std::io::Result<()> {
     let questions = shown(&asked.questions);
     say!("Next:");
     say!("  pericope dataset review {questions} --out {}", shown(&args.out.join("review.html")));
@@ -182,8 +188,11 @@ fn next(args: &CompareArgs, asked: &Asked, config: &Path, out: &Path, summary: &
         .iter()
         .find(|row| Some(row.name.as_str()) == best)
         .map(|row| row.resolved.as_ref().unwrap_or(&row.spec));
-    if let (Some(spec), Some(path)) = (spec, args.paths.first()) {
-        say!("  pericope index {} --into docs.idx --segmenter {}", quoted(&shown(path)), quoted(spec));
+    if let (Some(spec), false) = (spec, args.paths.is_empty()) {
+        let paths: Vec<String> = args.paths.iter().map(|path| quoted(&shown(path))).collect();
+        let (paths, spec) = (paths.join(" "), quoted(spec));
+        // As it was measured.
+        say!("  pericope index {paths} --into docs.idx --segmenter {spec} --embedder {}", quoted(embedder));
         say!("      to index the documents with what is recommended");
     }
     Ok(())

@@ -47,7 +47,7 @@ pub fn read(paths: &[PathBuf], source: &SourceArgs, own: &[&Path], quiet: bool) 
     skipped += input::report(&left_out.bad);
     if !quiet {
         input::tell_empty(&left_out.empty);
-        found.tell_links();
+        found.tell_rules();
     }
     Ok(Documents { documents, skipped, empty: left_out.empty.len() })
 }

@@ -89,7 +89,7 @@ pub fn from_docs_command(args: FromDocsArgs, quiet: bool) -> Outcome {
     }
     if !quiet {
         input::tell_empty(&left_out.empty);
-        found.tell_links();
+        found.tell_rules();
     }
     Ok(if unreadable > 0 { Status::Incomplete } else { Status::Done })
 }

@@ -12,12 +12,13 @@ use crate::commands::dataset::save;
 use crate::session::{Finished, Session, one};
 use crate::status::Failure;
 
-/// What is compared: the usual ways, and two that follow the vocabulary. None needs a model. The first is the baseline.
+/// What is compared: the usual ways, blind pieces of the size of those of `structure`, and one that follows the vocabulary. None needs a
+/// model. The first is the baseline.
 const CHUNKERS: [(&str, &str); 5] = [
     ("fixed", "fixed:words=100"),
     ("recursive", "recursive:chars=600"),
     ("structure", "structure"),
-    ("texttiling", "texttiling"),
+    ("same-size", "same-size:reference=structure"),
     (LEXICAL, LEXICAL),
 ];
 /// The one whose cut is shown.

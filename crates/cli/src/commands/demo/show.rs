@@ -31,7 +31,8 @@ pub fn table(measured: &Measured, width: usize) -> io::Result<()> {
     let points = |x: f64| signed(100.0 * x, 1);
     let rows = measured.rows.iter().map(|row| {
         let mut cells = vec![
-            row.spec.to_owned(),
+            // Its reference is a row, and named below.
+            row.spec.split(":reference").next().unwrap_or_default().to_owned(),
             decimal(100.0 * row.span_recall, 1),
             count(row.chunks),
             format::mean(row.mean_tokens),
@@ -54,7 +55,8 @@ pub fn table(measured: &Measured, width: usize) -> io::Result<()> {
     let found = format!(
         "Found: the share of the answers' text in the first {} tokens that a search hands out. Chunks: all of them, their mean \
          tokens, and the seconds to cut and index. A token is a word here: no model is loaded. The pages that are searched \
-         have no headings, since those ask the questions.",
+         have no headings, since those ask the questions. same-size cuts blindly into pieces as large as those of structure: \
+         what it finds too is found by size alone.",
         count(measured.token_budget)
     );
     wrapped(Style::Soft, &found, width)?;

@@ -155,13 +155,13 @@ fn work(mut args: IndexArgs, quiet: bool, follow: Option<Arc<AtomicBool>>) -> Ou
         return Ok(Status::Interrupted);
     }
     if !quiet {
-        found.tell_links();
+        found.tell_rules();
     }
     if args.watch {
         return watch::follow(&mut job, found.linked());
     }
     if pass.bad > 0 {
-        tell!("{} of the inputs were left out (named above)", pass.bad);
+        tell!("{} of the inputs {} left out (named above)", pass.bad, if pass.bad == 1 { "was" } else { "were" });
         return Ok(Status::Incomplete);
     }
     Ok(Status::Done)

@@ -79,10 +79,10 @@ impl Job<'_> {
             print_json(&report)?;
         } else {
             say!(
-                "{}: {} documents, {} chunks ({} written now, {:.1} MB in {:.1} s); cut by {}, embedded by {}, tokens by {}",
+                "{}: {}, {} ({} written now, {:.1} MB in {:.1} s); cut by {}, embedded by {}, tokens by {}",
                 report.index,
-                report.documents,
-                report.chunks,
+                counted(report.documents, "document"),
+                counted(report.chunks, "chunk"),
                 report.chunks_written,
                 report.bytes as f64 / 1e6,
                 report.seconds,
@@ -91,12 +91,12 @@ impl Job<'_> {
                 report.tokenizer
             );
             let notes = [
-                (report.files_unchanged, "files unchanged"),
-                (report.documents_removed, "documents removed"),
-                (report.texts_reused, "vectors known already"),
+                (report.files_unchanged, "file", "unchanged"),
+                (report.documents_removed, "document", "removed"),
+                (report.texts_reused, "vector", "known already"),
             ];
-            let notes: Vec<String> =
-                notes.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
+            let told = |(n, noun, what): &(u64, &str, &str)| format!("{} {what}", counted(*n, noun));
+            let notes: Vec<String> = notes.iter().filter(|(n, ..)| *n > 0).map(told).collect();
             if !notes.is_empty() {
                 say!("{}", notes.join(", "));
             }
@@ -125,4 +125,9 @@ impl Job<'_> {
         }
         Ok(())
     }
+}
+
+/// `1 file`, `2 files`.
+fn counted(n: u64, noun: &str) -> String {
+    format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
 }

@@ -43,7 +43,7 @@ pub fn train_topic(
         && options.part != Part::All
         && options.sizes.without != start.settings.sizes.without
     {
-        let problem = "what a model leaves unread can change only where all of it is fitted";
+        let problem = "`without` is not that of the model to start from: it can change only where all of it is fitted (--fit all)";
         return Err(TrainError::Options(problem.to_owned()));
     }
     let target = out.join("topic.safetensors");

@@ -149,6 +149,7 @@ fn scores(view: &View, caption: &str, held: &str, settings: &[Setting]) -> Marku
     let metrics: Vec<&Metric> = view.metrics.iter().filter(|m| all().any(|c| c.metrics.contains_key(*m))).collect();
     let failed = all().any(|c| c.failed > 0);
     let timed = all().any(|c| c.query_p50_ms.is_some());
+    let answered = all().any(|c| c.answer_seconds.is_some());
     let mut heads = vec![Head::words("chunker"), Head::number(held), Head::number("context tokens")];
     heads.extend(metrics.iter().map(|metric| {
         let name = if metric.unit().mark() == "of 10" { metric.heading() } else { metric.label() };
@@ -164,6 +165,10 @@ fn scores(view: &View, caption: &str, held: &str, settings: &[Setting]) -> Marku
     }
     if timed {
         heads.extend([Head::number("query p50, ms"), Head::number("query p95, ms")]);
+    }
+    if answered {
+        let meaning = "Until all questions were answered, over their number: where several are answered side by side one takes longer.";
+        heads.push(Head::number("answer, ms").explained(meaning));
     }
     let chief = |metric: &Metric| Some(metric) == view.metric.as_ref() || Some(metric) == view.answer_metric();
     let mut rows = Vec::new();
@@ -184,6 +189,9 @@ fn scores(view: &View, caption: &str, held: &str, settings: &[Setting]) -> Marku
             }
             if timed {
                 values.extend([cell.query_p50_ms, cell.query_p95_ms].map(|x| x.unwrap_or(f64::NAN)).map(milliseconds));
+            }
+            if answered {
+                values.push(milliseconds(1e3 * cell.answer_seconds.unwrap_or(f64::NAN)));
             }
             rows.push(Row::of(*place, &cell.chunker, values).opens(i == 0));
         }
