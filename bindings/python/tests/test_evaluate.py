@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import pathlib
 import types
-from typing import Any
+from typing import Any, Mapping
 
 import numpy as np
 import pytest
@@ -97,7 +97,7 @@ def test_a_judge_of_your_own() -> None:
     with pytest.raises(pericope.UsageError, match="judge.kind was set"):
         pericope.evaluate(CONFIG, judge=judge, set=["judge.kind=lexical"])
     # Numbers may be numpy's, and nothing was asked that costs anything.
-    by_numpy = pericope.evaluate(CONFIG, judge=lambda *asked: np.float32(judge(*asked)[0]))
+    by_numpy = pericope.evaluate(CONFIG, judge=lambda *asked: np.float32(judge(*asked)[0]))  # type: ignore[arg-type,return-value]
     assert [cell["metrics"]["judge"] for cell in by_numpy["cells"]] == means
     assert all("cost" not in cell for cell in by_numpy["cells"])
 
@@ -134,7 +134,7 @@ def test_retrievers_of_your_own() -> None:
         for one in article["paragraphs"][0]["qas"]
     }
 
-    def knows(question: str, k: int) -> list[dict[str, Any]]:
+    def knows(question: str, k: int) -> list[Mapping[str, Any]]:
         # Any mapping, and numbers of numpy's.
         return [types.MappingProxyType({"text": gold[question][0], "score": np.float32(0.5)})][:k]
 
@@ -142,7 +142,7 @@ def test_retrievers_of_your_own() -> None:
         def retrieve(self, question: str, k: int) -> dict[str, Any]:
             return {"hits": []}
 
-    mine = types.MappingProxyType({"knows": knows, "blind": Blind()})
+    mine: Mapping[str, Any] = types.MappingProxyType({"knows": knows, "blind": Blind()})
     proxied = types.MappingProxyType({**CONFIG, "retrieval": types.MappingProxyType(CONFIG["retrieval"])})
     summary = pericope.evaluate(proxied, retrievers=mine)
     found = {cell["chunker"]: cell["metrics"]["span_recall"] for cell in summary["cells"] if cell.get("k") == 1}

@@ -45,7 +45,8 @@ pub struct Retrieval {
     /// fits), `merge` (a section where most of its chunks are found), `neighbours:N` (N chunks before and after it),
     /// `segment` (the best run of chunks around it). Retrievers of others give what they give.
     pub expand: Expand,
-    /// Tokens that an expanded hit has at most; default 512. It never has more than the smallest of `token_budgets`.
+    /// Tokens that an expanded hit has at most; default 512. Set it to the smallest of `token_budgets` where that is less: what is
+    /// above a budget is cut off at its end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expand_tokens: Option<usize>,
     /// Whether the embedder reads the headings above a chunk before its text, as far as both fit its window; default false.
@@ -143,9 +144,7 @@ impl Retrieval {
     /// Returns the expansion of a chunker's hits, whose own `expand` comes first.
     #[must_use]
     pub fn expansion(&self, own: Option<Expand>) -> Expansion {
-        // What is above a budget would be cut off or left out, and the chunk that was found with it.
-        let tokens = self.token_budgets.iter().copied().fold(self.expand_tokens.unwrap_or(EXPAND_TOKENS), usize::min);
-        Expansion { expand: own.unwrap_or(self.expand), tokens }
+        Expansion { expand: own.unwrap_or(self.expand), tokens: self.expand_tokens.unwrap_or(EXPAND_TOKENS) }
     }
 
     /// Returns what orders a chunker's hits anew, whose own `rerank` comes first; `None` where their order stays.

@@ -5,6 +5,7 @@ use pericope_api::{Embeddings, EncodeError, SentenceEncoder};
 
 use super::args::SpecArgs;
 use super::build::check_in;
+use super::embedder::{self, WithEncoder};
 use super::entry::SegmenterEntry;
 use super::table::is_finished;
 use crate::resources::{Limits, Resources};
@@ -43,7 +44,8 @@ pub fn settings(
     let args = SpecArgs::of_settings(spec, &unopened);
     let (limits, asked) = (args.limits()?, args.asked_limits()?);
     args.maybe_share("tau")?;
-    let built = (entry.build)(&args, &unopened);
+    let named = embedder::asked(entry, spec).map(|name| WithEncoder { base: &unopened, name });
+    let built = (entry.build)(&args, named.as_ref().map_or(&unopened as &dyn Resources, |named| named));
     let (settled, went_on) = args.into_settled();
     let finished = match built {
         Ok(built) => built.finished,
