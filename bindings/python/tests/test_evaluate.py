@@ -97,7 +97,7 @@ def test_a_judge_of_your_own() -> None:
     with pytest.raises(pericope.UsageError, match="judge.kind was set"):
         pericope.evaluate(CONFIG, judge=judge, set=["judge.kind=lexical"])
     # Numbers may be numpy's, and nothing was asked that costs anything.
-    by_numpy = pericope.evaluate(CONFIG, judge=lambda *asked: np.float32(judge(*asked)[0]))  # type: ignore[arg-type,return-value]
+    by_numpy = pericope.evaluate(CONFIG, judge=lambda *asked: np.float32(judge(*asked)[0]))  # type: ignore[arg-type]
     assert [cell["metrics"]["judge"] for cell in by_numpy["cells"]] == means
     assert all("cost" not in cell for cell in by_numpy["cells"])
 
@@ -136,7 +136,8 @@ def test_retrievers_of_your_own() -> None:
 
     def knows(question: str, k: int) -> list[Mapping[str, Any]]:
         # Any mapping, and numbers of numpy's.
-        return [types.MappingProxyType({"text": gold[question][0], "score": np.float32(0.5)})][:k]
+        hit: Mapping[str, Any] = types.MappingProxyType({"text": gold[question][0], "score": np.float32(0.5)})
+        return [hit][:k]
 
     class Blind:
         def retrieve(self, question: str, k: int) -> dict[str, Any]:

@@ -11,7 +11,7 @@ use crate::sentences::Sentences;
 
 pub(crate) const RERANKER: RerankerEntry = RerankerEntry {
     name: "weswin",
-    summary: "WeSWin's head for questions: a passage is as good as its best sentence (English)",
+    summary: "WeSWin's head for questions: a passage is as good as its best sentence (English; what ships makes searches of documentation worse)",
     keys: &[SettingKey {
         name: "model",
         default: SHIPPED,
