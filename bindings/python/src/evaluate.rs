@@ -65,20 +65,14 @@ impl Own {
         segmenters: Option<&Bound<'_, PyMapping>>,
     ) -> PyResult<Self> {
         let mut own = Self::default();
-        if let Some(segmenters) = segmenters {
-            for item in segmenters.items()? {
-                let (name, segmenter): (String, Bound<'_, PyAny>) = item.extract()?;
-                own.segmenters.insert(name, Arc::new(Segmenter::named(&segmenter, own.raised.clone())?));
-            }
+        for (name, segmenter) in named(segmenters)? {
+            own.segmenters.insert(name, Arc::new(Segmenter::named(&segmenter, own.raised.clone())?));
         }
         if let Some(judge) = judge {
             own.brought.judge = Some(Arc::new(Judge::new(judge, own.raised.clone())?));
         }
-        if let Some(retrievers) = retrievers {
-            for item in retrievers.items()? {
-                let (name, retriever): (String, Bound<'_, PyAny>) = item.extract()?;
-                own.brought.retrievers.insert(name, Arc::new(Retriever::new(&retriever, own.raised.clone())?));
-            }
+        for (name, retriever) in named(retrievers)? {
+            own.brought.retrievers.insert(name, Arc::new(Retriever::new(&retriever, own.raised.clone())?));
         }
         Ok(own)
     }
@@ -131,6 +125,11 @@ impl Own {
             None => Ok(()),
         }
     }
+}
+
+/// The entries of a mapping, none where there is no mapping.
+fn named<'py>(parts: Option<&Bound<'py, PyMapping>>) -> PyResult<Vec<(String, Bound<'py, PyAny>)>> {
+    parts.map_or_else(|| Ok(Vec::new()), |parts| parts.items()?.extract())
 }
 
 /// The spec of a segmenter that is passed in under a name.

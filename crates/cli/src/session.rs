@@ -18,6 +18,11 @@ use crate::progress;
 use crate::resources::{embedder, failure, shown};
 use crate::status::Failure;
 
+/// Refuses an experiment that asks for parts which a program of the user's brings: a command has none.
+pub fn check_parts(experiment: &Experiment) -> Result<(), Failure> {
+    experiment.check_brought(false, |_| false).map_err(Failure::usage)
+}
+
 /// Runs one experiment into a folder, its report not yet written; nothing where a judge cannot be trusted, which is then
 /// said.
 pub fn one(
@@ -27,7 +32,7 @@ pub fn one(
     ledger: Ledger,
     quiet: bool,
 ) -> Result<Option<Finished>, Failure> {
-    experiment.check_brought(false, |_| false).map_err(Failure::usage)?;
+    check_parts(experiment)?;
     let engine = resources(experiment);
     let observer = Bars::new(quiet);
     observer.tell_what_models_wait_for();
@@ -56,7 +61,7 @@ pub fn setup<'a, T, E: From<Failure>>(
     session: Session<'_>,
     held: impl FnOnce() -> Result<(T, Ledger), E>,
 ) -> Result<(Setup<'a>, T), E> {
-    experiment.check_brought(false, |_| false).map_err(Failure::usage)?;
+    check_parts(experiment)?;
     let encoder = embedder(&experiment.retrieval.embedder, session.offline)?;
     let ingredients = Ingredients::of(experiment, resources, encoder, session).map_err(failure)?;
     let (held, ledger) = held()?;

@@ -19,9 +19,7 @@ impl Segmenter {
         let call = method_or_function(object, "segment", "segmenter")?;
         Ok(Self { object: call.unbind(), fingerprint: fingerprint(object)?.unwrap_or_default(), raised })
     }
-}
 
-impl Segmenter {
     /// As [`new`](Self::new), for an experiment: one without a `fingerprint` is told from others by its name.
     pub fn named(object: &Bound<'_, PyAny>, raised: Raised) -> PyResult<Self> {
         Ok(Self { fingerprint: fingerprint_or_name(object)?, ..Self::new(object, raised)? })

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use crate::commands::print_json;
 use crate::resources::{reranker_spec, shown};
+use crate::session::check_parts;
 use crate::status::{Failure, Outcome, Status};
 
 /// What a dry run says.
@@ -48,8 +49,7 @@ impl DryRun {
 pub fn experiments(runs: &[&Experiment], before: Option<&Path>, json: bool) -> Outcome {
     let mut sum = Estimate::default();
     for experiment in runs {
-        // A command brings no parts of its own.
-        experiment.check_brought(false, |_| false).map_err(Failure::usage)?;
+        check_parts(experiment)?;
         experiment.rerankers().into_iter().try_for_each(|spec| reranker_spec(spec).map(drop))?;
         let set = load(experiment, &()).map_err(|error| match error {
             RunError::Config(_) | RunError::Data(_) => Failure::usage(error),

@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::args::{EvalRunArgs, TuneArgs};
 use crate::commands::{dry_run, print_json};
 use crate::resources::shown;
-use crate::session::{Finished, Session, hold, not_written, one, run_folder, tell_kind, too_many_failed};
+use crate::session::{Finished, Session, check_parts, hold, not_written, one, run_folder, tell_kind, too_many_failed};
 use crate::status::{Failure, Outcome, Status};
 
 /// A variant that was run.
@@ -94,8 +94,7 @@ fn status(ran: &[Ran], experiment: &Experiment) -> Status {
 
 /// Runs the variants and writes the report that sets them side by side.
 fn all(variants: &[Variant], out: &Path, session: Session<'_>, quiet: bool) -> Result<Option<Vec<Ran>>, Failure> {
-    let check = |variant: &Variant| variant.experiment.check_brought(false, |_| false).map_err(Failure::usage);
-    variants.iter().try_for_each(check)?;
+    variants.iter().try_for_each(|variant| check_parts(&variant.experiment))?;
     let _held = hold(out)?;
     let mut ran = Vec::with_capacity(variants.len());
     let mut overview = Overview::new(out);

@@ -7,12 +7,10 @@ use std::sync::Arc;
 use pericope_eval::answer::{Judge, JudgeRequest, Judged, Missing, Models};
 use pericope_eval::record::{Item, Judgement, RunRecord, Summary};
 use pericope_eval::retriever::Finder;
-use pericope_eval::run::{Embedded, RunError, RunFolder, Setup, run};
-use pericope_segment::counters::WordCounter;
-use pericope_segment::{Limits, Standalone};
+use pericope_eval::run::RunError;
 use serde_json::{Value, json};
 
-use super::judges::{QUESTIONS, lines, parsed, questions};
+use super::judges::{QUESTIONS, go_with, lines, parsed, questions};
 
 /// Knows the gold answer when it sees it.
 struct Strict(&'static str);
@@ -65,20 +63,7 @@ fn models(judge: Option<&'static str>, finder: Option<&'static str>) -> Models {
 }
 
 fn go(data: &Path, out: &Path, models: Models, resume: bool) -> Result<Summary, RunError> {
-    let resources = Standalone { defaults: Limits::NONE };
-    let setup = Setup {
-        segmenters: pericope_segment::registry::list(),
-        stores: &Embedded,
-        resources: &resources,
-        counter: Arc::new(WordCounter),
-        encoder: None,
-        models,
-        rerankers: BTreeMap::new(),
-        model_checksums: BTreeMap::new(),
-        resume,
-        trec: None,
-    };
-    run(&parsed(data, &BROUGHT), &RunFolder::take(out)?, &setup, &(), &mut ()).map(|(summary, _)| summary)
+    go_with(&parsed(data, &BROUGHT), out, models, resume, None)
 }
 
 #[test]

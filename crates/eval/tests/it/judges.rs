@@ -74,6 +74,18 @@ pub fn parsed(folder: &Path, more: &[&str]) -> Experiment {
 }
 
 fn go(experiment: &Experiment, out: &Path, resume: bool, trec: Option<PathBuf>) -> Result<Summary, RunError> {
+    let models = Models::open(experiment, out, false, &Ledger::of_run(experiment, out, resume));
+    go_with(experiment, out, models.map_err(|e| RunError::Config(e.to_string()))?, resume, trec)
+}
+
+/// Runs an experiment without an encoder, with these models.
+pub fn go_with(
+    experiment: &Experiment,
+    out: &Path,
+    models: Models,
+    resume: bool,
+    trec: Option<PathBuf>,
+) -> Result<Summary, RunError> {
     let resources = Standalone { defaults: Limits::NONE };
     let setup = Setup {
         segmenters: pericope_segment::registry::list(),
@@ -81,8 +93,7 @@ fn go(experiment: &Experiment, out: &Path, resume: bool, trec: Option<PathBuf>) 
         resources: &resources,
         counter: Arc::new(WordCounter),
         encoder: None,
-        models: Models::open(experiment, out, false, &Ledger::of_run(experiment, out, resume))
-            .map_err(|e| RunError::Config(e.to_string()))?,
+        models,
         rerankers: BTreeMap::new(),
         model_checksums: BTreeMap::new(),
         resume,
