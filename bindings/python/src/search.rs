@@ -131,9 +131,7 @@ impl Index {
             None => None,
         };
         let expand: Expand = expand.parse().map_err(usage)?;
-        // What is above the budget would be left out, and the chunk that was found with it.
-        let expansion =
-            Expansion { expand, tokens: token_budget.map_or(expand_tokens, |budget| expand_tokens.min(budget)) };
+        let expansion = Expansion { expand, tokens: expand_tokens }.within(token_budget);
         let by_reranker = Raised::default();
         let reranker = match rerank {
             Some(given) => self.reranker(&given, &by_reranker)?,

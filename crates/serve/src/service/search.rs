@@ -45,9 +45,7 @@ impl Service {
         };
         let (query, mode) = self.query(&opened, &request.q, request.mode, request.k)?;
         let query = query.with_filter(filter);
-        // What is above the budget would be left out, and the chunk that was found with it.
-        let tokens = request.budget.map_or(request.expand_tokens, |budget| request.expand_tokens.min(budget));
-        let expansion = Expansion { expand: request.expand, tokens };
+        let expansion = Expansion { expand: request.expand, tokens: request.expand_tokens }.within(request.budget);
         let store = opened.retriever.as_ref();
         let reranked = reranker.map(|one| Reranked::new(store, one.reranker.as_ref(), self.rerankers.depth(query.k)));
         let store: &dyn Retriever = match &reranked {

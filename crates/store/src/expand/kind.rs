@@ -85,6 +85,14 @@ pub struct Expansion {
     pub tokens: usize,
 }
 
+impl Expansion {
+    /// The same for an answer of so many tokens: what is above them would be left out, and the chunk that was found with it.
+    #[must_use]
+    pub fn within(self, budget: Option<usize>) -> Self {
+        Self { tokens: budget.map_or(self.tokens, |budget| self.tokens.min(budget)), ..self }
+    }
+}
+
 impl Default for Expansion {
     fn default() -> Self {
         Self { expand: Expand::None, tokens: EXPAND_TOKENS }
