@@ -883,6 +883,10 @@ pub struct TrainArgs {
     /// Lower layers that stay as they are
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub frozen: usize,
+    /// Train changes of this rank to the matrices of the layers, in place of the layers themselves (LoRA): a small model, though every
+    /// layer changes (with --frozen 0); 0: the layers themselves
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub rank: usize,
     /// Passes over the data, at most [default: 4; nsp: 1]
     #[arg(long, value_name = "X")]
     pub epochs: Option<f64>,

@@ -9,6 +9,8 @@ use pericope_encode::{Base, ModelError, short};
 use safetensors::SafeTensors;
 use serde::{Serialize, de::DeserializeOwned};
 
+use crate::low_rank;
+
 /// The settings that a kind of trained model keeps in its file.
 pub trait Metadata: Serialize + DeserializeOwned {
     /// The key of the safetensors header that holds it.
@@ -171,7 +173,7 @@ impl<S: Metadata> Tensors for Checkpoint<S> {
     }
 }
 
-/// A base model with a checkpoint's tensors in place of its own.
+/// A base model with a checkpoint's tensors in place of its own, or [changed](crate::low_rank) by them.
 pub(crate) struct Overlaid<'a, S> {
     pub(crate) base: &'a dyn Tensors,
     pub(crate) checkpoint: &'a Checkpoint<S>,
@@ -179,9 +181,8 @@ pub(crate) struct Overlaid<'a, S> {
 
 impl<S: Metadata> Tensors for Overlaid<'_, S> {
     fn tensor(&self, name: &str, shape: &[usize], device: &Device) -> Result<Tensor, ModelError> {
-        let here = self.checkpoint.has(name);
-        let from: &dyn Tensors = if here { self.checkpoint } else { self.base };
-        from.tensor(name, shape, device)
+        let from: &dyn Tensors = if self.checkpoint.has(name) { self.checkpoint } else { self.base };
+        low_rank::changed(self.checkpoint, name, from.tensor(name, shape, device)?, device)
     }
 
     fn unusable(&self, reason: String) -> ModelError {

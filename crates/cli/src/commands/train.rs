@@ -98,6 +98,7 @@ fn options(args: &TrainArgs, base: &Base, tokens: usize, defaults: Options) -> O
     Options {
         tokens: args.tokens.unwrap_or(tokens.min(base.config.max_tokens())),
         frozen: args.frozen.min(base.config.num_hidden_layers),
+        rank: args.rank,
         epochs: args.epochs.unwrap_or(defaults.epochs),
         batch: args.batch.unwrap_or(defaults.batch),
         micro_batch: args.micro_batch.unwrap_or(defaults.micro_batch),

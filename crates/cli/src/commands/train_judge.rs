@@ -69,6 +69,10 @@ pub struct TrainJudgeArgs {
     /// Lower layers that stay as they are
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub frozen: usize,
+    /// Train changes of this rank to the matrices of the layers, in place of the layers themselves (LoRA): a small model, though every
+    /// layer changes (with --frozen 0); 0: the layers themselves
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub rank: usize,
     /// Passes over the questions
     #[arg(long, value_name = "X", default_value_t = 1.0)]
     pub epochs: f64,
@@ -159,6 +163,7 @@ fn options(args: &TrainJudgeArgs, base: &Base, start: Option<&Checkpoint>) -> Ju
         common: Options {
             tokens: args.tokens.unwrap_or(tokens),
             frozen: args.frozen.min(base.config.num_hidden_layers),
+            rank: args.rank,
             epochs: args.epochs,
             batch: args.batch,
             micro_batch: args.micro_batch,

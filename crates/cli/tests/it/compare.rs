@@ -130,7 +130,7 @@ fn with_the_model_chunks_are_found_by_meaning_too_and_a_program_of_the_users_tak
     let summary = &said["summary"];
     let rows = summary["chunkers"].as_array().unwrap();
     let names: Vec<&str> = rows.iter().map(|row| row["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["fixed", "same-size", "recursive", "structure", "fusion", "halves"]);
+    assert_eq!(names, ["fixed", "same-size", "recursive", "structure", "fusion", "topic", "halves"]);
     let row = |name: &str| rows.iter().find(|row| row["name"] == name).unwrap();
     assert_eq!(
         (&row("halves")["chunks"], &row("halves")["spec"]),
@@ -150,8 +150,8 @@ fn with_the_model_chunks_are_found_by_meaning_too_and_a_program_of_the_users_tak
     let sum = record["checksums"]["models"]["minilm"].as_str().unwrap();
     assert_eq!(sum.len(), 64, "{record}");
     let cells = summary["cells"].as_array().unwrap();
-    // Six chunkers at one k and three budgets, each with what was found.
-    assert_eq!(cells.len(), 24);
+    // Seven chunkers at one k and three budgets, each with what was found.
+    assert_eq!(cells.len(), 28);
     for cell in cells {
         assert_eq!((&cell["mode"], &cell["failed"]), (&json!("hybrid"), &json!(0)), "{cell}");
         assert!(cell["metrics"]["span_recall"].as_f64().is_some_and(|share| (0.0..=1.0).contains(&share)), "{cell}");

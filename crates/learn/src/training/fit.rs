@@ -190,6 +190,10 @@ pub(super) fn check(base: &Base, options: &Options, least: usize) -> Result<(), 
         let reason = format!("{} layers frozen: the base model has {layers}", options.frozen);
         return Err(TrainError::Options(reason));
     }
+    if options.rank > base.config.hidden_size {
+        let (rank, hidden) = (options.rank, base.config.hidden_size);
+        return Err(TrainError::Options(format!("changes of rank {rank}: the base model has a width of {hidden}")));
+    }
     Ok(())
 }
 

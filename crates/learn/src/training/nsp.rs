@@ -71,7 +71,7 @@ pub fn train_nsp(
     let started = initial.checksum()?;
     let mut trainer = Trainer {
         base,
-        variables: Variables::new(base, &device, options.frozen, initial),
+        variables: Variables::new(base, &device, options, initial)?,
         device: device.clone(),
         options,
         out,

@@ -55,6 +55,10 @@ pub struct Options {
     /// Lower layers that stay as they are. WeSWin works their outputs out once and keeps them on disk; with 0, `[SNT]`'s
     /// own embedding is trained too; else it stays that of `[SEP]`.
     pub frozen: usize,
+    /// Rank of the changes of matrices that are trained in place of the upper layers (LoRA; Hu et al. 2021): a small model, though every
+    /// layer changes. 0: all numbers of those layers are trained.
+    #[serde(default)]
+    pub rank: usize,
     /// Passes over the training sequences, at most.
     pub epochs: f64,
     /// Sequences of a step.
@@ -137,6 +141,7 @@ impl Default for Options {
             tokens: 512,
             partition: Partition::Right(1).to_string(),
             frozen: 3,
+            rank: 0,
             epochs: 4.0,
             batch: 8,
             micro_batch: 2,

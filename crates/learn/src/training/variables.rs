@@ -6,8 +6,10 @@ use candle_core::{Device, Tensor, Var};
 use pericope_util::hex;
 use sha2::{Digest, Sha256};
 
-use super::options::TrainError;
+use super::options::{Options, TrainError};
 use crate::checkpoint::{Checkpoint, Metadata};
+use crate::low_rank;
+use crate::sequence::{Init, Parameter, Parameters};
 use crate::weswin::WORDS;
 use pericope_encode::Base;
 use pericope_encode::ModelError;
@@ -31,6 +33,24 @@ impl Start {
         let before = self.tensors.len();
         self.tensors.retain(|name, _| !name.strip_prefix(head).is_some_and(|rest| rest.starts_with('.')));
         self.tensors.len() < before
+    }
+
+    /// The rank of its changes of matrices; 0 where it has none.
+    fn rank(&self) -> usize {
+        let own = self.tensors.iter().find(|(name, _)| name.ends_with(low_rank::A));
+        own.and_then(|(_, a)| a.dims().first().copied()).unwrap_or(0)
+    }
+
+    /// Refuses changes of another rank than those that are to be trained.
+    pub(super) fn check_rank(&self, rank: usize) -> Result<(), ModelError> {
+        match self.rank() {
+            0 => Ok(()),
+            own if own == rank => Ok(()),
+            own => {
+                let reason = format!("it has changes of rank {own}: train on with that rank, not with {rank}");
+                Err(ModelError::unusable(&self.path, reason))
+            }
+        }
     }
 
     /// A number that other tensors change, whatever file they come from.
@@ -58,6 +78,23 @@ impl Start {
     }
 }
 
+/// How changes of matrices begin.
+#[derive(Debug, Clone, Copy)]
+struct Rank {
+    rank: usize,
+    seed: u64,
+}
+
+impl Rank {
+    /// A to begin with: uniformly distributed within 1 / sqrt(inputs), by the seed and the name.
+    fn random(&self, name: &str, inputs: usize, device: &Device) -> candle_core::Result<Tensor> {
+        let bound = (inputs as f32).sqrt().recip();
+        let begins = Parameter::new(name, &[self.rank, inputs], Init::Uniform(bound));
+        let made = Parameters::new(&[begins], self.seed, device)?.all().values().next().map(Var::as_detached_tensor);
+        made.ok_or_else(|| candle_core::Error::Msg(format!("{name} is not there")))
+    }
+}
+
 /// A base model whose upper layers are variables; the others stay as they are.
 pub(super) struct Variables<'a> {
     base: &'a Base,
@@ -66,6 +103,8 @@ pub(super) struct Variables<'a> {
     frozen: usize,
     /// True where `[SNT]` is in the vocabulary.
     sentence: bool,
+    /// Of the matrices of layers, low-rank changes alone are variables, and nothing else of the layers is.
+    rank: Option<Rank>,
     /// The tensors that replace the base model's to begin with.
     start: Start,
     trained: RefCell<BTreeMap<String, Var>>,
@@ -73,9 +112,13 @@ pub(super) struct Variables<'a> {
 }
 
 impl<'a> Variables<'a> {
-    pub(super) fn new(base: &'a Base, device: &Device, frozen: usize, start: Start) -> Self {
+    /// The layers from `options.frozen` on: whole, or [low-rank changes](crate::low_rank) of their matrices.
+    pub(super) fn new(base: &'a Base, device: &Device, options: &Options, start: Start) -> Result<Self, ModelError> {
+        let Options { frozen, rank, seed, .. } = *options;
+        start.check_rank(rank)?;
+        let rank = (rank > 0).then_some(Rank { rank, seed });
         let (trained, kept) = (RefCell::default(), RefCell::default());
-        Self { base, device: device.clone(), frozen, sentence: false, start, trained, kept }
+        Ok(Self { base, device: device.clone(), frozen, sentence: false, rank, start, trained, kept })
     }
 
     /// The same with `[SNT]` in the vocabulary.
@@ -91,9 +134,9 @@ impl<'a> Variables<'a> {
     }
 
     /// True where the encoder's tensors are not all variables or fixed, so that a step asks for a new encoder: the table
-    /// of embeddings is put together with that of `[SNT]`.
+    /// of embeddings is put together with that of `[SNT]`, and a matrix with its change.
     pub(super) fn puts_together(&self) -> bool {
-        self.sentence && self.frozen == 0
+        (self.sentence && self.frozen == 0) || self.rank.is_some()
     }
 
     /// The encoder as it is now.
@@ -168,6 +211,18 @@ impl<'a> Variables<'a> {
         Ok(())
     }
 
+    /// The matrix `name` with its low-rank change. A begins at random, B with zeros, so that the sum begins as the base model's.
+    fn changed(&self, name: &str, shape: &[usize; 2], w: &Tensor, rank: Rank) -> Loaded {
+        let [outputs, inputs] = *shape;
+        let Some((a, b)) = low_rank::names(name) else { return Ok(w.clone()) };
+        let a = self.variable(&a, &[rank.rank, inputs], || {
+            let made = rank.random(&a, inputs, &self.device);
+            made.map_err(|e| self.unusable(format!("tensor {a}: {e}")))
+        })?;
+        let b = self.zeros(&b, &[outputs, rank.rank])?;
+        low_rank::sum(w, &a, &b).map_err(|e| self.unusable(format!("tensor {name}: {e}")))
+    }
+
     fn trains(&self, name: &str) -> bool {
         let layer = name.strip_prefix("encoder.layer.").and_then(|rest| rest.split('.').next()?.parse::<usize>().ok());
         layer.is_some_and(|layer| layer >= self.frozen)
@@ -209,10 +264,14 @@ impl Tensors for Variables<'_> {
             return row.unsqueeze(0).and_then(|row| Tensor::cat(&[&base, &row], 0)).map_err(problem);
         }
         let base = || self.base.weights.tensor(name, shape, device);
-        if self.trains(name) {
+        if self.trains(name) && self.rank.is_none() {
             return self.variable(name, shape, base);
         }
-        self.kept(name, || self.start.tensor(name, shape, device).unwrap_or_else(base))
+        let kept = self.kept(name, || self.start.tensor(name, shape, device).unwrap_or_else(base))?;
+        match (self.rank, <&[usize; 2]>::try_from(shape)) {
+            (Some(rank), Ok(shape)) if self.trains(name) => self.changed(name, shape, &kept, rank),
+            _ => Ok(kept),
+        }
     }
 
     fn unusable(&self, reason: String) -> ModelError {

@@ -95,7 +95,7 @@ pub fn train_weswin(
     let lengths = |range: std::ops::Range<usize>| samples[range].iter().map(|s| s.ids.len()).collect();
     let mut trainer = Trainer {
         base,
-        variables: Variables::new(base, &device, options.frozen, initial).with_sentence(),
+        variables: Variables::new(base, &device, options, initial)?.with_sentence(),
         device: device.clone(),
         options,
         out,

@@ -15,7 +15,7 @@ pub const COMPARE_EXAMPLES: &str = "Examples:
   pericope compare docs/ --late-chunking            (every chunk is embedded within its document)
   pericope compare --questions-file kept.json --out compared-again
 
-Reads the documents as `pericope index` does, drafts questions about them, cuts them in five ways and in yours, and says
+Reads the documents as `pericope index` does, drafts questions about them, cuts them in the usual ways and in yours, and says
 which way finds the answers best within the same number of tokens, and how sure that is. Into --out go questions.json,
 compare.toml (for `pericope eval run`) and run/index.html, and for other programs junit.xml, badge.svg and metrics.prom.
 Exit status 1 where files could not be read. docs/compare.md has more.";
@@ -26,7 +26,7 @@ pub struct CompareArgs {
     /// Files or folders of documents
     #[arg(value_name = "PATH", required_unless_present = "questions_file")]
     pub paths: Vec<PathBuf>,
-    /// A chunker of yours, beside the five: a spec, or NAME=SPEC; may be given several times
+    /// A chunker of yours, beside the usual ones: a spec, or NAME=SPEC; may be given several times
     #[arg(long, short, value_name = "[NAME=]SPEC")]
     pub chunker: Vec<String>,
     /// Compare the chunkers named with --chunker alone

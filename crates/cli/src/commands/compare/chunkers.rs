@@ -6,13 +6,15 @@ use pericope_segment::spec::Spec;
 
 use crate::status::Failure;
 
-/// What is compared where an embedding model is at hand: the usual ways, a semantic one, and fixed pieces of its size.
-const WITH_MODEL: [(&str, &str); 5] = [
+/// What is compared where an embedding model is at hand: the usual ways, two semantic ones, one of them trained, and fixed pieces of
+/// the size that those have.
+const WITH_MODEL: [(&str, &str); 6] = [
     ("fixed", "fixed:words=100"),
     ("same-size", "same-size:reference=fusion"),
     ("recursive", "recursive:tokens=128"),
     ("structure", "structure"),
     ("fusion", "fusion"),
+    ("topic", "topic"),
 ];
 /// What is compared without a model.
 const WITHOUT_MODEL: [(&str, &str); 5] = [
@@ -30,11 +32,11 @@ pub struct Named {
     pub spec: String,
 }
 
-/// The five and the user's own, each once.
+/// The usual ones and the user's own, each once.
 pub fn chunkers(own: &[String], only: bool, model: bool) -> Result<Vec<Named>, Failure> {
-    let five = if model { WITH_MODEL } else { WITHOUT_MODEL };
-    let five = five.into_iter().filter(|_| !only).map(|(name, spec)| Named { name: name.into(), spec: spec.into() });
-    let mut all: Vec<Named> = five.collect();
+    let usual: &[(&str, &str)] = if model { &WITH_MODEL } else { &WITHOUT_MODEL };
+    let named = |&(name, spec): &(&str, &str)| Named { name: name.into(), spec: spec.into() };
+    let mut all: Vec<Named> = usual.iter().filter(|_| !only).map(named).collect();
     for text in own {
         let wrong = |problem: &dyn std::fmt::Display| Failure::usage(format!("--chunker {text}: {problem}"));
         let (name, written) = parted(text);
@@ -88,11 +90,12 @@ mod tests {
     }
 
     #[test]
-    fn the_users_chunkers_come_after_the_five() {
+    fn the_users_chunkers_come_after_the_usual_ones() {
         let found = names(&["recursive:tokens=400", "mine=fixed:words=50", "structure"], false, false).unwrap();
         assert_eq!(found.len(), 7);
         assert_eq!(found[5..], ["recursive-2 recursive:tokens=400", "mine fixed:words=50"]);
-        assert!(names(&[], false, true).unwrap().contains(&"fusion fusion".to_owned()));
+        let with_model = names(&[], false, true).unwrap();
+        assert_eq!(with_model[4..], ["fusion fusion", "topic topic"]);
         assert_eq!(names(&["a=structure", "paragraph"], true, false).unwrap(), ["a structure", "paragraph paragraph"]);
     }
 

@@ -80,7 +80,7 @@ pub fn train_judge(
     let common = &options.common;
     let mut trainer = Trainer {
         base,
-        variables: Variables::new(base, &device, common.frozen, initial),
+        variables: Variables::new(base, &device, common, initial)?,
         device: device.clone(),
         options,
         out,

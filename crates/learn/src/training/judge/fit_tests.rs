@@ -79,12 +79,13 @@ fn gradients_are_the_slopes_of_the_loss() {
         questions.iter().map(|one| Sample::of(one, Kind::Relevant, 40, special, &mut random)).collect();
     assert!(samples.iter().all(|sample| sample.ends.iter().all(Option::is_some)));
     let counts = Counts::of(&samples);
-    for frozen in [0, 1] {
-        let variables = Variables::new(&base, &device, frozen, Start::default());
+    for (frozen, rank) in [(0, 0), (1, 0), (0, 2)] {
+        let options = Options { frozen, rank, ..options().common };
+        let variables = Variables::new(&base, &device, &options, Start::default()).unwrap();
         let mut config = variables.config();
         config.num_hidden_layers = frozen;
         let lower = encoders::build(&config, &variables, &device).unwrap();
-        let encoder = variables.encoder().unwrap();
+        drop(variables.encoder().unwrap());
         let loss = Loss {
             heads: Heads::of(&variables, 32, &device).unwrap(),
             lower: (frozen > 0).then_some(lower.as_ref()),
@@ -99,7 +100,8 @@ fn gradients_are_the_slopes_of_the_loss() {
             let noise = Tensor::from_vec(noise, variable.dims(), &device).unwrap();
             variable.set(&(variable.as_detached_tensor() + noise).unwrap()).unwrap();
         }
-        let at = || loss.of(encoder.as_ref(), &samples, counts).unwrap();
+        // Built anew: where the rank is above 0 its matrices are sums.
+        let at = || loss.of(variables.encoder().unwrap().as_ref(), &samples, counts).unwrap();
         let mut gradients = Gradients::default();
         gradients.add(&at(), &variables).unwrap();
         let gradients = gradients.clipped(f64::MAX, 0).unwrap();
@@ -178,6 +180,42 @@ fn a_tiny_model_learns_which_block_the_query_asks_for() {
     let half = Judge::on(&base, &Checkpoint::read(&half).unwrap(), &Device::Cpu).unwrap();
     let again = half.scores(&[made(20)], |_| 0..2).unwrap();
     assert!(again[0].iter().zip(&scores[0]).all(|(a, b)| (a - b).abs() < 0.05), "{again:?} {scores:?}");
+}
+
+/// Changes of low rank in place of whole layers: the file holds them and the heads alone, and training goes on from it.
+#[test]
+fn a_tiny_model_learns_by_changes_of_low_rank() {
+    let (base, out) = (base(), tempfile::tempdir().unwrap());
+    let (train, validation) = (toy(300, 1), toy(40, 2));
+    let data = JudgeData { train: &train, validation: &validation };
+    let common = Options { rank: 4, learning_rate: 1e-2, ..options().common };
+    let options = JudgeOptions { common, ..options() };
+    let go = &mut |_| ControlFlow::Continue(());
+    let report = train_judge(&base, None, data, &options, out.path(), "", go).unwrap();
+    let best = report.best.unwrap();
+    let checkpoint = Checkpoint::read(&out.path().join(CHECKPOINT)).unwrap();
+    assert!(checkpoint.settings.auc.unwrap() > 0.9, "{best:?}");
+    let layers: Vec<_> = checkpoint.tensors().iter().filter(|(name, _)| name.starts_with("encoder.")).collect();
+    // A and B of six matrices in each of two layers.
+    assert_eq!(layers.len(), 24);
+    for (name, tensor) in layers {
+        let side = if name.ends_with(".lora_a") { 0 } else { 1 };
+        assert!(name.contains(".lora_") && tensor.dims()[side] == 4, "{name} {:?}", tensor.dims());
+    }
+    // It begins as good as it was.
+    let judge = |checkpoint: &Checkpoint| {
+        let judge = Judge::on(&base, checkpoint, &Device::Cpu).unwrap();
+        judge.scores(&[sequence(&[20], [&[24, 40, 41][..]], judge.special())], |_| 0..1).unwrap()[0][0]
+    };
+    let still = Options { max_steps: 1, learning_rate: 0.0, head_learning_rate: 0.0, ..options.common.clone() };
+    let still = JudgeOptions { common: still, ..options.clone() };
+    let (alone, again) = (JudgeData { train: &train, validation: &[] }, out.path().join("again"));
+    train_judge(&base, Some(&checkpoint), alone, &still, &again, "", go).unwrap();
+    let goes_on = Checkpoint::read(&again.join(CHECKPOINT)).unwrap();
+    assert!((judge(&goes_on) - judge(&checkpoint)).abs() < 1e-6);
+    let other = JudgeOptions { common: Options { rank: 2, ..still.common.clone() }, ..still };
+    let error = train_judge(&base, Some(&checkpoint), alone, &other, &out.path().join("other"), "", go).unwrap_err();
+    assert!(error.to_string().contains("changes of rank 4"), "{error}");
 }
 
 /// The words of a toy's query stand in no block, so BM25 labels none: all that is learnt is found by leaving blocks out.
@@ -260,6 +298,8 @@ fn what_cannot_be_trained_is_said() {
     let wide = JudgeOptions { common: Options { tokens: 65, ..options().common }, ..options() };
     assert!(error(&questions, None, wide).contains("reads 1 to 64"));
     assert!(error(&questions, None, JudgeOptions { block: 30, ..options() }).contains("too few for a query"));
+    let full = JudgeOptions { common: Options { rank: 33, ..options().common }, ..options() };
+    assert!(error(&questions, None, full).contains("a width of 32"));
     let elsewhere = out.path().join("start");
     let once = JudgeOptions { common: Options { max_steps: 1, ..options().common }, ..options() };
     let data = JudgeData { train: &questions, validation: &[] };
