@@ -32,6 +32,17 @@ impl Parameter {
     pub fn new(name: impl Into<String>, shape: &[usize], init: Init) -> Self {
         Self { name: name.into(), shape: shape.to_vec(), init }
     }
+
+    /// The numbers that it begins with. They depend on `seed` and its name alone.
+    pub(crate) fn begin(&self, seed: u64, device: &Device) -> candle_core::Result<Tensor> {
+        let mut random = SplitMix64::new(fnv1a(seed, self.name.bytes()));
+        let mut number = || match self.init {
+            Init::Constant(value) => value,
+            Init::Uniform(bound) => ((random.next() >> 40) as f32 / (1 << 23) as f32 - 1.0) * bound,
+        };
+        let numbers: Vec<f32> = (0..self.shape.iter().product()).map(|_| number()).collect();
+        Tensor::from_vec(numbers, self.shape.as_slice(), device)
+    }
 }
 
 /// The parameters of a model in training, as candle's variables in single precision.
@@ -47,15 +58,8 @@ impl Parameters {
     /// Where candle fails.
     pub fn new(list: &[Parameter], seed: u64, device: &Device) -> candle_core::Result<Self> {
         let mut variables = BTreeMap::new();
-        for Parameter { name, shape, init } in list {
-            let mut random = SplitMix64::new(fnv1a(seed, name.bytes()));
-            let mut number = || match *init {
-                Init::Constant(value) => value,
-                Init::Uniform(bound) => ((random.next() >> 40) as f32 / (1 << 23) as f32 - 1.0) * bound,
-            };
-            let numbers: Vec<f32> = (0..shape.iter().product()).map(|_| number()).collect();
-            let tensor = Tensor::from_vec(numbers, shape.as_slice(), device)?;
-            variables.insert(name.clone(), Var::from_tensor(&tensor)?);
+        for parameter in list {
+            variables.insert(parameter.name.clone(), Var::from_tensor(&parameter.begin(seed, device)?)?);
         }
         Ok(Self { variables })
     }

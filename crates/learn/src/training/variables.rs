@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use super::options::{Options, TrainError};
 use crate::checkpoint::{Checkpoint, Metadata};
 use crate::low_rank;
-use crate::sequence::{Init, Parameter, Parameters};
+use crate::sequence::{Init, Parameter};
 use crate::weswin::WORDS;
 use pericope_encode::Base;
 use pericope_encode::ModelError;
@@ -78,21 +78,11 @@ impl Start {
     }
 }
 
-/// How changes of matrices begin.
+/// The rank of changes of matrices, and the seed that they begin by.
 #[derive(Debug, Clone, Copy)]
 struct Rank {
     rank: usize,
     seed: u64,
-}
-
-impl Rank {
-    /// A to begin with: uniformly distributed within 1 / sqrt(inputs), by the seed and the name.
-    fn random(&self, name: &str, inputs: usize, device: &Device) -> candle_core::Result<Tensor> {
-        let bound = (inputs as f32).sqrt().recip();
-        let begins = Parameter::new(name, &[self.rank, inputs], Init::Uniform(bound));
-        let made = Parameters::new(&[begins], self.seed, device)?.all().values().next().map(Var::as_detached_tensor);
-        made.ok_or_else(|| candle_core::Error::Msg(format!("{name} is not there")))
-    }
 }
 
 /// A base model whose upper layers are variables; the others stay as they are.
@@ -211,13 +201,16 @@ impl<'a> Variables<'a> {
         Ok(())
     }
 
-    /// The matrix `name` with its low-rank change. A begins at random, B with zeros, so that the sum begins as the base model's.
+    /// The matrix `name` with its low-rank change. A begins uniformly distributed within 1 / sqrt(inputs), B with zeros, so that the sum
+    /// begins as the base model's.
     fn changed(&self, name: &str, shape: &[usize; 2], w: &Tensor, rank: Rank) -> Loaded {
         let [outputs, inputs] = *shape;
         let Some((a, b)) = low_rank::names(name) else { return Ok(w.clone()) };
-        let a = self.variable(&a, &[rank.rank, inputs], || {
-            let made = rank.random(&a, inputs, &self.device);
-            made.map_err(|e| self.unusable(format!("tensor {a}: {e}")))
+        let bound = (inputs as f32).sqrt().recip();
+        let begins = Parameter::new(a, &[rank.rank, inputs], Init::Uniform(bound));
+        let a = self.variable(&begins.name, &begins.shape, || {
+            let made = begins.begin(rank.seed, &self.device);
+            made.map_err(|e| self.unusable(format!("tensor {}: {e}", begins.name)))
         })?;
         let b = self.zeros(&b, &[outputs, rank.rank])?;
         low_rank::sum(w, &a, &b).map_err(|e| self.unusable(format!("tensor {name}: {e}")))

@@ -7,7 +7,7 @@ use pericope_segment::spec::Spec;
 use crate::status::Failure;
 
 /// What is compared where an embedding model is at hand: the usual ways, two semantic ones, one of them trained, and fixed pieces of
-/// the size that those have.
+/// the size of the other's.
 const WITH_MODEL: [(&str, &str); 6] = [
     ("fixed", "fixed:words=100"),
     ("same-size", "same-size:reference=fusion"),
