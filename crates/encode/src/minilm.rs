@@ -4,7 +4,7 @@ use candle_core::Device;
 use pericope_api::{Embeddings, EncodeError, SentenceEncoder, Span};
 
 use crate::device::best_device;
-use crate::encoders::{self, Config, Embed};
+use crate::encoders::{self, Changed, Config, Embed, LowRank, Weights, low_rank};
 use crate::kernels::Precision;
 use crate::models::{ModelDir, ModelError};
 use crate::prompts::Prompts;
@@ -30,6 +30,23 @@ impl MiniLm {
     /// [`ModelError::Io`] or [`ModelError::Unusable`], naming the file and the field or tensor.
     pub fn load(dir: &ModelDir) -> Result<Self, ModelError> {
         Self::open(dir, || encoders::load(dir, &best_device()))
+    }
+
+    /// Loads an installed model with changes of its matrices. Its vectors are other ones than the model's own, of the same length.
+    ///
+    /// # Errors
+    /// As [`MiniLm::load`], and where a change does not fit the model.
+    pub fn changed(dir: &ModelDir, changes: &LowRank) -> Result<Self, ModelError> {
+        let load = || {
+            let config = Config::read(&dir.file("config.json"))?;
+            let weights = Weights::read(&dir.file("model.safetensors"))?;
+            let model = encoders::build(&config, &Changed { base: &weights, changes }, &best_device())?;
+            let mark = format!("{}{}", weights.sha256(), low_rank::mark(&changes.checksum()?));
+            Ok((model, config, mark))
+        };
+        let mut found = Self::open(dir, load)?;
+        found.model.name = format!("{}:{}", found.model.name, changes.path().display());
+        Ok(found)
     }
 
     /// Loads an installed model on the CPU, to multiply in `precision` whatever is quickest there.

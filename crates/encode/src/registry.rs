@@ -6,6 +6,7 @@ use std::sync::Arc;
 use pericope_api::{SentenceEncoder, TokenCounter};
 use pericope_segment::counters::WordCounter;
 
+use crate::encoders::LowRank;
 use crate::models::{self, ModelDir, ModelError, embedder_by_name, prompts_of};
 use crate::prompts::Prompts;
 use crate::sentence::{EmbedderSpec, Prompted};
@@ -42,6 +43,7 @@ pub enum RegistryError {
 /// Names that [`embedder`] takes, with what they stand for.
 pub const EMBEDDERS: &[(&str, &str)] = &[
     ("minilm", "all-MiniLM-L6-v2 on this machine, 384 numbers"),
+    ("minilm:FILE", "the same with the low-rank changes (LoRA) of a safetensors file"),
     (
         "static",
         "token vectors made of all-MiniLM-L6-v2, 256 numbers: a hundred times as quick (pericope models pull static)",
@@ -77,6 +79,10 @@ pub fn embedder(spec: &str) -> Result<Option<Arc<dyn SentenceEncoder>>, Registry
         "none" => Ok(None),
         "minilm" => Ok(Some(Arc::new(MiniLm::load(&models::locate("minilm")?)?))),
         "static" => Ok(Some(Arc::new(StaticVectors::load(&models::static_vectors()?)?))),
+        _ if spec.starts_with(CHANGED) => {
+            let changes = LowRank::read(Path::new(spec.trim_start_matches(CHANGED)))?;
+            Ok(Some(Arc::new(MiniLm::changed(&models::locate("minilm")?, &changes)?)))
+        }
         _ => {
             let served = Served::parse(spec)?;
             match served.options.base.split_once(':') {
@@ -90,6 +96,9 @@ pub fn embedder(spec: &str) -> Result<Option<Arc<dyn SentenceEncoder>>, Registry
         }
     }
 }
+
+/// What stands before the file of changes in a spec.
+pub const CHANGED: &str = "minilm:";
 
 /// A model in a folder, or one of the table that is installed.
 fn transformer(options: &EmbedderSpec<'_>) -> Result<SentenceModel, RegistryError> {
@@ -221,7 +230,7 @@ mod tests {
         let text = embedder("word2vec").err().unwrap().to_string();
         assert_eq!(
             text,
-            "there is no embedder \"word2vec\"; known: minilm, static, static:DIR, openai:MODEL, fastembed:MODEL, DIR, NAME, none"
+            "there is no embedder \"word2vec\"; known: minilm, minilm:FILE, static, static:DIR, openai:MODEL, fastembed:MODEL, DIR, NAME, none"
         );
         assert_eq!(
             embedder("minilm,dimensions=3").err().unwrap().to_string(),

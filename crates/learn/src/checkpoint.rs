@@ -4,12 +4,10 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use candle_core::{DType, Device, Tensor};
-use pericope_encode::encoders::Tensors;
+use pericope_encode::encoders::{LowRank, Tensors};
 use pericope_encode::{Base, ModelError, short};
 use safetensors::SafeTensors;
 use serde::{Serialize, de::DeserializeOwned};
-
-use crate::low_rank;
 
 /// The settings that a kind of trained model keeps in its file.
 pub trait Metadata: Serialize + DeserializeOwned {
@@ -151,6 +149,12 @@ impl<S: Metadata> Checkpoint<S> {
         &self.tensors
     }
 
+    /// The changes of its base model's matrices that it holds in place of them; none where it has none.
+    #[must_use]
+    pub fn low_rank(&self) -> LowRank {
+        LowRank::among(&self.path, &self.tensors)
+    }
+
     /// True where there is a tensor of that name.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
@@ -173,16 +177,23 @@ impl<S: Metadata> Tensors for Checkpoint<S> {
     }
 }
 
-/// A base model with a checkpoint's tensors in place of its own, or [changed](crate::low_rank) by them.
+/// A base model with a checkpoint's tensors in place of its own, or [changed](LowRank) by them.
 pub(crate) struct Overlaid<'a, S> {
-    pub(crate) base: &'a dyn Tensors,
+    base: &'a dyn Tensors,
     pub(crate) checkpoint: &'a Checkpoint<S>,
+    changes: LowRank,
+}
+
+impl<'a, S: Metadata> Overlaid<'a, S> {
+    pub(crate) fn new(base: &'a dyn Tensors, checkpoint: &'a Checkpoint<S>) -> Self {
+        Self { base, checkpoint, changes: checkpoint.low_rank() }
+    }
 }
 
 impl<S: Metadata> Tensors for Overlaid<'_, S> {
     fn tensor(&self, name: &str, shape: &[usize], device: &Device) -> Result<Tensor, ModelError> {
         let from: &dyn Tensors = if self.checkpoint.has(name) { self.checkpoint } else { self.base };
-        low_rank::changed(self.checkpoint, name, from.tensor(name, shape, device)?, device)
+        self.changes.changed(name, from.tensor(name, shape, device)?, device)
     }
 
     fn unusable(&self, reason: String) -> ModelError {

@@ -5,7 +5,6 @@ pub mod checkpoint;
 pub mod cogltx;
 pub mod corpus;
 pub mod hiercrf;
-mod low_rank;
 mod model_cache;
 pub mod nsp;
 pub mod registry;

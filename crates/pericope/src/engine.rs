@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use pericope_api::{Segmenter, SentenceEncoder, ShiftFinder, TokenCounter};
@@ -10,7 +10,7 @@ use pericope_segment::fixed::match_bound;
 use pericope_segment::llm::LanguageModel;
 use pericope_segment::registry::{SegmenterEntry, build_custom, build_from, outside, takes_embedder};
 use pericope_segment::spec::{Spec, SpecError};
-use pericope_segment::{Chunker, Limits, Resources};
+use pericope_segment::{Chunker, Limits, LoadEncoder, Resources};
 use pericope_store::{IndexSpec, ReferenceMeta};
 
 use crate::reference::{self, Corpus};
@@ -58,6 +58,8 @@ pub struct Engine<'a> {
     counter: OnceCell<Result<Arc<dyn TokenCounter>, String>>,
     loading: Cell<Option<LoadingCounter>>,
     cached: Option<Arc<dyn SentenceEncoder>>,
+    /// Encoders that segmenters brought, with what they encoded, where the default one's is kept too.
+    brought: Arc<Mutex<Vec<Arc<dyn SentenceEncoder>>>>,
     /// The caller's own, instead of the default one.
     own: Option<Arc<dyn SentenceEncoder>>,
     segment_embedder: Option<String>,
@@ -161,10 +163,7 @@ impl<'a> Engine<'a> {
     /// [`EngineError::Usage`] where its model is not installed.
     #[cfg(feature = "models")]
     pub fn cache_encoder(&mut self) -> Result<Arc<dyn SentenceEncoder>, EngineError> {
-        /// Bytes of sentences and vectors: some half a million sentences.
-        const MEMORY: usize = 1 << 30;
-        let encoder = embedders::default_encoder().map_err(EngineError::usage)?;
-        let encoder: Arc<dyn SentenceEncoder> = Arc::new(pericope_encode::CachedEncoder::new(encoder, MEMORY));
+        let encoder = cached(embedders::default_encoder().map_err(EngineError::usage)?);
         self.cached = Some(encoder.clone());
         Ok(encoder)
     }
@@ -253,6 +252,19 @@ impl<'a> Engine<'a> {
     }
 }
 
+/// The encoder, remembering what it encoded.
+#[cfg(feature = "models")]
+fn cached(encoder: Arc<dyn SentenceEncoder>) -> Arc<dyn SentenceEncoder> {
+    /// Bytes of sentences and vectors: some half a million sentences.
+    const MEMORY: usize = 1 << 30;
+    Arc::new(pericope_encode::CachedEncoder::new(encoder, MEMORY))
+}
+
+#[cfg(not(feature = "models"))]
+fn cached(encoder: Arc<dyn SentenceEncoder>) -> Arc<dyn SentenceEncoder> {
+    encoder
+}
+
 impl Resources for Engine<'_> {
     fn encoder(&self) -> Result<Arc<dyn SentenceEncoder>, String> {
         self.own.clone().map_or_else(|| self.default_encoder(), Ok)
@@ -264,6 +276,10 @@ impl Resources for Engine<'_> {
         }
         let found = embedders::embedder(name, self.offline).map_err(|e| e.to_string())?;
         found.ok_or_else(|| format!("embedder={name}: it needs an encoder"))
+    }
+
+    fn changed_encoder(&self, _: &str, load: LoadEncoder<'_>) -> Result<Arc<dyn SentenceEncoder>, String> {
+        Ok(self.remembering(load()?))
     }
 
     fn counter(&self) -> Result<Arc<dyn TokenCounter>, String> {
@@ -321,6 +337,21 @@ impl Resources for Engine<'_> {
 }
 
 impl Engine<'_> {
+    /// An encoder that a segmenter brought, remembering what it encoded where the default one does.
+    fn remembering(&self, encoder: Arc<dyn SentenceEncoder>) -> Arc<dyn SentenceEncoder> {
+        if self.cached.is_none() {
+            return encoder;
+        }
+        let mut brought = self.brought.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = encoder.fingerprint();
+        if let Some(known) = brought.iter().find(|known| known.fingerprint() == own) {
+            return Arc::clone(known);
+        }
+        let encoder = cached(encoder);
+        brought.push(Arc::clone(&encoder));
+        encoder
+    }
+
     fn default_encoder(&self) -> Result<Arc<dyn SentenceEncoder>, String> {
         self.cached.clone().map_or_else(embedders::default_encoder, Ok)
     }
@@ -336,6 +367,7 @@ impl Engine<'_> {
             offline: self.offline,
             cached: self.cached.clone(),
             own: self.own.clone(),
+            brought: Arc::clone(&self.brought),
             ..Engine::default()
         };
         let spec = self.with_own_embedder(spec.clone()).map_err(|e| e.to_string())?;
@@ -381,6 +413,10 @@ impl Resources for Probe {
         } else {
             Err("only asked whether the default is needed".into())
         }
+    }
+
+    fn changed_encoder(&self, base: &str, _: LoadEncoder<'_>) -> Result<Arc<dyn SentenceEncoder>, String> {
+        self.named_encoder(base)
     }
 
     fn mean_words(&self, _: &str) -> Result<f64, String> {

@@ -34,4 +34,4 @@ pub mod structure;
 pub mod synthetic;
 
 pub use chunker::Chunker;
-pub use resources::{Limits, Resources, Standalone};
+pub use resources::{Limits, LoadEncoder, Resources, Standalone};

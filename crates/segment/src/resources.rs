@@ -41,6 +41,9 @@ impl Limits {
     }
 }
 
+/// Loads an encoder, or says why it cannot.
+pub type LoadEncoder<'a> = &'a dyn Fn() -> Result<Arc<dyn SentenceEncoder>, String>;
+
 /// The models, counters and limits that segmenters are built from. Every method has a default, so that a program gives
 /// only what it has.
 ///
@@ -61,6 +64,14 @@ pub trait Resources {
     /// With the reason, where there is none of that name.
     fn named_encoder(&self, name: &str) -> Result<Arc<dyn SentenceEncoder>, String> {
         Err(format!("there is no encoder {name:?} here"))
+    }
+
+    /// Returns an encoder that a segmenter brings, which `load` loads: a changed form of the one named `base`.
+    ///
+    /// # Errors
+    /// As `load`.
+    fn changed_encoder(&self, _base: &str, load: LoadEncoder<'_>) -> Result<Arc<dyn SentenceEncoder>, String> {
+        load()
     }
 
     /// Returns the counter that token limits are measured with; words by default.

@@ -4,14 +4,17 @@ use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use clap::Args;
 use indicatif::HumanDuration;
+use pericope_api::SentenceEncoder;
 use pericope_eval::format::{bytes, count, plural};
 use pericope_eval::run::{Estimate, LETTERS};
 use pericope_learn::corpus::{EmbedProgress, EmbedReport, each_record, embed, files};
+use pericope_learn::topic::{OwnEncoder, open};
 use serde::Serialize;
 
 use crate::commands::dataset::corpus_failure;
@@ -23,6 +26,7 @@ use crate::{input, interrupt, places, progress};
 pub const TRAIN_EMBED_EXAMPLES: &str = "Examples:
   pericope train embed --data data/train data/heldout --out vectors
   pericope train embed --data more.jsonl.gz --out vectors
+  pericope train embed --data own.jsonl --for shipped --out vectors
 
 Every different sentence and heading is embedded once. Several runs into one folder add what is missing. Ctrl-C writes what
 is done and ends with status 130; killed, a run loses 8,192 texts at most. The same command goes on in either case.
@@ -41,6 +45,9 @@ pub struct TrainEmbedArgs {
     /// Embedding model
     #[arg(long, value_name = "SPEC", default_value = "minilm")]
     pub embedder: String,
+    /// Embed with the encoder that a model of `train topic` reads with: `shipped`, or its file or folder
+    #[arg(long = "for", value_name = "MODEL", conflicts_with = "embedder")]
+    pub model: Option<String>,
     /// Only say how many texts and tokens an embedder that costs something would be sent at most; nothing is embedded or written
     #[arg(long)]
     pub dry_run: bool,
@@ -64,8 +71,10 @@ pub fn run(args: &TrainEmbedArgs, quiet: bool) -> Outcome {
     if args.dry_run {
         return price(args);
     }
-    let encoder = embedder(&args.embedder, false).map_err(|failure| failure.about("--embedder"))?;
-    let encoder = encoder.ok_or_else(|| Failure::usage("--embedder none gives no vectors: name a model"))?;
+    let encoder = match &args.model {
+        Some(model) => encoder_of(model)?,
+        None => named(&args.embedder)?,
+    };
     let interrupted = interrupt::flag()?;
     let bar = progress::work(0, quiet);
     bar.set_message("reading");
@@ -90,6 +99,20 @@ pub fn run(args: &TrainEmbedArgs, quiet: bool) -> Outcome {
         (true, 0) => Status::Done,
         (true, _) => Status::Incomplete,
     })
+}
+
+fn named(embedder_spec: &str) -> Result<Arc<dyn SentenceEncoder>, Failure> {
+    let encoder = embedder(embedder_spec, false).map_err(|failure| failure.about("--embedder"))?;
+    encoder.ok_or_else(|| Failure::usage("--embedder none gives no vectors: name a model"))
+}
+
+/// The encoder that a trained model brings, or the one that it was trained with as it is.
+fn encoder_of(model: &str) -> Result<Arc<dyn SentenceEncoder>, Failure> {
+    let checkpoint = open(model).map_err(Failure::usage)?;
+    match OwnEncoder::of(&checkpoint) {
+        Some(own) => own.load().map_err(Failure::usage),
+        None => named(&checkpoint.settings.encoder),
+    }
 }
 
 /// Says what embedding every different text comes to, those included that the folder has.

@@ -8,7 +8,7 @@ use pericope_segment::foreign::Originals;
 use pericope_segment::llm::LanguageModel;
 use pericope_segment::registry::{SegmenterEntry, build_from};
 use pericope_segment::spec::Spec;
-use pericope_segment::{Limits, Resources};
+use pericope_segment::{Limits, LoadEncoder, Resources};
 use pericope_store::{Expand, Expansion};
 use std::sync::Arc;
 
@@ -438,6 +438,10 @@ impl Resources for Corpus<'_> {
 
     fn named_encoder(&self, name: &str) -> Result<Arc<dyn SentenceEncoder>, String> {
         self.base.named_encoder(name)
+    }
+
+    fn changed_encoder(&self, base: &str, load: LoadEncoder<'_>) -> Result<Arc<dyn SentenceEncoder>, String> {
+        self.base.changed_encoder(base, load)
     }
 
     fn counter(&self) -> Result<Arc<dyn TokenCounter>, String> {

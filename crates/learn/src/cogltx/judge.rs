@@ -56,7 +56,7 @@ impl Judge {
         let settings = checkpoint.settings.clone();
         base.expect(&settings.base_sha256, checkpoint.path())?;
         check(&settings, base.config.max_tokens()).map_err(|reason| ModelError::unusable(checkpoint.path(), reason))?;
-        let all = Overlaid { base: &base.weights, checkpoint };
+        let all = Overlaid::new(&base.weights, checkpoint);
         let encoder = encoders::build(&base.config, &all, device)?;
         let hidden = base.config.hidden_size;
         let layer = |name: &str, outputs: usize| -> std::result::Result<(Vec<f32>, Vec<f32>), ModelError> {

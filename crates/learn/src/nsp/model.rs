@@ -88,7 +88,7 @@ impl Nsp {
             let reason = format!("its pairs have {tokens} tokens; its base model reads {LEAST_TOKENS} to {most}");
             return Err(ModelError::unusable(checkpoint.path(), reason));
         }
-        let all = Overlaid { base: &base.weights, checkpoint };
+        let all = Overlaid::new(&base.weights, checkpoint);
         let encoder = encoders::build(&base.config, &all, device)?;
         let fingerprint = format!("nsp:{}:{}", short(&settings.base_sha256), short(checkpoint.sha256()));
         Ok(Self {

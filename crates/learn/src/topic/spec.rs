@@ -8,6 +8,7 @@ use pericope_segment::spec::SpecError;
 
 use super::checkpoint::{Checkpoint, HEAVIEST, Weights};
 use super::cut::{Amount, Objective};
+use super::encoder::OwnEncoder;
 use super::model::Topic;
 use super::segmenter::TopicSegmenter;
 use super::shipped::shipped;
@@ -124,8 +125,13 @@ fn build(args: &SpecArgs<'_>, resources: &dyn Resources) -> Result<BuiltSegmente
         args.settle("weswin_sha256", pericope_weights_weswin::SHA256);
     }
     args.before_files()?;
-    let model = loaded(&shipped.map_or_else(opened, Ok)?).map_err(|e| unavailable(e.to_string()))?;
-    let encoder = resources.encoder().map_err(unavailable)?;
+    let checkpoint = shipped.map_or_else(opened, Ok)?;
+    let model = loaded(&checkpoint).map_err(|e| unavailable(e.to_string()))?;
+    let encoder = match OwnEncoder::of(&checkpoint) {
+        Some(own) => resources.changed_encoder(own.base(), &|| own.load().map_err(|e| e.to_string())),
+        None => resources.encoder(),
+    };
+    let encoder = encoder.map_err(unavailable)?;
     let weights = told(model.settings().weights);
     let built = TopicSegmenter::new(model, encoder).and_then(|built| built.with(amount).with_weights(weights));
     let built = built.map_err(unavailable)?;

@@ -8,12 +8,11 @@ use sha2::{Digest, Sha256};
 
 use super::options::{Options, TrainError};
 use crate::checkpoint::{Checkpoint, Metadata};
-use crate::low_rank;
 use crate::sequence::{Init, Parameter};
 use crate::weswin::WORDS;
 use pericope_encode::Base;
 use pericope_encode::ModelError;
-use pericope_encode::encoders::{Config, LayerByLayer, Tensors, build_trainable};
+use pericope_encode::encoders::{Config, LayerByLayer, Tensors, build_trainable, low_rank};
 
 /// The tensors of a checkpoint that training goes on from; none where it begins from the base model.
 #[derive(Default)]
@@ -37,7 +36,7 @@ impl Start {
 
     /// The rank of its changes of matrices; 0 where it has none.
     fn rank(&self) -> usize {
-        let own = self.tensors.iter().find(|(name, _)| name.ends_with(low_rank::A));
+        let own = self.tensors.iter().find(|(name, _)| name.ends_with(low_rank::LORA_A));
         own.and_then(|(_, a)| a.dims().first().copied()).unwrap_or(0)
     }
 
@@ -102,7 +101,7 @@ pub(super) struct Variables<'a> {
 }
 
 impl<'a> Variables<'a> {
-    /// The layers from `options.frozen` on: whole, or [low-rank changes](crate::low_rank) of their matrices.
+    /// The layers from `options.frozen` on: whole, or [low-rank changes](low_rank) of their matrices.
     pub(super) fn new(base: &'a Base, device: &Device, options: &Options, start: Start) -> Result<Self, ModelError> {
         let Options { frozen, rank, seed, .. } = *options;
         start.check_rank(rank)?;

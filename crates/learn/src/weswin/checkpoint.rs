@@ -58,7 +58,7 @@ pub(super) struct WithSentence<'a> {
 
 impl<'a> WithSentence<'a> {
     pub(super) fn new(base: &'a Base, checkpoint: &'a Checkpoint) -> Self {
-        Self { base: &base.weights, all: Overlaid { base: &base.weights, checkpoint } }
+        Self { base: &base.weights, all: Overlaid::new(&base.weights, checkpoint) }
     }
 }
 

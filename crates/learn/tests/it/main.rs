@@ -11,6 +11,7 @@ mod robert;
 mod sequence;
 mod support;
 mod topic;
+mod topic_encoder;
 mod topic_segmenter;
 mod training;
 mod training_nsp;

@@ -6,7 +6,7 @@ use pericope_api::{SentenceEncoder, TokenCounter};
 
 use super::entry::{EMBEDDER, SegmenterEntry};
 use crate::foreign::Originals;
-use crate::resources::{Limits, Resources};
+use crate::resources::{Limits, LoadEncoder, Resources};
 use crate::spec::Spec;
 
 /// True for segmenters that read with an encoder, which the setting `embedder` names.
@@ -33,6 +33,10 @@ impl Resources for WithEncoder<'_> {
 
     fn named_encoder(&self, name: &str) -> Result<Arc<dyn SentenceEncoder>, String> {
         self.base.named_encoder(name)
+    }
+
+    fn changed_encoder(&self, base: &str, load: LoadEncoder<'_>) -> Result<Arc<dyn SentenceEncoder>, String> {
+        self.base.changed_encoder(base, load)
     }
 
     fn counter(&self) -> Result<Arc<dyn TokenCounter>, String> {

@@ -2,6 +2,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use candle_core::{Device, Var};
+use pericope_encode::encoders::{LowRank, low_rank};
+use pericope_encode::registry::CHANGED;
 use pericope_segment::random::{SplitMix64, fnv1a};
 use pericope_util::hex;
 use rayon::prelude::*;
@@ -12,7 +14,7 @@ use super::options::{Part, TopicData, TopicOptions};
 use super::weigh::{Weighed, looked_at, weigh};
 use crate::corpus::Record;
 use crate::sequence::Parameters;
-use crate::topic::{Checkpoint, Lengths, Network, Objective, Settings, Topic};
+use crate::topic::{CHANGEABLE, Checkpoint, Lengths, Network, Objective, Settings, Topic};
 use crate::training::adamw::Schedule;
 use crate::training::events::{Event, TrainReport, Validation, Watch};
 use crate::training::fit::{check_target, make_folder};
@@ -49,10 +51,10 @@ pub fn train_topic(
     let target = out.join("topic.safetensors");
     check_target(start, &target)?;
     make_folder(out)?;
-    let (encoder, fingerprint) = data.vectors.encoder();
+    let (encoder, changes) = encoder(start, data.vectors)?;
     let settings = Settings {
-        encoder: encoder.to_owned(),
-        encoder_fingerprint: fingerprint.to_owned(),
+        encoder,
+        encoder_fingerprint: data.vectors.encoder().1.to_owned(),
         sizes: options.sizes,
         threshold: start.map_or(0.5, |start| start.settings.threshold),
         weights: start.map(|start| start.settings.weights).unwrap_or_default(),
@@ -78,7 +80,7 @@ pub fn train_topic(
     let is_stepped = |name: &str| options.part == Part::All || name.starts_with("head.");
     let stepped = parameters.all().iter().filter(|(name, _)| is_stepped(name));
     let stepped = stepped.map(|(name, variable)| (name.clone(), variable.clone())).collect();
-    let mut training = Training { data, options, parameters, stepped, settings, validation, target };
+    let mut training = Training { data, options, parameters, stepped, settings, changes, validation, target };
     let report = match options.part {
         Part::Numbers => {
             training.write()?;
@@ -88,6 +90,31 @@ pub fn train_topic(
     };
     training.weigh(progress)?;
     Ok(report)
+}
+
+/// The name of the encoder of the vectors, and its changes, which the model brings: those of the model to start from, or those of the
+/// file that the encoder's name tells.
+fn encoder(start: Option<&Checkpoint>, vectors: &dyn VectorSource) -> Result<(String, Option<LowRank>), TrainError> {
+    let (name, fingerprint) = vectors.encoder();
+    if let Some(start) = start {
+        let Settings { encoder, encoder_fingerprint, .. } = &start.settings;
+        if encoder_fingerprint != fingerprint {
+            let problem = format!(
+                "the model to start from reads vectors of {encoder} ({encoder_fingerprint}), and these are of {name} \
+                 ({fingerprint}): embed the data for it (pericope train embed --for MODEL)"
+            );
+            return Err(TrainError::Options(problem));
+        }
+        let changes = Some(start.low_rank()).filter(|changes| !changes.is_empty());
+        return Ok((encoder.clone(), changes));
+    }
+    let Some(file) = name.strip_prefix(CHANGED) else { return Ok((name.to_owned(), None)) };
+    let changes = LowRank::read(Path::new(file))?;
+    if !fingerprint.contains(&low_rank::mark(&changes.checksum()?)) {
+        let problem = format!("{file} changed since the vectors were made with it: embed the data anew");
+        return Err(TrainError::Options(problem));
+    }
+    Ok((CHANGEABLE.to_owned(), Some(changes)))
 }
 
 /// A document that is measured on, as it is read.
@@ -156,6 +183,8 @@ struct Training<'a> {
     /// Those of them that learn.
     stepped: BTreeMap<String, Var>,
     settings: Settings,
+    /// Of the encoder, which the model brings.
+    changes: Option<LowRank>,
     validation: Vec<Measured<'a>>,
     target: PathBuf,
 }
@@ -219,7 +248,11 @@ impl Learner for Training<'_> {
     }
 
     fn write(&self) -> Result<(), TrainError> {
-        let checkpoint = Checkpoint::new(self.settings.clone(), self.parameters.values()?);
+        let mut tensors = self.parameters.values()?;
+        if let Some(changes) = &self.changes {
+            tensors.extend(changes.tensors().iter().map(|(name, tensor)| (name.clone(), tensor.clone())));
+        }
+        let checkpoint = Checkpoint::new(self.settings.clone(), tensors);
         Ok(checkpoint.write(&self.target, true)?)
     }
 }
