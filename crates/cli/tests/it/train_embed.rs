@@ -86,6 +86,22 @@ fn what_cannot_be_embedded_is_said_before_anything_runs() {
     assert!(stderr(&output).contains(said), "{}", stderr(&output));
 }
 
+#[test]
+fn a_model_says_which_encoder_its_data_are_embedded_with() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("data")).unwrap();
+    fs::write(folder.path().join("data/a.jsonl"), documents("a", 1)).unwrap();
+    let embed = |model: &str| {
+        let mut command = without_models(folder.path());
+        command.args(["train", "embed", "--data", "data", "--out", "vectors", "--for", model]).output().unwrap()
+    };
+    for (model, said) in [("shipped", "pericope models pull minilm"), ("nowhere.safetensors", "nowhere.safetensors")] {
+        let output = embed(model);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(stderr(&output).contains(said), "{}", stderr(&output));
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn an_interrupt_ends_it_with_what_is_done_and_the_same_command_goes_on() {
