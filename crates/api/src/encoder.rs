@@ -100,6 +100,12 @@ pub trait SentenceEncoder: Send + Sync {
     /// The number of tokens that are read of a text, special tokens included; the rest is cut off unread.
     fn max_tokens(&self) -> usize;
 
+    /// Whether a token has the same vector in every text, so that those of different texts lie closer together than where it is read
+    /// with its neighbours: false by default.
+    fn is_static(&self) -> bool {
+        false
+    }
+
     /// Returns the number of tokens of a text as this encoder counts them, special tokens included; `None` if it is not
     /// known.
     fn count_tokens(&self, _text: &str) -> Option<usize> {

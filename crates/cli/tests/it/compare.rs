@@ -37,6 +37,22 @@ fn code(output: &Output) -> Option<i32> {
     output.status.code()
 }
 
+/// Semantic chunkers read with MiniLM, whatever finds the chunks.
+#[test]
+fn another_embedder_needs_no_minilm() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    pages(at);
+    let output = run(at, &["compare", "docs", "--questions", "20", "--embedder", "hashed", "--json"]);
+    assert_eq!(code(&output), Some(0), "{}", stderr(&output));
+    let said = "the model minilm is not installed: no semantic chunker is compared";
+    assert!(stderr(&output).contains(said), "{}", stderr(&output));
+    let report: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let names: Vec<&str> =
+        report["summary"]["chunkers"].as_array().unwrap().iter().map(|c| c["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["fixed", "same-size", "recursive", "structure", "texttiling"]);
+}
+
 #[test]
 fn documents_alone_are_enough_for_a_verdict() {
     let folder = tempfile::tempdir().unwrap();

@@ -55,6 +55,10 @@ impl SentenceEncoder for Prompted {
         self.inner.max_tokens()
     }
 
+    fn is_static(&self) -> bool {
+        self.inner.is_static()
+    }
+
     fn count_tokens(&self, text: &str) -> Option<usize> {
         self.inner.count_tokens(&format!("{}{text}", self.prompts.passage))
     }

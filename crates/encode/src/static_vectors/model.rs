@@ -99,6 +99,10 @@ impl SentenceEncoder for StaticVectors {
         MAX_TOKENS
     }
 
+    fn is_static(&self) -> bool {
+        true
+    }
+
     fn count_tokens(&self, text: &str) -> Option<usize> {
         Some(self.tokens.ids(text, usize::MAX).len())
     }

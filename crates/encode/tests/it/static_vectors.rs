@@ -1,9 +1,10 @@
 //! Static vectors against Model2Vec (`scripts/golden/golden_static.py`), and those that are made of an encoder.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use pericope_api::SentenceEncoder;
-use pericope_encode::{Base, DistilOptions, ModelDir, StaticVectors, distil};
+use pericope_encode::{Base, CachedEncoder, DistilOptions, ModelDir, StaticVectors, distil};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -30,7 +31,9 @@ fn vectors_are_those_of_model2vec() {
     let folder = golden("static-tiny");
     let expected: Expected = serde_json::from_slice(&std::fs::read(folder.join("expected.json")).unwrap()).unwrap();
     let model = open(&folder);
-    assert_eq!((model.dimension(), model.max_tokens()), (8, 512));
+    assert_eq!((model.dimension(), model.max_tokens(), model.is_static()), (8, 512, true));
+    // Whatever stands around it.
+    assert!(CachedEncoder::new(Arc::new(open(&folder)), 1 << 20).is_static());
     let texts: Vec<&str> = expected.cases.iter().map(|case| case.text.as_str()).collect();
     let found = model.encode(&texts).unwrap();
     for (case, found) in expected.cases.iter().zip(found.rows()) {

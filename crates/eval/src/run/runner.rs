@@ -78,7 +78,7 @@ impl<'a> Runner<'a> {
             _ => None,
         };
         let mut scorer = score::Scorer::new(corpus, experiment.judge.kind.lexical_metric());
-        if setup.encoder.as_ref().is_some_and(|encoder| encoder.fingerprint().starts_with("static:")) {
+        if setup.encoder.as_ref().is_some_and(|encoder| encoder.is_static()) {
             // They are means of token vectors, which all texts have in common.
             scorer = scorer.without_vectors();
         }

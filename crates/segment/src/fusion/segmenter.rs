@@ -130,8 +130,7 @@ impl Fusion {
     /// Makes the segmenter with the default settings, which depend on whether the encoder's vectors are static.
     #[must_use]
     pub fn new(encoder: Arc<dyn SentenceEncoder>) -> Self {
-        let is_static = encoder.fingerprint().starts_with("static:");
-        let model = if is_static { Model { weight: STATIC_WEIGHT, ..MODEL } } else { MODEL };
+        let model = if encoder.is_static() { Model { weight: STATIC_WEIGHT, ..MODEL } } else { MODEL };
         Self { encoder, price: PRICE, share: SHARE, temperature: TEMPERATURE, longest: LONGEST, model }
     }
 }

@@ -96,7 +96,7 @@ impl SentenceEncoder for Absent {
     }
 
     fn fingerprint(&self) -> String {
-        format!("{}:", self.0)
+        self.0.clone()
     }
 
     fn dimension(&self) -> usize {
@@ -105,6 +105,10 @@ impl SentenceEncoder for Absent {
 
     fn max_tokens(&self) -> usize {
         usize::MAX
+    }
+
+    fn is_static(&self) -> bool {
+        self.0 == "static" || self.0.starts_with("static:")
     }
 
     fn encode(&self, _: &[&str]) -> Result<Embeddings, EncodeError> {

@@ -57,8 +57,8 @@ struct Asked {
 /// Runs the command.
 pub fn run(args: &CompareArgs, quiet: bool) -> Outcome {
     let (clock, started) = (Instant::now(), now_rfc3339());
-    let embedder = embedder(args, quiet);
-    let chunkers = chunkers(&args.chunker, args.only, embedder != "none")?;
+    let (embedder, cuts) = models(args, quiet);
+    let chunkers = chunkers(&args.chunker, args.only, cuts)?;
     if args.drafting.dry_run {
         return say_price(args, &chunkers, &embedder, quiet);
     }
@@ -108,21 +108,23 @@ pub fn run(args: &CompareArgs, quiet: bool) -> Outcome {
     Ok(if failed || asked.skipped > 0 { Status::Incomplete } else { Status::Done })
 }
 
-/// The model that finds chunks: the one that is named, else MiniLM where it is installed.
-fn embedder(args: &CompareArgs, quiet: bool) -> String {
-    if let Some(named) = &args.embedder {
-        return named.clone();
-    }
-    if pericope_encode::models::locate("minilm").is_ok() {
-        return "minilm".to_owned();
-    }
-    if !quiet {
+/// The model that finds chunks: the one that is named, else MiniLM where it is installed. And whether semantic chunkers, which read with
+/// MiniLM, are among the usual ones.
+fn models(args: &CompareArgs, quiet: bool) -> (String, bool) {
+    let installed = pericope_encode::models::locate("minilm").is_ok();
+    let (embedder, missing) = match &args.embedder {
+        Some(named) => (named.as_str(), ""),
+        None if installed => ("minilm", ""),
+        None => ("none", "chunks are found by words alone (BM25), and "),
+    };
+    let wanted = args.embedder.as_deref() != Some("none");
+    if wanted && !installed && !quiet && !args.only {
         tell!(
-            "the model minilm is not installed: chunks are found by words alone (BM25), and no semantic chunker is compared; \
-             `pericope models pull minilm` changes that"
+            "the model minilm is not installed: {missing}no semantic chunker is compared; `pericope models pull minilm` \
+             changes that"
         );
     }
-    "none".to_owned()
+    (embedder.to_owned(), wanted && installed)
 }
 
 /// The questions: drafted and written, or those of the file.
