@@ -79,11 +79,11 @@ pub fn embedder(spec: &str) -> Result<Option<Arc<dyn SentenceEncoder>>, Registry
         "none" => Ok(None),
         "minilm" => Ok(Some(Arc::new(MiniLm::load(&models::locate("minilm")?)?))),
         "static" => Ok(Some(Arc::new(StaticVectors::load(&models::static_vectors()?)?))),
-        _ if spec.starts_with(CHANGED) => {
-            let changes = LowRank::read(Path::new(spec.trim_start_matches(CHANGED)))?;
-            Ok(Some(Arc::new(MiniLm::changed(&models::locate("minilm")?, &changes)?)))
-        }
         _ => {
+            if let Some(file) = spec.strip_prefix(CHANGED) {
+                let changes = LowRank::read(Path::new(file))?;
+                return Ok(Some(Arc::new(MiniLm::changed(&models::locate("minilm")?, &changes)?)));
+            }
             let served = Served::parse(spec)?;
             match served.options.base.split_once(':') {
                 Some(("static", folder)) if !folder.is_empty() && !served.options.has_options() => {

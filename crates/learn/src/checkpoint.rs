@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use candle_core::{DType, Device, Tensor};
-use pericope_encode::encoders::{LowRank, Tensors};
+use pericope_encode::encoders::{LowRank, Tensors, tensor_among};
 use pericope_encode::{Base, ModelError, short};
 use safetensors::SafeTensors;
 use serde::{Serialize, de::DeserializeOwned};
@@ -164,12 +164,7 @@ impl<S: Metadata> Checkpoint<S> {
 
 impl<S: Metadata> Tensors for Checkpoint<S> {
     fn tensor(&self, name: &str, shape: &[usize], device: &Device) -> Result<Tensor, ModelError> {
-        let tensor = self.tensors.get(name).ok_or_else(|| self.unusable(format!("there is no tensor {name}")))?;
-        if tensor.dims() != shape {
-            let reason = format!("tensor {name} has shape {:?}, expected {shape:?}", tensor.dims());
-            return Err(self.unusable(reason));
-        }
-        tensor.to_device(device).map_err(|e| self.unusable(format!("tensor {name}: {e}")))
+        tensor_among(&self.tensors, name, shape, device).map_err(|reason| self.unusable(reason))
     }
 
     fn unusable(&self, reason: String) -> ModelError {

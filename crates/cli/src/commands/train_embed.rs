@@ -73,7 +73,7 @@ pub fn run(args: &TrainEmbedArgs, quiet: bool) -> Outcome {
     }
     let encoder = match &args.model {
         Some(model) => encoder_of(model)?,
-        None => named(&args.embedder)?,
+        None => named(&args.embedder, "--embedder")?,
     };
     let interrupted = interrupt::flag()?;
     let bar = progress::work(0, quiet);
@@ -101,17 +101,20 @@ pub fn run(args: &TrainEmbedArgs, quiet: bool) -> Outcome {
     })
 }
 
-fn named(embedder_spec: &str) -> Result<Arc<dyn SentenceEncoder>, Failure> {
-    let encoder = embedder(embedder_spec, false).map_err(|failure| failure.about("--embedder"))?;
+/// The encoder of a spec that `flag` led to.
+fn named(spec: &str, flag: &str) -> Result<Arc<dyn SentenceEncoder>, Failure> {
+    let encoder = embedder(spec, false).map_err(|failure| failure.about(flag))?;
     encoder.ok_or_else(|| Failure::usage("--embedder none gives no vectors: name a model"))
 }
 
 /// The encoder that a trained model brings, or the one that it was trained with as it is.
 fn encoder_of(model: &str) -> Result<Arc<dyn SentenceEncoder>, Failure> {
-    let checkpoint = open(model).map_err(Failure::usage)?;
+    const FLAG: &str = "--for";
+    let wrong = |e| Failure::usage(e).about(FLAG);
+    let checkpoint = open(model).map_err(wrong)?;
     match OwnEncoder::of(&checkpoint) {
-        Some(own) => own.load().map_err(Failure::usage),
-        None => named(&checkpoint.settings.encoder),
+        Some(own) => own.load().map_err(wrong),
+        None => named(&checkpoint.settings.encoder, FLAG),
     }
 }
 

@@ -51,6 +51,12 @@ fn another_embedder_needs_no_minilm() {
     let names: Vec<&str> =
         report["summary"]["chunkers"].as_array().unwrap().iter().map(|c| c["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["fixed", "same-size", "recursive", "structure", "texttiling"]);
+    // With chunkers of one's own alone, what finds the chunks is still said, and nothing else is missed.
+    let own = ["compare", "docs", "--questions", "20", "--only", "--chunker", "structure", "--chunker", "paragraph"];
+    let said = stderr(&run(at, &[&own[..], &["--out", "words"]].concat()));
+    assert!(said.contains("the model minilm is not installed: chunks are found by words alone (BM25)"), "{said}");
+    let said = stderr(&run(at, &[&own[..], &["--out", "hashed", "--embedder", "hashed"]].concat()));
+    assert!(!said.contains("minilm"), "{said}");
 }
 
 #[test]

@@ -98,7 +98,7 @@ fn a_model_says_which_encoder_its_data_are_embedded_with() {
     for (model, said) in [("shipped", "pericope models pull minilm"), ("nowhere.safetensors", "nowhere.safetensors")] {
         let output = embed(model);
         assert_eq!(output.status.code(), Some(2));
-        assert!(stderr(&output).contains(said), "{}", stderr(&output));
+        assert!(stderr(&output).contains(said) && stderr(&output).contains("--for"), "{}", stderr(&output));
     }
 }
 

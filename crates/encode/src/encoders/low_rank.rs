@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use candle_core::{DType, Device, Tensor};
 
-use super::weights::Tensors;
+use super::weights::{Tensors, tensor_among};
 use crate::base::short;
 use crate::models::ModelError;
 
@@ -125,12 +125,7 @@ impl LowRank {
 
 impl Tensors for LowRank {
     fn tensor(&self, name: &str, shape: &[usize], device: &Device) -> Result<Tensor, ModelError> {
-        let tensor = self.tensors.get(name).ok_or_else(|| self.unusable(format!("there is no tensor {name}")))?;
-        if tensor.dims() != shape {
-            let reason = format!("tensor {name} has shape {:?}, expected {shape:?}", tensor.dims());
-            return Err(self.unusable(reason));
-        }
-        tensor.to_device(device).map_err(|e| self.unusable(format!("tensor {name}: {e}")))
+        tensor_among(&self.tensors, name, shape, device).map_err(|reason| self.unusable(reason))
     }
 
     fn unusable(&self, reason: String) -> ModelError {

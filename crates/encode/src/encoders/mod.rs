@@ -33,7 +33,7 @@ pub use longformer::Longformer;
 pub use low_rank::{Changed, LowRank};
 pub(crate) use open::{Opened, open};
 pub use rotary::Rotary;
-pub use weights::{Tensors, Weights};
+pub use weights::{Tensors, Weights, tensor_among};
 
 #[cfg(test)]
 mod tests;

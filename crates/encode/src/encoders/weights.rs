@@ -1,3 +1,4 @@
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use candle_core::safetensors::BufferedSafetensors;
@@ -26,6 +27,23 @@ pub trait Tensors {
             .and_then(|t| t.to_vec1())
             .map_err(|e| self.unusable(format!("tensor {name}: {e}")))
     }
+}
+
+/// The tensor `name` among those in memory, on `device`.
+///
+/// # Errors
+/// The reason, where it is missing or of another shape.
+pub fn tensor_among(
+    tensors: &HashMap<String, Tensor>,
+    name: &str,
+    shape: &[usize],
+    device: &Device,
+) -> Result<Tensor, String> {
+    let tensor = tensors.get(name).ok_or_else(|| format!("there is no tensor {name}"))?;
+    if tensor.dims() != shape {
+        return Err(format!("tensor {name} has shape {:?}, expected {shape:?}", tensor.dims()));
+    }
+    tensor.to_device(device).map_err(|e| format!("tensor {name}: {e}"))
 }
 
 /// The prefixes that the names of an encoder's tensors can have: none, or the name of the encoder inside a larger model.

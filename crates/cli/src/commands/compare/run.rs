@@ -112,15 +112,15 @@ pub fn run(args: &CompareArgs, quiet: bool) -> Outcome {
 /// MiniLM, are among the usual ones.
 fn models(args: &CompareArgs, quiet: bool) -> (String, bool) {
     let installed = pericope_encode::models::locate("minilm").is_ok();
-    let (embedder, missing) = match &args.embedder {
-        Some(named) => (named.as_str(), ""),
-        None if installed => ("minilm", ""),
-        None => ("none", "chunks are found by words alone (BM25), and "),
-    };
     let wanted = args.embedder.as_deref() != Some("none");
-    if wanted && !installed && !quiet && !args.only {
+    let (embedder, missed) = match &args.embedder {
+        Some(named) => (named.as_str(), (wanted && !installed && !args.only).then_some("")),
+        None if installed => ("minilm", None),
+        None => ("none", Some("chunks are found by words alone (BM25), and ")),
+    };
+    if let Some(missed) = missed.filter(|_| !quiet) {
         tell!(
-            "the model minilm is not installed: {missing}no semantic chunker is compared; `pericope models pull minilm` \
+            "the model minilm is not installed: {missed}no semantic chunker is compared; `pericope models pull minilm` \
              changes that"
         );
     }

@@ -50,8 +50,8 @@ pub fn train_topic(
     }
     let target = out.join("topic.safetensors");
     check_target(start, &target)?;
-    make_folder(out)?;
     let (encoder, changes) = encoder(start, data.vectors)?;
+    make_folder(out)?;
     let settings = Settings {
         encoder,
         encoder_fingerprint: data.vectors.encoder().1.to_owned(),
