@@ -15,7 +15,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args_os().skip(1);
     let folder = PathBuf::from(arguments.next().ok_or("give the folder to write into")?);
     let (summary, run, items) = support::run(160);
-    print!("{}", table(&summary));
+    print!("{}", table(&summary, 100));
     let report = Report::new(summary, run, &items);
     let written = if arguments.next().is_some() {
         let (summary, run, items) = support::run(120);

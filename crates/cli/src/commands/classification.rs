@@ -21,6 +21,7 @@ use crate::commands::print_json;
 use crate::resources::{embedder, failure, shown};
 use crate::session::{Bars, by_kind, digest, not_held, not_written, run_folder, tell_kind};
 use crate::status::{Failure, Outcome, Status};
+use crate::terminal;
 
 /// Bytes of segments and vectors that are remembered from one chunker to the next.
 const MEMORY: usize = 1 << 30;
@@ -62,7 +63,7 @@ pub fn run(file: &ExperimentFile, args: &EvalRunArgs, quiet: bool) -> Outcome {
     if args.json {
         print_json(&report.summary)?;
     } else {
-        say!("{}", report.table());
+        say!("{}", report.table(terminal::width()));
         say!("Report: {}", shown(&out.join("index.html")));
     }
     Ok(if report.summary.failed > 0 { Status::Incomplete } else { Status::Done })

@@ -12,6 +12,7 @@ use crate::commands::{classification, dry_run, print_json, segment_eval, setting
 use crate::resources::shown;
 use crate::session::{Finished, Session, hold, not_written, one, opened, run_folder, tell_kind, too_many_failed};
 use crate::status::{Failure, Outcome, Status};
+use crate::terminal;
 
 impl EvalRunArgs {
     /// How the run is begun or gone on with.
@@ -56,7 +57,7 @@ pub fn run(args: EvalRunArgs, quiet: bool) -> Outcome {
     if args.json {
         print_json(summary)?;
     } else {
-        say!("{}", report::table(summary));
+        say!("{}", report::table(summary, terminal::width()));
         say!("Report: {}", shown(&out.join("index.html")));
     }
     Ok(if too_many_failed(summary, &experiment) { Status::Incomplete } else { Status::Done })
@@ -70,6 +71,12 @@ pub fn report(args: EvalReportArgs) -> Outcome {
         (None, _) => return Err(Failure::usage("several runs: say where the report goes with --out DIR")),
     };
     for run in &args.runs {
+        if run.join("segments.md").is_file() {
+            return Err(Failure::usage(format!(
+                "{} is a run of segment-eval: its report, index.html, was written with it",
+                shown(run)
+            )));
+        }
         if !run.join("summary.json").is_file() {
             return Err(Failure::usage(format!(
                 "{} is no finished run (it has no summary.json); `pericope eval run` makes one",

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use pericope_encode::Base;
 use pericope_learn::cogltx::{BLOCK, CHECKPOINT, Checkpoint, QUERY, TOKENS, open};
-use pericope_learn::training::{JudgeData, JudgeOptions, Options, PairOptions, Unsupervised, train_judge};
+use pericope_learn::training::{ELSEWHERE, JudgeData, JudgeOptions, Options, PairOptions, Unsupervised, train_judge};
 
 use super::train_judge_data::Questions;
 use super::train_over_vectors::watched;
@@ -88,6 +88,10 @@ pub struct TrainJudgeArgs {
     /// Highest learning rate of the heads
     #[arg(long, value_name = "X", default_value_t = 1e-3)]
     pub head_learning_rate: f64,
+    /// Blocks of other texts that a question's own blocks compete with when they are read by themselves, most of them
+    /// with many of its words; 0: none, for a judge of one text at a time
+    #[arg(long, value_name = "N", default_value_t = ELSEWHERE)]
+    pub elsewhere: usize,
     /// Weight of the answers' ends beside the relevance of blocks
     #[arg(long, value_name = "X", default_value_t = 0.25)]
     pub span_weight: f64,
@@ -177,6 +181,7 @@ fn options(args: &TrainJudgeArgs, base: &Base, start: Option<&Checkpoint>) -> Ju
         },
         block: args.block.or(settings.map(|settings| settings.block)).unwrap_or(BLOCK),
         query: args.query.or(settings.map(|settings| settings.query)).unwrap_or(QUERY),
+        elsewhere: args.elsewhere,
         span_weight: args.span_weight,
         unsupervised: args.unsupervised.then_some(Unsupervised {
             start: args.start_blocks,

@@ -233,6 +233,30 @@ fn a_folder_that_another_process_writes_into_is_refused_and_left_alone() {
 }
 
 #[test]
+fn folders_of_other_kinds_and_files_are_told_apart_from_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let segments = "{\"id\":\"a\",\"sentences\":[\"x\",\"y\"],\"boundaries\":[1]}\n";
+    fs::write(folder.path().join("s.jsonl"), segments).unwrap();
+    let in_folder = |args: &[&str]| pericope(folder.path()).args(args).output().unwrap();
+    let done = in_folder(&["segment-eval", "--data", "s.jsonl", "-s", "texttiling", "--out", "seg"]);
+    assert_eq!(done.status.code(), Some(0), "{}", stderr(&done));
+    for (args, said) in [
+        (vec!["eval", "report", "seg"], "seg is a run of segment-eval"),
+        (
+            vec!["segment-eval", "--data", "s.jsonl", "-s", "texttiling", "--out", "s.jsonl"],
+            "--out s.jsonl: it is a file",
+        ),
+    ] {
+        let output = in_folder(&args);
+        assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+        assert!(stderr(&output).contains(said), "{}", stderr(&output));
+    }
+    assert_eq!(fs::read_to_string(folder.path().join("s.jsonl")).unwrap(), segments);
+    let refused = run(&folder.path().join("s.jsonl"), &WORDS_ONLY);
+    assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
+}
+
+#[test]
 fn what_is_damaged_of_a_run_is_measured_again() {
     let folder = tempfile::tempdir().unwrap();
     assert_eq!(run(folder.path(), &WORDS_ONLY).status.code(), Some(0));

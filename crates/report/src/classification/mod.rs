@@ -14,7 +14,7 @@ use pericope_util::{StagedFile, replace_file};
 use serde::Deserialize;
 
 use crate::run::{ReportError, whole};
-use crate::text::{TABLE_WIDTH, grid, paragraph};
+use crate::text::{grid, paragraph};
 
 /// The content of a report.
 #[derive(Debug, Clone, PartialEq)]
@@ -71,19 +71,19 @@ impl Report {
         page::page(self)
     }
 
-    /// The table for the terminal, and what it shows.
+    /// The table for a terminal of so many columns, and what it shows.
     #[must_use]
-    pub fn table(&self) -> String {
+    pub fn table(&self, width: usize) -> String {
         let mut out = String::new();
         let mut head = vec!["chunker".to_owned()];
         head.extend(standings::HEADS.iter().map(|(name, _)| (*name).to_owned()));
         let rows = standings::standings(&self.summary).into_iter().map(|one| {
             std::iter::once(one.name.to_owned()).chain(one.figures.into_iter().map(|figure| figure.text)).collect()
         });
-        grid(&mut out, &head, &rows.collect::<Vec<Vec<String>>>(), TABLE_WIDTH);
-        paragraph(&mut out, "", &text::headline(&self.summary), TABLE_WIDTH);
+        grid(&mut out, &head, &rows.collect::<Vec<Vec<String>>>(), width);
+        paragraph(&mut out, "", &text::headline(&self.summary), width);
         for note in text::notes(&self.summary) {
-            paragraph(&mut out, "", &note, TABLE_WIDTH);
+            paragraph(&mut out, "", &note, width);
         }
         out.replace('\u{a0}', " ").replace('’', "'")
     }
@@ -202,7 +202,7 @@ mod tests {
         }
         assert!(markdown.contains("60.0") && markdown.contains("+10.0") && markdown.contains("(recommended)"));
         assert!(markdown.contains("| Old &lt;b&gt; | 58.0 |") && !markdown.contains("NaN"));
-        let table = report.table();
+        let table = report.table(100);
         assert!(table.contains("55.0 to 65.0") && table.contains("take b|<i>"), "{table}");
     }
 }

@@ -7,7 +7,7 @@ use super::decision;
 use super::headline::headline;
 use super::view::View;
 use super::warnings::warnings;
-use crate::text::{TABLE_WIDTH as WIDTH, grid, paragraph, plain};
+use crate::text::{grid, paragraph, plain};
 use pericope_eval::format;
 use pericope_eval::metric::Metric;
 
@@ -15,36 +15,37 @@ use pericope_eval::metric::Metric;
 const LISTED: usize = 12;
 
 /// What `pericope eval run` ends with: the verdict, the chunkers by what decides, scores by setting, all metrics at the
-/// verdict's setting, exploratory differences, and warnings. Plain ASCII digits and signs, at most 100 columns, no colours, ends
-/// with a line end.
+/// verdict's setting, exploratory differences, and warnings. Plain ASCII digits and signs, no colours, ends with a line end.
+///
+/// Lines have at most `width` columns, where names and single columns leave room: a table that is wider goes on below itself.
 #[must_use]
-pub fn table(summary: &Summary) -> String {
+pub fn table(summary: &Summary, width: usize) -> String {
     let view = View::new(summary);
     let name = if summary.name.is_empty() { "Unnamed run" } else { &summary.name };
     let mut out = String::new();
     // Sentences come out of files with plain spaces.
-    paragraph(&mut out, "", &headline(&view).replace(" %", "\u{a0}%"), WIDTH);
+    paragraph(&mut out, "", &headline(&view).replace(" %", "\u{a0}%"), width);
     out.push_str(&format!(
         "\n{name}: {}, {}\n\n",
         format::plural(summary.questions, "question"),
         format::plural(summary.documents, "document")
     ));
-    standings(&mut out, &view);
+    standings(&mut out, &view, width);
     if let Some(metric) = &view.metric {
         for mode in &view.modes {
-            by_setting(&mut out, &view, metric, mode);
+            by_setting(&mut out, &view, metric, mode, width);
         }
-        by_metric(&mut out, &view);
-        differences(&mut out, &view);
+        by_metric(&mut out, &view, width);
+        differences(&mut out, &view, width);
     }
     for warning in warnings(&view) {
-        paragraph(&mut out, "Note: ", &warning, WIDTH);
+        paragraph(&mut out, "Note: ", &warning, width);
     }
     plain(&out)
 }
 
 /// The table by chunker that the verdict rests on, and what belongs beside it.
-fn standings(out: &mut String, view: &View) {
+fn standings(out: &mut String, view: &View, width: usize) {
     let Some(decided) = decision::table(view) else { return };
     let mut head = vec!["chunker".to_owned()];
     head.extend(decided.heads.iter().map(|(name, _)| plain_mark(name)));
@@ -52,9 +53,9 @@ fn standings(out: &mut String, view: &View) {
         let figures = row.figures.into_iter().map(|figure| plain_mark(&figure.text));
         std::iter::once(row.name.to_owned()).chain(figures).collect()
     });
-    grid(out, &head, &rows.collect::<Vec<Vec<String>>>(), WIDTH);
+    grid(out, &head, &rows.collect::<Vec<Vec<String>>>(), width);
     for note in decision::notes(view) {
-        paragraph(out, "", &plain_mark(&note), WIDTH);
+        paragraph(out, "", &plain_mark(&note), width);
     }
     out.push('\n');
 }
@@ -64,7 +65,7 @@ fn plain_mark(text: &str) -> String {
     text.replace("<\u{a0}", "<").replace("Holm’s p", "Holm p").replace('’', "'")
 }
 
-fn by_setting(out: &mut String, view: &View, metric: &Metric, mode: &str) {
+fn by_setting(out: &mut String, view: &View, metric: &Metric, mode: &str, width: usize) {
     let settings = view.settings(mode);
     let mut head = vec![format!("{}, {mode}", metric.heading()), "chunks".to_owned(), "tokens".to_owned()];
     head.extend(settings.iter().map(|setting| match setting.cutoff {
@@ -77,10 +78,10 @@ fn by_setting(out: &mut String, view: &View, metric: &Metric, mode: &str) {
             .extend(settings.iter().map(|s| metric.unit().bare(view.value(&row.name, s, metric).unwrap_or(f64::NAN))));
         values
     });
-    grid(out, &head, &rows.collect::<Vec<_>>(), WIDTH);
+    grid(out, &head, &rows.collect::<Vec<_>>(), width);
 }
 
-fn by_metric(out: &mut String, view: &View) {
+fn by_metric(out: &mut String, view: &View, width: usize) {
     let Some(setting) = &view.setting else { return };
     let measured =
         |metric: &&Metric| view.summary.chunkers.iter().any(|row| view.value(&row.name, setting, metric).is_some());
@@ -94,10 +95,10 @@ fn by_metric(out: &mut String, view: &View) {
         values.push(format::mean(view.cell(&row.name, setting).map_or(f64::NAN, |c| c.context_tokens)));
         values
     });
-    grid(out, &head, &rows.collect::<Vec<_>>(), WIDTH);
+    grid(out, &head, &rows.collect::<Vec<_>>(), width);
 }
 
-fn differences(out: &mut String, view: &View) {
+fn differences(out: &mut String, view: &View, width: usize) {
     let mut left_out = 0;
     let mut room = LISTED;
     for metric in view.chief_metrics() {
@@ -118,7 +119,7 @@ fn differences(out: &mut String, view: &View) {
                 head.push("win/tie/loss");
                 let head: Vec<String> = head.into_iter().map(str::to_owned).collect();
                 let rows: Vec<Vec<String>> = listed.iter().map(|c| difference(c, metric, exploratory)).collect();
-                grid(out, &head, &rows, WIDTH);
+                grid(out, &head, &rows, width);
             }
         }
     }
@@ -145,9 +146,14 @@ fn difference(c: &Comparison, metric: &Metric, exploratory: bool) -> Vec<String>
 
 #[cfg(test)]
 mod tests {
-    use super::table;
     use pericope_eval::cell::Cutoff;
     use pericope_eval::record::{Cell, ChunkerRow, Summary, Verdict};
+
+    use crate::text::TABLE_WIDTH;
+
+    fn table(summary: &Summary) -> String {
+        super::table(summary, TABLE_WIDTH)
+    }
 
     #[test]
     fn a_number_and_its_sign_stay_on_one_line() {
@@ -167,5 +173,19 @@ mod tests {
         let text = table(&summary);
         assert!(!text.contains("NaN") && text.is_ascii(), "{text}");
         assert!(table(&Summary::default()).contains("nothing to compare"));
+    }
+
+    #[test]
+    fn narrow_terminals_get_narrow_tables() {
+        let row = |name: &str| ChunkerRow { name: name.into(), mean_tokens: 100.0, ..ChunkerRow::default() };
+        let cell =
+            |k: usize| Cell { chunker: "x".into(), mode: "dense".into(), cutoff: Cutoff::K(k), ..Cell::default() };
+        let summary =
+            Summary { chunkers: vec![row("x"), row("y")], cells: (1..30).map(cell).collect(), ..Summary::default() };
+        for width in [40, 70, 100] {
+            let text = super::table(&summary, width);
+            assert!(text.lines().all(|line| line.chars().count() <= width), "{width}: {text}");
+            assert!(text.contains("k=29"), "{text}");
+        }
     }
 }

@@ -89,7 +89,7 @@ fn a_damaged_run_is_one_line_or_a_page_and_never_a_panic() {
         spoil(&dir.join(name), &mut random);
         match Report::load(&dir) {
             Ok(report) => {
-                let _ = table(&report.summary);
+                let _ = table(&report.summary, 100);
                 write(&out, &report).unwrap();
                 written += 1;
             }

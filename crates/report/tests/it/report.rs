@@ -96,7 +96,7 @@ fn what_a_retriever_handed_out_stands_where_people_look() {
     let (mut summary, run, items) = crate::support::run(6);
     let plain = |text: &str| text.replace('\u{a0}', " ");
     let (page, markdown) = pages(&Report::new(summary.clone(), run.clone(), &items));
-    for text in [&page, &markdown, &table(&summary)] {
+    for text in [&page, &markdown, &table(&summary, 100)] {
         assert!(!text.contains("in no document"), "no retriever was measured: {text}");
     }
     let row = summary.chunkers.last_mut().unwrap();
@@ -113,7 +113,7 @@ fn what_a_retriever_handed_out_stands_where_people_look() {
     assert!(plain(&page).contains(">1,200<") && plain(&page).contains(">90 (7.5 %)<"));
     let warning = format!("in no document of the data: {name} (90 of 1,200 passages, 7.5 %)");
     let joined = |text: &str| plain(text).split_whitespace().collect::<Vec<_>>().join(" ");
-    for text in [&page, &markdown, &table(&summary)] {
+    for text in [&page, &markdown, &table(&summary, 100)] {
         assert!(joined(text).contains(&warning), "{text}");
     }
 }
@@ -193,7 +193,7 @@ fn what_is_not_a_number_is_never_printed() {
         item.metrics.values_mut().step_by(3).for_each(|x| *x = f64::NAN);
         item.retrieved.iter_mut().for_each(|r| (r.score, r.gold_share) = (f64::NAN, f64::NAN));
     }
-    let text = table(&summary);
+    let text = table(&summary, 100);
     let (page, markdown) = pages(&Report::new(summary, run, &items));
     crate::support::html::check(&page);
     no_number_gone_wrong(&text);
@@ -328,11 +328,11 @@ fn several_runs_stand_side_by_side() {
 #[test]
 fn the_terminal_table_fits_its_width() {
     let (mut summary, ..) = crate::support::run(12);
-    let text = table(&summary);
+    let text = table(&summary, 100);
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     assert!(text.contains("semantic") && text.contains("Holm p") && text.is_ascii(), "{text}");
     let long = "a-chunker-with-a-name-that-nobody-would-want-to-read-twice";
     summary.chunkers[1].name = long.into();
     summary.cells.iter_mut().filter(|c| c.chunker == "same-size").for_each(|c| c.chunker = long.into());
-    assert!(table(&summary).lines().all(|line| line.chars().count() <= 100));
+    assert!(table(&summary, 100).lines().all(|line| line.chars().count() <= 100));
 }

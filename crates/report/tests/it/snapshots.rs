@@ -83,7 +83,7 @@ fn the_report_of_a_run() {
     let written = write(folder.path(), &Report::load(folder.path()).unwrap()).unwrap();
     insta::assert_snapshot!("run_page", page(&written.html));
     insta::assert_snapshot!("run_markdown", read(&written.markdown));
-    insta::assert_snapshot!("run_terminal", table(&summary));
+    insta::assert_snapshot!("run_terminal", table(&summary, 100));
     insta::assert_snapshot!("items_page", page(&folder.path().join("items.html")));
 }
 

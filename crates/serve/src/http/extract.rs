@@ -17,10 +17,18 @@ impl<T: DeserializeOwned> FromRequestParts<App> for Params<T> {
 
     async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Problem> {
         // An empty parameter is one that was not given: forms send them all.
-        let given =
-            form_urlencoded::parse(parts.uri.query().unwrap_or("").as_bytes()).filter(|(_, value)| !value.is_empty());
-        let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(given).finish();
-        serde_html_form::from_str(&query).map(Self).map_err(|e| Problem::parameter(format!("the query string: {e}")))
+        let given = |query| form_urlencoded::parse(query).filter(|(_, value)| !value.is_empty());
+        let query = parts.uri.query().unwrap_or("").as_bytes();
+        let whole = form_urlencoded::Serializer::new(String::new()).extend_pairs(given(query)).finish();
+        let read = serde_html_form::Deserializer::from_bytes(whole.as_bytes());
+        serde_path_to_error::deserialize(read).map(Self).map_err(|error| {
+            let name = error.path().to_string();
+            let value = given(query).find(|(given, _)| *given == name).map(|(_, value)| value);
+            Problem::parameter(match value {
+                Some(value) => format!("`{name}={value}`: {}", error.inner()),
+                None => format!("the query string: {}", error.inner()),
+            })
+        })
     }
 }
 

@@ -21,6 +21,7 @@ use crate::commands::print_json;
 use crate::resources::shown;
 use crate::session::{Finished, Session, hold, not_written, one, too_many_failed};
 use crate::status::{Failure, Outcome, Status};
+use crate::terminal;
 
 /// So many times as many questions are proposed where the verdict is open.
 const MORE: usize = 3;
@@ -97,7 +98,7 @@ pub fn run(args: &CompareArgs, quiet: bool) -> Outcome {
         })?;
     } else {
         // The verdict is its first sentence.
-        say!("{}", table(&report.summary));
+        say!("{}", table(&report.summary, terminal::width()));
         if !kinds.is_empty() {
             say!("{}\n", kinds::table(&kinds, &report.summary));
         }

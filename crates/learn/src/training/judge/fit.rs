@@ -27,7 +27,8 @@ use crate::training::variables::{Start, Variables};
 /// [`Base::named_for`] does; `notes` are kept in it.
 ///
 /// Each question is read once an epoch, by some blocks of its text drawn anew: relevant and other ones each by itself, or, in one
-/// sequence, a run of blocks, or the relevant ones with others at random or with those that have most words of the query. The loss is the mean cross-entropy of the tokens' relevance, query tokens
+/// sequence, a run of blocks, or the relevant ones with others at random or with those that have most words of the query. Beside blocks by
+/// themselves `options.elsewhere` blocks of other texts are read. The loss is the mean cross-entropy of the tokens' relevance, query tokens
 /// being relevant, and by weight that of the answers' ends among the tokens of the blocks. Layers below `options.common.frozen` stay as
 /// they are. The learning rate ends at a tenth.
 ///
@@ -96,7 +97,10 @@ pub fn train_judge(
         questions,
     };
     let fingerprint = fit::fingerprint(base, &started, common, |hash| {
-        hash.update(format!("judge 2 {} {} {}", options.block, options.query, options.span_weight));
+        hash.update(format!(
+            "judge 3 {} {} {} {}",
+            options.block, options.query, options.elsewhere, options.span_weight
+        ));
         hash.update(format!("{:?}", options.unsupervised));
         for one in trainer.questions.iter().chain(data.validation) {
             one.all().flatten().chain(&one.query).for_each(|id| hash.update(id.to_le_bytes()));
@@ -217,10 +221,10 @@ impl Task for Trainer<'_> {
         let batch = self.feed.next().unwrap_or_default();
         let (questions, special, step) = (self.questions.as_slice(), self.special, self.step);
         let Options { tokens, seed, .. } = self.options.common;
-        let room = Room { tokens, block: self.options.block };
-        let drawn = batch.par_iter().filter_map(|&i| {
+        let room = Room { tokens, block: self.options.block, elsewhere: self.options.elsewhere };
+        let drawn = batch.par_iter().map(|&i| {
             let mut random = SplitMix64::new(fnv1a(seed, [step.to_le_bytes(), i.to_le_bytes()].concat()));
-            Some(Sample::drawn(questions.get(i)?, room, special, &mut random))
+            Sample::drawn(questions, i, room, special, &mut random)
         });
         let mut samples: Vec<Sample> = drawn.flatten_iter().collect();
         samples.sort_by_key(|sample| std::cmp::Reverse(sample.sequence.ids.len()));

@@ -64,6 +64,7 @@ fn options() -> JudgeOptions {
         },
         block: 8,
         query: 8,
+        elsewhere: 0,
         span_weight: 0.25,
         unsupervised: None,
     }

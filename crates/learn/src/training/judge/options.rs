@@ -3,6 +3,9 @@ use serde::{Deserialize, Serialize};
 use crate::cogltx::{BLOCK, QUERY};
 use crate::training::options::Options;
 
+/// Blocks of other texts that are read by default.
+pub const ELSEWHERE: usize = 2;
+
 /// The options of a training of the judge.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct JudgeOptions {
@@ -13,6 +16,10 @@ pub struct JudgeOptions {
     pub block: usize,
     /// Tokens of a query that are read.
     pub query: usize,
+    /// Blocks of other texts that are read by themselves of a question whose own blocks are. None are right where the judge is to find
+    /// answers in one text; a reranker has to tell texts apart.
+    #[serde(default)]
+    pub elsewhere: usize,
     /// Weight of the reasoner's loss, a mean over the ends of answers, beside the judge's, a mean over tokens.
     pub span_weight: f64,
     /// Without relevance labels; none: with those of the data.
@@ -41,6 +48,13 @@ impl Default for Unsupervised {
 
 impl Default for JudgeOptions {
     fn default() -> Self {
-        Self { common: Options::judge(), block: BLOCK, query: QUERY, span_weight: 0.25, unsupervised: None }
+        Self {
+            common: Options::judge(),
+            block: BLOCK,
+            query: QUERY,
+            elsewhere: ELSEWHERE,
+            span_weight: 0.25,
+            unsupervised: None,
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! What is read of a question in one step (Ding et al. 2020, section 3.3).
 
+use std::sync::Arc;
+
 use pericope_segment::random::SplitMix64;
 use pericope_util::Bm25;
 
@@ -10,7 +12,7 @@ use crate::cogltx::{Sequence, sequence};
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Sample {
     pub(super) sequence: Sequence,
-    /// The blocks by their number in the text.
+    /// The blocks by their number in the text; none of a block of another text.
     pub(super) chosen: Vec<usize>,
     /// True for the relevant ones.
     pub(super) relevant: Vec<bool>,
@@ -32,24 +34,39 @@ pub(super) enum Kind {
 /// Relevant blocks of a question that are read by themselves in a step, and others, at most.
 const EACH: usize = 2;
 
-/// The longest and the shortest that samples may be, in tokens.
+/// Blocks of other texts among which those with most words of a query are looked for: half of them of questions nearby, which mostly
+/// come of the same source, half of any.
+const POOL: usize = 96;
+/// How far away questions nearby are.
+const NEARBY: usize = 1000;
+
+/// What is read of a question in a step.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Room {
+    /// Tokens of a sample at most.
     pub(super) tokens: usize,
+    /// Tokens of a block at most: the shortest sample has room for one.
     pub(super) block: usize,
+    /// Blocks of other texts beside those that are read by themselves.
+    pub(super) elsewhere: usize,
 }
 
 impl Sample {
-    /// Draws what is read of a question in a step: half of the time some blocks [by themselves](Self::alone), else one sample of many
-    /// blocks. The latter's length is L for half of them and anything from a quarter of it for the others.
+    /// Draws what is read of question `at` in a step: half of the time some blocks [by themselves](Self::alone), with some of
+    /// [other texts](Self::elsewhere), else one sample of many blocks. The latter's length is L for half of them and anything from a quarter
+    /// of it for the others.
     pub(super) fn drawn(
-        question: &JudgeQuestion,
+        questions: &[JudgeQuestion],
+        at: usize,
         room: Room,
         special: (u32, u32),
         random: &mut SplitMix64,
     ) -> Vec<Self> {
+        let Some(question) = questions.get(at) else { return Vec::new() };
         if random.below(2) == 0 {
-            return Self::alone(question, special, random);
+            let mut samples = Self::alone(question, special, random);
+            samples.extend(Self::elsewhere(questions, at, room.elsewhere, special, random));
+            return samples;
         }
         let kind = [Kind::Run, Kind::Relevant, Kind::Likely][random.below(3) % 3];
         let least = (room.tokens / 4).max(question.query.len() + 2 + room.block + 1).min(room.tokens);
@@ -72,6 +89,39 @@ impl Sample {
         let likely = drawn.iter().max_by(|&&a, &&b| scores[a].total_cmp(&scores[b]));
         let chosen = relevant.iter().take(EACH).chain(likely).chain(any.iter().take(EACH - 1));
         chosen.map(|&block| Self::read(question, vec![block], special)).collect()
+    }
+
+    /// Irrelevant blocks of other texts by themselves, at most so many: the first has most words of the query among [`POOL`] blocks that
+    /// are drawn, the next most among half as many, and so on, so that not all of them are hard.
+    fn elsewhere(
+        questions: &[JudgeQuestion],
+        at: usize,
+        many: usize,
+        special: (u32, u32),
+        random: &mut SplitMix64,
+    ) -> Vec<Self> {
+        let Some(question) = questions.get(at).filter(|_| many > 0) else { return Vec::new() };
+        let nearby = at.saturating_sub(NEARBY)..questions.len().min(at + NEARBY + 1);
+        let drawn = (0..POOL).filter_map(|i| {
+            let range = if i % 2 == 0 { nearby.clone() } else { 0..questions.len() };
+            let other = questions.get(range.start + random.below(range.len()))?;
+            let ids = other.blocks.of(random.below(other.blocks.len()));
+            (!Arc::ptr_eq(&other.blocks, &question.blocks) && !ids.is_empty()).then_some(ids)
+        });
+        let pool: Vec<&[u32]> = drawn.collect();
+        let scores = Bm25::new(pool.iter().copied()).scores(&question.query);
+        let mut left: Vec<usize> = (0..pool.len()).collect();
+        let mut found = Vec::with_capacity(many);
+        while let Some(place) = (0..left.len()).max_by(|&a, &b| scores[left[a]].total_cmp(&scores[left[b]])) {
+            if found.len() == many {
+                break;
+            }
+            let ids = pool[left.swap_remove(place)];
+            let sequence = sequence(&question.query, [ids], special);
+            found.push(Self { sequence, chosen: Vec::new(), relevant: vec![false], ends: [None, None] });
+            left.truncate(left.len().div_ceil(2));
+        }
+        found
     }
 
     /// A sample of at most `tokens` tokens.
@@ -190,7 +240,8 @@ mod tests {
             let relevant: Vec<usize> = (first..n.min(first + many)).collect();
             let asked = question(&lengths, relevant.clone(), true);
             let mut random = SplitMix64::new(seed);
-            for sample in Sample::drawn(&asked, Room { tokens: 60, block: 8 }, (1, 2), &mut random) {
+            let room = Room { tokens: 60, block: 8, elsewhere: 2 };
+            for sample in Sample::drawn(std::slice::from_ref(&asked), 0, room, (1, 2), &mut random) {
             let Sample { sequence, chosen, relevant: marked, ends } = &sample;
             prop_assert!(sequence.ids.len() <= 60 && chosen.is_sorted() && !chosen.is_empty());
             prop_assert_eq!(chosen.len(), sequence.blocks.len());
@@ -207,6 +258,33 @@ mod tests {
             prop_assert_eq!(to.map(|at| (sequence.ids[at], sequence.ids[at + 1])), chosen.contains(&last).then_some((10 + last as u32, 2)));
             }
         }
+    }
+
+    #[test]
+    fn blocks_of_other_texts_compete() {
+        let asked = |query: u32, token: u32| {
+            let ids: Vec<Vec<u32>> = (0..6).map(|i| if i == 0 { vec![query; 3] } else { vec![token; 4] }).collect();
+            let blocks = Arc::new(Sentences::new(ids.iter().map(Vec::as_slice), 99));
+            JudgeQuestion { blocks, replaced: Vec::new(), query: vec![5, 6], relevant: vec![0], answer: None }
+        };
+        // A block of the second text has a word of the query, and none of the third has.
+        let questions = [asked(5, 20), asked(5, 30), asked(90, 40)];
+        let mut hard = 0;
+        for seed in 0..50 {
+            let found = Sample::elsewhere(&questions, 0, 3, (1, 2), &mut SplitMix64::new(seed));
+            assert_eq!(found.len(), 3);
+            for sample in &found {
+                let read = &sample.sequence.ids[sample.sequence.blocks[0].clone()];
+                assert!(read[0] != 20 && (read[0] != 5 || read.len() == 3), "{read:?}");
+                assert_eq!((&sample.relevant[..], sample.ends), (&[false][..], [None, None]));
+                assert!(sample.labels()[4..].iter().all(|&yes| !yes));
+            }
+            hard += usize::from(found[0].sequence.ids[4] == 5);
+        }
+        assert!(hard > 45, "{hard}");
+        assert!(Sample::elsewhere(&questions, 0, 0, (1, 2), &mut SplitMix64::new(1)).is_empty());
+        // All questions are about one text.
+        assert!(Sample::elsewhere(&questions[..1], 0, 2, (1, 2), &mut SplitMix64::new(1)).is_empty());
     }
 
     #[test]
