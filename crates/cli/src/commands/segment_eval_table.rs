@@ -63,7 +63,8 @@ pub fn table(report: &Report) -> std::io::Result<()> {
     if let Some(seconds) = report.embedding_seconds {
         say!(
             "All sentences were embedded once, beforehand, in {seconds:.1} s: sent/s is without that.\n\
-             What kamradt and cluster embed beside sentences is in theirs; what bertscore embeds, in the first that reads it."
+             What kamradt and cluster embed beside sentences is in theirs; what bertscore embeds, and a model with an \
+             encoder of its own, in the first that reads it."
         );
     }
     Ok(())
