@@ -71,7 +71,7 @@ pub fn setup<'a, T, E: From<Failure>>(
 /// Takes the folder that a command writes into, for as long as the answer lives.
 pub fn hold(folder: &Path) -> Result<FolderLock, Failure> {
     if folder.is_file() {
-        return Err(Failure::usage(format!("--out {}: it is a file, where a folder is needed", shown(folder))));
+        return Err(Failure::usage(format!("{}: it is a file, where a folder is needed", shown(folder))));
     }
     FolderLock::take(folder).map_err(not_held)
 }

@@ -384,26 +384,38 @@ pub fn tokenizer_for<'s>(embedder: &str, specs: impl IntoIterator<Item = &'s Spe
     embedders::tokenizer_beside(embedder, specs.into_iter().any(needs_encoder))
 }
 
-/// Returns whether a segmenter of this spec asks for an encoder, which may depend on its settings.
+/// Returns whether a segmenter of this spec asks for the default encoder, or for one that changes it; this may depend on its settings.
 #[must_use]
 pub fn needs_encoder(spec: &Spec) -> bool {
-    // A file of chunks is read once, when they are wanted.
-    if outside().iter().any(|entry| entry.name == spec.name) {
-        return false;
-    }
-    let probe = Probe { asked: Cell::new(false) };
-    let _ = build_from(segmenters(), spec, &probe);
-    probe.asked.get()
+    let asked = asked(spec);
+    asked.default.get() || asked.changed.get()
 }
 
-/// Resources that note whether the encoder is asked for.
+/// Returns whether a segmenter of this spec reads the vectors of the default encoder, which several may share.
+#[must_use]
+pub fn shares_encoder(spec: &Spec) -> bool {
+    asked(spec).default.get()
+}
+
+fn asked(spec: &Spec) -> Probe {
+    let probe = Probe::default();
+    // A file of chunks is read once, when they are wanted.
+    if outside().iter().all(|entry| entry.name != spec.name) {
+        let _ = build_from(segmenters(), spec, &probe);
+    }
+    probe
+}
+
+/// Resources that note whether the default encoder is asked for, as it is or changed.
+#[derive(Default)]
 struct Probe {
-    asked: Cell<bool>,
+    default: Cell<bool>,
+    changed: Cell<bool>,
 }
 
 impl Resources for Probe {
     fn encoder(&self) -> Result<Arc<dyn SentenceEncoder>, String> {
-        self.asked.set(true);
+        self.default.set(true);
         Err("only asked whether it is needed".into())
     }
 
@@ -416,7 +428,8 @@ impl Resources for Probe {
     }
 
     fn changed_encoder(&self, base: &str, _: LoadEncoder<'_>) -> Result<Arc<dyn SentenceEncoder>, String> {
-        self.named_encoder(base)
+        self.changed.set(self.changed.get() || embedders::is_default(base));
+        Err("only asked whether it is needed".into())
     }
 
     fn mean_words(&self, _: &str) -> Result<f64, String> {
@@ -430,7 +443,7 @@ mod tests {
 
     use pericope_segment::spec::Spec;
 
-    use super::tokenizer_for;
+    use super::{needs_encoder, shares_encoder, tokenizer_for};
 
     #[test]
     fn tokens_are_those_of_the_model_that_a_segmenter_reads_with() {
@@ -441,5 +454,14 @@ mod tests {
         for spec in ["fixed", "fusion:embedder=static", "window:embedder=openai:e"] {
             assert_eq!((counted("none", spec), counted("minilm", spec)), ("words", "minilm"), "{spec}");
         }
+    }
+
+    #[test]
+    fn a_model_with_an_encoder_of_its_own_shares_no_vectors() {
+        let asked = |spec: &str| {
+            let spec = Spec::parse(spec).unwrap();
+            (needs_encoder(&spec), shares_encoder(&spec))
+        };
+        assert_eq!((asked("topic"), asked("fusion"), asked("fixed")), ((true, false), (true, true), (false, false)));
     }
 }

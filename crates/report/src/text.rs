@@ -2,9 +2,6 @@
 
 use pericope_eval::format;
 
-/// Characters a line of what commands end with.
-pub const TABLE_WIDTH: usize = 100;
-
 /// Characters of a row's name.
 const NAME: usize = 31;
 

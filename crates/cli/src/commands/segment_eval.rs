@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use pericope::{Engine, needs_encoder, tokenizer_for};
+use pericope::{Engine, shares_encoder, tokenizer_for};
 use pericope_api::{Document, SentenceEncoder};
 use pericope_eval::config::ExperimentFile;
 use pericope_eval::run::TextSize;
@@ -231,7 +231,8 @@ fn score(sets: &[Set], entries: Vec<Entry>, offline: bool, quiet: bool) -> Resul
     let tokenizer = tokenizer_for("none", entries.iter().map(|entry| &entry.spec));
     let resources = Engine::new().with_tokenizer(tokenizer).with_defaults(Limits::NONE);
     let mut resources = resources.with_corpus(&corpus).offline(offline);
-    let asking: usize = entries.iter().filter(|entry| needs_encoder(&entry.spec)).map(|entry| entry.counts.len()).sum();
+    let sharing = entries.iter().filter(|entry| shares_encoder(&entry.spec));
+    let asking: usize = sharing.map(|entry| entry.counts.len()).sum();
     let mut embedding = None;
     if asking > 1 {
         let encoder = resources.cache_encoder().map_err(failure)?;

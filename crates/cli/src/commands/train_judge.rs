@@ -88,8 +88,7 @@ pub struct TrainJudgeArgs {
     /// Highest learning rate of the heads
     #[arg(long, value_name = "X", default_value_t = 1e-3)]
     pub head_learning_rate: f64,
-    /// Blocks of other texts that a question's own blocks compete with when they are read by themselves, most of them
-    /// with many of its words; 0: none, for a judge of one text at a time
+    /// Blocks of other texts that the blocks of a question compete with, at most; 0: none, for a judge that searches one text at a time
     #[arg(long, value_name = "N", default_value_t = ELSEWHERE)]
     pub elsewhere: usize,
     /// Weight of the answers' ends beside the relevance of blocks

@@ -15,7 +15,8 @@ pub const TRAIN_TOPIC_EXAMPLES: &str = "Examples:
   pericope train topic --data data/train --vectors vectors --out models/topic
   pericope train topic --data data/train --vectors vectors --held-out data/heldout --by source --out models/topic
   pericope train topic --data own.jsonl --vectors vectors --start models/topic --learning-rate 1e-4 --out models/tuned
-  pericope train topic --data own.jsonl --vectors vectors --start shipped --adapt --test 0.3 --out models/mine
+  pericope train embed --data own.jsonl --for shipped --out own-vectors
+  pericope train topic --data own.jsonl --vectors own-vectors --start shipped --adapt --test 0.3 --out models/mine
   pericope segment README.md --segmenter topic:model=models/topic,granularity=fine
 
 An example is a run of sentences of a document. Headings are left out of half of them, and are sentences in the others, which half

@@ -242,10 +242,7 @@ fn folders_of_other_kinds_and_files_are_told_apart_from_runs() {
     assert_eq!(done.status.code(), Some(0), "{}", stderr(&done));
     for (args, said) in [
         (vec!["eval", "report", "seg"], "seg is a run of segment-eval"),
-        (
-            vec!["segment-eval", "--data", "s.jsonl", "-s", "texttiling", "--out", "s.jsonl"],
-            "--out s.jsonl: it is a file",
-        ),
+        (vec!["segment-eval", "--data", "s.jsonl", "-s", "texttiling", "--out", "s.jsonl"], "s.jsonl: it is a file"),
     ] {
         let output = in_folder(&args);
         assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
@@ -254,6 +251,7 @@ fn folders_of_other_kinds_and_files_are_told_apart_from_runs() {
     assert_eq!(fs::read_to_string(folder.path().join("s.jsonl")).unwrap(), segments);
     let refused = run(&folder.path().join("s.jsonl"), &WORDS_ONLY);
     assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
+    assert!(stderr(&refused).contains("it is a file"), "{}", stderr(&refused));
 }
 
 #[test]

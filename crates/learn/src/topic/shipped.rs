@@ -3,8 +3,8 @@ use pericope_weights_topic::{BYTES, SHA256};
 
 use super::checkpoint::Checkpoint;
 
-/// The model that comes with this crate, for the sentence vectors of all-MiniLM-L6-v2; its card is the README of
-/// `pericope-weights-topic`.
+/// The model that comes with this crate, for the sentence vectors of all-MiniLM-L6-v2 with changes that it holds; its card is the
+/// README of `pericope-weights-topic`.
 ///
 /// # Errors
 /// None, unless the program was built from a damaged file.
@@ -17,7 +17,9 @@ pub fn shipped() -> Result<Checkpoint, ModelError> {
 mod tests {
     #[test]
     fn its_settings_are_whole() {
-        let settings = super::shipped().unwrap().settings;
+        let checkpoint = super::shipped().unwrap();
+        assert!(crate::topic::OwnEncoder::of(&checkpoint).is_some());
+        let settings = checkpoint.settings;
         settings.check().unwrap();
         assert_eq!((settings.encoder.as_str(), settings.sizes.input), ("minilm", 384));
         assert!(settings.lengths.is_some());

@@ -184,11 +184,6 @@ fn what_cannot_be_used_is_said() {
         registry::build(&Spec::parse(spec).unwrap(), &With(encoder)).err().unwrap().to_string()
     };
     let own = || -> Arc<dyn SentenceEncoder> { Arc::new(Topics::default()) };
-    // The model that ships reads the vectors of MiniLM.
-    for spec in ["topic", "topic:model=shipped"] {
-        let error = build(spec, own());
-        assert!(error.contains("encoder minilm") && error.contains("topics-1"), "{error}");
-    }
     assert!(build("topic:model=nowhere", own()).contains("nowhere"));
     let error = build(&format!("topic:model={}", folder()), Arc::new(Other));
     assert!(error.contains("topics-1") && error.contains("other-1"), "{error}");

@@ -149,10 +149,8 @@ mod tests {
     use pericope_eval::cell::Cutoff;
     use pericope_eval::record::{Cell, ChunkerRow, Summary, Verdict};
 
-    use crate::text::TABLE_WIDTH;
-
     fn table(summary: &Summary) -> String {
-        super::table(summary, TABLE_WIDTH)
+        super::table(summary, 100)
     }
 
     #[test]

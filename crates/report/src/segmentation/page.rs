@@ -68,7 +68,7 @@ fn scores(report: &Report) -> Markup {
     let quick = html! {
         div class="charts" { @for (set, points) in &speeds { (speed(set, points)) } }
         @if report.embedding_seconds.is_some() {
-            p class="note" { "What shares the embeddings made beforehand is shown without their time." }
+            p class="note" { "What shares the embeddings made beforehand is shown without their time; a model with an encoder of its own, with it." }
         }
     };
     html! {

@@ -20,9 +20,9 @@ pub(super) fn times(report: &Report) -> Option<String> {
     let seconds = report.embedding_seconds?;
     let sentences: usize = report.sets.iter().map(|set| set.sentences).sum();
     Some(format!(
-        "All {} sentences were embedded once, beforehand, in {} ({} a second), and the segmenters shared the vectors: sentences/s is \
-         without that. What kamradt and cluster embed beside sentences is in theirs; what bertscore embeds, and a model with an \
-         encoder of its own, in the first that reads it.",
+        "All {} sentences were embedded once, beforehand, in {} ({} a second), and the segmenters that read with that encoder shared the vectors: \
+         sentences/s is without that. What kamradt and cluster embed beside sentences is in theirs; what bertscore embeds, and a model \
+         with an encoder of its own, in the first that reads it.",
         format::count(sentences),
         format::seconds(seconds),
         format::count((sentences as f64 / seconds.max(1e-9)) as usize)

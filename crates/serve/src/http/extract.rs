@@ -23,10 +23,11 @@ impl<T: DeserializeOwned> FromRequestParts<App> for Params<T> {
         let read = serde_html_form::Deserializer::from_bytes(whole.as_bytes());
         serde_path_to_error::deserialize(read).map(Self).map_err(|error| {
             let name = error.path().to_string();
-            let value = given(query).find(|(given, _)| *given == name).map(|(_, value)| value);
-            Problem::parameter(match value {
-                Some(value) => format!("`{name}={value}`: {}", error.inner()),
-                None => format!("the query string: {}", error.inner()),
+            let values: Vec<_> = given(query).filter(|(given, _)| *given == name).map(|(_, value)| value).collect();
+            Problem::parameter(match values.as_slice() {
+                [value] => format!("`{name}={value}`: {}", error.inner()),
+                [] => format!("the query string: {}", error.inner()),
+                _ => format!("`{name}` is given {} times: {}", values.len(), error.inner()),
             })
         })
     }

@@ -293,9 +293,12 @@ fn what_is_wrong_is_named() {
         let reply = get(server.address, path);
         assert_eq!((reply.status, reply.code().as_str()), (status, code), "{path}: {}", reply.text());
     }
-    for (asked, said) in
-        [("k=x", "`k=x`: "), ("context=-1", "`context=-1`: "), ("mode=a%20b", "`mode=a b`: unknown variant")]
-    {
+    for (asked, said) in [
+        ("k=x", "`k=x`: "),
+        ("context=-1", "`context=-1`: "),
+        ("k=5&k=7", "`k` is given 2 times: "),
+        ("mode=a%20b", "`mode=a b`: unknown variant"),
+    ] {
         let reply = get(server.address, &format!("/v1/search?q=a&{asked}"));
         assert!(reply.text().contains(&format!("\"detail\":\"{said}")), "{}", reply.text());
     }

@@ -28,7 +28,7 @@ use crate::training::variables::{Start, Variables};
 ///
 /// Each question is read once an epoch, by some blocks of its text drawn anew: relevant and other ones each by itself, or, in one
 /// sequence, a run of blocks, or the relevant ones with others at random or with those that have most words of the query. Beside blocks by
-/// themselves `options.elsewhere` blocks of other texts are read. The loss is the mean cross-entropy of the tokens' relevance, query tokens
+/// themselves `options.elsewhere` blocks of other texts are read at most, as irrelevant ones. The loss is the mean cross-entropy of the tokens' relevance, query tokens
 /// being relevant, and by weight that of the answers' ends among the tokens of the blocks. Layers below `options.common.frozen` stay as
 /// they are. The learning rate ends at a tenth.
 ///

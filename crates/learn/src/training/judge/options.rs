@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 use crate::cogltx::{BLOCK, QUERY};
 use crate::training::options::Options;
 
-/// Blocks of other texts that are read by default.
+/// [`JudgeOptions::elsewhere`] by default.
 pub const ELSEWHERE: usize = 2;
 
 /// The options of a training of the judge.
@@ -16,8 +16,8 @@ pub struct JudgeOptions {
     pub block: usize,
     /// Tokens of a query that are read.
     pub query: usize,
-    /// Blocks of other texts that are read by themselves of a question whose own blocks are. None are right where the judge is to find
-    /// answers in one text; a reranker has to tell texts apart.
+    /// Irrelevant blocks of other texts that are read by themselves beside a question's own, at most; 0 for a judge that searches one
+    /// text at a time. Trainings from before there were any read none.
     #[serde(default)]
     pub elsewhere: usize,
     /// Weight of the reasoner's loss, a mean over the ends of answers, beside the judge's, a mean over tokens.

@@ -34,9 +34,13 @@ pub(super) enum Kind {
 /// Relevant blocks of a question that are read by themselves in a step, and others, at most.
 const EACH: usize = 2;
 
-/// Blocks of other texts among which those with most words of a query are looked for: half of them of questions nearby, which mostly
-/// come of the same source, half of any.
+/// Blocks of other texts among which the one with most words of a query is looked for: half of them of questions nearby, which mostly
+/// come of the same source, half of any. Half as many for each further one, so that not all are hard.
 const POOL: usize = 96;
+/// Blocks that are drawn for the last ones, at least.
+const LEAST_POOL: usize = 4;
+/// Tokens of a query that is looked for in blocks of other texts, at least: a copy of what it was taken from has it word for word.
+const QUOTED: usize = 8;
 /// How far away questions nearby are.
 const NEARBY: usize = 1000;
 
@@ -91,8 +95,9 @@ impl Sample {
         chosen.map(|&block| Self::read(question, vec![block], special)).collect()
     }
 
-    /// Irrelevant blocks of other texts by themselves, at most so many: the first has most words of the query among [`POOL`] blocks that
-    /// are drawn, the next most among half as many, and so on, so that not all of them are hard.
+    /// Irrelevant blocks of other texts by themselves, no two alike and at most so many: the first has most words of the query among
+    /// [`POOL`] blocks that are drawn, the next among half as many, and so on. Blocks that hold the whole of a longer query, or are the same
+    /// as a relevant one, come of a copy of the text and are left out.
     fn elsewhere(
         questions: &[JudgeQuestion],
         at: usize,
@@ -102,26 +107,31 @@ impl Sample {
     ) -> Vec<Self> {
         let Some(question) = questions.get(at).filter(|_| many > 0) else { return Vec::new() };
         let nearby = at.saturating_sub(NEARBY)..questions.len().min(at + NEARBY + 1);
-        let drawn = (0..POOL).filter_map(|i| {
-            let range = if i % 2 == 0 { nearby.clone() } else { 0..questions.len() };
-            let other = questions.get(range.start + random.below(range.len()))?;
-            let ids = other.blocks.of(random.below(other.blocks.len()));
-            (!Arc::ptr_eq(&other.blocks, &question.blocks) && !ids.is_empty()).then_some(ids)
-        });
-        let pool: Vec<&[u32]> = drawn.collect();
-        let scores = Bm25::new(pool.iter().copied()).scores(&question.query);
-        let mut left: Vec<usize> = (0..pool.len()).collect();
-        let mut found = Vec::with_capacity(many);
-        while let Some(place) = (0..left.len()).max_by(|&a, &b| scores[left[a]].total_cmp(&scores[left[b]])) {
-            if found.len() == many {
-                break;
-            }
-            let ids = pool[left.swap_remove(place)];
-            let sequence = sequence(&question.query, [ids], special);
-            found.push(Self { sequence, chosen: Vec::new(), relevant: vec![false], ends: [None, None] });
-            left.truncate(left.len().div_ceil(2));
+        let is_copied = |ids: &[u32]| {
+            let query = &question.query;
+            question.relevant.iter().any(|&i| question.ids(i) == ids)
+                || (query.len() >= QUOTED && ids.windows(query.len()).any(|part| part == query))
+        };
+        let mut taken: Vec<&[u32]> = Vec::with_capacity(many);
+        for nth in 0..many {
+            let size = POOL.checked_shr(nth as u32).unwrap_or(0).max(LEAST_POOL);
+            let drawn = (0..size).filter_map(|i| {
+                let range = if i % 2 == 0 { nearby.clone() } else { 0..questions.len() };
+                let other = questions.get(range.start + random.below(range.len()))?;
+                let ids = other.blocks.of(random.below(other.blocks.len()));
+                let is_other = !Arc::ptr_eq(&other.blocks, &question.blocks) && !ids.is_empty();
+                (is_other && !taken.contains(&ids) && !is_copied(ids)).then_some(ids)
+            });
+            let pool: Vec<&[u32]> = drawn.collect();
+            let scores = Bm25::new(pool.iter().copied()).scores(&question.query);
+            let best = pool.into_iter().zip(scores).max_by(|a, b| a.1.total_cmp(&b.1));
+            taken.extend(best.map(|(ids, _)| ids));
         }
-        found
+        let read = |ids| {
+            let sequence = sequence(&question.query, [ids], special);
+            Self { sequence, chosen: Vec::new(), relevant: vec![false], ends: [None, None] }
+        };
+        taken.into_iter().map(read).collect()
     }
 
     /// A sample of at most `tokens` tokens.
@@ -260,31 +270,66 @@ mod tests {
         }
     }
 
+    /// A question about a text of six blocks: the relevant one, and five of a token each.
+    fn asked(relevant: &[u32], query: &[u32], tokens: std::ops::Range<u32>) -> JudgeQuestion {
+        let ids = std::iter::once(relevant.to_vec()).chain(tokens.map(|token| vec![token; 4]));
+        let ids: Vec<Vec<u32>> = ids.collect();
+        let blocks = Arc::new(Sentences::new(ids.iter().map(Vec::as_slice), 99));
+        JudgeQuestion { blocks, replaced: Vec::new(), query: query.to_vec(), relevant: vec![0], answer: None }
+    }
+
+    /// The token that each sample's block begins with.
+    fn firsts(samples: &[Sample]) -> Vec<u32> {
+        samples.iter().map(|sample| sample.sequence.ids[sample.sequence.blocks[0].start]).collect()
+    }
+
     #[test]
     fn blocks_of_other_texts_compete() {
-        let asked = |query: u32, token: u32| {
-            let ids: Vec<Vec<u32>> = (0..6).map(|i| if i == 0 { vec![query; 3] } else { vec![token; 4] }).collect();
-            let blocks = Arc::new(Sentences::new(ids.iter().map(Vec::as_slice), 99));
-            JudgeQuestion { blocks, replaced: Vec::new(), query: vec![5, 6], relevant: vec![0], answer: None }
-        };
-        // A block of the second text has a word of the query, and none of the third has.
-        let questions = [asked(5, 20), asked(5, 30), asked(90, 40)];
+        // One block of the second text has a word of the query, and none of the third has.
+        let questions =
+            [asked(&[5, 7, 7], &[5, 6], 20..25), asked(&[5, 8], &[5, 6], 30..35), asked(&[9], &[9], 40..45)];
         let mut hard = 0;
         for seed in 0..50 {
             let found = Sample::elsewhere(&questions, 0, 3, (1, 2), &mut SplitMix64::new(seed));
-            assert_eq!(found.len(), 3);
+            let mut firsts = firsts(&found);
+            hard += usize::from(firsts[0] == 5);
+            assert!(firsts.iter().all(|token| [5, 9, 30, 31, 32, 33, 34, 40, 41, 42, 43, 44].contains(token)));
+            firsts.sort_unstable();
+            firsts.dedup();
+            assert_eq!(firsts.len(), 3, "no two alike");
             for sample in &found {
-                let read = &sample.sequence.ids[sample.sequence.blocks[0].clone()];
-                assert!(read[0] != 20 && (read[0] != 5 || read.len() == 3), "{read:?}");
                 assert_eq!((&sample.relevant[..], sample.ends), (&[false][..], [None, None]));
                 assert!(sample.labels()[4..].iter().all(|&yes| !yes));
             }
-            hard += usize::from(found[0].sequence.ids[4] == 5);
         }
         assert!(hard > 45, "{hard}");
+        assert_eq!(Sample::elsewhere(&questions, 0, 9, (1, 2), &mut SplitMix64::new(1)).len(), 9);
         assert!(Sample::elsewhere(&questions, 0, 0, (1, 2), &mut SplitMix64::new(1)).is_empty());
         // All questions are about one text.
         assert!(Sample::elsewhere(&questions[..1], 0, 2, (1, 2), &mut SplitMix64::new(1)).is_empty());
+    }
+
+    #[test]
+    fn copies_of_a_text_are_not_wrong_answers() {
+        let query = [5, 6, 5, 6, 5, 6, 5, 6];
+        let holds = [&[3][..], &query, &[4]].concat();
+        let questions = [asked(&[5, 7], &query, 20..25), asked(&[5, 7], &query, 20..25), asked(&holds, &query, 40..45)];
+        for seed in 0..30 {
+            let found = Sample::elsewhere(&questions, 0, 2, (1, 2), &mut SplitMix64::new(seed));
+            assert!(firsts(&found).iter().all(|token| *token >= 20), "{:?}", firsts(&found));
+        }
+    }
+
+    #[test]
+    fn blocks_by_themselves_are_drawn_with_those_of_other_texts() {
+        let questions = [asked(&[5, 7], &[5, 6], 20..25), asked(&[9], &[9], 40..45)];
+        let mut lengths = std::collections::BTreeSet::new();
+        for seed in 0..40 {
+            let room = Room { tokens: 60, block: 8, elsewhere: 2 };
+            lengths.insert(Sample::drawn(&questions, 0, room, (1, 2), &mut SplitMix64::new(seed)).len());
+        }
+        // One sample of many blocks; or the relevant block, two others of the text, and two of the other text.
+        assert_eq!(lengths, [1, 5].into());
     }
 
     #[test]
