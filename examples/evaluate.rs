@@ -60,7 +60,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // One run at a time holds it.
     let held = RunFolder::take(&folder)?;
     let (summary, _) = run(&experiment, &held, &setup, &(), &mut ())?;
-    print!("{}", table(&summary));
+    print!("{}", table(&summary, 100));
     std::fs::remove_dir_all(&folder)?;
     Ok(())
 }
