@@ -306,10 +306,10 @@ pub struct SegmentEvalArgs {
     #[arg(long)]
     pub offline: bool,
     /// With an experiment file: the report's folder [default: reports/runs/NAME]
-    #[arg(long, value_name = "DIR", requires = "config", value_parser = places::path())]
+    #[arg(long, value_name = "DIR", requires = "config", conflicts_with = "data", value_parser = places::path())]
     pub out: Option<PathBuf>,
     /// With an experiment file: override a key
-    #[arg(long, value_name = "KEY=VALUE", requires = "config")]
+    #[arg(long, value_name = "KEY=VALUE", requires = "config", conflicts_with = "data")]
     pub set: Vec<String>,
     /// With an experiment file: only print what it comes down to, every key with its default filled in and a checksum of all,
     /// as one JSON document; needs no data and no model

@@ -237,12 +237,17 @@ fn folders_of_other_kinds_and_files_are_told_apart_from_runs() {
     let folder = tempfile::tempdir().unwrap();
     let segments = "{\"id\":\"a\",\"sentences\":[\"x\",\"y\"],\"boundaries\":[1]}\n";
     fs::write(folder.path().join("s.jsonl"), segments).unwrap();
+    let config = "kind = \"segmentation\"\nname = \"s\"\n[[set]]\nname = \"a\"\npath = \"s.jsonl\"\n\
+        [[segmenter]]\nname = \"t\"\nspec = \"texttiling\"\n";
+    fs::write(folder.path().join("s.toml"), config).unwrap();
     let in_folder = |args: &[&str]| pericope(folder.path()).args(args).output().unwrap();
-    let done = in_folder(&["segment-eval", "--data", "s.jsonl", "-s", "texttiling", "--out", "seg"]);
+    let done = in_folder(&["segment-eval", "s.toml", "--out", "seg"]);
     assert_eq!(done.status.code(), Some(0), "{}", stderr(&done));
     for (args, said) in [
         (vec!["eval", "report", "seg"], "seg is a run of segment-eval"),
-        (vec!["segment-eval", "--data", "s.jsonl", "-s", "texttiling", "--out", "s.jsonl"], "s.jsonl: it is a file"),
+        (vec!["segment-eval", "s.toml", "--out", "s.jsonl"], "s.jsonl: it is a file"),
+        // A report is written of an experiment file alone.
+        (vec!["segment-eval", "--data", "s.jsonl", "-s", "texttiling", "--out", "new"], "cannot be used with"),
     ] {
         let output = in_folder(&args);
         assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));

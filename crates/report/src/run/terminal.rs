@@ -172,18 +172,4 @@ mod tests {
         assert!(!text.contains("NaN") && text.is_ascii(), "{text}");
         assert!(table(&Summary::default()).contains("nothing to compare"));
     }
-
-    #[test]
-    fn narrow_terminals_get_narrow_tables() {
-        let row = |name: &str| ChunkerRow { name: name.into(), mean_tokens: 100.0, ..ChunkerRow::default() };
-        let cell =
-            |k: usize| Cell { chunker: "x".into(), mode: "dense".into(), cutoff: Cutoff::K(k), ..Cell::default() };
-        let summary =
-            Summary { chunkers: vec![row("x"), row("y")], cells: (1..30).map(cell).collect(), ..Summary::default() };
-        for width in [40, 70, 100] {
-            let text = super::table(&summary, width);
-            assert!(text.lines().all(|line| line.chars().count() <= width), "{width}: {text}");
-            assert!(text.contains("k=29"), "{text}");
-        }
-    }
 }

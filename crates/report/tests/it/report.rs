@@ -328,6 +328,11 @@ fn several_runs_stand_side_by_side() {
 #[test]
 fn the_terminal_table_fits_its_width() {
     let (mut summary, ..) = crate::support::run(12);
+    for width in [60, 80, 120] {
+        let text = table(&summary, width);
+        let longest = text.lines().map(|line| line.chars().count()).max().unwrap();
+        assert!(longest <= width && longest > width - 20, "{longest} of {width}: {text}");
+    }
     let text = table(&summary, 100);
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     assert!(text.contains("semantic") && text.contains("Holm p") && text.is_ascii(), "{text}");
