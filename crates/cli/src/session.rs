@@ -70,10 +70,16 @@ pub fn setup<'a, T, E: From<Failure>>(
 
 /// Takes the folder that a command writes into, for as long as the answer lives.
 pub fn hold(folder: &Path) -> Result<FolderLock, Failure> {
-    if folder.is_file() {
-        return Err(Failure::usage(format!("{}: it is a file, where a folder is needed", shown(folder))));
-    }
+    no_file(folder)?;
     FolderLock::take(folder).map_err(not_held)
+}
+
+/// Says so where a file lies in the place of a folder.
+fn no_file(folder: &Path) -> Result<(), Failure> {
+    match folder.is_file() {
+        true => Err(Failure::usage(format!("{}: it is a file, where a folder is needed", shown(folder)))),
+        false => Ok(()),
+    }
 }
 
 pub fn not_held(error: LockError) -> Failure {
@@ -135,7 +141,7 @@ pub fn by_kind(error: RunError) -> Failure {
 pub fn run_folder(out: Option<&Path>, name: &str) -> Result<PathBuf, Failure> {
     let as_folder = |c: char| if c.is_alphanumeric() || c == '-' || c == '_' { c } else { '-' };
     match out {
-        Some(out) => Ok(out.to_path_buf()),
+        Some(out) => no_file(out).map(|()| out.to_path_buf()),
         None if name.is_empty() => {
             Err(Failure::usage("the experiment's name is empty: name it, or a folder with --out"))
         }
