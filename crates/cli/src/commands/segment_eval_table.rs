@@ -1,6 +1,6 @@
 //! The tables of `pericope segment-eval` on the terminal.
 
-use pericope_report::segmentation::Report;
+use pericope_report::segmentation::{EMBEDDED_WITHIN, Report};
 
 /// Says how the segmenters did on every set, and what that shows.
 pub fn table(report: &Report) -> std::io::Result<()> {
@@ -62,9 +62,7 @@ pub fn table(report: &Report) -> std::io::Result<()> {
     }
     if let Some(seconds) = report.embedding_seconds {
         say!(
-            "All sentences were embedded once, beforehand, in {seconds:.1} s: sent/s is without that.\n\
-             What kamradt and cluster embed beside sentences is in theirs; what bertscore embeds, and a model with an \
-             encoder of its own, in the first that reads it."
+            "All sentences were embedded once, beforehand, in {seconds:.1} s: sent/s is without that.\n{EMBEDDED_WITHIN}"
         );
     }
     Ok(())

@@ -192,6 +192,17 @@ fn contents(folder: &Path) -> Vec<(std::ffi::OsString, Vec<u8>)> {
     found
 }
 
+/// A document with a known boundary.
+const SEGMENTS: &str = "{\"id\":\"a\",\"sentences\":[\"x\",\"y\"],\"boundaries\":[1]}\n";
+
+/// `s.toml`, an experiment on segmentation, and its data, `s.jsonl`.
+fn write_segmentation(folder: &Path) {
+    fs::write(folder.join("s.jsonl"), SEGMENTS).unwrap();
+    let config = "kind = \"segmentation\"\nname = \"s\"\n[[set]]\nname = \"a\"\npath = \"s.jsonl\"\n\
+        [[segmenter]]\nname = \"t\"\nspec = \"texttiling\"\n";
+    fs::write(folder.join("s.toml"), config).unwrap();
+}
+
 #[test]
 fn a_folder_that_another_process_writes_into_is_refused_and_left_alone() {
     let folder = tempfile::tempdir().unwrap();
@@ -201,11 +212,7 @@ fn a_folder_that_another_process_writes_into_is_refused_and_left_alone() {
     let held = pericope_util::FolderLock::take(&out).unwrap();
     let before_lock = fs::read(out.join("lock")).unwrap();
     let to = out.to_str().unwrap();
-    let segments = "{\"id\":\"a\",\"sentences\":[\"x\",\"y\"],\"boundaries\":[1]}\n";
-    fs::write(folder.path().join("s.jsonl"), segments).unwrap();
-    let config = "kind = \"segmentation\"\nname = \"s\"\n[[set]]\nname = \"a\"\npath = \"s.jsonl\"\n\
-        [[segmenter]]\nname = \"t\"\nspec = \"texttiling\"\n";
-    fs::write(folder.path().join("s.toml"), config).unwrap();
+    write_segmentation(folder.path());
     let in_folder = |args: &[&str]| pericope(folder.path()).args(args).output().unwrap();
     let refused = [
         run(&out, &WORDS_ONLY),
@@ -235,11 +242,7 @@ fn a_folder_that_another_process_writes_into_is_refused_and_left_alone() {
 #[test]
 fn folders_of_other_kinds_and_files_are_told_apart_from_runs() {
     let folder = tempfile::tempdir().unwrap();
-    let segments = "{\"id\":\"a\",\"sentences\":[\"x\",\"y\"],\"boundaries\":[1]}\n";
-    fs::write(folder.path().join("s.jsonl"), segments).unwrap();
-    let config = "kind = \"segmentation\"\nname = \"s\"\n[[set]]\nname = \"a\"\npath = \"s.jsonl\"\n\
-        [[segmenter]]\nname = \"t\"\nspec = \"texttiling\"\n";
-    fs::write(folder.path().join("s.toml"), config).unwrap();
+    write_segmentation(folder.path());
     let in_folder = |args: &[&str]| pericope(folder.path()).args(args).output().unwrap();
     let done = in_folder(&["segment-eval", "s.toml", "--out", "seg"]);
     assert_eq!(done.status.code(), Some(0), "{}", stderr(&done));
@@ -253,7 +256,7 @@ fn folders_of_other_kinds_and_files_are_told_apart_from_runs() {
         assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
         assert!(stderr(&output).contains(said), "{}", stderr(&output));
     }
-    assert_eq!(fs::read_to_string(folder.path().join("s.jsonl")).unwrap(), segments);
+    assert_eq!(fs::read_to_string(folder.path().join("s.jsonl")).unwrap(), SEGMENTS);
     let refused = run(&folder.path().join("s.jsonl"), &WORDS_ONLY);
     assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
     assert!(stderr(&refused).contains("it is a file"), "{}", stderr(&refused));

@@ -13,3 +13,4 @@ pub(crate) mod samples;
 mod text;
 
 pub use report::{Report, SegmentReportError, SetFacts};
+pub use text::EMBEDDED_WITHIN;

@@ -15,14 +15,17 @@ pub(super) const COLUMNS: &str = "Pk and WindowDiff (WD): mean over documents, l
     Tiling: Costacurta's score, mean over documents, which leans towards 100; pen.: times true over proposed boundaries \
     where more are proposed. Prop/true: boundaries proposed over true ones. All but the last x 100.";
 
+/// Which embeddings the seconds of segmenters hold, where all sentences were embedded beforehand.
+pub const EMBEDDED_WITHIN: &str = "What kamradt and cluster embed beside sentences is in theirs; what bertscore embeds, and a model \
+    with an encoder of its own, in the first that reads it.";
+
 /// What the sentences per second are without.
 pub(super) fn times(report: &Report) -> Option<String> {
     let seconds = report.embedding_seconds?;
     let sentences: usize = report.sets.iter().map(|set| set.sentences).sum();
     Some(format!(
-        "All {} sentences were embedded once, beforehand, in {} ({} a second), and the segmenters that read with that encoder shared the vectors: \
-         sentences/s is without that. What kamradt and cluster embed beside sentences is in theirs; what bertscore embeds, and a model \
-         with an encoder of its own, in the first that reads it.",
+        "All {} sentences were embedded once, beforehand, in {} ({} a second), and the segmenters that read with that encoder shared the \
+         vectors: sentences/s is without that. {EMBEDDED_WITHIN}",
         format::count(sentences),
         format::seconds(seconds),
         format::count((sentences as f64 / seconds.max(1e-9)) as usize)
