@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use pericope_encode::Base;
 use pericope_learn::cogltx::{BLOCK, CHECKPOINT, Checkpoint, QUERY, TOKENS, open};
-use pericope_learn::training::{ELSEWHERE, JudgeData, JudgeOptions, Options, PairOptions, Unsupervised, train_judge};
+use pericope_learn::training::{
+    ELSEWHERE, JudgeData, JudgeOptions, ORDER_WEIGHT, Options, PairOptions, Unsupervised, train_judge,
+};
 
 use super::train_judge_data::Questions;
 use super::train_over_vectors::watched;
@@ -91,6 +93,9 @@ pub struct TrainJudgeArgs {
     /// Blocks of other texts that the blocks of a question compete with, at most; 0: none, for a judge that searches one text at a time
     #[arg(long, value_name = "N", default_value_t = ELSEWHERE)]
     pub elsewhere: usize,
+    /// Weight of the order of a question's blocks beside the relevance of each; 0: none, as published
+    #[arg(long, value_name = "X", default_value_t = ORDER_WEIGHT)]
+    pub order_weight: f64,
     /// Weight of the answers' ends beside the relevance of blocks
     #[arg(long, value_name = "X", default_value_t = 0.25)]
     pub span_weight: f64,
@@ -181,6 +186,7 @@ fn options(args: &TrainJudgeArgs, base: &Base, start: Option<&Checkpoint>) -> Ju
         block: args.block.or(settings.map(|settings| settings.block)).unwrap_or(BLOCK),
         query: args.query.or(settings.map(|settings| settings.query)).unwrap_or(QUERY),
         elsewhere: args.elsewhere,
+        order_weight: args.order_weight,
         span_weight: args.span_weight,
         unsupervised: args.unsupervised.then_some(Unsupervised {
             start: args.start_blocks,

@@ -24,7 +24,7 @@ mod rotary;
 mod stack;
 mod weights;
 
-pub use bert::{Packed, Plain};
+pub use bert::{Packed, Plain, Tape, Tuned};
 pub use config::{Config, Kind};
 pub use embed::{Embed, LayerByLayer};
 pub(crate) use load::build_in;

@@ -7,7 +7,7 @@ use super::linear::{lanes, store, tile};
 use super::rows::ROW_TILE;
 
 /// Vectors side by side in a panel of keys or values. Head sizes are multiples of 32, two of the widest vectors.
-const PANEL: usize = 2;
+pub(super) const PANEL: usize = 2;
 
 /// The shape of multi-head attention.
 #[derive(Debug, Clone, Copy)]
@@ -25,7 +25,7 @@ impl Attention {
         self.heads > 0 && self.head > 0 && self.head.is_multiple_of(32)
     }
 
-    fn hidden(&self) -> usize {
+    pub(super) fn hidden(&self) -> usize {
         self.heads * self.head
     }
 }
@@ -126,15 +126,7 @@ impl Attend<'_> {
                 pack_values(&qkv[2 * hidden + column..], stride, len, head, width, values);
                 for first in (0..len).step_by(ROWS) {
                     let scores = &mut scratch.scores[..ROWS * padded];
-                    for (p, panel) in keys.chunks_exact(head * width).enumerate() {
-                        let (panel, _) = S::as_simd_f32s(panel);
-                        let (panel, _) = panel.as_chunks::<PANEL>();
-                        let queries = &qkv[first * stride + column..];
-                        let sums = tile::<S, ROWS, PANEL>(simd, queries, stride, head, panel);
-                        for (r, sums) in sums.iter().enumerate() {
-                            store::<S, PANEL>(&mut scores[r * padded + p * width..], *sums);
-                        }
-                    }
+                    products::<S, ROWS>(simd, &qkv[first * stride + column..], (stride, head), keys, scores);
                     let mut shares = [simd.splat_f32s(0.0); ROWS];
                     let live = ROWS.min(len - first);
                     for (r, row) in scores.chunks_exact_mut(padded).take(live).enumerate() {
@@ -164,9 +156,29 @@ impl Attend<'_> {
     }
 }
 
+/// Products of `ROWS` rows of `x`, `stride` floats apart and `head` long, with packed keys.
+#[inline(always)]
+pub(super) fn products<S: Simd, const ROWS: usize>(
+    simd: S,
+    x: &[f32],
+    (stride, head): (usize, usize),
+    keys: &[f32],
+    out: &mut [f32],
+) {
+    let (width, padded) = (PANEL * S::F32_LANES, out.len() / ROWS);
+    for (p, panel) in keys.chunks_exact(head * width).enumerate() {
+        let (panel, _) = S::as_simd_f32s(panel);
+        let (panel, _) = panel.as_chunks::<PANEL>();
+        let sums = tile::<S, ROWS, PANEL>(simd, x, stride, head, panel);
+        for (r, sums) in sums.iter().enumerate() {
+            store::<S, PANEL>(&mut out[r * padded + p * width..], *sums);
+        }
+    }
+}
+
 /// Panels of `width` keys; each holds, for every number of the head, that number of its keys. Missing keys are zeros.
 #[inline(always)]
-fn pack_keys(from: &[f32], stride: usize, len: usize, head: usize, width: usize, keys: &mut [f32]) {
+pub(super) fn pack_keys(from: &[f32], stride: usize, len: usize, head: usize, width: usize, keys: &mut [f32]) {
     for (p, panel) in keys.chunks_exact_mut(head * width).enumerate() {
         for c in 0..width {
             let j = p * width + c;
@@ -185,7 +197,7 @@ fn pack_keys(from: &[f32], stride: usize, len: usize, head: usize, width: usize,
 
 /// Panels of `width` numbers of the head; each holds these numbers of every value in turn.
 #[inline(always)]
-fn pack_values(from: &[f32], stride: usize, len: usize, head: usize, width: usize, values: &mut [f32]) {
+pub(super) fn pack_values(from: &[f32], stride: usize, len: usize, head: usize, width: usize, values: &mut [f32]) {
     debug_assert_eq!(head % width, 0);
     for (p, panel) in values.chunks_exact_mut(len * width).enumerate() {
         for (j, row) in panel.chunks_exact_mut(width).enumerate() {
@@ -196,7 +208,7 @@ fn pack_values(from: &[f32], stride: usize, len: usize, head: usize, width: usiz
 
 /// Replaces scores by `exp((score - greatest) * scale)` and returns their sum.
 #[inline(always)]
-fn exponentials<S: Simd>(simd: S, row: &mut [f32], scale: S::f32s) -> f32 {
+pub(super) fn exponentials<S: Simd>(simd: S, row: &mut [f32], scale: S::f32s) -> f32 {
     let (row, _) = S::as_mut_simd_f32s(row);
     let mut greatest = simd.splat_f32s(f32::MIN);
     for &v in row.iter() {

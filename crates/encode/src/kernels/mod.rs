@@ -10,16 +10,20 @@
 
 mod aligned;
 mod attention;
+mod attention_gradient;
 mod linear;
 mod math;
 mod norm;
+mod outer;
 mod precision;
 mod rows;
 
 pub use aligned::Aligned;
 pub use attention::{AttendScratch, Attention, Distances, attend};
+pub use attention_gradient::{AttendGradientScratch, attend_gradient};
 pub use linear::{Finish, Linear};
-pub use math::exp;
-pub use norm::{layer_norm, mean_pool};
+pub use math::{exp, gelu_all, gelu_gradient};
+pub use norm::{layer_norm, layer_norm_gradient, mean_pool};
+pub use outer::outer_sums;
 pub use precision::Precision;
 pub use rows::{ROW_TILE, padded_rows};

@@ -43,6 +43,56 @@ impl WithSimd for LayerNorm<'_> {
     }
 }
 
+/// The gradient of [`layer_norm`] by what it is applied to, `x`: replaces `d`, the gradient by what it gives. Both hold rows of
+/// `gain.len()` numbers.
+pub fn layer_norm_gradient(x: &[f32], gain: &[f32], epsilon: f32, d: &mut [f32]) {
+    Arch::new().dispatch(LayerNormGradient { x, gain, epsilon, d });
+}
+
+struct LayerNormGradient<'a> {
+    x: &'a [f32],
+    gain: &'a [f32],
+    epsilon: f32,
+    d: &'a mut [f32],
+}
+
+impl WithSimd for LayerNormGradient<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let width = self.gain.len();
+        let (gain, _) = S::as_simd_f32s(self.gain);
+        for (x, d) in self.x.chunks_exact(width).zip(self.d.chunks_exact_mut(width)) {
+            let ((x, _), (d, _)) = (S::as_simd_f32s(x), S::as_mut_simd_f32s(d));
+            let mean_of = |sum| simd.splat_f32s(simd.reduce_sum_f32s(sum) / width as f32);
+            let mut sum = simd.splat_f32s(0.0);
+            for &v in x {
+                sum = simd.add_f32s(sum, v);
+            }
+            let mean = mean_of(sum);
+            let (mut squares, mut slopes, mut turned) =
+                (simd.splat_f32s(0.0), simd.splat_f32s(0.0), simd.splat_f32s(0.0));
+            for ((&v, d), &g) in x.iter().zip(d.iter_mut()).zip(gain) {
+                let off = simd.sub_f32s(v, mean);
+                *d = simd.mul_f32s(*d, g);
+                squares = simd.mul_add_f32s(off, off, squares);
+                slopes = simd.add_f32s(slopes, *d);
+                turned = simd.mul_add_f32s(*d, off, turned);
+            }
+            let variance = simd.reduce_sum_f32s(squares) / width as f32 + self.epsilon;
+            let scale = simd.splat_f32s(variance.sqrt().recip());
+            let slope = mean_of(slopes);
+            let turn = simd.splat_f32s(simd.reduce_sum_f32s(turned) / width as f32 / variance);
+            for (&v, d) in x.iter().zip(d.iter_mut()) {
+                let off = simd.sub_f32s(v, mean);
+                let straight = simd.sub_f32s(*d, slope);
+                *d = simd.mul_f32s(simd.sub_f32s(straight, simd.mul_f32s(off, turn)), scale);
+            }
+        }
+    }
+}
+
 /// The mean of the rows of `x` (each as long as `out`), scaled to L2 norm 1; zeros stay zeros.
 pub fn mean_pool(x: &[f32], out: &mut [f32]) {
     let rows = x.len() / out.len().max(1);

@@ -38,6 +38,11 @@ pub(super) trait Task {
         Ok(())
     }
 
+    /// True where [`backward`](Self::backward) has an encoder of its own, so that none has to be put together for it.
+    fn has_encoder(&self) -> bool {
+        false
+    }
+
     /// Adds the gradients of the next batch and gives its loss.
     fn backward(&mut self, encoder: &dyn LayerByLayer, gradients: &mut Gradients) -> Result<f32, TrainError>;
 
@@ -113,7 +118,7 @@ pub(super) fn fit(task: &mut dyn Task, run: &Run<'_>, progress: &mut Watch<'_>) 
     let every = options.validate_every(task.batches());
     let (mut began, mut saved) = (Instant::now(), Instant::now());
     while goes_on(&at) {
-        if task.variables().puts_together() {
+        if task.variables().puts_together() && !task.has_encoder() {
             encoder = task.variables().encoder()?;
         }
         let mut gradients = Gradients::default();

@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 
+use candle_core::backprop::GradStore;
 use candle_core::{D, Tensor, Var};
 
 use super::adamw::AdamW;
@@ -18,7 +19,11 @@ impl Gradients {
 
     /// Adds those of a loss by these variables.
     pub(super) fn add_by(&mut self, loss: &Tensor, variables: &BTreeMap<String, Var>) -> candle_core::Result<()> {
-        let store = loss.backward()?;
+        self.add_from(&loss.backward()?, variables)
+    }
+
+    /// Adds those of these variables among what was found.
+    pub(super) fn add_from(&mut self, store: &GradStore, variables: &BTreeMap<String, Var>) -> candle_core::Result<()> {
         for (name, variable) in variables {
             let Some(own) = store.get(variable) else { continue };
             self.add_one(name, own)?;
@@ -28,7 +33,12 @@ impl Gradients {
 
     /// Adds others.
     pub(super) fn merge(&mut self, others: Self) -> candle_core::Result<()> {
-        others.0.iter().try_for_each(|(name, own)| self.add_one(name, own))
+        self.add_named(&others.0)
+    }
+
+    /// Adds gradients by the names of their variables.
+    pub(super) fn add_named(&mut self, others: &BTreeMap<String, Tensor>) -> candle_core::Result<()> {
+        others.iter().try_for_each(|(name, own)| self.add_one(name, own))
     }
 
     fn add_one(&mut self, name: &str, own: &Tensor) -> candle_core::Result<()> {

@@ -30,8 +30,8 @@ pub use events::{Event, Judged, Ranking, TrainReport, Validation, Watch};
 pub use feed::Feed;
 pub use hiercrf::{HierCrfOptions, Metric, TreeData, TreeDocument, Ways, train_hiercrf};
 pub use judge::{
-    AnswerTokens, ELSEWHERE, JudgeData, JudgeOptions, JudgeQuestion, JudgeText, PairOptions, Unsupervised, pairs_of,
-    train_judge,
+    AnswerTokens, ELSEWHERE, JudgeData, JudgeOptions, JudgeQuestion, JudgeText, ORDER_WEIGHT, PairOptions,
+    Unsupervised, pairs_of, train_judge,
 };
 pub use nsp::train_nsp;
 pub use options::{Options, TrainError};

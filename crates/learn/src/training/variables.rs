@@ -215,6 +215,12 @@ impl<'a> Variables<'a> {
         low_rank::sum(w, &a, &b).map_err(|e| self.unusable(format!("tensor {name}: {e}")))
     }
 
+    /// The tensor `name` where it is no variable: as in the checkpoint that training began from, or else as in the base model.
+    fn unchanged(&self, name: &str, shape: &[usize], device: &Device) -> Loaded {
+        let base = || self.base.weights.tensor(name, shape, device);
+        self.kept(name, || self.start.tensor(name, shape, device).unwrap_or_else(base))
+    }
+
     fn trains(&self, name: &str) -> bool {
         let layer = name.strip_prefix("encoder.layer.").and_then(|rest| rest.split('.').next()?.parse::<usize>().ok());
         layer.is_some_and(|layer| layer >= self.frozen)
@@ -240,6 +246,19 @@ impl<'a> Variables<'a> {
 
 type Loaded = Result<Tensor, ModelError>;
 
+/// A model that is trained, as it is without its changes of low rank.
+pub(super) struct Unchanged<'a>(pub(super) &'a Variables<'a>);
+
+impl Tensors for Unchanged<'_> {
+    fn tensor(&self, name: &str, shape: &[usize], device: &Device) -> Loaded {
+        self.0.unchanged(name, shape, device)
+    }
+
+    fn unusable(&self, reason: String) -> ModelError {
+        self.0.unusable(reason)
+    }
+}
+
 impl Tensors for Variables<'_> {
     fn tensor(&self, name: &str, shape: &[usize], device: &Device) -> Loaded {
         if self.sentence && name == WORDS {
@@ -255,11 +274,10 @@ impl Tensors for Variables<'_> {
             let base = self.kept(WORDS, || Err(self.unusable("the vocabulary is not there".into())))?;
             return row.unsqueeze(0).and_then(|row| Tensor::cat(&[&base, &row], 0)).map_err(problem);
         }
-        let base = || self.base.weights.tensor(name, shape, device);
         if self.trains(name) && self.rank.is_none() {
-            return self.variable(name, shape, base);
+            return self.variable(name, shape, || self.base.weights.tensor(name, shape, device));
         }
-        let kept = self.kept(name, || self.start.tensor(name, shape, device).unwrap_or_else(base))?;
+        let kept = self.unchanged(name, shape, device)?;
         match (self.rank, <&[usize; 2]>::try_from(shape)) {
             (Some(rank), Ok(shape)) if self.trains(name) => self.changed(name, shape, &kept, rank),
             _ => Ok(kept),

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use candle_core::{Device, Tensor};
+use candle_core::{DType, Device, Tensor, Var};
 
-use super::{Packed, Plain};
-use crate::encoders::{Config, Embed, Weights};
+use super::{Packed, Plain, Tuned};
+use crate::encoders::{Config, Embed, LayerByLayer, LowRank, Tensors, Weights, low_rank};
 use crate::kernels::Precision;
 use crate::models::ModelDir;
 
@@ -94,6 +94,149 @@ fn the_fused_path_equals_candles_operations_on_minilm() {
     assert!(off < 1e-5, "differs by {off}");
     let off = difference(&model.path, &sequences, Precision::Bf16);
     assert!(off < 2e-2, "differs by {off} in bfloat16");
+}
+
+/// A model's tensors with changes that are variables.
+struct Following<'a> {
+    weights: &'a Weights,
+    changes: &'a HashMap<String, Var>,
+}
+
+impl Tensors for Following<'_> {
+    fn tensor(&self, name: &str, shape: &[usize], device: &Device) -> Result<Tensor, crate::models::ModelError> {
+        let base = self.weights.tensor(name, shape, device)?;
+        let Some((a, b)) = low_rank::names(name).filter(|(a, _)| self.changes.contains_key(a)) else { return Ok(base) };
+        Ok(low_rank::sum(&base, self.changes[&a].as_tensor(), self.changes[&b].as_tensor()).unwrap())
+    }
+
+    fn unusable(&self, reason: String) -> crate::models::ModelError {
+        self.weights.unusable(reason)
+    }
+}
+
+/// The changes of the matrices of the layers from `first` on.
+fn changes(config: &Config, first: usize, rank: usize) -> HashMap<String, Var> {
+    let (hidden, wide) = (config.hidden_size, config.intermediate_size);
+    let mut all = HashMap::new();
+    for layer in first..config.num_hidden_layers {
+        for (name, inputs, outputs) in [
+            ("attention.self.query", hidden, hidden),
+            ("attention.self.key", hidden, hidden),
+            ("attention.self.value", hidden, hidden),
+            ("attention.output.dense", hidden, hidden),
+            ("intermediate.dense", hidden, wide),
+            ("output.dense", wide, hidden),
+        ] {
+            let stem = format!("encoder.layer.{layer}.{name}");
+            for (end, shape) in [(low_rank::LORA_A, (rank, inputs)), (low_rank::LORA_B, (outputs, rank))] {
+                let seed = all.len() as f32;
+                let numbers: Vec<f32> =
+                    (0..shape.0 * shape.1).map(|i| 0.1 * ((i as f32 * 0.9 + seed) * 1.7).sin()).collect();
+                let tensor = Tensor::from_vec(numbers, shape, &Device::Cpu).unwrap();
+                all.insert(format!("{stem}{end}"), Var::from_tensor(&tensor).unwrap());
+            }
+        }
+    }
+    all
+}
+
+/// The greatest differences of rows and of gradients between [`Tuned`] and candle's, each by the greatest number of its tensor.
+fn gradient_difference(
+    dir: &Path,
+    lengths: &[usize],
+    (first, rank): (usize, usize),
+    precision: Precision,
+) -> (f32, f32) {
+    let config = Config::read(&dir.join("config.json")).unwrap();
+    let weights = Weights::read(&dir.join("model.safetensors")).unwrap();
+    let sequences: Vec<Vec<u32>> = lengths
+        .iter()
+        .map(|&n| (0..n).map(|i| ((i * i + n) % config.vocab_size.min(30_000)) as u32).collect())
+        .collect();
+    let sequences: Vec<&[u32]> = sequences.iter().map(Vec::as_slice).collect();
+    let changes = changes(&config, first, rank);
+    let values: HashMap<String, Tensor> =
+        changes.iter().map(|(name, var)| (name.clone(), var.as_detached_tensor())).collect();
+
+    let plain = Plain::new(&config, &Following { weights: &weights, changes: &changes }, &Device::Cpu).unwrap();
+    let (x, mask) = plain.embed_tokens(&sequences).unwrap();
+    let x = plain.run_layers(&x, &mask, 0..config.num_hidden_layers).unwrap();
+    let rows: Vec<Tensor> =
+        sequences.iter().enumerate().map(|(i, ids)| x.get(i).unwrap().narrow(0, 0, ids.len()).unwrap()).collect();
+    let rows = Tensor::cat(&rows, 0).unwrap();
+    // Any loss that weighs every number otherwise.
+    let factors: Vec<f32> = (0..rows.elem_count()).map(|i| (i as f32 * 0.37).cos()).collect();
+    let by = Tensor::from_vec(factors.clone(), rows.dims(), &Device::Cpu).unwrap();
+    let store = (&rows * by).unwrap().sum_all().unwrap().backward().unwrap();
+
+    let mut tuned = Tuned::new(&config, &weights, first, precision).unwrap();
+    tuned.set(&values).unwrap();
+    let tape = tuned.forward(&sequences).unwrap();
+    let flat = |tensor: &Tensor| tensor.flatten_all().unwrap().to_vec1::<f32>().unwrap();
+    let off = |found: &[f32], want: &[f32]| {
+        assert_eq!(found.len(), want.len());
+        let size = want.iter().map(|x| x.abs()).fold(1e-9, f32::max);
+        found.iter().zip(want).map(|(x, y)| (x - y).abs()).fold(0.0, f32::max) / size
+    };
+    let rows_off = off(tape.rows(), &flat(&rows));
+    let found = tuned.backward(tape, &factors).unwrap();
+    assert_eq!(found.len(), changes.len());
+    let gradient_off = changes.iter().map(|(name, var)| {
+        assert_eq!(found[name].dims(), var.dims());
+        off(&flat(&found[name]), &flat(store.get(var).unwrap()))
+    });
+    (rows_off, gradient_off.fold(0.0, f32::max))
+}
+
+#[test]
+fn gradients_of_changes_are_those_of_candle() {
+    let dir = tempfile::tempdir().unwrap();
+    tiny(dir.path());
+    for (first, rank) in [(0, 16), (1, 3), (0, 50)] {
+        let (rows, gradients) =
+            gradient_difference(dir.path(), &[1, 2, 17, 33, 64, 5], (first, rank), Precision::Single);
+        assert!(rows < 1e-5 && gradients < 1e-4, "layers from {first}, rank {rank}: {rows}, {gradients}");
+    }
+    let (rows, gradients) = gradient_difference(dir.path(), &[40, 3], (0, 16), Precision::Bf16);
+    assert!((1e-5..0.05).contains(&rows) && (1e-5..0.2).contains(&gradients), "{rows}, {gradients} in bfloat16");
+}
+
+#[test]
+fn gradients_of_changes_are_those_of_candle_on_minilm() {
+    let Some(model) = crate::testing::minilm() else { return };
+    let (rows, gradients) = gradient_difference(&model.path, &[2, 70, 300], (0, 8), Precision::Single);
+    assert!(rows < 1e-4 && gradients < 1e-3, "{rows}, {gradients}");
+    let (rows, gradients) = gradient_difference(&model.path, &[2, 70, 300], (4, 8), Precision::Bf16);
+    assert!(rows < 0.1 && gradients < 0.2, "{rows}, {gradients} in bfloat16");
+}
+
+#[test]
+fn changes_that_do_not_fit_are_named() {
+    let dir = tempfile::tempdir().unwrap();
+    tiny(dir.path());
+    let config = Config::read(&dir.path().join("config.json")).unwrap();
+    let weights = Weights::read(&dir.path().join("model.safetensors")).unwrap();
+    let mut tuned = Tuned::new(&config, &weights, 0, Precision::Single).unwrap();
+    let values: HashMap<String, Tensor> =
+        changes(&config, 0, 4).iter().map(|(name, var)| (name.clone(), var.as_detached_tensor())).collect();
+    let ids: &[u32] = &[3, 4, 5, 6];
+    let before = tuned.forward(&[ids]).unwrap().rows().to_vec();
+    tuned.set(&values).unwrap();
+    let changed = tuned.forward(&[ids]).unwrap().rows().to_vec();
+    assert_ne!(before, changed);
+    // The same file of changes gives the encoder that is used afterwards.
+    let used = crate::encoders::Changed { base: &weights, changes: &LowRank::among(dir.path(), &values) };
+    let used = Packed::new(&config, &used, Precision::Single).unwrap().hidden(&[ids]).unwrap();
+    assert!(changed.iter().zip(&used).all(|(a, b)| (a - b).abs() < 1e-4));
+    tuned.set(&HashMap::new()).unwrap();
+    assert_eq!(tuned.forward(&[ids]).unwrap().rows(), before);
+    let gone = "encoder.layer.1.intermediate.dense.lora_b";
+    let mut fewer = values.clone();
+    fewer.remove(gone);
+    assert!(tuned.set(&fewer).unwrap_err().to_string().contains(gone));
+    fewer.insert(gone.into(), Tensor::zeros((3, 4), DType::F32, &Device::Cpu).unwrap());
+    assert!(tuned.set(&fewer).unwrap_err().to_string().contains("[3, 4]"));
+    assert!(tuned.forward(&[&[]]).is_err());
 }
 
 fn load_error(dir: &Path) -> String {

@@ -1,7 +1,9 @@
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-use candle_core::Device;
-use pericope_encode::encoders::{self, Embed, LayerByLayer};
+use candle_core::{Device, Tensor, Var};
+use pericope_encode::encoders::{self, Embed, LayerByLayer, Tuned};
+use pericope_encode::kernels::Precision;
 use pericope_encode::{Base, ModelError};
 use pericope_segment::random::{SplitMix64, fnv1a};
 use rayon::prelude::*;
@@ -20,7 +22,7 @@ use crate::training::fit::{self, Run, Task, fit};
 use crate::training::gradients::Gradients;
 use crate::training::options::{Options, TrainError};
 use crate::training::state::Progress;
-use crate::training::variables::{Start, Variables};
+use crate::training::variables::{Start, Unchanged, Variables};
 
 /// Trains the judge and the reasoner on `base` and writes `out/judge.safetensors`: the weights that are best on the `validation`
 /// questions (the last where there are none), with what `start` holds beside them. The checkpoint names the base model as
@@ -29,7 +31,8 @@ use crate::training::variables::{Start, Variables};
 /// Each question is read once an epoch, by some blocks of its text drawn anew: relevant and other ones each by itself, or, in one
 /// sequence, a run of blocks, or the relevant ones with others at random or with those that have most words of the query. Beside blocks by
 /// themselves `options.elsewhere` blocks of other texts are read at most, as irrelevant ones. The loss is the mean cross-entropy of the tokens' relevance, query tokens
-/// being relevant, and by weight that of the answers' ends among the tokens of the blocks. Layers below `options.common.frozen` stay as
+/// being relevant, and by weights that of each relevant block among the question's irrelevant ones, and that of the answers' ends among the
+/// tokens of the blocks. Layers below `options.common.frozen` stay as
 /// they are. The learning rate ends at a tenth.
 ///
 /// Without relevance labels (`options.unsupervised`) those of the training questions are not looked at: questions without an answer are
@@ -89,6 +92,7 @@ pub fn train_judge(
         special,
         validating: Validating::new(data.validation, common.tokens, special, common.seed),
         lower: None,
+        tuned: None,
         // What is drawn of a question differs in length from step to step, so a batch is sorted when it is drawn.
         feed: Feed::new(vec![1; questions.len()], common.batch, common.seed),
         step: 0,
@@ -98,8 +102,8 @@ pub fn train_judge(
     };
     let fingerprint = fit::fingerprint(base, &started, common, |hash| {
         hash.update(format!(
-            "judge 3 {} {} {} {}",
-            options.block, options.query, options.elsewhere, options.span_weight
+            "judge 4 {} {} {} {} {}",
+            options.block, options.query, options.elsewhere, options.order_weight, options.span_weight
         ));
         hash.update(format!("{:?}", options.unsupervised));
         for one in trainer.questions.iter().chain(data.validation) {
@@ -137,6 +141,8 @@ struct Trainer<'a> {
     questions: Vec<JudgeQuestion>,
     validating: Validating<'a>,
     lower: Option<Box<dyn Embed>>,
+    /// The encoder where changes of low rank are trained on a CPU whose kernels suit it.
+    tuned: Option<Tuned>,
     feed: Feed,
     /// Steps done.
     step: usize,
@@ -154,6 +160,7 @@ impl Trainer<'_> {
             lower: self.lower.as_deref(),
             layers: (self.options.common.frozen, config.num_hidden_layers),
             hidden: config.hidden_size,
+            order_weight: self.options.order_weight,
             span_weight: self.options.span_weight,
             device: &self.device,
         })
@@ -182,11 +189,19 @@ impl Task for Trainer<'_> {
         0.1
     }
 
-    /// Packs the frozen layers.
+    fn has_encoder(&self) -> bool {
+        self.tuned.is_some()
+    }
+
+    /// Packs the frozen layers, or all of them.
     fn prepare(&mut self, _: usize, _: &mut Watch<'_>) -> Result<(), TrainError> {
-        if self.options.common.frozen > 0 {
-            let mut config = self.variables.config();
-            config.num_hidden_layers = self.options.common.frozen;
+        let Options { rank, frozen, .. } = self.options.common;
+        let mut config = self.variables.config();
+        if rank > 0 && self.device.is_cpu() && Tuned::fits(&config) {
+            let precision = Precision::of_machine().map_err(ModelError::Setting)?;
+            self.tuned = Some(Tuned::new(&config, &Unchanged(&self.variables), frozen, precision)?);
+        } else if frozen > 0 {
+            config.num_hidden_layers = frozen;
             self.lower = Some(encoders::build(&config, &self.variables, &self.device)?);
         }
         Ok(())
@@ -226,16 +241,29 @@ impl Task for Trainer<'_> {
             let mut random = SplitMix64::new(fnv1a(seed, [step.to_le_bytes(), i.to_le_bytes()].concat()));
             Sample::drawn(questions, i, room, special, &mut random)
         });
-        let mut samples: Vec<Sample> = drawn.flatten_iter().collect();
-        samples.sort_by_key(|sample| std::cmp::Reverse(sample.sequence.ids.len()));
-        let counts = Counts::of(&samples);
-        let (loss, variables) = (self.loss()?, self.variables.all());
-        let one = |part: &&[Sample]| -> Result<(f32, Gradients), TrainError> {
-            let (loss, mut own) = (loss.of(encoder, part, counts)?, Gradients::default());
-            own.add_by(&loss, &variables)?;
+        let mut asked: Vec<Vec<Sample>> = drawn.filter(|samples| !samples.is_empty()).collect();
+        let longest = |samples: &Vec<Sample>| samples.iter().map(|sample| sample.sequence.ids.len()).max();
+        asked.sort_by_key(|samples| std::cmp::Reverse(longest(samples)));
+        let counts = Counts::of(&asked);
+        let variables = self.variables.all();
+        if let Some(tuned) = &mut self.tuned {
+            let values = variables.iter().map(|(name, variable)| (name.clone(), variable.as_detached_tensor()));
+            tuned.set(&values.collect::<HashMap<String, Tensor>>())?;
+        }
+        let loss = self.loss()?;
+        let one = |part: &&[Vec<Sample>]| -> Result<(f32, Gradients), TrainError> {
+            let mut own = Gradients::default();
+            let loss = match &self.tuned {
+                Some(tuned) => by_kernels(tuned, &loss, part, counts, &variables, &mut own)?,
+                None => {
+                    let loss = loss.of(encoder, part, counts)?;
+                    own.add_by(&loss, &variables)?;
+                    loss
+                }
+            };
             Ok((loss.to_scalar()?, own))
         };
-        let parts: Vec<&[Sample]> = samples.chunks(self.options.common.micro_batch.max(1)).collect();
+        let parts: Vec<&[Vec<Sample>]> = asked.chunks(self.options.common.micro_batch.max(1)).collect();
         // Most of candle's operations on a CPU run on one thread. A GPU would hold all parts at once, and be no quicker.
         let done: Vec<(f32, Gradients)> = match self.device.is_cpu() {
             true => parts.par_iter().map(one).collect::<Result<_, _>>()?,
@@ -278,6 +306,29 @@ impl Task for Trainer<'_> {
         }
         Ok(self.checkpoint(None)?.write(&self.out.join(CHECKPOINT), false)?)
     }
+}
+
+/// The loss of what is read of some questions, whose gradients are added: those of the heads by candle, those below them by kernels.
+fn by_kernels(
+    tuned: &Tuned,
+    loss: &Loss<'_>,
+    asked: &[Vec<Sample>],
+    counts: Counts,
+    heads: &BTreeMap<String, Var>,
+    gradients: &mut Gradients,
+) -> Result<Tensor, TrainError> {
+    let ids: Vec<&[u32]> = asked.iter().flatten().map(|sample| sample.sequence.ids.as_slice()).collect();
+    let tape = tuned.forward(&ids)?;
+    let tokens = ids.iter().map(|ids| ids.len()).sum::<usize>();
+    let rows = Var::from_slice(tape.rows(), (tokens, loss.hidden), loss.device)?;
+    let found = loss.of_rows(rows.as_tensor(), asked, counts)?;
+    let store = found.backward()?;
+    gradients.add_from(&store, heads)?;
+    if let Some(by_rows) = store.get(&rows) {
+        let by_rows: Vec<f32> = by_rows.flatten_all()?.to_vec1()?;
+        gradients.add_named(&tuned.backward(tape, &by_rows)?)?;
+    }
+    Ok(found)
 }
 
 #[cfg(test)]

@@ -6,17 +6,18 @@ use std::sync::Arc;
 
 use candle_core::{Device, Tensor};
 use pericope_encode::Base;
-use pericope_encode::encoders;
+use pericope_encode::encoders::{self, Tuned};
+use pericope_encode::kernels::Precision;
 use pericope_segment::random::SplitMix64;
 
-use super::{JudgeData, JudgeOptions, train_judge};
+use super::{JudgeData, JudgeOptions, by_kernels, train_judge};
 use crate::Sentences;
 use crate::cogltx::{CHECKPOINT, Checkpoint, Judge, sequence};
 use crate::training::gradients::Gradients;
 use crate::training::judge::data::{AnswerTokens, JudgeQuestion};
 use crate::training::judge::loss::{Counts, Heads, Loss};
 use crate::training::judge::sample::{Kind, Sample};
-use crate::training::variables::{Start, Variables};
+use crate::training::variables::{Start, Unchanged, Variables};
 use crate::training::{Event, Options, Unsupervised};
 
 fn base() -> Base {
@@ -65,6 +66,7 @@ fn options() -> JudgeOptions {
         block: 8,
         query: 8,
         elsewhere: 0,
+        order_weight: 1.0,
         span_weight: 0.25,
         unsupervised: None,
     }
@@ -76,9 +78,9 @@ fn gradients_are_the_slopes_of_the_loss() {
     let questions = toy(6, 1);
     let special = (base.tokens.start(), base.tokens.end());
     let mut random = SplitMix64::new(5);
-    let samples: Vec<Sample> =
-        questions.iter().map(|one| Sample::of(one, Kind::Relevant, 40, special, &mut random)).collect();
-    assert!(samples.iter().all(|sample| sample.ends.iter().all(Option::is_some)));
+    let samples: Vec<Vec<Sample>> =
+        questions.iter().map(|one| vec![Sample::of(one, Kind::Relevant, 40, special, &mut random)]).collect();
+    assert!(samples.iter().flatten().all(|sample| sample.ends.iter().all(Option::is_some)));
     let counts = Counts::of(&samples);
     for (frozen, rank) in [(0, 0), (1, 0), (0, 2)] {
         let options = Options { frozen, rank, ..options().common };
@@ -92,6 +94,7 @@ fn gradients_are_the_slopes_of_the_loss() {
             lower: (frozen > 0).then_some(lower.as_ref()),
             layers: (frozen, 2),
             hidden: 32,
+            order_weight: 0.7,
             span_weight: 0.5,
             device: &device,
         };
@@ -125,6 +128,90 @@ fn gradients_are_the_slopes_of_the_loss() {
             assert!((slope / f64::from(squares) - 1.0).abs() < 0.03, "{part} {slope} {squares}");
         }
     }
+}
+
+/// A question with the relevance of some blocks that are read by themselves.
+fn read(words: &[u32], relevant: &[bool]) -> Vec<Sample> {
+    let one = |(i, &yes): (usize, &bool)| {
+        let block: Vec<u32> = words.iter().map(|word| word + 7 * i as u32).collect();
+        let sequence = sequence(&words[..3], [block.as_slice()], (101, 102));
+        Sample { sequence, chosen: vec![i], relevant: vec![yes], ends: [None, None] }
+    };
+    relevant.iter().enumerate().map(one).collect()
+}
+
+#[test]
+fn kernels_give_the_gradients_of_candle() {
+    let Ok(base) = Base::open("minilm") else { return };
+    let device = Device::Cpu;
+    let options = Options { frozen: 4, rank: 3, ..Options::judge() };
+    let variables = Variables::new(&base, &device, &options, Start::default()).unwrap();
+    drop(variables.encoder().unwrap());
+    let loss = Loss {
+        heads: Heads::of(&variables, 384, &device).unwrap(),
+        lower: None,
+        layers: (0, 6),
+        hidden: 384,
+        order_weight: 0.7,
+        span_weight: 0.5,
+        device: &device,
+    };
+    let mut random = SplitMix64::new(2);
+    for variable in variables.all().values() {
+        let noise: Vec<f32> = (0..variable.elem_count()).map(|_| random.below(1000) as f32 / 1e4 - 0.05).collect();
+        let noise = Tensor::from_vec(noise, variable.dims(), &device).unwrap();
+        variable.set(&(variable.as_detached_tensor() + noise).unwrap()).unwrap();
+    }
+    let words: Vec<u32> = (0..30).map(|i| 2_000 + i * 97).collect();
+    let mut asked = vec![read(&words, &[true, false, false]), read(&words[5..], &[true, true, false])];
+    asked[0][0].ends = [Some(6), Some(9)];
+    let counts = Counts::of(&asked);
+    assert_eq!((counts.ordered, counts.ends), (2, 2));
+    let all = variables.all();
+    let mut by_candle = Gradients::default();
+    let found = loss.of(variables.encoder().unwrap().as_ref(), &asked, counts).unwrap();
+    by_candle.add_by(&found, &all).unwrap();
+    let mut tuned = Tuned::new(&base.config, &Unchanged(&variables), 4, Precision::Single).unwrap();
+    let values = all.iter().map(|(name, variable)| (name.clone(), variable.as_detached_tensor())).collect();
+    tuned.set(&values).unwrap();
+    let mut own = Gradients::default();
+    let again = by_kernels(&tuned, &loss, &asked, counts, &all, &mut own).unwrap();
+    let number = |loss: &Tensor| loss.to_scalar::<f32>().unwrap();
+    assert!((number(&found) - number(&again)).abs() < 1e-4 * number(&found));
+    let (by_candle, own) = (by_candle.clipped(f64::MAX, 0).unwrap(), own.clipped(f64::MAX, 0).unwrap());
+    assert_eq!(by_candle.keys().collect::<Vec<_>>(), own.keys().collect::<Vec<_>>());
+    for (name, want) in &by_candle {
+        let (want, found) = (want.flatten_all().unwrap(), own[name].flatten_all().unwrap());
+        let size = |tensor: &Tensor| number(&tensor.sqr().unwrap().sum_all().unwrap()).sqrt();
+        let off = size(&(&want - &found).unwrap());
+        assert!(off <= 1e-6 + 1e-3 * size(&want), "{name}: {off} of {}", size(&want));
+    }
+}
+
+/// Blocks of one length whose logits are all 0: a relevant one among two others has the probability 1/3.
+#[test]
+fn the_order_of_blocks_by_hand() {
+    let (base, device) = (base(), Device::Cpu);
+    let variables =
+        Variables::new(&base, &device, &Options { frozen: 2, ..options().common }, Start::default()).unwrap();
+    let weighing = |order_weight: f64| Loss {
+        heads: Heads::of(&variables, 32, &device).unwrap(),
+        lower: None,
+        layers: (2, 2),
+        hidden: 32,
+        order_weight,
+        span_weight: 0.0,
+        device: &device,
+    };
+    let words: Vec<u32> = (0..5).collect();
+    // The second has no relevant block: it takes no part.
+    let asked = vec![read(&words, &[true, false, false]), read(&words, &[false, false])];
+    let counts = Counts::of(&asked);
+    assert_eq!(counts.ordered, 1);
+    let rows = Tensor::zeros((counts.tokens, 32), candle_core::DType::F32, &device).unwrap();
+    let of = |weight: f64| weighing(weight).of_rows(&rows, &asked, counts).unwrap().to_scalar::<f32>().unwrap();
+    assert!((of(1.0) - of(0.0) - 3f32.ln()).abs() < 1e-5, "{} {}", of(1.0), of(0.0));
+    assert!((of(0.5) - of(0.0) - 3f32.ln() / 2.0).abs() < 1e-5);
 }
 
 /// Parts of a batch are worked out side by side, and added up in their order.

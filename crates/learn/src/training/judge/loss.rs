@@ -18,6 +18,7 @@ pub(super) struct Loss<'a> {
     /// The number of frozen layers, and of all.
     pub(super) layers: (usize, usize),
     pub(super) hidden: usize,
+    pub(super) order_weight: f64,
     pub(super) span_weight: f64,
     pub(super) device: &'a Device,
 }
@@ -63,52 +64,69 @@ impl Heads {
 #[derive(Clone, Copy)]
 pub(super) struct Counts {
     pub(super) tokens: usize,
+    /// Questions with relevant blocks and others.
+    pub(super) ordered: usize,
     pub(super) ends: usize,
 }
 
 impl Counts {
-    pub(super) fn of(samples: &[Sample]) -> Self {
-        let ends = samples.iter().map(|sample| sample.ends.iter().flatten().count()).sum();
-        Self { tokens: samples.iter().map(|sample| sample.sequence.ids.len()).sum(), ends }
+    /// Those of what is read of each question.
+    pub(super) fn of(asked: &[Vec<Sample>]) -> Self {
+        let samples = || asked.iter().flatten();
+        let is_ordered = |samples: &&Vec<Sample>| {
+            let labels = || samples.iter().flat_map(|sample| &sample.relevant);
+            labels().any(|&yes| yes) && labels().any(|&yes| !yes)
+        };
+        Self {
+            tokens: samples().map(|sample| sample.sequence.ids.len()).sum(),
+            ordered: asked.iter().filter(is_ordered).count(),
+            ends: samples().map(|sample| sample.ends.iter().flatten().count()).sum(),
+        }
     }
 }
 
 impl Loss<'_> {
-    /// The cross-entropy of all tokens' relevance, over `counts.tokens`, and that of the answers' ends among the tokens of blocks, over
-    /// `counts.ends` and by weight.
+    /// The loss of what is read of each question; see [`Loss::of_rows`].
     pub(super) fn of(
         &self,
         encoder: &dyn LayerByLayer,
-        samples: &[Sample],
+        asked: &[Vec<Sample>],
         counts: Counts,
     ) -> Result<Tensor, TrainError> {
-        let x = self.rows(encoder, samples)?;
-        let (_, longest, hidden) = x.dims3()?;
-        let mut places = Vec::with_capacity(counts.tokens);
-        let mut classes = Vec::with_capacity(counts.tokens);
-        for (row, sample) in samples.iter().enumerate() {
-            let labels = sample.labels();
-            places.extend((0..labels.len()).map(|at| (row * longest + at) as u32));
-            classes.extend(labels.into_iter().map(usize::from));
-        }
-        let count = places.len();
-        let places = Tensor::from_vec(places, count, self.device)?;
+        let samples: Vec<&Sample> = asked.iter().flatten().collect();
+        self.of_rows(&self.rows(encoder, &samples)?, asked, counts)
+    }
+
+    /// The cross-entropy of all tokens' relevance, over `counts.tokens`, and, by weights, that of the order of questions' blocks, over
+    /// `counts.ordered`, and that of the answers' ends among the tokens of blocks, over `counts.ends`. `x` are the last hidden states,
+    /// `[tokens, hidden]`, the samples one after the other.
+    pub(super) fn of_rows(&self, x: &Tensor, asked: &[Vec<Sample>], counts: Counts) -> Result<Tensor, TrainError> {
+        let samples: Vec<&Sample> = asked.iter().flatten().collect();
+        let classes: Vec<usize> = samples.iter().flat_map(|sample| sample.labels()).map(usize::from).collect();
         let Heads { dense, score, matching, span } = &self.heads;
-        let read = x.reshape(((), hidden))?.index_select(&places, 0)?;
-        let inner = read.matmul(&dense.0.t()?)?.broadcast_add(&dense.1)?.tanh()?;
-        let likeness: Vec<Tensor> = samples
-            .iter()
-            .enumerate()
-            .map(|(row, sample)| self.likeness(&x.get(row)?, &sample.sequence, matching))
-            .collect::<Result<_, _>>()?;
-        let logits = (inner.matmul(&score.0.t()?)?.broadcast_add(&score.1)? + Tensor::cat(&likeness, 0)?)?;
+        let inner = x.matmul(&dense.0.t()?)?.broadcast_add(&dense.1)?.tanh()?;
+        let mut likeness = Vec::with_capacity(samples.len());
+        let mut from = 0;
+        let mut starts = Vec::with_capacity(samples.len());
+        for sample in &samples {
+            let count = sample.sequence.ids.len();
+            likeness.push(self.likeness(&x.narrow(0, from, count)?, &sample.sequence, matching)?);
+            starts.push(from);
+            from += count;
+        }
+        let odds = (inner.matmul(&score.0.t()?)?.broadcast_add(&score.1)? + Tensor::cat(&likeness, 0)?)?;
         // The sigmoid of one logit is the softmax of it and 0.
-        let logits = Tensor::cat(&[&logits.zeros_like()?, &logits], D::Minus1)?;
+        let logits = Tensor::cat(&[&odds.zeros_like()?, &odds], D::Minus1)?;
         let mut loss = (cross_entropy(&logits, &classes)? / counts.tokens.max(1) as f64)?;
+        if self.order_weight > 0.0
+            && let Some(order) = self.order(&odds, asked)?
+        {
+            loss = (loss + (order * (self.order_weight / counts.ordered.max(1) as f64))?)?;
+        }
         let scale = self.span_weight / counts.ends.max(1) as f64;
-        for (row, sample) in samples.iter().enumerate().filter(|(_, sample)| sample.ends != [None; 2]) {
+        for (sample, start) in samples.iter().zip(starts).filter(|(sample, _)| sample.ends != [None; 2]) {
             let Some(first) = sample.sequence.blocks.first().map(|places| places.start) else { continue };
-            let own = x.get(row)?.narrow(0, first, sample.sequence.ids.len() - first)?.contiguous()?;
+            let own = x.narrow(0, start + first, sample.sequence.ids.len() - first)?;
             let logits = own.matmul(&span.0.t()?)?.broadcast_add(&span.1)?.t()?.contiguous()?;
             for (i, place) in sample.ends.iter().enumerate() {
                 let Some(place) = place else { continue };
@@ -118,27 +136,72 @@ impl Loss<'_> {
         Ok(loss)
     }
 
+    /// The sum over questions of the mean cross-entropy of a relevant block among the irrelevant ones, by the means of the tokens' log-odds,
+    /// `[tokens, 1]`. Nothing where no question has both.
+    fn order(&self, odds: &Tensor, asked: &[Vec<Sample>]) -> Result<Option<Tensor>, TrainError> {
+        let tokens = odds.dim(0)?;
+        let mut means = Vec::new();
+        let (mut from, mut blocks) = (0, 0);
+        let mut contests = Vec::new();
+        for samples in asked {
+            let (mut relevant, mut others) = (Vec::new(), Vec::new());
+            for sample in samples {
+                for (places, &is_relevant) in sample.sequence.blocks.iter().zip(&sample.relevant) {
+                    means.resize(means.len() + tokens, 0f32);
+                    if let Some(own) =
+                        means.get_mut(blocks * tokens + from + places.start..).filter(|_| !places.is_empty())
+                    {
+                        own[..places.len()].fill(1.0 / places.len() as f32);
+                    }
+                    if is_relevant {
+                        relevant.push(blocks as u32)
+                    } else {
+                        others.push(blocks as u32)
+                    }
+                    blocks += 1;
+                }
+                from += sample.sequence.ids.len();
+            }
+            if !relevant.is_empty() && !others.is_empty() {
+                contests.push((relevant, others));
+            }
+        }
+        let scores = Tensor::from_vec(means, (blocks, tokens), self.device)?.matmul(odds)?.flatten_all()?;
+        let mut sum: Option<Tensor> = None;
+        for (relevant, others) in contests {
+            let (many, width) = (relevant.len(), 1 + others.len());
+            let rows: Vec<u32> = relevant.iter().flat_map(|one| std::iter::once(one).chain(&others)).copied().collect();
+            let rows = scores.index_select(&Tensor::from_vec(rows, many * width, self.device)?, 0)?;
+            let own = (cross_entropy(&rows.reshape((many, width))?, &vec![0; many])? / many as f64)?;
+            sum = Some(match sum {
+                Some(sum) => (sum + own)?,
+                None => own,
+            });
+        }
+        Ok(sum)
+    }
+
     /// What each token's logit gains by its block's likeness to the query, `[tokens, 1]`: nothing before the blocks. `x` is
-    /// `[longest, hidden]`.
+    /// `[tokens, hidden]`.
     fn likeness(
         &self,
         x: &Tensor,
         sequence: &Sequence,
         (weight, bias): &(Tensor, Tensor),
     ) -> Result<Tensor, TrainError> {
-        let longest = x.dim(0)?;
+        let tokens = x.dim(0)?;
         let places: Vec<Range<usize>> =
             std::iter::once(sequence.query()).chain(sequence.blocks.iter().cloned()).collect();
-        let mut sums = vec![0f32; places.len() * longest];
+        let mut sums = vec![0f32; places.len() * tokens];
         let mut owner = vec![0u32; sequence.ids.len()];
-        for (i, (places, row)) in places.iter().zip(sums.chunks_exact_mut(longest)).enumerate() {
+        for (i, (places, row)) in places.iter().zip(sums.chunks_exact_mut(tokens)).enumerate() {
             row[places.clone()].fill(1.0 / places.len().max(1) as f32);
             if i > 0 {
                 // With its [SEP], as it is labelled.
                 owner[places.start..=places.end].fill(i as u32);
             }
         }
-        let means = Tensor::from_vec(sums, (places.len(), longest), self.device)?.matmul(x)?;
+        let means = Tensor::from_vec(sums, (places.len(), tokens), self.device)?.matmul(x)?;
         // No length is 0, whatever a mean is.
         let lengths = (means.sqr()?.sum_keepdim(1)? + 1e-12)?.sqrt()?;
         let directions = means.broadcast_div(&lengths)?;
@@ -150,17 +213,29 @@ impl Loss<'_> {
         Ok(all.index_select(&Tensor::from_vec(owner, count, self.device)?, 0)?)
     }
 
-    /// The last hidden states, `[samples, longest, hidden]`.
-    fn rows(&self, encoder: &dyn LayerByLayer, samples: &[Sample]) -> Result<Tensor, TrainError> {
+    /// The last hidden states, `[tokens, hidden]`, the samples one after the other.
+    fn rows(&self, encoder: &dyn LayerByLayer, samples: &[&Sample]) -> Result<Tensor, TrainError> {
         let ids: Vec<&[u32]> = samples.iter().map(|sample| sample.sequence.ids.as_slice()).collect();
+        let longest = ids.iter().map(|ids| ids.len()).max().unwrap_or(0);
+        let padded = self.padded_rows(encoder, &ids, longest)?.reshape(((), self.hidden))?;
+        let places: Vec<u32> = ids
+            .iter()
+            .enumerate()
+            .flat_map(|(row, ids)| (0..ids.len()).map(move |at| (row * longest + at) as u32))
+            .collect();
+        let count = places.len();
+        Ok(padded.index_select(&Tensor::from_vec(places, count, self.device)?, 0)?)
+    }
+
+    /// The same, `[samples, longest, hidden]`.
+    fn padded_rows(&self, encoder: &dyn LayerByLayer, ids: &[&[u32]], longest: usize) -> Result<Tensor, TrainError> {
         let (frozen, all) = self.layers;
         let Some(lower) = self.lower else {
-            let (x, mask) = encoder.embed_tokens(&ids)?;
+            let (x, mask) = encoder.embed_tokens(ids)?;
             return Ok(encoder.run_layers(&x, &mask, 0..all)?);
         };
-        let longest = ids.iter().map(|ids| ids.len()).max().unwrap_or(0);
         let mut rows = Vec::with_capacity(ids.len() * longest * self.hidden);
-        for mut own in frozen::run(lower, &ids, self.hidden)? {
+        for mut own in frozen::run(lower, ids, self.hidden)? {
             own.resize(longest * self.hidden, 0.0);
             rows.append(&mut own);
         }

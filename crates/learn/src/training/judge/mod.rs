@@ -11,5 +11,5 @@ mod validation;
 
 pub use data::{AnswerTokens, JudgeData, JudgeQuestion, JudgeText};
 pub use fit::train_judge;
-pub use options::{ELSEWHERE, JudgeOptions, Unsupervised};
+pub use options::{ELSEWHERE, JudgeOptions, ORDER_WEIGHT, Unsupervised};
 pub use pairs::{PairOptions, pairs_of};

@@ -20,12 +20,19 @@ pub struct JudgeOptions {
     /// text at a time. Trainings from before there were any read none.
     #[serde(default)]
     pub elsewhere: usize,
+    /// Weight of a loss by the order of a question's blocks (the cross-entropy of each relevant one among the irrelevant ones, by the means
+    /// of their tokens' logits), beside the judge's. 0 is as published, and as in trainings from before there was one.
+    #[serde(default)]
+    pub order_weight: f64,
     /// Weight of the reasoner's loss, a mean over the ends of answers, beside the judge's, a mean over tokens.
     pub span_weight: f64,
     /// Without relevance labels; none: with those of the data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unsupervised: Option<Unsupervised>,
 }
+
+/// [`JudgeOptions::order_weight`] by default.
+pub const ORDER_WEIGHT: f64 = 1.0;
 
 /// How blocks are labelled where the data's labels are not used. After each epoch every block that the reasoner reads is left out
 /// once.
@@ -53,6 +60,7 @@ impl Default for JudgeOptions {
             block: BLOCK,
             query: QUERY,
             elsewhere: ELSEWHERE,
+            order_weight: ORDER_WEIGHT,
             span_weight: 0.25,
             unsupervised: None,
         }
