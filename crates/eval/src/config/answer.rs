@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub struct AnswerConfig {
     /// What answers.
     pub generator: GeneratorKind,
-    /// The judge of `cogltx` and of a retriever `memrecall`: a file or folder of `pericope train judge`; none ships with this version.
+    /// The judge of `cogltx` and of a retriever `memrecall`: a file or folder of `pericope train judge`; default: the one that ships.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// Steps in which these find key blocks, 1 to 8; default 2.

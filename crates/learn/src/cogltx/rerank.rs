@@ -10,18 +10,24 @@ use super::open::{SHIPPED, loaded};
 use super::sequence::{Sequence, query_room, sequence};
 use super::texts::Texts;
 
+/// The least probability whose log-odds are told from those of 0.
+const LEAST: f32 = 1e-6;
+
 /// Passages that are read together: bounds memory.
 const GROUP: usize = 64;
 
 pub(crate) const RERANKER: RerankerEntry = RerankerEntry {
     name: NAME,
     summary: "CogLTX's judge: a passage is as good as its best block of some 63 tokens (English)",
-    keys: &[SettingKey {
-        name: "model",
-        default: SHIPPED,
-        doc: "a file or folder of `pericope train judge`; none ships with this version",
-    }],
-    example: "cogltx:model=my-judge",
+    keys: &[
+        SettingKey { name: "model", default: SHIPPED, doc: "`shipped`, or a file or folder of `pericope train judge`" },
+        SettingKey {
+            name: "order",
+            default: "0.5",
+            doc: "how much the order of the search counts beside the judge, 0 to 10; 0: the judge alone",
+        },
+    ],
+    example: "cogltx",
     sends: false,
     weights,
     build,
@@ -29,20 +35,26 @@ pub(crate) const RERANKER: RerankerEntry = RerankerEntry {
 
 const NAME: &str = "cogltx";
 
-fn weights(_: &RerankerSpec) -> Option<&'static str> {
-    None
+/// `order` where nothing is said.
+const ORDER: f32 = 0.5;
+
+fn weights(spec: &RerankerSpec) -> Option<&'static str> {
+    (spec.get("model").unwrap_or(SHIPPED) == SHIPPED).then_some(pericope_weights_judge::SHA256)
 }
 
 fn build(args: &RerankerArgs<'_>) -> Result<Option<Arc<dyn Reranker>>, RerankerSpecError> {
+    let order = args.number("order", ORDER.into(), 0.0..=10.0)? as f32;
     let found = reranker(args.get("model").unwrap_or(SHIPPED)).map_err(|e| args.unavailable(e.to_string()))?;
-    Ok(Some(Arc::new(found)))
+    Ok(Some(Arc::new(found.with_order(order))))
 }
 
-/// Scores passages by the judge: a passage's blocks are read together, as many in one sequence as fit, and its score is that of its
-/// best block.
+/// Scores passages by the judge: a passage's blocks are read together, as many in one sequence as fit, and the judge's score of it is
+/// that of its best block, 0 to 1. From its log-odds the logarithm of the passage's place is taken, times `order`: passages come in the
+/// order of a search, which knows what the judge does not.
 #[derive(Debug, Clone)]
 pub struct JudgeReranker {
     judge: Arc<Judge>,
+    order: f32,
 }
 
 /// The reranker `cogltx` of the model that `name` names: `shipped`, or a file or folder of `pericope train judge`.
@@ -57,7 +69,13 @@ impl JudgeReranker {
     /// With a judge that has been loaded.
     #[must_use]
     pub fn new(judge: Arc<Judge>) -> Self {
-        Self { judge }
+        Self { judge, order: ORDER }
+    }
+
+    /// The same with another weight of the search's order, 0 or more; 0: the judge alone.
+    #[must_use]
+    pub fn with_order(self, order: f32) -> Self {
+        Self { order, ..self }
     }
 
     /// The sequences of a passage: runs of its blocks.
@@ -88,7 +106,7 @@ impl Reranker for JudgeReranker {
     }
 
     fn fingerprint(&self) -> String {
-        self.judge.fingerprint().to_owned()
+        format!("{}:order={}", self.judge.fingerprint(), self.order)
     }
 
     fn scores(&self, query: &str, passages: &[&str]) -> Result<Vec<f32>, RerankError> {
@@ -107,6 +125,18 @@ impl Reranker for JudgeReranker {
                 }
             }
         }
+        if self.order > 0.0 {
+            for (place, score) in scores.iter_mut().enumerate() {
+                *score = placed(*score, place, self.order);
+            }
+        }
         Ok(scores)
     }
+}
+
+/// The probability `p` with `order` times the logarithm of the place (from 0) taken from its log-odds.
+fn placed(p: f32, place: usize, order: f32) -> f32 {
+    let odds = p.clamp(LEAST, 1.0 - LEAST);
+    let odds = (odds / (1.0 - odds)).ln() - order * (1.0 + place as f32).ln();
+    1.0 / (1.0 + (-odds).exp())
 }

@@ -198,7 +198,7 @@ fn what_is_left_of_a_text_is_two_numbers_a_block() {
 fn passages_are_ranked_by_their_best_block() {
     let base = base();
     let judge = Arc::new(judge(&base));
-    let reranker = JudgeReranker::new(Arc::clone(&judge));
+    let reranker = JudgeReranker::new(Arc::clone(&judge)).with_order(0.0);
     let passages: Vec<String> = (0..90).map(|i| text(1 + i % 20, i as u64)).collect();
     let mut passages: Vec<&str> = passages.iter().map(String::as_str).collect();
     passages[3] = "";
@@ -214,6 +214,13 @@ fn passages_are_ranked_by_their_best_block() {
     let best = judge.scores(&[made], |_| 0..ids.len()).unwrap().concat().into_iter().fold(0.0, f32::max);
     assert!((best - scores[20]).abs() < 1e-5);
     assert_eq!((reranker.name(), reranker.scores("bread", &[]).unwrap()), ("cogltx", vec![]));
+    // With the order of the search, passage i has 1 + i times lower odds.
+    let ordered = JudgeReranker::new(Arc::clone(&judge)).with_order(1.0);
+    assert_ne!(ordered.fingerprint(), reranker.fingerprint());
+    for (i, (with, without)) in ordered.scores("bread", &passages).unwrap().into_iter().zip(&scores).enumerate() {
+        let odds = |p: f32| p / (1.0 - p);
+        assert!(passages[i].is_empty() || (odds(with) * (1 + i) as f32 / odds(*without) - 1.0).abs() < 1e-3, "{i}");
+    }
 }
 
 #[test]
