@@ -9,7 +9,7 @@ use pericope_testkit::llm::{Act, Seen, Server};
 use pericope_testkit::qdrant;
 use serde_json::{Value, json};
 
-use crate::common::{SMALL_EXPERIMENT, root, stderr, stdout, three_questions, without_models};
+use crate::common::{SMALL_EXPERIMENT, model_or_skip, pericope, root, stderr, stdout, three_questions, without_models};
 
 const PAGE: &str = "# Pumps\n\nPrime the pump before use. Water rises at once.\n\n## Errors\n\nThe pump hums. It stays dry. \
     Bleed it.\n\n## Care\n\nOil the pump each spring. Drain it before a frost.\n";
@@ -212,6 +212,10 @@ fn rerankers_are_listed_with_their_keys() {
     let row = |name: &str| list.as_array().unwrap().iter().find(|row| row["name"] == name).unwrap().clone();
     assert_eq!((&row("http")["sends"], &row("cross-encoder")["sends"]), (&json!(true), &json!(false)));
     assert_eq!(row("cross-encoder")["keys"][0]["name"], "model");
+    assert_eq!(
+        (&row("cogltx")["keys"][1]["name"], &row("cogltx")["keys"][1]["default"]),
+        (&json!("order"), &json!("0.5"))
+    );
 }
 
 /// An experiment with a chunker of one spec for each reranker.
@@ -345,6 +349,43 @@ fn settings_name_the_weights_that_ship() {
     assert_eq!((&settings["retrieval.rerank"], settings.get("retrieval.rerank_depth")), (&json!("weswin"), None));
     assert_eq!(settings["chunker.b.rerank"], "weswin:model=mine.safetensors");
     assert_eq!(settings.get("model.rerank.weswin:model=mine.safetensors.sha256"), None);
+}
+
+#[test]
+fn the_judge_that_ships_reranks() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = stderr(
+        &pericope(folder.path())
+            .args(["search", "x", "--in", "x.idx", "--rerank", "cogltx:order=11"])
+            .output()
+            .unwrap(),
+    );
+    assert!(said.contains("a number from 0 to 10"), "{said}");
+    if !model_or_skip("the_judge_that_ships_reranks") {
+        return;
+    }
+    let texts = [
+        ("moon.md", "The tide rises and falls twice a day because the moon pulls at the water of the oceans."),
+        ("clerk.md", "The clerk drew the seas on the wall, and why the lines rise and fall nobody asked."),
+        ("keeping.md", "Store it in a jar in the cold, feed it with flour each week, and the yeast lives for years."),
+    ];
+    for (name, text) in texts {
+        fs::write(folder.path().join(name), text).unwrap();
+    }
+    run(folder.path(), &["index", ".", "--into", "x.idx", "--embedder", "none", "--segmenter", "sentence"], 0);
+    let search = |rerank: &str| {
+        let asked = "why do the seas rise and fall";
+        let mut command = pericope(folder.path());
+        command.args(["search", asked, "--in", "x.idx", "--mode", "bm25", "--rerank", rerank, "--json"]);
+        let output = command.output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        serde_json::from_str::<Value>(&stdout(&output)).unwrap()
+    };
+    let first = |found: &Value| found["hits"][0]["document"].as_str().unwrap().to_owned();
+    // More words of the question stand where nothing answers it.
+    assert_eq!(first(&search("none")), "clerk.md");
+    let found = search("cogltx:order=0");
+    assert!(found["rerank"] == "cogltx:order=0" && first(&found) == "moon.md", "{found}");
 }
 
 /// The checksum of the shipped WeSWin.
