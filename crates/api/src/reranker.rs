@@ -19,8 +19,10 @@ pub trait Reranker: Send + Sync {
     /// Names all that the scores depend on: model, checksum of its weights, limits. It changes whenever the scores could.
     fn fingerprint(&self) -> String;
 
+    /// Passages come in the order of a search, best first: a score may depend on its passage's place.
+    ///
     /// Returns one finite score a passage, in order: the higher, the better the passage answers the query. Scores of one call
-    /// compare with each other, not with those of other queries. Passages come in the order of a search, best first, which may count. The same passages give the same scores for every thread count.
+    /// compare with each other, not with those of other queries. The same passages give the same scores for every thread count.
     ///
     /// # Errors
     /// [`RerankError`] where the model or the service fails.

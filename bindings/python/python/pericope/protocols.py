@@ -49,7 +49,7 @@ class Reranker(Protocol):
     """A reranker of one's own. A function of a query and passages does as well."""
 
     def scores(self, query: str, passages: list[str]) -> Union[Sequence[float], NDArray[Any]]:
-        """One number a passage, in order: the higher, the better it answers the query."""
+        """One number a passage, in order: the higher, the better it answers the query. Passages come in the order of the search."""
         ...
 
 

@@ -6,6 +6,7 @@ use pericope::segmenters;
 use pericope_eval::classification::ClassificationExperiment;
 use pericope_eval::config::{Experiment, ExperimentFile, ExperimentKind};
 use pericope_eval::resolved::Resolved;
+use pericope_eval::sweep::variants;
 use pericope_segeval::config::SegmentationExperiment;
 
 use crate::commands::print_json;
@@ -38,6 +39,11 @@ fn resolved(file: &ExperimentFile, set: &[String]) -> Result<Resolved, Failure> 
     // A name that no reranker has is refused where a run begins, as a model is that is not installed.
     for (spec, entry) in experiment.rerankers().into_iter().filter_map(|text| reranker_spec(text).ok()) {
         models.extend((entry.weights)(&spec).map(|sha256| (format!("rerank.{}", spec.shown()), sha256.to_owned())));
+    }
+    let shipped = experiment.answer.model.as_deref().is_none_or(|model| model == "shipped");
+    let variants = variants(&experiment, known).map_err(Failure::usage)?;
+    if shipped && variants.iter().any(|variant| variant.experiment.reads_spans()) {
+        models.insert("answer.cogltx".into(), pericope_learn::cogltx::shipped_sha256().into());
     }
     Resolved::of_retrieval(&experiment, known, &models).map_err(Failure::usage)
 }

@@ -2,6 +2,7 @@
 //! cross-encoder.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::Path;
 use std::process::Output;
 
@@ -341,7 +342,13 @@ fn what_is_beyond_the_depth_follows_and_failures_are_items() {
 #[test]
 fn settings_name_the_weights_that_ship() {
     let folder = tempfile::tempdir().unwrap();
-    experiment(folder.path(), "rerank = \"weswin\"", &[("a", ""), ("b", "weswin:model=mine.safetensors")]);
+    experiment(
+        folder.path(),
+        "rerank = \"weswin\"",
+        &[("a", ""), ("b", "weswin:model=mine.safetensors"), ("c", "cogltx")],
+    );
+    let mut file = fs::OpenOptions::new().append(true).open(folder.path().join("x.toml")).unwrap();
+    writeln!(file, "[sweep]\n\"answer.generator\" = [\"best\", \"cogltx\"]").unwrap();
     let output = run(folder.path(), &["eval", "run", "x.toml", "--settings"], 0);
     let found: Value = serde_json::from_str(&stdout(&output)).unwrap();
     let settings = &found["settings"];
@@ -349,6 +356,10 @@ fn settings_name_the_weights_that_ship() {
     assert_eq!((&settings["retrieval.rerank"], settings.get("retrieval.rerank_depth")), (&json!("weswin"), None));
     assert_eq!(settings["chunker.b.rerank"], "weswin:model=mine.safetensors");
     assert_eq!(settings.get("model.rerank.weswin:model=mine.safetensors.sha256"), None);
+    let judge = json!(pericope_learn::cogltx::shipped().unwrap().sha256());
+    for key in ["model.rerank.cogltx.sha256", "model.answer.cogltx.sha256"] {
+        assert_eq!(settings[key], judge, "{settings}");
+    }
 }
 
 #[test]

@@ -27,7 +27,7 @@ mod texts;
 
 pub use checkpoint::{CHECKPOINT, Checkpoint, Settings};
 pub use judge::Judge;
-pub use open::{open, shipped};
+pub use open::{open, shipped, shipped_sha256};
 pub use reader::Reader;
 pub use recall::{MemRecall, Recalled};
 pub(crate) use rerank::RERANKER;

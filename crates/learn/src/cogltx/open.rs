@@ -40,6 +40,12 @@ pub fn shipped() -> Result<Checkpoint, ModelError> {
     Checkpoint::shipped(CHECKPOINT, pericope_weights_judge::BYTES, pericope_weights_judge::SHA256)
 }
 
+/// The checksum of [`shipped`], hexadecimal.
+#[must_use]
+pub fn shipped_sha256() -> &'static str {
+    pericope_weights_judge::SHA256
+}
+
 /// By checksum: a file that changed is another model.
 static LOADED: ModelCache<Judge> = ModelCache::new();
 

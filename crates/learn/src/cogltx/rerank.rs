@@ -37,13 +37,15 @@ const NAME: &str = "cogltx";
 
 /// `order` where nothing is said.
 const ORDER: f32 = 0.5;
+/// `order` at most.
+const MOST_ORDER: f32 = 10.0;
 
 fn weights(spec: &RerankerSpec) -> Option<&'static str> {
     (spec.get("model").unwrap_or(SHIPPED) == SHIPPED).then_some(pericope_weights_judge::SHA256)
 }
 
 fn build(args: &RerankerArgs<'_>) -> Result<Option<Arc<dyn Reranker>>, RerankerSpecError> {
-    let order = args.number("order", ORDER.into(), 0.0..=10.0)? as f32;
+    let order = args.number("order", ORDER.into(), 0.0..=MOST_ORDER.into())? as f32;
     let found = reranker(args.get("model").unwrap_or(SHIPPED)).map_err(|e| args.unavailable(e.to_string()))?;
     Ok(Some(Arc::new(found.with_order(order))))
 }
@@ -72,10 +74,11 @@ impl JudgeReranker {
         Self { judge, order: ORDER }
     }
 
-    /// The same with another weight of the search's order, 0 or more; 0: the judge alone.
+    /// The same with another weight of the search's order, 0 to 10 (others become the nearest of these, and what is no number 0); 0: the
+    /// judge alone.
     #[must_use]
     pub fn with_order(self, order: f32) -> Self {
-        Self { order, ..self }
+        Self { order: if order.is_nan() { 0.0 } else { order.clamp(0.0, MOST_ORDER) }, ..self }
     }
 
     /// The sequences of a passage: runs of its blocks.

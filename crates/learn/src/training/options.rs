@@ -63,7 +63,8 @@ pub struct Options {
     pub epochs: f64,
     /// Sequences of a step.
     pub batch: usize,
-    /// Sequences whose gradients are worked out together; those of a step are added up. Bounds memory.
+    /// Sequences (of the judge: questions, with all that is read of them) whose gradients are worked out together; those of a step are
+    /// added up. Bounds memory.
     pub micro_batch: usize,
     /// Highest learning rate of the encoder.
     pub learning_rate: f64,

@@ -40,6 +40,19 @@ impl Start {
         own.and_then(|(_, a)| a.dims().first().copied()).unwrap_or(0)
     }
 
+    /// The matrix `name` with its change of low rank, where it has one.
+    fn changed(&self, name: &str, w: Tensor, device: &Device) -> Loaded {
+        let own = |name: &String| self.tensors.get(name).map(|tensor| tensor.to_device(device)).transpose();
+        let sum = || -> candle_core::Result<Tensor> {
+            let Some((a, b)) = low_rank::names(name) else { return Ok(w.clone()) };
+            match (own(&a)?, own(&b)?) {
+                (Some(a), Some(b)) => low_rank::sum(&w, &a, &b),
+                _ => Ok(w.clone()),
+            }
+        };
+        sum().map_err(|e| ModelError::unusable(&self.path, format!("tensor {name}: {e}")))
+    }
+
     /// Refuses changes of another rank than those that are to be trained.
     pub(super) fn check_rank(&self, rank: usize) -> Result<(), ModelError> {
         match self.rank() {
@@ -215,10 +228,14 @@ impl<'a> Variables<'a> {
         low_rank::sum(w, &a, &b).map_err(|e| self.unusable(format!("tensor {name}: {e}")))
     }
 
-    /// The tensor `name` where it is no variable: as in the checkpoint that training began from, or else as in the base model.
+    /// The tensor `name` where it is no variable: as in the checkpoint that training began from, or else as in the base model. What that
+    /// checkpoint changes of a matrix that is not trained is in it.
     fn unchanged(&self, name: &str, shape: &[usize], device: &Device) -> Loaded {
-        let base = || self.base.weights.tensor(name, shape, device);
-        self.kept(name, || self.start.tensor(name, shape, device).unwrap_or_else(base))
+        self.kept(name, || {
+            let base = || self.base.weights.tensor(name, shape, device);
+            let w = self.start.tensor(name, shape, device).unwrap_or_else(base)?;
+            if self.trains(name) { Ok(w) } else { self.start.changed(name, w, device) }
+        })
     }
 
     fn trains(&self, name: &str) -> bool {

@@ -69,12 +69,13 @@ impl Product {
             let found = tensor_among(changes, name, shape, &candle_core::Device::Cpu);
             found.map_err(candle_core::Error::msg)?.flatten_all()?.to_vec1()
         };
-        let first = self.matrices.first().map(&names);
-        let rank = first.and_then(|(a, _)| changes.get(&a)?.dims().first().copied());
-        let Some(rank) = rank.filter(|&rank| rank > 0) else {
+        let mut named = self.matrices.iter().map(names).flat_map(|(a, b)| [a, b]);
+        if !named.any(|name| changes.contains_key(&name)) {
             *self = Self::new(std::mem::take(&mut self.matrices), self.precision);
             return Ok(());
-        };
+        }
+        let first = self.matrices.first().map(names);
+        let rank = first.and_then(|(a, _)| changes.get(&a)?.dims().first().copied()).unwrap_or(0);
         let (mut all, mut stacked, mut turned) = (Vec::new(), Vec::new(), Vec::new());
         for matrix in &self.matrices {
             let (a, b) = names(matrix);

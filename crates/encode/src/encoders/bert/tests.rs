@@ -236,6 +236,10 @@ fn changes_that_do_not_fit_are_named() {
     assert!(tuned.set(&fewer).unwrap_err().to_string().contains(gone));
     fewer.insert(gone.into(), Tensor::zeros((3, 4), DType::F32, &Device::Cpu).unwrap());
     assert!(tuned.set(&fewer).unwrap_err().to_string().contains("[3, 4]"));
+    let first = "encoder.layer.0.attention.self.query.lora_a";
+    let mut fewer = values.clone();
+    fewer.remove(first);
+    assert!(tuned.set(&fewer).unwrap_err().to_string().contains(first));
     assert!(tuned.forward(&[&[]]).is_err());
 }
 

@@ -120,7 +120,7 @@ impl Tuned {
     /// over.
     ///
     /// # Errors
-    /// Where A or B is missing or of another shape.
+    /// Where A or B is missing or of another shape; matrices before it then have their new changes, and others the old ones.
     pub fn set(&mut self, changes: &HashMap<String, Tensor>) -> candle_core::Result<()> {
         let products = self.layers.iter_mut().flat_map(|layer| {
             let Layer { qkv, out, up, down, .. } = layer;
@@ -156,13 +156,14 @@ impl Tuned {
             attend(self.attention, &ranges, &qkv, None, &mut scratch, &mut context);
             layer.out.apply(tokens, &context, Finish::Add(&x), &mut attended);
             normed.copy_from_slice(&attended);
-            layer.out_norm.apply(&mut normed[..tokens * hidden], epsilon);
+            // Rows of padding too, so that they stay finite through any number of layers: attention's gradient multiplies them by 0.
+            layer.out_norm.apply(&mut normed, epsilon);
             layer.up.apply(tokens, &normed, Finish::Bias, &mut wide);
             gelu_all(&wide, &mut gelu);
             layer.down.apply(tokens, &gelu, Finish::Add(&normed), &mut fed);
             let mut next = of(hidden);
             next.copy_from_slice(&fed);
-            layer.down_norm.apply(&mut next[..tokens * hidden], epsilon);
+            layer.down_norm.apply(&mut next, epsilon);
             let x = std::mem::replace(&mut x, next);
             layers.push(Kept { x, qkv, context, attended, wide, fed });
         }
@@ -191,7 +192,7 @@ impl Tuned {
         d_after[..own].copy_from_slice(d);
         let mut scratch = AttendGradientScratch::default();
         let mut found = BTreeMap::new();
-        for (layer, kept) in self.layers.iter().zip(layers).rev() {
+        for (i, (layer, kept)) in self.layers.iter().zip(layers).enumerate().rev() {
             let Kept { x, qkv, context, mut attended, mut wide, fed } = kept;
             layer.down_norm.gradient(&fed[..own], epsilon, &mut d_after[..own]);
             layer.down.back(tokens, &d_after, None, &mut d_wide);
@@ -205,7 +206,9 @@ impl Tuned {
             layer.out.back(tokens, &d_before, None, &mut d_context);
             attend_gradient(self.attention, &ranges, &qkv, (&context, &d_context), &mut scratch, &mut d_qkv);
             layer.qkv.gradients(tokens, &x, &d_qkv, &mut found)?;
-            layer.qkv.back(tokens, &d_qkv, Some(&d_before), &mut d_after);
+            if i > 0 {
+                layer.qkv.back(tokens, &d_qkv, Some(&d_before), &mut d_after);
+            }
         }
         let tensor = |(name, (numbers, shape)): (String, (Vec<f32>, [usize; 2]))| {
             Ok((name, Tensor::from_vec(numbers, &shape, &Device::Cpu)?))

@@ -74,6 +74,10 @@ pub fn train_judge(
         // Without an answer the reasoner loses nothing.
         questions.retain(|question| question.answer.is_some());
     }
+    let weights = [("order", options.order_weight), ("ends", options.span_weight)];
+    if let Some((what, weight)) = weights.into_iter().find(|(_, weight)| !weight.is_finite() || *weight < 0.0) {
+        return Err(TrainError::Options(format!("the weight of {what} is {weight}: give 0 or more")));
+    }
     if questions.is_empty() {
         return Err(TrainError::Options("there is no question to train on".into()));
     }

@@ -74,8 +74,8 @@ impl Counts {
     pub(super) fn of(asked: &[Vec<Sample>]) -> Self {
         let samples = || asked.iter().flatten();
         let is_ordered = |samples: &&Vec<Sample>| {
-            let labels = || samples.iter().flat_map(|sample| &sample.relevant);
-            labels().any(|&yes| yes) && labels().any(|&yes| !yes)
+            let has = |wanted: bool| samples.iter().any(|sample| sample.read().any(|(_, relevant)| relevant == wanted));
+            has(true) && has(false)
         };
         Self {
             tokens: samples().map(|sample| sample.sequence.ids.len()).sum(),
@@ -139,39 +139,28 @@ impl Loss<'_> {
     /// The sum over questions of the mean cross-entropy of a relevant block among the irrelevant ones, by the means of the tokens' log-odds,
     /// `[tokens, 1]`. Nothing where no question has both.
     fn order(&self, odds: &Tensor, asked: &[Vec<Sample>]) -> Result<Option<Tensor>, TrainError> {
-        let tokens = odds.dim(0)?;
-        let mut means = Vec::new();
-        let (mut from, mut blocks) = (0, 0);
-        let mut contests = Vec::new();
-        for samples in asked {
-            let (mut relevant, mut others) = (Vec::new(), Vec::new());
-            for sample in samples {
-                for (places, &is_relevant) in sample.sequence.blocks.iter().zip(&sample.relevant) {
-                    means.resize(means.len() + tokens, 0f32);
-                    if let Some(own) =
-                        means.get_mut(blocks * tokens + from + places.start..).filter(|_| !places.is_empty())
-                    {
-                        own[..places.len()].fill(1.0 / places.len() as f32);
-                    }
-                    if is_relevant {
-                        relevant.push(blocks as u32)
-                    } else {
-                        others.push(blocks as u32)
-                    }
-                    blocks += 1;
-                }
-                from += sample.sequence.ids.len();
-            }
-            if !relevant.is_empty() && !others.is_empty() {
-                contests.push((relevant, others));
-            }
-        }
-        let scores = Tensor::from_vec(means, (blocks, tokens), self.device)?.matmul(odds)?.flatten_all()?;
         let mut sum: Option<Tensor> = None;
-        for (relevant, others) in contests {
+        let mut from = 0;
+        for samples in asked {
+            let (mut relevant, mut others, mut scores) = (Vec::new(), Vec::new(), Vec::new());
+            for sample in samples {
+                let count = sample.sequence.ids.len();
+                let (places, labels): (Vec<Range<usize>>, Vec<bool>) = sample.read().unzip();
+                for is_relevant in labels {
+                    let at = (relevant.len() + others.len()) as u32;
+                    if is_relevant { relevant.push(at) } else { others.push(at) }
+                }
+                if !places.is_empty() {
+                    scores.push(self.means(&places, count)?.matmul(&odds.narrow(0, from, count)?)?.flatten_all()?);
+                }
+                from += count;
+            }
+            if relevant.is_empty() || others.is_empty() {
+                continue;
+            }
             let (many, width) = (relevant.len(), 1 + others.len());
             let rows: Vec<u32> = relevant.iter().flat_map(|one| std::iter::once(one).chain(&others)).copied().collect();
-            let rows = scores.index_select(&Tensor::from_vec(rows, many * width, self.device)?, 0)?;
+            let rows = Tensor::cat(&scores, 0)?.index_select(&Tensor::from_vec(rows, many * width, self.device)?, 0)?;
             let own = (cross_entropy(&rows.reshape((many, width))?, &vec![0; many])? / many as f64)?;
             sum = Some(match sum {
                 Some(sum) => (sum + own)?,
@@ -179,6 +168,15 @@ impl Loss<'_> {
             });
         }
         Ok(sum)
+    }
+
+    /// What makes means over places of the rows of a sequence of `count` tokens, `[places, count]`.
+    fn means(&self, places: &[Range<usize>], count: usize) -> candle_core::Result<Tensor> {
+        let mut shares = vec![0f32; places.len() * count];
+        for (places, row) in places.iter().zip(shares.chunks_exact_mut(count.max(1))) {
+            row[places.clone()].fill(1.0 / places.len().max(1) as f32);
+        }
+        Tensor::from_vec(shares, (places.len(), count), self.device)
     }
 
     /// What each token's logit gains by its block's likeness to the query, `[tokens, 1]`: nothing before the blocks. `x` is
@@ -192,16 +190,12 @@ impl Loss<'_> {
         let tokens = x.dim(0)?;
         let places: Vec<Range<usize>> =
             std::iter::once(sequence.query()).chain(sequence.blocks.iter().cloned()).collect();
-        let mut sums = vec![0f32; places.len() * tokens];
-        let mut owner = vec![0u32; sequence.ids.len()];
-        for (i, (places, row)) in places.iter().zip(sums.chunks_exact_mut(tokens)).enumerate() {
-            row[places.clone()].fill(1.0 / places.len().max(1) as f32);
-            if i > 0 {
-                // With its [SEP], as it is labelled.
-                owner[places.start..=places.end].fill(i as u32);
-            }
+        let mut owner = vec![0u32; tokens];
+        for (i, places) in places.iter().enumerate().skip(1) {
+            // With its [SEP], as it is labelled.
+            owner[places.start..=places.end].fill(i as u32);
         }
-        let means = Tensor::from_vec(sums, (places.len(), tokens), self.device)?.matmul(x)?;
+        let means = self.means(&places, tokens)?.matmul(x)?;
         // No length is 0, whatever a mean is.
         let lengths = (means.sqr()?.sum_keepdim(1)? + 1e-12)?.sqrt()?;
         let directions = means.broadcast_div(&lengths)?;

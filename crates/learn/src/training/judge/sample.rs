@@ -92,7 +92,7 @@ impl Sample {
         let (drawn, any) = others.split_at(others.len().div_ceil(2));
         let likely = drawn.iter().max_by(|&&a, &&b| scores[a].total_cmp(&scores[b]));
         let chosen = relevant.iter().take(EACH).chain(likely).chain(any.iter().take(EACH - 1));
-        chosen.map(|&block| Self::read(question, vec![block], special)).collect()
+        chosen.map(|&block| Self::put_together(question, vec![block], special)).collect()
     }
 
     /// Irrelevant blocks of other texts by themselves, no two alike and at most so many: the first has most words of the query among
@@ -160,11 +160,11 @@ impl Sample {
             }
         };
         chosen.sort_unstable();
-        Self::read(question, chosen, special)
+        Self::put_together(question, chosen, special)
     }
 
     /// A sample of these blocks, by their number.
-    fn read(question: &JudgeQuestion, chosen: Vec<usize>, special: (u32, u32)) -> Self {
+    fn put_together(question: &JudgeQuestion, chosen: Vec<usize>, special: (u32, u32)) -> Self {
         let sequence = sequence(&question.query, chosen.iter().map(|&i| question.ids(i)), special);
         let place = |(block, token): (usize, usize)| {
             let at = chosen.binary_search(&block).ok()?;
@@ -174,6 +174,12 @@ impl Sample {
         let ends = ends.map(|end| end.and_then(place));
         let relevant = chosen.iter().map(|&i| question.is_relevant(i)).collect();
         Self { sequence, chosen, relevant, ends }
+    }
+
+    /// The places of each block that has tokens, and whether it is relevant.
+    pub(super) fn read(&self) -> impl Iterator<Item = (std::ops::Range<usize>, bool)> + '_ {
+        let all = self.sequence.blocks.iter().cloned().zip(self.relevant.iter().copied());
+        all.filter(|(places, _)| !places.is_empty())
     }
 
     /// Whether each token is relevant: query and special tokens before the blocks are, and a block's `[SEP]` is as its block.
