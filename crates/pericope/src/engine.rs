@@ -209,7 +209,7 @@ impl<'a> Engine<'a> {
         embedders::embedder(name, self.offline)
     }
 
-    /// Returns the reranker of a spec (`cross-encoder:model=DIR`, `weswin`, `https://HOST/PATH,model=NAME`); `None` for
+    /// Returns the reranker of a spec (`cogltx`, `cross-encoder:model=DIR`, `weswin`, `https://HOST/PATH,model=NAME`); `None` for
     /// `none`. [`Reranked`](pericope_store::Reranked) puts it before a store.
     ///
     /// # Errors

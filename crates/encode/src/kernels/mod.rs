@@ -1,10 +1,10 @@
-//! The arithmetic of the CPU path: matrix products with packed weights, softmax, GELU, layer norm, attention.
+//! The arithmetic of the CPU path: matrix products with packed weights, softmax, GELU, layer norm, attention, and the gradients of these.
 //!
 //! Everything is written once over [`pulp::Simd`] and dispatched at run time to AVX-512, AVX2 + FMA, NEON or plain code,
 //! so a program built for any x86-64 uses what the machine has. No `unsafe` is needed: vectors come from checked slices,
 //! and the inner loops run over fixed-size arrays. Where the processor multiplies in bfloat16, the crate `pericope-bf16` does the products.
 //!
-//! The matrix product is our own for a reason: the weights never change, so they are packed once, at load, and the bias, GELU and
+//! The matrix product is our own for a reason: the weights seldom change, so they are packed once, at load (in training once a step), and the bias, GELU and
 //! residual are added while a tile is still in registers. `cargo bench -p pericope-encode` compares it with the `gemm`
 //! crate on the shapes of MiniLM.
 
