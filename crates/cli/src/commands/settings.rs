@@ -40,9 +40,11 @@ fn resolved(file: &ExperimentFile, set: &[String]) -> Result<Resolved, Failure> 
     for (spec, entry) in experiment.rerankers().into_iter().filter_map(|text| reranker_spec(text).ok()) {
         models.extend((entry.weights)(&spec).map(|sha256| (format!("rerank.{}", spec.shown()), sha256.to_owned())));
     }
-    let shipped = experiment.answer.model.as_deref().is_none_or(|model| model == "shipped");
+    let reads_by_shipped = |experiment: &Experiment| {
+        experiment.reads_spans() && experiment.answer.model.as_deref().is_none_or(|model| model == "shipped")
+    };
     let variants = variants(&experiment, known).map_err(Failure::usage)?;
-    if shipped && variants.iter().any(|variant| variant.experiment.reads_spans()) {
+    if variants.iter().any(|variant| reads_by_shipped(&variant.experiment)) {
         models.insert("answer.cogltx".into(), pericope_learn::cogltx::shipped_sha256().into());
     }
     Resolved::of_retrieval(&experiment, known, &models).map_err(Failure::usage)

@@ -48,10 +48,13 @@ thread_local! {
 }
 
 impl Linear {
+    /// Outputs are a multiple of this: a whole number of panels on every machine.
+    pub const MULTIPLE: usize = 48;
+
     /// True where `outputs` is a whole number of panels on every machine.
     #[must_use]
     pub fn fits(outputs: usize) -> bool {
-        outputs.is_multiple_of(48)
+        outputs.is_multiple_of(Self::MULTIPLE)
     }
 
     /// Packs `weight` (`outputs` rows of `inputs` numbers) and `bias` (`outputs` numbers). In bfloat16 the weights and each row of

@@ -1,6 +1,6 @@
 use pulp::{Arch, Simd, WithSimd};
 
-use super::linear::{store, vectors};
+use super::linear::{Linear, store, vectors};
 use super::rows::ROW_TILE;
 
 /// Vectors side by side in a tile of sums.
@@ -13,7 +13,7 @@ const PANEL: usize = 3;
 /// Where the shapes do not agree.
 pub fn outer_sums(a: &[f32], count: usize, x: &[f32], columns: usize, out: &mut [f32]) {
     let rows = a.len().checked_div(count).unwrap_or(0);
-    assert!(rows.is_multiple_of(ROW_TILE) && columns.is_multiple_of(48), "{rows} rows of {columns}");
+    assert!(rows.is_multiple_of(ROW_TILE) && Linear::fits(columns), "{rows} rows of {columns}");
     assert_eq!((a.len(), x.len(), out.len()), (rows * count, count * columns, rows * columns), "other shapes");
     Arch::new().dispatch(Outer { a, count, x, columns, out });
 }

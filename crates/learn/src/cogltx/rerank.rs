@@ -143,3 +143,14 @@ fn placed(p: f32, place: usize, order: f32) -> f32 {
     let odds = (odds / (1.0 - odds)).ln() - order * (1.0 + place as f32).ln();
     1.0 / (1.0 + (-odds).exp())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{ORDER, RERANKER};
+
+    #[test]
+    fn the_default_that_is_listed_is_the_one_that_is_taken() {
+        let listed = RERANKER.keys.iter().find(|key| key.name == "order").and_then(|key| key.default.parse().ok());
+        assert_eq!(listed, Some(ORDER));
+    }
+}

@@ -12,7 +12,7 @@ use crate::sequence::{Init, Parameter};
 use crate::weswin::WORDS;
 use pericope_encode::Base;
 use pericope_encode::ModelError;
-use pericope_encode::encoders::{Config, LayerByLayer, Tensors, build_trainable, low_rank};
+use pericope_encode::encoders::{Config, LayerByLayer, LowRank, Tensors, build_trainable, low_rank};
 
 /// The tensors of a checkpoint that training goes on from; none where it begins from the base model.
 #[derive(Default)]
@@ -40,17 +40,9 @@ impl Start {
         own.and_then(|(_, a)| a.dims().first().copied()).unwrap_or(0)
     }
 
-    /// The matrix `name` with its change of low rank, where it has one.
-    fn changed(&self, name: &str, w: Tensor, device: &Device) -> Loaded {
-        let own = |name: &String| self.tensors.get(name).map(|tensor| tensor.to_device(device)).transpose();
-        let sum = || -> candle_core::Result<Tensor> {
-            let Some((a, b)) = low_rank::names(name) else { return Ok(w.clone()) };
-            match (own(&a)?, own(&b)?) {
-                (Some(a), Some(b)) => low_rank::sum(&w, &a, &b),
-                _ => Ok(w.clone()),
-            }
-        };
-        sum().map_err(|e| ModelError::unusable(&self.path, format!("tensor {name}: {e}")))
+    /// Its changes of matrices.
+    fn changes(&self) -> LowRank {
+        LowRank::among(&self.path, &self.tensors)
     }
 
     /// Refuses changes of another rank than those that are to be trained.
@@ -234,7 +226,7 @@ impl<'a> Variables<'a> {
         self.kept(name, || {
             let base = || self.base.weights.tensor(name, shape, device);
             let w = self.start.tensor(name, shape, device).unwrap_or_else(base)?;
-            if self.trains(name) { Ok(w) } else { self.start.changed(name, w, device) }
+            if self.trains(name) { Ok(w) } else { self.start.changes().changed(name, w, device) }
         })
     }
 

@@ -4,6 +4,7 @@
 //! operations: it runs on a GPU, can be trained, and is what the others are tested against. [`Tuned`] trains changes of low rank on a
 //! CPU with kernels like those of `Packed`.
 
+mod layer;
 mod packed;
 mod plain;
 mod product;

@@ -1,13 +1,13 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
+use super::layer::{Layer, Norm, ranges};
 use crate::encoders::config::Config;
 use crate::encoders::embed::Embed;
 use crate::encoders::mpnet::{DISTANCES, bucket};
 use crate::encoders::weights::Tensors;
 use crate::kernels::{
-    Aligned, AttendScratch, Attention, Distances, Finish, Linear, Precision, ROW_TILE, attend, layer_norm, mean_pool,
-    padded_rows,
+    Aligned, AttendScratch, Attention, Distances, Finish, Linear, Precision, ROW_TILE, attend, mean_pool, padded_rows,
 };
 use crate::models::ModelError;
 
@@ -30,24 +30,9 @@ pub struct Packed {
     /// The embedding of segment type 1 minus that of type 0; zeros where there is one type.
     second: Vec<f32>,
     norm: Norm,
-    layers: Vec<Layer>,
+    layers: Vec<Layer<Linear>>,
     distances: Option<Distances>,
     spare: Mutex<Vec<Scratch>>,
-}
-
-struct Norm {
-    gain: Vec<f32>,
-    shift: Vec<f32>,
-}
-
-struct Layer {
-    /// Queries, keys and values in one product.
-    qkv: Linear,
-    out: Linear,
-    out_norm: Norm,
-    up: Linear,
-    down: Linear,
-    down_norm: Norm,
 }
 
 /// The buffers of one forward pass, used again by the next.
@@ -67,19 +52,13 @@ impl Packed {
         Self::attention(config).fits() && Linear::fits(config.hidden_size) && Linear::fits(config.intermediate_size)
     }
 
-    fn attention(config: &Config) -> Attention {
+    pub(super) fn attention(config: &Config) -> Attention {
         Attention { heads: config.num_attention_heads, head: config.head_size() }
     }
 
     /// Packs the weights of a model that [fits](Self::fits).
     pub fn new(config: &Config, weights: &dyn Tensors, precision: Precision) -> Result<Self, ModelError> {
         let hidden = config.hidden_size;
-        let norm = |name: String| -> Result<Norm, ModelError> {
-            Ok(Norm {
-                gain: weights.numbers(&format!("{name}.weight"), &[hidden])?,
-                shift: weights.numbers(&format!("{name}.bias"), &[hidden])?,
-            })
-        };
         let linear = |names: &[String], inputs: usize, outputs: usize| -> Result<Linear, ModelError> {
             let (mut weight, mut bias) = (Vec::new(), Vec::new());
             for name in names {
@@ -87,18 +66,6 @@ impl Packed {
                 bias.extend(weights.numbers(&format!("{name}.bias"), &[outputs])?);
             }
             Ok(Linear::new(&weight, &bias, inputs, precision))
-        };
-        let layer = |i: usize| -> Result<Layer, ModelError> {
-            let at = |part: &str| format!("encoder.layer.{i}.{part}");
-            let qkv = ["query", "key", "value"].map(|part| at(&format!("attention.self.{part}")));
-            Ok(Layer {
-                qkv: linear(&qkv, hidden, hidden)?,
-                out: linear(&[at("attention.output.dense")], hidden, hidden)?,
-                out_norm: norm(at("attention.output.LayerNorm"))?,
-                up: linear(&[at("intermediate.dense")], hidden, config.intermediate_size)?,
-                down: linear(&[at("output.dense")], config.intermediate_size, hidden)?,
-                down_norm: norm(at("output.LayerNorm"))?,
-            })
         };
         let positions = [config.max_position_embeddings, hidden];
         let mut positions = weights.numbers("embeddings.position_embeddings.weight", &positions)?;
@@ -124,8 +91,10 @@ impl Packed {
             words: weights.numbers("embeddings.word_embeddings.weight", &[config.vocab_size, hidden])?,
             positions,
             second,
-            norm: norm("embeddings.LayerNorm".into())?,
-            layers: (0..config.num_hidden_layers).map(layer).collect::<Result<_, _>>()?,
+            norm: Norm::read("embeddings.LayerNorm", weights, hidden)?,
+            layers: (0..config.num_hidden_layers)
+                .map(|i| Layer::read(config, weights, i, linear))
+                .collect::<Result<_, _>>()?,
             spare: Mutex::default(),
         })
     }
@@ -148,12 +117,8 @@ impl Packed {
     fn forward(&self, sequences: &[&[u32]], pairs: Option<&[usize]>, scratch: &mut Scratch) -> Vec<Range<usize>> {
         let Config { hidden_size: hidden, intermediate_size: intermediate, .. } = self.config;
         let epsilon = self.config.layer_norm_eps as f32;
-        let mut ranges = Vec::with_capacity(sequences.len());
-        let mut tokens = 0;
-        for ids in sequences {
-            ranges.push(tokens..tokens + ids.len());
-            tokens += ids.len();
-        }
+        let ranges = ranges(sequences);
+        let mut tokens = ranges.last().map_or(0, |range| range.end);
         let rows = padded_rows(tokens);
         let Scratch { x, y, qkv, context, wide, attend: attend_scratch } = scratch;
         for buffer in [&mut *x, y, context] {
@@ -170,7 +135,7 @@ impl Packed {
                 row.iter_mut().zip(&self.second).for_each(|(v, more)| *v += more);
             }
         }
-        layer_norm(&mut x[..tokens * hidden], &self.norm.gain, &self.norm.shift, epsilon);
+        self.norm.apply(&mut x[..tokens * hidden], epsilon);
         for (i, layer) in self.layers.iter().enumerate() {
             layer.qkv.apply(tokens, x, Finish::Bias, qkv);
             attend(self.attention, &ranges, qkv, self.distances.as_ref(), attend_scratch, context);
@@ -184,16 +149,14 @@ impl Packed {
                 tokens = ranges.len();
             }
             layer.out.apply(tokens, context, Finish::Add(x), y);
-            let Norm { gain, shift } = &layer.out_norm;
-            layer_norm(&mut y[..tokens * hidden], gain, shift, epsilon);
+            layer.out_norm.apply(&mut y[..tokens * hidden], epsilon);
             for first in (0..tokens).step_by(FEED_ROWS) {
                 let count = FEED_ROWS.min(tokens - first);
                 let block = &y[first * hidden..];
                 layer.up.apply(count, block, Finish::Gelu, wide);
                 layer.down.apply(count, wide, Finish::Add(block), &mut x[first * hidden..]);
             }
-            let Norm { gain, shift } = &layer.down_norm;
-            layer_norm(&mut x[..tokens * hidden], gain, shift, epsilon);
+            layer.down_norm.apply(&mut x[..tokens * hidden], epsilon);
         }
         ranges
     }

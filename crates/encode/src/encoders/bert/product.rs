@@ -7,15 +7,13 @@ use crate::encoders::weights::{Tensors, tensor_among};
 use crate::kernels::{Finish, Linear, Precision, ROW_TILE, outer_sums, padded_rows};
 use crate::models::ModelError;
 
-/// Outputs of a [`Linear`] are a multiple of this.
-const PANEL: usize = 48;
-
 /// Gradients by the names of tensors, with their shapes.
 pub(super) type Found = BTreeMap<String, (Vec<f32>, [usize; 2])>;
 
 /// A matrix as it was before changes.
 pub(super) struct Matrix {
-    name: String,
+    /// The names of A and B.
+    names: (String, String),
     inputs: usize,
     outputs: usize,
     weight: Vec<f32>,
@@ -25,9 +23,11 @@ pub(super) struct Matrix {
 impl Matrix {
     /// Reads `NAME.weight` and `NAME.bias`.
     pub(super) fn read(name: &str, weights: &dyn Tensors, inputs: usize, outputs: usize) -> Result<Self, ModelError> {
-        let weight = weights.numbers(&format!("{name}.weight"), &[outputs, inputs])?;
+        let full = format!("{name}.weight");
+        let weight = weights.numbers(&full, &[outputs, inputs])?;
+        let names = low_rank::names(&full).unwrap_or_default();
         let bias = weights.numbers(&format!("{name}.bias"), &[outputs])?;
-        Ok(Self { name: name.to_owned(), inputs, outputs, weight, bias })
+        Ok(Self { names, inputs, outputs, weight, bias })
     }
 }
 
@@ -61,25 +61,21 @@ impl Product {
     /// Takes the changes of its matrices among `changes`, or none where there are none.
     pub(super) fn set(&mut self, changes: &HashMap<String, Tensor>) -> candle_core::Result<()> {
         let (inputs, outputs) = self.shape();
-        let names = |matrix: &Matrix| {
-            let stem = &matrix.name;
-            (format!("{stem}{}", low_rank::LORA_A), format!("{stem}{}", low_rank::LORA_B))
-        };
         let of = |name: &str, shape: &[usize]| -> candle_core::Result<Vec<f32>> {
             let found = tensor_among(changes, name, shape, &candle_core::Device::Cpu);
             found.map_err(candle_core::Error::msg)?.flatten_all()?.to_vec1()
         };
-        let mut named = self.matrices.iter().map(names).flat_map(|(a, b)| [a, b]);
-        if !named.any(|name| changes.contains_key(&name)) {
+        let is_changed = |Matrix { names: (a, b), .. }: &Matrix| changes.contains_key(a) || changes.contains_key(b);
+        if !self.matrices.iter().any(is_changed) {
             *self = Self::new(std::mem::take(&mut self.matrices), self.precision);
             return Ok(());
         }
-        let first = self.matrices.first().map(names);
-        let rank = first.and_then(|(a, _)| changes.get(&a)?.dims().first().copied()).unwrap_or(0);
+        let first = self.matrices.first();
+        let rank = first.and_then(|first| changes.get(&first.names.0)?.dims().first().copied()).unwrap_or(0);
         let (mut all, mut stacked, mut turned) = (Vec::new(), Vec::new(), Vec::new());
         for matrix in &self.matrices {
-            let (a, b) = names(matrix);
-            let (a, b) = (of(&a, &[rank, inputs])?, of(&b, &[outputs, rank])?);
+            let (a, b) = &matrix.names;
+            let (a, b) = (of(a, &[rank, inputs])?, of(b, &[outputs, rank])?);
             for (row, b) in matrix.weight.chunks_exact(inputs).zip(b.chunks_exact(rank)) {
                 let from = all.len();
                 all.extend_from_slice(row);
@@ -92,7 +88,7 @@ impl Product {
         }
         (self.sums, self.back) = packed(&self.matrices, &all, self.precision);
         let narrow = |mut rows: Vec<f32>, width: usize| {
-            let many = (rows.len() / width).next_multiple_of(PANEL);
+            let many = (rows.len() / width).next_multiple_of(Linear::MULTIPLE);
             rows.resize(many * width, 0.0);
             Linear::new(&rows, &vec![0.0; many], width, self.precision)
         };
@@ -141,9 +137,9 @@ impl Product {
             // For B: what A made of the input, by the gradient; for A: what B makes of the gradient, by the input.
             let of_b = sums(&by_a, a.outputs(), i * rank..(i + 1) * rank, rows, d, outputs);
             let of_a = sums(&by_b, b.outputs(), 0..rank, rows, x, inputs);
-            let name = &matrix.name;
-            found.insert(format!("{name}{}", low_rank::LORA_A), (of_a, [rank, inputs]));
-            found.insert(format!("{name}{}", low_rank::LORA_B), (transposed(&of_b, outputs), [outputs, rank]));
+            let (a, b) = matrix.names.clone();
+            found.insert(a, (of_a, [rank, inputs]));
+            found.insert(b, (transposed(&of_b, outputs), [outputs, rank]));
         }
         Ok(())
     }

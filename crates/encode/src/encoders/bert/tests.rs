@@ -10,6 +10,18 @@ use crate::encoders::{Config, Embed, LayerByLayer, LowRank, Tensors, Weights, lo
 use crate::kernels::Precision;
 use crate::models::ModelDir;
 
+/// The matrices of a layer, with inputs and outputs.
+fn matrices(hidden: usize, wide: usize) -> [(&'static str, usize, usize); 6] {
+    [
+        ("attention.self.query", hidden, hidden),
+        ("attention.self.key", hidden, hidden),
+        ("attention.self.value", hidden, hidden),
+        ("attention.output.dense", hidden, hidden),
+        ("intermediate.dense", hidden, wide),
+        ("output.dense", wide, hidden),
+    ]
+}
+
 /// A small BERT whose weights are waves, written as the two files of a model.
 fn tiny(dir: &Path) -> HashMap<String, Tensor> {
     let (hidden, wide, vocabulary) = (96, 192, 50);
@@ -33,14 +45,7 @@ fn tiny(dir: &Path) -> HashMap<String, Tensor> {
     norm(&mut add, "embeddings.LayerNorm".into());
     for i in 0..2 {
         let layer = format!("encoder.layer.{i}");
-        for (name, inputs, outputs) in [
-            ("attention.self.query", hidden, hidden),
-            ("attention.self.key", hidden, hidden),
-            ("attention.self.value", hidden, hidden),
-            ("attention.output.dense", hidden, hidden),
-            ("intermediate.dense", hidden, wide),
-            ("output.dense", wide, hidden),
-        ] {
+        for (name, inputs, outputs) in matrices(hidden, wide) {
             add(format!("{layer}.{name}.weight"), &[outputs, inputs], 0.0, 0.2);
             add(format!("{layer}.{name}.bias"), &[outputs], 0.0, 0.1);
         }
@@ -119,14 +124,7 @@ fn changes(config: &Config, first: usize, rank: usize) -> HashMap<String, Var> {
     let (hidden, wide) = (config.hidden_size, config.intermediate_size);
     let mut all = HashMap::new();
     for layer in first..config.num_hidden_layers {
-        for (name, inputs, outputs) in [
-            ("attention.self.query", hidden, hidden),
-            ("attention.self.key", hidden, hidden),
-            ("attention.self.value", hidden, hidden),
-            ("attention.output.dense", hidden, hidden),
-            ("intermediate.dense", hidden, wide),
-            ("output.dense", wide, hidden),
-        ] {
+        for (name, inputs, outputs) in matrices(hidden, wide) {
             let stem = format!("encoder.layer.{layer}.{name}");
             for (end, shape) in [(low_rank::LORA_A, (rank, inputs)), (low_rank::LORA_B, (outputs, rank))] {
                 let seed = all.len() as f32;

@@ -4,6 +4,7 @@ use std::ops::Range;
 use candle_core::{Device, Tensor};
 use rayon::prelude::*;
 
+use super::layer::{Layer, ranges};
 use super::packed::Packed;
 use super::product::{Matrix, Product};
 use crate::encoders::config::{Config, Kind};
@@ -11,7 +12,7 @@ use crate::encoders::embed::Embed;
 use crate::encoders::weights::Tensors;
 use crate::kernels::{
     Aligned, AttendGradientScratch, AttendScratch, Attention, Finish, Precision, attend, attend_gradient, gelu_all,
-    gelu_gradient, layer_norm, layer_norm_gradient, padded_rows,
+    gelu_gradient, padded_rows,
 };
 use crate::models::ModelError;
 
@@ -24,22 +25,7 @@ pub struct Tuned {
     config: Config,
     attention: Attention,
     lower: Packed,
-    layers: Vec<Layer>,
-}
-
-struct Layer {
-    /// Queries, keys and values.
-    qkv: Product,
-    out: Product,
-    out_norm: Norm,
-    up: Product,
-    down: Product,
-    down_norm: Norm,
-}
-
-struct Norm {
-    gain: Vec<f32>,
-    shift: Vec<f32>,
+    layers: Vec<Layer<Product>>,
 }
 
 /// What a pass forwards leaves for the pass backwards.
@@ -83,35 +69,18 @@ impl Tuned {
     /// # Errors
     /// [`ModelError::Unusable`], naming the tensor.
     pub fn new(config: &Config, weights: &dyn Tensors, first: usize, precision: Precision) -> Result<Self, ModelError> {
-        let (hidden, wide) = (config.hidden_size, config.intermediate_size);
         let mut lower = config.clone();
         lower.num_hidden_layers = first.min(config.num_hidden_layers);
-        let norm = |name: String| -> Result<Norm, ModelError> {
-            Ok(Norm {
-                gain: weights.numbers(&format!("{name}.weight"), &[hidden])?,
-                shift: weights.numbers(&format!("{name}.bias"), &[hidden])?,
-            })
-        };
         let product = |names: &[String], inputs: usize, outputs: usize| -> Result<Product, ModelError> {
             let matrix = |name: &String| Matrix::read(name, weights, inputs, outputs);
             Ok(Product::new(names.iter().map(matrix).collect::<Result<_, _>>()?, precision))
         };
-        let layer = |i: usize| -> Result<Layer, ModelError> {
-            let at = |part: &str| format!("encoder.layer.{i}.{part}");
-            let qkv = ["query", "key", "value"].map(|part| at(&format!("attention.self.{part}")));
-            Ok(Layer {
-                qkv: product(&qkv, hidden, hidden)?,
-                out: product(&[at("attention.output.dense")], hidden, hidden)?,
-                out_norm: norm(at("attention.output.LayerNorm"))?,
-                up: product(&[at("intermediate.dense")], hidden, wide)?,
-                down: product(&[at("output.dense")], wide, hidden)?,
-                down_norm: norm(at("output.LayerNorm"))?,
-            })
-        };
         Ok(Self {
-            attention: Attention { heads: config.num_attention_heads, head: config.head_size() },
+            attention: Packed::attention(config),
             lower: Packed::new(&lower, weights, precision)?,
-            layers: (lower.num_hidden_layers..config.num_hidden_layers).map(layer).collect::<Result<_, _>>()?,
+            layers: (lower.num_hidden_layers..config.num_hidden_layers)
+                .map(|i| Layer::read(config, weights, i, product))
+                .collect::<Result<_, _>>()?,
             config: config.clone(),
         })
     }
@@ -135,12 +104,8 @@ impl Tuned {
     /// For sequences that are empty or too long, and for ids that the model does not have.
     pub fn forward(&self, sequences: &[&[u32]]) -> candle_core::Result<Tape> {
         let Config { hidden_size: hidden, intermediate_size: intermediate, .. } = self.config;
-        let mut ranges = Vec::with_capacity(sequences.len());
-        let mut tokens = 0;
-        for ids in sequences {
-            ranges.push(tokens..tokens + ids.len());
-            tokens += ids.len();
-        }
+        let ranges = ranges(sequences);
+        let tokens = ranges.last().map_or(0, |range| range.end);
         let rows = padded_rows(tokens);
         let of = |width: usize| Aligned::zeros(rows * width);
         let mut x = of(hidden);
@@ -214,15 +179,5 @@ impl Tuned {
             Ok((name, Tensor::from_vec(numbers, &shape, &Device::Cpu)?))
         };
         found.into_iter().map(tensor).collect()
-    }
-}
-
-impl Norm {
-    fn apply(&self, rows: &mut [f32], epsilon: f32) {
-        layer_norm(rows, &self.gain, &self.shift, epsilon);
-    }
-
-    fn gradient(&self, x: &[f32], epsilon: f32, d: &mut [f32]) {
-        layer_norm_gradient(x, &self.gain, epsilon, d);
     }
 }
