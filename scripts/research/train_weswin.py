@@ -8,11 +8,15 @@ the order that both share), and training where PyTorch finds a GPU.
 
 MODEL_DIR holds config.json, model.safetensors and tokenizer.json of a BERT (`pericope models list` shows where MiniLM
 lies). Needs torch, transformers, tokenizers, safetensors and numpy.
+
+With `--packed` in place of `--data` it reads what `topic_pack.py --documents` made, headings ask for their sections, and windows begin
+elsewhere in each epoch. With `--rank` matrices get changes of low rank, and the file is small.
 """
 import argparse
 import hashlib
 import json
 import os
+import pathlib
 import re
 import time
 
@@ -22,6 +26,8 @@ from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
 from transformers import BertConfig, BertModel
 
+import low_rank
+import topic_pack
 
 
 def share_of(name):
@@ -78,21 +84,79 @@ def windows(lengths, budget, partition):
     return out
 
 
-def sequences(documents, budget, partition):
+def sequences(documents, budget, partition, draw=None):
+    """Those of all documents; with `draw` the first one of each ends early, so that all begin elsewhere."""
     for number, d in enumerate(documents):
         lengths = [len(s) + 1 for s in d["ids"]]
         room = budget - 2 - (len(d["question"]) + 1 if "question" in d else 0)
-        for start, end, first, last in windows(lengths, room, partition):
-            yield number, start, end, first, last
+        begin = 0
+        if draw is not None:
+            first = windows(lengths, room, partition)[0]
+            if first[1] < len(lengths):
+                begin = int(draw.integers(0, first[1]))
+            if begin > 1:
+                yield number, 0, begin, 0, begin
+        for start, end, first, last in windows(lengths[begin:], room, partition):
+            yield number, begin + start, begin + end, begin + first, begin + last
+
+
+def read_packed(folder):
+    """Documents to learn from, with the ids of the headings of their segments, and those for validation."""
+    table = topic_pack.read(folder / "sentences.xz")
+    texts = np.split(table["ids"], np.cumsum(table["lengths"].astype(np.int64))[:-1])
+    texts = [text.tolist() for text in texts]
+    found = topic_pack.read(folder / "documents.xz")
+    headings = np.split(found["heading_ids"], np.cumsum(found["heading_lengths"].astype(np.int64))[:-1])
+    sentences, ends = np.cumsum(found["steps"].astype(np.int64)), found["ends"].astype(np.int64)
+    train, at, heading = [], 0, 0
+    for number, length in enumerate(found["lengths"].astype(np.int64)):
+        labels = ends[at : at + length]
+        own = headings[heading : heading + int(labels.sum())]
+        train.append({"id": str(number), "ids": [texts[i] for i in sentences[at : at + length]], "labels": labels, "headings": own, "source": "packed"})
+        at, heading = at + length, heading + int(labels.sum())
+    rows = topic_pack.unpacked(topic_pack.read(folder / "validation.xz"))
+    valid, seen, at = [], set(), 0
+    for length in rows["lengths"]:
+        own = rows["sentences"][at : at + length]
+        labels = rows["ends"][at : at + length].astype(np.int64)
+        at += length
+        if (key := (own[0], length)) not in seen and length > 1:
+            seen.add(key)
+            valid.append({"id": str(len(valid)), "ids": [texts[i] for i in own], "labels": labels, "source": "packed"})
+    return train, valid
+
+
+def heading_questions(documents, budget, draw, most=2):
+    """A few segments of each document that their headings ask for: windows of the document that hold some of the answer, or lie by it."""
+    asked = []
+    for d in documents:
+        ends = np.flatnonzero(d["labels"]) + 1
+        if len(ends) < 3:
+            continue
+        for segment in draw.permutation(len(ends))[:most]:
+            question = d["headings"][segment][:64].tolist()
+            if len(question) < 1:
+                continue
+            start, end = (0 if segment == 0 else int(ends[segment - 1])), int(ends[segment])
+            # Some text around it, so that the answer lies anywhere in a window.
+            left, right = max(0, start - int(draw.integers(0, 40))), min(len(d["ids"]), end + int(draw.integers(0, 40)))
+            labels = np.zeros(right - left, dtype=np.int64)
+            labels[start - left : end - left] = 1
+            ids = [s[: budget - 4 - len(question)] for s in d["ids"][left:right]]
+            asked.append({"id": d["id"], "ids": ids, "labels": labels, "question": question})
+    return asked
 
 
 class WeSWin(torch.nn.Module):
-    def __init__(self, folder, frozen, dropout):
+    def __init__(self, folder, frozen, dropout, rank=0):
         super().__init__()
         config = BertConfig.from_json_file(os.path.join(folder, "config.json"))
         config.hidden_dropout_prob = dropout
         config.attention_probs_dropout_prob = 0.0
-        self.encoder = BertModel.from_pretrained(folder, config=config, add_pooling_layer=False)
+        if rank:
+            self.encoder = low_rank.bert(pathlib.Path(folder), rank, frozen, dropout)
+        else:
+            self.encoder = BertModel.from_pretrained(folder, config=config, add_pooling_layer=False)
         self.snt_id = config.vocab_size
         tokenizer = Tokenizer.from_file(os.path.join(folder, "tokenizer.json"))
         self.start, self.end = tokenizer.token_to_id("[CLS]"), tokenizer.token_to_id("[SEP]")
@@ -247,7 +311,11 @@ def batches(lengths, size, seed):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", nargs="+", required=True, help="segmentation JSONL files")
+    parser.add_argument("--data", nargs="+", default=[], help="segmentation JSONL files")
+    parser.add_argument("--packed", type=pathlib.Path, help="what topic_pack.py made, in place of --data")
+    parser.add_argument("--rank", type=int, default=0, help="change matrices by products of this rank instead of training them (0: train them)")
+    parser.add_argument("--seconds", type=float, default=0, help="end after so many seconds; the rate follows them (0: as many steps as the epochs have)")
+    parser.add_argument("--base-sha256", default="", help="checksum of the base model, where --base holds it in another precision")
     parser.add_argument("--base", required=True, help="folder of the base model")
     parser.add_argument("--out", required=True)
     parser.add_argument("--leave-out", nargs="*", default=[], help="sources that only test")
@@ -283,12 +351,16 @@ def main():
     device = "cuda" if torch.cuda.is_available() else "cpu"
     tokenizer = Tokenizer.from_file(os.path.join(args.base, "tokenizer.json"))
     documents = read(args.data, tokenizer, args.tokens - 3)
+    draw = np.random.default_rng(args.seed)
     free = [d for d in documents if d["source"].split("/")[-1] not in args.leave_out]
     train = [d for d in free if share_of(d["id"]) > 1]
     valid = [d for d in free if share_of(d["id"]) == 1]
     if args.all:
         train, valid = free, []
-    model = WeSWin(args.base, args.frozen, args.dropout).to(device)
+    if args.packed:
+        train, valid = read_packed(args.packed)
+        valid = valid[:: max(1, len(valid) // 300)]
+    model = WeSWin(args.base, args.frozen, args.dropout, args.rank).to(device)
     if args.start:
         tensors = load_file(args.start)
         model.snt.data.copy_(tensors.pop("snt").float())
@@ -305,10 +377,10 @@ def main():
         {"params": [p for n, p in named if heads(n)], "weight_decay": 0.0, "times": args.head_lr / args.lr},
     ]
     optimizer = torch.optim.AdamW(groups, lr=args.lr, betas=(0.9, 0.999), eps=1e-8)
-    todo = list(sequences(train, args.tokens, args.partition))
+    todo = list(sequences(train, args.tokens, args.partition, draw if args.packed else None))
     length = lambda docs, s: sum(len(x) + 1 for x in docs[s[0]]["ids"][s[1] : s[2]]) + len(docs[s[0]].get("question", []))
     feed = batches([length(train, s) for s in todo], args.batch, args.seed)
-    asked = read_squad(args.questions, tokenizer, args.tokens)
+    asked = heading_questions(train, args.tokens, draw) if args.packed else read_squad(args.questions, tokenizer, args.tokens)
     todo_asked = list(sequences(asked, args.tokens, "cr-1"))
     feed_asked = batches([length(asked, s) for s in todo_asked], args.batch, args.seed)
     steps = max(1, int(-(-len(todo) // args.batch) * args.epochs))
@@ -319,8 +391,18 @@ def main():
     print(f"{len(asked)} questions, {len(todo_asked)} sequences", flush=True)
     step, best, began, running, trace = 0, -1.0, time.time(), [], []
     every = args.eval_every or max(1, int(len(todo) / args.batch / args.evals))
-    while step < steps:
-        rate = args.lr * min((step + 1) / warm, (steps - step) / max(1, steps - warm))
+    epoch_steps = -(-len(todo) // args.batch)
+    while step < steps and not (args.seconds and time.time() - began > args.seconds):
+        left = (steps - step) / max(1, steps - warm)
+        if args.seconds:
+            left = min(left, 1 - (time.time() - began) / args.seconds)
+        rate = args.lr * max(0.0, min((step + 1) / warm, left))
+        if args.packed and step and step % epoch_steps == 0:
+            todo = list(sequences(train, args.tokens, args.partition, draw))
+            feed = batches([length(train, s) for s in todo], args.batch, args.seed + step)
+            asked = heading_questions(train, args.tokens, draw)
+            todo_asked = list(sequences(asked, args.tokens, "cr-1"))
+            feed_asked = batches([length(asked, s) for s in todo_asked], args.batch, args.seed + step)
         for group in optimizer.param_groups:
             group["lr"] = rate * group["times"]
         model.train()
@@ -342,14 +424,17 @@ def main():
             loss = torch.nn.functional.cross_entropy(logits.float(), labels, ignore_index=-100)
             loss.backward()
             if head is model.boundary:
-                running.append(loss.item())
+                # A GPU waits for each number that is read; the trace alone needs all of them.
+                if device == "cpu" or step % 10 == 0:
+                    running.append(loss.item())
         trace.append(running[-1])
         take()
         step += 1
-        if step % 25 == 0:
+        if step % (25 if device == "cpu" else 200) == 0:
             print(f"{step}/{steps} loss {np.mean(running[-100:]):.4f} {time.time() - began:.0f} s", flush=True)
-        if valid and (step % every == 0 or step == steps):
-            p = predict(model, valid, args.tokens, "cr-1", device)
+        ended = step == steps or (args.seconds and time.time() - began > args.seconds)
+        if valid and (step % every == 0 or ended):
+            p = predict(model, valid, args.tokens, "cr-1", device, 8 if device == "cpu" else 64)
             tables = {tau: score(valid, p, tau) for tau in (0.3, 0.35, 0.4, 0.45, 0.5)}
             tau = max(tables, key=lambda t: tables[t]["all"]["f1"])
             table = tables[tau]
@@ -367,9 +452,12 @@ def main():
 def write(model, args, tau):
     os.makedirs(args.out, exist_ok=True)
     tensors = {"snt": model.snt.detach()}
-    for name, value in model.encoder.encoder.state_dict().items():
-        if int(name.split(".")[1]) >= args.frozen:
-            tensors["encoder." + name] = value
+    if args.rank:
+        tensors |= low_rank.changes(model.encoder)
+    else:
+        for name, value in model.encoder.encoder.state_dict().items():
+            if int(name.split(".")[1]) >= args.frozen:
+                tensors["encoder." + name] = value
     for name in ("boundary", "retrieval"):
         head = getattr(model, name)
         tensors[name + ".weight"], tensors[name + ".bias"] = head.weight.detach(), head.bias.detach()
@@ -378,12 +466,12 @@ def write(model, args, tau):
     weights = open(os.path.join(args.base, "model.safetensors"), "rb").read()
     settings = {
         "base": args.base_name,
-        "base_sha256": hashlib.sha256(weights).hexdigest(),
+        "base_sha256": args.base_sha256 or hashlib.sha256(weights).hexdigest(),
         "tokens": args.tokens,
         "partition": "cr-1",
         "weights": "mean:uniform",
         "tau": tau,
-        "notes": "scripts/research/train_weswin.py " + " ".join(f"{k}={v}" for k, v in sorted(vars(args).items()) if k not in ("base", "out", "data", "questions", "start")),
+        "notes": "scripts/research/train_weswin.py " + " ".join(f"{k}={v}" for k, v in sorted(vars(args).items()) if k not in ("base", "out", "data", "packed", "questions", "start")),
     }
     save_file(tensors, os.path.join(args.out, "weswin.safetensors"), metadata={"weswin": json.dumps(settings)})
 

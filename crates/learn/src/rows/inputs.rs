@@ -154,6 +154,11 @@ impl Facts {
         &self.sentences
     }
 
+    /// The numbers of each row, the cosines at 0.
+    pub(crate) fn into_numbers(self) -> Vec<[f32; NUMBERS]> {
+        self.numbers
+    }
+
     /// The sentences, of those that are language, whose vectors the rows of `range` are made of.
     pub(crate) fn reach(&self, range: &Range<usize>) -> Range<usize> {
         let most = MEANS.into_iter().max().unwrap_or(1);

@@ -38,6 +38,7 @@ pub use options::{Options, TrainError};
 pub use over_vectors::VectorSource;
 pub use pairs::{Pair, pairs};
 pub(crate) use robert::train_robert;
-pub use topic::{Part, TopicData, TopicOptions, topic_f1, train_topic};
+pub use runs::Example;
+pub use topic::{Part, TopicData, TopicOptions, topic_example, topic_examples, topic_f1, train_topic};
 pub use tune::{Grid, Tried, Tuning, tune};
 pub use weswin::train_weswin;

@@ -7,7 +7,7 @@ use pericope_api::{Document, Kind};
 use super::options::TrainError;
 use super::over_vectors::VectorSource;
 use crate::corpus::SequenceDocument;
-use crate::rows::Inputs;
+use crate::rows::{Facts, Inputs, NUMBERS};
 
 /// A run of sentences with what is known of it.
 #[derive(Default)]
@@ -65,14 +65,21 @@ impl Run {
         document
     }
 
+    /// The sentences of each paragraph; the last one ends with the run.
+    fn paragraphs(&self) -> Vec<Range<usize>> {
+        let last = self.sentences.len();
+        let open = self.paragraphs.last() != Some(&last);
+        let mut from = 0;
+        let ends = self.paragraphs.iter().copied().chain(open.then_some(last));
+        ends.map(|end| std::mem::replace(&mut from, end)..end).collect()
+    }
+
     /// The run with a row of `rows` for each sentence, of `dimension` numbers, as one sentence a paragraph: its vector is the
     /// mean of those of its sentences, at norm 1. Headings are paragraphs.
     fn in_paragraphs(self, rows: &[f32], dimension: usize) -> (Self, Vec<f32>) {
         let mut merged = Self::default();
         let mut vectors = Vec::new();
-        let mut from = 0;
-        let last = self.sentences.len();
-        for &end in self.paragraphs.iter().chain((self.paragraphs.last() != Some(&last)).then_some(&last)) {
+        for Range { start: from, end } in self.paragraphs() {
             let sentences = self.sentences.get(from..end).unwrap_or_default();
             let mut sum = vec![0f32; dimension];
             for row in rows.get(from * dimension..end * dimension).unwrap_or_default().chunks_exact(dimension.max(1)) {
@@ -83,10 +90,37 @@ impl Run {
             merged.sentences.push(sentences.join(" "));
             merged.kinds.push(self.kinds.get(from).copied().unwrap_or(Kind::Prose));
             merged.ends.push(end.checked_sub(1).and_then(|at| self.ends.get(at)).copied().unwrap_or(false));
-            from = end;
         }
         merged.paragraphs = (1..=merged.sentences.len()).collect();
         (merged, vectors)
+    }
+}
+
+/// What a model reads of a run beside the vectors of its sentences, for trainers that make the vectors themselves.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Example {
+    /// The sentences.
+    pub sentences: Vec<String>,
+    /// The sentences of each row: one, or those of a paragraph, whose vector is the mean of theirs at norm 1.
+    pub rows: Vec<Range<usize>>,
+    /// The numbers of each row, see [`Inputs`]; 0 in place of cosines.
+    pub numbers: Vec<[f32; NUMBERS]>,
+    /// Whether a segment ends behind each row.
+    pub ends: Vec<bool>,
+}
+
+impl Example {
+    /// A run, sentence by sentence or `by_paragraph`, with one row for each paragraph.
+    pub(super) fn of(run: Run, by_paragraph: bool) -> Self {
+        let sentences = run.sentences.clone();
+        let (run, rows) = if by_paragraph {
+            let rows = run.paragraphs();
+            (run.in_paragraphs(&[], 0).0, rows)
+        } else {
+            let rows = (0..sentences.len()).map(|i| i..i + 1).collect();
+            (run, rows)
+        };
+        Self { sentences, rows, numbers: Facts::of(&run.document()).into_numbers(), ends: run.ends }
     }
 }
 

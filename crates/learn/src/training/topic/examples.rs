@@ -1,10 +1,11 @@
 use pericope_segment::random::{SplitMix64, fnv1a};
+use rayon::prelude::*;
 
 use super::options::{TopicData, TopicOptions};
 use crate::corpus::{Headings, Record, SequenceDocument};
 use crate::training::options::TrainError;
 use crate::training::over_vectors::VectorSource;
-use crate::training::runs::{Labelled, Run};
+use crate::training::runs::{Example, Labelled, Run};
 
 /// Sentences of another document that join an example: at least, and at most.
 const JOINED: (usize, usize) = (5, 80);
@@ -14,10 +15,14 @@ const PARTS: usize = 3;
 
 /// A whole document as it is measured: without its headings, and with its `paragraphs` or without.
 pub(super) fn whole(record: &Record, paragraphs: bool, vectors: &dyn VectorSource) -> Result<Labelled, TrainError> {
+    Labelled::read(whole_run(record, paragraphs), false, vectors)
+}
+
+fn whole_run(record: &Record, paragraphs: bool) -> Run {
     let document = SequenceDocument::new(record, Headings::Dropped);
     let mut run = Run::default();
     run.add(&document, 0..document.len(), paragraphs, false);
-    Labelled::read(run, false, vectors)
+    run
 }
 
 /// What an epoch learns from, in its order: each document as often as it has windows.
@@ -36,9 +41,20 @@ pub(super) fn windows(documents: &[Record], options: &TopicOptions, epoch: usize
 pub(super) fn example(
     data: &TopicData<'_>,
     options: &TopicOptions,
-    (document, window): (usize, usize),
+    window: (usize, usize),
     epoch: usize,
 ) -> Result<Labelled, TrainError> {
+    let (run, by_paragraph) = run(data.train, options, window, epoch);
+    Labelled::read(run, by_paragraph, data.vectors)
+}
+
+/// The sentences of an example, and whether each paragraph of it is read as one.
+fn run(
+    documents: &[Record],
+    options: &TopicOptions,
+    (document, window): (usize, usize),
+    epoch: usize,
+) -> (Run, bool) {
     let key = [epoch.to_le_bytes(), document.to_le_bytes(), window.to_le_bytes()].concat();
     let mut random = SplitMix64::new(fnv1a(options.seed, key));
     let mut share = || (random.next() >> 11) as f64 / (1u64 << 53) as f64;
@@ -51,8 +67,8 @@ pub(super) fn example(
     let before = (share() * (others + 1) as f64) as usize;
     for part in 0..=others {
         let is_own = part == before.min(others);
-        let from = if is_own { document } else { (share() * data.train.len() as f64) as usize };
-        let Some(one) = data.train.get(from).map(|record| SequenceDocument::new(record, kept)) else { continue };
+        let from = if is_own { document } else { (share() * documents.len() as f64) as usize };
+        let Some(one) = documents.get(from).map(|record| SequenceDocument::new(record, kept)) else { continue };
         let (start, length) = if is_own {
             let windows = one.len().div_ceil(options.window).max(1);
             let length = options.window.min(one.len());
@@ -67,5 +83,23 @@ pub(super) fn example(
         };
         run.add(&one, start..start + length, by_paragraph || !hidden, headings);
     }
-    Labelled::read(run, by_paragraph, data.vectors)
+    (run, by_paragraph)
+}
+
+/// The examples of an epoch without vectors, in their order, for a trainer that makes the vectors itself.
+pub fn topic_examples<'a>(
+    documents: &'a [Record],
+    options: &'a TopicOptions,
+    epoch: usize,
+) -> impl ParallelIterator<Item = Example> + 'a {
+    windows(documents, options, epoch).into_par_iter().map(move |window| {
+        let (run, by_paragraph) = run(documents, options, window, epoch);
+        Example::of(run, by_paragraph)
+    })
+}
+
+/// A whole document without vectors as it is measured: without its headings, and with its `paragraphs` or without.
+#[must_use]
+pub fn topic_example(record: &Record, paragraphs: bool) -> Example {
+    Example::of(whole_run(record, paragraphs), false)
 }
