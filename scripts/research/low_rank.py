@@ -60,6 +60,14 @@ def changes(model):
     return found
 
 
+def start(model, tensors):
+    """Takes the changes that a file holds."""
+    for name, module in model.named_modules():
+        if isinstance(module, LowRank):
+            for part in ("a", "b"):
+                getattr(module, part).data.copy_(tensors[f"{name}.lora_{part}"].float())
+
+
 def checksum(found):
     """What Pericope names changes by: SHA-256 of names, shapes and numbers in single precision."""
     digest = hashlib.sha256()
