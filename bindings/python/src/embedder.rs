@@ -108,6 +108,7 @@ pub fn one_or_many(given: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
 }
 
 /// What a caller names an encoder by.
+#[derive(Clone)]
 pub enum Given {
     Name(String),
     Encoder(Arc<dyn SentenceEncoder>, Raised),

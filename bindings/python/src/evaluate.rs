@@ -8,11 +8,14 @@ use pericope::api;
 use pericope::eval::answer::Ledger;
 use pericope::eval::config::{Experiment, ExperimentFile, ExperimentKind, JudgeKind};
 use pericope::experiments::{self, Brought, Session};
-use pericope::report::run::write;
+use pericope::eval::record::Summary;
+use pericope::eval::sweep::{Variant, variants};
+use pericope::report::run::{Overview, Report, ReportError, write};
 use pericope::segment::registry::CUSTOM;
 use pericope::segment::spec::Spec;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PyString};
+use serde::Serialize;
 
 use crate::custom::{Judge, Raised, Retriever, Segmenter};
 use crate::embedder::Given;
@@ -148,8 +151,25 @@ fn add_row(table: &mut toml::Table, list: &str, name: &str, spec: &str) {
     }
 }
 
-/// Runs an experiment and returns its `summary.json` as a dictionary. The run's files go into the folder `out`; without one
-/// they are not kept.
+/// A variant of a `[sweep]` that was run.
+#[derive(Serialize)]
+struct Ran {
+    label: String,
+    /// The run's files; nothing where they are not kept.
+    folder: Option<PathBuf>,
+    summary: Summary,
+}
+
+/// What an experiment gives.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Found {
+    One(Box<Summary>),
+    Sweep { runs: Vec<Ran> },
+}
+
+/// Runs an experiment and returns its `summary.json` as a dictionary; of an experiment with a `[sweep]` that of each variant, with its
+/// label, in the list `runs`. Files go into the folder `out`; without one they are not kept.
 #[pyfunction]
 #[pyo3(
     signature = (
@@ -181,15 +201,22 @@ pub fn evaluate<'py>(
     }
     let experiment = Experiment::parse(&config.text, &config.path, &set, experiments::segmenters()).map_err(usage)?;
     own.check_used(&experiment, embeds)?;
-    if !experiment.sweep.is_empty() {
-        return Err(usage("an experiment with a [sweep] is several runs: `pericope eval run` makes them"));
-    }
-    let embedder = embedder.unwrap_or_else(|| Given::Name(experiment.retrieval.embedder.clone()));
+    let variants = variants(&experiment, experiments::segmenters()).map_err(usage)?;
     let session = Session { resume, offline, trec: None, brought: Some(&own.brought) };
     let kept = out.is_some();
     let folder = out.map_or_else(|| scratch(py), Ok)?;
-    let summary = py.detach(|| {
-        let done = run(&experiment, &folder, embedder, &own, session).map_err(|error| own.raised.or(error));
+    let found = py.detach(|| {
+        let done = if experiment.sweep.is_empty() {
+            let ledger = Ledger::of_run(&experiment, &folder, resume);
+            let report = run(&experiment, &folder, embedder.as_ref(), &own, (session, &ledger));
+            report.and_then(|report| {
+                written(&folder, write(&folder, &report))?;
+                Ok(Found::One(Box::new(report.summary)))
+            })
+        } else {
+            sweep(&variants, (&folder, kept), embedder.as_ref(), &own, session)
+        };
+        let done = done.map_err(|error| own.raised.or(error));
         // A document that cannot be cut does not end a run; an exception does.
         let done = own.raised.take().map_or(done, Err);
         if !kept {
@@ -198,7 +225,7 @@ pub fn evaluate<'py>(
         }
         done
     })?;
-    json::to_python(py, &summary)
+    json::to_python(py, &found)
 }
 
 /// A folder of its own for a run that nobody keeps.
@@ -208,18 +235,49 @@ fn scratch(py: Python<'_>) -> PyResult<PathBuf> {
     py.import("tempfile")?.call_method("mkdtemp", (), Some(&keywords))?.extract()
 }
 
+/// Runs one experiment; its report is still to be written.
 fn run(
     experiment: &Experiment,
     folder: &Path,
-    embedder: Given,
+    embedder: Option<&Given>,
+    own: &Own,
+    (session, ledger): (Session<'_>, &Ledger),
+) -> PyResult<Report> {
+    let embedder = embedder.cloned().unwrap_or_else(|| Given::Name(experiment.retrieval.embedder.clone()));
+    let (encoder, raised) = embedder.open(session.offline)?;
+    let engine = experiments::engine_of(experiment).offline(session.offline).with_custom(own.segmenters.clone());
+    let ran = experiments::run(experiment, folder, &engine, encoder, (session, ledger), &());
+    Ok(ran.map_err(|error| raised.or(of_experiment(error)))?.report)
+}
+
+/// Runs the variants, each in a folder of its own, and writes the report that sets them side by side. They share one budget, and what
+/// one asked of a model is not asked again by the next.
+fn sweep(
+    variants: &[Variant],
+    (folder, kept): (&Path, bool),
+    embedder: Option<&Given>,
     own: &Own,
     session: Session<'_>,
-) -> PyResult<pericope::eval::record::Summary> {
-    let (encoder, raised) = embedder.open(session.offline)?;
-    let ledger = Ledger::of_run(experiment, folder, session.resume);
-    let engine = experiments::engine_of(experiment).offline(session.offline).with_custom(own.segmenters.clone());
-    let ran = experiments::run(experiment, folder, &engine, encoder, (session, &ledger), &());
-    let finished = ran.map_err(|error| raised.or(of_experiment(error)))?;
-    write(folder, &finished.report).map_err(|error| failed(format!("{}: {error}", folder.display())))?;
-    Ok(finished.report.summary)
+) -> PyResult<Found> {
+    let mut runs = Vec::with_capacity(variants.len());
+    let mut overview = Overview::new(folder);
+    for (number, variant) in variants.iter().enumerate() {
+        let place = folder.join(format!("{:02}", number + 1));
+        let mut experiment = variant.experiment.clone();
+        let mut ledger = Ledger::of_run(&experiment, folder, session.resume);
+        if number > 0 {
+            ledger = ledger.continued();
+        }
+        experiment.llm.cache.get_or_insert_with(|| folder.join("responses.sqlite"));
+        let report = run(&experiment, &place, embedder, own, (session, &ledger))?;
+        runs.push(Ran { label: variant.label.clone(), folder: kept.then_some(place), summary: report.summary.clone() });
+        written(folder, overview.add(report))?;
+    }
+    written(folder, overview.finish())?;
+    Ok(Found::Sweep { runs })
+}
+
+/// What was written, or an error that names the folder.
+fn written<T>(folder: &Path, done: Result<T, ReportError>) -> PyResult<T> {
+    done.map_err(|error| failed(format!("{}: {error}", folder.display())))
 }

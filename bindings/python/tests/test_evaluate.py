@@ -34,6 +34,20 @@ def test_a_dictionary() -> None:
     assert list(pathlib.Path.cwd().iterdir()) == []
 
 
+def test_a_sweep(tmp_path: pathlib.Path) -> None:
+    swept = {**CONFIG, "sweep": {"chunker.fixed.spec": ["fixed:words=50", "fixed:words=100"]}}
+    runs = pericope.evaluate(swept, out=tmp_path / "run")["runs"]
+    assert len(runs) == 2 and len({run["label"] for run in runs}) == 2
+    alone = pericope.evaluate(CONFIG)
+    recall = lambda summary: [cell["metrics"]["span_recall"] for cell in summary["cells"]]
+    assert recall(runs[1]["summary"]) == recall(alone) != recall(runs[0]["summary"])
+    for run in runs:
+        assert json.loads((pathlib.Path(run["folder"]) / "summary.json").read_text()) == run["summary"]
+    assert (tmp_path / "run" / "index.html").is_file()
+    # Where nothing is kept no folder is named.
+    assert [run["folder"] for run in pericope.evaluate(swept)["runs"]] == [None, None]
+
+
 def test_a_file_and_a_folder(tmp_path: pathlib.Path) -> None:
     path = tmp_path / "experiment.toml"
     path.write_text(

@@ -416,7 +416,8 @@ def evaluate(
     resume: bool = False,
     offline: bool = False,
 ) -> dict[str, Any]:
-    """Runs an experiment on retrieval and returns its `summary.json`.
+    """Runs an experiment on retrieval and returns its `summary.json`; of one with a `[sweep]` the list `runs`, with the `label`, the
+    `folder` and the `summary` of each variant.
 
     `config` is a path, a dictionary, or TOML as text (it has a line end). `out` keeps the run's files and report; `set`
     overrides keys (`"retrieval.k=[1,3]"`). Each of `segmenters` is one more chunker, a `judge` of your own takes the place of
