@@ -884,9 +884,9 @@ pub struct TrainArgs {
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub frozen: usize,
     /// Train changes of this rank to the matrices of the layers, in place of the layers themselves (LoRA): a small model, though every
-    /// layer changes (with --frozen 0); 0: the layers themselves
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub rank: usize,
+    /// layer changes (with --frozen 0); 0: the layers themselves [default: that of the model of --start; 0 without one]
+    #[arg(long, value_name = "N")]
+    pub rank: Option<usize>,
     /// Passes over the data, at most [default: 4; nsp: 1]
     #[arg(long, value_name = "X")]
     pub epochs: Option<f64>,

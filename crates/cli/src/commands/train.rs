@@ -23,11 +23,12 @@ pub fn weswin(args: TrainWeswinArgs, quiet: bool) -> Outcome {
     let common = &args.common;
     let base = Base::open(&common.base).map_err(Failure::usage)?;
     let start = common.start.as_deref().map(open).transpose().map_err(Failure::usage)?;
+    let began = start.as_ref().map_or((TOKENS, 0), |start| (start.settings.tokens, start.low_rank().rank()));
     let options = Options {
         partition: args.partition.clone(),
         questions_every: args.questions_every,
         questions_apart: args.questions_apart,
-        ..options(common, &base, start.as_ref().map(|s| s.settings.tokens).unwrap_or(TOKENS), Options::default())
+        ..options(common, &base, began, Options::default())
     };
     let mut documents = Documents::read(common, &base, options.tokens)?;
     let mut asked = Questions::default();
@@ -74,7 +75,8 @@ pub fn nsp(args: TrainNspArgs, quiet: bool) -> Outcome {
     });
     let start = start.transpose()?;
     let defaults = Options::nsp();
-    let options = options(common, &base, defaults.tokens, defaults);
+    let rank = start.as_ref().map_or(0, |start| start.low_rank().rank());
+    let options = options(common, &base, (defaults.tokens, rank), defaults);
     let documents = Documents::read(common, &base, options.tokens)?;
     let notes = notes(&common.data, documents.train.len(), "");
     let mut watch = Watch::new(quiet);
@@ -93,12 +95,12 @@ pub fn nsp(args: TrainNspArgs, quiet: bool) -> Outcome {
     Done { name, out, split, questions: None, unreadable, report, settings, options }.tell(common.json, "trained")
 }
 
-/// What the flags say, over `defaults`; `tokens` where they do not say how many.
-fn options(args: &TrainArgs, base: &Base, tokens: usize, defaults: Options) -> Options {
+/// What the flags say, over `defaults`; `tokens` and `rank` where they do not say how many.
+fn options(args: &TrainArgs, base: &Base, (tokens, rank): (usize, usize), defaults: Options) -> Options {
     Options {
         tokens: args.tokens.unwrap_or(tokens.min(base.config.max_tokens())),
         frozen: args.frozen.min(base.config.num_hidden_layers),
-        rank: args.rank,
+        rank: args.rank.unwrap_or(rank),
         epochs: args.epochs.unwrap_or(defaults.epochs),
         batch: args.batch.unwrap_or(defaults.batch),
         micro_batch: args.micro_batch.unwrap_or(defaults.micro_batch),

@@ -72,9 +72,9 @@ pub struct TrainJudgeArgs {
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub frozen: usize,
     /// Train changes of this rank to the matrices of the layers, in place of the layers themselves (LoRA): a small model, though every
-    /// layer changes (with --frozen 0); 0: the layers themselves
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub rank: usize,
+    /// layer changes (with --frozen 0); 0: the layers themselves [default: that of the model of --start; 0 without one]
+    #[arg(long, value_name = "N")]
+    pub rank: Option<usize>,
     /// Passes over the questions
     #[arg(long, value_name = "X", default_value_t = 1.0)]
     pub epochs: f64,
@@ -171,7 +171,7 @@ fn options(args: &TrainJudgeArgs, base: &Base, start: Option<&Checkpoint>) -> Ju
         common: Options {
             tokens: args.tokens.unwrap_or(tokens),
             frozen: args.frozen.min(base.config.num_hidden_layers),
-            rank: args.rank,
+            rank: args.rank.unwrap_or_else(|| start.map_or(0, |start| start.low_rank().rank())),
             epochs: args.epochs,
             batch: args.batch,
             micro_batch: args.micro_batch,

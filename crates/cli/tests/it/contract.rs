@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Output;
 
 use crate::common::{pericope, root, stderr, stdout, without_models};
 use serde_json::Value;
@@ -641,6 +642,24 @@ fn a_model_is_trained_tuned_and_used() {
     let same = same.args(["--tokens", "48", "--frozen", "0"]).output().unwrap();
     assert_eq!(same.status.code(), Some(2));
     assert!(stderr(&same).contains("is what training begins from"), "{}", stderr(&same));
+
+    // Who goes on from changes of low rank goes on with their rank.
+    let low = |start: &str, out: &str, more: &[&str]| {
+        let mut command = without_models(folder.path());
+        command.args(["train", "weswin", "--data", &documents, "--base", "./base", "--out", out, "--max-steps", "1"]);
+        if !start.is_empty() {
+            command.args(["--start", start]);
+        }
+        command.args(["--tokens", "48", "--frozen", "0", "--json"]).args(more).output().unwrap()
+    };
+    assert_eq!(low("", "low", &["--rank", "2"]).status.code(), Some(0));
+    let again = low("low", "again", &[]);
+    assert_eq!(again.status.code(), Some(0), "{}", stderr(&again));
+    let rank = |output: &Output| serde_json::from_str::<Value>(&stdout(output)).unwrap()["options"]["rank"].clone();
+    assert_eq!(rank(&again), 2);
+    let refused = low("low", "other", &["--rank", "3"]);
+    assert_eq!(refused.status.code(), Some(3));
+    assert!(stderr(&refused).contains("changes of rank 2"), "{}", stderr(&refused));
 
     let plain = "{\"id\":\"a\",\"sentences\":[\"The ship.\",\"The tide.\"],\"boundaries\":[]}\nno document\n";
     fs::write(at("plain.jsonl"), plain).unwrap();

@@ -88,6 +88,13 @@ impl LowRank {
         self.tensors.is_empty()
     }
 
+    /// The rank of the changes; 0 where it changes nothing.
+    #[must_use]
+    pub fn rank(&self) -> usize {
+        let own = self.tensors.iter().find(|(name, _)| name.ends_with(LORA_A));
+        own.and_then(|(_, a)| a.dims().first().copied()).unwrap_or(0)
+    }
+
     /// Its tensors by name.
     #[must_use]
     pub fn tensors(&self) -> &HashMap<String, Tensor> {

@@ -34,12 +34,6 @@ impl Start {
         self.tensors.len() < before
     }
 
-    /// The rank of its changes of matrices; 0 where it has none.
-    fn rank(&self) -> usize {
-        let own = self.tensors.iter().find(|(name, _)| name.ends_with(low_rank::LORA_A));
-        own.and_then(|(_, a)| a.dims().first().copied()).unwrap_or(0)
-    }
-
     /// Its changes of matrices.
     fn changes(&self) -> LowRank {
         LowRank::among(&self.path, &self.tensors)
@@ -47,7 +41,7 @@ impl Start {
 
     /// Refuses changes of another rank than those that are to be trained.
     pub(super) fn check_rank(&self, rank: usize) -> Result<(), ModelError> {
-        match self.rank() {
+        match self.changes().rank() {
             0 => Ok(()),
             own if own == rank => Ok(()),
             own => {
