@@ -49,12 +49,7 @@ pub(super) fn example(
 }
 
 /// The sentences of an example, and whether each paragraph of it is read as one.
-fn run(
-    documents: &[Record],
-    options: &TopicOptions,
-    (document, window): (usize, usize),
-    epoch: usize,
-) -> (Run, bool) {
+fn run(documents: &[Record], options: &TopicOptions, (document, window): (usize, usize), epoch: usize) -> (Run, bool) {
     let key = [epoch.to_le_bytes(), document.to_le_bytes(), window.to_le_bytes()].concat();
     let mut random = SplitMix64::new(fnv1a(options.seed, key));
     let mut share = || (random.next() >> 11) as f64 / (1u64 << 53) as f64;
