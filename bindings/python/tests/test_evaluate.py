@@ -39,7 +39,10 @@ def test_a_sweep(tmp_path: pathlib.Path) -> None:
     runs = pericope.evaluate(swept, out=tmp_path / "run")["runs"]
     assert len(runs) == 2 and len({run["label"] for run in runs}) == 2
     alone = pericope.evaluate(CONFIG)
-    recall = lambda summary: [cell["metrics"]["span_recall"] for cell in summary["cells"]]
+
+    def recall(summary: dict[str, Any]) -> list[float]:
+        return [cell["metrics"]["span_recall"] for cell in summary["cells"]]
+
     assert recall(runs[1]["summary"]) == recall(alone) != recall(runs[0]["summary"])
     for run in runs:
         assert json.loads((pathlib.Path(run["folder"]) / "summary.json").read_text()) == run["summary"]
