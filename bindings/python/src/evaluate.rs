@@ -9,13 +9,14 @@ use pericope::eval::answer::Ledger;
 use pericope::eval::config::{Experiment, ExperimentFile, ExperimentKind, JudgeKind};
 use pericope::eval::record::Summary;
 use pericope::eval::sweep::{Variant, variants};
-use pericope::experiments::{self, Brought, Session};
-use pericope::report::run::{Overview, Report, ReportError, write};
+use pericope::experiments::{self, Brought, Finished, Ran, Session};
+use pericope::report::run::write;
 use pericope::segment::registry::CUSTOM;
 use pericope::segment::spec::Spec;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PyString};
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::custom::{Judge, Raised, Retriever, Segmenter};
 use crate::embedder::Given;
@@ -151,21 +152,12 @@ fn add_row(table: &mut toml::Table, list: &str, name: &str, spec: &str) {
     }
 }
 
-/// A variant of a `[sweep]` that was run.
-#[derive(Serialize)]
-struct Ran {
-    label: String,
-    /// The run's files; nothing where they are not kept.
-    folder: Option<PathBuf>,
-    summary: Summary,
-}
-
 /// What an experiment gives.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Found {
     One(Box<Summary>),
-    Sweep { runs: Vec<Ran> },
+    Sweep { runs: Vec<Value> },
 }
 
 /// Runs an experiment and returns its `summary.json` as a dictionary; of an experiment with a `[sweep]` that of each variant, with its
@@ -208,10 +200,10 @@ pub fn evaluate<'py>(
     let found = py.detach(|| {
         let done = if experiment.sweep.is_empty() {
             let ledger = Ledger::of_run(&experiment, &folder, resume);
-            let report = run(&experiment, &folder, embedder.as_ref(), &own, (session, &ledger));
-            report.and_then(|report| {
-                written(&folder, write(&folder, &report))?;
-                Ok(Found::One(Box::new(report.summary)))
+            run(&experiment, &folder, embedder.as_ref(), &own, (session, &ledger)).and_then(|finished| {
+                let wrote = write(&folder, &finished.report);
+                wrote.map_err(|error| failed(format!("{}: {error}", folder.display())))?;
+                Ok(Found::One(Box::new(finished.report.summary)))
             })
         } else {
             sweep(&variants, (&folder, kept), embedder.as_ref(), &own, session)
@@ -242,16 +234,15 @@ fn run(
     embedder: Option<&Given>,
     own: &Own,
     (session, ledger): (Session<'_>, &Ledger),
-) -> PyResult<Report> {
+) -> PyResult<Finished> {
     let embedder = embedder.cloned().unwrap_or_else(|| Given::Name(experiment.retrieval.embedder.clone()));
     let (encoder, raised) = embedder.open(session.offline)?;
     let engine = experiments::engine_of(experiment).offline(session.offline).with_custom(own.segmenters.clone());
     let ran = experiments::run(experiment, folder, &engine, encoder, (session, ledger), &());
-    Ok(ran.map_err(|error| raised.or(of_experiment(error)))?.report)
+    ran.map_err(|error| raised.or(of_experiment(error)))
 }
 
-/// Runs the variants, each in a folder of its own, and writes the report that sets them side by side. They share one budget, and what
-/// one asked of a model is not asked again by the next.
+/// Runs the variants of a sweep. Their folders are named where they are `kept`.
 fn sweep(
     variants: &[Variant],
     (folder, kept): (&Path, bool),
@@ -259,25 +250,10 @@ fn sweep(
     own: &Own,
     session: Session<'_>,
 ) -> PyResult<Found> {
-    let mut runs = Vec::with_capacity(variants.len());
-    let mut overview = Overview::new(folder);
-    for (number, variant) in variants.iter().enumerate() {
-        let place = folder.join(format!("{:02}", number + 1));
-        let mut experiment = variant.experiment.clone();
-        let mut ledger = Ledger::of_run(&experiment, folder, session.resume);
-        if number > 0 {
-            ledger = ledger.continued();
-        }
-        experiment.llm.cache.get_or_insert_with(|| folder.join("responses.sqlite"));
-        let report = run(&experiment, &place, embedder, own, (session, &ledger))?;
-        runs.push(Ran { label: variant.label.clone(), folder: kept.then_some(place), summary: report.summary.clone() });
-        written(folder, overview.add(report))?;
-    }
-    written(folder, overview.finish())?;
-    Ok(Found::Sweep { runs })
-}
-
-/// What was written, or an error that names the folder.
-fn written<T>(folder: &Path, done: Result<T, ReportError>) -> PyResult<T> {
-    done.map_err(|error| failed(format!("{}: {error}", folder.display())))
+    let one = |_, experiment: &Experiment, place: &Path, session: Session<'_>, ledger| {
+        run(experiment, place, embedder, own, (session, &ledger)).map(Some)
+    };
+    let ran = experiments::sweep(variants, folder, session, one, of_experiment)?.unwrap_or_default();
+    let shown = |Ran { label, folder, summary }| json!({ "label": label, "folder": kept.then_some(folder), "summary": summary });
+    Ok(Found::Sweep { runs: ran.into_iter().map(shown).collect() })
 }

@@ -45,10 +45,17 @@ pub fn one(
             tell!("{error}");
             Ok(None)
         }
-        Err(ExperimentError::Run(RunError::Folder(error))) => Err(not_held(error)),
-        Err(ExperimentError::Report { folder, error }) => Err(not_written(&folder)(error)),
-        Err(error) if error.is_usage() => Err(Failure::usage(error)),
-        Err(error) => Err(Failure::runtime(error)),
+        Err(error) => Err(not_run(error)),
+    }
+}
+
+/// Says why an experiment was not run.
+pub fn not_run(error: ExperimentError) -> Failure {
+    match error {
+        ExperimentError::Run(RunError::Folder(error)) => not_held(error),
+        ExperimentError::Report { folder, error } => not_written(&folder)(error),
+        error if error.is_usage() => Failure::usage(error),
+        error => Failure::runtime(error),
     }
 }
 
@@ -75,7 +82,7 @@ pub fn hold(folder: &Path) -> Result<FolderLock, Failure> {
 }
 
 /// Says so where a file lies in the place of a folder.
-fn no_file(folder: &Path) -> Result<(), Failure> {
+pub fn no_file(folder: &Path) -> Result<(), Failure> {
     match folder.is_file() {
         true => Err(Failure::usage(format!("{}: it is a file, where a folder is needed", shown(folder)))),
         false => Ok(()),

@@ -16,6 +16,10 @@ use pericope_report::run::{Collector, Report, ReportError};
 use pericope_segment::Resources;
 use pericope_segment::registry::{CUSTOM, SegmenterEntry};
 
+mod sweep;
+
+pub use sweep::{Ran, sweep};
+
 use crate::stores::Places;
 use crate::{Engine, EngineError, needs_encoder, rerankers, tokenizer_for};
 

@@ -1,28 +1,19 @@
 //! Experiments with a `[sweep]`: run them all, or choose among them.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use pericope::experiments::{self, Ran};
 use pericope::segmenters;
-use pericope_eval::answer::Ledger;
 use pericope_eval::config::{Experiment, ExperimentFile};
-use pericope_eval::record::{Item, Summary};
+use pericope_eval::record::Item;
 use pericope_eval::sweep::{Chosen, Variant, choose, variants};
-use pericope_report::run::{Overview, write};
-use serde::Serialize;
+use serde_json::json;
 
 use crate::args::{EvalRunArgs, TuneArgs};
 use crate::commands::{dry_run, print_json};
 use crate::resources::shown;
-use crate::session::{Finished, Session, check_parts, hold, not_written, one, run_folder, tell_kind, too_many_failed};
+use crate::session::{Session, check_parts, no_file, not_run, one, run_folder, tell_kind, too_many_failed};
 use crate::status::{Failure, Outcome, Status};
-
-/// A variant that was run.
-#[derive(Serialize)]
-struct Ran {
-    label: String,
-    folder: PathBuf,
-    summary: Summary,
-}
 
 /// `pericope eval run` on an experiment with a sweep: a folder a variant, and a report that sets them side by side.
 pub fn run(experiment: &Experiment, out: &Path, args: &EvalRunArgs, quiet: bool) -> Outcome {
@@ -33,7 +24,9 @@ pub fn run(experiment: &Experiment, out: &Path, args: &EvalRunArgs, quiet: bool)
     let Some(ran) = all(&variants, out, args.session(), quiet)? else { return Ok(Status::Incomplete) };
     let status = status(&ran, experiment);
     if args.json {
-        print_json(&serde_json::json!({ "runs": ran }))?;
+        let shown =
+            |Ran { label, folder, summary }: &Ran| json!({ "label": label, "folder": folder, "summary": summary });
+        print_json(&json!({ "runs": ran.iter().map(shown).collect::<Vec<_>>() }))?;
     } else {
         for (number, ran) in ran.iter().enumerate() {
             say!("{:02}  {}", number + 1, ran.label);
@@ -95,38 +88,14 @@ fn status(ran: &[Ran], experiment: &Experiment) -> Status {
 /// Runs the variants and writes the report that sets them side by side.
 fn all(variants: &[Variant], out: &Path, session: Session<'_>, quiet: bool) -> Result<Option<Vec<Ran>>, Failure> {
     variants.iter().try_for_each(|variant| check_parts(&variant.experiment))?;
-    let _held = hold(out)?;
-    let mut ran = Vec::with_capacity(variants.len());
-    let mut overview = Overview::new(out);
-    for (number, variant) in variants.iter().enumerate() {
-        if !quiet {
+    no_file(out)?;
+    let run = |number: usize, experiment: &Experiment, folder: &Path, session: Session<'_>, ledger| {
+        if !quiet && let Some(variant) = variants.get(number) {
             tell!("{} of {}: {}", number + 1, variants.len(), variant.label);
         }
-        let folder = out.join(format!("{:02}", number + 1));
-        let mut experiment = variant.experiment.clone();
-        // One budget for all variants.
-        let mut ledger = Ledger::of_run(&experiment, out, session.resume);
-        if number > 0 {
-            ledger = ledger.continued();
-        }
-        // What one variant asked of a model is not asked again by the next.
-        experiment.llm.cache.get_or_insert_with(|| out.join("responses.sqlite"));
-        let trec = session.trec.map(|folder| folder.join(format!("{:02}", number + 1)));
-        let session = Session { trec: trec.as_deref(), ..session };
-        let Some(Finished { report, folder: _held }) = one(&experiment, &folder, session, ledger, quiet)? else {
-            return Ok(None);
-        };
-        ran.push(Ran { label: variant.label.clone(), folder, summary: report.summary.clone() });
-        if variants.len() == 1 {
-            write(out, &report).map_err(not_written(out))?;
-        } else {
-            overview.add(report).map_err(not_written(out))?;
-        }
-    }
-    if variants.len() > 1 {
-        overview.finish().map_err(not_written(out))?;
-    }
-    Ok(Some(ran))
+        one(experiment, folder, session, ledger, quiet)
+    };
+    experiments::sweep(variants, out, session, run, not_run)
 }
 
 fn read_items(path: &Path) -> Result<Vec<Item>, Failure> {
