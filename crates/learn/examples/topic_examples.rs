@@ -13,24 +13,17 @@
 use std::collections::HashMap;
 use std::fs;
 use std::io::{BufWriter, Write};
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use half::f16;
-use pericope_learn::corpus::{Record, each_record, files};
-use pericope_learn::training::{Example, TopicOptions, topic_example, topic_examples};
+use pericope_learn::corpus::{Record, Records};
+use pericope_learn::training::{Example, TopicOptions, topic_examples, topic_validation};
 use rayon::prelude::*;
 
-fn records(folder: &Path) -> Vec<Record> {
-    let mut found = Vec::new();
-    let files = files(&[folder.to_owned()]).expect("the folder can be read");
-    let skipped = each_record(&files, &mut |record| {
-        found.push(record);
-        ControlFlow::Continue(())
-    });
-    let skipped = skipped.expect("the files can be read");
-    assert!(skipped.problems.is_empty(), "{:?}", skipped.problems);
-    found
+fn records(folder: &str) -> Vec<Record> {
+    let found = Records::read(&[folder.into()], &[]).expect("the folder can be read");
+    assert!(found.skipped.problems.is_empty(), "{:?}", found.skipped.problems);
+    found.documents
 }
 
 /// Texts by their number.
@@ -81,15 +74,8 @@ fn main() {
     let (out, epochs) = (PathBuf::from(out), epochs.parse::<usize>().expect("a number of epochs"));
     fs::create_dir_all(&out).expect("the folder can be made");
     let mut texts = Texts::default();
-    let validation = records(Path::new(validation));
-    let ways = validation.iter().flat_map(|record| {
-        let hidden = (!record.paragraphs.is_empty()).then_some((record, false));
-        std::iter::once((record, true)).chain(hidden)
-    });
-    let ways: Vec<(&Record, bool)> = ways.collect();
-    let whole = ways.into_par_iter().map(|(record, paragraphs)| topic_example(record, paragraphs)).collect();
-    write(&out, "validation", whole, &mut texts);
-    let (train, options) = (records(Path::new(train)), TopicOptions::default());
+    write(&out, "validation", topic_validation(&records(validation)), &mut texts);
+    let (train, options) = (records(train), TopicOptions::default());
     for epoch in 0..epochs {
         let examples = topic_examples(&train, &options, epoch).collect();
         write(&out, &format!("train-{epoch}"), examples, &mut texts);

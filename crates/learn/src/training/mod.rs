@@ -39,6 +39,6 @@ pub use over_vectors::VectorSource;
 pub use pairs::{Pair, pairs};
 pub(crate) use robert::train_robert;
 pub use runs::Example;
-pub use topic::{Part, TopicData, TopicOptions, topic_example, topic_examples, topic_f1, train_topic};
+pub use topic::{Part, TopicData, TopicOptions, topic_examples, topic_f1, topic_validation, train_topic};
 pub use tune::{Grid, Tried, Tuning, tune};
 pub use weswin::train_weswin;

@@ -93,8 +93,94 @@ pub fn topic_examples<'a>(
     })
 }
 
-/// A whole document without vectors as it is measured: without its headings, and with its `paragraphs` or without.
+/// The documents for validation without vectors, as they are measured: whole, without headings, in the ways of [`ways`].
 #[must_use]
-pub fn topic_example(record: &Record, paragraphs: bool) -> Example {
-    Example::of(whole_run(record, paragraphs), false)
+pub fn topic_validation(documents: &[Record]) -> Vec<Example> {
+    let read = |(record, paragraphs): (&Record, bool)| Example::of(whole_run(record, paragraphs), false);
+    ways(documents).into_par_iter().map(read).collect()
+}
+
+/// Documents as they are measured: those with paragraphs with and without them, as users have both.
+pub(super) fn ways<'a>(documents: &'a [Record]) -> Vec<(&'a Record, bool)> {
+    let ways = |record: &'a Record| {
+        let hidden = (!record.paragraphs.is_empty()).then_some((record, false));
+        std::iter::once((record, true)).chain(hidden)
+    };
+    documents.iter().flat_map(ways).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use rayon::prelude::*;
+
+    use super::{TopicData, TopicOptions, example, topic_examples, topic_validation, ways, whole, windows};
+    use crate::corpus::Record;
+    use crate::rows::{NUMBERS, places};
+    use crate::training::over_vectors::VectorSource;
+    use crate::training::runs::{Example, Labelled};
+
+    /// The same vector for every text.
+    struct Same;
+
+    impl VectorSource for Same {
+        fn encoder(&self) -> (&str, &str) {
+            ("same", "same")
+        }
+
+        fn dimension(&self) -> usize {
+            1
+        }
+
+        fn vectors(&self, texts: &[&str]) -> Result<Vec<f32>, String> {
+            Ok(vec![1.0; texts.len()])
+        }
+    }
+
+    fn documents() -> Vec<Record> {
+        let sentence = |i: usize| format!("Sentence {i} tells of {}.", ["ships", "bread", "snow"][i / 9 % 3]);
+        let document = |d: usize| Record {
+            id: d.to_string(),
+            sentences: (d..d + 40).map(sentence).collect(),
+            boundaries: vec![9, 18, 27],
+            headings: ["Ships", "Bread", "Snow", "More"].map(String::from).to_vec(),
+            paragraphs: if d == 0 { Vec::new() } else { vec![4, 9, 12, 18, 27, 33] },
+            ..Record::default()
+        };
+        (0..4).map(document).collect()
+    }
+
+    /// What both have: the numbers but for cosines, and the ends.
+    fn assert_same(example: &Example, labelled: &Labelled) {
+        assert_eq!(example.ends, labelled.ends);
+        assert_eq!((example.rows.len(), example.numbers.len()), (labelled.inputs.len(), labelled.inputs.len()));
+        for (own, row) in example.numbers.iter().zip(labelled.inputs.rows().chunks_exact(labelled.inputs.width())) {
+            for place in (0..NUMBERS).filter(|place| !places::COSINE.contains(place)) {
+                assert_eq!(own[place], row[1 + place], "{place}");
+            }
+            assert!(places::COSINE.into_iter().all(|place| own[place] == 0.0));
+        }
+        let sentences: Vec<usize> = example.rows.iter().cloned().flatten().collect();
+        assert_eq!(sentences, (0..example.sentences.len()).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn examples_without_vectors_are_those_that_are_learnt_from() {
+        let documents = documents();
+        let data = TopicData { train: &documents, validation: &documents, vectors: &Same };
+        let options = TopicOptions { window: 16, paragraph_units: 0.5, ..TopicOptions::default() };
+        let found: Vec<Example> = topic_examples(&documents, &options, 1).collect();
+        let order = windows(&documents, &options, 1);
+        assert_eq!((found.len(), order.len()), (12, 12));
+        for (one, window) in found.iter().zip(order) {
+            assert_same(one, &example(&data, &options, window, 1).unwrap());
+        }
+        assert!(found.iter().any(|one| one.rows.len() < one.sentences.len()), "paragraphs are rows too");
+        let (measured, ways) = (topic_validation(&documents), ways(&documents));
+        assert_eq!((measured.len(), ways.len()), (7, 7));
+        for (one, (record, paragraphs)) in measured.iter().zip(ways) {
+            assert_same(one, &whole(record, paragraphs, &Same).unwrap());
+        }
+    }
 }

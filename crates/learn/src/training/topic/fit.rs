@@ -9,7 +9,7 @@ use pericope_util::hex;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
-use super::examples::{example, whole, windows};
+use super::examples::{example, ways, whole, windows};
 use super::options::{Part, TopicData, TopicOptions};
 use super::weigh::{Weighed, looked_at, weigh};
 use crate::corpus::Record;
@@ -123,17 +123,12 @@ struct Measured<'a> {
     labelled: Labelled,
 }
 
-/// The documents for validation: those with paragraphs with and without them, as users have both.
+/// The documents for validation.
 fn validation<'a>(data: &TopicData<'a>) -> Result<Vec<Measured<'a>>, TrainError> {
-    let ways = |record: &'a Record| {
-        let hidden = (!record.paragraphs.is_empty()).then_some((record, false));
-        std::iter::once((record, true)).chain(hidden)
-    };
-    let all: Vec<(&Record, bool)> = data.validation.iter().flat_map(ways).collect();
     let read = |(record, paragraphs): (&'a Record, bool)| {
         Ok(Measured { record, labelled: whole(record, paragraphs, data.vectors)? })
     };
-    all.into_par_iter().map(read).collect()
+    ways(data.validation).into_par_iter().map(read).collect()
 }
 
 /// The F1 of each document's exact boundaries where a model and the weights in its checkpoint cut it, the number of segments

@@ -5,6 +5,6 @@ mod fit;
 mod options;
 mod weigh;
 
-pub use examples::{topic_example, topic_examples};
+pub use examples::{topic_examples, topic_validation};
 pub use fit::{topic_f1, train_topic};
 pub use options::{Part, TopicData, TopicOptions};
