@@ -30,7 +30,7 @@ class LowRank(nn.Module):
         self.b = nn.Parameter(torch.zeros(linear.out_features, rank))
 
     def forward(self, x):
-        return F.linear(x, self.linear.weight + self.b @ self.a, self.linear.bias)
+        return self.linear(x) + F.linear(F.linear(x, self.a), self.b)
 
 
 def bert(folder, rank, frozen=0, dropout=0.0):

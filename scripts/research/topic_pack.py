@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """The examples of `topic`, as the example program `topic_examples` writes them, packed into few bytes for a machine with a GPU.
 
     scripts/research/topic_pack.py EXAMPLES --base MODEL_DIR --epochs 3 --documents TRAIN_DIR --out PACK_DIR
@@ -81,6 +82,36 @@ def read(path):
         found[name] = np.frombuffer(rest, dtype=kind, count=count, offset=at).reshape(shape)
         at += count * np.dtype(kind).itemsize
     return found
+
+
+def split(values, lengths):
+    """Values that lie one behind the other, in arrays of these lengths."""
+    return np.split(values, np.cumsum(lengths.astype(np.int64))[:-1])
+
+
+def sentences(folder):
+    """The token ids of every sentence, by its number."""
+    table = read(folder / "sentences.xz")
+    return split(table["ids"], table["lengths"])
+
+
+class Examples:
+    """The rows of a file, by example."""
+
+    def __init__(self, path):
+        found = unpacked(read(path))
+        self.numbers, self.ends, self.counts = found["numbers"], found["ends"], found["counts"]
+        self.rows = np.concatenate([[0], np.cumsum(found["lengths"])])
+        self.places = np.concatenate([[0], np.cumsum(self.counts)])
+        self.sentences = found["sentences"]
+
+    def __len__(self):
+        return len(self.rows) - 1
+
+    def of(self, i):
+        """Sentences, how many of them each row has, numbers, ends."""
+        start, end = self.rows[i], self.rows[i + 1]
+        return self.sentences[self.places[start] : self.places[end]], self.counts[start:end], self.numbers[start:end], self.ends[start:end]
 
 
 def documents(folder, numbers, tokenizer):

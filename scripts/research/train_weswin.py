@@ -102,27 +102,23 @@ def sequences(documents, budget, partition, draw=None):
 
 def read_packed(folder):
     """Documents to learn from, with the ids of the headings of their segments, and those for validation."""
-    table = topic_pack.read(folder / "sentences.xz")
-    texts = np.split(table["ids"], np.cumsum(table["lengths"].astype(np.int64))[:-1])
-    texts = [text.tolist() for text in texts]
+    texts = [text.tolist() for text in topic_pack.sentences(folder)]
     found = topic_pack.read(folder / "documents.xz")
-    headings = np.split(found["heading_ids"], np.cumsum(found["heading_lengths"].astype(np.int64))[:-1])
-    sentences, ends = np.cumsum(found["steps"].astype(np.int64)), found["ends"].astype(np.int64)
-    train, at, heading = [], 0, 0
-    for number, length in enumerate(found["lengths"].astype(np.int64)):
-        labels = ends[at : at + length]
-        own = headings[heading : heading + int(labels.sum())]
-        train.append({"id": str(number), "ids": [texts[i] for i in sentences[at : at + length]], "labels": labels, "headings": own, "source": "packed"})
-        at, heading = at + length, heading + int(labels.sum())
-    rows = topic_pack.unpacked(topic_pack.read(folder / "validation.xz"))
-    valid, seen, at = [], set(), 0
-    for length in rows["lengths"]:
-        own = rows["sentences"][at : at + length]
-        labels = rows["ends"][at : at + length].astype(np.int64)
-        at += length
-        if (key := (own[0], length)) not in seen and length > 1:
+    sentences = topic_pack.split(np.cumsum(found["steps"].astype(np.int64)), found["lengths"])
+    ends = topic_pack.split(found["ends"].astype(np.int64), found["lengths"])
+    headings = topic_pack.split(found["heading_ids"], found["heading_lengths"])
+    train, heading = [], 0
+    for own, labels in zip(sentences, ends):
+        segments = int(labels.sum())
+        train.append({"id": str(len(train)), "ids": [texts[i] for i in own], "labels": labels, "headings": headings[heading : heading + segments], "source": "packed"})
+        heading += segments
+    # Documents with paragraphs are there twice, with and without them, which are not read here.
+    valid, seen, validation = [], set(), topic_pack.Examples(folder / "validation.xz")
+    for i in range(len(validation)):
+        own, _, _, ends = validation.of(i)
+        if (key := (own[0], len(own))) not in seen and len(own) > 1:
             seen.add(key)
-            valid.append({"id": str(len(valid)), "ids": [texts[i] for i in own], "labels": labels, "source": "packed"})
+            valid.append({"id": str(len(valid)), "ids": [texts[i] for i in own], "labels": ends.astype(np.int64), "source": "packed"})
     return train, valid
 
 
@@ -392,7 +388,8 @@ def main():
     step, best, began, running, trace = 0, -1.0, time.time(), [], []
     every = args.eval_every or max(1, int(len(todo) / args.batch / args.evals))
     epoch_steps = -(-len(todo) // args.batch)
-    while step < steps and not (args.seconds and time.time() - began > args.seconds):
+    ended = False
+    while not ended:
         left = (steps - step) / max(1, steps - warm)
         if args.seconds:
             left = min(left, 1 - (time.time() - began) / args.seconds)
