@@ -93,7 +93,7 @@ pub fn topic_examples<'a>(
     })
 }
 
-/// The documents for validation without vectors, as they are measured: whole, without headings, in the ways of [`ways`].
+/// The documents for validation without vectors, as they are measured: whole and without headings, those with paragraphs with and without them.
 #[must_use]
 pub fn topic_validation(documents: &[Record]) -> Vec<Example> {
     let read = |(record, paragraphs): (&Record, bool)| Example::of(whole_run(record, paragraphs), false);
