@@ -49,9 +49,16 @@ impl<'a> View<'a> {
         Self { summary, modes, metrics, comparisons, setting, metric, pair }
     }
 
+    /// The metrics of answers, where answers were scored, the one to speak of first.
+    pub fn answer_metrics(&self) -> Vec<&Metric> {
+        let mut found: Vec<&Metric> = self.metrics.iter().filter(|metric| metric.answer_rank().is_some()).collect();
+        found.sort_by_key(|metric| metric.answer_rank());
+        found
+    }
+
     /// The metric of answers to speak of, where answers were scored.
     pub fn answer_metric(&self) -> Option<&Metric> {
-        self.metrics.iter().filter_map(|m| Some((m.answer_rank()?, m))).min_by_key(|(rank, _)| *rank).map(|(_, m)| m)
+        self.answer_metrics().first().copied()
     }
 
     /// The cell of a chunker at a setting.

@@ -28,12 +28,15 @@ impl Grid {
     }
 }
 
-/// The headline's metric and that of the answers, at every headline setting of a run: a table each.
+/// Metrics of answers that runs are compared by.
+const OF_ANSWERS: usize = 4;
+
+/// The headline's metric and the chief ones of the answers, at every headline setting of a run: a table each.
 pub(super) fn grids(views: &[View]) -> Vec<Grid> {
     let mut wanted: Vec<(Metric, Setting)> = Vec::new();
     for view in views {
         let Some(setting) = &view.setting else { continue };
-        for metric in view.metric.iter().chain(view.answer_metric()) {
+        for metric in view.metric.iter().chain(view.answer_metrics().into_iter().take(OF_ANSWERS)) {
             if !wanted.iter().any(|(m, s)| m == metric && s == setting) {
                 wanted.push((metric.clone(), setting.clone()));
             }

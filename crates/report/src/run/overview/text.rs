@@ -2,7 +2,7 @@
 
 use pericope_eval::format;
 
-use super::compare::cautions;
+use super::compare::{cautions, differing};
 use super::grid::grids;
 use super::verdicts;
 use crate::kit::markdown::{Markdown, link};
@@ -36,6 +36,16 @@ pub(in crate::run) fn markdown(reports: &[Report], folders: &[String]) -> String
             std::iter::once(name.clone()).chain(cells).collect()
         };
         out.table("l", &head, grid.rows.iter().map(row));
+    }
+    let differing = differing(reports);
+    if !differing.is_empty() {
+        out.heading(2, "What differs in the configuration");
+        let mut head = vec!["key"];
+        head.extend(reports.iter().map(Report::title));
+        let row = |(key, values): (String, Vec<String>)| -> Vec<String> {
+            std::iter::once(key).chain(values.iter().map(|value| format::clipped(value, 120))).collect()
+        };
+        out.table(&"l".repeat(head.len()), &head, differing.into_iter().map(row));
     }
     out.finish()
 }
