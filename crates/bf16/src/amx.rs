@@ -5,12 +5,11 @@
 
 use std::arch::asm;
 use std::arch::x86_64::{__cpuid, __cpuid_count};
+use std::ops::Range;
 use std::sync::OnceLock;
 
-use super::weights::{LINES, Line, Weights};
+use super::weights::{Layout, Line, SIDE, Weights};
 
-/// Rows and columns of a tile of sums, and the pairs of a step.
-const SIDE: usize = 16;
 /// Bytes of a row of a tile.
 const ROW: u16 = 64;
 
@@ -57,11 +56,6 @@ fn permitted() -> bool {
     false
 }
 
-/// True where tiles fit: pairs of inputs and columns in whole tiles.
-pub(crate) fn fits(weights: &Weights) -> bool {
-    weights.pairs().is_multiple_of(SIDE)
-}
-
 /// What `ldtilecfg` reads.
 #[repr(C, align(64))]
 struct Shapes {
@@ -84,10 +78,15 @@ impl Shapes {
     }
 }
 
+/// Rows are taken by blocks of two tiles, and for each all strips of weights one after the other: a block of rows stays in the
+/// first-level cache, weights stream through it, and the sums of a block are whole rows that lie together.
+///
 /// # Safety
-/// Tiles must be [`available`] and [fit](fits); `x` and `out` hold just `rows` rows.
-pub(crate) unsafe fn product(rows: usize, x: &[u32], weights: &Weights, out: &mut [f32]) {
-    debug_assert!(fits(weights) && x.len() == rows * weights.pairs() && out.len() == rows * weights.outputs());
+/// Tiles must be [`available`], and weights lie in them; `x` and `out` hold just `rows` rows; `columns` be whole strips of the weights.
+pub(crate) unsafe fn product(rows: usize, x: &[u32], weights: &Weights, columns: Range<usize>, out: &mut [f32]) {
+    debug_assert!(weights.layout() == Layout::Tiles);
+    debug_assert!(x.len() == rows * weights.pairs() && out.len() == rows * columns.len());
+    let strips = columns.start / SIDE..columns.end / SIDE;
     let whole = rows / (2 * SIDE) * 2 * SIDE;
     for (from, to, step) in [(0, whole, 2 * SIDE), (whole, rows, rows - whole)] {
         if from == to {
@@ -96,14 +95,13 @@ pub(crate) unsafe fn product(rows: usize, x: &[u32], weights: &Weights, out: &mu
         let shapes = Shapes::new(step.min(SIDE), step.saturating_sub(SIDE));
         // SAFETY: the configuration is of 64 bytes and names shapes that palette 1 has; the tiles hold nothing that is needed.
         unsafe { asm!("ldtilecfg [{}]", in(reg) &raw const shapes, options(nostack, readonly)) };
-        let tiles = weights.outputs() / SIDE;
-        for column in (0..tiles).step_by(2) {
-            for row in (from..to).step_by(step) {
-                let block = Block { x, out: &mut *out, weights, row, column };
-                // SAFETY: the shapes are those of `step` rows, which are within `x` and `out`; `column` is a tile of the outputs, and
-                // where two are asked for so is the next.
+        for row in (from..to).step_by(step) {
+            for column in strips.clone().step_by(2) {
+                let block = Block { x, out: &mut *out, weights, row, column, columns: columns.clone() };
+                // SAFETY: the shapes are those of `step` rows, which are within `x` and `out`; `column` is the first tile of a strip,
+                // and where two are asked for the strip has two.
                 unsafe {
-                    match (step > SIDE, column + 1 < tiles) {
+                    match (step > SIDE, column + 1 < strips.end) {
                         (true, true) => block.two_by_two(),
                         (true, false) => block.two_by_one(),
                         (false, true) => block.one_by_two(),
@@ -125,32 +123,30 @@ struct Block<'a> {
     row: usize,
     /// In tiles.
     column: usize,
+    /// The columns of `out`.
+    columns: Range<usize>,
 }
 
 /// Where the tiles of a block lie in memory: addresses, and bytes from a row to the next.
 struct Places {
     inputs: [*const u32; 2],
     input_stride: usize,
-    weights: [*const Line; 2],
+    weights: *const Line,
     out: [*mut f32; 2],
     out_stride: usize,
     steps: usize,
 }
 
-/// Bytes from a pair's weights to the next pair's.
-const WEIGHT_STRIDE: usize = LINES * size_of::<Line>();
-
 impl Block<'_> {
     fn places(self) -> Places {
-        let (pairs, outputs) = (self.weights.pairs(), self.weights.outputs());
+        let (pairs, outputs) = (self.weights.pairs(), self.columns.len());
         // Second addresses that are not used may be beyond the end: they are never read.
         let input = self.x.as_ptr().wrapping_add(self.row * pairs);
-        let out = self.out.as_mut_ptr().wrapping_add(self.row * outputs + self.column * SIDE);
+        let out = self.out.as_mut_ptr().wrapping_add(self.row * outputs + self.column * SIDE - self.columns.start);
         Places {
             inputs: [input, input.wrapping_add(SIDE * pairs)],
             input_stride: pairs * size_of::<u32>(),
-            weights: [self.column, self.column + 1]
-                .map(|tile| self.weights.as_ptr().wrapping_add(tile / LINES * pairs * LINES + tile % LINES)),
+            weights: self.weights.strip(self.column),
             out: [out, out.wrapping_add(SIDE * outputs)],
             out_stride: outputs * size_of::<f32>(),
             steps: pairs / SIDE,
@@ -158,16 +154,17 @@ impl Block<'_> {
     }
 }
 
-/// Blocks of one or two tiles of rows and columns. Each loaded tile of a block of four is used for two products.
+/// Blocks of one or two tiles of rows and columns. Each loaded tile of a block of four is used for two products. Weights are loaded with
+/// the hint that they are not used again soon (`tileloaddt1`): the rows stay in the first-level cache beside them.
 macro_rules! block {
-    ($name:ident: $($zero:literal)+; $($step:literal)+; $($store:literal)+) => {
+    ($name:ident, $columns:literal: $($zero:literal)+; $($step:literal)+; $($store:literal)+) => {
         impl Block<'_> {
             /// # Safety
             /// Tiles must be configured for the rows of this block, and rows and columns lie within the matrices.
             unsafe fn $name(self) {
                 let places = self.places();
-                // SAFETY: tiles are loaded from `steps` times 16 pairs of each row, and as many lines of weights, and stored to the rows
-                // and columns of the block.
+                // SAFETY: tiles are loaded from `steps` times 16 pairs of each row, and as many lines of weights for each column of
+                // tiles, and stored to the rows and columns of the block.
                 unsafe {
                     asm!(
                         $($zero,)+
@@ -175,8 +172,7 @@ macro_rules! block {
                         $($step,)+
                         "add {x0}, 64",
                         "add {x1}, 64",
-                        "add {w0}, {weight_step}",
-                        "add {w1}, {weight_step}",
+                        "add {w}, {weight_step}",
                         "dec {steps}",
                         "jnz 2b",
                         $($store,)+
@@ -185,10 +181,9 @@ macro_rules! block {
                         x0 = inout(reg) places.inputs[0] => _,
                         x1 = inout(reg) places.inputs[1] => _,
                         xs = in(reg) places.input_stride,
-                        w0 = inout(reg) places.weights[0] => _,
-                        w1 = inout(reg) places.weights[1] => _,
-                        ws = in(reg) WEIGHT_STRIDE,
-                        weight_step = const SIDE * WEIGHT_STRIDE,
+                        w = inout(reg) places.weights => _,
+                        ws = in(reg) size_of::<Line>(),
+                        weight_step = const $columns * SIDE * size_of::<Line>(),
                         steps = inout(reg) places.steps => _,
                         o0 = in(reg) places.out[0],
                         o1 = in(reg) places.out[1],
@@ -203,12 +198,12 @@ macro_rules! block {
     };
 }
 
-block!(two_by_two:
+block!(two_by_two, 2:
     "tilezero tmm0" "tilezero tmm1" "tilezero tmm2" "tilezero tmm3";
     "tileloadd tmm4, [{x0} + {xs}*1]"
-    "tileloadd tmm6, [{w0} + {ws}*1]"
+    "tileloaddt1 tmm6, [{w} + {ws}*1]"
     "tdpbf16ps tmm0, tmm4, tmm6"
-    "tileloadd tmm7, [{w1} + {ws}*1]"
+    "tileloaddt1 tmm7, [{w} + {ws}*1 + 1024]"
     "tdpbf16ps tmm1, tmm4, tmm7"
     "tileloadd tmm5, [{x1} + {xs}*1]"
     "tdpbf16ps tmm2, tmm5, tmm6"
@@ -218,29 +213,29 @@ block!(two_by_two:
     "tilestored [{o1} + {os}*1], tmm2"
     "tilestored [{o1} + {os}*1 + 64], tmm3");
 
-block!(two_by_one:
+block!(two_by_one, 1:
     "tilezero tmm0" "tilezero tmm2";
     "tileloadd tmm4, [{x0} + {xs}*1]"
-    "tileloadd tmm6, [{w0} + {ws}*1]"
+    "tileloaddt1 tmm6, [{w} + {ws}*1]"
     "tdpbf16ps tmm0, tmm4, tmm6"
     "tileloadd tmm5, [{x1} + {xs}*1]"
     "tdpbf16ps tmm2, tmm5, tmm6";
     "tilestored [{o0} + {os}*1], tmm0"
     "tilestored [{o1} + {os}*1], tmm2");
 
-block!(one_by_two:
+block!(one_by_two, 2:
     "tilezero tmm0" "tilezero tmm1";
     "tileloadd tmm4, [{x0} + {xs}*1]"
-    "tileloadd tmm6, [{w0} + {ws}*1]"
+    "tileloaddt1 tmm6, [{w} + {ws}*1]"
     "tdpbf16ps tmm0, tmm4, tmm6"
-    "tileloadd tmm7, [{w1} + {ws}*1]"
+    "tileloaddt1 tmm7, [{w} + {ws}*1 + 1024]"
     "tdpbf16ps tmm1, tmm4, tmm7";
     "tilestored [{o0} + {os}*1], tmm0"
     "tilestored [{o0} + {os}*1 + 64], tmm1");
 
-block!(one_by_one:
+block!(one_by_one, 1:
     "tilezero tmm0";
     "tileloadd tmm4, [{x0} + {xs}*1]"
-    "tileloadd tmm6, [{w0} + {ws}*1]"
+    "tileloaddt1 tmm6, [{w} + {ws}*1]"
     "tdpbf16ps tmm0, tmm4, tmm6";
     "tilestored [{o0} + {os}*1], tmm0");

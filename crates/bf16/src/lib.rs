@@ -7,6 +7,8 @@ mod weights;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
+use std::ops::Range;
+
 pub use weights::Weights;
 
 /// Rows that a product works on at once: the number of rows is a multiple of it.
@@ -14,6 +16,9 @@ pub const ROWS: usize = 8;
 
 /// Columns of a panel of weights: the number of outputs is a multiple of it.
 pub const COLUMNS: usize = 48;
+
+/// Columns of whole panels and of whole pairs of tiles: parts of a product ([`product_of`]) are a multiple of it.
+pub const STRIP: usize = 96;
 
 /// True where this processor multiplies in bfloat16 itself. Elsewhere the same is worked out number by number, more slowly than in
 /// single precision.
@@ -67,26 +72,41 @@ pub fn round(from: &[f32], to: &mut [u32]) {
 /// # Panics
 /// Where `rows` is no multiple of [`ROWS`], or `x` or `out` is too short.
 pub fn product(rows: usize, x: &[u32], weights: &Weights, out: &mut [f32]) {
+    product_of(rows, x, weights, 0..weights.outputs(), out);
+}
+
+/// Some columns of a [`product`]: `out` has `rows` rows of as many numbers. Their bits are those of the whole product.
+///
+/// # Panics
+/// As [`product`], and where `columns` are not all to the end or a multiple of [`STRIP`], or do not begin at a multiple of it.
+pub fn product_of(rows: usize, x: &[u32], weights: &Weights, columns: Range<usize>, out: &mut [f32]) {
     assert!(rows.is_multiple_of(ROWS), "{rows} rows are no multiple of {ROWS}");
-    let (x, out) = (&x[..rows * weights.pairs()], &mut out[..rows * weights.outputs()]);
+    let (end, whole) = (weights.outputs(), columns.end.is_multiple_of(STRIP) || columns.end == weights.outputs());
+    assert!(columns.start.is_multiple_of(STRIP) && whole && columns.end <= end, "columns {columns:?} of {end}");
+    let (x, out) = (&x[..rows * weights.pairs()], &mut out[..rows * columns.len()]);
+    if out.is_empty() {
+        return;
+    }
     #[cfg(target_arch = "x86_64")]
-    if amx::available() && amx::fits(weights) {
-        // SAFETY: the processor has the instructions and may use them; the slices have just these lengths.
-        return unsafe { amx::product(rows, x, weights, out) };
+    if weights.layout() == weights::Layout::Tiles {
+        // SAFETY: weights lie in tiles only where the processor has the instructions and may use them; the slices have just these
+        // lengths, and the columns are whole strips of the weights.
+        return unsafe { amx::product(rows, x, weights, columns, out) };
     }
     #[cfg(target_arch = "x86_64")]
     if x86::available() {
-        // SAFETY: the processor has the instructions; the slices have just these lengths.
-        return unsafe { x86::product(rows, x, weights, out) };
+        // SAFETY: the processor has the instructions; the slices have just these lengths, and the columns are whole panels.
+        return unsafe { x86::product(rows, x, weights, columns, out) };
     }
-    plain::product(x, weights, out);
+    plain::product(x, weights, columns, out);
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
-    use super::{COLUMNS, ROWS, Weights, plain, product, round};
+    use super::weights::Layout;
+    use super::{COLUMNS, ROWS, STRIP, Weights, plain, product, product_of, round};
 
     fn numbers(len: usize, seed: u64) -> Vec<f32> {
         let mut state = seed | 1;
@@ -123,17 +143,25 @@ mod tests {
         assert!(half::bf16::from_bits((nan[0] & 0xffff) as u16).is_nan());
     }
 
-    /// A product by each way that this machine has, the one that the crate takes first.
-    fn by_each_way(rows: usize, x: &[u32], weights: &Weights) -> Vec<Vec<f32>> {
-        let mut found = vec![vec![f32::NAN; rows * weights.outputs()]; 2];
-        product(rows, x, weights, &mut found[0]);
-        plain::product(x, weights, &mut found[1]);
-        #[cfg(target_arch = "x86_64")]
-        if super::x86::available() {
-            let mut out = vec![f32::NAN; rows * weights.outputs()];
-            // SAFETY: the processor has the instructions; the slices have just these lengths.
-            unsafe { super::x86::product(rows, x, weights, &mut out) };
-            found.push(out);
+    /// A product with `w` by each way that this machine has, the one that the crate takes first.
+    fn by_each_way(rows: usize, x: &[u32], w: &[f32], inputs: usize) -> Vec<Vec<f32>> {
+        let (weights, panels) = (Weights::new(w, inputs), Weights::packed(w, inputs, Layout::Panels));
+        let mut found = vec![vec![f32::NAN; rows * weights.outputs()]; 3];
+        product(rows, x, &weights, &mut found[0]);
+        product(rows, x, &panels, &mut found[1]);
+        plain::product(x, &panels, 0..w.len() / inputs, &mut found[2]);
+        // The same in two parts.
+        let (outputs, cut) = (weights.outputs(), weights.outputs() / 2 / STRIP * STRIP);
+        for weights in [&weights, &panels] {
+            let mut all = vec![f32::NAN; rows * outputs];
+            for columns in [0..cut, cut..outputs] {
+                let mut part = vec![f32::NAN; rows * columns.len()];
+                product_of(rows, x, weights, columns.clone(), &mut part);
+                for (r, part) in part.chunks_exact(columns.len().max(1)).enumerate() {
+                    all[r * outputs..][columns.clone()].copy_from_slice(part);
+                }
+            }
+            found.push(all);
         }
         found
     }
@@ -143,12 +171,11 @@ mod tests {
         #[test]
         fn as_by_numbers_in_double_precision(
             tiles in 1_usize..10, pairs in prop_oneof![1_usize..70, (1_usize..5).prop_map(|steps| 16 * steps)],
-            panels in 1_usize..4, seed in any::<u64>(),
+            panels in 1_usize..8, seed in any::<u64>(),
         ) {
             let (rows, inputs, outputs) = (tiles * ROWS, 2 * pairs, panels * COLUMNS);
             let (x, w) = (numbers(rows * inputs, seed), numbers(outputs * inputs, !seed));
-            let weights = Weights::new(&w, inputs);
-            let found = by_each_way(rows, &rounded(&x), &weights);
+            let found = by_each_way(rows, &rounded(&x), &w, inputs);
             let near = |x: f32| f64::from(half::bf16::from_f32(x).to_f32());
             for r in 0..rows {
                 for c in 0..outputs {

@@ -1,5 +1,7 @@
 //! The same number by number, for processors without the instructions and for tests.
 
+use std::ops::Range;
+
 use super::weights::{LINES, Weights};
 
 pub(crate) fn round(from: &[f32], to: &mut [u32]) {
@@ -21,11 +23,11 @@ fn nearest(x: f32) -> u32 {
     (bits + 0x7fff + (bits >> 16 & 1)) >> 16
 }
 
-pub(crate) fn product(x: &[u32], weights: &Weights, out: &mut [f32]) {
+pub(crate) fn product(x: &[u32], weights: &Weights, columns: Range<usize>, out: &mut [f32]) {
     let low = |pair: u32| f32::from_bits(pair << 16);
     let high = |pair: u32| f32::from_bits(pair & 0xffff_0000);
-    for (x, out) in x.chunks_exact(weights.pairs()).zip(out.chunks_exact_mut(weights.outputs())) {
-        for (panel, out) in weights.panels().zip(out.chunks_exact_mut(super::COLUMNS)) {
+    for (x, out) in x.chunks_exact(weights.pairs()).zip(out.chunks_exact_mut(columns.len())) {
+        for (panel, out) in weights.panels(columns.clone()).zip(out.chunks_exact_mut(super::COLUMNS)) {
             for (column, out) in out.iter_mut().enumerate() {
                 let mut sum = 0.0;
                 for (lines, &x) in panel.chunks_exact(LINES).zip(x) {

@@ -1,3 +1,5 @@
+use std::ops::Range;
+
 use super::COLUMNS;
 
 /// A cache line of weights, and a vector of the processor: 16 columns of a pair of inputs.
@@ -8,12 +10,25 @@ pub(crate) struct Line(pub(crate) [u32; 16]);
 /// Lines of a panel for each pair of inputs.
 pub(crate) const LINES: usize = COLUMNS / 16;
 
+/// Pairs of inputs, and columns, of a tile of weights.
+pub(crate) const SIDE: usize = 16;
+
+/// How lines of weights follow each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Layout {
+    /// `outputs / COLUMNS` panels; each holds, for every pair of inputs, the two weights of each of its columns.
+    Panels,
+    /// Strips of two tiles of columns (the last may have one): for each [`SIDE`] pairs of inputs the lines of the first tile, then those
+    /// of the second. A product by tiles reads a strip from its beginning to its end.
+    Tiles,
+}
+
 /// A matrix of weights in bfloat16, packed for [`product`](super::product).
 #[derive(Debug)]
 pub struct Weights {
     pairs: usize,
     outputs: usize,
-    /// `outputs / COLUMNS` panels; each holds, for every pair of inputs, the two weights of each of its columns.
+    layout: Layout,
     lines: Vec<Line>,
 }
 
@@ -24,22 +39,27 @@ impl Weights {
     /// Where `inputs` is odd or zero, or the number of outputs is no multiple of [`COLUMNS`].
     #[must_use]
     pub fn new(weight: &[f32], inputs: usize) -> Self {
+        let by_tiles = super::tiles() && inputs.is_multiple_of(2 * SIDE);
+        Self::packed(weight, inputs, if by_tiles { Layout::Tiles } else { Layout::Panels })
+    }
+
+    /// As [`new`](Self::new), in a layout; tiles need whole ones.
+    pub(crate) fn packed(weight: &[f32], inputs: usize, layout: Layout) -> Self {
         assert!(inputs > 0 && inputs.is_multiple_of(2), "{inputs} inputs are no pairs");
         let outputs = weight.len() / inputs;
         assert_eq!(weight.len(), inputs * outputs, "a weight matrix of another shape");
         assert!(outputs.is_multiple_of(COLUMNS), "{outputs} outputs are no whole number of panels");
         let pairs = inputs / 2;
+        assert!(layout == Layout::Panels || pairs.is_multiple_of(SIDE), "{inputs} inputs are no whole tiles");
         let mut lines = vec![Line([0; 16]); outputs / 16 * pairs];
         let mut row = vec![0; pairs];
         for (column, weights) in weight.chunks_exact(inputs).enumerate() {
             super::round(weights, &mut row);
-            let (panel, within) = (column / COLUMNS, column % COLUMNS);
-            let panel = &mut lines[panel * pairs * LINES..][..pairs * LINES];
-            for (lines, &pair) in panel.chunks_exact_mut(LINES).zip(&row) {
-                lines[within / 16].0[within % 16] = pair;
+            for (pair, &weights) in row.iter().enumerate() {
+                lines[line(layout, column / 16, pair, (pairs, outputs))].0[column % 16] = weights;
             }
         }
-        Self { pairs, outputs, lines }
+        Self { pairs, outputs, layout, lines }
     }
 
     /// Numbers of an input row.
@@ -59,14 +79,33 @@ impl Weights {
         self.pairs
     }
 
-    /// Where the lines begin.
     #[cfg(target_arch = "x86_64")]
-    pub(crate) fn as_ptr(&self) -> *const Line {
-        self.lines.as_ptr()
+    pub(crate) fn layout(&self) -> Layout {
+        self.layout
     }
 
-    /// The panels, each of [`LINES`] lines for every pair of inputs.
-    pub(crate) fn panels(&self) -> impl Iterator<Item = &[Line]> {
-        self.lines.chunks_exact(self.pairs * LINES)
+    /// Where the strip of a tile of columns begins, which is the first of its strip.
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) fn strip(&self, tile: usize) -> *const Line {
+        debug_assert!(self.layout == Layout::Tiles && tile.is_multiple_of(2));
+        self.lines[tile * self.pairs..].as_ptr()
+    }
+
+    /// The panels of some columns, each of [`LINES`] lines for every pair of inputs.
+    pub(crate) fn panels(&self, columns: Range<usize>) -> impl Iterator<Item = &[Line]> {
+        debug_assert_eq!(self.layout, Layout::Panels);
+        self.lines[columns.start / 16 * self.pairs..columns.end / 16 * self.pairs].chunks_exact(self.pairs * LINES)
+    }
+}
+
+/// Where the line of a tile of columns and a pair of inputs lies.
+fn line(layout: Layout, tile: usize, pair: usize, (pairs, outputs): (usize, usize)) -> usize {
+    match layout {
+        Layout::Panels => (tile / LINES * pairs + pair) * LINES + tile % LINES,
+        Layout::Tiles => {
+            let (first, second) = (tile / 2 * 2, tile % 2);
+            let wide = (outputs / 16 - first).min(2);
+            first * pairs + (pair / SIDE * wide + second) * SIDE + pair % SIDE
+        }
     }
 }

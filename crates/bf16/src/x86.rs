@@ -5,6 +5,8 @@ use std::arch::x86_64::{
     _mm512_set1_epi32, _mm512_setzero_ps, _mm512_storeu_ps, _mm512_storeu_si512,
 };
 
+use std::ops::Range;
+
 use super::weights::{LINES, Line, Weights};
 use super::{COLUMNS, ROWS};
 
@@ -38,11 +40,12 @@ pub(crate) unsafe fn round(from: &[f32], to: &mut [u32]) {
 }
 
 /// # Safety
-/// The processor must have the instructions ([`available`]); `rows` be a multiple of [`ROWS`], `x` and `out` hold just as many rows.
+/// The processor must have the instructions ([`available`]); `rows` be a multiple of [`ROWS`], `x` and `out` hold just as many rows, and
+/// `columns` be whole panels.
 #[target_feature(enable = "avx512f,avx512bf16")]
-pub(crate) unsafe fn product(rows: usize, x: &[u32], weights: &Weights, out: &mut [f32]) {
-    let (pairs, outputs) = (weights.pairs(), weights.outputs());
-    for (p, panel) in weights.panels().enumerate() {
+pub(crate) unsafe fn product(rows: usize, x: &[u32], weights: &Weights, columns: Range<usize>, out: &mut [f32]) {
+    let (pairs, outputs) = (weights.pairs(), columns.len());
+    for (p, panel) in weights.panels(columns).enumerate() {
         for first in (0..rows).step_by(ROWS) {
             let x = &x[first * pairs..(first + ROWS) * pairs];
             let out = &mut out[first * outputs..(first + ROWS) * outputs];

@@ -1,5 +1,7 @@
 use std::cell::RefCell;
+use std::ops::Range;
 
+use pericope_bf16::STRIP;
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
@@ -42,9 +44,44 @@ enum Weights {
     Bf16(pericope_bf16::Weights),
 }
 
+/// Rows of sums that are finished together.
+const BLOCK_ROWS: usize = 32;
+
+/// Weights of a block of columns in bfloat16: 288 kB.
+const BLOCK_WEIGHTS: usize = 384 * 384;
+
+/// Rows that go through both products of [`feed_forward`] together, in single precision and in bfloat16: enough that weights, which are
+/// too many for the second-level cache, are read seldom, and few enough that the rows between the products stay there.
+const FEED_ROWS: [usize; 2] = [128, 256];
+
+// Blocks of the feed-forward part must not write over the rows of the next one.
+const _: () = assert!(
+    FEED_ROWS[0].is_multiple_of(ROW_TILE)
+        && FEED_ROWS[1].is_multiple_of(ROW_TILE)
+        && BLOCK_ROWS.is_multiple_of(ROW_TILE)
+);
+
 thread_local! {
-    /// Rows that were rounded for a product, kept from one to the next.
-    static ROUNDED: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
+    /// Rows that were rounded for a product, and those between the products of [`feed_forward`], kept from one to the next.
+    static ROUNDED: RefCell<(Vec<u32>, Vec<u32>)> = const { RefCell::new((Vec::new(), Vec::new())) };
+    /// Sums of a block of rows and columns.
+    static SUMS: RefCell<Aligned> = RefCell::default();
+}
+
+/// Rows of results: numbers, or pairs of numbers of bfloat16.
+enum Rows<'a> {
+    Single(&'a mut [f32]),
+    Bf16(&'a mut [u32]),
+}
+
+impl Rows<'_> {
+    /// The numbers of a range.
+    fn part(&mut self, numbers: Range<usize>) -> Rows<'_> {
+        match self {
+            Rows::Single(rows) => Rows::Single(&mut rows[numbers]),
+            Rows::Bf16(rows) => Rows::Bf16(&mut rows[numbers.start / 2..numbers.end / 2]),
+        }
+    }
 }
 
 impl Linear {
@@ -101,13 +138,73 @@ impl Linear {
             Weights::Single { width, panels } => {
                 Arch::new().dispatch(Apply { layer: self, width: *width, panels, rows, x, finish, out });
             }
-            Weights::Bf16(weights) => {
-                ROUNDED.with_borrow_mut(|rounded| {
-                    rounded.resize(rounded.len().max(x.len() / 2), 0);
-                    pericope_bf16::round(x, &mut rounded[..x.len() / 2]);
-                    pericope_bf16::product(rows, rounded, weights, out);
+            Weights::Bf16(weights) => ROUNDED.with_borrow_mut(|(rounded, _)| {
+                rounded.resize(rounded.len().max(x.len() / 2), 0);
+                pericope_bf16::round(x, &mut rounded[..x.len() / 2]);
+                self.in_blocks(weights, rows, rounded, finish, Rows::Single(out));
+            }),
+        }
+    }
+
+    /// [`apply`](Self::apply) to rows that were rounded. A block of columns is worked out for all rows before the next one: its weights
+    /// stay in the second-level cache. The sums of a block of rows are finished before they leave the first.
+    fn in_blocks(
+        &self,
+        weights: &pericope_bf16::Weights,
+        rows: usize,
+        x: &[u32],
+        finish: Finish<'_>,
+        mut out: Rows<'_>,
+    ) {
+        let wide = (BLOCK_WEIGHTS / self.inputs / STRIP * STRIP).max(STRIP);
+        SUMS.with_borrow_mut(|sums| {
+            sums.reserve(BLOCK_ROWS * wide.min(self.outputs));
+            for start in (0..self.outputs).step_by(wide) {
+                let columns = start..(start + wide).min(self.outputs);
+                for first in (0..rows).step_by(BLOCK_ROWS) {
+                    let count = BLOCK_ROWS.min(rows - first);
+                    let sums = &mut sums[..count * columns.len()];
+                    pericope_bf16::product_of(count, &x[first * self.inputs / 2..], weights, columns.clone(), sums);
+                    let out = out.part(first * self.outputs..(first + count) * self.outputs);
+                    let finish = match finish {
+                        Finish::Add(matrix) => Finish::Add(&matrix[first * self.outputs..]),
+                        other => other,
+                    };
+                    Arch::new().dispatch(End { layer: self, columns: columns.clone(), finish, sums, out });
+                }
+            }
+        });
+    }
+}
+
+/// The feed-forward part of a layer, `down(GELU(up(x))) + x`: fills the first `rows` rows of `out`, as [`Linear::apply`] does. What lies
+/// between the two products is kept in `wide`, and stays in cache.
+///
+/// # Panics
+/// As [`Linear::apply`], and where the shapes of `up` and `down` do not agree.
+pub fn feed_forward((up, down): (&Linear, &Linear), rows: usize, x: &[f32], wide: &mut Aligned, out: &mut [f32]) {
+    let (hidden, between) = (up.inputs, up.outputs);
+    assert!(down.inputs == between && down.outputs == hidden, "two products of other shapes");
+    let together = FEED_ROWS[usize::from(matches!(up.weights, Weights::Bf16(_)))];
+    for first in (0..rows).step_by(together) {
+        let count = together.min(rows - first);
+        let padded = count.next_multiple_of(ROW_TILE);
+        let (block, out) = (&x[first * hidden..][..padded * hidden], &mut out[first * hidden..][..padded * hidden]);
+        match (&up.weights, &down.weights) {
+            (Weights::Bf16(up_weights), Weights::Bf16(down_weights)) => {
+                // Wide rows are never written out in single precision.
+                ROUNDED.with_borrow_mut(|(narrow, wide)| {
+                    narrow.resize(narrow.len().max(block.len() / 2), 0);
+                    wide.resize(wide.len().max(padded * between / 2), 0);
+                    pericope_bf16::round(block, &mut narrow[..block.len() / 2]);
+                    up.in_blocks(up_weights, padded, narrow, Finish::Gelu, Rows::Bf16(wide));
+                    down.in_blocks(down_weights, padded, wide, Finish::Add(block), Rows::Single(out));
                 });
-                Arch::new().dispatch(End { bias: &self.bias, finish, out });
+            }
+            _ => {
+                wide.reserve(padded * between);
+                up.apply(count, block, Finish::Gelu, wide);
+                down.apply(count, wide, Finish::Add(block), out);
             }
         }
     }
@@ -126,11 +223,13 @@ fn single(weight: &[f32], inputs: usize) -> Weights {
     Weights::Single { width, panels }
 }
 
-/// Adds the bias to rows of sums, and does the last step.
+/// Adds the bias to rows of sums of some columns, does the last step, and puts them where they belong in rows of all columns.
 struct End<'a> {
-    bias: &'a [f32],
+    layer: &'a Linear,
+    columns: Range<usize>,
     finish: Finish<'a>,
-    out: &'a mut [f32],
+    sums: &'a mut [f32],
+    out: Rows<'a>,
 }
 
 impl WithSimd for End<'_> {
@@ -138,23 +237,28 @@ impl WithSimd for End<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Self { bias, finish, out } = self;
-        let outputs = bias.len();
-        let (bias, _) = S::as_simd_f32s(bias);
-        for (r, row) in out.chunks_exact_mut(outputs).enumerate() {
-            let (row, _) = S::as_mut_simd_f32s(row);
-            let sums = row.iter_mut().zip(bias);
+        let Self { layer, columns, finish, sums, mut out } = self;
+        let outputs = layer.outputs;
+        let (bias, _) = S::as_simd_f32s(&layer.bias[columns.clone()]);
+        for (r, row) in sums.chunks_exact_mut(columns.len()).enumerate() {
+            let place = r * outputs + columns.start..r * outputs + columns.end;
+            let (sums, _) = S::as_mut_simd_f32s(row);
+            let both = sums.iter_mut().zip(bias);
             match finish {
-                Finish::Bias => sums.for_each(|(sum, bias)| *sum = simd.add_f32s(*sum, *bias)),
+                Finish::Bias => both.for_each(|(sum, bias)| *sum = simd.add_f32s(*sum, *bias)),
                 Finish::Gelu => {
-                    sums.for_each(|(sum, bias)| *sum = super::math::gelu(simd, simd.add_f32s(*sum, *bias)));
+                    both.for_each(|(sum, bias)| *sum = super::math::gelu(simd, simd.add_f32s(*sum, *bias)));
                 }
                 Finish::Add(matrix) => {
-                    let (other, _) = S::as_simd_f32s(&matrix[r * outputs..][..outputs]);
-                    for ((sum, bias), other) in sums.zip(other) {
+                    let (other, _) = S::as_simd_f32s(&matrix[place.clone()]);
+                    for ((sum, bias), other) in both.zip(other) {
                         *sum = simd.add_f32s(simd.add_f32s(*sum, *bias), *other);
                     }
                 }
+            }
+            match &mut out {
+                Rows::Single(out) => out[place].copy_from_slice(row),
+                Rows::Bf16(out) => pericope_bf16::round(row, &mut out[place.start / 2..place.end / 2]),
             }
         }
     }
@@ -287,7 +391,7 @@ pub(super) fn tile<S: Simd, const ROWS: usize, const N: usize>(
 #[cfg(test)]
 mod tests {
     use super::super::math::reference_gelu;
-    use super::{Finish, Linear, Precision, ROW_TILE};
+    use super::{Aligned, Finish, Linear, Precision, ROW_TILE, feed_forward};
 
     fn numbers(len: usize, seed: u32) -> Vec<f32> {
         let mut state = seed;
@@ -337,6 +441,25 @@ mod tests {
             }
         }
         greatest
+    }
+
+    #[test]
+    fn a_feed_forward_part_is_its_two_products() {
+        let (rows, hidden, between) = (300_usize, 96, 192);
+        let padded = rows.next_multiple_of(ROW_TILE);
+        let layer = |inputs: usize, outputs: usize, seed, precision| {
+            Linear::new(&numbers(inputs * outputs, seed), &numbers(outputs, seed + 1), inputs, precision)
+        };
+        for precision in [Precision::Single, Precision::Bf16] {
+            let (up, down) = (layer(hidden, between, 1, precision), layer(between, hidden, 3, precision));
+            let x = numbers(padded * hidden, 5);
+            let (mut wide, mut want) = (vec![0.0; padded * between], vec![0.0; padded * hidden]);
+            up.apply(rows, &x, Finish::Gelu, &mut wide);
+            down.apply(rows, &wide, Finish::Add(&x), &mut want);
+            let mut found = vec![f32::NAN; padded * hidden];
+            feed_forward((&up, &down), rows, &x, &mut Aligned::default(), &mut found);
+            assert_eq!(found[..rows * hidden], want[..rows * hidden], "{precision:?}");
+        }
     }
 
     #[test]

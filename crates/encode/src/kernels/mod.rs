@@ -21,7 +21,7 @@ mod rows;
 pub use aligned::Aligned;
 pub use attention::{AttendScratch, Attention, Distances, attend};
 pub use attention_gradient::{AttendGradientScratch, attend_gradient};
-pub use linear::{Finish, Linear};
+pub use linear::{Finish, Linear, feed_forward};
 pub use math::{exp, gelu_all, gelu_gradient};
 pub use norm::{layer_norm, layer_norm_gradient, mean_pool};
 pub use outer::outer_sums;

@@ -7,17 +7,14 @@ use crate::encoders::embed::Embed;
 use crate::encoders::mpnet::{DISTANCES, bucket};
 use crate::encoders::weights::Tensors;
 use crate::kernels::{
-    Aligned, AttendScratch, Attention, Distances, Finish, Linear, Precision, ROW_TILE, attend, mean_pool, padded_rows,
+    Aligned, AttendScratch, Attention, Distances, Finish, Linear, Precision, attend, feed_forward, mean_pool,
+    padded_rows,
 };
 use crate::models::ModelError;
 
 /// Tokens of a batch. Large enough that the weights, read once a batch, cost little; small enough that what lies
 /// between two layers stays in the second-level cache.
 const BATCH_TOKENS: usize = 256;
-
-/// Rows that go through both products of a feed-forward layer together, so that the wide rows between them stay in
-/// cache.
-const FEED_ROWS: usize = 128;
 
 /// BERT, RoBERTa or MPNet on a CPU. The tokens of all sequences of a batch lie one after the other, `[tokens, hidden]`: linear layers see
 /// one matrix, attention sees each sequence alone, and there is no padding.
@@ -115,7 +112,7 @@ impl Packed {
     /// Leaves the last layer's rows in `scratch.x`; gives where each sequence's are. Of pairs, whose second parts begin at
     /// the places `pairs`, only the first token's row of each is left, one after the other.
     fn forward(&self, sequences: &[&[u32]], pairs: Option<&[usize]>, scratch: &mut Scratch) -> Vec<Range<usize>> {
-        let Config { hidden_size: hidden, intermediate_size: intermediate, .. } = self.config;
+        let hidden = self.config.hidden_size;
         let epsilon = self.config.layer_norm_eps as f32;
         let ranges = ranges(sequences);
         let mut tokens = ranges.last().map_or(0, |range| range.end);
@@ -125,7 +122,6 @@ impl Packed {
             buffer.reserve(rows * hidden);
         }
         qkv.reserve(rows * 3 * hidden);
-        wide.reserve(FEED_ROWS.min(rows) * intermediate);
 
         self.look_up(sequences, x);
         for (range, &second) in ranges.iter().zip(pairs.unwrap_or(&[])) {
@@ -150,12 +146,7 @@ impl Packed {
             }
             layer.out.apply(tokens, context, Finish::Add(x), y);
             layer.out_norm.apply(&mut y[..tokens * hidden], epsilon);
-            for first in (0..tokens).step_by(FEED_ROWS) {
-                let count = FEED_ROWS.min(tokens - first);
-                let block = &y[first * hidden..];
-                layer.up.apply(count, block, Finish::Gelu, wide);
-                layer.down.apply(count, wide, Finish::Add(block), &mut x[first * hidden..]);
-            }
+            feed_forward((&layer.up, &layer.down), tokens, y, wide, x);
             layer.down_norm.apply(&mut x[..tokens * hidden], epsilon);
         }
         ranges
@@ -186,9 +177,6 @@ fn distances(config: &Config, buckets: usize, weights: &dyn Tensors) -> Result<D
         table.get(bucket(offset, buckets) * heads + head).copied().unwrap_or(0.0)
     }))
 }
-
-// Blocks of the feed-forward layer must not write over the rows of the next one.
-const _: () = assert!(FEED_ROWS.is_multiple_of(ROW_TILE));
 
 impl Embed for Packed {
     fn embed(&self, sequences: &[&[u32]]) -> candle_core::Result<Vec<f32>> {
