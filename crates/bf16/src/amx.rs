@@ -1,7 +1,7 @@
 //! AMX, the processor's tiles of 16 rows of 64 bytes: all `unsafe` of the product by tiles is here.
 //!
 //! The standard library has no stable functions for these instructions, so they are inline assembly. One product of tiles takes 16 rows
-//! of 16 pairs and 16 pairs of 16 columns: the columns of a [`Line`], so that weights lie as the other paths have them.
+//! of 16 pairs and 16 pairs of 16 columns, the columns of a [`Line`]; weights lie as [`Layout::Tiles`] says.
 
 use std::arch::asm;
 use std::arch::x86_64::{__cpuid, __cpuid_count};
@@ -79,12 +79,13 @@ impl Shapes {
 }
 
 /// Rows are taken by blocks of two tiles, and for each all strips of weights one after the other: a block of rows stays in the
-/// first-level cache, weights stream through it, and the sums of a block are whole rows that lie together.
+/// first-level cache where it fits (some 700 inputs), weights stream through it, and the sums of a block are whole rows that lie together.
 ///
 /// # Safety
 /// Tiles must be [`available`], and weights lie in them; `x` and `out` hold just `rows` rows; `columns` be whole strips of the weights.
 pub(crate) unsafe fn product(rows: usize, x: &[u32], weights: &Weights, columns: Range<usize>, out: &mut [f32]) {
-    debug_assert!(weights.layout() == Layout::Tiles);
+    debug_assert!(weights.layout() == Layout::Tiles && columns.start.is_multiple_of(2 * SIDE));
+    debug_assert!(columns.end.is_multiple_of(2 * SIDE) || columns.end == weights.outputs());
     debug_assert!(x.len() == rows * weights.pairs() && out.len() == rows * columns.len());
     let strips = columns.start / SIDE..columns.end / SIDE;
     let whole = rows / (2 * SIDE) * 2 * SIDE;
@@ -176,13 +177,14 @@ macro_rules! block {
                         "dec {steps}",
                         "jnz 2b",
                         $($store,)+
-                        // Every address has to be named; a block of one row of tiles does not store to this one.
-                        "/* {o1} */",
+                        // Every operand has to be named; blocks of one row or column of tiles do not use these.
+                        "/* {o1} {second} */",
                         x0 = inout(reg) places.inputs[0] => _,
                         x1 = inout(reg) places.inputs[1] => _,
                         xs = in(reg) places.input_stride,
                         w = inout(reg) places.weights => _,
                         ws = in(reg) size_of::<Line>(),
+                        second = const SIDE * size_of::<Line>(),
                         weight_step = const $columns * SIDE * size_of::<Line>(),
                         steps = inout(reg) places.steps => _,
                         o0 = in(reg) places.out[0],
@@ -203,7 +205,7 @@ block!(two_by_two, 2:
     "tileloadd tmm4, [{x0} + {xs}*1]"
     "tileloaddt1 tmm6, [{w} + {ws}*1]"
     "tdpbf16ps tmm0, tmm4, tmm6"
-    "tileloaddt1 tmm7, [{w} + {ws}*1 + 1024]"
+    "tileloaddt1 tmm7, [{w} + {ws}*1 + {second}]"
     "tdpbf16ps tmm1, tmm4, tmm7"
     "tileloadd tmm5, [{x1} + {xs}*1]"
     "tdpbf16ps tmm2, tmm5, tmm6"
@@ -228,7 +230,7 @@ block!(one_by_two, 2:
     "tileloadd tmm4, [{x0} + {xs}*1]"
     "tileloaddt1 tmm6, [{w} + {ws}*1]"
     "tdpbf16ps tmm0, tmm4, tmm6"
-    "tileloaddt1 tmm7, [{w} + {ws}*1 + 1024]"
+    "tileloaddt1 tmm7, [{w} + {ws}*1 + {second}]"
     "tdpbf16ps tmm1, tmm4, tmm7";
     "tilestored [{o0} + {os}*1], tmm0"
     "tilestored [{o0} + {os}*1 + 64], tmm1");

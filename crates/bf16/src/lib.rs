@@ -17,8 +17,10 @@ pub const ROWS: usize = 8;
 /// Columns of a panel of weights: the number of outputs is a multiple of it.
 pub const COLUMNS: usize = 48;
 
-/// Columns of whole panels and of whole pairs of tiles: parts of a product ([`product_of`]) are a multiple of it.
-pub const STRIP: usize = 96;
+/// Columns of whole panels and of whole strips of tiles: parts of a product ([`product_of`]) are a multiple of it.
+pub const PART: usize = 96;
+
+const _: () = assert!(PART.is_multiple_of(COLUMNS) && PART.is_multiple_of(2 * weights::SIDE));
 
 /// True where this processor multiplies in bfloat16 itself. Elsewhere the same is worked out number by number, more slowly than in
 /// single precision.
@@ -75,15 +77,19 @@ pub fn product(rows: usize, x: &[u32], weights: &Weights, out: &mut [f32]) {
     product_of(rows, x, weights, 0..weights.outputs(), out);
 }
 
-/// Some columns of a [`product`]: `out` has `rows` rows of as many numbers. Their bits are those of the whole product.
+/// Some columns of a [`product`]: `out` has `rows` rows of `columns.len()` numbers. Their bits are those of the whole product.
 ///
 /// # Panics
-/// As [`product`], and where `columns` are not all to the end or a multiple of [`STRIP`], or do not begin at a multiple of it.
+/// As [`product`], and where `columns` do not begin at a multiple of [`PART`], or end neither at one nor at the last column.
 pub fn product_of(rows: usize, x: &[u32], weights: &Weights, columns: Range<usize>, out: &mut [f32]) {
     assert!(rows.is_multiple_of(ROWS), "{rows} rows are no multiple of {ROWS}");
-    let (end, whole) = (weights.outputs(), columns.end.is_multiple_of(STRIP) || columns.end == weights.outputs());
-    assert!(columns.start.is_multiple_of(STRIP) && whole && columns.end <= end, "columns {columns:?} of {end}");
-    let (x, out) = (&x[..rows * weights.pairs()], &mut out[..rows * columns.len()]);
+    let outputs = weights.outputs();
+    let ends = columns.end == outputs || columns.end < outputs && columns.end.is_multiple_of(PART);
+    let begins = columns.start <= columns.end && columns.start.is_multiple_of(PART);
+    assert!(begins && ends, "columns {columns:?} of {outputs}");
+    // A product of lengths that is too large for a number must not pass for a small one.
+    let numbers = |width: usize| rows.saturating_mul(width);
+    let (x, out) = (&x[..numbers(weights.pairs())], &mut out[..numbers(columns.len())]);
     if out.is_empty() {
         return;
     }
@@ -106,7 +112,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::weights::Layout;
-    use super::{COLUMNS, ROWS, STRIP, Weights, plain, product, product_of, round};
+    use super::{COLUMNS, PART, ROWS, Weights, plain, product, product_of, round};
 
     fn numbers(len: usize, seed: u64) -> Vec<f32> {
         let mut state = seed | 1;
@@ -143,21 +149,22 @@ mod tests {
         assert!(half::bf16::from_bits((nan[0] & 0xffff) as u16).is_nan());
     }
 
-    /// A product with `w` by each way that this machine has, the one that the crate takes first.
+    /// A product with `w` by each way that this machine has: first the one that the crate takes.
     fn by_each_way(rows: usize, x: &[u32], w: &[f32], inputs: usize) -> Vec<Vec<f32>> {
         let (weights, panels) = (Weights::new(w, inputs), Weights::packed(w, inputs, Layout::Panels));
         let mut found = vec![vec![f32::NAN; rows * weights.outputs()]; 3];
         product(rows, x, &weights, &mut found[0]);
         product(rows, x, &panels, &mut found[1]);
         plain::product(x, &panels, 0..w.len() / inputs, &mut found[2]);
-        // The same in two parts.
-        let (outputs, cut) = (weights.outputs(), weights.outputs() / 2 / STRIP * STRIP);
+        // The same in parts.
+        let outputs = weights.outputs();
         for weights in [&weights, &panels] {
             let mut all = vec![f32::NAN; rows * outputs];
-            for columns in [0..cut, cut..outputs] {
+            for start in (0..outputs).step_by(PART) {
+                let columns = start..(start + PART).min(outputs);
                 let mut part = vec![f32::NAN; rows * columns.len()];
                 product_of(rows, x, weights, columns.clone(), &mut part);
-                for (r, part) in part.chunks_exact(columns.len().max(1)).enumerate() {
+                for (r, part) in part.chunks_exact(columns.len()).enumerate() {
                     all[r * outputs..][columns.clone()].copy_from_slice(part);
                 }
             }
@@ -191,7 +198,7 @@ mod tests {
 
     #[test]
     fn a_row_does_not_depend_on_its_place() {
-        let (inputs, outputs) = (96, 2 * COLUMNS);
+        let (inputs, outputs) = (96, 3 * COLUMNS);
         let weights = Weights::new(&numbers(inputs * outputs, 5), inputs);
         let row = numbers(inputs, 7);
         let mut found = Vec::new();
@@ -212,6 +219,25 @@ mod tests {
     #[should_panic(expected = "no multiple")]
     fn rows_that_are_no_whole_tile_are_refused() {
         product(3, &[0; 64], &Weights::new(&vec![0.0; 2 * COLUMNS], 2), &mut [0.0; 512]);
+    }
+
+    #[test]
+    fn columns_that_are_no_parts_are_refused() {
+        let weights = || Weights::new(&vec![0.0; 2 * (PART + COLUMNS)], 2);
+        for columns in [COLUMNS..PART, 0..COLUMNS, 0..PART + 2 * COLUMNS, std::ops::Range { start: PART, end: 0 }] {
+            let mut out = [0.0; ROWS * 3 * PART];
+            let tried = std::panic::catch_unwind(move || {
+                product_of(ROWS, &[0; ROWS], &weights(), columns, &mut out);
+            });
+            assert!(tried.is_err());
+        }
+        product_of(ROWS, &[0; ROWS], &weights(), PART..PART + COLUMNS, &mut [0.0; ROWS * COLUMNS]);
+    }
+
+    #[test]
+    #[should_panic]
+    fn rows_beyond_all_memory_are_refused() {
+        product(1 << 61, &[0; ROWS], &Weights::new(&vec![0.0; 32 * COLUMNS], 32), &mut [0.0; 512]);
     }
 
     #[test]

@@ -50,13 +50,14 @@ impl Weights {
         assert_eq!(weight.len(), inputs * outputs, "a weight matrix of another shape");
         assert!(outputs.is_multiple_of(COLUMNS), "{outputs} outputs are no whole number of panels");
         let pairs = inputs / 2;
-        assert!(layout == Layout::Panels || pairs.is_multiple_of(SIDE), "{inputs} inputs are no whole tiles");
-        let mut lines = vec![Line([0; 16]); outputs / 16 * pairs];
+        let tiled = super::tiles() && pairs.is_multiple_of(SIDE);
+        assert!(layout == Layout::Panels || tiled, "{inputs} inputs are no whole tiles, or there are none here");
+        let mut lines = vec![Line([0; SIDE]); outputs / SIDE * pairs];
         let mut row = vec![0; pairs];
         for (column, weights) in weight.chunks_exact(inputs).enumerate() {
             super::round(weights, &mut row);
             for (pair, &weights) in row.iter().enumerate() {
-                lines[line(layout, column / 16, pair, (pairs, outputs))].0[column % 16] = weights;
+                lines[line(layout, column / SIDE, pair, (pairs, outputs))].0[column % SIDE] = weights;
             }
         }
         Self { pairs, outputs, layout, lines }
@@ -94,7 +95,7 @@ impl Weights {
     /// The panels of some columns, each of [`LINES`] lines for every pair of inputs.
     pub(crate) fn panels(&self, columns: Range<usize>) -> impl Iterator<Item = &[Line]> {
         debug_assert_eq!(self.layout, Layout::Panels);
-        self.lines[columns.start / 16 * self.pairs..columns.end / 16 * self.pairs].chunks_exact(self.pairs * LINES)
+        self.lines[columns.start / SIDE * self.pairs..columns.end / SIDE * self.pairs].chunks_exact(self.pairs * LINES)
     }
 }
 
@@ -104,8 +105,27 @@ fn line(layout: Layout, tile: usize, pair: usize, (pairs, outputs): (usize, usiz
         Layout::Panels => (tile / LINES * pairs + pair) * LINES + tile % LINES,
         Layout::Tiles => {
             let (first, second) = (tile / 2 * 2, tile % 2);
-            let wide = (outputs / 16 - first).min(2);
+            let wide = (outputs / SIDE - first).min(2);
             first * pairs + (pair / SIDE * wide + second) * SIDE + pair % SIDE
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Layout, line};
+
+    #[test]
+    fn every_line_has_one_place() {
+        for layout in [Layout::Panels, Layout::Tiles] {
+            for (pairs, outputs) in [(16, 48), (32, 96), (48, 144)] {
+                let of = |tile| (0..pairs).map(move |pair| line(layout, tile, pair, (pairs, outputs)));
+                let mut places: Vec<usize> = (0..outputs / 16).flat_map(of).collect();
+                places.sort_unstable();
+                assert!(places.into_iter().eq(0..outputs / 16 * pairs), "{layout:?}, {pairs} pairs, {outputs} outputs");
+            }
+        }
+        // The second step of a strip of two tiles, and of the last, which has one.
+        assert_eq!([0, 1, 2].map(|tile| line(Layout::Tiles, tile, 17, (32, 48))), [33, 49, 81]);
     }
 }

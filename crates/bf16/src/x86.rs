@@ -1,4 +1,4 @@
-//! AVX-512 with BF16: every `unsafe` of the product is here.
+//! AVX-512 with BF16: all `unsafe` of the product by vectors is here.
 
 use std::arch::x86_64::{
     __m512, __m512bh, __m512i, _mm512_cvtne2ps_pbh, _mm512_dpbf16_ps, _mm512_loadu_ps, _mm512_loadu_si512,

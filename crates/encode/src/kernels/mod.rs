@@ -5,7 +5,7 @@
 //! and the inner loops run over fixed-size arrays. Where the processor multiplies in bfloat16, the crate `pericope-bf16` does the products.
 //!
 //! The matrix product is our own for a reason: the weights seldom change, so they are packed once, at load (in training once a step), and the bias, GELU and
-//! residual are added while a tile is still in registers. `cargo bench -p pericope-encode` compares it with the `gemm`
+//! residual are added while a tile is still in registers (in bfloat16, in cache). `cargo bench -p pericope-encode` compares it with the `gemm`
 //! crate on the shapes of MiniLM.
 
 mod aligned;

@@ -39,7 +39,6 @@ struct Scratch {
     y: Aligned,
     qkv: Aligned,
     context: Aligned,
-    wide: Aligned,
     attend: AttendScratch,
 }
 
@@ -117,7 +116,7 @@ impl Packed {
         let ranges = ranges(sequences);
         let mut tokens = ranges.last().map_or(0, |range| range.end);
         let rows = padded_rows(tokens);
-        let Scratch { x, y, qkv, context, wide, attend: attend_scratch } = scratch;
+        let Scratch { x, y, qkv, context, attend: attend_scratch } = scratch;
         for buffer in [&mut *x, y, context] {
             buffer.reserve(rows * hidden);
         }
@@ -146,7 +145,7 @@ impl Packed {
             }
             layer.out.apply(tokens, context, Finish::Add(x), y);
             layer.out_norm.apply(&mut y[..tokens * hidden], epsilon);
-            feed_forward((&layer.up, &layer.down), tokens, y, wide, x);
+            feed_forward(&layer.up, &layer.down, tokens, y, x);
             layer.down_norm.apply(&mut x[..tokens * hidden], epsilon);
         }
         ranges

@@ -16,6 +16,11 @@ pub(super) struct Grid {
 }
 
 impl Grid {
+    /// `Token F1 at k = 3, dense`.
+    pub(super) fn title(&self) -> String {
+        format!("{} at {}, {}", self.metric.title(), self.setting.label(), self.setting.mode)
+    }
+
     /// `71.2 % (+1.3)`: a value and its change against the first run's; scores of another judge have no change.
     pub(super) fn shown(&self, x: Option<f64>, row: &[Option<f64>], i: usize) -> String {
         let Some(x) = x else { return format::ABSENT.to_owned() };
@@ -28,7 +33,7 @@ impl Grid {
     }
 }
 
-/// Metrics of answers that runs are compared by.
+/// Metrics of answers that runs are compared by: judge, token F1, answer IoU, ROUGE-L.
 const OF_ANSWERS: usize = 4;
 
 /// The headline's metric and the chief ones of the answers, at every headline setting of a run: a table each.
@@ -36,7 +41,8 @@ pub(super) fn grids(views: &[View]) -> Vec<Grid> {
     let mut wanted: Vec<(Metric, Setting)> = Vec::new();
     for view in views {
         let Some(setting) = &view.setting else { continue };
-        for metric in view.metric.iter().chain(view.answer_metrics().into_iter().take(OF_ANSWERS)) {
+        let chief = |metric: &&Metric| metric.answer_rank() < Some(OF_ANSWERS);
+        for metric in view.metric.iter().chain(view.answer_metrics().into_iter().filter(chief)) {
             if !wanted.iter().any(|(m, s)| m == metric && s == setting) {
                 wanted.push((metric.clone(), setting.clone()));
             }

@@ -83,7 +83,6 @@ fn scores(reports: &[Report], grids: &[Grid]) -> Markup {
 }
 
 fn scores_by(reports: &[Report], grid: &Grid) -> Markup {
-    let caption = format!("{} at {}, {}", grid.metric.title(), grid.setting.label(), grid.setting.mode);
     let mut heads = vec![Head::words("chunker")];
     heads.extend(reports.iter().map(|r| Head::number(r.title())));
     let value =
@@ -91,7 +90,7 @@ fn scores_by(reports: &[Report], grid: &Grid) -> Markup {
     let row = |(name, values): &(String, Vec<Option<f64>>)| {
         Row::new(name, values.iter().enumerate().map(|(i, x)| value(*x, values, i)).collect())
     };
-    table(&caption, &heads, &grid.rows.iter().map(row).collect::<Vec<_>>())
+    table(&grid.title(), &heads, &grid.rows.iter().map(row).collect::<Vec<_>>())
 }
 
 fn configuration(reports: &[Report]) -> Markup {

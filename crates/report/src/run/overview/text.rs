@@ -28,7 +28,7 @@ pub(in crate::run) fn markdown(reports: &[Report], folders: &[String]) -> String
     }
     cautions(reports).iter().for_each(|caution| out.quote(caution));
     for grid in grids(&views) {
-        out.heading(2, &format!("{} at {}, {}", grid.metric.title(), grid.setting.label(), grid.setting.mode));
+        out.heading(2, &grid.title());
         let mut head = vec!["chunker"];
         head.extend(reports.iter().map(Report::title));
         let row = |(name, values): &(String, Vec<Option<f64>>)| -> Vec<String> {
