@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::weights::{LINES, Weights};
+use super::weights::{LINES, SIDE, Weights};
 
 pub(crate) fn round(from: &[f32], to: &mut [u32]) {
     for (pair, to) in from.chunks_exact(2).zip(to) {
@@ -31,7 +31,7 @@ pub(crate) fn product(x: &[u32], weights: &Weights, columns: Range<usize>, out: 
             for (column, out) in out.iter_mut().enumerate() {
                 let mut sum = 0.0;
                 for (lines, &x) in panel.chunks_exact(LINES).zip(x) {
-                    let w = lines[column / 16].0[column % 16];
+                    let w = lines[column / SIDE].0[column % SIDE];
                     sum += low(x) * low(w) + high(x) * high(w);
                 }
                 *out = sum;

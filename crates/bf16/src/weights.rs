@@ -5,13 +5,13 @@ use super::COLUMNS;
 /// A cache line of weights, and a vector of the processor: 16 columns of a pair of inputs.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
-pub(crate) struct Line(pub(crate) [u32; 16]);
+pub(crate) struct Line(pub(crate) [u32; SIDE]);
+
+/// Columns of a line, and pairs of inputs of a tile of weights.
+pub(crate) const SIDE: usize = 16;
 
 /// Lines of a panel for each pair of inputs.
-pub(crate) const LINES: usize = COLUMNS / 16;
-
-/// Pairs of inputs, and columns, of a tile of weights.
-pub(crate) const SIDE: usize = 16;
+pub(crate) const LINES: usize = COLUMNS / SIDE;
 
 /// How lines of weights follow each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,8 +39,7 @@ impl Weights {
     /// Where `inputs` is odd or zero, or the number of outputs is no multiple of [`COLUMNS`].
     #[must_use]
     pub fn new(weight: &[f32], inputs: usize) -> Self {
-        let by_tiles = super::tiles() && inputs.is_multiple_of(2 * SIDE);
-        Self::packed(weight, inputs, if by_tiles { Layout::Tiles } else { Layout::Panels })
+        Self::packed(weight, inputs, if tiled(inputs) { Layout::Tiles } else { Layout::Panels })
     }
 
     /// As [`new`](Self::new), in a layout; tiles need whole ones.
@@ -49,9 +48,11 @@ impl Weights {
         let outputs = weight.len() / inputs;
         assert_eq!(weight.len(), inputs * outputs, "a weight matrix of another shape");
         assert!(outputs.is_multiple_of(COLUMNS), "{outputs} outputs are no whole number of panels");
+        assert!(
+            layout == Layout::Panels || tiled(inputs),
+            "{inputs} inputs are no whole tiles, or there are none here"
+        );
         let pairs = inputs / 2;
-        let tiled = super::tiles() && pairs.is_multiple_of(SIDE);
-        assert!(layout == Layout::Panels || tiled, "{inputs} inputs are no whole tiles, or there are none here");
         let mut lines = vec![Line([0; SIDE]); outputs / SIDE * pairs];
         let mut row = vec![0; pairs];
         for (column, weights) in weight.chunks_exact(inputs).enumerate() {
@@ -97,6 +98,11 @@ impl Weights {
         debug_assert_eq!(self.layout, Layout::Panels);
         self.lines[columns.start / SIDE * self.pairs..columns.end / SIDE * self.pairs].chunks_exact(self.pairs * LINES)
     }
+}
+
+/// True where this machine has tiles, and the inputs fill them.
+fn tiled(inputs: usize) -> bool {
+    super::tiles() && inputs.is_multiple_of(2 * SIDE)
 }
 
 /// Where the line of a tile of columns and a pair of inputs lies.

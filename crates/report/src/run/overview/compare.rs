@@ -12,6 +12,9 @@ use crate::run::report::Report;
 /// Keys of the configuration that are listed where runs differ.
 const KEYS: usize = 200;
 
+/// Characters of a value that are shown.
+const VALUE: usize = 120;
+
 /// Why the figures of these runs may not be comparable.
 pub(super) fn cautions(reports: &[Report]) -> Vec<String> {
     let mut found = Vec::new();
@@ -62,7 +65,7 @@ fn judges(reports: &[Report]) -> Vec<String> {
         .collect()
 }
 
-/// Keys (`retrieval.k`, `chunker.semantic.spec`) whose values are not the same in all runs.
+/// Keys (`retrieval.k`, `chunker.semantic.spec`) whose values are not the same in all runs, with the values as they are shown.
 pub(super) fn differing(reports: &[Report]) -> Vec<(String, Vec<String>)> {
     let flat: Vec<BTreeMap<String, String>> = reports
         .iter()
@@ -79,6 +82,7 @@ pub(super) fn differing(reports: &[Report]) -> Vec<(String, Vec<String>)> {
         .map(|key| (key.clone(), flat.iter().map(|of| value(of, key)).collect::<Vec<_>>()))
         .filter(|(_, values)| values.iter().any(|v| Some(v) != values.first()))
         .take(KEYS)
+        .map(|(key, values)| (key, values.iter().map(|value| format::clipped(value, VALUE)).collect()))
         .collect()
 }
 

@@ -96,9 +96,7 @@ fn scores_by(reports: &[Report], grid: &Grid) -> Markup {
 fn configuration(reports: &[Report]) -> Markup {
     let mut heads = vec![Head::words("key")];
     heads.extend(reports.iter().map(|r| Head::words(r.title())));
-    let row = |(key, values): (String, Vec<String>)| {
-        Row::new(key, values.iter().map(|v| Value::words(format::clipped(v, 120))).collect())
-    };
+    let row = |(key, values): (String, Vec<String>)| Row::new(key, values.into_iter().map(Value::words).collect());
     let rows: Vec<Row> = differing(reports).into_iter().map(row).collect();
     html! {
         @if rows.is_empty() {

@@ -42,10 +42,8 @@ pub(in crate::run) fn markdown(reports: &[Report], folders: &[String]) -> String
         out.heading(2, "What differs in the configuration");
         let mut head = vec!["key"];
         head.extend(reports.iter().map(Report::title));
-        let row = |(key, values): (String, Vec<String>)| -> Vec<String> {
-            std::iter::once(key).chain(values.iter().map(|value| format::clipped(value, 120))).collect()
-        };
-        out.table(&"l".repeat(head.len()), &head, differing.into_iter().map(row));
+        let rows = differing.into_iter().map(|(key, values)| [vec![key], values].concat());
+        out.table(&"l".repeat(head.len()), &head, rows);
     }
     out.finish()
 }
