@@ -13,6 +13,8 @@ def test_vectors_are_numpy(minilm: pericope.Embedder) -> None:
     vectors = minilm.encode_passages(texts)
     assert vectors.dtype == np.float32 and vectors.shape == (3, 384)
     assert vectors.flags["C_CONTIGUOUS"] and vectors.flags["WRITEABLE"]
+    # The numbers are where the encoder put them: numpy holds them and did not copy them.
+    assert not vectors.flags["OWNDATA"] and vectors.base is not None
     close, far = vectors[0] @ vectors[1], vectors[0] @ vectors[2]
     assert close > far and np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
     assert np.allclose(minilm.encode_queries(texts[:1])[0], vectors[0], atol=1e-5)

@@ -225,3 +225,76 @@ def test_segmenters_of_your_own(tmp_path: pathlib.Path) -> None:
         pericope.evaluate({**CONFIG, "chunker": [{"name": "x", "spec": "custom:name=x"}]})
     with pytest.raises(pericope.UsageError, match="segmenter 'fixed' was passed"):
         pericope.evaluate(CONFIG, segmenters={"fixed": every_third})
+
+
+def by_paragraph(document: pericope.Document) -> pericope.Boundaries:
+    starts = [sentence.text.startswith("New topic") for sentence in document.sentences]
+    return pericope.Boundaries([at for at, begins in enumerate(starts) if begins and at > 0])
+
+
+def test_segmentation(tmp_path: pathlib.Path) -> None:
+    sentences = ["Rain falls.", "Snow melts.", "New topic: ships.", "Masts creak.", "New topic: bread.", "Dough rises."]
+    line = {"id": "a", "sentences": sentences, "boundaries": [2, 4]}
+    (tmp_path / "set.jsonl").write_text(json.dumps(line) + "\n" + json.dumps({**line, "id": "b"}) + "\n")
+    config = {
+        "kind": "segmentation",
+        "name": "cuts",
+        "set": [{"name": "made", "path": str(tmp_path / "set.jsonl")}],
+        "segmenter": [{"name": "at random", "spec": "random:mean=3", "known": True}],
+    }
+    summary = pericope.evaluate(config, segmenters={"mine": by_paragraph}, out=tmp_path / "run")
+    found = {(row["segmenter"], row["known_count"]): row for row in summary["results"]}
+    assert set(found) == {("at random", False), ("at random", True), ("mine", False)}
+    assert (found["mine", False]["pk"], found["mine", False]["f1"]) == (0, 1)
+    assert json.loads((tmp_path / "run" / "summary.json").read_text()) == summary
+    assert (tmp_path / "run" / "index.html").is_file() and summary["sets"][0]["documents"] == 2
+    before = sorted(tmp_path.iterdir())
+    assert pericope.evaluate(config)["results"] and sorted(tmp_path.iterdir()) == before
+
+    def broken(document: pericope.Document) -> pericope.Boundaries:
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        pericope.evaluate(config, segmenters={"mine": broken})
+    with pytest.raises(pericope.UsageError, match="judge was passed, and experiments on segmentation have no place for it"):
+        pericope.evaluate(config, judge=lambda *_: 1)
+    with pytest.raises(pericope.UsageError, match="embedder was passed"):
+        pericope.evaluate(config, embedder="minilm")
+    with pytest.raises(pericope.UsageError, match="segmenter 'at random' was passed"):
+        pericope.evaluate(config, segmenters={"at random": by_paragraph})
+    with pytest.raises(pericope.UsageError, match="resume=True is for experiments on retrieval"):
+        pericope.evaluate(config, resume=True)
+    with pytest.raises(pericope.UsageError, match="none.jsonl"):
+        pericope.evaluate({**config, "set": [{"name": "made", "path": "none.jsonl"}]})
+
+
+def test_classification(tmp_path: pathlib.Path) -> None:
+    from .test_custom import Letters
+
+    words = {"birds": "wings beaks feathers nests", "ships": "masts anchors sails hulls"}
+    lines = tmp_path / "classes.jsonl"
+    with lines.open("w") as file:
+        for kind, said in words.items():
+            for number in range(12):
+                text = f"# Page {number}\n\n" + f"They have {said}. Number {number} says so twice.\n\n" * 3
+                file.write(json.dumps({"id": f"{kind}-{number}", "label": kind, "format": "md", "text": text}) + "\n")
+    config = {
+        "kind": "classification",
+        "name": "kinds",
+        "data": {"kind": "classes", "path": str(lines)},
+        "chunker": [{"name": "paragraph", "spec": "paragraph"}],
+        "classifier": {"epochs": 3, "seeds": [1]},
+    }
+    summary = pericope.evaluate(config, embedder=Letters(), segmenters={"mine": by_paragraph}, out=tmp_path / "run")
+    assert [row["name"] for row in summary["chunkers"]] == ["paragraph", "mine"]
+    assert all(0 <= row["accuracy"] <= 1 for row in summary["chunkers"])
+    assert json.loads((tmp_path / "run" / "summary.json").read_text()) == summary
+    with pytest.raises(pericope.UsageError, match="retrievers was passed"):
+        pericope.evaluate(config, retrievers={"x": lambda question, k: []})
+    with pytest.raises(pericope.UsageError, match="embedder was set"):
+        pericope.evaluate(config, embedder=Letters(), set=["embedder=minilm"])
+
+
+def test_what_is_tuned_is_the_command_s() -> None:
+    with pytest.raises(pericope.UsageError, match="the tuning of a segmenter .*`pericope tune`"):
+        pericope.evaluate({"kind": "tune", "model": "shipped", "data": ["x"], "partitions": [1]})

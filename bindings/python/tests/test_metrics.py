@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 from pericope import UsageError, metrics, stats
@@ -39,6 +40,11 @@ def test_answers() -> None:
 def test_comparisons() -> None:
     a, b = [0.9, 0.7, 0.8, 1.0, 0.6, 0.9], [0.5, 0.7, 0.4, 0.8, 0.5, 0.3]
     paired = stats.compare(a, b, seed=7)
+    # Arrays are read where they lie, however they lie; other types of numbers are taken too.
+    assert stats.compare(np.array(a), np.array(b), seed=7) == paired
+    apart = np.repeat(np.array(a), 2)[::2]
+    assert not apart.flags["C_CONTIGUOUS"] and stats.compare(apart, tuple(b), seed=7) == paired
+    assert stats.compare([1, 0, 1], np.array([0, 1, 1], dtype=np.int64))["difference"] == 0
     assert paired["difference"] == pytest.approx(1.7 / 6) and paired["p"] == 2 / 32
     assert (paired["wins"], paired["ties"], paired["losses"]) == (5, 1, 0)
     assert paired == stats.compare(a, b, seed=7)

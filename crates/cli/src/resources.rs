@@ -94,11 +94,20 @@ pub fn chunker(policy: &PolicyArgs, engine: &Engine<'_>) -> Result<Chunker, Fail
 
 /// The embedder of that name; `none` gives none. With `offline`, an endpoint's vectors come from its cache alone.
 pub fn embedder(name: &str, offline: bool) -> Result<Option<Arc<dyn SentenceEncoder>>, Failure> {
-    #[cfg(feature = "testing")]
-    if name == crate::hashed::NAME {
-        return Ok(Some(Arc::new(crate::hashed::Hashed)));
+    if let Some(encoder) = of_tests(name) {
+        return Ok(Some(encoder));
     }
     Engine::new().offline(offline).embedder(name).map_err(failure)
+}
+
+/// The encoder that tests need no model for.
+#[cfg_attr(not(feature = "testing"), allow(clippy::missing_const_for_fn, unused_variables))]
+pub fn of_tests(name: &str) -> Option<Arc<dyn SentenceEncoder>> {
+    #[cfg(feature = "testing")]
+    if name == crate::hashed::NAME {
+        return Some(Arc::new(crate::hashed::Hashed));
+    }
+    None
 }
 
 /// The spec of a reranker, its name and keys checked, and its line of the table; nothing is opened.

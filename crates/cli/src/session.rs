@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use indicatif::ProgressBar;
 use pericope::Engine;
 use pericope::experiments::{self, ExperimentError, Ingredients};
-pub use pericope::experiments::{Finished, Session, digest, engine_of as resources};
+pub use pericope::experiments::{Finished, Session, engine_of as resources};
 use pericope_eval::answer::Ledger;
 use pericope_eval::config::{Experiment, ExperimentFile};
 use pericope_eval::record::Summary;
@@ -17,6 +17,7 @@ use pericope_util::{FolderLock, LockError};
 use crate::progress;
 use crate::resources::{embedder, failure, shown};
 use crate::status::Failure;
+use crate::terminal;
 
 /// Refuses an experiment that asks for parts which a program of the user's brings: a command has none.
 pub fn check_parts(experiment: &Experiment) -> Result<(), Failure> {
@@ -137,13 +138,6 @@ pub fn not_written(folder: &Path) -> impl Fn(ReportError) -> Failure + use<> {
     move |error| Failure::runtime(format!("{folder}: {error}"))
 }
 
-pub fn by_kind(error: RunError) -> Failure {
-    match error {
-        RunError::Config(_) | RunError::Data(_) => Failure::usage(error),
-        other => Failure::runtime(other),
-    }
-}
-
 /// Where the files of a run go: the folder that was named, else one that is called like the experiment.
 pub fn run_folder(out: Option<&Path>, name: &str) -> Result<PathBuf, Failure> {
     let as_folder = |c: char| if c.is_alphanumeric() || c == '-' || c == '_' { c } else { '-' };
@@ -203,6 +197,10 @@ impl Observer for Bars {
 
     fn advance(&self, n: usize) {
         self.with(|bar| bar.inc(n as u64));
+    }
+
+    fn at(&self, name: &str) {
+        self.with(|bar| bar.set_message(terminal::name(name).into_owned()));
     }
 
     fn note(&self, text: &str) {

@@ -16,8 +16,11 @@ use pericope_report::run::{Collector, Report, ReportError};
 use pericope_segment::Resources;
 use pericope_segment::registry::{CUSTOM, SegmenterEntry};
 
+mod classification;
+pub mod segmentation;
 mod sweep;
 
+pub use classification::{Classified, classification};
 pub use sweep::{Ran, sweep};
 
 use crate::stores::Places;

@@ -289,6 +289,42 @@ def a_release_is_taken_where_its_checksum_is_right(bed):
     expect(done.status == 2 and "is there such a release?" in done.log, done.log)
 
 
+def a_build_is_made_of_the_action_s_own_sources_and_cached(bed):
+    # A copy of the sources: what stands in for cargo lays the program where a build would.
+    sources = bed.folder / "sources"
+    for name in ("action.yml", "Cargo.toml", "Cargo.lock", "scripts/action"):
+        to = sources / name
+        to.parent.mkdir(parents=True, exist_ok=True)
+        (shutil.copytree if (bed.root / name).is_dir() else shutil.copy)(bed.root / name, to)
+    tools = runner.folder(bed.folder / "tools")
+    asked = bed.folder / "asked"
+    cargo = tools / "cargo"
+    cargo.write_text(
+        f'#!/bin/sh\nset -e\necho "$PWD $*" >>"{asked}"\nmkdir -p "$CARGO_TARGET_DIR/release"\n'
+        f'ln -sf "{bed.program}" "$CARGO_TARGET_DIR/release/pericope"\n'
+    )
+    cargo.chmod(0o755)
+    bed.root = sources
+    path = {"PATH": f"{tools}:{runner.environment()['PATH']}"}
+
+    def built():
+        done = bed.use(config="nightly.toml", binary="", version="build", environment=path)
+        return done, [given for action, given in done.used if action.startswith("actions/cache@")]
+
+    done, [cache] = built()
+    expect(done.status == 0 and "✅" in done.summary, done.log)
+    expect(asked.read_text() == f"{sources} build --release --locked -p pericope-cli\n", asked.read_text())
+    expect(str(sources / "target") in cache["path"].split(), cache)
+    expect(cache["key"].startswith("pericope-build-Linux-X64-") and len(cache["key"]) > 40, cache)
+    expect(built()[1] == [cache], "the same dependencies have the same cache")
+    with (sources / "Cargo.lock").open("a") as file:
+        file.write("# changed\n")
+    expect(built()[1][0]["key"] != cache["key"], "others have another")
+    cargo.write_text("#!/bin/sh\necho 'error: no' >&2\nexit 101\n")
+    done, _ = built()
+    expect(done.status == 2 and "cargo could not build the command" in done.log, done.status, done.log)
+
+
 TESTS = [
     the_steps_read_no_input_in_a_shell,
     a_pull_request_that_is_well_then_red_then_mended_has_one_comment,
@@ -302,6 +338,7 @@ TESTS = [
     a_push_keeps_its_history_and_comments_on_nothing,
     a_shallow_checkout_fetches_the_target_branch,
     a_release_is_taken_where_its_checksum_is_right,
+    a_build_is_made_of_the_action_s_own_sources_and_cached,
 ]
 
 

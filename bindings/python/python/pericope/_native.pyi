@@ -416,12 +416,13 @@ def evaluate(
     resume: bool = False,
     offline: bool = False,
 ) -> dict[str, Any]:
-    """Runs an experiment on retrieval and returns its `summary.json`; of one with a `[sweep]` the list `runs`, with the `label`, the
-    `folder` and the `summary` of each variant.
+    """Runs an experiment on retrieval, segmentation or classification and returns its `summary.json`; of one with a `[sweep]` the
+    list `runs`, with the `label`, the `folder` and the `summary` of each variant.
 
     `config` is a path, a dictionary, or TOML as text (it has a line end). `out` keeps the run's files and report; `set`
-    overrides keys (`"retrieval.k=[1,3]"`). Each of `segmenters` is one more chunker, a `judge` of your own takes the place of
-    `judge.kind`, and each of `retrievers` is measured beside the chunkers, under its name. Keys that `set` puts in place of what is passed are refused.
+    overrides keys (`"retrieval.k=[1,3]"`). Each of `segmenters` is one more chunker (or segmenter). For experiments on retrieval a
+    `judge` of your own takes the place of `judge.kind`, and each of `retrievers` is measured beside the chunkers, under its name.
+    Keys that `set` puts in place of what is passed are refused.
     """
 
 def segmentation_scores(
@@ -445,16 +446,16 @@ def answer_scores(answer: str, gold: str) -> dict[str, float]:
     """`exact_match`, `token_f1` and `rouge_l` of an answer."""
 
 def compare(
-    a: Sequence[float], b: Sequence[float], *, documents: Optional[Sequence[str]] = None, seed: int = 0
+    a: ArrayLike, b: ArrayLike, *, documents: Optional[Sequence[str]] = None, seed: int = 0
 ) -> dict[str, Any]:
     """Compares a with b on the same questions: difference, 95 % interval (low, high), p, wins, ties, losses, detectable."""
 
 def bootstrap_interval(
-    values: Sequence[float], *, documents: Optional[Sequence[str]] = None, seed: int = 0
+    values: ArrayLike, *, documents: Optional[Sequence[str]] = None, seed: int = 0
 ) -> tuple[float, float]:
     """The 95 % interval of a mean; NaN for fewer than two documents."""
 
-def permutation_p(differences: Sequence[float], *, family: int = 1, seed: int = 0) -> float:
+def permutation_p(differences: ArrayLike, *, family: int = 1, seed: int = 0) -> float:
     """The two-sided p-value of the paired permutation test; `differences` are sums by document."""
 
 def holm(p: Sequence[float]) -> list[float]:

@@ -1,41 +1,27 @@
 //! `pericope segment-eval`
 
 use std::path::Path;
-use std::sync::Arc;
-use std::time::Instant;
 
-use pericope::{Engine, shares_encoder, tokenizer_for};
-use pericope_api::{Document, SentenceEncoder};
+use pericope::experiments::segmentation::{Contestant, Drawn, Scored, Scoring, read_set, read_sets, score};
 use pericope_eval::config::ExperimentFile;
 use pericope_eval::run::TextSize;
-use pericope_learn::registry::{build, segmenters};
+use pericope_learn::registry::segmenters;
 use pericope_report::segmentation::Report;
 use pericope_report::segmentation::plot::{DocumentPlot, MOST_DOCUMENTS, tiles_svg};
 use pericope_segeval::config::SegmentationExperiment;
-use pericope_segeval::evaluate::{Evaluation, SegmentationRow, System, evaluate};
-use pericope_segeval::read::{Options, Set, read};
+use pericope_segeval::evaluate::{Evaluation, SegmentationRow};
+use pericope_segeval::read::Set;
 use pericope_segment::spec::Spec;
-use pericope_segment::split::Split;
-use pericope_segment::{Chunker, Limits};
 use serde::Serialize;
 
 use crate::args::SegmentEvalArgs;
 use crate::commands::dry_run_segmenters;
 use crate::commands::segment_eval_table::table;
 use crate::commands::{dataset::save, print_json, print_json_text, settings};
+use crate::input;
 use crate::resources::{failure, shown};
-use crate::session::{hold, opened, run_folder, tell_kind};
+use crate::session::{Bars, hold, opened, run_folder, tell_kind};
 use crate::status::{Failure, Outcome, Status};
-use crate::terminal::name;
-use crate::{input, progress};
-
-/// A segmenter that is to be scored.
-struct Entry {
-    name: String,
-    spec: Spec,
-    /// Without and with the true number of segments.
-    counts: Vec<bool>,
-}
 
 #[derive(Serialize)]
 struct OneSet<'a> {
@@ -92,26 +78,15 @@ pub fn experiment(file: &ExperimentFile, set: &[String], out: Option<&Path>, how
     let experiment = SegmentationExperiment::of_file(file, set, segmenters()).map_err(Failure::usage)?;
     tell_kind(file, quiet);
     let folder = run_folder(out, &experiment.name)?;
-    let mut sets = Vec::new();
-    for set in &experiment.sets {
-        let path = set.expanded(&|name| std::env::var(name).ok()).map_err(Failure::usage)?;
-        sets.push(read_set(&path, Some(&set.name), (set.documents, set.seed), set.split)?);
-    }
-    let entries: Vec<Entry> = (experiment.segmenters.iter())
-        .map(|s| Entry {
-            name: s.name.clone(),
-            spec: s.spec.clone(),
-            counts: if s.known { vec![false, true] } else { vec![false] },
-        })
-        .collect();
+    let sets = read_sets(&experiment).map_err(failure)?;
+    let entries = Contestant::all_of(&experiment);
     if dry_run {
         return price(&sets, &specs(&entries), json);
     }
     let held = hold(&folder)?;
-    let (evaluation, embedding) = score(&sets, entries, offline, quiet)?;
-    let left_out = left_out(&sets, &evaluation);
-    let mut report = Report::new(&experiment.name, &sets, evaluation, &experiment.published);
-    report.embedding_seconds = embedding;
+    let scored = scored(&sets, &entries, offline, quiet)?;
+    let left_out = left_out(&sets, &scored.evaluation);
+    let report = scored.report(&experiment, &sets);
     report.write(&folder).map_err(Failure::runtime)?;
     drop(held);
     if json {
@@ -130,17 +105,18 @@ fn plain(args: &SegmentEvalArgs, quiet: bool) -> Outcome {
     distinct("--segmenter", &args.segmenter)?;
     let mut sets = Vec::new();
     for path in &args.data {
-        sets.push(read_set(path, Some(&shown(path)), (args.documents, args.seed), args.split)?);
+        let drawn = Drawn { documents: args.documents, seed: args.seed, split: args.split };
+        sets.push(read_set(path, Some(&shown(path)), drawn).map_err(failure)?);
     }
     let mut entries = Vec::new();
     for text in &args.segmenter {
         let spec = Spec::parse(text).map_err(|e| Failure::usage(format!("--segmenter {text}: {e}")))?;
-        entries.push(Entry { name: text.clone(), spec, counts: vec![args.known_count] });
+        entries.push(Contestant { name: text.clone(), spec, known_counts: vec![args.known_count] });
     }
     if args.dry_run {
         return price(&sets, &specs(&entries), args.json);
     }
-    let (evaluation, embedding) = score(&sets, entries, args.offline, quiet)?;
+    let Scored { evaluation, embedding_seconds } = scored(&sets, &entries, args.offline, quiet)?;
     let left_out = left_out(&sets, &evaluation);
     if let Some(path) = &args.per_document {
         let mut lines = String::new();
@@ -154,14 +130,14 @@ fn plain(args: &SegmentEvalArgs, quiet: bool) -> Outcome {
         save(path, &plot(&sets, &evaluation))?;
     }
     let mut report = Report::new("", &sets, evaluation, &[]);
-    report.embedding_seconds = embedding;
+    report.embedding_seconds = embedding_seconds;
     if args.json {
         let one = |set: &Set| OneSet {
             data: "",
             documents: set.documents.len(),
             known_count: args.known_count,
             skipped: set.skipped.len(),
-            embedding_seconds: embedding,
+            embedding_seconds,
             results: report.evaluation.rows.iter().filter(|row| row.set == set.name).collect(),
             verdict: report.verdict(&set.name),
         };
@@ -183,7 +159,7 @@ fn plain(args: &SegmentEvalArgs, quiet: bool) -> Outcome {
     Ok(if left_out > 0 { Status::Incomplete } else { Status::Done })
 }
 
-fn specs(entries: &[Entry]) -> Vec<Spec> {
+fn specs(entries: &[Contestant]) -> Vec<Spec> {
     entries.iter().map(|entry| entry.spec.clone()).collect()
 }
 
@@ -204,76 +180,12 @@ fn distinct(flag: &str, names: &[String]) -> Result<(), Failure> {
     }
 }
 
-/// Reads a set: `documents` of it (0: all) drawn by a seed, of one part where one is named.
-pub(super) fn read_set(
-    path: &Path,
-    name: Option<&str>,
-    (documents, seed): (usize, u64),
-    part: Option<Split>,
-) -> Result<Set, Failure> {
-    let splitter = pericope_read::default_splitter();
-    let split = |text: &str| {
-        let mut found = Vec::new();
-        splitter.split(text, &mut |span| found.push(span.start..span.end));
-        found
-    };
-    let options = Options { name, documents, seed, part, ..Options::new(&split) };
-    read(path, &options).map_err(Failure::usage)
-}
-
-/// Scores every segmenter on every set. The seconds are those of embedding all sentences beforehand, where several
-/// segmenters share the vectors.
-fn score(sets: &[Set], entries: Vec<Entry>, offline: bool, quiet: bool) -> Result<(Evaluation, Option<f64>), Failure> {
-    let corpus = |visit: &mut dyn FnMut(&Document)| {
-        sets.iter().flat_map(|set| &set.documents).for_each(|segmented| visit(&segmented.document));
-    };
-    // The segmentation itself is measured: no limit unless a spec names one.
-    let tokenizer = tokenizer_for("none", entries.iter().map(|entry| &entry.spec));
-    let resources = Engine::new().with_tokenizer(tokenizer).with_defaults(Limits::NONE);
-    let mut resources = resources.with_corpus(&corpus).offline(offline);
-    let sharing = entries.iter().filter(|entry| shares_encoder(&entry.spec));
-    let asking: usize = sharing.map(|entry| entry.counts.len()).sum();
-    let mut embedding = None;
-    if asking > 1 {
-        let encoder = resources.cache_encoder().map_err(failure)?;
-        embedding = Some(warm(sets, &encoder, quiet)?);
-    }
-    let mut chunkers: Vec<(Entry, Chunker)> = Vec::new();
-    for entry in entries {
-        let chunker =
-            build(&entry.spec, &resources).map_err(|e| Failure::usage(format!("segmenter {}: {e}", entry.name)))?;
-        chunkers.push((entry, chunker));
-    }
-    let mut contestants = Vec::new();
-    for (entry, chunker) in &chunkers {
-        for &known_count in &entry.counts {
-            contestants.push(System { name: entry.name.clone(), chunker, known_count });
-        }
-    }
-    let documents: usize = sets.iter().map(|set| set.documents.len()).sum();
-    let bar = progress::bar((documents * contestants.len()) as u64, "segmenting", quiet);
-    let evaluation = evaluate(sets, &contestants, &|one: &System<'_>, _: &str| {
-        bar.set_message(name(&one.name).into_owned());
-        bar.inc(1);
-    });
-    bar.finish_and_clear();
-    Ok((evaluation.map_err(Failure::usage)?, embedding))
-}
-
-/// Embeds every sentence once; gives the seconds that it took.
-fn warm(sets: &[Set], encoder: &Arc<dyn SentenceEncoder>, quiet: bool) -> Result<f64, Failure> {
-    let start = Instant::now();
-    let documents: Vec<&Document> = sets.iter().flat_map(|set| &set.documents).map(|one| &one.document).collect();
-    let bar = progress::bar(documents.len() as u64, "embedding", quiet);
-    for part in documents.chunks(16) {
-        let texts: Vec<_> =
-            part.iter().flat_map(|d| d.sentences.iter().map(|sentence| d.visible(sentence.span))).collect();
-        let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
-        encoder.encode(&texts).map_err(Failure::runtime)?;
-        bar.inc(part.len() as u64);
-    }
-    bar.finish_and_clear();
-    Ok(start.elapsed().as_secs_f64())
+/// Scores the segmenters, with a bar.
+fn scored(sets: &[Set], contestants: &[Contestant], offline: bool, quiet: bool) -> Result<Scored, Failure> {
+    let observer = Bars::new(quiet);
+    let scored = score(sets, contestants, Scoring { offline, ..Scoring::default() }, &observer);
+    observer.clear();
+    scored.map_err(failure)
 }
 
 /// Names what was not read or not segmented; how much it is.

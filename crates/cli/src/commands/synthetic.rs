@@ -1,13 +1,14 @@
 //! `pericope dataset synthetic`
 
+use pericope::experiments::segmentation::{Drawn, read_set};
 use pericope_index::pipeline::DEFAULT_MEMORY;
 use pericope_segment::synthetic::{Recipe, Synthetic, concatenations};
 use serde::Serialize;
 
 use crate::args::SyntheticArgs;
-use crate::commands::{dataset::save, print_json, segment_eval::read_set};
+use crate::commands::{dataset::save, print_json};
 use crate::input::{self, AllLeftOut, Input};
-use crate::resources::shown;
+use crate::resources::{failure, shown};
 use crate::status::{Failure, Outcome, Status};
 
 #[derive(Serialize)]
@@ -43,7 +44,7 @@ pub fn run(args: SyntheticArgs, quiet: bool) -> Outcome {
     // What is no segmentation data is read as documents.
     let (mut plain, mut refused) = (Vec::new(), None);
     for path in &args.paths {
-        match read_set(path, None, (0, args.seed), None) {
+        match read_set(path, None, Drawn { seed: args.seed, ..Drawn::default() }) {
             Ok(set) => {
                 set.documents.iter().for_each(|one| add(&one.document));
                 left_out.bad.extend(set.skipped);
@@ -74,7 +75,7 @@ pub fn run(args: SyntheticArgs, quiet: bool) -> Outcome {
     let made = concatenations(&sources, &recipe);
     if made.is_empty() {
         if let (true, Some(why)) = (sources.is_empty(), refused) {
-            return Err(why);
+            return Err(failure(why));
         }
         return Err(Failure::usage(
             "no source has enough sentences: name more documents, or shorter parts (--sentences)",

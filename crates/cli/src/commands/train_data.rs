@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use pericope::experiments::segmentation::{Drawn, read_set};
 use pericope_api::Document;
 use pericope_encode::Base;
 use pericope_eval::data::{DataKind, load};
@@ -18,8 +19,8 @@ use serde::Serialize;
 
 use crate::args::TrainArgs;
 use crate::commands::dataset::{SplitArgs, corpus_failure};
-use crate::commands::segment_eval::read_set;
 use crate::input;
+use crate::resources::failure;
 use crate::status::Failure;
 
 /// How many serve for what.
@@ -100,7 +101,7 @@ fn by_layout(paths: &[PathBuf]) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Failure>
 
 /// Adds the documents of a layout without sources: their source is the set.
 fn add(path: &Path, records: &mut Vec<Record>) -> Result<Skipped, Failure> {
-    let set = read_set(path, None, (0, 0), None)?;
+    let set = read_set(path, None, Drawn::default()).map_err(failure)?;
     for Segmented { document, reference, labels } in &set.documents {
         records.push(Record {
             id: set.renamed.get(&document.id).unwrap_or(&document.id).clone(),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use pericope::experiments::segmentation::{Drawn, read_set};
 use pericope_api::expand_variables;
 use pericope_encode::best_device;
 use pericope_eval::config::{ExperimentKind, read};
@@ -15,9 +16,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::args::TuneArgs;
 use crate::commands::tune_segmenter::{self, Wanted};
-use crate::commands::{dry_run, print_json, segment_eval::read_set, sweep, train_data::labelled};
+use crate::commands::{dry_run, print_json, sweep, train_data::labelled};
 use crate::input;
-use crate::resources::shown;
+use crate::resources::{failure, shown};
 use crate::session::{opened, tell_kind};
 use crate::status::{Failure, Outcome, Status};
 
@@ -143,7 +144,7 @@ pub fn set(file: &Path, data: &str, split: Option<Split>) -> Result<Set, Failure
         let problem = "there is no such file or folder, and another variable may name one";
         return Err(Failure::usage(format!("{}: data \"{data}\": {path}: {problem}", shown(file))));
     }
-    read_set(path.as_ref(), None, (0, 0), split)
+    read_set(path.as_ref(), None, Drawn { split, ..Drawn::default() }).map_err(failure)
 }
 
 fn grid(config: &Config) -> Result<Grid, String> {

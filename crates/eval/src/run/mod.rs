@@ -178,6 +178,8 @@ pub trait Observer: Sync {
     fn stage(&self, what: &str, total: usize);
     /// `n` steps of the stage are done.
     fn advance(&self, n: usize);
+    /// What the stage is at.
+    fn at(&self, _name: &str) {}
     /// Something worth reading that is no error.
     fn note(&self, text: &str);
 }
