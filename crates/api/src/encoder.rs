@@ -1,3 +1,5 @@
+use std::ops::Range;
+
 use crate::Span;
 
 /// The reason for which texts could not be embedded.
@@ -138,6 +140,18 @@ pub trait SentenceEncoder: Send + Sync {
         self.encode(passages)
     }
 
+    /// Returns one vector a window of neighbouring texts, as [`encode`](SentenceEncoder::encode) does of the window's texts with
+    /// a space between them. Windows are ranges of `texts`, whose ends do not go back; they overlap as a rule, and an encoder may read a
+    /// text once for all of them.
+    ///
+    /// # Errors
+    /// [`EncodeError`] where the model fails.
+    fn encode_windows(&self, texts: &[&str], windows: &[Range<usize>]) -> Result<Embeddings, EncodeError> {
+        let joined = joined_windows(texts, windows);
+        let joined: Vec<&str> = joined.iter().map(String::as_str).collect();
+        self.encode(&joined)
+    }
+
     /// Returns the contextual vectors of each text's tokens: a matrix a text, in order, one row of L2 norm 1 a token. Special
     /// tokens are left out, and so is what lies beyond [`max_tokens`](SentenceEncoder::max_tokens); a text without tokens
     /// gets an empty matrix. As stable as [`encode`](SentenceEncoder::encode).
@@ -164,4 +178,10 @@ pub trait SentenceEncoder: Send + Sync {
             self.name()
         )))
     }
+}
+
+/// The texts of each window with a space between them; a window that reaches beyond the texts is empty.
+#[must_use]
+pub fn joined_windows(texts: &[&str], windows: &[Range<usize>]) -> Vec<String> {
+    windows.iter().map(|window| texts.get(window.clone()).unwrap_or_default().join(" ")).collect()
 }

@@ -23,7 +23,7 @@ pub use classifier::{
     TrainedClassifier,
 };
 pub use document::{Document, Format, Kind, Rewrite, Sentence};
-pub use encoder::{Embeddings, EncodeError, SentenceEncoder};
+pub use encoder::{Embeddings, EncodeError, SentenceEncoder, joined_windows};
 pub use heading::Heading;
 pub use model_use::ModelUse;
 pub use reranker::{RerankError, Reranker};

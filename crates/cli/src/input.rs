@@ -1,5 +1,6 @@
 //! Files and folders named on the command line, read one after the other; what cannot be read is named and counted.
 
+mod ahead;
 mod indexes;
 
 use std::io::Read;
@@ -192,7 +193,10 @@ impl Input {
 
     /// Reads one file: its documents, and what gives none. However long it takes.
     pub fn read(&self, path: &Path, each: &mut dyn FnMut(Result<Document, LeftOut>)) {
-        read_with(path, &self.options, each);
+        read_with(path, &self.options, &mut |note, read| {
+            tell_note(note);
+            each(read);
+        });
     }
 
     /// Reads one file, does something with each document of it, and hands over the results. A file that takes too long, or
@@ -203,16 +207,24 @@ impl Input {
         work: impl Fn(Document) -> T + Send + 'static,
         each: &mut dyn FnMut(Result<T, LeftOut>),
     ) {
-        let bytes = path.metadata().map_or(0, |about| about.len());
-        let patience = if is_guarded(path) { GUARDED } else { 1 };
-        let limit = time_limit(self.time, bytes).map(|time| time.saturating_mul(patience));
+        let limit = self.limit(path);
         let (file, options) = (path.to_owned(), Arc::clone(&self.options));
         let read = move |say: &mut dyn FnMut(Result<T, LeftOut>)| {
-            read_with(&file, &options, &mut |read| say(read.map(&work)));
+            read_with(&file, &options, &mut |note, read| {
+                tell_note(note);
+                say(read.map(&work));
+            });
         };
         if let Err(stopped) = self.hand.run(limit, read, each) {
             each(Err(LeftOut::Bad(format!("{}: {}", shown(path), stopped.why(limit)))));
         }
+    }
+
+    /// The time that a file may take to its next document.
+    fn limit(&self, path: &Path) -> Option<Duration> {
+        let bytes = path.metadata().map_or(0, |about| about.len());
+        let patience = if is_guarded(path) { GUARDED } else { 1 };
+        time_limit(self.time, bytes).map(|time| time.saturating_mul(patience))
     }
 }
 
@@ -230,12 +242,11 @@ fn read_options(limits: ReadLimits) -> ReadOptions {
     ReadOptions { isolation: Some(Arc::new(pool(limits))), ..ReadOptions::default() }
 }
 
-fn read_with(path: &Path, options: &ReadOptions, each: &mut dyn FnMut(Result<Document, LeftOut>)) {
+/// Calls `each` with every document and what is to be said of it.
+fn read_with(path: &Path, options: &ReadOptions, each: &mut dyn FnMut(Option<String>, Result<Document, LeftOut>)) {
     read_each(path, options, &mut |read| {
-        if let Ok(read) = &read {
-            note_encoding(&shown(path), read);
-        }
-        each(with_text(read));
+        let note = read.as_ref().ok().and_then(|read| note_on_encoding(&shown(path), read));
+        each(note, with_text(read));
     });
 }
 
@@ -270,7 +281,7 @@ pub fn standard_input(format: &str, limits: ReadLimits) -> Result<(Vec<Document>
     let read = move |say: &mut dyn FnMut(_)| read_bytes("-", &format, bytes, &read_options(limits), say);
     let stopped = Hand::default().run(limit, read, &mut |read| match with_text(read) {
         Ok(document) => {
-            note_encoding("standard input", &document);
+            tell_note(note_on_encoding("standard input", &document));
             documents.push(document);
         }
         Err(one) => left_out.add(one),
@@ -279,10 +290,14 @@ pub fn standard_input(format: &str, limits: ReadLimits) -> Result<(Vec<Document>
     Ok((documents, left_out))
 }
 
-/// Says what a document was decoded from, where that was not UTF-8.
-fn note_encoding(source: &str, document: &Document) {
-    if let Some(encoding) = &document.encoding {
-        tell!("{}: decoded from {encoding}", name(source));
+/// What a document was decoded from, where that was not UTF-8.
+fn note_on_encoding(source: &str, document: &Document) -> Option<String> {
+    document.encoding.as_ref().map(|encoding| format!("{}: decoded from {encoding}", name(source)))
+}
+
+fn tell_note(note: Option<String>) {
+    if let Some(note) = note {
+        tell!("{note}");
     }
 }
 

@@ -1,8 +1,9 @@
 //! Work that can be left behind when it takes too long.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel, sync_channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// Results on their way to whoever waits for them.
@@ -15,14 +16,12 @@ type Job = Box<dyn FnOnce() + Send>;
 /// A thread that does one job after the other. One that is late is left behind, and another takes its place.
 #[derive(Default)]
 pub struct Hand {
-    state: Mutex<State>,
+    jobs: Mutex<Option<Sender<Job>>>,
+    left_behind: Arc<AtomicUsize>,
 }
 
-#[derive(Default)]
-struct State {
-    jobs: Option<Sender<Job>>,
-    left_behind: usize,
-}
+/// A job that has begun, or waits for the one before it.
+pub struct Running<T>(Receiver<Said<T>>);
 
 /// Why a job has no end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +40,11 @@ enum Said<T> {
 }
 
 impl Hand {
+    /// Another hand beside this one; those that both leave behind are counted together.
+    pub fn beside(&self) -> Self {
+        Self { jobs: Mutex::default(), left_behind: Arc::clone(&self.left_behind) }
+    }
+
     /// Does a job, which hands its results to `each` on this thread as they come. Where there is a limit, the job is left
     /// behind when it takes longer than that to its next result.
     ///
@@ -52,8 +56,19 @@ impl Hand {
         job: impl FnOnce(&mut dyn FnMut(T)) + Send + 'static,
         each: &mut dyn FnMut(T),
     ) -> Result<(), Stopped> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if state.left_behind >= MOST_LEFT_BEHIND {
+        let running = self.start(job)?;
+        self.finish(&running, limit, each)
+    }
+
+    /// Begins a job, which goes on until it is so many results ahead.
+    ///
+    /// # Errors
+    /// Where too many are left behind.
+    pub fn start<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&mut dyn FnMut(T)) + Send + 'static,
+    ) -> Result<Running<T>, Stopped> {
+        if self.left_behind.load(Ordering::Relaxed) >= MOST_LEFT_BEHIND {
             return Err(Stopped::Crowded);
         }
         let (sender, results) = sync_channel(AHEAD);
@@ -63,11 +78,25 @@ impl Hand {
                 let _ = sender.send(Said::End);
             }
         });
-        state.jobs.get_or_insert_with(hire).send(job).map_err(|_| Stopped::Panicked)?;
-        let stopped = receive(&results, limit, each);
+        let mut jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
+        jobs.get_or_insert_with(hire).send(job).map_err(|_| Stopped::Panicked)?;
+        Ok(Running(results))
+    }
+
+    /// Hands the results of a job of this hand to `each`, as [`run`](Self::run) does. The clock runs from here on.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn finish<T>(
+        &self,
+        running: &Running<T>,
+        limit: Option<Duration>,
+        each: &mut dyn FnMut(T),
+    ) -> Result<(), Stopped> {
+        let stopped = receive(&running.0, limit, each);
         if stopped == Err(Stopped::Late) {
-            state.jobs = None;
-            state.left_behind += 1;
+            *self.jobs.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            self.left_behind.fetch_add(1, Ordering::Relaxed);
         }
         stopped
     }
@@ -141,5 +170,24 @@ mod tests {
             assert_eq!(run(), Err(Stopped::Late));
         }
         assert_eq!(run(), Err(Stopped::Crowded));
+        assert_eq!(hand.beside().run(None, |_: &mut dyn FnMut(())| {}, &mut |()| {}), Err(Stopped::Crowded));
+    }
+
+    #[test]
+    fn jobs_of_hands_beside_each_other_run_at_once() {
+        let (one, barrier) = (Hand::default(), Arc::new(std::sync::Barrier::new(2)));
+        let other = one.beside();
+        let meet = || {
+            let barrier = Arc::clone(&barrier);
+            move |say: &mut dyn FnMut(i32)| say(i32::from(barrier.wait().is_leader()))
+        };
+        let (first, second) = (one.start(meet()), other.start(meet()));
+        let mut leaders = 0;
+        for (hand, running) in [(&one, first), (&other, second)] {
+            let limit = Some(Duration::from_secs(60));
+            let done = running.and_then(|running| hand.finish(&running, limit, &mut |leads| leaders += leads));
+            assert_eq!(done, Ok(()));
+        }
+        assert_eq!(leaders, 1);
     }
 }

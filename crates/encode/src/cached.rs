@@ -4,27 +4,60 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use pericope_api::{Embeddings, EncodeError, SentenceEncoder, Span};
 
-/// An encoder with a cache in memory, for runs in which several segmenters read the same sentences.
+/// An encoder with a cache in memory, for sentences that several segmenters read, and for chunks that are a sentence which was read
+/// to cut them.
 ///
-/// Vectors are the inner encoder's, bit for bit. Once the cache holds its number of bytes, further texts go to the inner
-/// encoder every time.
+/// Vectors are the inner encoder's, bit for bit. The cache holds a number of bytes; of more than that the texts that were
+/// last new to it stay.
 pub struct CachedEncoder {
     inner: Arc<dyn SentenceEncoder>,
-    cache: RwLock<HashMap<String, Box<[f32]>>>,
-    max_bytes: usize,
+    cache: RwLock<Cache>,
+}
+
+/// Texts and vectors in two halves: when the young one is full, it takes the place of the old one.
+struct Cache {
+    young: HashMap<Box<str>, Box<[f32]>>,
+    old: HashMap<Box<str>, Box<[f32]>>,
+    /// What the young half takes, and may take.
+    bytes: usize,
+    half: usize,
+}
+
+impl Cache {
+    fn get(&self, text: &str) -> Option<&[f32]> {
+        self.young.get(text).or_else(|| self.old.get(text)).map(AsRef::as_ref)
+    }
+
+    fn keep(&mut self, text: &str, vector: &[f32]) {
+        /// About what an entry takes beside its text and vector.
+        const ENTRY: usize = 64;
+        let bytes = ENTRY + text.len() + size_of_val(vector);
+        if bytes > self.half {
+            return;
+        }
+        if self.bytes + bytes > self.half {
+            self.old = std::mem::take(&mut self.young);
+            self.bytes = 0;
+        }
+        if self.young.insert(text.into(), vector.into()).is_none() {
+            self.bytes += bytes;
+        }
+    }
 }
 
 impl CachedEncoder {
     /// Returns the encoder with an empty cache of at most `max_bytes` bytes of texts and vectors.
     #[must_use]
     pub fn new(inner: Arc<dyn SentenceEncoder>, max_bytes: usize) -> Self {
-        Self { inner, cache: RwLock::default(), max_bytes }
+        let (young, old) = (HashMap::new(), HashMap::new());
+        Self { inner, cache: RwLock::new(Cache { young, old, bytes: 0, half: max_bytes / 2 }) }
     }
 
     /// The number of texts in the cache.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.cache.read().unwrap_or_else(PoisonError::into_inner).len()
+        let cache = self.cache.read().unwrap_or_else(PoisonError::into_inner);
+        cache.young.len() + cache.old.len()
     }
 
     /// True where the cache is empty.
@@ -34,16 +67,8 @@ impl CachedEncoder {
     }
 
     fn store(&self, texts: &[&str], vectors: &Embeddings) {
-        let mut known = self.cache.write().unwrap_or_else(PoisonError::into_inner);
-        // About what an entry takes beside its text and vector.
-        let entry = 64 + vectors.dimension() * size_of::<f32>();
-        let mean = 1 + texts.iter().map(|text| text.len()).sum::<usize>() / texts.len().max(1);
-        for (text, row) in texts.iter().zip(vectors.rows()) {
-            if known.len() * (entry + mean) >= self.max_bytes {
-                return;
-            }
-            known.insert((*text).to_owned(), row.into());
-        }
+        let mut cache = self.cache.write().unwrap_or_else(PoisonError::into_inner);
+        texts.iter().zip(vectors.rows()).for_each(|(text, row)| cache.keep(text, row));
     }
 }
 
@@ -79,31 +104,28 @@ impl SentenceEncoder for CachedEncoder {
     }
 
     fn encode(&self, texts: &[&str]) -> Result<Embeddings, EncodeError> {
-        let new: Vec<&str> = {
-            let known = self.cache.read().unwrap_or_else(PoisonError::into_inner);
-            texts.iter().copied().filter(|&text| !known.contains_key(text)).collect()
-        };
-        if new.len() == texts.len() {
-            let found = self.inner.encode(texts)?;
-            self.store(texts, &found);
-            return Ok(found);
-        }
-        let found = self.inner.encode(&new)?;
-        self.store(&new, &found);
-        let known = self.cache.read().unwrap_or_else(PoisonError::into_inner);
-        let mut values = Vec::with_capacity(texts.len() * self.dimension());
-        let mut fresh = found.rows().zip(&new).peekable();
-        for &text in texts {
-            // The new ones come in the order of the texts.
-            match fresh.next_if(|(_, next)| **next == text) {
-                Some((row, _)) => values.extend_from_slice(row),
-                None => match known.get(text) {
-                    Some(row) => values.extend_from_slice(row),
-                    None => return Err(EncodeError::Model("a cached text is gone".into())),
-                },
+        let dimension = self.dimension();
+        let mut values = vec![0.0; texts.len() * dimension];
+        let mut new: Vec<(&str, &mut [f32])> = Vec::new();
+        {
+            let cache = self.cache.read().unwrap_or_else(PoisonError::into_inner);
+            for (&text, row) in texts.iter().zip(values.chunks_exact_mut(dimension.max(1))) {
+                match cache.get(text) {
+                    Some(known) => row.copy_from_slice(known),
+                    None => new.push((text, row)),
+                }
             }
         }
-        Ok(Embeddings::new(self.dimension(), values))
+        if !new.is_empty() {
+            let asked: Vec<&str> = new.iter().map(|(text, _)| *text).collect();
+            let found = self.inner.encode(&asked)?;
+            if found.len() != asked.len() || found.dimension() != dimension {
+                return Err(EncodeError::Model(format!("{} gave other vectors than it promised", self.name())));
+            }
+            self.store(&asked, &found);
+            new.iter_mut().zip(found.rows()).for_each(|((_, row), vector)| row.copy_from_slice(vector));
+        }
+        Ok(Embeddings::new(dimension, values))
     }
 
     // Asked once each: they are not kept.
@@ -165,6 +187,16 @@ mod tests {
         }
         // ccc is asked for twice in one call, which the inner encoder may see to.
         assert_eq!((inner.0.load(Ordering::Relaxed), memory.len()), (5, 4));
+        // Half of it has room for two: the third pushes none out, the fifth pushes out the first two.
+        let small = CachedEncoder::new(inner.clone(), 2 * 2 * (64 + 1 + 8));
+        for text in ["a", "b", "c", "d", "e"] {
+            small.encode(&[text]).unwrap();
+        }
+        let before = inner.0.load(Ordering::Relaxed);
+        small.encode(&["c", "d", "e"]).unwrap();
+        assert_eq!((inner.0.load(Ordering::Relaxed), small.len()), (before, 3));
+        small.encode(&["b"]).unwrap();
+        assert_eq!(inner.0.load(Ordering::Relaxed), before + 1);
         let forgetful = CachedEncoder::new(inner, 0);
         assert_eq!(forgetful.encode(&["x", "yy", "x"]).unwrap().len(), 3);
         assert!(forgetful.is_empty());

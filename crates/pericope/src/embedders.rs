@@ -8,7 +8,7 @@ use pericope_segment::counters::WordCounter;
 use crate::EngineError;
 
 /// The encoder of semantic segmenters, and what embeds chunks where nothing else is named.
-const DEFAULT_EMBEDDER: &str = "minilm";
+pub(crate) const DEFAULT_EMBEDDER: &str = "minilm";
 
 /// The static vectors made of it: a table of tens of megabytes, which every segmenter that reads with it shares.
 #[cfg(feature = "models")]

@@ -58,6 +58,9 @@ pub struct Engine<'a> {
     counter: OnceCell<Result<Arc<dyn TokenCounter>, String>>,
     loading: Cell<Option<LoadingCounter>>,
     cached: Option<Arc<dyn SentenceEncoder>>,
+    /// That of chunks under its name, which segmenters read with too.
+    #[cfg_attr(not(feature = "models"), allow(dead_code))]
+    shared: Option<(String, Arc<dyn SentenceEncoder>)>,
     /// Encoders that segmenters brought, with what they encoded, where the default one's is kept too.
     brought: Arc<Mutex<Vec<Arc<dyn SentenceEncoder>>>>,
     /// The caller's own, instead of the default one.
@@ -168,6 +171,21 @@ impl<'a> Engine<'a> {
         Ok(encoder)
     }
 
+    /// Has segmenters that read with the embedder of this name read with this one, which embeds their chunks too, and returns it
+    /// remembering `bytes` of what it read last: a chunk that is one sentence is not read again, nor is a sentence that
+    /// many documents hold.
+    #[cfg(feature = "models")]
+    pub fn share_encoder(
+        &mut self,
+        name: &str,
+        encoder: Arc<dyn SentenceEncoder>,
+        bytes: usize,
+    ) -> Arc<dyn SentenceEncoder> {
+        let encoder: Arc<dyn SentenceEncoder> = Arc::new(pericope_encode::CachedEncoder::new(encoder, bytes));
+        self.shared = Some((name.to_owned(), Arc::clone(&encoder)));
+        encoder
+    }
+
     /// Returns the reference that `same-size` was sized by, and its mean size in words.
     #[must_use]
     pub fn reference(&self) -> Option<ReferenceMeta> {
@@ -274,6 +292,9 @@ impl Resources for Engine<'_> {
         if embedders::is_default(name) {
             return self.default_encoder();
         }
+        if let Some(shared) = self.shared(name) {
+            return Ok(shared);
+        }
         let found = embedders::embedder(name, self.offline).map_err(|e| e.to_string())?;
         found.ok_or_else(|| format!("embedder={name}: it needs an encoder"))
     }
@@ -353,7 +374,12 @@ impl Engine<'_> {
     }
 
     fn default_encoder(&self) -> Result<Arc<dyn SentenceEncoder>, String> {
-        self.cached.clone().map_or_else(embedders::default_encoder, Ok)
+        let known = self.cached.clone().or_else(|| self.shared(embedders::DEFAULT_EMBEDDER));
+        known.map_or_else(embedders::default_encoder, Ok)
+    }
+
+    fn shared(&self, name: &str) -> Option<Arc<dyn SentenceEncoder>> {
+        self.shared.as_ref().filter(|(known, _)| known == name).map(|(_, encoder)| Arc::clone(encoder))
     }
 
     /// The mean words of a segmenter's chunks of the corpus.
@@ -366,6 +392,7 @@ impl Engine<'_> {
             counter: OnceCell::from(self.counter()),
             offline: self.offline,
             cached: self.cached.clone(),
+            shared: self.shared.clone(),
             own: self.own.clone(),
             brought: Arc::clone(&self.brought),
             ..Engine::default()
@@ -397,6 +424,12 @@ pub fn shares_encoder(spec: &Spec) -> bool {
     asked(spec).default.get()
 }
 
+/// Returns whether a segmenter of this spec reads the vectors of the embedder of this name.
+#[must_use]
+pub fn reads_with(spec: &Spec, embedder: &str) -> bool {
+    asked(spec).named.borrow().iter().any(|name| name == embedder)
+}
+
 fn asked(spec: &Spec) -> Probe {
     let probe = Probe::default();
     // A file of chunks is read once, when they are wanted.
@@ -411,11 +444,14 @@ fn asked(spec: &Spec) -> Probe {
 struct Probe {
     default: Cell<bool>,
     changed: Cell<bool>,
+    /// The names of the embedders that are asked for as they are.
+    named: RefCell<Vec<String>>,
 }
 
 impl Resources for Probe {
     fn encoder(&self) -> Result<Arc<dyn SentenceEncoder>, String> {
         self.default.set(true);
+        self.named.borrow_mut().push(embedders::DEFAULT_EMBEDDER.to_owned());
         Err("only asked whether it is needed".into())
     }
 
@@ -423,6 +459,7 @@ impl Resources for Probe {
         if embedders::is_default(name) {
             self.encoder()
         } else {
+            self.named.borrow_mut().push(name.to_owned());
             Err("only asked whether the default is needed".into())
         }
     }
@@ -441,9 +478,57 @@ impl Resources for Probe {
 mod tests {
     #![allow(clippy::unwrap_used)]
 
+    use std::sync::{Arc, Mutex};
+
+    use pericope_api::{Document, Embeddings, EncodeError, SentenceEncoder};
     use pericope_segment::spec::Spec;
 
-    use super::{needs_encoder, shares_encoder, tokenizer_for};
+    use super::{Engine, needs_encoder, reads_with, shares_encoder, tokenizer_for};
+
+    /// Knows cats from ships, and what it was given.
+    #[derive(Default)]
+    struct Listening(Mutex<Vec<String>>);
+
+    impl SentenceEncoder for Listening {
+        fn name(&self) -> &str {
+            "listening"
+        }
+
+        fn fingerprint(&self) -> String {
+            "listening".into()
+        }
+
+        fn dimension(&self) -> usize {
+            2
+        }
+
+        fn max_tokens(&self) -> usize {
+            512
+        }
+
+        fn encode(&self, texts: &[&str]) -> Result<Embeddings, EncodeError> {
+            self.0.lock().unwrap().extend(texts.iter().map(|&text| text.to_owned()));
+            let of = |text: &&str| if text.contains("cat") { [1.0, 0.0] } else { [0.0, 1.0] };
+            Ok(Embeddings::new(2, texts.iter().flat_map(of).collect()))
+        }
+    }
+
+    #[test]
+    fn what_is_read_to_cut_is_not_read_again_to_embed() {
+        let heard = Arc::new(Listening::default());
+        let mut engine = Engine::new().with_tokenizer("words");
+        let encoder = engine.share_encoder("listening", heard.clone(), 1 << 20);
+        let sentences = ["A cat sleeps.", "The cat wakes.", "Ships sail.", "Masts creak.", "Ships sail."];
+        let document = Document::from_sentences("page", &sentences);
+        let chunker = engine.chunker("variance:embedder=listening").unwrap();
+        let chunks = chunker.chunks(&document).unwrap();
+        assert_eq!(chunks.len(), 2);
+        let texts: Vec<&str> = chunks.iter().map(|chunk| document.text(chunk.span)).chain(["A cat sleeps."]).collect();
+        encoder.encode_passages(&texts).unwrap();
+        let heard = heard.0.lock().unwrap();
+        assert_eq!(heard.iter().filter(|text| *text == "A cat sleeps.").count(), 1, "{heard:?}");
+        assert_eq!(heard.len(), sentences.len() + chunks.len(), "{heard:?}");
+    }
 
     #[test]
     fn tokens_are_those_of_the_model_that_a_segmenter_reads_with() {
@@ -463,5 +548,8 @@ mod tests {
             (needs_encoder(&spec), shares_encoder(&spec))
         };
         assert_eq!((asked("topic"), asked("fusion"), asked("fixed")), ((true, false), (true, true), (false, false)));
+        let reads = |spec: &str, embedder: &str| reads_with(&Spec::parse(spec).unwrap(), embedder);
+        assert!(reads("fusion", "minilm") && reads("window:embedder=e5", "e5"));
+        assert!(!reads("fusion:embedder=static", "minilm") && !reads("topic", "minilm") && !reads("fixed", "minilm"));
     }
 }

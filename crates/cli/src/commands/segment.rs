@@ -82,19 +82,21 @@ pub fn run(args: SegmentArgs, quiet: bool) -> Outcome {
     let stopped = Hand::default().run(limit, all, &mut |cut| problems.extend(print(cut)));
     problems.extend(stopped.err().map(|stopped| format!("standard input: {}", stopped.why(limit))));
     bad += input::report(&problems);
-    for path in found.files() {
-        let mut left_out = AllLeftOut::default();
-        let by = Arc::clone(&chunker);
-        found.read_in_time(path, move |document| cut(&by, document), &mut |read| match read {
-            Ok(cut) => left_out.bad.extend(print(cut)),
-            Err(one) => left_out.add(one),
-        });
-        bad += input::report(&left_out.bad);
-        empty.append(&mut left_out.empty);
-        if failure.borrow().is_some() {
-            break;
-        }
-    }
+    let left_out = RefCell::new(AllLeftOut::default());
+    let by = Arc::clone(&chunker);
+    found.read_ahead(
+        move |document| cut(&by, document),
+        &mut |read| match read {
+            Ok(cut) => left_out.borrow_mut().bad.extend(print(cut)),
+            Err(one) => left_out.borrow_mut().add(one),
+        },
+        &mut || {
+            let mut left_out = left_out.take();
+            bad += input::report(&left_out.bad);
+            empty.append(&mut left_out.empty);
+            failure.borrow().is_none()
+        },
+    );
     if let Some(error) = failure.into_inner() {
         return Err(error.into());
     }

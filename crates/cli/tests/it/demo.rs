@@ -56,7 +56,7 @@ fn snapshot(name: &str, text: &str) {
 #[test]
 fn a_table_a_cut_and_what_to_type_next_in_any_width() {
     let folder = tempfile::tempdir().unwrap();
-    for columns in [120, 60] {
+    for columns in [120, 60, 40] {
         let output = demo(folder.path(), &columns.to_string(), &[]);
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
         assert_eq!(stderr(&output), "");

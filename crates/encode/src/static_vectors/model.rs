@@ -1,4 +1,7 @@
-use pericope_api::{Embeddings, EncodeError, SentenceEncoder};
+use std::ops::Range;
+
+use pericope_api::{Embeddings, EncodeError, SentenceEncoder, joined_windows};
+use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
 use super::table::Table;
@@ -10,6 +13,9 @@ const MAX_TOKENS: usize = 512;
 
 /// Texts that a thread embeds at a time.
 const TEXTS: usize = 64;
+
+/// Texts that are not worth a second thread.
+const ALONE: usize = 4 * TEXTS;
 
 /// Static vectors from a Model2Vec folder (`model.safetensors`, `tokenizer.json`, `config.json`), such as
 /// `pericope models distil` makes: the mean of a text's token vectors, of L2 norm 1. Tokens that are not known are left out.
@@ -56,12 +62,54 @@ impl StaticVectors {
         self.vectors.get(start..start + self.dimension).unwrap_or_default()
     }
 
-    /// Writes the vector of a text into `to`.
-    fn embed(&self, text: &str, to: &mut [f32]) {
-        for id in self.ids(text) {
-            to.iter_mut().zip(self.row(id)).for_each(|(sum, x)| *sum += x);
-        }
+    /// Writes the mean of these tokens' vectors, scaled to length 1, into `to`.
+    fn mean(&self, ids: &[u32], to: &mut [f32]) {
+        Arch::new().dispatch(Sum { model: self, ids, to });
         scale(to);
+    }
+
+    /// A matrix with a row for each of `count` items, each written by `write`.
+    fn rows(&self, count: usize, write: impl Fn(usize, &mut [f32]) + Sync) -> Embeddings {
+        let mut values = vec![0.0; count * self.dimension];
+        let fill = |(part, rows): (usize, &mut [f32])| {
+            let rows = rows.chunks_exact_mut(self.dimension);
+            rows.enumerate().for_each(|(i, row)| write(part * TEXTS + i, row));
+        };
+        match count < ALONE {
+            true => values.chunks_mut(TEXTS * self.dimension).enumerate().for_each(fill),
+            false => values.par_chunks_mut(TEXTS * self.dimension).enumerate().for_each(fill),
+        }
+        Embeddings::new(self.dimension, values)
+    }
+}
+
+/// Adds the vectors of tokens up, in their order, whatever the processor has.
+struct Sum<'a> {
+    model: &'a StaticVectors,
+    ids: &'a [u32],
+    to: &'a mut [f32],
+}
+
+impl WithSimd for Sum<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        /// Numbers that are summed in registers, over all tokens.
+        const PART: usize = 64;
+        let Self { model, ids, to } = self;
+        for (part, to) in to.chunks_mut(PART).enumerate() {
+            let rows = ids.iter().map(|&id| model.row(id).get(part * PART..).unwrap_or_default());
+            if let Ok(to) = <&mut [f32; PART]>::try_from(&mut *to) {
+                let mut sums = [0.0; PART];
+                for row in rows.filter_map(|row| row.first_chunk::<PART>()) {
+                    sums.iter_mut().zip(row).for_each(|(sum, x)| *sum += x);
+                }
+                *to = sums;
+            } else {
+                rows.for_each(|row| to.iter_mut().zip(row).for_each(|(sum, x)| *sum += x));
+            }
+        }
     }
 }
 
@@ -108,11 +156,29 @@ impl SentenceEncoder for StaticVectors {
     }
 
     fn encode(&self, texts: &[&str]) -> Result<Embeddings, EncodeError> {
-        let mut values = vec![0.0; texts.len() * self.dimension];
-        values.par_chunks_mut(TEXTS * self.dimension).zip(texts.par_chunks(TEXTS)).for_each(|(rows, texts)| {
-            rows.chunks_exact_mut(self.dimension).zip(texts).for_each(|(row, text)| self.embed(text, row));
-        });
-        Ok(Embeddings::new(self.dimension, values))
+        Ok(self.rows(texts.len(), |i, row| {
+            let text = texts.get(i).copied().unwrap_or_default();
+            self.mean(&self.ids(text), row);
+        }))
+    }
+
+    fn encode_windows(&self, texts: &[&str], windows: &[Range<usize>]) -> Result<Embeddings, EncodeError> {
+        if self.tokens.words().is_none() {
+            let joined = joined_windows(texts, windows);
+            return self.encode(&joined.iter().map(String::as_str).collect::<Vec<&str>>());
+        }
+        // A word's tokens depend on nothing outside of it.
+        let ids = |text: &&str| self.tokens.ids(text, MAX_TOKENS);
+        let all: Vec<Vec<u32>> = match texts.len() < ALONE {
+            true => texts.iter().map(ids).collect(),
+            false => texts.par_iter().map(ids).collect(),
+        };
+        Ok(self.rows(windows.len(), |i, row| {
+            let window = windows.get(i).and_then(|window| all.get(window.clone())).unwrap_or_default();
+            let ids = window.iter().flatten().copied().take(MAX_TOKENS);
+            let known: Vec<u32> = ids.filter(|&id| self.tokens.unknown() != Some(id)).collect();
+            self.mean(&known, row);
+        }))
     }
 
     fn encode_tokens(&self, texts: &[&str]) -> Result<Vec<Embeddings>, EncodeError> {
@@ -122,5 +188,32 @@ impl SentenceEncoder for StaticVectors {
             Embeddings::new(self.dimension, values)
         };
         Ok(texts.par_iter().map(of).collect())
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    /// Vectors of 72 numbers: what is summed in registers, and a rest.
+    #[test]
+    fn long_vectors_are_summed_as_short_ones() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/static-tiny");
+        let short = StaticVectors::load(&ModelDir { name: "tiny".into(), path }).unwrap();
+        let times = 9;
+        let vectors = short.vectors.chunks(short.dimension).flat_map(|row| row.repeat(times)).collect();
+        let (texts, dimension) = (["The river rose.", "bread", ""], short.dimension);
+        let found = short.encode(&texts).unwrap();
+        let long = StaticVectors { vectors, dimension: times * dimension, ..short };
+        let long = long.encode(&texts).unwrap();
+        for (short, long) in found.rows().zip(long.rows()).take(2) {
+            let scale = (times as f32).sqrt();
+            for (i, x) in long.iter().enumerate() {
+                assert!((x * scale - short[i % dimension]).abs() < 1e-6, "{i}");
+            }
+        }
     }
 }

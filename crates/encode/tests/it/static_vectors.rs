@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pericope_api::SentenceEncoder;
+use pericope_api::{SentenceEncoder, joined_windows};
 use pericope_encode::{Base, CachedEncoder, DistilOptions, ModelDir, StaticVectors, distil};
 use serde::Deserialize;
 
@@ -59,6 +59,15 @@ fn every_vector_has_norm_1_and_does_not_depend_on_its_neighbours() {
         pool.install(|| model.encode(&many).unwrap())
     };
     assert_eq!(on(1), on(3));
+    // Each is read once, and the vectors are those of the joined texts.
+    let windows: Vec<_> = (0..texts.len()).map(|i| i.saturating_sub(1)..(i + 2).min(texts.len())).collect();
+    let joined = joined_windows(&texts, &windows);
+    let joined: Vec<&str> = joined.iter().map(String::as_str).collect();
+    assert_eq!(model.encode_windows(&texts, &windows).unwrap(), model.encode(&joined).unwrap());
+    let long = ["river ".repeat(400), "bread ".repeat(400)];
+    let long = [long[0].as_str(), &long[1]];
+    let read = model.encode_windows(&long, &[0..2, 1..2]).unwrap();
+    assert_eq!(read, model.encode(&[&long.join(" "), long[1]]).unwrap());
     let tokens = model.encode_tokens(&["the river", ""]).unwrap();
     assert_eq!((tokens[0].len() >= 2, tokens[1].len()), (true, 0));
 }

@@ -139,9 +139,16 @@ impl Kamradt {
         let mut distances = Vec::with_capacity(n.saturating_sub(1));
         let mut before: Vec<f32> = Vec::new();
         for start in (0..n).step_by(BATCH) {
-            let texts: Vec<String> = (start..(start + BATCH).min(n)).map(|i| self.combined(document, i)).collect();
-            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-            let found: Embeddings = self.encoder.encode(&texts)?;
+            let here = start..(start + BATCH).min(n);
+            let around = start.saturating_sub(self.buffer)..here.end.saturating_add(self.buffer).min(n);
+            let texts: Vec<_> = around.clone().map(|j| readable(document, j, self.encoder.as_ref())).collect();
+            let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
+            let window = |i: usize| {
+                let end = i.saturating_add(self.buffer).saturating_add(1).min(n);
+                i.saturating_sub(self.buffer) - around.start..end - around.start
+            };
+            let windows: Vec<_> = here.map(window).collect();
+            let found: Embeddings = self.encoder.encode_windows(&texts, &windows)?;
             for row in found.rows() {
                 if !before.is_empty() {
                     distances.push(1.0 - cosine(&before, row));
@@ -151,12 +158,6 @@ impl Kamradt {
             }
         }
         Ok(distances)
-    }
-
-    fn combined(&self, document: &Document, i: usize) -> String {
-        let near = i.saturating_sub(self.buffer)..(i.saturating_add(self.buffer).saturating_add(1)).min(document.len());
-        let texts: Vec<_> = near.map(|j| readable(document, j, self.encoder.as_ref())).collect();
-        texts.join(" ")
     }
 }
 

@@ -68,7 +68,8 @@ impl Variance {
 /// The table of squared errors, for segments of up to `wanted` sentences.
 fn band(vectors: &Vectors, wanted: usize) -> SegmentCosts {
     let n = vectors.len();
-    SegmentCosts::new(n, SegmentCosts::reach(n, wanted), || (), |(), first, costs| vectors.scatter(first, &[], costs))
+    let longest = SegmentCosts::reach(n, wanted);
+    SegmentCosts::of(n, longest, vectors.scatters(&[], longest))
 }
 
 impl Variance {

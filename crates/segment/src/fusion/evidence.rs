@@ -63,13 +63,13 @@ impl<'a> Evidence<'a> {
         let longest = SegmentCosts::reach(n, longest);
         let median = self.model.median * (n as f64 / 100.0).powf(GROWTH);
         let prior: Vec<f64> = (1..=longest).map(|m| self.model.length * unusual(m as f64, median)).collect();
+        let scatters = SegmentCosts::of(n, longest, self.vectors.scatters(&self.weights, longest));
         let state = || (self.words.counts(), vec![0f64; longest]);
-        SegmentCosts::new(n, longest, state, |(counts, scatter), first, row| {
-            self.words.row(first, counts, row);
-            let scatter = &mut scatter[..row.len()];
-            self.vectors.scatter(first, &self.weights, scatter);
-            for (cost, (scatter, length)) in row.iter_mut().zip(scatter.iter().zip(&prior)) {
-                *cost += self.model.weight * scatter + length;
+        scatters.with(state, |(counts, words), first, row| {
+            let words = &mut words[..row.len()];
+            self.words.row(first, counts, words);
+            for (cost, (words, length)) in row.iter_mut().zip(words.iter().zip(&prior)) {
+                *cost = words + (self.model.weight * *cost + length);
             }
         })
     }

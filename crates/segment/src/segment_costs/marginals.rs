@@ -11,9 +11,14 @@ impl SegmentCosts {
         let weight = |cost: f64| -(cost + price) / temperature;
         let mut forward = vec![f64::NEG_INFINITY; n + 1];
         forward[0] = 0.0;
+        // What comes to each gap by the segments of the table.
+        let mut entering = vec![LogSum::default(); n + 1];
         // By a segment that is longer than those of the table, and goes on.
         let mut longer = f64::NEG_INFINITY;
         for first in 0..=n {
+            if first > 0 {
+                forward[first] = entering[first].value();
+            }
             if let Some((start, further)) = self.further(first) {
                 let entered = forward[start] + weight(self.row(start)[self.longest - 1]);
                 longer = log_add(longer, entered) - further / temperature;
@@ -23,9 +28,8 @@ impl SegmentCosts {
             if first == n || before == f64::NEG_INFINITY {
                 continue;
             }
-            for (i, &cost) in self.row(first).iter().enumerate().take(n - first) {
-                let end = first + i + 1;
-                forward[end] = log_add(forward[end], before + weight(cost));
+            for (&cost, entering) in self.row(first).iter().zip(&mut entering[first + 1..]) {
+                entering.add(before + weight(cost));
             }
         }
         let mut backward = vec![f64::NEG_INFINITY; n + 1];
@@ -36,9 +40,11 @@ impl SegmentCosts {
             if let Some((_, further)) = self.further(first + 1) {
                 inside[first] = log_add(backward[first + 1], inside[first + 1]) - further / temperature;
             }
-            let terms = self.row(first).iter().take(n - first).enumerate();
-            let held =
-                terms.fold(f64::NEG_INFINITY, |sum, (i, &cost)| log_add(sum, weight(cost) + backward[first + i + 1]));
+            let mut held = LogSum::default();
+            for (&cost, after) in self.row(first).iter().zip(&backward[first + 1..]) {
+                held.add(weight(cost) + after);
+            }
+            let held = held.value();
             backward[first] = match inside.get(first + self.longest) {
                 Some(&inside) => log_add(held, weight(self.row(first)[self.longest - 1]) + inside),
                 None => held,
@@ -48,11 +54,44 @@ impl SegmentCosts {
     }
 }
 
+/// Beyond this difference the smaller of two exponentials is below the last bit of their sum.
+const NEGLIGIBLE: f64 = 40.0;
+
+/// The logarithm of a sum of exponentials, one exponential for each.
+#[derive(Debug, Clone, Copy)]
+struct LogSum {
+    greatest: f64,
+    /// In units of the greatest.
+    sum: f64,
+}
+
+impl Default for LogSum {
+    fn default() -> Self {
+        Self { greatest: f64::NEG_INFINITY, sum: 0.0 }
+    }
+}
+
+impl LogSum {
+    fn add(&mut self, x: f64) {
+        if x <= self.greatest {
+            if self.greatest - x < NEGLIGIBLE {
+                self.sum += (x - self.greatest).exp();
+            }
+        } else if x > f64::NEG_INFINITY {
+            let before = if x - self.greatest < NEGLIGIBLE { self.sum * (self.greatest - x).exp() } else { 0.0 };
+            (self.greatest, self.sum) = (x, before + 1.0);
+        }
+    }
+
+    fn value(self) -> f64 {
+        if self.greatest == f64::NEG_INFINITY { self.greatest } else { self.greatest + self.sum.ln() }
+    }
+}
+
 /// Logarithm of the sum of two exponentials.
 fn log_add(a: f64, b: f64) -> f64 {
     let (low, high) = if a < b { (a, b) } else { (b, a) };
-    // Beyond this the smaller one is below the last bit of the sum.
-    if high - low > 40.0 || low == f64::NEG_INFINITY { high } else { high + (low - high).exp().ln_1p() }
+    if high - low > NEGLIGIBLE || low == f64::NEG_INFINITY { high } else { high + (low - high).exp().ln_1p() }
 }
 
 /// Scores whose boundaries above `threshold`, at least 0 and below 1, are exactly `chosen`: the probabilities, moved to the right side of

@@ -4,6 +4,9 @@ use rayon::prelude::*;
 /// Cells of a table at most: 256 MB.
 pub(super) const CELLS: usize = 32 << 20;
 
+/// Cells that are not worth a second thread.
+const ALONE: usize = 10_000;
+
 /// The cost of every segment of `first..first + length` sentences with `length` up to [`longest`](SegmentCosts::longest), and
 /// where the table is [endless](SegmentCosts::endless) also of longer ones.
 ///
@@ -45,12 +48,33 @@ impl SegmentCosts {
         fill: impl Fn(&mut S, usize, &mut [f64]) + Sync + Send,
     ) -> Self {
         let longest = longest.clamp(1, n.max(1));
-        let mut costs = vec![f64::INFINITY; n * longest];
-        costs.par_chunks_mut(longest).enumerate().for_each_init(state, |state, (first, row)| {
+        Self::of(n, longest, vec![f64::INFINITY; n * longest]).with(state, fill)
+    }
+
+    /// The table for `n` sentences whose rows, of `longest` costs each, are known; infinite where a segment would pass the end.
+    pub(crate) fn of(n: usize, longest: usize, costs: Vec<f64>) -> Self {
+        debug_assert!(longest > 0 && costs.len() == n * longest);
+        Self { n, longest, costs, further: Vec::new() }
+    }
+
+    /// As [`new`](Self::new), with rows that hold what is known of them.
+    pub(crate) fn with<S>(
+        mut self,
+        state: impl Fn() -> S + Sync + Send,
+        fill: impl Fn(&mut S, usize, &mut [f64]) + Sync + Send,
+    ) -> Self {
+        let (n, longest) = (self.n, self.longest);
+        let fill = |state: &mut S, (first, row): (usize, &mut [f64])| {
             let room = longest.min(n - first);
             fill(state, first, &mut row[..room]);
-        });
-        Self { n, longest, costs, further: Vec::new() }
+        };
+        if self.costs.len() < ALONE {
+            let mut state = state();
+            self.costs.chunks_mut(longest).enumerate().for_each(|row| fill(&mut state, row));
+        } else {
+            self.costs.par_chunks_mut(longest).enumerate().for_each_init(state, fill);
+        }
+        self
     }
 
     /// Allows segments longer than the table's. One more sentence then costs what the last sentence of a segment of

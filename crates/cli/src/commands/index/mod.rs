@@ -15,6 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
+use pericope::reads_with;
 use pericope::stores::is_server;
 use pericope_api::{Document, SegmentError};
 use pericope_index::pipeline::{self, Options, Progress};
@@ -31,7 +32,7 @@ use self::plan::Plan;
 use crate::args::IndexArgs;
 use crate::input::{self, Input};
 use crate::progress;
-use crate::resources::{asks_model, chunker, embedder, engine, failure, loading, patient, shown};
+use crate::resources::{asks_model, checked_spec, chunker, embedder, engine, failure, loading, patient, shown};
 use crate::status::{Failure, Outcome, Status};
 use crate::stores;
 use crate::terminal::name;
@@ -76,6 +77,9 @@ pub fn follow(args: IndexArgs, wake: Arc<AtomicBool>) -> Outcome {
     work(args, true, Some(wake))
 }
 
+/// Bytes of texts and vectors that are remembered, of sentences that were read to cut and may be chunks: some 30,000.
+const READ_ONCE: usize = 64 << 20;
+
 /// Whether an index's embedder is quick enough for sentences too.
 fn is_static(embedder: &str) -> bool {
     embedder == "static" || embedder.starts_with("static:")
@@ -100,12 +104,18 @@ fn work(mut args: IndexArgs, quiet: bool, follow: Option<Arc<AtomicBool>>) -> Ou
     };
     let resources = engine(&args.policy, &plan.embedder).with_loading(counter).with_corpus(&corpus);
     let resources = resources.with_reference(before.and_then(|before| before.reference));
-    let resources = resources.with_defaults(default_limits(&plan));
+    let mut resources = resources.with_defaults(default_limits(&plan));
     if args.dry_run {
         return dry_run::run(&args, &plan, &found, &resources);
     }
     let encoder =
         embedder(&plan.embedder, args.policy.offline).map_err(|failure| failure.about(&plan.embedder_from))?;
+    // Static vectors are made as quickly as they are found again.
+    let shares = !is_static(&plan.embedder) && reads_with(&checked_spec(&args.policy)?, &plan.embedder);
+    let encoder = encoder.map(|encoder| match shares {
+        true => resources.share_encoder(&plan.embedder, encoder, READ_ONCE),
+        false => encoder,
+    });
     let contexts = plan.context_llm.as_ref().map(|file| resources.context_writer(file)).transpose();
     let contexts = contexts.map_err(|error| failure(error).about("--context-llm"))?.map(Arc::new);
     let chunker = chunker(&args.policy, &resources)?;
