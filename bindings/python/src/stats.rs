@@ -1,20 +1,10 @@
 //! Paired statistics: documents are the units.
 
-use std::borrow::Cow;
-
-use numpy::{AllowTypeChange, PyArrayLike1};
 use pericope::eval::stats::{self, ALPHA, numbered, resamples_for};
 use pyo3::prelude::*;
 
 use crate::errors::usage;
 use crate::json;
-
-/// Numbers in a list or an array; one that lies in one piece is not copied.
-type Numbers<'py> = PyArrayLike1<'py, f64, AllowTypeChange>;
-
-fn slice<'a>(numbers: &'a Numbers<'_>) -> Cow<'a, [f64]> {
-    numbers.as_slice().map_or_else(|_| Cow::Owned(numbers.as_array().to_vec()), Cow::Borrowed)
-}
 
 /// The numbers of the documents that answer the questions; without names each question has one of its own.
 fn units(questions: usize, documents: Option<Vec<String>>) -> PyResult<Vec<usize>> {
@@ -30,12 +20,11 @@ fn units(questions: usize, documents: Option<Vec<String>>) -> PyResult<Vec<usize
 #[pyo3(signature = (a, b, *, documents = None, seed = 0))]
 pub fn compare<'py>(
     py: Python<'py>,
-    a: Numbers<'_>,
-    b: Numbers<'_>,
+    a: Vec<f64>,
+    b: Vec<f64>,
     documents: Option<Vec<String>>,
     seed: u64,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (a, b) = (slice(&a), slice(&b));
     let documents = units(a.len(), documents)?;
     let paired = py.detach(|| stats::compare_by(&a, &b, &documents, seed));
     let paired = paired.ok_or_else(|| {
@@ -49,11 +38,10 @@ pub fn compare<'py>(
 #[pyo3(signature = (values, *, documents = None, seed = 0))]
 pub fn bootstrap_interval(
     py: Python<'_>,
-    values: Numbers<'_>,
+    values: Vec<f64>,
     documents: Option<Vec<String>>,
     seed: u64,
 ) -> PyResult<(f64, f64)> {
-    let values = slice(&values);
     let documents = units(values.len(), documents)?;
     Ok(py.detach(|| stats::interval_by(&values, &documents, seed)))
 }
@@ -61,8 +49,7 @@ pub fn bootstrap_interval(
 /// The two-sided p-value of the paired permutation test; `differences` are sums by document.
 #[pyfunction]
 #[pyo3(signature = (differences, *, family = 1, seed = 0))]
-pub fn permutation_p(py: Python<'_>, differences: Numbers<'_>, family: usize, seed: u64) -> f64 {
-    let differences = slice(&differences);
+pub fn permutation_p(py: Python<'_>, differences: Vec<f64>, family: usize, seed: u64) -> f64 {
     py.detach(|| stats::permutation_p(&differences, resamples_for(family.max(1), ALPHA), seed))
 }
 

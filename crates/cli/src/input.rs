@@ -1,4 +1,4 @@
-//! Files and folders named on the command line, read one after the other; what cannot be read is named and counted.
+//! Files and folders named on the command line, read in their order; what cannot be read is named and counted.
 
 mod ahead;
 mod indexes;

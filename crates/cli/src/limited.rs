@@ -40,7 +40,7 @@ enum Said<T> {
 }
 
 impl Hand {
-    /// Another hand beside this one; those that both leave behind are counted together.
+    /// Another hand beside this one; what either leaves behind is counted together.
     pub fn beside(&self) -> Self {
         Self { jobs: Mutex::default(), left_behind: Arc::clone(&self.left_behind) }
     }
@@ -57,7 +57,10 @@ impl Hand {
         each: &mut dyn FnMut(T),
     ) -> Result<(), Stopped> {
         let running = self.start(job)?;
-        self.finish(&running, limit, each)
+        self.finish(&running, limit, &mut |result| {
+            each(result);
+            true
+        })
     }
 
     /// Begins a job, which goes on until it is so many results ahead.
@@ -83,7 +86,8 @@ impl Hand {
         Ok(Running(results))
     }
 
-    /// Hands the results of a job of this hand to `each`, as [`run`](Self::run) does. The clock runs from here on.
+    /// Hands the results of a job of this hand to `each`, as [`run`](Self::run) does, until that wants no more. The clock runs from
+    /// here on.
     ///
     /// # Errors
     /// As [`run`](Self::run).
@@ -91,7 +95,7 @@ impl Hand {
         &self,
         running: &Running<T>,
         limit: Option<Duration>,
-        each: &mut dyn FnMut(T),
+        each: &mut dyn FnMut(T) -> bool,
     ) -> Result<(), Stopped> {
         let stopped = receive(&running.0, limit, each);
         if stopped == Err(Stopped::Late) {
@@ -102,14 +106,22 @@ impl Hand {
     }
 }
 
-fn receive<T>(results: &Receiver<Said<T>>, limit: Option<Duration>, each: &mut dyn FnMut(T)) -> Result<(), Stopped> {
+fn receive<T>(
+    results: &Receiver<Said<T>>,
+    limit: Option<Duration>,
+    each: &mut dyn FnMut(T) -> bool,
+) -> Result<(), Stopped> {
     loop {
         let said = match limit {
             Some(limit) => results.recv_timeout(limit),
             None => results.recv().map_err(|_| RecvTimeoutError::Disconnected),
         };
         match said {
-            Ok(Said::Result(result)) => each(result),
+            Ok(Said::Result(result)) => {
+                if !each(result) {
+                    return Ok(());
+                }
+            }
             Ok(Said::End) => return Ok(()),
             Err(RecvTimeoutError::Timeout) => return Err(Stopped::Late),
             Err(RecvTimeoutError::Disconnected) => return Err(Stopped::Panicked),
@@ -185,7 +197,11 @@ mod tests {
         let mut leaders = 0;
         for (hand, running) in [(&one, first), (&other, second)] {
             let limit = Some(Duration::from_secs(60));
-            let done = running.and_then(|running| hand.finish(&running, limit, &mut |leads| leaders += leads));
+            let mut count = |leads| {
+                leaders += leads;
+                true
+            };
+            let done = running.and_then(|running| hand.finish(&running, limit, &mut count));
             assert_eq!(done, Ok(()));
         }
         assert_eq!(leaders, 1);

@@ -7,20 +7,21 @@ use pericope_api::{Embeddings, EncodeError, SentenceEncoder, Span};
 /// An encoder with a cache in memory, for sentences that several segmenters read, and for chunks that are a sentence which was read
 /// to cut them.
 ///
-/// Vectors are the inner encoder's, bit for bit. The cache holds a number of bytes; of more than that the texts that were
-/// last new to it stay.
+/// Vectors are the inner encoder's, bit for bit. The cache holds a number of bytes; of more than that either the first texts stay
+/// ([`new`](Self::new)), for what is read again and again in the same order, or the last ones ([`recent`](Self::recent)).
 pub struct CachedEncoder {
     inner: Arc<dyn SentenceEncoder>,
     cache: RwLock<Cache>,
 }
 
-/// Texts and vectors in two halves: when the young one is full, it takes the place of the old one.
+/// Texts and vectors. Where the last ones stay, there are two halves: when the young one is full, it takes the place of the old one.
 struct Cache {
     young: HashMap<Box<str>, Box<[f32]>>,
     old: HashMap<Box<str>, Box<[f32]>>,
-    /// What the young half takes, and may take.
+    /// What the young ones take, and may take.
     bytes: usize,
-    half: usize,
+    room: usize,
+    forgets: bool,
 }
 
 impl Cache {
@@ -32,10 +33,10 @@ impl Cache {
         /// About what an entry takes beside its text and vector.
         const ENTRY: usize = 64;
         let bytes = ENTRY + text.len() + size_of_val(vector);
-        if bytes > self.half {
-            return;
-        }
-        if self.bytes + bytes > self.half {
+        if self.bytes + bytes > self.room {
+            if !self.forgets || bytes > self.room {
+                return;
+            }
             self.old = std::mem::take(&mut self.young);
             self.bytes = 0;
         }
@@ -46,11 +47,21 @@ impl Cache {
 }
 
 impl CachedEncoder {
-    /// Returns the encoder with an empty cache of at most `max_bytes` bytes of texts and vectors.
+    /// Returns the encoder with an empty cache of at most `max_bytes` bytes of texts and vectors: the first ones.
     #[must_use]
     pub fn new(inner: Arc<dyn SentenceEncoder>, max_bytes: usize) -> Self {
+        Self::with(inner, max_bytes, false)
+    }
+
+    /// Returns the encoder with an empty cache of at most `max_bytes` bytes of texts and vectors: the last ones that were new to it.
+    #[must_use]
+    pub fn recent(inner: Arc<dyn SentenceEncoder>, max_bytes: usize) -> Self {
+        Self::with(inner, max_bytes / 2, true)
+    }
+
+    fn with(inner: Arc<dyn SentenceEncoder>, room: usize, forgets: bool) -> Self {
         let (young, old) = (HashMap::new(), HashMap::new());
-        Self { inner, cache: RwLock::new(Cache { young, old, bytes: 0, half: max_bytes / 2 }) }
+        Self { inner, cache: RwLock::new(Cache { young, old, bytes: 0, room, forgets }) }
     }
 
     /// The number of texts in the cache.
@@ -188,7 +199,7 @@ mod tests {
         // ccc is asked for twice in one call, which the inner encoder may see to.
         assert_eq!((inner.0.load(Ordering::Relaxed), memory.len()), (5, 4));
         // Half of it has room for two: the third pushes none out, the fifth pushes out the first two.
-        let small = CachedEncoder::new(inner.clone(), 2 * 2 * (64 + 1 + 8));
+        let small = CachedEncoder::recent(inner.clone(), 2 * 2 * (64 + 1 + 8));
         for text in ["a", "b", "c", "d", "e"] {
             small.encode(&[text]).unwrap();
         }
@@ -197,6 +208,12 @@ mod tests {
         assert_eq!((inner.0.load(Ordering::Relaxed), small.len()), (before, 3));
         small.encode(&["b"]).unwrap();
         assert_eq!(inner.0.load(Ordering::Relaxed), before + 1);
+        // The other one keeps the first two.
+        let small = CachedEncoder::new(inner.clone(), 2 * (64 + 1 + 8));
+        for text in ["a", "b", "c", "d", "a", "b"] {
+            small.encode(&[text]).unwrap();
+        }
+        assert_eq!((inner.0.load(Ordering::Relaxed), small.len()), (before + 1 + 4, 2));
         let forgetful = CachedEncoder::new(inner, 0);
         assert_eq!(forgetful.encode(&["x", "yy", "x"]).unwrap().len(), 3);
         assert!(forgetful.is_empty());

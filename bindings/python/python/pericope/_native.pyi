@@ -446,16 +446,16 @@ def answer_scores(answer: str, gold: str) -> dict[str, float]:
     """`exact_match`, `token_f1` and `rouge_l` of an answer."""
 
 def compare(
-    a: ArrayLike, b: ArrayLike, *, documents: Optional[Sequence[str]] = None, seed: int = 0
+    a: _Numbers, b: _Numbers, *, documents: Optional[Sequence[str]] = None, seed: int = 0
 ) -> dict[str, Any]:
     """Compares a with b on the same questions: difference, 95 % interval (low, high), p, wins, ties, losses, detectable."""
 
 def bootstrap_interval(
-    values: ArrayLike, *, documents: Optional[Sequence[str]] = None, seed: int = 0
+    values: _Numbers, *, documents: Optional[Sequence[str]] = None, seed: int = 0
 ) -> tuple[float, float]:
     """The 95 % interval of a mean; NaN for fewer than two documents."""
 
-def permutation_p(differences: ArrayLike, *, family: int = 1, seed: int = 0) -> float:
+def permutation_p(differences: _Numbers, *, family: int = 1, seed: int = 0) -> float:
     """The two-sided p-value of the paired permutation test; `differences` are sums by document."""
 
 def holm(p: Sequence[float]) -> list[float]:

@@ -134,17 +134,26 @@ fn segmentation(
     let experiment = SegmentationExperiment::of_file(file, set, experiments::segmenters()).map_err(usage)?;
     own.check_cut(experiment.segmenters.iter().map(|one| &one.spec))?;
     let done = py.detach(|| {
+        let held = out.as_deref().map(taken).transpose()?;
         let sets = read_sets(&experiment).map_err(of_engine)?;
         let scoring = Scoring { offline: how.offline, custom: own.segmenters.clone() };
         let scored = score(&sets, &Contestant::all_of(&experiment), scoring, &()).map_err(of_engine)?;
         let report = scored.report(&experiment, &sets);
-        if let Some(out) = out {
-            let _held = RunFolder::take(&out).map_err(failed)?;
-            report.write(&out).map_err(failed)?;
+        if let Some(out) = &out {
+            report.write(out).map_err(failed)?;
         }
+        drop(held);
         serde_json::from_str(&report.summary().map_err(failed)?).map_err(failed)
     });
     own.or_raised(done)
+}
+
+/// The folder of a run, which is held until the report is written.
+fn taken(out: &Path) -> PyResult<RunFolder> {
+    if out.is_file() {
+        return Err(usage(format!("{}: it is a file, where a folder is needed", out.display())));
+    }
+    RunFolder::take(out).map_err(failed)
 }
 
 /// An experiment on classification.

@@ -4,11 +4,15 @@ use std::cell::RefCell;
 use std::io::{self, Write};
 use std::sync::Arc;
 
+use pericope::reads_with_model;
 use pericope_api::{Chunk, Document, Heading, joints};
 use pericope_eval::run::TextSize;
 use pericope_index::pipeline::DEFAULT_MEMORY;
 use pericope_report::chunks::ChunksPage;
 use pericope_segment::Chunker;
+use pericope_segment::llm::LanguageModel;
+use pericope_segment::registry::outside;
+use pericope_segment::spec::Spec;
 use pericope_util::time_limit;
 use serde::Serialize;
 
@@ -85,10 +89,14 @@ pub fn run(args: SegmentArgs, quiet: bool) -> Outcome {
     let left_out = RefCell::new(AllLeftOut::default());
     let by = Arc::clone(&chunker);
     found.read_ahead(
+        threads(&checked_spec(&args.policy)?),
         move |document| cut(&by, document),
-        &mut |read| match read {
-            Ok(cut) => left_out.borrow_mut().bad.extend(print(cut)),
-            Err(one) => left_out.borrow_mut().add(one),
+        &mut |read| {
+            match read {
+                Ok(cut) => left_out.borrow_mut().bad.extend(print(cut)),
+                Err(one) => left_out.borrow_mut().add(one),
+            }
+            failure.borrow().is_none()
         },
         &mut || {
             let mut left_out = left_out.take();
@@ -115,6 +123,12 @@ pub fn run(args: SegmentArgs, quiet: bool) -> Outcome {
         tell!("{bad} of the inputs could not be cut");
     }
     Ok(if bad > 0 { Status::Incomplete } else { Status::Done })
+}
+
+/// Threads that cut. Models use all cores by themselves, and a program, a service or a language model has one document at a time.
+fn threads(spec: &Spec) -> usize {
+    let alone = outside().iter().any(|entry| entry.name == spec.name) || !LanguageModel::all_of(spec).is_empty();
+    if alone || reads_with_model(spec) { 1 } else { std::thread::available_parallelism().map_or(1, usize::from) }
 }
 
 /// Reads the documents and says what the models of the segmenter come to; nothing is asked or cut.
@@ -181,4 +195,22 @@ fn text<W: Write>(out: &mut Output<W>, document: &Document, chunk: &Chunk) -> io
     out.line(Shown::styled(Style::Soft, name(&rule)))?;
     out.document(document.text(chunk.span))?;
     out.raw("\n")
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_waits_for_another_has_one_document_at_a_time() {
+        let of = |spec: &str| threads(&Spec::parse(spec).unwrap());
+        for spec in ["command:cat", "chunks:a.jsonl", "weswin", "fusion", "window:embedder=e5"] {
+            assert_eq!(of(spec), 1, "{spec}");
+        }
+        let all = std::thread::available_parallelism().unwrap().get();
+        for spec in ["structure", "bayesseg", "fusion:embedder=static", "same-size:reference=structure"] {
+            assert_eq!(of(spec), all, "{spec}");
+        }
+    }
 }

@@ -20,36 +20,52 @@ type Said<T> = (Option<String>, Result<T, LeftOut>);
 const MANY: u64 = 256 << 10;
 
 impl Input {
-    /// Reads all files, does something with each document, and hands over the results in order: those of a file, then `ended`, which
-    /// says whether to go on. As many files are worked on at a time as there are cores, and the documents of a large file too.
-    /// A file that takes too long, or panics, ends with a line that says so.
+    /// Reads all files, does something with each document, and hands over the results in order: those of a file, as long as `each`
+    /// wants more, then `ended`, which says whether to go on. A file that takes too long, or panics, ends with a line that
+    /// says so.
+    ///
+    /// So many `threads` work on files side by side, or on the documents of one large file. More than one is for work that is done by
+    /// one thread and waits for nobody: else the time of one file would run while another is worked on.
     pub fn read_ahead<T: Send + 'static>(
         &self,
+        threads: usize,
         work: impl Fn(Document) -> T + Clone + Send + Sync + 'static,
-        each: &mut dyn FnMut(Result<T, LeftOut>),
+        each: &mut dyn FnMut(Result<T, LeftOut>) -> bool,
         ended: &mut dyn FnMut() -> bool,
     ) {
-        let threads = thread::available_parallelism().map_or(1, usize::from);
-        let hands: Vec<Hand> = (0..threads).map(|_| self.hand.beside()).collect();
+        let hands: Vec<Hand> = (0..threads.max(1)).map(|_| self.hand.beside()).collect();
         let mut free: Vec<&Hand> = hands.iter().collect();
-        let (mut files, mut running) = (self.files.iter(), VecDeque::new());
+        let (mut files, mut running) = (self.files.iter().peekable(), VecDeque::new());
+        let mut takes_all = false;
         loop {
-            while let Some(hand) = free.pop() {
-                let Some(path) = files.next() else { break };
-                running.push_back((hand, path, hand.start(self.job(path, threads, work.clone()))));
+            while !takes_all && let Some(path) = files.peek() {
+                // A file that all threads work on begins when all others are done.
+                let wide = threads > 1 && holds_many(path);
+                if wide && !running.is_empty() {
+                    break;
+                }
+                let Some(hand) = free.pop() else { break };
+                running.push_back((
+                    hand,
+                    *path,
+                    hand.start(self.job(path, if wide { threads } else { 1 }, work.clone())),
+                ));
+                files.next();
+                takes_all = wide;
             }
             let Some((hand, path, job)) = running.pop_front() else { return };
             let limit = self.limit(path);
             let done = job.and_then(|job| {
                 hand.finish(&job, limit, &mut |(note, read): Said<T>| {
                     tell_note(note);
-                    each(read);
+                    each(read)
                 })
             });
             if let Err(stopped) = done {
                 each(Err(LeftOut::Bad(format!("{}: {}", shown(path), stopped.why(limit)))));
             }
             free.push(hand);
+            takes_all = false;
             if !ended() {
                 return;
             }
@@ -64,16 +80,19 @@ impl Input {
         work: impl Fn(Document) -> T + Send + Sync + 'static,
     ) -> impl FnOnce(&mut dyn FnMut(Said<T>)) + Send + 'static {
         let (file, options) = (path.to_owned(), Arc::clone(&self.options));
-        let holds_many = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("jsonl"))
-            && path.metadata().is_ok_and(|about| about.len() > MANY);
         move |say| {
-            if threads > 1 && holds_many {
+            if threads > 1 {
                 let read = |each: &mut dyn FnMut(_, _)| read_with(&file, &options, each);
                 return in_order(threads, read, &work, say);
             }
             read_with(&file, &options, &mut |note, read| say((note, read.map(&work))));
         }
     }
+}
+
+fn holds_many(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("jsonl"))
+        && path.metadata().is_ok_and(|about| about.len() > MANY)
 }
 
 /// A result that is on its way, or was there at once.
@@ -114,7 +133,7 @@ fn in_order<T: Send>(
                 Next::Coming(result) => match result.recv() {
                     Ok(Ok(done)) => say((note, Ok(done))),
                     Ok(Err(panic)) => resume_unwind(panic),
-                    Err(_) => {}
+                    Err(_) => say((note, Err(LeftOut::Bad("a document was lost on its way".to_owned())))),
                 },
             }
         };
@@ -187,20 +206,28 @@ mod tests {
             document.id
         };
         let (found, mut files) = (Mutex::new(Vec::new()), 0);
-        input.read_ahead(late, &mut |read| found.lock().unwrap().push(read.ok().unwrap()), &mut || {
+        let mut keep = |read: Result<String, LeftOut>| {
+            found.lock().unwrap().push(read.ok().unwrap());
+            true
+        };
+        input.read_ahead(3, late, &mut keep, &mut || {
             files += 1;
             true
         });
         let found: Vec<String> =
             found.into_inner().unwrap().iter().map(|id| id.rsplit('/').next().unwrap().to_owned()).collect();
         assert_eq!((found, files), (names, 12));
-        // Whoever has enough gets no more.
-        let mut files = 0;
-        input.read_ahead(|document| document.id, &mut |_| {}, &mut || {
+        // Whoever has enough gets no more, of a file or of all.
+        let (mut seen, mut files) = (0, 0);
+        let mut five = |_| {
+            seen += 1;
+            seen < 5
+        };
+        input.read_ahead(2, |document| document.id, &mut five, &mut || {
             files += 1;
-            files < 3
+            files < 2
         });
-        assert_eq!(files, 3);
+        assert_eq!((seen, files), (5, 2));
     }
 
     #[test]
@@ -216,15 +243,15 @@ mod tests {
             document.id
         };
         let (mut done, mut bad) = (0, Vec::new());
-        input.read_ahead(
-            work,
-            &mut |read| match read {
+        let mut take = |read| {
+            match read {
                 Ok(_) => done += 1,
                 Err(LeftOut::Bad(problem)) => bad.push(problem),
                 Err(LeftOut::Empty(name)) => panic!("{name}"),
-            },
-            &mut || true,
-        );
+            }
+            true
+        };
+        input.read_ahead(2, work, &mut take, &mut || true);
         assert_eq!((done, bad.len()), (200 + 9, 3), "{bad:?}");
         assert!(bad[0].contains("01.jsonl: the reader or the segmenter panicked"), "{bad:?}");
         assert!(bad[1].contains("03.md: took longer than") && bad[2].contains("05.md: "), "{bad:?}");

@@ -62,3 +62,18 @@ fn an_index_with_static_vectors_cuts_with_them() {
     let told = ["--segment-embedder", &table, "--embedder", "none"];
     assert_eq!(index(&[&["--segmenter", "same-size:reference=fusion"], &told[..]].concat()), sized);
 }
+
+/// `hashed` is an embedder of the command's own tests, which no segmenter can name: one that is told to read with it reads with the
+/// index's.
+#[test]
+fn a_segmenter_that_reads_with_the_embedder_of_the_index_shares_it() {
+    let index = ["index", "a.md", "--into", "i", "--segmenter", "variance:embedder=hashed", "--tokenizer", "words"];
+    let made = said(&[&index[..], &["--embedder", "hashed", "--json"]].concat());
+    assert!(serde_json::from_str::<Value>(&made).unwrap()["chunks"].as_u64().unwrap() > 0, "{made}");
+    // Chunks that are embedded with more before them were not read to cut.
+    for more in [&["--embedder", "hashed", "--prefix-headings"][..], &["--embedder", "none"]] {
+        let alone = run(&[&index[..], more].concat());
+        assert_eq!(alone.status.code(), Some(2), "{more:?}");
+        assert!(stderr(&alone).contains("there is no embedder \"hashed\""), "{more:?}: {}", stderr(&alone));
+    }
+}

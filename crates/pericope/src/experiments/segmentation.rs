@@ -135,6 +135,7 @@ pub fn score(
     // The segmentation itself is measured: no limit unless a spec names one.
     let tokenizer = tokenizer_for("none", contestants.iter().map(|one| &one.spec));
     let engine = Engine::new().with_tokenizer(tokenizer).with_defaults(Limits::NONE);
+    let has_custom = !scoring.custom.is_empty();
     let mut engine = engine.with_custom(scoring.custom).with_corpus(&corpus).offline(scoring.offline);
     let sharing = contestants.iter().filter(|one| shares_encoder(&one.spec));
     let asking: usize = sharing.map(|one| one.known_counts.len()).sum();
@@ -143,8 +144,9 @@ pub fn score(
         let encoder = engine.cache_encoder()?;
         embedding_seconds = Some(warm(sets, encoder.as_ref(), observer)?);
     }
+    let known = if has_custom { segmenters() } else { crate::segmenters() };
     let made = |one: &Contestant| {
-        let chunker = build_from(segmenters(), &one.spec, &engine);
+        let chunker = build_from(known, &one.spec, &engine);
         chunker.map_err(|e| EngineError::usage(format!("segmenter {}: {e}", one.name)))
     };
     let chunkers = contestants.iter().map(made).collect::<Result<Vec<Chunker>, EngineError>>()?;

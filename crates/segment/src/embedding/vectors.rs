@@ -77,6 +77,7 @@ impl Vectors {
     /// Each pair of vectors is multiplied once: the square of a segment's sum is that of the segment without its first vector, and
     /// what the first one adds.
     pub fn scatters(&self, weights: &[f32], longest: usize) -> Vec<f64> {
+        debug_assert!(longest > 0);
         let n = self.len();
         let mut table = vec![f64::INFINITY; n * longest];
         let arch = Arch::new();

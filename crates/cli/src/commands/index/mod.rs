@@ -111,7 +111,9 @@ fn work(mut args: IndexArgs, quiet: bool, follow: Option<Arc<AtomicBool>>) -> Ou
     let encoder =
         embedder(&plan.embedder, args.policy.offline).map_err(|failure| failure.about(&plan.embedder_from))?;
     // Static vectors are made as quickly as they are found again.
-    let shares = !is_static(&plan.embedder) && reads_with(&checked_spec(&args.policy)?, &plan.embedder);
+    // What is embedded with more around it was not read before.
+    let alone = !plan.late_chunking && !plan.prefix_headings && plan.context_llm.is_none();
+    let shares = alone && !is_static(&plan.embedder) && reads_with(&checked_spec(&args.policy)?, &plan.embedder);
     let encoder = encoder.map(|encoder| match shares {
         true => resources.share_encoder(&plan.embedder, encoder, READ_ONCE),
         false => encoder,
