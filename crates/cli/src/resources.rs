@@ -100,6 +100,11 @@ pub fn embedder(name: &str, offline: bool) -> Result<Option<Arc<dyn SentenceEnco
     Engine::new().offline(offline).embedder(name).map_err(failure)
 }
 
+/// Whether an embedder is a table of vectors, which is quick enough for every sentence.
+pub fn is_static(embedder: &str) -> bool {
+    embedder == "static" || embedder.starts_with("static:")
+}
+
 /// The encoder that tests need no model for.
 #[cfg_attr(not(feature = "testing"), allow(clippy::missing_const_for_fn, unused_variables))]
 pub fn of_tests(name: &str) -> Option<Arc<dyn SentenceEncoder>> {

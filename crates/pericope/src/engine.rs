@@ -424,14 +424,6 @@ pub fn shares_encoder(spec: &Spec) -> bool {
     asked(spec).default.get()
 }
 
-/// Returns whether a segmenter of this spec asks for an encoder that is no table of static vectors.
-#[must_use]
-pub fn reads_with_model(spec: &Spec) -> bool {
-    let asked = asked(spec);
-    let is_static = |name: &str| name == "static" || name.starts_with("static:");
-    asked.changed.get() || asked.named.borrow().iter().any(|name| !is_static(name))
-}
-
 /// Returns whether a segmenter of this spec reads the vectors of the embedder of this name.
 #[must_use]
 pub fn reads_with(spec: &Spec, embedder: &str) -> bool {
@@ -474,7 +466,6 @@ impl Resources for Probe {
 
     fn changed_encoder(&self, base: &str, _: LoadEncoder<'_>) -> Result<Arc<dyn SentenceEncoder>, String> {
         self.changed.set(self.changed.get() || embedders::is_default(base));
-        self.named.borrow_mut().push(format!("{base}, changed"));
         Err("only asked whether it is needed".into())
     }
 
@@ -492,7 +483,7 @@ mod tests {
     use pericope_api::{Document, Embeddings, EncodeError, SentenceEncoder};
     use pericope_segment::spec::Spec;
 
-    use super::{Engine, needs_encoder, reads_with, reads_with_model, shares_encoder, tokenizer_for};
+    use super::{Engine, needs_encoder, reads_with, shares_encoder, tokenizer_for};
 
     /// Knows cats from ships, and what it was given.
     #[derive(Default)]
@@ -559,12 +550,6 @@ mod tests {
         assert_eq!((asked("topic"), asked("fusion"), asked("fixed")), ((true, false), (true, true), (false, false)));
         let reads = |spec: &str, embedder: &str| reads_with(&Spec::parse(spec).unwrap(), embedder);
         assert!(reads("fusion", "minilm") && reads("window:embedder=e5", "e5"));
-        let with_model = |spec: &str| reads_with_model(&Spec::parse(spec).unwrap());
-        for spec in ["fusion", "topic", "weswin", "hiercrf", "nsp", "window:embedder=e5", "same-size:reference=fusion"]
-        {
-            assert_eq!(with_model(spec), !spec.starts_with("same-size"), "{spec}");
-        }
-        assert!(!with_model("structure") && !with_model("fusion:embedder=static:x") && !with_model("bayesseg"));
         assert!(!reads("fusion:embedder=static", "minilm") && !reads("topic", "minilm") && !reads("fixed", "minilm"));
     }
 }

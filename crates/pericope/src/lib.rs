@@ -38,9 +38,7 @@ pub use pericope_segeval as segeval;
 pub use pericope_segment as segment;
 pub use pericope_store as store;
 
-pub use engine::{
-    Engine, LoadingCounter, needs_encoder, reads_with, reads_with_model, segmenters, shares_encoder, tokenizer_for,
-};
+pub use engine::{Engine, LoadingCounter, needs_encoder, reads_with, segmenters, shares_encoder, tokenizer_for};
 pub use error::EngineError;
 pub use reference::Corpus;
 #[cfg(feature = "models")]

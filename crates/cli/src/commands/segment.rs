@@ -4,14 +4,13 @@ use std::cell::RefCell;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use pericope::reads_with_model;
+use pericope::segmenters;
 use pericope_api::{Chunk, Document, Heading, joints};
 use pericope_eval::run::TextSize;
 use pericope_index::pipeline::DEFAULT_MEMORY;
 use pericope_report::chunks::ChunksPage;
 use pericope_segment::Chunker;
-use pericope_segment::llm::LanguageModel;
-use pericope_segment::registry::outside;
+use pericope_segment::registry::{Needs, is_outside, needs};
 use pericope_segment::spec::Spec;
 use pericope_util::time_limit;
 use serde::Serialize;
@@ -20,7 +19,7 @@ use crate::args::{OutputFormat, SegmentArgs};
 use crate::commands::dry_run_segmenters;
 use crate::input::{self, AllLeftOut, Input};
 use crate::limited::Hand;
-use crate::resources::{asks_model, checked_spec, chunker, engine, patient};
+use crate::resources::{asks_model, checked_spec, chunker, engine, is_static, patient};
 use crate::status::{Outcome, Status};
 use crate::terminal::{Line as Shown, Output, Style, name};
 
@@ -127,8 +126,12 @@ pub fn run(args: SegmentArgs, quiet: bool) -> Outcome {
 
 /// Threads that cut. Models use all cores by themselves, and a program, a service or a language model has one document at a time.
 fn threads(spec: &Spec) -> usize {
-    let alone = outside().iter().any(|entry| entry.name == spec.name) || !LanguageModel::all_of(spec).is_empty();
-    if alone || reads_with_model(spec) { 1 } else { std::thread::available_parallelism().map_or(1, usize::from) }
+    let is_quick = match needs(segmenters(), spec) {
+        Needs::None => !is_outside(spec),
+        Needs::Encoder => spec.get("embedder").is_some_and(is_static),
+        _ => false,
+    };
+    if is_quick { std::thread::available_parallelism().map_or(1, usize::from) } else { 1 }
 }
 
 /// Reads the documents and says what the models of the segmenter come to; nothing is asked or cut.
@@ -205,7 +208,7 @@ mod tests {
     #[test]
     fn what_waits_for_another_has_one_document_at_a_time() {
         let of = |spec: &str| threads(&Spec::parse(spec).unwrap());
-        for spec in ["command:cat", "chunks:a.jsonl", "weswin", "fusion", "window:embedder=e5"] {
+        for spec in ["command:cat", "weswin", "topic", "fusion", "window:embedder=e5", "same-size:reference=fusion"] {
             assert_eq!(of(spec), 1, "{spec}");
         }
         let all = std::thread::available_parallelism().unwrap().get();

@@ -32,7 +32,9 @@ use self::plan::Plan;
 use crate::args::IndexArgs;
 use crate::input::{self, Input};
 use crate::progress;
-use crate::resources::{asks_model, checked_spec, chunker, embedder, engine, failure, loading, patient, shown};
+use crate::resources::{
+    asks_model, checked_spec, chunker, embedder, engine, failure, is_static, loading, patient, shown,
+};
 use crate::status::{Failure, Outcome, Status};
 use crate::stores;
 use crate::terminal::name;
@@ -79,11 +81,6 @@ pub fn follow(args: IndexArgs, wake: Arc<AtomicBool>) -> Outcome {
 
 /// Bytes of texts and vectors that are remembered, of sentences that were read to cut and may be chunks: some 30,000.
 const READ_ONCE: usize = 64 << 20;
-
-/// Whether an index's embedder is quick enough for sentences too.
-fn is_static(embedder: &str) -> bool {
-    embedder == "static" || embedder.starts_with("static:")
-}
 
 fn work(mut args: IndexArgs, quiet: bool, follow: Option<Arc<AtomicBool>>) -> Outcome {
     let plan = Plan::of(&mut args)?;
