@@ -234,7 +234,7 @@ mod tests {
     fn what_hangs_or_panics_costs_its_file_alone() {
         let (folder, _) = folder();
         // A panic takes a while where backtraces are printed.
-        let input = input(&folder, Duration::from_secs(5));
+        let input = input(&folder, Duration::from_secs(10));
         let work = |document: Document| {
             if document.id.ends_with("03.md") {
                 thread::park_timeout(Duration::from_secs(600));
