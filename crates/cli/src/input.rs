@@ -18,7 +18,7 @@ use pericope_util::time_limit;
 
 use self::indexes::Indexes;
 pub use self::indexes::inside_index;
-use crate::limited::Hand;
+use crate::limited::{Hand, Stopped};
 use crate::project::is_own;
 use crate::resources::shown;
 use crate::status::Failure;
@@ -34,6 +34,13 @@ pub enum LeftOut {
     Empty(String),
     /// What cannot be read, and why.
     Bad(String),
+}
+
+impl LeftOut {
+    /// The rest of a file whose reading had no end.
+    fn unfinished(path: &Path, stopped: Stopped, limit: Option<Duration>) -> Self {
+        Self::Bad(format!("{}: {}", shown(path), stopped.why(limit)))
+    }
 }
 
 /// The parts of the input that gave no document.
@@ -204,19 +211,16 @@ impl Input {
     pub fn read_in_time<T: Send + 'static>(
         &self,
         path: &Path,
-        work: impl Fn(Document) -> T + Send + 'static,
+        work: impl Fn(Document) -> T + Send + Sync + 'static,
         each: &mut dyn FnMut(Result<T, LeftOut>),
     ) {
         let limit = self.limit(path);
-        let (file, options) = (path.to_owned(), Arc::clone(&self.options));
-        let read = move |say: &mut dyn FnMut(Result<T, LeftOut>)| {
-            read_with(&file, &options, &mut |note, read| {
-                tell_note(note);
-                say(read.map(&work));
-            });
-        };
-        if let Err(stopped) = self.hand.run(limit, read, each) {
-            each(Err(LeftOut::Bad(format!("{}: {}", shown(path), stopped.why(limit)))));
+        let done = self.hand.run(limit, self.job(path, 1, work), &mut |(note, read)| {
+            tell_note(note);
+            each(read);
+        });
+        if let Err(stopped) = done {
+            each(Err(LeftOut::unfinished(path, stopped, limit)));
         }
     }
 

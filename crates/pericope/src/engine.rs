@@ -272,7 +272,7 @@ impl<'a> Engine<'a> {
 
 /// The encoder, remembering what it encoded.
 #[cfg(feature = "models")]
-fn cached(encoder: Arc<dyn SentenceEncoder>) -> Arc<dyn SentenceEncoder> {
+pub(crate) fn cached(encoder: Arc<dyn SentenceEncoder>) -> Arc<dyn SentenceEncoder> {
     /// Bytes of sentences and vectors: some half a million sentences.
     const MEMORY: usize = 1 << 30;
     Arc::new(pericope_encode::CachedEncoder::new(encoder, MEMORY))

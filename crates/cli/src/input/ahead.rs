@@ -11,7 +11,6 @@ use pericope_api::Document;
 
 use super::{Input, LeftOut, read_with, tell_note};
 use crate::limited::Hand;
-use crate::resources::shown;
 
 /// A result, and what is to be said of its document.
 type Said<T> = (Option<String>, Result<T, LeftOut>);
@@ -62,7 +61,7 @@ impl Input {
                 })
             });
             if let Err(stopped) = done {
-                each(Err(LeftOut::Bad(format!("{}: {}", shown(path), stopped.why(limit)))));
+                each(Err(LeftOut::unfinished(path, stopped, limit)));
             }
             free.push(hand);
             takes_all = false;
@@ -73,7 +72,7 @@ impl Input {
     }
 
     /// The work on a file, which can be left behind.
-    fn job<T: Send + 'static>(
+    pub(super) fn job<T: Send + 'static>(
         &self,
         path: &Path,
         threads: usize,

@@ -16,6 +16,7 @@ use super::reading::{Reading, TopicLabel};
 use super::shipped::shipped;
 use super::tree::{Node, Tree};
 use crate::model_cache::ModelCache;
+use crate::rows::ROWS;
 use crate::sentence_vectors::{Wanted, encoded};
 
 pub(crate) const HIERCRF: SegmenterEntry = SegmenterEntry {
@@ -204,7 +205,7 @@ impl HierCrfSegmenter {
 impl Segmenter for HierCrfSegmenter {
     fn fingerprint(&self) -> String {
         let words = match self.model.settings().reads {
-            Reads::Rows => format!("{}:", language::WORDS),
+            Reads::Rows => format!("{}:{ROWS}:", language::WORDS),
             Reads::Vectors => String::new(),
         };
         format!("{}:{words}{}", self.model.fingerprint(), self.encoder.fingerprint())

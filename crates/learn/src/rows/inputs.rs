@@ -15,11 +15,18 @@ const WORDS: [usize; 4] = [2, 4, 8, 16];
 /// Numbers about a sentence's own text.
 const OWN: usize = 8;
 
+/// Of these, whether it ends as a sentence does, and whether with a mark after which one goes on.
+const ENDS: usize = 2;
+const GOES_ON: usize = 3;
+
 /// Cosines at a gap.
 const COSINES: usize = 1 + MEANS.len();
 
 /// Numbers about the gap behind a sentence.
 const GAP: usize = COSINES + WORDS.len() + 2;
+
+/// Share of sentences that end with a mark up to which a text counts as one without marks.
+const UNMARKED: f32 = 0.05;
 
 /// Numbers a sentence beside its vector.
 pub const NUMBERS: usize = OWN + GAP;
@@ -125,11 +132,14 @@ impl Facts {
         // Where every sentence is a paragraph, as in a list of sentences, paragraphs say nothing.
         let known = ends.contains(&false);
         let gains = word_gains(document, &WORDS);
+        let mut forms: Vec<[f32; OWN]> =
+            (0..n).filter_map(found).map(|sentence| own(&document.visible(sentence.span), sentence.kind)).collect();
+        assume_marks(&mut forms);
         let row = |i: usize| {
             let mut row = [0.0; NUMBERS];
             let (text, gap) = row.split_at_mut(OWN);
-            if let Some(sentence) = found(i) {
-                text.copy_from_slice(&own(&document.visible(sentence.span), sentence.kind));
+            if let Some(form) = forms.get(i) {
+                text.copy_from_slice(form);
             }
             if let (Some(gains), Some(&ended)) = (gains.get(i), ends.get(i)) {
                 let gains = gains.iter().map(|gain| (gain / 4.0).asinh());
@@ -211,6 +221,15 @@ fn own(text: &str, kind: Kind) -> [f32; OWN] {
     ]
 }
 
+/// Takes every sentence for one with a full stop where hardly any has a mark at its end, as in transcripts of speech: there its
+/// want says nothing. Elsewhere it tells headings and items of lists from prose.
+fn assume_marks(forms: &mut [[f32; OWN]]) {
+    let marked: f32 = forms.iter().map(|form| form[ENDS] + form[GOES_ON]).sum();
+    if marked <= UNMARKED * forms.len() as f32 {
+        forms.iter_mut().filter(|form| form[GOES_ON] == 0.0).for_each(|form| form[ENDS] = 1.0);
+    }
+}
+
 /// Running sums of vectors.
 struct Sums {
     dimension: usize,
@@ -258,7 +277,7 @@ mod tests {
 
     use pericope_api::{Document, Kind};
 
-    use super::{Facts, GAP, Inputs, NUMBERS, OWN};
+    use super::{ENDS, Facts, GAP, Inputs, NUMBERS, OWN};
 
     fn document() -> Document {
         Document::from_sentences("d", &["Ships sail.", "see also:", "x = y", "Rye Bread", "Bread rises!"])
@@ -287,6 +306,24 @@ mod tests {
         assert!(gap(3).iter().all(|&number| number == 0.0));
         // Ships and bread share no word: a boundary between them gains.
         assert!(gap(1)[4] > gap(2)[4]);
+    }
+
+    #[test]
+    fn a_text_without_marks_is_no_list_of_headings() {
+        let ends = |texts: &[&str]| -> Vec<f32> {
+            let facts = Facts::of(&Document::from_sentences("d", texts));
+            facts.into_numbers().iter().map(|row| row[ENDS]).collect()
+        };
+        // A transcript: no sentence has a mark.
+        assert_eq!(ends(&["so we sailed", "the sea was deep", "and the wind"]), [1.0; 3]);
+        // One mark in twenty is an accident, and what goes on does not end.
+        let mut many = vec!["so we sailed"; 39];
+        many.push("the sea was deep.");
+        assert_eq!(ends(&many), [1.0; 40]);
+        many[0] = "we saw:";
+        assert_eq!(ends(&many)[..2], [0.0, 1.0]);
+        // Prose with headings.
+        assert_eq!(ends(&["Sailing", "So we sailed.", "The sea was deep.", "The wind"]), [0.0, 1.0, 1.0, 0.0]);
     }
 
     #[test]

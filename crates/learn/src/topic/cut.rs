@@ -5,6 +5,7 @@ use pericope_segment::segment_costs::{SegmentCosts, scores};
 use super::checkpoint::Weights;
 use super::decode::best_count;
 use super::lengths::Lengths;
+use super::sections::{expected_segments, price_of};
 use super::window_diff::ExpectedWindowDiff;
 
 /// Sentences of a segment beyond which one more counts as the last one did; fewer where the table would have more than [`CELLS`].
@@ -52,35 +53,16 @@ pub enum Amount {
 pub(crate) struct Evidence {
     n: usize,
     costs: SegmentCosts,
+    /// What each boundary costs beside, in nats.
+    price: f64,
     probabilities: Vec<f64>,
 }
 
 impl Evidence {
-    /// From the log-odds of each gap; from words, with their weight; and from lengths, with theirs.
-    pub(super) fn new(odds: &[f64], words: Option<(&WordCosts, f64)>, lengths: Option<(&Lengths, f64)>) -> Self {
-        let n = odds.len() + 1;
-        let longest = LONGEST.min((CELLS / n).max(16)).min(n);
-        let usual = |length: usize| lengths.map_or(0.0, |(lengths, weight)| weight * lengths.evidence(length, n));
-        let usual: Vec<f64> = (1..=longest).map(usual).collect();
-        let counts = || words.map(|(words, _)| words.counts()).unwrap_or_default();
-        let costs = SegmentCosts::new(n, longest, counts, |counts, first, row| {
-            row.fill(0.0);
-            if let Some((words, weight)) = words {
-                words.row(first, counts, row);
-                row.iter_mut().for_each(|cost| *cost *= weight);
-            }
-            // The document's end is no boundary.
-            let odds = odds.iter().skip(first).copied().chain([0.0]);
-            for ((cost, odds), usual) in row.iter_mut().zip(odds).zip(&usual) {
-                *cost -= odds + usual;
-            }
-        });
-        let costs = costs.endless();
-        let probabilities = costs.marginals(0.0, 1.0);
-        Self { n, costs, probabilities }
-    }
-
-    /// As [`new`](Self::new), with the weights of a model: what weighs nothing is left out.
+    /// From the log-odds of each gap, and from words and lengths with the weights of a model: what weighs nothing is left out.
+    ///
+    /// Boundaries have a price at which as many segments are expected as by the log-odds alone: words and lengths say where boundaries
+    /// lie, and not how many there are.
     pub(crate) fn weighted(
         odds: &[f64],
         words: Option<&WordCosts>,
@@ -89,7 +71,18 @@ impl Evidence {
     ) -> Self {
         let words = words.filter(|_| weights.words > 0.0).map(|words| (words, weights.words));
         let lengths = lengths.filter(|_| weights.prior > 0.0).map(|lengths| (lengths, weights.prior));
-        Self::new(odds, words, lengths)
+        let costs = table(odds, words, lengths);
+        let price = match (words, lengths) {
+            (None, None) => 0.0,
+            _ => price_of(expected_segments(odds), |price| costs.marginals(price, 1.0).iter().sum()),
+        };
+        Self::new(costs, price, odds.len() + 1)
+    }
+
+    /// From what the segments of a document of `n` sentences cost, at a price for each.
+    fn new(costs: SegmentCosts, price: f64, n: usize) -> Self {
+        let probabilities = costs.marginals(price, 1.0);
+        Self { n, costs, price, probabilities }
     }
 
     /// The segmentation for which the evidence is greatest, among those with so many sections.
@@ -118,7 +111,7 @@ impl Evidence {
 
     /// The best segmentation whose boundaries are each worth a probability.
     fn above(&self, threshold: f64) -> Result<Boundaries, BoundaryError> {
-        self.costs.cheapest((threshold / (1.0 - threshold)).ln().clamp(-SURE, SURE))
+        self.costs.cheapest(self.price + (threshold / (1.0 - threshold)).ln().clamp(-SURE, SURE))
     }
 
     /// The best segmentation into so many segments: at least 1, and at most one a sentence.
@@ -189,6 +182,29 @@ impl Evidence {
         }
         Ok(best)
     }
+}
+
+/// What segments cost, less the evidence for them: by the log-odds of each gap; by words, with their weight; and by lengths, with
+/// theirs.
+fn table(odds: &[f64], words: Option<(&WordCosts, f64)>, lengths: Option<(&Lengths, f64)>) -> SegmentCosts {
+    let n = odds.len() + 1;
+    let longest = LONGEST.min((CELLS / n).max(16)).min(n);
+    let usual = |length: usize| lengths.map_or(0.0, |(lengths, weight)| weight * lengths.evidence(length, n));
+    let usual: Vec<f64> = (1..=longest).map(usual).collect();
+    let counts = || words.map(|(words, _)| words.counts()).unwrap_or_default();
+    let costs = SegmentCosts::new(n, longest, counts, |counts, first, row| {
+        row.fill(0.0);
+        if let Some((words, weight)) = words {
+            words.row(first, counts, row);
+            row.iter_mut().for_each(|cost| *cost *= weight);
+        }
+        // The document's end is no boundary.
+        let odds = odds.iter().skip(first).copied().chain([0.0]);
+        for ((cost, odds), usual) in row.iter_mut().zip(odds).zip(&usual) {
+            *cost -= odds + usual;
+        }
+    });
+    costs.endless()
 }
 
 /// The middle between the `count` highest numbers and the others, all in 0..=1; below 1.

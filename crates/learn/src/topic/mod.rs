@@ -11,6 +11,7 @@ mod encoder;
 mod lengths;
 mod model;
 mod network;
+mod sections;
 mod segmenter;
 mod shipped;
 mod spec;

@@ -8,6 +8,8 @@ use super::beside::{Beside, beyond_mean};
 use super::checkpoint::Weights;
 use super::cut::{Amount, Evidence, Objective};
 use super::model::Topic;
+use super::sections::NUMBER;
+use crate::rows::ROWS;
 use crate::sentence_vectors::{Wanted, encoded};
 use crate::weswin::WeSWinSegmenter;
 
@@ -18,7 +20,8 @@ use crate::weswin::WeSWinSegmenter;
 /// ([`Lengths::evidence`](super::Lengths::evidence)), a bias for each boundary, and by how much the log-odds of `fusion`
 /// ([`boundary_probabilities`](pericope_segment::fusion::boundary_probabilities)), and of a WeSWin model where one reads too, exceed those of
 /// their mean probability in the document. [`Amount`] says how many segments there are. A score is the probability of a boundary, a
-/// segmentation being exp(its evidence) times as probable as another.
+/// segmentation being exp(its evidence) times as probable as another, after a price for each boundary: at that price as many segments
+/// are expected as the log-odds alone promise. Words and lengths say where boundaries lie, and not how many there are.
 ///
 /// Code and tables are passed over. Every sentence is embedded once. Time is in proportion to the number of sentences. Memory beside the
 /// document's own: some windows of vectors, and 128 numbers a sentence at most, 64 MB in all up to half a million sentences.
@@ -109,7 +112,8 @@ impl TopicSegmenter {
 
 impl Segmenter for TopicSegmenter {
     fn fingerprint(&self) -> String {
-        let own = format!("{}:{}:{}", self.model.fingerprint(), language::WORDS, self.encoder.fingerprint());
+        let Self { model, encoder, .. } = self;
+        let own = format!("{}:{}:{ROWS}:{NUMBER}:{}", model.fingerprint(), language::WORDS, encoder.fingerprint());
         match &self.weswin {
             Some(weswin) => format!("{own}:{}", weswin.fingerprint()),
             None => own,

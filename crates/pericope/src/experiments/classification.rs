@@ -5,7 +5,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use pericope_api::{Segmenter, SentenceEncoder};
-use pericope_encode::CachedEncoder;
 use pericope_eval::classification::{ClassificationExperiment, ClassifierConfig};
 use pericope_eval::run::{ClassifySetup, Observer, RunError, RunFolder, classify};
 use pericope_learn::robert::Robert;
@@ -13,10 +12,8 @@ use pericope_report::classification::Report;
 use pericope_segment::Resources;
 
 use super::{ExperimentError, digest, segmenters};
+use crate::engine::cached;
 use crate::{Engine, EngineError, embedders};
-
-/// Bytes of segments and vectors that are remembered from one chunker to the next.
-const MEMORY: usize = 1 << 30;
 
 /// A run that is done, and its folder, which stays held until the report is written.
 #[derive(Debug)]
@@ -42,7 +39,7 @@ pub fn classification(
 ) -> Result<Classified, ExperimentError> {
     let mut engine = Engine::new().with_custom(custom).offline(offline);
     let encoder = match encoder {
-        Some(encoder) => Arc::new(CachedEncoder::new(encoder, MEMORY)),
+        Some(encoder) => cached(encoder),
         None => named(&experiment.embedder, &mut engine, offline)?,
     };
     let setup = ClassifySetup {
@@ -66,7 +63,7 @@ fn named(name: &str, engine: &mut Engine<'_>, offline: bool) -> Result<Arc<dyn S
     }
     let found = embedders::embedder(name, offline)?;
     let encoder = found.ok_or_else(|| EngineError::usage("embedder: a classifier reads vectors"))?;
-    Ok(Arc::new(CachedEncoder::new(encoder, MEMORY)))
+    Ok(cached(encoder))
 }
 
 fn robert(config: &ClassifierConfig) -> Robert {

@@ -14,8 +14,6 @@ pub(crate) struct Vectors {
     /// Length of a vector.
     pub dimension: usize,
     values: Vec<f32>,
-    /// The squared lengths of the vectors.
-    norms: Vec<f64>,
 }
 
 impl Vectors {
@@ -34,19 +32,14 @@ impl Vectors {
             let wanted = sentences.len();
             return Err(SegmentError::Unsupported(format!("the encoder gave {have} vectors for {wanted} texts")));
         }
-        Ok(Self::new(sentences, dimension, values))
+        Ok(Self { sentences, dimension, values })
     }
 
     /// Vectors that are known already: those of `sentences`, row by row, each of `dimension` numbers. Nothing where there are not as
     /// many.
     pub fn given(sentences: Vec<usize>, values: Vec<f32>, dimension: usize) -> Option<Self> {
         let fits = dimension > 0 && values.len() == sentences.len() * dimension;
-        fits.then(|| Self::new(sentences, dimension, values))
-    }
-
-    fn new(sentences: Vec<usize>, dimension: usize, values: Vec<f32>) -> Self {
-        let norms = values.chunks_exact(dimension).map(|row| f64::from(dot(row, row))).collect();
-        Self { sentences, dimension, values, norms }
+        fits.then_some(Self { sentences, dimension, values })
     }
 
     /// Number of vectors.
@@ -90,6 +83,8 @@ impl Vectors {
             true => table.chunks_mut(longest.max(1)).enumerate().for_each(fill),
             false => table.par_chunks_mut(longest.max(1)).enumerate().for_each(fill),
         }
+        // The squared length of each vector.
+        let lengths: Vec<f64> = table.iter().step_by(longest).copied().collect();
         let weight = |i: usize| weights.get(i).copied().map_or(1.0, f64::from);
         // The squares of the sums of the segments of the row after, by length.
         let mut squares: Vec<f64> = Vec::with_capacity(longest);
@@ -101,7 +96,7 @@ impl Vectors {
             // The longest one of the row after ends behind this one's.
             squares.truncate(room - 1);
             squares.insert(0, 0.0);
-            let (mut mass, mut norms, mut products) = (0.0, 0.0, 0.0);
+            let (mut mass, mut spread, mut products) = (0.0, 0.0, 0.0);
             for (i, (cell, square)) in row.iter_mut().zip(&mut squares).enumerate() {
                 let weight = weight(first + i);
                 if i > 0 {
@@ -109,9 +104,9 @@ impl Vectors {
                 }
                 *square += own + 2.0 * w * products;
                 mass += weight;
-                norms += weight * self.norms[first + i];
+                spread += weight * lengths[first + i];
                 let explained = if mass > 0.0 { *square / mass } else { 0.0 };
-                *cell = (norms - explained).max(0.0);
+                *cell = (spread - explained).max(0.0);
             }
         }
         table

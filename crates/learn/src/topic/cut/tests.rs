@@ -4,8 +4,9 @@ use pericope_api::{Boundaries, Document};
 use pericope_segment::fusion::WordCosts;
 use proptest::prelude::*;
 
-use super::{Amount, Evidence, Objective, between};
-use crate::topic::{Lengths, best_count};
+use super::{Amount, Evidence, Objective, between, table};
+use crate::topic::sections::expected_segments;
+use crate::topic::{Lengths, Weights, best_count};
 
 const SENTENCES: [&str; 9] = [
     "Ships sail the sea.",
@@ -18,6 +19,11 @@ const SENTENCES: [&str; 9] = [
     "Ice and snow.",
     "Ridges of ice.",
 ];
+
+/// The evidence without a price for boundaries.
+fn unpriced(odds: &[f64], words: Option<(&WordCosts, f64)>, lengths: Option<(&Lengths, f64)>) -> Evidence {
+    Evidence::new(table(odds, words, lengths), 0.0, odds.len() + 1)
+}
 
 /// Every segmentation of `n` sentences.
 fn all(n: usize) -> impl Iterator<Item = Boundaries> {
@@ -54,7 +60,7 @@ proptest! {
         let fitted = Lengths { median: 3.0, deviation: 0.5, growth: 0.2 };
         let (words, lengths) = (w_words.map(|weight| (&read, weight)), prior.map(|weight| (&fitted, weight)));
         let gain = |found: &Boundaries| gain(found, &odds, words, lengths);
-        let evidence = Evidence::new(&odds, words, lengths);
+        let evidence = unpriced(&odds, words, lengths);
 
         let mass: Vec<(f64, Boundaries)> = all(n).map(|found| (gain(&found).exp(), found)).collect();
         let whole: f64 = mass.iter().map(|(weight, _)| weight).sum();
@@ -83,7 +89,7 @@ proptest! {
         prop_assert_eq!(best.after().len(), best_count(&evidence.probabilities));
 
         for amount in [Amount::Above(threshold), Amount::Per100(40.0), Amount::Best(Objective::F1), Amount::Best(Objective::WindowDiff), Amount::Best(Objective::Balanced)] {
-            let evidence = Evidence::new(&odds, words, lengths);
+            let evidence = unpriced(&odds, words, lengths);
             let chosen = evidence.cut(amount).unwrap();
             let (scores, threshold) = evidence.scores(&chosen, amount);
             prop_assert!((0.0..1.0).contains(&threshold) && scores.iter().all(|score| (0.0..=1.0).contains(score)));
@@ -98,7 +104,7 @@ fn any_number_is_given_also_where_no_price_gives_it() {
     for n in [2, 7, 60, 300] {
         let odds: Vec<f64> = (1..n).map(|i| if i % 3 == 0 { 1.5 } else { -2.0 }).collect();
         let lengths = Lengths { median: 8.0, deviation: 0.2, growth: 0.0 };
-        let evidence = Evidence::new(&odds, None, Some((&lengths, 2.0)));
+        let evidence = unpriced(&odds, None, Some((&lengths, 2.0)));
         for segments in (1..=n).step_by(1 + n / 40) {
             assert_eq!(evidence.segments(segments).unwrap().segments(), segments, "of {n}");
         }
@@ -112,12 +118,34 @@ fn any_number_is_given_also_where_no_price_gives_it() {
 
 #[test]
 fn thresholds_at_the_ends_cut_nothing_and_everything() {
-    let evidence = Evidence::new(&[20.0, -30.0, 0.5], None, None);
+    let evidence = unpriced(&[20.0, -30.0, 0.5], None, None);
     assert_eq!(evidence.cut(Amount::Above(1.0)).unwrap().after(), [0; 0]);
     assert_eq!(evidence.cut(Amount::Above(0.0)).unwrap().after(), [1, 2, 3]);
     assert_eq!(evidence.cut(Amount::Above(0.5)).unwrap().after(), [1, 3]);
     assert_eq!(between(&[1.0, 1.0, 1.0], 2), 1.0_f64.next_down());
     assert_eq!((between(&[0.5, 0.1], 1), between(&[0.5], 0), between(&[0.5], 1)), (0.3, 0.75, 0.25));
+}
+
+/// Words say where boundaries lie, and not how many there are.
+#[test]
+fn as_many_are_expected_as_the_odds_promise() {
+    let sentences: Vec<String> =
+        (0..240).map(|i| format!("topic{} has word{} and {}", i / 17, i % 11, i % 7)).collect();
+    let words = WordCosts::of(&Document::from_sentences("d", &sentences));
+    let odds: Vec<f64> = (1..240).map(|i| if i % 12 == 0 { 0.5 } else { -4.0 }).collect();
+    let expected = expected_segments(&odds);
+    for weight in [0.0, 0.01, 0.3] {
+        let weights = Weights { words: weight, ..Weights::default() };
+        let evidence = Evidence::weighted(&odds, Some(&words), None, &weights);
+        let found = 1.0 + evidence.probabilities.iter().sum::<f64>();
+        assert!((found / expected).ln().abs() < 0.01, "{weight}: {found} is not {expected}");
+        let above = evidence.cut(Amount::Above(0.5)).unwrap();
+        let f1 = evidence.cut(Amount::Best(Objective::F1)).unwrap();
+        assert!(above.segments() as f64 > expected / 2.0 && f1.segments() as f64 > expected / 2.0, "{weight}");
+    }
+    // Without a price words change it.
+    let alone = 1.0 + unpriced(&odds, Some((&words, 0.3)), None).probabilities.iter().sum::<f64>();
+    assert!((alone / expected).ln().abs() > 0.1, "{alone} {expected}");
 }
 
 /// A section may have any length: nothing forces a boundary where there is none.
@@ -127,7 +155,7 @@ fn long_sections_stay_whole() {
     odds[2_499] = 4.0;
     let lengths = Lengths { median: 9.0, deviation: 1.0, growth: 0.0 };
     for weighed in [None, Some((&lengths, 0.5))] {
-        let evidence = Evidence::new(&odds, None, weighed);
+        let evidence = unpriced(&odds, None, weighed);
         for amount in [Amount::Above(0.5), Amount::Best(Objective::WindowDiff), Amount::Best(Objective::F1)] {
             assert_eq!(evidence.cut(amount).unwrap().after(), [2_500], "{amount:?} {weighed:?}");
         }
@@ -137,7 +165,7 @@ fn long_sections_stay_whole() {
 #[test]
 fn uncertain_boundaries_are_right_for_f1_and_wrong_for_window_diff() {
     let odds: Vec<f64> = (1..200).map(|i| if i % 10 == 0 { -0.7 } else { -5.0 }).collect();
-    let evidence = Evidence::new(&odds, None, None);
+    let evidence = unpriced(&odds, None, None);
     let f1 = evidence.cut(Amount::Best(Objective::F1)).unwrap();
     let window_diff = evidence.cut(Amount::Best(Objective::WindowDiff)).unwrap();
     let balanced = evidence.cut(Amount::Best(Objective::Balanced)).unwrap().segments();
