@@ -11,6 +11,7 @@ pub mod encoders;
 pub mod fastembed;
 #[doc(hidden)]
 pub mod kernels;
+mod late_interaction;
 mod minilm;
 pub mod models;
 mod prompts;
@@ -28,6 +29,7 @@ pub use cached::CachedEncoder;
 pub use candle_core::Device;
 pub use cross_encoder::{CROSS_ENCODER, CrossEncoder};
 pub use device::best_device;
+pub use late_interaction::{LateInteraction, MAXSIM};
 pub use minilm::MiniLm;
 pub use models::{ModelDir, ModelError};
 pub use sentence::SentenceModel;

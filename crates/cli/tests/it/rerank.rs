@@ -145,7 +145,9 @@ fn what_is_wrong_with_a_reranker_is_said() {
         said
     };
     for (spec, says) in [
-        ("bge", "there is no reranker `bge`; known: none, cross-encoder, weswin"),
+        ("bge", "there is no reranker `bge`; known: none, cross-encoder, maxsim, weswin"),
+        ("maxsim", "pericope models pull minilm"),
+        ("maxsim:embedder=hashed", "embedder=hashed: this encoder gives no token vectors"),
         ("cross-encodr:model=x", "did you mean `cross-encoder`?"),
         ("cross-encoder:model=none-such", "there is no config.json in none-such"),
         ("weswin", "pericope models pull minilm"),
@@ -200,6 +202,35 @@ fn a_folder_with_a_cross_encoder_reranks() {
     let args = ["search", "pump", "--json", "--rerank", "cross-encoder:model=../model"];
     let output = without_models(&inside).args(args).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+}
+
+#[test]
+fn tokens_of_query_and_passage_meet_by_the_vectors_of_an_embedder() {
+    if !model_or_skip("tokens_of_query_and_passage_meet_by_the_vectors_of_an_embedder") {
+        return;
+    }
+    let (folder, store) = (tempfile::tempdir().unwrap(), qdrant::Server::start().unwrap());
+    let places = indexed(folder.path(), &store);
+    let found = |place: &str, query: &str, extra: &[&str]| -> Value {
+        let args = ["search", query, "--in", place, "--mode", "bm25", "--json"];
+        let output = pericope(folder.path()).args(args).args(extra).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        serde_json::from_str(&stdout(&output)).unwrap()
+    };
+    // Words alone find every sentence with a pump alike.
+    let query = "the pump is noisy";
+    let all = texts(&found(&places[0], query, &[])).len();
+    for place in &places {
+        let best = found(place, query, &["--rerank", "maxsim"]);
+        assert_eq!((texts(&best)[0], texts(&best).len()), ("The pump hums.", all), "{best}");
+        let scores: Vec<f64> =
+            best["hits"].as_array().unwrap().iter().map(|hit| hit["score"].as_f64().unwrap()).collect();
+        assert!(
+            scores.is_sorted_by(|a, b| a >= b) && scores.iter().all(|score| (-1.0..=1.0).contains(score)),
+            "{scores:?}"
+        );
+        assert_eq!(best["rerank"], "maxsim");
+    }
 }
 
 #[test]

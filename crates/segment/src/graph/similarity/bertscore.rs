@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use super::Similarity;
 use super::repeats::Repeats;
-use super::token_vectors::{TokenVectors, mean_best};
+use super::token_vectors::TokenVectors;
 use crate::embedding::bytes_read;
 
 /// Bytes of the token vectors that are kept of sentences that come again: some 6,000 sentences of 33 tokens and 384 numbers
@@ -53,7 +53,7 @@ impl Similarity for BertScore {
     }
 
     fn compare(&self, left: &Arc<TokenVectors>, right: &Arc<TokenVectors>) -> f64 {
-        let (recall, precision) = mean_best(left, right);
+        let (recall, precision) = left.mean_best(right);
         let sum = precision + recall;
         if sum > 0.0 { 2.0 * precision * recall / sum } else { 0.0 }
     }

@@ -47,24 +47,34 @@ impl TokenVectors {
         size_of_val(self.panels.as_slice())
     }
 
+    /// The mean over these tokens of the greatest product with a token of `other`, and the mean over those of `other` of the
+    /// greatest with one of these; 0 where either has none.
+    ///
+    /// Each product of two tokens is taken once and serves both means. It is summed number by number, in order, so the
+    /// means do not depend on the width of this machine's vectors.
+    ///
+    /// ```
+    /// use pericope_api::Embeddings;
+    /// use pericope_segment::graph::similarity::TokenVectors;
+    ///
+    /// let tokens = |rows: &[f32]| TokenVectors::new(&Embeddings::new(2, rows.to_vec()));
+    /// let (one, both) = (tokens(&[1.0, 0.0]), tokens(&[0.0, 1.0, 1.0, 0.0]));
+    /// assert_eq!(one.mean_best(&both), (1.0, 0.5));
+    /// ```
+    #[must_use]
+    pub fn mean_best(&self, other: &Self) -> (f64, f64) {
+        if self.is_empty() || other.is_empty() {
+            return (0.0, 0.0);
+        }
+        let mut best = vec![f32::NEG_INFINITY; other.tokens.next_multiple_of(COLUMNS)];
+        let of_these = Arch::new().dispatch(Best { left: self, right: other, best: &mut best });
+        let of_others = best.iter().take(other.tokens).map(|&best| f64::from(best)).sum::<f64>();
+        (of_these / self.tokens as f64, of_others / other.tokens as f64)
+    }
+
     fn panels(&self) -> impl Iterator<Item = &[[f32; COLUMNS]]> {
         self.panels.chunks_exact(self.dimension.max(1))
     }
-}
-
-/// The mean over the tokens of `left` of the greatest product with a token of `right`, and the mean over those of
-/// `right` of the greatest with one of `left`; 0 where either has none.
-///
-/// Each product of two tokens is taken once and serves both means. It is summed number by number, in order, so the
-/// means do not depend on the width of this machine's vectors.
-pub(super) fn mean_best(left: &TokenVectors, right: &TokenVectors) -> (f64, f64) {
-    if left.is_empty() || right.is_empty() {
-        return (0.0, 0.0);
-    }
-    let mut best = vec![f32::NEG_INFINITY; right.tokens.next_multiple_of(COLUMNS)];
-    let of_left = Arch::new().dispatch(Best { left, right, best: &mut best });
-    let of_right = best.iter().take(right.tokens).map(|&best| f64::from(best)).sum::<f64>();
-    (of_left / left.tokens as f64, of_right / right.tokens as f64)
 }
 
 /// Sums the greatest products of the tokens of `left` with those of `right`; `best` gets the greatest product of each token
@@ -150,7 +160,7 @@ mod tests {
     use proptest::prelude::*;
     use pulp::{Scalar, WithSimd};
 
-    use super::{Best, COLUMNS, TokenVectors, mean_best};
+    use super::{Best, COLUMNS, TokenVectors};
     use crate::random::SplitMix64;
 
     /// So many vectors of norm 1 in random directions.
@@ -177,8 +187,8 @@ mod tests {
 
     fn differ(left: &Embeddings, right: &Embeddings) -> f64 {
         let (a, b) = (TokenVectors::new(left), TokenVectors::new(right));
-        let (m, n) = mean_best(&a, &b);
-        assert_eq!(mean_best(&b, &a), (n, m), "the same both ways round, to the last bit");
+        let (m, n) = a.mean_best(&b);
+        assert_eq!(b.mean_best(&a), (n, m), "the same both ways round, to the last bit");
         (m - defined(left, right)).abs().max((n - defined(right, left)).abs())
     }
 
@@ -212,7 +222,7 @@ mod tests {
                 let sum = run(Best { left: &left, right: &right, best: &mut best });
                 (sum / m as f64, best[..n].iter().map(|&best| f64::from(best)).sum::<f64>() / n as f64)
             };
-            let here = mean_best(&left, &right);
+            let here = left.mean_best(&right);
             let plain = run(&|best| best.with_simd(Scalar));
             assert!((here.0 - plain.0).abs().max((here.1 - plain.1).abs()) < 1e-6, "{here:?} and {plain:?}");
             #[cfg(target_arch = "x86_64")]
@@ -226,7 +236,7 @@ mod tests {
     fn the_last_panel_is_filled_up() {
         let tokens = TokenVectors::new(&vectors(21, 384, 3));
         assert_eq!((tokens.len(), tokens.bytes()), (21, 2 * COLUMNS * 384 * 4));
-        let (m, n) = mean_best(&tokens, &tokens);
+        let (m, n) = tokens.mean_best(&tokens);
         assert!((m - 1.0).abs() < 1e-5 && (n - 1.0).abs() < 1e-5, "a sentence is most like itself");
         assert!(TokenVectors::new(&Embeddings::default()).is_empty());
     }
