@@ -10,8 +10,8 @@ pub enum RerankError {
     Run(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
-/// Says how well passages answer a query, reading both together: slower and better than comparing vectors, and so for the best
-/// hits of a search alone.
+/// Says how well passages answer a query, from the words of both: slower and better than comparing a vector of each, and so for the
+/// best hits of a search alone.
 pub trait Reranker: Send + Sync {
     /// The short name, as in `--rerank`: `cogltx`.
     fn name(&self) -> &str;

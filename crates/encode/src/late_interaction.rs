@@ -29,12 +29,15 @@ const NAME: &str = "maxsim";
 
 const EMBEDDER: &str = "minilm";
 
-/// Passages that are read together: 100 MB of vectors at 256 tokens each.
-const GROUP: usize = 256;
+/// Bytes that the vectors of the passages that are read together take at most, or those of one.
+const TOGETHER: usize = 64 << 20;
 
 fn build(args: &RerankerArgs<'_>) -> BuiltReranker {
     let name = args.get("embedder").unwrap_or(EMBEDDER);
     let unavailable = |e: &dyn std::fmt::Display| args.unavailable(format!("embedder={name}: {e}"));
+    if name.starts_with("openai:") {
+        return Err(unavailable(&"endpoints give no vectors of tokens"));
+    }
     let encoder = registry::embedder(name).map_err(|e| unavailable(&e))?;
     let encoder = encoder.ok_or_else(|| args.bad("embedder", name, "an embedder"))?;
     let reranker = LateInteraction::new(encoder).map_err(|e| unavailable(&e))?;
@@ -74,9 +77,12 @@ impl Reranker for LateInteraction {
     fn scores(&self, query: &str, passages: &[&str]) -> Result<Vec<f32>, RerankError> {
         let tokens = |texts: &[&str]| self.encoder.encode_tokens(texts).map_err(|e| RerankError::Run(Box::new(e)));
         let query = tokens(&[query])?.first().map(TokenVectors::new).unwrap_or_default();
-        let score = |passage: &TokenVectors| if passage.is_empty() { -1.0 } else { query.mean_best(passage).0 as f32 };
+        let score = |passage: &TokenVectors| {
+            if passage.is_empty() { -1.0 } else { (query.mean_best(passage).0 as f32).clamp(-1.0, 1.0) }
+        };
         let mut scores = Vec::with_capacity(passages.len());
-        for group in passages.chunks(GROUP) {
+        let bytes = self.encoder.max_tokens().max(1) * self.encoder.dimension().max(1) * size_of::<f32>();
+        for group in passages.chunks((TOGETHER / bytes).max(1)) {
             let read = tokens(group)?;
             scores.par_extend(read.par_iter().map(|passage| score(&TokenVectors::new(passage))));
         }
@@ -145,8 +151,12 @@ mod tests {
         assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-6), "{found:?} {expected:?}");
         // Of the query each token counts, of the passage its best ones.
         assert_eq!(reranker.scores("0", &["0 2 2 2", "0"]).unwrap(), [1.0, 1.0]);
-        let many = vec!["0.1 2"; 600];
-        assert_eq!(reranker.scores("1", &many).unwrap(), vec![0.9_f32.cos(); 600]);
+        // As many as are not read together, each with its own score.
+        let many: Vec<String> = (0..40_000).map(|i| format!("{}", f64::from(i) / 20_000.0)).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        let found = reranker.scores("0", &many).unwrap();
+        let wrong = found.iter().enumerate().find(|(i, score)| (*score - (*i as f32 / 20_000.0).cos()).abs() > 1e-5);
+        assert!(found.len() == many.len() && wrong.is_none(), "{wrong:?}");
         assert!(reranker.scores("", &["1", ""]).unwrap().iter().all(|score| score.is_finite()));
         assert!(reranker.scores("1", &[]).unwrap().is_empty());
         assert_eq!(reranker.fingerprint(), "maxsim:circle-1");

@@ -227,8 +227,8 @@ impl<'a> Engine<'a> {
         embedders::embedder(name, self.offline)
     }
 
-    /// Returns the reranker of a spec (`cogltx`, `cross-encoder:model=DIR`, `weswin`, `https://HOST/PATH,model=NAME`); `None` for
-    /// `none`. [`Reranked`](pericope_store::Reranked) puts it before a store.
+    /// Returns the reranker of a spec (`cogltx`, `maxsim`, `cross-encoder:model=DIR`, `weswin`, `https://HOST/PATH,model=NAME`);
+    /// `None` for `none`. [`Reranked`](pericope_store::Reranked) puts it before a store.
     ///
     /// # Errors
     /// [`EngineError::Usage`] for unknown names and keys, values out of range, a model that cannot be used, and a key that

@@ -36,7 +36,7 @@ pub fn run(json: bool) -> Outcome {
 pub fn rerank_help() -> String {
     let names = rerankers().iter().map(shown).collect::<Vec<_>>().join(", ");
     format!(
-        "What orders the best hits anew, by reading each together with the query: {names}, with their keys as \
+        "What orders the best hits anew, by comparing the text of each with the query: {names}, with their keys as \
          name:key=value; `pericope rerankers` lists them"
     )
 }

@@ -147,7 +147,7 @@ fn what_is_wrong_with_a_reranker_is_said() {
     for (spec, says) in [
         ("bge", "there is no reranker `bge`; known: none, cross-encoder, maxsim, weswin"),
         ("maxsim", "pericope models pull minilm"),
-        ("maxsim:embedder=hashed", "embedder=hashed: this encoder gives no token vectors"),
+        ("maxsim:embedder=hashed", "there is no embedder \"hashed\""),
         ("cross-encodr:model=x", "did you mean `cross-encoder`?"),
         ("cross-encoder:model=none-such", "there is no config.json in none-such"),
         ("weswin", "pericope models pull minilm"),
@@ -217,12 +217,14 @@ fn tokens_of_query_and_passage_meet_by_the_vectors_of_an_embedder() {
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
         serde_json::from_str(&stdout(&output)).unwrap()
     };
-    // Words alone find every sentence with a pump alike.
-    let query = "the pump is noisy";
-    let all = texts(&found(&places[0], query, &[])).len();
+    let query = "lubricate the pump";
+    let plain = found(&places[0], query, &[]);
+    let all = texts(&plain).len();
+    let oil = "Oil the pump each spring.";
+    assert!(all > 3 && !texts(&plain)[0].ends_with(oil), "words alone find another one: {plain}");
     for place in &places {
         let best = found(place, query, &["--rerank", "maxsim"]);
-        assert_eq!((texts(&best)[0], texts(&best).len()), ("The pump hums.", all), "{best}");
+        assert!(texts(&best)[0].ends_with(oil) && texts(&best).len() == all, "{best}");
         let scores: Vec<f64> =
             best["hits"].as_array().unwrap().iter().map(|hit| hit["score"].as_f64().unwrap()).collect();
         assert!(

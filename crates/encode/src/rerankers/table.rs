@@ -23,8 +23,9 @@ mod tests {
             ("none:k=1", "reranker `none` has no setting `k`; known: none"),
             ("cross-encoder", "the folder of the model is missing: cross-encoder:model=DIR"),
             ("cross-encoder:modle=x", "no setting `modle` (did you mean `model`?); known: model, max_tokens"),
-            ("maxsim:embedder=none", "maxsim:embedder=none: expected an embedder"),
-            ("maxsim:embedder=none/such", "embedder=none/such"),
+            ("maxsim:embedder=none", "reranker `maxsim`: embedder=none: expected an embedder"),
+            ("maxsim:embedder=none/such", "there is no such folder"),
+            ("maxsim:embedder=openai:m", "endpoints give no vectors of tokens"),
             ("cross-encoder:model=x,max_tokens=3", "max_tokens=3: expected a whole number of at least 8"),
             ("cross-encoder:model=none/such", "there is no config.json in none/such"),
         ] {

@@ -36,7 +36,7 @@ pub struct Retrieval {
     /// How a budget ends: `fill` (default) cuts the last chunk where the budget ends, `whole` leaves it out.
     pub budget_rule: BudgetRule,
     /// What orders the best chunks anew after the search: `none` (default), or a reranker as `pericope rerankers` lists them
-    /// (`cogltx`, `cross-encoder:model=DIR`, `weswin`, `https://HOST/PATH,model=NAME`). Retrievers of others keep their order.
+    /// (`cogltx`, `maxsim`, `cross-encoder:model=DIR`, `weswin`, `https://HOST/PATH,model=NAME`). Retrievers of others keep their order.
     pub rerank: String,
     /// Chunks that a reranker scores; those further down follow in the order of the search. Default 50.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -15,9 +15,10 @@ const WORDS: [usize; 4] = [2, 4, 8, 16];
 /// Numbers about a sentence's own text.
 const OWN: usize = 8;
 
-/// Of these, whether it ends as a sentence does, and whether with a mark after which one goes on.
+/// Of these, whether it ends as a sentence does, whether with a mark after which one goes on, and whether it is known to be a heading.
 const ENDS: usize = 2;
 const GOES_ON: usize = 3;
+const HEADING: usize = OWN - 1;
 
 /// Cosines at a gap.
 const COSINES: usize = 1 + MEANS.len();
@@ -221,12 +222,13 @@ fn own(text: &str, kind: Kind) -> [f32; OWN] {
     ]
 }
 
-/// Takes every sentence for one with a full stop where hardly any has a mark at its end, as in transcripts of speech: there its
-/// want says nothing. Elsewhere it tells headings and items of lists from prose.
+/// Takes every sentence for one with a full stop where hardly any has a mark at its end, as in transcripts of speech: there a missing
+/// mark says nothing. Elsewhere it tells headings and items of lists from prose. Sentences that are known to be headings stay.
 fn assume_marks(forms: &mut [[f32; OWN]]) {
-    let marked: f32 = forms.iter().map(|form| form[ENDS] + form[GOES_ON]).sum();
-    if marked <= UNMARKED * forms.len() as f32 {
-        forms.iter_mut().filter(|form| form[GOES_ON] == 0.0).for_each(|form| form[ENDS] = 1.0);
+    let mut prose: Vec<&mut [f32; OWN]> = forms.iter_mut().filter(|form| form[HEADING] == 0.0).collect();
+    let marked: f32 = prose.iter().map(|form| form[ENDS] + form[GOES_ON]).sum();
+    if marked <= UNMARKED * prose.len() as f32 {
+        prose.iter_mut().filter(|form| form[GOES_ON] == 0.0).for_each(|form| form[ENDS] = 1.0);
     }
 }
 
@@ -322,6 +324,14 @@ mod tests {
         assert_eq!(ends(&many), [1.0; 40]);
         many[0] = "we saw:";
         assert_eq!(ends(&many)[..2], [0.0, 1.0]);
+        // Three are none.
+        many[1] = "we saw:";
+        assert_eq!(ends(&many)[1..3], [0.0, 0.0]);
+        // Known headings are no sentences of the transcript.
+        let mut document = Document::from_sentences("d", &["Sailing", "so we sailed", "the sea was deep"]);
+        document.sentences[0].kind = Kind::Heading(1);
+        let rows = Facts::of(&document).into_numbers();
+        assert_eq!([rows[0][ENDS], rows[1][ENDS], rows[2][ENDS]], [0.0, 1.0, 1.0]);
         // Prose with headings.
         assert_eq!(ends(&["Sailing", "So we sailed.", "The sea was deep.", "The wind"]), [0.0, 1.0, 1.0, 0.0]);
     }

@@ -18,7 +18,7 @@ const CELLS: usize = 8 << 20;
 const STEPS: usize = 1 << 30;
 
 /// Nats that no evidence outweighs.
-const SURE: f64 = 1e6;
+pub(super) const SURE: f64 = 1e6;
 
 /// Thresholds, in hundredths, among whose segmentations the one with the least expected WindowDiff is looked for: from few boundaries
 /// to many.
@@ -53,7 +53,7 @@ pub enum Amount {
 pub(crate) struct Evidence {
     n: usize,
     costs: SegmentCosts,
-    /// What each boundary costs beside, in nats.
+    /// The price of a segment, in nats, added to its cost.
     price: f64,
     probabilities: Vec<f64>,
 }
@@ -61,8 +61,8 @@ pub(crate) struct Evidence {
 impl Evidence {
     /// From the log-odds of each gap, and from words and lengths with the weights of a model: what weighs nothing is left out.
     ///
-    /// Boundaries have a price at which as many segments are expected as by the log-odds alone: words and lengths say where boundaries
-    /// lie, and not how many there are.
+    /// Segments have a price at which as many are expected as by the log-odds alone: the words and lengths of segments say where
+    /// boundaries lie, and not how many there are.
     pub(crate) fn weighted(
         odds: &[f64],
         words: Option<&WordCosts>,
@@ -72,15 +72,24 @@ impl Evidence {
         let words = words.filter(|_| weights.words > 0.0).map(|words| (words, weights.words));
         let lengths = lengths.filter(|_| weights.prior > 0.0).map(|lengths| (lengths, weights.prior));
         let costs = table(odds, words, lengths);
-        let price = match (words, lengths) {
-            (None, None) => 0.0,
-            _ => price_of(expected_segments(odds), |price| costs.marginals(price, 1.0).iter().sum()),
-        };
-        Self::new(costs, price, odds.len() + 1)
+        let n = odds.len() + 1;
+        if words.is_none() && lengths.is_none() {
+            return Self::at(0.0, costs, n);
+        }
+        // What was found at the last price that was tried.
+        let mut last = (f64::NAN, Vec::new());
+        let price = price_of(expected_segments(odds), |price| {
+            last = (price, costs.marginals(price, 1.0));
+            last.1.iter().sum()
+        });
+        match last {
+            (at, probabilities) if at == price => Self { n, costs, price, probabilities },
+            _ => Self::at(price, costs, n),
+        }
     }
 
     /// From what the segments of a document of `n` sentences cost, at a price for each.
-    fn new(costs: SegmentCosts, price: f64, n: usize) -> Self {
+    fn at(price: f64, costs: SegmentCosts, n: usize) -> Self {
         let probabilities = costs.marginals(price, 1.0);
         Self { n, costs, price, probabilities }
     }

@@ -1,25 +1,25 @@
 //! How many sections a document has, before they are looked for.
 
-/// Names this rule in the fingerprints of segmenters.
-pub(super) const NUMBER: &str = "number-2";
+use super::cut::SURE;
+
+/// Names the rule that counts sections, in the fingerprints of segmenters.
+pub(super) const COUNT_RULE: &str = "count-2";
 
 /// The number of segments that a document is expected to have by the log-odds of a boundary at each of its gaps alone.
 pub(super) fn expected_segments(odds: &[f64]) -> f64 {
     1.0 + odds.iter().map(|odds| 1.0 / (1.0 + (-odds).exp())).sum::<f64>()
 }
 
-/// The price of a segment at which as many are expected as `wanted` says, by a search; `boundaries` gives the expected number of boundaries
-/// at a price, and falls as the price rises. 0 where none are wanted.
-pub(super) fn price_of(wanted: f64, boundaries: impl Fn(f64) -> f64) -> f64 {
+/// The price of a segment, in nats, at which as many segments are expected as `wanted` says. `boundaries` gives the expected number of
+/// boundaries at a price, and falls as the price rises.
+pub(super) fn price_of(wanted: f64, mut boundaries: impl FnMut(f64) -> f64) -> f64 {
     /// The ratio of the number found to the number wanted may be off by this.
     const EXACT: f64 = 0.005;
-    /// Beyond this price nothing changes any more.
-    const MOST: f64 = 64.0;
-    const STEPS: usize = 40;
-    let excess = |price: f64| (boundaries(price) / (wanted - 1.0)).ln();
-    if wanted - 1.0 < 1e-6 {
-        return 0.0;
-    }
+    /// Boundaries that are wanted at least: fewer are as good as none, at any price that there is.
+    const FEWEST: f64 = 1e-6;
+    const STEPS: usize = 60;
+    let wanted = (wanted - 1.0).max(FEWEST);
+    let mut excess = |price: f64| (boundaries(price).max(f64::MIN_POSITIVE) / wanted).ln();
     let (mut here, mut off) = (0.0, excess(0.0));
     if off.abs() < EXACT {
         return here;
@@ -27,7 +27,7 @@ pub(super) fn price_of(wanted: f64, boundaries: impl Fn(f64) -> f64) -> f64 {
     // Steps away from 0 until the number is on the other side.
     let mut step = if off > 0.0 { 0.5_f64 } else { -0.5 };
     let (mut other, mut other_off) = (here + step, excess(here + step));
-    while off.signum() == other_off.signum() && other.abs() < MOST {
+    while off.signum() == other_off.signum() && other.abs() < SURE {
         (here, off) = (other, other_off);
         step *= 2.0;
         other = here + step;
@@ -75,8 +75,15 @@ mod tests {
                         assert!((found / (wanted - 1.0)).ln().abs() < 0.01, "{n} {own}: {found} is not {wanted} - 1");
                     }
                 }
-                assert!(price_of(1.0, boundaries).abs() < 1e-9);
+                // Where none are promised none are expected, whatever words say.
+                assert!(boundaries(price_of(1.0, boundaries)) < 1.1e-6, "{n} {own}");
             }
+        }
+        // Heavy evidence asks for high prices.
+        for odds in [-900.0, -30.0, 30.0, 900.0] {
+            let boundaries = |price: f64| 50.0 / (1.0 + (price - odds).exp());
+            let found = boundaries(price_of(9.0, boundaries));
+            assert!((found / 8.0).ln().abs() < 0.01, "{odds}: {found}");
         }
         // Nothing gives more than there is: the search ends.
         assert!(price_of(9.0, |_| 3.0).is_finite());

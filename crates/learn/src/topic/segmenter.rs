@@ -8,7 +8,7 @@ use super::beside::{Beside, beyond_mean};
 use super::checkpoint::Weights;
 use super::cut::{Amount, Evidence, Objective};
 use super::model::Topic;
-use super::sections::NUMBER;
+use super::sections::COUNT_RULE;
 use crate::rows::ROWS;
 use crate::sentence_vectors::{Wanted, encoded};
 use crate::weswin::WeSWinSegmenter;
@@ -21,7 +21,7 @@ use crate::weswin::WeSWinSegmenter;
 /// ([`boundary_probabilities`](pericope_segment::fusion::boundary_probabilities)), and of a WeSWin model where one reads too, exceed those of
 /// their mean probability in the document. [`Amount`] says how many segments there are. A score is the probability of a boundary, a
 /// segmentation being exp(its evidence) times as probable as another, after a price for each boundary: at that price as many segments
-/// are expected as the log-odds alone promise. Words and lengths say where boundaries lie, and not how many there are.
+/// are expected as the log-odds alone promise. The words and lengths of segments say where boundaries lie, and not how many there are.
 ///
 /// Code and tables are passed over. Every sentence is embedded once. Time is in proportion to the number of sentences. Memory beside the
 /// document's own: some windows of vectors, and 128 numbers a sentence at most, 64 MB in all up to half a million sentences.
@@ -113,7 +113,7 @@ impl TopicSegmenter {
 impl Segmenter for TopicSegmenter {
     fn fingerprint(&self) -> String {
         let Self { model, encoder, .. } = self;
-        let own = format!("{}:{}:{ROWS}:{NUMBER}:{}", model.fingerprint(), language::WORDS, encoder.fingerprint());
+        let own = format!("{}:{}:{ROWS}:{COUNT_RULE}:{}", model.fingerprint(), language::WORDS, encoder.fingerprint());
         match &self.weswin {
             Some(weswin) => format!("{own}:{}", weswin.fingerprint()),
             None => own,

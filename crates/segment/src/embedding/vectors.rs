@@ -84,7 +84,7 @@ impl Vectors {
             false => table.par_chunks_mut(longest.max(1)).enumerate().for_each(fill),
         }
         // The squared length of each vector.
-        let lengths: Vec<f64> = table.iter().step_by(longest).copied().collect();
+        let squared: Vec<f64> = table.iter().step_by(longest).copied().collect();
         let weight = |i: usize| weights.get(i).copied().map_or(1.0, f64::from);
         // The squares of the sums of the segments of the row after, by length.
         let mut squares: Vec<f64> = Vec::with_capacity(longest);
@@ -96,7 +96,7 @@ impl Vectors {
             // The longest one of the row after ends behind this one's.
             squares.truncate(room - 1);
             squares.insert(0, 0.0);
-            let (mut mass, mut spread, mut products) = (0.0, 0.0, 0.0);
+            let (mut mass, mut weighted, mut products) = (0.0, 0.0, 0.0);
             for (i, (cell, square)) in row.iter_mut().zip(&mut squares).enumerate() {
                 let weight = weight(first + i);
                 if i > 0 {
@@ -104,9 +104,9 @@ impl Vectors {
                 }
                 *square += own + 2.0 * w * products;
                 mass += weight;
-                spread += weight * lengths[first + i];
+                weighted += weight * squared[first + i];
                 let explained = if mass > 0.0 { *square / mass } else { 0.0 };
-                *cell = (spread - explained).max(0.0);
+                *cell = (weighted - explained).max(0.0);
             }
         }
         table

@@ -43,7 +43,7 @@ pub(super) struct SearchArguments {
     #[serde(default = "expand_tokens")]
     #[schemars(range(min = 1, max = 100_000))]
     pub expand_tokens: usize,
-    /// What orders the passages that were found anew, by reading each with the query: a reranker that `status` names, or
+    /// What orders the passages that were found anew, by comparing each with the query: a reranker that `status` names, or
     /// "none". Without it, the first of them, where there is one.
     #[serde(default)]
     pub rerank: Option<String>,

@@ -20,9 +20,9 @@ const SENTENCES: [&str; 9] = [
     "Ridges of ice.",
 ];
 
-/// The evidence without a price for boundaries.
+/// The evidence without a price for segments.
 fn unpriced(odds: &[f64], words: Option<(&WordCosts, f64)>, lengths: Option<(&Lengths, f64)>) -> Evidence {
-    Evidence::new(table(odds, words, lengths), 0.0, odds.len() + 1)
+    Evidence::at(0.0, table(odds, words, lengths), odds.len() + 1)
 }
 
 /// Every segmentation of `n` sentences.
@@ -54,6 +54,7 @@ proptest! {
         odds in prop::collection::vec(-4.0..3.0_f64, 1..9),
         (w_words, prior) in (prop::option::of(0.0..0.5_f64), prop::option::of(0.0..3.0_f64)),
         threshold in 0.05..0.95_f64,
+        own_price in -3.0..3.0_f64,
     ) {
         let n = odds.len() + 1;
         let read = WordCosts::of(&Document::from_sentences("d", &SENTENCES[..n]));
@@ -70,6 +71,17 @@ proptest! {
             if words.is_none() && lengths.is_none() {
                 prop_assert!((found - 1.0 / (1.0 + (-odds[gap]).exp())).abs() < 1e-9);
             }
+        }
+
+        // A price of segments counts like log-odds that are less by it.
+        let priced = Evidence::at(own_price, table(&odds, words, lengths), n);
+        let less: Vec<f64> = odds.iter().map(|odds| odds - own_price).collect();
+        let as_well = unpriced(&less, words, lengths);
+        for (found, expected) in priced.probabilities.iter().zip(&as_well.probabilities) {
+            prop_assert!((found - expected).abs() < 1e-9);
+        }
+        for amount in [Amount::Above(threshold), Amount::Best(Objective::F1), Amount::Best(Objective::WindowDiff)] {
+            prop_assert_eq!(priced.cut(amount).unwrap(), as_well.cut(amount).unwrap());
         }
 
         let price = (threshold / (1.0 - threshold)).ln();
@@ -139,10 +151,15 @@ fn as_many_are_expected_as_the_odds_promise() {
         let evidence = Evidence::weighted(&odds, Some(&words), None, &weights);
         let found = 1.0 + evidence.probabilities.iter().sum::<f64>();
         assert!((found / expected).ln().abs() < 0.01, "{weight}: {found} is not {expected}");
-        let above = evidence.cut(Amount::Above(0.5)).unwrap();
-        let f1 = evidence.cut(Amount::Best(Objective::F1)).unwrap();
-        assert!(above.segments() as f64 > expected / 2.0 && f1.segments() as f64 > expected / 2.0, "{weight}");
+        for amount in [Amount::Above(0.5), Amount::Best(Objective::F1)] {
+            let found = evidence.cut(amount).unwrap().segments() as f64;
+            assert!((0.5..2.0).contains(&(found / expected)), "{weight} {amount:?}: {found}, {expected}");
+        }
     }
+    let lengths = Lengths { median: 3.0, deviation: 0.4, growth: 0.0 };
+    let weights = Weights { words: 0.0, prior: 2.0, ..Weights::default() };
+    let found = 1.0 + Evidence::weighted(&odds, None, Some(&lengths), &weights).probabilities.iter().sum::<f64>();
+    assert!((found / expected).ln().abs() < 0.01, "{found} is not {expected}");
     // Without a price words change it.
     let alone = 1.0 + unpriced(&odds, Some((&words, 0.3)), None).probabilities.iter().sum::<f64>();
     assert!((alone / expected).ln().abs() > 0.1, "{alone} {expected}");

@@ -9,6 +9,7 @@ use super::options::{HierCrfOptions, TreeData};
 use super::parsing::{Found, measure, readings};
 use super::trees::TreeDocument;
 use crate::hiercrf::{Checkpoint, Cut, HierCrf, Network, Reads, Settings};
+use crate::rows::ROWS;
 use crate::sequence::Parameters;
 use crate::training::events::{Event, TrainReport, Validation, Watch};
 use crate::training::fit::{check_target, make_folder};
@@ -121,6 +122,9 @@ fn named(reads: Reads) -> &'static str {
 /// A number that other data, options or another beginning change.
 fn fingerprint(start: Option<&Checkpoint>, data: &TreeData<'_>, options: &HierCrfOptions) -> String {
     let mut hash = Sha256::new();
+    if options.reads == Reads::Rows {
+        hash.update(ROWS);
+    }
     hash.update(format!("{options:?} {:?} {:?}", start.map(Checkpoint::sha256), data.vectors.encoder()));
     for document in data.train.all().chain(data.validation.all()) {
         hash.update(format!("{:?}{:?}{:?}", document.sentences, document.tree.nodes(), document.topics));

@@ -13,8 +13,9 @@ use super::examples::{example, ways, whole, windows};
 use super::options::{Part, TopicData, TopicOptions};
 use super::weigh::{Weighed, looked_at, weigh};
 use crate::corpus::Record;
+use crate::rows::ROWS;
 use crate::sequence::Parameters;
-use crate::topic::{CHANGEABLE, Checkpoint, Lengths, Network, Objective, Settings, Topic};
+use crate::topic::{CHANGEABLE, Checkpoint, Lengths, Network, Settings, Topic};
 use crate::training::adamw::Schedule;
 use crate::training::events::{Event, TrainReport, Validation, Watch};
 use crate::training::fit::{check_target, make_folder};
@@ -146,8 +147,7 @@ pub fn topic_f1(
     let f1 = |record: &Record| {
         let Labelled { inputs, ends } = whole(record, true, vectors)?;
         let odds = model.log_odds(&inputs)?;
-        let f1 =
-            Weighed::new(record, inputs.vectors(), &odds, &ends).f1(weights, lengths.as_ref(), Objective::Balanced);
+        let f1 = Weighed::new(record, inputs.vectors(), &odds, &ends).f1(weights, lengths.as_ref());
         f1.map_err(|e| TrainError::Options(e.to_string()))
     };
     documents.iter().map(f1).collect()
@@ -163,7 +163,7 @@ fn lengths(record: &Record) -> impl Iterator<Item = usize> + '_ {
 /// A number that other data, options or another beginning change.
 fn digest(start: Option<&Checkpoint>, data: &TopicData<'_>, options: &TopicOptions) -> String {
     let mut hash = Sha256::new();
-    hash.update(format!("{options:?} {:?} {:?}", start.map(Checkpoint::sha256), data.vectors.encoder()));
+    hash.update(format!("{ROWS} {options:?} {:?} {:?}", start.map(Checkpoint::sha256), data.vectors.encoder()));
     for record in data.train.iter().chain(data.validation) {
         hash.update(format!("{:?}{:?}{:?}", record.sentences, record.boundaries, record.paragraphs));
     }

@@ -75,17 +75,13 @@ impl<'a> Weighed<'a> {
         }
     }
 
-    /// The F1 of its boundaries: 1 where there is none and none is proposed.
-    pub(super) fn f1(
-        &self,
-        weights: &Weights,
-        lengths: Option<&Lengths>,
-        objective: Objective,
-    ) -> Result<f64, BoundaryError> {
+    /// The F1 of its boundaries, as many as the commands' default objective finds: 1 where there is none and none is proposed.
+    pub(super) fn f1(&self, weights: &Weights, lengths: Option<&Lengths>) -> Result<f64, BoundaryError> {
         let beside = self.fusion.iter().copied().chain(std::iter::repeat(0.0));
         let odds = self.odds.iter().zip(beside).map(|(&odds, beside)| weights.odds(odds) + weights.fusion * beside);
         let odds: Vec<f64> = odds.collect();
-        let found = Evidence::weighted(&odds, Some(&self.words), lengths, weights).cut(Amount::Best(objective))?;
+        let evidence = Evidence::weighted(&odds, Some(&self.words), lengths, weights);
+        let found = evidence.cut(Amount::Best(Objective::Balanced))?;
         let is_end = |after: usize| after.checked_sub(1).and_then(|gap| self.ends.get(gap)).copied().unwrap_or(false);
         let hits = found.after().iter().filter(|&&after| is_end(after)).count();
         let known = self.ends.iter().take(self.odds.len()).filter(|&&end| end).count();
@@ -152,11 +148,7 @@ impl Search<'_> {
     }
 
     fn f1(&self, weights: &Weights) -> Result<f64, BoundaryError> {
-        let all = self
-            .documents
-            .par_iter()
-            .map(|one| one.f1(weights, self.lengths, Objective::F1))
-            .collect::<Result<Vec<_>, _>>()?;
+        let all = self.documents.par_iter().map(|one| one.f1(weights, self.lengths)).collect::<Result<Vec<_>, _>>()?;
         let mut sources: BTreeMap<&str, (f64, usize)> = BTreeMap::new();
         for (one, f1) in self.documents.iter().zip(all) {
             let sum = sources.entry(one.source).or_default();
