@@ -155,7 +155,7 @@ impl SentenceEncoder for CachedEncoder {
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
-mod tests {
+pub(crate) mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -163,8 +163,9 @@ mod tests {
 
     use super::CachedEncoder;
 
+    /// The length of a text and 1 as its vector, and no vectors of tokens; counts the texts that it reads.
     #[derive(Default)]
-    struct Lengths(AtomicUsize);
+    pub(crate) struct Lengths(AtomicUsize);
 
     impl SentenceEncoder for Lengths {
         fn name(&self) -> &str {

@@ -104,6 +104,7 @@ mod tests {
     use pericope_api::{Embeddings, EncodeError, Reranker, SentenceEncoder};
 
     use super::LateInteraction;
+    use crate::cached::tests::Lengths;
 
     /// A token is an angle, and its vector the point of the unit circle there.
     struct Circle;
@@ -164,29 +165,7 @@ mod tests {
 
     #[test]
     fn an_encoder_without_vectors_of_tokens_is_refused() {
-        struct Plain;
-        impl SentenceEncoder for Plain {
-            fn name(&self) -> &str {
-                "plain"
-            }
-
-            fn fingerprint(&self) -> String {
-                "plain".into()
-            }
-
-            fn dimension(&self) -> usize {
-                1
-            }
-
-            fn max_tokens(&self) -> usize {
-                8
-            }
-
-            fn encode(&self, texts: &[&str]) -> Result<Embeddings, EncodeError> {
-                Ok(Embeddings::new(1, vec![1.0; texts.len()]))
-            }
-        }
-        let refused = LateInteraction::new(Arc::new(Plain)).unwrap_err();
+        let refused = LateInteraction::new(Arc::new(Lengths::default())).unwrap_err();
         assert!(refused.to_string().contains("no token vectors"), "{refused}");
     }
 }

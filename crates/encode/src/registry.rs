@@ -1,7 +1,7 @@
 //! Encoders and token counters by the names that the command line and configurations use.
 
 use std::path::{MAIN_SEPARATOR, Path};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use pericope_api::{SentenceEncoder, TokenCounter};
 use pericope_segment::counters::WordCounter;
@@ -77,7 +77,7 @@ pub const COUNTERS: &[(&str, &str)] = &[
 pub fn embedder(spec: &str) -> Result<Option<Arc<dyn SentenceEncoder>>, RegistryError> {
     match spec {
         "none" => Ok(None),
-        "minilm" => Ok(Some(Arc::new(MiniLm::load(&models::locate("minilm")?)?))),
+        "minilm" => Ok(Some(minilm()?)),
         "static" => Ok(Some(Arc::new(StaticVectors::load(&models::static_vectors()?)?))),
         _ => {
             if let Some(file) = spec.strip_prefix(CHANGED) {
@@ -95,6 +95,18 @@ pub fn embedder(spec: &str) -> Result<Option<Arc<dyn SentenceEncoder>>, Registry
             }
         }
     }
+}
+
+/// all-MiniLM-L6-v2, in memory once however many hold it: an index, a segmenter and a reranker may read with it at the same time.
+fn minilm() -> Result<Arc<MiniLm>, ModelError> {
+    static LOADED: Mutex<Weak<MiniLm>> = Mutex::new(Weak::new());
+    let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(model) = loaded.upgrade() {
+        return Ok(model);
+    }
+    let model = Arc::new(MiniLm::load(&models::locate("minilm")?)?);
+    *loaded = Arc::downgrade(&model);
+    Ok(model)
 }
 
 /// What stands before the file of changes in a spec.
