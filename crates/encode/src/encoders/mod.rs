@@ -7,7 +7,7 @@
 //! | `longformer` | [`Longformer`] |
 //! | `distilbert` | as `bert`, under its own names of tensors; it cannot be trained |
 //! | `mpnet` | as `roberta`, with its table of distances and its own names of tensors; it cannot be trained |
-//! | `modernbert`, `qwen3` | [`Rotary`], for vectors of texts alone |
+//! | `modernbert`, `nomic_bert`, `qwen3` | [`Rotary`], for vectors of texts alone |
 
 mod bert;
 mod config;

@@ -23,7 +23,7 @@ const GROUP: usize = 16_384;
 type Batch = (Vec<usize>, Vec<f32>);
 
 /// An embedding model from a folder in the layout of sentence-transformers: BERT, RoBERTa, XLM-RoBERTa, DistilBERT, MPNet,
-/// ModernBERT or Qwen3, with its pooling, its prompts and its window. Vectors have L2 norm 1.
+/// ModernBERT, Nomic's BERT or Qwen3, with its pooling, its prompts and its window. Vectors have L2 norm 1.
 ///
 /// On a CPU, batches run side by side on all threads of the current rayon pool where the family has fused kernels, each on one
 /// thread, so that the result does not depend on their number. With the cargo feature `cuda` and a GPU that works, the model

@@ -8,8 +8,18 @@ use pericope_encode::{SentenceModel, registry};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-const NAMES: [&str; 9] =
-    ["bert", "bert-plain", "distilbert", "roberta", "xlm-roberta", "mpnet", "mpnet-plain", "modernbert", "qwen3"];
+const NAMES: [&str; 10] = [
+    "bert",
+    "bert-plain",
+    "distilbert",
+    "roberta",
+    "xlm-roberta",
+    "mpnet",
+    "mpnet-plain",
+    "modernbert",
+    "nomic",
+    "qwen3",
+];
 
 /// Those whose products may be in bfloat16.
 const PACKED: [&str; 5] = ["bert", "distilbert", "roberta", "xlm-roberta", "mpnet"];
@@ -136,7 +146,7 @@ fn every_way_of_pooling_equals_that_of_sentence_transformers() {
 
 #[test]
 fn vectors_do_not_depend_on_threads_or_neighbours() {
-    for name in ["bert", "modernbert", "qwen3"] {
+    for name in ["bert", "modernbert", "nomic", "qwen3"] {
         let (dir, expected) = model(name);
         let model = open(dir.path());
         let texts: Vec<String> = (0..40).map(|i| format!("Bread {i} needs time. ").repeat(i % 5)).collect();
@@ -255,16 +265,16 @@ fn folders_that_cannot_be_used_are_told_in_one_line_with_the_file() {
         std::fs::rename(dir.join("model.safetensors"), dir.join("pytorch_model.bin")).unwrap();
     };
     assert!(refused("bert", pickled).contains("model.safetensors: it is not there, and pytorch_model.bin is not read"));
-    let family = |dir: &Path| edit(dir.join("config.json"), |value| value["model_type"] = "nomic_bert".into());
+    let family = |dir: &Path| edit(dir.join("config.json"), |value| value["model_type"] = "gte".into());
     let text = refused("bert", family);
     assert!(
-        text.contains("model_type is \"nomic_bert\"; known: bert,") && text.contains("mpnet, modernbert, qwen3"),
+        text.contains("model_type is \"gte\"; known: bert,") && text.contains("mpnet, modernbert, nomic_bert, qwen3"),
         "{text}"
     );
 }
 
 #[test]
-fn configurations_of_modernbert_and_qwen3_are_checked() {
+fn configurations_of_models_with_rotations_are_checked() {
     for (name, field, value, says) in [
         ("modernbert", "hidden_activation", json!("relu"), "hidden_activation is \"relu\"; only \"gelu\" is supported"),
         ("modernbert", "norm_bias", json!(true), "norm_bias is true: it is not supported"),
@@ -278,6 +288,15 @@ fn configurations_of_modernbert_and_qwen3_are_checked() {
             json!(41),
             "tensor layers.0.mlp.Wi.weight has shape [80, 32], expected [82, 32]",
         ),
+        ("nomic", "hidden_act", json!("gelu"), "hidden_act is \"gelu\"; only \"silu\" is supported"),
+        ("nomic", "activation_function", json!("geglu"), "activation_function is \"geglu\"; only \"swiglu\" is"),
+        ("nomic", "prenorm", json!(true), "prenorm is true: it is not supported"),
+        ("nomic", "rotary_emb_fraction", json!(0.5), "rotary_emb_fraction is 0.5: only 1 is supported"),
+        ("nomic", "rotary_scaling_factor", json!(2.0), "rotary_scaling_factor is 2.0: only null is supported"),
+        ("nomic", "rope_parameters", json!({"rope_type": "yarn", "rope_theta": 1e3}), "rotation of places is \"yarn\""),
+        ("nomic", "rope_parameters", json!(null), "there is no rope_theta, and no rotary_emb_base"),
+        ("nomic", "hidden_size", json!("wide"), "hidden_size is \"wide\", no size"),
+        ("nomic", "type_vocab_size", json!(0), "type_vocab_size is 0"),
         ("qwen3", "num_key_value_heads", json!(3), "num_attention_heads 4 is no multiple of num_key_value_heads 3"),
         ("qwen3", "use_sliding_window", json!(true), "use_sliding_window is true"),
         ("qwen3", "rope_parameters", json!({"rope_type": "yarn", "rope_theta": 1e4}), "rotation of places is \"yarn\""),
@@ -301,6 +320,29 @@ fn older_configurations_read_the_same() {
         fields.insert("global_attn_every_n_layers".into(), 3.into());
         fields.insert("global_rope_theta".into(), 160_000.0.into());
         fields.insert("local_rope_theta".into(), 10_000.0.into());
+    });
+    assert_eq!(open(dir.path()).encode(&expected.texts()).unwrap(), before);
+    let (dir, expected) = model("nomic");
+    let before = open(dir.path()).encode(&expected.texts()).unwrap();
+    edit(dir.path().join("config.json"), |config| {
+        let fields = config.as_object_mut().unwrap();
+        for (new, old) in [
+            ("hidden_size", "n_embd"),
+            ("num_hidden_layers", "n_layer"),
+            ("num_attention_heads", "n_head"),
+            ("intermediate_size", "n_inner"),
+            ("layer_norm_eps", "layer_norm_epsilon"),
+            ("max_position_embeddings", "n_positions"),
+        ] {
+            let value = fields.remove(new).unwrap();
+            fields.insert(old.into(), value);
+        }
+        fields.remove("hidden_act");
+        fields.remove("rope_parameters");
+        fields.insert("activation_function".into(), "swiglu".into());
+        fields.insert("rotary_emb_base".into(), 1_000.into());
+        fields.insert("rotary_emb_fraction".into(), 1.0.into());
+        fields.insert("rotary_scaling_factor".into(), Value::Null);
     });
     assert_eq!(open(dir.path()).encode(&expected.texts()).unwrap(), before);
     let (dir, expected) = model("qwen3");

@@ -1,11 +1,12 @@
-//! ModernBERT (Warner et al. 2024, arXiv:2412.13663) and Qwen3 (arXiv:2505.09388): layers that normalise before they
-//! compute, places by rotation (Su et al. 2021, arXiv:2104.09864), and a gate in the feed-forward part.
+//! ModernBERT (Warner et al. 2024, arXiv:2412.13663), Nomic's BERT (Nussbaum et al. 2024, arXiv:2402.01613) and Qwen3
+//! (arXiv:2505.09388): places by rotation (Su et al. 2021, arXiv:2104.09864), and a gate in the feed-forward part.
 //!
-//! Both run in candle's own operations, on any of its devices, without padding: the tokens of a batch lie one after the
+//! They run in candle's own operations, on any of its devices, without padding: the tokens of a batch lie one after the
 //! other, and attention sees each sequence alone, some rows of it at a time, so that its memory grows with the length of a
 //! text and not with the square.
 
 mod modernbert;
+mod nomic;
 mod ops;
 mod qwen3;
 mod settings;
@@ -20,6 +21,7 @@ use super::weights::Tensors;
 use crate::kernels::mean_pool;
 use crate::models::ModelError;
 use modernbert::ModernBert;
+use nomic::NomicBert;
 use ops::Rotation;
 use qwen3::Qwen3;
 
@@ -51,11 +53,11 @@ trait Layers: Send + Sync {
 }
 
 /// The values of `model_type` that this reads.
-pub(super) const NAMES: [&str; 2] = ["modernbert", "qwen3"];
+pub(super) const NAMES: [&str; 3] = ["modernbert", "nomic_bert", "qwen3"];
 
 impl Rotary {
-    /// Reads the model of `weights` as the `config.json` at `path` describes it. `model_type` is one of `modernbert` and
-    /// `qwen3`.
+    /// Reads the model of `weights` as the `config.json` at `path` describes it. `model_type` is one of
+    /// [`NAMES`].
     ///
     /// # Errors
     /// [`ModelError`], naming the file and the field or tensor.
@@ -65,12 +67,19 @@ impl Rotary {
         weights: &dyn Tensors,
         device: &Device,
     ) -> std::result::Result<Self, ModelError> {
-        let (layers, size): (Box<dyn Layers>, Size) = if model_type == NAMES[0] {
-            let settings = settings::ModernBert::read(path)?;
-            (Box::new(ModernBert::new(&settings, weights, device)?), settings.size())
-        } else {
-            let settings = settings::Qwen3::read(path)?;
-            (Box::new(Qwen3::new(&settings, weights, device)?), settings.size())
+        let (layers, size): (Box<dyn Layers>, Size) = match model_type {
+            "modernbert" => {
+                let settings = settings::ModernBert::read(path)?;
+                (Box::new(ModernBert::new(&settings, weights, device)?), settings.size())
+            }
+            "nomic_bert" => {
+                let settings = settings::NomicBert::read(path)?;
+                (Box::new(NomicBert::new(&settings, weights, device)?), settings.size())
+            }
+            _ => {
+                let settings = settings::Qwen3::read(path)?;
+                (Box::new(Qwen3::new(&settings, weights, device)?), settings.size())
+            }
         };
         Ok(Self { layers, size, device: device.clone() })
     }

@@ -23,6 +23,7 @@ pub struct Linear(Tensor);
 /// Scales rows by their spread, around their mean or around 0.
 pub struct Norm {
     gain: Tensor,
+    shift: Option<Tensor>,
     epsilon: f64,
     centred: bool,
 }
@@ -58,12 +59,18 @@ impl Parts<'_> {
 
     /// A layer norm without a shift.
     pub fn layer_norm(&self, name: &str, size: usize, epsilon: f64) -> Loaded<Norm> {
-        Ok(Norm { gain: self.weights.tensor(name, &[size], self.device)?, epsilon, centred: true })
+        Ok(Norm { gain: self.weights.tensor(name, &[size], self.device)?, shift: None, epsilon, centred: true })
+    }
+
+    /// A layer norm with its shift: `name.weight` and `name.bias`.
+    pub fn shifted_norm(&self, name: &str, size: usize, epsilon: f64) -> Loaded<Norm> {
+        let shift = self.weights.tensor(&format!("{name}.bias"), &[size], self.device)?;
+        Ok(Norm { shift: Some(shift), ..self.layer_norm(&format!("{name}.weight"), size, epsilon)? })
     }
 
     /// A norm by the root of the mean square (Zhang and Sennrich 2019, arXiv:1910.07467).
     pub fn rms_norm(&self, name: &str, size: usize, epsilon: f64) -> Loaded<Norm> {
-        Ok(Norm { gain: self.weights.tensor(name, &[size], self.device)?, epsilon, centred: false })
+        Ok(Norm { gain: self.weights.tensor(name, &[size], self.device)?, shift: None, epsilon, centred: false })
     }
 }
 
@@ -79,7 +86,8 @@ impl Norm {
     pub fn apply(&self, x: &Tensor) -> Result<Tensor> {
         let off = if self.centred { x.broadcast_sub(&x.mean_keepdim(D::Minus1)?)? } else { x.clone() };
         let spread = (off.sqr()?.mean_keepdim(D::Minus1)? + self.epsilon)?.sqrt()?;
-        off.broadcast_div(&spread)?.broadcast_mul(&self.gain)
+        let scaled = off.broadcast_div(&spread)?.broadcast_mul(&self.gain)?;
+        self.shift.as_ref().map_or(Ok(scaled.clone()), |shift| scaled.broadcast_add(shift))
     }
 }
 

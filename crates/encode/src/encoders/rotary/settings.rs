@@ -58,6 +58,22 @@ pub(super) struct Qwen3 {
     use_sliding_window: bool,
 }
 
+/// What matters here of the `config.json` of Nomic's BERT, by the names of transformers 5 or by those of the code that came
+/// with the models, which are GPT-2's.
+#[derive(Debug)]
+pub(super) struct NomicBert {
+    pub hidden_size: usize,
+    pub num_hidden_layers: usize,
+    pub num_attention_heads: usize,
+    pub intermediate_size: usize,
+    pub vocab_size: usize,
+    pub type_vocab_size: usize,
+    pub layer_norm_eps: f64,
+    /// The base of the angles.
+    pub base: f64,
+    max_position_embeddings: usize,
+}
+
 fn three() -> usize {
     3
 }
@@ -179,6 +195,75 @@ impl Qwen3 {
     pub(super) fn base(&self) -> Option<f64> {
         let named = self.rope_parameters.as_ref().and_then(|one| one.get("rope_theta")).and_then(Value::as_f64);
         named.or(self.rope_theta)
+    }
+}
+
+impl NomicBert {
+    /// # Errors
+    /// [`ModelError`], naming the file and the field.
+    pub(super) fn read(path: &Path) -> Result<Self, ModelError> {
+        let all: Value = json(path)?;
+        Self::of(&all).map_err(|reason| ModelError::unusable(path, reason))
+    }
+
+    fn of(all: &Value) -> Result<Self, String> {
+        let found = |names: [&str; 2]| names.into_iter().find_map(|name| all.get(name).filter(|value| !value.is_null()));
+        let missing = |names: [&str; 2]| format!("there is no {}, and no {}", names[0], names[1]);
+        let size = |names: [&str; 2]| {
+            let value = found(names).ok_or_else(|| missing(names))?;
+            let whole = value.as_u64().and_then(|size| usize::try_from(size).ok());
+            whole.ok_or_else(|| format!("{} is {value}, no size", names[0]))
+        };
+        let number = |names: [&str; 2]| found(names).and_then(Value::as_f64).ok_or_else(|| missing(names));
+        let rotation = all.get("rope_parameters");
+        let base = rotation.and_then(|one| one.get("rope_theta")).and_then(Value::as_f64);
+        let read = Self {
+            hidden_size: size(["hidden_size", "n_embd"])?,
+            num_hidden_layers: size(["num_hidden_layers", "n_layer"])?,
+            num_attention_heads: size(["num_attention_heads", "n_head"])?,
+            intermediate_size: size(["intermediate_size", "n_inner"])?,
+            vocab_size: size(["vocab_size", "vocab_size"])?,
+            type_vocab_size: size(["type_vocab_size", "type_vocab_size"])?,
+            layer_norm_eps: number(["layer_norm_eps", "layer_norm_epsilon"])?,
+            base: base.map_or_else(|| number(["rope_theta", "rotary_emb_base"]), Ok)?,
+            max_position_embeddings: size(["max_position_embeddings", "n_positions"])?,
+        };
+        read.problem(all, rotation).map_or(Ok(read), Err)
+    }
+
+    fn problem(&self, all: &Value, rotation: Option<&Value>) -> Option<String> {
+        let sizes = [
+            ("hidden_size", self.hidden_size),
+            ("num_attention_heads", self.num_attention_heads),
+            ("intermediate_size", self.intermediate_size),
+            ("vocab_size", self.vocab_size),
+            ("type_vocab_size", self.type_vocab_size),
+            ("max_position_embeddings", self.max_position_embeddings),
+        ];
+        let text = |name: &str| all.get(name).and_then(Value::as_str);
+        let is_true = |name: &&str| all.get(name).and_then(Value::as_bool) == Some(true);
+        // What other models of the same code have.
+        let others = ["qkv_proj_bias", "mlp_fc1_bias", "mlp_fc2_bias", "prenorm", "use_rms_norm", "causal"];
+        let others = [others.as_slice(), &["parallel_block", "rotary_emb_interleaved"]].concat();
+        zero(&sizes)
+            .or_else(|| head(self.hidden_size, self.num_attention_heads))
+            .or_else(|| activation("hidden_act", text("hidden_act").unwrap_or("silu"), "silu"))
+            .or_else(|| activation("activation_function", text("activation_function").unwrap_or("swiglu"), "swiglu"))
+            .or_else(|| others.iter().find(|name| is_true(name)).map(|name| format!("{name} is true: it is not supported")))
+            .or_else(|| {
+                let share = all.get("rotary_emb_fraction").and_then(Value::as_f64).filter(|&share| share != 1.0)?;
+                Some(format!("rotary_emb_fraction is {share}: only 1 is supported"))
+            })
+            .or_else(|| {
+                let factor = all.get("rotary_scaling_factor").filter(|value| !value.is_null())?;
+                Some(format!("rotary_scaling_factor is {factor}: only null is supported"))
+            })
+            .or_else(|| scaled(rotation))
+    }
+
+    /// The sizes of the model.
+    pub(super) fn size(&self) -> Size {
+        Size { hidden: self.hidden_size, max_tokens: self.max_position_embeddings, vocabulary: self.vocab_size }
     }
 }
 
