@@ -15,6 +15,7 @@ use pericope_llm::LlmError;
 use pericope_report::run::{Collector, Report, ReportError};
 use pericope_segment::Resources;
 use pericope_segment::registry::{CUSTOM, SegmenterEntry};
+use pericope_segment::spec::Spec;
 
 mod classification;
 pub mod segmentation;
@@ -109,8 +110,12 @@ impl ExperimentError {
 pub fn engine_of(experiment: &Experiment) -> Engine<'static> {
     let retrieval = &experiment.retrieval;
     let specs = experiment.chunkers.iter().map(|chunker| &chunker.spec);
-    let tokenizer = retrieval.tokenizer.clone();
-    Engine::new().with_tokenizer(tokenizer.unwrap_or_else(|| tokenizer_for(&retrieval.embedder, specs).to_owned()))
+    Engine::new().with_tokenizer(counting(retrieval.tokenizer.as_ref(), &retrieval.embedder, specs))
+}
+
+/// The tokenizer that an experiment names, else the one that goes with its embedder and segmenters.
+fn counting<'s>(named: Option<&String>, embedder: &str, specs: impl IntoIterator<Item = &'s Spec>) -> String {
+    named.cloned().unwrap_or_else(|| tokenizer_for(embedder, specs).to_owned())
 }
 
 /// Runs an experiment into a folder, which is made where it is missing; its report is not yet written

@@ -26,7 +26,8 @@ pub const TRAIN_JUDGE_EXAMPLES: &str = "Examples:
 Questions come from files in SQuAD's layout (*.json): the blocks that hold part of the answer are relevant. Documents with known
 sections (*.jsonl, *.jsonl.gz) give questions too: a heading asks for its section, half of the time with the headings above it
 (--headings); a sentence asks for the rest of its section, which it is left out of (--sentences). Both are parted by a hash of the
-documents' ids, or of their sources (--by source): 80 in 100 train, 10 validate, 10 are left.
+documents' ids, or of their sources (--by source): 80 in 100 train, 10 validate, 10 are left. Near copies are looked for among
+documents (*.jsonl), not among files of questions (*.json).
 Each validation reads blocks by themselves and says how often a relevant one has a higher score than another (AUC), and the F1 of
 the answers' tokens; the weights with the best mean of the two are kept. Stopped at any moment, the same command goes on from the
 state in --out, which is saved once a minute: at most the last 60 seconds are lost.
@@ -35,8 +36,8 @@ The model reads for experiments: [answer] generator = \"cogltx\", model = \"mode
 /// `pericope train judge`
 #[derive(Debug, Args)]
 pub struct TrainJudgeArgs {
-    /// Questions in SQuAD's layout (*.json), documents with known sections (*.jsonl, *.jsonl.gz), or folders of either; may be given
-    /// several times
+    /// Questions in SQuAD's layout (*.json), documents with known sections (*.jsonl, *.jsonl.gz), or folders of either, whose *.json
+    /// are read where no *.jsonl is there; may be given several times
     #[arg(long, required = true, num_args = 1.., value_name = "PATH", value_parser = places::path())]
     pub data: Vec<PathBuf>,
     /// Folder of the model and of the state that an interrupted training goes on from
@@ -99,8 +100,8 @@ pub struct TrainJudgeArgs {
     /// Weight of the answers' ends beside the relevance of blocks
     #[arg(long, value_name = "X", default_value_t = 0.25)]
     pub span_weight: f64,
-    /// Do not look at which blocks hold the answer: begin with those that have most words of the question, and label them anew after
-    /// each pass by what the reader loses without each
+    /// Do not take the blocks that hold the answer for the relevant ones: begin with those that have most words of the question, and
+    /// label them anew after each pass by how much worse the answer's place is found without each
     #[arg(long)]
     pub unsupervised: bool,
     /// Blocks of a question that are relevant to begin with, at most

@@ -72,7 +72,16 @@ fn by_layout(data: &[PathBuf]) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Failure> 
             continue;
         }
         match files(std::slice::from_ref(path)) {
-            Ok(_) => documents.push(path.clone()),
+            Ok(_) => {
+                documents.push(path.clone());
+                let left = json_files(path).unwrap_or_default().len();
+                if left > 0 {
+                    tell!(
+                        "{}: {left} *.json beside its documents are not read; name them to have their questions",
+                        path.display()
+                    );
+                }
+            }
             Err(CorpusError::Nothing { .. }) => asked.extend(json_files(path)?),
             Err(error) => return Err(corpus_failure(error)),
         }

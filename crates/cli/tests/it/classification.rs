@@ -87,11 +87,12 @@ fn documents_become_a_set_and_the_set_a_report() {
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
         serde_json::from_str::<Value>(&stdout(&output)).unwrap()
     };
-    if pericope_encode::models::locate("minilm").is_err() {
-        eprintln!("SKIPPED: documents_become_a_set_and_the_set_a_report: tokens are counted by the model's tokenizer");
-        return;
-    }
     let first = run("first");
+    let counted = |out: &str| {
+        let run = fs::read_to_string(at.join(out).join("run.json")).unwrap();
+        serde_json::from_str::<Value>(&run).unwrap()["tokenizer"].clone()
+    };
+    assert_eq!(counted("first"), "words");
     for row in first["chunkers"].as_array().unwrap() {
         assert!(row["accuracy"].as_f64().unwrap() > 0.8, "{row}");
         assert_eq!(row["runs"].as_array().unwrap().len(), 2);
@@ -113,6 +114,20 @@ fn documents_become_a_set_and_the_set_a_report() {
     let report = pericope(at).args(["eval", "report", "first"]).output().unwrap();
     assert_eq!(report.status.code(), Some(0), "{}", stderr(&report));
     assert_eq!(fs::read_to_string(at.join("first/index.html")).unwrap(), page);
+
+    if pericope_encode::models::locate("minilm").is_err() {
+        eprintln!(
+            "SKIPPED: documents_become_a_set_and_the_set_a_report: minilm, whose tokens are counted, is not installed"
+        );
+        return;
+    }
+    fs::write(at.join("experiment.toml"), EXPERIMENT.replace("\"hashed\"", "\"minilm\"")).unwrap();
+    run("embedded");
+    assert_eq!(counted("embedded"), "minilm");
+    fs::write(at.join("experiment.toml"), EXPERIMENT.replace("\"hashed\"", "\"minilm\"\ntokenizer = \"words\""))
+        .unwrap();
+    run("by words");
+    assert_eq!(counted("by words"), "words");
 }
 
 #[test]

@@ -114,6 +114,7 @@ impl Config {
         }
         for (name, size) in [
             ("hidden_size", self.hidden_size),
+            ("num_hidden_layers", self.num_hidden_layers),
             ("intermediate_size", self.intermediate_size),
             ("vocab_size", self.vocab_size),
             ("type_vocab_size", self.type_vocab_size),

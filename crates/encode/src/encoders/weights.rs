@@ -47,7 +47,7 @@ pub fn tensor_among(
 }
 
 /// The prefixes that the names of an encoder's tensors can have: none, or the name of the encoder inside a larger model.
-const PREFIXES: &[&str] = &["", "bert.", "roberta.", "longformer.", "distilbert.", "mpnet.", "model."];
+const PREFIXES: &[&str] = &["", "bert.", "roberta.", "longformer.", "distilbert.", "mpnet.", "nomic_bert.", "model."];
 
 /// The tensors by which the prefix is found: the tables of words as BERT, ModernBERT and Qwen3 call them.
 const WORDS: [&str; 3] =

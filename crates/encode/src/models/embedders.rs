@@ -33,6 +33,9 @@ pub struct KnownEmbedder {
 
 const SEARCH: &str = "Represent this sentence for searching relevant passages: ";
 const ASKED: &str = "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:";
+/// As [`ASKED`], with the space that this model was trained with.
+const ASKED_E5: &str = "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery: ";
+const CHINESE: &str = "为这个句子生成表示以用于检索相关文章：";
 const ENGLISH: &str = "English";
 const MANY: &str = "about 100 languages";
 const FIFTY: &str = "50 languages";
@@ -270,7 +273,8 @@ const KNOWN: &[KnownEmbedder] = &[
         family: "Nomic BERT",
         pooling: "mean",
         dimensions: 768,
-        is_matryoshka: true,
+        // Its shorter vectors want a layer norm before they are cut, which is not done here.
+        is_matryoshka: false,
         window: 8192,
         query: "search_query: ",
         passage: "search_document: ",
@@ -438,6 +442,12 @@ const KNOWN: &[KnownEmbedder] = &[
 const SERVED: &[(&str, &str, &str)] = &[
     ("Snowflake/snowflake-arctic-embed-m", SEARCH, ""),
     ("Snowflake/snowflake-arctic-embed-m-long", SEARCH, ""),
+    ("Snowflake/snowflake-arctic-embed-m-v2.0", "query: ", ""),
+    ("nomic-ai/nomic-embed-text-v2-moe", "search_query: ", "search_document: "),
+    ("intfloat/multilingual-e5-large-instruct", ASKED_E5, ""),
+    ("BAAI/bge-small-zh-v1.5", CHINESE, ""),
+    ("BAAI/bge-base-zh-v1.5", CHINESE, ""),
+    ("BAAI/bge-large-zh-v1.5", CHINESE, ""),
     ("Qwen/Qwen3-Embedding-4B", ASKED, ""),
     ("Qwen/Qwen3-Embedding-8B", ASKED, ""),
 ];
@@ -521,6 +531,9 @@ mod tests {
             ("snowflake-arctic-embed2", "query: ", ""),
             ("nomic-embed-text", "search_query: ", "search_document: "),
             ("nomic-embed-text:v1.5", "search_query: ", "search_document: "),
+            ("nomic-ai/nomic-embed-text-v2-moe", "search_query: ", "search_document: "),
+            ("intfloat/multilingual-e5-large-instruct", super::ASKED_E5, ""),
+            ("BAAI/bge-large-zh-v1.5", super::CHINESE, ""),
             ("Qwen/Qwen3-Embedding-8B", super::ASKED, ""),
             ("text-embedding-3-small", "", ""),
         ] {

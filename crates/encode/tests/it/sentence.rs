@@ -294,8 +294,17 @@ fn configurations_of_models_with_rotations_are_checked() {
         ("nomic", "rotary_emb_fraction", json!(0.5), "rotary_emb_fraction is 0.5: only 1 is supported"),
         ("nomic", "rotary_scaling_factor", json!(2.0), "rotary_scaling_factor is 2.0: only null is supported"),
         ("nomic", "rope_parameters", json!({"rope_type": "yarn", "rope_theta": 1e3}), "rotation of places is \"yarn\""),
-        ("nomic", "rope_parameters", json!(null), "there is no rope_theta, and no rotary_emb_base"),
+        ("nomic", "rope_scaling", json!({"rope_type": "linear", "factor": 4}), "rotation of places is \"linear\""),
+        ("nomic", "rotary_emb_scale_base", json!(512), "rotary_emb_scale_base is 512: only null is supported"),
+        ("nomic", "layer_norm_eps", json!(-1), "layer_norm_eps is -1, no number above 0"),
+        ("nomic", "layer_norm_eps", json!(null), "there is no layer_norm_eps, and no layer_norm_epsilon"),
+        ("nomic", "rope_parameters", json!({"rope_theta": "1000"}), "rope_theta is \"1000\", no number above 0"),
+        ("nomic", "vocab_size", json!(null), "config.json: there is no vocab_size"),
         ("nomic", "hidden_size", json!("wide"), "hidden_size is \"wide\", no size"),
+        ("nomic", "num_hidden_layers", json!(0), "num_hidden_layers is 0"),
+        ("modernbert", "num_hidden_layers", json!(0), "num_hidden_layers is 0"),
+        ("qwen3", "num_hidden_layers", json!(0), "num_hidden_layers is 0"),
+        ("bert", "num_hidden_layers", json!(0), "num_hidden_layers is 0"),
         ("nomic", "type_vocab_size", json!(0), "type_vocab_size is 0"),
         ("qwen3", "num_key_value_heads", json!(3), "num_attention_heads 4 is no multiple of num_key_value_heads 3"),
         ("qwen3", "use_sliding_window", json!(true), "use_sliding_window is true"),
@@ -343,6 +352,13 @@ fn older_configurations_read_the_same() {
         fields.insert("rotary_emb_base".into(), 1_000.into());
         fields.insert("rotary_emb_fraction".into(), 1.0.into());
         fields.insert("rotary_scaling_factor".into(), Value::Null);
+    });
+    assert_eq!(open(dir.path()).encode(&expected.texts()).unwrap(), before);
+    // Where both are there, the window is the larger one; the base has a default.
+    edit(dir.path().join("config.json"), |config| {
+        let fields = config.as_object_mut().unwrap();
+        fields.insert("max_position_embeddings".into(), 16.into());
+        fields.remove("rotary_emb_base");
     });
     assert_eq!(open(dir.path()).encode(&expected.texts()).unwrap(), before);
     let (dir, expected) = model("qwen3");

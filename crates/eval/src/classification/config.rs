@@ -32,6 +32,10 @@ pub struct ClassificationExperiment {
     /// What makes the vectors, as `retrieval.embedder`: `minilm`, `fastembed:NAME`, `openai:NAME`.
     #[serde(default = "embedder")]
     pub embedder: String,
+    /// What counts tokens, as `retrieval.tokenizer`. Default: `minilm` where that makes the vectors or a segmenter reads with it,
+    /// else `words`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokenizer: Option<String>,
     /// The documents and their classes.
     pub data: ClassData,
     /// The ways of cutting that are compared, at least one.

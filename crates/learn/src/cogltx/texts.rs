@@ -7,14 +7,16 @@ use pericope_segment::blocks::blocks;
 /// Bytes of text that are cut into blocks together: bounds the memory that this takes.
 const PAGE: usize = 1 << 18;
 
-/// Parts of a text, each ending at a line end or at white space where there is some.
+/// Parts of a text, each ending at a line end of its second half, else at white space where there is some.
 fn pages(text: &str) -> Vec<Span> {
     let mut found = Vec::new();
     let mut start = 0;
     while text.len() - start > PAGE {
         let near = text.floor_char_boundary(start + PAGE);
         let page = &text[start..near];
-        let white = page.rfind('\n').or_else(|| page.rfind(char::is_whitespace)).filter(|&at| at > 0);
+        let line = page.rfind('\n').filter(|&at| at > PAGE / 2);
+        // What the page before was cut at begins this one.
+        let white = line.or_else(|| page.rfind(char::is_whitespace)).filter(|&at| at > 0);
         let end = white.map_or(near, |at| start + at);
         found.push(Span::new(start, end));
         start = end;
@@ -126,7 +128,8 @@ mod tests {
     fn long_texts_are_cut_into_pages_at_line_ends() {
         assert_eq!(pages("").len(), 1);
         let line = format!("{}\n", "word ".repeat(20));
-        for text in [line.repeat(9_000), "word ".repeat(200_000), "é".repeat(400_000)] {
+        let titled = format!("Title\n{}", "word ".repeat(120_000));
+        for text in [line.repeat(9_000), "word ".repeat(200_000), titled, "é".repeat(400_000)] {
             let found = pages(&text);
             assert!(found.len() > 2 && found.iter().all(|page| page.len() <= PAGE));
             assert_eq!(found.iter().map(|page| page.of(&text)).collect::<String>(), text);

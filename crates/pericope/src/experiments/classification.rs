@@ -11,7 +11,7 @@ use pericope_learn::robert::Robert;
 use pericope_report::classification::Report;
 use pericope_segment::Resources;
 
-use super::{ExperimentError, digest, segmenters};
+use super::{ExperimentError, counting, digest, segmenters};
 use crate::engine::cached;
 use crate::{Engine, EngineError, embedders};
 
@@ -37,7 +37,9 @@ pub fn classification(
     (encoder, offline): (Option<Arc<dyn SentenceEncoder>>, bool),
     observer: &dyn Observer,
 ) -> Result<Classified, ExperimentError> {
-    let mut engine = Engine::new().with_custom(custom).offline(offline);
+    let specs = experiment.chunkers.iter().map(|one| &one.spec);
+    let counting = counting(experiment.tokenizer.as_ref(), &experiment.embedder, specs);
+    let mut engine = Engine::new().with_tokenizer(counting).with_custom(custom).offline(offline);
     let encoder = match encoder {
         Some(encoder) => cached(encoder),
         None => named(&experiment.embedder, &mut engine, offline)?,

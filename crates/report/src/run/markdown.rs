@@ -80,6 +80,10 @@ fn scores(out: &mut Markdown, report: &Report, view: &View, mode: &str) {
     let rest = cells.iter().any(|c| !c.metrics_without_failed.is_empty());
     let chief = view.metric.as_ref().map(|m| format!("{} without failed", m.label())).filter(|_| rest);
     head.extend(labels.iter().map(String::as_str).chain(chief.as_deref()).chain(failed.then_some("failed")));
+    // Of one question: its search, and its answer where there is one.
+    let timed = cells.iter().any(|c| c.query_p50_ms.is_some());
+    let answered = cells.iter().any(|c| c.answer_seconds.is_some());
+    head.extend([timed.then_some("query p50, ms"), answered.then_some("answer, ms")].into_iter().flatten());
     let mut rows = Vec::new();
     for setting in view.settings(mode) {
         for row in &view.summary.chunkers {
@@ -88,6 +92,9 @@ fn scores(out: &mut Markdown, report: &Report, view: &View, mode: &str) {
             values.extend(metrics.iter().map(|m| m.unit().bare(cell.metrics.get(*m).copied().unwrap_or(f64::NAN))));
             values.extend(view.metric.as_ref().filter(|_| rest).map(|m| m.unit().bare(view.without_failed(cell, m))));
             values.extend(failed.then(|| format::count(cell.failed)));
+            let times = [(timed, cell.query_p50_ms), (answered, cell.answer_seconds.map(|seconds| 1e3 * seconds))];
+            let shown = times.into_iter().filter(|(is_shown, _)| *is_shown);
+            values.extend(shown.map(|(_, time)| format::decimal(time.unwrap_or(f64::NAN), 1)));
             rows.push(values);
         }
     }

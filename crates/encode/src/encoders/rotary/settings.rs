@@ -71,8 +71,12 @@ pub(super) struct NomicBert {
     pub layer_norm_eps: f64,
     /// The base of the angles.
     pub base: f64,
-    max_position_embeddings: usize,
+    /// Tokens that it can read: places have no table, so that the larger number counts where a file has both names.
+    positions: usize,
 }
+
+/// The base of the angles of Nomic's BERT where its configuration says none.
+const NOMIC_BASE: f64 = 1_000.0;
 
 fn three() -> usize {
     3
@@ -102,6 +106,7 @@ impl ModernBert {
     fn problem(&self) -> Option<String> {
         let sizes = [
             ("hidden_size", self.hidden_size),
+            ("num_hidden_layers", self.num_hidden_layers),
             ("num_attention_heads", self.num_attention_heads),
             ("intermediate_size", self.intermediate_size),
             ("vocab_size", self.vocab_size),
@@ -165,6 +170,7 @@ impl Qwen3 {
     fn problem(&self) -> Option<String> {
         let sizes = [
             ("hidden_size", self.hidden_size),
+            ("num_hidden_layers", self.num_hidden_layers),
             ("num_attention_heads", self.num_attention_heads),
             ("num_key_value_heads", self.num_key_value_heads),
             ("head_dim", self.head_dim),
@@ -207,26 +213,28 @@ impl NomicBert {
     }
 
     fn of(all: &Value) -> Result<Self, String> {
-        let found = |names: [&str; 2]| names.into_iter().find_map(|name| all.get(name).filter(|value| !value.is_null()));
-        let missing = |names: [&str; 2]| format!("there is no {}, and no {}", names[0], names[1]);
-        let size = |names: [&str; 2]| {
-            let value = found(names).ok_or_else(|| missing(names))?;
-            let whole = value.as_u64().and_then(|size| usize::try_from(size).ok());
-            whole.ok_or_else(|| format!("{} is {value}, no size", names[0]))
+        let positions = ["max_position_embeddings", "n_positions"].map(|name| size(all, &[name]));
+        let positions = match positions {
+            [Ok(one), Ok(other)] => one.max(other),
+            [Ok(one), Err(_)] | [Err(_), Ok(one)] => one,
+            [Err(reason), Err(_)] => return Err(reason),
         };
-        let number = |names: [&str; 2]| found(names).and_then(Value::as_f64).ok_or_else(|| missing(names));
         let rotation = all.get("rope_parameters");
-        let base = rotation.and_then(|one| one.get("rope_theta")).and_then(Value::as_f64);
+        let base = match rotation.and_then(|one| one.get("rope_theta")) {
+            Some(_) => number(rotation.unwrap_or(all), &["rope_theta"]),
+            None => number(all, &["rope_theta", "rotary_emb_base"]),
+        };
         let read = Self {
-            hidden_size: size(["hidden_size", "n_embd"])?,
-            num_hidden_layers: size(["num_hidden_layers", "n_layer"])?,
-            num_attention_heads: size(["num_attention_heads", "n_head"])?,
-            intermediate_size: size(["intermediate_size", "n_inner"])?,
-            vocab_size: size(["vocab_size", "vocab_size"])?,
-            type_vocab_size: size(["type_vocab_size", "type_vocab_size"])?,
-            layer_norm_eps: number(["layer_norm_eps", "layer_norm_epsilon"])?,
-            base: base.map_or_else(|| number(["rope_theta", "rotary_emb_base"]), Ok)?,
-            max_position_embeddings: size(["max_position_embeddings", "n_positions"])?,
+            hidden_size: size(all, &["hidden_size", "n_embd"])?,
+            num_hidden_layers: size(all, &["num_hidden_layers", "n_layer"])?,
+            num_attention_heads: size(all, &["num_attention_heads", "n_head"])?,
+            intermediate_size: size(all, &["intermediate_size", "n_inner"])?,
+            vocab_size: size(all, &["vocab_size"])?,
+            type_vocab_size: size(all, &["type_vocab_size"])?,
+            layer_norm_eps: number(all, &["layer_norm_eps", "layer_norm_epsilon"])?
+                .ok_or("there is no layer_norm_eps, and no layer_norm_epsilon")?,
+            base: base?.unwrap_or(NOMIC_BASE),
+            positions,
         };
         read.problem(all, rotation).map_or(Ok(read), Err)
     }
@@ -238,7 +246,8 @@ impl NomicBert {
             ("intermediate_size", self.intermediate_size),
             ("vocab_size", self.vocab_size),
             ("type_vocab_size", self.type_vocab_size),
-            ("max_position_embeddings", self.max_position_embeddings),
+            ("num_hidden_layers", self.num_hidden_layers),
+            ("max_position_embeddings", self.positions),
         ];
         let text = |name: &str| all.get(name).and_then(Value::as_str);
         let is_true = |name: &&str| all.get(name).and_then(Value::as_bool) == Some(true);
@@ -249,22 +258,48 @@ impl NomicBert {
             .or_else(|| head(self.hidden_size, self.num_attention_heads))
             .or_else(|| activation("hidden_act", text("hidden_act").unwrap_or("silu"), "silu"))
             .or_else(|| activation("activation_function", text("activation_function").unwrap_or("swiglu"), "swiglu"))
-            .or_else(|| others.iter().find(|name| is_true(name)).map(|name| format!("{name} is true: it is not supported")))
+            .or_else(|| {
+                others.iter().find(|name| is_true(name)).map(|name| format!("{name} is true: it is not supported"))
+            })
             .or_else(|| {
                 let share = all.get("rotary_emb_fraction").and_then(Value::as_f64).filter(|&share| share != 1.0)?;
                 Some(format!("rotary_emb_fraction is {share}: only 1 is supported"))
             })
             .or_else(|| {
-                let factor = all.get("rotary_scaling_factor").filter(|value| !value.is_null())?;
-                Some(format!("rotary_scaling_factor is {factor}: only null is supported"))
+                let names = ["rotary_scaling_factor", "rotary_emb_scale_base"];
+                let (name, value) = names.iter().find_map(|name| Some((name, some(all, name)?)))?;
+                Some(format!("{name} is {value}: only null is supported"))
             })
-            .or_else(|| scaled(rotation))
+            .or_else(|| scaled(rotation).or_else(|| scaled(all.get("rope_scaling"))))
     }
 
     /// The sizes of the model.
     pub(super) fn size(&self) -> Size {
-        Size { hidden: self.hidden_size, max_tokens: self.max_position_embeddings, vocabulary: self.vocab_size }
+        Size { hidden: self.hidden_size, max_tokens: self.positions, vocabulary: self.vocab_size }
     }
+}
+
+/// A field, unless it is null.
+fn some<'a>(all: &'a Value, name: &str) -> Option<&'a Value> {
+    all.get(name).filter(|value| !value.is_null())
+}
+
+/// The field by the first of its names that there is.
+fn first<'n, 'a>(all: &'a Value, names: &[&'n str]) -> Option<(&'n str, &'a Value)> {
+    names.iter().find_map(|name| Some((*name, some(all, name)?)))
+}
+
+fn size(all: &Value, names: &[&str]) -> Result<usize, String> {
+    let (name, value) = first(all, names).ok_or_else(|| format!("there is no {}", names.join(", and no ")))?;
+    let whole = value.as_u64().and_then(|size| usize::try_from(size).ok());
+    whole.ok_or_else(|| format!("{name} is {value}, no size"))
+}
+
+/// A number above 0, where there is one.
+fn number(all: &Value, names: &[&str]) -> Result<Option<f64>, String> {
+    let Some((name, value)) = first(all, names) else { return Ok(None) };
+    let above = value.as_f64().filter(|number| *number > 0.0);
+    above.map(Some).ok_or_else(|| format!("{name} is {value}, no number above 0"))
 }
 
 fn json<T: DeserializeOwned>(path: &Path) -> Result<T, ModelError> {

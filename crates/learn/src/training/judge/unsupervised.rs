@@ -96,7 +96,8 @@ pub(super) fn relabel(
         let losses = losses(judge, question, &tried)?;
         let Some((&whole, without)) = losses.split_first() else { continue };
         for (&block, loss) in chosen.iter().zip(without) {
-            let (change, place) = (loss - whole, question.relevant.binary_search(&block));
+            let change = change(question, block, loss - whole);
+            let place = question.relevant.binary_search(&block);
             match place {
                 Err(at) if change > options.up => {
                     question.relevant.insert(at, block);
@@ -112,6 +113,13 @@ pub(super) fn relabel(
         flips.relevant += question.relevant.len();
     }
     Ok(flips)
+}
+
+/// What leaving a block out costs the reasoner, in nats. Nothing is gained by leaving out the answer, however badly the reasoner
+/// finds it.
+fn change(question: &JudgeQuestion, block: usize, difference: f64) -> f64 {
+    let holds = question.answer.is_some_and(|answer| answer.first.0 == block || answer.last.0 == block);
+    if holds { difference.max(0.0) } else { difference }
 }
 
 /// What the reasoner reads: the relevant blocks, and the others with the highest scores by themselves, as many as fit.
@@ -161,20 +169,30 @@ fn losses(judge: &Judge, question: &JudgeQuestion, tried: &[Vec<usize>]) -> Resu
 mod tests {
     use std::sync::Arc;
 
-    use super::likely;
+    use super::{change, likely};
     use crate::Sentences;
-    use crate::training::JudgeQuestion;
+    use crate::training::{AnswerTokens, JudgeQuestion};
+
+    fn question(answer: Option<AnswerTokens>) -> JudgeQuestion {
+        let blocks: [&[u32]; 4] = [&[1, 2], &[5, 5], &[3], &[5, 6]];
+        let blocks = Arc::new(Sentences::new(blocks, 9));
+        JudgeQuestion { blocks, replaced: Vec::new(), query: vec![5, 6], relevant: Vec::new(), answer }
+    }
+
+    /// An end that is left out counts as a fixed loss, which may be less than that of an end that was read.
+    #[test]
+    fn nothing_is_gained_by_leaving_out_the_answer() {
+        let question = question(Some(AnswerTokens { first: (1, 0), last: (2, 0) }));
+        for (block, difference, found) in
+            [(0, -3.0, -3.0), (1, -3.0, 0.0), (2, -3.0, 0.0), (2, 4.0, 4.0), (3, 0.5, 0.5)]
+        {
+            assert!((change(&question, block, difference) - found).abs() < 1e-12, "{block}");
+        }
+    }
 
     #[test]
     fn labels_begin_where_the_words_of_the_query_stand() {
-        let blocks: [&[u32]; 4] = [&[1, 2], &[5, 5], &[3], &[5, 6]];
-        let question = JudgeQuestion {
-            blocks: Arc::new(Sentences::new(blocks, 9)),
-            replaced: Vec::new(),
-            query: vec![5, 6],
-            relevant: Vec::new(),
-            answer: None,
-        };
+        let question = question(None);
         assert_eq!(likely(&question, 3), [1, 3]);
         assert_eq!(likely(&question, 1), [3]);
     }
