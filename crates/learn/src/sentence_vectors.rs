@@ -1,24 +1,46 @@
 //! The vectors of a document's sentences, for models that were trained on those of one encoder.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use pericope_api::{Document, SegmentError, SentenceEncoder};
 use pericope_segment::embedding::readable;
 
 /// Sentences a call of the encoder: enough to sort them by length.
 const BATCH: usize = 4096;
 
-/// The vectors of the sentences `read` of a document, row by row.
-pub(crate) fn encoded(
-    document: &Document,
-    read: &[usize],
-    encoder: &dyn SentenceEncoder,
-) -> Result<Vec<f32>, SegmentError> {
-    let mut values = Vec::with_capacity(read.len() * encoder.dimension());
-    for part in read.chunks(BATCH) {
-        let texts: Vec<_> = part.iter().map(|&i| readable(document, i, encoder)).collect();
-        let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
-        values.extend_from_slice(encoder.encode(&texts)?.values());
+/// An encoder that reads sentences, and how many of their tokens it read. Clones count together.
+#[derive(Clone)]
+pub(crate) struct SentenceReader {
+    pub(crate) encoder: Arc<dyn SentenceEncoder>,
+    tokens: Arc<AtomicU64>,
+}
+
+impl SentenceReader {
+    pub(crate) fn new(encoder: Arc<dyn SentenceEncoder>) -> Self {
+        Self { encoder, tokens: Arc::default() }
     }
-    Ok(values)
+
+    /// The vectors of the sentences `read` of a document, row by row.
+    pub(crate) fn vectors(&self, document: &Document, read: &[usize]) -> Result<Vec<f32>, SegmentError> {
+        let encoder = self.encoder.as_ref();
+        let mut values = Vec::with_capacity(read.len() * encoder.dimension());
+        for part in read.chunks(BATCH) {
+            let texts: Vec<_> = part.iter().map(|&i| readable(document, i, encoder)).collect();
+            let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
+            let counted = texts.iter().filter_map(|text| encoder.count_tokens(text));
+            let tokens: usize = counted.map(|tokens| tokens.min(encoder.max_tokens())).sum();
+            self.tokens.fetch_add(tokens as u64, Ordering::Relaxed);
+            values.extend_from_slice(encoder.encode(&texts)?.values());
+        }
+        Ok(values)
+    }
+
+    /// Tokens that were read so far, special ones included, those that a cache knew among them; nothing where the encoder does not
+    /// count them.
+    pub(crate) fn tokens_read(&self) -> Option<u64> {
+        self.encoder.count_tokens("").map(|_| self.tokens.load(Ordering::Relaxed))
+    }
 }
 
 /// The encoder of the vectors that a model was trained on.

@@ -1,6 +1,6 @@
 //! The settings of a segmenter that do best on validation documents.
 
-use pericope_api::{Document, Segmentation};
+use pericope_api::{Boundaries, Document, Segmentation};
 use pericope_segment::Chunker;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -12,8 +12,8 @@ use crate::read::{Segmented, Set};
 pub struct Tried {
     /// The segmenter's spec, without a threshold.
     pub spec: String,
-    /// The threshold that suits it best; of equals the first.
-    pub tau: f64,
+    /// The threshold that suits it best; of equals the first. None where it finds the number of segments by itself.
+    pub tau: Option<f64>,
     /// F1 of exact boundaries over all documents at that threshold, 0 to 1.
     pub f1: f64,
     /// Share of the proposed boundaries that are true.
@@ -54,14 +54,22 @@ pub enum TuneError {
     },
 }
 
-/// Scores every segmenter's gaps on all documents once, and tries every threshold on them: a segment ends where the score is
-/// above it. No size limit takes part. `done` is called as each segmenter is finished.
+/// How the thresholds of a segmenter are tried.
+pub enum Way {
+    /// Its gaps are scored once, and a segment ends where the score is above the threshold.
+    Scores(Chunker),
+    /// It cuts anew for each threshold, which says more than where its scores are cut off; or finds the number by itself.
+    Cuts(Vec<(Option<f64>, Chunker)>),
+}
+
+/// Tries every segmenter, by its spec, with every threshold on all documents. No size limit takes part. `done` is called as each
+/// segmenter is finished.
 ///
 /// # Errors
 /// [`TuneError`].
 pub fn tune(
     sets: &[Set],
-    segmenters: &[(String, Chunker)],
+    segmenters: &[(String, Way)],
     thresholds: &[f64],
     done: &dyn Fn(),
 ) -> Result<Tuning, TuneError> {
@@ -73,15 +81,63 @@ pub fn tune(
         return Err(TuneError::Nothing("no document to tune on has a boundary: every F1 would be 0"));
     }
     let mut tried = Vec::with_capacity(segmenters.len());
-    for (spec, chunker) in segmenters {
-        let gaps = Gaps::of(spec, chunker, &documents)?;
-        let all = thresholds.iter().map(|&tau| gaps.at(spec, tau));
-        tried.extend(all.reduce(|best, next| if next.f1 > best.f1 { next } else { best }));
+    for (spec, way) in segmenters {
+        let all: Vec<Tried> = match way {
+            Way::Scores(chunker) => {
+                let gaps = Gaps::of(spec, chunker, &documents)?;
+                thresholds.iter().map(|&tau| gaps.at(spec, tau)).collect()
+            }
+            Way::Cuts(cuts) => {
+                let each = cuts.iter().map(|(tau, chunker)| cut(spec, *tau, chunker, &documents));
+                each.collect::<Result<_, _>>()?
+            }
+        };
+        tried.extend(all.into_iter().reduce(better));
         done();
     }
-    let best = tried.iter().cloned().reduce(|best, next| if next.f1 > best.f1 { next } else { best });
+    let best = tried.iter().cloned().reduce(better);
     let best = best.ok_or(TuneError::Nothing("there is nothing to tune: no segmenter or no threshold"))?;
     Ok(Tuning { documents: documents.len(), tried, best })
+}
+
+/// The one with the higher F1; of equals the first.
+fn better(best: Tried, next: Tried) -> Tried {
+    if next.f1 > best.f1 { next } else { best }
+}
+
+/// How a segmenter does by its own cuts.
+fn cut(spec: &str, tau: Option<f64>, chunker: &Chunker, documents: &[&Segmented]) -> Result<Tried, TuneError> {
+    let one = |one: &&Segmented| -> Result<[usize; 3], TuneError> {
+        let found =
+            chunker.segmenter().segment(&one.document).map_err(|e| failed(spec, &one.document, e.to_string()))?;
+        let proposed = match found {
+            Segmentation::Scores { scores, threshold } => Boundaries::above(&scores, threshold),
+            Segmentation::Boundaries(boundaries) => boundaries,
+            _ => return Err(failed(spec, &one.document, "it does not cut at the ends of sentences".into())),
+        };
+        let truth = one.reference.after();
+        let hits = proposed.after().iter().filter(|gap| truth.binary_search(gap).is_ok()).count();
+        Ok([hits, proposed.after().len(), truth.len()])
+    };
+    let counts: Vec<[usize; 3]> = documents.par_iter().map(one).collect::<Result<_, _>>()?;
+    let [found, proposed, truth] = [0, 1, 2].map(|i| counts.iter().map(|one| one[i]).sum());
+    Ok(tried(spec, tau, found, proposed, truth))
+}
+
+fn failed(spec: &str, document: &Document, reason: String) -> TuneError {
+    TuneError::Segmenter { spec: spec.to_owned(), document: document.id.clone(), reason }
+}
+
+fn tried(spec: &str, tau: Option<f64>, found: usize, proposed: usize, truth: usize) -> Tried {
+    let over = |part: usize, whole: usize| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
+    Tried {
+        spec: spec.to_owned(),
+        tau,
+        f1: over(2 * found, proposed + truth),
+        precision: over(found, proposed),
+        recall: over(found, truth),
+        proposed_over_true: over(proposed, truth),
+    }
 }
 
 /// The scores of all gaps, highest first, and which of the gaps are boundaries.
@@ -95,11 +151,6 @@ struct Gaps {
 
 impl Gaps {
     fn of(spec: &str, chunker: &Chunker, documents: &[&Segmented]) -> Result<Self, TuneError> {
-        let failed = |document: &Document, reason: String| TuneError::Segmenter {
-            spec: spec.to_owned(),
-            document: document.id.clone(),
-            reason,
-        };
         let one = |one: &&Segmented| -> Result<Vec<(f64, bool)>, TuneError> {
             if one.document.len() < 2 {
                 return Ok(Vec::new());
@@ -109,8 +160,10 @@ impl Gaps {
                     let is_true = |gap: usize| one.reference.after().binary_search(&gap).is_ok();
                     Ok(scores.iter().enumerate().map(|(i, &score)| (score, is_true(i + 1))).collect())
                 }
-                Ok(_) => Err(failed(&one.document, "it gives no scores, so there is no threshold to choose".into())),
-                Err(e) => Err(failed(&one.document, e.to_string())),
+                Ok(_) => {
+                    Err(failed(spec, &one.document, "it gives no scores, so there is no threshold to choose".into()))
+                }
+                Err(e) => Err(failed(spec, &one.document, e.to_string())),
             }
         };
         let all: Vec<Vec<(f64, bool)>> = documents.par_iter().map(one).collect::<Result<_, _>>()?;
@@ -126,30 +179,25 @@ impl Gaps {
     fn at(&self, spec: &str, tau: f64) -> Tried {
         let proposed = self.scores.partition_point(|(score, _)| *score > tau);
         let found = self.found.get(proposed).copied().unwrap_or(0);
-        let over = |part: usize, whole: usize| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
-        Tried {
-            spec: spec.to_owned(),
-            tau,
-            f1: over(2 * found, proposed + self.truth),
-            precision: over(found, proposed),
-            recall: over(found, self.truth),
-            proposed_over_true: over(proposed, self.truth),
-        }
+        tried(spec, Some(tau), found, proposed, self.truth)
     }
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use pericope_api::Boundaries;
     use pericope_segment::registry::build;
     use pericope_segment::spec::Spec;
     use pericope_segment::{Limits, Standalone};
 
     use super::*;
 
-    fn chunker(spec: &str) -> (String, Chunker) {
-        (spec.to_owned(), build(&Spec::parse(spec).unwrap(), &Standalone { defaults: Limits::NONE }).unwrap())
+    fn built(spec: &str) -> Chunker {
+        build(&Spec::parse(spec).unwrap(), &Standalone { defaults: Limits::NONE }).unwrap()
+    }
+
+    fn chunker(spec: &str) -> (String, Way) {
+        (spec.to_owned(), Way::Scores(built(spec)))
     }
 
     #[test]
@@ -158,7 +206,9 @@ mod tests {
         let document = Document::from_sentences("d", &sentences);
         let random = chunker("random:seed=3");
         // What the segmenter itself scores highest is the truth: some threshold finds exactly that.
-        let Ok(Segmentation::Scores { scores, .. }) = random.1.segmenter().segment(&document) else { unreachable!() };
+        let Ok(Segmentation::Scores { scores, .. }) = built("random:seed=3").segmenter().segment(&document) else {
+            unreachable!()
+        };
         let reference = Boundaries::top(&scores, 6);
         let set = Set { documents: vec![Segmented { document, reference, labels: Vec::new() }], ..Set::default() };
         let thresholds: Vec<f64> = (0..100_000).map(|i| f64::from(i) / 1e5).collect();
@@ -166,12 +216,27 @@ mod tests {
         let found = tune(&sets, &[chunker("random:seed=4"), random], &thresholds, &|| ()).unwrap();
         assert_eq!((found.tried.len(), found.documents), (2, 1));
         assert_eq!((found.best.spec.as_str(), found.best.f1), ("random:seed=3", 1.0));
-        assert_eq!(Boundaries::above(&scores, found.best.tau).after(), sets[0].documents[0].reference.after());
+        assert_eq!(Boundaries::above(&scores, found.best.tau.unwrap()).after(), sets[0].documents[0].reference.after());
         let other = &found.tried[0];
         assert!(
             other.f1 < 1.0
                 && (other.f1 - 2.0 * other.precision * other.recall / (other.precision + other.recall)).abs() < 1e-12
         );
+        // By its own cuts, with thresholds and without.
+        let cuts = |spec: &str, taus: &[Option<f64>]| {
+            let with = |tau: &Option<f64>| tau.map_or(spec.to_owned(), |tau| format!("{spec},tau={tau}"));
+            (spec.to_owned(), Way::Cuts(taus.iter().map(|tau| (*tau, built(&with(tau)))).collect()))
+        };
+        let own = tune(
+            &sets,
+            &[cuts("random:seed=3", &[Some(0.5), found.best.tau]), cuts("texttiling", &[None])],
+            &[],
+            &|| (),
+        );
+        let own = own.unwrap();
+        assert_eq!((own.best.tau, own.best.f1), (found.best.tau, 1.0));
+        assert!(own.tried[1].tau.is_none() && own.tried[1].f1 < 1.0, "{own:?}");
+        assert!(tune(&sets, &[cuts("fixed:words=9", &[None])], &[], &|| ()).is_err());
         // A segmenter without scores has no threshold.
         let error = tune(&sets, &[chunker("fixed:words=9")], &thresholds, &|| ()).unwrap_err().to_string();
         assert!(error.contains("no scores") && error.contains("fixed"), "{error}");

@@ -190,7 +190,13 @@ pub fn run(args: &TrainTopicArgs, quiet: bool) -> Outcome {
         let (corpus, vectors, out, json) = (&corpus, &vectors, common.out.as_path(), args.json);
         return Adapting { start, corpus, vectors, options, out, notes, quiet, json }.run();
     }
-    let data = TopicData { train: &corpus.train, validation: &corpus.validation, vectors: &vectors };
+    let (mut train, mut validation) = (corpus.train.as_slice(), corpus.validation.as_slice());
+    if args.fit == Fit::Numbers {
+        // A few numbers are fitted on the documents for validation, the usual lengths on those to train on: ten pages may have one kind.
+        validation = if validation.is_empty() { train } else { validation };
+        train = if train.is_empty() { validation } else { train };
+    }
+    let data = TopicData { train, validation, vectors: &vectors };
     let report =
         watched(&corpus, quiet, |tell| train_topic(start.as_ref(), &data, &options, &common.out, &notes, tell));
     let Some(report) = report? else { return Ok(Status::Interrupted) };

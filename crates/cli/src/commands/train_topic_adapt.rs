@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use pericope_eval::record::FEW_DOCUMENTS;
 use pericope_eval::stats::{Paired, bootstrap_interval, compare};
 use pericope_learn::corpus::{Corpus, SentenceVectors};
 use pericope_learn::topic::Checkpoint;
@@ -139,6 +140,12 @@ impl Adapted<'_> {
             part => format!("Take what was fitted with {part}: nothing that takes less is as good as the best"),
         };
         say!("{recommended} ({} documents that nothing was fitted on).", self.documents);
+        if self.documents < FEW_DOCUMENTS {
+            tell!(
+                "{} documents are too few for intervals to be trusted: add pages, or give a larger --test",
+                self.documents
+            );
+        }
         say!("{:<8}  {:>5}  {:>13}  {:>22}  {:>8}", "fitted", "F1", "95 %", "behind the best", "seconds");
         let percent = |x: f64| format!("{:.1}", 100.0 * x);
         for row in self.rows {

@@ -6,8 +6,7 @@ use std::path::Path;
 use pericope::segment::Limits;
 use pericope::{Engine, segmenters, shares_encoder, tokenizer_for};
 use pericope_segeval::read::Set;
-use pericope_segeval::tune::{Tuning, tune};
-use pericope_segment::Chunker;
+use pericope_segeval::tune::{Tuning, Way, tune};
 use pericope_segment::registry::build_from;
 use pericope_segment::spec::Spec;
 use pericope_segment::split::Split;
@@ -18,6 +17,9 @@ use crate::commands::tune::set;
 use crate::resources::{failure, shown};
 use crate::status::{Failure, Outcome, Status};
 use crate::{input, progress};
+
+/// The settings of `topic` with which it takes no threshold.
+const FINDS_NUMBER: [&str; 2] = ["granularity", "objective"];
 
 /// Most combinations of settings that are tried.
 const MOST: usize = 10_000;
@@ -50,11 +52,23 @@ pub(super) fn run(wanted: &Wanted<'_>, quiet: bool) -> Outcome {
         // Every sentence is embedded once for all settings.
         engine.cache_encoder().map_err(failure)?;
     }
-    let build = |spec: Spec| -> Result<(String, Chunker), Failure> {
-        let chunker = build_from(segmenters(), &spec, &engine).map_err(|e| wrong(e.to_string()))?;
-        Ok((spec.to_string(), chunker))
+    let build = |spec: &Spec| build_from(segmenters(), spec, &engine).map_err(|e| wrong(e.to_string()));
+    let way = |spec: Spec| -> Result<(String, Way), Failure> {
+        let way = match spec.name.as_str() {
+            "topic" if FINDS_NUMBER.iter().any(|key| spec.get(key).is_some()) => Way::Cuts(vec![(None, build(&spec)?)]),
+            // Its threshold is a price of the whole segmentation, and its scores are made for one number of segments.
+            "topic" => {
+                let at = |&tau: &f64| {
+                    let with = spec.clone().with("tau", tau.to_string()).map_err(|e| wrong(e.to_string()))?;
+                    Ok((Some(tau), build(&with)?))
+                };
+                Way::Cuts(wanted.thresholds.iter().map(at).collect::<Result<_, Failure>>()?)
+            }
+            _ => Way::Scores(build(&spec)?),
+        };
+        Ok((spec.to_string(), way))
     };
-    let chunkers = specs.into_iter().map(build).collect::<Result<Vec<_>, _>>()?;
+    let chunkers = specs.into_iter().map(way).collect::<Result<Vec<_>, _>>()?;
     let sets = sets(wanted)?;
     let unreadable: usize = sets.iter().map(|set| input::report(&set.skipped)).sum();
     let bar = progress::bar(chunkers.len() as u64, "tuning", quiet);
@@ -101,8 +115,8 @@ fn show(found: &Tuning) -> std::io::Result<()> {
         let best = if *row == found.best { "  <- best" } else { "" };
         let percent = |x: f64| format!("{:.1}", 100.0 * x);
         say!(
-            "{:>5.2} {:>6} {:>6} {:>6} {:>9.2}  {}{best}",
-            row.tau,
+            "{:>5} {:>6} {:>6} {:>6} {:>9.2}  {}{best}",
+            row.tau.map_or_else(|| "-".to_owned(), |tau| format!("{tau:.2}")),
             percent(row.f1),
             percent(row.precision),
             percent(row.recall),
@@ -111,7 +125,8 @@ fn show(found: &Tuning) -> std::io::Result<()> {
         );
     }
     let joint = if found.best.spec.contains(':') { ',' } else { ':' };
-    say!("\nBest: {}{joint}tau={:.2}", found.best.spec, found.best.tau);
+    let threshold = found.best.tau.map_or_else(String::new, |tau| format!("{joint}tau={tau:.2}"));
+    say!("\nBest: {}{threshold}", found.best.spec);
     Ok(())
 }
 

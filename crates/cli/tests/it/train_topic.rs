@@ -136,6 +136,20 @@ fn a_model_is_adapted_to_own_documents_as_far_as_it_is_worth_it() {
     let said = stdout(&output);
     assert!(said.starts_with("Take what was fitted with numbers"), "{said}");
     assert!(said.contains("--segmenter topic:model=own"), "{said}");
+    assert!(!stderr(&output).contains("too few"), "{}", stderr(&output));
+    let few =
+        ["train", "topic", "--data", "data", "--vectors", "vectors", "--adapt", "--out", "few", "--start", "model"];
+    let output = run(path, &[&few[..], &["--test", "0.1", "--epochs", "1"]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stderr(&output).contains("too few for intervals"), "{}", stderr(&output));
+
+    // Numbers are fitted on whatever part there is.
+    for (shares, out) in [(["--validation", "1", "--test", "0"], "v"), (["--validation", "0", "--test", "0"], "t")] {
+        let numbers =
+            ["train", "topic", "--data", "data", "--vectors", "vectors", "--fit", "numbers", "--start", "model"];
+        let output = run(path, &[&numbers[..], &shares, &["--out", out]].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    }
 }
 
 /// The matrix products of a whole process take their number of threads from this variable.

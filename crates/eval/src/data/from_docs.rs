@@ -55,6 +55,8 @@ pub struct SegmentationLine {
     pub levels: Vec<u8>,
     /// One heading a segment.
     pub headings: Vec<String>,
+    /// A paragraph or list item ends after sentence i (1-based); the end of the document is not listed.
+    pub paragraphs: Vec<usize>,
 }
 
 /// Builds questions and segmentations. The context of a document is its text without any heading line, paragraphs
@@ -207,7 +209,9 @@ fn segmentation(document: &Document, source: &str) -> Option<SegmentationLine> {
         boundaries: Vec::new(),
         levels: Vec::new(),
         headings: Vec::new(),
+        paragraphs: Vec::new(),
     };
+    let mut before = None;
     let mut heading: Option<(u8, String)> = None;
     let mut levels = Vec::new();
     for (i, sentence) in document.sentences.iter().enumerate() {
@@ -232,6 +236,10 @@ fn segmentation(document: &Document, source: &str) -> Option<SegmentationLine> {
                 } else if line.headings.is_empty() {
                     line.headings.push(document.title.clone().unwrap_or_default());
                 }
+                if before.is_some_and(|paragraph| paragraph != sentence.paragraph) {
+                    line.paragraphs.push(line.sentences.len());
+                }
+                before = Some(sentence.paragraph);
                 let visible = document.visible(sentence.span);
                 line.sentences.push(visible.split_whitespace().collect::<Vec<_>>().join(" "));
             }
@@ -289,6 +297,8 @@ mod tests {
         assert_eq!(line.headings, ["Bees", "What do bees eat?", "In winter", "Hives", "Why?"]);
         assert_eq!(line.boundaries.len(), 4);
         assert_eq!(line.levels, [1, 2, 1, 1]);
+        // Two sentences of one paragraph are those of the second section.
+        assert_eq!(line.paragraphs, [1, 3, 4, 5]);
         assert_eq!(*line.boundaries.last().unwrap(), line.sentences.len() - 1);
     }
 

@@ -17,7 +17,7 @@ use super::shipped::shipped;
 use super::tree::{Node, Tree};
 use crate::model_cache::ModelCache;
 use crate::rows::ROWS;
-use crate::sentence_vectors::{Wanted, encoded};
+use crate::sentence_vectors::{SentenceReader, Wanted};
 
 pub(crate) const HIERCRF: SegmenterEntry = SegmenterEntry {
     name: "hiercrf",
@@ -128,7 +128,7 @@ pub enum CutBy {
 #[derive(Clone)]
 pub struct HierCrfSegmenter {
     model: Arc<HierCrf>,
-    encoder: Arc<dyn SentenceEncoder>,
+    reader: SentenceReader,
     cut: CutBy,
 }
 
@@ -145,7 +145,7 @@ impl HierCrfSegmenter {
             Cut::Scores => CutBy::Scores(settings.threshold),
             Cut::Level => CutBy::Level(settings.level),
         };
-        Ok(Self { model, encoder, cut })
+        Ok(Self { model, reader: SentenceReader::new(encoder), cut })
     }
 
     /// With another cut.
@@ -166,7 +166,7 @@ impl HierCrfSegmenter {
     /// As [`Segmenter::segment`].
     pub fn read(&self, document: &Document) -> Result<Reading, SegmentError> {
         let read = language::sentences(document);
-        let mut vectors = |sentences: &[usize]| encoded(document, sentences, self.encoder.as_ref());
+        let mut vectors = |sentences: &[usize]| self.reader.vectors(document, sentences);
         let found = self.model.read_document(document, &mut vectors)?;
         let n = document.len();
         let place = |sentence: usize| match sentence {
@@ -208,7 +208,11 @@ impl Segmenter for HierCrfSegmenter {
             Reads::Rows => format!("{}:{ROWS}:", language::WORDS),
             Reads::Vectors => String::new(),
         };
-        format!("{}:{words}{}", self.model.fingerprint(), self.encoder.fingerprint())
+        format!("{}:{words}{}", self.model.fingerprint(), self.reader.encoder.fingerprint())
+    }
+
+    fn tokens_read(&self) -> Option<u64> {
+        self.reader.tokens_read()
     }
 
     fn segment(&self, document: &Document) -> Result<Segmentation, SegmentError> {

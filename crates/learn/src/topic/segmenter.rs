@@ -10,7 +10,7 @@ use super::cut::{Amount, Evidence, Objective};
 use super::model::Topic;
 use super::sections::COUNT_RULE;
 use crate::rows::ROWS;
-use crate::sentence_vectors::{Wanted, encoded};
+use crate::sentence_vectors::{SentenceReader, Wanted};
 use crate::weswin::WeSWinSegmenter;
 
 /// Segments a document by a [`Topic`]: one exact dynamic programme adds up the evidence for boundaries and segments.
@@ -28,7 +28,7 @@ use crate::weswin::WeSWinSegmenter;
 #[derive(Clone)]
 pub struct TopicSegmenter {
     model: Arc<Topic>,
-    encoder: Arc<dyn SentenceEncoder>,
+    reader: SentenceReader,
     weights: Weights,
     weswin: Option<WeSWinSegmenter>,
     amount: Amount,
@@ -44,7 +44,13 @@ impl TopicSegmenter {
         let (name, fingerprint) = (settings.encoder.as_str(), settings.encoder_fingerprint.as_str());
         Wanted { name, fingerprint, dimension: settings.sizes.input }.check(encoder.as_ref())?;
         let weights = settings.weights;
-        Ok(Self { model, encoder, weights, weswin: None, amount: Amount::Best(Objective::Balanced) })
+        Ok(Self {
+            model,
+            reader: SentenceReader::new(encoder),
+            weights,
+            weswin: None,
+            amount: Amount::Best(Objective::Balanced),
+        })
     }
 
     /// With another number of segments.
@@ -86,7 +92,7 @@ impl TopicSegmenter {
         let weights = &self.weights;
         let mut beside = (weights.fusion > 0.0).then(|| Beside::new(document, self.model.settings().sizes.input));
         let mut vectors = |sentences: &[usize]| {
-            let found = encoded(document, sentences, self.encoder.as_ref())?;
+            let found = self.reader.vectors(document, sentences)?;
             if let Some(beside) = &mut beside {
                 beside.push(sentences, &found)?;
             }
@@ -112,7 +118,7 @@ impl TopicSegmenter {
 
 impl Segmenter for TopicSegmenter {
     fn fingerprint(&self) -> String {
-        let Self { model, encoder, .. } = self;
+        let (model, encoder) = (&self.model, &self.reader.encoder);
         let own = format!("{}:{}:{ROWS}:{COUNT_RULE}:{}", model.fingerprint(), language::WORDS, encoder.fingerprint());
         match &self.weswin {
             Some(weswin) => format!("{own}:{}", weswin.fingerprint()),
@@ -121,7 +127,11 @@ impl Segmenter for TopicSegmenter {
     }
 
     fn tokens_read(&self) -> Option<u64> {
-        self.weswin.as_ref().and_then(Segmenter::tokens_read)
+        let own = self.reader.tokens_read();
+        match &self.weswin {
+            Some(weswin) => own.zip(weswin.tokens_read()).map(|(own, beside)| own + beside),
+            None => own,
+        }
     }
 
     fn segment(&self, document: &Document) -> Result<Segmentation, SegmentError> {
