@@ -53,6 +53,10 @@ impl SentenceEncoder for Topics {
         64
     }
 
+    fn count_tokens(&self, text: &str) -> Option<usize> {
+        Some(text.split_whitespace().count())
+    }
+
     fn encode(&self, texts: &[&str]) -> Result<Embeddings, EncodeError> {
         self.0.fetch_add(texts.len(), Ordering::Relaxed);
         Ok(Embeddings::new(WIDTH, texts.iter().flat_map(|text| Self::vector(text)).collect()))
