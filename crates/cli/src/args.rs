@@ -1014,6 +1014,7 @@ Or a segmenter with scores, its settings and its threshold:
   split = \"validation\"
   thresholds = [0.0, 1.0, 0.01]        # lowest, highest, step
   grid = { k = [1, 2, 4, 8], pool = [\"mean\", \"min\", \"max\"] }
+Thresholds are tried on the scores of one reading; topic cuts anew for each, and by granularity or objective in the grid without one.
 
 Or an experiment with a [sweep] and a [tune]: which of its variants answers best, chosen on the questions of one half of the
 documents and reported on the other (see crates/eval/README.md).";

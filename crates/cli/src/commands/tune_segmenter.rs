@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use pericope::segment::Limits;
-use pericope::{Engine, segmenters, shares_encoder, tokenizer_for};
+use pericope::{Engine, needs_encoder, segmenters, tokenizer_for};
 use pericope_segeval::read::Set;
 use pericope_segeval::tune::{Tuning, Way, tune};
 use pericope_segment::registry::build_from;
@@ -48,7 +48,7 @@ pub(super) fn run(wanted: &Wanted<'_>, quiet: bool) -> Outcome {
         return price(&sets(wanted)?, &specs, wanted.json);
     }
     let mut engine = Engine::new().with_tokenizer(tokenizer_for("none", &specs)).with_defaults(Limits::NONE);
-    if specs.iter().any(shares_encoder) {
+    if specs.iter().any(needs_encoder) {
         // Every sentence is embedded once for all settings.
         engine.cache_encoder().map_err(failure)?;
     }

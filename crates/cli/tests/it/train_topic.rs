@@ -229,3 +229,46 @@ fn a_trained_model_segments_and_is_scored() {
     assert_eq!(texts.len(), 2, "{chunks}");
     assert!(!texts[0]["text"].as_str().unwrap().contains("castles"), "{chunks}");
 }
+
+/// Its scores are made for one number of sections: cut off elsewhere they are not what `tau` gives.
+#[test]
+fn tuning_promises_what_topic_then_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    if !model_or_skip("tuning_promises_what_topic_then_does") {
+        return;
+    }
+    let about = [("bread", "oven"), ("rivers", "bridge"), ("violins", "string"), ("taxes", "letter")];
+    let lines: Vec<String> = (0..3)
+        .map(|n| {
+            let section = |(what, with): (&str, &str)| {
+                (0..4 + n).map(|i| format!("Here {what} meet a {with} for time {i}.")).collect::<Vec<_>>()
+            };
+            let sentences: Vec<String> = about.iter().flat_map(|&one| section(one)).collect();
+            let ends: Vec<usize> = (1..about.len()).map(|i| i * (4 + n)).collect();
+            serde_json::json!({"id": format!("d{n}"), "sentences": sentences, "boundaries": ends}).to_string()
+        })
+        .collect();
+    fs::write(path.join("own.jsonl"), lines.join("\n")).unwrap();
+    let tuned = |grid: &str| -> Value {
+        let config = format!(
+            "kind = \"tune\"\nsegmenter = \"topic\"\ndata = [\"own.jsonl\"]\nthresholds = [0.1, 0.9, 0.2]\n{grid}"
+        );
+        fs::write(path.join("tune.toml"), config).unwrap();
+        let output = pericope(path).args(["tune", "tune.toml", "--json"]).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        serde_json::from_str(&stdout(&output)).unwrap()
+    };
+    let scored = |spec: &str| -> f64 {
+        let output =
+            pericope(path).args(["segment-eval", "--data", "own.jsonl", "-s", spec, "--json"]).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        serde_json::from_str::<Value>(&stdout(&output)).unwrap()["results"][0]["f1"].as_f64().unwrap()
+    };
+    let best = &tuned("")["best"];
+    let spec = format!("topic:tau={}", best["tau"]);
+    assert!((scored(&spec) - best["f1"].as_f64().unwrap()).abs() < 1e-9, "{best}");
+    let best = &tuned("grid = { granularity = [\"coarse\", \"fine\"] }")["best"];
+    assert!(best["tau"].is_null(), "{best}");
+    assert!((scored(best["spec"].as_str().unwrap()) - best["f1"].as_f64().unwrap()).abs() < 1e-9, "{best}");
+}
