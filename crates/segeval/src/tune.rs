@@ -222,21 +222,26 @@ mod tests {
             other.f1 < 1.0
                 && (other.f1 - 2.0 * other.precision * other.recall / (other.precision + other.recall)).abs() < 1e-12
         );
-        // By its own cuts, with thresholds and without.
-        let cuts = |spec: &str, taus: &[Option<f64>]| {
-            let with = |tau: &Option<f64>| tau.map_or(spec.to_owned(), |tau| format!("{spec},tau={tau}"));
-            (spec.to_owned(), Way::Cuts(taus.iter().map(|tau| (*tau, built(&with(tau)))).collect()))
+        // By its own cuts, with thresholds and without: what its scores give at the threshold that it proposes.
+        let at = |mean: usize| built(&format!("random:seed=3,mean={mean}"));
+        let own = |mean: usize| {
+            let Ok(Segmentation::Scores { scores, threshold }) =
+                at(mean).segmenter().segment(&sets[0].documents[0].document)
+            else {
+                unreachable!()
+            };
+            let (found, truth) = (Boundaries::above(&scores, threshold), &sets[0].documents[0].reference);
+            let hits = found.after().iter().filter(|gap| truth.after().contains(gap)).count();
+            2.0 * hits as f64 / (found.after().len() + truth.after().len()) as f64
         };
-        let own = tune(
-            &sets,
-            &[cuts("random:seed=3", &[Some(0.5), found.best.tau]), cuts("texttiling", &[None])],
-            &[],
-            &|| (),
-        );
-        let own = own.unwrap();
-        assert_eq!((own.best.tau, own.best.f1), (found.best.tau, 1.0));
-        assert!(own.tried[1].tau.is_none() && own.tried[1].f1 < 1.0, "{own:?}");
-        assert!(tune(&sets, &[cuts("fixed:words=9", &[None])], &[], &|| ()).is_err());
+        let cuts = Way::Cuts(vec![(Some(0.1), at(30)), (Some(0.2), at(6)), (Some(0.3), at(2))]);
+        let alone = Way::Cuts(vec![(None, built("texttiling"))]);
+        let by_cuts = tune(&sets, &[("random".into(), cuts), ("texttiling".into(), alone)], &[], &|| ()).unwrap();
+        let most = [30, 6, 2].map(own).into_iter().fold(0.0, f64::max);
+        assert!(most > 0.0 && (by_cuts.tried[0].f1 - most).abs() < 1e-12, "{by_cuts:?}");
+        assert!(by_cuts.tried[0].tau.is_some() && by_cuts.tried[1].tau.is_none(), "{by_cuts:?}");
+        let spans = Way::Cuts(vec![(None, built("fixed:words=9"))]);
+        assert!(tune(&sets, &[("fixed".into(), spans)], &[], &|| ()).is_err());
         // A segmenter without scores has no threshold.
         let error = tune(&sets, &[chunker("fixed:words=9")], &thresholds, &|| ()).unwrap_err().to_string();
         assert!(error.contains("no scores") && error.contains("fixed"), "{error}");
