@@ -57,7 +57,7 @@ pub(super) const NAMES: [&str; 3] = ["modernbert", "nomic_bert", "qwen3"];
 
 impl Rotary {
     /// Reads the model of `weights` as the `config.json` at `path` describes it. `model_type` is one of
-    /// [`NAMES`].
+    /// `modernbert`, `nomic_bert` and `qwen3`.
     ///
     /// # Errors
     /// [`ModelError`], naming the file and the field or tensor.
