@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use pericope_api::{Document, SegmentError, SentenceEncoder};
 use pericope_segment::embedding::readable;
+use rayon::prelude::*;
 
 /// Sentences a call of the encoder: enough to sort them by length.
 const BATCH: usize = 4096;
@@ -28,7 +29,7 @@ impl SentenceReader {
         for part in read.chunks(BATCH) {
             let texts: Vec<_> = part.iter().map(|&i| readable(document, i, encoder)).collect();
             let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
-            let counted = texts.iter().filter_map(|text| encoder.count_tokens(text));
+            let counted = texts.par_iter().filter_map(|text| encoder.count_tokens(text));
             let tokens: usize = counted.map(|tokens| tokens.min(encoder.max_tokens())).sum();
             self.tokens.fetch_add(tokens as u64, Ordering::Relaxed);
             values.extend_from_slice(encoder.encode(&texts)?.values());

@@ -2,6 +2,7 @@
 
 use pericope_api::{Boundaries, Document, Segmentation};
 use pericope_segment::Chunker;
+use pericope_segment::metrics::BoundaryCounts;
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -107,7 +108,7 @@ fn better(best: Tried, next: Tried) -> Tried {
 
 /// How a segmenter does by its own cuts.
 fn cut(spec: &str, tau: Option<f64>, chunker: &Chunker, documents: &[&Segmented]) -> Result<Tried, TuneError> {
-    let one = |one: &&Segmented| -> Result<[usize; 3], TuneError> {
+    let one = |one: &&Segmented| -> Result<BoundaryCounts, TuneError> {
         let found =
             chunker.segmenter().segment(&one.document).map_err(|e| failed(spec, &one.document, e.to_string()))?;
         let proposed = match found {
@@ -115,28 +116,26 @@ fn cut(spec: &str, tau: Option<f64>, chunker: &Chunker, documents: &[&Segmented]
             Segmentation::Boundaries(boundaries) => boundaries,
             _ => return Err(failed(spec, &one.document, "it does not cut at the ends of sentences".into())),
         };
-        let truth = one.reference.after();
-        let hits = proposed.after().iter().filter(|gap| truth.binary_search(gap).is_ok()).count();
-        Ok([hits, proposed.after().len(), truth.len()])
+        BoundaryCounts::of(&one.reference, &proposed).map_err(|e| failed(spec, &one.document, e.to_string()))
     };
-    let counts: Vec<[usize; 3]> = documents.par_iter().map(one).collect::<Result<_, _>>()?;
-    let [found, proposed, truth] = [0, 1, 2].map(|i| counts.iter().map(|one| one[i]).sum());
-    Ok(tried(spec, tau, found, proposed, truth))
+    let counts: Vec<BoundaryCounts> = documents.par_iter().map(one).collect::<Result<_, _>>()?;
+    let mut all = BoundaryCounts::default();
+    counts.into_iter().for_each(|one| all += one);
+    Ok(tried(spec, tau, all))
 }
 
 fn failed(spec: &str, document: &Document, reason: String) -> TuneError {
     TuneError::Segmenter { spec: spec.to_owned(), document: document.id.clone(), reason }
 }
 
-fn tried(spec: &str, tau: Option<f64>, found: usize, proposed: usize, truth: usize) -> Tried {
-    let over = |part: usize, whole: usize| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
+fn tried(spec: &str, tau: Option<f64>, counts: BoundaryCounts) -> Tried {
     Tried {
         spec: spec.to_owned(),
         tau,
-        f1: over(2 * found, proposed + truth),
-        precision: over(found, proposed),
-        recall: over(found, truth),
-        proposed_over_true: over(proposed, truth),
+        f1: counts.f1(),
+        precision: counts.precision(),
+        recall: counts.recall(),
+        proposed_over_true: counts.ratio().unwrap_or_default(),
     }
 }
 
@@ -179,7 +178,7 @@ impl Gaps {
     fn at(&self, spec: &str, tau: f64) -> Tried {
         let proposed = self.scores.partition_point(|(score, _)| *score > tau);
         let found = self.found.get(proposed).copied().unwrap_or(0);
-        tried(spec, Some(tau), found, proposed, self.truth)
+        tried(spec, Some(tau), BoundaryCounts { proposed, reference: self.truth, matched: found })
     }
 }
 

@@ -2,7 +2,7 @@ use std::ops::Range;
 
 use candle_core::{Device, Result, Tensor};
 
-use super::ops::{Linear, Norm, Parts, Reach, attend};
+use super::ops::{Linear, Norm, Parts, Reach, attend_joined};
 use super::{Layers, Rotation, settings};
 use crate::encoders::weights::Tensors;
 use crate::models::ModelError;
@@ -70,17 +70,14 @@ impl Layers for ModernBert {
         let of_all = Rotation::new(sequences, self.head, self.bases.0, device)?;
         let of_some = Rotation::new(sequences, self.head, self.bases.1, device)?;
         let mut x = self.norm.apply(&self.words.index_select(ids, 0)?)?;
-        let tokens = ids.dim(0)?;
         for layer in &self.layers {
             let rotation = if layer.reach == Reach::All { &of_all } else { &of_some };
             let input = match &layer.norm {
                 Some(norm) => norm.apply(&x)?,
                 None => x.clone(),
             };
-            let qkv = layer.qkv.apply(&input)?.reshape((tokens, 3, self.heads, self.head))?;
-            let part = |i: usize| qkv.narrow(1, i, 1)?.squeeze(1);
-            let (query, key) = (rotation.apply(&part(0)?)?, rotation.apply(&part(1)?)?);
-            let context = attend((&query, &key, &part(2)?), sequences, layer.reach)?;
+            let sizes = (self.heads, self.head);
+            let context = attend_joined(&layer.qkv.apply(&input)?, sizes, rotation, sequences, layer.reach)?;
             x = (x + layer.out.apply(&context)?)?;
             let wide = layer.up.apply(&layer.feed_norm.apply(&x)?)?;
             let half = wide.dim(1)? / 2;

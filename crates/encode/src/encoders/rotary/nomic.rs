@@ -2,7 +2,7 @@ use std::ops::Range;
 
 use candle_core::{Device, Result, Tensor};
 
-use super::ops::{Linear, Norm, Parts, Reach, attend};
+use super::ops::{Linear, Norm, Parts, Reach, attend_joined};
 use super::{Layers, Rotation, settings};
 use crate::encoders::weights::Tensors;
 use crate::models::ModelError;
@@ -69,12 +69,9 @@ impl Layers for NomicBert {
     fn run(&self, ids: &Tensor, sequences: &[Range<usize>]) -> Result<Tensor> {
         let rotation = Rotation::new(sequences, self.head, self.base, ids.device())?;
         let mut x = self.norm.apply(&self.words.index_select(ids, 0)?.broadcast_add(&self.kind)?)?;
-        let tokens = ids.dim(0)?;
         for layer in &self.layers {
-            let qkv = layer.qkv.apply(&x)?.reshape((tokens, 3, self.heads, self.head))?;
-            let part = |i: usize| qkv.narrow(1, i, 1)?.squeeze(1);
-            let (query, key) = (rotation.apply(&part(0)?)?, rotation.apply(&part(1)?)?);
-            let context = attend((&query, &key, &part(2)?), sequences, Reach::All)?;
+            let sizes = (self.heads, self.head);
+            let context = attend_joined(&layer.qkv.apply(&x)?, sizes, &rotation, sequences, Reach::All)?;
             x = layer.norm.apply(&(x + layer.out.apply(&context)?)?)?;
             let fed = (layer.gate.apply(&x)?.silu()? * layer.up.apply(&x)?)?;
             x = layer.last_norm.apply(&(x + layer.down.apply(&fed)?)?)?;

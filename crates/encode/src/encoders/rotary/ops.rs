@@ -87,7 +87,10 @@ impl Norm {
         let off = if self.centred { x.broadcast_sub(&x.mean_keepdim(D::Minus1)?)? } else { x.clone() };
         let spread = (off.sqr()?.mean_keepdim(D::Minus1)? + self.epsilon)?.sqrt()?;
         let scaled = off.broadcast_div(&spread)?.broadcast_mul(&self.gain)?;
-        self.shift.as_ref().map_or(Ok(scaled.clone()), |shift| scaled.broadcast_add(shift))
+        match &self.shift {
+            Some(shift) => scaled.broadcast_add(shift),
+            None => Ok(scaled),
+        }
     }
 }
 
@@ -132,6 +135,20 @@ pub fn attend(
         }
     }
     Tensor::cat(&found, 0)
+}
+
+/// [`attend`] of queries, keys and values that one product gave, `[tokens, 3 * heads * head]`: queries and keys are turned first.
+pub fn attend_joined(
+    joined: &Tensor,
+    (heads, head): (usize, usize),
+    rotation: &Rotation,
+    sequences: &[Range<usize>],
+    reach: Reach,
+) -> Result<Tensor> {
+    let parts = joined.reshape((joined.dim(0)?, 3, heads, head))?;
+    let part = |i: usize| parts.narrow(1, i, 1)?.squeeze(1);
+    let (query, key) = (rotation.apply(&part(0)?)?, rotation.apply(&part(1)?)?);
+    attend((&query, &key, &part(2)?), sequences, reach)
 }
 
 /// The context of some rows of a sequence, `[rows, heads * head]`.

@@ -115,7 +115,7 @@ impl ModernBert {
         ];
         let biases = [self.attention_bias, self.mlp_bias, self.norm_bias];
         zero(&sizes)
-            .or_else(|| bias("attention_bias, mlp_bias or norm_bias", biases.contains(&true)))
+            .or_else(|| unsupported("attention_bias, mlp_bias or norm_bias", biases.contains(&true)))
             .or_else(|| activation("hidden_activation", &self.hidden_activation, "gelu"))
             .or_else(|| head(self.hidden_size, self.num_attention_heads))
             .or_else(|| scaled(self.rope_scaling.as_ref()))
@@ -179,7 +179,7 @@ impl Qwen3 {
             ("max_position_embeddings", self.max_position_embeddings),
         ];
         zero(&sizes)
-            .or_else(|| bias("attention_bias", self.attention_bias))
+            .or_else(|| unsupported("attention_bias", self.attention_bias))
             .or_else(|| activation("hidden_act", &self.hidden_act, "silu"))
             .or_else(|| self.use_sliding_window.then(|| "use_sliding_window is true: it is not supported".to_owned()))
             .or_else(|| (!self.head_dim.is_multiple_of(2)).then(|| format!("head_dim {} is odd", self.head_dim)))
@@ -213,17 +213,12 @@ impl NomicBert {
     }
 
     fn of(all: &Value) -> Result<Self, String> {
-        let positions = ["max_position_embeddings", "n_positions"].map(|name| size(all, &[name]));
-        let positions = match positions {
-            [Ok(one), Ok(other)] => one.max(other),
-            [Ok(one), Err(_)] | [Err(_), Ok(one)] => one,
-            [Err(reason), Err(_)] => return Err(reason),
-        };
-        let rotation = all.get("rope_parameters");
-        let base = match rotation.and_then(|one| one.get("rope_theta")) {
-            Some(_) => number(rotation.unwrap_or(all), &["rope_theta"]),
-            None => number(all, &["rope_theta", "rotary_emb_base"]),
-        };
+        let positions = ["max_position_embeddings", "n_positions"];
+        let named = positions.into_iter().filter(|name| some(all, name).is_some());
+        let named: Vec<usize> = named.map(|name| size(all, &[name])).collect::<Result<_, _>>()?;
+        let rotation = some(all, "rope_parameters");
+        let own_base = rotation.map_or(Ok(None), |rotation| number(rotation, &["rope_theta"]))?;
+        let base = own_base.or(number(all, &["rope_theta", "rotary_emb_base"])?);
         let read = Self {
             hidden_size: size(all, &["hidden_size", "n_embd"])?,
             num_hidden_layers: size(all, &["num_hidden_layers", "n_layer"])?,
@@ -232,9 +227,9 @@ impl NomicBert {
             vocab_size: size(all, &["vocab_size"])?,
             type_vocab_size: size(all, &["type_vocab_size"])?,
             layer_norm_eps: number(all, &["layer_norm_eps", "layer_norm_epsilon"])?
-                .ok_or("there is no layer_norm_eps, and no layer_norm_epsilon")?,
-            base: base?.unwrap_or(NOMIC_BASE),
-            positions,
+                .ok_or_else(|| missing(&["layer_norm_eps", "layer_norm_epsilon"]))?,
+            base: base.unwrap_or(NOMIC_BASE),
+            positions: named.into_iter().max().ok_or_else(|| missing(&positions))?,
         };
         read.problem(all, rotation).map_or(Ok(read), Err)
     }
@@ -252,15 +247,21 @@ impl NomicBert {
         let text = |name: &str| all.get(name).and_then(Value::as_str);
         let is_true = |name: &&str| all.get(name).and_then(Value::as_bool) == Some(true);
         // What other models of the same code have.
-        let others = ["qkv_proj_bias", "mlp_fc1_bias", "mlp_fc2_bias", "prenorm", "use_rms_norm", "causal"];
-        let others = [others.as_slice(), &["parallel_block", "rotary_emb_interleaved"]].concat();
+        let others = [
+            "qkv_proj_bias",
+            "mlp_fc1_bias",
+            "mlp_fc2_bias",
+            "prenorm",
+            "use_rms_norm",
+            "causal",
+            "parallel_block",
+            "rotary_emb_interleaved",
+        ];
         zero(&sizes)
             .or_else(|| head(self.hidden_size, self.num_attention_heads))
             .or_else(|| activation("hidden_act", text("hidden_act").unwrap_or("silu"), "silu"))
             .or_else(|| activation("activation_function", text("activation_function").unwrap_or("swiglu"), "swiglu"))
-            .or_else(|| {
-                others.iter().find(|name| is_true(name)).map(|name| format!("{name} is true: it is not supported"))
-            })
+            .or_else(|| others.iter().find(|name| is_true(name)).and_then(|name| unsupported(name, true)))
             .or_else(|| {
                 let share = all.get("rotary_emb_fraction").and_then(Value::as_f64).filter(|&share| share != 1.0)?;
                 Some(format!("rotary_emb_fraction is {share}: only 1 is supported"))
@@ -270,7 +271,8 @@ impl NomicBert {
                 let (name, value) = names.iter().find_map(|name| Some((name, some(all, name)?)))?;
                 Some(format!("{name} is {value}: only null is supported"))
             })
-            .or_else(|| scaled(rotation).or_else(|| scaled(all.get("rope_scaling"))))
+            .or_else(|| scaled(rotation))
+            .or_else(|| scaled(all.get("rope_scaling")))
     }
 
     /// The sizes of the model.
@@ -289,8 +291,12 @@ fn first<'n, 'a>(all: &'a Value, names: &[&'n str]) -> Option<(&'n str, &'a Valu
     names.iter().find_map(|name| Some((*name, some(all, name)?)))
 }
 
+fn missing(names: &[&str]) -> String {
+    format!("there is no {}", names.join(", and no "))
+}
+
 fn size(all: &Value, names: &[&str]) -> Result<usize, String> {
-    let (name, value) = first(all, names).ok_or_else(|| format!("there is no {}", names.join(", and no ")))?;
+    let (name, value) = first(all, names).ok_or_else(|| missing(names))?;
     let whole = value.as_u64().and_then(|size| usize::try_from(size).ok());
     whole.ok_or_else(|| format!("{name} is {value}, no size"))
 }
@@ -311,7 +317,8 @@ fn zero(sizes: &[(&str, usize)]) -> Option<String> {
     sizes.iter().find(|(_, size)| *size == 0).map(|(name, _)| format!("{name} is 0"))
 }
 
-fn bias(names: &str, is_there: bool) -> Option<String> {
+/// Refuses what some models have and this code does not: biases, other orders of a layer.
+fn unsupported(names: &str, is_there: bool) -> Option<String> {
     is_there.then(|| format!("{names} is true: it is not supported"))
 }
 
