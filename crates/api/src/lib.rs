@@ -14,6 +14,7 @@ mod shift;
 mod span;
 mod span_reader;
 mod tokens;
+mod tree;
 mod variables;
 
 pub use boundaries::{Boundaries, BoundaryError};
@@ -32,4 +33,5 @@ pub use shift::ShiftFinder;
 pub use span::Span;
 pub use span_reader::{FoundSpan, SpanReader, SpanReaderError};
 pub use tokens::{TokenCounter, TokenMap};
+pub use tree::{SegmentLabel, SegmentTree, SegmentTrees};
 pub use variables::{VariableError, expand_variables};

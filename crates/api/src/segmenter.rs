@@ -1,4 +1,4 @@
-use crate::{Boundaries, BoundaryError, Document, EncodeError, ModelUse, Span};
+use crate::{Boundaries, BoundaryError, Document, EncodeError, ModelUse, SegmentTrees, Span};
 
 /// The reason for which a document could not be segmented.
 #[derive(Debug, thiserror::Error)]
@@ -95,6 +95,11 @@ pub trait Segmenter: Send + Sync {
     /// Returns the part of this segmenter that can be told the number of segments; `None` for segmenters without one.
     /// [`segment_into`] then takes the highest scores, if there are scores.
     fn known_count(&self) -> Option<&dyn KnownCount> {
+        None
+    }
+
+    /// Returns the part of this segmenter that finds segments within segments; `None` for segmenters whose segments are flat.
+    fn trees(&self) -> Option<&dyn SegmentTrees> {
         None
     }
 

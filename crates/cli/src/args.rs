@@ -115,6 +115,7 @@ const SEGMENT_EXAMPLES: &str = "Examples:
   pericope segment README.md
   pericope segment docs/ --segmenter fixed:words=100 --format json
   pericope segment article.md --segmenter window --max-tokens 128 --format html > cuts.html
+  pericope segment book.md --segmenter hiercrf --format tree | jq '.. | .children? // empty | length'
   cat notes.txt | pericope segment - --segmenter recursive:chars=800
   pericope segment book.md --segmenter llm:model=qwen2.5:7b,base_url=http://127.0.0.1:11434/v1
 
@@ -267,6 +268,8 @@ pub enum OutputFormat {
     Text,
     /// One JSON object a line and chunk
     Json,
+    /// One JSON object a line and document: its segments within segments, coarse to fine, whatever the size limits (hiercrf alone)
+    Tree,
     /// A page that shows the cuts in the text
     Html,
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use pericope::segmenters;
-use pericope_api::{Chunk, Document, Heading, joints};
+use pericope_api::{Chunk, Document, Heading, SegmentTree, SegmentTrees, joints};
 use pericope_eval::run::TextSize;
 use pericope_index::pipeline::DEFAULT_MEMORY;
 use pericope_report::chunks::ChunksPage;
@@ -20,7 +20,7 @@ use crate::commands::dry_run_segmenters;
 use crate::input::{self, AllLeftOut, Input};
 use crate::limited::Hand;
 use crate::resources::{asks_model, checked_spec, chunker, engine, is_static, patient};
-use crate::status::{Outcome, Status};
+use crate::status::{Failure, Outcome, Status};
 use crate::terminal::{Line as Shown, Output, Style, name};
 
 /// One line of `--format json`.
@@ -38,6 +38,13 @@ struct Line<'a> {
     /// The source before the first chunk, and between this one and the next: all of it, with `text` from `overlap` on.
     before: &'a str,
     after: &'a str,
+}
+
+/// One line of `--format tree`.
+#[derive(Serialize)]
+struct TreeLine<'a> {
+    document: &'a str,
+    tree: &'a SegmentTree,
 }
 
 /// Runs the command.
@@ -61,6 +68,10 @@ pub fn run(args: SegmentArgs, quiet: bool) -> Outcome {
     let resources = engine(&args.policy, "none").with_corpus(&corpus);
     let chunker = Arc::new(chunker(&args.policy, &resources)?);
 
+    if args.format == OutputFormat::Tree {
+        trees(&chunker).map_err(Failure::usage)?;
+    }
+
     let (mut bad, mut empty) = (found.report() + input::report(&left_out.bad), left_out.empty);
     let mut out = Output::standard();
     let page = ChunksPage::new(&chunker.spec().to_string());
@@ -69,9 +80,9 @@ pub fn run(args: SegmentArgs, quiet: bool) -> Outcome {
     }
     let failure = RefCell::new(None);
     let mut print = |cut: Cut| match cut {
-        (document, Ok(chunks)) => {
+        (document, Ok(parts)) => {
             // Flushed document by document: the first chunks show at once, and a closed pipe is noticed.
-            if let Err(e) = write(&mut out, args.format, &page, &document, &chunks).and_then(|()| out.flush()) {
+            if let Err(e) = write(&mut out, args.format, &page, &document, &parts).and_then(|()| out.flush()) {
                 failure.borrow_mut().get_or_insert(e);
             }
             None
@@ -79,9 +90,10 @@ pub fn run(args: SegmentArgs, quiet: bool) -> Outcome {
         (_, Err(problem)) => Some(problem),
     };
     let mut problems = Vec::new();
+    let format = args.format;
     let (by, limit) =
         (Arc::clone(&chunker), time_limit(limits.time, piped.iter().map(|d| d.source.len() as u64).sum()));
-    let all = move |say: &mut dyn FnMut(Cut)| piped.into_iter().for_each(|document| say(cut(&by, document)));
+    let all = move |say: &mut dyn FnMut(Cut)| piped.into_iter().for_each(|document| say(cut(&by, format, document)));
     let stopped = Hand::default().run(limit, all, &mut |cut| problems.extend(print(cut)));
     problems.extend(stopped.err().map(|stopped| format!("standard input: {}", stopped.why(limit))));
     bad += input::report(&problems);
@@ -89,7 +101,7 @@ pub fn run(args: SegmentArgs, quiet: bool) -> Outcome {
     let by = Arc::clone(&chunker);
     found.read_ahead(
         threads(&checked_spec(&args.policy)?),
-        move |document| cut(&by, document),
+        move |document| cut(&by, format, document),
         &mut |read| {
             match read {
                 Ok(cut) => left_out.borrow_mut().bad.extend(print(cut)),
@@ -149,12 +161,30 @@ fn price(args: &SegmentArgs, piped: &[Document], found: &Input, mut left_out: Al
     Ok(if bad > 0 { Status::Incomplete } else { Status::Done })
 }
 
-/// A document with its chunks, or a line that says why there are none.
-type Cut = (Document, Result<Vec<Chunk>, String>);
+/// What a document is cut into.
+enum Parts {
+    Chunks(Vec<Chunk>),
+    Tree(SegmentTree),
+}
 
-fn cut(chunker: &Chunker, document: Document) -> Cut {
-    let chunks = chunker.chunks(&document).map_err(|e| format!("{}: {e}", document.id));
-    (document, chunks)
+/// A document with its parts, or a line that says why there are none.
+type Cut = (Document, Result<Parts, String>);
+
+fn cut(chunker: &Chunker, format: OutputFormat, document: Document) -> Cut {
+    let parts = match format {
+        OutputFormat::Tree => trees(chunker)
+            .and_then(|trees| trees.tree(&document).map_err(|e| format!("{}: {e}", document.id)))
+            .map(Parts::Tree),
+        _ => chunker.chunks(&document).map(Parts::Chunks).map_err(|e| format!("{}: {e}", document.id)),
+    };
+    (document, parts)
+}
+
+fn trees(chunker: &Chunker) -> Result<&dyn SegmentTrees, String> {
+    let spec = chunker.spec();
+    chunker.segmenter().trees().ok_or_else(|| {
+        format!("--format tree: `{}` finds no segments within segments; hiercrf does", spec.name)
+    })
 }
 
 fn write<W: Write>(
@@ -162,12 +192,19 @@ fn write<W: Write>(
     format: OutputFormat,
     page: &ChunksPage,
     document: &Document,
-    chunks: &[Chunk],
+    parts: &Parts,
 ) -> io::Result<()> {
+    let chunks = match parts {
+        Parts::Chunks(chunks) => chunks,
+        Parts::Tree(tree) => {
+            out.json(&serde_json::to_string(&TreeLine { document: &document.id, tree })?)?;
+            return out.raw("\n");
+        }
+    };
     match format {
         OutputFormat::Text => chunks.iter().try_for_each(|chunk| text(out, document, chunk)),
         OutputFormat::Html => out.raw(&page.document(document, chunks)),
-        OutputFormat::Json => {
+        OutputFormat::Json | OutputFormat::Tree => {
             for (chunk, joint) in chunks.iter().zip(joints(&document.source, chunks)) {
                 let line = Line {
                     document: &chunk.document,

@@ -35,6 +35,7 @@ mod qdrant;
 mod reports;
 mod rerank;
 mod segment_embedder;
+mod segment_trees;
 mod serving;
 mod sweep;
 mod train_embed;

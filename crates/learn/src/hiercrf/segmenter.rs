@@ -1,8 +1,9 @@
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use pericope_api::{
-    Boundaries, Document, KnownCount, SegmentError, Segmentation, Segmenter, SentenceEncoder, TokenCounter, TokenMap,
+    Boundaries, Document, KnownCount, SegmentError, SegmentLabel, SegmentTree, SegmentTrees, Segmentation, Segmenter, SentenceEncoder, Span, TokenCounter, TokenMap,
 };
 use pericope_encode::{Device, ModelError};
 use pericope_segment::Resources;
@@ -185,21 +186,6 @@ impl HierCrfSegmenter {
             topics: found.topics.iter().map(topic).collect(),
         })
     }
-
-    /// The tree of a document as JSON, coarse to fine, in bytes of its source: see [`Tree::to_json`].
-    ///
-    /// # Errors
-    /// As [`Segmenter::segment`].
-    pub fn tree_json(&self, document: &Document) -> Result<serde_json::Value, SegmentError> {
-        let bytes = |node: &Node| match node.is_empty() {
-            true => (0, 0),
-            false => {
-                let span = document.span_of(node.start..node.end);
-                (span.start, span.end)
-            }
-        };
-        Ok(self.read(document)?.tree.to_json(bytes))
-    }
 }
 
 impl Segmenter for HierCrfSegmenter {
@@ -233,6 +219,31 @@ impl Segmenter for HierCrfSegmenter {
 
     fn known_count(&self) -> Option<&dyn KnownCount> {
         Some(self)
+    }
+
+    fn trees(&self) -> Option<&dyn SegmentTrees> {
+        Some(self)
+    }
+}
+
+impl SegmentTrees for HierCrfSegmenter {
+    fn tree(&self, document: &Document) -> Result<SegmentTree, SegmentError> {
+        let found = self.read(document)?;
+        let names = &self.model.settings().topics;
+        let label = |topic: &TopicLabel| {
+            let label = SegmentLabel { name: names.get(topic.topic)?.clone(), probability: topic.probability };
+            Some(((topic.start, topic.end), label))
+        };
+        let labels: HashMap<(usize, usize), SegmentLabel> = found.topics.iter().filter_map(label).collect();
+        Ok(found.tree.nested(|node| SegmentTree {
+            span: match node.is_empty() {
+                true => Span::new(0, 0),
+                false => document.span_of(node.start..node.end),
+            },
+            score: node.start.checked_sub(1).and_then(|gap| found.scores.get(gap).copied()),
+            label: labels.get(&(node.start, node.end)).cloned(),
+            children: Vec::new(),
+        }))
     }
 }
 

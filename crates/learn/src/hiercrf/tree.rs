@@ -1,3 +1,4 @@
+use pericope_api::SegmentTree;
 use serde::Serialize;
 
 /// A node of a [`Tree`]: a segment with segments or sentences in it.
@@ -197,40 +198,25 @@ impl Tree {
         Self::new(end - start, inside).unwrap_or_else(|_| Self::flat(end - start))
     }
 
-    /// The tree as JSON, coarse to fine: `{"start", "end", "level", "children": [...]}`. `place` says where a segment starts and
-    /// ends, in whatever unit is wanted; `level` is left out where no heading's is known, `children` where there is only
-    /// one. A run of sentences without a node of their own is a child too.
+    /// The segments within segments. `segment` says what a node, or a run of sentences without a node of its own, is without its
+    /// children; a single child is none.
     #[must_use]
-    pub fn to_json(&self, place: impl Fn(&Node) -> (usize, usize)) -> serde_json::Value {
-        let bare = |node: &Node| {
-            let (start, end) = place(node);
-            serde_json::json!({ "start": start, "end": end })
-        };
-        let children = self.children();
+    pub fn nested(&self, segment: impl Fn(&Node) -> SegmentTree) -> SegmentTree {
         // From the last node to the first: children are made before their parents.
-        let mut made: Vec<(Node, serde_json::Value)> = Vec::new();
-        for (node, own) in self.nodes.iter().zip(children).rev() {
-            let parts: Vec<serde_json::Value> = own
-                .iter()
-                .map(|child| match made.last() {
-                    Some((last, _)) if (last.start, last.end) == (child.start, child.end) => {
-                        made.pop().map_or(serde_json::Value::Null, |(_, value)| value)
-                    }
-                    _ => bare(child),
-                })
-                .collect();
-            let mut value = bare(node);
-            if let Some(map) = value.as_object_mut() {
-                if node.level > 0 {
-                    map.insert("level".into(), node.level.into());
-                }
-                if parts.len() > 1 {
-                    map.insert("children".into(), parts.into());
-                }
+        let mut made: Vec<(Node, SegmentTree)> = Vec::new();
+        for (node, own) in self.nodes.iter().zip(self.children()).rev() {
+            let is = |other: &Node, child: &Node| (other.start, other.end) == (child.start, child.end);
+            let part = |child: &Node| match made.pop_if(|(last, _)| is(last, child)) {
+                Some((_, part)) => part,
+                None => segment(child),
+            };
+            let mut children: Vec<SegmentTree> = own.iter().map(part).collect();
+            if children.len() < 2 {
+                children.clear();
             }
-            made.push((*node, value));
+            made.push((*node, SegmentTree { children, ..segment(node) }));
         }
-        made.pop().map_or(serde_json::Value::Null, |(_, value)| value)
+        made.pop().map_or_else(|| segment(&Node { start: 0, end: self.sentences, level: 0 }), |(_, root)| root)
     }
 }
 
@@ -242,6 +228,8 @@ fn cut(gaps: &[Option<usize>], level: usize) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+
+    use pericope_api::{SegmentTree, Span};
 
     use super::{Node, Tree};
 
@@ -306,14 +294,21 @@ mod tests {
     }
 
     #[test]
-    fn json_nests_the_nodes() {
-        let text = serde_json::to_string(&tree().to_json(|node| (node.start, node.end))).unwrap();
+    fn segments_hold_segments() {
+        let segment = |node: &Node| SegmentTree {
+            span: Span::new(node.start, node.end),
+            score: None,
+            label: None,
+            children: Vec::new(),
+        };
+        let text = serde_json::to_string(&tree().nested(segment)).unwrap();
         let expected = concat!(
             r#"{"start":0,"end":12,"children":[{"start":0,"end":2},"#,
-            r#"{"start":2,"end":9,"level":1,"children":[{"start":2,"end":4},"#,
-            r#"{"start":4,"end":6,"level":2},{"start":6,"end":9,"level":2}]},"#,
-            r#"{"start":9,"end":12,"level":1}]}"#
+            r#"{"start":2,"end":9,"children":[{"start":2,"end":4},"#,
+            r#"{"start":4,"end":6},{"start":6,"end":9}]},"#,
+            r#"{"start":9,"end":12}]}"#
         );
         assert_eq!(text, expected);
+        assert_eq!(Tree::flat(0).nested(segment), segment(&Node { start: 0, end: 0, level: 0 }));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pericope_api::{Document, KnownCount, ModelUse, SegmentError, Segmentation, Segmenter};
+use pericope_api::{Document, KnownCount, ModelUse, SegmentError, SegmentTrees, Segmentation, Segmenter};
 
 use super::args::SpecArgs;
 use super::entry::{BuiltSegmenter, Needs, SegmenterEntry, SettingKey};
@@ -52,6 +52,10 @@ impl Segmenter for Brought {
 
     fn known_count(&self) -> Option<&dyn KnownCount> {
         self.0.known_count()
+    }
+
+    fn trees(&self) -> Option<&dyn SegmentTrees> {
+        self.0.trees()
     }
 
     fn tokens_read(&self) -> Option<u64> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pericope_api::{Document, Kind, segment_into};
+use pericope_api::{Document, Kind, SegmentTrees, Segmenter, Span, segment_into};
 use pericope_learn::hiercrf::CutBy;
 use pericope_learn::registry;
 use pericope_segment::counters::WordCounter;
@@ -66,25 +66,28 @@ fn cuts_refine_each_other_and_fit_the_size() {
 fn trees_are_told_in_bytes() {
     let (mut document, _) = read("json", 6);
     document.sentences[2].kind = Kind::Code;
-    let json = segmenter().tree_json(&document).unwrap();
-    assert_eq!((json["start"].as_u64(), json["end"].as_u64()), (Some(0), Some(document.source.len() as u64)));
-    let mut open = vec![&json];
+    let segmenter = segmenter();
+    let (found, names) = (segmenter.read(&document).unwrap(), &segmenter.model().settings().topics);
+    let trees = segmenter.trees().unwrap();
+    let root = trees.tree(&document).unwrap();
+    assert_eq!((root.span, root.score), (Span::new(0, document.source.len()), None));
+    let mut open = vec![&root];
     let mut leaves = Vec::new();
     while let Some(node) = open.pop() {
-        match node["children"].as_array() {
-            Some(children) => {
-                assert!(children.len() > 1);
-                assert_eq!(
-                    (&children[0]["start"], &children[children.len() - 1]["end"]),
-                    (&node["start"], &node["end"])
-                );
-                open.extend(children.iter().rev());
+        let begins = document.sentences.iter().position(|sentence| sentence.span.start == node.span.start).unwrap();
+        assert_eq!(node.score, begins.checked_sub(1).map(|gap| found.scores[gap]));
+        assert!(node.label.as_ref().is_some_and(|label| names.contains(&label.name) && label.probability > 0.4));
+        match &node.children[..] {
+            [] => leaves.push(node.span),
+            [first, .., last] => {
+                assert_eq!(first.span.hull(&last.span), node.span);
+                open.extend(node.children.iter().rev());
             }
-            None => leaves.push((node["start"].as_u64().unwrap(), node["end"].as_u64().unwrap())),
+            [_] => panic!("one child"),
         }
     }
     // One line end between two segments.
-    assert!(leaves.windows(2).all(|pair| pair[0].1 + 1 == pair[1].0), "{leaves:?}");
-    let empty = segmenter().tree_json(&Document::from_sentences::<&str>("e", &[])).unwrap();
-    assert_eq!(empty.to_string(), r#"{"start":0,"end":0}"#);
+    assert!(leaves.len() > 2 && leaves.windows(2).all(|pair| pair[0].end + 1 == pair[1].start), "{leaves:?}");
+    let empty = trees.tree(&Document::from_sentences::<&str>("e", &[])).unwrap();
+    assert_eq!(serde_json::to_string(&empty).unwrap(), r#"{"start":0,"end":0}"#);
 }
