@@ -96,7 +96,7 @@ impl Resolved {
             config.insert("compare".into(), compare);
             let statistics = json!({ "resamples": RESAMPLES, "exact_up_to": EXACT_UP_TO, "level": ALPHA });
             config.insert("statistics".into(), statistics);
-            if experiment.answer.generator == GeneratorKind::Extractive {
+            if experiment.is_answered_by(GeneratorKind::Extractive) {
                 config.insert("reader".into(), ExtractiveOptions::default().settings());
             }
         }

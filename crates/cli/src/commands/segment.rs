@@ -182,9 +182,10 @@ fn cut(chunker: &Chunker, format: OutputFormat, document: Document) -> Cut {
 
 fn trees(chunker: &Chunker) -> Result<&dyn SegmentTrees, String> {
     let spec = chunker.spec();
-    chunker.segmenter().trees().ok_or_else(|| {
-        format!("--format tree: `{}` finds no segments within segments; hiercrf does", spec.name)
-    })
+    chunker
+        .segmenter()
+        .trees()
+        .ok_or_else(|| format!("--format tree: `{}` finds no segments within segments; hiercrf does", spec.name))
 }
 
 fn write<W: Write>(

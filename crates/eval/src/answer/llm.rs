@@ -58,7 +58,7 @@ impl Ledger {
 pub struct Models {
     /// What answers, where a model does.
     pub generator: Option<Arc<dyn Generator>>,
-    /// Reads spans, where `answer.generator = "cogltx"` or a retriever `memrecall` asks for it: the caller brings it
+    /// Reads spans, where a `generator` is `cogltx` or a retriever `memrecall` asks for it: the caller brings it
     /// ([`Experiment::reads_spans`]).
     pub reader: Option<Arc<dyn SpanReader>>,
     /// Retrievers with the spec `custom`, by their names: the caller brings them.
@@ -85,7 +85,7 @@ impl Models {
     /// In one line: a prompt, a key or a model that is not there, a cache that cannot be opened.
     pub fn open(experiment: &Experiment, out: &Path, offline: bool, ledger: &Ledger) -> Result<Self, LlmError> {
         let mut models = Self::default();
-        let generates = experiment.answer.generator == GeneratorKind::Llm;
+        let generates = experiment.is_answered_by(GeneratorKind::Llm);
         let judges = experiment.judge.kind.asks_model();
         let by_specs = experiment.asking_specs();
         let places = experiment.chunkers.iter().any(|chunker| experiment.adds_context(chunker));

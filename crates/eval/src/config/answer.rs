@@ -39,7 +39,7 @@ impl AnswerConfig {
 }
 
 /// The kinds of answer generators.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum GeneratorKind {
     /// No answers: retrieval alone is measured.
@@ -53,6 +53,20 @@ pub enum GeneratorKind {
     Cogltx,
     /// A language model reads the retrieved chunks.
     Llm,
+}
+
+impl GeneratorKind {
+    /// The name, as in configurations.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Best => "best",
+            Self::Extractive => "extractive",
+            Self::Cogltx => "cogltx",
+            Self::Llm => "llm",
+        }
+    }
 }
 
 /// `[judge]`.

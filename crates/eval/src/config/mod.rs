@@ -150,13 +150,25 @@ pub struct ChunkerConfig {
     /// As `retrieval.context`, for this chunker alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<ContextKind>,
+    /// As `answer.generator`, for this chunker alone: readers can be compared pair by pair. Answers are made for all or for none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generator: Option<GeneratorKind>,
 }
 
 impl ChunkerConfig {
     /// A chunker that nothing but its spec is said of.
     pub(crate) fn plain(name: &str, spec: &Spec) -> Self {
         let (name, spec) = (name.to_owned(), spec.clone());
-        Self { name, spec, expand: None, rerank: None, prefix_headings: None, late_chunking: None, context: None }
+        Self {
+            name,
+            spec,
+            expand: None,
+            rerank: None,
+            prefix_headings: None,
+            late_chunking: None,
+            context: None,
+            generator: None,
+        }
     }
 }
 
@@ -228,7 +240,27 @@ impl Experiment {
     #[must_use]
     pub fn reads_spans(&self) -> bool {
         let recalls = |retriever: &RetrieverConfig| matches!(retriever.asked(), Ok(Asked::Recall { .. }));
-        self.answer.generator == GeneratorKind::Cogltx || self.all_retrievers().iter().any(recalls)
+        self.is_answered_by(GeneratorKind::Cogltx) || self.all_retrievers().iter().any(recalls)
+    }
+
+    /// What answers from what a chunker or retriever finds, whose own `generator` comes first.
+    #[must_use]
+    pub fn generator(&self, own: Option<GeneratorKind>) -> GeneratorKind {
+        own.unwrap_or(self.answer.generator)
+    }
+
+    /// What answers from what each of [`Self::names`] finds.
+    #[must_use]
+    pub fn generators(&self) -> Vec<GeneratorKind> {
+        let chunkers = self.chunkers.iter().map(|chunker| chunker.generator);
+        let retrievers = self.all_retrievers().into_iter().map(|retriever| retriever.generator);
+        chunkers.chain(retrievers).map(|own| self.generator(own)).collect()
+    }
+
+    /// True where one of them at least has its answers made by this.
+    #[must_use]
+    pub fn is_answered_by(&self, generator: GeneratorKind) -> bool {
+        self.generators().contains(&generator)
     }
 
     /// Checks that what only the program that runs the experiment can bring is there: a judge where `judge.kind = "custom"`, and
@@ -330,7 +362,7 @@ impl Experiment {
     pub fn unused(&self) -> Vec<String> {
         let mut found = Vec::new();
         let judged = self.judge.kind.asks_model();
-        let generated = self.answer.generator == GeneratorKind::Llm;
+        let generated = self.is_answered_by(GeneratorKind::Llm);
         let segmented = !self.asking_specs().is_empty();
         let placed = self.chunkers.iter().any(|chunker| self.adds_context(chunker));
         if self.judge.votes != 1 && !judged {
@@ -367,7 +399,7 @@ impl Experiment {
             found.push("limits.budget has no effect: nothing in this run costs money".to_owned());
         }
         if self.llm.generator.is_some() && !generated {
-            found.push("[llm.generator] has no effect: answer.generator is not \"llm\"".to_owned());
+            found.push("[llm.generator] has no effect: no generator is \"llm\"".to_owned());
         }
         if self.llm.judge.is_some() && !judged {
             found.push("[llm.judge] has no effect: judge.kind is neither \"llm\" nor \"both\"".to_owned());
@@ -426,8 +458,17 @@ impl Experiment {
 
     fn check_models(&self) -> Result<(), String> {
         let judged = self.judge.kind.asks_model();
-        if self.answer.generator == GeneratorKind::Llm && self.llm.generator.is_none() {
-            return Err("answer.generator = \"llm\" needs a table [llm.generator]: provider, model, base_url".into());
+        let is_silent = |generator: &GeneratorKind| *generator == GeneratorKind::None;
+        let mixed =
+            |(_, generator): &(String, GeneratorKind)| is_silent(generator) != is_silent(&self.answer.generator);
+        if let Some((name, own)) = self.names().into_iter().zip(self.generators()).find(mixed) {
+            let [own, all] = [own, self.answer.generator].map(GeneratorKind::name);
+            return Err(format!(
+                "'{name}' has generator = \"{own}\" beside answer.generator = \"{all}\": answers are made for all or for none"
+            ));
+        }
+        if self.is_answered_by(GeneratorKind::Llm) && self.llm.generator.is_none() {
+            return Err("generator = \"llm\" needs a table [llm.generator]: provider, model, base_url".into());
         }
         if judged && self.llm.judge.is_none() {
             return Err("judge.kind = \"llm\" or \"both\" needs a table [llm.judge]: provider, model, base_url".into());
@@ -523,6 +564,14 @@ mod tests {
         let reads = parse(SMALL, &["answer.model=x", "retrieval.retriever=memrecall:documents=2"]).unwrap();
         assert!(reads.unused().is_empty() && reads.reads_spans());
         assert!(parse(SMALL, &["answer.generator=cogltx"]).unwrap().reads_spans());
+        let own = parse(SMALL, &["answer.generator=best", "chunker.fixed.generator=cogltx"]).unwrap();
+        assert!(own.reads_spans() && own.generators().contains(&GeneratorKind::Cogltx));
+        for mixed in [["none", "cogltx"], ["best", "none"]] {
+            let [all, own] =
+                [("answer", mixed[0]), ("chunker.fixed", mixed[1])].map(|(at, to)| format!("{at}.generator={to}"));
+            assert!(parse(SMALL, &[&all, &own]).unwrap_err().contains("for all or for none"), "{mixed:?}");
+        }
+        assert!(parse(SMALL, &["chunker.fixed.generator=llm"]).unwrap_err().contains("[llm.generator]"));
         assert!(parse(SMALL, &["answer.steps=9"]).unwrap_err().contains("answer.steps must be from 1 to 8"));
         let named = parse(SMALL, &["chunker.fixed.spec=fixed:words=7"]).unwrap();
         assert_eq!(named.chunkers[0].spec.to_string(), "fixed:words=7");

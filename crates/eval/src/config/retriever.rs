@@ -4,6 +4,8 @@ use pericope_segment::foreign::Offsets;
 use pericope_util::command_words;
 use serde::{Deserialize, Serialize};
 
+use super::GeneratorKind;
+
 /// Why a retriever with the spec `custom` cannot be asked.
 pub(crate) const NOT_BROUGHT: &str =
     "spec is custom: a program in Rust or Python that runs the experiment brings it, and none of this name was brought";
@@ -36,6 +38,9 @@ pub struct RetrieverConfig {
     /// The number of times that a failed call is repeated (`http` and `qdrant`); default 3.
     #[serde(default = "retries")]
     pub retries: u32,
+    /// As `answer.generator`, for this retriever alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generator: Option<GeneratorKind>,
 }
 
 fn timeout() -> f64 {
@@ -78,6 +83,7 @@ impl RetrieverConfig {
             offsets: Offsets::default(),
             timeout_seconds: timeout(),
             retries: retries(),
+            generator: None,
         }
     }
 

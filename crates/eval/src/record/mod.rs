@@ -17,7 +17,7 @@ use pericope_store::Expand;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::cell::{CellKey, Cutoff, Setting};
-use crate::config::BudgetRule;
+use crate::config::{BudgetRule, GeneratorKind};
 use crate::metric::Metric;
 use crate::stats::LeaveOneOut;
 
@@ -95,6 +95,9 @@ pub struct ChunkerRow {
     /// Whether its chunks are embedded within their documents.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub late_chunking: bool,
+    /// What answers from its chunks, where that is not what answers from all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generator: Option<GeneratorKind>,
     /// Who wrote the contexts of its chunks; absent where nobody did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
@@ -187,6 +190,9 @@ impl ChunkerRow {
         if let Some(expand) = self.expand {
             shown.push_str(&format!(" + {expand}"));
             shown.push_str(&self.expand_tokens.map(|most| format!(" (to {most} tokens)")).unwrap_or_default());
+        }
+        if let Some(generator) = self.generator {
+            shown.push_str(&format!(" + answers by {}", generator.name()));
         }
         shown
     }

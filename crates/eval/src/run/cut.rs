@@ -16,7 +16,7 @@ use super::done::Done;
 use super::found::{Built, Hit};
 use super::{Observer, RunError, Setup, contexts};
 use crate::asking::Asking;
-use crate::config::{ChunkerConfig, Experiment, shown_reranker};
+use crate::config::{ChunkerConfig, Experiment, GeneratorKind, shown_reranker};
 use crate::record::{ChunkerRow, Histogram, SameSize};
 
 /// A corpus cut by one chunker.
@@ -51,6 +51,8 @@ pub(super) struct Cut {
     pub(super) late_chunking: bool,
     /// What its segmenter asked of a language model.
     asked: Option<ModelUse>,
+    /// What answers from its chunks, where that is not what answers from all.
+    pub(super) generator: Option<GeneratorKind>,
     /// Who wrote the contexts of its chunks, and what was asked for them.
     pub(super) contexts: Option<(String, ModelUse)>,
 }
@@ -87,6 +89,7 @@ impl Cut {
             prefix_headings: false,
             late_chunking: false,
             asked: None,
+            generator: None,
             contexts: None,
         }
     }
@@ -134,6 +137,7 @@ impl Cut {
             expand_tokens: (self.expansion.expand != Expand::None).then_some(self.expansion.tokens),
             prefix_headings: self.prefix_headings,
             late_chunking: self.late_chunking,
+            generator: self.generator,
             context: self.contexts.as_ref().map(|(writer, _)| writer.clone()),
             contexts: self.contexts.as_ref().map(|(_, used)| *used),
             asked: self.asked,
@@ -213,6 +217,7 @@ pub(super) fn all(
             contexts::add(&mut cut, documents, resources.asking, observer)?;
         }
         cut.expansion = experiment.retrieval.expansion(config.expand);
+        cut.generator = config.generator;
         cut.prefix_headings = setup.encoder.is_some() && experiment.prefixes_headings(config);
         cut.late_chunking = setup.encoder.is_some() && experiment.chunks_late(config);
         size(&mut cut, &config.spec, &resources, observer)?;
@@ -364,6 +369,7 @@ fn one(
         prefix_headings: false,
         late_chunking: false,
         asked,
+        generator: None,
         contexts: None,
     })
 }

@@ -171,10 +171,12 @@ impl<'a> Sum<'a> {
 }
 
 fn generator(experiment: &Experiment, texts: &[(usize, usize)], corpus: &[usize]) -> Option<ModelEstimate> {
-    let config = experiment.llm.generator.as_ref().filter(|_| experiment.answer.generator == GeneratorKind::Llm)?;
+    let config = experiment.llm.generator.as_ref()?;
     let mut sum = Sum::new(config);
-    for_each_context(experiment, corpus, |context| {
-        texts.iter().for_each(|(question, _)| sum.add(1, AROUND + question + context));
+    for_each_context(experiment, corpus, |generator, context| {
+        if generator == GeneratorKind::Llm {
+            texts.iter().for_each(|(question, _)| sum.add(1, AROUND + question + context));
+        }
     });
     sum.done("generator")
 }
@@ -182,11 +184,11 @@ fn generator(experiment: &Experiment, texts: &[(usize, usize)], corpus: &[usize]
 fn judge(experiment: &Experiment, texts: &[(usize, usize)], corpus: &[usize]) -> Option<ModelEstimate> {
     let config = experiment.llm.judge.as_ref().filter(|_| experiment.judge.kind.asks_model())?;
     let judge = &experiment.judge;
-    let generator = experiment.llm.generator.as_ref().filter(|_| experiment.answer.generator == GeneratorKind::Llm);
+    let generator = experiment.llm.generator.as_ref().filter(|_| experiment.is_answered_by(GeneratorKind::Llm));
     let answer = |gold: usize| generator.map_or(gold, |config| (config.max_tokens as usize).min(2 * gold));
     let more = usize::from(judge.faithfulness) + usize::from(judge.context_relevance);
     let mut sum = Sum::new(config);
-    for_each_context(experiment, corpus, |context| {
+    for_each_context(experiment, corpus, |_, context| {
         for (question, gold) in texts {
             sum.add(judge.votes, AROUND + question + gold + answer(*gold));
             sum.add(more, AROUND + context + answer(*gold));
@@ -307,7 +309,7 @@ fn contexts(experiment: &Experiment, corpus: &[usize]) -> Option<ModelEstimate> 
 }
 
 /// Calls `f` with the tokens of a context, for every chunker, mode and cutoff.
-fn for_each_context(experiment: &Experiment, corpus: &[usize], mut f: impl FnMut(usize)) {
+fn for_each_context(experiment: &Experiment, corpus: &[usize], mut f: impl FnMut(GeneratorKind, usize)) {
     for chunker in &experiment.chunkers {
         let expansion = experiment.retrieval.expansion(chunker.expand);
         let chunk = match expansion.expand {
@@ -319,13 +321,16 @@ fn for_each_context(experiment: &Experiment, corpus: &[usize], mut f: impl FnMut
                 Cutoff::K(k) => k.saturating_mul(chunk),
                 Cutoff::Tokens(budget) => budget,
             };
-            experiment.retrieval.modes.iter().for_each(|_| f(context));
+            let generator = experiment.generator(chunker.generator);
+            experiment.retrieval.modes.iter().for_each(|_| f(generator, context));
         }
     }
     // What others hand out has no limit that is known.
-    for cutoff in experiment.all_retrievers().iter().flat_map(|_| experiment.retrieval.cutoffs()) {
-        let context = cutoff.tokens().unwrap_or_else(|| cutoff.size().saturating_mul(UNLIMITED_CHUNK));
-        experiment.retrieval.modes.iter().for_each(|_| f(context));
+    for retriever in experiment.all_retrievers() {
+        for cutoff in experiment.retrieval.cutoffs() {
+            let context = cutoff.tokens().unwrap_or_else(|| cutoff.size().saturating_mul(UNLIMITED_CHUNK));
+            experiment.retrieval.modes.iter().for_each(|_| f(experiment.generator(retriever.generator), context));
+        }
     }
 }
 
@@ -353,7 +358,7 @@ fn limit(experiment: &Experiment, chunker: &ChunkerConfig) -> Option<usize> {
 
 /// Who may give a model longer chunks than it is counted with: at a number of chunks, without a size or a limit.
 fn unlimited(experiment: &Experiment, corpus: &[usize]) -> Vec<String> {
-    let asks = experiment.answer.generator == GeneratorKind::Llm
+    let asks = experiment.is_answered_by(GeneratorKind::Llm)
         || experiment.judge.kind.asks_model() && (experiment.judge.faithfulness || experiment.judge.context_relevance);
     let long = corpus.iter().any(|tokens| *tokens > UNLIMITED_CHUNK);
     if !asks || !long || experiment.retrieval.k.is_empty() {

@@ -30,8 +30,10 @@ pub(super) struct Runner<'a> {
     corpus: &'a Corpus,
     pub(super) cutoffs: Vec<Cutoff>,
     reader: Option<Extractive>,
-    /// What answers in place of the embedded reader, where the configuration asks for it and no language model does.
-    instead: Option<Box<dyn Generator>>,
+    /// The best passage as it is, where that is asked for.
+    best: Option<BestPassage>,
+    /// What reads spans, where that is asked for.
+    spans: Option<SpanGenerator>,
     asked: Vec<Asked>,
     vectors: Option<pericope_api::Embeddings>,
     /// What was found in indexes that a later chunker shares.
@@ -65,17 +67,14 @@ impl<'a> Runner<'a> {
                 .collect(),
             None => Vec::new(),
         };
-        let instead: Option<Box<dyn Generator>> = match (experiment.answer.generator, &setup.models.reader) {
-            (GeneratorKind::Best, _) => Some(Box::new(BestPassage::new(Arc::clone(&corpus.documents)))),
-            (GeneratorKind::Cogltx, None) => {
-                return Err(RunError::Config(
-                    "answer.generator = \"cogltx\" needs a reader, and none was brought".into(),
-                ));
+        let documents = || Arc::clone(&corpus.documents);
+        let best = experiment.is_answered_by(GeneratorKind::Best).then(|| BestPassage::new(documents()));
+        let spans = match (experiment.is_answered_by(GeneratorKind::Cogltx), &setup.models.reader) {
+            (true, None) => {
+                return Err(RunError::Config("generator = \"cogltx\" needs a reader, and none was brought".into()));
             }
-            (GeneratorKind::Cogltx, Some(reader)) => {
-                Some(Box::new(SpanGenerator::new(Arc::clone(reader), Arc::clone(&corpus.documents))))
-            }
-            _ => None,
+            (true, Some(reader)) => Some(SpanGenerator::new(Arc::clone(reader), documents())),
+            (false, _) => None,
         };
         let mut scorer = score::Scorer::new(corpus, experiment.judge.kind.lexical_metric());
         if setup.encoder.as_ref().is_some_and(|encoder| encoder.is_static()) {
@@ -88,7 +87,8 @@ impl<'a> Runner<'a> {
             corpus,
             cutoffs,
             reader,
-            instead,
+            best,
+            spans,
             asked,
             vectors,
             shared: Vec::new(),
@@ -172,7 +172,8 @@ impl<'a> Runner<'a> {
         take: &mut dyn FnMut(Vec<Item>) -> Result<(), RunError>,
     ) -> Result<ChunkerRow, RunError> {
         let k = foreign_depth(&self.cutoffs);
-        let asked = foreign::ask(config, self.corpus, self.setup, self.vectors.as_ref(), k, observer)?;
+        let mut asked = foreign::ask(config, self.corpus, self.setup, self.vectors.as_ref(), k, observer)?;
+        asked.cut.generator = config.generator;
         let modes = self.experiment.retrieval.modes.iter();
         let rankings: Vec<Ranking> =
             modes.map(|mode| Ranking { mode: mode.to_string(), ..asked.ranking.clone() }).collect();
@@ -240,7 +241,7 @@ impl<'a> Runner<'a> {
                     Err(problem) => self.scorer.failed(q, cut, &setting, problem),
                 });
             }
-            if self.generator().is_none() {
+            if self.generator(cut).is_none() {
                 observer.advance(questions.len());
             }
         }
@@ -261,11 +262,13 @@ impl<'a> Runner<'a> {
     }
 
     /// What makes the answers, if anything does.
-    fn generator(&self) -> Option<&dyn Generator> {
-        match (&self.setup.models.generator, &self.instead) {
-            (Some(generator), _) => Some(generator.as_ref()),
-            (None, Some(generator)) => Some(generator.as_ref()),
-            (None, None) => self.reader.as_ref().map(|reader| reader as &dyn Generator),
+    fn generator(&self, cut: &Cut) -> Option<&dyn Generator> {
+        match self.experiment.generator(cut.generator) {
+            GeneratorKind::None => None,
+            GeneratorKind::Best => self.best.as_ref().map(|best| best as &dyn Generator),
+            GeneratorKind::Extractive => self.reader.as_ref().map(|reader| reader as &dyn Generator),
+            GeneratorKind::Cogltx => self.spans.as_ref().map(|spans| spans as &dyn Generator),
+            GeneratorKind::Llm => self.setup.models.generator.as_deref(),
         }
     }
 
@@ -281,7 +284,7 @@ impl<'a> Runner<'a> {
         observer: &dyn Observer,
     ) -> Result<(Vec<Result<Option<(Generated, AnswerScores)>, String>>, Option<f64>), RunError> {
         let questions = &self.corpus.set.questions;
-        let Some(generator) = self.generator() else {
+        let Some(generator) = self.generator(cut) else {
             return Ok((problems.iter().map(|problem| problem.clone().map_or(Ok(None), Err)).collect(), None));
         };
         let own = |q: usize| own.get(q).and_then(Option::as_ref);

@@ -14,5 +14,6 @@ mod golden_stats;
 mod judges;
 mod language_models;
 mod language_models_that_cut;
+mod readers;
 mod simulated;
 mod simulations;

@@ -3,7 +3,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use pericope_api::{
-    Boundaries, Document, KnownCount, SegmentError, SegmentLabel, SegmentTree, SegmentTrees, Segmentation, Segmenter, SentenceEncoder, Span, TokenCounter, TokenMap,
+    Boundaries, Document, KnownCount, SegmentError, SegmentLabel, SegmentTree, SegmentTrees, Segmentation, Segmenter,
+    SentenceEncoder, Span, TokenCounter, TokenMap,
 };
 use pericope_encode::{Device, ModelError};
 use pericope_segment::Resources;
