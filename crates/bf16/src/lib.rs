@@ -123,6 +123,11 @@ mod tests {
         (0..len).map(|_| next()).collect()
     }
 
+    /// A bound of sizes; a small one where an interpreter runs the tests, some ten thousand times as slow.
+    fn most(size: usize) -> usize {
+        if cfg!(miri) { 2 } else { size }
+    }
+
     fn rounded(from: &[f32]) -> Vec<u32> {
         let mut to = vec![0; from.len() / 2];
         round(from, &mut to);
@@ -131,7 +136,7 @@ mod tests {
 
     #[test]
     fn rounding_is_that_of_the_crate_half() {
-        let mut from = numbers(4096, 3);
+        let mut from = numbers(2 * most(2048), 3);
         // Halfway between two neighbours: down to even, up to even; large ones; signs.
         from.extend([1.003_906_2, 1.011_718_8, -1.003_906_2, 3.0e38, -3.0e-38, 0.0, -0.0, f32::INFINITY]);
         for to in [rounded(&from), {
@@ -177,8 +182,8 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 2 } else { 128 }))]
         #[test]
         fn as_by_numbers_in_double_precision(
-            tiles in 1_usize..10, pairs in prop_oneof![1_usize..70, (1_usize..5).prop_map(|steps| 16 * steps)],
-            panels in 1_usize..8, seed in any::<u64>(),
+            tiles in 1..most(10), pairs in prop_oneof![1..most(70), (1..most(5)).prop_map(|steps| 16 * steps)],
+            panels in 1..most(8), seed in any::<u64>(),
         ) {
             let (rows, inputs, outputs) = (tiles * ROWS, 2 * pairs, panels * COLUMNS);
             let (x, w) = (numbers(rows * inputs, seed), numbers(outputs * inputs, !seed));
@@ -198,12 +203,12 @@ mod tests {
 
     #[test]
     fn a_row_does_not_depend_on_its_place() {
-        let (inputs, outputs) = (96, 3 * COLUMNS);
+        let (inputs, outputs) = (most(96), most(3) * COLUMNS);
         let weights = Weights::new(&numbers(inputs * outputs, 5), inputs);
         let row = numbers(inputs, 7);
         let mut found = Vec::new();
         // Whole tiles, tiles of eight rows, and blocks of one tile and of two.
-        for tiles in [1, 2, 3, 5, 8] {
+        for tiles in [1, 2, 3, 5, 8].into_iter().take(most(5)) {
             let mut x = numbers(tiles * ROWS * inputs, 8);
             for place in [0, 3, 7, 11, 15, 21, 33, 39, 63].into_iter().filter(|&place| place < tiles * ROWS) {
                 x[place * inputs..][..inputs].copy_from_slice(&row);
