@@ -8,16 +8,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use pericope::api;
 use pericope::index::pipeline::{Options, Progress, Report, index_documents_with};
 use pericope::read::{ReadOptions, WalkOptions, read_each, walk};
-use pericope::store::RunSummary;
+use pericope::segment::Limits;
+use pericope::store::{HEADING_TOKENS, RunSummary};
 use pericope::{Engine, stores};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyIterator, PyList, PyString};
+use pyo3::types::{PyIterator, PyList, PyString};
 
 use crate::custom::Raised;
 use crate::document::{self, Document};
 use crate::embedder::Given;
 use crate::errors::{of_engine, of_store, usage};
-use crate::segmenter::{Segmenter, tokenizer_beside};
+use crate::segmenter::{Counted, Segmenter, tokenizer_beside};
 
 /// Bytes of text after which a store is committed.
 const COMMIT_BYTES: u64 = 64 << 20;
@@ -79,8 +80,13 @@ pub fn index(
     let into = place(into)?;
     let default = PyString::new(py, "structure").into_any();
     let embedder = embedder.map(Given::of).transpose()?;
-    let beside = embedder.as_ref().map_or("none", Given::name);
-    let segmenter = segmenter_of(segmenter.unwrap_or(&default), beside, offline)?;
+    let beside = embedder.as_ref().map_or("none", Given::name).to_owned();
+    let (encoder, raised) = match embedder {
+        Some(given) => py.detach(|| given.open(offline))?,
+        None => (None, Raised::default()),
+    };
+    let defaults = Limits::of_embedder(encoder.as_deref()).beside(if prefix_headings { HEADING_TOKENS } else { 0 });
+    let segmenter = segmenter_of(segmenter.unwrap_or(&default), &beside, defaults, offline)?;
     let (chunker, cutting) = (Arc::clone(&segmenter.get().chunker), segmenter.get().raised.clone());
     cutting.take();
     let feed = Feed::new(documents)?;
@@ -88,10 +94,6 @@ pub fn index(
     let options = Options { stop: Arc::clone(&stop), ..Options::default() };
     let interrupt = Raised::default();
     let done = py.detach(|| {
-        let (encoder, raised) = match embedder {
-            Some(given) => given.open(offline)?,
-            None => (None, Raised::default()),
-        };
         let spec = Engine::new().with_tokenizer(chunker.counter().name()).index_spec(&chunker, encoder);
         let spec = spec.map_err(of_engine)?.with_heading_prefix(prefix_headings).with_late_chunking(late_chunking);
         let mut store = stores::create(&into, &spec, rebuild, COMMIT_BYTES).map_err(of_store)?;
@@ -136,16 +138,19 @@ pub fn place(given: &Bound<'_, PyAny>) -> PyResult<String> {
 }
 
 /// A `Segmenter`, or the one of a spec or of an object in Python, which counts as what embeds its chunks does.
-fn segmenter_of<'py>(given: &Bound<'py, PyAny>, embedder: &str, offline: bool) -> PyResult<Bound<'py, Segmenter>> {
+fn segmenter_of<'py>(
+    given: &Bound<'py, PyAny>,
+    embedder: &str,
+    defaults: Limits,
+    offline: bool,
+) -> PyResult<Bound<'py, Segmenter>> {
     if let Ok(segmenter) = given.cast::<Segmenter>() {
         return Ok(segmenter.clone());
     }
     let spec = given.cast::<PyString>().ok().map(|spec| spec.to_cow()).transpose()?;
-    let keywords = PyDict::new(given.py());
-    keywords.set_item("offline", offline)?;
-    keywords.set_item("tokenizer", tokenizer_beside(embedder, spec.as_deref()))?;
-    let made = given.py().get_type::<Segmenter>().call((given,), Some(&keywords))?;
-    Ok(made.cast_into::<Segmenter>()?)
+    let tokenizer = Some(tokenizer_beside(embedder, spec.as_deref()));
+    let counted = Counted { limits: Limits::default(), defaults, tokenizer };
+    Bound::new(given.py(), Segmenter::made(given.py(), given, counted, None, Vec::new(), offline)?)
 }
 
 /// Documents from Python: documents as they are, and paths of files and folders, which are read here.

@@ -41,9 +41,64 @@ impl Cuts {
 }
 
 /// The tokenizer where none is named: by what embeds the chunks, and by what the segmenter reads with.
-pub fn tokenizer_beside(embedder: &str, spec: Option<&str>) -> &'static str {
+pub fn tokenizer_beside(embedder: &str, spec: Option<&str>) -> String {
     let spec = spec.and_then(|spec| Spec::parse(spec).ok());
     tokenizer_for(embedder, &spec)
+}
+
+/// How a segmenter counts: the limits that a caller names, those where neither it nor the spec names any, and the tokenizer.
+pub struct Counted {
+    pub limits: Limits,
+    pub defaults: Limits,
+    pub tokenizer: Option<String>,
+}
+
+impl Segmenter {
+    /// The segmenter of a spec or of an object in Python.
+    pub fn made(
+        py: Python<'_>,
+        segmenter: &Bound<'_, PyAny>,
+        counted: Counted,
+        embedder: Option<Given>,
+        corpus: Vec<Text>,
+        offline: bool,
+    ) -> PyResult<Self> {
+        let mut raised = Raised::default();
+        if let Some(Given::Encoder(_, own)) = &embedder {
+            raised = own.clone();
+        }
+        let cuts = match segmenter.cast::<PyString>() {
+            Ok(spec) => Cuts::Spec(spec.to_cow()?.into_owned()),
+            Err(_) => Cuts::Custom(custom::Segmenter::new(segmenter, raised.clone())?),
+        };
+        let Counted { limits, defaults, tokenizer } = counted;
+        let chunker = py.detach(|| {
+            let corpus: Vec<Arc<api::Document>> =
+                corpus.into_iter().map(|text| text.document("plain")).collect::<PyResult<_>>()?;
+            let visit = |each: &mut dyn FnMut(&api::Document)| corpus.iter().for_each(|document| each(document));
+            let mut engine = Engine::new().with_overrides(limits).with_defaults(defaults).offline(offline);
+            if !corpus.is_empty() {
+                engine = engine.with_corpus(&visit);
+            }
+            engine = engine.with_tokenizer(tokenizer.unwrap_or_else(|| {
+                // An encoder that was named for the segmenter is another.
+                let is_default = embedder.as_ref().is_none_or(|given| given.name() == "minilm");
+                tokenizer_beside("none", cuts.spec().filter(|_| is_default))
+            }));
+            engine = match embedder {
+                Some(Given::Name(name)) => engine.with_segment_embedder(Some(name)),
+                Some(Given::Encoder(encoder, _)) => engine.with_encoder(encoder),
+                None => engine,
+            };
+            match cuts {
+                Cuts::Spec(spec) => engine.chunker(&spec),
+                Cuts::Custom(segmenter) => engine.custom_chunker(Box::new(segmenter)),
+            }
+            .map_err(of_engine)
+        });
+        let chunker = chunker.map_err(|error| raised.or(error))?;
+        Ok(Self { chunker: Arc::new(chunker), raised })
+    }
 }
 
 #[pymethods]
@@ -66,43 +121,11 @@ impl Segmenter {
         corpus: Option<Vec<Bound<'_, PyAny>>>,
         offline: bool,
     ) -> PyResult<Self> {
-        let mut raised = Raised::default();
-        let embedder = embedder.map(Given::of).transpose()?;
-        if let Some(Given::Encoder(_, own)) = &embedder {
-            raised = own.clone();
-        }
-        let cuts = match segmenter.cast::<PyString>() {
-            Ok(spec) => Cuts::Spec(spec.to_cow()?.into_owned()),
-            Err(_) => Cuts::Custom(custom::Segmenter::new(segmenter, raised.clone())?),
-        };
         let limits = Limits { max_tokens, min_tokens, target_tokens, overlap };
+        let embedder = embedder.map(Given::of).transpose()?;
         let corpus: Vec<Text> = corpus.unwrap_or_default().iter().map(Text::of).collect::<PyResult<_>>()?;
-        let chunker = py.detach(|| {
-            let corpus: Vec<Arc<api::Document>> =
-                corpus.into_iter().map(|text| text.document("plain")).collect::<PyResult<_>>()?;
-            let visit = |each: &mut dyn FnMut(&api::Document)| corpus.iter().for_each(|document| each(document));
-            let mut engine = Engine::new().with_overrides(limits).offline(offline);
-            if !corpus.is_empty() {
-                engine = engine.with_corpus(&visit);
-            }
-            engine = engine.with_tokenizer(tokenizer.unwrap_or_else(|| {
-                // An encoder that was named for the segmenter is another.
-                let is_default = embedder.as_ref().is_none_or(|given| given.name() == "minilm");
-                tokenizer_beside("none", cuts.spec().filter(|_| is_default)).to_owned()
-            }));
-            engine = match embedder {
-                Some(Given::Name(name)) => engine.with_segment_embedder(Some(name)),
-                Some(Given::Encoder(encoder, _)) => engine.with_encoder(encoder),
-                None => engine,
-            };
-            match cuts {
-                Cuts::Spec(spec) => engine.chunker(&spec),
-                Cuts::Custom(segmenter) => engine.custom_chunker(Box::new(segmenter)),
-            }
-            .map_err(of_engine)
-        });
-        let chunker = chunker.map_err(|error| raised.or(error))?;
-        Ok(Self { chunker: Arc::new(chunker), raised })
+        let counted = Counted { limits, defaults: Limits::INDEX, tokenizer };
+        Self::made(py, segmenter, counted, embedder, corpus, offline)
     }
 
     /// The resolved spec, with the limits in force.

@@ -102,6 +102,12 @@ pub trait SentenceEncoder: Send + Sync {
     /// The number of tokens that are read of a text, special tokens included; the rest is cut off unread.
     fn max_tokens(&self) -> usize;
 
+    /// The number of tokens that are read of a passage, special tokens included: [`max_tokens`](SentenceEncoder::max_tokens) less
+    /// the prompt before it.
+    fn passage_tokens(&self) -> usize {
+        self.max_tokens()
+    }
+
     /// Whether a token has the same vector in every text, so that those of different texts lie closer together than where it is read
     /// with its neighbours: false by default.
     fn is_static(&self) -> bool {

@@ -214,7 +214,8 @@ pub struct PolicyArgs {
     /// Segmenter and its settings: name or name:key=value,key=value [default: structure, or what a project's settings say]
     #[arg(long, short, value_name = "SPEC")]
     pub segmenter: Option<String>,
-    /// Most tokens of a chunk; 0 for no limit [default: 256, or what the spec says]
+    /// Most tokens of a chunk; 0 for no limit [default: what the spec says, else what the embedder reads, at most 512; 256 for minilm
+    /// and where nothing embeds]
     #[arg(long, value_name = "N")]
     pub max_tokens: Option<usize>,
     /// Chunks under this many tokens are avoided
@@ -224,7 +225,7 @@ pub struct PolicyArgs {
     #[arg(long, value_name = "S")]
     pub overlap: Option<usize>,
     /// What counts tokens: minilm, words, a tokenizer.json or the folder of one, or cl100k and o200k (where built in)
-    /// [default: minilm where it embeds the chunks or the segmenter reads with it, else words]
+    /// [default: that of the model that embeds the chunks; else minilm where the segmenter reads with it, else words]
     #[arg(long, value_name = "NAME|DIR|FILE")]
     pub tokenizer: Option<String>,
     /// What semantic segmenters embed sentences with: minilm, static (a hundred times as quick), or another embedder

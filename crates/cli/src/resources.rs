@@ -41,7 +41,7 @@ pub fn engine(policy: &PolicyArgs, embedder: &str) -> Engine<'static> {
 pub fn tokenizer(policy: &PolicyArgs, embedder: &str) -> String {
     // An encoder that was named for the segmenter is another.
     let spec = spec(policy).filter(|_| policy.segment_embedder.as_deref().is_none_or(|name| name == EMBEDDER));
-    policy.tokenizer.clone().unwrap_or_else(|| tokenizer_for(embedder, &spec).to_owned())
+    policy.tokenizer.clone().unwrap_or_else(|| tokenizer_for(embedder, &spec))
 }
 
 /// The spec that the flags name; `None` for one that is none.

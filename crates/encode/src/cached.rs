@@ -106,6 +106,10 @@ impl SentenceEncoder for CachedEncoder {
         self.inner.max_tokens()
     }
 
+    fn passage_tokens(&self) -> usize {
+        self.inner.passage_tokens()
+    }
+
     fn is_static(&self) -> bool {
         self.inner.is_static()
     }

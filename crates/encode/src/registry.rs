@@ -10,7 +10,7 @@ use crate::encoders::LowRank;
 use crate::models::{self, ModelDir, ModelError, embedder_by_name, prompts_of};
 use crate::prompts::Prompts;
 use crate::sentence::{EmbedderSpec, Prompted};
-use crate::tokens::is_path;
+use crate::tokens::{TOKENIZER_FILE, is_file};
 use crate::{FileCounter, MiniLm, SentenceModel, StaticVectors, WordPieceCounter};
 
 /// The reasons why a name gives no encoder or counter.
@@ -65,6 +65,7 @@ pub const COUNTERS: &[(&str, &str)] = &[
     ("minilm", "WordPiece tokens of all-MiniLM-L6-v2"),
     ("words", "words; needs no model"),
     ("DIR|FILE", "a tokenizer.json, or a folder with one"),
+    ("NAME", "the tokenizer of a model that `pericope models list` shows"),
     ("cl100k", "OpenAI's tokens of GPT-4 and text-embedding-3 (cargo feature tiktoken)"),
     ("o200k", "OpenAI's tokens of GPT-4o and later (cargo feature tiktoken)"),
 ];
@@ -199,6 +200,18 @@ fn fastembed(model: &str) -> Result<Arc<dyn SentenceEncoder>, ModelError> {
     Err(ModelError::External(format!("fastembed:{model}: this program was built without it (cargo feature fastembed)")))
 }
 
+/// The name by which [`counter`] knows the tokenizer of an embedder on this machine; `None` for one that has none of its own in a
+/// `tokenizer.json`. Nothing is loaded.
+#[must_use]
+pub fn tokenizer_of(embedder: &str) -> Option<String> {
+    if embedder == "minilm" || embedder.starts_with(CHANGED) {
+        return Some("minilm".to_owned());
+    }
+    let base = Served::parse(embedder).ok()?.base();
+    let has_file = Path::new(base).join(TOKENIZER_FILE).is_file();
+    (has_file || embedder_by_name(base).is_ok()).then(|| base.to_owned())
+}
+
 /// The token counter of a name.
 ///
 /// # Errors
@@ -208,7 +221,7 @@ pub fn counter(name: &str) -> Result<Arc<dyn TokenCounter>, RegistryError> {
         "minilm" => Ok(Arc::new(WordPieceCounter::load(&models::locate("minilm")?)?)),
         "words" => Ok(Arc::new(WordCounter)),
         "cl100k" | "o200k" => tiktoken(name).map_err(RegistryError::Model),
-        _ if is_path(name) => Ok(Arc::new(FileCounter::load(name)?)),
+        _ if is_file(name) => Ok(Arc::new(FileCounter::load(name)?)),
         _ => Err(unknown("tokenizer", name, COUNTERS)),
     }
 }
@@ -257,7 +270,7 @@ mod tests {
         assert_eq!(counter("words").unwrap().count("two words"), 2);
         let text = counter("letters").err().unwrap().to_string();
         assert!(
-            text.contains("no tokenizer \"letters\"") && text.contains("minilm, words, DIR|FILE, cl100k, o200k"),
+            text.contains("no tokenizer \"letters\"") && text.contains("minilm, words, DIR|FILE, NAME, cl100k, o200k"),
             "{text}"
         );
     }

@@ -90,10 +90,20 @@ fn endpoint(name: &str, _: bool) -> Result<Arc<dyn SentenceEncoder>, EngineError
     Err(EngineError::usage(format!("embedder {name}: this program was built without endpoints (cargo feature llm)")))
 }
 
-/// The tokenizer that counts where none is named, by what reads the chunks: MiniLM's own where that embeds them or places the
-/// cuts, else plain words. What is installed does not matter: a command cuts alike everywhere, or says what is missing.
-pub(crate) fn tokenizer_beside(embedder: &str, places_cuts: bool) -> &'static str {
-    if is_default(embedder) || places_cuts { DEFAULT_EMBEDDER } else { WORDS }
+/// The tokenizer that counts where none is named, by what reads the chunks: that of the model which embeds them, else MiniLM's where
+/// that places the cuts, else plain words. What is installed does not matter: a command cuts alike everywhere, or says what is missing.
+pub(crate) fn tokenizer_beside(embedder: &str, places_cuts: bool) -> String {
+    own_tokenizer(embedder).unwrap_or_else(|| if places_cuts { DEFAULT_EMBEDDER } else { WORDS }.to_owned())
+}
+
+#[cfg(feature = "models")]
+fn own_tokenizer(embedder: &str) -> Option<String> {
+    pericope_encode::registry::tokenizer_of(embedder)
+}
+
+#[cfg(not(feature = "models"))]
+fn own_tokenizer(embedder: &str) -> Option<String> {
+    is_default(embedder).then(|| embedder.to_owned())
 }
 
 /// Counts words, and needs no model.

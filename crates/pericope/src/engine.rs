@@ -403,11 +403,11 @@ impl Engine<'_> {
     }
 }
 
-/// Returns the tokenizer that commands count with where none is named: `minilm` where that embeds the chunks or where a
+/// Returns the tokenizer that commands count with where none is named: that of the model which embeds the chunks, else `minilm` where a
 /// segmenter reads with it, else `words`. It does not depend on what is installed, so that a command cuts alike on every
 /// machine, or says which model is missing.
 #[must_use]
-pub fn tokenizer_for<'s>(embedder: &str, specs: impl IntoIterator<Item = &'s Spec>) -> &'static str {
+pub fn tokenizer_for<'s>(embedder: &str, specs: impl IntoIterator<Item = &'s Spec>) -> String {
     embedders::tokenizer_beside(embedder, specs.into_iter().any(needs_encoder))
 }
 
@@ -534,10 +534,16 @@ mod tests {
     fn tokens_are_those_of_the_model_that_a_segmenter_reads_with() {
         let counted = |embedder: &str, spec: &str| tokenizer_for(embedder, [&Spec::parse(spec).unwrap()]);
         for spec in ["fusion", "fusion:embedder=minilm", "topic"] {
-            assert_eq!(counted("none", spec), "minilm", "{spec}");
+            assert_eq!(
+                (counted("none", spec), counted("e5-small", spec)),
+                ("minilm".into(), "e5-small".into()),
+                "{spec}"
+            );
         }
         for spec in ["fixed", "fusion:embedder=static", "window:embedder=openai:e"] {
-            assert_eq!((counted("none", spec), counted("minilm", spec)), ("words", "minilm"), "{spec}");
+            let counted = ["none", "static", "minilm", "minilm:changes", "e5-small", "openai:m"]
+                .map(|embedder| counted(embedder, spec));
+            assert_eq!(counted, ["words", "words", "minilm", "minilm", "e5-small", "words"], "{spec}");
         }
     }
 

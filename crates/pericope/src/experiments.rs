@@ -115,7 +115,7 @@ pub fn engine_of(experiment: &Experiment) -> Engine<'static> {
 
 /// The tokenizer that an experiment names, else the one that goes with its embedder and segmenters.
 fn counting<'s>(named: Option<&String>, embedder: &str, specs: impl IntoIterator<Item = &'s Spec>) -> String {
-    named.cloned().unwrap_or_else(|| tokenizer_for(embedder, specs).to_owned())
+    named.cloned().unwrap_or_else(|| tokenizer_for(embedder, specs))
 }
 
 /// Runs an experiment into a folder, which is made where it is missing; its report is not yet written

@@ -29,6 +29,24 @@ impl Limits {
     /// The default of an index: at most 256 tokens, the window of the default embedder, so that nothing is cut off unread.
     pub const INDEX: Self = Self { max_tokens: Some(256), min_tokens: None, target_tokens: None, overlap: None };
 
+    /// The most tokens of a chunk where nothing is said, however many its embedder reads: longer ones hold several subjects.
+    const LONGEST: usize = 512;
+
+    /// The default of chunks that this encoder embeds: what it reads of a passage, at most 512 tokens. [`Limits::INDEX`] without one, and
+    /// with one that reads texts of any length.
+    #[must_use]
+    pub fn of_embedder(encoder: Option<&dyn SentenceEncoder>) -> Self {
+        let window = encoder.map(SentenceEncoder::passage_tokens).filter(|&window| window < usize::MAX);
+        window.map_or(Self::INDEX, |window| Self { max_tokens: Some(window.clamp(1, Self::LONGEST)), ..Self::INDEX })
+    }
+
+    /// The same with room for so many tokens beside every chunk, where its limit leaves any.
+    #[must_use]
+    pub fn beside(self, room: usize) -> Self {
+        let less = |most: usize| if most > room { most - room } else { most };
+        Self { max_tokens: self.max_tokens.map(less), ..self }
+    }
+
     /// These limits where they are given, else those of `other`.
     #[must_use]
     pub fn or(self, other: Self) -> Self {

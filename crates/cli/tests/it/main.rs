@@ -11,6 +11,7 @@ mod dataset_split;
 mod demo;
 mod documents;
 mod dry_runs;
+mod embedder_limits;
 mod eval;
 mod expand;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]

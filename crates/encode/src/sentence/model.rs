@@ -266,6 +266,11 @@ impl SentenceEncoder for SentenceModel {
         self.window
     }
 
+    fn passage_tokens(&self) -> usize {
+        let prompt = self.count_tokens("").map_or(0, |around| around.saturating_sub(self.tokens.around()));
+        self.window.saturating_sub(prompt)
+    }
+
     fn count_tokens(&self, text: &str) -> Option<usize> {
         let text = format!("{}{text}", self.prompts.passage);
         Some(self.tokens.encode(&text, usize::MAX).len())

@@ -55,6 +55,12 @@ impl SentenceEncoder for Prompted {
         self.inner.max_tokens()
     }
 
+    fn passage_tokens(&self) -> usize {
+        let [empty, prompt] =
+            ["", self.prompts.passage.as_str()].map(|text| self.inner.count_tokens(text).unwrap_or(0));
+        self.inner.passage_tokens().saturating_sub(prompt.saturating_sub(empty))
+    }
+
     fn is_static(&self) -> bool {
         self.inner.is_static()
     }

@@ -8,7 +8,7 @@ use super::cache::{Cache, Piece};
 use super::file::read;
 use super::ids::TokenIds;
 use super::words::words;
-use crate::models::ModelError;
+use crate::models::{self, KnownEmbedder, ModelError, embedder_by_name};
 
 /// Digits of a file's SHA-256 in a counter's name.
 const DIGITS: usize = 12;
@@ -29,15 +29,19 @@ pub struct FileCounter {
 }
 
 impl FileCounter {
-    /// Reads the file that a spec names: a `tokenizer.json` or the folder of one, with or without `@` and the first digits of
-    /// its SHA-256, which it must have then.
+    /// Reads the file that a spec names: a `tokenizer.json`, the folder of one, or an installed embedding model, with or without `@` and
+    /// the first digits of its SHA-256, which it must have then.
     ///
     /// # Errors
     /// [`ModelError::Io`]; [`ModelError::Unusable`] where the file is no tokenizer; [`ModelError::External`] where its SHA-256
     /// is another.
     pub fn load(spec: &str) -> Result<Self, ModelError> {
         let (path, expected) = parts(spec);
-        let file = if Path::new(path).is_dir() { Path::new(path).join("tokenizer.json") } else { path.into() };
+        let folder = match known(path) {
+            Some(model) => models::locate(model.name)?.path,
+            None => path.into(),
+        };
+        let file = if folder.is_dir() { folder.join(FILE) } else { folder };
         let tokenizer = read(&file)?;
         let sum = sha256_file(&file).map_err(ModelError::io(&file))?;
         let digits = sum.get(..DIGITS).unwrap_or(&sum);
@@ -79,9 +83,17 @@ impl TokenCounter for FileCounter {
     }
 }
 
-/// True for a spec that may name a file or a folder, and not a counter of this crate.
-pub(crate) fn is_path(spec: &str) -> bool {
-    spec.contains(['/', '\\', '.', '@']) || Path::new(spec).exists()
+/// The file of a tokenizer in the folder of a model.
+pub(crate) const FILE: &str = "tokenizer.json";
+
+/// True for a spec that may name a file, a folder or a model, and not a counter of this crate.
+pub(crate) fn is_file(spec: &str) -> bool {
+    spec.contains(['/', '\\', '.', '@']) || Path::new(spec).exists() || known(spec).is_some()
+}
+
+/// The known model of that name, where no file or folder has it.
+fn known(name: &str) -> Option<&'static KnownEmbedder> {
+    embedder_by_name(name).ok().filter(|_| !Path::new(name).exists())
 }
 
 /// The path, and the digits that it must have.

@@ -18,7 +18,7 @@ mod words;
 pub use counter::WordPieceCounter;
 pub(crate) use framed::Framed;
 pub use from_file::FileCounter;
-pub(crate) use from_file::is_path;
+pub(crate) use from_file::{FILE as TOKENIZER_FILE, is_file};
 pub(crate) use ids::TokenIds;
 pub use subwords::Subwords;
 #[cfg(feature = "tiktoken")]

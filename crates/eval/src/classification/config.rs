@@ -25,15 +25,15 @@ pub struct ClassificationExperiment {
     pub kind: Option<ExperimentKind>,
     /// Name of the run; part of the default output folder.
     pub name: String,
-    /// Most tokens of a segment where a chunker's spec names no limit; 0: no limit. Default: 256, or the embedder's window where
-    /// that is wider.
+    /// Most tokens of a segment where a chunker's spec names no limit; 0: no limit. Default: what the embedder reads of a passage, at most
+    /// 512; 256 without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<usize>,
     /// What makes the vectors, as `retrieval.embedder`: `minilm`, `fastembed:NAME`, `openai:NAME`.
     #[serde(default = "embedder")]
     pub embedder: String,
-    /// What counts tokens, as `retrieval.tokenizer`. Default: `minilm` where that makes the vectors or a segmenter reads with it,
-    /// else `words`.
+    /// What counts tokens, as `retrieval.tokenizer`. Default: that of the model that makes the vectors, else `minilm`
+    /// where a segmenter reads with it, else `words`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokenizer: Option<String>,
     /// The documents and their classes.

@@ -83,8 +83,8 @@ pub struct Experiment {
     pub kind: Option<ExperimentKind>,
     /// Name of the run; part of the default output folder.
     pub name: String,
-    /// Most tokens of a chunk where a chunker's spec names no limit; 0: no limit. Default: 256, or the embedder's window where
-    /// that is wider.
+    /// Most tokens of a chunk where a chunker's spec names no limit; 0: no limit. Default: what the embedder reads of a passage, at most
+    /// 512; 256 without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<usize>,
     /// Documents and questions.
@@ -342,9 +342,7 @@ impl Experiment {
         let reads = |what: bool, room| if what && self.retrieval.embedder != "none" { room } else { 0 };
         let room =
             reads(self.prefixes_headings(chunker), HEADING_TOKENS) + reads(self.adds_context(chunker), CONTEXT_TOKENS);
-        // 0 is no limit, and needs no room.
-        let less = |most: usize| if most > room { most - room } else { most };
-        SizeLimits { max_tokens: limits.max_tokens.map(less), ..limits }
+        limits.beside(room)
     }
 
     /// The data's path with its variables expanded.

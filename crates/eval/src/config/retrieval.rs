@@ -11,8 +11,8 @@ use crate::cell::Cutoff;
 pub struct Retrieval {
     /// As `--embedder` names it: `minilm` (default), `none`, a known model or a folder (docs/embedders.md).
     pub embedder: String,
-    /// What counts tokens: `minilm`, `words`, a `tokenizer.json` or its folder, `cl100k`, `o200k`. Default: `minilm` where that
-    /// embeds the chunks or a segmenter reads with it, else `words`.
+    /// What counts tokens: `minilm`, `words`, a known model, a `tokenizer.json` or its folder, `cl100k`, `o200k`. Default: that of the model
+    /// that embeds the chunks, else `minilm` where a segmenter reads with it, else `words`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokenizer: Option<String>,
     /// The language in which words are read for BM25, by its code (`de`, `ja`); default `auto`: that of each document is

@@ -275,14 +275,11 @@ fn size(cut: &mut Cut, spec: &Spec, resources: &Corpus<'_>, observer: &dyn Obser
     Ok(())
 }
 
-/// The limits of chunks where a spec says none: what the experiment says; else the window of its embedder, where that is
-/// wider than the default, which is MiniLM's.
+/// The limits of chunks where a spec says none: what the experiment says, else what suits its embedder, where there is any limit.
 fn default_limits(max_tokens: Option<usize>, base: Limits, encoder: Option<&dyn SentenceEncoder>) -> Limits {
-    let window = encoder.map(|encoder| encoder.max_tokens());
-    let wider = window.filter(|&window| base.max_tokens.is_some_and(|limit| limit > 0 && limit < window));
-    // A window without an end is no limit.
-    let wider = wider.map(|window| if window == usize::MAX { 0 } else { window });
-    Limits { max_tokens: max_tokens.or(wider).or(base.max_tokens), ..base }
+    let own = encoder.filter(|_| base.max_tokens.is_some_and(|limit| limit > 0));
+    let of_embedder = own.and_then(|encoder| Limits::of_embedder(Some(encoder)).max_tokens);
+    Limits { max_tokens: max_tokens.or(of_embedder).or(base.max_tokens), ..base }
 }
 
 /// Refuses to go on from what a chunker cut with other weights than it has now.

@@ -85,7 +85,7 @@ impl Chunkers {
         }
         let corpus = |visit: &mut dyn FnMut(&Document)| asked.corpus.iter().for_each(visit);
         // Without a tokenizer as `pericope segment` counts.
-        let tokenizer = asked.tokenizer.unwrap_or_else(|| tokenizer_for("none", [&spec]));
+        let tokenizer = asked.tokenizer.map_or_else(|| tokenizer_for("none", [&spec]), str::to_owned);
         let engine = Engine::new().with_overrides(asked.limits).with_corpus(&corpus).with_tokenizer(tokenizer);
         let chunker = Arc::new(engine.chunker(&key.0).map_err(wrong)?);
         if keep {

@@ -45,7 +45,7 @@ pub struct CompareArgs {
     #[arg(long)]
     pub late_chunking: bool,
     /// What counts tokens: minilm, words, a tokenizer.json or the folder of one, or cl100k and o200k (where built in)
-    /// [default: minilm where it embeds the chunks or a chunker reads with it, else words]
+    /// [default: that of the model that embeds the chunks; else minilm where a chunker reads with it, else words]
     #[arg(long, value_name = "NAME|DIR|FILE")]
     pub tokenizer: Option<String>,
     /// The language in which words are read for BM25, by its code (de, ja, ...) [default: auto, that of each document]

@@ -17,7 +17,7 @@ use std::time::Instant;
 
 use pericope::reads_with;
 use pericope::stores::is_server;
-use pericope_api::{Document, SegmentError};
+use pericope_api::{Document, SegmentError, SentenceEncoder};
 use pericope_index::pipeline::{self, Options, Progress};
 use pericope_index::{EmbeddingCache, foreign_files, is_index};
 use pericope_llm::LlmContextWriter;
@@ -101,12 +101,14 @@ fn work(mut args: IndexArgs, quiet: bool, follow: Option<Arc<AtomicBool>>) -> Ou
     };
     let resources = engine(&args.policy, &plan.embedder).with_loading(counter).with_corpus(&corpus);
     let resources = resources.with_reference(before.and_then(|before| before.reference));
-    let mut resources = resources.with_defaults(default_limits(&plan));
     if args.dry_run {
-        return dry_run::run(&args, &plan, &found, &resources);
+        // Nothing is opened: what embeds is not asked how much it reads.
+        let limits = default_limits(&plan, None);
+        return dry_run::run(&args, &plan, &found, &resources.with_defaults(limits), limits);
     }
     let encoder =
         embedder(&plan.embedder, args.policy.offline).map_err(|failure| failure.about(&plan.embedder_from))?;
+    let mut resources = resources.with_defaults(default_limits(&plan, encoder.as_deref()));
     // Static vectors are made as quickly as they are found again.
     // What is embedded with more around it was not read before.
     let alone = !plan.late_chunking && !plan.prefix_headings && plan.context_llm.is_none();
@@ -176,12 +178,11 @@ fn work(mut args: IndexArgs, quiet: bool, follow: Option<Arc<AtomicBool>>) -> Ou
     Ok(Status::Done)
 }
 
-/// The limits of chunks where nothing is said: those of an index, less the room for what the embedder reads before them.
-fn default_limits(plan: &Plan) -> Limits {
+/// The limits of chunks where nothing is said: what suits the embedder, less the room for what it reads before them.
+fn default_limits(plan: &Plan, encoder: Option<&dyn SentenceEncoder>) -> Limits {
     let headings = if plan.prefix_headings { HEADING_TOKENS } else { 0 };
     let context = if plan.context_llm.is_some() && plan.embedder != "none" { CONTEXT_TOKENS } else { 0 };
-    let room = headings + context;
-    Limits { max_tokens: Limits::INDEX.max_tokens.map(|most| most.saturating_sub(room)), ..Limits::INDEX }
+    Limits::of_embedder(encoder).beside(headings + context)
 }
 
 /// The files below these paths.

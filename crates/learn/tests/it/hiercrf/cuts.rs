@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pericope_api::{Document, Kind, SegmentTrees, Segmenter, Span, segment_into};
+use pericope_api::{Document, Kind, Segmenter, Span, segment_into};
 use pericope_learn::hiercrf::CutBy;
 use pericope_learn::registry;
 use pericope_segment::counters::WordCounter;
