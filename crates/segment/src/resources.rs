@@ -33,10 +33,11 @@ impl Limits {
     const LONGEST: usize = 512;
 
     /// The default of chunks that this encoder embeds: what it reads of a passage, at most 512 tokens. [`Limits::INDEX`] without one, and
-    /// with one that reads texts of any length.
+    /// with one that is a table of vectors or reads texts of any length.
     #[must_use]
     pub fn of_embedder(encoder: Option<&dyn SentenceEncoder>) -> Self {
-        let window = encoder.map(SentenceEncoder::passage_tokens).filter(|&window| window < usize::MAX);
+        let window = encoder.filter(|encoder| !encoder.is_static()).map(SentenceEncoder::passage_tokens);
+        let window = window.filter(|&window| window < usize::MAX);
         window.map_or(Self::INDEX, |window| Self { max_tokens: Some(window.clamp(1, Self::LONGEST)), ..Self::INDEX })
     }
 
