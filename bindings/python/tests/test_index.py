@@ -134,7 +134,7 @@ def test_a_collection_on_a_server(qdrant: str) -> None:
     report = pericope.index(documents, place, segmenter="sentence", embedder=Letters())
     assert (report.documents, report.embedded, report.failures) == (2, 2, [])
     index = pericope.open(place, embedder=Letters())
-    assert (index.documents, index.segmenter, index.embedder) == (2, "sentence:max_tokens=256", "letters")
+    assert (index.documents, index.segmenter, index.embedder) == (2, "sentence:max_tokens=512", "letters")
     assert [hit.document for hit in index.search("zigzag", mode="dense", k=1)] == ["zoo"]
     assert [hit.document for hit in index.search("moon", mode="bm25", k=1)] == ["sea"]
     assert {hit.document for hit in index.search("doze", k=2)} == {"zoo", "sea"}
@@ -154,3 +154,14 @@ def test_queries_that_are_none(place: pathlib.Path) -> None:
         index.search("x", expand="all")
     with pytest.raises(pericope.UsageError):
         index.search("x", mode="dense")
+
+
+def test_chunks_fit_what_embeds_them(tmp_path: pathlib.Path) -> None:
+    # A model that reads 40 tokens.
+    model = pathlib.Path(__file__).parents[3] / "crates/encode/tests/golden/embed-bert"
+    document = pericope.Document("The river rises in spring and falls in autumn. " * 40, id="a")
+    report = pericope.index(document, tmp_path / "i", embedder=str(model))
+    assert report.truncated == 0 and report.chunks > 4
+    assert pericope.open(tmp_path / "i").segmenter == "structure:max_tokens=40"
+    report = pericope.index(document, tmp_path / "j", segmenter="structure:max_tokens=90", embedder=str(model))
+    assert report.truncated == report.chunks
