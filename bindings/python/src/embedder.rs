@@ -128,7 +128,15 @@ impl Given {
         Ok(Self::Encoder(Arc::new(Encoder::new(given, raised.clone())?), raised))
     }
 
-    /// The name, by which the tokenizer is chosen.
+    /// The name of the embedder whose tokenizer counts; `none` for an encoder in Python, whatever it is called.
+    pub fn counted_by(&self) -> &str {
+        match self {
+            Self::Encoder(encoder, _) if encoder.count_tokens("").is_none() => "none",
+            _ => self.name(),
+        }
+    }
+
+    /// The name.
     pub fn name(&self) -> &str {
         match self {
             Self::Name(name) => name,

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use pericope::api;
 use pericope::index::pipeline::{Options, Progress, Report, index_documents_with};
 use pericope::read::{ReadOptions, WalkOptions, read_each, walk};
-use pericope::segment::Limits;
+use pericope::segment::{Limits, Resources};
 use pericope::store::{HEADING_TOKENS, RunSummary};
 use pericope::{Engine, stores};
 use pyo3::prelude::*;
@@ -80,13 +80,20 @@ pub fn index(
     let into = place(into)?;
     let default = PyString::new(py, "structure").into_any();
     let embedder = embedder.map(Given::of).transpose()?;
-    let beside = embedder.as_ref().map_or("none", Given::name).to_owned();
+    let beside = embedder.as_ref().map_or("none", Given::counted_by).to_owned();
+    // What was said when the store was made holds for all that is added to it.
+    let before = if rebuild { None } else { py.detach(|| stores::built_with(&into)).map_err(of_store)? };
     let (encoder, raised) = match embedder {
         Some(given) => py.detach(|| given.open(offline))?,
         None => (None, Raised::default()),
     };
-    let defaults = Limits::of_embedder(encoder.as_deref()).beside(if prefix_headings { HEADING_TOKENS } else { 0 });
-    let segmenter = segmenter_of(segmenter.unwrap_or(&default), &beside, defaults, offline)?;
+    let room = if prefix_headings { HEADING_TOKENS } else { 0 };
+    let limits = |counter: &dyn api::TokenCounter| {
+        let own = Limits::of_embedder(encoder.as_deref(), counter).beside(room);
+        Limits { max_tokens: before.as_ref().and_then(stores::kept_limit).or(own.max_tokens), ..own }
+    };
+    let tokenizer = before.as_ref().map(|before| before.tokenizer.clone());
+    let segmenter = segmenter_of(segmenter.unwrap_or(&default), (&beside, tokenizer), &limits, offline)?;
     let (chunker, cutting) = (Arc::clone(&segmenter.get().chunker), segmenter.get().raised.clone());
     cutting.take();
     let feed = Feed::new(documents)?;
@@ -140,16 +147,19 @@ pub fn place(given: &Bound<'_, PyAny>) -> PyResult<String> {
 /// A `Segmenter`, or the one of a spec or of an object in Python, which counts as what embeds its chunks does.
 fn segmenter_of<'py>(
     given: &Bound<'py, PyAny>,
-    embedder: &str,
-    defaults: Limits,
+    (embedder, tokenizer): (&str, Option<String>),
+    limits: &(dyn Fn(&dyn api::TokenCounter) -> Limits + Sync),
     offline: bool,
 ) -> PyResult<Bound<'py, Segmenter>> {
     if let Ok(segmenter) = given.cast::<Segmenter>() {
         return Ok(segmenter.clone());
     }
     let spec = given.cast::<PyString>().ok().map(|spec| spec.to_cow()).transpose()?;
-    let tokenizer = Some(tokenizer_beside(embedder, spec.as_deref()));
-    let counted = Counted { limits: Limits::default(), defaults, tokenizer };
+    let tokenizer = tokenizer.unwrap_or_else(|| tokenizer_beside(embedder, spec.as_deref()));
+    let counter = Resources::counter(&Engine::new().with_tokenizer(&tokenizer));
+    // Where nothing counts, the segmenter says so.
+    let defaults = counter.map_or(Limits::INDEX, |counter| limits(counter.as_ref()));
+    let counted = Counted { limits: Limits::default(), defaults, tokenizer: Some(tokenizer) };
     Bound::new(given.py(), Segmenter::made(given.py(), given, counted, None, Vec::new(), offline)?)
 }
 

@@ -134,7 +134,7 @@ def test_a_collection_on_a_server(qdrant: str) -> None:
     report = pericope.index(documents, place, segmenter="sentence", embedder=Letters())
     assert (report.documents, report.embedded, report.failures) == (2, 2, [])
     index = pericope.open(place, embedder=Letters())
-    assert (index.documents, index.segmenter, index.embedder) == (2, "sentence:max_tokens=512", "letters")
+    assert (index.documents, index.segmenter, index.embedder) == (2, "sentence:max_tokens=256", "letters")
     assert [hit.document for hit in index.search("zigzag", mode="dense", k=1)] == ["zoo"]
     assert [hit.document for hit in index.search("moon", mode="bm25", k=1)] == ["sea"]
     assert {hit.document for hit in index.search("doze", k=2)} == {"zoo", "sea"}
@@ -165,3 +165,7 @@ def test_chunks_fit_what_embeds_them(tmp_path: pathlib.Path) -> None:
     assert pericope.open(tmp_path / "i").segmenter == "structure:max_tokens=40"
     report = pericope.index(document, tmp_path / "j", segmenter="structure:max_tokens=90", embedder=str(model))
     assert report.truncated == report.chunks
+    # Added to later, a store keeps its limit and its tokenizer, however its embedder is given.
+    more = pericope.Document("The lake freezes. " * 40, id="b")
+    assert pericope.index(more, tmp_path / "i", embedder=pericope.Embedder(str(model))).truncated == 0
+    assert pericope.index(more, tmp_path / "j", embedder=str(model)).truncated > 0

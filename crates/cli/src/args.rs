@@ -224,7 +224,8 @@ pub struct PolicyArgs {
     /// Sentences that a chunk repeats of the one before it
     #[arg(long, value_name = "S")]
     pub overlap: Option<usize>,
-    /// What counts tokens: minilm, words, a tokenizer.json or the folder of one, or cl100k and o200k (where built in)
+    /// What counts tokens: minilm, words, a model of `pericope models list`, a tokenizer.json or the folder of one, or cl100k and o200k
+    /// (where built in)
     /// [default: that of the model that embeds the chunks; else minilm where the segmenter reads with it, else words]
     #[arg(long, value_name = "NAME|DIR|FILE")]
     pub tokenizer: Option<String>,

@@ -209,7 +209,10 @@ pub fn tokenizer_of(embedder: &str) -> Option<String> {
     }
     let base = Served::parse(embedder).ok()?.base();
     let has_file = Path::new(base).join(TOKENIZER_FILE).is_file();
-    (has_file || embedder_by_name(base).is_ok()).then(|| base.to_owned())
+    match has_file {
+        true => Some(base.to_owned()),
+        false => embedder_by_name(base).ok().map(|known| known.name.to_owned()),
+    }
 }
 
 /// The token counter of a name.

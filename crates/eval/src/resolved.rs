@@ -171,12 +171,11 @@ impl Resolved {
     }
 }
 
-/// The limits of chunks where a spec says none, as far as they are known without the embedder.
+/// The limits of a chunker's chunks where its spec says none, as far as they are known without the embedder.
 fn limits(experiment: &Experiment, chunker: &ChunkerConfig) -> Limits {
-    match (experiment.max_tokens, experiment.retrieval.embedder.as_str()) {
-        (None, "minilm" | "none") => experiment.below_headings(chunker, Limits::INDEX),
-        // The window of another embedder decides, which the configuration names.
-        (max_tokens, _) => Limits { max_tokens, ..Limits::default() },
+    match experiment.max_tokens {
+        None => experiment.below_headings(chunker, experiment.known_limits()),
+        Some(_) => experiment.known_limits(),
     }
 }
 

@@ -102,7 +102,7 @@ impl<'a> Engine<'a> {
         self
     }
 
-    /// Counts tokens with the tokenizer of that name (`minilm`, `words`, a `tokenizer.json` or its folder, `cl100k`, `o200k`).
+    /// Counts tokens with the tokenizer of that name (`minilm`, `words`, a known model, a `tokenizer.json` or its folder, `cl100k`, `o200k`).
     /// Without one, with words; [`tokenizer_for`] says what commands take.
     #[must_use]
     pub fn with_tokenizer(mut self, name: impl Into<String>) -> Self {
@@ -536,14 +536,14 @@ mod tests {
         for spec in ["fusion", "fusion:embedder=minilm", "topic"] {
             assert_eq!(
                 (counted("none", spec), counted("e5-small", spec)),
-                ("minilm".into(), "e5-small".into()),
+                ("minilm".into(), "e5-small-v2".into()),
                 "{spec}"
             );
         }
         for spec in ["fixed", "fusion:embedder=static", "window:embedder=openai:e"] {
             let counted = ["none", "static", "minilm", "minilm:changes", "e5-small", "openai:m"]
                 .map(|embedder| counted(embedder, spec));
-            assert_eq!(counted, ["words", "words", "minilm", "minilm", "e5-small", "words"], "{spec}");
+            assert_eq!(counted, ["words", "words", "minilm", "minilm", "e5-small-v2", "words"], "{spec}");
         }
     }
 

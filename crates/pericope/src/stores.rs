@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use pericope_index::{IndexMeta, IndexReader, IndexWriter};
+use pericope_segment::spec::Spec;
 use pericope_store::{Destination, IndexSpec, Retriever, StoreError, StoreMeta};
 
 #[cfg(feature = "qdrant")]
@@ -86,6 +87,12 @@ pub fn built_with(place: &str) -> Result<Option<StoreMeta>, StoreError> {
         return server::built_with(&target);
     }
     Ok(IndexMeta::read(Path::new(place)).ok().map(|meta| meta.built_with()))
+}
+
+/// Returns the limit of chunks that a store was built with, where its segmenter's spec has one: what goes on with a store keeps it.
+#[must_use]
+pub fn kept_limit(meta: &StoreMeta) -> Option<usize> {
+    Spec::parse(&meta.segmenter).ok()?.get("max_tokens")?.parse().ok()
 }
 
 /// The stores of experiments, by the same places.

@@ -30,15 +30,17 @@ impl Limits {
     pub const INDEX: Self = Self { max_tokens: Some(256), min_tokens: None, target_tokens: None, overlap: None };
 
     /// The most tokens of a chunk where nothing is said, however many its embedder reads: longer ones hold several subjects.
-    const LONGEST: usize = 512;
+    pub const LONGEST: usize = 512;
 
-    /// The default of chunks that this encoder embeds: what it reads of a passage, at most 512 tokens. [`Limits::INDEX`] without one, and
-    /// with one that is a table of vectors or reads texts of any length.
+    /// The default of chunks that this encoder embeds, and whose tokens this counts: what the encoder reads of a passage, at most 512
+    /// tokens, and at most those of [`Limits::INDEX`] where the two count otherwise. [`Limits::INDEX`] without an encoder, and with
+    /// one that is a table of vectors or reads texts of any length.
     #[must_use]
-    pub fn of_embedder(encoder: Option<&dyn SentenceEncoder>) -> Self {
-        let window = encoder.filter(|encoder| !encoder.is_static()).map(SentenceEncoder::passage_tokens);
-        let window = window.filter(|&window| window < usize::MAX);
-        window.map_or(Self::INDEX, |window| Self { max_tokens: Some(window.clamp(1, Self::LONGEST)), ..Self::INDEX })
+    pub fn of_embedder(encoder: Option<&dyn SentenceEncoder>, counter: &dyn TokenCounter) -> Self {
+        let reads = |encoder: &&dyn SentenceEncoder| !encoder.is_static() && encoder.passage_tokens() < usize::MAX;
+        let Some(encoder) = encoder.filter(reads) else { return Self::INDEX };
+        let most = if counts_alike(encoder, counter) { Some(Self::LONGEST) } else { Self::INDEX.max_tokens };
+        Self { max_tokens: most.map(|most| encoder.passage_tokens().clamp(1, most)), ..Self::INDEX }
     }
 
     /// The same with room for so many tokens beside every chunk, where its limit leaves any.
@@ -58,6 +60,13 @@ impl Limits {
             overlap: self.overlap.or(other.overlap),
         }
     }
+}
+
+/// Whether an encoder and a counter find the same tokens, by a word that no vocabulary of parts of words has as one.
+fn counts_alike(encoder: &dyn SentenceEncoder, counter: &dyn TokenCounter) -> bool {
+    const WORD: &str = "unforeseeablenessesquartzitically";
+    let of_encoder = encoder.count_tokens(WORD).zip(encoder.count_tokens(""));
+    of_encoder.is_some_and(|(all, around)| all.saturating_sub(around) == counter.count(WORD))
 }
 
 /// Loads an encoder, or says why it cannot.
@@ -162,5 +171,63 @@ pub struct Standalone {
 impl Resources for Standalone {
     fn defaults(&self) -> Limits {
         self.defaults
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use pericope_api::{Embeddings, EncodeError, SentenceEncoder};
+
+    use super::Limits;
+    use crate::counters::WordCounter;
+
+    /// Reads so many tokens, behind a prompt of three, and may count words.
+    struct Reads {
+        window: usize,
+        counts: bool,
+    }
+
+    impl SentenceEncoder for Reads {
+        fn name(&self) -> &str {
+            "reads"
+        }
+
+        fn fingerprint(&self) -> String {
+            String::new()
+        }
+
+        fn dimension(&self) -> usize {
+            1
+        }
+
+        fn max_tokens(&self) -> usize {
+            self.window
+        }
+
+        fn passage_tokens(&self) -> usize {
+            self.window.saturating_sub(3)
+        }
+
+        fn count_tokens(&self, text: &str) -> Option<usize> {
+            self.counts.then(|| 3 + text.split_whitespace().count())
+        }
+
+        fn encode(&self, texts: &[&str]) -> Result<Embeddings, EncodeError> {
+            Ok(Embeddings::new(1, vec![1.0; texts.len()]))
+        }
+    }
+
+    #[test]
+    fn the_limit_is_what_an_encoder_reads_of_a_passage() {
+        let most = |window: usize, counts: bool| {
+            Limits::of_embedder(Some(&Reads { window, counts }), &WordCounter).max_tokens.unwrap()
+        };
+        assert_eq!([most(40, true), most(300, true), most(8192, true), most(2, true)], [37, 297, Limits::LONGEST, 1]);
+        // Where tokens are counted otherwise than the encoder does, a wide window says nothing.
+        assert_eq!([most(40, false), most(300, false), most(8192, false)], [37, 256, 256]);
+        assert_eq!(Limits::of_embedder(None, &WordCounter), Limits::INDEX);
+        let room = |most: usize| Limits { max_tokens: Some(most), ..Limits::INDEX }.beside(32).max_tokens;
+        assert_eq!([room(256), room(32), room(0)], [Some(224), Some(32), Some(0)]);
     }
 }

@@ -312,7 +312,8 @@ def index(
     """Cuts documents and writes them into a store: a folder, or `qdrant://HOST:PORT/COLLECTION`.
 
     A str is the path of a file or folder. A document that is there already is replaced. Without `embedder` the store is
-    searched by words alone.
+    searched by words alone. Tokens are counted by the model that embeds, and a chunk has at most as many as it reads of a
+    passage, and at most 512; a store that is there already keeps its tokenizer and its limit.
     """
 
 @final

@@ -33,12 +33,26 @@ fn the_default_limit_is_what_a_model_reads_of_a_passage() {
     // What is named comes first, and headings take room where there is any.
     let said = index(folder.path(), "c.idx", &["--embedder", &model, "--max-tokens", "12", "--tokenizer", "words"]);
     assert!(said.contains("structure:max_tokens=12") && said.contains("tokens by words"), "{said}");
+    // An index keeps the limit that it was made with.
+    let said = index(folder.path(), "c.idx", &["--embedder", &model]);
+    assert!(said.contains("structure:max_tokens=12") && said.contains("tokens by words"), "{said}");
     let said = index(folder.path(), "d.idx", &["--embedder", &model, "--prefix-headings"]);
     assert!(said.contains("structure:max_tokens=8"), "{said}");
     // A table of vectors reads texts of any length.
     let table = root().join("crates/encode/tests/golden/static-tiny").display().to_string();
     let said = index(folder.path(), "e.idx", &["--embedder", &format!("static:{table}")]);
     assert!(said.contains("structure:max_tokens=256") && said.contains("tokens by words"), "{said}");
+}
+
+#[test]
+fn an_estimate_needs_no_model() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("pages")).unwrap();
+    fs::write(folder.path().join("pages/a.md"), "One. Two.").unwrap();
+    let args = ["index", "pages", "--into", "a.idx", "--embedder", "e5-small", "--dry-run"];
+    let output = without_models(folder.path()).args(args).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(!folder.path().join("a.idx").exists());
 }
 
 #[test]

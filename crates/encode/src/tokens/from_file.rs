@@ -37,9 +37,10 @@ impl FileCounter {
     /// is another.
     pub fn load(spec: &str) -> Result<Self, ModelError> {
         let (path, expected) = parts(spec);
-        let folder = match known(path) {
-            Some(model) => models::locate(model.name)?.path,
-            None => path.into(),
+        // One name, however it was written.
+        let (path, folder) = match known(path) {
+            Some(model) => (model.name, models::locate(model.name)?.path),
+            None => (path, path.into()),
         };
         let file = if folder.is_dir() { folder.join(FILE) } else { folder };
         let tokenizer = read(&file)?;
@@ -91,9 +92,10 @@ pub(crate) fn is_file(spec: &str) -> bool {
     spec.contains(['/', '\\', '.', '@']) || Path::new(spec).exists() || known(spec).is_some()
 }
 
-/// The known model of that name, where no file or folder has it.
+/// The known model of that name, where no tokenizer lies at that path.
 fn known(name: &str) -> Option<&'static KnownEmbedder> {
-    embedder_by_name(name).ok().filter(|_| !Path::new(name).exists())
+    let path = Path::new(name);
+    embedder_by_name(name).ok().filter(|_| !path.is_file() && !path.join(FILE).is_file())
 }
 
 /// The path, and the digits that it must have.

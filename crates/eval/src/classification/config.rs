@@ -2,7 +2,6 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use pericope_api::expand_variables;
-use pericope_segment::Limits;
 use pericope_segment::registry::{SegmenterEntry, check_in};
 use pericope_segment::spec::Spec;
 use pericope_segment::split::Shares;
@@ -11,7 +10,7 @@ use serde_json::json;
 
 use super::newsgroups::Part;
 use crate::cell::{Cutoff, Setting};
-use crate::config::{ConfigError, Decision, ExperimentFile, ExperimentKind, read};
+use crate::config::{ConfigError, Decision, ExperimentFile, ExperimentKind, known_limits, read};
 use crate::metric::Metric;
 use crate::resolved::{Resolved, Specified};
 
@@ -253,10 +252,7 @@ impl ClassificationExperiment {
         if let Some(config) = config.as_object_mut() {
             config.insert("compare".into(), json!({ "baseline": decision.baseline, "margin": decision.margin }));
         }
-        let limits = match (self.max_tokens, self.embedder.as_str()) {
-            (None, "minilm") => Limits::INDEX,
-            (max_tokens, _) => Limits { max_tokens, ..Limits::default() },
-        };
+        let limits = known_limits(self.max_tokens, &self.embedder);
         let specified: Vec<Specified<'_>> = (self.chunkers.iter())
             .map(|one| Specified { list: "chunker", name: &one.name, spec: &one.spec, limits })
             .collect();

@@ -172,6 +172,16 @@ impl ChunkerConfig {
     }
 }
 
+/// The limits of chunks where a spec says none, as far as they are known without the embedder: those of MiniLM, of tables of vectors and of
+/// no embedder are, and those of another model are in its files.
+pub(crate) fn known_limits(max_tokens: Option<usize>, embedder: &str) -> SizeLimits {
+    let is = |name: &str| embedder == name || embedder.strip_prefix(name).is_some_and(|rest| rest.starts_with(':'));
+    match max_tokens {
+        None if ["minilm", "static", "none"].into_iter().any(is) => SizeLimits::INDEX,
+        _ => SizeLimits { max_tokens, ..SizeLimits::default() },
+    }
+}
+
 /// `[limits]`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -247,6 +257,11 @@ impl Experiment {
     #[must_use]
     pub fn generator(&self, own: Option<GeneratorKind>) -> GeneratorKind {
         own.unwrap_or(self.answer.generator)
+    }
+
+    /// A generator of one's own, where it is not that of all.
+    pub(crate) fn own_generator(&self, own: Option<GeneratorKind>) -> Option<GeneratorKind> {
+        own.filter(|own| *own != self.answer.generator)
     }
 
     /// What answers from what each of [`Self::names`] finds.
@@ -343,6 +358,11 @@ impl Experiment {
         let room =
             reads(self.prefixes_headings(chunker), HEADING_TOKENS) + reads(self.adds_context(chunker), CONTEXT_TOKENS);
         limits.beside(room)
+    }
+
+    /// The limits of chunks where a spec says none, as far as they are known without the embedder.
+    pub(crate) fn known_limits(&self) -> SizeLimits {
+        known_limits(self.max_tokens, &self.retrieval.embedder)
     }
 
     /// The data's path with its variables expanded.

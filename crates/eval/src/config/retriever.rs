@@ -38,7 +38,7 @@ pub struct RetrieverConfig {
     /// The number of times that a failed call is repeated (`http` and `qdrant`); default 3.
     #[serde(default = "retries")]
     pub retries: u32,
-    /// As `answer.generator`, for this retriever alone.
+    /// As `answer.generator`, for this retriever alone. Answers that it brings along come first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generator: Option<GeneratorKind>,
 }

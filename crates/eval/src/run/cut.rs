@@ -165,7 +165,8 @@ pub(super) fn all(
             Some((config.name.clone(), Mean { words: row.mean_words, limit: row.limit }))
         })
         .collect();
-    let defaults = default_limits(experiment.max_tokens, setup.resources.defaults(), setup.encoder.as_deref());
+    let encoder = setup.encoder.as_deref();
+    let defaults = default_limits(experiment.max_tokens, setup.resources.defaults(), encoder, setup.counter.as_ref());
     let resources = Corpus {
         base: setup.resources,
         documents,
@@ -217,7 +218,7 @@ pub(super) fn all(
             contexts::add(&mut cut, documents, resources.asking, observer)?;
         }
         cut.expansion = experiment.retrieval.expansion(config.expand);
-        cut.generator = config.generator;
+        cut.generator = experiment.own_generator(config.generator);
         cut.prefix_headings = setup.encoder.is_some() && experiment.prefixes_headings(config);
         cut.late_chunking = setup.encoder.is_some() && experiment.chunks_late(config);
         size(&mut cut, &config.spec, &resources, observer)?;
@@ -235,7 +236,8 @@ pub(super) fn plain(
     (max_tokens, encoder): (Option<usize>, &dyn SentenceEncoder),
     observer: &dyn Observer,
 ) -> Result<Vec<Cut>, RunError> {
-    let defaults = default_limits(max_tokens, base.defaults(), Some(encoder));
+    let counter = base.counter().map_err(RunError::Config)?;
+    let defaults = default_limits(max_tokens, base.defaults(), Some(encoder), counter.as_ref());
     let names: Vec<ChunkerConfig> = named.iter().map(|(name, spec)| ChunkerConfig::plain(name, spec)).collect();
     let resources = Corpus {
         base,
@@ -276,9 +278,14 @@ fn size(cut: &mut Cut, spec: &Spec, resources: &Corpus<'_>, observer: &dyn Obser
 }
 
 /// The limits of chunks where a spec says none: what the experiment says, else what suits its embedder, where there is any limit.
-fn default_limits(max_tokens: Option<usize>, base: Limits, encoder: Option<&dyn SentenceEncoder>) -> Limits {
+fn default_limits(
+    max_tokens: Option<usize>,
+    base: Limits,
+    encoder: Option<&dyn SentenceEncoder>,
+    counter: &dyn TokenCounter,
+) -> Limits {
     let own = encoder.filter(|_| base.max_tokens.is_some_and(|limit| limit > 0));
-    let of_embedder = own.and_then(|encoder| Limits::of_embedder(Some(encoder)).max_tokens);
+    let of_embedder = own.and_then(|encoder| Limits::of_embedder(Some(encoder), counter).max_tokens);
     Limits { max_tokens: max_tokens.or(of_embedder).or(base.max_tokens), ..base }
 }
 

@@ -1,6 +1,7 @@
 //! What asking models will come to, said before anything is paid.
 
 use pericope_llm::{LlmConfig, LlmContextWriter, RerankForm};
+use pericope_segment::Limits;
 use pericope_segment::llm::{DEFAULT_TOKENS, LanguageModel};
 use pericope_segment::registry::is_finished;
 use pericope_segment::spec::Spec;
@@ -15,8 +16,6 @@ use crate::cell::Cutoff;
 use crate::config::{ChunkerConfig, Experiment, GeneratorKind, shown_reranker};
 use crate::data::QuestionSet;
 
-/// Tokens of a chunk where neither the spec nor the experiment names a limit: the default limit of an index.
-const CHUNK: usize = 256;
 /// Tokens that a chunk without a limit is counted with, where documents are as long; it may be longer.
 pub const UNLIMITED_CHUNK: usize = 512;
 /// Bytes a token, for texts that nothing has counted.
@@ -343,7 +342,7 @@ pub(super) fn chunk(experiment: &Experiment, chunker: &ChunkerConfig, corpus: &[
     let limit = match limit(experiment, chunker) {
         Some(0) => UNLIMITED_CHUNK,
         Some(limit) => limit,
-        None => CHUNK,
+        None => experiment.known_limits().max_tokens.unwrap_or(Limits::LONGEST),
     };
     own.unwrap_or(limit).min(longest).max(1)
 }

@@ -248,11 +248,11 @@ fn written(experiment: &Experiment, questions: &[Question], generator: Option<&M
     }
     let settings = experiment.retrieval.modes.len().saturating_mul(experiment.retrieval.cutoffs().len());
     let each = questions.len().saturating_mul(settings).saturating_mul(UNLIMITED_CHUNK);
-    // Retrievers may bring answers along.
-    let brings = experiment.all_retrievers().len();
-    let reads = experiment.generators().into_iter().filter(|one| *one == GeneratorKind::Cogltx).count();
-    let all =
-        each.saturating_mul(brings.max(reads)).saturating_add(generator.map_or(0, |model| model.completion_tokens));
+    // Retrievers may bring answers along, and what reads spans joins texts.
+    let (rows, chunkers) = (experiment.generators(), experiment.chunkers.len());
+    let brings =
+        rows.iter().enumerate().filter(|(row, one)| *row >= chunkers || **one == GeneratorKind::Cogltx).count();
+    let all = each.saturating_mul(brings).saturating_add(generator.map_or(0, |model| model.completion_tokens));
     Load::of(settings.saturating_mul(experiment.names().len()), all / SENTENCE, all)
 }
 

@@ -173,7 +173,7 @@ impl<'a> Runner<'a> {
     ) -> Result<ChunkerRow, RunError> {
         let k = foreign_depth(&self.cutoffs);
         let mut asked = foreign::ask(config, self.corpus, self.setup, self.vectors.as_ref(), k, observer)?;
-        asked.cut.generator = config.generator;
+        asked.cut.generator = self.experiment.own_generator(config.generator);
         let modes = self.experiment.retrieval.modes.iter();
         let rankings: Vec<Ranking> =
             modes.map(|mode| Ranking { mode: mode.to_string(), ..asked.ranking.clone() }).collect();

@@ -54,7 +54,7 @@ const REFUSED: &[&str] = &["llm", "chunks", "command"];
 const BY_CORPUS: &str = "same-size";
 
 /// Spec, limits (most and fewest tokens, overlap) and tokenizer.
-type Key = (String, [Option<usize>; 3], Option<String>);
+type Key = (String, [Option<usize>; 4], Option<String>);
 
 /// The chunkers of a service.
 pub(super) struct Chunkers(Mutex<LruCache<Key, Arc<Chunker>>>);
@@ -69,6 +69,8 @@ impl Default for Chunkers {
 pub(super) struct Asked<'a> {
     pub(super) spec: &'a str,
     pub(super) limits: Limits,
+    /// The limit where neither the spec nor those name one; without it that of an index.
+    pub(super) default_limit: Option<usize>,
     pub(super) tokenizer: Option<&'a str>,
     /// The documents that `same-size` is sized by.
     pub(super) corpus: &'a [Document],
@@ -78,7 +80,8 @@ impl Chunkers {
     pub(super) fn get(&self, asked: &Asked<'_>) -> Result<Arc<Chunker>, Problem> {
         let spec = served(asked.spec)?;
         let Limits { max_tokens, min_tokens, overlap, .. } = asked.limits;
-        let key = (spec.to_string(), [max_tokens, min_tokens, overlap], asked.tokenizer.map(str::to_owned));
+        let limits = [max_tokens, min_tokens, overlap, asked.default_limit];
+        let key = (spec.to_string(), limits, asked.tokenizer.map(str::to_owned));
         let keep = spec.name != BY_CORPUS;
         if keep && let Some(known) = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
             return Ok(Arc::clone(known));
@@ -86,7 +89,9 @@ impl Chunkers {
         let corpus = |visit: &mut dyn FnMut(&Document)| asked.corpus.iter().for_each(visit);
         // Without a tokenizer as `pericope segment` counts.
         let tokenizer = asked.tokenizer.map_or_else(|| tokenizer_for("none", [&spec]), str::to_owned);
-        let engine = Engine::new().with_overrides(asked.limits).with_corpus(&corpus).with_tokenizer(tokenizer);
+        let defaults = Limits { max_tokens: asked.default_limit, ..Limits::default() }.or(Limits::INDEX);
+        let engine = Engine::new().with_overrides(asked.limits).with_defaults(defaults);
+        let engine = engine.with_corpus(&corpus).with_tokenizer(tokenizer);
         let chunker = Arc::new(engine.chunker(&key.0).map_err(wrong)?);
         if keep {
             self.0.lock().unwrap_or_else(PoisonError::into_inner).put(key, Arc::clone(&chunker));
@@ -196,7 +201,13 @@ mod tests {
     #[test]
     fn chunkers_are_made_once() {
         let chunkers = Chunkers::default();
-        let asked = |spec| Asked { spec, limits: Limits::default(), tokenizer: Some("words"), corpus: &[] };
+        let asked = |spec| Asked {
+            spec,
+            limits: Limits::default(),
+            default_limit: None,
+            tokenizer: Some("words"),
+            corpus: &[],
+        };
         let first = chunkers.get(&asked("fixed:words=10")).unwrap();
         assert!(Arc::ptr_eq(&first, &chunkers.get(&asked(" fixed : words=10")).unwrap()));
         assert!(!Arc::ptr_eq(&first, &chunkers.get(&asked("fixed:words=11")).unwrap()));

@@ -4,7 +4,7 @@ use pericope::api::{Chunk, Document, Heading, SentenceEncoder, Span};
 use pericope::eval::answer::{Context, Extractive, ExtractiveOptions};
 use pericope::segment::Limits;
 use pericope::store::{IndexSpec, Passage, Query, Retriever, RunSummary};
-use pericope::stores;
+use pericope::stores::{self, kept_limit};
 
 use super::chunkers::Asked;
 use super::requests::within;
@@ -33,6 +33,8 @@ struct Found {
     prefix_headings: bool,
     late_chunking: bool,
     tokenizer: String,
+    /// The limit of the index's chunks.
+    limit: Option<usize>,
 }
 
 impl Service {
@@ -93,8 +95,9 @@ impl Service {
             .embedder
             .as_ref()
             .map_or((false, false), |embedder| (embedder.prefix_headings, embedder.late_chunking));
-        let tokenizer = meta.tokenizer.clone();
-        Ok(Found { documents: Arc::new(documents), from, mode, encoder, prefix_headings, late_chunking, tokenizer })
+        let (tokenizer, limit) = (meta.tokenizer.clone(), kept_limit(meta));
+        let documents = Arc::new(documents);
+        Ok(Found { documents, from, mode, encoder, prefix_headings, late_chunking, tokenizer, limit })
     }
 
     /// The best chunks of one segmenter's cut, and an answer out of them.
@@ -106,7 +109,8 @@ impl Service {
         reader: &mut Extractive,
     ) -> Result<SegmenterResult, Problem> {
         let tokenizer = Some(found.tokenizer.as_str());
-        let asked = Asked { spec, limits: Limits::default(), tokenizer, corpus: found.documents.as_slice() };
+        let (limits, default_limit) = (Limits::default(), found.limit);
+        let asked = Asked { spec, limits, default_limit, tokenizer, corpus: found.documents.as_slice() };
         let chunker = self.chunkers.get(&asked)?;
         let all: Vec<&Document> = found.documents.iter().collect();
         let cuts: Vec<Vec<Chunk>> =

@@ -27,7 +27,13 @@ impl Service {
             overlap: request.overlap,
         };
         let corpus = std::slice::from_ref(&document);
-        let chunker = self.chunkers.get(&Asked { spec: &request.segmenter, limits, tokenizer: None, corpus })?;
+        let chunker = self.chunkers.get(&Asked {
+            spec: &request.segmenter,
+            limits,
+            default_limit: None,
+            tokenizer: None,
+            corpus,
+        })?;
         let mut answer = SegmentAnswer {
             segmenter: chunker.spec().to_string(),
             sentences: document.sentences.iter().map(|sentence| pair(sentence.span)).collect(),

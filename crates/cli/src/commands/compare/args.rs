@@ -44,7 +44,8 @@ pub struct CompareArgs {
     /// Embed every chunk within its document, as `pericope index --late-chunking` does
     #[arg(long)]
     pub late_chunking: bool,
-    /// What counts tokens: minilm, words, a tokenizer.json or the folder of one, or cl100k and o200k (where built in)
+    /// What counts tokens: minilm, words, a model of `pericope models list`, a tokenizer.json or the folder of one, or cl100k and o200k
+    /// (where built in)
     /// [default: that of the model that embeds the chunks; else minilm where a chunker reads with it, else words]
     #[arg(long, value_name = "NAME|DIR|FILE")]
     pub tokenizer: Option<String>,

@@ -15,14 +15,15 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use pericope::reads_with;
-use pericope::stores::is_server;
+use pericope::encode::registry::{counter, tokenizer_of};
+use pericope::stores::{is_server, kept_limit};
+use pericope::{Engine, reads_with};
 use pericope_api::{Document, SegmentError, SentenceEncoder};
 use pericope_index::pipeline::{self, Options, Progress};
 use pericope_index::{EmbeddingCache, foreign_files, is_index};
 use pericope_llm::LlmContextWriter;
 use pericope_read::{document_id, document_path};
-use pericope_segment::{Chunker, Limits};
+use pericope_segment::{Chunker, Limits, Resources};
 use pericope_store::{
     CONTEXT_TOKENS, Destination, Finished, HEADING_TOKENS, IndexSpec, Publication, RunSummary, VectorCache,
 };
@@ -33,7 +34,7 @@ use crate::args::IndexArgs;
 use crate::input::{self, Input};
 use crate::progress;
 use crate::resources::{
-    asks_model, checked_spec, chunker, embedder, engine, failure, is_static, loading, patient, shown,
+    EMBEDDER, asks_model, checked_spec, chunker, embedder, engine, failure, is_static, loading, patient, shown,
 };
 use crate::status::{Failure, Outcome, Status};
 use crate::stores;
@@ -92,6 +93,11 @@ fn work(mut args: IndexArgs, quiet: bool, follow: Option<Arc<AtomicBool>>) -> Ou
     // What was said when the index was made holds for all that is added to it.
     let before = if args.rebuild { None } else { stores::built_with(&plan.into)? };
     args.policy.tokenizer = args.policy.tokenizer.take().or_else(|| Some(before.as_ref()?.tokenizer.clone()));
+    if args.dry_run && args.policy.tokenizer.is_none() {
+        // An estimate does without the model of another embedder.
+        let own = tokenizer_of(&plan.embedder).filter(|own| own != EMBEDDER);
+        args.policy.tokenizer = own.filter(|own| counter(own).is_err()).map(|_| "words".to_owned());
+    }
     let counter = loading(&args.policy, &plan.embedder);
     let corpus = |visit: &mut dyn FnMut(&Document)| {
         for path in found.files() {
@@ -100,15 +106,19 @@ fn work(mut args: IndexArgs, quiet: bool, follow: Option<Arc<AtomicBool>>) -> Ou
         }
     };
     let resources = engine(&args.policy, &plan.embedder).with_loading(counter).with_corpus(&corpus);
+    let kept = before.as_ref().and_then(kept_limit);
     let resources = resources.with_reference(before.and_then(|before| before.reference));
     if args.dry_run {
-        // Nothing is opened: what embeds is not asked how much it reads.
-        let limits = default_limits(&plan, None);
-        return dry_run::run(&args, &plan, &found, &resources.with_defaults(limits), limits);
+        // Nothing is asked over the network, and what is not there is not needed.
+        let local = !plan.embedder.starts_with("openai:");
+        let encoder = local.then(|| embedder(&plan.embedder, true).ok().flatten()).flatten();
+        let sizes = limits_of(&plan, kept, encoder.as_deref(), &resources);
+        return dry_run::run(&args, &plan, &found, &resources.with_defaults(sizes), sizes);
     }
     let encoder =
         embedder(&plan.embedder, args.policy.offline).map_err(|failure| failure.about(&plan.embedder_from))?;
-    let mut resources = resources.with_defaults(default_limits(&plan, encoder.as_deref()));
+    let sizes = limits_of(&plan, kept, encoder.as_deref(), &resources);
+    let mut resources = resources.with_defaults(sizes);
     // Static vectors are made as quickly as they are found again.
     // What is embedded with more around it was not read before.
     let alone = !plan.late_chunking && !plan.prefix_headings && plan.context_llm.is_none();
@@ -178,11 +188,21 @@ fn work(mut args: IndexArgs, quiet: bool, follow: Option<Arc<AtomicBool>>) -> Ou
     Ok(Status::Done)
 }
 
-/// The limits of chunks where nothing is said: what suits the embedder, less the room for what it reads before them.
-fn default_limits(plan: &Plan, encoder: Option<&dyn SentenceEncoder>) -> Limits {
+/// The limits of chunks where nothing is said: those that the index has, else what suits the embedder, less the room for what it reads
+/// before them.
+fn limits_of(
+    plan: &Plan,
+    kept: Option<usize>,
+    encoder: Option<&dyn SentenceEncoder>,
+    resources: &Engine<'_>,
+) -> Limits {
     let headings = if plan.prefix_headings { HEADING_TOKENS } else { 0 };
     let context = if plan.context_llm.is_some() && plan.embedder != "none" { CONTEXT_TOKENS } else { 0 };
-    Limits::of_embedder(encoder).beside(headings + context)
+    // Where nothing counts, the chunker says so.
+    let counter = Resources::counter(resources);
+    let own = counter.map_or(Limits::INDEX, |counter| Limits::of_embedder(encoder, counter.as_ref()));
+    let own = own.beside(headings + context);
+    Limits { max_tokens: kept.or(own.max_tokens), ..own }
 }
 
 /// The files below these paths.
