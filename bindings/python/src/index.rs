@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use pericope::api;
 use pericope::index::pipeline::{Options, Progress, Report, index_documents_with};
 use pericope::read::{ReadOptions, WalkOptions, read_each, walk};
-use pericope::segment::{Limits, Resources};
+use pericope::segment::Limits;
 use pericope::store::{HEADING_TOKENS, RunSummary};
 use pericope::{Engine, stores};
 use pyo3::prelude::*;
@@ -18,7 +18,7 @@ use crate::custom::Raised;
 use crate::document::{self, Document};
 use crate::embedder::Given;
 use crate::errors::{of_engine, of_store, usage};
-use crate::segmenter::{Counted, Segmenter, tokenizer_beside};
+use crate::segmenter::{Counted, ForStore, Segmenter, tokenizer_beside};
 
 /// Bytes of text after which a store is committed.
 const COMMIT_BYTES: u64 = 64 << 20;
@@ -88,12 +88,8 @@ pub fn index(
         None => (None, Raised::default()),
     };
     let room = if prefix_headings { HEADING_TOKENS } else { 0 };
-    let limits = |counter: &dyn api::TokenCounter| {
-        let own = Limits::of_embedder(encoder.as_deref(), counter).beside(room);
-        Limits { max_tokens: before.as_ref().and_then(stores::kept_limit).or(own.max_tokens), ..own }
-    };
-    let tokenizer = before.as_ref().map(|before| before.tokenizer.clone());
-    let segmenter = segmenter_of(segmenter.unwrap_or(&default), (&beside, tokenizer), &limits, offline)?;
+    let store = ForStore { before: before.as_ref(), encoder: encoder.as_deref(), room };
+    let segmenter = segmenter_of(segmenter.unwrap_or(&default), &beside, store, offline)?;
     let (chunker, cutting) = (Arc::clone(&segmenter.get().chunker), segmenter.get().raised.clone());
     cutting.take();
     let feed = Feed::new(documents)?;
@@ -147,19 +143,19 @@ pub fn place(given: &Bound<'_, PyAny>) -> PyResult<String> {
 /// A `Segmenter`, or the one of a spec or of an object in Python, which counts as what embeds its chunks does.
 fn segmenter_of<'py>(
     given: &Bound<'py, PyAny>,
-    (embedder, tokenizer): (&str, Option<String>),
-    limits: &(dyn Fn(&dyn api::TokenCounter) -> Limits + Sync),
+    embedder: &str,
+    store: ForStore<'_>,
     offline: bool,
 ) -> PyResult<Bound<'py, Segmenter>> {
     if let Ok(segmenter) = given.cast::<Segmenter>() {
         return Ok(segmenter.clone());
     }
     let spec = given.cast::<PyString>().ok().map(|spec| spec.to_cow()).transpose()?;
-    let tokenizer = tokenizer.unwrap_or_else(|| tokenizer_beside(embedder, spec.as_deref()));
-    let counter = Resources::counter(&Engine::new().with_tokenizer(&tokenizer));
-    // Where nothing counts, the segmenter says so.
-    let defaults = counter.map_or(Limits::INDEX, |counter| limits(counter.as_ref()));
-    let counted = Counted { limits: Limits::default(), defaults, tokenizer: Some(tokenizer) };
+    let tokenizer = match store.before {
+        Some(before) => before.tokenizer.clone(),
+        None => tokenizer_beside(embedder, spec.as_deref()),
+    };
+    let counted = Counted { limits: Limits::default(), tokenizer: Some(tokenizer), store: Some(store) };
     Bound::new(given.py(), Segmenter::made(given.py(), given, counted, None, Vec::new(), offline)?)
 }
 

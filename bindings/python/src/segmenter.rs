@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use pericope::api::{self, SegmentError};
+use pericope::api::{self, SegmentError, SentenceEncoder};
 use pericope::segment::spec::Spec;
 use pericope::segment::{Chunker, Limits};
+use pericope::store::StoreMeta;
 use pericope::{Engine, tokenizer_for};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
@@ -46,11 +47,19 @@ pub fn tokenizer_beside(embedder: &str, spec: Option<&str>) -> String {
     tokenizer_for(embedder, &spec)
 }
 
-/// How a segmenter counts: the limits that a caller names, those where neither it nor the spec names any, and the tokenizer.
-pub struct Counted {
+/// How a segmenter counts: the limits and the tokenizer that a caller names, and the store that its chunks are for.
+pub struct Counted<'a> {
     pub limits: Limits,
-    pub defaults: Limits,
     pub tokenizer: Option<String>,
+    pub store: Option<ForStore<'a>>,
+}
+
+/// What says how long the chunks of a store are where nothing else does: what it was made with before, what embeds them, and the tokens
+/// that this reads before each.
+pub struct ForStore<'a> {
+    pub before: Option<&'a StoreMeta>,
+    pub encoder: Option<&'a dyn SentenceEncoder>,
+    pub room: usize,
 }
 
 impl Segmenter {
@@ -58,7 +67,7 @@ impl Segmenter {
     pub fn made(
         py: Python<'_>,
         segmenter: &Bound<'_, PyAny>,
-        counted: Counted,
+        counted: Counted<'_>,
         embedder: Option<Given>,
         corpus: Vec<Text>,
         offline: bool,
@@ -71,12 +80,12 @@ impl Segmenter {
             Ok(spec) => Cuts::Spec(spec.to_cow()?.into_owned()),
             Err(_) => Cuts::Custom(custom::Segmenter::new(segmenter, raised.clone())?),
         };
-        let Counted { limits, defaults, tokenizer } = counted;
+        let Counted { limits, tokenizer, store } = counted;
         let chunker = py.detach(|| {
             let corpus: Vec<Arc<api::Document>> =
                 corpus.into_iter().map(|text| text.document("plain")).collect::<PyResult<_>>()?;
             let visit = |each: &mut dyn FnMut(&api::Document)| corpus.iter().for_each(|document| each(document));
-            let mut engine = Engine::new().with_overrides(limits).with_defaults(defaults).offline(offline);
+            let mut engine = Engine::new().with_overrides(limits).offline(offline);
             if !corpus.is_empty() {
                 engine = engine.with_corpus(&visit);
             }
@@ -90,6 +99,9 @@ impl Segmenter {
                 Some(Given::Encoder(encoder, _)) => engine.with_encoder(encoder),
                 None => engine,
             };
+            if let Some(ForStore { before, encoder, room }) = store {
+                engine = engine.with_limits_of(before, encoder, room);
+            }
             match cuts {
                 Cuts::Spec(spec) => engine.chunker(&spec),
                 Cuts::Custom(segmenter) => engine.custom_chunker(Box::new(segmenter)),
@@ -124,7 +136,7 @@ impl Segmenter {
         let limits = Limits { max_tokens, min_tokens, target_tokens, overlap };
         let embedder = embedder.map(Given::of).transpose()?;
         let corpus: Vec<Text> = corpus.unwrap_or_default().iter().map(Text::of).collect::<PyResult<_>>()?;
-        let counted = Counted { limits, defaults: Limits::INDEX, tokenizer };
+        let counted = Counted { limits, tokenizer, store: None };
         Self::made(py, segmenter, counted, embedder, corpus, offline)
     }
 

@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 
 use crate::answer::ExtractiveOptions;
 use crate::cell::Cutoff;
-use crate::config::{ChunkerConfig, ConfigError, Experiment, ExperimentKind, GeneratorKind, redacted};
+use crate::config::{ConfigError, Experiment, ExperimentKind, GeneratorKind, redacted};
 use crate::run::normalised_config;
 use crate::stats::{ALPHA, EXACT_UP_TO, RESAMPLES};
 
@@ -105,7 +105,7 @@ impl Resolved {
                 list: "chunker",
                 name: &chunker.name,
                 spec: &chunker.spec,
-                limits: limits(experiment, chunker),
+                limits: experiment.below_headings(chunker, experiment.known_limits()),
             })
             .collect();
         Self::of(ExperimentKind::Retrieval, &config, &specified, segmenters, models)
@@ -168,14 +168,6 @@ impl Resolved {
             .filter(|(_, before, now)| before != now)
             .map(|(key, before, now)| format!("{key}: {}, now {}", shown(before), shown(now)))
             .collect()
-    }
-}
-
-/// The limits of a chunker's chunks where its spec says none, as far as they are known without the embedder.
-fn limits(experiment: &Experiment, chunker: &ChunkerConfig) -> Limits {
-    match experiment.max_tokens {
-        None => experiment.below_headings(chunker, experiment.known_limits()),
-        Some(_) => experiment.known_limits(),
     }
 }
 

@@ -11,9 +11,10 @@ use pericope_segment::llm::LanguageModel;
 use pericope_segment::registry::{SegmenterEntry, build_custom, build_from, outside, takes_embedder};
 use pericope_segment::spec::{Spec, SpecError};
 use pericope_segment::{Chunker, Limits, LoadEncoder, Resources};
-use pericope_store::{IndexSpec, ReferenceMeta};
+use pericope_store::{IndexSpec, ReferenceMeta, StoreMeta};
 
 use crate::reference::{self, Corpus};
+use crate::stores::kept_limits;
 use crate::{EngineError, embedders, language_models};
 
 /// The setting of segmenters that names their encoder.
@@ -100,6 +101,22 @@ impl<'a> Engine<'a> {
     pub fn with_defaults(mut self, limits: Limits) -> Self {
         self.defaults = limits;
         self
+    }
+
+    /// Sets the limits where neither the spec nor the overrides name any to those of a store that was made `before`, else to what suits
+    /// chunks that `encoder` embeds behind `room` further tokens ([`Limits::of_embedder`]), as this engine's tokenizer counts.
+    #[must_use]
+    pub fn with_limits_of(
+        self,
+        before: Option<&StoreMeta>,
+        encoder: Option<&dyn SentenceEncoder>,
+        room: usize,
+    ) -> Self {
+        // Where nothing counts, the chunker says so.
+        let counter = self.counter();
+        let own = counter.map_or(Limits::INDEX, |counter| Limits::of_embedder(encoder, counter.as_ref()));
+        let kept = before.map_or(Limits::default(), kept_limits);
+        self.with_defaults(kept.or(own.beside(room)))
     }
 
     /// Counts tokens with the tokenizer of that name (`minilm`, `words`, a known model, a `tokenizer.json` or its folder, `cl100k`, `o200k`).

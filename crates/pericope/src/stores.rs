@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use pericope_index::{IndexMeta, IndexReader, IndexWriter};
+use pericope_segment::Limits;
 use pericope_segment::spec::Spec;
 use pericope_store::{Destination, IndexSpec, Retriever, StoreError, StoreMeta};
 
@@ -91,8 +92,9 @@ pub fn built_with(place: &str) -> Result<Option<StoreMeta>, StoreError> {
 
 /// Returns the limit of chunks that a store was built with, where its segmenter's spec has one: what goes on with a store keeps it.
 #[must_use]
-pub fn kept_limit(meta: &StoreMeta) -> Option<usize> {
-    Spec::parse(&meta.segmenter).ok()?.get("max_tokens")?.parse().ok()
+pub fn kept_limits(meta: &StoreMeta) -> Limits {
+    let limit = || Spec::parse(&meta.segmenter).ok()?.get("max_tokens")?.parse().ok();
+    Limits { max_tokens: limit(), ..Limits::default() }
 }
 
 /// The stores of experiments, by the same places.

@@ -39,7 +39,7 @@ impl AnswerConfig {
 }
 
 /// The kinds of answer generators.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum GeneratorKind {
     /// No answers: retrieval alone is measured.

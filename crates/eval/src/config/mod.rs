@@ -351,9 +351,12 @@ impl Experiment {
         own.into_iter().chain(references.iter().flat_map(|one| self.asking(one))).collect()
     }
 
-    /// The limits of a chunker where neither its spec nor the experiment names any: these, less the room for headings and a
-    /// context where an embedder reads them too.
+    /// The limits of a chunker where its spec names none: these, less the room for headings and a context where an embedder reads them
+    /// too and the experiment does not say what the limit is.
     pub(crate) fn below_headings(&self, chunker: &ChunkerConfig, limits: SizeLimits) -> SizeLimits {
+        if self.max_tokens.is_some() {
+            return limits;
+        }
         let reads = |what: bool, room| if what && self.retrieval.embedder != "none" { room } else { 0 };
         let room =
             reads(self.prefixes_headings(chunker), HEADING_TOKENS) + reads(self.adds_context(chunker), CONTEXT_TOKENS);

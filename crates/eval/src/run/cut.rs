@@ -178,10 +178,7 @@ pub(super) fn all(
         originals: Arc::clone(&corpus.set.originals),
     };
     let mut done: Vec<Option<Cut>> = chunkers.iter().map(|_| None).collect();
-    let limits = |config: &ChunkerConfig| match experiment.max_tokens {
-        Some(_) => defaults,
-        None => experiment.below_headings(config, defaults),
-    };
+    let limits = |config: &ChunkerConfig| experiment.below_headings(config, defaults);
     for config in chunkers {
         resources.defaults.set(limits(config));
         check(config, setup.segmenters, &resources, finished)?;

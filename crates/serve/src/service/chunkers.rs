@@ -53,7 +53,7 @@ const REFUSED: &[&str] = &["llm", "chunks", "command"];
 /// The segmenter that depends on the documents at hand.
 const BY_CORPUS: &str = "same-size";
 
-/// Spec, limits (most and fewest tokens, overlap) and tokenizer.
+/// Spec, limits (most and fewest tokens, overlap; most tokens by default) and tokenizer.
 type Key = (String, [Option<usize>; 4], Option<String>);
 
 /// The chunkers of a service.
@@ -69,8 +69,8 @@ impl Default for Chunkers {
 pub(super) struct Asked<'a> {
     pub(super) spec: &'a str,
     pub(super) limits: Limits,
-    /// The limit where neither the spec nor those name one; without it that of an index.
-    pub(super) default_limit: Option<usize>,
+    /// The limits where neither the spec nor those name any.
+    pub(super) defaults: Limits,
     pub(super) tokenizer: Option<&'a str>,
     /// The documents that `same-size` is sized by.
     pub(super) corpus: &'a [Document],
@@ -80,7 +80,7 @@ impl Chunkers {
     pub(super) fn get(&self, asked: &Asked<'_>) -> Result<Arc<Chunker>, Problem> {
         let spec = served(asked.spec)?;
         let Limits { max_tokens, min_tokens, overlap, .. } = asked.limits;
-        let limits = [max_tokens, min_tokens, overlap, asked.default_limit];
+        let limits = [max_tokens, min_tokens, overlap, asked.defaults.max_tokens];
         let key = (spec.to_string(), limits, asked.tokenizer.map(str::to_owned));
         let keep = spec.name != BY_CORPUS;
         if keep && let Some(known) = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
@@ -89,8 +89,7 @@ impl Chunkers {
         let corpus = |visit: &mut dyn FnMut(&Document)| asked.corpus.iter().for_each(visit);
         // Without a tokenizer as `pericope segment` counts.
         let tokenizer = asked.tokenizer.map_or_else(|| tokenizer_for("none", [&spec]), str::to_owned);
-        let defaults = Limits { max_tokens: asked.default_limit, ..Limits::default() }.or(Limits::INDEX);
-        let engine = Engine::new().with_overrides(asked.limits).with_defaults(defaults);
+        let engine = Engine::new().with_overrides(asked.limits).with_defaults(asked.defaults);
         let engine = engine.with_corpus(&corpus).with_tokenizer(tokenizer);
         let chunker = Arc::new(engine.chunker(&key.0).map_err(wrong)?);
         if keep {
@@ -204,7 +203,7 @@ mod tests {
         let asked = |spec| Asked {
             spec,
             limits: Limits::default(),
-            default_limit: None,
+            defaults: Limits::INDEX,
             tokenizer: Some("words"),
             corpus: &[],
         };

@@ -4,7 +4,7 @@ use pericope::api::{Chunk, Document, Heading, SentenceEncoder, Span};
 use pericope::eval::answer::{Context, Extractive, ExtractiveOptions};
 use pericope::segment::Limits;
 use pericope::store::{IndexSpec, Passage, Query, Retriever, RunSummary};
-use pericope::stores::{self, kept_limit};
+use pericope::stores::{self, kept_limits};
 
 use super::chunkers::Asked;
 use super::requests::within;
@@ -33,8 +33,8 @@ struct Found {
     prefix_headings: bool,
     late_chunking: bool,
     tokenizer: String,
-    /// The limit of the index's chunks.
-    limit: Option<usize>,
+    /// The limits of the index's chunks.
+    limits: Limits,
 }
 
 impl Service {
@@ -95,9 +95,9 @@ impl Service {
             .embedder
             .as_ref()
             .map_or((false, false), |embedder| (embedder.prefix_headings, embedder.late_chunking));
-        let (tokenizer, limit) = (meta.tokenizer.clone(), kept_limit(meta));
+        let (tokenizer, limits) = (meta.tokenizer.clone(), kept_limits(meta).or(Limits::INDEX));
         let documents = Arc::new(documents);
-        Ok(Found { documents, from, mode, encoder, prefix_headings, late_chunking, tokenizer, limit })
+        Ok(Found { documents, from, mode, encoder, prefix_headings, late_chunking, tokenizer, limits })
     }
 
     /// The best chunks of one segmenter's cut, and an answer out of them.
@@ -109,8 +109,8 @@ impl Service {
         reader: &mut Extractive,
     ) -> Result<SegmenterResult, Problem> {
         let tokenizer = Some(found.tokenizer.as_str());
-        let (limits, default_limit) = (Limits::default(), found.limit);
-        let asked = Asked { spec, limits, default_limit, tokenizer, corpus: found.documents.as_slice() };
+        let (limits, defaults) = (Limits::default(), found.limits);
+        let asked = Asked { spec, limits, defaults, tokenizer, corpus: found.documents.as_slice() };
         let chunker = self.chunkers.get(&asked)?;
         let all: Vec<&Document> = found.documents.iter().collect();
         let cuts: Vec<Vec<Chunk>> =

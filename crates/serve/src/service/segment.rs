@@ -30,7 +30,7 @@ impl Service {
         let chunker = self.chunkers.get(&Asked {
             spec: &request.segmenter,
             limits,
-            default_limit: None,
+            defaults: Limits::INDEX,
             tokenizer: None,
             corpus,
         })?;

@@ -7,7 +7,7 @@ use pericope_eval::run::{
     Estimate, LETTERS, TextSize, estimate_contexts, estimate_segment_embedders, segments_by_endpoint,
 };
 use pericope_read::document_id;
-use pericope_segment::Limits;
+use pericope_segment::Resources;
 use pericope_store::CONTEXT_TOKENS;
 
 use super::plan::Plan;
@@ -20,12 +20,12 @@ use crate::status::{Failure, Outcome};
 
 /// Reads and cuts the files, and says what the models come to; nothing is asked, embedded or written. Files that a model would cut are
 /// not cut: chunks are counted half as long as they may be.
-pub(super) fn run(args: &IndexArgs, plan: &Plan, found: &Input, engine: &Engine<'_>, limits: Limits) -> Outcome {
+pub(super) fn run(args: &IndexArgs, plan: &Plan, found: &Input, engine: &Engine<'_>) -> Outcome {
     let own = checked_spec(&args.policy)?;
     // An endpoint that its segmenter reads with is not asked either.
     let asks = asks_model(&args.policy) || segments_by_endpoint(&own);
     let chunker = if asks { None } else { Some(chunker(&args.policy, engine)?) };
-    let likely = limits.max_tokens.map_or(1, |most| most / 2).max(1);
+    let likely = engine.defaults().max_tokens.map_or(1, |most| most / 2).max(1);
     let (mut chunks, mut tokens) = (0, 0);
     // Tokens, chunks and tokens of a chunk of each document.
     let mut documents: Vec<(usize, usize, usize)> = Vec::new();

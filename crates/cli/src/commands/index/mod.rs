@@ -16,14 +16,14 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use pericope::encode::registry::{counter, tokenizer_of};
-use pericope::stores::{is_server, kept_limit};
-use pericope::{Engine, reads_with};
-use pericope_api::{Document, SegmentError, SentenceEncoder};
+use pericope::reads_with;
+use pericope::stores::is_server;
+use pericope_api::{Document, SegmentError};
 use pericope_index::pipeline::{self, Options, Progress};
 use pericope_index::{EmbeddingCache, foreign_files, is_index};
 use pericope_llm::LlmContextWriter;
 use pericope_read::{document_id, document_path};
-use pericope_segment::{Chunker, Limits, Resources};
+use pericope_segment::Chunker;
 use pericope_store::{
     CONTEXT_TOKENS, Destination, Finished, HEADING_TOKENS, IndexSpec, Publication, RunSummary, VectorCache,
 };
@@ -106,19 +106,17 @@ fn work(mut args: IndexArgs, quiet: bool, follow: Option<Arc<AtomicBool>>) -> Ou
         }
     };
     let resources = engine(&args.policy, &plan.embedder).with_loading(counter).with_corpus(&corpus);
-    let kept = before.as_ref().and_then(kept_limit);
-    let resources = resources.with_reference(before.and_then(|before| before.reference));
+    let resources = resources.with_reference(before.as_ref().and_then(|before| before.reference.clone()));
     if args.dry_run {
-        // Nothing is asked over the network, and what is not there is not needed.
-        let local = !plan.embedder.starts_with("openai:");
-        let encoder = local.then(|| embedder(&plan.embedder, true).ok().flatten()).flatten();
-        let sizes = limits_of(&plan, kept, encoder.as_deref(), &resources);
-        return dry_run::run(&args, &plan, &found, &resources.with_defaults(sizes), sizes);
+        // Nothing is asked over the network, what is not there is not needed, and MiniLM reads what is the limit anyway.
+        let is_read = plan.embedder != EMBEDDER && !plan.embedder.starts_with("openai:");
+        let encoder = is_read.then(|| embedder(&plan.embedder, true).ok().flatten()).flatten();
+        let resources = resources.with_limits_of(before.as_ref(), encoder.as_deref(), room(&plan));
+        return dry_run::run(&args, &plan, &found, &resources);
     }
     let encoder =
         embedder(&plan.embedder, args.policy.offline).map_err(|failure| failure.about(&plan.embedder_from))?;
-    let sizes = limits_of(&plan, kept, encoder.as_deref(), &resources);
-    let mut resources = resources.with_defaults(sizes);
+    let mut resources = resources.with_limits_of(before.as_ref(), encoder.as_deref(), room(&plan));
     // Static vectors are made as quickly as they are found again.
     // What is embedded with more around it was not read before.
     let alone = !plan.late_chunking && !plan.prefix_headings && plan.context_llm.is_none();
@@ -188,21 +186,11 @@ fn work(mut args: IndexArgs, quiet: bool, follow: Option<Arc<AtomicBool>>) -> Ou
     Ok(Status::Done)
 }
 
-/// The limits of chunks where nothing is said: those that the index has, else what suits the embedder, less the room for what it reads
-/// before them.
-fn limits_of(
-    plan: &Plan,
-    kept: Option<usize>,
-    encoder: Option<&dyn SentenceEncoder>,
-    resources: &Engine<'_>,
-) -> Limits {
+/// Tokens that the embedder reads before a chunk.
+fn room(plan: &Plan) -> usize {
     let headings = if plan.prefix_headings { HEADING_TOKENS } else { 0 };
     let context = if plan.context_llm.is_some() && plan.embedder != "none" { CONTEXT_TOKENS } else { 0 };
-    // Where nothing counts, the chunker says so.
-    let counter = Resources::counter(resources);
-    let own = counter.map_or(Limits::INDEX, |counter| Limits::of_embedder(encoder, counter.as_ref()));
-    let own = own.beside(headings + context);
-    Limits { max_tokens: kept.or(own.max_tokens), ..own }
+    headings + context
 }
 
 /// The files below these paths.
