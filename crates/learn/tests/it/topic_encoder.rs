@@ -10,7 +10,7 @@ use pericope_encode::encoders::{LowRank, low_rank};
 use pericope_encode::{SentenceModel, models, registry as encoders};
 use pericope_learn::corpus::Record;
 use pericope_learn::registry;
-use pericope_learn::topic::{Checkpoint, OwnEncoder, Sizes};
+use pericope_learn::topic::{Checkpoint, OwnEncoder, Sizes, shipped};
 use pericope_learn::training::{TopicData, TopicOptions, VectorSource, train_topic};
 use pericope_segment::Resources;
 use pericope_segment::spec::Spec;
@@ -91,6 +91,24 @@ fn the_changes_of_the_vectors_encoder_stand_in_the_model() {
     assert!(said.contains("changes.safetensors"), "{said}");
     changes(&file, 0.2);
     let said = train(None, &vectors, &at("fifth")).unwrap_err();
+    assert!(said.contains("changed since the vectors were made with it"), "{said}");
+}
+
+#[test]
+fn a_model_from_the_beginning_takes_the_encoder_of_the_shipped_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let shipped = shipped().unwrap();
+    let topics = Topics::default();
+    let vectors = |fingerprint: &str| Named {
+        encoder: &topics,
+        name: "minilm:topic.safetensors (shipped)".to_owned(),
+        fingerprint: fingerprint.to_owned(),
+    };
+    let made = train(None, &vectors(&shipped.settings.encoder_fingerprint), &folder.path().join("own")).unwrap();
+    assert_eq!(made.settings.encoder_fingerprint, shipped.settings.encoder_fingerprint);
+    assert_eq!(made.low_rank().checksum().unwrap(), shipped.low_rank().checksum().unwrap());
+    // Another program's model had other changes.
+    let said = train(None, &vectors("minilm:sha256=1:lora=2:mean"), &folder.path().join("other")).unwrap_err();
     assert!(said.contains("changed since the vectors were made with it"), "{said}");
 }
 

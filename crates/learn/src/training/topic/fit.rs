@@ -15,7 +15,7 @@ use super::weigh::{Weighed, looked_at, weigh};
 use crate::corpus::Record;
 use crate::rows::ROWS;
 use crate::sequence::Parameters;
-use crate::topic::{CHANGEABLE, Checkpoint, Ensemble, Lengths, Settings, Topic};
+use crate::topic::{CHANGEABLE, Checkpoint, Ensemble, Lengths, Settings, Topic, shipped};
 use crate::training::adamw::Schedule;
 use crate::training::events::{Event, TrainReport, Validation, Watch};
 use crate::training::fit::{check_target, make_folder};
@@ -94,7 +94,7 @@ pub fn train_topic(
 }
 
 /// The name of the encoder of the vectors, and its changes, which the model brings: those of the model to start from, or those of the
-/// file that the encoder's name tells.
+/// file that the encoder's name tells, or of the shipped model.
 fn encoder(start: Option<&Checkpoint>, vectors: &dyn VectorSource) -> Result<(String, Option<LowRank>), TrainError> {
     let (name, fingerprint) = vectors.encoder();
     if let Some(start) = start {
@@ -110,7 +110,9 @@ fn encoder(start: Option<&Checkpoint>, vectors: &dyn VectorSource) -> Result<(St
         return Ok((encoder.clone(), changes));
     }
     let Some(file) = name.strip_prefix(CHANGED) else { return Ok((name.to_owned(), None)) };
-    let changes = LowRank::read(Path::new(file))?;
+    // Vectors that were made for the shipped model name no file: it is in the program.
+    let shipped = shipped()?;
+    let changes = if shipped.path() == Path::new(file) { shipped.low_rank() } else { LowRank::read(Path::new(file))? };
     if !fingerprint.contains(&low_rank::mark(&changes.checksum()?)) {
         let problem = format!("{file} changed since the vectors were made with it: embed the data anew");
         return Err(TrainError::Options(problem));
