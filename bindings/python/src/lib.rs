@@ -18,6 +18,7 @@ mod segmentation;
 mod segmenter;
 mod stats;
 mod stream;
+mod tree;
 
 use pyo3::prelude::*;
 
@@ -50,6 +51,8 @@ mod _native {
     use crate::stats::{bootstrap_interval, compare, holm, permutation_p};
     #[pymodule_export]
     use crate::stream::ChunkIterator;
+    #[pymodule_export]
+    use crate::tree::Tree;
 
     #[pymodule_init]
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {

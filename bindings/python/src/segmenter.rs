@@ -15,9 +15,10 @@ use crate::chunk::{self, Chunk};
 use crate::custom::{self, Raised};
 use crate::document::Text;
 use crate::embedder::Given;
-use crate::errors::{failed, of_engine};
+use crate::errors::{failed, of_engine, usage};
 use crate::segmentation;
 use crate::stream::ChunkIterator;
+use crate::tree::{self, Tree};
 
 /// A segmenter with its size policy: texts in, chunks out.
 #[pyclass(frozen, module = "pericope")]
@@ -220,6 +221,14 @@ impl Segmenter {
         };
         let (_, found) = self.ask(py, text, &format, find)?;
         Ok(found.after().to_vec())
+    }
+
+    /// The segments within segments of a text, from coarse to fine.
+    #[pyo3(signature = (text, *, format = "plain".to_owned()), text_signature = "($self, text, *, format='plain')")]
+    fn tree(&self, py: Python<'_>, text: &Bound<'_, PyAny>, format: String) -> PyResult<Py<Tree>> {
+        let trees = self.chunker.trees().map_err(|error| usage(error.to_string()))?;
+        let (document, tree) = self.ask(py, text, &format, |document| trees.tree(document))?;
+        tree::to_python(py, &document, &tree)
     }
 
     fn __repr__(&self) -> String {

@@ -67,6 +67,23 @@ def test_scores_and_boundaries(handbook: list[pericope.Document]) -> None:
     assert isinstance(pericope.Segmenter("recursive").segmentation(document), pericope.Spans)
 
 
+def test_segments_within_segments(minilm: pericope.Embedder) -> None:
+    topics = [
+        "The kettle boils water for the tea \N{HOT BEVERAGE}. Tea leaves are steeped for three minutes. Milk goes in last. ",
+        "The bridge carries trains over the river. Its piers stand on rock. Engineers inspect its cables yearly. ",
+    ]
+    text = "\n\n".join(topic * 3 for topic in topics)
+    tree = pericope.Segmenter("hiercrf").tree(text)
+    assert (tree.start, tree.end, tree.score, tree.label) == (0, len(text.rstrip()), None, None)
+    bridge = next(child for child in tree.children if child.start == text.index("The bridge"))
+    assert bridge.score is not None and 0.5 < bridge.score <= 1.0
+    assert text[bridge.start : bridge.end].startswith("The bridge")
+    for before, after in zip(tree.children, tree.children[1:]):
+        assert before.end <= after.start
+    with pytest.raises(pericope.UsageError, match="`fixed` finds no segments within segments; hiercrf does"):
+        pericope.Segmenter("fixed:words=10", tokenizer="words").tree(text)
+
+
 def test_many_give_the_same_as_each(handbook: list[pericope.Document]) -> None:
     segmenter = pericope.Segmenter("bayesseg", tokenizer="words")
     alone = [segmenter.segment(document) for document in handbook]

@@ -2,7 +2,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use pericope_api::{
-    Boundaries, Chunk, Document, SegmentError, Segmentation, Segmenter, Span, TokenCounter, segment_into,
+    Boundaries, Chunk, Document, SegmentError, SegmentTrees, Segmentation, Segmenter, Span, TokenCounter, segment_into,
 };
 use rayon::prelude::*;
 
@@ -68,6 +68,16 @@ impl Chunker {
     #[must_use]
     pub fn segmenter(&self) -> &dyn Segmenter {
         self.segmenter.as_ref()
+    }
+
+    /// The segmenter, where it finds segments within segments.
+    ///
+    /// # Errors
+    /// [`SegmentError::Unsupported`] where it finds none.
+    pub fn trees(&self) -> Result<&dyn SegmentTrees, SegmentError> {
+        let name = &self.spec().name;
+        let none = || SegmentError::Unsupported(format!("`{name}` finds no segments within segments; hiercrf does"));
+        self.segmenter.trees().ok_or_else(none)
     }
 
     /// The size policy.

@@ -229,6 +229,26 @@ class Segmenter:
         """What the segmenter itself says, before the size policy."""
     def boundaries(self, text: _Text, *, segments: Optional[int] = None, format: str = "plain") -> list[int]:
         """The numbers of the sentences, from 1, after which chunks end; with `segments`, of so many segments."""
+    def tree(self, text: _Text, *, format: str = "plain") -> Tree:
+        """The segments within segments of a text, from coarse to fine. `hiercrf` finds them; others raise `UsageError`."""
+
+@final
+class Tree:
+    """A segment with the segments in it: `text[start:end]`, in characters."""
+
+    @property
+    def start(self) -> int: ...
+    @property
+    def end(self) -> int: ...
+    @property
+    def score(self) -> Optional[float]:
+        """How likely it is that a segment begins here; `None` for the first of a document."""
+    @property
+    def label(self) -> Optional[tuple[str, float]]:
+        """What it is about, with a probability, where the model knows names for that."""
+    @property
+    def children(self) -> list[Tree]:
+        """The segments that it consists of: none or at least two."""
 
 @final
 class ChunkIterator:

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use pericope::segmenters;
-use pericope_api::{Chunk, Document, Heading, SegmentTree, SegmentTrees, joints};
+use pericope_api::{Chunk, Document, Heading, SegmentTree, joints};
 use pericope_eval::run::TextSize;
 use pericope_index::pipeline::DEFAULT_MEMORY;
 use pericope_report::chunks::ChunksPage;
@@ -69,7 +69,7 @@ pub fn run(args: SegmentArgs, quiet: bool) -> Outcome {
     let chunker = Arc::new(chunker(&args.policy, &resources)?);
 
     if args.format == OutputFormat::Tree {
-        trees(&chunker).map_err(Failure::usage)?;
+        chunker.trees().map_err(|e| Failure::usage(format!("--format tree: {e}")))?;
     }
 
     let (mut bad, mut empty) = (found.report() + input::report(&left_out.bad), left_out.empty);
@@ -172,20 +172,11 @@ type Cut = (Document, Result<Parts, String>);
 
 fn cut(chunker: &Chunker, format: OutputFormat, document: Document) -> Cut {
     let parts = match format {
-        OutputFormat::Tree => trees(chunker)
-            .and_then(|trees| trees.tree(&document).map_err(|e| format!("{}: {e}", document.id)))
-            .map(Parts::Tree),
-        _ => chunker.chunks(&document).map(Parts::Chunks).map_err(|e| format!("{}: {e}", document.id)),
+        OutputFormat::Tree => chunker.trees().and_then(|trees| trees.tree(&document)).map(Parts::Tree),
+        _ => chunker.chunks(&document).map(Parts::Chunks),
     };
+    let parts = parts.map_err(|e| format!("{}: {e}", document.id));
     (document, parts)
-}
-
-fn trees(chunker: &Chunker) -> Result<&dyn SegmentTrees, String> {
-    let spec = chunker.spec();
-    chunker
-        .segmenter()
-        .trees()
-        .ok_or_else(|| format!("--format tree: `{}` finds no segments within segments; hiercrf does", spec.name))
 }
 
 fn write<W: Write>(
