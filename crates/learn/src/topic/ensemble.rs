@@ -11,8 +11,8 @@ use super::network::{Network, Sizes};
 use crate::rows::Inputs;
 use crate::sequence::Parameter;
 
-/// Networks of the same sizes that began with other weights. The mean of their log-odds is surer than any of them, because what each
-/// has learnt by chance differs.
+/// Networks of the same sizes that began with other weights. The mean of their log-odds is to leave out what each has learnt by chance;
+/// three of them gained nothing over the one that ships (the card of `pericope-weights-topic`).
 #[derive(Debug, Clone)]
 pub(crate) struct Ensemble {
     members: Vec<Network>,
