@@ -57,10 +57,6 @@ pub struct TrainTopicArgs {
     /// What reads the rows in both directions [default: lstm, or that of --start]
     #[arg(long, value_name = "KIND")]
     pub recurrence: Option<RecurrenceArg>,
-    /// Networks with beginnings of their own, whose log-odds are averaged: training and reading take as many times as long
-    /// [default: 1, or those of --start]
-    #[arg(long, value_name = "N")]
-    pub members: Option<usize>,
     /// What is left unread beside the vectors, to see what it gives; those of --start where none is named
     #[arg(long, value_name = "KIND", value_delimiter = ',', conflicts_with = "adapt")]
     pub without: Vec<WithoutArg>,
@@ -223,7 +219,6 @@ fn options(args: &TrainTopicArgs, start: Option<&Checkpoint>, dimension: usize) 
             cue: args.cue.unwrap_or(sizes.cue),
             recurrence: args.recurrence.map_or(sizes.recurrence, Into::into),
             without: if args.without.is_empty() { sizes.without } else { without(&args.without) },
-            members: args.members.unwrap_or(sizes.members),
         },
         window: args.window,
         joined: args.joined,

@@ -7,9 +7,6 @@ use crate::checkpoint::Metadata;
 /// The greatest size that is believed.
 const MOST: usize = 1 << 16;
 
-/// The most networks that are believed.
-const MOST_MEMBERS: usize = 64;
-
 /// The greatest weight that is believed.
 pub(super) const HEAVIEST: f64 = 1000.0;
 
@@ -99,16 +96,13 @@ impl Settings {
     /// # Errors
     /// The fault.
     pub fn check(&self) -> Result<(), String> {
-        let Sizes { input, projection, hidden, layers, head, cue, recurrence: _, without: _, members } = self.sizes;
+        let Sizes { input, projection, hidden, layers, head, cue, recurrence: _, without: _ } = self.sizes;
         let sizes = [input, projection, hidden, layers, head];
         if cue > MOST {
             return Err(format!("its vectors of cues have {cue} numbers, more than {MOST}"));
         }
         if sizes.iter().any(|&size| size == 0 || size > MOST) {
             return Err(format!("its sizes {sizes:?} are not in 1..={MOST}"));
-        }
-        if !(1..=MOST_MEMBERS).contains(&members) {
-            return Err(format!("it has {members} networks, not 1 to {MOST_MEMBERS}"));
         }
         if !(0.0..=1.0).contains(&self.threshold) {
             return Err(format!("its threshold {} is not in 0..=1", self.threshold));
@@ -136,8 +130,7 @@ impl Metadata for Settings {
 
 /// All tensors of a model with its [`Settings`]: `projection`, `head.left`, `head.right` and `head.output`, each with `weight` and
 /// `bias`; `cues` where there are any; `lstm.0`, `lstm.1` ... as [`BiLstm`](crate::sequence::BiLstm) names
-/// them, or `gated.0` ... as [`BiGated`](crate::sequence::BiGated) does. Further networks ([`Sizes::members`]) have the same names behind
-/// `member.1.`, `member.2.` ...
+/// them, or `gated.0` ... as [`BiGated`](crate::sequence::BiGated) does.
 pub type Checkpoint = crate::checkpoint::Checkpoint<Settings>;
 
 #[cfg(test)]
@@ -154,9 +147,9 @@ mod tests {
     fn checkpoints_without_weights_are_read() {
         let settings: Settings = serde_json::from_str(OLD).unwrap();
         assert_eq!((settings.weights, settings.lengths), (Weights::default(), None));
-        // They were one LSTM that reads everything but cues.
-        let Sizes { cue, recurrence, without, members, .. } = settings.sizes;
-        assert_eq!((cue, recurrence, without, members), (0, Recurrence::Lstm, Without::default(), 1));
+        // They were LSTMs that read everything but cues.
+        let Sizes { cue, recurrence, without, .. } = settings.sizes;
+        assert_eq!((cue, recurrence, without), (0, Recurrence::Lstm, Without::default()));
         settings.check().unwrap();
         let some = OLD.replacen('{', r#"{"weights": {"words": 0.1}, "#, 1);
         let some: Settings = serde_json::from_str(&some).unwrap();
@@ -176,10 +169,5 @@ mod tests {
         refused(Weights { prior: 1.0, ..some }, None, "no lengths");
         refused(some, Some(Lengths { median: 0.0, deviation: 1.0, growth: 0.0 }), "not positive");
         refused(some, Some(Lengths { median: 9.0, deviation: f64::INFINITY, growth: 0.0 }), "not positive");
-        for members in [0, 65] {
-            let mut settings: Settings = serde_json::from_str(OLD).unwrap();
-            settings.sizes.members = members;
-            assert!(settings.check().unwrap_err().contains(&format!("{members} networks")));
-        }
     }
 }

@@ -6,7 +6,7 @@ use pericope_encode::encoders::Tensors;
 use pericope_encode::{ModelError, short};
 
 use super::checkpoint::{Checkpoint, Settings};
-use super::ensemble::Ensemble;
+use super::network::Network;
 use crate::rows::{Facts, Inputs};
 
 /// Sentences that are read at once.
@@ -24,7 +24,7 @@ pub type VectorsOf<'a> = &'a mut dyn FnMut(&[usize]) -> Result<Vec<f32>, Segment
 /// A trained sequence model of boundaries.
 #[derive(Debug)]
 pub struct Topic {
-    networks: Ensemble,
+    network: Network,
     settings: Settings,
     device: Device,
     fingerprint: String,
@@ -38,14 +38,14 @@ impl Topic {
     pub fn load(checkpoint: &Checkpoint, device: &Device) -> Result<Self, ModelError> {
         let settings = checkpoint.settings.clone();
         settings.check().map_err(|reason| checkpoint.unusable(reason))?;
-        let networks = Ensemble::new(checkpoint, &settings.sizes, device)?;
+        let network = Network::new(checkpoint, &settings.sizes, device)?;
         let fingerprint = format!("topic:{}", short(checkpoint.sha256()));
-        Ok(Self { networks, settings, device: device.clone(), fingerprint })
+        Ok(Self { network, settings, device: device.clone(), fingerprint })
     }
 
     /// A model in training.
-    pub(crate) fn of(networks: Ensemble, settings: Settings, device: &Device) -> Self {
-        Self { networks, settings, device: device.clone(), fingerprint: String::new() }
+    pub(crate) fn of(network: Network, settings: Settings, device: &Device) -> Self {
+        Self { network, settings, device: device.clone(), fingerprint: String::new() }
     }
 
     /// The settings that it was trained with.
@@ -118,7 +118,7 @@ impl Topic {
     fn group(&self, inputs: &Inputs, offset: usize, group: &[Window]) -> candle_core::Result<Vec<f64>> {
         let moved = |(read, _): &Window| (inputs, read.start - offset..read.end - offset);
         let parts: Vec<_> = group.iter().map(moved).collect();
-        let found = self.networks.read(&parts, &self.device)?.to_vec2::<f32>()?;
+        let found = self.network.read(&parts, &self.device, &mut Ok)?.to_vec2::<f32>()?;
         let mut odds = Vec::new();
         for ((read, kept), found) in group.iter().zip(found) {
             let own = found.get(kept.start - read.start..kept.end - read.start).unwrap_or_default();

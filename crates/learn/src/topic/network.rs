@@ -30,14 +30,6 @@ pub struct Sizes {
     /// What is not read.
     #[serde(default)]
     pub without: Without,
-    /// Networks of these sizes, each trained from another beginning; their log-odds are averaged.
-    #[serde(default = "one")]
-    pub members: usize,
-}
-
-/// As many as there were before there could be several.
-const fn one() -> usize {
-    1
 }
 
 /// What a model leaves unread of the numbers beside a sentence's vector, to see what they give.
@@ -92,7 +84,6 @@ impl Default for Sizes {
             cue: 16,
             recurrence: Recurrence::Lstm,
             without: Without::default(),
-            members: one(),
         }
     }
 }
@@ -247,7 +238,6 @@ mod tests {
         cue: 0,
         recurrence: Recurrence::Lstm,
         without: Without { form: false, cosines: false, words: false, paragraphs: false },
-        members: 1,
     };
 
     fn odds(sizes: Sizes, texts: &[&str; 4], vectors: &[f32; 8]) -> Vec<f32> {

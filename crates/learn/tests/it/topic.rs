@@ -24,7 +24,6 @@ pub fn options() -> TopicOptions {
             cue: 4,
             recurrence: Recurrence::Lstm,
             without: Without::default(),
-            members: 1,
         },
         window: 24,
         epochs: 12.0,
@@ -161,44 +160,6 @@ fn a_gated_recurrence_is_written_read_back_and_trained_further() {
     // The LSTM has no such tensors.
     let other = TopicOptions { sizes: Sizes { recurrence: Recurrence::Lstm, ..sizes }, ..step };
     assert!(train(Some(&checkpoint), &other, tempfile::tempdir().unwrap().path(), 0).is_err());
-}
-
-#[test]
-fn networks_learn_side_by_side_and_are_read_together() {
-    let sizes = Sizes { members: 2, ..options().sizes };
-    let options = TopicOptions { sizes, ..options() };
-    let (out, more) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let (best, _) = train(None, &options, out.path(), 0).unwrap().best.unwrap();
-    assert!(best > 0.85, "F1 {best}");
-    let both = made(out.path());
-    assert_eq!(both.settings.sizes, sizes);
-    let is_second = |name: &str| name.starts_with("member.1.");
-    assert_eq!(both.tensors().keys().filter(|name| is_second(name)).count(), both.tensors().len() / 2);
-    // Each of them alone is a model that has learnt, and their mean is what both say.
-    let truth = record("other", 6);
-    let odds = |checkpoint: &Checkpoint| {
-        let model = Topic::load(checkpoint, &Device::Cpu).unwrap();
-        model.log_odds(&inputs(&truth)).unwrap()
-    };
-    let alone = [false, true].map(|second| {
-        let own = both.tensors().iter().filter(|(name, _)| is_second(name) == second);
-        let own = own.map(|(name, tensor)| (name.trim_start_matches("member.1.").to_owned(), tensor.clone()));
-        let settings = Settings { sizes: Sizes { members: 1, ..sizes }, ..both.settings.clone() };
-        odds(&Checkpoint::new(settings, own.collect()))
-    });
-    for ((mean, one), other) in odds(&both).iter().zip(&alone[0]).zip(&alone[1]) {
-        assert!(one != other && (mean - f64::midpoint(*one, *other)).abs() < 1e-4, "{mean} {one} {other}");
-    }
-    // Where the heads alone are fitted, those of both are, and nothing else.
-    let step = TopicOptions { part: Part::Heads, max_steps: 3, ..options };
-    train(Some(&both), &step, more.path(), 0).unwrap();
-    for ((name, before), (_, after)) in numbers(out.path()).iter().zip(numbers(more.path())) {
-        assert_eq!(*before != after, name.contains("head."), "{name}");
-    }
-    // There is no third.
-    let three = TopicOptions { sizes: Sizes { members: 3, ..sizes }, ..step };
-    let error = train(Some(&both), &three, tempfile::tempdir().unwrap().path(), 0).unwrap_err().to_string();
-    assert!(error.contains("member.2."), "{error}");
 }
 
 #[test]

@@ -15,7 +15,7 @@ use super::weigh::{Weighed, looked_at, weigh};
 use crate::corpus::Record;
 use crate::rows::ROWS;
 use crate::sequence::Parameters;
-use crate::topic::{CHANGEABLE, Checkpoint, Ensemble, Lengths, Settings, Topic, shipped};
+use crate::topic::{CHANGEABLE, Checkpoint, Lengths, Network, Settings, Topic, shipped};
 use crate::training::adamw::Schedule;
 use crate::training::events::{Event, TrainReport, Validation, Watch};
 use crate::training::fit::{check_target, make_folder};
@@ -63,7 +63,7 @@ pub fn train_topic(
         notes: notes.to_owned(),
     };
     settings.check().map_err(TrainError::Options)?;
-    let parameters = Parameters::new(&Ensemble::parameters(&settings.sizes), options.seed, &Device::Cpu)?;
+    let parameters = Parameters::new(&Network::parameters(&settings.sizes), options.seed, &Device::Cpu)?;
     if let Some(start) = start {
         parameters.set(start)?;
     }
@@ -78,7 +78,7 @@ pub fn train_topic(
         validations: options.validations,
         patience: options.patience,
     };
-    let is_stepped = |name: &str| options.part == Part::All || name.split('.').any(|part| part == "head");
+    let is_stepped = |name: &str| options.part == Part::All || name.starts_with("head.");
     let stepped = parameters.all().iter().filter(|(name, _)| is_stepped(name));
     let stepped = stepped.map(|(name, variable)| (name.clone(), variable.clone())).collect();
     let mut training = Training { data, options, parameters, stepped, settings, changes, validation, target };
@@ -198,23 +198,18 @@ impl Learner for Training<'_> {
     }
 
     fn step(&self, items: &[(usize, usize)], epoch: usize, step: usize) -> Result<(f32, Gradients), TrainError> {
-        let networks = Ensemble::new(&self.parameters, &self.settings.sizes, &Device::Cpu)?;
+        let network = Network::new(&self.parameters, &self.settings.sizes, &Device::Cpu)?;
         let examples: Vec<Labelled> =
             items.par_iter().map(|&item| example(self.data, self.options, item, epoch)).collect::<Result<_, _>>()?;
         let parts: Vec<_> = examples.iter().map(|one| (&one.inputs, 0..one.inputs.len())).collect();
         let mut random = SplitMix64::new(fnv1a(self.options.seed ^ 0x5eed, step.to_le_bytes()));
+        let odds = network.read(&parts, &Device::Cpu, &mut |x| dropped(x, self.options.dropout, &mut random))?;
         let ends: Vec<&[bool]> = examples.iter().map(|one| one.ends.as_slice()).collect();
-        let count = networks.members().len() as f64;
-        let (mut mean, mut gradients) = (0.0, Gradients::default());
-        // One after the other: each has a loss of its own, and what one keeps for its gradient is gone before the next is read.
-        for network in networks.members() {
-            let odds = network.read(&parts, &Device::Cpu, &mut |x| dropped(x, self.options.dropout, &mut random))?;
-            let (losses, gaps) = boundary_losses(&odds, &ends)?;
-            let loss = (losses / (gaps * count))?;
-            gradients.add_by(&loss, &self.stepped)?;
-            mean += loss.to_scalar::<f32>()?;
-        }
-        Ok((mean, gradients))
+        let (losses, gaps) = boundary_losses(&odds, &ends)?;
+        let loss = (losses / gaps)?;
+        let mut gradients = Gradients::default();
+        gradients.add_by(&loss, &self.stepped)?;
+        Ok((loss.to_scalar::<f32>()?, gradients))
     }
 
     fn rate(&self, step: usize, steps: usize) -> f64 {
@@ -230,8 +225,8 @@ impl Learner for Training<'_> {
     }
 
     fn validate(&mut self, at: &mut Progress, progress: &mut Watch<'_>) -> Result<(), TrainError> {
-        let networks = Ensemble::new(&Frozen(&self.parameters), &self.settings.sizes, &Device::Cpu)?;
-        let model = Topic::of(networks, self.settings.clone(), &Device::Cpu);
+        let network = Network::new(&Frozen(&self.parameters), &self.settings.sizes, &Device::Cpu)?;
+        let model = Topic::of(network, self.settings.clone(), &Device::Cpu);
         let mut scored: Vec<(f64, bool)> = Vec::new();
         for Measured { labelled, .. } in &self.validation {
             let odds = model.log_odds(&labelled.inputs)?;
