@@ -15,15 +15,25 @@ pub fn dot(a: &[f32], b: &[f32]) -> f32 {
     sums.iter().sum::<f32>() + a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum::<f32>()
 }
 
-/// The cosine of two vectors, -1..=1, summed in double precision; 0 where the lengths differ, where a vector has no
-/// length, and where a number is not finite.
+/// The cosine of two vectors, -1..=1, summed in double precision, in lanes as [`dot`]; 0 where the lengths differ, where a vector has
+/// no length, and where a number is not finite.
 #[must_use]
 pub fn cosine(a: &[f32], b: &[f32]) -> f64 {
     if a.len() != b.len() {
         return 0.0;
     }
-    let dot = |x: &[f32], y: &[f32]| x.iter().zip(y).map(|(&x, &y)| f64::from(x) * f64::from(y)).sum::<f64>();
-    let cosine = dot(a, b) / (dot(a, a) * dot(b, b)).sqrt();
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
+    let mut sums = [[0.0_f64; 8]; 3];
+    let mut add = |lane: usize, x: f32, y: f32| {
+        let (x, y) = (f64::from(x), f64::from(y));
+        sums.iter_mut().zip([x * y, x * x, y * y]).for_each(|(sum, product)| sum[lane] += product);
+    };
+    for (a, b) in a.iter().zip(b) {
+        (0..8).for_each(|lane| add(lane, a[lane], b[lane]));
+    }
+    a_rest.iter().zip(b_rest).enumerate().for_each(|(lane, (&x, &y))| add(lane, x, y));
+    let [both, of_a, of_b] = sums.map(|lanes| lanes.iter().sum::<f64>());
+    let cosine = both / (of_a * of_b).sqrt();
     if cosine.is_finite() { cosine.clamp(-1.0, 1.0) } else { 0.0 }
 }
 
@@ -59,9 +69,26 @@ mod tests {
 
     #[test]
     fn cosines_of_odd_vectors_are_zero() {
-        assert_eq!(cosine(&[1.0, 0.0], &[2.0, 0.0]), 1.0);
-        for (a, b) in [(&[1.0][..], &[1.0, 2.0][..]), (&[0.0], &[1.0]), (&[f32::NAN], &[1.0]), (&[], &[])] {
+        assert_eq!(cosine(&[3.0, 4.0], &[6.0, 8.0]), 1.0);
+        assert_eq!(cosine(&[1.0, 0.0], &[-2.0, 0.0]), -1.0);
+        for (a, b) in [
+            (&[1.0][..], &[1.0, 2.0][..]),
+            (&[0.0], &[1.0]),
+            (&[f32::NAN], &[1.0]),
+            (&[f32::INFINITY], &[1.0]),
+            (&[], &[]),
+        ] {
             assert_eq!(cosine(a, b), 0.0);
+        }
+    }
+
+    #[test]
+    fn cosines_of_any_length() {
+        for n in [1, 7, 8, 9, 384, 387] {
+            let [a, b]: [Vec<f32>; 2] = [0.7, 1.3].map(|step| (0..n).map(|i| (i as f32 * step).cos()).collect());
+            let sum = |x: &[f32], y: &[f32]| x.iter().zip(y).map(|(&x, &y)| f64::from(x) * f64::from(y)).sum::<f64>();
+            let expected = sum(&a, &b) / (sum(&a, &a) * sum(&b, &b)).sqrt();
+            assert!((cosine(&a, &b) - expected).abs() < 1e-12, "{n}");
         }
     }
 

@@ -48,13 +48,9 @@ impl StaticVectors {
         Ok(Self { name: dir.name.clone(), tokens, dimension, vectors, fingerprint })
     }
 
-    /// The ids of a text's tokens that are known.
-    fn ids(&self, text: &str) -> Vec<u32> {
-        let mut ids = self.tokens.ids(text, MAX_TOKENS);
-        if let Some(unknown) = self.tokens.unknown() {
-            ids.retain(|&id| id != unknown);
-        }
-        ids
+    /// Whether a token has a vector.
+    fn is_known(&self, id: u32) -> bool {
+        self.tokens.unknown() != Some(id)
     }
 
     fn row(&self, id: u32) -> &[f32] {
@@ -62,9 +58,15 @@ impl StaticVectors {
         self.vectors.get(start..start + self.dimension).unwrap_or_default()
     }
 
-    /// Writes the mean of these tokens' vectors, scaled to length 1, into `to`.
+    /// Writes the sum of the vectors of those tokens that are known into `to`.
+    fn sum(&self, ids: &[u32], to: &mut [f32]) {
+        let known = ids.iter().filter(|&&id| self.is_known(id));
+        Arch::new().dispatch(Sum { rows: known.map(|&id| self.row(id)), to });
+    }
+
+    /// Writes their mean, scaled to length 1, into `to`.
     fn mean(&self, ids: &[u32], to: &mut [f32]) {
-        Arch::new().dispatch(Sum { model: self, ids, to });
+        self.sum(ids, to);
         scale(to);
     }
 
@@ -83,23 +85,22 @@ impl StaticVectors {
     }
 }
 
-/// Adds the vectors of tokens up, in their order, whatever the processor has.
-struct Sum<'a> {
-    model: &'a StaticVectors,
-    ids: &'a [u32],
+/// Adds rows up, in their order, whatever the processor has.
+struct Sum<'a, R> {
+    rows: R,
     to: &'a mut [f32],
 }
 
-impl WithSimd for Sum<'_> {
+impl<'a, R: Iterator<Item = &'a [f32]> + Clone> WithSimd for Sum<'_, R> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
         /// Numbers that are summed in registers, over all tokens.
         const PART: usize = 64;
-        let Self { model, ids, to } = self;
+        let Self { rows, to } = self;
         for (part, to) in to.chunks_mut(PART).enumerate() {
-            let rows = ids.iter().map(|&id| model.row(id).get(part * PART..).unwrap_or_default());
+            let rows = rows.clone().map(|row| row.get(part * PART..).unwrap_or_default());
             if let Ok(to) = <&mut [f32; PART]>::try_from(&mut *to) {
                 let mut sums = [0.0; PART];
                 for row in rows.filter_map(|row| row.first_chunk::<PART>()) {
@@ -158,7 +159,7 @@ impl SentenceEncoder for StaticVectors {
     fn encode(&self, texts: &[&str]) -> Result<Embeddings, EncodeError> {
         Ok(self.rows(texts.len(), |i, row| {
             let text = texts.get(i).copied().unwrap_or_default();
-            self.mean(&self.ids(text), row);
+            self.mean(&self.tokens.ids(text, MAX_TOKENS), row);
         }))
     }
 
@@ -167,23 +168,31 @@ impl SentenceEncoder for StaticVectors {
             let joined = joined_windows(texts, windows);
             return self.encode(&joined.iter().map(String::as_str).collect::<Vec<&str>>());
         }
-        // A word's tokens depend on nothing outside of it.
-        let ids = |text: &&str| self.tokens.ids(text, MAX_TOKENS);
-        let all: Vec<Vec<u32>> = match texts.len() < ALONE {
-            true => texts.iter().map(ids).collect(),
-            false => texts.par_iter().map(ids).collect(),
+        // A word's tokens depend on nothing outside of it: windows that share a text share its sum.
+        let tokens = |text: &&str| self.tokens.ids(text, MAX_TOKENS);
+        let tokens: Vec<Vec<u32>> = match texts.len() < ALONE {
+            true => texts.iter().map(tokens).collect(),
+            false => texts.par_iter().map(tokens).collect(),
         };
+        let sums = self.rows(tokens.len(), |i, row| self.sum(&tokens[i], row));
         Ok(self.rows(windows.len(), |i, row| {
-            let window = windows.get(i).and_then(|window| all.get(window.clone())).unwrap_or_default();
-            let ids = window.iter().flatten().copied().take(MAX_TOKENS);
-            let known: Vec<u32> = ids.filter(|&id| self.tokens.unknown() != Some(id)).collect();
-            self.mean(&known, row);
+            let window = windows.get(i).cloned().unwrap_or_default();
+            let within = tokens.get(window.clone()).unwrap_or_default();
+            if within.iter().map(Vec::len).sum::<usize>() <= MAX_TOKENS {
+                Arch::new().dispatch(Sum { rows: window.map(|text| sums.row(text)), to: row });
+                scale(row);
+            } else {
+                let read: Vec<u32> = within.iter().flatten().copied().take(MAX_TOKENS).collect();
+                self.mean(&read, row);
+            }
         }))
     }
 
     fn encode_tokens(&self, texts: &[&str]) -> Result<Vec<Embeddings>, EncodeError> {
         let of = |text: &&str| {
-            let mut values: Vec<f32> = self.ids(text).iter().flat_map(|&id| self.row(id)).copied().collect();
+            let ids = self.tokens.ids(text, MAX_TOKENS);
+            let known = ids.into_iter().filter(|&id| self.is_known(id));
+            let mut values: Vec<f32> = known.flat_map(|id| self.row(id)).copied().collect();
             values.chunks_exact_mut(self.dimension).for_each(scale);
             Embeddings::new(self.dimension, values)
         };

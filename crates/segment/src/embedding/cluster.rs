@@ -1,9 +1,9 @@
 use std::sync::Arc;
 
 use pericope_api::{Document, Embeddings, SegmentError, Segmentation, Segmenter, SentenceEncoder, Span, TokenCounter};
+use pericope_util::dot;
 
 use super::reading::BATCH;
-use super::vectors::dot;
 use crate::Resources;
 use crate::registry::args::SpecArgs;
 use crate::registry::entry::{BuiltSegmenter, EMBEDDER, Needs, SegmenterEntry, SettingKey};

@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use pericope_api::{Document, Embeddings, SegmentError, Segmentation, Segmenter, SentenceEncoder};
+use pericope_util::cosine;
 
 use super::reading::{BATCH, readable};
 use crate::Resources;
@@ -159,12 +160,6 @@ impl Kamradt {
         }
         Ok(distances)
     }
-}
-
-fn cosine(a: &[f32], b: &[f32]) -> f64 {
-    let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(&x, &y)| f64::from(x) * f64::from(y)).sum::<f64>();
-    let norms = dot(a, a).sqrt() * dot(b, b).sqrt();
-    if norms > 0.0 { dot(a, b) / norms } else { 0.0 }
 }
 
 impl Segmenter for Kamradt {

@@ -17,6 +17,6 @@ pub use reading::readable;
 pub(crate) use reading::{bytes_read, shortened};
 pub(crate) use variance::VARIANCE;
 pub use variance::Variance;
-pub(crate) use vectors::{Vectors, dot};
+pub(crate) use vectors::Vectors;
 pub(crate) use window::WINDOW;
 pub use window::{EmbeddingWindow, ShiftScore};

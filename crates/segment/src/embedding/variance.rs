@@ -1,8 +1,9 @@
 use std::sync::Arc;
 
 use pericope_api::{Boundaries, Document, KnownCount, SegmentError, Segmentation, Segmenter, SentenceEncoder};
+use pericope_util::dot;
 
-use super::vectors::{Vectors, dot};
+use super::vectors::Vectors;
 use crate::Resources;
 use crate::registry::args::SpecArgs;
 use crate::registry::entry::{BuiltSegmenter, EMBEDDER, Needs, SegmenterEntry, SettingKey};

@@ -1,4 +1,5 @@
 use pericope_api::{Boundaries, Document, SegmentError, SentenceEncoder};
+use pericope_util::dot;
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
@@ -116,18 +117,8 @@ impl Vectors {
 /// Multiplications that are not worth a second thread.
 const ALONE: usize = 4 << 20;
 
-/// Lanes in which products are summed, always the same ones: the compiler vectorises them, and the result does not depend on the
-/// machine.
+/// Lanes in which products are summed: those of [`dot`].
 const LANES: usize = 8;
-
-/// The dot product of two vectors of the same length.
-#[inline(always)]
-pub(crate) fn dot(a: &[f32], b: &[f32]) -> f32 {
-    let ((a, rest_a), (b, rest_b)) = (a.as_chunks(), b.as_chunks());
-    let mut sums = [0f32; LANES];
-    a.iter().zip(b).for_each(|(a, b)| add_products(a, b, &mut sums));
-    total(&sums, rest_a, rest_b)
-}
 
 #[inline(always)]
 fn add_products(a: &[f32; LANES], b: &[f32; LANES], sums: &mut [f32; LANES]) {
@@ -181,19 +172,10 @@ impl WithSimd for Dots<'_> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use pericope_util::dot;
     use pulp::Arch;
 
-    use super::{Dots, Vectors, dot};
-
-    #[test]
-    fn dot_products_of_any_length() {
-        for n in [0, 1, 7, 8, 9, 384, 387] {
-            let a: Vec<f32> = (0..n).map(|i| (i % 7) as f32 - 3.0).collect();
-            let b: Vec<f32> = (0..n).map(|i| (i % 5) as f32).collect();
-            let expected: f32 = a.iter().zip(&b).map(|(x, y)| x * y).sum();
-            assert_eq!(dot(&a, &b), expected);
-        }
-    }
+    use super::{Dots, Vectors};
 
     #[test]
     fn several_at_once_are_the_same() {

@@ -12,6 +12,7 @@ use pericope_api::Span;
 use serde::{Deserialize, Serialize};
 
 pub use judge::{AnswerScores, lexical_judge};
+pub use pericope_util::cosine;
 pub use rouge::{Rouge, rouge_l, rouge_tokens};
 pub use squad::{exact_match, normalise, token_f1};
 
@@ -36,23 +37,11 @@ pub fn answer_iou<D: PartialEq>(answer: &Place<D>, gold: &Place<D>) -> f64 {
     if either == 0 { 0.0 } else { both as f64 / either as f64 }
 }
 
-/// Cosine of two vectors, -1..=1, summed in double precision. 0 where the lengths differ, where one has no length, and
-/// where a number is not finite.
-#[must_use]
-pub fn cosine(a: &[f32], b: &[f32]) -> f64 {
-    if a.len() != b.len() {
-        return 0.0;
-    }
-    let dot = |x: &[f32], y: &[f32]| x.iter().zip(y).map(|(&x, &y)| f64::from(x) * f64::from(y)).sum::<f64>();
-    let cosine = dot(a, b) / (dot(a, a) * dot(b, b)).sqrt();
-    if cosine.is_finite() { cosine.clamp(-1.0, 1.0) } else { 0.0 }
-}
-
 #[cfg(test)]
 mod tests {
     use pericope_api::Span;
 
-    use super::{Place, answer_iou, cosine};
+    use super::{Place, answer_iou};
 
     #[test]
     fn iou_is_of_positions() {
@@ -63,16 +52,5 @@ mod tests {
         assert_eq!(answer_iou(&at("b", 10, 30), &gold), 0.0);
         assert_eq!(answer_iou(&at("a", 30, 40), &gold), 0.0);
         assert_eq!(answer_iou(&at("a", 5, 5), &at("a", 5, 5)), 0.0);
-    }
-
-    #[test]
-    fn cosine_of_odd_vectors_is_zero() {
-        assert_eq!(cosine(&[3.0, 4.0], &[6.0, 8.0]), 1.0);
-        assert_eq!(cosine(&[1.0, 0.0], &[-2.0, 0.0]), -1.0);
-        assert_eq!(cosine(&[], &[]), 0.0);
-        assert_eq!(cosine(&[0.0], &[1.0]), 0.0);
-        assert_eq!(cosine(&[1.0], &[1.0, 2.0]), 0.0);
-        assert_eq!(cosine(&[f32::NAN], &[1.0]), 0.0);
-        assert_eq!(cosine(&[f32::INFINITY], &[1.0]), 0.0);
     }
 }

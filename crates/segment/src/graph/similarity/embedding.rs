@@ -1,9 +1,10 @@
 use std::sync::Arc;
 
 use pericope_api::{SegmentError, SentenceEncoder};
+use pericope_util::dot;
 
 use super::Similarity;
-use crate::embedding::{bytes_read, dot};
+use crate::embedding::bytes_read;
 
 /// Cosine of sentence embeddings.
 pub struct Cosine {
