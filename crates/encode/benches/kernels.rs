@@ -2,7 +2,9 @@
 #![allow(missing_docs)]
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use pericope_encode::kernels::{AttendScratch, Attention, Finish, Linear, Precision, attend, layer_norm, padded_rows};
+use pericope_encode::kernels::{
+    AttendScratch, Attention, Finish, Linear, Precision, Reach, attend, layer_norm, padded_rows,
+};
 
 /// Tokens of a batch.
 const ROWS: usize = 256;
@@ -69,12 +71,13 @@ fn products(c: &mut Criterion) {
 fn rest(c: &mut Criterion) {
     let mut group = c.benchmark_group("tokens");
     group.throughput(Throughput::Elements(ROWS as u64));
+    let shape = Attention { heads: 12, groups: 12, head: 32 };
     for len in [16, 32, 64, 256] {
         let sequences: Vec<_> = (0..ROWS / len).map(|i| i * len..(i + 1) * len).collect();
         let qkv = numbers(padded_rows(ROWS) * 1_152);
         let (mut out, mut scratch) = (vec![0.0; padded_rows(ROWS) * 384], AttendScratch::default());
         group.bench_function(BenchmarkId::new("attention", len), |run| {
-            run.iter(|| attend(Attention { heads: 12, head: 32 }, &sequences, &qkv, None, &mut scratch, &mut out));
+            run.iter(|| attend((shape, Reach::All), &sequences, &qkv, None, &mut scratch, &mut out));
         });
     }
     let (mut x, gain, shift) = (numbers(ROWS * 384), vec![1.0; 384], vec![0.0; 384]);

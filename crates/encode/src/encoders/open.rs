@@ -53,10 +53,10 @@ pub(crate) fn open(folder: &Path, device: &Device, precision: Precision) -> Resu
             rows: config.vocab_size,
         },
         None => {
-            let model = Rotary::read(&kind, &path, &weights, device)?;
+            let model = Rotary::read(&kind, &path, &weights, device, precision)?;
             let size = model.size();
             Opened {
-                model: Box::new(model),
+                model: model.into_model(),
                 hidden: size.hidden,
                 max_tokens: size.max_tokens,
                 checksum,

@@ -14,6 +14,8 @@ pub(super) const PANEL: usize = 2;
 pub struct Attention {
     /// Number of heads.
     pub heads: usize,
+    /// Number of heads of keys and values: as many, or fewer, each of which serves as many heads of queries that follow each other.
+    pub groups: usize,
     /// Numbers of a head: a multiple of 32.
     pub head: usize,
 }
@@ -22,11 +24,41 @@ impl Attention {
     /// True where the kernel can work with this shape.
     #[must_use]
     pub fn fits(&self) -> bool {
-        self.heads > 0 && self.head > 0 && self.head.is_multiple_of(32)
+        let Self { heads, groups, head } = *self;
+        heads > 0 && groups > 0 && heads.is_multiple_of(groups) && head > 0 && head.is_multiple_of(32)
+    }
+
+    /// Numbers of a row of queries, keys and values.
+    #[must_use]
+    pub fn joined(&self) -> usize {
+        (self.heads + 2 * self.groups) * self.head
     }
 
     pub(super) fn hidden(&self) -> usize {
         self.heads * self.head
+    }
+}
+
+/// The tokens that a token sees, of its own sequence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// All of them.
+    All,
+    /// So many on either side.
+    Around(usize),
+    /// Those before it, and itself.
+    Before,
+}
+
+impl Reach {
+    /// The places that the token at `place` of a sequence of `len` sees.
+    #[must_use]
+    pub fn of(self, place: usize, len: usize) -> Range<usize> {
+        match self {
+            Self::All => 0..len,
+            Self::Around(around) => place.saturating_sub(around)..(place + around + 1).min(len),
+            Self::Before => 0..place + 1,
+        }
     }
 }
 
@@ -66,15 +98,15 @@ pub struct AttendScratch {
 
 /// Scaled dot-product attention inside each sequence: `softmax(Q Kᵀ / sqrt(head)) V`, head by head.
 ///
-/// `qkv` holds rows of queries, keys and values side by side (3 times the hidden size); `sequences` are ranges of rows;
-/// `out` gets rows of the hidden size. Sequences never see each other, so nothing is padded or masked. `distances` are added
-/// to scores before the softmax.
+/// `qkv` holds rows of queries, keys and values side by side ([`Attention::joined`] numbers); `sequences` are ranges of rows;
+/// `out` gets rows of the hidden size. Sequences never see each other, so nothing is padded, and what is beyond a token's `reach` is
+/// not worked out but for some tokens at its edges. `distances` are added to scores before the softmax.
 ///
 /// # Panics
 /// Where `qkv` has no [`ROW_TILE`] rows beyond the last sequence (their content does not matter), and where a sequence is
 /// longer than `distances` knows.
 pub fn attend(
-    shape: Attention,
+    (shape, reach): (Attention, Reach),
     sequences: &[Range<usize>],
     qkv: &[f32],
     distances: Option<&Distances>,
@@ -86,11 +118,12 @@ pub fn attend(
     scratch.keys.reserve(keys * shape.head);
     scratch.values.reserve(keys * shape.head);
     scratch.scores.reserve(keys * ROW_TILE);
-    Arch::new().dispatch(Attend { shape, sequences, qkv, distances, scratch, out });
+    Arch::new().dispatch(Attend { shape, reach, sequences, qkv, distances, scratch, out });
 }
 
 struct Attend<'a> {
     shape: Attention,
+    reach: Reach,
     sequences: &'a [Range<usize>],
     qkv: &'a [f32],
     distances: Option<&'a Distances>,
@@ -110,37 +143,44 @@ impl WithSimd for Attend<'_> {
 impl Attend<'_> {
     #[inline(always)]
     fn run<S: Simd, const ROWS: usize>(self, simd: S) {
-        let Self { shape, sequences, qkv, distances, scratch, out } = self;
+        let Self { shape, reach, sequences, qkv, distances, scratch, out } = self;
         let width = PANEL * S::F32_LANES;
-        let (hidden, head) = (shape.hidden(), shape.head);
-        let stride = 3 * hidden;
+        let (hidden, head, stride) = (shape.hidden(), shape.head, shape.joined());
+        let served = hidden / shape.groups;
         let scale = simd.splat_f32s((head as f32).sqrt().recip());
         for rows in sequences {
             let len = rows.len();
-            let padded = len.next_multiple_of(width);
             let qkv = &qkv[rows.start * stride..];
-            for column in (0..hidden).step_by(head) {
-                let keys = &mut scratch.keys[..padded * head];
-                pack_keys(&qkv[hidden + column..], stride, len, head, width, keys);
+            for group in 0..shape.groups {
+                let keys = &mut scratch.keys[..len.next_multiple_of(width) * head];
+                pack_keys(&qkv[hidden + group * head..], stride, len, head, width, keys);
                 let values = &mut scratch.values[..len * head];
-                pack_values(&qkv[2 * hidden + column..], stride, len, head, width, values);
-                for first in (0..len).step_by(ROWS) {
+                pack_values(&qkv[hidden + (shape.groups + group) * head..], stride, len, head, width, values);
+                let columns = (group * served..(group + 1) * served).step_by(head);
+                for (column, first) in columns.flat_map(|column| (0..len).step_by(ROWS).map(move |row| (column, row))) {
+                    let live = ROWS.min(len - first);
+                    // Keys that any of these rows sees, from the first of a panel on.
+                    let low = reach.of(first, len).start / width * width;
+                    let seen = reach.of(first + live - 1, len).end - low;
+                    let padded = seen.next_multiple_of(width);
                     let scores = &mut scratch.scores[..ROWS * padded];
+                    let keys = &keys[low * head..(low + padded) * head];
                     products::<S, ROWS>(simd, &qkv[first * stride + column..], (stride, head), keys, scores);
                     let mut shares = [simd.splat_f32s(0.0); ROWS];
-                    let live = ROWS.min(len - first);
                     for (r, row) in scores.chunks_exact_mut(padded).take(live).enumerate() {
                         if let Some(distances) = distances {
-                            let more = distances.row(column / head, first + r, len);
-                            row[..len].iter_mut().zip(more).for_each(|(v, more)| *v += more);
+                            let more = &distances.row(column / head, first + r, len)[low..low + seen];
+                            row[..seen].iter_mut().zip(more).for_each(|(v, more)| *v += more);
                         }
-                        row[len..].fill(f32::NEG_INFINITY);
+                        let own = reach.of(first + r, len);
+                        row[..own.start - low].fill(f32::NEG_INFINITY);
+                        row[own.end - low..].fill(f32::NEG_INFINITY);
                         shares[r] = simd.splat_f32s(exponentials(simd, row, scale).recip());
                     }
                     for (p, panel) in values.chunks_exact(len * width).enumerate() {
                         let (panel, _) = S::as_simd_f32s(panel);
                         let (panel, _) = panel.as_chunks::<PANEL>();
-                        let sums = tile::<S, ROWS, PANEL>(simd, scores, padded, len, panel);
+                        let sums = tile::<S, ROWS, PANEL>(simd, scores, padded, seen, &panel[low..]);
                         for r in 0..live {
                             let mut row = sums[r];
                             for v in &mut row {
@@ -225,7 +265,9 @@ pub(super) fn exponentials<S: Simd>(simd: S, row: &mut [f32], scale: S::f32s) ->
 
 #[cfg(test)]
 mod tests {
-    use super::{AttendScratch, Attention, Distances, attend};
+    use std::ops::Range;
+
+    use super::{AttendScratch, Attention, Distances, Reach, attend};
     use crate::kernels::rows::padded_rows;
 
     /// What the tests add for a distance.
@@ -233,54 +275,54 @@ mod tests {
         ((offset * 3 + head as isize) as f32 * 0.7).sin()
     }
 
-    /// Attention of one head and query, straight from the definition.
-    fn plain(
-        qkv: &[f32],
-        (stride, hidden): (usize, usize),
-        column: usize,
-        (len, i): (usize, usize),
-        head: usize,
-        add: bool,
-    ) -> Vec<f64> {
-        let at = |row: usize, part: usize, d: usize| f64::from(qkv[row * stride + part * hidden + column + d]);
-        let scores: Vec<f64> = (0..len)
-            .map(|j| {
-                let more = if add { f64::from(number(column / head, j as isize - i as isize)) } else { 0.0 };
-                (0..head).map(|d| at(i, 0, d) * at(j, 1, d)).sum::<f64>() / (head as f64).sqrt() + more
-            })
-            .collect();
+    /// Attention of head `h` at row `i` of a sequence, straight from the definition.
+    fn plain(shape: Attention, qkv: &[f32], h: usize, (i, seen): (usize, Range<usize>), add: bool) -> Vec<f64> {
+        let Attention { heads, groups, head } = shape;
+        let group = h / (heads / groups);
+        let at = |row: usize, block: usize, d: usize| f64::from(qkv[row * shape.joined() + block * head + d]);
+        let score = |j: usize| {
+            let more = if add { f64::from(number(h, j as isize - i as isize)) } else { 0.0 };
+            (0..head).map(|d| at(i, h, d) * at(j, heads + group, d)).sum::<f64>() / (head as f64).sqrt() + more
+        };
+        let scores: Vec<f64> = seen.clone().map(score).collect();
         let greatest = scores.iter().copied().fold(f64::MIN, f64::max);
-        let sum: f64 = scores.iter().map(|s| (s - greatest).exp()).sum();
-        (0..head).map(|d| (0..len).map(|j| (scores[j] - greatest).exp() / sum * at(j, 2, d)).sum()).collect()
+        let shares: Vec<f64> = scores.iter().map(|score| (score - greatest).exp()).collect();
+        let sum: f64 = shares.iter().sum();
+        let value = |j: usize, d: usize| at(j, heads + groups + group, d);
+        (0..head).map(|d| seen.clone().zip(&shares).map(|(j, share)| share / sum * value(j, d)).sum()).collect()
     }
 
     #[test]
-    fn agrees_with_the_definition_for_every_length() {
-        let shape = Attention { heads: 3, head: 32 };
-        let hidden = 96;
-        let lengths = [1, 2, 7, 8, 31, 32, 33, 70];
+    fn agrees_with_the_definition_for_every_length_and_reach() {
+        let lengths = [1, 2, 7, 8, 31, 32, 33, 70, 130];
         let total: usize = lengths.iter().sum();
         let mut sequences = Vec::new();
-        let mut start = 0;
         for len in lengths {
+            let start = sequences.last().map_or(0, |before: &Range<usize>| before.end);
             sequences.push(start..start + len);
-            start += len;
         }
-        let rows = padded_rows(total);
-        let qkv: Vec<f32> = (0..rows * 3 * hidden).map(|i| ((i * 7919) % 1009) as f32 / 250.0 - 2.0).collect();
-        let by_distance = Distances::new(shape, 70, number);
-        for distances in [None, Some(&by_distance)] {
-            let mut out = vec![0.0; rows * hidden];
-            attend(shape, &sequences, &qkv, distances, &mut AttendScratch::default(), &mut out);
-            for sequence in &sequences {
-                let own = &qkv[sequence.start * 3 * hidden..];
-                for i in 0..sequence.len() {
-                    for column in (0..hidden).step_by(32) {
-                        let size = (3 * hidden, hidden);
-                        let want = plain(own, size, column, (sequence.len(), i), 32, distances.is_some());
-                        for (d, want) in want.iter().enumerate() {
-                            let got = f64::from(out[(sequence.start + i) * hidden + column + d]);
-                            assert!((got - want).abs() < 1e-5, "{sequence:?} row {i}: {got} against {want}");
+        for groups in [3, 1] {
+            let shape = Attention { heads: 3, groups, head: 32 };
+            let hidden = shape.hidden();
+            let rows = padded_rows(total);
+            let qkv: Vec<f32> = (0..rows * shape.joined()).map(|i| ((i * 7919) % 1009) as f32 / 250.0 - 2.0).collect();
+            let by_distance = Distances::new(shape, 130, number);
+            for reach in [Reach::All, Reach::Around(5), Reach::Around(40), Reach::Before] {
+                for distances in [None, Some(&by_distance)] {
+                    let mut out = vec![0.0; rows * hidden];
+                    attend((shape, reach), &sequences, &qkv, distances, &mut AttendScratch::default(), &mut out);
+                    for sequence in &sequences {
+                        let own = &qkv[sequence.start * shape.joined()..];
+                        for (i, h) in (0..sequence.len()).flat_map(|i| (0..3).map(move |h| (i, h))) {
+                            let seen = reach.of(i, sequence.len());
+                            let want = plain(shape, own, h, (i, seen), distances.is_some());
+                            for (d, want) in want.iter().enumerate() {
+                                let got = f64::from(out[(sequence.start + i) * hidden + h * 32 + d]);
+                                assert!(
+                                    (got - want).abs() < 1e-5,
+                                    "{sequence:?} row {i}, {reach:?}: {got} against {want}"
+                                );
+                            }
                         }
                     }
                 }

@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::ops::Range;
 
@@ -8,6 +9,9 @@ use rayon::prelude::*;
 use super::aligned::Aligned;
 use super::precision::Precision;
 use super::rows::ROW_TILE;
+
+/// Columns that weights are packed for: a whole number of panels on every machine. Those beyond the outputs are zeros.
+const COLUMNS: usize = pericope_bf16::COLUMNS;
 
 /// Vectors side by side in a panel of weights. With eight rows (four where there are 16 registers) this fills the
 /// register file with sums, and each loaded weight is used for eight (four) multiplications.
@@ -30,6 +34,7 @@ pub struct Linear {
     inputs: usize,
     outputs: usize,
     weights: Weights,
+    /// With zeros up to a whole number of [`COLUMNS`].
     bias: Aligned,
 }
 
@@ -38,7 +43,7 @@ enum Weights {
     Single {
         /// Columns of a panel: lanes of a vector times [`PANEL`].
         width: usize,
-        /// `outputs / width` panels; each holds, for every input, the weights of its `width` outputs.
+        /// Panels that together have as many columns as the bias; each holds, for every input, the weights of its `width` outputs.
         panels: Aligned,
     },
     Bf16(pericope_bf16::Weights),
@@ -85,10 +90,10 @@ impl Rows<'_> {
 }
 
 impl Linear {
-    /// Outputs are a multiple of this: a whole number of panels on every machine.
-    pub const MULTIPLE: usize = 48;
+    /// Outputs are a multiple of this: a whole number of vectors on every machine.
+    pub const MULTIPLE: usize = 16;
 
-    /// True where `outputs` is a whole number of panels on every machine.
+    /// True where `outputs` is a whole number of vectors on every machine.
     #[must_use]
     pub fn fits(outputs: usize) -> bool {
         outputs.is_multiple_of(Self::MULTIPLE)
@@ -104,13 +109,18 @@ impl Linear {
     pub fn new(weight: &[f32], bias: &[f32], inputs: usize, precision: Precision) -> Self {
         let outputs = bias.len();
         assert_eq!(weight.len(), inputs * outputs, "a weight matrix of another shape");
-        assert!(Self::fits(outputs), "{outputs} outputs are no whole number of panels");
+        assert!(Self::fits(outputs), "{outputs} outputs are no whole number of vectors");
+        let padded = outputs.next_multiple_of(COLUMNS);
+        let mut weight = Cow::Borrowed(weight);
+        if padded > outputs {
+            weight.to_mut().resize(padded * inputs, 0.0);
+        }
         let weights = match precision {
-            Precision::Bf16 if inputs.is_multiple_of(2) => Weights::Bf16(pericope_bf16::Weights::new(weight, inputs)),
-            _ => single(weight, inputs),
+            Precision::Bf16 if inputs.is_multiple_of(2) => Weights::Bf16(pericope_bf16::Weights::new(&weight, inputs)),
+            _ => single(&weight, inputs),
         };
-        let mut kept = Aligned::zeros(outputs);
-        kept.copy_from_slice(bias);
+        let mut kept = Aligned::zeros(padded);
+        kept[..outputs].copy_from_slice(bias);
         Self { inputs, outputs, weights, bias: kept }
     }
 
@@ -156,9 +166,10 @@ impl Linear {
     ) {
         let wide = (BLOCK_WEIGHTS / self.inputs / PART * PART).max(PART);
         SUMS.with_borrow_mut(|sums| {
-            sums.reserve(BLOCK_ROWS * wide.min(self.outputs));
-            for start in (0..self.outputs).step_by(wide) {
-                let columns = start..(start + wide).min(self.outputs);
+            let packed = self.bias.len();
+            sums.reserve(BLOCK_ROWS * wide.min(packed));
+            for start in (0..packed).step_by(wide) {
+                let columns = start..(start + wide).min(packed);
                 for first in (0..rows).step_by(BLOCK_ROWS) {
                     let count = BLOCK_ROWS.min(rows - first);
                     let sums = &mut sums[..count * columns.len()];
@@ -245,9 +256,11 @@ impl WithSimd for End<'_> {
     fn with_simd<S: Simd>(self, simd: S) {
         let Self { layer, columns, finish, sums, mut out } = self;
         let outputs = layer.outputs;
+        let own = columns.start..columns.end.min(outputs);
         let (bias, _) = S::as_simd_f32s(&layer.bias[columns.clone()]);
         for (r, row) in sums.chunks_exact_mut(columns.len()).enumerate() {
-            let place = r * outputs + columns.start..r * outputs + columns.end;
+            let place = r * outputs + own.start..r * outputs + own.end;
+            let row = &mut row[..own.len()];
             let (sums, _) = S::as_mut_simd_f32s(row);
             let both = sums.iter_mut().zip(bias);
             match finish {
@@ -294,37 +307,51 @@ impl Apply<'_> {
     fn run<S: Simd, const ROWS: usize>(self, simd: S) {
         let Self { layer, width, panels, rows, x, finish, out } = self;
         let Linear { inputs, outputs, .. } = *layer;
-        for (p, panel) in panels.chunks_exact(inputs * width).enumerate() {
+        for (column, panel) in (0..outputs).step_by(width).zip(panels.chunks_exact(inputs * width)) {
             let (panel, _) = S::as_simd_f32s(panel);
             let (panel, _) = panel.as_chunks::<PANEL>();
-            let column = p * width;
             let bias = vectors::<S, PANEL>(&layer.bias[column..]);
             for first in (0..rows).step_by(ROWS) {
-                let mut sums = tile::<S, ROWS, PANEL>(simd, &x[first * inputs..], inputs, inputs, panel);
-                for (r, sums) in sums.iter_mut().enumerate() {
+                let sums = tile::<S, ROWS, PANEL>(simd, &x[first * inputs..], inputs, inputs, panel);
+                for (r, sums) in sums.iter().enumerate() {
                     let at = (first + r) * outputs + column;
-                    for v in 0..PANEL {
-                        sums[v] = simd.add_f32s(sums[v], bias[v]);
+                    // The last panel may hold columns that are none.
+                    match (outputs - column) / S::F32_LANES {
+                        1 => end::<S, 1>(simd, sums, &bias, finish, at, out),
+                        2 => end::<S, 2>(simd, sums, &bias, finish, at, out),
+                        _ => end::<S, PANEL>(simd, sums, &bias, finish, at, out),
                     }
-                    match finish {
-                        Finish::Bias => {}
-                        Finish::Gelu => {
-                            for sum in sums.iter_mut() {
-                                *sum = super::math::gelu(simd, *sum);
-                            }
-                        }
-                        Finish::Add(matrix) => {
-                            let other = vectors::<S, PANEL>(&matrix[at..]);
-                            for v in 0..PANEL {
-                                sums[v] = simd.add_f32s(sums[v], other[v]);
-                            }
-                        }
-                    }
-                    store::<S, PANEL>(&mut out[at..], *sums);
                 }
             }
         }
     }
+}
+
+/// Adds the bias to the first `N` vectors of sums, does the last step, and writes them to `out` from `at` on.
+#[inline(always)]
+fn end<S: Simd, const N: usize>(
+    simd: S,
+    sums: &[S::f32s; PANEL],
+    bias: &[S::f32s; PANEL],
+    finish: Finish<'_>,
+    at: usize,
+    out: &mut [f32],
+) {
+    let mut own = [sums[0]; N];
+    for v in 0..N {
+        own[v] = simd.add_f32s(sums[v], bias[v]);
+    }
+    match finish {
+        Finish::Bias => {}
+        Finish::Gelu => own.iter_mut().for_each(|sum| *sum = super::math::gelu(simd, *sum)),
+        Finish::Add(matrix) => {
+            let other = vectors::<S, N>(&matrix[at..]);
+            for v in 0..N {
+                own[v] = simd.add_f32s(own[v], other[v]);
+            }
+        }
+    }
+    store::<S, N>(&mut out[at..], own);
 }
 
 struct Lanes;
@@ -419,6 +446,11 @@ mod tests {
         assert!(off > 1e-4, "{off}");
         // So many inputs that the columns are three blocks, the last of them half a part.
         agrees((45, 1536, 240), Precision::Bf16, 0.4);
+        // Columns that leave a panel with one vector or two.
+        for outputs in [16, 32, 64, 112, 208] {
+            agrees((13, 38, outputs), Precision::Single, 1e-5);
+            agrees((45, 1536, outputs), Precision::Bf16, 0.4);
+        }
     }
 
     /// The greatest difference, which is below `most`.

@@ -11,19 +11,23 @@
 mod aligned;
 mod attention;
 mod attention_gradient;
+mod gate;
 mod linear;
 mod math;
 mod norm;
 mod outer;
 mod precision;
+mod rotation;
 mod rows;
 
 pub use aligned::Aligned;
-pub use attention::{AttendScratch, Attention, Distances, attend};
+pub use attention::{AttendScratch, Attention, Distances, Reach, attend};
 pub use attention_gradient::{AttendGradientScratch, attend_gradient};
+pub use gate::{Gate, gated};
 pub use linear::{Finish, Linear, feed_forward};
 pub use math::{exp, gelu_all, gelu_gradient};
-pub use norm::{layer_norm, layer_norm_gradient, mean_pool};
-pub use outer::outer_sums;
+pub use norm::{layer_norm, layer_norm_gradient, mean_pool, rms_norm};
+pub use outer::{OUTER_COLUMNS, outer_sums};
 pub use precision::Precision;
+pub use rotation::{Angles, turn};
 pub use rows::{ROW_TILE, padded_rows};

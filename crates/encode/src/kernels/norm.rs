@@ -43,6 +43,40 @@ impl WithSimd for LayerNorm<'_> {
     }
 }
 
+/// Scales every row of `x` in place by the root of its mean square (Zhang and Sennrich 2019, arXiv:1910.07467): `x / sqrt(mean of x² +
+/// epsilon) * gain`. `x` holds rows of `gain.len()` numbers, a multiple of 16.
+pub fn rms_norm(x: &mut [f32], gain: &[f32], epsilon: f32) {
+    Arch::new().dispatch(RmsNorm { x, gain, epsilon });
+}
+
+struct RmsNorm<'a> {
+    x: &'a mut [f32],
+    gain: &'a [f32],
+    epsilon: f32,
+}
+
+impl WithSimd for RmsNorm<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let width = self.gain.len();
+        let (gain, _) = S::as_simd_f32s(self.gain);
+        for row in self.x.chunks_exact_mut(width) {
+            let (row, _) = S::as_mut_simd_f32s(row);
+            let mut squares = simd.splat_f32s(0.0);
+            for &v in row.iter() {
+                squares = simd.mul_add_f32s(v, v, squares);
+            }
+            let mean = simd.reduce_sum_f32s(squares) / width as f32;
+            let scale = simd.splat_f32s((mean + self.epsilon).sqrt().recip());
+            for (v, &g) in row.iter_mut().zip(gain) {
+                *v = simd.mul_f32s(simd.mul_f32s(*v, scale), g);
+            }
+        }
+    }
+}
+
 /// The gradient of [`layer_norm`] by what it is applied to, `x`: replaces `d`, the gradient by what it gives. Both hold rows of
 /// `gain.len()` numbers.
 pub fn layer_norm_gradient(x: &[f32], gain: &[f32], epsilon: f32, d: &mut [f32]) {
@@ -114,7 +148,7 @@ pub fn mean_pool(x: &[f32], out: &mut [f32]) {
 
 #[cfg(test)]
 mod tests {
-    use super::{layer_norm, mean_pool};
+    use super::{layer_norm, mean_pool, rms_norm};
 
     #[test]
     fn rows_get_mean_shift_and_spread_gain() {
@@ -125,6 +159,17 @@ mod tests {
             let mean = row.iter().sum::<f32>() / 48.0;
             let variance = row.iter().map(|v| (v - mean).powi(2)).sum::<f32>() / 48.0;
             assert!((mean - 0.5).abs() < 1e-5 && (variance - 4.0).abs() < 1e-4, "{mean}, {variance}");
+        }
+    }
+
+    #[test]
+    fn rows_are_scaled_by_their_root_mean_square() {
+        let before: Vec<f32> = (0..96).map(|i| (i * i % 37) as f32).collect();
+        let (mut x, gain) = (before.clone(), vec![3.0; 48]);
+        rms_norm(&mut x, &gain, 1e-6);
+        for (row, before) in x.chunks_exact(48).zip(before.chunks_exact(48)) {
+            let root = (before.iter().map(|v| v * v).sum::<f32>() / 48.0).sqrt();
+            assert!(row.iter().zip(before).all(|(v, before)| (v - 3.0 * before / root).abs() < 1e-5));
         }
     }
 

@@ -1,19 +1,23 @@
 use pulp::{Arch, Simd, WithSimd};
 
-use super::linear::{Linear, store, vectors};
+use super::linear::{store, vectors};
 use super::rows::ROW_TILE;
 
 /// Vectors side by side in a tile of sums.
 const PANEL: usize = 3;
 
+/// Columns of [`outer_sums`] are a multiple of this: a whole number of tiles on every machine.
+pub const OUTER_COLUMNS: usize = 48;
+
 /// Sums of outer products: row i of `out` is the sum over t of number t of row i of `a` times row t of `x`. `a` has rows of `count` numbers,
-/// a multiple of [`ROW_TILE`] of them; `x` has `count` rows, and `out` as many as `a`, of `columns` numbers: a multiple of 48.
+/// a multiple of [`ROW_TILE`] of them; `x` has `count` rows, and `out` as many as `a`, of `columns` numbers: a
+/// multiple of [`OUTER_COLUMNS`].
 ///
 /// # Panics
 /// Where the shapes do not agree.
 pub fn outer_sums(a: &[f32], count: usize, x: &[f32], columns: usize, out: &mut [f32]) {
     let rows = a.len().checked_div(count).unwrap_or(0);
-    assert!(rows.is_multiple_of(ROW_TILE) && Linear::fits(columns), "{rows} rows of {columns}");
+    assert!(rows.is_multiple_of(ROW_TILE) && columns.is_multiple_of(OUTER_COLUMNS), "{rows} rows of {columns}");
     assert_eq!((a.len(), x.len(), out.len()), (rows * count, count * columns, rows * columns), "other shapes");
     Arch::new().dispatch(Outer { a, count, x, columns, out });
 }

@@ -7,7 +7,7 @@ use crate::encoders::embed::Embed;
 use crate::encoders::mpnet::{DISTANCES, bucket};
 use crate::encoders::weights::Tensors;
 use crate::kernels::{
-    Aligned, AttendScratch, Attention, Distances, Finish, Linear, Precision, attend, feed_forward, mean_pool,
+    Aligned, AttendScratch, Attention, Distances, Finish, Linear, Precision, Reach, attend, feed_forward, mean_pool,
     padded_rows,
 };
 use crate::models::ModelError;
@@ -49,7 +49,8 @@ impl Packed {
     }
 
     pub(super) fn attention(config: &Config) -> Attention {
-        Attention { heads: config.num_attention_heads, head: config.head_size() }
+        let heads = config.num_attention_heads;
+        Attention { heads, groups: heads, head: config.head_size() }
     }
 
     /// Packs the weights of a model that [fits](Self::fits).
@@ -133,7 +134,7 @@ impl Packed {
         self.norm.apply(&mut x[..tokens * hidden], epsilon);
         for (i, layer) in self.layers.iter().enumerate() {
             layer.qkv.apply(tokens, x, Finish::Bias, qkv);
-            attend(self.attention, &ranges, qkv, self.distances.as_ref(), attend_scratch, context);
+            attend((self.attention, Reach::All), &ranges, qkv, self.distances.as_ref(), attend_scratch, context);
             if pairs.is_some() && i + 1 == self.layers.len() {
                 // Behind the last attention rows no longer see each other: the others need not be worked out.
                 for (row, range) in ranges.iter().enumerate() {

@@ -11,8 +11,8 @@ use crate::encoders::config::{Config, Kind};
 use crate::encoders::embed::Embed;
 use crate::encoders::weights::Tensors;
 use crate::kernels::{
-    Aligned, AttendGradientScratch, AttendScratch, Attention, Finish, Precision, attend, attend_gradient, gelu_all,
-    gelu_gradient, padded_rows,
+    Aligned, AttendGradientScratch, AttendScratch, Attention, Finish, OUTER_COLUMNS, Precision, Reach, attend,
+    attend_gradient, gelu_all, gelu_gradient, padded_rows,
 };
 use crate::models::ModelError;
 
@@ -61,7 +61,9 @@ impl Tuned {
     /// True where the kernels can work with these shapes.
     #[must_use]
     pub fn fits(config: &Config) -> bool {
-        matches!(config.kind(), Kind::Bert | Kind::Roberta) && Packed::fits(config)
+        let sizes = [config.hidden_size, config.intermediate_size];
+        let sums = sizes.iter().all(|size| size.is_multiple_of(OUTER_COLUMNS));
+        matches!(config.kind(), Kind::Bert | Kind::Roberta) && Packed::fits(config) && sums
     }
 
     /// A model that [fits](Self::fits), whose layers from `first` on are changed. It is as `weights` until changes are [set](Self::set).
@@ -118,7 +120,7 @@ impl Tuned {
             let (mut qkv, mut context, mut attended) = (of(3 * hidden), of(hidden), of(hidden));
             let (mut wide, mut fed) = (of(intermediate), of(hidden));
             layer.qkv.apply(tokens, &x, Finish::Bias, &mut qkv);
-            attend(self.attention, &ranges, &qkv, None, &mut scratch, &mut context);
+            attend((self.attention, Reach::All), &ranges, &qkv, None, &mut scratch, &mut context);
             layer.out.apply(tokens, &context, Finish::Add(&x), &mut attended);
             normed.copy_from_slice(&attended);
             // Rows of padding too, so that they stay finite through any number of layers: attention's gradient multiplies them by 0.

@@ -2,13 +2,15 @@ use std::ops::Range;
 
 use candle_core::{Device, Result, Tensor};
 
-use super::ops::{Linear, Norm, Parts, Reach, attend};
-use super::{Layers, Rotation, settings};
+use super::Layers;
+use super::ops::{Linear, Norm, Parts, Rotation, attend};
+use crate::encoders::rotary::settings;
 use crate::encoders::weights::Tensors;
+use crate::kernels::Reach;
 use crate::models::ModelError;
 
 /// Qwen3 without its last product: a token sees those before it, and heads of queries share heads of keys.
-pub struct Qwen3 {
+pub(in crate::encoders::rotary) struct Qwen3 {
     words: Tensor,
     layers: Vec<Layer>,
     last_norm: Norm,
@@ -34,7 +36,7 @@ struct Layer {
 }
 
 impl Qwen3 {
-    pub fn new(
+    pub(in crate::encoders::rotary) fn new(
         settings: &settings::Qwen3,
         weights: &dyn Tensors,
         device: &Device,

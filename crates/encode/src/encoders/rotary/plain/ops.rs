@@ -4,6 +4,7 @@ use candle_core::{D, Device, Result, Tensor};
 
 use crate::encoders::layers::{HIDDEN, join, softmax};
 use crate::encoders::weights::Tensors;
+use crate::kernels::Reach;
 use crate::models::ModelError;
 
 type Loaded<T> = std::result::Result<T, ModelError>;
@@ -26,17 +27,6 @@ pub struct Norm {
     shift: Option<Tensor>,
     epsilon: f64,
     centred: bool,
-}
-
-/// The places that a token's attention reaches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reach {
-    /// All of its sequence.
-    All,
-    /// So many tokens on either side.
-    Around(usize),
-    /// Those before it, and itself.
-    Before,
 }
 
 /// Cosines and sines of the places of tokens, each `[tokens, 1, head / 2]`.
@@ -154,19 +144,11 @@ pub fn attend_joined(
 /// The context of some rows of a sequence, `[rows, heads * head]`.
 fn block(query: &Tensor, key: &Tensor, value: &Tensor, rows: Range<usize>, reach: Reach) -> Result<Tensor> {
     let (_, length, head) = query.dims3()?;
-    let seen = match reach {
-        Reach::All => 0..length,
-        Reach::Around(around) => rows.start.saturating_sub(around)..(rows.end + around).min(length),
-        Reach::Before => 0..rows.end,
-    };
+    let seen = reach.of(rows.start, length).start..reach.of(rows.end - 1, length).end;
     let part = |x: &Tensor, range: &Range<usize>| x.narrow(1, range.start, range.len())?.contiguous();
     let query = (part(query, &rows)? * (head as f64).sqrt().recip())?;
     let mut scores = query.matmul(&part(key, &seen)?.t()?)?;
-    let sees = |i: usize, j: usize| match reach {
-        Reach::All => true,
-        Reach::Around(around) => i.abs_diff(j) <= around,
-        Reach::Before => j <= i,
-    };
+    let sees = |i: usize, j: usize| reach.of(i, length).contains(&j);
     if reach != Reach::All {
         let mask: Vec<f32> = rows
             .clone()
@@ -207,14 +189,8 @@ mod tests {
         for i in range.clone() {
             for h in 0..heads {
                 let own = |x: &Vec<Vec<Vec<f32>>>, j: usize| x[j][h / times].clone();
-                let seen: Vec<usize> = range
-                    .clone()
-                    .filter(|&j| match reach {
-                        Reach::All => true,
-                        Reach::Around(around) => i.abs_diff(j) <= around,
-                        Reach::Before => j <= i,
-                    })
-                    .collect();
+                let seen = reach.of(i - range.start, range.len());
+                let seen: Vec<usize> = seen.map(|j| range.start + j).collect();
                 let root = (query[i][h].len() as f32).sqrt();
                 let score = |j: usize| own(&key, j).iter().zip(&query[i][h]).map(|(a, b)| a * b).sum::<f32>() / root;
                 let shares: Vec<f32> = seen.iter().map(|&j| score(j).exp()).collect();

@@ -2,13 +2,15 @@ use std::ops::Range;
 
 use candle_core::{Device, Result, Tensor};
 
-use super::ops::{Linear, Norm, Parts, Reach, attend_joined};
-use super::{Layers, Rotation, settings};
+use super::Layers;
+use super::ops::{Linear, Norm, Parts, Rotation, attend_joined};
+use crate::encoders::rotary::settings;
 use crate::encoders::weights::Tensors;
+use crate::kernels::Reach;
 use crate::models::ModelError;
 
 /// ModernBERT: most layers see a window around a token, every third one all of the text.
-pub struct ModernBert {
+pub(in crate::encoders::rotary) struct ModernBert {
     words: Tensor,
     norm: Norm,
     layers: Vec<Layer>,
@@ -31,7 +33,7 @@ struct Layer {
 }
 
 impl ModernBert {
-    pub fn new(
+    pub(in crate::encoders::rotary) fn new(
         settings: &settings::ModernBert,
         weights: &dyn Tensors,
         device: &Device,

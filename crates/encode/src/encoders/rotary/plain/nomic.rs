@@ -2,13 +2,15 @@ use std::ops::Range;
 
 use candle_core::{Device, Result, Tensor};
 
-use super::ops::{Linear, Norm, Parts, Reach, attend_joined};
-use super::{Layers, Rotation, settings};
+use super::Layers;
+use super::ops::{Linear, Norm, Parts, Rotation, attend_joined};
+use crate::encoders::rotary::settings;
 use crate::encoders::weights::Tensors;
+use crate::kernels::Reach;
 use crate::models::ModelError;
 
 /// Nomic's BERT: layers that normalise what they have computed, as BERT's do, without biases.
-pub struct NomicBert {
+pub(in crate::encoders::rotary) struct NomicBert {
     words: Tensor,
     /// The row of the first segment type, which every token has.
     kind: Tensor,
@@ -31,7 +33,7 @@ struct Layer {
 }
 
 impl NomicBert {
-    pub fn new(
+    pub(in crate::encoders::rotary) fn new(
         settings: &settings::NomicBert,
         weights: &dyn Tensors,
         device: &Device,
