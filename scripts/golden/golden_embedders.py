@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes crates/encode/tests/golden/embed-NAME/: small random embedding models in the layout of sentence-transformers, and
-what that library makes of them.
+what that library makes of them. Names behind the script are those of the folders to write; all of them without any.
 
 Needs the packages of requirements.txt beside this script. Every folder gets config.json, model.safetensors, tokenizer.json,
 the files around them (modules.json, 1_Pooling/config.json, sentence_bert_config.json,
@@ -65,6 +65,8 @@ def settings():
     )
 
     packed = {"hidden_size": 96, "num_attention_heads": 3, "intermediate_size": 48, "num_hidden_layers": 1}
+    # As many numbers as leave the kernels' last panel of columns with one vector or two.
+    narrow = {"hidden_size": 64, "num_attention_heads": 2, "intermediate_size": 80, "num_hidden_layers": 2}
     # What the fused kernels cannot run.
     plain = {"hidden_size": 32, "num_attention_heads": 4, "intermediate_size": 40, "num_hidden_layers": 2}
     distil = {"dim": 96, "n_heads": 3, "hidden_dim": 48, "n_layers": 1, "max_position_embeddings": 48}
@@ -80,7 +82,8 @@ def settings():
         "cls_token_id": 0,
         "sep_token_id": 2,
     }
-    qwen = {"num_key_value_heads": 2, "head_dim": 16, "max_position_embeddings": 128, "pad_token_id": 1}
+    qwen = {"num_key_value_heads": 2, "max_position_embeddings": 128, "pad_token_id": 1}
+    found = {"query": "search_query: ", "document": "search_document: "}
     asked = {"query": "query: ", "passage": "passage: "}
     return {
         "bert": (
@@ -91,6 +94,7 @@ def settings():
             {"query": "Represent this sentence: "},
             40,
         ),
+        "bert-narrow": ("bert", BertConfig, {**narrow, "max_position_embeddings": 48, "pad_token_id": 0}, "mean", {}, None),
         "bert-plain": ("bert", BertConfig, {**plain, "max_position_embeddings": 48, "pad_token_id": 0}, "mean", {}, None),
         "distilbert": ("bert", DistilBertConfig, distil, "mean", asked, 32),
         "roberta": ("roberta", RobertaConfig, {**packed, **roberta, "max_position_embeddings": 66}, "max", asked, 64),
@@ -104,23 +108,19 @@ def settings():
         ),
         "mpnet": ("mpnet", MPNetConfig, {**packed, **mpnet}, "mean", {}, 80),
         "mpnet-plain": ("mpnet", MPNetConfig, {**plain, **mpnet}, "mean", {}, 80),
-        "modernbert": (
-            "roberta",
-            ModernBertConfig,
-            {**plain, **modern},
-            "cls",
-            {"query": "search_query: ", "document": "search_document: "},
-            60,
+        "modernbert": ("roberta", ModernBertConfig, {**packed, **modern}, "cls", found, 60),
+        "modernbert-plain": ("roberta", ModernBertConfig, {**plain, **modern}, "cls", found, 60),
+        "nomic": ("bert", NomicBertConfig, {**narrow, "max_position_embeddings": 64, "pad_token_id": 0}, "mean", found, 60),
+        "nomic-plain": ("bert", NomicBertConfig, {**plain, "max_position_embeddings": 64, "pad_token_id": 0}, "mean", found, 60),
+        "qwen3": (
+            "qwen3",
+            Qwen3Config,
+            {**narrow, **qwen, "num_attention_heads": 4, "head_dim": 32},
+            "lasttoken",
+            {"query": ASK, "document": ""},
+            None,
         ),
-        "nomic": (
-            "bert",
-            NomicBertConfig,
-            {**plain, "max_position_embeddings": 64, "pad_token_id": 0},
-            "mean",
-            {"query": "search_query: ", "document": "search_document: "},
-            60,
-        ),
-        "qwen3": ("qwen3", Qwen3Config, {**plain, **qwen}, "lasttoken", {"query": ASK, "document": ""}, None),
+        "qwen3-plain": ("qwen3", Qwen3Config, {**plain, **qwen, "head_dim": 16}, "lasttoken", {"query": ASK, "document": ""}, None),
     }
 
 
@@ -185,9 +185,14 @@ def main():
         from sentence_transformers import SentenceTransformer
     except ImportError:
         sys.exit(__doc__)
+    wanted = sys.argv[1:] or list(settings())
+    if unknown := set(wanted) - set(settings()):
+        sys.exit(f"golden_embedders.py: there is no {', '.join(sorted(unknown))}; there are {', '.join(settings())}")
     tensors = {"norm.weight": torch.tensor([1.0, 0.5, -2.0]), "embed.weight": torch.arange(6.0).reshape(2, 3)}
     torch.save(tensors, GOLDEN / "pytorch_model.bin")
     for name, (kind, config_of, values, mode, prompts, window) in settings().items():
+        if name not in wanted:
+            continue
         folder = GOLDEN / f"embed-{name}"
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)

@@ -8,8 +8,9 @@ use pericope_encode::{SentenceModel, registry};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-const NAMES: [&str; 10] = [
+const NAMES: [&str; 14] = [
     "bert",
+    "bert-narrow",
     "bert-plain",
     "distilbert",
     "roberta",
@@ -17,12 +18,16 @@ const NAMES: [&str; 10] = [
     "mpnet",
     "mpnet-plain",
     "modernbert",
+    "modernbert-plain",
     "nomic",
+    "nomic-plain",
     "qwen3",
+    "qwen3-plain",
 ];
 
 /// Those whose products may be in bfloat16.
-const PACKED: [&str; 5] = ["bert", "distilbert", "roberta", "xlm-roberta", "mpnet"];
+const PACKED: [&str; 9] =
+    ["bert", "bert-narrow", "distilbert", "roberta", "xlm-roberta", "mpnet", "modernbert", "nomic", "qwen3"];
 
 #[derive(Deserialize)]
 struct Expected {
@@ -122,7 +127,7 @@ fn vectors_of_tokens_are_the_last_hidden_states() {
         let (dir, expected) = model(name);
         let model = open(dir.path());
         let found = model.encode_tokens(&expected.texts()[..1]).unwrap();
-        let bare = name == "qwen3";
+        let bare = name.starts_with("qwen3");
         // Without the special tokens: one at the end, or one at either.
         let own = &expected.hidden[usize::from(!bare)..expected.hidden.len() - 1];
         assert_eq!(found[0].len(), own.len(), "{name}");
@@ -146,7 +151,7 @@ fn every_way_of_pooling_equals_that_of_sentence_transformers() {
 
 #[test]
 fn vectors_do_not_depend_on_threads_or_neighbours() {
-    for name in ["bert", "modernbert", "nomic", "qwen3"] {
+    for name in ["bert", "bert-narrow", "modernbert", "modernbert-plain", "nomic", "qwen3", "qwen3-plain"] {
         let (dir, expected) = model(name);
         let model = open(dir.path());
         let texts: Vec<String> = (0..40).map(|i| format!("Bread {i} needs time. ").repeat(i % 5)).collect();
@@ -276,41 +281,71 @@ fn folders_that_cannot_be_used_are_told_in_one_line_with_the_file() {
 #[test]
 fn configurations_of_models_with_rotations_are_checked() {
     for (name, field, value, says) in [
-        ("modernbert", "hidden_activation", json!("relu"), "hidden_activation is \"relu\"; only \"gelu\" is supported"),
-        ("modernbert", "norm_bias", json!(true), "norm_bias is true: it is not supported"),
-        ("modernbert", "num_attention_heads", json!(3), "hidden_size 32 does not give num_attention_heads 3"),
-        ("modernbert", "layer_types", json!(["full_attention"]), "layer_types has 1 entries for 4 layers"),
-        ("modernbert", "layer_types", json!(["a", "b", "c", "d"]), "layer_types names \"a\"; known: full_attention"),
-        ("modernbert", "vocab_size", json!(0), "vocab_size is 0"),
         (
-            "modernbert",
+            "modernbert-plain",
+            "hidden_activation",
+            json!("relu"),
+            "hidden_activation is \"relu\"; only \"gelu\" is supported",
+        ),
+        ("modernbert-plain", "norm_bias", json!(true), "norm_bias is true: it is not supported"),
+        ("modernbert-plain", "num_attention_heads", json!(3), "hidden_size 32 does not give num_attention_heads 3"),
+        ("modernbert-plain", "layer_types", json!(["full_attention"]), "layer_types has 1 entries for 4 layers"),
+        (
+            "modernbert-plain",
+            "layer_types",
+            json!(["a", "b", "c", "d"]),
+            "layer_types names \"a\"; known: full_attention",
+        ),
+        ("modernbert-plain", "vocab_size", json!(0), "vocab_size is 0"),
+        (
+            "modernbert-plain",
             "intermediate_size",
             json!(41),
             "tensor layers.0.mlp.Wi.weight has shape [80, 32], expected [82, 32]",
         ),
-        ("nomic", "hidden_act", json!("gelu"), "hidden_act is \"gelu\"; only \"silu\" is supported"),
-        ("nomic", "activation_function", json!("geglu"), "activation_function is \"geglu\"; only \"swiglu\" is"),
-        ("nomic", "prenorm", json!(true), "prenorm is true: it is not supported"),
-        ("nomic", "rotary_emb_fraction", json!(0.5), "rotary_emb_fraction is 0.5: only 1 is supported"),
-        ("nomic", "rotary_scaling_factor", json!(2.0), "rotary_scaling_factor is 2.0: only null is supported"),
-        ("nomic", "rope_parameters", json!({"rope_type": "yarn", "rope_theta": 1e3}), "rotation of places is \"yarn\""),
-        ("nomic", "rope_scaling", json!({"rope_type": "linear", "factor": 4}), "rotation of places is \"linear\""),
-        ("nomic", "rotary_emb_scale_base", json!(512), "rotary_emb_scale_base is 512: only null is supported"),
-        ("nomic", "layer_norm_eps", json!(-1), "layer_norm_eps is -1, no number above 0"),
-        ("nomic", "layer_norm_eps", json!(null), "there is no layer_norm_eps, and no layer_norm_epsilon"),
-        ("nomic", "rope_parameters", json!({"rope_theta": "1000"}), "rope_theta is \"1000\", no number above 0"),
-        ("nomic", "vocab_size", json!(null), "config.json: there is no vocab_size"),
-        ("nomic", "hidden_size", json!("wide"), "hidden_size is \"wide\", no size"),
-        ("nomic", "num_hidden_layers", json!(0), "num_hidden_layers is 0"),
-        ("modernbert", "num_hidden_layers", json!(0), "num_hidden_layers is 0"),
-        ("qwen3", "num_hidden_layers", json!(0), "num_hidden_layers is 0"),
+        ("nomic-plain", "hidden_act", json!("gelu"), "hidden_act is \"gelu\"; only \"silu\" is supported"),
+        ("nomic-plain", "activation_function", json!("geglu"), "activation_function is \"geglu\"; only \"swiglu\" is"),
+        ("nomic-plain", "prenorm", json!(true), "prenorm is true: it is not supported"),
+        ("nomic-plain", "rotary_emb_fraction", json!(0.5), "rotary_emb_fraction is 0.5: only 1 is supported"),
+        ("nomic-plain", "rotary_scaling_factor", json!(2.0), "rotary_scaling_factor is 2.0: only null is supported"),
+        (
+            "nomic-plain",
+            "rope_parameters",
+            json!({"rope_type": "yarn", "rope_theta": 1e3}),
+            "rotation of places is \"yarn\"",
+        ),
+        (
+            "nomic-plain",
+            "rope_scaling",
+            json!({"rope_type": "linear", "factor": 4}),
+            "rotation of places is \"linear\"",
+        ),
+        ("nomic-plain", "rotary_emb_scale_base", json!(512), "rotary_emb_scale_base is 512: only null is supported"),
+        ("nomic-plain", "layer_norm_eps", json!(-1), "layer_norm_eps is -1, no number above 0"),
+        ("nomic-plain", "layer_norm_eps", json!(null), "there is no layer_norm_eps, and no layer_norm_epsilon"),
+        ("nomic-plain", "rope_parameters", json!({"rope_theta": "1000"}), "rope_theta is \"1000\", no number above 0"),
+        ("nomic-plain", "vocab_size", json!(null), "config.json: there is no vocab_size"),
+        ("nomic-plain", "hidden_size", json!("wide"), "hidden_size is \"wide\", no size"),
+        ("nomic-plain", "num_hidden_layers", json!(0), "num_hidden_layers is 0"),
+        ("modernbert-plain", "num_hidden_layers", json!(0), "num_hidden_layers is 0"),
+        ("qwen3-plain", "num_hidden_layers", json!(0), "num_hidden_layers is 0"),
         ("bert", "num_hidden_layers", json!(0), "num_hidden_layers is 0"),
-        ("nomic", "type_vocab_size", json!(0), "type_vocab_size is 0"),
-        ("qwen3", "num_key_value_heads", json!(3), "num_attention_heads 4 is no multiple of num_key_value_heads 3"),
-        ("qwen3", "use_sliding_window", json!(true), "use_sliding_window is true"),
-        ("qwen3", "rope_parameters", json!({"rope_type": "yarn", "rope_theta": 1e4}), "rotation of places is \"yarn\""),
-        ("qwen3", "rope_parameters", json!(null), "there is no rope_theta"),
-        ("qwen3", "hidden_act", json!("gelu"), "hidden_act is \"gelu\"; only \"silu\" is supported"),
+        ("nomic-plain", "type_vocab_size", json!(0), "type_vocab_size is 0"),
+        (
+            "qwen3-plain",
+            "num_key_value_heads",
+            json!(3),
+            "num_attention_heads 4 is no multiple of num_key_value_heads 3",
+        ),
+        ("qwen3-plain", "use_sliding_window", json!(true), "use_sliding_window is true"),
+        (
+            "qwen3-plain",
+            "rope_parameters",
+            json!({"rope_type": "yarn", "rope_theta": 1e4}),
+            "rotation of places is \"yarn\"",
+        ),
+        ("qwen3-plain", "rope_parameters", json!(null), "there is no rope_theta"),
+        ("qwen3-plain", "hidden_act", json!("gelu"), "hidden_act is \"gelu\"; only \"silu\" is supported"),
     ] {
         let text = refused(name, |dir| edit(dir.join("config.json"), |config| config[field] = value));
         assert!(text.contains(says), "{text}");

@@ -12,7 +12,7 @@ mod settings;
 use std::ops::Range;
 use std::path::Path;
 
-use candle_core::{Device, Result, Tensor};
+use candle_core::{Device, Result};
 
 use super::embed::Embed;
 use super::weights::Tensors;
