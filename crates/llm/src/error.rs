@@ -147,8 +147,10 @@ pub enum LlmError {
         limit: u64,
     },
     /// The server kept failing or the connection kept breaking.
-    #[error("no answer after {tries} tries: {message}")]
+    #[error("{endpoint} gave no answer after {tries} tries ({message}): does the server run?")]
     Unavailable {
+        /// The endpoint.
+        endpoint: String,
         /// Requests made.
         tries: u32,
         /// The last failure.
@@ -186,6 +188,12 @@ impl LlmError {
                 | Self::Empty(_)
                 | Self::Invalid { .. }
         )
+    }
+
+    /// Returns true where the configuration is at fault, or a key or a file that it names, so that no call is made.
+    #[must_use]
+    pub fn is_usage(&self) -> bool {
+        matches!(self, Self::Config(_) | Self::Prompt(_) | Self::NoKey { .. } | Self::Model { .. })
     }
 
     /// Returns one word for tables and run files: `refused`, `empty`, `context-length` ...

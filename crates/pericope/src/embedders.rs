@@ -82,7 +82,11 @@ fn endpoint(name: &str, offline: bool) -> Result<Arc<dyn SentenceEncoder>, Engin
     let cache = Arc::new(pericope_llm::Cache::open(&file).map_err(EngineError::runtime)?);
     let served = pericope_encode::registry::Served::parse(name).map_err(EngineError::usage)?;
     let encoder = pericope_llm::OpenAiEmbeddings::from_spec(served.base(), cache, offline);
-    served.over(Arc::new(encoder.map_err(EngineError::usage)?)).map_err(EngineError::usage)
+    let encoder = encoder.map_err(|e| {
+        let problem = format!("embedder {name}: {e}");
+        if e.is_usage() { EngineError::usage(problem) } else { EngineError::runtime(problem) }
+    })?;
+    served.over(Arc::new(encoder)).map_err(EngineError::usage)
 }
 
 #[cfg(not(all(feature = "llm", feature = "models")))]

@@ -77,16 +77,21 @@ impl Hit {
 }
 
 /// Keeps those hits, in their order, whose texts together have at most `budget` tokens. A hit that does not fit is left
-/// out, and the next may. A context counts by its share of the hit's tokens, in bytes.
-pub fn fit_budget(hits: &mut Vec<Hit>, budget: usize) {
-    let mut left = budget;
+/// out, and the next may. A context counts by its share of the hit's tokens, in bytes. Gives the tokens of each that is left out, in their
+/// order.
+pub fn fit_budget(hits: &mut Vec<Hit>, budget: usize) -> Vec<usize> {
+    let (mut left, mut out) = (budget, Vec::new());
     hits.retain(|hit| {
-        let fits = hit.shown_tokens() <= left;
+        let tokens = hit.shown_tokens();
+        let fits = tokens <= left;
         if fits {
-            left -= hit.shown_tokens();
+            left -= tokens;
+        } else {
+            out.push(tokens);
         }
         fits
     });
+    out
 }
 
 #[derive(Serialize)]
@@ -163,7 +168,7 @@ mod tests {
         assert_eq!(serde_json::to_string(&hit).unwrap(), expected);
         let of = |tokens| Hit { chunk: ChunkRecord { tokens, ..hit.chunk.clone() }, ..hit.clone() };
         let mut hits = vec![of(4), of(7), of(5)];
-        fit_budget(&mut hits, 9);
+        assert_eq!(fit_budget(&mut hits, 9), [7]);
         assert_eq!(hits.iter().map(|hit| hit.chunk.tokens).collect::<Vec<_>>(), [4, 5]);
         let expanded = serde_json::to_value(Hit { chunks: vec![ChunkId::nil()], ..of(4) }).unwrap();
         assert_eq!(expanded["chunks"], serde_json::json!(["00000000-0000-0000-0000-000000000000"]));

@@ -297,6 +297,6 @@ impl Endpoint {
         if failures >= IN_A_ROW {
             return LlmError::Down { endpoint: self.shown.clone(), failures, message };
         }
-        LlmError::Unavailable { tries, message }
+        LlmError::Unavailable { endpoint: self.shown.clone(), tries, message }
     }
 }

@@ -3,7 +3,7 @@
 use rmcp::schemars::{self, JsonSchema};
 use serde::Serialize;
 
-use crate::service::{ChunkAnswer, DocumentAnswer, DocumentEntry, HitAnswer};
+use crate::service::{ChunkAnswer, DocumentAnswer, DocumentEntry, HitAnswer, LeftOut};
 
 /// The answer of `search`.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -19,8 +19,26 @@ pub(super) struct SearchOutput {
     pub index: String,
     /// Tokens of all passages together.
     pub tokens: usize,
+    /// Passages that were found and did not fit `budget`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub left_out: Option<LeftOutOutput>,
     /// The passages, best first.
     pub hits: Vec<Passage>,
+}
+
+/// Passages that a budget of tokens leaves out.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct LeftOutOutput {
+    /// Their number.
+    pub hits: usize,
+    /// The tokens of the shortest of them.
+    pub least_tokens: usize,
+}
+
+impl From<LeftOut> for LeftOutOutput {
+    fn from(LeftOut { hits, least_tokens }: LeftOut) -> Self {
+        Self { hits, least_tokens }
+    }
 }
 
 /// A passage of a document.

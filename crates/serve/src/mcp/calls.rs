@@ -105,6 +105,7 @@ fn search(service: &Service, arguments: SearchArguments) -> Result<SearchOutput,
         rerank: answer.rerank,
         index: answer.index,
         tokens: answer.tokens,
+        left_out: answer.left_out.map(Into::into),
         hits: answer.hits.into_iter().map(Into::into).collect(),
     })
 }

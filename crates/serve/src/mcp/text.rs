@@ -14,18 +14,32 @@ fn place(document: &str, lines: Option<[usize; 2]>) -> String {
 }
 
 pub(super) fn search(answer: &SearchOutput) -> String {
-    let SearchOutput { query, mode, index, hits, .. } = answer;
+    let SearchOutput { query, mode, index, hits, left_out, .. } = answer;
+    let passages = |count: usize| if count == 1 { "passage" } else { "passages" };
+    if let Some(left_out) = left_out.as_ref().filter(|_| hits.is_empty()) {
+        return format!(
+            "{} {} found for {query:?} in {index} ({mode}), and none within `budget`: the shortest has {} tokens. Ask with a larger \
+             `budget`.\n",
+            left_out.hits,
+            passages(left_out.hits),
+            left_out.least_tokens
+        );
+    }
     if hits.is_empty() {
         return format!(
             "Nothing found for {query:?} in {index} ({mode}). Try other words, another mode, or no path and heading.\n"
         );
     }
-    let passages = if hits.len() == 1 { "passage" } else { "passages" };
-    let mut out = format!("{} {passages} for {query:?} in {index} ({mode}, {} tokens)\n", hits.len(), answer.tokens);
+    let (count, tokens) = (hits.len(), answer.tokens);
+    let mut out = format!("{count} {} for {query:?} in {index} ({mode}, {tokens} tokens)\n", passages(count));
     for (number, hit) in (1..).zip(hits) {
         let _ = writeln!(out, "\n[{number}] {}", place(&hit.document, hit.lines));
         facts(&mut out, hit);
         let _ = writeln!(out, "\n{}", hit.text.trim_end());
+    }
+    if let Some(left_out) = left_out {
+        let more = passages(left_out.hits);
+        let _ = writeln!(out, "\n({} more {more} did not fit `budget`)", left_out.hits);
     }
     out
 }

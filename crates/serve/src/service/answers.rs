@@ -102,8 +102,20 @@ pub struct SearchAnswer {
     pub index: String,
     /// Tokens of all hits together, context included.
     pub tokens: usize,
+    /// What was found and did not fit `budget`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub left_out: Option<LeftOut>,
     /// Milliseconds that the search took.
     pub took_ms: f64,
+}
+
+/// Hits that a budget of tokens leaves out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+pub struct LeftOut {
+    /// Their number.
+    pub hits: usize,
+    /// The tokens of the shortest of them.
+    pub least_tokens: usize,
 }
 
 /// A document in a list.

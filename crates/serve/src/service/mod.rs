@@ -21,7 +21,7 @@ mod vectors;
 pub use addresses::AddressRules;
 pub use answers::{
     ChunkAnswer, ChunkPart, ContextPart, DocumentAnswer, DocumentEntry, DocumentsAnswer, HitAnswer, HitGroup,
-    IndexEntry, IndexesAnswer, RefreshAnswer, SearchAnswer,
+    IndexEntry, IndexesAnswer, LeftOut, RefreshAnswer, SearchAnswer,
 };
 pub use cut_answers::{
     CompareAnswer, ComparedHit, SegmentAnswer, SegmentedChunk, SegmenterEntry, SegmenterResult, SegmentersAnswer,

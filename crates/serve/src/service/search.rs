@@ -5,7 +5,7 @@ use pericope::store::{Expand, Expansion, Filter, Group, Hit, Query, Reranked, Re
 use super::requests::within;
 use super::slot::Opened;
 use super::state::default_mode;
-use super::{ContextPart, HitAnswer, HitGroup, Mode, Offsets, Problem, SearchAnswer, SearchRequest, Service};
+use super::{ContextPart, HitAnswer, HitGroup, LeftOut, Mode, Offsets, Problem, SearchAnswer, SearchRequest, Service};
 
 /// Hits of a document that a grouped answer shows.
 const PER_DOCUMENT: usize = 3;
@@ -62,9 +62,8 @@ impl Service {
         if request.context > 0 {
             opened.retriever.add_context(&mut hits, request.context)?;
         }
-        if let Some(budget) = request.budget {
-            fit_budget(&mut hits, budget);
-        }
+        let left_out = request.budget.map(|budget| fit_budget(&mut hits, budget)).unwrap_or_default();
+        let left_out = left_out.iter().min().map(|&least| LeftOut { hits: left_out.len(), least_tokens: least });
         let tokens = hits.iter().map(Hit::shown_tokens).sum();
         let name = slot.named.name.as_str();
         let hits: Vec<HitAnswer> = hits.into_iter().map(|hit| self.hit(name, hit, request.offsets)).collect();
@@ -77,6 +76,7 @@ impl Service {
             groups,
             index: name.to_owned(),
             tokens,
+            left_out,
             took_ms: (begun.elapsed().as_secs_f64() * 1e6).round() / 1e3,
         })
     }

@@ -71,7 +71,13 @@ fn filters_modes_context_groups_and_budgets() {
     let free = search("mode=bm25")["tokens"].as_u64().unwrap();
     let bound = search(&format!("mode=bm25&budget={}", free / 2));
     assert!(bound["tokens"].as_u64().unwrap() <= free / 2 && !documents(&bound).is_empty());
-    assert!(documents(&search("mode=bm25&budget=0")).is_empty());
+    let none = search("mode=bm25&budget=0");
+    assert!(documents(&none).is_empty());
+    // What does not fit is not passed over in silence.
+    let all = search("mode=bm25");
+    let tokens = all["hits"].as_array().unwrap().iter().map(|hit| hit["tokens"].as_u64().unwrap());
+    assert_eq!(none["left_out"], json!({"hits": documents(&all).len(), "least_tokens": tokens.min().unwrap()}));
+    assert!(all.get("left_out").is_none());
     assert_eq!(documents(&search("index=docs&k=1")).len(), 1);
 }
 

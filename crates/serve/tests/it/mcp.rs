@@ -133,8 +133,12 @@ async fn what_is_found_is_fetched_and_read() {
     assert!(said.contains("[1] docs/keys.md:5-7\ntitle: Keys\nheadings: Keys › Rotation\n"), "{said}");
     // Within a budget the best come first.
     let budget = hits[0]["tokens"].as_u64().unwrap();
-    let (few, _) = ask(&client, "search", json!({"query": "rotated", "budget": budget})).await;
+    let (few, said) = ask(&client, "search", json!({"query": "rotated", "budget": budget})).await;
     assert_eq!((few["tokens"].as_u64(), &few["hits"][0]["id"]), (Some(budget), &hits[0]["id"]));
+    assert!(said.contains("did not fit `budget`)"), "{said}");
+    let (none, said) = ask(&client, "search", json!({"query": "rotated", "budget": 1})).await;
+    assert!(none["hits"].as_array().unwrap().is_empty() && none["left_out"]["hits"].as_u64() > Some(1), "{none}");
+    assert!(said.contains("passages found for \"rotated\"") && said.contains("Ask with a larger `budget`"), "{said}");
 
     // The section instead of the sentence.
     let parent = json!({"query": "rotated", "expand": "parent", "expand_tokens": 40});
