@@ -253,7 +253,7 @@ pub struct SegmentArgs {
     /// key is needed
     #[arg(long)]
     pub dry_run: bool,
-    /// What standard input is written in: md, html, txt or jsonl
+    /// What standard input is written in: md, mdx, html, rst, asciidoc, txt, jsonl or pdf
     #[arg(long, value_name = "FORMAT", default_value = "md")]
     pub stdin_format: String,
     /// Also follow links that lead out of the folder that was named; without it they are left out, and a note names them

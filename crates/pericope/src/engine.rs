@@ -425,7 +425,12 @@ impl Engine<'_> {
 /// machine, or says which model is missing.
 #[must_use]
 pub fn tokenizer_for<'s>(embedder: &str, specs: impl IntoIterator<Item = &'s Spec>) -> String {
-    embedders::tokenizer_beside(embedder, specs.into_iter().any(needs_encoder))
+    embedders::tokenizer_beside(embedder, specs.into_iter().any(cuts_by_encoder))
+}
+
+/// Returns whether it, or a segmenter that it refers to for its size, asks for the default encoder.
+fn cuts_by_encoder(spec: &Spec) -> bool {
+    needs_encoder(spec) || spec.references().iter().any(cuts_by_encoder)
 }
 
 /// Returns whether a segmenter of this spec asks for the default encoder, or for one that changes it; this may depend on its settings.

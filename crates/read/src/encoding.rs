@@ -146,6 +146,18 @@ fn is_common_sign(c: char) -> bool {
         || "¡¢£¥§©«®°±·»¿€™№×÷".contains(c)
 }
 
+/// Refuses a file that begins with binary data, before the rest of it is read.
+///
+/// # Errors
+/// [`ReadError::Binary`].
+pub(crate) fn check_head(path: &Path, head: &[u8]) -> Result<(), ReadError> {
+    let utf16 = head.starts_with(&[0xff, 0xfe]) || head.starts_with(&[0xfe, 0xff]);
+    match binary(head).filter(|_| !utf16) {
+        Some(what) => Err(ReadError::Binary { path: path.to_owned(), what }),
+        None => Ok(()),
+    }
+}
+
 /// Returns the kind of binary data that these bytes are; `None` where they may be text.
 fn binary(bytes: &[u8]) -> Option<String> {
     const SIGNATURES: &[(&[u8], &str)] = &[

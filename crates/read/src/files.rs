@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use pericope_api::Document;
 use pericope_util::{name_of_text, name_text};
 
-use crate::encoding::Decoded;
+use crate::encoding::{Decoded, check_head};
 use crate::error::ReadError;
 use crate::formats::{Reader, formats, reader, unknown_format};
 use crate::options::ReadOptions;
@@ -109,7 +109,8 @@ fn open(path: &Path, options: &ReadOptions) -> Result<(&'static dyn Reader, Deco
         Some(name) => Some(reader(name).ok_or_else(|| unknown_format(name))?),
         None => formats().find(|reader| reader.extensions().contains(&extension.to_ascii_lowercase().as_str())),
     };
-    let bytes = stable(path, &mut || bytes(path, options.max_bytes))?;
+    let is_text = chosen.is_none_or(|reader| !reader.needs_isolation());
+    let bytes = stable(path, &mut || bytes(path, options.max_bytes, is_text))?;
     // A PDF is one by whatever name; other files are text until shown otherwise.
     let pdf = || bytes.starts_with(b"%PDF-").then(|| reader("pdf")).flatten();
     let fallback = || options.unknown_as_plain.then(|| reader("plain")).flatten();
@@ -132,8 +133,12 @@ fn decode(reader: &dyn Reader, path: &Path, bytes: Vec<u8>, options: &ReadOption
     }
 }
 
-/// The bytes of a file, and what was known of it before and after they were read.
-fn bytes(path: &Path, limit: u64) -> Result<Attempt, ReadError> {
+/// Bytes of a file that show whether the rest of it is worth reading.
+const HEAD: u64 = 8 * 1024;
+
+/// The bytes of a file, and what was known of it before and after they were read. Of a file that should be text and begins with other
+/// data no more than the beginning is read: it may be larger than memory.
+fn bytes(path: &Path, limit: u64, is_text: bool) -> Result<Attempt, ReadError> {
     let io = |e| ReadError::io(path, e);
     let about = fs::metadata(path).map_err(io)?;
     // Opening a pipe would wait for somebody to write into it.
@@ -146,10 +151,15 @@ fn bytes(path: &Path, limit: u64) -> Result<Attempt, ReadError> {
     }
     let mut file = File::open(path).map_err(io)?;
     let before = Stamp::of(&file.metadata().map_err(io)?);
+    let mut bytes = Vec::new();
+    Read::by_ref(&mut file).take(HEAD).read_to_end(&mut bytes).map_err(io)?;
+    if is_text && !bytes.starts_with(b"%PDF-") {
+        check_head(path, &bytes)?;
+    }
     // The file may grow while it is read, and some report no length at all.
-    let mut bytes = Vec::with_capacity(usize::try_from(about.len()).unwrap_or(0));
+    bytes.reserve_exact(usize::try_from(about.len()).unwrap_or(0).saturating_sub(bytes.len()));
     let most = if limit > 0 { limit.saturating_add(1) } else { u64::MAX };
-    Read::by_ref(&mut file).take(most).read_to_end(&mut bytes).map_err(io)?;
+    Read::by_ref(&mut file).take(most.saturating_sub(HEAD)).read_to_end(&mut bytes).map_err(io)?;
     if limit > 0 && bytes.len() as u64 > limit {
         return Err(too_large(bytes.len() as u64));
     }

@@ -17,7 +17,7 @@ pub struct Prepared {
 }
 
 /// Returns the entries of a document's chunks, in their order and in the document's language. A chunk that is listed twice is
-/// kept once.
+/// kept once, and one of which a reader of the page sees nothing (scripts, styles, what is hidden) is left out.
 ///
 /// # Errors
 /// [`StoreError::BadChunk`] where a chunk is not of this document, or its span is no range of the source's characters;
@@ -48,6 +48,9 @@ pub fn prepare(
             return Err(bad(format!("{}..{} is no range of the source's characters", span.start, span.end)));
         };
         let encoded = encoded.next();
+        if document.visible(span).trim().is_empty() {
+            continue;
+        }
         let key = encoded.as_ref().map(Encoded::key);
         // Words of a context are indexed without an encoder, too.
         let searched = match (&key, &chunk.context) {

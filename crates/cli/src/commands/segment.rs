@@ -1,6 +1,7 @@
 //! `pericope segment`
 
 use std::cell::RefCell;
+use std::collections::HashSet;
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -79,7 +80,12 @@ pub fn run(args: SegmentArgs, quiet: bool) -> Outcome {
         out.raw(page.begin())?;
     }
     let failure = RefCell::new(None);
+    let mut ids: HashSet<String> = HashSet::new();
     let mut print = |cut: Cut| match cut {
+        // Chunks are told by their document's id and their number.
+        (document, Ok(_)) if !ids.insert(document.id.clone()) => {
+            Some(format!("{}: another document of this id was cut before: left out", document.id))
+        }
         (document, Ok(parts)) => {
             // Flushed document by document: the first chunks show at once, and a closed pipe is noticed.
             if let Err(e) = write(&mut out, args.format, &page, &document, &parts).and_then(|()| out.flush()) {

@@ -205,6 +205,118 @@ fn prune_forgets_what_is_gone() {
 }
 
 #[test]
+fn a_document_id_is_printed_once() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in [("1.jsonl", "First."), ("2.jsonl", "Second.")] {
+        fs::write(folder.path().join(name), format!("{{\"id\": \"a\", \"text\": \"{text}\"}}\n")).unwrap();
+    }
+    let segment = |paths: [&str; 2]| {
+        let args = [&["segment"][..], &paths, &["--tokenizer", "words", "--format", "json"]].concat();
+        without_models(folder.path()).args(args).output().unwrap()
+    };
+    let output = segment(["1.jsonl", "2.jsonl"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(json_lines(&stdout(&output)).len(), 1);
+    assert!(stderr(&output).contains("a: another document of this id"), "{}", stderr(&output));
+    fs::write(folder.path().join("b.md"), "One.\n").unwrap();
+    assert_eq!(json_lines(&stdout(&segment(["b.md", "./b.md"]))).len(), 1);
+}
+
+#[test]
+fn what_a_page_does_not_show_is_not_indexed() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "var secret = 'try again later'; ".repeat(60);
+    let page = format!(
+        "<html><head><style>body {{ font: serif }}</style></head><body><script>{script}</script><p>Pumps need oil.</p>\
+         <script>{script}</script></body></html>"
+    );
+    fs::write(folder.path().join("a.html"), page).unwrap();
+    let run = |args: &[&str]| {
+        let output = without_models(folder.path()).args(args).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        serde_json::from_str::<Value>(&stdout(&output)).unwrap()
+    };
+    let index =
+        ["index", "a.html", "--into", "x.idx", "--embedder", "none", "--tokenizer", "words", "--max-tokens", "64"];
+    let made = run(&[&index[..], &["--json"]].concat());
+    assert_eq!(made["chunks"], 1, "{made}");
+    assert_eq!(run(&["search", "again later", "--in", "x.idx", "--json"])["hits"].as_array().map(Vec::len), Some(0));
+    assert_eq!(run(&["search", "pumps", "--in", "x.idx", "--json"])["hits"].as_array().map(Vec::len), Some(1));
+}
+
+#[test]
+fn lines_without_sentences_are_cut_at_their_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    let line =
+        |i: usize| format!("2025-02-03T09:00:{i} INFO com.acme.Service - request id=10{i} took 35 ms path=/v1/{i}\n");
+    fs::write(folder.path().join("app.log.txt"), (10..40).map(line).collect::<String>()).unwrap();
+    for segmenter in ["structure", "sentence", "bayesseg"] {
+        let args = [
+            "segment",
+            "app.log.txt",
+            "-s",
+            segmenter,
+            "--max-tokens",
+            "64",
+            "--tokenizer",
+            "words",
+            "--format",
+            "json",
+        ];
+        let output = without_models(folder.path()).args(args).output().unwrap();
+        let chunks = json_lines(&stdout(&output));
+        let begins = |chunk: &Value| chunk["text"].as_str().is_some_and(|text| text.starts_with("2025-"));
+        assert!(chunks.len() > 3 && chunks.iter().all(begins), "{segmenter}: {}", stdout(&output));
+    }
+}
+
+#[test]
+fn boundaries_need_no_question() {
+    let folder = tempfile::tempdir().unwrap();
+    let section =
+        |name: &str| format!("## {name}\n\nThe {name} is old. It is kept in a shed. Nobody has seen it for years.\n\n");
+    let page: String = ["Pump", "Boat", "Mast", "Rope", "Sail", "Hull"].map(section).concat();
+    fs::write(folder.path().join("a.md"), format!("# Things\n\n{page}")).unwrap();
+    let made = ["dataset", "from-docs", "a.md", "--out", "q.json", "--segmentation", "s.jsonl"];
+    let output = without_models(folder.path()).args(made).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stderr(&output).contains("q.json was not written: no heading"), "{}", stderr(&output));
+    assert!(!folder.path().join("q.json").exists());
+    let lines = json_lines(&fs::read_to_string(folder.path().join("s.jsonl")).unwrap());
+    assert_eq!(lines[0]["boundaries"].as_array().map(Vec::len), Some(5), "{lines:?}");
+    let output = without_models(folder.path()).args(&made[..5]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn a_prune_takes_paths_that_are_gone_themselves() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("docs")).unwrap();
+    fs::write(folder.path().join("docs/a.md"), "Owls fly.\n").unwrap();
+    fs::write(folder.path().join("README.md"), "Foxes dig.\n").unwrap();
+    let index = |more: &[&str]| {
+        let args =
+            ["index", "docs", "README.md", "--into", "x.idx", "--embedder", "none", "--tokenizer", "words", "--json"];
+        without_models(folder.path()).args([&args, more].concat()).output().unwrap()
+    };
+    let report = |output: &Output| serde_json::from_str::<Value>(&stdout(output)).unwrap();
+    assert_eq!(report(&index(&[]))["documents"], 2);
+    fs::remove_file(folder.path().join("README.md")).unwrap();
+    fs::write(folder.path().join("docs/b.md"), "Badgers sleep.\n").unwrap();
+    assert_eq!(index(&[]).status.code(), Some(2), "without --prune a path that is not there is a mistake");
+    let found = report(&index(&["--prune"]));
+    assert_eq!((&found["documents"], &found["documents_removed"]), (&2.into(), &1.into()), "{found}");
+    // The index has nothing of it any more.
+    let output = index(&["--prune"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        stderr(&output).contains("README.md: no such file or folder, and none in the index"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[test]
 fn a_prune_keeps_what_could_not_be_read() {
     let folder = tempfile::tempdir().unwrap();
     let docs = folder.path().join("docs");

@@ -15,6 +15,7 @@ use crate::options::ReadOptions;
 pub(super) struct Jsonl;
 
 #[derive(Deserialize)]
+#[serde(expecting = "a JSON object with a `text`")]
 struct Line {
     id: Option<Id>,
     title: Option<String>,

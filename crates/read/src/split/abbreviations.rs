@@ -3,16 +3,17 @@
 
 /// Followed by a name or by what they introduce, so hardly ever at the end of a sentence.
 const NEVER_FINAL: &[&str] = &[
-    "adm", "approx", "bldg", "brig", "capt", "cf", "cmdr", "col", "cpl", "dept", "dr", "e.g", "eg", "esp", "fr", "gen",
-    "gov", "hon", "i.e", "ie", "lt", "maj", "messrs", "mlle", "mme", "mr", "mrs", "ms", "mt", "mx", "op", "pres",
-    "prof", "rep", "rev", "sen", "sgt", "sr", "st", "supt", "v", "viz", "vs", "z.b",
+    "adm", "al", "approx", "av", "bldg", "brig", "bzw", "capt", "cf", "cmdr", "col", "cpl", "d.h", "dept", "dott",
+    "dr", "dra", "e.g", "eg", "esp", "evtl", "fr", "gen", "ggf", "gov", "hon", "i.e", "ie", "inkl", "lt", "maj",
+    "messrs", "mlle", "mme", "mr", "mrs", "ms", "mt", "mx", "op", "pres", "prof", "rep", "rev", "sen", "sgt", "sog",
+    "sr", "sra", "st", "supt", "u.a", "v", "vgl", "viz", "vs", "z.b",
 ];
 
 /// Abbreviations where a number follows; elsewhere they are words ("no.") or may end a sentence.
 const BEFORE_NUMBERS: &[&str] = &[
-    "apr", "art", "aug", "ca", "ch", "chap", "dec", "ed", "eq", "eqs", "feb", "fig", "figs", "jan", "jul", "jun",
-    "mar", "no", "nos", "nov", "nr", "oct", "p", "par", "pp", "pt", "sec", "sect", "sep", "sept", "v", "ver", "vol",
-    "vols",
+    "abb", "apr", "art", "aug", "ca", "ch", "chap", "dec", "ed", "eq", "eqs", "feb", "fig", "figs", "jan", "jul",
+    "jun", "mar", "no", "nos", "nov", "nr", "oct", "p", "par", "pp", "pt", "rd", "s", "sec", "sect", "sep", "sept",
+    "v", "ver", "vol", "vols",
 ];
 
 /// True for an abbreviation that stands before what it belongs to: `Dr`, `e.g`.
@@ -23,6 +24,27 @@ pub(super) fn never_final(word: &str) -> bool {
 /// True for an abbreviation that a number belongs to: `Fig`, `no`.
 pub(super) fn before_numbers(word: &str) -> bool {
     contains(BEFORE_NUMBERS, word)
+}
+
+/// Months in German, which stand behind the number of a day with a full stop.
+const MONTHS: &[&str] = &[
+    "April",
+    "August",
+    "Dezember",
+    "Februar",
+    "Januar",
+    "Juli",
+    "Juni",
+    "Mai",
+    "März",
+    "November",
+    "Oktober",
+    "September",
+];
+
+/// True for the name of a month behind the number of a day: `12. August`.
+pub(super) fn is_month(word: &str) -> bool {
+    MONTHS.binary_search(&word).is_ok()
 }
 
 /// Initials that are no person's. A sentence may end with them, but a name follows more often ("the U.S. Senate").
@@ -58,7 +80,7 @@ fn contains(list: &[&str], word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{BEFORE_NUMBERS, NEVER_FINAL, PLACES, STARTERS, before_numbers, never_final};
+    use super::{BEFORE_NUMBERS, MONTHS, NEVER_FINAL, PLACES, STARTERS, before_numbers, is_month, never_final};
 
     #[test]
     fn lists_are_sorted_and_fit_the_buffer() {
@@ -66,6 +88,11 @@ mod tests {
             assert!(list.is_sorted());
             assert!(list.iter().all(|word| word.len() <= 8 && !word.bytes().any(|b| b.is_ascii_uppercase())));
         }
+    }
+
+    #[test]
+    fn months_are_sorted() {
+        assert!(MONTHS.is_sorted() && is_month("März") && !is_month("Montag"));
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! Our layer over the crates' breaks: takes back those after abbreviations, initials and list numbers, moves those in
 //! front of a closing quote or bracket behind it, and proposes those that Unicode's rule about a following small letter
-//! takes away too readily ("in 1861. 2nd Brigade").
+//! takes away too readily ("in 1861. 2nd Brigade"; a text without capital letters).
 //!
 //! The rules look at the word before the break, at most [`REACH`] bytes of it, and the character after it. Runs of closing
 //! marks and blanks may be of any length: [`Refiner`] keeps what it knows of the last ones, and looks at each once.
 
-use super::abbreviations::{before_numbers, is_place, is_starter, never_final};
+use std::ops::Range;
+
+use super::abbreviations::{before_numbers, is_month, is_place, is_starter, never_final};
 use crate::work;
 
 /// How far the rules look back, in bytes.
@@ -13,6 +15,18 @@ const REACH: usize = 48;
 /// Thai and Lao have no full stop, and a space where a sentence or a clause ends: one ends a sentence that has so many bytes,
 /// some twenty words.
 const CLAUSE: usize = 240;
+/// Small letters that a text must have, for each capital and in all, to be one that uses no capitals where sentences begin.
+const SMALL: (usize, usize) = (100, 40);
+
+/// True for text in which capital letters do not mark where sentences begin: chats, transcripts of speech.
+pub(super) fn is_uncased(window: &str) -> bool {
+    let (mut small, mut capital) = (0, 0);
+    for c in window.chars() {
+        small += usize::from(c.is_lowercase());
+        capital += usize::from(c.is_uppercase());
+    }
+    small >= SMALL.1 && small >= SMALL.0 * capital
+}
 
 /// What is known of the marks and blanks around the breaks of one text. Breaks are asked for in ascending order.
 pub(super) struct Refiner<'t> {
@@ -24,11 +38,13 @@ pub(super) struct Refiner<'t> {
     tail: (usize, usize),
     /// Start of the sentence and place of the last break that was refused.
     refused: (usize, usize),
+    /// True where no capital letter is to be expected where a sentence begins.
+    pub(super) uncased: bool,
 }
 
 impl<'t> Refiner<'t> {
     pub(super) fn new(text: &'t str) -> Self {
-        Self { text, chain: (0, 0), tail: (0, 0), refused: (usize::MAX, 0) }
+        Self { text, chain: (0, 0), tail: (0, 0), refused: (usize::MAX, 0), uncased: false }
     }
 
     /// Returns the corrected place of a break at byte `at` of the text, the sentence having begun at byte `start`; `None`
@@ -38,7 +54,7 @@ impl<'t> Refiner<'t> {
         if at >= end || self.refused == (start, at) {
             return None;
         }
-        let found = refine(self.text, start, at, |before| self.body_end(start, before));
+        let found = refine(self.text, (start, at), self.uncased, |before| self.body_end(start, before));
         if found.is_none() {
             self.refused = (start, at);
         }
@@ -79,7 +95,12 @@ impl<'t> Refiner<'t> {
 }
 
 /// The same for a place behind closing marks; `body_end` says where the sentence ends without them.
-fn refine(text: &str, start: usize, at: usize, body_end: impl FnOnce(usize) -> usize) -> Option<usize> {
+fn refine(
+    text: &str,
+    (start, at): (usize, usize),
+    uncased: bool,
+    body_end: impl FnOnce(usize) -> usize,
+) -> Option<usize> {
     let after = work::trim_start(&text[at..]);
     let Some(next) = after.chars().next() else { return Some(at) };
     let before = text[start..at].trim_end();
@@ -100,34 +121,56 @@ fn refine(text: &str, start: usize, at: usize, body_end: impl FnOnce(usize) -> u
     if gap.is_empty() || !is_terminator(terminator) {
         return None;
     }
-    if (next.is_lowercase() && !stands_alone(before)) || matches!(next, ',' | ';' | ':' | ')' | ']' | '}') {
+    // "What?" he asked.
+    let closed = body.len() < before.len();
+    let goes_on = next.is_lowercase() && !stands_alone(before) && (closed || !uncased);
+    if goes_on || matches!(next, ',' | ';' | ':' | ')' | ']' | '}') {
         return None;
     }
-    if terminator == '.' && is_abbreviation(tail(body), body.len() <= REACH, after, body.len() < before.len()) {
+    if terminator == '.' && is_abbreviation(tail(body), body.len() <= REACH, after, closed) {
         return None;
     }
     Some(at)
 }
 
 /// Hands `sink` the places in `text[from..to]` where a sentence may end though the crates do not say so: a terminator
-/// and white space before a digit or a symbol, or a terminator that stands alone before a word.
-pub(super) fn missed(text: &str, from: usize, to: usize, sink: &mut dyn FnMut(usize)) {
+/// and white space before a digit or a symbol, a terminator that stands alone before a word, in `uncased` text one before any
+/// word, and a full-width one before an opening quote.
+pub(super) fn missed(text: &str, range: Range<usize>, uncased: bool, sink: &mut dyn FnMut(usize)) {
+    let Range { start: from, end: to } = range;
     let window = &text[from..to];
+    // The first byte of 「, 『 and 《.
+    if memchr::memchr(0xe3, window.as_bytes()).is_some() && window.contains(is_wide_opener) {
+        work::looked(window.len());
+        missed_quotes(window, from, sink);
+    }
     // The first byte of Thai and Lao letters, which others share.
     if memchr::memchr(0xe0, window.as_bytes()).is_some() && window.contains(is_thai_or_lao) {
         work::looked(window.len());
         return missed_clauses(text, from, to, sink);
     }
-    for at in memchr::memchr3_iter(b'.', b'?', b'!', &text.as_bytes()[from..to]) {
+    for at in memchr::memchr3_iter(b'.', b'?', b'!', window.as_bytes()) {
         let end = from + at + 1;
         let rest = text[end..].trim_start_matches(is_closer);
         let body = work::trim_start(rest);
         work::looked(text.len() - end - rest.len());
         let Some(next) = body.chars().next().filter(|_| body.len() < rest.len()) else { continue };
         let symbol = next.is_ascii_digit() || matches!(next, '<' | '(' | '[' | '{' | '$' | '#' | '/' | '@' | '–' | '—');
-        if symbol || (next.is_lowercase() && stands_alone(&text[from..end])) {
+        if symbol || (next.is_lowercase() && (uncased || stands_alone(&text[from..end]))) {
             sink(text.len() - body.len());
         }
+    }
+}
+
+/// The same in Japanese and Chinese, where what is said begins right behind a full stop: by Unicode's rules an opening quote
+/// belongs to the marks that close a sentence.
+fn missed_quotes(window: &str, from: usize, sink: &mut dyn FnMut(usize)) {
+    let mut ended = false;
+    for (at, c) in window.char_indices() {
+        if ended && is_wide_opener(c) {
+            sink(from + at);
+        }
+        ended = is_wide_terminator(c) || (ended && is_closer(c));
     }
 }
 
@@ -191,8 +234,15 @@ fn is_abbreviation(body: &str, whole: bool, after: &str, closed: bool) -> bool {
     }
     let word = stem.rsplit(|c: char| c.is_whitespace() || matches!(c, '(' | '[' | '{' | '"' | '\u{201c}' | '/' | '—'));
     let word = word.map(|w| w.trim_matches(['\'', '`', '*', '_', '\u{2018}'])).next().unwrap_or("");
-    let next = after.chars().next().unwrap_or(' ');
-    if never_final(word) || (next.is_ascii_digit() && before_numbers(word)) {
+    let number = after.trim_start_matches(['(', '[']).starts_with(|c: char| c.is_ascii_digit());
+    if never_final(word) || (number && before_numbers(word)) {
+        return true;
+    }
+    // "Am 3. März", "z. B.": a day before its month, a letter before another one with a full stop.
+    let next_word = after.split(|c: char| !c.is_alphabetic()).next().unwrap_or("");
+    if (word.len() <= 2 && word.bytes().all(|b| b.is_ascii_digit()) && is_month(next_word))
+        || (is_letter(word) && is_letter(next_word) && after[next_word.len()..].starts_with('.'))
+    {
         return true;
     }
     let mut letters = word.chars();
@@ -206,10 +256,15 @@ fn is_abbreviation(body: &str, whole: bool, after: &str, closed: bool) -> bool {
         return first.is_uppercase() && first != 'I';
     }
     if is_place(word) {
-        let next_word = after.split(|c: char| !c.is_alphabetic()).next().unwrap_or("");
         return !next_word.is_empty() && !is_starter(next_word);
     }
     is_initials(word)
+}
+
+/// True for one letter.
+fn is_letter(word: &str) -> bool {
+    let mut letters = word.chars();
+    letters.next().is_some_and(char::is_alphabetic) && letters.next().is_none()
 }
 
 /// True for capital letters with full stops between them.
@@ -226,6 +281,11 @@ fn blank_line(gap: &str) -> bool {
 fn is_closer(c: char) -> bool {
     matches!(c, ')' | ']' | '}' | '"' | '\'' | '\u{201d}' | '\u{2019}' | '»' | '*' | '_' | '`')
         || matches!(c, '」' | '』' | '）' | '】' | '》')
+}
+
+/// Quotes that open what is said in Japanese and Chinese.
+fn is_wide_opener(c: char) -> bool {
+    matches!(c, '「' | '『' | '《')
 }
 
 /// Terminators that need white space after them.

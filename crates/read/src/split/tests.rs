@@ -76,6 +76,50 @@ fn japanese_chinese_and_burmese_sentences_end_at_their_marks() {
 }
 
 #[test]
+fn a_japanese_or_chinese_sentence_may_begin_with_a_quote() {
+    assert_eq!(
+        default("丸のこは危険です。「割刃」は外しません。次に進みます。"),
+        ["丸のこは危険です。", "「割刃」は外しません。", "次に進みます。"]
+    );
+    assert_eq!(default("「行こう！」「はい。」《红楼梦》很好。"), ["「行こう！」", "「はい。」", "《红楼梦》很好。"]);
+}
+
+#[test]
+fn german_dates_and_abbreviations_do_not_end_sentences() {
+    for text in [
+        "Am 3. März war er bis zum 12. August 1933 dort, z. B. im Werk.",
+        "Es ist verloren, vgl. Abb. 3 im Anhang, i. d. R. bei rd. 40.000 Stück, d. h. immer.",
+        "See Smith et al. (2020) and Eq. (4) for it.",
+        "La Dra. López vive en Av. Juárez.",
+    ] {
+        assert_eq!(default(text), [text]);
+    }
+    assert_eq!(default("Es waren 3. Die Kiste fehlt."), ["Es waren 3.", "Die Kiste fehlt."]);
+}
+
+#[test]
+fn text_without_capital_letters_has_sentences_too() {
+    let text = "hi. this is tom. how can i help you today? my router (v. 2) keeps rebooting.\nit did not help. is the light \
+                green? \"yes?\" he said. it is e.g. red.";
+    assert_eq!(
+        default(text),
+        [
+            "hi.",
+            "this is tom.",
+            "how can i help you today?",
+            "my router (v. 2) keeps rebooting.",
+            "it did not help.",
+            "is the light green?",
+            "\"yes?\" he said.",
+            "it is e.g. red."
+        ]
+    );
+    // Elsewhere a small letter goes on with the sentence.
+    let text = "The Yahoo! page of approx. five words was here, see foo. bar in the file of the same name.";
+    assert_eq!(default(text), [text]);
+}
+
+#[test]
 fn a_long_thai_sentence_ends_at_a_space() {
     let clause = "โรงงานเปิดทำการทุกวันตั้งแต่เวลาแปดโมงเช้าจนถึงเวลาห้าโมงเย็นและปิดในวันหยุดราชการ";
     // Short clauses stay together.

@@ -3,7 +3,7 @@
 
 use pericope_api::Span;
 
-use super::refine::{Refiner, missed};
+use super::refine::{Refiner, is_uncased, missed};
 use super::splitter::SentenceSplitter;
 use crate::work;
 
@@ -77,6 +77,8 @@ impl<F: BreakFinder> SentenceSplitter for WindowedSplitter<F> {
         loop {
             let end = window_end(text, start);
             let mut last_break = start;
+            let uncased = self.refined && is_uncased(&text[start..end]);
+            refiner.uncased = uncased;
             let mut judge = |at: usize| {
                 // The end of a window says nothing: the next window begins at the last break before it.
                 if at >= end || at <= sentence || at <= judged {
@@ -99,13 +101,13 @@ impl<F: BreakFinder> SentenceSplitter for WindowedSplitter<F> {
                     return;
                 }
                 if self.refined {
-                    missed(text, seen, at, &mut judge);
+                    missed(text, seen..at, uncased, &mut judge);
                 }
                 judge(at);
                 seen = at;
             });
             if self.refined {
-                missed(text, seen, end, &mut judge);
+                missed(text, seen..end, uncased, &mut judge);
             }
             if end == text.len() {
                 emit(sentence, end);

@@ -2,7 +2,7 @@
 
 use super::report::Report;
 use pericope_eval::format;
-use pericope_eval::record::Outcome;
+use pericope_eval::record::{FEW_DOCUMENTS, Outcome};
 use pericope_segeval::compare::{Comparison, Standing};
 
 /// So many times the documents that there are is the most that is said to be needed.
@@ -133,7 +133,11 @@ pub(super) fn against(report: &Report, set: &str) -> Option<String> {
     let groups: Vec<String> = groups.into_iter().flatten().collect();
     let possible: Vec<&str> =
         report.standings.iter().filter(|s| s.set == set && s.possible).map(|s| s.segmenter.as_str()).collect();
+    let documents = report.sets.iter().find(|one| one.name == set).map_or(0, |one| one.documents);
     let best = match possible.as_slice() {
+        _ if documents < FEW_DOCUMENTS => {
+            format!(" With {} no interval can be trusted.", format::plural(documents, "document"))
+        }
         [] => String::new(),
         [one] => format!(" Only {one} may be the best."),
         some => format!(" {} may be the best.", format::listed_names(some)),
@@ -168,8 +172,11 @@ mod tests {
         let text = against(&report, "one").unwrap();
         assert_eq!(
             text.replace('\u{a0}', " "),
-            "one: beside near by Pk, corrected over 1 comparison: cannot be resolved: none. near and none may be the best."
+            "one: beside near by Pk, corrected over 1 comparison: cannot be resolved: none. With 3 documents no interval can be \
+             trusted."
         );
+        report.sets.iter_mut().for_each(|set| set.documents = 30);
+        assert!(against(&report, "one").unwrap().ends_with(": none. near and none may be the best."));
         report.comparisons[0].outcome = Outcome::Worse;
         report.standings[1].possible = false;
         assert_eq!(beside(&report, "one")[1].cells()[3], "does worse");
@@ -193,6 +200,7 @@ mod tests {
     #[test]
     fn a_name_with_a_comma_stands_in_quotes_in_a_list() {
         let mut report = report();
+        report.sets.iter_mut().for_each(|set| set.documents = 30);
         report.comparisons[0].a = "window, max".into();
         report.standings[1].segmenter = "window, max".into();
         let text = against(&report, "one").unwrap();

@@ -12,6 +12,7 @@ use std::time::Instant;
 use pericope_api::{Boundaries, Document, SegmentError};
 use pericope_segment::Chunker;
 use pericope_segment::metrics::{DocumentScores, ScoreSummary, SegmentationScores, evaluate as score};
+use pericope_segment::registry::is_outside;
 use rayon::prelude::*;
 
 use super::read::{Segmented, Set};
@@ -86,7 +87,8 @@ pub enum EvaluateError {
 /// A document that cannot be segmented is named in its row's [`SegmentationRow::failed`]; the rest goes on.
 ///
 /// # Errors
-/// [`EvaluateError`], before any document is touched, where a contestant cannot segment a document of two sentences.
+/// [`EvaluateError`], before any document is touched, where a contestant cannot segment a document of two sentences. Those that ask a
+/// program, a service or a language model are not tried.
 pub fn evaluate(
     sets: &[Set],
     contestants: &[System<'_>],
@@ -94,6 +96,10 @@ pub fn evaluate(
 ) -> Result<Evaluation, EvaluateError> {
     let probe = Document::from_sentences("probe", &["Rain falls on the hills.", "Copper conducts heat well."]);
     for contestant in contestants {
+        // A program or a service may know its own documents alone, and a language model costs something.
+        if is_outside(contestant.chunker.spec()) || contestant.chunker.segmenter().model_use().is_some() {
+            continue;
+        }
         segment(contestant, &probe, 2).map_err(|reason| EvaluateError::Unusable {
             segmenter: contestant.name.clone(),
             known_count: contestant.known_count,

@@ -9,7 +9,8 @@ use crate::chars::{floor, next, skip_blank, trim_end};
 use crate::token_meter::TokenMeter;
 
 /// Splits every unit of more than `budget` tokens (special tokens not counted) into the fewest pieces of about the same
-/// size: code at lines, tables at rows, everything else at white space; then words, grapheme clusters, characters.
+/// size: code at lines, tables at rows, everything else at lines where they end near the middle of what is over, else at white space;
+/// then words, grapheme clusters, characters.
 pub(super) fn split(
     document: &Document,
     units: Units,
@@ -31,7 +32,7 @@ pub(super) fn split(
             continue;
         }
         let kind = document.sentences.get(sentence).map_or(Kind::Prose, |s| s.kind);
-        let splitter = Splitter { meter, levels: levels(kind, document.format), budget };
+        let splitter = Splitter { meter, levels: levels(kind, document.format), is_lined: is_lined(kind), budget };
         let mut start = span.start;
         while start < span.end {
             if start > span.start {
@@ -47,19 +48,24 @@ pub(super) fn split(
 }
 
 fn levels(kind: Kind, format: Format) -> &'static [Level] {
-    const FINE: &[Level] = &[Level::Space, Level::Word, Level::Grapheme];
     const LINES: &[Level] = &[Level::Line, Level::Space, Level::Word, Level::Grapheme];
     const ROWS: &[Level] = &[Level::Row, Level::Line, Level::Space, Level::Word, Level::Grapheme];
     match kind {
         Kind::Table if format == Format::Html => ROWS,
         Kind::Code | Kind::Table | Kind::Markup => LINES,
-        _ => FINE,
+        _ => LINES,
     }
+}
+
+/// True where every line end is a good place to cut, however small the piece gets; in prose a piece has half of its share at least.
+fn is_lined(kind: Kind) -> bool {
+    matches!(kind, Kind::Code | Kind::Table | Kind::Markup)
 }
 
 struct Splitter<'a> {
     meter: &'a TokenMeter<'a>,
     levels: &'static [Level],
+    is_lined: bool,
     budget: usize,
 }
 
@@ -106,7 +112,9 @@ impl Splitter<'_> {
         let source = self.meter.source;
         for &level in self.levels {
             let after = breaks::first(source, middle, reach, level).filter(|&at| at > start);
-            if let Some(at) = after.or_else(|| breaks::last_of(source, start, middle, level)) {
+            let least = if level == Level::Line && !self.is_lined { start + (middle - start) / 2 } else { start };
+            let before = || breaks::last_of(source, start, middle, level).filter(|&at| at >= least);
+            if let Some(at) = after.or_else(before) {
                 return at;
             }
         }

@@ -51,15 +51,19 @@ pub fn from_docs_command(args: FromDocsArgs, quiet: bool) -> Outcome {
     let source = args.paths.first().and_then(|p| p.file_name()).map_or("docs".into(), |n| n.to_string_lossy());
     let made = from_docs(&documents, &source, options);
     let questions: usize = made.file.data.iter().flat_map(|a| &a.paragraphs).map(|p| p.qas.len()).sum();
-    if questions == 0 {
-        return Err(Failure::usage(format!(
-            "no heading in the {} documents asks a question (one that ends with '?' or begins with how, what, when ...); \
-             `pericope dataset draft` makes questions from headings and sentences that ask nothing",
-            documents.len()
-        )));
+    let none_asks = format!(
+        "no heading in the {} documents asks a question (one that ends with '?' or begins with how, what, when ...); \
+         `pericope dataset draft` makes questions from headings and sentences that ask nothing",
+        documents.len()
+    );
+    // Boundaries need headings, and no questions.
+    let has_boundaries = args.segmentation.is_some() && !made.segmentations.is_empty();
+    if questions > 0 {
+        let json = serde_json::to_string_pretty(&made.file).map_err(anyhow::Error::from)?;
+        save(&args.out, &(json + "\n"))?;
+    } else if !has_boundaries {
+        return Err(Failure::usage(none_asks));
     }
-    let json = serde_json::to_string_pretty(&made.file).map_err(anyhow::Error::from)?;
-    save(&args.out, &(json + "\n"))?;
     if let Some(path) = &args.segmentation {
         let mut lines = String::new();
         for line in &made.segmentations {
@@ -76,6 +80,9 @@ pub fn from_docs_command(args: FromDocsArgs, quiet: bool) -> Outcome {
         unreadable,
         empty: left_out.empty.len(),
     };
+    if questions == 0 {
+        tell!("{} was not written: {none_asks}", shown(&args.out));
+    }
     if args.json {
         print_json(&counts)?;
     } else if !quiet {
@@ -85,7 +92,12 @@ pub fn from_docs_command(args: FromDocsArgs, quiet: bool) -> Outcome {
         if made.skipped.len() > 10 {
             tell!("left out: {} more", made.skipped.len() - 10);
         }
-        say!("{}: {questions} questions over {} documents", shown(&args.out), counts.documents);
+        if questions > 0 {
+            say!("{}: {questions} questions over {} documents", shown(&args.out), counts.documents);
+        }
+        if let Some(path) = args.segmentation.as_deref() {
+            say!("{}: the boundaries of {} documents", shown(path), counts.segmentations);
+        }
     }
     if !quiet {
         input::tell_empty(&left_out.empty);

@@ -89,7 +89,10 @@ fn work(mut args: IndexArgs, quiet: bool, follow: Option<Arc<AtomicBool>>) -> Ou
         args.policy.segment_embedder = Some(plan.embedder.clone());
     }
     let name = stores::name(&plan.into)?;
-    let found = search(&args, &plan, &plan.paths)?;
+    // With --prune, what is gone by its own name leaves the index as what is gone below a folder does.
+    let (there, gone): (Vec<PathBuf>, Vec<PathBuf>) =
+        plan.paths.iter().cloned().partition(|path| !args.prune || path.symlink_metadata().is_ok());
+    let found = search(&args, &plan, &there)?;
     // What was said when the index was made holds for all that is added to it.
     let before = if args.rebuild { None } else { stores::built_with(&plan.into)? };
     args.policy.tokenizer = args.policy.tokenizer.take().or_else(|| Some(before.as_ref()?.tokenizer.clone()));
@@ -172,6 +175,10 @@ fn work(mut args: IndexArgs, quiet: bool, follow: Option<Arc<AtomicBool>>) -> Ou
     if pass.report.interrupted {
         tell!("interrupted: the same command goes on from here");
         return Ok(Status::Interrupted);
+    }
+    // A name that the index never had is a mistake.
+    if let Some(path) = gone.iter().find(|path| !pass.pruned.iter().any(|id| document_path(id).starts_with(path))) {
+        return Err(Failure::usage(format!("{}: no such file or folder, and none in the index", shown(path))));
     }
     if !quiet {
         found.tell_rules();

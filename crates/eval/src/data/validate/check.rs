@@ -115,7 +115,7 @@ fn doubts(set: &QuestionSet, places: &[Option<usize>], out: &mut Validation) {
         }
         let words = stems.distinct(&item.question);
         if words.is_empty() {
-            doubts.push("it has no word that a search could look for".to_owned());
+            doubts.push("it has common words alone, by which a search tells little".to_owned());
         } else {
             match asked.get(&words) {
                 Some(first) => doubts.push(format!("question {first} asks the same")),
