@@ -367,8 +367,8 @@ pub struct IndexArgs {
     /// for them: 192 tokens, where nothing else is said. A chunk that the model has nothing usable for has none
     #[arg(long, value_name = "CONFIG.toml", value_parser = places::path())]
     pub context_llm: Option<PathBuf>,
-    /// Remove the documents of files below PATH that are not there any more. A file that is there and was left out this
-    /// time (--glob, .gitignore) keeps its documents
+    /// Remove the documents of files below PATH that are not there any more, and of a PATH that is not. A file that is there and
+    /// was left out this time (--glob, .gitignore) keeps its documents
     #[arg(long)]
     pub prune: bool,
     /// Stay, and follow what changes below PATH, until Ctrl-C

@@ -103,13 +103,14 @@ fn an_old_index_is_embedded_again_once_and_then_searched_as_it_was() {
     for file in std::fs::read_dir(fixtures().join("docs")).unwrap().map(Result::unwrap) {
         std::fs::copy(file.path(), folder.path().join("docs").join(file.file_name())).unwrap();
     }
+    // Of the old seven chunks one shows nothing: the end of a page in HTML.
     let (report, said) = indexed(folder.path());
-    assert_eq!((&report["documents"], &report["chunks"]), (&3.into(), &7.into()), "{report}");
-    assert_eq!(&report["texts_embedded"], 7, "{report}");
+    assert_eq!((&report["documents"], &report["chunks"]), (&3.into(), &6.into()), "{report}");
+    assert_eq!(&report["texts_embedded"], 6, "{report}");
     assert_eq!(said.lines().filter(|line| line.contains("earlier version")).count(), 1, "{said}");
     assert!(!folder.path().join("index/vectors/segments").exists(), "the old vectors are gone");
     let (report, said) = indexed(folder.path());
-    assert_eq!((&report["documents"], &report["chunks"]), (&3.into(), &7.into()), "{report}");
+    assert_eq!((&report["documents"], &report["chunks"]), (&3.into(), &6.into()), "{report}");
     assert_eq!((&report["documents_written"], &report["texts_embedded"]), (&0.into(), &0.into()), "{report}");
     assert!(!said.contains("earlier version"), "{said}");
     for mode in ["bm25", "dense", "hybrid"] {
@@ -117,8 +118,10 @@ fn an_old_index_is_embedded_again_once_and_then_searched_as_it_was() {
             (searched(folder.path(), mode, true), json(&fixtures().join(format!("search_{mode}.json"))));
         for found in [&mut now, &mut then] {
             for hit in found["hits"].as_array_mut().unwrap() {
-                // Sums of floats differ in their last bits from one processor to the next.
-                hit["score"] = ((hit["score"].as_f64().unwrap() * 1e5).round() / 1e5).into();
+                // Sums of floats differ in their last bits from one processor to the next, and what a word weighs depends on the
+                // number of chunks, of which there was one more.
+                let score = ((hit["score"].as_f64().unwrap() * 1e5).round() / 1e5).into();
+                hit["score"] = if mode == "dense" { score } else { Value::Null };
             }
         }
         assert_eq!(now, then, "{mode}");
