@@ -183,7 +183,13 @@ impl Document {
     /// ```
     #[must_use]
     pub fn has_text(&self) -> bool {
-        self.sentences.iter().any(|s| s.kind != Kind::Markup && !self.visible(s.span).trim().is_empty())
+        self.sentences.iter().any(|s| s.kind != Kind::Markup && self.shows(s.span))
+    }
+
+    /// True where a reader of the page sees some of a span: tags, scripts and hidden parts alone show nothing.
+    #[must_use]
+    pub fn shows(&self, span: Span) -> bool {
+        !self.visible(span).trim().is_empty()
     }
 
     /// The source under a span.

@@ -147,7 +147,7 @@ pub enum LlmError {
         limit: u64,
     },
     /// The server kept failing or the connection kept breaking.
-    #[error("{endpoint} gave no answer after {tries} tries ({message}): does the server run?")]
+    #[error("{endpoint} gave no answer after {tries} tries: {message}")]
     Unavailable {
         /// The endpoint.
         endpoint: String,

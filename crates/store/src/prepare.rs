@@ -48,7 +48,7 @@ pub fn prepare(
             return Err(bad(format!("{}..{} is no range of the source's characters", span.start, span.end)));
         };
         let encoded = encoded.next();
-        if document.visible(span).trim().is_empty() {
+        if !document.shows(span) {
             continue;
         }
         let key = encoded.as_ref().map(Encoded::key);

@@ -304,7 +304,20 @@ fn a_prune_takes_paths_that_are_gone_themselves() {
     fs::remove_file(folder.path().join("README.md")).unwrap();
     fs::write(folder.path().join("docs/b.md"), "Badgers sleep.\n").unwrap();
     assert_eq!(index(&[]).status.code(), Some(2), "without --prune a path that is not there is a mistake");
-    let found = report(&index(&["--prune"]));
+    let args = [
+        "index",
+        "./docs",
+        "./README.md",
+        "--into",
+        "x.idx",
+        "--embedder",
+        "none",
+        "--tokenizer",
+        "words",
+        "--prune",
+        "--json",
+    ];
+    let found = report(&without_models(folder.path()).args(args).output().unwrap());
     assert_eq!((&found["documents"], &found["documents_removed"]), (&2.into(), &1.into()), "{found}");
     // The index has nothing of it any more.
     let output = index(&["--prune"]);

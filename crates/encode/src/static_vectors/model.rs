@@ -178,6 +178,8 @@ impl SentenceEncoder for StaticVectors {
         Ok(self.rows(windows.len(), |i, row| {
             let window = windows.get(i).cloned().unwrap_or_default();
             let within = tokens.get(window.clone()).unwrap_or_default();
+            // Of texts that there are.
+            let window = window.start..window.start + within.len();
             if within.iter().map(Vec::len).sum::<usize>() <= MAX_TOKENS {
                 Arch::new().dispatch(Sum { rows: window.map(|text| sums.row(text)), to: row });
                 scale(row);

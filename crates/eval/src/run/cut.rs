@@ -328,12 +328,15 @@ fn one(
         if let Err(SegmentError::Model { problem, stops: true }) = &result {
             return Err(RunError::Stopped(format!("chunker '{name}': {problem}")));
         }
-        chunks.push(result.unwrap_or_else(|e| {
+        let mut own = result.unwrap_or_else(|e| {
             let problem = format!("chunker '{name}' failed on document '{}': {e}", document.id);
             observer.note(&problem);
             failed.insert(at, problem);
             Vec::new()
-        }));
+        });
+        // As stores leave them out: a hit's number is its place among these.
+        own.retain(|chunk| document.shows(chunk.span));
+        chunks.push(own);
     }
     if failed.len() == documents.len()
         && let Some(problem) = failed.values().next()

@@ -1,12 +1,12 @@
-//! English abbreviations (and a few of its neighbours) whose full stop does not end a sentence. Sorted, in lower case,
+//! Abbreviations of English, German and a few neighbours whose full stop does not end a sentence. Sorted, in lower case,
 //! without the last full stop.
 
 /// Followed by a name or by what they introduce, so hardly ever at the end of a sentence.
 const NEVER_FINAL: &[&str] = &[
-    "adm", "al", "approx", "av", "bldg", "brig", "bzw", "capt", "cf", "cmdr", "col", "cpl", "d.h", "dept", "dott",
-    "dr", "dra", "e.g", "eg", "esp", "evtl", "fr", "gen", "ggf", "gov", "hon", "i.e", "ie", "inkl", "lt", "maj",
-    "messrs", "mlle", "mme", "mr", "mrs", "ms", "mt", "mx", "op", "pres", "prof", "rep", "rev", "sen", "sgt", "sog",
-    "sr", "sra", "st", "supt", "u.a", "v", "vgl", "viz", "vs", "z.b",
+    "adm", "approx", "bldg", "brig", "bzw", "capt", "cf", "cmdr", "col", "cpl", "d.h", "dept", "dott", "dr", "dra",
+    "e.g", "eg", "esp", "evtl", "fr", "gen", "ggf", "gov", "hon", "i.e", "ie", "inkl", "lt", "maj", "messrs", "mlle",
+    "mme", "mr", "mrs", "ms", "mt", "mx", "op", "pres", "prof", "rep", "rev", "sen", "sgt", "sog", "sr", "sra", "st",
+    "supt", "u.a", "v", "vgl", "viz", "vs", "z.b",
 ];
 
 /// Abbreviations where a number follows; elsewhere they are words ("no.") or may end a sentence.
@@ -26,6 +26,25 @@ pub(super) fn before_numbers(word: &str) -> bool {
     contains(BEFORE_NUMBERS, word)
 }
 
+/// Abbreviations behind which a number may stand in brackets: `Eq. (4)`, `et al. (2020)`.
+const BEFORE_BRACKETS: &[&str] = &["abb", "al", "chap", "eq", "eqs", "fig", "figs", "sec", "sect"];
+
+/// True for an abbreviation that a number in brackets belongs to.
+pub(super) fn before_brackets(word: &str) -> bool {
+    contains(BEFORE_BRACKETS, word)
+}
+
+/// Abbreviations that a sentence goes on behind where a small letter follows. Elsewhere that letter says it.
+const WITHIN: &[&str] = &[
+    "co", "corp", "ed", "est", "etc", "ft", "inc", "incl", "jr", "ltd", "max", "min", "no", "ph.d", "resp", "tel",
+    "usw",
+];
+
+/// True for an abbreviation inside of a sentence in a text without capital letters.
+pub(super) fn within(word: &str) -> bool {
+    contains(WITHIN, word)
+}
+
 /// Months in German, which stand behind the number of a day with a full stop.
 const MONTHS: &[&str] = &[
     "April",
@@ -42,9 +61,21 @@ const MONTHS: &[&str] = &[
     "September",
 ];
 
-/// True for the name of a month behind the number of a day: `12. August`.
+/// True for the German name of a month: `12. August`.
 pub(super) fn is_month(word: &str) -> bool {
     MONTHS.binary_search(&word).is_ok()
+}
+
+/// True for a name of a month that English has, too.
+pub(super) fn is_english_month(word: &str) -> bool {
+    matches!(word, "April" | "August" | "November" | "September")
+}
+
+/// Words that stand before the number of a day in German, in small letters.
+pub(super) fn before_days(word: &str) -> bool {
+    ["ab", "am", "bis", "dem", "den", "der", "seit", "und", "vom", "zum"]
+        .iter()
+        .any(|one| word.eq_ignore_ascii_case(one))
 }
 
 /// Initials that are no person's. A sentence may end with them, but a name follows more often ("the U.S. Senate").
@@ -80,11 +111,14 @@ fn contains(list: &[&str], word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{BEFORE_NUMBERS, MONTHS, NEVER_FINAL, PLACES, STARTERS, before_numbers, is_month, never_final};
+    use super::{
+        BEFORE_BRACKETS, BEFORE_NUMBERS, MONTHS, NEVER_FINAL, PLACES, STARTERS, WITHIN, before_numbers, is_month,
+        never_final,
+    };
 
     #[test]
     fn lists_are_sorted_and_fit_the_buffer() {
-        for list in [NEVER_FINAL, BEFORE_NUMBERS, PLACES, STARTERS] {
+        for list in [NEVER_FINAL, BEFORE_BRACKETS, BEFORE_NUMBERS, PLACES, STARTERS, WITHIN] {
             assert!(list.is_sorted());
             assert!(list.iter().all(|word| word.len() <= 8 && !word.bytes().any(|b| b.is_ascii_uppercase())));
         }

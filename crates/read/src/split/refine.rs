@@ -7,7 +7,9 @@
 
 use std::ops::Range;
 
-use super::abbreviations::{before_numbers, is_month, is_place, is_starter, never_final};
+use super::abbreviations::{
+    before_brackets, before_days, before_numbers, is_english_month, is_month, is_place, is_starter, never_final, within,
+};
 use crate::work;
 
 /// How far the rules look back, in bytes.
@@ -15,17 +17,22 @@ const REACH: usize = 48;
 /// Thai and Lao have no full stop, and a space where a sentence or a clause ends: one ends a sentence that has so many bytes,
 /// some twenty words.
 const CLAUSE: usize = 240;
-/// Small letters that a text must have, for each capital and in all, to be one that uses no capitals where sentences begin.
-const SMALL: (usize, usize) = (100, 40);
+/// What shows that capital letters do not mark where sentences begin: so many small letters for each capital, so many in all, and so many
+/// places where a small letter follows a full stop.
+const SMALL: (usize, usize, usize) = (100, 80, 2);
 
-/// True for text in which capital letters do not mark where sentences begin: chats, transcripts of speech.
-pub(super) fn is_uncased(window: &str) -> bool {
-    let (mut small, mut capital) = (0, 0);
+/// True for text in which capital letters do not mark where sentences begin: chats, transcripts of speech. `before` says so of the text
+/// in front of it, which a short end goes on with.
+pub(super) fn is_uncased(window: &str, before: bool) -> bool {
+    let (mut small, mut capital, mut places) = (0, 0, 0);
+    let mut last = [' '; 2];
     for c in window.chars() {
         small += usize::from(c.is_lowercase());
         capital += usize::from(c.is_uppercase());
+        places += usize::from(c.is_lowercase() && last[1].is_whitespace() && matches!(last[0], '.' | '!' | '?'));
+        last = [last[1], c];
     }
-    small >= SMALL.1 && small >= SMALL.0 * capital
+    small >= SMALL.0 * capital && (before || (small >= SMALL.1 && places >= SMALL.2))
 }
 
 /// What is known of the marks and blanks around the breaks of one text. Breaks are asked for in ascending order.
@@ -121,13 +128,14 @@ fn refine(
     if gap.is_empty() || !is_terminator(terminator) {
         return None;
     }
-    // "What?" he asked.
+    // "What?" he asked. So ... he asked.
     let closed = body.len() < before.len();
-    let goes_on = next.is_lowercase() && !stands_alone(before) && (closed || !uncased);
+    let trails = terminator == '…' || body.ends_with("..");
+    let goes_on = next.is_lowercase() && !stands_alone(before) && (closed || trails || !uncased);
     if goes_on || matches!(next, ',' | ';' | ':' | ')' | ']' | '}') {
         return None;
     }
-    if terminator == '.' && is_abbreviation(tail(body), body.len() <= REACH, after, closed) {
+    if terminator == '.' && is_abbreviation(tail(body), (body.len() <= REACH, closed, uncased), after) {
         return None;
     }
     Some(at)
@@ -137,13 +145,23 @@ fn refine(
 /// and white space before a digit or a symbol, a terminator that stands alone before a word, in `uncased` text one before any
 /// word, and a full-width one before an opening quote.
 pub(super) fn missed(text: &str, range: Range<usize>, uncased: bool, sink: &mut dyn FnMut(usize)) {
+    let window = &text[range.clone()];
+    // The first bytes of 。, ！ and ？.
+    if memchr::memchr2(0xe3, 0xef, window.as_bytes()).is_some() && window.contains(is_wide_terminator) {
+        work::looked(window.len());
+        let mut places = Vec::new();
+        missed_quotes(window, range.start, &mut |at| places.push(at));
+        missed_here(text, range, uncased, &mut |at| places.push(at));
+        places.sort_unstable();
+        return places.into_iter().for_each(sink);
+    }
+    missed_here(text, range, uncased, sink);
+}
+
+/// The same without what quotes begin.
+fn missed_here(text: &str, range: Range<usize>, uncased: bool, sink: &mut dyn FnMut(usize)) {
     let Range { start: from, end: to } = range;
     let window = &text[from..to];
-    // The first byte of 「, 『 and 《.
-    if memchr::memchr(0xe3, window.as_bytes()).is_some() && window.contains(is_wide_opener) {
-        work::looked(window.len());
-        missed_quotes(window, from, sink);
-    }
     // The first byte of Thai and Lao letters, which others share.
     if memchr::memchr(0xe0, window.as_bytes()).is_some() && window.contains(is_thai_or_lao) {
         work::looked(window.len());
@@ -225,25 +243,32 @@ fn tail(text: &str) -> &str {
     &text[text.ceil_char_boundary(text.len().saturating_sub(REACH))..]
 }
 
-/// True where the full stop at the end of `body` belongs to its last word. `whole`: `body` is all of the sentence.
-fn is_abbreviation(body: &str, whole: bool, after: &str, closed: bool) -> bool {
+/// True where the full stop at the end of `body` belongs to its last word. `whole`: `body` is all of the sentence; `closed`: closing
+/// marks follow it; `uncased`: a small letter may begin a sentence.
+fn is_abbreviation(body: &str, (whole, closed, uncased): (bool, bool, bool), after: &str) -> bool {
     let stem = body.trim_end_matches('.');
     // An ellipsis ends what the words around it end: the crates have judged it by what follows.
     if body.len() - stem.len() > 1 || closed {
         return false;
     }
-    let word = stem.rsplit(|c: char| c.is_whitespace() || matches!(c, '(' | '[' | '{' | '"' | '\u{201c}' | '/' | '—'));
-    let word = word.map(|w| w.trim_matches(['\'', '`', '*', '_', '\u{2018}'])).next().unwrap_or("");
-    let number = after.trim_start_matches(['(', '[']).starts_with(|c: char| c.is_ascii_digit());
-    if never_final(word) || (number && before_numbers(word)) {
-        return true;
-    }
-    // "Am 3. März", "z. B.": a day before its month, a letter before another one with a full stop.
-    let next_word = after.split(|c: char| !c.is_alphabetic()).next().unwrap_or("");
-    if (word.len() <= 2 && word.bytes().all(|b| b.is_ascii_digit()) && is_month(next_word))
-        || (is_letter(word) && is_letter(next_word) && after[next_word.len()..].starts_with('.'))
+    let is_edge = |c: char| c.is_whitespace() || matches!(c, '(' | '[' | '{' | '"' | '\u{201c}' | '/' | '—');
+    let word = stem.rsplit(is_edge).map(|w| w.trim_matches(['\'', '`', '*', '_', '\u{2018}'])).next().unwrap_or("");
+    let next = after.chars().next().unwrap_or(' ');
+    if never_final(word)
+        || (next.is_ascii_digit() && before_numbers(word))
+        || (matches!(next, '(' | '[') && before_brackets(word) && after[1..].starts_with(|c: char| c.is_ascii_digit()))
+        || (uncased && next.is_lowercase() && within(word))
     {
         return true;
+    }
+    let next_word = after.split(|c: char| !c.is_alphabetic()).next().unwrap_or("");
+    let before = stem.strip_suffix(word).unwrap_or("").trim_end();
+    if is_day(word) && is_month(next_word) {
+        // English has the names of four of them, too: "I got 12. August was hot."
+        let year = after[next_word.len()..].trim_start().starts_with(|c: char| c.is_ascii_digit());
+        if year || !is_english_month(next_word) || before_days(before.rsplit(is_edge).next().unwrap_or("")) {
+            return true;
+        }
     }
     let mut letters = word.chars();
     let Some(first) = letters.next() else { return false };
@@ -251,14 +276,25 @@ fn is_abbreviation(body: &str, whole: bool, after: &str, closed: bool) -> bool {
     if whole && word.len() == stem.trim_start().len() && word.len() <= 3 && word.bytes().all(|b| b.is_ascii_digit()) {
         return true;
     }
-    // Initials: "J.", unless it is the pronoun, and "R.G.".
     if letters.next().is_none() {
+        // "z. B.", "d. h.": small letters with full stops around another letter's.
+        let spaced = is_letter(next_word) && after[next_word.len()..].starts_with('.')
+            || before.strip_suffix('.').is_some_and(|before| is_letter(before.rsplit(is_edge).next().unwrap_or("")));
+        if first.is_lowercase() {
+            return (spaced && "dhisouvz".contains(first)) || (uncased && first != 'i');
+        }
+        // Initials: "J.", unless it is the pronoun, and "R.G.".
         return first.is_uppercase() && first != 'I';
     }
     if is_place(word) {
-        return !next_word.is_empty() && !is_starter(next_word);
+        return uncased || !next_word.is_empty() && !is_starter(next_word);
     }
     is_initials(word)
+}
+
+/// True for the number of a day in a month.
+fn is_day(word: &str) -> bool {
+    word.parse::<u8>().is_ok_and(|day| (1..=31).contains(&day)) && !word.starts_with('+')
 }
 
 /// True for one letter.
@@ -285,7 +321,7 @@ fn is_closer(c: char) -> bool {
 
 /// Quotes that open what is said in Japanese and Chinese.
 fn is_wide_opener(c: char) -> bool {
-    matches!(c, '「' | '『' | '《')
+    matches!(c, '「' | '『' | '《' | '\u{201c}')
 }
 
 /// Terminators that need white space after them.

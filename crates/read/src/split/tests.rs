@@ -82,6 +82,10 @@ fn a_japanese_or_chinese_sentence_may_begin_with_a_quote() {
         ["丸のこは危険です。", "「割刃」は外しません。", "次に進みます。"]
     );
     assert_eq!(default("「行こう！」「はい。」《红楼梦》很好。"), ["「行こう！」", "「はい。」", "《红楼梦》很好。"]);
+    assert_eq!(
+        default("他走了。“好的。”她说。Yes. 7 more。「次」。"),
+        ["他走了。", "“好的。”", "她说。", "Yes.", "7 more。", "「次」。"]
+    );
 }
 
 #[test]
@@ -90,11 +94,17 @@ fn german_dates_and_abbreviations_do_not_end_sentences() {
         "Am 3. März war er bis zum 12. August 1933 dort, z. B. im Werk.",
         "Es ist verloren, vgl. Abb. 3 im Anhang, i. d. R. bei rd. 40.000 Stück, d. h. immer.",
         "See Smith et al. (2020) and Eq. (4) for it.",
-        "La Dra. López vive en Av. Juárez.",
+        "La Dra. López vive en Madrid, i. d. R. allein, d. h. Kosten entstehen.",
     ] {
         assert_eq!(default(text), [text]);
     }
     assert_eq!(default("Es waren 3. Die Kiste fehlt."), ["Es waren 3.", "Die Kiste fehlt."]);
+    // English has some of these words, too.
+    assert_eq!(default("I got 12. August was hot."), ["I got 12.", "August was hot."]);
+    assert_eq!(default("He left . August came ."), ["He left .", "August came ."]);
+    assert_eq!(default("I met Al. He was nice."), ["I met Al.", "He was nice."]);
+    assert_eq!(default("He said no. (2) Then he left."), ["He said no.", "(2) Then he left."]);
+    assert_eq!(default("It was he and I. A. Smith knew."), ["It was he and I.", "A. Smith knew."]);
 }
 
 #[test]
@@ -114,9 +124,20 @@ fn text_without_capital_letters_has_sentences_too() {
             "it is e.g. red."
         ]
     );
+    let text = "john f. kennedy spoke at 9 a.m. to 5 p.m. in the u.s. and canada, etc. and more. so... i think it was he. who knows? \
+                nobody at all.";
+    assert_eq!(default(text).len(), 4, "{:?}", default(text));
     // Elsewhere a small letter goes on with the sentence.
-    let text = "The Yahoo! page of approx. five words was here, see foo. bar in the file of the same name.";
-    assert_eq!(default(text), [text]);
+    for text in [
+        "The Yahoo! page of approx. five words was here, see foo. bar in the file of the same name.",
+        "a list item in small letters alone, with sizes, colours etc. and more than eighty letters in all of it",
+    ] {
+        assert_eq!(default(text), [text]);
+    }
+    // The end of a long text goes on as it began.
+    let long =
+        "it rained all day. we stayed in and read the old books again. nobody came. ".repeat(400) + "so it was. yes.";
+    assert_eq!(default(&long).len(), 3 * 400 + 2);
 }
 
 #[test]

@@ -77,7 +77,7 @@ impl<F: BreakFinder> SentenceSplitter for WindowedSplitter<F> {
         loop {
             let end = window_end(text, start);
             let mut last_break = start;
-            let uncased = self.refined && is_uncased(&text[start..end]);
+            let uncased = self.refined && is_uncased(&text[start..end], refiner.uncased);
             refiner.uncased = uncased;
             let mut judge = |at: usize| {
                 // The end of a window says nothing: the next window begins at the last break before it.

@@ -50,14 +50,11 @@ pub(super) fn split(
 fn levels(kind: Kind, format: Format) -> &'static [Level] {
     const LINES: &[Level] = &[Level::Line, Level::Space, Level::Word, Level::Grapheme];
     const ROWS: &[Level] = &[Level::Row, Level::Line, Level::Space, Level::Word, Level::Grapheme];
-    match kind {
-        Kind::Table if format == Format::Html => ROWS,
-        Kind::Code | Kind::Table | Kind::Markup => LINES,
-        _ => LINES,
-    }
+    if kind == Kind::Table && format == Format::Html { ROWS } else { LINES }
 }
 
-/// True where every line end is a good place to cut, however small the piece gets; in prose a piece has half of its share at least.
+/// True where every line end is a good place to cut, however uneven the pieces get; in prose it is one within half of a piece's share
+/// around its end.
 fn is_lined(kind: Kind) -> bool {
     matches!(kind, Kind::Code | Kind::Table | Kind::Markup)
 }
@@ -111,8 +108,12 @@ impl Splitter<'_> {
     fn break_near(&self, start: usize, middle: usize, reach: usize) -> usize {
         let source = self.meter.source;
         for &level in self.levels {
-            let after = breaks::first(source, middle, reach, level).filter(|&at| at > start);
-            let least = if level == Level::Line && !self.is_lined { start + (middle - start) / 2 } else { start };
+            let (mut least, mut most) = (start, reach);
+            if level == Level::Line && !self.is_lined {
+                let half = (middle - start) / 2;
+                (least, most) = (start + half, reach.min(middle + half));
+            }
+            let after = breaks::first(source, middle, most, level).filter(|&at| at > start);
             let before = || breaks::last_of(source, start, middle, level).filter(|&at| at >= least);
             if let Some(at) = after.or_else(before) {
                 return at;

@@ -111,6 +111,15 @@ fn an_over_long_unit_is_split_evenly_where_its_kind_says() {
     assert_eq!(texts(12), [code]);
     assert_eq!(texts(8), ["a b c\nd e f", "g h i\nj k l"]);
     assert_eq!(texts(3), ["a b c", "d e f", "g h i", "j k l"]);
+    // Prose is cut at a line end near the end of a share, and elsewhere in its middle.
+    let of = |text: &str, max: usize| -> Vec<String> {
+        let document = Document::from_sentences("d", &[text]);
+        let spans = with_max(max).spans(&document, &none, &WordCounter).unwrap();
+        spans.iter().map(|span| document.text(*span).to_owned()).collect()
+    };
+    assert_eq!(of("a b c d e\nf g h i j", 6), ["a b c d e", "f g h i j"]);
+    assert_eq!(of("a b c d\ne f g h i j", 8), ["a b c d", "e f g h i j"]);
+    assert_eq!(of("a\nb c d e f g h i j", 6), ["a\nb c d e", "f g h i j"]);
 }
 
 /// The same cuts for every document.

@@ -43,7 +43,8 @@ pub(super) fn run(args: &IndexArgs, plan: &Plan, found: &Input, engine: &Engine<
                 (chunks, tokens) = (chunks + count, tokens + size);
                 return documents.push((size, count, likely));
             };
-            let cut = chunker.chunks(&document).unwrap_or_default();
+            let mut cut = chunker.chunks(&document).unwrap_or_default();
+            cut.retain(|chunk| document.shows(chunk.span));
             let own: usize = cut.iter().map(|chunk| chunk.tokens).sum();
             (chunks, tokens) = (chunks + cut.len(), tokens + own);
             if plan.prefix_headings {

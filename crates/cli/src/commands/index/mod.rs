@@ -91,7 +91,7 @@ fn work(mut args: IndexArgs, quiet: bool, follow: Option<Arc<AtomicBool>>) -> Ou
     let name = stores::name(&plan.into)?;
     // With --prune, what is gone by its own name leaves the index as what is gone below a folder does.
     let (there, gone): (Vec<PathBuf>, Vec<PathBuf>) =
-        plan.paths.iter().cloned().partition(|path| !args.prune || path.symlink_metadata().is_ok());
+        plan.paths.iter().cloned().partition(|path| !args.prune || path.is_dir() || !is_gone(path));
     let found = search(&args, &plan, &there)?;
     // What was said when the index was made holds for all that is added to it.
     let before = if args.rebuild { None } else { stores::built_with(&plan.into)? };
@@ -176,8 +176,15 @@ fn work(mut args: IndexArgs, quiet: bool, follow: Option<Arc<AtomicBool>>) -> Ou
         tell!("interrupted: the same command goes on from here");
         return Ok(Status::Interrupted);
     }
-    // A name that the index never had is a mistake.
-    if let Some(path) = gone.iter().find(|path| !pass.pruned.iter().any(|id| document_path(id).starts_with(path))) {
+    // A name that the index never had is a mistake. What a new index or another worker had is not known.
+    let is_below =
+        |id: &str, root: &str| id.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    let was_there = |path: &PathBuf| pass.pruned.iter().any(|id| is_below(id, &document_id(path)));
+    if !args.rebuild
+        && !args.watch
+        && args.shard.is_none()
+        && let Some(path) = gone.iter().find(|path| !was_there(path))
+    {
         return Err(Failure::usage(format!("{}: no such file or folder, and none in the index", shown(path))));
     }
     if !quiet {
@@ -280,6 +287,8 @@ impl Job<'_> {
         let contexts = self.contexts.clone();
         let chunk = move |document: &Document| {
             let mut chunks = chunker.chunks(document)?;
+            // What is not indexed needs no context.
+            chunks.retain(|chunk| document.shows(chunk.span));
             if let Some(writer) = &contexts {
                 let failed =
                     |e: pericope_llm::LlmError| SegmentError::Model { stops: e.aborts_run(), problem: e.to_string() };

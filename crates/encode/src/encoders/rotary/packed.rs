@@ -20,6 +20,9 @@ const BATCH_TOKENS: usize = 256;
 /// Rows that go through the feed-forward part together: what lies between its products stays small where a text is long.
 const FEED_ROWS: usize = 256;
 
+/// Tokens of a batch whose buffers are kept for the next one; those of a long text are given back.
+const KEPT_TOKENS: usize = 1_024;
+
 /// A model of this kind on a CPU: packed weights and kernels, without padding.
 pub(super) struct Packed {
     size: Size,
@@ -354,7 +357,9 @@ impl Packed {
         let mut scratch = take().unwrap_or_default();
         self.forward(&ids, &ranges, &mut scratch);
         let found = read(&ranges, &scratch.x);
-        self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
+        if ids.len() <= KEPT_TOKENS {
+            self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
+        }
         Ok(found)
     }
 }

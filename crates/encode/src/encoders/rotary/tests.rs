@@ -45,7 +45,7 @@ fn config(kind: &str) -> serde_json::Value {
     config
 }
 
-/// The model as kernels run it, and in candle's operations: the same but for a head's size that is no multiple of 32.
+/// The model as kernels run it, and in candle's operations.
 fn both(kind: &str, precision: Precision) -> [Box<dyn Embed>; 2] {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("config.json");
