@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use candle_core::{Device, Tensor};
+use pericope_util::cosine;
 
 use super::{NAMES, Rotary};
 use crate::encoders::embed::Embed;
@@ -68,19 +69,26 @@ fn kernels_equal_candles_operations() {
     let sequences: Vec<Vec<u32>> = [1, 2, 17, 33, 64, 300, 9].into_iter().map(ids).collect();
     let sequences: Vec<&[u32]> = sequences.iter().map(Vec::as_slice).collect();
     for kind in NAMES {
-        for (precision, least, most) in [(Precision::Single, 0.0, 2e-5), (Precision::Bf16, 1e-5, 5e-2)] {
+        for precision in [Precision::Single, Precision::Bf16] {
             let [packed, plain] = both(kind, precision);
             let (a, b) = (packed.embed(&sequences).unwrap(), plain.embed(&sequences).unwrap());
             // A second pass with used buffers gives the same bits, and so does a sequence alone.
             assert_eq!(a, packed.embed(&sequences).unwrap());
             assert_eq!(a[5 * 64..6 * 64], packed.embed(&sequences[5..6]).unwrap());
             let (tokens, plainly) = (packed.hidden(&sequences).unwrap(), plain.hidden(&sequences).unwrap());
-            let size = plainly.iter().map(|x| x.abs()).fold(1.0, f32::max);
-            let apart = off(&a, &b).max(off(&tokens, &plainly) / size);
-            assert!((least..most).contains(&apart), "{kind}: {apart} in {precision:?}");
             let second = [1, 1, 3, 3, 3, 3, 3];
             let firsts = packed.first_of_pairs(&sequences, &second).unwrap();
-            assert!(off(&firsts, &plain.first_of_pairs(&sequences, &second).unwrap()) / size < most, "{kind}");
+            let first = tokens[64 * (1 + 2 + 17)..][..64].to_vec();
+            assert_eq!(firsts[3 * 64..4 * 64], first, "{kind}");
+            if precision == Precision::Single {
+                let size = plainly.iter().map(|x| x.abs()).fold(1.0, f32::max);
+                let apart = off(&a, &b).max(off(&tokens, &plainly) / size);
+                assert!(apart < 2e-5, "{kind}: {apart}");
+                continue;
+            }
+            // Waves are no trained weights: what rounding does to them grows from layer to layer.
+            let near = tokens.chunks(64).zip(plainly.chunks(64)).map(|(a, b)| cosine(a, b)).fold(1.0, f64::min);
+            assert!((0.98..0.999_999_9).contains(&near), "{kind}: {near} in bfloat16");
         }
     }
 }
