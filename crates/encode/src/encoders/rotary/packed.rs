@@ -124,37 +124,37 @@ fn fits(shape: Attention, hidden: usize, wide: usize) -> bool {
     shape.fits() && [shape.joined(), hidden, wide].into_iter().all(Linear::fits)
 }
 
-impl settings::ModernBert {
-    fn shape(&self) -> Attention {
-        let heads = self.num_attention_heads;
-        Attention { heads, groups: heads, head: self.hidden_size / heads }
-    }
+/// Attention whose heads share the hidden numbers.
+fn parted(hidden: usize, heads: usize) -> Attention {
+    Attention { heads, groups: heads, head: hidden / heads }
 }
 
-impl settings::NomicBert {
-    fn shape(&self) -> Attention {
-        let heads = self.num_attention_heads;
-        Attention { heads, groups: heads, head: self.hidden_size / heads }
-    }
-}
-
-impl settings::Qwen3 {
-    fn shape(&self) -> Attention {
-        Attention { heads: self.num_attention_heads, groups: self.num_key_value_heads, head: self.head_dim }
-    }
-}
+/// The table of words, and the norms of the first rows and of the last.
+type Ends = (Vec<f32>, Option<Norm>, Option<Norm>);
 
 impl Packed {
+    /// A model of so many layers, where the kernels can work with its shapes.
+    fn of(
+        (size, shape, wide, layers): (Size, Attention, usize, usize),
+        layer: impl Fn(usize) -> Loaded<Layer>,
+        ends: impl FnOnce() -> Loaded<Ends>,
+    ) -> Loaded<Option<Self>> {
+        if !fits(shape, size.hidden, wide) {
+            return Ok(None);
+        }
+        let (words, first, last) = ends()?;
+        let layers = (0..layers).map(layer).collect::<Loaded<_>>()?;
+        Ok(Some(Self { size, shape, words, first, layers, last, spare: Mutex::default() }))
+    }
+
     /// ModernBERT, where its shapes fit.
     pub(super) fn modernbert(
         settings: &settings::ModernBert,
         weights: &dyn Tensors,
         precision: Precision,
     ) -> Loaded<Option<Self>> {
-        let (hidden, wide, shape) = (settings.hidden_size, settings.intermediate_size, settings.shape());
-        if !fits(shape, hidden, wide) {
-            return Ok(None);
-        }
+        let (hidden, wide) = (settings.hidden_size, settings.intermediate_size);
+        let shape = parted(hidden, settings.num_attention_heads);
         let parts = Parts { weights, precision, epsilon: settings.norm_eps };
         let bases = settings.bases();
         let layer = |i: usize| -> Loaded<Layer> {
@@ -175,15 +175,11 @@ impl Packed {
                 after: None,
             })
         };
-        Ok(Some(Self {
-            size: settings.size(),
-            shape,
-            words: weights.numbers("embeddings.tok_embeddings.weight", &[settings.vocab_size, hidden])?,
-            first: Some(parts.layer_norm("embeddings.norm.weight", hidden)?),
-            layers: (0..settings.num_hidden_layers).map(layer).collect::<Loaded<_>>()?,
-            last: Some(parts.layer_norm("final_norm.weight", hidden)?),
-            spare: Mutex::default(),
-        }))
+        Self::of((settings.size(), shape, wide, settings.num_hidden_layers), layer, || {
+            let words = weights.numbers("embeddings.tok_embeddings.weight", &[settings.vocab_size, hidden])?;
+            let norm = |name: &str| parts.layer_norm(name, hidden).map(Some);
+            Ok((words, norm("embeddings.norm.weight")?, norm("final_norm.weight")?))
+        })
     }
 
     /// Nomic's BERT, where its shapes fit.
@@ -192,10 +188,8 @@ impl Packed {
         weights: &dyn Tensors,
         precision: Precision,
     ) -> Loaded<Option<Self>> {
-        let (hidden, wide, shape) = (settings.hidden_size, settings.intermediate_size, settings.shape());
-        if !fits(shape, hidden, wide) {
-            return Ok(None);
-        }
+        let (hidden, wide) = (settings.hidden_size, settings.intermediate_size);
+        let shape = parted(hidden, settings.num_attention_heads);
         let parts = Parts { weights, precision, epsilon: settings.layer_norm_eps };
         let layer = |i: usize| -> Loaded<Layer> {
             let at = |part: &str| format!("encoder.layers.{i}.{part}");
@@ -214,21 +208,15 @@ impl Packed {
                 after: Some(parts.shifted_norm(&at("norm2"), hidden)?),
             })
         };
-        let types = [settings.type_vocab_size, hidden];
-        let types = weights.numbers("embeddings.token_type_embeddings.weight", &types)?;
-        let mut words = weights.numbers("embeddings.word_embeddings.weight", &[settings.vocab_size, hidden])?;
-        for row in words.chunks_exact_mut(hidden) {
-            row.iter_mut().zip(&types).for_each(|(v, more)| *v += more);
-        }
-        Ok(Some(Self {
-            size: settings.size(),
-            shape,
-            words,
-            first: Some(parts.shifted_norm("emb_ln", hidden)?),
-            layers: (0..settings.num_hidden_layers).map(layer).collect::<Loaded<_>>()?,
-            last: None,
-            spare: Mutex::default(),
-        }))
+        Self::of((settings.size(), shape, wide, settings.num_hidden_layers), layer, || {
+            let types = [settings.type_vocab_size, hidden];
+            let types = weights.numbers("embeddings.token_type_embeddings.weight", &types)?;
+            let mut words = weights.numbers("embeddings.word_embeddings.weight", &[settings.vocab_size, hidden])?;
+            for row in words.chunks_exact_mut(hidden) {
+                row.iter_mut().zip(&types).for_each(|(v, more)| *v += more);
+            }
+            Ok((words, Some(parts.shifted_norm("emb_ln", hidden)?), None))
+        })
     }
 
     /// Qwen3, where its shapes fit.
@@ -237,10 +225,9 @@ impl Packed {
         weights: &dyn Tensors,
         precision: Precision,
     ) -> Loaded<Option<Self>> {
-        let (hidden, wide, shape) = (settings.hidden_size, settings.intermediate_size, settings.shape());
-        if !fits(shape, hidden, wide) {
-            return Ok(None);
-        }
+        let (hidden, wide) = (settings.hidden_size, settings.intermediate_size);
+        let (heads, groups) = (settings.num_attention_heads, settings.num_key_value_heads);
+        let shape = Attention { heads, groups, head: settings.head_dim };
         let parts = Parts { weights, precision, epsilon: settings.rms_norm_eps };
         let (queries, keys) = (shape.heads * shape.head, shape.groups * shape.head);
         let layer = |i: usize| -> Loaded<Layer> {
@@ -261,15 +248,10 @@ impl Packed {
                 after: None,
             })
         };
-        Ok(Some(Self {
-            size: settings.size(),
-            shape,
-            words: weights.numbers("embed_tokens.weight", &[settings.vocab_size, hidden])?,
-            first: None,
-            layers: (0..settings.num_hidden_layers).map(layer).collect::<Loaded<_>>()?,
-            last: Some(parts.norm("norm.weight", hidden, None)?),
-            spare: Mutex::default(),
-        }))
+        Self::of((settings.size(), shape, wide, settings.num_hidden_layers), layer, || {
+            let words = weights.numbers("embed_tokens.weight", &[settings.vocab_size, hidden])?;
+            Ok((words, None, Some(parts.norm("norm.weight", hidden, None)?)))
+        })
     }
 
     /// The angles of each base that layers turn by, for sequences of up to `longest` tokens.
