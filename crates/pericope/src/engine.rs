@@ -555,7 +555,7 @@ mod tests {
     #[test]
     fn tokens_are_those_of_the_model_that_a_segmenter_reads_with() {
         let counted = |embedder: &str, spec: &str| tokenizer_for(embedder, [&Spec::parse(spec).unwrap()]);
-        for spec in ["fusion", "fusion:embedder=minilm", "topic"] {
+        for spec in ["fusion", "fusion:embedder=minilm", "topic", "same-size:reference=window"] {
             assert_eq!(
                 (counted("none", spec), counted("e5-small", spec)),
                 ("minilm".into(), "e5-small-v2".into()),

@@ -205,6 +205,22 @@ fn prune_forgets_what_is_gone() {
 }
 
 #[test]
+fn a_program_that_fails_costs_its_row_and_not_the_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = r#"{"id": "a", "sentences": ["Ships sail.", "Sails fill.", "Bread rises.", "Dough rests."], "boundaries": [2]}"#;
+    fs::write(folder.path().join("d.jsonl"), format!("{line}\n")).unwrap();
+    let args = ["segment-eval", "--data", "d.jsonl", "-s", "sentence", "-s", "command:false", "--json"];
+    let output = without_models(folder.path()).args(args).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let found: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let rows = found["results"].as_array().unwrap();
+    let documents: Vec<_> = rows.iter().map(|row| (row["segmenter"].as_str(), row["documents"].as_u64())).collect();
+    assert_eq!(documents, [(Some("sentence"), Some(1)), (Some("command:false"), Some(0))], "{found}");
+    // Only documents of the data are sent.
+    assert!(!stderr(&output).contains("probe"), "{}", stderr(&output));
+}
+
+#[test]
 fn a_document_id_is_printed_once() {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in [("1.jsonl", "First."), ("2.jsonl", "Second.")] {

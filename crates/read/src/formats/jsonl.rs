@@ -134,6 +134,11 @@ mod tests {
         let expected = [("a", Some("T"), 2), ("f:4", Some("H"), 2), ("9", None, 1), ("10", None, 0)];
         assert_eq!(ids, expected.map(|(id, title, n)| (id.to_owned(), title.map(str::to_owned), n)));
         assert_eq!(errors.len(), 4);
+        let mut said = String::new();
+        reader("jsonl").unwrap().read("f", "\"text\"".into(), &ReadOptions::default(), &mut |item| {
+            said = item.err().map(|error| error.to_string()).unwrap_or_default();
+        });
+        assert!(said.contains("expected a JSON object with a `text`"), "{said}");
         assert!(errors[3].contains("line 8") && errors[3].contains("line 1 already"), "{}", errors[3]);
         assert!(errors[0].starts_with("f, line 3: "), "{}", errors[0]);
         assert!(errors[1].contains("line 5") && errors[1].contains("\"doc\""), "{}", errors[1]);

@@ -62,6 +62,10 @@ fn bad_files_are_named_with_the_reason() {
     assert!(matches!(error(&write(at, "image.md", b"\x89PNG\r\n\x1a\n")), ReadError::Binary { .. }));
     let zero = error(&write(at, "blob.bin", b"ab\0c"));
     assert!(zero.to_string().contains("blob.bin: not text but binary data (byte 2 is zero)"), "{zero}");
+    // What begins with other data is not read to its end: 64 GB of zeros would not fit into memory.
+    let image = at.join("disk.img");
+    std::fs::File::create(&image).unwrap().set_len(64 << 30).unwrap();
+    assert!(matches!(error(&image), ReadError::Binary { .. }));
     let small = ReadOptions { max_bytes: 3, ..ReadOptions::default() };
     let long = write(at, "long.txt", "four");
     assert!(matches!(read_path(&long, &small), Err(ReadError::TooLarge { bytes: 4, limit: 3, .. })));
