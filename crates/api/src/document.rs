@@ -189,7 +189,7 @@ impl Document {
     /// True where a reader of the page sees some of a span: tags, scripts and hidden parts alone show nothing.
     #[must_use]
     pub fn shows(&self, span: Span) -> bool {
-        !self.visible(span).trim().is_empty()
+        self.pieces(span).any(|piece| !piece.trim_start().is_empty())
     }
 
     /// The source under a span.
@@ -245,26 +245,27 @@ impl Document {
     /// The span as a person reads it: tags gone, entities as characters. Borrowed where nothing is rewritten.
     #[must_use]
     pub fn visible(&self, span: Span) -> Cow<'_, str> {
+        match self.rewrites_in(span).next() {
+            Some(_) => Cow::Owned(self.pieces(span).collect()),
+            None => Cow::Borrowed(self.text(span)),
+        }
+    }
+
+    /// The rewrites that touch a span.
+    fn rewrites_in(&self, span: Span) -> impl Iterator<Item = &Rewrite> {
         let first = self.rewrites.partition_point(|r| r.span.end <= span.start);
-        let inside = self.rewrites[first..].iter().take_while(|r| r.span.start < span.end);
-        let mut out = String::new();
+        self.rewrites[first..].iter().take_while(move |r| r.span.start < span.end)
+    }
+
+    /// What a person reads of a span, piece by piece: what stands before each rewrite, what it is read as, and the rest.
+    fn pieces(&self, span: Span) -> impl Iterator<Item = &str> {
+        let end = (Span::new(span.end, span.end), "");
         let mut at = span.start;
-        let mut changed = false;
-        for rewrite in inside {
-            changed = true;
-            if rewrite.span.start > at {
-                out.push_str(self.text(Span::new(at, rewrite.span.start)));
-            }
-            out.push_str(&rewrite.with);
-            at = rewrite.span.end.max(at);
-        }
-        if !changed {
-            return Cow::Borrowed(self.text(span));
-        }
-        if at < span.end {
-            out.push_str(self.text(Span::new(at, span.end)));
-        }
-        Cow::Owned(out)
+        self.rewrites_in(span).map(|r| (r.span, &*r.with)).chain([end]).flat_map(move |(place, with)| {
+            let before = if place.start > at { self.text(Span::new(at, place.start)) } else { "" };
+            at = place.end.max(at);
+            [before, with]
+        })
     }
 
     /// Checks the invariants that readers promise; the message names the first sentence that breaks one.

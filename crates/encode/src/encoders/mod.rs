@@ -21,6 +21,7 @@ mod mpnet;
 mod open;
 mod renamed;
 mod rotary;
+mod spare;
 mod stack;
 mod weights;
 

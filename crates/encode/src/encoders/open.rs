@@ -56,7 +56,7 @@ pub(crate) fn open(folder: &Path, device: &Device, precision: Precision) -> Resu
             let model = Rotary::read(&kind, &path, &weights, device, precision)?;
             let size = model.size();
             Opened {
-                model: model.into_model(),
+                model: Box::new(model),
                 hidden: size.hidden,
                 max_tokens: size.max_tokens,
                 checksum,

@@ -169,8 +169,9 @@ pub fn prune<D: Destination + ?Sized>(
     Ok(gone.into_iter().map(|(name, _)| name).collect())
 }
 
-/// True where a source lies in a folder, or is that file.
-fn is_under(name: &str, root: &str) -> bool {
+/// True where a source lies in a folder, or is that file, both by their names.
+#[must_use]
+pub fn is_under(name: &str, root: &str) -> bool {
     match root {
         "" => !name.starts_with('/') && name != ".." && !name.starts_with("../"),
         "/" => name.starts_with('/'),

@@ -177,9 +177,7 @@ fn work(mut args: IndexArgs, quiet: bool, follow: Option<Arc<AtomicBool>>) -> Ou
         return Ok(Status::Interrupted);
     }
     // A name that the index never had is a mistake. What a new index or another worker had is not known.
-    let is_below =
-        |id: &str, root: &str| id.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-    let was_there = |path: &PathBuf| pass.pruned.iter().any(|id| is_below(id, &document_id(path)));
+    let was_there = |path: &PathBuf| pass.pruned.iter().any(|name| pipeline::is_under(name, &document_id(path)));
     if !args.rebuild
         && !args.watch
         && args.shard.is_none()

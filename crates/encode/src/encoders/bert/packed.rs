@@ -1,10 +1,10 @@
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 
 use super::layer::{Layer, Norm, ranges};
 use crate::encoders::config::Config;
 use crate::encoders::embed::Embed;
 use crate::encoders::mpnet::{DISTANCES, bucket};
+use crate::encoders::spare::Spare;
 use crate::encoders::weights::Tensors;
 use crate::kernels::{
     Aligned, AttendScratch, Attention, Distances, Finish, Linear, Precision, Reach, attend, feed_forward, mean_pool,
@@ -29,7 +29,7 @@ pub struct Packed {
     norm: Norm,
     layers: Vec<Layer<Linear>>,
     distances: Option<Distances>,
-    spare: Mutex<Vec<Scratch>>,
+    spare: Spare<Scratch>,
 }
 
 /// The buffers of one forward pass, used again by the next.
@@ -92,7 +92,7 @@ impl Packed {
             layers: (0..config.num_hidden_layers)
                 .map(|i| Layer::read(config, weights, i, linear))
                 .collect::<Result<_, _>>()?,
-            spare: Mutex::default(),
+            spare: Spare::default(),
         })
     }
 
@@ -160,11 +160,10 @@ impl Packed {
         read: impl FnOnce(&[Range<usize>], &[f32]) -> T,
     ) -> candle_core::Result<T> {
         self.config.check(sequences)?;
-        let take = || self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let mut scratch = take().unwrap_or_default();
+        let mut scratch = self.spare.take();
         let ranges = self.forward(sequences, pairs, &mut scratch);
         let found = read(&ranges, &scratch.x);
-        self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
+        self.spare.give(scratch);
         Ok(found)
     }
 }

@@ -16,14 +16,14 @@ use candle_core::{Device, Result};
 
 use super::embed::Embed;
 use super::weights::Tensors;
-use crate::kernels::Precision;
+use crate::kernels::{Precision, mean_pool};
 use crate::models::ModelError;
 use packed::Packed;
 use plain::{ModernBert, NomicBert, Plain, Qwen3};
 
-/// A model of this kind, and what it can read.
+/// A model of this kind: its layers, and what it can read.
 pub struct Rotary {
-    model: Box<dyn Embed>,
+    layers: Box<dyn Layers>,
     size: Size,
 }
 
@@ -36,6 +36,18 @@ pub struct Size {
     pub max_tokens: usize,
     /// Tokens that have an embedding.
     pub vocabulary: usize,
+}
+
+/// What turns the ids of a batch into the last layer's rows.
+trait Layers: Send + Sync {
+    /// The rows of all tokens, `[tokens, hidden]`, of at least one; `sequences` are ranges of them.
+    fn rows(&self, ids: &[u32], sequences: &[Range<usize>]) -> Result<Vec<f32>>;
+
+    /// As [`Embed::batch_tokens`].
+    fn batch_tokens(&self) -> usize;
+
+    /// As [`Embed::parallel`].
+    fn parallel(&self) -> bool;
 }
 
 /// The values of `model_type` that this reads.
@@ -95,13 +107,13 @@ impl Rotary {
         size: Size,
         device: &Device,
         packed: Option<std::result::Result<Option<Packed>, ModelError>>,
-        layers: impl FnOnce() -> std::result::Result<Box<dyn plain::Layers>, ModelError>,
+        model: impl FnOnce() -> std::result::Result<Box<dyn plain::Model>, ModelError>,
     ) -> std::result::Result<Self, ModelError> {
-        let model: Box<dyn Embed> = match packed.transpose()?.flatten() {
+        let layers: Box<dyn Layers> = match packed.transpose()?.flatten() {
             Some(packed) => Box::new(packed),
-            None => Box::new(Plain { layers: layers()?, size, device: device.clone() }),
+            None => Box::new(Plain { model: model()?, device: device.clone() }),
         };
-        Ok(Self { model, size })
+        Ok(Self { layers, size })
     }
 
     /// The sizes of the model.
@@ -110,36 +122,57 @@ impl Rotary {
         self.size
     }
 
-    /// The model.
-    #[must_use]
-    pub fn into_model(self) -> Box<dyn Embed> {
-        self.model
+    /// The rows of all tokens, one sequence after the other, and where each sequence's are.
+    fn rows(&self, sequences: &[&[u32]]) -> Result<(Vec<f32>, Vec<Range<usize>>)> {
+        let Size { max_tokens, vocabulary, .. } = self.size;
+        let (mut ids, mut ranges) = (Vec::new(), Vec::with_capacity(sequences.len()));
+        for sequence in sequences {
+            if sequence.is_empty() || sequence.len() > max_tokens {
+                candle_core::bail!("a sequence of {} tokens; the model reads 1 to {max_tokens}", sequence.len());
+            }
+            if let Some(id) = sequence.iter().find(|&&id| id as usize >= vocabulary) {
+                candle_core::bail!("there is no token {id}; the model has {vocabulary}");
+            }
+            ranges.push(ids.len()..ids.len() + sequence.len());
+            ids.extend_from_slice(sequence);
+        }
+        let rows = if ids.is_empty() { Vec::new() } else { self.layers.rows(&ids, &ranges)? };
+        Ok((rows, ranges))
     }
 }
 
-/// The ids of sequences one after the other, and where each sequence's are.
-fn joined(size: Size, sequences: &[&[u32]]) -> Result<(Vec<u32>, Vec<Range<usize>>)> {
-    let Size { max_tokens, vocabulary, .. } = size;
-    let (mut ids, mut ranges) = (Vec::new(), Vec::with_capacity(sequences.len()));
-    for sequence in sequences {
-        if sequence.is_empty() || sequence.len() > max_tokens {
-            candle_core::bail!("a sequence of {} tokens; the model reads 1 to {max_tokens}", sequence.len());
+impl Embed for Rotary {
+    fn embed(&self, sequences: &[&[u32]]) -> Result<Vec<f32>> {
+        let hidden = self.size.hidden;
+        let (rows, ranges) = self.rows(sequences)?;
+        let mut pooled = vec![0.0; ranges.len() * hidden];
+        for (range, out) in ranges.iter().zip(pooled.chunks_exact_mut(hidden)) {
+            mean_pool(rows.get(range.start * hidden..range.end * hidden).unwrap_or_default(), out);
         }
-        if let Some(id) = sequence.iter().find(|&&id| id as usize >= vocabulary) {
-            candle_core::bail!("there is no token {id}; the model has {vocabulary}");
-        }
-        ranges.push(ids.len()..ids.len() + sequence.len());
-        ids.extend_from_slice(sequence);
+        Ok(pooled)
     }
-    Ok((ids, ranges))
-}
 
-/// Refuses another number of places than of sequences.
-fn check_pairs(sequences: &[&[u32]], second: &[usize]) -> Result<()> {
-    if sequences.len() != second.len() {
-        candle_core::bail!("{} sequences, and {} places in them", sequences.len(), second.len());
+    fn hidden(&self, sequences: &[&[u32]]) -> Result<Vec<f32>> {
+        Ok(self.rows(sequences)?.0)
     }
-    Ok(())
+
+    fn first_of_pairs(&self, sequences: &[&[u32]], second: &[usize]) -> Result<Vec<f32>> {
+        if sequences.len() != second.len() {
+            candle_core::bail!("{} sequences, and {} places in them", sequences.len(), second.len());
+        }
+        let hidden = self.size.hidden;
+        let (rows, ranges) = self.rows(sequences)?;
+        let first = |range: &Range<usize>| rows.get(range.start * hidden..(range.start + 1) * hidden);
+        Ok(ranges.iter().filter_map(first).flatten().copied().collect())
+    }
+
+    fn batch_tokens(&self) -> usize {
+        self.layers.batch_tokens()
+    }
+
+    fn parallel(&self) -> bool {
+        self.layers.parallel()
+    }
 }
 
 #[cfg(test)]

@@ -1,14 +1,13 @@
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 
 use candle_core::Result;
 
-use super::{Size, joined, settings};
-use crate::encoders::embed::Embed;
+use super::{Layers, Size, settings};
+use crate::encoders::spare::Spare;
 use crate::encoders::weights::Tensors;
 use crate::kernels::{
     Aligned, Angles, AttendScratch, Attention, Finish, Gate, Linear, Precision, Reach, attend, gated, layer_norm,
-    mean_pool, padded_rows, rms_norm, turn,
+    padded_rows, rms_norm, turn,
 };
 use crate::models::ModelError;
 
@@ -32,7 +31,7 @@ pub(super) struct Packed {
     first: Option<Norm>,
     layers: Vec<Layer>,
     last: Option<Norm>,
-    spare: Mutex<Vec<Scratch>>,
+    spare: Spare<Scratch>,
 }
 
 struct Layer {
@@ -144,7 +143,7 @@ impl Packed {
         }
         let (words, first, last) = ends()?;
         let layers = (0..layers).map(layer).collect::<Loaded<_>>()?;
-        Ok(Some(Self { size, shape, words, first, layers, last, spare: Mutex::default() }))
+        Ok(Some(Self { size, shape, words, first, layers, last, spare: Spare::default() }))
     }
 
     /// ModernBERT, where its shapes fit.
@@ -331,19 +330,6 @@ impl Packed {
             turn(angles, heads + groups, rows, stride);
         }
     }
-
-    /// Runs the model in buffers that nobody uses, and reads the result out of them.
-    fn run<T>(&self, sequences: &[&[u32]], read: impl FnOnce(&[Range<usize>], &[f32]) -> T) -> Result<T> {
-        let (ids, ranges) = joined(self.size, sequences)?;
-        let take = || self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let mut scratch = take().unwrap_or_default();
-        self.forward(&ids, &ranges, &mut scratch);
-        let found = read(&ranges, &scratch.x);
-        if ids.len() <= KEPT_TOKENS {
-            self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
-        }
-        Ok(found)
-    }
 }
 
 impl Layer {
@@ -363,28 +349,15 @@ impl Layer {
     }
 }
 
-impl Embed for Packed {
-    fn embed(&self, sequences: &[&[u32]]) -> Result<Vec<f32>> {
-        let hidden = self.size.hidden;
-        self.run(sequences, |ranges, x| {
-            let mut pooled = vec![0.0; ranges.len() * hidden];
-            for (range, out) in ranges.iter().zip(pooled.chunks_exact_mut(hidden)) {
-                mean_pool(&x[range.start * hidden..range.end * hidden], out);
-            }
-            pooled
-        })
-    }
-
-    fn hidden(&self, sequences: &[&[u32]]) -> Result<Vec<f32>> {
-        let hidden = self.size.hidden;
-        self.run(sequences, |ranges, x| x[..ranges.last().map_or(0, |range| range.end) * hidden].to_vec())
-    }
-
-    fn first_of_pairs(&self, sequences: &[&[u32]], second: &[usize]) -> Result<Vec<f32>> {
-        super::check_pairs(sequences, second)?;
-        let hidden = self.size.hidden;
-        let row = |range: &Range<usize>| range.start * hidden..(range.start + 1) * hidden;
-        self.run(sequences, |ranges, x| ranges.iter().flat_map(|range| &x[row(range)]).copied().collect())
+impl Layers for Packed {
+    fn rows(&self, ids: &[u32], sequences: &[Range<usize>]) -> Result<Vec<f32>> {
+        let mut scratch = self.spare.take();
+        self.forward(ids, sequences, &mut scratch);
+        let rows = scratch.x[..ids.len() * self.size.hidden].to_vec();
+        if ids.len() <= KEPT_TOKENS {
+            self.spare.give(scratch);
+        }
+        Ok(rows)
     }
 
     fn batch_tokens(&self) -> usize {

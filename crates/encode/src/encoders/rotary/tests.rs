@@ -47,13 +47,13 @@ fn config(kind: &str) -> serde_json::Value {
 }
 
 /// The model as kernels run it, and in candle's operations.
-fn both(kind: &str, precision: Precision) -> [Box<dyn Embed>; 2] {
+fn both(kind: &str, precision: Precision) -> [Rotary; 2] {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("config.json");
     std::fs::write(&path, config(kind).to_string()).unwrap();
-    let packed = Rotary::read(kind, &path, &Waves, &Device::Cpu, precision).unwrap().into_model();
+    let packed = Rotary::read(kind, &path, &Waves, &Device::Cpu, precision).unwrap();
     assert!(packed.parallel(), "{kind} is not packed");
-    let plain = Rotary::read_by(kind, &path, &Waves, &Device::Cpu, None).unwrap().into_model();
+    let plain = Rotary::read_by(kind, &path, &Waves, &Device::Cpu, None).unwrap();
     assert!(!plain.parallel());
     [packed, plain]
 }

@@ -2,7 +2,7 @@ use std::ops::Range;
 
 use candle_core::{Device, Result, Tensor};
 
-use super::Layers;
+use super::Model;
 use super::ops::{Linear, Norm, Parts, Rotation, attend_joined};
 use crate::encoders::rotary::settings;
 use crate::encoders::weights::Tensors;
@@ -66,7 +66,7 @@ impl ModernBert {
     }
 }
 
-impl Layers for ModernBert {
+impl Model for ModernBert {
     fn run(&self, ids: &Tensor, sequences: &[Range<usize>]) -> Result<Tensor> {
         let device = ids.device();
         let of_all = Rotation::new(sequences, self.head, self.bases.0, device)?;

@@ -2,7 +2,7 @@ use std::ops::Range;
 
 use candle_core::{Device, Result, Tensor};
 
-use super::Layers;
+use super::Model;
 use super::ops::{Linear, Norm, Parts, Rotation, attend_joined};
 use crate::encoders::rotary::settings;
 use crate::encoders::weights::Tensors;
@@ -67,7 +67,7 @@ impl NomicBert {
     }
 }
 
-impl Layers for NomicBert {
+impl Model for NomicBert {
     fn run(&self, ids: &Tensor, sequences: &[Range<usize>]) -> Result<Tensor> {
         let rotation = Rotation::new(sequences, self.head, self.base, ids.device())?;
         let mut x = self.norm.apply(&self.words.index_select(ids, 0)?.broadcast_add(&self.kind)?)?;

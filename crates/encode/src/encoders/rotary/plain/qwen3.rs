@@ -2,7 +2,7 @@ use std::ops::Range;
 
 use candle_core::{Device, Result, Tensor};
 
-use super::Layers;
+use super::Model;
 use super::ops::{Linear, Norm, Parts, Rotation, attend};
 use crate::encoders::rotary::settings;
 use crate::encoders::weights::Tensors;
@@ -74,7 +74,7 @@ impl Qwen3 {
     }
 }
 
-impl Layers for Qwen3 {
+impl Model for Qwen3 {
     fn run(&self, ids: &Tensor, sequences: &[Range<usize>]) -> Result<Tensor> {
         let tokens = ids.dim(0)?;
         let rotation = Rotation::new(sequences, self.head, self.base, ids.device())?;
