@@ -16,6 +16,17 @@ struct Passage {
     text: String,
 }
 
+impl Passage {
+    /// What is read: the title as a paragraph of its own, then the text. BEIR's own retrievers read both as well.
+    fn whole(&self) -> String {
+        [self.title.trim(), self.text.as_str()]
+            .into_iter()
+            .filter(|part| !part.trim().is_empty())
+            .collect::<Vec<_>>()
+            .join("\n\n")
+    }
+}
+
 #[derive(Deserialize)]
 struct Query {
     #[serde(rename = "_id")]
@@ -25,8 +36,8 @@ struct Query {
 
 /// BEIR's layout (Thakur et al. 2021): `corpus.jsonl`, `queries.jsonl` and `qrels/SPLIT.tsv` (query, document, score).
 ///
-/// The gold of a question is the whole text of every document whose score is above 0, the highest score first. There are
-/// no answers: what is generated cannot be judged.
+/// A document is its title, as a first paragraph, and its text. The gold of a question is the whole of every document whose score is
+/// above 0, the highest score first. There are no answers: what is generated cannot be judged.
 pub(super) fn load(folder: &Path, split: &str) -> Result<QuestionSet, DataError> {
     let mut set = QuestionSet { unit: Unit::Bytes, ..QuestionSet::default() };
     let mut places = HashMap::new();
@@ -39,11 +50,12 @@ pub(super) fn load(folder: &Path, split: &str) -> Result<QuestionSet, DataError>
             broken(&mut set, "its id stands there twice");
             continue;
         }
-        if passage.text.trim().is_empty() {
-            broken(&mut set, "it has no text");
+        let text = passage.whole();
+        if text.is_empty() {
+            broken(&mut set, "it has neither a title nor text");
             continue;
         }
-        match pericope_read::read_text(&passage.id, "plain", passage.text.clone(), &ReadOptions::default()) {
+        match pericope_read::read_text(&passage.id, "plain", text, &ReadOptions::default()) {
             Ok(mut document) => {
                 document.title = Some(passage.title.clone()).filter(|title| !title.trim().is_empty());
                 places.insert(passage.id.clone(), set.documents.len());
@@ -133,7 +145,7 @@ mod tests {
             "corpus.jsonl",
             "{\"_id\":\"d1\",\"title\":\"Bees\",\"text\":\" Bees gather nectar. \"}\n\n\
              {\"_id\":\"d2\",\"text\":\"A fuse melts.\"}\n{\"_id\":\"d3\",\"text\":\"Hives hum.\"}\n\
-             {\"_id\":\"d4\",\"text\":\"  \"}\n",
+             {\"_id\":\"d4\",\"title\":\" \",\"text\":\"  \"}\n{\"_id\":\"d5\",\"title\":\"Hornets\",\"text\":\"\"}\n",
         );
         put(
             "queries.jsonl",
@@ -149,11 +161,13 @@ mod tests {
     fn whole_documents_are_gold_and_the_best_comes_first() {
         let folder = folder();
         let set = load(DataKind::Beir, folder.path()).unwrap();
-        assert_eq!(set.documents.iter().map(|d| d.id.as_str()).collect::<Vec<_>>(), ["d1", "d2", "d3"]);
+        assert_eq!(set.documents.iter().map(|d| d.id.as_str()).collect::<Vec<_>>(), ["d1", "d2", "d3", "d5"]);
         assert_eq!(set.documents[0].title.as_deref(), Some("Bees"));
         let [question] = set.questions.as_slice() else { panic!("{:?}", set.questions) };
         assert_eq!((question.id.as_str(), question.document), ("q1", 0));
-        assert_eq!(question.gold[0].of(&set.documents[0].source), "Bees gather nectar.");
+        // The title is read too: a question may find its document by nothing else.
+        assert_eq!(question.gold[0].of(&set.documents[0].source), "Bees\n\n Bees gather nectar.");
+        assert_eq!((&*set.documents[1].source, &*set.documents[3].source), ("A fuse melts.", "Hornets"));
         assert_eq!(question.elsewhere.iter().map(|(d, _)| *d).collect::<Vec<_>>(), [2]);
         // The empty document, the question without its document, the judgement without its question.
         assert_eq!(set.skipped.len(), 3, "{:?}", set.skipped);
@@ -171,17 +185,17 @@ mod tests {
             std::fs::write(path, bytes).unwrap();
         };
         spoil("qrels/test.tsv", b"q1 d1 1\nq1\td1\t99999999999999999999\nq\xff\td1\t1\n");
-        spoil("corpus.jsonl", b"{\"_id\":1}\n{\"_id\":\"d5\",\"text\":\"\xff\"}\nnonsense\n");
+        spoil("corpus.jsonl", b"{\"_id\":1}\n{\"_id\":\"d6\",\"text\":\"\xff\"}\nnonsense\n");
         spoil("queries.jsonl", b"[]\n{\"_id\":\"q4\",\"te");
         let set = load(DataKind::Beir, folder.path()).unwrap();
-        assert_eq!((set.questions.len(), set.documents.len()), (1, 3));
+        assert_eq!((set.questions.len(), set.documents.len()), (1, 4));
         for says in [
             "test.tsv, line 7: expected",
             "test.tsv, line 8: expected",
             "test.tsv, line 9: it is not UTF-8",
-            "corpus.jsonl, line 6: ",
-            "corpus.jsonl, line 7: it is not UTF-8",
-            "corpus.jsonl, line 8: ",
+            "corpus.jsonl, line 7: ",
+            "corpus.jsonl, line 8: it is not UTF-8",
+            "corpus.jsonl, line 9: ",
             "queries.jsonl, line 4: ",
             "queries.jsonl, line 5: ",
         ] {

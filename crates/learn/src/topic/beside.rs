@@ -3,6 +3,9 @@
 use pericope_api::{Document, SegmentError};
 use pericope_segment::fusion::boundary_probabilities;
 
+use super::checkpoint::Weights;
+use super::decode::best_f1;
+
 /// Sentences that are looked at together: a dynamic programme over their vectors, some 13 MB of them.
 const WINDOW: usize = 8192;
 
@@ -12,18 +15,88 @@ const MARGIN: usize = 512;
 /// Probability beyond which a reading says no more: its odds are not that sure.
 const SUREST: f64 = 1e-4;
 
+/// Names the rule by which `fusion` counts, in the fingerprints of segmenters.
+pub(super) const FUSION_RULE: &str = "beside-2";
+
+/// The F1 that `fusion` expects of its own boundaries from which on it counts as sure of a document, and at which it is.
+const SURE_F1: [f64; 2] = [0.42, 0.46];
+
+/// The share of the uncertainty about a gap that is left when `fusion` has read the document: at the first it is no longer sure, at the
+/// second it is.
+const LEFT: [f64; 2] = [0.9, 0.85];
+
+/// Gaps of the documents of which `fusion` can be sure at least: in short ones a few boundaries promise much by chance.
+const FEWEST: usize = 32;
+
+/// The share of the evidence that `fusion` is where it is sure.
+const MOST: f64 = 0.85;
+
+fn log_odds(p: f64) -> f64 {
+    let p = p.clamp(SUREST, 1.0 - SUREST);
+    (p / (1.0 - p)).ln()
+}
+
 /// By how much the log-odds of probabilities exceed those of their mean.
 ///
 /// The mean is what they say before they have read anything. Without it every gap would seem the less probable the more
 /// models have read it.
-pub(crate) fn beyond_mean(probabilities: &[f64]) -> impl Iterator<Item = f64> {
-    let log_odds = |p: f64| {
-        let p = p.clamp(SUREST, 1.0 - SUREST);
-        (p / (1.0 - p)).ln()
-    };
+fn beyond_mean(probabilities: &[f64]) -> Vec<f64> {
     let sum: f64 = probabilities.iter().map(|p| p.clamp(SUREST, 1.0 - SUREST)).sum();
     let usual = log_odds(sum / probabilities.len().max(1) as f64);
-    probabilities.iter().map(move |&p| log_odds(p) - usual)
+    probabilities.iter().map(|&p| log_odds(p) - usual).collect()
+}
+
+/// The share of the evidence that `fusion` is by its probabilities of boundaries: 0 but for documents of which it is sure, such as those
+/// of parts about unrelated things. What a model learnt of sections inside one text is worth less there.
+fn share(probabilities: &[f64]) -> f64 {
+    if probabilities.len() < FEWEST {
+        return 0.0;
+    }
+    let entropy = |p: f64| {
+        let p = p.clamp(SUREST, 1.0 - SUREST);
+        -p * p.ln() - (1.0 - p) * (1.0 - p).ln()
+    };
+    let mean = |of: &dyn Fn(f64) -> f64| probabilities.iter().map(|&p| of(p)).sum::<f64>() / probabilities.len() as f64;
+    let left = mean(&entropy) / entropy(mean(&|p| p));
+    let along = |[from, to]: [f64; 2], here: f64| ((here - from) / (to - from)).clamp(0.0, 1.0);
+    MOST * along(SURE_F1, best_f1(probabilities).1) * along(LEFT, left)
+}
+
+/// What a model without a part in the training says of the gaps of a document.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Opinion {
+    /// Log-odds beyond those of the mean.
+    beyond: Vec<f64>,
+    /// Log-odds, where they have a share of their own in the evidence, and that share.
+    sure: Option<(Vec<f64>, f64)>,
+}
+
+impl Opinion {
+    /// By the probabilities of `fusion`.
+    pub(crate) fn of_fusion(probabilities: &[f64]) -> Self {
+        let share = share(probabilities);
+        let sure = (share > 0.0).then(|| (probabilities.iter().map(|&p| log_odds(p)).collect(), share));
+        Self { beyond: beyond_mean(probabilities), sure }
+    }
+
+    /// By the probabilities of WeSWin.
+    pub(super) fn of_weswin(probabilities: &[f64]) -> Self {
+        Self { beyond: beyond_mean(probabilities), sure: None }
+    }
+}
+
+/// The evidence for a boundary at each gap: the sequence model's log-odds and what others say beside it, each with its weight; then, where
+/// one of the others is sure, its own log-odds in part; and the bias.
+pub(crate) fn evidence_of(odds: &[f64], beside: &[(&Opinion, f64)], weights: &Weights) -> Vec<f64> {
+    let mut found: Vec<f64> = odds.iter().map(|odds| weights.sequence * odds).collect();
+    for (opinion, weight) in beside {
+        found.iter_mut().zip(&opinion.beyond).for_each(|(odds, more)| *odds += weight * more);
+    }
+    for (own, share) in beside.iter().filter_map(|(opinion, _)| opinion.sure.as_ref()) {
+        found.iter_mut().zip(own).for_each(|(odds, own)| *odds += share * (own - *odds));
+    }
+    found.iter_mut().for_each(|odds| *odds += weights.bias);
+    found
 }
 
 /// The probabilities of [`boundary_probabilities`] at the gaps of a document, from vectors that come in order, a window of them in
@@ -92,16 +165,49 @@ mod tests {
     use pericope_api::Document;
     use pericope_segment::fusion::boundary_probabilities;
 
-    use super::{Beside, WINDOW, beyond_mean};
+    use super::super::checkpoint::Weights;
+    use super::{Beside, MOST, Opinion, WINDOW, beyond_mean, evidence_of, log_odds, share};
 
     #[test]
     fn log_odds_beyond_those_of_the_mean() {
-        let odds: Vec<f64> = beyond_mean(&[0.2, 0.2, 0.2, 0.9]).collect();
+        let odds = beyond_mean(&[0.2, 0.2, 0.2, 0.9]);
         let usual = (0.375f64 / 0.625).ln();
         assert!((odds[0] - (0.25f64.ln() - usual)).abs() < 1e-9 && (odds[3] - (9f64.ln() - usual)).abs() < 1e-9);
-        assert!(beyond_mean(&[0.3; 4]).all(|odds| odds.abs() < 1e-9));
-        assert!(beyond_mean(&[0.0, 1.0]).all(f64::is_finite));
-        assert_eq!(beyond_mean(&[]).count(), 0);
+        assert!(beyond_mean(&[0.3; 4]).iter().all(|odds| odds.abs() < 1e-9));
+        assert!(beyond_mean(&[0.0, 1.0]).iter().all(|odds| odds.is_finite()));
+        assert!(beyond_mean(&[]).is_empty());
+    }
+
+    /// Every tenth gap has one probability, the others another.
+    fn every_tenth(gaps: usize, one: f64, other: f64) -> Vec<f64> {
+        (1..=gaps).map(|gap| if gap % 10 == 0 { one } else { other }).collect()
+    }
+
+    #[test]
+    fn what_is_sure_of_a_whole_document_has_most_of_the_evidence() {
+        assert!((share(&every_tenth(60, 0.9, 0.02)) - MOST).abs() < 1e-9);
+        // Not in short documents, nor where the boundaries are uncertain, or as probable everywhere.
+        for unsure in [every_tenth(31, 0.9, 0.02), every_tenth(60, 0.3, 0.1), vec![0.6; 60], vec![0.0; 60], Vec::new()]
+        {
+            assert!(share(&unsure).abs() < 1e-9, "{unsure:?}");
+        }
+        let between = share(&every_tenth(60, 0.55, 0.07));
+        assert!(between > 0.0 && between < MOST, "{between}");
+    }
+
+    #[test]
+    fn evidence_adds_up() {
+        let weights = Weights { sequence: 2.0, bias: 0.25, ..Weights::default() };
+        let odds = vec![-1.0; 60];
+        let (unsure, sure) = (every_tenth(60, 0.3, 0.1), every_tenth(60, 0.9, 0.02));
+        let found = |p: &[f64]| evidence_of(&odds, &[(&Opinion::of_fusion(p), 0.5)], &weights)[9];
+        assert!((found(&unsure) - (-2.0 + 0.5 * beyond_mean(&unsure)[9] + 0.25)).abs() < 1e-9);
+        let joint = -2.0 + 0.5 * beyond_mean(&sure)[9];
+        assert!((found(&sure) - ((1.0 - MOST) * joint + MOST * log_odds(0.9) + 0.25)).abs() < 1e-9);
+        // WeSWin was trained on text of the same kinds: it is never as sure.
+        let weswin = evidence_of(&odds, &[(&Opinion::of_weswin(&sure), 0.5)], &weights)[9];
+        assert!((weswin - (joint + 0.25)).abs() < 1e-9);
+        assert_eq!(evidence_of(&odds, &[], &weights), vec![-1.75; 60]);
     }
 
     fn document(n: usize) -> (Document, Vec<f32>) {

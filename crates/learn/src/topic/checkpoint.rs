@@ -20,7 +20,7 @@ pub struct Weights {
     /// Weight of what the words gain by a segmentation ([`WordCosts`](pericope_segment::fusion::WordCosts)).
     pub words: f64,
     /// Weight of the log-odds of `fusion`, which is not trained: it knows less of the kinds of text that the model has seen, and more of
-    /// others.
+    /// others. Where it is sure of a whole document, it counts for most of the evidence, unless this is 0.
     pub fusion: f64,
     /// Weight of WeSWin's log-odds, where a model of it reads too.
     pub weswin: f64,
@@ -62,12 +62,6 @@ pub struct Settings {
 }
 
 impl Weights {
-    /// What the sequence model's log-odds at a gap are worth as evidence.
-    #[must_use]
-    pub fn odds(&self, odds: f64) -> f64 {
-        self.sequence * odds + self.bias
-    }
-
     /// Checks what a damaged or foreign file could hold.
     ///
     /// # Errors

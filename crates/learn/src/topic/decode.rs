@@ -7,6 +7,11 @@
 /// all is right, with an F1 of 1, where there is none: with the probability that no gap has one.
 #[must_use]
 pub fn best_count(probabilities: &[f64]) -> usize {
+    best_f1(probabilities).0
+}
+
+/// That number, and the F1 that it promises, in `[0, 1]`.
+pub(super) fn best_f1(probabilities: &[f64]) -> (usize, f64) {
     let mut sorted: Vec<f64> = probabilities.to_vec();
     sorted.sort_by(|a, b| b.total_cmp(a));
     let expected: f64 = sorted.iter().sum();
@@ -19,12 +24,12 @@ pub fn best_count(probabilities: &[f64]) -> usize {
             (found, best) = (k, f1);
         }
     }
-    found
+    (found, best)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::best_count;
+    use super::{best_count, best_f1};
 
     #[test]
     fn as_many_as_promise_most() {
@@ -37,5 +42,8 @@ mod tests {
         assert_eq!(best_count(&[1.0, 0.1, 0.1, 0.1]), 1);
         // A short text without a change of topic stays whole, however little speaks against one.
         assert_eq!(best_count(&[0.1; 5]), 0);
+        assert!(
+            (best_f1(&[0.9, 0.1]).1 - 1.8 / 2.0).abs() < 1e-9 && (best_f1(&[0.1; 5]).1 - 0.9f64.powi(5)).abs() < 1e-9
+        );
     }
 }

@@ -17,7 +17,7 @@ mod shipped;
 mod spec;
 mod window_diff;
 
-pub(crate) use beside::beyond_mean;
+pub(crate) use beside::{Opinion, evidence_of};
 pub use checkpoint::{Checkpoint, Settings, Weights};
 pub(crate) use cut::Evidence;
 pub use cut::{Amount, Objective};

@@ -4,7 +4,7 @@ use pericope_api::{Boundaries, Document, KnownCount, SegmentError, Segmentation,
 use pericope_segment::fusion::WordCosts;
 use pericope_segment::language;
 
-use super::beside::{Beside, beyond_mean};
+use super::beside::{Beside, FUSION_RULE, Opinion, evidence_of};
 use super::checkpoint::Weights;
 use super::cut::{Amount, Evidence, Objective};
 use super::model::Topic;
@@ -19,7 +19,8 @@ use crate::weswin::WeSWinSegmenter;
 /// its words gain over the document as one segment ([`WordCosts`]), the evidence of the lengths of its segments
 /// ([`Lengths::evidence`](super::Lengths::evidence)), a bias for each boundary, and by how much the log-odds of `fusion`
 /// ([`boundary_probabilities`](pericope_segment::fusion::boundary_probabilities)), and of a WeSWin model where one reads too, exceed those of
-/// their mean probability in the document. [`Amount`] says how many segments there are. A score is the probability of a boundary, a
+/// their mean probability in the document. Where `fusion` is sure of a whole document, as it is of parts about unrelated things that were
+/// joined, its own log-odds take the place of most of this. [`Amount`] says how many segments there are. A score is the probability of a boundary, a
 /// segmentation being exp(its evidence) times as probable as another, after a price for each boundary: at that price as many segments
 /// are expected as the log-odds alone promise. The words and lengths of segments say where boundaries lie, and not how many there are.
 ///
@@ -98,18 +99,19 @@ impl TopicSegmenter {
             }
             Ok(found)
         };
-        let mut odds = self.model.read(document, &mut vectors)?;
-        odds.iter_mut().for_each(|odds| *odds = weights.odds(*odds));
-        let mut add = |probabilities: &[f64], weight: f64| {
-            odds.iter_mut().zip(beyond_mean(probabilities)).for_each(|(odds, more)| *odds += weight * more);
+        let odds = self.model.read(document, &mut vectors)?;
+        let fusion = match beside {
+            Some(beside) => Opinion::of_fusion(&beside.finish()?),
+            None => Opinion::default(),
         };
-        if let Some(beside) = beside {
-            add(&beside.finish()?, weights.fusion);
-        }
-        if let Some(model) = &self.weswin {
-            let (_, found) = model.read(document)?;
-            add(found.get(..read.len() - 1).unwrap_or(&found), weights.weswin);
-        }
+        let weswin = match &self.weswin {
+            Some(model) => {
+                let (_, found) = model.read(document)?;
+                Opinion::of_weswin(found.get(..read.len() - 1).unwrap_or(&found))
+            }
+            None => Opinion::default(),
+        };
+        let odds = evidence_of(&odds, &[(&fusion, weights.fusion), (&weswin, weights.weswin)], weights);
         let words = (weights.words > 0.0).then(|| WordCosts::of(document));
         let evidence = Evidence::weighted(&odds, words.as_ref(), self.model.settings().lengths.as_ref(), weights);
         Ok((read, Some(evidence)))
@@ -119,7 +121,8 @@ impl TopicSegmenter {
 impl Segmenter for TopicSegmenter {
     fn fingerprint(&self) -> String {
         let (model, encoder) = (&self.model, &self.reader.encoder);
-        let own = format!("{}:{}:{ROWS}:{COUNT_RULE}:{}", model.fingerprint(), language::WORDS, encoder.fingerprint());
+        let rules = format!("{}:{ROWS}:{COUNT_RULE}:{FUSION_RULE}", language::WORDS);
+        let own = format!("{}:{rules}:{}", model.fingerprint(), encoder.fingerprint());
         match &self.weswin {
             Some(weswin) => format!("{own}:{}", weswin.fingerprint()),
             None => own,

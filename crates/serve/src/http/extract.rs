@@ -26,7 +26,11 @@ impl<T: DeserializeOwned> FromRequestParts<App> for Params<T> {
             let values: Vec<_> = given(query).filter(|(given, _)| *given == name).map(|(_, value)| value).collect();
             Problem::parameter(match values.as_slice() {
                 [value] => format!("`{name}={value}`: {}", error.inner()),
-                [] => format!("the query string: {}", error.inner()),
+                [] => {
+                    let has_empty = form_urlencoded::parse(query).any(|(_, value)| value.is_empty());
+                    let empty = if has_empty { " (an empty parameter counts as none)" } else { "" };
+                    format!("the query string: {}{empty}", error.inner())
+                }
                 _ => format!("`{name}` is given {} times: {}", values.len(), error.inner()),
             })
         })

@@ -7,7 +7,7 @@ use pericope_segment::fusion::{WordCosts, boundary_probabilities};
 use rayon::prelude::*;
 
 use crate::corpus::Record;
-use crate::topic::{Amount, Evidence, Lengths, Objective, Weights, beyond_mean};
+use crate::topic::{Amount, Evidence, Lengths, Objective, Opinion, Weights, evidence_of};
 
 /// Weights of the sequence model's log-odds that are tried.
 const SEQUENCES: [f64; 7] = [0.2, 0.35, 0.5, 0.65, 0.8, 1.0, 1.25];
@@ -50,8 +50,8 @@ pub(super) struct Weighed<'a> {
     odds: &'a [f64],
     ends: &'a [bool],
     words: WordCosts,
-    /// What `fusion` says beyond its mean.
-    fusion: Vec<f64>,
+    /// What `fusion` says.
+    fusion: Opinion,
 }
 
 impl<'a> Weighed<'a> {
@@ -71,15 +71,14 @@ impl<'a> Weighed<'a> {
             odds,
             ends,
             words: WordCosts::of(&document),
-            fusion: beyond_mean(&fusion).collect(),
+            fusion: Opinion::of_fusion(&fusion),
         }
     }
 
     /// The F1 of its boundaries, as many as the commands' default objective finds: 1 where there is none and none is proposed.
     pub(super) fn f1(&self, weights: &Weights, lengths: Option<&Lengths>) -> Result<f64, BoundaryError> {
-        let beside = self.fusion.iter().copied().chain(std::iter::repeat(0.0));
-        let odds = self.odds.iter().zip(beside).map(|(&odds, beside)| weights.odds(odds) + weights.fusion * beside);
-        let odds: Vec<f64> = odds.collect();
+        let beside = (weights.fusion > 0.0).then_some((&self.fusion, weights.fusion));
+        let odds = evidence_of(self.odds, beside.as_slice(), weights);
         let evidence = Evidence::weighted(&odds, Some(&self.words), lengths, weights);
         let found = evidence.cut(Amount::Best(Objective::Balanced))?;
         let is_end = |after: usize| after.checked_sub(1).and_then(|gap| self.ends.get(gap)).copied().unwrap_or(false);
