@@ -22,7 +22,7 @@ use crate::limited::{Hand, Stopped};
 use crate::project::is_own;
 use crate::resources::shown;
 use crate::status::Failure;
-use crate::terminal::{Line, Style, name};
+use crate::terminal::{Line, Style, is_quiet, name};
 use crate::worker::{ReadLimits, pool};
 
 /// Links and pages that are named in a note on many.
@@ -300,7 +300,7 @@ fn note_on_encoding(source: &str, document: &Document) -> Option<String> {
 }
 
 fn tell_note(note: Option<String>) {
-    if let Some(note) = note {
+    if let Some(note) = note.filter(|_| !is_quiet()) {
         tell!("{note}");
     }
 }

@@ -70,6 +70,7 @@ pub fn command() -> clap::Command {
 
 fn run(cli: Cli) -> Outcome {
     let quiet = cli.quiet;
+    terminal::set_quiet(quiet);
     pericope::stores::on_notice(|text| tell!("{text}"));
     // What programs of the user's write, whatever command starts them; and none of them outlives this one.
     pericope_util::on_program_line(|line| tell!("{line}"));

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use pericope_util::{visible, visible_json, visible_line};
 
@@ -19,6 +20,19 @@ macro_rules! tell {
     ($($part:tt)*) => {
         $crate::terminal::Line::text(format_args!($($part)*)).tell()
     };
+}
+
+/// Whether `--quiet` was given: readers of files have notes wherever they are called from.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Says whether `--quiet` was given.
+pub fn set_quiet(quiet: bool) {
+    QUIET.store(quiet, Ordering::Relaxed);
+}
+
+/// True where notes stay unsaid.
+pub fn is_quiet() -> bool {
+    QUIET.load(Ordering::Relaxed)
 }
 
 /// How a part of a line looks on a terminal.

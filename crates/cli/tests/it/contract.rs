@@ -444,6 +444,9 @@ fn standard_input_is_decoded_as_files_are() {
             .output()
             .unwrap()
     };
+    let mut quiet = without_models(folder.path());
+    let quiet = quiet.args(["segment", "-", "-q", "-s", "sentence"]).write_stdin(utf16.clone()).output().unwrap();
+    assert!(quiet.status.success() && stderr(&quiet).is_empty(), "{}", stderr(&quiet));
     let output = run(utf16);
     assert!(output.status.success(), "{}", stderr(&output));
     assert!(stdout(&output).contains("Grüße aus Köln."), "{}", stdout(&output));

@@ -28,8 +28,12 @@ const LEFT: [f64; 2] = [0.9, 0.85];
 /// Gaps of the documents of which `fusion` can be sure at least: in short ones a few boundaries promise much by chance.
 const FEWEST: usize = 32;
 
+/// By how much that F1 may exceed, or fall short of, the one that the sequence model expects of its own boundaries: at the first `fusion`
+/// is far less sure than it, and at the second no longer.
+const BEYOND_SEQUENCE: [f64; 2] = [-0.27, -0.21];
+
 /// The share of the evidence that `fusion` is where it is sure.
-const MOST: f64 = 0.85;
+const MOST: f64 = 0.7;
 
 fn log_odds(p: f64) -> f64 {
     let p = p.clamp(SUREST, 1.0 - SUREST);
@@ -46,9 +50,9 @@ fn beyond_mean(probabilities: &[f64]) -> Vec<f64> {
     probabilities.iter().map(|&p| log_odds(p) - usual).collect()
 }
 
-/// The share of the evidence that `fusion` is by its probabilities of boundaries: 0 but for documents of which it is sure, such as those
-/// of parts about unrelated things. What a model learnt of sections inside one text is worth less there.
-fn share(probabilities: &[f64]) -> f64 {
+/// The share of the evidence that `fusion` is by its probabilities of boundaries and the log-odds of the sequence model: 0 but for documents
+/// of which it is sure, such as those of parts about unrelated things. What a model learnt of sections inside one text is worth less there.
+fn share(probabilities: &[f64], sequence: &[f64]) -> f64 {
     if probabilities.len() < FEWEST {
         return 0.0;
     }
@@ -59,7 +63,9 @@ fn share(probabilities: &[f64]) -> f64 {
     let mean = |of: &dyn Fn(f64) -> f64| probabilities.iter().map(|&p| of(p)).sum::<f64>() / probabilities.len() as f64;
     let left = mean(&entropy) / entropy(mean(&|p| p));
     let along = |[from, to]: [f64; 2], here: f64| ((here - from) / (to - from)).clamp(0.0, 1.0);
-    MOST * along(SURE_F1, best_f1(probabilities).1) * along(LEFT, left)
+    let sequence: Vec<f64> = sequence.iter().map(|odds| 1.0 / (1.0 + (-odds).exp())).collect();
+    let (own, other) = (best_f1(probabilities).1, best_f1(&sequence).1);
+    MOST * along(SURE_F1, own) * along(LEFT, left) * along(BEYOND_SEQUENCE, own - other)
 }
 
 /// What a model without a part in the training says of the gaps of a document.
@@ -72,9 +78,9 @@ pub(crate) struct Opinion {
 }
 
 impl Opinion {
-    /// By the probabilities of `fusion`.
-    pub(crate) fn of_fusion(probabilities: &[f64]) -> Self {
-        let share = share(probabilities);
+    /// By the probabilities of `fusion`, beside the log-odds of the sequence model.
+    pub(crate) fn of_fusion(probabilities: &[f64], sequence: &[f64]) -> Self {
+        let share = share(probabilities, sequence);
         let sure = (share > 0.0).then(|| (probabilities.iter().map(|&p| log_odds(p)).collect(), share));
         Self { beyond: beyond_mean(probabilities), sure }
     }
@@ -185,14 +191,19 @@ mod tests {
 
     #[test]
     fn what_is_sure_of_a_whole_document_has_most_of_the_evidence() {
+        let unsure = vec![-1.0; 60];
+        let share = |p: &[f64]| share(p, &unsure);
         assert!((share(&every_tenth(60, 0.9, 0.02)) - MOST).abs() < 1e-9);
         // Not in short documents, nor where the boundaries are uncertain, or as probable everywhere.
         for unsure in [every_tenth(31, 0.9, 0.02), every_tenth(60, 0.3, 0.1), vec![0.6; 60], vec![0.0; 60], Vec::new()]
         {
             assert!(share(&unsure).abs() < 1e-9, "{unsure:?}");
         }
-        let between = share(&every_tenth(60, 0.55, 0.07));
-        assert!(between > 0.0 && between < MOST, "{between}");
+        let between = every_tenth(60, 0.55, 0.07);
+        assert!(share(&between) > 0.0 && share(&between) < MOST, "{}", share(&between));
+        // Nor where the sequence model is far surer.
+        let surer: Vec<f64> = every_tenth(60, 9.0, -9.0);
+        assert!(super::share(&between, &surer).abs() < 1e-9);
     }
 
     #[test]
@@ -200,7 +211,7 @@ mod tests {
         let weights = Weights { sequence: 2.0, bias: 0.25, ..Weights::default() };
         let odds = vec![-1.0; 60];
         let (unsure, sure) = (every_tenth(60, 0.3, 0.1), every_tenth(60, 0.9, 0.02));
-        let found = |p: &[f64]| evidence_of(&odds, &[(&Opinion::of_fusion(p), 0.5)], &weights)[9];
+        let found = |p: &[f64]| evidence_of(&odds, &[(&Opinion::of_fusion(p, &odds), 0.5)], &weights)[9];
         assert!((found(&unsure) - (-2.0 + 0.5 * beyond_mean(&unsure)[9] + 0.25)).abs() < 1e-9);
         let joint = -2.0 + 0.5 * beyond_mean(&sure)[9];
         assert!((found(&sure) - ((1.0 - MOST) * joint + MOST * log_odds(0.9) + 0.25)).abs() < 1e-9);

@@ -101,7 +101,7 @@ impl TopicSegmenter {
         };
         let odds = self.model.read(document, &mut vectors)?;
         let fusion = match beside {
-            Some(beside) => Opinion::of_fusion(&beside.finish()?),
+            Some(beside) => Opinion::of_fusion(&beside.finish()?, &odds),
             None => Opinion::default(),
         };
         let weswin = match &self.weswin {

@@ -139,6 +139,22 @@ fn long_documents_are_read_once_and_a_part_at_a_time() {
 }
 
 #[test]
+fn fusion_has_most_of_the_evidence_where_it_is_sure() {
+    let (document, truth) = read("sure", 12);
+    let found = |fusion: f64, document: &Document| {
+        let weights = Weights { sequence: 0.0, words: 0.0, prior: 0.0, fusion, ..Weights::default() };
+        boundaries(&segmenter().with_weights(weights).unwrap(), document)
+    };
+    // Its weight among the others is next to nothing.
+    let sure = found(1e-6, &document);
+    assert!(f1(&sure, &truth) > 0.85, "{sure:?} {truth:?}");
+    assert!(f1(&found(0.0, &document), &truth) < 0.5);
+    // A short document is no reason to be sure.
+    let (short, truth) = read("short", 4);
+    assert!(short.len() < 32 && f1(&found(1e-6, &short), &truth) < 0.6, "{:?} {truth:?}", found(1e-6, &short));
+}
+
+#[test]
 fn weswin_reads_too_where_it_is_asked_for() {
     let (other, checkpoint) = weswin::trained();
     let with = |rest: &str| build(&format!(",speed=best,weswin={}{rest}", other.path().display())).unwrap();

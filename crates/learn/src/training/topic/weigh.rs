@@ -71,7 +71,7 @@ impl<'a> Weighed<'a> {
             odds,
             ends,
             words: WordCosts::of(&document),
-            fusion: Opinion::of_fusion(&fusion),
+            fusion: Opinion::of_fusion(&fusion, odds),
         }
     }
 
