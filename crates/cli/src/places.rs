@@ -7,6 +7,7 @@ use clap::builder::{PathBufValueParser, TypedValueParser};
 use pericope::stores;
 
 use crate::resources::shown;
+use crate::status::Failure;
 
 /// A flag that names a folder, or a file to write.
 pub fn path() -> impl TypedValueParser<Value = PathBuf> {
@@ -30,6 +31,18 @@ pub fn index(text: &str) -> Result<String, String> {
         checked(PathBuf::from(text))?;
     }
     Ok(text.to_owned())
+}
+
+/// Refuses to write over a file that is read.
+pub fn check_out<'a>(flag: &str, out: &Path, read: impl IntoIterator<Item = &'a Path>) -> Result<(), Failure> {
+    let Ok(whole) = out.canonicalize() else { return Ok(()) };
+    match read.into_iter().any(|path| path.canonicalize().is_ok_and(|path| path == whole)) {
+        true => {
+            let problem = format!("{flag} {}: it is a file that is read; name another file", shown(out));
+            Err(Failure::usage(problem))
+        }
+        false => Ok(()),
+    }
 }
 
 /// A path without `..`, by its words alone: `index/../docs` does not lie in `index`.

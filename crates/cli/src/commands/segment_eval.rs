@@ -1,6 +1,6 @@
 //! `pericope segment-eval`
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use pericope::experiments::segmentation::{Contestant, Drawn, Scored, Scoring, read_set, read_sets, score};
 use pericope_eval::config::ExperimentFile;
@@ -19,6 +19,7 @@ use crate::commands::dry_run_segmenters;
 use crate::commands::segment_eval_table::table;
 use crate::commands::{dataset::save, print_json, print_json_text, settings};
 use crate::input;
+use crate::places::check_out;
 use crate::resources::{failure, shown};
 use crate::session::{Bars, hold, opened, run_folder, tell_kind};
 use crate::status::{Failure, Outcome, Status};
@@ -103,6 +104,9 @@ fn plain(args: &SegmentEvalArgs, quiet: bool) -> Outcome {
     let names: Vec<String> = args.data.iter().map(|path| shown(path)).collect();
     distinct("--data", &names)?;
     distinct("--segmenter", &args.segmenter)?;
+    if let Some(out) = &args.per_document {
+        check_out("--per-document", out, args.data.iter().map(PathBuf::as_path))?;
+    }
     let mut sets = Vec::new();
     for path in &args.data {
         let drawn = Drawn { documents: args.documents, seed: args.seed, split: args.split };

@@ -1,5 +1,7 @@
 //! `pericope dataset synthetic`
 
+use std::path::PathBuf;
+
 use pericope::experiments::segmentation::{Drawn, read_set};
 use pericope_index::pipeline::DEFAULT_MEMORY;
 use pericope_segment::synthetic::{Recipe, Synthetic, concatenations};
@@ -8,6 +10,7 @@ use serde::Serialize;
 use crate::args::SyntheticArgs;
 use crate::commands::{dataset::save, print_json};
 use crate::input::{self, AllLeftOut, Input};
+use crate::places::check_out;
 use crate::resources::{failure, shown};
 use crate::status::{Failure, Outcome, Status};
 
@@ -32,6 +35,7 @@ struct Counts {
 
 /// Runs the command.
 pub fn run(args: SyntheticArgs, quiet: bool) -> Outcome {
+    check_out("--out", &args.out, args.paths.iter().map(PathBuf::as_path))?;
     let (mut ids, mut sources, mut left_out) = (Vec::new(), Vec::new(), AllLeftOut::default());
     let mut add = |document: &pericope_api::Document| {
         let prose = document.sentences.iter().filter(|s| matches!(s.kind, pericope_api::Kind::Prose));

@@ -307,6 +307,23 @@ fn questions_are_reviewed_and_broken_ones_are_found() {
     assert_eq!(left("kept.json") + 1, left("q.json"));
     let own = run(at, &["dataset", "review", "q.json", "--apply", "decisions.json", "--out", "./q.json"]);
     assert_eq!(code(&own), Some(2), "{}", stderr(&own));
+    // Nor does any other command write over what it reads, by whatever name it is called.
+    fs::copy(at.join("q.json"), at.join("page.md")).unwrap();
+    fs::write(at.join("known.jsonl"), "{\"id\":\"a\",\"sentences\":[\"One.\",\"Two.\"],\"boundaries\":[1]}\n").unwrap();
+    let before = fs::read(at.join("page.md")).unwrap();
+    for args in [
+        &["dataset", "from-docs", "page.md", "--out", "./page.md"][..],
+        &["dataset", "from-docs", "page.md", "--out", "new.json", "--segmentation", "docs/../page.md"],
+        &["dataset", "draft", "page.md", "--out", "./page.md"],
+        &["dataset", "classes", "page.md", "docs/api", "--out", "./page.md"],
+        &["dataset", "synthetic", "known.jsonl", "--out", "./known.jsonl"],
+        &["segment-eval", "--data", "known.jsonl", "-s", "sentence", "--per-document", "./known.jsonl"],
+    ] {
+        let output = run(at, args);
+        assert_eq!(code(&output), Some(2), "{args:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains("it is a file that is read"), "{args:?}: {}", stderr(&output));
+    }
+    assert_eq!((fs::read(at.join("page.md")).unwrap(), at.join("new.json").exists()), (before, false));
     let broken =
         fs::read_to_string(at.join("kept.json")).unwrap().replacen("\"answer_start\": ", "\"answer_start\": 9", 1);
     fs::write(at.join("kept.json"), broken).unwrap();

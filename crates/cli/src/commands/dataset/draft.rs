@@ -1,7 +1,7 @@
 //! `pericope dataset draft`
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use pericope_api::Document;
 use pericope_eval::data::SquadFile;
@@ -15,6 +15,7 @@ use serde::Serialize;
 use super::args::{DraftArgs, QuestionArgs};
 use super::documents::{read, save};
 use crate::commands::{dry_run, print_json};
+use crate::places::check_out;
 use crate::progress;
 use crate::resources::shown;
 use crate::status::{Failure, Outcome, Status};
@@ -66,6 +67,7 @@ struct Report<'a> {
 
 /// Runs the command.
 pub fn run(args: DraftArgs, quiet: bool) -> Outcome {
+    check_out("--out", &args.out, args.paths.iter().map(PathBuf::as_path))?;
     let read = read(&args.paths, &args.source, &[&args.out], quiet)?;
     let cache = args.out.with_extension("responses.sqlite");
     let status = if read.skipped > 0 { Status::Incomplete } else { Status::Done };

@@ -1,6 +1,6 @@
 //! `pericope dataset from-docs`
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use pericope_api::Document;
 use pericope_eval::data::{FromDocsOptions, from_docs};
@@ -11,6 +11,7 @@ use super::documents::{relative, save};
 use crate::args::FromDocsArgs;
 use crate::commands::print_json;
 use crate::input::{self, AllLeftOut, Input};
+use crate::places::check_out;
 use crate::resources::shown;
 use crate::status::{Failure, Outcome, Status};
 use crate::terminal::name;
@@ -28,6 +29,11 @@ struct Counts {
 
 /// Runs the command.
 pub fn from_docs_command(args: FromDocsArgs, quiet: bool) -> Outcome {
+    for (flag, out) in [("--out", Some(&args.out)), ("--segmentation", args.segmentation.as_ref())] {
+        if let Some(out) = out {
+            check_out(flag, out, args.paths.iter().map(PathBuf::as_path))?;
+        }
+    }
     let found = Input::find(&args.paths, args.follow_links, args.time.limits(DEFAULT_MEMORY as u64))?;
     let mut documents: Vec<Document> = Vec::new();
     let mut unreadable = found.report();

@@ -8,17 +8,13 @@ use serde_json::json;
 use super::args::ReviewArgs;
 use super::documents::save;
 use crate::commands::print_json;
+use crate::places::check_out;
 use crate::resources::shown;
 use crate::status::{Failure, Outcome, Status};
 
 /// Runs the command.
 pub fn run(args: &ReviewArgs) -> Outcome {
-    if let (Ok(questions), Ok(out)) = (args.questions.canonicalize(), args.out.canonicalize())
-        && questions == out
-    {
-        let problem = format!("--out {}: it is the question file itself; name another file", shown(&args.out));
-        return Err(Failure::usage(problem));
-    }
+    check_out("--out", &args.out, [args.questions.as_path()].into_iter().chain(args.apply.as_deref()))?;
     if let Some(decisions) = &args.apply {
         let applied = apply(&args.questions, decisions, !args.drop_undecided).map_err(Failure::usage)?;
         save(&args.out, &applied.text)?;
