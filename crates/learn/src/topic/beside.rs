@@ -199,7 +199,7 @@ mod tests {
         {
             assert!(share(&unsure).abs() < 1e-9, "{unsure:?}");
         }
-        let between = every_tenth(60, 0.55, 0.07);
+        let between = every_tenth(60, 0.5, 0.08);
         assert!(share(&between) > 0.0 && share(&between) < MOST, "{}", share(&between));
         // Nor where the sequence model is far surer.
         let surer: Vec<f64> = every_tenth(60, 9.0, -9.0);
