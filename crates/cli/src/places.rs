@@ -33,16 +33,35 @@ pub fn index(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-/// Refuses to write over a file that is read.
-pub fn check_out<'a>(flag: &str, out: &Path, read: impl IntoIterator<Item = &'a Path>) -> Result<(), Failure> {
+/// True for two names of one file or folder that is there.
+pub fn is_same(a: &Path, b: &Path) -> bool {
+    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
+}
+
+/// Refuses to write over a file that is, or lies in, something that is read.
+pub fn check_out(flag: &str, out: &Path, read: &[PathBuf]) -> Result<(), Failure> {
     let Ok(whole) = out.canonicalize() else { return Ok(()) };
-    match read.into_iter().any(|path| path.canonicalize().is_ok_and(|path| path == whole)) {
-        true => {
-            let problem = format!("{flag} {}: it is a file that is read; name another file", shown(out));
-            Err(Failure::usage(problem))
-        }
-        false => Ok(()),
+    if read.iter().any(|path| path.canonicalize().is_ok_and(|path| whole.starts_with(path))) {
+        let problem =
+            format!("{flag} {}: it is among what is read, and would be written over; name another", shown(out));
+        return Err(Failure::usage(problem));
     }
+    Ok(())
+}
+
+/// As [`check_out`], for commands that read documents and pass over what they wrote before: questions, boundaries, classes.
+pub fn check_out_beside_documents(flag: &str, out: &Path, read: &[PathBuf]) -> Result<(), Failure> {
+    if out.is_file() && is_made(out) { Ok(()) } else { check_out(flag, out, read) }
+}
+
+/// True for a file of questions, of boundaries or of classes.
+fn is_made(path: &Path) -> bool {
+    let Ok(bytes) = std::fs::read(path) else { return false };
+    let first = serde_json::Deserializer::from_slice(&bytes).into_iter::<serde_json::Value>().next();
+    let Some(Ok(first)) = first else { return false };
+    [("data", true), ("sentences", true), ("label", false)]
+        .iter()
+        .any(|&(key, list)| first.get(key).is_some_and(|value| if list { value.is_array() } else { value.is_string() }))
 }
 
 /// A path without `..`, by its words alone: `index/../docs` does not lie in `index`.

@@ -1,6 +1,6 @@
 //! `pericope segment-eval`
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use pericope::experiments::segmentation::{Contestant, Drawn, Scored, Scoring, read_set, read_sets, score};
 use pericope_eval::config::ExperimentFile;
@@ -104,8 +104,8 @@ fn plain(args: &SegmentEvalArgs, quiet: bool) -> Outcome {
     let names: Vec<String> = args.data.iter().map(|path| shown(path)).collect();
     distinct("--data", &names)?;
     distinct("--segmenter", &args.segmenter)?;
-    if let Some(out) = &args.per_document {
-        check_out("--per-document", out, args.data.iter().map(PathBuf::as_path))?;
+    for (flag, out) in [("--per-document", &args.per_document), ("--plot", &args.plot)] {
+        out.iter().try_for_each(|out| check_out(flag, out, &args.data))?;
     }
     let mut sets = Vec::new();
     for path in &args.data {

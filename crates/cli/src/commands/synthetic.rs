@@ -1,7 +1,5 @@
 //! `pericope dataset synthetic`
 
-use std::path::PathBuf;
-
 use pericope::experiments::segmentation::{Drawn, read_set};
 use pericope_index::pipeline::DEFAULT_MEMORY;
 use pericope_segment::synthetic::{Recipe, Synthetic, concatenations};
@@ -35,7 +33,7 @@ struct Counts {
 
 /// Runs the command.
 pub fn run(args: SyntheticArgs, quiet: bool) -> Outcome {
-    check_out("--out", &args.out, args.paths.iter().map(PathBuf::as_path))?;
+    check_out("--out", &args.out, &args.paths)?;
     let (mut ids, mut sources, mut left_out) = (Vec::new(), Vec::new(), AllLeftOut::default());
     let mut add = |document: &pericope_api::Document| {
         let prose = document.sentences.iter().filter(|s| matches!(s.kind, pericope_api::Kind::Prose));

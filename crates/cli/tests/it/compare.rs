@@ -307,29 +307,51 @@ fn questions_are_reviewed_and_broken_ones_are_found() {
     assert_eq!(left("kept.json") + 1, left("q.json"));
     let own = run(at, &["dataset", "review", "q.json", "--apply", "decisions.json", "--out", "./q.json"]);
     assert_eq!(code(&own), Some(2), "{}", stderr(&own));
-    // Nor does any other command write over what it reads, by whatever name it is called.
-    fs::copy(at.join("q.json"), at.join("page.md")).unwrap();
-    fs::write(at.join("known.jsonl"), "{\"id\":\"a\",\"sentences\":[\"One.\",\"Two.\"],\"boundaries\":[1]}\n").unwrap();
-    let before = fs::read(at.join("page.md")).unwrap();
-    for args in [
-        &["dataset", "from-docs", "page.md", "--out", "./page.md"][..],
-        &["dataset", "from-docs", "page.md", "--out", "new.json", "--segmentation", "docs/../page.md"],
-        &["dataset", "draft", "page.md", "--out", "./page.md"],
-        &["dataset", "classes", "page.md", "docs/api", "--out", "./page.md"],
-        &["dataset", "synthetic", "known.jsonl", "--out", "./known.jsonl"],
-        &["segment-eval", "--data", "known.jsonl", "-s", "sentence", "--per-document", "./known.jsonl"],
-    ] {
-        let output = run(at, args);
-        assert_eq!(code(&output), Some(2), "{args:?}: {}", stderr(&output));
-        assert!(stderr(&output).contains("it is a file that is read"), "{args:?}: {}", stderr(&output));
-    }
-    assert_eq!((fs::read(at.join("page.md")).unwrap(), at.join("new.json").exists()), (before, false));
     let broken =
         fs::read_to_string(at.join("kept.json")).unwrap().replacen("\"answer_start\": ", "\"answer_start\": 9", 1);
     fs::write(at.join("kept.json"), broken).unwrap();
     let output = run(at, &["dataset", "validate", "kept.json"]);
     assert_eq!(code(&output), Some(1), "{}", stdout(&output));
     assert!(stdout(&output).contains("1 broken"), "{}", stdout(&output));
+}
+
+#[test]
+fn nothing_that_is_read_is_written_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    pages(at);
+    let known = "{\"id\":\"a\",\"sentences\":[\"One.\",\"Two.\"],\"boundaries\":[1]}\n";
+    fs::create_dir(at.join("parts")).unwrap();
+    for name in ["known.jsonl", "parts/train.jsonl"] {
+        fs::write(at.join(name), known).unwrap();
+    }
+    fs::write(at.join("docs/page.md"), "# Bees\n\nHow do they fly? They fly with four wings of theirs.\n").unwrap();
+    let read_again = ["docs/page.md", "known.jsonl", "parts/train.jsonl"];
+    let before = read_again.map(|name| fs::read(at.join(name)).unwrap());
+    for args in [
+        &["dataset", "from-docs", "docs/page.md", "--out", "./docs/page.md"][..],
+        &["dataset", "from-docs", "docs", "--out", "docs/page.md"],
+        &["dataset", "from-docs", "docs", "--out", "new.json", "--segmentation", "docs/api/../page.md"],
+        &["dataset", "draft", "docs", "--out", "docs/page.md"],
+        &["dataset", "classes", "docs/page.md", "docs/api", "--out", "docs/page.md"],
+        &["dataset", "synthetic", "docs", "--out", "docs/page.md"],
+        &["dataset", "synthetic", "known.jsonl", "--out", "./known.jsonl"],
+        &["dataset", "split", "--data", "parts", "--out", "parts"],
+        &["segment-eval", "--data", "known.jsonl", "-s", "sentence", "--per-document", "./known.jsonl"],
+        &["segment-eval", "--data", "known.jsonl", "-s", "sentence", "--plot", "known.jsonl"],
+    ] {
+        let output = run(at, args);
+        assert_eq!(code(&output), Some(2), "{args:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains("it is among what is read"), "{args:?}: {}", stderr(&output));
+    }
+    assert_eq!(read_again.map(|name| fs::read(at.join(name)).unwrap()), before);
+    let both = run(at, &["dataset", "from-docs", "docs", "--out", "both.json", "--segmentation", "both.json"]);
+    assert_eq!(code(&both), Some(2), "{}", stderr(&both));
+    // What an earlier run wrote is no document, and is written anew.
+    for _ in 0..2 {
+        let output = run(at, &["dataset", "draft", "docs", "--out", "docs/q.json"]);
+        assert_eq!(code(&output), Some(0), "{}", stderr(&output));
+    }
 }
 
 #[test]

@@ -57,7 +57,7 @@ pub(super) fn load(folder: &Path, split: &str) -> Result<QuestionSet, DataError>
         }
         match pericope_read::read_text(&passage.id, "plain", text, &ReadOptions::default()) {
             Ok(mut document) => {
-                document.title = Some(passage.title.clone()).filter(|title| !title.trim().is_empty());
+                document.title = Some(passage.title.trim().to_owned()).filter(|title| !title.is_empty());
                 places.insert(passage.id.clone(), set.documents.len());
                 set.documents.push(document);
             }

@@ -4,7 +4,7 @@ use pericope_api::{Document, SegmentError};
 use pericope_segment::fusion::boundary_probabilities;
 
 use super::checkpoint::Weights;
-use super::decode::best_f1;
+use super::decode::best_boundaries;
 
 /// Sentences that are looked at together: a dynamic programme over their vectors, some 13 MB of them.
 const WINDOW: usize = 8192;
@@ -16,24 +16,27 @@ const MARGIN: usize = 512;
 const SUREST: f64 = 1e-4;
 
 /// Names the rule by which `fusion` counts, in the fingerprints of segmenters.
-pub(super) const FUSION_RULE: &str = "beside-2";
+pub(super) const FUSION_RULE: &str = "fusion-2";
 
-/// The F1 that `fusion` expects of its own boundaries from which on it counts as sure of a document, and at which it is.
-const SURE_F1: [f64; 2] = [0.42, 0.46];
+// The share of `fusion` rises from 0 at the first number of each of these pairs to its full value at the second.
 
-/// The share of the uncertainty about a gap that is left when `fusion` has read the document: at the first it is no longer sure, at the
-/// second it is.
-const LEFT: [f64; 2] = [0.9, 0.85];
+/// The F1 that `fusion` expects of its own boundaries.
+const EXPECTED_F1: [f64; 2] = [0.42, 0.46];
 
-/// Gaps of the documents of which `fusion` can be sure at least: in short ones a few boundaries promise much by chance.
-const FEWEST: usize = 32;
+/// The share of the uncertainty about a gap that is left when `fusion` has read the document.
+const UNCERTAINTY_LEFT: [f64; 2] = [0.9, 0.85];
 
-/// By how much that F1 may exceed, or fall short of, the one that the sequence model expects of its own boundaries: at the first `fusion`
-/// is far less sure than it, and at the second no longer.
+/// The F1 that `fusion` expects less the one that the sequence model expects of its own boundaries.
 const BEYOND_SEQUENCE: [f64; 2] = [-0.27, -0.21];
 
-/// The share of the evidence that `fusion` is where it is sure.
-const MOST: f64 = 0.7;
+/// Gaps of the documents of which `fusion` can be sure at least: in short ones a few boundaries promise much by chance.
+const FEWEST_GAPS: usize = 32;
+
+/// The share of the log-odds that are those of `fusion` where it is sure.
+const SURE_SHARE: f64 = 0.7;
+
+/// The weight of `fusion` from which on its share is whole.
+const WHOLE_WEIGHT: f64 = 0.5;
 
 fn log_odds(p: f64) -> f64 {
     let p = p.clamp(SUREST, 1.0 - SUREST);
@@ -50,10 +53,11 @@ fn beyond_mean(probabilities: &[f64]) -> Vec<f64> {
     probabilities.iter().map(|&p| log_odds(p) - usual).collect()
 }
 
-/// The share of the evidence that `fusion` is by its probabilities of boundaries and the log-odds of the sequence model: 0 but for documents
-/// of which it is sure, such as those of parts about unrelated things. What a model learnt of sections inside one text is worth less there.
+/// The share of the log-odds that are those of `fusion`, by its probabilities of boundaries and the log-odds of the sequence model: 0 but for
+/// documents of which it is sure, such as those of parts about unrelated things. What a model learnt of sections inside one text is
+/// worth less there.
 fn share(probabilities: &[f64], sequence: &[f64]) -> f64 {
-    if probabilities.len() < FEWEST {
+    if probabilities.len() < FEWEST_GAPS {
         return 0.0;
     }
     let entropy = |p: f64| {
@@ -62,13 +66,13 @@ fn share(probabilities: &[f64], sequence: &[f64]) -> f64 {
     };
     let mean = |of: &dyn Fn(f64) -> f64| probabilities.iter().map(|&p| of(p)).sum::<f64>() / probabilities.len() as f64;
     let left = mean(&entropy) / entropy(mean(&|p| p));
-    let along = |[from, to]: [f64; 2], here: f64| ((here - from) / (to - from)).clamp(0.0, 1.0);
     let sequence: Vec<f64> = sequence.iter().map(|odds| 1.0 / (1.0 + (-odds).exp())).collect();
-    let (own, other) = (best_f1(probabilities).1, best_f1(&sequence).1);
-    MOST * along(SURE_F1, own) * along(LEFT, left) * along(BEYOND_SEQUENCE, own - other)
+    let (own, other) = (best_boundaries(probabilities).1, best_boundaries(&sequence).1);
+    let rise = |[from, to]: [f64; 2], here: f64| ((here - from) / (to - from)).clamp(0.0, 1.0);
+    SURE_SHARE * rise(EXPECTED_F1, own) * rise(UNCERTAINTY_LEFT, left) * rise(BEYOND_SEQUENCE, own - other)
 }
 
-/// What a model without a part in the training says of the gaps of a document.
+/// What another than the sequence model says of the gaps of a document.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Opinion {
     /// Log-odds beyond those of the mean.
@@ -78,8 +82,9 @@ pub(crate) struct Opinion {
 }
 
 impl Opinion {
-    /// By the probabilities of `fusion`, beside the log-odds of the sequence model.
+    /// By the probabilities of `fusion` at the gaps of which the sequence model has these log-odds; none where nobody asked it.
     pub(crate) fn of_fusion(probabilities: &[f64], sequence: &[f64]) -> Self {
+        debug_assert!(probabilities.is_empty() || probabilities.len() == sequence.len(), "one number a gap");
         let share = share(probabilities, sequence);
         let sure = (share > 0.0).then(|| (probabilities.iter().map(|&p| log_odds(p)).collect(), share));
         Self { beyond: beyond_mean(probabilities), sure }
@@ -98,8 +103,11 @@ pub(crate) fn evidence_of(odds: &[f64], beside: &[(&Opinion, f64)], weights: &We
     for (opinion, weight) in beside {
         found.iter_mut().zip(&opinion.beyond).for_each(|(odds, more)| *odds += weight * more);
     }
-    for (own, share) in beside.iter().filter_map(|(opinion, _)| opinion.sure.as_ref()) {
-        found.iter_mut().zip(own).for_each(|(odds, own)| *odds += share * (own - *odds));
+    for (opinion, weight) in beside {
+        if let Some((own, share)) = &opinion.sure {
+            let share = share * (weight / WHOLE_WEIGHT).min(1.0);
+            found.iter_mut().zip(own).for_each(|(odds, own)| *odds += share * (own - *odds));
+        }
     }
     found.iter_mut().for_each(|odds| *odds += weights.bias);
     found
@@ -172,7 +180,7 @@ mod tests {
     use pericope_segment::fusion::boundary_probabilities;
 
     use super::super::checkpoint::Weights;
-    use super::{Beside, MOST, Opinion, WINDOW, beyond_mean, evidence_of, log_odds, share};
+    use super::{Beside, Opinion, SURE_SHARE, WINDOW, beyond_mean, evidence_of, log_odds, share};
 
     #[test]
     fn log_odds_beyond_those_of_the_mean() {
@@ -191,19 +199,30 @@ mod tests {
 
     #[test]
     fn what_is_sure_of_a_whole_document_has_most_of_the_evidence() {
-        let unsure = vec![-1.0; 60];
-        let share = |p: &[f64]| share(p, &unsure);
-        assert!((share(&every_tenth(60, 0.9, 0.02)) - MOST).abs() < 1e-9);
-        // Not in short documents, nor where the boundaries are uncertain, or as probable everywhere.
-        for unsure in [every_tenth(31, 0.9, 0.02), every_tenth(60, 0.3, 0.1), vec![0.6; 60], vec![0.0; 60], Vec::new()]
-        {
+        let sequence = vec![-1.0; 60];
+        let share = |p: &[f64]| share(p, &sequence);
+        let sure = every_tenth(60, 0.9, 0.02);
+        assert!((share(&sure) - SURE_SHARE).abs() < 1e-9);
+        for unsure in [
+            // A short document; no F1 to speak of; much uncertainty left; the same everywhere, or nothing.
+            every_tenth(31, 0.9, 0.02),
+            every_tenth(60, 0.3, 0.02),
+            every_tenth(60, 0.7, 0.45),
+            vec![0.6; 60],
+            vec![0.0; 60],
+            Vec::new(),
+            // One doubtful boundary in a document that most likely has none.
+            (0..40).map(|gap| if gap == 7 { 0.25 } else { 0.003 }).collect(),
+        ] {
             assert!(share(&unsure).abs() < 1e-9, "{unsure:?}");
         }
         let between = every_tenth(60, 0.5, 0.08);
-        assert!(share(&between) > 0.0 && share(&between) < MOST, "{}", share(&between));
-        // Nor where the sequence model is far surer.
-        let surer: Vec<f64> = every_tenth(60, 9.0, -9.0);
-        assert!(super::share(&between, &surer).abs() < 1e-9);
+        assert!((share(&between) - 0.39).abs() < 0.01, "{}", share(&between));
+        // A sequence model that is far surer is not passed over, one that sees nothing is.
+        let beside = |odds: &[f64]| super::share(&between, odds);
+        assert!(beside(&every_tenth(60, 9.0, -9.0)).abs() < 1e-9);
+        assert!((beside(&[-6.0; 60]) - share(&between)).abs() < 1e-9);
+        assert!((super::share(&sure, &every_tenth(60, 9.0, -9.0)) - SURE_SHARE).abs() < 1e-9);
     }
 
     #[test]
@@ -214,7 +233,10 @@ mod tests {
         let found = |p: &[f64]| evidence_of(&odds, &[(&Opinion::of_fusion(p, &odds), 0.5)], &weights)[9];
         assert!((found(&unsure) - (-2.0 + 0.5 * beyond_mean(&unsure)[9] + 0.25)).abs() < 1e-9);
         let joint = -2.0 + 0.5 * beyond_mean(&sure)[9];
-        assert!((found(&sure) - ((1.0 - MOST) * joint + MOST * log_odds(0.9) + 0.25)).abs() < 1e-9);
+        assert!((found(&sure) - ((1.0 - SURE_SHARE) * joint + SURE_SHARE * log_odds(0.9) + 0.25)).abs() < 1e-9);
+        // The less it weighs, the less is its share: without a weight it has none.
+        let light = evidence_of(&odds, &[(&Opinion::of_fusion(&sure, &odds), 1e-9)], &weights)[9];
+        assert!((light - -1.75).abs() < 1e-6, "{light}");
         // WeSWin was trained on text of the same kinds: it is never as sure.
         let weswin = evidence_of(&odds, &[(&Opinion::of_weswin(&sure), 0.5)], &weights)[9];
         assert!((weswin - (joint + 0.25)).abs() < 1e-9);

@@ -20,7 +20,7 @@ pub struct Weights {
     /// Weight of what the words gain by a segmentation ([`WordCosts`](pericope_segment::fusion::WordCosts)).
     pub words: f64,
     /// Weight of the log-odds of `fusion`, which is not trained: it knows less of the kinds of text that the model has seen, and more of
-    /// others. Where it is sure of a whole document, it counts for most of the evidence, unless this is 0.
+    /// others. Where it is sure of a whole document, its log-odds have most of the evidence, the less the further this is below 0.5.
     pub fusion: f64,
     /// Weight of WeSWin's log-odds, where a model of it reads too.
     pub weswin: f64,

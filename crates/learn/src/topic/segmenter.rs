@@ -20,7 +20,8 @@ use crate::weswin::WeSWinSegmenter;
 /// ([`Lengths::evidence`](super::Lengths::evidence)), a bias for each boundary, and by how much the log-odds of `fusion`
 /// ([`boundary_probabilities`](pericope_segment::fusion::boundary_probabilities)), and of a WeSWin model where one reads too, exceed those of
 /// their mean probability in the document. Where `fusion` is sure of a whole document, as it is of parts about unrelated things that were
-/// joined, its own log-odds take the place of most of this. [`Amount`] says how many segments there are. A score is the probability of a boundary, a
+/// joined, its own log-odds take the place of up to 0.7 of the log-odds of a gap; words, lengths and the bias count as they do elsewhere.
+/// [`Amount`] says how many segments there are. A score is the probability of a boundary, a
 /// segmentation being exp(its evidence) times as probable as another, after a price for each boundary: at that price as many segments
 /// are expected as the log-odds alone promise. The words and lengths of segments say where boundaries lie, and not how many there are.
 ///

@@ -53,7 +53,7 @@ pub(crate) const TOPIC: SegmenterEntry = SegmenterEntry {
         SettingKey {
             name: "w_fusion",
             default: "",
-            doc: "weight of the log-odds of `fusion`, at least 0, which count for more where it is sure; the model's own by default",
+            doc: "weight of the log-odds of `fusion`, at least 0 (0: it is not asked); the model's own by default",
         },
         SettingKey {
             name: "w_weswin",

@@ -27,9 +27,11 @@ impl<T: DeserializeOwned> FromRequestParts<App> for Params<T> {
             Problem::parameter(match values.as_slice() {
                 [value] => format!("`{name}={value}`: {}", error.inner()),
                 [] => {
-                    let has_empty = form_urlencoded::parse(query).any(|(_, value)| value.is_empty());
-                    let empty = if has_empty { " (an empty parameter counts as none)" } else { "" };
-                    format!("the query string: {}{empty}", error.inner())
+                    let reason = error.inner().to_string();
+                    // Of the missing one alone it is worth saying that it stands there.
+                    let is_missing = |name: &str| reason == format!("missing field `{name}`");
+                    let is_empty = form_urlencoded::parse(query).any(|(name, _)| is_missing(&name));
+                    format!("the query string: {reason}{}", if is_empty { ", which is empty" } else { "" })
                 }
                 _ => format!("`{name}` is given {} times: {}", values.len(), error.inner()),
             })

@@ -80,7 +80,7 @@ struct Counts {
 
 /// Runs the command.
 pub fn run(args: &ClassesArgs, quiet: bool) -> Outcome {
-    places::check_out("--out", &args.out, args.paths.iter().map(PathBuf::as_path))?;
+    places::check_out_beside_documents("--out", &args.out, &args.paths)?;
     let shares = Shares { validation: args.validation, test: args.test, seed: args.seed };
     shares.check().map_err(Failure::usage)?;
     let (mut classes, mut unreadable, mut empty) = (Vec::new(), 0, 0);

@@ -1,7 +1,7 @@
 //! `pericope dataset draft`
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use pericope_api::Document;
 use pericope_eval::data::SquadFile;
@@ -15,7 +15,7 @@ use serde::Serialize;
 use super::args::{DraftArgs, QuestionArgs};
 use super::documents::{read, save};
 use crate::commands::{dry_run, print_json};
-use crate::places::check_out;
+use crate::places::check_out_beside_documents;
 use crate::progress;
 use crate::resources::shown;
 use crate::status::{Failure, Outcome, Status};
@@ -67,7 +67,7 @@ struct Report<'a> {
 
 /// Runs the command.
 pub fn run(args: DraftArgs, quiet: bool) -> Outcome {
-    check_out("--out", &args.out, args.paths.iter().map(PathBuf::as_path))?;
+    check_out_beside_documents("--out", &args.out, &args.paths)?;
     let read = read(&args.paths, &args.source, &[&args.out], quiet)?;
     let cache = args.out.with_extension("responses.sqlite");
     let status = if read.skipped > 0 { Status::Incomplete } else { Status::Done };

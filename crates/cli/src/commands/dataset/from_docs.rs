@@ -1,7 +1,5 @@
 //! `pericope dataset from-docs`
 
-use std::path::{Path, PathBuf};
-
 use pericope_api::Document;
 use pericope_eval::data::{FromDocsOptions, from_docs};
 use pericope_index::pipeline::DEFAULT_MEMORY;
@@ -11,7 +9,7 @@ use super::documents::{relative, save};
 use crate::args::FromDocsArgs;
 use crate::commands::print_json;
 use crate::input::{self, AllLeftOut, Input};
-use crate::places::check_out;
+use crate::places::{check_out_beside_documents, is_same};
 use crate::resources::shown;
 use crate::status::{Failure, Outcome, Status};
 use crate::terminal::name;
@@ -29,9 +27,11 @@ struct Counts {
 
 /// Runs the command.
 pub fn from_docs_command(args: FromDocsArgs, quiet: bool) -> Outcome {
-    for (flag, out) in [("--out", Some(&args.out)), ("--segmentation", args.segmentation.as_ref())] {
-        if let Some(out) = out {
-            check_out(flag, out, args.paths.iter().map(PathBuf::as_path))?;
+    check_out_beside_documents("--out", &args.out, &args.paths)?;
+    if let Some(segmentation) = &args.segmentation {
+        check_out_beside_documents("--segmentation", segmentation, &args.paths)?;
+        if *segmentation == args.out || is_same(segmentation, &args.out) {
+            return Err(Failure::usage(format!("--segmentation {}: it is the file of --out", shown(segmentation))));
         }
     }
     let found = Input::find(&args.paths, args.follow_links, args.time.limits(DEFAULT_MEMORY as u64))?;
@@ -40,7 +40,7 @@ pub fn from_docs_command(args: FromDocsArgs, quiet: bool) -> Outcome {
     let mut left_out = AllLeftOut::default();
     for path in found.files() {
         // The answer key of an earlier run is no documentation.
-        if same(path, &args.out) || args.segmentation.as_deref().is_some_and(|s| same(path, s)) {
+        if is_same(path, &args.out) || args.segmentation.as_deref().is_some_and(|s| is_same(path, s)) {
             continue;
         }
         found.read_in_time(path, |document| document, &mut |read| match read {
@@ -110,11 +110,4 @@ pub fn from_docs_command(args: FromDocsArgs, quiet: bool) -> Outcome {
         found.tell_rules();
     }
     Ok(if unreadable > 0 { Status::Incomplete } else { Status::Done })
-}
-
-fn same(a: &Path, b: &Path) -> bool {
-    match (a.canonicalize(), b.canonicalize()) {
-        (Ok(a), Ok(b)) => a == b,
-        _ => false,
-    }
 }

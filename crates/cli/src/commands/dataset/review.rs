@@ -14,7 +14,8 @@ use crate::status::{Failure, Outcome, Status};
 
 /// Runs the command.
 pub fn run(args: &ReviewArgs) -> Outcome {
-    check_out("--out", &args.out, [args.questions.as_path()].into_iter().chain(args.apply.as_deref()))?;
+    let read: Vec<_> = [&args.questions].into_iter().chain(&args.apply).cloned().collect();
+    check_out("--out", &args.out, &read)?;
     if let Some(decisions) = &args.apply {
         let applied = apply(&args.questions, decisions, !args.drop_undecided).map_err(Failure::usage)?;
         save(&args.out, &applied.text)?;

@@ -124,6 +124,10 @@ struct Summary<'a> {
 /// Runs the command.
 pub fn run(args: &DatasetSplitArgs, quiet: bool) -> Outcome {
     let options = args.split.options(false);
+    for name in ["train.jsonl", "validation.jsonl", "test.jsonl", "split.json"] {
+        places::check_out("--out", &args.out.join(name), &args.data)?;
+        places::check_out("--out", &args.out.join(name), &args.split.held_out)?;
+    }
     let bar = progress::work(0, quiet);
     bar.set_message("reading");
     let corpus = corpus(&args.data, &args.split, false);

@@ -77,8 +77,7 @@ impl<'a> Weighed<'a> {
 
     /// The F1 of its boundaries, as many as the commands' default objective finds: 1 where there is none and none is proposed.
     pub(super) fn f1(&self, weights: &Weights, lengths: Option<&Lengths>) -> Result<f64, BoundaryError> {
-        let beside = (weights.fusion > 0.0).then_some((&self.fusion, weights.fusion));
-        let odds = evidence_of(self.odds, beside.as_slice(), weights);
+        let odds = evidence_of(self.odds, &[(&self.fusion, weights.fusion)], weights);
         let evidence = Evidence::weighted(&odds, Some(&self.words), lengths, weights);
         let found = evidence.cut(Amount::Best(Objective::Balanced))?;
         let is_end = |after: usize| after.checked_sub(1).and_then(|gap| self.ends.get(gap)).copied().unwrap_or(false);
