@@ -150,7 +150,7 @@ fn fusion_has_most_of_the_evidence_where_it_is_sure() {
     };
     // A short document is no reason to be sure.
     let (long, short) = (elsewhere(12), elsewhere(4));
-    assert!(long < 0.1 && short > 0.2, "{long}, {short}");
+    assert!(long < 0.005 && short > 0.02, "{long}, {short}");
 }
 
 #[test]
