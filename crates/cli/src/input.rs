@@ -165,6 +165,9 @@ impl Input {
 
     /// Says which links were not followed, and how much beside the documents holds nothing to read. These are rules and no failures.
     pub fn tell_rules(&self) {
+        if is_quiet() {
+            return;
+        }
         let media = self.media.len();
         if media > 0 {
             let (files, were) = if media == 1 { ("file", "was") } else { ("files", "were") };
@@ -324,7 +327,7 @@ pub fn report_skipped(skipped: &Skipped) -> usize {
 
 /// Notes which pages hold no text. That is no failure.
 pub fn tell_empty(pages: &[String]) {
-    if !pages.is_empty() {
+    if !pages.is_empty() && !is_quiet() {
         let hold = if pages.len() == 1 { "1 page holds" } else { &format!("{} pages hold", pages.len()) };
         tell!("{hold} no text: {}", some(pages.iter().map(|page| name(page).into_owned())));
     }

@@ -1,6 +1,7 @@
 //! The folders that flags name. An empty path (a variable that was not set) and the root of the file system are never
 //! meant.
 
+use std::io::BufReader;
 use std::path::{Component, Path, PathBuf};
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
@@ -51,13 +52,13 @@ pub fn check_out(flag: &str, out: &Path, read: &[PathBuf]) -> Result<(), Failure
 
 /// As [`check_out`], for commands that read documents and pass over what they wrote before: questions, boundaries, classes.
 pub fn check_out_beside_documents(flag: &str, out: &Path, read: &[PathBuf]) -> Result<(), Failure> {
-    if out.is_file() && is_made(out) { Ok(()) } else { check_out(flag, out, read) }
+    check_out(flag, out, read).or_else(|refused| if is_made(out) { Ok(()) } else { Err(refused) })
 }
 
 /// True for a file of questions, of boundaries or of classes.
 fn is_made(path: &Path) -> bool {
-    let Ok(bytes) = std::fs::read(path) else { return false };
-    let first = serde_json::Deserializer::from_slice(&bytes).into_iter::<serde_json::Value>().next();
+    let Ok(file) = std::fs::File::open(path) else { return false };
+    let first = serde_json::Deserializer::from_reader(BufReader::new(file)).into_iter::<serde_json::Value>().next();
     let Some(Ok(first)) = first else { return false };
     [("data", true), ("sentences", true), ("label", false)]
         .iter()

@@ -66,10 +66,8 @@ pub fn run(args: SyntheticArgs, quiet: bool) -> Outcome {
                 Err(one) => left_out.add(one),
             });
         }
-        if !quiet {
-            input::tell_empty(&left_out.empty);
-            found.tell_rules();
-        }
+        input::tell_empty(&left_out.empty);
+        found.tell_rules();
     }
     unreadable += input::report(&left_out.bad);
     let recipe =

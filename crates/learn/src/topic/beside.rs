@@ -4,7 +4,7 @@ use pericope_api::{Document, SegmentError};
 use pericope_segment::fusion::boundary_probabilities;
 
 use super::checkpoint::Weights;
-use super::decode::best_boundaries;
+use super::decode::{best_boundaries, probability};
 
 /// Sentences that are looked at together: a dynamic programme over their vectors, some 13 MB of them.
 const WINDOW: usize = 8192;
@@ -43,16 +43,6 @@ fn log_odds(p: f64) -> f64 {
     (p / (1.0 - p)).ln()
 }
 
-/// By how much the log-odds of probabilities exceed those of their mean.
-///
-/// The mean is what they say before they have read anything. Without it every gap would seem the less probable the more
-/// models have read it.
-fn beyond_mean(probabilities: &[f64]) -> Vec<f64> {
-    let sum: f64 = probabilities.iter().map(|p| p.clamp(SUREST, 1.0 - SUREST)).sum();
-    let usual = log_odds(sum / probabilities.len().max(1) as f64);
-    probabilities.iter().map(|&p| log_odds(p) - usual).collect()
-}
-
 /// The share of the log-odds that are those of `fusion`, by its probabilities of boundaries and the log-odds of the sequence model: 0 but for
 /// documents of which it is sure, such as those of parts about unrelated things. What a model learnt of sections inside one text is
 /// worth less there.
@@ -66,33 +56,41 @@ fn share(probabilities: &[f64], sequence: &[f64]) -> f64 {
     };
     let mean = |of: &dyn Fn(f64) -> f64| probabilities.iter().map(|&p| of(p)).sum::<f64>() / probabilities.len() as f64;
     let left = mean(&entropy) / entropy(mean(&|p| p));
-    let sequence: Vec<f64> = sequence.iter().map(|odds| 1.0 / (1.0 + (-odds).exp())).collect();
+    let sequence: Vec<f64> = sequence.iter().map(|&odds| probability(odds)).collect();
     let (own, other) = (best_boundaries(probabilities).1, best_boundaries(&sequence).1);
     let rise = |[from, to]: [f64; 2], here: f64| ((here - from) / (to - from)).clamp(0.0, 1.0);
     SURE_SHARE * rise(EXPECTED_F1, own) * rise(UNCERTAINTY_LEFT, left) * rise(BEYOND_SEQUENCE, own - other)
 }
 
-/// What another than the sequence model says of the gaps of a document.
+/// What another than the sequence model says of the gaps of a document; nothing of each where nobody asked it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Opinion {
-    /// Log-odds beyond those of the mean.
-    beyond: Vec<f64>,
-    /// Log-odds, where they have a share of their own in the evidence, and that share.
-    sure: Option<(Vec<f64>, f64)>,
+    /// Its log-odds of a boundary at each gap.
+    log_odds: Vec<f64>,
+    /// Those of its mean probability: what it says before it has read anything. Without them every gap would seem the less probable the
+    /// more models have read it.
+    usual: f64,
+    /// The share of the evidence that its own log-odds are.
+    share: f64,
 }
 
 impl Opinion {
     /// By the probabilities of `fusion` at the gaps of which the sequence model has these log-odds; none where nobody asked it.
     pub(crate) fn of_fusion(probabilities: &[f64], sequence: &[f64]) -> Self {
         debug_assert!(probabilities.is_empty() || probabilities.len() == sequence.len(), "one number a gap");
-        let share = share(probabilities, sequence);
-        let sure = (share > 0.0).then(|| (probabilities.iter().map(|&p| log_odds(p)).collect(), share));
-        Self { beyond: beyond_mean(probabilities), sure }
+        Self { share: share(probabilities, sequence), ..Self::of_weswin(probabilities) }
     }
 
     /// By the probabilities of WeSWin.
     pub(super) fn of_weswin(probabilities: &[f64]) -> Self {
-        Self { beyond: beyond_mean(probabilities), sure: None }
+        let sum: f64 = probabilities.iter().map(|p| p.clamp(SUREST, 1.0 - SUREST)).sum();
+        let usual = log_odds(sum / probabilities.len().max(1) as f64);
+        Self { log_odds: probabilities.iter().map(|&p| log_odds(p)).collect(), usual, share: 0.0 }
+    }
+
+    /// By how much its log-odds exceed those of its mean.
+    fn beyond(&self) -> impl Iterator<Item = f64> {
+        self.log_odds.iter().map(|odds| odds - self.usual)
     }
 }
 
@@ -101,13 +99,11 @@ impl Opinion {
 pub(crate) fn evidence_of(odds: &[f64], beside: &[(&Opinion, f64)], weights: &Weights) -> Vec<f64> {
     let mut found: Vec<f64> = odds.iter().map(|odds| weights.sequence * odds).collect();
     for (opinion, weight) in beside {
-        found.iter_mut().zip(&opinion.beyond).for_each(|(odds, more)| *odds += weight * more);
+        found.iter_mut().zip(opinion.beyond()).for_each(|(odds, more)| *odds += weight * more);
     }
-    for (opinion, weight) in beside {
-        if let Some((own, share)) = &opinion.sure {
-            let share = share * (weight / WHOLE_WEIGHT).min(1.0);
-            found.iter_mut().zip(own).for_each(|(odds, own)| *odds += share * (own - *odds));
-        }
+    for (opinion, weight) in beside.iter().filter(|(opinion, _)| opinion.share > 0.0) {
+        let share = opinion.share * (weight / WHOLE_WEIGHT).min(1.0);
+        found.iter_mut().zip(&opinion.log_odds).for_each(|(odds, own)| *odds += share * (own - *odds));
     }
     found.iter_mut().for_each(|odds| *odds += weights.bias);
     found
@@ -180,7 +176,11 @@ mod tests {
     use pericope_segment::fusion::boundary_probabilities;
 
     use super::super::checkpoint::Weights;
-    use super::{Beside, Opinion, SURE_SHARE, WINDOW, beyond_mean, evidence_of, log_odds, share};
+    use super::{Beside, Opinion, SURE_SHARE, WINDOW, evidence_of, log_odds, share};
+
+    fn beyond_mean(probabilities: &[f64]) -> Vec<f64> {
+        Opinion::of_weswin(probabilities).beyond().collect()
+    }
 
     #[test]
     fn log_odds_beyond_those_of_the_mean() {

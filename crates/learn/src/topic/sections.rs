@@ -1,13 +1,14 @@
 //! How many sections a document has, before they are looked for.
 
 use super::cut::SURE;
+use super::decode::probability;
 
 /// Names the rule that counts sections, in the fingerprints of segmenters.
 pub(super) const COUNT_RULE: &str = "count-2";
 
 /// The number of segments that a document is expected to have by the log-odds of a boundary at each of its gaps alone.
 pub(super) fn expected_segments(odds: &[f64]) -> f64 {
-    1.0 + odds.iter().map(|odds| 1.0 / (1.0 + (-odds).exp())).sum::<f64>()
+    1.0 + odds.iter().map(|&odds| probability(odds)).sum::<f64>()
 }
 
 /// The price of a segment, in nats, at which as many segments are expected as `wanted` says. `boundaries` gives the expected number of

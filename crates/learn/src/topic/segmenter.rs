@@ -21,9 +21,8 @@ use crate::weswin::WeSWinSegmenter;
 /// ([`boundary_probabilities`](pericope_segment::fusion::boundary_probabilities)), and of a WeSWin model where one reads too, exceed those of
 /// their mean probability in the document. Where `fusion` is sure of a whole document, as it is of parts about unrelated things that were
 /// joined, its own log-odds take the place of up to 0.7 of the log-odds of a gap; words, lengths and the bias count as they do elsewhere.
-/// [`Amount`] says how many segments there are. A score is the probability of a boundary, a
-/// segmentation being exp(its evidence) times as probable as another, after a price for each boundary: at that price as many segments
-/// are expected as the log-odds alone promise. The words and lengths of segments say where boundaries lie, and not how many there are.
+/// [`Amount`] says how many segments there are. A score is the probability of a boundary, a segmentation being exp(its evidence) times as
+/// probable as another, after a price for each boundary: at that price as many segments are expected as the log-odds alone promise. The words and lengths of segments say where boundaries lie, and not how many there are.
 ///
 /// Code and tables are passed over. Every sentence is embedded once. Time is in proportion to the number of sentences. Memory beside the
 /// document's own: some windows of vectors, and 128 numbers a sentence at most, 64 MB in all up to half a million sentences.

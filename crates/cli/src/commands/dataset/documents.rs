@@ -45,10 +45,8 @@ pub fn read(paths: &[PathBuf], source: &SourceArgs, own: &[&Path], quiet: bool) 
     }
     bar.finish_and_clear();
     skipped += input::report(&left_out.bad);
-    if !quiet {
-        input::tell_empty(&left_out.empty);
-        found.tell_rules();
-    }
+    input::tell_empty(&left_out.empty);
+    found.tell_rules();
     Ok(Documents { documents, skipped, empty: left_out.empty.len() })
 }
 

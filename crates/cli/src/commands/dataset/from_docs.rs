@@ -105,9 +105,7 @@ pub fn from_docs_command(args: FromDocsArgs, quiet: bool) -> Outcome {
             say!("{}: the boundaries of {} documents", shown(path), counts.segmentations);
         }
     }
-    if !quiet {
-        input::tell_empty(&left_out.empty);
-        found.tell_rules();
-    }
+    input::tell_empty(&left_out.empty);
+    found.tell_rules();
     Ok(if unreadable > 0 { Status::Incomplete } else { Status::Done })
 }

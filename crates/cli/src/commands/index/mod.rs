@@ -185,9 +185,7 @@ fn work(mut args: IndexArgs, quiet: bool, follow: Option<Arc<AtomicBool>>) -> Ou
     {
         return Err(Failure::usage(format!("{}: no such file or folder, and none in the index", shown(path))));
     }
-    if !quiet {
-        found.tell_rules();
-    }
+    found.tell_rules();
     if args.watch {
         return watch::follow(&mut job, found.linked());
     }

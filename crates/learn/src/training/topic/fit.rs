@@ -15,7 +15,7 @@ use super::weigh::{Weighed, looked_at, weigh};
 use crate::corpus::Record;
 use crate::rows::ROWS;
 use crate::sequence::Parameters;
-use crate::topic::{CHANGEABLE, Checkpoint, Lengths, Network, Settings, Topic, shipped};
+use crate::topic::{CHANGEABLE, Checkpoint, Lengths, Network, Settings, Topic, probability, shipped};
 use crate::training::adamw::Schedule;
 use crate::training::events::{Event, TrainReport, Validation, Watch};
 use crate::training::fit::{check_target, make_folder};
@@ -230,7 +230,7 @@ impl Learner for Training<'_> {
         let mut scored: Vec<(f64, bool)> = Vec::new();
         for Measured { labelled, .. } in &self.validation {
             let odds = model.log_odds(&labelled.inputs)?;
-            scored.extend(odds.into_iter().map(|x| 1.0 / (1.0 + (-x).exp())).zip(labelled.ends.iter().copied()));
+            scored.extend(odds.into_iter().map(probability).zip(labelled.ends.iter().copied()));
         }
         let (threshold, f1) = best_threshold(scored);
         let best = f1.is_some_and(|f1| at.better(f1));
