@@ -41,6 +41,20 @@ pub fn parts_heading(document: &Document, i: usize) -> bool {
     }
 }
 
+/// Markup between a lead-in and what it leads to: a tag, a template's statement.
+const MOST_MARKUP: usize = 4;
+
+/// True where a cut after sentence `i` would part a lead-in from what it leads to: the last sentence that a reader of the page
+/// sees ends with a colon, and no heading follows.
+pub(crate) fn parts_lead_in(document: &Document, i: usize) -> bool {
+    let Some((before, [next, ..])) = document.sentences.split_at_checked(i + 1) else { return false };
+    let seen = before.iter().rev().take(MOST_MARKUP + 1).find(|s| s.kind != Kind::Markup);
+    let Some(last) = seen.filter(|s| matches!(s.kind, Kind::Prose | Kind::ListItem)) else { return false };
+    // Behind the colon of bold or italic words stands what ends them.
+    let text = last.span.of(&document.source).trim_end_matches(['*', '_']);
+    text.ends_with([':', '\u{ff1a}']) && !matches!(next.kind, Kind::Heading(_))
+}
+
 /// True where a document has nothing that a kernel on bare text would not see.
 pub(crate) fn is_plain(document: &Document) -> bool {
     !document.sentences.iter().any(|s| s.kind.is_atomic() || matches!(s.kind, Kind::Heading(_)))

@@ -6,11 +6,12 @@ use super::units::Units;
 use super::weights;
 use crate::breaks::{self, Level};
 use crate::chars::{floor, next, skip_blank, trim_end};
+use crate::packing::{parts_heading, parts_lead_in};
 use crate::token_meter::TokenMeter;
 
 /// Splits every unit of more than `budget` tokens (special tokens not counted) into the fewest pieces of about the same
 /// size: code at lines, tables at rows, everything else at lines where they end near the middle of what is over, else at white space;
-/// then words, grapheme clusters, characters.
+/// then words, grapheme clusters, characters. The first piece leaves room for the heading or the lead-in above it.
 pub(super) fn split(
     document: &Document,
     units: Units,
@@ -34,17 +35,33 @@ pub(super) fn split(
         let kind = document.sentences.get(sentence).map_or(Kind::Prose, |s| s.kind);
         let splitter = Splitter { meter, levels: levels(kind, document.format), is_lined: is_lined(kind), budget };
         let mut start = span.start;
+        let mut reserved = led_by(document, &units, i, meter, budget);
         while start < span.end {
             if start > span.start {
                 out.gaps.push(weights::inside_unit());
             }
-            let end = splitter.piece_end(start, span.end)?;
+            let end = splitter.piece_end(start, span.end, std::mem::take(&mut reserved))?;
             out.spans.push(Span::new(start, end));
             out.sentences.push(sentence);
             start = skip_blank(meter.source, end).min(span.end);
         }
     }
     Ok(out)
+}
+
+/// Tokens of the headings and the lead-in that unit `i` is to stay with; 0 where they take more than half of the budget.
+fn led_by(document: &Document, units: &Units, i: usize, meter: &TokenMeter<'_>, budget: usize) -> usize {
+    let mut first = i;
+    while let Some(before) = first.checked_sub(1) {
+        let sentence = units.sentences[before];
+        let leads = parts_heading(document, sentence) || (first == i && parts_lead_in(document, sentence));
+        if !leads || sentence == units.sentences[first] {
+            break;
+        }
+        first = before;
+    }
+    let tokens = meter.estimate(Span::new(units.spans[first].start, units.spans[i].start));
+    if tokens <= budget / 2 { tokens } else { 0 }
 }
 
 fn levels(kind: Kind, format: Format) -> &'static [Level] {
@@ -67,28 +84,30 @@ struct Splitter<'a> {
 }
 
 impl Splitter<'_> {
-    /// The end of the piece that starts at `start`, at most `stop`; its own tokens are at most the budget.
-    fn piece_end(&self, start: usize, stop: usize) -> Result<usize, SegmentError> {
+    /// The end of the piece that starts at `start`, at most `stop`; its own tokens are at most the budget less those that are
+    /// `reserved`, unless a single character has more.
+    fn piece_end(&self, start: usize, stop: usize, reserved: usize) -> Result<usize, SegmentError> {
         let source = self.meter.source;
+        let budget = self.budget - reserved;
         let rest = self.meter.estimate(Span::new(start, stop));
-        if rest <= self.budget && self.meter.exact(Span::new(start, stop)) <= self.budget {
+        if rest <= budget && self.meter.exact(Span::new(start, stop)) <= budget {
             return Ok(stop);
         }
         // Equal shares. A share may be exceeded to reach the next line end or space, the budget may not.
-        let pieces = rest.div_ceil(self.budget).max(2);
-        let mut share = rest.div_ceil(pieces);
-        let mut room = self.budget;
+        let pieces = (rest + reserved).div_ceil(self.budget).max(2);
+        let mut share = (rest + reserved).div_ceil(pieces).saturating_sub(reserved);
+        let mut room = budget;
         while room > 0 {
             let reach = self.meter.ahead(start, room).min(stop);
             let middle = self.meter.ahead(start, share.min(room)).min(reach);
             let end = trim_end(source, start, self.break_near(start, middle, reach).min(stop));
             let piece = Span::new(start, end);
             let real = self.meter.exact(piece);
-            if end > start && real <= self.budget {
+            if end > start && real <= budget {
                 return Ok(end);
             }
             let here = self.meter.estimate(piece).min(room);
-            room = (here * self.budget / real.max(1)).min(here.saturating_sub(1));
+            room = (here * budget / real.max(1)).min(here.saturating_sub(1));
             share = room;
         }
         let cluster = breaks::cluster_end(source, start).min(stop);

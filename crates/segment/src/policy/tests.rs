@@ -65,6 +65,45 @@ fn forced_cuts_prefer_paragraphs_and_balance() {
 }
 
 #[test]
+fn a_lead_in_stays_with_what_it_leads_to_where_a_cut_is_forced() {
+    let mut document = numbered(&[4, 4, 4, 4]);
+    let chunks = |document: &Document, segmentation: &Segmentation| {
+        starts(document, &with_max(12).spans(document, segmentation, &WordCounter).unwrap())
+    };
+    let scores = |second| Segmentation::Scores { scores: vec![0.25, second, 0.2], threshold: 0.5 };
+    assert_eq!(chunks(&document, &scores(0.3)), [0, 2]);
+    let source = document.source.replace("s1 w w w", "s1 w **w:**");
+    document = Document::from_sentences("d", &source.lines().collect::<Vec<_>>());
+    assert_eq!(document.len(), 4);
+    assert_eq!(chunks(&document, &scores(0.3)), [0, 1]);
+    // The segmenter's decision stands, and there may be markup between.
+    assert_eq!(chunks(&document, &scores(0.6)), [0, 2]);
+    document.sentences[2].kind = Kind::Markup;
+    let behind = Segmentation::Scores { scores: vec![0.2, 0.1, 0.3], threshold: 0.5 };
+    assert_eq!(chunks(&document, &behind), [0, 1]);
+    document.sentences[2].kind = Kind::Heading(1);
+    assert_eq!(chunks(&document, &scores(0.3)), [0, 2]);
+}
+
+#[test]
+fn the_first_piece_of_what_is_too_long_leaves_room_for_its_heading() {
+    let mut document = numbered(&[3, 40, 3]);
+    let none = Segmentation::Boundaries(Boundaries::none(3));
+    document.sentences[1].kind = Kind::Code;
+    for kind in [Kind::Heading(1), Kind::Prose] {
+        document.sentences[0].kind = kind;
+        if kind == Kind::Prose {
+            let source = document.source.replacen("s0 w w", "s0 w:", 1);
+            document = Document::from_sentences("d", &source.lines().collect::<Vec<_>>());
+        }
+        let spans = with_max(20).spans(&document, &none, &WordCounter).unwrap();
+        let first = document.text(spans[0]);
+        assert!(first.starts_with("s0") && first.contains("s1 w"), "{kind:?}: {first:?}");
+        assert!(spans.iter().all(|span| WordCounter.count(document.text(*span)) <= 20));
+    }
+}
+
+#[test]
 fn a_heading_keeps_its_body() {
     let mut document = numbered(&[4, 2, 4, 4]);
     document.sentences[1].kind = Kind::Heading(1);

@@ -2,7 +2,7 @@
 
 use pericope_api::{Boundaries, Document, Kind};
 
-use crate::packing::parts_heading;
+use crate::packing::{parts_heading, parts_lead_in};
 
 /// Steps a logit unit.
 const SCALE: f64 = (1u64 << 20) as f64;
@@ -15,6 +15,8 @@ const PARAGRAPH_END: f64 = 0.1;
 const SENTENCE_END: f64 = 0.01;
 const INSIDE_UNIT: f64 = 1e-7;
 const AFTER_HEADING: f64 = 1e-8;
+/// What a forced cut between a lead-in and what it leads to costs on top, in logits: less than a second cut at a paragraph's end.
+const AFTER_LEAD_IN: f64 = 2.0;
 
 fn logit(p: f64) -> f64 {
     (p / (1.0 - p)).ln()
@@ -50,6 +52,7 @@ fn after_heading() -> i64 {
 pub(super) fn from_scores(document: &Document, scores: &[f64], threshold: f64) -> Vec<i64> {
     let mut gaps: Vec<i64> = scores.iter().map(|&score| weight(score, threshold)).collect();
     keep_headings(document, &mut gaps);
+    keep_lead_ins(document, &mut gaps);
     gaps
 }
 
@@ -75,7 +78,16 @@ pub(super) fn prior(document: &Document, i: usize) -> i64 {
         (Some(this), Some(next)) if this.paragraph != next.paragraph => PARAGRAPH_END,
         _ => SENTENCE_END,
     };
-    weight(score, 0.5)
+    weight(score, 0.5) - if parts_lead_in(document, i) { fixed(AFTER_LEAD_IN) } else { 0 }
+}
+
+/// Makes a forced cut between a lead-in and what it leads to dearer; what the segmenter decided stands.
+fn keep_lead_ins(document: &Document, gaps: &mut [i64]) {
+    for (i, gap) in gaps.iter_mut().enumerate() {
+        if *gap <= 0 && parts_lead_in(document, i) {
+            *gap -= fixed(AFTER_LEAD_IN);
+        }
+    }
 }
 
 /// Moves what speaks for a cut between a heading and its body to the gap before the heading.

@@ -59,9 +59,23 @@ pub(in crate::formats) fn anchor(tag: &str) -> Option<String> {
     (!found.is_empty() && !found.contains(char::is_whitespace)).then(|| found.into_owned())
 }
 
+/// Elements that show nothing by themselves.
+const BARE: [&str; 6] = ["a", "article", "div", "p", "section", "span"];
+
+/// The anchor of text that is one element with nothing in it, or one opening tag: `<a id="use"></a>`, `<div id="use">`.
+pub(in crate::formats) fn anchor_alone(text: &str) -> Option<String> {
+    let text = text.trim();
+    let (tag, rest) = text.split_at(text.find('>')? + 1);
+    let name = tag.strip_prefix('<')?.split(|c: char| !c.is_ascii_alphanumeric()).next()?;
+    let rest = rest.trim();
+    let closing = rest.strip_prefix("</").and_then(|rest| rest.strip_suffix('>')).map(str::trim_end);
+    let is_alone = rest.is_empty() || closing.is_some_and(|closing| closing.eq_ignore_ascii_case(name));
+    anchor(tag).filter(|_| is_alone && BARE.iter().any(|bare| bare.eq_ignore_ascii_case(name)))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{anchor, attribute};
+    use super::{anchor, anchor_alone, attribute};
 
     #[test]
     fn values_with_and_without_quotes() {
@@ -85,5 +99,24 @@ mod tests {
         assert_eq!(anchor("<input name=use>"), None);
         assert_eq!(anchor("<h2 id=\"two words\">"), None);
         assert_eq!(anchor("<h2 id=''>"), None);
+    }
+    #[test]
+    fn anchors_alone_have_nothing_in_them() {
+        for text in ["<a id=use></a>", "<a name='use'/>", " <DIV class=x id=\"use\">\n</div > ", "<div id=use>"] {
+            assert_eq!(anchor_alone(text).as_deref(), Some("use"), "{text}");
+        }
+        let others = [
+            "<a id=use>x</a>",
+            "<img id=use alt=x>",
+            "</div>",
+            "<br>",
+            "<!-- id=use -->",
+            "<a id=use></a><b></b>",
+            "<a id=use",
+            "a",
+        ];
+        for text in others {
+            assert_eq!(anchor_alone(text), None, "{text}");
+        }
     }
 }

@@ -33,6 +33,7 @@ pub(super) fn read(builder: &mut Builder<'_>, text: &str, base: usize, masks: &[
         skip: None,
         slugs: Slugs::default(),
         before: None,
+        label: None,
     };
     for (event, range) in Parser::new_ext(&text[base..], options).into_offset_iter() {
         let range = base + range.start..base + range.end;
@@ -90,6 +91,8 @@ struct Blocks<'b, 's, 'a> {
     slugs: Slugs,
     /// The id of a tag since the last text: the heading that follows can be linked to by it.
     before: Option<String>,
+    /// Where a block of nothing but an anchor begins, not yet handed over: it goes with the block that follows.
+    label: Option<usize>,
 }
 
 impl<'a> Blocks<'_, '_, 'a> {
@@ -164,11 +167,14 @@ impl<'a> Blocks<'_, '_, 'a> {
             Tag::Table(_) => self.whole(span, Kind::Table, TagEnd::Table),
             Tag::HtmlBlock => {
                 self.close();
+                self.skip = Some(TagEnd::HtmlBlock);
+                if let Some(id) = html::anchor_alone(span.of(self.source)) {
+                    return self.labelled(span.start, id);
+                }
                 self.lead(span.start);
                 let kind = self.kind();
                 let before = self.before.take();
                 self.before = html::fragment(self.builder, span, kind, &mut self.slugs, before);
-                self.skip = Some(TagEnd::HtmlBlock);
             }
             Tag::Item => {
                 self.close();
@@ -259,6 +265,12 @@ impl<'a> Blocks<'_, '_, 'a> {
     /// Hands the open block over.
     fn close(&mut self) {
         let Some(Open { extent, heading, inline, anchor }) = self.open.take() else { return };
+        if heading.is_none() {
+            let tag = anchor.clone().filter(|_| inline.is_blank(self.source));
+            if let Some(id) = tag.or_else(|| target(extent.of(self.source)).map(str::to_owned)) {
+                return self.labelled(extent.start, id);
+            }
+        }
         let end = extent.end;
         let extent = Span::new(self.lead(extent.start), end);
         let kind = self.kind();
@@ -273,7 +285,7 @@ impl<'a> Blocks<'_, '_, 'a> {
                 anchor.or(before).or(slug)
             }
             None if inline.is_blank(self.source) => {
-                self.before = anchor.or(before);
+                self.before = before;
                 None
             }
             None => None,
@@ -286,6 +298,13 @@ impl<'a> Blocks<'_, '_, 'a> {
             _ if is_statement(extent.trimmed(self.source).of(self.source)) => self.builder.hidden(extent),
             _ => self.builder.text(extent, &inline, kind),
         }
+    }
+
+    /// An anchor that stands alone from byte `start` on: what follows begins there, and a heading has its id.
+    fn labelled(&mut self, start: usize, id: String) {
+        let start = self.lead(start);
+        self.label = Some(start);
+        self.before = Some(id);
     }
 
     /// A block that is never cut.
@@ -306,6 +325,9 @@ impl<'a> Blocks<'_, '_, 'a> {
     /// What else lies there and gave no event (link definitions) is handed over as hidden.
     fn lead(&mut self, start: usize) -> usize {
         let start = start.max(self.builder.covered());
+        if let Some(label) = self.label.take() {
+            return label;
+        }
         let gap = self.builder.gap(start);
         if gap.is_empty() {
             return start;
@@ -373,6 +395,12 @@ fn code_span(span: Span, raw: &str, text: &str) -> Option<Span> {
 fn is_statement(text: &str) -> bool {
     let import = text.starts_with("import ") && (text.contains(" from '") || text.contains(" from \""));
     import || (text.starts_with('{') && text.lines().all(|line| is_template(line.trim())))
+}
+
+/// The name of a target of MyST, `(name)=`, that is all of a block.
+fn target(text: &str) -> Option<&str> {
+    let name = text.trim().strip_prefix('(')?.strip_suffix(")=")?;
+    (!name.is_empty() && !name.contains(['(', ')', '\n'])).then_some(name)
 }
 
 /// True for `{{ ... }}`, `{% ... %}` and `{/* ... */}`, alone on a line.

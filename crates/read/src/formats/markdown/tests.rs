@@ -165,6 +165,27 @@ fn html_jsx_and_templates_are_tolerated() {
 }
 
 #[test]
+fn an_anchor_alone_goes_with_what_follows() {
+    let source = "Text.\n\n<a id=\"one\"></a>\n\n## One\n\n<div id=\"two\"></div>\n\n(three)=\n\n## Three\n\n<a name=\"item\"></a>\n\n\
+        - An item.\n\n<a name=\"x\"></a> Words.\n\n<a name=\"end\"></a>\n";
+    let document = read(source);
+    assert_eq!(
+        sentences(&document),
+        [
+            (Kind::Prose, "Text."),
+            (Kind::Heading(2), "<a id=\"one\"></a>\n\n## One"),
+            (Kind::Heading(2), "<div id=\"two\"></div>\n\n(three)=\n\n## Three"),
+            (Kind::ListItem, "<a name=\"item\"></a>\n\n- An item."),
+            (Kind::Prose, "<a name=\"x\"></a> Words."),
+            (Kind::Markup, "<a name=\"end\"></a>"),
+        ]
+    );
+    assert_eq!(visible(&document), ["Text.", "One", "Three", "An item.", "Words.", ""]);
+    assert_eq!(document.heading_path(1), ["One"]);
+    assert_eq!(document.anchor_at(source.find("# Three").unwrap()), Some("three"));
+}
+
+#[test]
 fn line_ends_of_windows() {
     let source = "# T\r\n\r\nOne\r\ntwo. Three.\r\n\r\n```\r\ncode\r\n```\r\n\r\n* a\r\n* b\r\n";
     let expected = [

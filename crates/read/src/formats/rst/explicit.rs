@@ -26,10 +26,13 @@ impl Rst<'_, '_> {
         }
         if let Some((name, link)) = target(after) {
             let internal = link.is_empty() && end == i + 1;
-            let id = if internal { self.ids.target(&name) } else { None };
-            self.hide_quietly(i, end);
-            // The nearest target that leads here.
-            self.target = id.or_else(|| self.target.take());
+            if internal {
+                // What it names begins with it. The nearest target leads there.
+                self.pending.get_or_insert(line.start);
+                self.target = self.ids.target(&name).or_else(|| self.target.take());
+            } else {
+                self.hide_quietly(i, end);
+            }
             return end;
         }
         if definition(text).is_some() {

@@ -32,7 +32,6 @@ fn titles_make_sections_in_the_order_of_their_styles() {
     let document = read(source);
     let rows = [
         (Kind::Markup, ""),
-        (Kind::Markup, ""),
         (Kind::Heading(1), "Pumps"),
         (Kind::Prose, "Text."),
         (Kind::Heading(2), "Use it"),
@@ -46,11 +45,28 @@ fn titles_make_sections_in_the_order_of_their_styles() {
     let hidden = |(kind, text): (Kind, String)| if kind == Kind::Markup { (kind, String::new()) } else { (kind, text) };
     assert_eq!(seen(&document).into_iter().map(hidden).collect::<Vec<_>>(), expected(&rows));
     assert_eq!(document.title.as_deref(), Some("Pumps"));
-    assert_eq!(document.heading_path(6), ["Pumps", "Use it", "Deep"]);
-    assert_eq!(document.sentence(2), "=======\n Pumps\n=======");
+    assert_eq!(document.heading_path(5), ["Pumps", "Use it", "Deep"]);
+    assert_eq!(document.sentence(1), ".. _start here:\n\n=======\n Pumps\n=======");
     let anchors: Vec<_> = document.anchors.iter().map(|a| a.as_deref().unwrap_or("-")).collect();
     assert_eq!(anchors, ["-", "start-here", "use-it", "deep", "use-it-1"]);
     assert_eq!(document.anchor_at(source.find("More").unwrap()), Some("use-it"));
+}
+
+#[test]
+fn a_label_goes_with_what_it_names() {
+    let source = "Text.\n\n.. _one:\n.. _two:\n\nUse\n---\n\n.. _code:\n\n::\n\n  x\n\n.. _site: http://x.org\n\nMore.\n\n.. _end:\n";
+    let rows = [
+        (Kind::Prose, "Text."),
+        (Kind::Heading(1), "Use"),
+        (Kind::Code, "x"),
+        (Kind::Markup, ""),
+        (Kind::Prose, "More."),
+        (Kind::Markup, ""),
+    ];
+    let document = check(source, &rows);
+    assert_eq!(document.sentence(1), ".. _one:\n.. _two:\n\nUse\n---");
+    assert_eq!(document.heading_path(1), ["Use"]);
+    assert_eq!(document.anchor_at(source.find("More").unwrap()), Some("two"));
 }
 
 #[test]
