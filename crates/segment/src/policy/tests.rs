@@ -68,7 +68,7 @@ fn forced_cuts_prefer_paragraphs_and_balance() {
 fn a_lead_in_stays_with_what_it_leads_to_where_a_cut_is_forced() {
     let mut document = numbered(&[6, 6, 6, 6]);
     let chunks = |document: &Document, segmentation: &Segmentation| {
-        starts(document, &with_max(20).spans(document, segmentation, &WordCounter).unwrap())
+        starts(document, &with_max(23).spans(document, segmentation, &WordCounter).unwrap())
     };
     let scores = |second| Segmentation::Scores { scores: vec![0.25, second, 0.2], threshold: 0.5 };
     assert_eq!(chunks(&document, &scores(0.3)), [0, 2]);
