@@ -7,7 +7,7 @@ use std::sync::Arc;
 use pericope_api::{Document, Format, Heading, Kind, Rewrite, Sentence, Span};
 
 use crate::inline::{Inline, Layout};
-use crate::limits::{self, LONGEST_ANCHOR};
+use crate::limits::{self, LONGEST_ANCHOR, LONGEST_LABEL};
 use crate::split::SentenceSplitter;
 use crate::work;
 
@@ -37,6 +37,8 @@ pub(crate) struct Builder<'a> {
     /// Only blanks lie between `covered` and this byte. What has been looked at once is not looked at again.
     blank_to: Cell<usize>,
     paragraph: u32,
+    /// The sentence where the labels begin that a heading would begin with: nothing that shows came since.
+    label: Option<usize>,
     layout: Layout,
     pub(crate) title: Option<String>,
 }
@@ -54,6 +56,7 @@ impl<'a> Builder<'a> {
             covered: 0,
             blank_to: Cell::new(0),
             paragraph: 0,
+            label: None,
             layout: Layout::default(),
             title: None,
         }
@@ -85,9 +88,9 @@ impl<'a> Builder<'a> {
         self.covered
     }
 
-    /// Number of sentences so far.
+    /// Number of sentences so far, without the labels that a heading may still take.
     pub(crate) fn len(&self) -> usize {
-        self.sentences.len()
+        self.label.unwrap_or(self.sentences.len())
     }
 
     /// Returns the source between the last sentence and byte `to`, without the blanks around it; may be empty.
@@ -123,6 +126,29 @@ impl<'a> Builder<'a> {
         }
     }
 
+    /// The block before, which nobody sees, was a label: a heading that follows begins with it.
+    pub(crate) fn label(&mut self) {
+        if let Some(last) = self.sentences.len().checked_sub(1)
+            && self.sentences[last].kind == Kind::Markup
+        {
+            self.label.get_or_insert(last);
+        }
+    }
+
+    /// Takes the labels before the heading at `extent`, and what stands between, back for it; answers where it begins then.
+    fn take_label(&mut self, extent: Span) -> Span {
+        let Some(first) = self.label.take() else { return extent };
+        let start = self.sentences[first].span.start;
+        if extent.start < start || extent.start - start > LONGEST_LABEL {
+            return extent;
+        }
+        self.sentences.truncate(first);
+        let kept = self.rewrites.partition_point(|rewrite| rewrite.span.start < start);
+        self.rewrites.truncate(kept);
+        self.covered = start;
+        Span::new(start, extent.end)
+    }
+
     /// A block of text, split into sentences. `extent` covers the text and the markup around it; where there is nothing
     /// to see, the whole of it is hidden.
     pub(crate) fn text(&mut self, extent: Span, inline: &Inline<'_>, kind: Kind) {
@@ -153,6 +179,7 @@ impl<'a> Builder<'a> {
         if !limits::is_heading(inline, self.source) {
             return self.text(extent, inline, Kind::Prose);
         }
+        let extent = self.take_label(extent);
         let level = level.clamp(1, DEEPEST);
         let text = inline.visible(self.source);
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -232,6 +259,9 @@ impl<'a> Builder<'a> {
 
     fn push(&mut self, span: Span, kind: Kind) {
         let section = u32::try_from(self.sections.len() - 1).unwrap_or(u32::MAX);
+        if kind != Kind::Markup {
+            self.label = None;
+        }
         self.sentences.push(Sentence { span, kind, paragraph: self.paragraph, section });
         self.covered = span.end;
     }

@@ -8,6 +8,8 @@ pub(crate) const LONGEST_HEADING: usize = 300;
 pub(crate) const LONGEST_TITLE: usize = 300;
 /// Longest anchor in bytes. A section has no longer one.
 pub(crate) const LONGEST_ANCHOR: usize = 300;
+/// Longest labels before a heading, in bytes, with all that stands between: what is longer is no part of the heading.
+pub(crate) const LONGEST_LABEL: usize = 400;
 /// Longest id of a document in a JSON line, in bytes.
 pub(crate) const LONGEST_ID: usize = 1_000;
 /// Longest text in bytes that stands for a reference (a substitution, an attribute).

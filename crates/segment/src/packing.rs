@@ -45,14 +45,24 @@ pub fn parts_heading(document: &Document, i: usize) -> bool {
 const MOST_MARKUP: usize = 4;
 
 /// True where a cut after sentence `i` would part a lead-in from what it leads to: the last sentence that a reader of the page
-/// sees ends with a colon, and no heading follows.
+/// sees ends with a colon, and sentence `i + 1` is no heading.
 pub(crate) fn parts_lead_in(document: &Document, i: usize) -> bool {
     let Some((before, [next, ..])) = document.sentences.split_at_checked(i + 1) else { return false };
     let seen = before.iter().rev().take(MOST_MARKUP + 1).find(|s| s.kind != Kind::Markup);
     let Some(last) = seen.filter(|s| matches!(s.kind, Kind::Prose | Kind::ListItem)) else { return false };
-    // Behind the colon of bold or italic words stands what ends them.
-    let text = last.span.of(&document.source).trim_end_matches(['*', '_']);
-    text.ends_with([':', '\u{ff1a}']) && !matches!(next.kind, Kind::Heading(_))
+    // Most sentences have no colon at all, and what they show need not be put together.
+    !matches!(next.kind, Kind::Heading(_))
+        && document.text(last.span).contains(COLONS)
+        && ends_with_colon(document.visible(last.span).trim_end())
+}
+
+const COLONS: [char; 2] = [':', '\u{ff1a}'];
+
+/// True for what ends with a colon, but not for one that ends with a symbol's short name, `:tada:`.
+fn ends_with_colon(text: &str) -> bool {
+    let Some(rest) = text.strip_suffix(COLONS) else { return false };
+    let word = rest.rsplit(char::is_whitespace).next().unwrap_or(rest);
+    !word.starts_with(':') || word.ends_with(':')
 }
 
 /// True where a document has nothing that a kernel on bare text would not see.

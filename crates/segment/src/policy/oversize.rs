@@ -52,12 +52,15 @@ pub(super) fn split(
 /// Tokens of the headings and the lead-in that unit `i` is to stay with; 0 where they take more than half of the budget.
 fn led_by(document: &Document, units: &Units, i: usize, meter: &TokenMeter<'_>, budget: usize) -> usize {
     let mut first = i;
-    while let Some(before) = first.checked_sub(1) {
+    // The lead-in is looked for through the markup behind it, and headings stand above both.
+    let mut only_markup = true;
+    while let Some(before) = first.checked_sub(1).filter(|&before| units.gaps[before] <= 0) {
         let sentence = units.sentences[before];
-        let leads = parts_heading(document, sentence) || (first == i && parts_lead_in(document, sentence));
+        let leads = parts_heading(document, sentence) || (only_markup && parts_lead_in(document, sentence));
         if !leads || sentence == units.sentences[first] {
             break;
         }
+        only_markup &= document.sentences.get(sentence).is_some_and(|s| s.kind == Kind::Markup);
         first = before;
     }
     let tokens = meter.estimate(Span::new(units.spans[first].start, units.spans[i].start));

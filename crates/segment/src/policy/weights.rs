@@ -15,7 +15,8 @@ const PARAGRAPH_END: f64 = 0.1;
 const SENTENCE_END: f64 = 0.01;
 const INSIDE_UNIT: f64 = 1e-7;
 const AFTER_HEADING: f64 = 1e-8;
-/// What a forced cut between a lead-in and what it leads to costs on top, in logits: less than a second cut at a paragraph's end.
+/// What a forced cut between a lead-in and what it leads to costs on top, in logits: less than one more cut at a paragraph's end,
+/// more than one more before a heading.
 const AFTER_LEAD_IN: f64 = 2.0;
 
 fn logit(p: f64) -> f64 {

@@ -10,7 +10,7 @@ mod reader;
 mod tokens;
 mod whole;
 
-pub(super) use attributes::{anchor, anchor_alone};
+pub(super) use attributes::{anchor, is_anchor};
 pub(super) use page::fragment;
 pub(super) use reader::Html;
 

@@ -5,6 +5,7 @@ use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd};
 
 use crate::builder::Builder;
 use crate::formats::html;
+use crate::formats::rst::make_id;
 use crate::formats::slugs::Slugs;
 use crate::inline::Inline;
 use crate::limits;
@@ -33,7 +34,6 @@ pub(super) fn read(builder: &mut Builder<'_>, text: &str, base: usize, masks: &[
         skip: None,
         slugs: Slugs::default(),
         before: None,
-        label: None,
     };
     for (event, range) in Parser::new_ext(&text[base..], options).into_offset_iter() {
         let range = base + range.start..base + range.end;
@@ -91,8 +91,6 @@ struct Blocks<'b, 's, 'a> {
     slugs: Slugs,
     /// The id of a tag since the last text: the heading that follows can be linked to by it.
     before: Option<String>,
-    /// Where a block of nothing but an anchor begins, not yet handed over: it goes with the block that follows.
-    label: Option<usize>,
 }
 
 impl<'a> Blocks<'_, '_, 'a> {
@@ -167,14 +165,14 @@ impl<'a> Blocks<'_, '_, 'a> {
             Tag::Table(_) => self.whole(span, Kind::Table, TagEnd::Table),
             Tag::HtmlBlock => {
                 self.close();
-                self.skip = Some(TagEnd::HtmlBlock);
-                if let Some(id) = html::anchor_alone(span.of(self.source)) {
-                    return self.labelled(span.start, id);
-                }
                 self.lead(span.start);
                 let kind = self.kind();
                 let before = self.before.take();
                 self.before = html::fragment(self.builder, span, kind, &mut self.slugs, before);
+                if html::is_anchor(span.of(self.source)) {
+                    self.builder.label();
+                }
+                self.skip = Some(TagEnd::HtmlBlock);
             }
             Tag::Item => {
                 self.close();
@@ -265,16 +263,18 @@ impl<'a> Blocks<'_, '_, 'a> {
     /// Hands the open block over.
     fn close(&mut self) {
         let Some(Open { extent, heading, inline, anchor }) = self.open.take() else { return };
-        if heading.is_none() {
-            let tag = anchor.clone().filter(|_| inline.is_blank(self.source));
-            if let Some(id) = tag.or_else(|| target(extent.of(self.source)).map(str::to_owned)) {
-                return self.labelled(extent.start, id);
-            }
-        }
         let end = extent.end;
         let extent = Span::new(self.lead(extent.start), end);
         let kind = self.kind();
         let before = self.before.take();
+        if heading.is_none()
+            && let Some(id) = target(extent.trimmed(self.source).of(self.source))
+        {
+            self.before = Some(id).filter(|id| !id.is_empty()).or(before);
+            self.builder.hidden(extent);
+            return self.builder.label();
+        }
+        let is_label = heading.is_none() && anchor.is_some() && inline.is_blank(self.source);
         let anchor = match &heading {
             // An id that is written out takes the place of the slug; a tag with an id stands beside it.
             Some(Heading { id: Some(id), .. }) => Some(id.clone()),
@@ -285,7 +285,7 @@ impl<'a> Blocks<'_, '_, 'a> {
                 anchor.or(before).or(slug)
             }
             None if inline.is_blank(self.source) => {
-                self.before = before;
+                self.before = anchor.or(before);
                 None
             }
             None => None,
@@ -298,13 +298,9 @@ impl<'a> Blocks<'_, '_, 'a> {
             _ if is_statement(extent.trimmed(self.source).of(self.source)) => self.builder.hidden(extent),
             _ => self.builder.text(extent, &inline, kind),
         }
-    }
-
-    /// An anchor that stands alone from byte `start` on: what follows begins there, and a heading has its id.
-    fn labelled(&mut self, start: usize, id: String) {
-        let start = self.lead(start);
-        self.label = Some(start);
-        self.before = Some(id);
+        if is_label {
+            self.builder.label();
+        }
     }
 
     /// A block that is never cut.
@@ -325,9 +321,6 @@ impl<'a> Blocks<'_, '_, 'a> {
     /// What else lies there and gave no event (link definitions) is handed over as hidden.
     fn lead(&mut self, start: usize) -> usize {
         let start = start.max(self.builder.covered());
-        if let Some(label) = self.label.take() {
-            return label;
-        }
         let gap = self.builder.gap(start);
         if gap.is_empty() {
             return start;
@@ -397,10 +390,14 @@ fn is_statement(text: &str) -> bool {
     import || (text.starts_with('{') && text.lines().all(|line| is_template(line.trim())))
 }
 
-/// The name of a target of MyST, `(name)=`, that is all of a block.
-fn target(text: &str) -> Option<&str> {
-    let name = text.trim().strip_prefix('(')?.strip_suffix(")=")?;
-    (!name.is_empty() && !name.contains(['(', ')', '\n'])).then_some(name)
+/// The id that Sphinx gives to a block of nothing but targets of MyST, each `(name)=` on a line: that of the last.
+fn target(text: &str) -> Option<String> {
+    let name = |line: &'_ str| {
+        let name = line.trim().strip_prefix('(')?.strip_suffix(")=")?;
+        let is_name = !name.is_empty() && !name.contains(|c: char| c.is_whitespace() || matches!(c, '(' | ')'));
+        is_name.then(|| make_id(name))
+    };
+    text.lines().map(name).collect::<Option<Vec<_>>>()?.pop()
 }
 
 /// True for `{{ ... }}`, `{% ... %}` and `{/* ... */}`, alone on a line.

@@ -165,24 +165,36 @@ fn html_jsx_and_templates_are_tolerated() {
 }
 
 #[test]
-fn an_anchor_alone_goes_with_what_follows() {
-    let source = "Text.\n\n<a id=\"one\"></a>\n\n## One\n\n<div id=\"two\"></div>\n\n(three)=\n\n## Three\n\n<a name=\"item\"></a>\n\n\
-        - An item.\n\n<a name=\"x\"></a> Words.\n\n<a name=\"end\"></a>\n";
+fn a_heading_begins_with_the_anchors_before_it() {
+    let source = "Text.\n\n<a id=\"one\"></a>\n\n## One\n\n<div id=\"two\"></div>\n\n<!-- three -->\n\n(three)=\n(Four_4.v2)=\n\n\
+        ## Four\n\n<a name=\"item\"></a>\n\n- An item.\n\n<a id=\"html\"></a>\n\n<h2>Page</h2>\n\n<a name=\"end\"></a>\n";
     let document = read(source);
     assert_eq!(
         sentences(&document),
         [
             (Kind::Prose, "Text."),
             (Kind::Heading(2), "<a id=\"one\"></a>\n\n## One"),
-            (Kind::Heading(2), "<div id=\"two\"></div>\n\n(three)=\n\n## Three"),
-            (Kind::ListItem, "<a name=\"item\"></a>\n\n- An item."),
-            (Kind::Prose, "<a name=\"x\"></a> Words."),
+            (Kind::Heading(2), "<div id=\"two\"></div>\n\n<!-- three -->\n\n(three)=\n(Four_4.v2)=\n\n## Four"),
+            (Kind::Markup, "<a name=\"item\"></a>"),
+            (Kind::ListItem, "- An item."),
+            (Kind::Heading(2), "<a id=\"html\"></a>\n\n<h2>Page</h2>"),
             (Kind::Markup, "<a name=\"end\"></a>"),
         ]
     );
-    assert_eq!(visible(&document), ["Text.", "One", "Three", "An item.", "Words.", ""]);
+    assert_eq!(visible(&document), ["Text.", "One", "Four", "", "An item.", "Page", ""]);
     assert_eq!(document.heading_path(1), ["One"]);
-    assert_eq!(document.anchor_at(source.find("# Three").unwrap()), Some("three"));
+    let anchors: Vec<_> = document.anchors.iter().flatten().map(|anchor| &**anchor).collect();
+    assert_eq!(anchors, ["one", "four-4-v2", "html"]);
+}
+
+#[test]
+fn what_stands_far_above_a_heading_is_no_part_of_it() {
+    let links = "[a]: https://example.org/a/page\n".repeat(20);
+    let document = read(&format!("<a id=\"notes\"></a>\n\n{links}\n## Notes\n"));
+    assert_eq!(sentences(&document).last(), Some(&(Kind::Heading(2), "## Notes")));
+    // Nor is what shows a label, and a line of mathematics is none.
+    let document = read("<a id=\"x\"></a> Words.\n\n(a + b)=\n\n## H\n");
+    assert_eq!(visible(&document), ["Words.", "(a + b)=", "H"]);
 }
 
 #[test]

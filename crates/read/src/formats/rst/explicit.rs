@@ -25,13 +25,13 @@ impl Rst<'_, '_> {
             return end;
         }
         if let Some((name, link)) = target(after) {
-            let internal = link.is_empty() && end == i + 1;
-            if internal {
-                // What it names begins with it. The nearest target leads there.
-                self.pending.get_or_insert(line.start);
+            // A link may go on below, up to a blank line; what is indented after that is a quotation.
+            let end = (i + 1..end).find(|&j| self.lines[j].is_blank()).unwrap_or(end);
+            self.hide_quietly(i, end);
+            if link.is_empty() && end == i + 1 {
+                self.builder.label();
+                // The nearest target that leads here.
                 self.target = self.ids.target(&name).or_else(|| self.target.take());
-            } else {
-                self.hide_quietly(i, end);
             }
             return end;
         }

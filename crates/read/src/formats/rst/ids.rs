@@ -41,7 +41,7 @@ impl Ids {
 }
 
 /// Small letters, digits and hyphens, beginning with a letter.
-pub(super) fn make_id(text: &str) -> String {
+pub(in crate::formats) fn make_id(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for c in text.chars().flat_map(char::to_lowercase) {
         match unaccented(c) {

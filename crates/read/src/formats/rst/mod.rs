@@ -12,6 +12,7 @@ mod substitutions;
 mod tables;
 mod titles;
 
+pub(super) use ids::make_id;
 pub(super) use reader::Rst;
 
 #[cfg(test)]

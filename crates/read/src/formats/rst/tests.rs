@@ -53,20 +53,26 @@ fn titles_make_sections_in_the_order_of_their_styles() {
 }
 
 #[test]
-fn a_label_goes_with_what_it_names() {
-    let source = "Text.\n\n.. _one:\n.. _two:\n\nUse\n---\n\n.. _code:\n\n::\n\n  x\n\n.. _site: http://x.org\n\nMore.\n\n.. _end:\n";
+fn a_title_begins_with_its_labels() {
+    let source = "Text.\n\n.. _one:\n.. _two:\n\n.. A comment.\n\nUse\n---\n\n.. _code:\n\n::\n\n  x\n\n.. _site: http://x.org\n\n\
+        Site\n----\n\n.. _quote:\n\n   Quoted.\n\n.. _end:\n";
     let rows = [
         (Kind::Prose, "Text."),
         (Kind::Heading(1), "Use"),
+        (Kind::Markup, ""),
         (Kind::Code, "x"),
         (Kind::Markup, ""),
-        (Kind::Prose, "More."),
+        (Kind::Heading(1), "Site"),
+        (Kind::Markup, ""),
+        (Kind::Prose, "Quoted."),
         (Kind::Markup, ""),
     ];
     let document = check(source, &rows);
-    assert_eq!(document.sentence(1), ".. _one:\n.. _two:\n\nUse\n---");
+    assert_eq!(document.sentence(1), ".. _one:\n.. _two:\n\n.. A comment.\n\nUse\n---");
+    assert_eq!(document.sentence(5), "Site\n----");
     assert_eq!(document.heading_path(1), ["Use"]);
-    assert_eq!(document.anchor_at(source.find("More").unwrap()), Some("two"));
+    let anchors: Vec<_> = document.anchors.iter().flatten().map(|anchor| &**anchor).collect();
+    assert_eq!(anchors, ["two", "site"]);
 }
 
 #[test]
