@@ -44,16 +44,32 @@ pub fn parts_heading(document: &Document, i: usize) -> bool {
 /// Markup between a lead-in and what it leads to: a tag, a template's statement.
 const MOST_MARKUP: usize = 4;
 
-/// True where a cut after sentence `i` would part a lead-in from what it leads to: the last sentence that a reader of the page
-/// sees ends with a colon, and sentence `i + 1` is no heading.
+/// Longest title, question or label that leads to the paragraph below it, in characters.
+const LONGEST_LEAD_IN: usize = 80;
+
+/// True where a cut after sentence `i` would part a lead-in from what it leads to, sentence `i + 1` being no heading: the last sentence
+/// that a reader of the page sees ends with a colon, or is a short paragraph by itself that asks, or ends with no punctuation
+/// at all, as titles, names and captions do.
 pub(crate) fn parts_lead_in(document: &Document, i: usize) -> bool {
     let Some((before, [next, ..])) = document.sentences.split_at_checked(i + 1) else { return false };
-    let seen = before.iter().rev().take(MOST_MARKUP + 1).find(|s| s.kind != Kind::Markup);
-    let Some(last) = seen.filter(|s| matches!(s.kind, Kind::Prose | Kind::ListItem)) else { return false };
-    // Most sentences have no colon at all, and what they show need not be put together.
-    !matches!(next.kind, Kind::Heading(_))
-        && document.text(last.span).contains(COLONS)
-        && ends_with_colon(document.visible(last.span).trim_end())
+    if matches!(next.kind, Kind::Heading(_)) {
+        return false;
+    }
+    let seen = before.iter().enumerate().rev().take(MOST_MARKUP + 1).find(|(_, s)| s.kind != Kind::Markup);
+    let Some((at, last)) = seen.filter(|(_, s)| matches!(s.kind, Kind::Prose | Kind::ListItem)) else { return false };
+    let raw = document.text(last.span);
+    let alone = last.kind == Kind::Prose
+        && last.paragraph != next.paragraph
+        && at.checked_sub(1).is_none_or(|above| before[above].paragraph != last.paragraph)
+        && raw.chars().nth(2 * LONGEST_LEAD_IN).is_none();
+    // Most sentences are neither short nor have a colon, and what they show need not be put together.
+    if !alone && !raw.contains(COLONS) {
+        return false;
+    }
+    let visible = document.visible(last.span);
+    let text = visible.trim_end().trim_end_matches(['*', '_', '-', '=', '~']).trim_end();
+    let is_title = || text.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '?' | '\u{ff1f}' | ')'));
+    ends_with_colon(text) || (alone && text.chars().nth(LONGEST_LEAD_IN).is_none() && is_title())
 }
 
 const COLONS: [char; 2] = [':', '\u{ff1a}'];

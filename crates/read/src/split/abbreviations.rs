@@ -12,8 +12,8 @@ const NEVER_FINAL: &[&str] = &[
 /// Abbreviations where a number follows; elsewhere they are words ("no.") or may end a sentence.
 const BEFORE_NUMBERS: &[&str] = &[
     "abb", "apr", "art", "aug", "ca", "ch", "chap", "dec", "ed", "eq", "eqs", "feb", "fig", "figs", "jan", "jul",
-    "jun", "mar", "no", "nos", "nov", "nr", "oct", "p", "par", "pp", "pt", "rd", "s", "sec", "sect", "sep", "sept",
-    "v", "ver", "vol", "vols",
+    "jun", "mar", "no", "nos", "nov", "nr", "núm", "oct", "p", "par", "pp", "proc", "pt", "pág", "rd", "s", "sec",
+    "sect", "sep", "sept", "v", "ver", "vol", "vols",
 ];
 
 /// True for an abbreviation that stands before what it belongs to: `Dr`, `e.g`.

@@ -1,6 +1,6 @@
 //! Splits units that exceed the maximum.
 
-use pericope_api::{Document, Format, Kind, SegmentError, Span};
+use pericope_api::{Document, Kind, SegmentError, Span};
 
 use super::units::Units;
 use super::weights;
@@ -33,7 +33,8 @@ pub(super) fn split(
             continue;
         }
         let kind = document.sentences.get(sentence).map_or(Kind::Prose, |s| s.kind);
-        let splitter = Splitter { meter, levels: levels(kind, document.format), is_lined: is_lined(kind), budget };
+        let splitter =
+            Splitter { meter, levels: levels(kind, span.of(&document.source)), is_lined: is_lined(kind), budget };
         let mut start = span.start;
         let mut reserved = led_by(document, &units, i, meter, budget);
         while start < span.end {
@@ -67,10 +68,10 @@ fn led_by(document: &Document, units: &Units, i: usize, meter: &TokenMeter<'_>, 
     if tokens <= budget / 2 { tokens } else { 0 }
 }
 
-fn levels(kind: Kind, format: Format) -> &'static [Level] {
+fn levels(kind: Kind, text: &str) -> &'static [Level] {
     const LINES: &[Level] = &[Level::Line, Level::Space, Level::Word, Level::Grapheme];
     const ROWS: &[Level] = &[Level::Row, Level::Line, Level::Space, Level::Word, Level::Grapheme];
-    if kind == Kind::Table && format == Format::Html { ROWS } else { LINES }
+    if kind == Kind::Table && text.starts_with('<') { ROWS } else { LINES }
 }
 
 /// True where every line end is a good place to cut, however uneven the pieces get; in prose it is one within half of a piece's share

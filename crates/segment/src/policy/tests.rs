@@ -66,23 +66,37 @@ fn forced_cuts_prefer_paragraphs_and_balance() {
 
 #[test]
 fn a_lead_in_stays_with_what_it_leads_to_where_a_cut_is_forced() {
-    let mut document = numbered(&[6, 6, 6, 6]);
-    let chunks = |document: &Document, segmentation: &Segmentation| {
-        starts(document, &with_max(23).spans(document, segmentation, &WordCounter).unwrap())
+    let with = |second: &str| {
+        let rest = "One two three four.";
+        Document::from_sentences("d", &[rest, second, rest, rest])
     };
-    let scores = |second| Segmentation::Scores { scores: vec![0.25, second, 0.2], threshold: 0.5 };
-    assert_eq!(chunks(&document, &scores(0.3)), [0, 2]);
-    let source = document.source.replace("s1 w w w w w", "s1 w w w **w:**");
-    document = Document::from_sentences("d", &source.lines().collect::<Vec<_>>());
-    assert_eq!(document.len(), 4);
-    assert_eq!(chunks(&document, &scores(0.3)), [0, 1]);
+    let chunks = |document: &Document, scores: [f64; 3]| {
+        let segmentation = Segmentation::Scores { scores: scores.to_vec(), threshold: 0.5 };
+        starts(document, &with_max(19).spans(document, &segmentation, &WordCounter).unwrap())
+    };
+    const FORCED: [f64; 3] = [0.25, 0.3, 0.2];
+    for (second, expected) in [
+        ("One two three four.", [0, 2]),
+        ("One two **here:**", [0, 1]),
+        ("Opening hours", [0, 1]),
+        ("Is it open?", [0, 1]),
+        ("It is open :tada:", [0, 2]),
+    ] {
+        assert_eq!(chunks(&with(second), FORCED), expected, "{second}");
+    }
+    let mut document = with("One two here:");
     // The segmenter's decision stands, and there may be markup between.
-    assert_eq!(chunks(&document, &scores(0.6)), [0, 2]);
+    assert_eq!(chunks(&document, [0.25, 0.6, 0.2]), [0, 2]);
     document.sentences[2].kind = Kind::Markup;
-    let behind = Segmentation::Scores { scores: vec![0.2, 0.1, 0.3], threshold: 0.5 };
-    assert_eq!(chunks(&document, &behind), [0, 1]);
+    assert_eq!(chunks(&document, [0.2, 0.1, 0.3]), [0, 1]);
     document.sentences[2].kind = Kind::Heading(1);
-    assert_eq!(chunks(&document, &scores(0.3)), [0, 2]);
+    assert_eq!(chunks(&document, FORCED), [0, 2]);
+    // A question within a paragraph leads to nothing.
+    let mut document = with("Is it open?");
+    for sentence in &mut document.sentences[1..] {
+        sentence.paragraph -= 1;
+    }
+    assert_eq!(chunks(&document, FORCED), [0, 2]);
 }
 
 #[test]
