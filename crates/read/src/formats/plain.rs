@@ -174,7 +174,7 @@ mod tests {
         assert_eq!(parts("either\n(a) one; or\n(b) two"), ["either", "(a) one; or", "(b) two"]);
         assert_eq!(parts("[9:05] ann: yes\n[14:32] bob: no. never"), ["[9:05] ann: yes", "[14:32] bob: no. never"]);
         assert_eq!(parts("Ann Lee: yes\nBOB: no"), ["Ann Lee: yes", "BOB: no"]);
-        assert_eq!(parts("a;b;c\nd; e. F;g"), ["a;b;c", "d; e. F;g"]);
+        assert_eq!(parts("a;b;c\nd;e;f."), ["a;b;c", "d;e;f."]);
         // A line that happens to begin so in running text is none of several.
         for one in ["He came in\n1999. and went", "It is so\n- or not", "We say:\nNo: never again", "é: x\n\u{2022}y"]
         {
