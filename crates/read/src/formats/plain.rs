@@ -57,10 +57,10 @@ fn paragraphs(source: &str, from: usize) -> impl Iterator<Item = Span> + '_ {
 }
 
 /// What a line begins with that is one of several: items of a list, messages, speeches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Mark {
     /// `-`, `*`, `+`, `•`.
-    Bullet(char),
+    Bullet,
     /// `1.`, `12)`.
     Number,
     /// `(a)`, `b)`.
@@ -81,16 +81,15 @@ fn items(source: &str, block: Span) -> Vec<Span> {
         return vec![block];
     }
     let marks: Vec<Option<Mark>> = lines.iter().map(|line| mark(line.trim_start())).collect();
-    let kind = |mark: &Mark| std::mem::discriminant(mark);
-    let mut counts = HashMap::new();
-    for mark in marks.iter().flatten() {
-        *counts.entry(kind(mark)).or_insert(0usize) += 1;
+    let mut counts: HashMap<Mark, usize> = HashMap::new();
+    for &mark in marks.iter().flatten() {
+        *counts.entry(mark).or_default() += 1;
     }
     let are_rows = is_table(&lines);
-    let begins = |mark: &Option<Mark>| are_rows || mark.as_ref().is_some_and(|mark| counts[&kind(mark)] > 1);
+    let begins = |mark: Option<Mark>| are_rows || mark.is_some_and(|mark| counts[&mark] > 1);
     let mut spans = Vec::new();
     let (mut start, mut at) = (block.start, block.start);
-    for (line, mark) in lines.iter().zip(&marks) {
+    for (line, &mark) in lines.iter().zip(&marks) {
         if at > start && begins(mark) {
             spans.push(Span::new(start, at).trimmed(source));
             start = at;
@@ -106,7 +105,7 @@ fn mark(line: &str) -> Option<Mark> {
     let mut chars = word.chars();
     let (first, second) = (chars.next()?, chars.next());
     if second.is_none() && matches!(first, '-' | '*' | '+' | '\u{2022}') {
-        return Some(Mark::Bullet(first));
+        return Some(Mark::Bullet);
     }
     let inner = word.trim_start_matches(['(', '[']).trim_end_matches([')', ']', '.']);
     let is_closed = word.ends_with(['.', ')', ']']) && inner.len() < word.len();
