@@ -84,7 +84,7 @@ fn a_lead_in_stays_with_what_it_leads_to_where_a_cut_is_forced() {
     ] {
         assert_eq!(chunks(&with(second), FORCED), expected, "{second}");
     }
-    let mut document = with("One two here:");
+    let mut document = with("One two three here:");
     // The segmenter's decision stands, and there may be markup between.
     assert_eq!(chunks(&document, [0.25, 0.6, 0.2]), [0, 2]);
     document.sentences[2].kind = Kind::Markup;
