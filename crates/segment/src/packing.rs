@@ -1,7 +1,7 @@
 //! Packs a document into pieces up to a limit, keeping code blocks and tables whole where they fit: what `fixed` and
 //! `recursive` share.
 
-use pericope_api::{Document, Kind, Span};
+use pericope_api::{Document, Format, Kind, Sentence, Span};
 
 use crate::breaks::{self, Level};
 use crate::chars::{next, skip_blank, trim_end};
@@ -49,7 +49,7 @@ const LONGEST_LEAD_IN: usize = 80;
 
 /// True where a cut after sentence `i` would part a lead-in from what it leads to, sentence `i + 1` being no heading: the last sentence
 /// that a reader of the page sees ends with a colon, or is a short paragraph by itself that asks, or ends with no punctuation
-/// at all, as titles, names and captions do.
+/// at all, as titles, names and captions do. In plain text blank lines stand around such a paragraph: without them it is an item.
 pub(crate) fn parts_lead_in(document: &Document, i: usize) -> bool {
     let Some((before, [next, ..])) = document.sentences.split_at_checked(i + 1) else { return false };
     if matches!(next.kind, Kind::Heading(_)) {
@@ -58,9 +58,13 @@ pub(crate) fn parts_lead_in(document: &Document, i: usize) -> bool {
     let seen = before.iter().enumerate().rev().take(MOST_MARKUP + 1).find(|(_, s)| s.kind != Kind::Markup);
     let Some((at, last)) = seen.filter(|(_, s)| matches!(s.kind, Kind::Prose | Kind::ListItem)) else { return false };
     let raw = document.text(last.span);
+    let apart = |a: &Sentence, b: &Sentence| {
+        let between = Span::new(a.span.end, b.span.start).of(&document.source);
+        a.paragraph != b.paragraph && (document.format != Format::Plain || between.matches('\n').nth(1).is_some())
+    };
     let alone = last.kind == Kind::Prose
-        && last.paragraph != next.paragraph
-        && at.checked_sub(1).is_none_or(|above| before[above].paragraph != last.paragraph)
+        && apart(last, next)
+        && at.checked_sub(1).is_none_or(|above| apart(&before[above], last))
         && raw.chars().nth(2 * LONGEST_LEAD_IN).is_none();
     // Most sentences are neither short nor have a colon, and what they show need not be put together.
     if !alone && !raw.contains(COLONS) {

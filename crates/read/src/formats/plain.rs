@@ -59,38 +59,59 @@ fn paragraphs(source: &str, from: usize) -> impl Iterator<Item = Span> + '_ {
 /// What a line begins with that is one of several: items of a list, messages, speeches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Mark {
-    /// `-`, `*`, `+`, `•`.
+    /// `-`, `*`, `+`, `•`, a dash.
     Bullet,
-    /// `1.`, `12)`.
+    /// `1.`, `12)`, `[3]`.
     Number,
     /// `(a)`, `b)`.
     Letter,
-    /// `[14:32]`, `14:32`.
+    /// `[14:32]`, `14:32:05`, `2024-01-31`.
     Time,
     /// `Name: words`.
     Name,
 }
 
-/// Longest name of a speaker or a field, in bytes.
-const LONGEST_NAME: usize = 40;
+/// Longest name of a speaker or a field, in bytes and in words.
+const LONGEST_NAME: (usize, usize) = (40, 4);
 
-/// A block of lines, parted where lines begin that have a mark of which the block has several, or are rows of a table.
+/// A block of lines, parted where its rows or its marked lines begin, two at least of a kind.
+///
+/// Lines of running text begin with a number or a dash by accident. One counts where the line before ends a sentence, or that or the
+/// next one has the same mark, or all lines since the last one with that mark are indented under it.
 fn items(source: &str, block: Span) -> Vec<Span> {
     let lines: Vec<&str> = block.of(source).split_inclusive('\n').collect();
     if lines.len() < 2 {
         return vec![block];
     }
-    let marks: Vec<Option<Mark>> = lines.iter().map(|line| mark(line.trim_start())).collect();
-    let mut counts: HashMap<Mark, usize> = HashMap::new();
-    for &mark in marks.iter().flatten() {
-        *counts.entry(mark).or_default() += 1;
-    }
     let are_rows = is_table(&lines);
-    let begins = |mark: Option<Mark>| are_rows || mark.is_some_and(|mark| counts[&mark] > 1);
+    let marks: Vec<Option<Mark>> = lines.iter().map(|line| mark(line.trim_start())).collect();
+    let indents: Vec<usize> = lines.iter().map(|line| line.len() - line.trim_start().len()).collect();
+    // The last line with each mark, as long as what follows is indented under it.
+    let mut open: HashMap<Mark, usize> = HashMap::new();
+    let mut begins = vec![None; lines.len()];
+    let mut counts: HashMap<Mark, usize> = HashMap::new();
+    for i in 0..lines.len() {
+        if let Some(mark) = marks[i] {
+            let beside = |j: Option<usize>| j.and_then(|j| marks.get(j)) == Some(&Some(mark));
+            let is_item = i == 0
+                || ends_a_sentence(lines[i - 1])
+                || beside(i.checked_sub(1))
+                || beside(i.checked_add(1))
+                || open.get(&mark) == Some(&indents[i]);
+            if is_item {
+                begins[i] = Some(mark);
+                *counts.entry(mark).or_default() += 1;
+            }
+        }
+        open.retain(|_, indent| *indent < indents[i]);
+        if let Some(mark) = begins[i] {
+            open.insert(mark, indents[i]);
+        }
+    }
     let mut spans = Vec::new();
     let (mut start, mut at) = (block.start, block.start);
-    for (line, &mark) in lines.iter().zip(&marks) {
-        if at > start && begins(mark) {
+    for (line, begun) in lines.iter().zip(begins) {
+        if at > start && (are_rows || begun.is_some_and(|mark| counts[&mark] > 1)) {
             spans.push(Span::new(start, at).trimmed(source));
             start = at;
         }
@@ -100,43 +121,53 @@ fn items(source: &str, block: Span) -> Vec<Span> {
     spans
 }
 
+fn ends_a_sentence(line: &str) -> bool {
+    let text = line.trim_end().trim_end_matches(['"', '\'', ')', ']', '\u{201d}', '\u{2019}', '\u{bb}', '\u{300d}']);
+    text.ends_with(['.', '!', '?', ':', ';', '\u{3002}', '\u{ff01}', '\u{ff1f}', '\u{ff1a}'])
+}
+
 fn mark(line: &str) -> Option<Mark> {
+    const BULLETS: [char; 8] = ['-', '*', '+', '\u{2022}', '\u{b7}', '\u{30fb}', '\u{2013}', '\u{2014}'];
     let word = line.split_whitespace().next()?;
     let mut chars = word.chars();
     let (first, second) = (chars.next()?, chars.next());
-    if second.is_none() && matches!(first, '-' | '*' | '+' | '\u{2022}') {
+    if second.is_none() && BULLETS.contains(&first) {
         return Some(Mark::Bullet);
     }
     let inner = word.trim_start_matches(['(', '[']).trim_end_matches([')', ']', '.']);
     let is_closed = word.ends_with(['.', ')', ']']) && inner.len() < word.len();
-    let digits = !inner.is_empty() && inner.bytes().all(|b| b.is_ascii_digit());
-    if is_closed && digits && inner.len() <= 3 {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    if is_closed && inner.len() <= 3 && is_number(inner) {
         return Some(Mark::Number);
     }
     if word.ends_with(')') && inner.len() == 1 && inner.bytes().all(|b| b.is_ascii_lowercase()) {
         return Some(Mark::Letter);
     }
-    let is_time = |text: &str| {
-        let mut parts = text.split(':');
-        let number = |part: Option<&str>| {
-            part.is_some_and(|part| (1..=2).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit()))
-        };
-        number(parts.next()) && number(parts.next()) && parts.all(|part| number(Some(part)))
+    let all = |text: &str, separator, parts, longest| {
+        text.split(separator).count() >= parts && text.split(separator).all(|p| p.len() <= longest && is_number(p))
     };
-    if is_time(inner) {
+    let clock = inner.split([',', '.']).next().unwrap_or(inner);
+    let date = inner.get(..10).filter(|_| inner.as_bytes().get(10).is_none_or(|b| !b.is_ascii_digit()));
+    if all(clock, ':', 2, 2) || date.is_some_and(|date| all(date, '-', 3, 4)) {
         return Some(Mark::Time);
     }
-    let (name, words) = line.split_at_checked(line.bytes().take(LONGEST_NAME + 1).position(|b| b == b':')?)?;
-    let is_name = first.is_uppercase() && !name.contains(['.', ',', ';', '?', '!']);
-    (is_name && words[1..].starts_with([' ', '\t']) && !words[1..].trim().is_empty()).then_some(Mark::Name)
+    let (at, colon) =
+        line.char_indices().take_while(|&(at, _)| at <= LONGEST_NAME.0).find(|(_, c)| ":\u{ff1a}".contains(*c))?;
+    let (name, words) = (&line[..at], &line[at + colon.len_utf8()..]);
+    let is_name = first.is_alphabetic()
+        && !first.is_lowercase()
+        && !name.contains(['.', ',', ';', '?', '!', '('])
+        && name.split_whitespace().count() <= LONGEST_NAME.1;
+    let spaced = colon != ':' || words.starts_with([' ', '\t']);
+    (is_name && spaced && !words.trim().is_empty()).then_some(Mark::Name)
 }
 
-/// True for two or more lines with the same number of tabs or semicolons, two at least.
+/// True for two or more lines with the same number of tabs, or of semicolons that no blank follows: two at least.
 fn is_table(lines: &[&str]) -> bool {
     ['\t', ';'].iter().any(|&separator| {
-        let count = |line: &str| line.trim().matches(separator).count();
+        let count = |line: &str| line.trim_end_matches(['\r', '\n']).matches(separator).count();
         let first = count(lines[0]);
-        first >= 2 && lines.iter().all(|line| count(line) == first)
+        first >= 2 && lines.iter().all(|line| count(line) == first && !line.contains("; "))
     })
 }
 
@@ -158,13 +189,14 @@ mod tests {
         assert_eq!(paragraphs, [0, 0, 1]);
     }
 
+    fn parts(source: &str) -> Vec<String> {
+        let document = read_text("d", "txt", source, &ReadOptions::default()).unwrap();
+        assert_eq!(document.check(), Ok(()), "{source:?}");
+        (0..document.len()).map(|i| document.sentence(i).to_owned()).collect()
+    }
+
     #[test]
     fn lines_of_lists_tables_and_conversations_are_not_run_together() {
-        let parts = |source: &str| {
-            let document = read_text("d", "txt", source, &ReadOptions::default()).unwrap();
-            assert_eq!(document.check(), Ok(()), "{source:?}");
-            (0..document.len()).map(|i| document.sentence(i).to_owned()).collect::<Vec<_>>()
-        };
         assert_eq!(
             parts("Take:\n- flour (#8)\n- water,\n  warm\nEnd"),
             ["Take:", "- flour (#8)", "- water,\n  warm\nEnd"]
@@ -174,10 +206,31 @@ mod tests {
         assert_eq!(parts("[9:05] ann: yes\n[14:32] bob: no. never"), ["[9:05] ann: yes", "[14:32] bob: no. never"]);
         assert_eq!(parts("Ann Lee: yes\nBOB: no"), ["Ann Lee: yes", "BOB: no"]);
         assert_eq!(parts("a;b;c\nd;e;f."), ["a;b;c", "d;e;f."]);
-        // A line that happens to begin so in running text is none of several.
-        for one in ["He came in\n1999. and went", "It is so\n- or not", "We say:\nNo: never again", "é: x\n\u{2022}y"]
-        {
-            assert_eq!(parts(one), [one]);
+        assert_eq!(parts("a\tb\tc\nd\te\t\n\tf\tg"), ["a\tb\tc", "d\te", "f\tg"]);
+        assert_eq!(
+            parts("2024-01-01 10:00:01 b. Bad\n2024-01-02 c"),
+            ["2024-01-01 10:00:01 b.", "Bad", "2024-01-02 c"]
+        );
+        assert_eq!(
+            parts("\u{7530}\u{4e2d}\u{ff1a}a\n\u{68ee}\u{ff1a}b"),
+            ["\u{7530}\u{4e2d}\u{ff1a}a", "\u{68ee}\u{ff1a}b"]
+        );
+        assert_eq!(parts("- a\n  wrapped\n- b\n  - c\n- d"), ["- a\n  wrapped", "- b", "- c", "- d"]);
+    }
+
+    #[test]
+    fn lines_of_running_text_that_happen_to_begin_like_items_are_not_parted() {
+        for text in [
+            "He came in\n1999. and went",
+            "It is so\n- or not",
+            "We say:\nNo: never again",
+            "\u{e9}: x\n\u{2022}y",
+            // Several in one block of wrapped lines.
+            "the principle of\nContradiction says: B and the\nother one of\nIdentity says: C",
+            "as table\n2. shows and also\nwhat is in table\n3. of the same book",
+            "he went; he came\nand so; they met; again\nthere; it was; all over",
+        ] {
+            assert_eq!(parts(text), [text]);
         }
     }
 

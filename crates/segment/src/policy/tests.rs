@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use pericope_api::{Boundaries, Document, Kind, SegmentError, Segmentation, Segmenter, Span, TokenCounter};
+use pericope_api::{Boundaries, Document, Format, Kind, SegmentError, Segmentation, Segmenter, Span, TokenCounter};
 use proptest::prelude::*;
 
 use super::{Overlap, SizePolicy};
@@ -68,7 +68,7 @@ fn forced_cuts_prefer_paragraphs_and_balance() {
 fn a_lead_in_stays_with_what_it_leads_to_where_a_cut_is_forced() {
     let with = |second: &str| {
         let rest = "One two three four.";
-        Document::from_sentences("d", &[rest, second, rest, rest])
+        Document { format: Format::Markdown, ..Document::from_sentences("d", &[rest, second, rest, rest]) }
     };
     let chunks = |document: &Document, scores: [f64; 3]| {
         let segmentation = Segmentation::Scores { scores: scores.to_vec(), threshold: 0.5 };
@@ -91,7 +91,9 @@ fn a_lead_in_stays_with_what_it_leads_to_where_a_cut_is_forced() {
     assert_eq!(chunks(&document, [0.2, 0.1, 0.3]), [0, 1]);
     document.sentences[2].kind = Kind::Heading(1);
     assert_eq!(chunks(&document, FORCED), [0, 2]);
-    // A question within a paragraph leads to nothing.
+    // An item of plain text leads to nothing, and neither does a question within a paragraph.
+    let plain = Document { format: Format::Plain, ..with("Opening hours of the library") };
+    assert_eq!(chunks(&plain, FORCED), [0, 2]);
     let mut document = with("Is it open on Sunday?");
     for sentence in &mut document.sentences[1..] {
         sentence.paragraph -= 1;
