@@ -3,6 +3,7 @@ use std::sync::Arc;
 
 use pericope_api::{Document, Format, Kind, Span};
 
+use super::lines::lines;
 use super::reader::Reader;
 use crate::builder::Builder;
 use crate::error::ReadError;
@@ -79,50 +80,49 @@ const LONGEST_NAME: (usize, usize) = (40, 4);
 /// Lines of running text begin with a number or a dash by accident. One counts where the line before ends a sentence, or that or the
 /// next one has the same mark, or all lines since the last one with that mark are indented under it.
 fn items(source: &str, block: Span) -> Vec<Span> {
-    let lines: Vec<&str> = block.of(source).split_inclusive('\n').collect();
+    let lines = lines(&source[..block.end], block.start);
     if lines.len() < 2 {
         return vec![block];
     }
-    let are_rows = is_table(&lines);
-    let marks: Vec<Option<Mark>> = lines.iter().map(|line| mark(line.trim_start())).collect();
-    let indents: Vec<usize> = lines.iter().map(|line| line.len() - line.trim_start().len()).collect();
+    let marks: Vec<Option<Mark>> = lines.iter().map(|line| mark(line.of(source))).collect();
     // The last line with each mark, as long as what follows is indented under it.
     let mut open: HashMap<Mark, usize> = HashMap::new();
     let mut begins = vec![None; lines.len()];
     let mut counts: HashMap<Mark, usize> = HashMap::new();
-    for i in 0..lines.len() {
+    for (i, line) in lines.iter().enumerate() {
         if let Some(mark) = marks[i] {
             let beside = |j: Option<usize>| j.and_then(|j| marks.get(j)) == Some(&Some(mark));
             let is_item = i == 0
-                || ends_a_sentence(lines[i - 1])
+                || ends_a_sentence(lines[i - 1].of(source))
                 || beside(i.checked_sub(1))
                 || beside(i.checked_add(1))
-                || open.get(&mark) == Some(&indents[i]);
+                || open.get(&mark) == Some(&line.indent);
             if is_item {
                 begins[i] = Some(mark);
                 *counts.entry(mark).or_default() += 1;
             }
         }
-        open.retain(|_, indent| *indent < indents[i]);
+        open.retain(|_, indent| *indent < line.indent);
         if let Some(mark) = begins[i] {
-            open.insert(mark, indents[i]);
+            open.insert(mark, line.indent);
         }
     }
+    let are_rows = is_table(block.of(source));
     let mut spans = Vec::new();
-    let (mut start, mut at) = (block.start, block.start);
-    for (line, begun) in lines.iter().zip(begins) {
-        if at > start && (are_rows || begun.is_some_and(|mark| counts[&mark] > 1)) {
-            spans.push(Span::new(start, at).trimmed(source));
-            start = at;
+    let mut start = block.start;
+    for (line, begun) in lines.iter().zip(begins).skip(1) {
+        if are_rows || begun.is_some_and(|mark| counts[&mark] > 1) {
+            spans.push(Span::new(start, line.start).trimmed(source));
+            start = line.start;
         }
-        at += line.len();
     }
-    spans.push(Span::new(start, at).trimmed(source));
+    spans.push(Span::new(start, block.end));
     spans
 }
 
+/// True for a line, without the blanks at its end, that a sentence or a clause ends with.
 fn ends_a_sentence(line: &str) -> bool {
-    let text = line.trim_end().trim_end_matches(['"', '\'', ')', ']', '\u{201d}', '\u{2019}', '\u{bb}', '\u{300d}']);
+    let text = line.trim_end_matches(['"', '\'', ')', ']', '\u{201d}', '\u{2019}', '\u{bb}', '\u{300d}']);
     text.ends_with(['.', '!', '?', ':', ';', '\u{3002}', '\u{ff01}', '\u{ff1f}', '\u{ff1a}'])
 }
 
@@ -162,12 +162,12 @@ fn mark(line: &str) -> Option<Mark> {
     (is_name && spaced && !words.trim().is_empty()).then_some(Mark::Name)
 }
 
-/// True for two or more lines with the same number of tabs, or of semicolons that no blank follows: two at least.
-fn is_table(lines: &[&str]) -> bool {
+/// True where all lines have the same number of tabs, or of semicolons that no blank follows: two at least.
+fn is_table(block: &str) -> bool {
     ['\t', ';'].iter().any(|&separator| {
-        let count = |line: &str| line.trim_end_matches(['\r', '\n']).matches(separator).count();
-        let first = count(lines[0]);
-        first >= 2 && lines.iter().all(|line| count(line) == first && !line.contains("; "))
+        let mut counts = block.lines().map(|line| line.matches(separator).count());
+        let first = counts.next().unwrap_or(0);
+        first >= 2 && counts.all(|count| count == first) && !block.contains("; ")
     })
 }
 

@@ -29,11 +29,11 @@
 //! If a segmenter decides instead of scoring, its boundaries have score 0.95, and the other gaps a prior that says
 //! where to cut when the maximum forces a cut: before a heading 0.3, at a paragraph's end 0.1, at a sentence's end 0.01.
 //! The threshold is then 0.5. In every case, a gap between the pieces of one unit has 1e-7, and a gap between a heading
-//! and its body 1e-8; a score at such a gap counts for the gap before the heading instead. Where the gap after a lead-in (words that
-//! end with a colon; a short paragraph that is a title or a question; no heading following) is no boundary by its score, a cut there
-//! earns 2 less. (Segmenters that answer with
-//! spans mean their ends exactly; only further cuts follow the prior. Chunks that somebody else finished are not touched:
-//! only one above `max_tokens` is cut, by the prior, and the other limits do not apply.)
+//! and its body 1e-8; a score at such a gap counts for the gap before the heading instead. Where the gap after a lead-in
+//! (words that end with a colon; a short paragraph that is a title or a question; no heading following) is no boundary by
+//! its score, a cut there earns 2 less. (Segmenters that answer with spans mean their ends exactly; only further cuts follow
+//! the prior. Chunks that somebody else finished are not touched: only one above `max_tokens` is cut, by the prior, and the
+//! other limits do not apply.)
 //!
 //! # Cost
 //!

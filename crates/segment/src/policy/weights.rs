@@ -79,14 +79,19 @@ pub(super) fn prior(document: &Document, i: usize) -> i64 {
         (Some(this), Some(next)) if this.paragraph != next.paragraph => PARAGRAPH_END,
         _ => SENTENCE_END,
     };
-    weight(score, 0.5) - if parts_lead_in(document, i) { fixed(AFTER_LEAD_IN) } else { 0 }
+    weight(score, 0.5) - after_lead_in(document, i)
+}
+
+/// What a cut after sentence `i` costs on top because it follows a lead-in.
+fn after_lead_in(document: &Document, i: usize) -> i64 {
+    if parts_lead_in(document, i) { fixed(AFTER_LEAD_IN) } else { 0 }
 }
 
 /// Makes a forced cut between a lead-in and what it leads to dearer; what the segmenter decided stands.
 fn keep_lead_ins(document: &Document, gaps: &mut [i64]) {
     for (i, gap) in gaps.iter_mut().enumerate() {
-        if *gap <= 0 && parts_lead_in(document, i) {
-            *gap -= fixed(AFTER_LEAD_IN);
+        if *gap <= 0 {
+            *gap -= after_lead_in(document, i);
         }
     }
 }

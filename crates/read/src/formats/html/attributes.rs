@@ -103,6 +103,7 @@ mod tests {
         assert_eq!(anchor("<h2 id=\"two words\">"), None);
         assert_eq!(anchor("<h2 id=''>"), None);
     }
+
     #[test]
     fn anchors_alone_have_nothing_in_them() {
         for text in ["<a id=use></a>", "<a name='use'/>", " <DIV class=x id=\"use\">\n</div > ", "<div id=use>"] {

@@ -267,8 +267,9 @@ impl<'a> Blocks<'_, '_, 'a> {
         let extent = Span::new(self.lead(extent.start), end);
         let kind = self.kind();
         let before = self.before.take();
+        let text = extent.trimmed(self.source).of(self.source);
         if heading.is_none()
-            && let Some(id) = target(extent.trimmed(self.source).of(self.source))
+            && let Some(id) = target(text)
         {
             self.before = Some(id).filter(|id| !id.is_empty()).or(before);
             self.builder.hidden(extent);
@@ -295,7 +296,7 @@ impl<'a> Blocks<'_, '_, 'a> {
             Some(Heading { level, .. }) if self.items == 0 && self.quotes == 0 => {
                 self.builder.heading(extent, &inline, level, anchor);
             }
-            _ if is_statement(extent.trimmed(self.source).of(self.source)) => self.builder.hidden(extent),
+            _ if is_statement(text) => self.builder.hidden(extent),
             _ => self.builder.text(extent, &inline, kind),
         }
         if is_label {
@@ -392,7 +393,7 @@ fn is_statement(text: &str) -> bool {
 
 /// The id that Sphinx gives to a block of nothing but targets of MyST, each `(name)=` on a line: that of the last.
 fn target(text: &str) -> Option<String> {
-    let name = |line: &'_ str| {
+    let name = |line: &str| {
         let name = line.trim().strip_prefix('(')?.strip_suffix(")=")?;
         let is_name = !name.is_empty() && !name.contains(|c: char| c.is_whitespace() || matches!(c, '(' | ')'));
         is_name.then(|| make_id(name))
