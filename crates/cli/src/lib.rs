@@ -28,7 +28,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches};
 
-use args::{Cli, Command, DatasetCommand, EvalCommand, TrainCommand};
+use args::{Cli, Command};
 use status::{Failure, Outcome};
 use terminal::{Line, Style};
 
@@ -92,23 +92,10 @@ fn run(cli: Cli) -> Outcome {
         Command::Mcp(args) => commands::mcp::run(args),
         Command::Keys(command) => commands::serve::keys::run(command),
         Command::Compare(args) => commands::compare::run(&args, quiet),
-        Command::Eval(EvalCommand::Run(args)) => commands::eval::run(args, quiet),
-        Command::Eval(EvalCommand::Report(args)) => commands::eval::report(args),
-        Command::Eval(EvalCommand::Calibrate(args)) => commands::calibrate::run(args),
+        Command::Eval(command) => commands::eval::run(command, quiet),
         Command::Nightly(args) => commands::nightly::run(args, quiet),
-        Command::Dataset(DatasetCommand::FromDocs(args)) => commands::dataset::from_docs_command(args, quiet),
-        Command::Dataset(DatasetCommand::Draft(args)) => commands::dataset::draft(args, quiet),
-        Command::Dataset(DatasetCommand::Validate(args)) => commands::dataset::validate(&args, quiet),
-        Command::Dataset(DatasetCommand::Review(args)) => commands::dataset::review(&args),
-        Command::Dataset(DatasetCommand::Split(args)) => commands::dataset::split(&args, quiet),
-        Command::Dataset(DatasetCommand::Classes(args)) => commands::dataset::classes(&args, quiet),
-        Command::Dataset(DatasetCommand::Synthetic(args)) => commands::synthetic::run(args, quiet),
-        Command::Train(TrainCommand::Embed(args)) => commands::train_embed::run(&args, quiet),
-        Command::Train(TrainCommand::Hiercrf(args)) => commands::train_hiercrf::run(&args, quiet),
-        Command::Train(TrainCommand::Judge(args)) => commands::train_judge::run(&args, quiet),
-        Command::Train(TrainCommand::Topic(args)) => commands::train_topic::run(&args, quiet),
-        Command::Train(TrainCommand::Weswin(args)) => commands::train::weswin(args, quiet),
-        Command::Train(TrainCommand::Nsp(args)) => commands::train::nsp(args, quiet),
+        Command::Dataset(command) => commands::dataset::run(command, quiet),
+        Command::Train(command) => commands::train::run(command, quiet),
         Command::Tune(args) => commands::tune::run(args, quiet),
         Command::Models(args) => commands::models::run(args, quiet),
         Command::Segmenters { json } => commands::segmenters::run(json),

@@ -4,10 +4,38 @@ use std::fs;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use crate::args::InitArgs;
-use crate::project::{FOLDER, SETTINGS, Settings, check_segmenter, find_here, inside_of};
+use clap::Args;
+
+use crate::project::{FOLDER, SETTINGS, Settings, check_segmenter, checked_url_prefix, find_here, inside_of};
 use crate::resources::shown;
 use crate::status::{Failure, Outcome, Status};
+
+pub const INIT_EXAMPLES: &str = "Examples:
+  pericope init
+  pericope init docs README.md --url-prefix https://docs.example.org/
+  pericope init docs --segmenter window --embedder none
+
+Writes .pericope/pericope.toml, which may be edited. From then on `pericope index` and `pericope search 'x'` need no
+--into and no --in in this folder and those below it, and documents are called by their paths from this folder on.
+The index lies in .pericope/index, which git ignores.";
+
+/// `pericope init`
+#[derive(Debug, Args)]
+pub struct InitArgs {
+    /// Files or folders to index [default: the whole folder]
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// Segmenter and its settings: name or name:key=value,key=value
+    #[arg(long, short, value_name = "SPEC", default_value = "structure")]
+    pub segmenter: String,
+    /// Embedding model: minilm, static, a name that `models list` shows, a folder with a model, openai:MODEL,
+    /// fastembed:MODEL or none [default: minilm where it is installed, else none]
+    #[arg(long, value_name = "SPEC")]
+    pub embedder: Option<String>,
+    /// What stands before a document's path in its address
+    #[arg(long, value_name = "URL", value_parser = checked_url_prefix)]
+    pub url_prefix: Option<String>,
+}
 
 /// Everything but the settings is made again by `pericope index`.
 const IGNORED: &str =

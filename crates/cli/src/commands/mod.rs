@@ -1,7 +1,5 @@
 //! One module a command.
 
-pub mod calibrate;
-mod classification;
 pub mod compare;
 pub mod dataset;
 pub mod demo;
@@ -18,24 +16,12 @@ pub mod rerankers;
 pub mod search;
 pub mod segment;
 pub mod segment_eval;
-mod segment_eval_table;
 pub mod segmenters;
 pub mod serve;
 mod settings;
-pub mod sweep;
-pub mod synthetic;
+mod sweep;
 pub mod train;
-mod train_data;
-pub mod train_embed;
-pub mod train_hiercrf;
-pub mod train_judge;
-mod train_judge_data;
-mod train_over_vectors;
-mod train_report;
-pub mod train_topic;
-mod train_topic_adapt;
 pub mod tune;
-mod tune_segmenter;
 
 use std::io::Write;
 

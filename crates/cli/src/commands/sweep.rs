@@ -9,7 +9,8 @@ use pericope_eval::record::Item;
 use pericope_eval::sweep::{Chosen, Variant, choose, variants};
 use serde_json::json;
 
-use crate::args::{EvalRunArgs, TuneArgs};
+use crate::commands::eval::EvalRunArgs;
+use crate::commands::tune::TuneArgs;
 use crate::commands::{dry_run, print_json};
 use crate::resources::shown;
 use crate::session::{Session, check_parts, no_file, not_run, one, run_folder, tell_kind, too_many_failed};

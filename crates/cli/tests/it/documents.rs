@@ -92,7 +92,7 @@ const TABLES: &[(&str, &str, &str, Option<&str>)] = &[
     ("`[classifier]`", "eval/src/classification/config.rs", "ClassifierConfig", None),
     ("`[compare]` of classification", "eval/src/classification/config.rs", "ClassCompare", None),
     ("`[[published]]` of classification", "eval/src/classification/config.rs", "PublishedAccuracy", None),
-    ("Tuning a trained segmenter (`kind = \"tune\"`)", "cli/src/commands/tune.rs", "Config", None),
+    ("Tuning a trained segmenter (`kind = \"tune\"`)", "cli/src/commands/tune/mod.rs", "Config", None),
 ];
 
 /// The smallest experiment that has every table of which the defaults are shown.

@@ -1,10 +1,46 @@
+//! What `pericope dataset` is told; what one of its commands alone is told stands beside it where it is short.
+
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use pericope_eval::data::draft::QuestionKind;
 
+use super::classes::{CLASSES_EXAMPLES, ClassesArgs};
+use super::from_docs::FromDocsArgs;
+use super::split::{DatasetSplitArgs, SPLIT_EXAMPLES};
+use super::synthetic::SyntheticArgs;
 use crate::args::{FileArgs, TimeArgs};
 use crate::places;
+
+/// `pericope dataset`
+#[derive(Debug, Subcommand)]
+pub enum DatasetCommand {
+    /// Turn headings that ask something into questions, and their sections into answers
+    #[command(after_help = "Examples:
+  pericope dataset from-docs docs/ --out questions.json
+  pericope dataset from-docs docs/ --out questions.json --segmentation boundaries.jsonl")]
+    FromDocs(FromDocsArgs),
+    /// Draft questions about any documents, without a model or with one
+    #[command(after_help = DRAFT_EXAMPLES)]
+    Draft(DraftArgs),
+    /// Check questions: is the answer where it says, can it be told from other documents, how hard is it
+    #[command(after_help = VALIDATE_EXAMPLES)]
+    Validate(ValidateArgs),
+    /// Write a page on which questions are read, kept, dropped or mended; apply what was decided there
+    #[command(after_help = REVIEW_EXAMPLES)]
+    Review(ReviewArgs),
+    /// Part documents with known boundaries into those to train on, to validate on and to test on; near copies stay together
+    #[command(after_help = SPLIT_EXAMPLES)]
+    Split(DatasetSplitArgs),
+    /// Put documents of several classes into one file, for experiments on classification
+    #[command(after_help = CLASSES_EXAMPLES)]
+    Classes(ClassesArgs),
+    /// Join parts of unrelated documents at known places, for segment-eval
+    #[command(after_help = "Examples:
+  pericope dataset synthetic docs/ --out joined.jsonl --documents 200 --parts 8 --sentences 3-11
+  pericope dataset synthetic wiki.jsonl --out joined.jsonl && pericope segment-eval --data joined.jsonl -s fusion")]
+    Synthetic(SyntheticArgs),
+}
 
 pub const DRAFT_EXAMPLES: &str = "Examples:
   pericope dataset draft docs/ --out questions.json

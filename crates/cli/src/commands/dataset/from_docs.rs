@@ -1,18 +1,49 @@
 //! `pericope dataset from-docs`
 
+use std::path::PathBuf;
+
+use clap::Args;
 use pericope_api::Document;
 use pericope_eval::data::{FromDocsOptions, from_docs};
 use pericope_index::pipeline::DEFAULT_MEMORY;
 use serde::Serialize;
 
 use super::documents::{relative, save};
-use crate::args::FromDocsArgs;
+use crate::args::TimeArgs;
 use crate::commands::print_json;
 use crate::input::{self, AllLeftOut, Input};
-use crate::places::{check_out_beside_documents, is_same};
+use crate::places::{self, check_out_beside_documents, is_same};
 use crate::resources::shown;
 use crate::status::{Failure, Outcome, Status};
 use crate::terminal::name;
+
+/// `pericope dataset from-docs`
+#[derive(Debug, Args)]
+pub struct FromDocsArgs {
+    /// Files or folders of documentation
+    #[arg(required = true, value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// Questions in SQuAD's layout
+    #[arg(long, value_name = "FILE.json", value_parser = places::path())]
+    pub out: PathBuf,
+    /// True segment boundaries, for segment-eval
+    #[arg(long, value_name = "FILE.jsonl", value_parser = places::path())]
+    pub segmentation: Option<PathBuf>,
+    /// Fewest words of an answer
+    #[arg(long, value_name = "N", default_value_t = 15)]
+    pub min_answer_words: usize,
+    /// Leave out documents that hold no question
+    #[arg(long)]
+    pub no_distractors: bool,
+    /// Also follow links that lead out of the folder that was named; without it they are left out, and a note names them
+    #[arg(long)]
+    pub follow_links: bool,
+    #[command(flatten)]
+    pub time: TimeArgs,
+    /// One JSON document on standard output
+    #[arg(long)]
+    pub json: bool,
+}
 
 #[derive(Serialize)]
 struct Counts {
@@ -26,7 +57,7 @@ struct Counts {
 }
 
 /// Runs the command.
-pub fn from_docs_command(args: FromDocsArgs, quiet: bool) -> Outcome {
+pub fn run(args: FromDocsArgs, quiet: bool) -> Outcome {
     check_out_beside_documents("--out", &args.out, &args.paths)?;
     if let Some(segmentation) = &args.segmentation {
         check_out_beside_documents("--segmentation", segmentation, &args.paths)?;

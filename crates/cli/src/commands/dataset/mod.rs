@@ -7,14 +7,25 @@ mod draft;
 mod from_docs;
 mod review;
 mod split;
+mod synthetic;
 mod validate;
 
-pub use args::{DRAFT_EXAMPLES, REVIEW_EXAMPLES, VALIDATE_EXAMPLES};
-pub use args::{DraftArgs, QuestionArgs, ReviewArgs, SourceArgs, ValidateArgs};
-pub use classes::{CLASSES_EXAMPLES, ClassesArgs, run as classes};
+pub use args::{DatasetCommand, DraftArgs, QuestionArgs, SourceArgs};
 pub use documents::{note_paths, read, save};
-pub use draft::{Drafting, make, price, run as draft, text};
-pub use from_docs::from_docs_command;
-pub use review::run as review;
-pub use split::{DatasetSplitArgs, SPLIT_EXAMPLES, SplitArgs, corpus_failure, run as split, shown_report};
-pub use validate::run as validate;
+pub use draft::{Drafting, make, price, text};
+pub use split::{SplitArgs, corpus_failure, shown_report};
+
+use crate::status::Outcome;
+
+/// Runs the command.
+pub fn run(command: DatasetCommand, quiet: bool) -> Outcome {
+    match command {
+        DatasetCommand::FromDocs(args) => from_docs::run(args, quiet),
+        DatasetCommand::Draft(args) => draft::run(args, quiet),
+        DatasetCommand::Validate(args) => validate::run(&args, quiet),
+        DatasetCommand::Review(args) => review::run(&args),
+        DatasetCommand::Split(args) => split::run(&args, quiet),
+        DatasetCommand::Classes(args) => classes::run(&args, quiet),
+        DatasetCommand::Synthetic(args) => synthetic::run(args, quiet),
+    }
+}

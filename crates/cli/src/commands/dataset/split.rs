@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use super::save;
 use crate::commands::print_json;
-use crate::commands::train_data::corpus;
+use crate::commands::train::corpus;
 use crate::resources::shown;
 use crate::status::{Failure, Outcome, Status};
 use crate::{places, progress};

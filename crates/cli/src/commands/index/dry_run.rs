@@ -10,8 +10,8 @@ use pericope_read::document_id;
 use pericope_segment::Resources;
 use pericope_store::CONTEXT_TOKENS;
 
+use super::args::IndexArgs;
 use super::plan::Plan;
-use crate::args::IndexArgs;
 use crate::commands::dry_run;
 use crate::commands::dry_run_segmenters;
 use crate::input::Input;

@@ -1,5 +1,6 @@
 //! `pericope index`
 
+mod args;
 mod dry_run;
 mod files;
 mod plan;
@@ -7,6 +8,8 @@ mod sight;
 mod tell;
 mod verify;
 mod watch;
+
+pub use args::{INDEX_EXAMPLES, IndexArgs};
 
 use std::collections::HashSet;
 use std::io::ErrorKind;
@@ -30,7 +33,6 @@ use pericope_store::{
 
 use self::files::Files;
 use self::plan::Plan;
-use crate::args::IndexArgs;
 use crate::input::{self, Input};
 use crate::progress;
 use crate::resources::{

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use pericope_store::StoreError;
 
-use crate::args::IndexArgs;
+use super::args::IndexArgs;
 use crate::project::{self, FOLDER, Project, SETTINGS};
 use crate::resources::{EMBEDDER, shown};
 use crate::status::Failure;

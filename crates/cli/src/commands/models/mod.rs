@@ -1,11 +1,13 @@
 //! `pericope models`
 
+mod args;
 mod distil;
+
+pub use args::ModelsCommand;
 
 use pericope_encode::models::{self, InstallState, KnownEmbedder, Listed, ModelError, Progress};
 use serde::Serialize;
 
-use crate::args::ModelsCommand;
 use crate::commands::print_json;
 use crate::progress;
 use crate::resources::shown;

@@ -12,8 +12,8 @@ use pericope_segment::spec::Spec;
 use pericope_serve::service::{NamedPlace, Service, is_name};
 use pericope_util::visible_line;
 
-use crate::args::{Cli, Command, IndexArgs};
-use crate::commands::index;
+use crate::args::{Cli, Command};
+use crate::commands::index::{self, IndexArgs};
 use crate::status::Failure;
 use crate::stores;
 

@@ -9,8 +9,8 @@ use pericope_learn::topic::Checkpoint;
 use pericope_learn::training::{Part, TopicData, TopicOptions, topic_f1, train_topic};
 use serde::Serialize;
 
-use super::train_over_vectors::watched;
-use super::train_report::failure;
+use super::over_vectors::watched;
+use super::report::failure;
 use crate::commands::dataset::save;
 use crate::commands::print_json;
 use crate::resources::shown;

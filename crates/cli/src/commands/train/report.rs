@@ -6,7 +6,7 @@ use pericope_learn::corpus::SplitReport;
 use pericope_learn::training::{Judged, TrainError, TrainReport, Validation};
 use serde::Serialize;
 
-use super::train_data::Counts;
+use super::data::Counts;
 use crate::commands::dataset::save;
 use crate::commands::print_json;
 use crate::resources::shown;

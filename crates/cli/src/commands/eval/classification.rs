@@ -11,7 +11,7 @@ use pericope_eval::run::TextSize;
 use pericope_report::classification::Report;
 use pericope_segment::spec::Spec;
 
-use crate::args::EvalRunArgs;
+use super::args::EvalRunArgs;
 use crate::commands::dry_run_segmenters;
 use crate::commands::print_json;
 use crate::resources::{of_tests, shown};

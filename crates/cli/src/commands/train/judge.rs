@@ -9,9 +9,9 @@ use pericope_learn::training::{
     ELSEWHERE, JudgeData, JudgeOptions, ORDER_WEIGHT, Options, PairOptions, Unsupervised, train_judge,
 };
 
-use super::train_judge_data::Questions;
-use super::train_over_vectors::watched;
-use super::train_report::{Done, notes};
+use super::judge_data::Questions;
+use super::over_vectors::watched;
+use super::report::{Done, notes};
 use crate::commands::dataset::SplitArgs;
 use crate::places;
 use crate::status::{Failure, Outcome, Status};

@@ -4,7 +4,7 @@ use pericope_eval::calibrate::{Calibration, Figure, Lean, read};
 use pericope_eval::metric::Metric;
 use pericope_eval::record::FEW_DOCUMENTS;
 
-use crate::args::CalibrateArgs;
+use super::args::CalibrateArgs;
 use crate::commands::print_json;
 use crate::input;
 use crate::status::{Failure, Outcome, Status};

@@ -5,8 +5,8 @@ use pericope_learn::corpus::{Headings, Record, SequenceDocument};
 use pericope_learn::hiercrf::{Checkpoint, Cut, Reads, Sizes, open};
 use pericope_learn::training::{HierCrfOptions, Metric, TreeData, TreeDocument, Ways, train_hiercrf};
 
-use super::train_over_vectors::{OverVectorsArgs, check_vectors, watched};
-use super::train_report::{Done, notes};
+use super::over_vectors::{OverVectorsArgs, check_vectors, watched};
+use super::report::{Done, notes};
 use crate::status::{Failure, Outcome, Status};
 
 pub const TRAIN_HIERCRF_EXAMPLES: &str = "Examples:

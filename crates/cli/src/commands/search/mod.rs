@@ -1,5 +1,9 @@
 //! `pericope search`
 
+mod args;
+
+pub use args::{SEARCH_EXAMPLES, SearchArgs};
+
 use std::time::Instant;
 
 use pericope::encode::rerankers::RerankerSpec;
@@ -9,7 +13,7 @@ use pericope_segment::spec::Spec;
 use pericope_store::{Expansion, Filter, Group, Hit, Mode, Query, Reranked, Retriever};
 use serde::Serialize;
 
-use crate::args::{Offsets, SearchArgs};
+use self::args::Offsets;
 use crate::commands::{dry_run, print_json};
 use crate::project;
 use crate::resources::{embedder, reranker, reranker_spec};

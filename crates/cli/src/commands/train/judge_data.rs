@@ -10,7 +10,7 @@ use pericope_learn::training::{JudgeQuestion, JudgeText, PairOptions, pairs_of};
 use pericope_segment::split::Split;
 use rayon::prelude::*;
 
-use super::train_data::{Counts, corpus};
+use super::data::{Counts, corpus};
 use crate::commands::dataset::{SplitArgs, corpus_failure};
 use crate::input;
 use crate::status::Failure;

@@ -1,5 +1,10 @@
 //! `pericope segment-eval`
 
+mod args;
+mod table;
+
+pub use args::{SEGMENT_EVAL_EXAMPLES, SegmentEvalArgs};
+
 use std::path::Path;
 
 use pericope::experiments::segmentation::{Contestant, Drawn, Scored, Scoring, read_set, read_sets, score};
@@ -14,9 +19,8 @@ use pericope_segeval::read::Set;
 use pericope_segment::spec::Spec;
 use serde::Serialize;
 
-use crate::args::SegmentEvalArgs;
+use self::table::table;
 use crate::commands::dry_run_segmenters;
-use crate::commands::segment_eval_table::table;
 use crate::commands::{dataset::save, print_json, print_json_text, settings};
 use crate::input;
 use crate::places::check_out;

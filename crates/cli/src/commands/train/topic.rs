@@ -5,9 +5,9 @@ use pericope_learn::corpus::{Headings, Record, SequenceDocument};
 use pericope_learn::topic::{Checkpoint, Recurrence, Sizes, Without, open};
 use pericope_learn::training::{Part, TopicData, TopicOptions, train_topic};
 
-use super::train_over_vectors::{OverVectorsArgs, check_vectors, watched};
-use super::train_report::{Done, notes};
-use super::train_topic_adapt::Adapting;
+use super::adapt::Adapting;
+use super::over_vectors::{OverVectorsArgs, check_vectors, watched};
+use super::report::{Done, notes};
 use crate::status::{Failure, Outcome, Status};
 
 pub const TRAIN_TOPIC_EXAMPLES: &str = "Examples:

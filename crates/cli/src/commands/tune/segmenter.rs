@@ -11,9 +11,9 @@ use pericope_segment::registry::build_from;
 use pericope_segment::spec::Spec;
 use pericope_segment::split::Split;
 
+use super::set;
 use crate::commands::print_json;
 use crate::commands::segment_eval::price;
-use crate::commands::tune::set;
 use crate::resources::{failure, shown};
 use crate::status::{Failure, Outcome, Status};
 use crate::{input, progress};

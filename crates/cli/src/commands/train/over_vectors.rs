@@ -8,8 +8,8 @@ use clap::Args;
 use pericope_learn::corpus::{Corpus, SentenceVectors, load};
 use pericope_learn::training::{Event, TrainError, TrainReport};
 
-use super::train::Watch;
-use super::train_report::failure;
+use super::report::failure;
+use super::watch::Watch;
 use crate::commands::dataset::{SplitArgs, corpus_failure, shown_report};
 use crate::status::Failure;
 use crate::{input, interrupt, places};

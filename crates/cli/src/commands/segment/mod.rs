@@ -1,5 +1,9 @@
 //! `pericope segment`
 
+mod args;
+
+pub use args::{SEGMENT_EXAMPLES, SegmentArgs};
+
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::io::{self, Write};
@@ -16,7 +20,7 @@ use pericope_segment::spec::Spec;
 use pericope_util::time_limit;
 use serde::Serialize;
 
-use crate::args::{OutputFormat, SegmentArgs};
+use self::args::OutputFormat;
 use crate::commands::dry_run_segmenters;
 use crate::input::{self, AllLeftOut, Input};
 use crate::limited::Hand;

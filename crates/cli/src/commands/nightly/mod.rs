@@ -1,5 +1,9 @@
 //! `pericope nightly`
 
+mod args;
+
+pub use args::{NIGHTLY_EXAMPLES, NightlyArgs};
+
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -13,7 +17,7 @@ use pericope_nightly::{DEFAULT_FOLDER, History, Job, Lock, NightlyError, Program
 use pericope_report::HtmlPages;
 use serde_json::json;
 
-use crate::args::{NightlyArgs, WhichNight};
+use self::args::WhichNight;
 use crate::commands::{dry_run, print_json, print_json_text};
 use crate::places;
 use crate::resources::shown;

@@ -1,4 +1,10 @@
-//! `pericope eval run` and `pericope eval report`
+//! `pericope eval`
+
+mod args;
+mod calibrate;
+mod classification;
+
+pub use args::{EvalCommand, EvalRunArgs};
 
 use std::path::{Path, PathBuf};
 
@@ -7,8 +13,8 @@ use pericope_eval::answer::Ledger;
 use pericope_eval::config::{Experiment, ExperimentKind};
 use pericope_report::run::{self as report, Overview, Report};
 
-use crate::args::{EvalReportArgs, EvalRunArgs};
-use crate::commands::{classification, dry_run, print_json, segment_eval, settings, sweep};
+use self::args::EvalReportArgs;
+use crate::commands::{dry_run, print_json, segment_eval, settings, sweep};
 use crate::resources::shown;
 use crate::session::{Finished, Session, hold, not_written, one, opened, run_folder, tell_kind, too_many_failed};
 use crate::status::{Failure, Outcome, Status};
@@ -21,8 +27,17 @@ impl EvalRunArgs {
     }
 }
 
+/// Runs the command.
+pub fn run(command: EvalCommand, quiet: bool) -> Outcome {
+    match command {
+        EvalCommand::Run(args) => experiment(args, quiet),
+        EvalCommand::Report(args) => report(args),
+        EvalCommand::Calibrate(args) => calibrate::run(args),
+    }
+}
+
 /// `pericope eval run`
-pub fn run(args: EvalRunArgs, quiet: bool) -> Outcome {
+fn experiment(args: EvalRunArgs, quiet: bool) -> Outcome {
     let file = opened(&args.config)?;
     if args.settings {
         return settings::run(&file, &args.set, quiet);
@@ -64,7 +79,7 @@ pub fn run(args: EvalRunArgs, quiet: bool) -> Outcome {
 }
 
 /// `pericope eval report`
-pub fn report(args: EvalReportArgs) -> Outcome {
+fn report(args: EvalReportArgs) -> Outcome {
     let out = match (&args.out, args.runs.as_slice()) {
         (Some(out), _) => out.clone(),
         (None, [one]) => one.clone(),

@@ -1,16 +1,59 @@
 //! `pericope dataset synthetic`
 
+use std::path::PathBuf;
+
+use clap::Args;
 use pericope::experiments::segmentation::{Drawn, read_set};
 use pericope_index::pipeline::DEFAULT_MEMORY;
 use pericope_segment::synthetic::{Recipe, Synthetic, concatenations};
 use serde::Serialize;
 
-use crate::args::SyntheticArgs;
-use crate::commands::{dataset::save, print_json};
+use super::save;
+use crate::args::{TimeArgs, at_least_one};
+use crate::commands::print_json;
 use crate::input::{self, AllLeftOut, Input};
-use crate::places::check_out;
+use crate::places::{self, check_out};
 use crate::resources::{failure, shown};
 use crate::status::{Failure, Outcome, Status};
+
+/// `pericope dataset synthetic`
+#[derive(Debug, Args)]
+pub struct SyntheticArgs {
+    /// Files or folders of documents, or segmentation data as segment-eval reads it
+    #[arg(required = true, value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// Where the documents go, one a line
+    #[arg(long, value_name = "FILE.jsonl", value_parser = places::path())]
+    pub out: PathBuf,
+    /// Number of documents
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub documents: usize,
+    /// Parts of a document, each from another source
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = at_least_one)]
+    pub parts: usize,
+    /// Sentences of a part, drawn from this range; without it, whole sources
+    #[arg(long, value_name = "FROM-TO", value_parser = range)]
+    pub sentences: Option<std::ops::RangeInclusive<usize>>,
+    /// Another seed, other documents
+    #[arg(long, value_name = "N", default_value_t = 7)]
+    pub seed: u64,
+    /// Also follow links that lead out of the folder that was named; without it they are left out, and a note names them
+    #[arg(long)]
+    pub follow_links: bool,
+    #[command(flatten)]
+    pub time: TimeArgs,
+    /// One JSON document on standard output
+    #[arg(long)]
+    pub json: bool,
+}
+
+fn range(text: &str) -> Result<std::ops::RangeInclusive<usize>, String> {
+    let (from, to) = text.split_once('-').unwrap_or((text, text));
+    match (from.trim().parse::<usize>(), to.trim().parse::<usize>()) {
+        (Ok(from), Ok(to)) if 1 <= from && from <= to => Ok(from..=to),
+        _ => Err("two whole numbers of at least 1, as in 3-11".into()),
+    }
+}
 
 #[derive(Serialize)]
 struct Line<'a> {

@@ -1,5 +1,10 @@
 //! `pericope tune`
 
+mod args;
+mod segmenter;
+
+pub use args::{TUNE_EXAMPLES, TuneArgs};
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -14,9 +19,8 @@ use pericope_segeval::read::Set;
 use pericope_segment::split::Split;
 use serde::{Deserialize, Serialize};
 
-use crate::args::TuneArgs;
-use crate::commands::tune_segmenter::{self, Wanted};
-use crate::commands::{dry_run, print_json, sweep, train_data::labelled};
+use self::segmenter::Wanted;
+use crate::commands::{dry_run, print_json, sweep, train::labelled};
 use crate::input;
 use crate::resources::{failure, shown};
 use crate::session::{opened, tell_kind};
@@ -81,7 +85,7 @@ pub fn run(args: TuneArgs, quiet: bool) -> Outcome {
         let (grid, data, split) = (&config.grid, config.data.as_slice(), config.split);
         let (dry_run, json) = (args.dry_run, args.json);
         let wanted = Wanted { file: path, segmenter, grid, data, split, thresholds, dry_run, json };
-        return tune_segmenter::run(&wanted, quiet);
+        return segmenter::run(&wanted, quiet);
     }
     if !config.grid.is_empty() {
         return Err(wrong("[grid] holds settings of a segmenter: name it with segmenter = \"...\"".into()));

@@ -17,7 +17,7 @@ use pericope_segment::language;
 use pericope_segment::split::{Shares, Split};
 use serde::Serialize;
 
-use crate::args::TrainArgs;
+use super::args::TrainArgs;
 use crate::commands::dataset::{SplitArgs, corpus_failure};
 use crate::input;
 use crate::resources::failure;
