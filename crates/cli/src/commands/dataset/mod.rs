@@ -10,7 +10,7 @@ mod split;
 mod synthetic;
 mod validate;
 
-pub use args::{DatasetCommand, DraftArgs, QuestionArgs, SourceArgs};
+pub use args::{DatasetCommand, QuestionArgs, SourceArgs};
 pub use documents::{note_paths, read, save};
 pub use draft::{Drafting, make, price, text};
 pub use split::{SplitArgs, corpus_failure, shown_report};
