@@ -34,7 +34,7 @@ pub use cache::EmbeddingCache;
 pub use contents::Contents;
 pub use error::IndexError;
 pub use manifest::{MANIFEST_FILE, Stale, stale};
-pub use meta::{FORMAT, IndexMeta, META_FILE};
+pub use meta::{FORMAT, IndexMeta, META_FILE, written};
 pub use own::{foreign_files, is_index};
 pub use reader::IndexReader;
 pub use search::rrf;

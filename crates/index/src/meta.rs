@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use pericope_store::{
     CHUNK_FORMAT, Difference, EmbedderMeta, IndexSpec, Language, LanguageChoice, ReferenceMeta, StoreMeta,
@@ -9,9 +10,13 @@ use pericope_store::{
 use pericope_util::replace_file;
 use serde::{Deserialize, Serialize};
 use twox_hash::XxHash3_128;
+use uuid::Uuid;
 
 use crate::IndexError;
 use crate::analyzer::{ENGLISH_ANALYZER, TEXT_ANALYZER};
+use crate::build::{home, serving};
+use crate::engines::TEXT_META;
+use crate::own::text_path;
 
 /// The version of the directory layout, the schema and the chunk ids. A program reads its own version, and the one before
 /// it: a writer makes that into its own.
@@ -63,6 +68,10 @@ pub struct IndexMeta {
     /// The number of the build that is searched: 0 in the index's directory itself, N in its folder `build-N`.
     #[serde(default, skip_serializing_if = "is_first")]
     pub build: u64,
+    /// Drawn when the index or the rebuild was begun: another index in the same place has another one. None in indexes of
+    /// versions that drew none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<Uuid>,
     /// The checksum of everything above; none in files of the version before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checksum: Option<String>,
@@ -87,6 +96,7 @@ impl IndexMeta {
             documents: 0,
             chunks: 0,
             build: 0,
+            id: Some(Uuid::new_v4()),
             checksum: None,
         }
     }
@@ -179,6 +189,15 @@ impl IndexMeta {
             }
         }
     }
+}
+
+/// Returns the time of the last commit of the index in `dir`, or of its last run where that is later. `None` where there is no
+/// index, or its file system keeps no times.
+#[must_use]
+pub fn written(dir: &Path) -> Option<SystemTime> {
+    let home = home(dir, serving(dir).ok()?);
+    let time = |path: &Path| fs::metadata(path).and_then(|about| about.modified()).ok();
+    time(&meta_path(dir)).max(time(&text_path(&home).join(TEXT_META)))
 }
 
 // As serde calls it.

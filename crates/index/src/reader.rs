@@ -114,7 +114,10 @@ impl IndexReader {
     /// # Errors
     /// Where the index cannot be read.
     pub fn refresh(&self) -> Result<Freshness, IndexError> {
-        let is_replaced = || Ok::<_, IndexError>(IndexMeta::read(&self.dir)?.build != self.meta.build);
+        let is_replaced = || {
+            let now = IndexMeta::read(&self.dir)?;
+            Ok::<_, IndexError>((now.build, now.id) != (self.meta.build, self.meta.id))
+        };
         if is_replaced()? {
             return Ok(Freshness::Replaced);
         }

@@ -1,5 +1,5 @@
 use std::ffi::OsStr;
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -19,6 +19,16 @@ pub fn replace_file(path: &Path, bytes: impl AsRef<[u8]>) -> io::Result<()> {
     out.commit()
 }
 
+/// Puts `bytes` into a file that the user named: see [`StagedFile::named`].
+///
+/// # Errors
+/// As [`replace_file`].
+pub fn replace_named_file(path: &Path, bytes: impl AsRef<[u8]>) -> io::Result<()> {
+    let mut out = StagedFile::named(path)?;
+    out.write_all(bytes.as_ref())?;
+    out.commit()
+}
+
 /// A file that takes its place when it is whole.
 ///
 /// It is written beside its place, as `NAME.XXXXXX.unfinished`. [`commit`](Self::commit) puts it on the disk, then in the
@@ -26,8 +36,15 @@ pub fn replace_file(path: &Path, bytes: impl AsRef<[u8]>) -> io::Result<()> {
 /// permissions: 0666 without what the process masks.
 #[derive(Debug)]
 pub struct StagedFile {
-    out: BufWriter<NamedTempFile>,
-    path: PathBuf,
+    out: Out,
+}
+
+#[derive(Debug)]
+enum Out {
+    /// To be put in the place of `path`, with the permissions of what was there where that is to be kept.
+    Staged { out: BufWriter<NamedTempFile>, path: PathBuf, permissions: Option<fs::Permissions> },
+    /// A pipe or a device takes no other's place: it is written.
+    Straight(BufWriter<File>),
 }
 
 impl StagedFile {
@@ -42,7 +59,30 @@ impl StagedFile {
         builder.prefix(&name).suffix(UNFINISHED);
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        Ok(Self { out: BufWriter::new(builder.tempfile_in(folder_of(path))?), path: path.to_owned() })
+        let out = BufWriter::new(builder.tempfile_in(folder_of(path))?);
+        Ok(Self { out: Out::Staged { out, path: path.to_owned(), permissions: None } })
+    }
+
+    /// As [`create`](Self::create), for a path that the user named and nobody else could have made: a link stays, and the
+    /// file that it leads to is replaced; that file keeps its permissions; a pipe or a device, as `/dev/stdout`, is written
+    /// as the text comes.
+    ///
+    /// # Errors
+    /// As [`create`](Self::create), and where a link leads nowhere that could be made.
+    pub fn named(path: &Path) -> io::Result<Self> {
+        let path = end_of_links(path)?;
+        let about = match fs::metadata(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            about => Some(about?),
+        };
+        if is_special(&path) {
+            return Ok(Self { out: Out::Straight(BufWriter::new(File::options().write(true).open(&path)?)) });
+        }
+        let mut staged = Self::create(&path)?;
+        if let Out::Staged { permissions, .. } = &mut staged.out {
+            *permissions = about.map(|about| about.permissions());
+        }
+        Ok(staged)
     }
 
     /// Removes what killed processes left of writing to `path`: files beside it named `NAME.XXXXXX.unfinished`. Nobody may
@@ -71,11 +111,40 @@ impl StagedFile {
     /// Where it cannot be written or moved; it is then removed, and the old file stays. Where the disk fails after that,
     /// the new file is in its place, and a power cut may bring the old one back.
     pub fn commit(self) -> io::Result<()> {
-        let file = self.out.into_inner().map_err(io::IntoInnerError::into_error)?;
+        let (out, path, permissions) = match self.out {
+            Out::Staged { out, path, permissions } => (out, path, permissions),
+            Out::Straight(mut out) => return out.flush(),
+        };
+        let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+        if let Some(permissions) = permissions {
+            file.as_file().set_permissions(permissions)?;
+        }
         file.as_file().sync_all()?;
-        file.persist(&self.path)?;
-        sync_folder(self.path.parent().unwrap_or(Path::new("")))
+        file.persist(&path)?;
+        sync_folder(path.parent().unwrap_or(Path::new("")))
     }
+}
+
+/// Where a path leads through links. What the last one leads to need not be there, and what the system alone can follow
+/// (`/proc/self/fd/1`) is followed by the system.
+fn end_of_links(path: &Path) -> io::Result<PathBuf> {
+    /// Links in a row, as the system allows them.
+    const MOST: usize = 40;
+    let mut path = path.to_owned();
+    for _ in 0..MOST {
+        let is_link = fs::symlink_metadata(&path).is_ok_and(|about| about.file_type().is_symlink());
+        if !is_link || is_special(&path) {
+            return Ok(path);
+        }
+        let target = fs::read_link(&path)?;
+        path = folder_of(&path).join(target);
+    }
+    Err(io::Error::other("too many links lead to one another"))
+}
+
+/// Whether a path is that of a pipe or a device, or of an open file (`/dev/stdout`), whatever it is.
+fn is_special(path: &Path) -> bool {
+    path.starts_with("/proc") || fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir())
 }
 
 /// The folder that a path lies in.
@@ -83,8 +152,9 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Whether `found` is the name of an unfinished file that was to become `name`.
-fn is_left_over(found: &OsStr, name: &OsStr) -> bool {
+/// Returns whether `found` is the name of an unfinished file that was to become `name`: see [`StagedFile`].
+#[must_use]
+pub fn is_left_over(found: &OsStr, name: &OsStr) -> bool {
     let middle = (found.as_encoded_bytes().strip_prefix(name.as_encoded_bytes()))
         .and_then(|rest| rest.strip_prefix(b"."))
         .and_then(|rest| rest.strip_suffix(UNFINISHED.as_bytes()));
@@ -93,11 +163,17 @@ fn is_left_over(found: &OsStr, name: &OsStr) -> bool {
 
 impl Write for StagedFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.out.write(bytes)
+        match &mut self.out {
+            Out::Staged { out, .. } => out.write(bytes),
+            Out::Straight(out) => out.write(bytes),
+        }
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
+        match &mut self.out {
+            Out::Staged { out, .. } => out.flush(),
+            Out::Straight(out) => out.flush(),
+        }
     }
 }
 
@@ -107,7 +183,7 @@ mod tests {
     use std::fs;
     use std::io::Write;
 
-    use super::{StagedFile, replace_file};
+    use super::{Out, StagedFile, replace_file, replace_named_file};
 
     #[test]
     fn a_replaced_file_is_whole_and_like_any_other() {
@@ -151,7 +227,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         let staged = StagedFile::create(&at("run.json")).unwrap();
-        let (_, left) = staged.out.into_inner().unwrap().keep().unwrap();
+        let Out::Staged { out, .. } = staged.out else { panic!("it is staged") };
+        let (_, left) = out.into_inner().unwrap().keep().unwrap();
         assert!(left.is_file());
         let others = ["run.json", "run.json.abc.unfinished", "notes.abcdef.unfinished", "run.json.abc-ef.unfinished"];
         others.iter().for_each(|name| fs::write(at(name), "").unwrap());
@@ -159,5 +236,32 @@ mod tests {
         assert!(!left.exists());
         assert!(others.iter().all(|name| at(name).is_file()));
         StagedFile::remove_left_over(&at("nowhere/run.json")).unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_a_user_names_is_written_where_it_leads() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("target"), "old").unwrap();
+        fs::set_permissions(at("target"), fs::Permissions::from_mode(0o600)).unwrap();
+        symlink("target", at("link")).unwrap();
+        symlink(at("link"), at("second")).unwrap();
+        replace_named_file(&at("second"), "new").unwrap();
+        assert_eq!(fs::read(at("target")).unwrap(), b"new");
+        assert_eq!(fs::metadata(at("target")).unwrap().permissions().mode() & 0o777, 0o600);
+        assert!(["link", "second"].iter().all(|name| at(name).is_symlink()));
+        symlink("made", at("dangling")).unwrap();
+        replace_named_file(&at("dangling"), "made").unwrap();
+        assert_eq!(fs::read(at("made")).unwrap(), b"made");
+        symlink("/dev/null", at("null")).unwrap();
+        replace_named_file(&at("null"), "gone").unwrap();
+        assert!(at("null").is_symlink());
+        symlink("round", at("round")).unwrap();
+        assert!(replace_named_file(&at("round"), "x").is_err());
+        // What this program names itself leads nowhere else.
+        replace_file(&at("link"), "own").unwrap();
+        assert!(!at("link").is_symlink() && fs::read(at("target")).unwrap() == b"new");
     }
 }

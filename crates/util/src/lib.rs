@@ -18,7 +18,7 @@ mod xml;
 
 pub use bm25::Bm25;
 pub use clock::{now_rfc3339, rfc3339, seconds_since};
-pub use files::{StagedFile, replace_file};
+pub use files::{StagedFile, is_left_over, replace_file, replace_named_file};
 pub use letters::{REPLACEMENT, is_sound, sound};
 pub use lock::{FolderLock, LockError, try_lock};
 pub use math::{cosine, dot, percentile};

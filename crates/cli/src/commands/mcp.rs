@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use pericope_serve::http::{HttpOptions, Server};
-use pericope_serve::mcp;
+use pericope_serve::mcp::{self, AgentOptions};
 
 use crate::commands::serve::{self, AddressArgs, ServedRerankArgs, ServerArgs};
 use crate::status::{Failure, Outcome, Status};
@@ -56,8 +56,14 @@ pub fn run(mut args: McpArgs) -> Outcome {
         return Ok(Status::Done);
     };
     let stop = crate::interrupt::flag()?;
-    let more = mcp::router(Arc::clone(&service), &args.server.cors);
-    let options = HttpOptions { more: Some(more), ..serve::options("--http", bind, &args.server)? };
+    let options = serve::options("--http", bind, &args.server)?;
+    let agents = AgentOptions {
+        origins: options.cors.clone(),
+        calls: options.limits.workers,
+        request: options.limits.request,
+        ending: options.ending.clone(),
+    };
+    let options = HttpOptions { more: Some(mcp::router(Arc::clone(&service), agents)), ..options };
     let names = service.names().collect::<Vec<_>>().join(", ");
     let server = Server::bind(Arc::clone(&service), options).map_err(serve::failure)?;
     tell!("serving {names} to agents at {}mcp; Ctrl-C ends", server.url());

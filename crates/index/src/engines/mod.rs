@@ -15,5 +15,6 @@ mod text_writer;
 
 pub(crate) use self::own::{is_own_text, is_text_index};
 pub(crate) use self::snapshots::{Snapshot, Snapshots};
+pub(crate) use self::text_files::META as TEXT_META;
 pub(crate) use self::text_index::{Committed, TextIndex};
 pub(crate) use self::text_writer::{TextWriter, no_operation};

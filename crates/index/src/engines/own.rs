@@ -1,7 +1,12 @@
 //! The names that the full-text index gives its files: nothing else in its folder is its own.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
+
+use pericope_util::is_left_over;
+
+use super::text_files::REPLACED;
 
 /// True where a folder holds a full-text index of this program, by the fields of its schema.
 pub(crate) fn is_text_index(folder: &Path) -> bool {
@@ -25,7 +30,10 @@ pub(crate) fn is_own_text(path: &Path) -> bool {
     if matches!(name, "meta.json" | ".managed.json" | ".tantivy-writer.lock" | ".tantivy-meta.lock") {
         return true;
     }
-    // Written before they take their places.
+    if REPLACED.iter().any(|own| is_left_over(OsStr::new(name), OsStr::new(own))) {
+        return true;
+    }
+    // What earlier versions wrote before it took its place.
     if let Some(random) = name.strip_prefix(".tmp") {
         return random.len() == 6 && random.bytes().all(|b| b.is_ascii_alphanumeric());
     }
@@ -48,8 +56,8 @@ mod tests {
     #[test]
     fn names_of_other_people_are_not_ours() {
         let segment = "1082208c66f147e9882e91688f2f6eaf";
-        for own in ["meta.json", ".managed.json", ".tmpa1B2c3", &format!("{segment}.idx"), &format!("{segment}.12.del")]
-        {
+        let (idx, del) = (format!("{segment}.idx"), format!("{segment}.12.del"));
+        for own in ["meta.json", ".managed.json", "meta.json.a1B2c3.unfinished", ".tmpa1B2c3", &idx, &del] {
             assert!(is_own_text(Path::new(own)), "{own}");
         }
         for foreign in

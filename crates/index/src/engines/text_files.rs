@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use pericope_util::{StagedFile, replace_file};
 use tantivy::Directory;
 use tantivy::directory::error::{DeleteError, LockError, OpenDirectoryError, OpenReadError, OpenWriteError};
 use tantivy::directory::{
@@ -16,7 +17,9 @@ use crate::IndexError;
 use crate::guard::copy;
 
 /// The list of the segments of a commit.
-const META: &str = "meta.json";
+pub(crate) const META: &str = "meta.json";
+/// The files that are replaced whole; all others are written once.
+pub(super) const REPLACED: [&str; 2] = [META, ".managed.json"];
 /// Stands before the checksum of that list, on a line of its own.
 const SUM: &[u8] = b"\n#xxh3 ";
 
@@ -54,7 +57,12 @@ impl TextFiles {
 
     /// The folder, for its one writer.
     pub fn writing(path: &Path) -> Result<Self, OpenDirectoryError> {
-        Self::open(path, true)
+        let files = Self::open(path, true)?;
+        for name in REPLACED {
+            // What a killed writer left harms nobody.
+            let _ = StagedFile::remove_left_over(&path.join(name));
+        }
+        Ok(files)
     }
 
     fn open(path: &Path, writes: bool) -> Result<Self, OpenDirectoryError> {
@@ -133,9 +141,10 @@ impl Directory for TextFiles {
 
     fn atomic_write(&self, path: &Path, data: &[u8]) -> io::Result<()> {
         self.may_write()?;
+        // The engine's own way makes files that nobody but their owner may read.
         let written = match path == Path::new(META) {
-            true => self.files.atomic_write(path, &[data, &sum_line(data)].concat()),
-            false => self.files.atomic_write(path, data),
+            true => replace_file(&self.path.join(path), [data, &sum_line(data)].concat()),
+            false => replace_file(&self.path.join(path), data),
         };
         self.failures.keep(&self.path.join(path), written)
     }

@@ -43,7 +43,7 @@ impl History {
     /// [`HistoryError::Io`] where the file cannot be written, [`HistoryError::Sql`].
     pub fn export(&self, path: &Path) -> Result<usize, HistoryError> {
         let io = |source| HistoryError::Io { path: path.to_owned(), source };
-        let mut out = StagedFile::create(path).map_err(io)?;
+        let mut out = StagedFile::named(path).map_err(io)?;
         let header = Header {
             format: FORMAT.into(),
             version: VERSION,

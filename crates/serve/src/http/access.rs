@@ -66,13 +66,25 @@ fn allowed(app: &App, needed: Scope, request: &Request) -> Result<Option<String>
     }
 }
 
+/// The header, and the parameter, in which widgets for Algolia send a key.
+const ALGOLIA: &str = "x-algolia-api-key";
+
+/// A query string as it may be logged: with nothing in the place of a key.
+pub(super) fn without_key(query: &str) -> String {
+    let shown = |pair: &str| {
+        let name = pair.split_once('=').map_or(pair, |(name, _)| name);
+        let is_key = form_urlencoded::parse(name.as_bytes()).any(|(name, _)| name.eq_ignore_ascii_case(ALGOLIA));
+        if is_key { format!("{name}=***") } else { pair.to_owned() }
+    };
+    query.split('&').map(shown).collect::<Vec<_>>().join("&")
+}
+
 /// The key of a request. Widgets for Algolia send theirs in a header or a parameter of their own.
 fn presented(request: &Request) -> Option<String> {
     if let Some(value) = request.headers().get(AUTHORIZATION) {
         let (scheme, key) = value.to_str().ok()?.split_once(' ')?;
         return scheme.eq_ignore_ascii_case("bearer").then(|| key.trim().to_owned());
     }
-    const ALGOLIA: &str = "x-algolia-api-key";
     let path = request.uri().path();
     if !(path.starts_with("/1/") || path == "/v1/docsearch") {
         return None;
@@ -126,7 +138,19 @@ fn is_known(authority: &str, more: &[String]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_known;
+    use super::{is_known, without_key};
+
+    #[test]
+    fn a_key_in_an_address_is_not_logged() {
+        for (asked, logged) in [
+            ("query=a&x-algolia-api-key=pericope_x&page=1", "query=a&x-algolia-api-key=***&page=1"),
+            ("X-Algolia-API-Key=pericope_x", "X-Algolia-API-Key=***"),
+            ("x%2Dalgolia%2Dapi%2Dkey=pericope_x", "x%2Dalgolia%2Dapi%2Dkey=***"),
+            ("query=x-algolia-api-key", "query=x-algolia-api-key"),
+        ] {
+            assert_eq!(without_key(asked), logged);
+        }
+    }
 
     #[test]
     fn names_of_this_machine() {

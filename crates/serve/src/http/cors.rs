@@ -8,6 +8,9 @@ use tower_http::cors::{Any, CorsLayer};
 /// The time for which a browser remembers the leave.
 const REMEMBERED: Duration = Duration::from_secs(600);
 
+/// The header that names the session of an agent.
+pub(crate) const SESSION: &str = "mcp-session-id";
+
 /// Every origin.
 pub(super) const EVERYBODY: &str = "*";
 
@@ -26,11 +29,14 @@ pub(super) fn layer(origins: &[String]) -> Result<Option<CorsLayer>, String> {
         HeaderName::from_static("x-algolia-api-key"),
         HeaderName::from_static("x-algolia-application-id"),
         HeaderName::from_static("x-algolia-agent"),
+        HeaderName::from_static(SESSION),
+        HeaderName::from_static("mcp-protocol-version"),
+        HeaderName::from_static("last-event-id"),
     ];
     let layer = CorsLayer::new()
-        .allow_methods([Method::GET, Method::POST])
+        .allow_methods([Method::GET, Method::POST, Method::DELETE])
         .allow_headers(headers)
-        .expose_headers([HeaderName::from_static("x-request-id"), header::RETRY_AFTER])
+        .expose_headers([HeaderName::from_static("x-request-id"), HeaderName::from_static(SESSION), header::RETRY_AFTER])
         .max_age(REMEMBERED);
     if origins.iter().any(|origin| origin == EVERYBODY) {
         return Ok(Some(layer.allow_origin(Any)));

@@ -9,7 +9,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use pericope_util::hex;
 
-use super::access::KeyName;
+use super::access::{KeyName, without_key};
 use super::app::App;
 use super::log::Line;
 use super::problem;
@@ -51,13 +51,14 @@ pub(super) async fn around(State(app): State<App>, request: Request, next: Next)
     let took = begun.elapsed();
     app.metrics.answered(route.as_deref().unwrap_or("none"), status, took);
     let key = response.extensions().get::<KeyName>().map(|name| name.0.as_str());
+    let query = uri.query().map(without_key);
     let line = Line {
         time: String::new(),
         request_id: &id,
         remote,
         method: method.as_str(),
         path: uri.path(),
-        query: uri.query(),
+        query: query.as_deref(),
         status,
         ms: 0.0,
         key,

@@ -16,6 +16,7 @@ mod server;
 mod tls;
 mod try_page;
 
+pub(crate) use cors::SESSION;
 pub use log::{LogFormat, Logging};
 pub use options::{HttpOptions, Limits, TlsFiles};
 pub use routes::openapi;

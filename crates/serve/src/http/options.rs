@@ -3,6 +3,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use axum::Router;
+use tokio_util::sync::CancellationToken;
 
 use super::log::Logging;
 
@@ -30,6 +31,8 @@ pub struct HttpOptions {
     pub log: Logging,
     /// More routes, for keys of the scope `search`: those of MCP.
     pub more: Option<Router>,
+    /// Cancelled when the server takes no more requests, for routes whose answers have no end of their own.
+    pub ending: CancellationToken,
 }
 
 impl HttpOptions {
@@ -47,6 +50,7 @@ impl HttpOptions {
             limits: Limits::default(),
             log: Logging::default(),
             more: None,
+            ending: CancellationToken::new(),
         }
     }
 }

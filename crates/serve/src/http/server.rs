@@ -19,6 +19,7 @@ use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_io_timeout::TimeoutStream;
 use tokio_rustls::TlsAcceptor;
+use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
 use super::app::{App, Parts};
@@ -68,6 +69,7 @@ pub struct Server {
     app: App,
     router: Router,
     tls: Option<TlsAcceptor>,
+    ending: CancellationToken,
 }
 
 impl Server {
@@ -100,7 +102,7 @@ impl Server {
         let listener = TcpListener::bind(options.bind).map_err(ServeError::io(format!("{}", options.bind)))?;
         listener.set_nonblocking(true).map_err(ServeError::io("the socket"))?;
         let address = listener.local_addr().map_err(ServeError::io("the socket"))?;
-        Ok(Self { listener, address, app, router, tls })
+        Ok(Self { listener, address, app, router, tls, ending: options.ending })
     }
 
     /// Returns the address that is listened at, with its real port.
@@ -185,6 +187,7 @@ impl Server {
             }
         }
         self.app.drain();
+        self.ending.cancel();
         drop(listener);
         if tokio::time::timeout(self.app.limits.drain, graceful.shutdown()).await.is_err() {
             let drain = self.app.limits.drain.as_secs_f64();

@@ -1,59 +1,158 @@
 //! Many clients, over streamable HTTP.
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::extract::{Request, State};
-use axum::http::{Method, StatusCode, header};
+use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
+use rmcp::transport::streamable_http_server::session::SessionManager;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio_util::sync::CancellationToken;
 
-use super::server::Server;
+use super::server::{AT_ONCE, Server};
+use crate::http::SESSION;
 use crate::service::Service;
 
 /// Sessions at once.
 pub const MOST_SESSIONS: usize = 1024;
 /// The time after which a session ends that is not used: an agent may think for long between two questions.
 const IDLE: Duration = Duration::from_secs(3600);
+/// The time after which the session that was not used for the longest makes room for a new one, where all are taken.
+const YIELDS: Duration = Duration::from_secs(60);
 /// Bytes of a request.
 const LARGEST: usize = 1 << 20;
 /// Origins of pages that this machine serves itself, on any port.
 const OF_THIS_MACHINE: [&str; 3] = ["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"];
 
+/// How agents are answered over HTTP.
+#[derive(Debug, Clone)]
+pub struct AgentOptions {
+    /// Origins whose pages may ask (`https://example.org`), beside those of this machine.
+    pub origins: Vec<String>,
+    /// Calls that are worked on at once; others wait for their turn.
+    pub calls: usize,
+    /// The time that a call may take, waiting included.
+    pub request: Duration,
+    /// Cancelled when the server ends: streams that agents keep open end then.
+    pub ending: CancellationToken,
+}
+
+impl Default for AgentOptions {
+    fn default() -> Self {
+        let (origins, ending) = (Vec::new(), CancellationToken::new());
+        Self { origins, calls: AT_ONCE, request: Duration::from_secs(30), ending }
+    }
+}
+
 /// Returns the routes of the protocol: `/mcp`, for [`HttpOptions::more`](crate::http::HttpOptions::more), whose server checks
-/// keys and `Host`. Requests from web pages are refused, but for those of `origins` (`https://example.org`) and of this
-/// machine.
-pub fn router(service: Arc<Service>, origins: &[String]) -> Router {
-    let mut sessions = LocalSessionManager::default();
-    sessions.session_config.keep_alive = Some(IDLE);
-    let sessions = Arc::new(sessions);
-    let origins =
-        OF_THIS_MACHINE.iter().map(ToString::to_string).chain(origins.iter().filter(|one| *one != "*").cloned());
+/// keys and `Host`. Requests from web pages are refused, but for those of the origins and of this machine.
+pub fn router(service: Arc<Service>, options: AgentOptions) -> Router {
+    let mut manager = LocalSessionManager::default();
+    manager.session_config.keep_alive = Some(IDLE);
+    let sessions = Sessions { manager: Arc::new(manager), used: Arc::default() };
+    let AgentOptions { origins, calls, request, ending } = options;
+    let origins = OF_THIS_MACHINE.iter().map(ToString::to_string).chain(origins.into_iter().filter(|one| one != "*"));
     // The server around it knows which hosts are ours.
     let config = StreamableHttpServerConfig::default()
         .with_max_request_body_bytes(LARGEST)
         .disable_allowed_hosts()
-        .with_allowed_origins(origins);
-    let server = Server::new(service);
-    let protocol = StreamableHttpService::new(move || Ok(server.clone()), Arc::clone(&sessions), config);
+        .with_allowed_origins(origins)
+        .with_cancellation_token(ending);
+    let server = Server::new(service).within(calls, request);
+    let protocol = StreamableHttpService::new(move || Ok(server.clone()), Arc::clone(&sessions.manager), config);
     Router::new().route_service("/mcp", protocol).layer(middleware::from_fn_with_state(sessions, bounded))
 }
 
+/// The sessions, and when each was used last.
+#[derive(Clone)]
+struct Sessions {
+    manager: Arc<LocalSessionManager>,
+    used: Arc<Mutex<HashMap<String, Instant>>>,
+}
+
+impl Sessions {
+    /// Notes that a session is used.
+    fn note(&self, id: String) {
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        if used.len() >= 4 * MOST_SESSIONS {
+            used.retain(|_, at| at.elapsed() < IDLE);
+        }
+        used.insert(id, Instant::now());
+    }
+
+    /// Returns whether there is room for another session; where there is none, the one that was not used for the longest
+    /// makes room, unless it was used just now.
+    async fn has_room(&self) -> bool {
+        let open = self.manager.sessions.read().await.keys().cloned().collect::<Vec<_>>();
+        if open.len() < MOST_SESSIONS {
+            return true;
+        }
+        let oldest = {
+            let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+            used.retain(|id, _| open.iter().any(|one| **one == **id));
+            open.iter().min_by_key(|id| used.get(&***id).copied()).filter(|id| {
+                used.get(&***id).is_none_or(|at| at.elapsed() >= YIELDS)
+            })
+        };
+        match oldest {
+            Some(id) => self.manager.close_session(id).await.is_ok(),
+            None => false,
+        }
+    }
+}
+
+/// The session that a request or an answer names.
+fn session(headers: &HeaderMap) -> Option<String> {
+    headers.get(SESSION).and_then(|id| id.to_str().ok()).map(str::to_owned)
+}
+
 /// Refuses a new session where there are too many, and says plainly that one was ended.
-async fn bounded(State(sessions): State<Arc<LocalSessionManager>>, request: Request, next: Next) -> Response {
-    let is_new = request.method() == Method::POST && !request.headers().contains_key("mcp-session-id");
-    if is_new && sessions.sessions.read().await.len() >= MOST_SESSIONS {
+async fn bounded(State(sessions): State<Sessions>, request: Request, next: Next) -> Response {
+    let named = session(request.headers());
+    let is_new = request.method() == Method::POST && named.is_none();
+    if is_new && !sessions.has_room().await {
         let said = "too many sessions: try again in a minute";
         return (StatusCode::SERVICE_UNAVAILABLE, [(header::RETRY_AFTER, "60")], said).into_response();
     }
     let ends = request.method() == Method::DELETE;
     let mut response = next.run(request).await;
+    if response.status() != StatusCode::NOT_FOUND
+        && let Some(id) = named.or_else(|| session(response.headers()))
+    {
+        sessions.note(id);
+    }
     // A session that was ended is ended: clients take "accepted" for a failure.
     if ends && response.status() == StatusCode::ACCEPTED {
         *response.status_mut() = StatusCode::NO_CONTENT;
     }
     response
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[tokio::test]
+    async fn the_session_that_nobody_uses_makes_room() {
+        let manager = Arc::new(LocalSessionManager::default());
+        let sessions = Sessions { manager: Arc::clone(&manager), used: Arc::default() };
+        let (mut ids, mut transports) = (Vec::new(), Vec::new());
+        for _ in 0..MOST_SESSIONS {
+            let (id, transport) = manager.create_session().await.unwrap();
+            sessions.note(id.to_string());
+            ids.push(id);
+            transports.push(transport);
+        }
+        assert!(!sessions.has_room().await, "all were used just now");
+        let Some(long_ago) = Instant::now().checked_sub(YIELDS) else { return };
+        sessions.used.lock().unwrap().insert(ids[7].to_string(), long_ago);
+        assert!(sessions.has_room().await);
+        assert!(!manager.has_session(&ids[7]).await.unwrap() && manager.has_session(&ids[8]).await.unwrap());
+    }
 }

@@ -16,6 +16,6 @@ mod stdio;
 mod text;
 mod tools;
 
-pub use self::http::{MOST_SESSIONS, router};
+pub use self::http::{AgentOptions, MOST_SESSIONS, router};
 pub use self::server::{AT_ONCE, Server};
 pub use self::stdio::stdio;

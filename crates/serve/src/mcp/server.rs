@@ -1,6 +1,7 @@
 //! The protocol on top of the service.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, Implementation, ListToolsResult, PaginatedRequestParams,
@@ -22,13 +23,28 @@ pub const AT_ONCE: usize = 16;
 pub struct Server {
     service: Arc<Service>,
     turns: Arc<Semaphore>,
+    limit: Option<Duration>,
 }
 
 impl Server {
     /// Returns a server on top of a service.
     #[must_use]
     pub fn new(service: Arc<Service>) -> Self {
-        Self { service, turns: Arc::new(Semaphore::new(AT_ONCE)) }
+        Self { service, turns: Arc::new(Semaphore::new(AT_ONCE)), limit: None }
+    }
+
+    /// Works on so many calls at once, at least one, and gives up those that take longer, waiting included.
+    #[must_use]
+    pub fn within(self, calls: usize, limit: Duration) -> Self {
+        Self { turns: Arc::new(Semaphore::new(calls.max(1))), limit: Some(limit), ..self }
+    }
+
+    async fn answer_in_time(&self, call: Call) -> Result<CallToolResponse, ErrorData> {
+        let Some(limit) = self.limit else { return self.answer(call).await };
+        tokio::time::timeout(limit, self.answer(call)).await.unwrap_or_else(|_| {
+            let seconds = limit.as_secs_f64();
+            Ok(failed(&format!("the call took longer than {seconds} s, the limit of this server")).into())
+        })
     }
 
     async fn answer(&self, call: Call) -> Result<CallToolResponse, ErrorData> {
@@ -85,7 +101,7 @@ impl ServerHandler for Server {
         tokio::select! {
             // Nobody waits for a call that was cancelled. One that has no turn yet never gets one.
             () = context.ct.cancelled() => Err(ErrorData::internal_error("cancelled", None)),
-            answer = self.answer(call) => answer,
+            answer = self.answer_in_time(call) => answer,
         }
     }
 }
@@ -114,6 +130,21 @@ mod tests {
         index_documents(store.as_mut(), [Ok(page)], move |document| chunker.chunks(document), |_| {}).unwrap();
         store.finish(&RunSummary::default()).unwrap();
         Arc::new(Service::open(vec![NamedPlace::parse(&place).unwrap()], ServiceOptions::default()).unwrap())
+    }
+
+    #[tokio::test]
+    async fn a_call_that_takes_too_long_says_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let server = Server::new(service(folder.path())).within(1, Duration::from_millis(20));
+        let arguments = || serde_json::json!({"query": "dens"}).as_object().cloned();
+        let call = || Call::parse("search", arguments()).unwrap();
+        let turn = Arc::clone(&server.turns).acquire_owned().await.unwrap();
+        let text = |answer: CallToolResponse| format!("{answer:?}");
+        let late = text(server.answer_in_time(call()).await.unwrap());
+        assert!(late.contains("took longer than 0.02 s"), "{late}");
+        drop(turn);
+        let server = Server { limit: None, ..server };
+        assert!(text(server.answer_in_time(call()).await.unwrap()).contains("a.md"));
     }
 
     #[tokio::test]

@@ -71,7 +71,7 @@ impl Service {
         };
         let mut left = if encoder.is_some() { MOST_EMBEDDED } else { MOST_BYTES };
         let mut ids: Vec<String> = Vec::new();
-        for one in opened.retriever.rank(&query)? {
+        for one in slot.doubt(opened.retriever.rank(&query).map_err(Problem::from))? {
             if !ids.contains(&one.document) && ids.len() < MOST_DOCUMENTS {
                 ids.push(one.document);
             }

@@ -17,8 +17,8 @@ impl Service {
     pub fn documents(&self, request: &ListRequest) -> Result<DocumentsAnswer, Problem> {
         within("limit", request.limit, 1, 1000)?;
         let slot = self.slot(request.index.as_deref())?;
-        let opened = slot.current();
-        let mut found = opened.retriever.list(&request.prefix, request.after.as_deref(), request.limit + 1)?;
+        let listed = slot.current().retriever.list(&request.prefix, request.after.as_deref(), request.limit + 1);
+        let mut found = slot.doubt(listed.map_err(Problem::from))?;
         let more = found.len() > request.limit;
         found.truncate(request.limit);
         let next = found.last().filter(|_| more).map(|last| last.id.clone());
@@ -40,8 +40,7 @@ impl Service {
     /// than one answer holds (8 MiB), 500 or 503 where the index cannot be read.
     pub fn document(&self, request: &DocumentRequest) -> Result<DocumentAnswer, Problem> {
         let slot = self.slot(request.index.as_deref())?;
-        let opened = slot.current();
-        let chunks = opened.retriever.chunks_of(&request.id)?;
+        let chunks = slot.doubt(slot.current().retriever.chunks_of(&request.id).map_err(Problem::from))?;
         let name = slot.named.name.as_str();
         let Some((_, first)) = chunks.first() else {
             let detail = format!("the index {name} has no document `{}`", request.id);
@@ -96,7 +95,8 @@ impl Service {
             let detail = format!("the index {name} has no chunk {} (any more)", request.id);
             Problem::not_found("no-such-chunk", detail)
         };
-        let record = opened.retriever.fetch(&[request.id])?.into_iter().flatten().next().ok_or_else(missing)?;
+        let fetched = slot.doubt(opened.retriever.fetch(&[request.id]).map_err(Problem::from))?;
+        let record = fetched.into_iter().flatten().next().ok_or_else(missing)?;
         let all = opened.retriever.chunks_of(&record.document)?;
         let at = all.iter().position(|(id, _)| *id == request.id);
         let id_at = |place: Option<usize>| place.and_then(|place| all.get(place)).map(|(id, _)| *id);

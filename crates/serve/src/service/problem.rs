@@ -2,6 +2,9 @@ use std::fmt;
 
 use pericope::store::{ErrorKind, StoreError};
 
+/// The word for an index that is there and cannot be read.
+pub(super) const FAILED: &str = "index-failed";
+
 /// The reason why a request has no answer: the fields of RFC 9457, less those that only HTTP knows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
@@ -55,7 +58,7 @@ impl From<StoreError> for Problem {
                 Self::new(503, "index-unavailable", "The index does not answer", error)
             }
             ErrorKind::Reranker => Self::new(502, "reranker-failed", "The reranker failed", error),
-            _ => Self::new(500, "index-failed", "The index failed", error),
+            _ => Self::new(500, FAILED, "The index failed", error),
         }
     }
 }

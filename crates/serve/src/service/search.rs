@@ -3,9 +3,11 @@ use std::time::Instant;
 use pericope::store::{Expand, Expansion, Filter, Group, Hit, Query, Reranked, Retriever, fit_budget};
 
 use super::requests::within;
-use super::slot::Opened;
+use super::slot::{Opened, Slot};
 use super::state::default_mode;
-use super::{ContextPart, HitAnswer, HitGroup, LeftOut, Mode, Offsets, Problem, SearchAnswer, SearchRequest, Service};
+use super::{
+    ContextPart, HitAnswer, HitGroup, LeftOut, Mode, NamedReranker, Offsets, Problem, SearchAnswer, SearchRequest, Service,
+};
 
 /// Hits of a document that a grouped answer shows.
 const PER_DOCUMENT: usize = 3;
@@ -37,6 +39,16 @@ impl Service {
         }
         let reranker = self.rerankers.of(request.rerank.as_deref())?;
         let slot = self.slot(request.index.as_deref())?;
+        slot.doubt(self.search_in(slot, request, reranker, begun))
+    }
+
+    fn search_in(
+        &self,
+        slot: &Slot,
+        request: &SearchRequest,
+        reranker: Option<&NamedReranker>,
+        begun: Instant,
+    ) -> Result<SearchAnswer, Problem> {
         let opened = slot.current();
         let filter = Filter {
             paths: request.path.clone(),

@@ -4,17 +4,20 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant, SystemTime};
 
-use pericope::index::META_FILE;
+use pericope::index;
 use pericope::store::{Freshness, Retriever, StoreInfo};
 use pericope::stores;
 
 use super::stale::Seen;
+use super::problem::FAILED;
 use super::{NamedPlace, Problem};
 
 /// How often a folder is looked at for a newer commit, at most,
 const FOLDER: Duration = Duration::from_millis(200);
 /// and a server for another collection behind its alias.
 const SERVER: Duration = Duration::from_secs(5);
+/// How often an index that failed is opened anew, at most: somebody may have put whole files in the place of damaged ones.
+const DOUBT: Duration = Duration::from_secs(5);
 
 /// An index as it was opened.
 pub(super) struct Opened {
@@ -45,6 +48,10 @@ pub(super) struct Slot {
 
 struct Looked {
     at: Instant,
+    /// When it was opened.
+    opened: Instant,
+    /// Whether a request failed since, for a reason that lies in the index.
+    doubted: bool,
     /// The last failure, so that it is told once.
     failure: Option<String>,
 }
@@ -52,7 +59,8 @@ struct Looked {
 impl Slot {
     pub(super) fn open(named: NamedPlace, notice: Arc<dyn Fn(&str) + Send + Sync>) -> Result<Self, Problem> {
         let current = RwLock::new(Arc::new(Opened::open(&named.place)?));
-        let looked = Mutex::new(Looked { at: Instant::now(), failure: None });
+        let now = Instant::now();
+        let looked = Mutex::new(Looked { at: now, opened: now, doubted: false, failure: None });
         Ok(Self { named, notice, current, looked, seen: Seen::default() })
     }
 
@@ -64,7 +72,7 @@ impl Slot {
             && looked.at.elapsed() >= often
         {
             looked.at = Instant::now();
-            match self.look() {
+            match self.look(&mut looked) {
                 Ok(_) => looked.failure = None,
                 Err(problem) => {
                     let text = format!("{}: {}; searches go on in what is open", self.named.name, problem.detail);
@@ -82,33 +90,45 @@ impl Slot {
     pub(super) fn refresh(&self) -> Result<bool, Problem> {
         let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
         looked.at = Instant::now();
-        self.look()
+        self.look(&mut looked)
     }
 
-    fn look(&self) -> Result<bool, Problem> {
+    fn look(&self, looked: &mut Looked) -> Result<bool, Problem> {
+        let doubted = looked.doubted && looked.opened.elapsed() >= DOUBT;
         match self.opened().retriever.refresh() {
-            Ok(Freshness::Same) => Ok(false),
+            Ok(Freshness::Same) if !doubted => Ok(false),
             Ok(Freshness::Newer) => Ok(true),
-            Ok(Freshness::Replaced) | Err(_) => {
+            found => {
+                (looked.opened, looked.doubted) = (Instant::now(), false);
                 let opened = Opened::open(&self.named.place)?;
                 *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(opened);
-                (self.notice)(&format!("{}: opened anew", self.named.name));
+                // What is opened for a doubt alone may be damaged still: every request that fails says so.
+                if !matches!(found, Ok(Freshness::Same)) {
+                    (self.notice)(&format!("{}: opened anew", self.named.name));
+                }
                 Ok(true)
             }
         }
+    }
+
+    /// Passes on what a request came to. Where the index itself failed, it is opened anew soon.
+    pub(super) fn doubt<T>(&self, answer: Result<T, Problem>) -> Result<T, Problem> {
+        if answer.as_ref().is_err_and(|problem| problem.code == FAILED) {
+            self.looked.lock().unwrap_or_else(PoisonError::into_inner).doubted = true;
+        }
+        answer
     }
 
     fn opened(&self) -> Arc<Opened> {
         Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The time of the last run that wrote a folder, in seconds since 1970.
+    /// The time at which a folder was written last, in seconds since 1970.
     pub(super) fn written(&self) -> Option<i64> {
         if stores::is_server(&self.named.place) {
             return None;
         }
-        let about = std::fs::metadata(Path::new(&self.named.place).join(META_FILE)).ok()?;
-        let since = about.modified().ok()?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+        let since = index::written(Path::new(&self.named.place))?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
         i64::try_from(since.as_secs()).ok()
     }
 }

@@ -1,15 +1,16 @@
 //! Agents that ask by the Model Context Protocol, over a pipe and over HTTP.
 
-use std::net::SocketAddr;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use pericope::Engine;
 use pericope::index::pipeline::index_documents;
 use pericope::read::{ReadOptions, read_text};
 use pericope::store::RunSummary;
 use pericope_serve::http::keys::{KeyFile, Scope};
-use pericope_serve::mcp::{Server, router};
+use pericope_serve::mcp::{AgentOptions, Server, router};
 use pericope_serve::service::{AddressRules, NamedPlace, Service, ServiceOptions};
 use rmcp::model::{CallToolRequestParams, CallToolResult};
 use rmcp::service::{RunningService, ServiceError};
@@ -317,8 +318,9 @@ fn message(reply: &Reply) -> Value {
 fn agents_ask_over_http() {
     let folder = tempfile::tempdir().unwrap();
     let service = service(folder.path(), &dens().each_ref().map(|(id, text)| (id.as_str(), text.as_str())));
-    let routes = router(Arc::clone(&service), &["https://known.example".to_owned()]);
-    let server = start(folder, service, |options| options.more = Some(routes));
+    let agents = AgentOptions { origins: vec!["https://known.example".to_owned()], ..AgentOptions::default() };
+    let routes = router(Arc::clone(&service), agents.clone());
+    let server = start(folder, service, |options| (options.more, options.ending) = (Some(routes), agents.ending));
     let address = server.address;
     std::thread::scope(|threads| {
         for agent in 0..10 {
@@ -347,6 +349,30 @@ fn agents_ask_over_http() {
 }
 
 #[test]
+fn a_stream_that_an_agent_keeps_open_ends_with_the_server() {
+    let folder = tempfile::tempdir().unwrap();
+    let service = service(folder.path(), &[("a.md", KEYS)]);
+    let agents = AgentOptions::default();
+    let routes = router(Arc::clone(&service), agents.clone());
+    let notices = Arc::new(Mutex::new(String::new()));
+    let heard = Arc::clone(&notices);
+    let server = start(folder, service, |options| {
+        (options.more, options.ending) = (Some(routes), agents.ending);
+        options.log.notice = Arc::new(move |text| heard.lock().unwrap().push_str(text));
+    });
+    let agent = Agent::connect(server.address, &[]).unwrap();
+    let mut stream = TcpStream::connect(server.address).unwrap();
+    let (address, session) = (server.address, agent.session);
+    write!(stream, "GET /mcp HTTP/1.1\r\nHost: {address}\r\nAccept: text/event-stream\r\nMcp-Session-Id: {session}\r\n\r\n")
+        .unwrap();
+    let mut head = [0; 12];
+    stream.read_exact(&mut head).unwrap();
+    assert_eq!(&head, b"HTTP/1.1 200");
+    server.end().unwrap();
+    assert_eq!(*notices.lock().unwrap(), "", "nothing was given up");
+}
+
+#[test]
 fn keys_are_asked_for() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("keys");
@@ -354,7 +380,7 @@ fn keys_are_asked_for() {
     let key = file.add("agents", Scope::Search).unwrap();
     file.write(&path).unwrap();
     let service = service(folder.path(), &[("a.md", KEYS)]);
-    let routes = router(Arc::clone(&service), &[]);
+    let routes = router(Arc::clone(&service), AgentOptions::default());
     let server = start(folder, service, |options| (options.more, options.keys) = (Some(routes), Some(path)));
     let address = server.address;
     let refused = |headers: &[(&str, &str)]| Agent::connect(address, headers).err().map(|reply| reply.status);

@@ -76,11 +76,11 @@ pub fn note_paths(file: &mut SquadFile, roots: &[PathBuf]) {
     }
 }
 
-/// Writes a file whole or not at all.
+/// Writes a file that the user named, whole or not at all; a pipe or a device as the text comes.
 pub fn save(path: &Path, text: &str) -> Result<(), Failure> {
     let failed = |e: std::io::Error| Failure::runtime(format!("{}: {e}", shown(path)));
     if let Some(folder) = path.parent().filter(|p| !p.as_os_str().is_empty()) {
         fs::create_dir_all(folder).map_err(failed)?;
     }
-    pericope_util::replace_file(path, text).map_err(failed)
+    pericope_util::replace_named_file(path, text).map_err(failed)
 }

@@ -27,13 +27,11 @@ pub fn run(command: KeysCommand) -> Outcome {
 }
 
 fn add(path: &Path, name: &str, scope: ScopeArg) -> Outcome {
-    let mut file = KeyFile::read_or_new(path).map_err(failure)?;
     let scope = match scope {
         ScopeArg::Search => Scope::Search,
         ScopeArg::Admin => Scope::Admin,
     };
-    let key = file.add(name, scope).map_err(Failure::usage)?;
-    file.write(path).map_err(failure)?;
+    let key = KeyFile::change(path, |file| file.add(name, scope)).map_err(failure)?;
     say!("{key}");
     tell!("{}: the key {name} ({scope}) was added; the line above is shown this once", shown(path));
     Ok(Status::Done)
@@ -52,11 +50,13 @@ fn list(path: &Path, json: bool) -> Outcome {
 }
 
 fn remove(path: &Path, name: &str) -> Outcome {
-    let mut file = KeyFile::read(path).map_err(failure)?;
-    if !file.remove(name) {
-        return Err(Failure::usage(format!("{}: there is no key called {name}", shown(path))));
-    }
-    file.write(path).map_err(failure)?;
+    let removed = |file: &mut KeyFile| match file.remove(name) {
+        true => Ok(()),
+        false => Err(format!("there is no key called {name}")),
+    };
+    // A file that is not there is an error, and not made.
+    KeyFile::read(path).map_err(failure)?;
+    KeyFile::change(path, removed).map_err(failure)?;
     tell!("{}: the key {name} was removed", shown(path));
     Ok(Status::Done)
 }

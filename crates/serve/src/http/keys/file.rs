@@ -1,10 +1,11 @@
 use std::fmt;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use pericope_util::{hex, replace_file};
+use pericope_util::{hex, replace_named_file};
 use sha2::{Digest, Sha256};
 use subtle::{Choice, ConstantTimeEq};
 
@@ -95,11 +96,10 @@ impl KeyFile {
         let text = std::fs::read_to_string(path).map_err(|e| fail(e.to_string()))?;
         let mut file = Self::default();
         for (number, line) in (1..).zip(text.lines()) {
-            let line = line.trim();
-            if line.is_empty() || line.starts_with('#') {
+            if !is_key(line) {
                 continue;
             }
-            let entry = parse(line).map_err(|reason| fail(format!("line {number}: {reason}")))?;
+            let entry = parse(line.trim()).map_err(|reason| fail(format!("line {number}: {reason}")))?;
             if file.entries.iter().any(|known| known.name == entry.name) {
                 return Err(fail(format!("line {number}: a second key is called {}", entry.name)));
             }
@@ -119,15 +119,49 @@ impl KeyFile {
         }
     }
 
-    /// Writes the file whole.
+    /// Reads a file, or begins an empty one, lets `change` change it, and writes it. No other process changes it meanwhile, on
+    /// systems where folders can be locked.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read) and [`write`](Self::write), and what `change` says, as an error of usage.
+    pub fn change<T>(path: &Path, change: impl FnOnce(&mut Self) -> Result<T, String>) -> Result<T, KeyError> {
+        // The file itself is replaced; its folder stays. Where that cannot be locked, nobody waits.
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let lock = File::open(folder).ok();
+        let _ = lock.as_ref().map(File::lock);
+        let mut file = Self::read_or_new(path)?;
+        let fail = |reason| KeyError { path: path.to_owned(), reason, usage: true };
+        let changed = change(&mut file).map_err(fail)?;
+        file.write(path)?;
+        Ok(changed)
+    }
+
+    /// Writes the file whole. Comments that stand in the file already stay; so do its permissions, and a link to it.
     ///
     /// # Errors
     /// [`KeyError`] where it cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), KeyError> {
-        let lines = self.entries.iter().map(|key| format!("{} {} {}\n", key.name, key.scope, hex(&key.hash)));
-        let text = std::iter::once(HEAD.to_owned()).chain(lines).collect::<String>();
         let fail = |e: std::io::Error| KeyError { path: path.to_owned(), reason: e.to_string(), usage: false };
-        replace_file(path, text).map_err(fail)
+        let before = match std::fs::read_to_string(path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => HEAD.to_owned(),
+            read => read.map_err(fail)?,
+        };
+        let (mut text, mut there) = (String::new(), Vec::new());
+        for line in before.lines() {
+            let key = match is_key(line) {
+                true => self.entries.iter().find(|key| parse(line.trim()).is_ok_and(|found| found == **key)),
+                false => None,
+            };
+            if key.is_some() || !is_key(line) {
+                text.push_str(line);
+                text.push('\n');
+            }
+            there.extend(key);
+        }
+        for key in self.entries.iter().filter(|key| !there.contains(key)) {
+            text.push_str(&format!("{} {} {}\n", key.name, key.scope, hex(&key.hash)));
+        }
+        replace_named_file(path, text).map_err(fail)
     }
 
     /// Makes a key and returns it: this is the only time that anybody sees it.
@@ -174,6 +208,11 @@ impl KeyFile {
         }
         found
     }
+}
+
+/// Whether a line is that of a key: not blank, and no comment.
+fn is_key(line: &str) -> bool {
+    !line.trim().is_empty() && !line.trim_start().starts_with('#')
 }
 
 fn parse(line: &str) -> Result<KeyEntry, String> {
@@ -226,6 +265,41 @@ mod tests {
         assert!(read.add("site", Scope::Admin).is_err() && read.add("a b", Scope::Admin).is_err());
         assert!(read.remove("site") && !read.remove("site"));
         assert_eq!(read.find(&search), None);
+    }
+
+    #[test]
+    fn what_people_wrote_beside_the_keys_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("keys");
+        let add = |name: &str| KeyFile::change(&path, |file| file.add(name, Scope::Search)).unwrap();
+        let first = add("site");
+        let mine = format!("# mine\n\n{}# the end\n", std::fs::read_to_string(&path).unwrap());
+        std::fs::write(&path, &mine).unwrap();
+        add("second");
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.starts_with(&mine) && text.lines().count() == mine.lines().count() + 1, "{text}");
+        // A key of the same name in its place is another one.
+        let renewed = |file: &mut KeyFile| {
+            file.remove("site");
+            file.add("site", Scope::Search)
+        };
+        let key = KeyFile::change(&path, renewed).unwrap();
+        let read = KeyFile::read(&path).unwrap();
+        assert!(read.find(&first).is_none() && read.find(&key).is_some() && read.entries().len() == 2);
+    }
+
+    #[test]
+    fn keys_that_are_added_at_once_are_all_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("keys");
+        std::thread::scope(|threads| {
+            for n in 0..12 {
+                let path = &path;
+                threads.spawn(move || KeyFile::change(path, |file| file.add(&format!("k{n}"), Scope::Search)).unwrap());
+            }
+        });
+        #[cfg(unix)]
+        assert_eq!(KeyFile::read(&path).unwrap().entries().len(), 12);
     }
 
     #[test]

@@ -43,7 +43,7 @@ impl Service {
             // One page more says whether there is one.
             let depth = last.saturating_add(request.hits_per_page).min(MOST_HITS);
             let (query, _) = self.query(&opened, &request.query, request.mode, depth)?;
-            let found = opened.retriever.search(&query)?;
+            let found = slot.doubt(opened.retriever.search(&query).map_err(Problem::from))?;
             answer.nb_hits = found.len();
             answer.nb_pages = found.len().div_ceil(request.hits_per_page);
             let highlighter = opened.retriever.highlighter(&request.query)?;
