@@ -35,7 +35,7 @@ pub enum IndexError {
     #[error("the path of the index is empty; name a directory")]
     NoPath,
     /// The index was made with another segmenter, embedder, tokenizer or option.
-    #[error("{} was built with {what} `{found}`, not `{asked}`; use another directory or `--rebuild`", dir.display())]
+    #[error("{} was built with {what} `{found}`, not `{asked}`; ask for that one, use another directory or `--rebuild`", dir.display())]
     Mismatch {
         /// The directory.
         dir: PathBuf,

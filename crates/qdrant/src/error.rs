@@ -95,7 +95,7 @@ pub enum Error {
     },
     /// The collection was made with another segmenter, embedder, tokenizer or option.
     #[error(
-        "the collection `{collection}` was built with {what} `{found}`, not `{asked}`; name another collection or use `--rebuild`"
+        "the collection `{collection}` was built with {what} `{found}`, not `{asked}`; ask for that one, name another collection or use `--rebuild`"
     )]
     Mismatch {
         /// The name of the collection or setting.

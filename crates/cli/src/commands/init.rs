@@ -5,9 +5,10 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use pericope_encode::registry::{RegistryError, embedder};
 
 use crate::project::{FOLDER, SETTINGS, Settings, check_segmenter, checked_url_prefix, find_here, inside_of};
-use crate::resources::shown;
+use crate::resources::{of_tests, shown};
 use crate::status::{Failure, Outcome, Status};
 
 pub const INIT_EXAMPLES: &str = "Examples:
@@ -46,6 +47,7 @@ pub fn run(args: InitArgs, quiet: bool) -> Outcome {
     let here = std::env::current_dir().map_err(Failure::usage)?;
     let file = Path::new(FOLDER).join(SETTINGS);
     check_segmenter(&args.segmenter).map_err(|why| Failure::usage(format!("--segmenter: {why}")))?;
+    args.embedder.as_deref().map_or(Ok(()), check_embedder)?;
     for path in &args.paths {
         if path.symlink_metadata().is_err() {
             return Err(Failure::usage(format!("{}: no such file or folder", shown(path))));
@@ -53,7 +55,7 @@ pub fn run(args: InitArgs, quiet: bool) -> Outcome {
     }
     let paths: Vec<PathBuf> = args.paths.iter().map(|path| inside_of(&here, path)).collect::<Result<_, _>>()?;
     let above = find_here().filter(|project| here.canonicalize().is_ok_and(|here| here != project.root()));
-    let (embedder, without_model) = match args.embedder {
+    let (chosen, without_model) = match args.embedder {
         Some(embedder) => (embedder, false),
         None if pericope_encode::models::locate("minilm").is_ok() => ("minilm".to_owned(), false),
         None => ("none".to_owned(), true),
@@ -61,7 +63,7 @@ pub fn run(args: InitArgs, quiet: bool) -> Outcome {
     let settings = Settings {
         paths: Some(paths),
         segmenter: Some(args.segmenter),
-        embedder: Some(embedder),
+        embedder: Some(chosen),
         prefix_headings: None,
         late_chunking: None,
         context_llm: None,
@@ -83,6 +85,19 @@ pub fn run(args: InitArgs, quiet: bool) -> Outcome {
     }
     say!("{}: written; now run `pericope index`, then `pericope search 'words'`", shown(&file));
     Ok(Status::Done)
+}
+
+/// Refuses a name that no embedder has. A model that is not installed may be by the time of `pericope index`.
+fn check_embedder(spec: &str) -> Result<(), Failure> {
+    if spec.starts_with("openai:") || of_tests(spec).is_some() {
+        return Ok(());
+    }
+    match embedder(spec) {
+        Err(error @ (RegistryError::Unknown { .. } | RegistryError::Options { .. })) => {
+            Err(Failure::usage(format!("--embedder: {error}")))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Writes the settings, where there are none.

@@ -6,6 +6,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use pericope_index::is_index;
+use pericope_serve::service::PROJECT_INDEX;
 
 use super::owner;
 use super::settings::{Settings, relative};
@@ -17,8 +18,6 @@ use crate::status::Failure;
 pub const FOLDER: &str = ".pericope";
 /// The file of the settings, in that folder.
 pub const SETTINGS: &str = "pericope.toml";
-/// The index, in that folder.
-pub const INDEX: &str = "index";
 
 /// A folder with `.pericope` in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,6 +56,13 @@ pub fn required(flag: &str) -> Result<Project, Failure> {
 }
 
 impl Project {
+    /// The project whose own index a path is.
+    #[must_use]
+    pub fn of_index(index: &Path) -> Option<Self> {
+        let root = index.ends_with(PROJECT_INDEX).then(|| index.parent()?.parent()).flatten()?;
+        Some(Self { root: root.to_owned() })
+    }
+
     /// The folder that holds `.pericope`. Documents are called by their paths from here.
     #[must_use]
     pub fn root(&self) -> &Path {
@@ -66,7 +72,7 @@ impl Project {
     /// The index.
     #[must_use]
     pub fn index(&self) -> PathBuf {
-        self.root.join(FOLDER).join(INDEX)
+        self.root.join(PROJECT_INDEX)
     }
 
     /// The settings; the defaults where there is no file.
@@ -118,7 +124,7 @@ impl Project {
     /// The index, from within the project's folder.
     #[must_use]
     pub fn index_from_root() -> String {
-        format!("{FOLDER}/{INDEX}")
+        PROJECT_INDEX.to_owned()
     }
 }
 

@@ -89,6 +89,14 @@ fn an_agent_asks_the_project_that_it_works_in() {
     let names = ["docs/a.md", "docs/b.md"];
     assert_eq!(status["indexes"][0]["stale"], json!({"changed": 1, "gone": 1, "names": names}), "{status}");
     other.end();
+    // From elsewhere too, with the addresses of the project.
+    let elsewhere = tempfile::tempdir().unwrap();
+    let place = format!("here={}", root.join(".pericope/index").display());
+    let mut other = Agent::start(elsewhere.path(), &["--in", &place]);
+    assert_eq!(other.ask("status", json!({}))["indexes"][0]["stale"]["names"], json!(names));
+    let hit = &other.ask("search", json!({"query": "dens"}))["hits"][0];
+    assert!(hit["url"].as_str().unwrap().starts_with("https://x.example/docs/a"), "{hit}");
+    other.end();
     run(root, &["index", "--prune"]);
     let mut again = Agent::start(root, &[]);
     let status = again.ask("status", json!({}));

@@ -193,7 +193,12 @@ fn an_index_that_was_made_before_languages_goes_on_without_them() {
     assert_eq!(by_words(dir.path(), "本語"), [TEXTS[1]; 2], "pairs of characters");
     let german = spec.clone().with_language(Some("de".parse().unwrap()));
     let error = put(dir.path(), &german, "c").unwrap_err().to_string();
-    assert!(error.ends_with("was built with language `en`, not `de`; use another directory or `--rebuild`"), "{error}");
+    assert!(
+        error.ends_with(
+            "was built with language `en`, not `de`; ask for that one, use another directory or `--rebuild`"
+        ),
+        "{error}"
+    );
 
     let mut writer = IndexWriter::rebuild(dir.path(), &spec).unwrap();
     for (n, text) in TEXTS.into_iter().enumerate() {

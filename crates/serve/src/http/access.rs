@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 
 use super::app::App;
 use super::cors::EVERYBODY;
-use super::keys::Scope;
+use super::keys::{PREFIX, Scope};
 use crate::service::Problem;
 
 /// The name of the key that a request came with.
@@ -69,14 +69,21 @@ fn allowed(app: &App, needed: Scope, request: &Request) -> Result<Option<String>
 /// The header, and the parameter, in which widgets for Algolia send a key.
 const ALGOLIA: &str = "x-algolia-api-key";
 
-/// A query string as it may be logged: with nothing in the place of a key.
+/// What was asked as it may be logged, a query string or a body: with nothing in the place of a key.
 pub(super) fn without_key(query: &str) -> String {
     let shown = |pair: &str| {
         let name = pair.split_once('=').map_or(pair, |(name, _)| name);
         let is_key = form_urlencoded::parse(name.as_bytes()).any(|(name, _)| name.eq_ignore_ascii_case(ALGOLIA));
         if is_key { format!("{name}=***") } else { pair.to_owned() }
     };
-    query.split('&').map(shown).collect::<Vec<_>>().join("&")
+    let query = query.split('&').map(shown).collect::<Vec<_>>().join("&");
+    let mut parts = query.split(PREFIX);
+    let mut safe = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        safe.push_str("***");
+        safe.push_str(part.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_')));
+    }
+    safe
 }
 
 /// The key of a request. Widgets for Algolia send theirs in a header or a parameter of their own.
@@ -147,6 +154,7 @@ mod tests {
             ("X-Algolia-API-Key=pericope_x", "X-Algolia-API-Key=***"),
             ("x%2Dalgolia%2Dapi%2Dkey=pericope_x", "x%2Dalgolia%2Dapi%2Dkey=***"),
             ("query=x-algolia-api-key", "query=x-algolia-api-key"),
+            (r#"{"apiKey":"pericope_aB-3_x","query":"a"}"#, r#"{"apiKey":"***","query":"a"}"#),
         ] {
             assert_eq!(without_key(asked), logged);
         }

@@ -53,7 +53,7 @@ pub(super) struct Parts {
 impl App {
     pub(super) fn new(parts: Parts) -> Self {
         let searches = Lane::new(parts.limits.workers, parts.limits.queue);
-        let cuts = Lane::new(parts.limits.workers / 2, parts.limits.queue / 4);
+        let cuts = Lane::new(parts.limits.workers / 2, parts.limits.queue.div_ceil(4));
         let (ready, draining) = (AtomicBool::new(false), AtomicBool::new(false));
         Self(Arc::new(Inner { parts, searches, cuts, ready, draining }))
     }

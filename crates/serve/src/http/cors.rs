@@ -36,7 +36,11 @@ pub(super) fn layer(origins: &[String]) -> Result<Option<CorsLayer>, String> {
     let layer = CorsLayer::new()
         .allow_methods([Method::GET, Method::POST, Method::DELETE])
         .allow_headers(headers)
-        .expose_headers([HeaderName::from_static("x-request-id"), HeaderName::from_static(SESSION), header::RETRY_AFTER])
+        .expose_headers([
+            HeaderName::from_static("x-request-id"),
+            HeaderName::from_static(SESSION),
+            header::RETRY_AFTER,
+        ])
         .max_age(REMEMBERED);
     if origins.iter().any(|origin| origin == EVERYBODY) {
         return Ok(Some(layer.allow_origin(Any)));

@@ -7,6 +7,7 @@ use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
 
 use super::app::App;
+use super::guard::Asked;
 use crate::service::Problem;
 
 /// The parameters of a query string; a name may be repeated where the field is a list.
@@ -77,7 +78,11 @@ impl<T: DeserializeOwned> FromRequest<App> for AnyJson<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
+        let asked = request.extensions().get::<Asked>().cloned();
         let bytes = read(request, app).await?;
+        if let Some(asked) = asked {
+            asked.is(&bytes);
+        }
         serde_json::from_slice(&bytes)
             .map(Self)
             .map_err(|e| Problem::new(400, "bad-body", "The body is wrong", format!("the body: {e}")))

@@ -1,6 +1,7 @@
 //! What surrounds every request: its id, its line in the log, its place in the metrics, and a body for its problem.
 
 use std::net::SocketAddr;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use axum::extract::{MatchedPath, Request, State};
@@ -18,6 +19,8 @@ use crate::service::Problem;
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Characters of an id that is taken from a request, at most.
 const LONGEST_ID: usize = 64;
+/// Bytes of a body that are logged, at most.
+const LONGEST_BODY: usize = 2_000;
 
 /// The address of the client.
 #[derive(Debug, Clone, Copy)]
@@ -32,7 +35,25 @@ impl Drop for InFlight {
     }
 }
 
-pub(super) async fn around(State(app): State<App>, request: Request, next: Next) -> Response {
+/// What a request asks in its body, where that is to be logged.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Asked(Arc<OnceLock<String>>);
+
+impl Asked {
+    /// Takes a body.
+    pub(super) fn is(&self, body: &[u8]) {
+        let text = String::from_utf8_lossy(body);
+        let end = text.floor_char_boundary(LONGEST_BODY);
+        let _ = self.0.set(text.get(..end).unwrap_or_default().to_owned());
+    }
+}
+
+/// Whether the body of a request to a path is what somebody looks for, rather than a text to cut.
+fn asks_by_body(path: &str) -> bool {
+    path.starts_with("/1/") || matches!(path, "/v1/docsearch" | "/v1/compare")
+}
+
+pub(super) async fn around(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let begun = Instant::now();
     app.metrics.in_flight.inc();
     let _in_flight = InFlight(app.clone());
@@ -40,6 +61,10 @@ pub(super) async fn around(State(app): State<App>, request: Request, next: Next)
     let remote = request.extensions().get::<Remote>().map(|remote| remote.0);
     let route = request.extensions().get::<MatchedPath>().map(|route| route.as_str().to_owned());
     let (method, uri) = (request.method().clone(), request.uri().clone());
+    let asked = Asked::default();
+    if app.log.queries && asks_by_body(uri.path()) {
+        request.extensions_mut().insert(asked.clone());
+    }
     let mut response = next.run(request).await;
     let code = problem::write(&mut response, &id);
     let headers = response.headers_mut();
@@ -51,7 +76,7 @@ pub(super) async fn around(State(app): State<App>, request: Request, next: Next)
     let took = begun.elapsed();
     app.metrics.answered(route.as_deref().unwrap_or("none"), status, took);
     let key = response.extensions().get::<KeyName>().map(|name| name.0.as_str());
-    let query = uri.query().map(without_key);
+    let query = asked.0.get().map(String::as_str).or(uri.query()).map(without_key);
     let line = Line {
         time: String::new(),
         request_id: &id,

@@ -95,9 +95,9 @@ impl Sessions {
         let oldest = {
             let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
             used.retain(|id, _| open.iter().any(|one| **one == **id));
-            open.iter().min_by_key(|id| used.get(&***id).copied()).filter(|id| {
-                used.get(&***id).is_none_or(|at| at.elapsed() >= YIELDS)
-            })
+            open.iter()
+                .min_by_key(|id| used.get(&***id).copied())
+                .filter(|id| used.get(&***id).is_none_or(|at| at.elapsed() >= YIELDS))
         };
         match oldest {
             Some(id) => self.manager.close_session(id).await.is_ok(),

@@ -49,6 +49,16 @@ impl Service {
         let (title, file_type) = (first.title.clone(), first.file_type.clone());
         let url = self.addresses.address(name, &request.id, None);
         let wanted = Wanted::of(request)?;
+        // Between two chunks there are blanks alone, which are not kept.
+        let gap = chunks.windows(2).find_map(|pair| match pair {
+            [(_, before), (_, after)] => wanted.is_between(before, after).then_some(before.end),
+            _ => None,
+        });
+        if let Some(at) = gap {
+            let lines = wanted.lines();
+            let (document, text, chunks) = (request.id.clone(), String::new(), Vec::new());
+            return Ok(DocumentAnswer { document, title, file_type, start: at, end: at, lines, text, chunks, url });
+        }
         let chunks: Vec<(ChunkId, ChunkRecord)> =
             chunks.into_iter().filter(|(_, chunk)| wanted.touches(chunk)).collect();
         if chunks.iter().map(|(_, chunk)| chunk.text.len()).sum::<usize>() > LONGEST_ANSWER {
@@ -180,6 +190,24 @@ impl Wanted {
             Self::Bytes(start, end) => chunk.start < end && start < chunk.end,
             // An index of an earlier version knows no lines: all of it is looked at.
             Self::Lines(first, last) => chunk.lines().is_none_or(|[from, to]| from <= last && first <= to),
+        }
+    }
+
+    /// Whether the range lies between two chunks that follow one another.
+    fn is_between(self, before: &ChunkRecord, after: &ChunkRecord) -> bool {
+        match self {
+            Self::Bytes(start, end) => before.end <= start && end <= after.start,
+            Self::Lines(first, last) => match (before.lines(), after.lines()) {
+                (Some([_, end]), Some([begin, _])) => end < first && last < begin,
+                _ => false,
+            },
+        }
+    }
+
+    fn lines(self) -> Option<[usize; 2]> {
+        match self {
+            Self::Lines(first, last) => Some([first, last]),
+            Self::Bytes(..) => None,
         }
     }
 

@@ -6,7 +6,8 @@ use super::requests::within;
 use super::slot::{Opened, Slot};
 use super::state::default_mode;
 use super::{
-    ContextPart, HitAnswer, HitGroup, LeftOut, Mode, NamedReranker, Offsets, Problem, SearchAnswer, SearchRequest, Service,
+    ContextPart, HitAnswer, HitGroup, LeftOut, Mode, NamedReranker, Offsets, Problem, SearchAnswer, SearchRequest,
+    Service,
 };
 
 /// Hits of a document that a grouped answer shows.

@@ -8,8 +8,8 @@ use pericope::index;
 use pericope::store::{Freshness, Retriever, StoreInfo};
 use pericope::stores;
 
-use super::stale::Seen;
 use super::problem::FAILED;
+use super::stale::Seen;
 use super::{NamedPlace, Problem};
 
 /// How often a folder is looked at for a newer commit, at most,

@@ -13,6 +13,18 @@ use super::{Problem, Service};
 /// How long what was seen holds: every look asks the system about every file.
 const HOLDS: Duration = Duration::from_secs(5);
 
+/// Where the index of a project lies in the project's folder, from which its files are named.
+pub const PROJECT_INDEX: &str = ".pericope/index";
+
+/// The folder from which an index's files are named: that of the project whose index it is, else the working directory.
+fn base(place: &Path) -> &Path {
+    let project = || place.parent()?.parent();
+    match place.ends_with(PROJECT_INDEX) {
+        true => project().unwrap_or(Path::new("")),
+        false => Path::new(""),
+    }
+}
+
 /// What was seen last, and when.
 #[derive(Default)]
 pub(super) struct Seen(Mutex<Option<(Instant, Option<Arc<Stale>>)>>);
@@ -29,7 +41,8 @@ impl Seen {
         {
             return Ok(found.clone());
         }
-        let found = stale(Path::new(place), Path::new("")).map_err(StoreError::from)?.map(Arc::new);
+        let place = Path::new(place);
+        let found = stale(place, base(place)).map_err(StoreError::from)?.map(Arc::new);
         *seen = Some((Instant::now(), found.clone()));
         Ok(found)
     }
@@ -37,7 +50,8 @@ impl Seen {
 
 impl Service {
     /// Compares the files that an index was made from with what it knows of them, at most once in five seconds, without
-    /// opening one. Relative names are seen from the working directory. `None` where nothing can be said: the index lies on
+    /// opening one. Relative names are seen from the project's folder where the index is a project's own, else from the working
+    /// directory. `None` where nothing can be said: the index lies on
     /// a server, knows no files, or none of them is found from here.
     ///
     /// # Errors
@@ -45,5 +59,19 @@ impl Service {
     pub fn stale(&self, index: Option<&str>) -> Result<Option<Arc<Stale>>, Problem> {
         let slot = self.slot(index)?;
         slot.seen.now(&slot.named.place)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_a_project_are_seen_from_its_folder() {
+        for (place, from) in
+            [("/p/.pericope/index", "/p"), (".pericope/index", ""), ("a/.pericope/index/", "a"), ("/p/docs.idx", "")]
+        {
+            assert_eq!(base(Path::new(place)), Path::new(from), "{place}");
+        }
     }
 }

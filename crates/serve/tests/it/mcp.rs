@@ -363,8 +363,11 @@ fn a_stream_that_an_agent_keeps_open_ends_with_the_server() {
     let agent = Agent::connect(server.address, &[]).unwrap();
     let mut stream = TcpStream::connect(server.address).unwrap();
     let (address, session) = (server.address, agent.session);
-    write!(stream, "GET /mcp HTTP/1.1\r\nHost: {address}\r\nAccept: text/event-stream\r\nMcp-Session-Id: {session}\r\n\r\n")
-        .unwrap();
+    write!(
+        stream,
+        "GET /mcp HTTP/1.1\r\nHost: {address}\r\nAccept: text/event-stream\r\nMcp-Session-Id: {session}\r\n\r\n"
+    )
+    .unwrap();
     let mut head = [0; 12];
     stream.read_exact(&mut head).unwrap();
     assert_eq!(&head, b"HTTP/1.1 200");

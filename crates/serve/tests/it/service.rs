@@ -3,7 +3,12 @@
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
-use pericope_serve::service::{AddressRules, Mode, NamedPlace, SearchRequest, Service, ServiceOptions};
+use pericope::read::{ReadOptions, read_text};
+use pericope::store::RunSummary;
+use pericope::{Engine, stores};
+use pericope_serve::service::{
+    AddressRules, DocumentRequest, Mode, NamedPlace, SearchRequest, Service, ServiceOptions,
+};
 use pericope_testkit::encoders::{Backwards, BagOfWords};
 
 use crate::common::{INDEX, make_index, make_index_with, service_over, until};
@@ -57,6 +62,54 @@ fn a_refresh_looks_at_once() {
     assert!(service.refresh("docs").unwrap().following);
     assert_eq!(*ordered.lock().unwrap(), 1);
     assert_eq!(service.refresh("nobody").unwrap_err().status, 404);
+}
+
+#[test]
+fn another_index_in_the_same_place_is_seen() {
+    let (folder, other) = (make_index_of_words("Glacier"), make_index_of_words("Volcano"));
+    let service = service_over(folder.path(), AddressRules::default(), None);
+    assert!(finds(&service, "glacier") && !finds(&service, "volcano"));
+    std::fs::remove_dir_all(folder.path().join(INDEX)).unwrap();
+    std::fs::rename(other.path().join(INDEX), folder.path().join(INDEX)).unwrap();
+    until(|| finds(&service, "volcano"));
+    assert!(!finds(&service, "glacier"));
+    // One with vectors, in the place of one without.
+    std::fs::remove_dir_all(folder.path().join(INDEX)).unwrap();
+    make_index_with(folder.path(), &[("only.md", "markdown", "# Geyser\n\nIt spouts.\n")], false);
+    until(|| finds(&service, "geyser"));
+    let entry = service.indexes().unwrap().indexes.remove(0);
+    assert_eq!((entry.embedder.as_str(), entry.modes.len()), ("bag-of-words", 3));
+}
+
+/// An index of one page, without vectors: of two of them only their pages differ.
+fn make_index_of_words(title: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = Engine::new().with_tokenizer("words");
+    let chunker = engine.chunker("structure").unwrap();
+    let spec = engine.index_spec(&chunker, None).unwrap();
+    let mut writer = stores::create(folder.path().join(INDEX).to_str().unwrap(), &spec, false, 1 << 20).unwrap();
+    let page = read_text("a.md", "markdown", format!("# {title}\n\nText.\n"), &ReadOptions::default()).unwrap();
+    writer.add(&page, &chunker.chunks(&page).unwrap()).unwrap();
+    writer.finish(&RunSummary::default()).unwrap();
+    folder
+}
+
+#[test]
+fn lines_between_two_chunks_are_empty_and_not_missing() {
+    let folder = make_index();
+    make_index_with(folder.path(), &[("gaps.md", "markdown", "# One\n\nFirst.\n\n\n\n# Two\n\nSecond.\n")], true);
+    let service = service_over(folder.path(), AddressRules::default(), None);
+    let read = |lines: &str| {
+        let lines = Some(lines.to_owned());
+        service.document(&DocumentRequest { id: "gaps.md".into(), lines, ..DocumentRequest::default() })
+    };
+    for line in 1..=9 {
+        let answer = read(&line.to_string()).unwrap();
+        assert_eq!(answer.lines, Some([line, line]), "{answer:?}");
+        let is_blank = [2, 4, 5, 6, 8].contains(&line);
+        assert_eq!(answer.text.trim().is_empty(), is_blank, "{answer:?}");
+    }
+    assert_eq!(read("12").unwrap_err().status, 404);
 }
 
 #[test]

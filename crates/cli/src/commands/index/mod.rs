@@ -67,6 +67,8 @@ struct Job<'a> {
     quiet: bool,
     /// Set where somebody else wants a pass over all files while they are followed.
     wake: Arc<AtomicBool>,
+    /// Whether a server follows the files, which can ask the index for its settings again.
+    served: bool,
 }
 
 /// Runs the command.
@@ -77,9 +79,15 @@ pub fn run(args: IndexArgs, quiet: bool) -> Outcome {
     work(args, quiet, None)
 }
 
-/// Keeps an index up to date until the user interrupts, and looks at all files at once whenever the flag is set.
+/// Keeps an index up to date until the user interrupts, and looks at all files at once whenever the flag is set. Ends with a
+/// failure of usage where the index cannot be written with these settings any more: another may have taken its place.
 pub fn follow(args: IndexArgs, wake: Arc<AtomicBool>) -> Outcome {
     work(args, true, Some(wake))
+}
+
+/// Waits for what a pass that failed waits for before it is tried again, unless the user interrupts.
+pub fn wait_to_try_again(stop: &AtomicBool) {
+    watch::wait(stop, watch::AGAIN);
 }
 
 /// Bytes of texts and vectors that are remembered, of sentences that were read to cut and may be chunks: some 30,000.
@@ -158,8 +166,8 @@ fn work(mut args: IndexArgs, quiet: bool, follow: Option<Arc<AtomicBool>>) -> Ou
         stop: crate::interrupt::flag()?,
         ..Options::default()
     };
-    let (chunker, wake) = (Arc::new(chunker), follow.clone().unwrap_or_default());
-    let mut job = Job { args: &args, plan: &plan, name, spec, chunker, contexts, options, quiet, wake };
+    let (chunker, wake, served) = (Arc::new(chunker), follow.clone().unwrap_or_default(), follow.is_some());
+    let mut job = Job { args: &args, plan: &plan, name, spec, chunker, contexts, options, quiet, wake, served };
     if !args.rebuild && stores::has_old_vectors(&plan.into) {
         tell!(
             "{} holds vectors of an earlier version, which this version does not read: its texts are embedded again",

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
@@ -26,7 +26,7 @@ const GLANCE: Duration = Duration::from_millis(100);
 /// How often the folders themselves are looked at.
 const PEEK: Duration = Duration::from_secs(1);
 /// How long to wait before a pass that failed is tried again.
-const AGAIN: Duration = Duration::from_secs(5);
+pub(super) const AGAIN: Duration = Duration::from_secs(5);
 
 /// The files that may have changed; nothing where any may.
 type Changes = Option<HashSet<String>>;
@@ -65,10 +65,11 @@ pub(super) fn follow(job: &mut Job<'_>, linked: &[PathBuf]) -> Outcome {
                     (changed, sight) = (Some(Some(HashSet::new())), sight.renew()?);
                 }
             }
+            Err(failure @ Failure::Usage(_)) if job.served => return Err(failure),
             // A search may have the vectors open, or the folder be away for a moment.
             Err(failure) => {
                 tell!("{failure}; trying again");
-                wait(job, AGAIN);
+                wait(&job.options.stop, AGAIN);
                 changed = Some(changes);
             }
         }
@@ -148,9 +149,10 @@ fn called(path: &Path, here: &Path) -> Vec<String> {
     [Some(path), path.strip_prefix(here).ok()].into_iter().flatten().map(document_id).collect()
 }
 
-fn wait(job: &Job<'_>, time: Duration) {
+/// Waits, unless the user interrupts.
+pub(super) fn wait(stop: &AtomicBool, time: Duration) {
     let until = Instant::now() + time;
-    while Instant::now() < until && !job.options.stop.load(Ordering::Relaxed) {
+    while Instant::now() < until && !stop.load(Ordering::Relaxed) {
         std::thread::sleep(GLANCE);
     }
 }

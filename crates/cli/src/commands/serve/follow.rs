@@ -15,7 +15,7 @@ use pericope_util::visible_line;
 use crate::args::{Cli, Command};
 use crate::commands::index::{self, IndexArgs};
 use crate::status::Failure;
-use crate::stores;
+use crate::{interrupt, stores};
 
 /// The threads that follow files.
 pub struct Followers(Vec<JoinHandle<()>>);
@@ -43,15 +43,12 @@ impl Followers {
             let Some(place) = places.get(at) else { continue };
             let wake = Arc::new(AtomicBool::new(false));
             let order = Arc::clone(&wake);
+            let name = place.name.clone();
             let ordered = service.on_refresh(Some(&place.name), move || order.store(true, Ordering::Relaxed));
             ordered.map_err(|problem| Failure::usage(problem.detail))?;
-            let (args, called) = (settings(&place.place, &paths)?, place.name.clone());
-            let follow = move || {
-                if let Err(failure) = index::follow(args, wake) {
-                    tell!("{called}: its files are not followed any more: {failure}");
-                }
-            };
-            let thread = std::thread::Builder::new().name(format!("follow-{}", place.name)).spawn(follow);
+            let (args, place, stop) = (settings(&place.place, &paths)?, place.clone(), interrupt::flag()?);
+            let follow = move || keep_following(args, &place, &paths, &wake, &stop);
+            let thread = std::thread::Builder::new().name(format!("follow-{name}")).spawn(follow);
             threads.push(thread.map_err(Failure::runtime)?);
         }
         Ok(Self(threads))
@@ -63,6 +60,29 @@ impl Followers {
             // A thread that panicked has said so.
             let _ = thread.join();
         }
+    }
+}
+
+/// Follows the files of an index, with the settings that it has by then where another takes its place.
+fn keep_following(
+    args: IndexArgs,
+    NamedPlace { name, place }: &NamedPlace,
+    paths: &[String],
+    wake: &Arc<AtomicBool>,
+    stop: &AtomicBool,
+) {
+    let (mut args, mut said) = (Ok(args), String::new());
+    while !stop.load(Ordering::Relaxed) {
+        let Err(failure) = args.and_then(|args| index::follow(args, Arc::clone(wake))) else { return };
+        let why = failure.to_string();
+        if said != why {
+            tell!(
+                "{name}: its files are not followed for now: {why}; trying again with the settings that the index has then"
+            );
+            said = why;
+        }
+        index::wait_to_try_again(stop);
+        args = settings(place, paths);
     }
 }
 

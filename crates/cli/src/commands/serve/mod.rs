@@ -8,7 +8,7 @@ pub use args::{AddressArgs, KeysCommand, SERVE_EXAMPLES, ServeArgs, ServedRerank
 
 use std::io::Write;
 use std::net::{SocketAddr, ToSocketAddrs};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pericope_serve::http::{HttpOptions, LogFormat, Logging, ServeError, Server, TlsFiles};
@@ -18,7 +18,7 @@ use pericope_util::visible_json;
 use self::args::LogArg;
 use self::follow::Followers;
 use crate::places;
-use crate::project;
+use crate::project::{self, Project};
 use crate::resources::{embedder, reranker, reranker_spec};
 use crate::status::{Failure, Outcome, Status};
 use crate::terminal::name;
@@ -70,21 +70,24 @@ pub fn of_project(
     for file in [&mut server.keys, &mut server.tls_cert, &mut server.tls_key].into_iter().flatten() {
         *file = std::path::absolute(&*file).map_err(Failure::usage)?;
     }
-    let followed: Vec<PathBuf> = follow.iter().map(PathBuf::from).collect();
+    let called = project.root().file_name().and_then(|name| name.to_str()).filter(|name| is_name(name));
+    let called = called.unwrap_or("index").to_owned();
+    // The name of the one index may stand before a path.
+    let path_of = |text: &String| PathBuf::from(text.strip_prefix(&format!("{called}=")).unwrap_or(text));
+    let followed: Vec<PathBuf> = follow.iter().map(path_of).collect();
     for (path, inside) in follow.iter_mut().zip(project.inside(&followed)?) {
         *path = inside.to_string_lossy().into_owned();
     }
     if addresses.url_prefix.is_empty() {
         addresses.url_prefix.extend(project.settings()?.url_prefix);
     }
-    let called = project.root().file_name().and_then(|name| name.to_str()).filter(|name| is_name(name));
-    indexes.push(format!("{}={}", called.unwrap_or("index"), project.searched()?));
+    indexes.push(format!("{called}={}", project.searched()?));
     Ok(())
 }
 
 /// Opens the indexes of `--in`; requests may name these rerankers.
 pub fn open(indexes: &[String], rerankers: OpenedRerankers, args: &AddressArgs) -> Result<Service, Failure> {
-    let addresses = addresses(args)?;
+    let mut addresses = addresses(args)?;
     let named = |text: &String| {
         let named = NamedPlace::parse(text)?;
         places::index(&named.place)?;
@@ -92,6 +95,12 @@ pub fn open(indexes: &[String], rerankers: OpenedRerankers, args: &AddressArgs) 
     };
     let named = indexes.iter().map(named).collect::<Result<Vec<_>, String>>();
     let named = named.map_err(|reason| Failure::usage(format!("--in: {reason}")))?;
+    if args.url_prefix.is_empty() {
+        for NamedPlace { name, place } in &named {
+            let Some(project) = Project::of_index(Path::new(place)) else { continue };
+            addresses.prefixes.extend(project.settings()?.url_prefix.map(|prefix| (name.clone(), prefix)));
+        }
+    }
     let options = ServiceOptions {
         encoders: Arc::new(|name| embedder(name, false).map_err(|failure| failure.to_string())),
         rerankers: rerankers.named,

@@ -11,7 +11,7 @@ use crate::service::{DocsearchAnswer, DocsearchQuery, DocsearchRequest, Docsearc
 #[utoipa::path(
     get, path = "/v1/docsearch", tag = "search", operation_id = "docsearch",
     params(
-        ("query" = String, Query, description = "What the user typed"),
+        ("query" = Option<String>, Query, description = "What the user typed; nothing finds nothing"),
         ("hitsPerPage" = Option<usize>, Query, description = "1 to 100, 20 by default"),
         ("page" = Option<usize>, Query, description = "From 0"),
         ("indexName" = Option<String>, Query, description = "By default the first"),
