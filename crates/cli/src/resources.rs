@@ -39,8 +39,8 @@ pub fn engine(policy: &PolicyArgs, embedder: &str) -> Engine<'static> {
 
 /// What counts tokens.
 pub fn tokenizer(policy: &PolicyArgs, embedder: &str) -> String {
-    // An encoder that was named for the segmenter is another.
-    let spec = spec(policy).filter(|_| policy.segment_embedder.as_deref().is_none_or(|name| name == EMBEDDER));
+    // With the encoder that the flags name for the segmenter, where it takes one.
+    let spec = checked_spec(policy).ok();
     policy.tokenizer.clone().unwrap_or_else(|| tokenizer_for(embedder, &spec))
 }
 

@@ -41,15 +41,23 @@ impl<S: Metadata> Checkpoint<S> {
     /// Reads a checkpoint. `path` names it in errors.
     ///
     /// # Errors
-    /// [`ModelError::Unusable`] where the bytes are cut off, no safetensors, or without settings.
+    /// [`ModelError::Unusable`] where the bytes are cut off, no safetensors, without settings, or where a number is none.
     pub fn from_bytes(path: &Path, bytes: &[u8]) -> Result<Self, ModelError> {
         let unusable = |e: &dyn std::fmt::Display| ModelError::unusable(path, e);
         let settings = Self::settings_of(path, bytes)?;
         let all = candle_core::safetensors::load_buffer(bytes, &Device::Cpu).map_err(|e| unusable(&e))?;
         let half = all.values().all(|tensor| tensor.dtype() == DType::F16);
-        let single = |(name, tensor): (String, Tensor)| match tensor.to_dtype(DType::F32) {
-            Ok(tensor) => Ok((name, tensor)),
-            Err(e) => Err(unusable(&format!("tensor {name}: {e}"))),
+        let single = |(name, tensor): (String, Tensor)| {
+            let tensor = tensor.to_dtype(DType::F32);
+            let are_numbers = |tensor: &Tensor| -> candle_core::Result<bool> {
+                Ok(tensor.flatten_all()?.to_vec1::<f32>()?.iter().all(|x| x.is_finite()))
+            };
+            match tensor.and_then(|tensor| Ok((are_numbers(&tensor)?, tensor))) {
+                Ok((true, tensor)) => Ok((name, tensor)),
+                // A training that came to nothing leaves such a file.
+                Ok((false, _)) => Err(unusable(&format!("tensor {name} holds numbers that are none"))),
+                Err(e) => Err(unusable(&format!("tensor {name}: {e}"))),
+            }
         };
         let tensors = all.into_iter().map(single).collect::<Result<_, _>>()?;
         let sha256 = pericope_util::sha256_hex(bytes);

@@ -199,7 +199,20 @@ pub(super) fn check(base: &Base, options: &Options, least: usize) -> Result<(), 
         let (rank, hidden) = (options.rank, base.config.hidden_size);
         return Err(TrainError::Options(format!("changes of rank {rank}: the base model has a width of {hidden}")));
     }
-    Ok(())
+    let Options { epochs, learning_rate, head_learning_rate, warm_up, decay, clip, .. } = *options;
+    let is_rate = |rate: f64| rate > 0.0 && rate < 1.0;
+    let numbers = [
+        ("epochs", epochs, epochs > 0.0 && epochs.is_finite()),
+        ("learning_rate", learning_rate, is_rate(learning_rate)),
+        ("head_learning_rate", head_learning_rate, is_rate(head_learning_rate)),
+        ("warm_up", warm_up, (0.0..=1.0).contains(&warm_up)),
+        ("decay", decay, decay >= 0.0 && decay.is_finite()),
+        ("clip", clip, clip > 0.0),
+    ];
+    match numbers.iter().find(|(.., fits)| !fits) {
+        Some((name, value, _)) => Err(TrainError::Options(format!("{name} is {value}"))),
+        None => Ok(()),
+    }
 }
 
 /// Refuses to write over the checkpoint that training begins from: an interrupted training would find another one.

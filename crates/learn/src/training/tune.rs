@@ -19,7 +19,7 @@ pub struct Grid {
 
 impl Default for Grid {
     /// cr-1, ss-6, ss-4, ss-2; uniform, and lin, poly and lob with k = 5, 8, 10, 12, e = 0.1 and p = 2; thresholds from
-    /// 0.2 to 0.7 by 0.01.
+    /// 0.05 to 0.8 by 0.01.
     fn default() -> Self {
         let mut weightings = vec![Weighting::Uniform];
         for k in [5, 8, 10, 12] {
@@ -30,7 +30,7 @@ impl Default for Grid {
         Self {
             partitions: vec![Partition::Right(1), Partition::Stride(6), Partition::Stride(4), Partition::Stride(2)],
             weightings,
-            thresholds: (20..=70).map(|t| f64::from(t) / 100.0).collect(),
+            thresholds: (5..=80).map(|t| f64::from(t) / 100.0).collect(),
         }
     }
 }

@@ -316,12 +316,13 @@ fn blank_line(gap: &str) -> bool {
 /// Marks that close what a terminator ends.
 fn is_closer(c: char) -> bool {
     matches!(c, ')' | ']' | '}' | '"' | '\'' | '\u{201d}' | '\u{2019}' | '»' | '*' | '_' | '`')
-        || matches!(c, '」' | '』' | '）' | '】' | '》')
+        || matches!(c, '」' | '』' | '）' | '】' | '》' | '〉' | '］' | '〕')
 }
 
-/// Quotes that open what is said in Japanese and Chinese.
+/// What opens a quote or a heading of a sentence in Japanese and Chinese. What stands in round brackets goes with the sentence before
+/// it.
 fn is_wide_opener(c: char) -> bool {
-    matches!(c, '「' | '『' | '《' | '\u{201c}')
+    matches!(c, '「' | '『' | '《' | '【' | '〈' | '［' | '〔' | '\u{201c}')
 }
 
 /// Terminators that need white space after them.

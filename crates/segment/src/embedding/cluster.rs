@@ -10,11 +10,18 @@ use crate::registry::entry::{BuiltSegmenter, EMBEDDER, Needs, SegmenterEntry, Se
 use crate::spec::SpecError;
 use crate::structure::Recursive;
 
+/// Tokens of a piece where nothing else is said.
+const PIECE: usize = 50;
+
 pub(crate) const CLUSTER: SegmenterEntry = SegmenterEntry {
     name: "cluster",
     summary: "Chroma's cluster-semantic: pieces of some 50 tokens, put together so that they are alike",
     keys: &[
-        SettingKey { name: "piece", default: "50", doc: "most tokens of a piece, special tokens not counted" },
+        SettingKey {
+            name: "piece",
+            default: "50",
+            doc: "most tokens of a piece, special tokens not counted; half of a chunk at most",
+        },
         SettingKey {
             name: "size",
             default: "",
@@ -32,7 +39,6 @@ pub(crate) const CLUSTER: SegmenterEntry = SegmenterEntry {
 fn build(args: &SpecArgs<'_>, resources: &dyn Resources) -> Result<BuiltSegmenter, SpecError> {
     let encoder = resources.encoder().map_err(|reason| args.unavailable(reason))?;
     let counter = resources.counter().map_err(|reason| args.unavailable(reason))?;
-    let piece = args.count("piece", 50, 1)?;
     let size = match args.maybe_count("size", 1)? {
         Some(size) => size,
         None => match args.max_tokens() {
@@ -40,6 +46,14 @@ fn build(args: &SpecArgs<'_>, resources: &dyn Resources) -> Result<BuiltSegmente
             None => args.count("size", 400, 1)?,
         },
     };
+    let piece = match args.maybe_count("piece", 1)? {
+        Some(piece) => piece,
+        None => args.count("piece", PIECE.min(size / 2).max(1), 1)?,
+    };
+    if size < 2 * piece && size > 1 {
+        let expected = format!("at most half of the {size} tokens of a chunk: nothing could be put together");
+        return Err(args.bad("piece", &piece.to_string(), &expected));
+    }
     Ok(BuiltSegmenter::new(Cluster { encoder, counter, piece, size }))
 }
 

@@ -38,7 +38,7 @@ pub(super) fn similarities(
         }
         let from = found.len() + 1;
         // Gap g lies between rows g - 1 and g, and is known when row g + k - 1 is.
-        let until = if have == n { n } else { (have + 1).saturating_sub(k) };
+        let until = if have == n { n } else { (have + 1).saturating_sub(k).max(from) };
         match pool {
             Pool::Mean => rows.means(from..until, k, n, &mut found),
             Pool::Min => found.extend((from..until).map(|gap| rows.extreme(gap, k, n, f64::min))),
@@ -117,7 +117,11 @@ mod tests {
         let texts: Vec<String> = angles.iter().map(f64::to_string).collect();
         let document = Document::from_sentences("d", &texts);
         let all: Vec<usize> = (0..n).collect();
-        for (k, pool) in [(1, Pool::Mean), (5, Pool::Mean), (5, Pool::Min), (3, Pool::Max), (50, Pool::Mean)] {
+        // Windows wider than a batch have no gap that is known after the first one.
+        let wide = BATCH + 7;
+        for (k, pool) in
+            [(1, Pool::Mean), (5, Pool::Mean), (5, Pool::Min), (3, Pool::Max), (50, Pool::Mean), (wide, Pool::Mean)]
+        {
             let found = similarities(&document, &all, &Circle, k, pool).unwrap();
             assert_eq!(found.len(), n - 1);
             for gap in (1..30).chain(BATCH - 60..n) {

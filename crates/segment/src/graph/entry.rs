@@ -7,6 +7,10 @@ use crate::registry::entry::{BuiltSegmenter, EMBEDDER, Needs, SegmenterEntry, Se
 use crate::spec::{Spec, SpecError};
 
 const DEFAULT: &str = "embedding";
+/// The graph has so many edges for each sentence, and every run of it is kept until all have voted: a spec may come from
+/// somebody who asks a server.
+const MOST_NEIGHBOURS: usize = 100;
+const MOST_RUNS: usize = 1000;
 
 pub(crate) const GRAPH: SegmenterEntry = SegmenterEntry {
     name: "graph",
@@ -17,9 +21,13 @@ pub(crate) const GRAPH: SegmenterEntry = SegmenterEntry {
             default: DEFAULT,
             doc: "embedding, jaccard, sequence-matcher or bertscore, or several joined by +",
         },
-        SettingKey { name: "k", default: "5", doc: "next sentences that each sentence is compared with" },
+        SettingKey { name: "k", default: "5", doc: "next sentences that each sentence is compared with; at most 100" },
         SettingKey { name: "resolution", default: "1", doc: "the greater, the more segments; 0.001 to 1000" },
-        SettingKey { name: "runs", default: "10", doc: "community detections, in different orders, that vote" },
+        SettingKey {
+            name: "runs",
+            default: "10",
+            doc: "community detections, in different orders, that vote; at most 1000",
+        },
         SettingKey { name: "seed", default: "0", doc: "seed of those orders" },
         SettingKey { name: "decay", default: "on", doc: "on or off: weights fall with distance l as exp(-l/2)" },
         EMBEDDER,
@@ -39,9 +47,9 @@ fn needs(spec: &Spec) -> Needs {
 
 fn build(args: &SpecArgs<'_>, resources: &dyn Resources) -> Result<BuiltSegmenter, SpecError> {
     let similarities = similarities(args, resources)?;
-    let k = args.count("k", K, 1)?;
+    let k = args.count_within("k", K, 1..=MOST_NEIGHBOURS)?;
     let resolution = args.number("resolution", RESOLUTION, 0.001..=1000.0)?;
-    let runs = args.count("runs", RUNS, 1)?;
+    let runs = args.count_within("runs", RUNS, 1..=MOST_RUNS)?;
     let seed = args.count("seed", 0, 0)? as u64;
     let decay = args.choice("decay", &["on", "off"])? == 0;
     Ok(BuiltSegmenter::new(GraphTiling { similarities, k, resolution, runs, seed, decay }))
@@ -93,7 +101,9 @@ mod tests {
             ("similarity=jaccard+jaccard", "several of them"),
             ("similarity=jaccard+", "several of them"),
             ("similarity=jaccard,k=0", "at least 1"),
+            ("similarity=jaccard,k=101", "from 1 to 100"),
             ("similarity=jaccard,runs=0", "at least 1"),
+            ("similarity=jaccard,runs=18446744073709551615", "from 1 to 1000"),
             ("similarity=jaccard,resolution=0", "0.001 to 1000"),
             ("similarity=jaccard,decay=yes", "on, off"),
         ] {

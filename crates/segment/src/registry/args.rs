@@ -103,6 +103,26 @@ impl<'a> SpecArgs<'a> {
         }
     }
 
+    /// Returns a whole number in `range`, or `default`.
+    ///
+    /// # Errors
+    /// [`SpecError::BadValue`] for anything else.
+    pub fn count_within(
+        &self,
+        key: &str,
+        default: usize,
+        range: std::ops::RangeInclusive<usize>,
+    ) -> Result<usize, SpecError> {
+        let number = self.count(key, default, *range.start())?;
+        match number <= *range.end() {
+            true => Ok(number),
+            false => {
+                let expected = format!("a whole number from {} to {}", range.start(), range.end());
+                Err(self.bad(key, &number.to_string(), &expected))
+            }
+        }
+    }
+
     /// Returns a number in `range`, or `default`.
     ///
     /// # Errors

@@ -174,6 +174,7 @@ fn fetch(name: &str, quiet: bool) -> Result<(), Failure> {
 }
 
 fn verify(name: Option<&str>) -> Outcome {
+    let asked = name.is_some();
     let names: Vec<String> = match name {
         Some(name) => vec![name.to_owned()],
         None => {
@@ -205,7 +206,12 @@ fn verify(name: Option<&str>) -> Outcome {
                 say!("{name}: {error}");
                 status = Status::Incomplete;
             }
-            Err(error) => return Err(by_kind(error)),
+            // One that was asked for is the reason of the command; among all, the others are looked at too.
+            Err(error) if asked => return Err(by_kind(error)),
+            Err(error) => {
+                say!("{name}: {error}");
+                status = Status::Incomplete;
+            }
         }
     }
     Ok(status)

@@ -109,6 +109,9 @@ fn plain(args: &SegmentEvalArgs, quiet: bool) -> Outcome {
     distinct("--data", &names)?;
     distinct("--segmenter", &args.segmenter)?;
     for (flag, out) in [("--per-document", &args.per_document), ("--plot", &args.plot)] {
+        if out.as_ref().is_some_and(|out| out.is_dir()) {
+            return Err(Failure::usage(format!("{flag}: it is a folder; name a file")));
+        }
         out.iter().try_for_each(|out| check_out(flag, out, &args.data))?;
     }
     let mut sets = Vec::new();

@@ -5,12 +5,14 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use clap::Args;
+use pericope_encode::registry::CHANGED;
 use pericope_learn::corpus::{Corpus, SentenceVectors, load};
 use pericope_learn::training::{Event, TrainError, TrainReport};
 
 use super::report::failure;
 use super::watch::Watch;
 use crate::commands::dataset::{SplitArgs, corpus_failure, shown_report};
+use crate::resources::{EMBEDDER, shown};
 use crate::status::Failure;
 use crate::{input, interrupt, places};
 
@@ -40,7 +42,16 @@ pub struct OverVectorsArgs {
 impl OverVectorsArgs {
     /// Opens the folder of vectors.
     pub(super) fn vectors(&self) -> Result<SentenceVectors, Failure> {
-        SentenceVectors::open(&self.vectors).map_err(corpus_failure)
+        let vectors = SentenceVectors::open(&self.vectors).map_err(corpus_failure)?;
+        let encoder = vectors.encoder();
+        if encoder != EMBEDDER && !encoder.starts_with(CHANGED) {
+            tell!(
+                "warning: {} holds vectors of {encoder}, and the command reads with {EMBEDDER} when it cuts: a model on them is for \
+                 programs of your own that bring that encoder",
+                shown(&self.vectors)
+            );
+        }
+        Ok(vectors)
     }
 
     /// Reads the documents and parts them; names what cannot be read.

@@ -108,6 +108,14 @@ fn combinations(base: &Spec, grid: &BTreeMap<String, Vec<toml::Value>>) -> Resul
     Ok(specs)
 }
 
+/// A threshold with all of its digits: steps of 0.0001 are the smallest.
+fn shown_threshold(tau: f64) -> String {
+    let text = format!("{tau:.4}");
+    let short = text.trim_end_matches('0');
+    // Two digits at least, so that rows stand below each other.
+    text.get(..short.len().max(text.len() - 2)).unwrap_or(&text).to_owned()
+}
+
 fn show(found: &Tuning) -> std::io::Result<()> {
     say!("{} documents; F1 of exact boundaries, at the threshold that suits each row best\n", found.documents);
     say!("{:>5} {:>6} {:>6} {:>6} {:>9}  segmenter", "tau", "F1", "P", "R", "prop/true");
@@ -116,7 +124,7 @@ fn show(found: &Tuning) -> std::io::Result<()> {
         let percent = |x: f64| format!("{:.1}", 100.0 * x);
         say!(
             "{:>5} {:>6} {:>6} {:>6} {:>9.2}  {}{best}",
-            row.tau.map_or_else(|| "-".to_owned(), |tau| format!("{tau:.2}")),
+            row.tau.map_or_else(|| "-".to_owned(), shown_threshold),
             percent(row.f1),
             percent(row.precision),
             percent(row.recall),
@@ -125,7 +133,7 @@ fn show(found: &Tuning) -> std::io::Result<()> {
         );
     }
     let joint = if found.best.spec.contains(':') { ',' } else { ':' };
-    let threshold = found.best.tau.map_or_else(String::new, |tau| format!("{joint}tau={tau:.2}"));
+    let threshold = found.best.tau.map_or_else(String::new, |tau| format!("{joint}tau={}", shown_threshold(tau)));
     say!("\nBest: {}{threshold}", found.best.spec);
     Ok(())
 }
@@ -134,6 +142,14 @@ fn show(found: &Tuning) -> std::io::Result<()> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+
+    #[test]
+    fn a_threshold_is_shown_as_it_is() {
+        for (tau, shown) in [(0.5, "0.50"), (0.57, "0.57"), (0.574, "0.574"), (0.269_000_000_1, "0.269"), (1.0, "1.00")]
+        {
+            assert_eq!(shown_threshold(tau), shown);
+        }
+    }
 
     #[test]
     fn every_combination_once() {
