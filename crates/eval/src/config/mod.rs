@@ -31,7 +31,7 @@ pub use data::Data;
 pub use gates::{CALIBRATION, Gate, Measure, TIMES};
 pub use kind::{ExperimentFile, ExperimentKind};
 pub use model_file::ModelFile;
-pub use nightly::{Baseline, Notify, Settings, WebhookBody};
+pub use nightly::{Baseline, LEAST_NIGHTS, Notify, Settings, WebhookBody};
 pub use overrides::read;
 pub(crate) use overrides::{one_line, set_value};
 pub(crate) use redact::{hide, redacted, shown_reranker, shown_retriever};
