@@ -98,7 +98,7 @@ pub fn not_held(error: LockError) -> Failure {
 }
 
 /// Says so where more items failed than the limits allow.
-pub fn too_many_failed(summary: &Summary, experiment: &Experiment) -> bool {
+fn too_many_failed(summary: &Summary, experiment: &Experiment) -> bool {
     let too_many = failed_share(summary) > experiment.limits.max_failed;
     if too_many {
         tell!(
@@ -109,6 +109,12 @@ pub fn too_many_failed(summary: &Summary, experiment: &Experiment) -> bool {
         );
     }
     too_many
+}
+
+/// True where the run is not of all that its data and its limits promise: too many items failed, or something was left out.
+pub fn is_incomplete(summary: &Summary, experiment: &Experiment) -> bool {
+    let too_many = too_many_failed(summary, experiment);
+    too_many || summary.left_out > 0
 }
 
 /// The share of a run's items that have no result, 0 to 1.

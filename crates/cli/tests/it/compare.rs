@@ -233,6 +233,22 @@ fn what_the_user_changed_stays() {
     let kept = run(at, &[&kept[..], &["-c", "paragraph"]].concat());
     assert_eq!(code(&kept), Some(0), "{}", stderr(&kept));
     assert!(!at.join("b/questions.json").exists() && at.join("b/run/index.html").is_file());
+    // A question whose answer is gone is left out, counted, and no success.
+    let mut lost = read(&questions);
+    let articles = lost["data"].as_array_mut().unwrap().iter_mut();
+    let mut qas = articles.map(|article| article["paragraphs"][0]["qas"].as_array_mut().unwrap());
+    qas.find(|qas| !qas.is_empty()).unwrap()[0]["answers"][0]["text"] = json!("It stands nowhere at all.");
+    fs::write(at.join("lost.json"), lost.to_string()).unwrap();
+    let of_lost = ["compare", "--questions-file", "lost.json", "--out", "c", "--only", "-c", "structure"];
+    let of_lost = run(at, &[&of_lost[..], &["-c", "paragraph"]].concat());
+    assert_eq!(code(&of_lost), Some(1), "{}", stderr(&of_lost));
+    assert!(stdout(&of_lost).contains("1 part of the data"), "{}", stdout(&of_lost));
+    let again = run(at, &["eval", "run", "c/compare.toml", "--out", "d", "--json"]);
+    assert_eq!(code(&again), Some(1), "{}", stderr(&again));
+    let summary: Value = serde_json::from_str(&stdout(&again)).unwrap();
+    assert_eq!((&summary["left_out"], &summary["questions"]), (&json!(1), &json!(19)));
+    assert!(fs::read_to_string(at.join("d/summary.md")).unwrap().contains("part of the data"));
+    assert!(fs::read_to_string(at.join("c/junit.xml")).unwrap().contains("questions that were left out"));
 }
 
 #[test]
@@ -242,8 +258,10 @@ fn wrong_usage_is_told_before_anything_is_read() {
     pages(at);
     fs::create_dir(at.join("thin")).unwrap();
     fs::write(at.join("thin/a.md"), "Word.\n").unwrap();
+    fs::write(at.join("none.json"), "{\"data\": []}").unwrap();
     for (args, says) in [
         (&["compare"][..], "<PATH>"),
+        (&["dataset", "validate", "none.json"], "there is no question in it"),
         (&["compare", "docs", "--chunker", "fixd"], "fixd"),
         (&["compare", "docs", "--only", "--chunker", "structure"], "only one chunker"),
         (&["compare", "none-such"], "no such file"),

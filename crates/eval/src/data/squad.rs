@@ -257,7 +257,11 @@ pub(super) fn add(set: &mut QuestionSet, id: String, article: &Article) {
                     elsewhere: Vec::new(),
                     answer: span.of(&paragraph.context).to_owned(),
                 }),
-                Err(problem) => set.skipped.push(format!("question '{}' of {id}: {problem}", qa.question)),
+                Err(problem) => {
+                    // SQuAD 2.0 asks what nothing answers, on purpose.
+                    set.harmless += usize::from(qa.answers.is_empty());
+                    set.skipped.push(format!("question '{}' of {id}: {problem}", qa.question));
+                }
             }
             number += 1;
         }
@@ -447,6 +451,17 @@ mod tests {
             assert!(skipped.contains(says), "{says}: {skipped}");
         }
         assert_eq!(set.skipped.len(), 4, "{skipped}");
+    }
+
+    #[test]
+    fn questions_without_an_answer_are_no_loss_and_those_whose_answer_is_gone_are() {
+        let answer = r#"[{"text":"Two.","answer_start":5}]"#;
+        let lost = r#"[{"text":"Three.","answer_start":5}]"#;
+        let qa = |answers: &str| format!(r#"{{"question":"What?","answers":{answers}}}"#);
+        let qas = [qa(answer), qa("[]"), qa(lost)].join(",");
+        let file = write(&format!(r#"{{"data":[{{"paragraphs":[{{"context":"One. Two.","qas":[{qas}]}}]}}]}}"#));
+        let set = load(DataKind::Squad, file.path()).unwrap();
+        assert_eq!((set.questions.len(), set.skipped.len(), set.left_out()), (1, 2, 1), "{:?}", set.skipped);
     }
 
     #[test]

@@ -382,6 +382,7 @@ fn measure(
         questions: corpus.set.questions.len(),
         documents: corpus.documents.len(),
         failed: cells.iter().map(|cell| cell.failed).sum(),
+        left_out: corpus.set.left_out(),
         chunkers: rows,
         cells,
         comparisons,

@@ -19,7 +19,7 @@ use super::price::say_price;
 use crate::commands::dataset::{self, Drafting};
 use crate::commands::print_json;
 use crate::resources::shown;
-use crate::session::{Finished, Session, hold, not_written, one, too_many_failed};
+use crate::session::{Finished, Session, hold, is_incomplete, not_written, one};
 use crate::status::{Failure, Outcome, Status};
 use crate::terminal;
 
@@ -105,8 +105,8 @@ pub fn run(args: &CompareArgs, quiet: bool) -> Outcome {
         say!("Report: {} (all in {})", shown(&page), seconds(clock.elapsed().as_secs_f64()));
         next(args, &asked, &config, (&out, &embedder), &report.summary)?;
     }
-    let failed = too_many_failed(&report.summary, &experiment);
-    Ok(if failed || asked.skipped > 0 { Status::Incomplete } else { Status::Done })
+    let incomplete = is_incomplete(&report.summary, &experiment);
+    Ok(if incomplete || asked.skipped > 0 { Status::Incomplete } else { Status::Done })
 }
 
 /// The model that finds chunks: the one that is named, else MiniLM where it is installed. And whether semantic chunkers, which read with

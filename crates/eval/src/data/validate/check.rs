@@ -19,7 +19,7 @@ const TELLING: usize = 5;
 /// answer can be told from other documents, and how hard it is to find by words.
 ///
 /// # Errors
-/// [`DataError`] where the file cannot be read or is not of this layout at all.
+/// [`DataError`] where the file cannot be read, is not of this layout at all, or holds no question.
 pub fn validate(path: &Path) -> Result<Validation, DataError> {
     let read = DataText::read(path)?;
     let mut out = Validation::default();
@@ -65,6 +65,9 @@ pub fn validate(path: &Path) -> Result<Validation, DataError> {
                 });
             }
         }
+    }
+    if out.items.is_empty() && out.documents_broken.is_empty() {
+        return Err(DataError::Layout { path: path.to_owned(), problem: "there is no question in it".into() });
     }
     doubts(&set, &places, &mut out);
     rank(&set, &places, &mut out);
