@@ -197,6 +197,12 @@ pub struct Comparison {
 }
 
 impl Comparison {
+    /// True where all of the interval lies within the smallest difference that matters: whatever it shows does not matter.
+    #[must_use]
+    pub fn is_slight(&self, margin: f64) -> bool {
+        self.low > -margin && self.high < margin
+    }
+
     /// Returns mode and cutoff.
     #[must_use]
     pub fn setting(&self) -> Setting {
