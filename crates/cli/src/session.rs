@@ -24,6 +24,18 @@ pub fn check_parts(experiment: &Experiment) -> Result<(), Failure> {
     experiment.check_brought(false, |_| false).map_err(Failure::usage)
 }
 
+/// Opens the embedder and builds the chunkers of an experiment, so that what is wrong with them is said before anything is paid for.
+/// What takes its size from another is built only once that has cut.
+pub fn check_models(experiment: &Experiment, offline: bool) -> Result<(), Failure> {
+    check_parts(experiment)?;
+    embedder(&experiment.retrieval.embedder, offline)?;
+    let engine = resources(experiment);
+    for chunker in experiment.chunkers.iter().filter(|chunker| chunker.spec.name != "same-size") {
+        engine.chunker(&chunker.spec.to_string()).map_err(failure)?;
+    }
+    Ok(())
+}
+
 /// Runs one experiment into a folder, its report not yet written; nothing where a judge cannot be trusted, which is then
 /// said.
 pub fn one(

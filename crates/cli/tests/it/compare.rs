@@ -258,6 +258,8 @@ fn wrong_usage_is_told_before_anything_is_read() {
     pages(at);
     fs::create_dir(at.join("thin")).unwrap();
     fs::write(at.join("thin/a.md"), "Word.\n").unwrap();
+    fs::create_dir(at.join("asks")).unwrap();
+    fs::write(at.join("asks/a.md"), "# Why does the pump stop so early?\n\nIt has no water.\n").unwrap();
     fs::write(at.join("none.json"), "{\"data\": []}").unwrap();
     for (args, says) in [
         (&["compare"][..], "<PATH>"),
@@ -266,6 +268,11 @@ fn wrong_usage_is_told_before_anything_is_read() {
         (&["compare", "docs", "--only", "--chunker", "structure"], "only one chunker"),
         (&["compare", "none-such"], "no such file"),
         (&["compare", "thin"], "no question can be drafted"),
+        (&["compare", "docs", "--glob", "*.none"], "no file below docs is called as --glob wants it: *.none"),
+        (
+            &["dataset", "from-docs", "asks", "--out", "q.json", "--min-answer-words", "900"],
+            "1 left out, the first: 'Why",
+        ),
         (&["dataset", "draft", "docs", "--out", "q.json", "--kinds", "riddle"], "riddle"),
     ] {
         let output = run(at, args);
@@ -302,6 +309,25 @@ fn drafts_are_the_same_for_a_seed_and_hold_their_own_checks() {
     assert_eq!((found["broken"].as_u64(), found["questions"].as_u64()), (Some(0), Some(80)), "{found}");
     assert!(found["doubtful"].as_u64() < Some(4), "{found}");
     assert!(found["hardness"]["document_in_ten"].as_f64() > Some(0.8), "{}", found["hardness"]);
+}
+
+/// The other kinds fill up, and that is said.
+#[test]
+fn drafts_of_pages_with_few_headings_say_how_few_ask_for_sections() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    fs::create_dir(at.join("flat")).unwrap();
+    let terms = ["badger", "lantern", "harbour", "kettle", "meadow", "ladder", "saddle", "copper", "thimble", "walnut"];
+    let line =
+        |term: &&str| format!("A {term} cup is a small vessel that the {term} keeper fills before each storm.\n\n");
+    fs::write(at.join("flat/a.md"), format!("# Cups\n\n{}", terms.iter().map(line).collect::<String>())).unwrap();
+    let flat = run(at, &["dataset", "draft", "flat", "--out", "flat.json"]);
+    assert_eq!(code(&flat), Some(0), "{}", stderr(&flat));
+    assert!(stdout(&flat).contains("ask for a section, not half"), "{}", stdout(&flat));
+    let flat = run(at, &["dataset", "draft", "flat", "--out", "flat.json", "--json"]);
+    let report: Value = serde_json::from_str(&stdout(&flat)).unwrap();
+    assert!(report["only_sections"].as_u64() < Some(2), "{report}");
+    assert!(stderr(&flat).contains("ask for a section, not half"), "{}", stderr(&flat));
 }
 
 #[test]
@@ -400,7 +426,8 @@ fn a_model_writes_questions_and_invents_no_answer() {
     let dry = run(at, &[&args[..], &["--dry-run"]].concat());
     assert_eq!((code(&dry), server.calls()), (Some(0), 0), "{}", stderr(&dry));
     let dry: Value = serde_json::from_str(&stdout(&dry)).unwrap();
-    assert_eq!(dry["calls"], 12);
+    // Twice as many passages as questions, each twice.
+    assert_eq!(dry["calls"], 48);
     assert!(dry["price"].as_f64() > Some(0.0), "{dry}");
     assert!(!at.join("q.json").exists());
     let output = run(at, &args);
@@ -411,8 +438,14 @@ fn a_model_writes_questions_and_invents_no_answer() {
     assert!(report["model"]["failed"].as_u64() > Some(0), "an invented quotation is no answer: {report}");
     assert!(!fs::read_to_string(at.join("q.json")).unwrap().contains("No page says this"));
     assert_eq!(code(&run(at, &["dataset", "validate", "q.json"])), Some(0));
-    // What was asked once is not asked again.
+    // What was asked once is not asked again, and what cannot be compared asks nothing.
     let calls = server.calls();
+    for wrong in [["--embedder", "bogus"], ["-c", "fixed:words=0"]] {
+        let args = ["compare", "docs", "--llm", "model.toml", "--questions", "9", "--seed", "3"];
+        let refused = run(at, &[&args[..], &wrong].concat());
+        assert_eq!(code(&refused), Some(2), "{}", stderr(&refused));
+        assert_eq!(server.calls(), calls, "{}", stderr(&refused));
+    }
     let again = run(at, &args);
     assert_eq!(code(&again), Some(0), "{}", stderr(&again));
     assert_eq!(server.calls(), calls);

@@ -33,6 +33,14 @@ pub fn read(paths: &[PathBuf], source: &SourceArgs, own: &[&Path], quiet: bool) 
     let own: Vec<PathBuf> = own.iter().filter_map(|path| path.canonicalize().ok()).collect();
     let is_own = |path: &Path| path.canonicalize().is_ok_and(|path| own.iter().any(|own| path.starts_with(own)));
     let mut skipped = found.report();
+    let globs = &source.files.glob;
+    if found.files().is_empty() && !globs.is_empty() {
+        return Err(Failure::usage(format!(
+            "no file below {} is called as --glob wants it: {}",
+            paths.iter().map(|path| shown(path)).collect::<Vec<_>>().join(", "),
+            globs.join(", ")
+        )));
+    }
     let mut left_out = AllLeftOut::default();
     let mut documents = Vec::new();
     let bar = progress::files(found.files().len() as u64, quiet);
