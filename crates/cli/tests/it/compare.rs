@@ -268,6 +268,9 @@ fn wrong_usage_is_told_before_anything_is_read() {
         (&["compare", "docs", "--only", "--chunker", "structure"], "only one chunker"),
         (&["compare", "none-such"], "no such file"),
         (&["compare", "thin"], "no question can be drafted"),
+        (&["compare", "--questions-file", "none.json", "--questions", "9"], "cannot be used with"),
+        (&["compare", "--questions-file", "none.json", "--glob", "*.md"], "cannot be used with"),
+        (&["dataset", "synthetic", "asks", "--out", "s.jsonl", "--parts", "3"], "--parts 3: each part is from another"),
         (&["compare", "docs", "--glob", "*.none"], "no file below docs is called as --glob wants it: *.none"),
         (
             &["dataset", "from-docs", "asks", "--out", "q.json", "--min-answer-words", "900"],

@@ -94,7 +94,7 @@ fn strictly(context: &str, points: &CodePoints<'_>, qa: &Qa) -> Option<String> {
     }
     Some(match squad::gold(context, points, qa) {
         Ok(span) => {
-            format!("its answer is not at answer_start {} but at {}", answer.answer_start, points.index(span.start))
+            format!("its answer is not at {} but at {}", answer.start(), points.index(span.start))
         }
         Err(problem) => problem,
     })
