@@ -221,6 +221,12 @@ fn what_the_user_changed_stays() {
     let again: Value = serde_json::from_str(&stdout(&second)).unwrap();
     assert_eq!(again["summary"]["documents"], said["summary"]["documents"]);
     assert_eq!(again["summary"]["verdict"], said["summary"]["verdict"]);
+    // Nor are those of a comparison into another folder, which a note names.
+    let third = run(at, &[&args[..], &["--out", "third"]].concat());
+    assert_eq!(code(&third), Some(0), "{}", stderr(&third));
+    assert!(stderr(&third).contains("pericope-compare: pericope compare wrote it"), "{}", stderr(&third));
+    let again: Value = serde_json::from_str(&stdout(&third)).unwrap();
+    assert_eq!(again["summary"]["documents"], said["summary"]["documents"]);
     let questions = at.join("pericope-compare/questions.json");
     let mine = fs::read_to_string(&questions).unwrap() + "\n";
     fs::write(&questions, &mine).unwrap();
