@@ -24,6 +24,18 @@ pub fn check_parts(experiment: &Experiment) -> Result<(), Failure> {
     experiment.check_brought(false, |_| false).map_err(Failure::usage)
 }
 
+/// Opens the embedder and builds the chunkers of an experiment, so that what is wrong with them is said before anything is paid for.
+/// What takes its size from another is built only once that has cut.
+pub fn check_models(experiment: &Experiment, offline: bool) -> Result<(), Failure> {
+    check_parts(experiment)?;
+    embedder(&experiment.retrieval.embedder, offline)?;
+    let engine = resources(experiment);
+    for chunker in experiment.chunkers.iter().filter(|chunker| chunker.spec.name != "same-size") {
+        engine.chunker(&chunker.spec.to_string()).map_err(failure)?;
+    }
+    Ok(())
+}
+
 /// Runs one experiment into a folder, its report not yet written; nothing where a judge cannot be trusted, which is then
 /// said.
 pub fn one(
@@ -98,7 +110,7 @@ pub fn not_held(error: LockError) -> Failure {
 }
 
 /// Says so where more items failed than the limits allow.
-pub fn too_many_failed(summary: &Summary, experiment: &Experiment) -> bool {
+fn too_many_failed(summary: &Summary, experiment: &Experiment) -> bool {
     let too_many = failed_share(summary) > experiment.limits.max_failed;
     if too_many {
         tell!(
@@ -109,6 +121,12 @@ pub fn too_many_failed(summary: &Summary, experiment: &Experiment) -> bool {
         );
     }
     too_many
+}
+
+/// True where the run is not of all that its data and its limits promise: too many items failed, or something was left out.
+pub fn is_incomplete(summary: &Summary, experiment: &Experiment) -> bool {
+    let too_many = too_many_failed(summary, experiment);
+    too_many || summary.left_out > 0
 }
 
 /// The share of a run's items that have no result, 0 to 1.

@@ -54,8 +54,7 @@ pub struct Synthetic {
 /// ```
 #[must_use]
 pub fn concatenations(sources: &[Vec<String>], recipe: &Recipe) -> Vec<Synthetic> {
-    let least = recipe.sentences.as_ref().map_or(1, |range| *range.start()).max(1);
-    let usable: Vec<usize> = (0..sources.len()).filter(|&i| sources[i].len() >= least).collect();
+    let usable = usable(sources, recipe);
     let parts = recipe.parts.min(usable.len());
     if parts == 0 {
         return Vec::new();
@@ -77,6 +76,14 @@ pub fn concatenations(sources: &[Vec<String>], recipe: &Recipe) -> Vec<Synthetic
             Synthetic { sentences, boundaries, sources: chosen }
         })
         .collect()
+}
+
+/// Returns the sources, as indexes, that have enough sentences for a recipe. With fewer of them than its parts,
+/// [`concatenations`] makes documents of fewer parts.
+#[must_use]
+pub fn usable(sources: &[Vec<String>], recipe: &Recipe) -> Vec<usize> {
+    let least = recipe.sentences.as_ref().map_or(1, |range| *range.start()).max(1);
+    sources.iter().enumerate().filter(|(_, source)| source.len() >= least).map(|(at, _)| at).collect()
 }
 
 /// The next `parts` different sources; a new deck is shuffled when the old one has run out.

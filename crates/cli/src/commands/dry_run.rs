@@ -130,7 +130,10 @@ pub fn drafting(estimate: Estimate, json: bool) -> Outcome {
     );
     table(&found.estimate.models, &[])?;
     if writes {
-        say!("Where questions are dropped, others are asked for: at most twice as much for questions.");
+        say!(
+            "At most twice as many passages as questions, each asked about at most twice: a quarter for questions where none is \
+             dropped."
+        );
     }
     ending(&found)?;
     Ok(Status::Done)

@@ -13,7 +13,7 @@ use crate::commands::eval::EvalRunArgs;
 use crate::commands::tune::TuneArgs;
 use crate::commands::{dry_run, print_json};
 use crate::resources::shown;
-use crate::session::{Session, check_parts, no_file, not_run, one, run_folder, tell_kind, too_many_failed};
+use crate::session::{Session, check_parts, is_incomplete, no_file, not_run, one, run_folder, tell_kind};
 use crate::status::{Failure, Outcome, Status};
 
 /// `pericope eval run` on an experiment with a sweep: a folder a variant, and a report that sets them side by side.
@@ -80,9 +80,9 @@ fn estimated(variants: &[Variant], json: bool) -> Outcome {
     dry_run::experiments(&runs, None, json)
 }
 
-/// Says of which variants too much failed.
+/// Says of which variants too much failed or was left out.
 fn status(ran: &[Ran], experiment: &Experiment) -> Status {
-    let failed = ran.iter().filter(|ran| too_many_failed(&ran.summary, experiment)).count();
+    let failed = ran.iter().filter(|ran| is_incomplete(&ran.summary, experiment)).count();
     if failed > 0 { Status::Incomplete } else { Status::Done }
 }
 

@@ -221,6 +221,12 @@ fn what_the_user_changed_stays() {
     let again: Value = serde_json::from_str(&stdout(&second)).unwrap();
     assert_eq!(again["summary"]["documents"], said["summary"]["documents"]);
     assert_eq!(again["summary"]["verdict"], said["summary"]["verdict"]);
+    // Nor are those of a comparison into another folder, which a note names.
+    let third = run(at, &[&args[..], &["--out", "third"]].concat());
+    assert_eq!(code(&third), Some(0), "{}", stderr(&third));
+    assert!(stderr(&third).contains("pericope-compare: pericope compare wrote it"), "{}", stderr(&third));
+    let again: Value = serde_json::from_str(&stdout(&third)).unwrap();
+    assert_eq!(again["summary"]["documents"], said["summary"]["documents"]);
     let questions = at.join("pericope-compare/questions.json");
     let mine = fs::read_to_string(&questions).unwrap() + "\n";
     fs::write(&questions, &mine).unwrap();
@@ -233,6 +239,22 @@ fn what_the_user_changed_stays() {
     let kept = run(at, &[&kept[..], &["-c", "paragraph"]].concat());
     assert_eq!(code(&kept), Some(0), "{}", stderr(&kept));
     assert!(!at.join("b/questions.json").exists() && at.join("b/run/index.html").is_file());
+    // A question whose answer is gone is left out, counted, and no success.
+    let mut lost = read(&questions);
+    let articles = lost["data"].as_array_mut().unwrap().iter_mut();
+    let mut qas = articles.map(|article| article["paragraphs"][0]["qas"].as_array_mut().unwrap());
+    qas.find(|qas| !qas.is_empty()).unwrap()[0]["answers"][0]["text"] = json!("It stands nowhere at all.");
+    fs::write(at.join("lost.json"), lost.to_string()).unwrap();
+    let of_lost = ["compare", "--questions-file", "lost.json", "--out", "c", "--only", "-c", "structure"];
+    let of_lost = run(at, &[&of_lost[..], &["-c", "paragraph"]].concat());
+    assert_eq!(code(&of_lost), Some(1), "{}", stderr(&of_lost));
+    assert!(stdout(&of_lost).contains("1 part of the data"), "{}", stdout(&of_lost));
+    let again = run(at, &["eval", "run", "c/compare.toml", "--out", "d", "--json"]);
+    assert_eq!(code(&again), Some(1), "{}", stderr(&again));
+    let summary: Value = serde_json::from_str(&stdout(&again)).unwrap();
+    assert_eq!((&summary["left_out"], &summary["questions"]), (&json!(1), &json!(19)));
+    assert!(fs::read_to_string(at.join("d/summary.md")).unwrap().contains("part of the data"));
+    assert!(fs::read_to_string(at.join("c/junit.xml")).unwrap().contains("questions that were left out"));
 }
 
 #[test]
@@ -242,12 +264,24 @@ fn wrong_usage_is_told_before_anything_is_read() {
     pages(at);
     fs::create_dir(at.join("thin")).unwrap();
     fs::write(at.join("thin/a.md"), "Word.\n").unwrap();
+    fs::create_dir(at.join("asks")).unwrap();
+    fs::write(at.join("asks/a.md"), "# Why does the pump stop so early?\n\nIt has no water.\n").unwrap();
+    fs::write(at.join("none.json"), "{\"data\": []}").unwrap();
     for (args, says) in [
         (&["compare"][..], "<PATH>"),
+        (&["dataset", "validate", "none.json"], "there is no question in it"),
         (&["compare", "docs", "--chunker", "fixd"], "fixd"),
         (&["compare", "docs", "--only", "--chunker", "structure"], "only one chunker"),
         (&["compare", "none-such"], "no such file"),
         (&["compare", "thin"], "no question can be drafted"),
+        (&["compare", "--questions-file", "none.json", "--questions", "9"], "cannot be used with"),
+        (&["compare", "--questions-file", "none.json", "--glob", "*.md"], "cannot be used with"),
+        (&["dataset", "synthetic", "asks", "--out", "s.jsonl", "--parts", "3"], "--parts 3: each part is from another"),
+        (&["compare", "docs", "--glob", "*.none"], "no file below docs is called as --glob wants it: *.none"),
+        (
+            &["dataset", "from-docs", "asks", "--out", "q.json", "--min-answer-words", "900"],
+            "1 left out, the first: 'Why",
+        ),
         (&["dataset", "draft", "docs", "--out", "q.json", "--kinds", "riddle"], "riddle"),
     ] {
         let output = run(at, args);
@@ -284,6 +318,25 @@ fn drafts_are_the_same_for_a_seed_and_hold_their_own_checks() {
     assert_eq!((found["broken"].as_u64(), found["questions"].as_u64()), (Some(0), Some(80)), "{found}");
     assert!(found["doubtful"].as_u64() < Some(4), "{found}");
     assert!(found["hardness"]["document_in_ten"].as_f64() > Some(0.8), "{}", found["hardness"]);
+}
+
+/// The other kinds fill up, and that is said.
+#[test]
+fn drafts_of_pages_with_few_headings_say_how_few_ask_for_sections() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    fs::create_dir(at.join("flat")).unwrap();
+    let terms = ["badger", "lantern", "harbour", "kettle", "meadow", "ladder", "saddle", "copper", "thimble", "walnut"];
+    let line =
+        |term: &&str| format!("A {term} cup is a small vessel that the {term} keeper fills before each storm.\n\n");
+    fs::write(at.join("flat/a.md"), format!("# Cups\n\n{}", terms.iter().map(line).collect::<String>())).unwrap();
+    let flat = run(at, &["dataset", "draft", "flat", "--out", "flat.json"]);
+    assert_eq!(code(&flat), Some(0), "{}", stderr(&flat));
+    assert!(stdout(&flat).contains("ask for a section, not half"), "{}", stdout(&flat));
+    let flat = run(at, &["dataset", "draft", "flat", "--out", "flat.json", "--json"]);
+    let report: Value = serde_json::from_str(&stdout(&flat)).unwrap();
+    assert!(report["only_sections"].as_u64() < Some(2), "{report}");
+    assert!(stderr(&flat).contains("ask for a section, not half"), "{}", stderr(&flat));
 }
 
 #[test]
@@ -382,7 +435,8 @@ fn a_model_writes_questions_and_invents_no_answer() {
     let dry = run(at, &[&args[..], &["--dry-run"]].concat());
     assert_eq!((code(&dry), server.calls()), (Some(0), 0), "{}", stderr(&dry));
     let dry: Value = serde_json::from_str(&stdout(&dry)).unwrap();
-    assert_eq!(dry["calls"], 12);
+    // Twice as many passages as questions, each twice.
+    assert_eq!(dry["calls"], 48);
     assert!(dry["price"].as_f64() > Some(0.0), "{dry}");
     assert!(!at.join("q.json").exists());
     let output = run(at, &args);
@@ -393,8 +447,14 @@ fn a_model_writes_questions_and_invents_no_answer() {
     assert!(report["model"]["failed"].as_u64() > Some(0), "an invented quotation is no answer: {report}");
     assert!(!fs::read_to_string(at.join("q.json")).unwrap().contains("No page says this"));
     assert_eq!(code(&run(at, &["dataset", "validate", "q.json"])), Some(0));
-    // What was asked once is not asked again.
+    // What was asked once is not asked again, and what cannot be compared asks nothing.
     let calls = server.calls();
+    for wrong in [["--embedder", "bogus"], ["-c", "fixed:words=0"]] {
+        let args = ["compare", "docs", "--llm", "model.toml", "--questions", "9", "--seed", "3"];
+        let refused = run(at, &[&args[..], &wrong].concat());
+        assert_eq!(code(&refused), Some(2), "{}", stderr(&refused));
+        assert_eq!(server.calls(), calls, "{}", stderr(&refused));
+    }
     let again = run(at, &args);
     assert_eq!(code(&again), Some(0), "{}", stderr(&again));
     assert_eq!(server.calls(), calls);

@@ -240,6 +240,22 @@ fn a_folder_that_another_process_writes_into_is_refused_and_left_alone() {
 }
 
 #[test]
+fn a_run_whose_chunkers_cannot_be_built_leaves_the_one_before() {
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(run(folder.path(), &WORDS_ONLY).status.code(), Some(0));
+    let files = || contents(folder.path()).into_iter().filter(|(name, _)| name != "lock").collect::<Vec<_>>();
+    let before = files();
+    for spec in ["fixed:words=0", "same-size:reference=(fixed:words=0)"] {
+        // The wrong one is the last: none before it has cut.
+        let chunkers = format!("chunker=[{{name=\"a\",spec=\"paragraph\"}},{{name=\"b\",spec=\"{spec}\"}}]");
+        let output = run(folder.path(), &[&WORDS_ONLY[..], &["--set", &chunkers]].concat());
+        assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+        assert!(stderr(&output).contains("chunker 'b'"), "{}", stderr(&output));
+        assert!(files() == before, "{spec}: a file of the run before is gone or changed");
+    }
+}
+
+#[test]
 fn folders_of_other_kinds_and_files_are_told_apart_from_runs() {
     let folder = tempfile::tempdir().unwrap();
     write_segmentation(folder.path());

@@ -164,6 +164,7 @@ fn what_is_wrong_is_said_before_anything_runs() {
     for (extra, code, word) in [
         (&["--export", "x.jsonl"][..], 2, "no history yet"),
         (&["--pin", "last"], 2, "no history yet"),
+        (&["--import", "nosuch.jsonl"], 2, "nosuch.jsonl: no such file"),
         (&["--pin", "none"], 2, "a night's number"),
         (&["--pin", "1", "--unpin"], 2, "cannot be used with"),
         (&["--set", "nightly.keep=0"], 2, "nightly.keep"),

@@ -183,9 +183,15 @@ fn rows(path: &Path) -> Result<Vec<Row>, CalibrateError> {
         }
     }
     let mut rows = Vec::new();
+    let (mut line, mut counted) = (1, 0);
     for record in reader.records() {
         let record = record.map_err(|e| wrong(e.to_string()))?;
-        let line = record.position().map_or(0, csv::Position::line);
+        // The reader's own number is one less where lines end with CR and LF: it stands between the two.
+        let from = record.position().and_then(|at| usize::try_from(at.byte()).ok()).unwrap_or(counted);
+        let ends = text.as_bytes().iter().skip(from).take_while(|byte| [b'\r', b'\n'].contains(*byte)).count();
+        let between = text.as_bytes().get(counted..from + ends).unwrap_or_default();
+        line += between.iter().filter(|byte| **byte == b'\n').count() as u64;
+        counted = counted.max(from + ends);
         let cell = |name: &str| {
             let at = heads.iter().position(|head| head == name)?;
             record.get(at).filter(|text| !text.trim().is_empty())
@@ -298,6 +304,16 @@ mod tests {
             let (_folder, path) = file(text);
             let error = read(&path, None, &Metric::JUDGE).unwrap_err().to_string();
             assert!(error.contains(says) && error.contains("labels.csv"), "{error}");
+        }
+    }
+
+    #[test]
+    fn lines_are_counted_whatever_they_end_with() {
+        for end in ["\n", "\r\n"] {
+            let text = ["question_id,human,judge", "q,8,7", "", "\"r\nr\",8,7", "s,eight,7", ""].join(end);
+            let (_folder, path) = file(&text);
+            let error = read(&path, None, &Metric::JUDGE).unwrap_err().to_string();
+            assert!(error.contains("line 6: human = 'eight'"), "{error}");
         }
     }
 

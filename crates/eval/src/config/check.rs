@@ -5,7 +5,7 @@ use pericope_segment::registry::{SegmenterEntry, check_in};
 use pericope_segment::spec::Spec;
 use pericope_store::Expand;
 
-use super::{AnswerConfig, Experiment, GeneratorKind, JudgeKind, nightly};
+use super::{AnswerConfig, ChunkerConfig, Experiment, GeneratorKind, JudgeKind, nightly};
 
 impl Experiment {
     /// What the configuration says without effect, a line each.
@@ -41,6 +41,7 @@ impl Experiment {
         if retrieval.embedder == "none" && self.chunkers.iter().any(|chunker| self.chunks_late(chunker)) {
             found.push("late_chunking has no effect: retrieval.embedder = \"none\"".to_owned());
         }
+        found.extend(self.chunkers.iter().filter_map(|chunker| self.oversized(chunker)));
         let AnswerConfig { model, steps, rehearsal, .. } = &self.answer;
         if (model.is_some() || steps.is_some() || rehearsal.is_some()) && !self.reads_spans() {
             let keys = "answer.model, answer.steps and answer.rehearsal";
@@ -62,6 +63,21 @@ impl Experiment {
             found.push("[llm.context] has no effect: nothing says context = \"llm\"".to_owned());
         }
         found
+    }
+
+    /// That chunks are asked for which are larger than the limit in force, as far as it is known here.
+    fn oversized(&self, chunker: &ChunkerConfig) -> Option<String> {
+        let spec = &chunker.spec;
+        let number = |key: &str| spec.get(key)?.parse::<usize>().ok();
+        // Elsewhere the key means something else.
+        let tokens = number("tokens").filter(|_| ["fixed", "recursive"].contains(&spec.name.as_str()))?;
+        let limits = self.below_headings(chunker, self.known_limits());
+        let limit = number("max_tokens").or(limits.max_tokens).filter(|limit| *limit > 0 && tokens > *limit)?;
+        Some(format!(
+            "chunker '{}': tokens={tokens} is above the limit of {limit} tokens a chunk, which cuts first; max_tokens in its spec \
+             sets another",
+            chunker.name
+        ))
     }
 
     /// Checks what the types do not say; `segmenters` are those that specs may name.
@@ -100,6 +116,9 @@ impl Experiment {
         self.compare.decision(self)?;
         if !(0.0..=1.0).contains(&self.limits.max_failed) {
             return Err("limits.max_failed is a share: 0 to 1".into());
+        }
+        if self.limits.budget.is_some_and(|budget| budget.is_nan() || budget < 0.0) {
+            return Err("limits.budget must be 0 or more".into());
         }
         if let Some(tune) = &self.tune {
             tune.check(self)?;

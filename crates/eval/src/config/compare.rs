@@ -106,14 +106,7 @@ impl Compare {
         if !(margin.is_finite() && margin > 0.0) {
             return Err("compare.margin must be above 0: the smallest difference that matters".into());
         }
-        let (least, greatest) = metric.range();
-        if margin >= greatest - least {
-            return Err(format!(
-                "compare.margin = {margin} is all of the scale of {metric}, {least} to {greatest}: no difference would matter; \
-                 it is in the metric's own unit, so {} is 2 of 100 parts",
-                MARGIN * metric.scale()
-            ));
-        }
+        check_difference("compare.margin", margin, &metric, "no difference would matter")?;
         Ok(Decision { baseline: baseline.to_owned(), metric, setting, margin })
     }
 }
@@ -146,8 +139,21 @@ impl Primary {
     }
 }
 
+/// Refuses a difference that is all of a metric's scale; `so` says what would follow.
+pub(super) fn check_difference(key: &str, value: f64, metric: &Metric, so: &str) -> Result<(), String> {
+    let (least, greatest) = metric.range();
+    if value < greatest - least {
+        return Ok(());
+    }
+    Err(format!(
+        "{key} = {value} is all of the scale of {metric}, {least} to {greatest}: {so}; it is in the metric's own unit, so {} \
+         is 2 of 100 parts",
+        MARGIN * metric.scale()
+    ))
+}
+
 /// Why a metric is not measured in an experiment.
-fn measured(metric: &Metric, experiment: &Experiment) -> Result<(), String> {
+pub(super) fn measured(metric: &Metric, experiment: &Experiment) -> Result<(), String> {
     let judge = &experiment.judge;
     let missing = match metric.key() {
         "faithfulness" if !(judge.faithfulness && judge.kind.asks_model()) => "judge.faithfulness = true and a model",
@@ -158,6 +164,7 @@ fn measured(metric: &Metric, experiment: &Experiment) -> Result<(), String> {
         _ if metric.answer_rank().is_some() && experiment.answer.generator == GeneratorKind::None => {
             "answers: answer.generator"
         }
+        "cosine" if experiment.retrieval.embedder == "none" => "an embedder: retrieval.embedder",
         _ => return Ok(()),
     };
     Err(format!("is not measured here: it needs {missing}"))
@@ -247,5 +254,9 @@ mod tests {
                 .contains("judge.kind")
         );
         assert!(read("", &silent).is_ok());
+        let cosine = "[compare]\nprimary = { metric = \"cosine\" }";
+        assert!(read(cosine, &[]).is_ok());
+        let problem = read(cosine, &["retrieval.embedder=none", "retrieval.modes=[\"bm25\"]"]).unwrap_err();
+        assert!(problem.contains("it needs an embedder: retrieval.embedder"), "{problem}");
     }
 }

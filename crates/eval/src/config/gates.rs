@@ -7,6 +7,7 @@ use pericope_store::Mode;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Experiment;
+use super::compare::{check_difference, measured};
 use crate::cell::{CellKey, Cutoff};
 use crate::metric::Metric;
 
@@ -169,12 +170,13 @@ impl Gate {
         let (alpha, floor, share) = (("p", self.p.is_some()), ("min", self.min.is_some()), ("max", self.max.is_some()));
         let speed = [("max_ratio", self.max_ratio.is_some()), ("relative_to", self.relative_to.is_some())];
         let least = ("least", self.least.is_some());
-        match self.metric {
-            Measure::Metric(_) => {
+        match &self.metric {
+            Measure::Metric(metric) => {
                 among(name, &[share, speed[0], speed[1], least])?;
                 if self.max_drop.is_none() && self.max_drift.is_none() && self.min.is_none() {
                     return Err(format!("metric = \"{name}\" needs max_drop, max_drift or min"));
                 }
+                measured(metric, experiment).map_err(|why| format!("metric = \"{name}\" {why}"))?;
             }
             Measure::Time(_) => {
                 among(name, &[comparing, drifting, alpha, floor, share])?;
@@ -198,7 +200,24 @@ impl Gate {
         if self.min.is_some_and(|min| !min.is_finite()) {
             return Err("min must be a number".into());
         }
-        Ok(())
+        self.metric.metric().map_or(Ok(()), |metric| self.check_scale(metric))
+    }
+
+    /// Whether a metric can break the gate at all, and hold it.
+    fn check_scale(&self, metric: &Metric) -> Result<(), String> {
+        for (key, value) in [("max_drop", self.max_drop), ("max_drift", self.max_drift)] {
+            value.map_or(Ok(()), |value| check_difference(key, value, metric, "no fall would be too large"))?;
+        }
+        let (least, greatest) = metric.range();
+        match self.min {
+            Some(min) if min <= least => {
+                Err(format!("min = {min} is the least that {metric} can be: nothing would be below it"))
+            }
+            Some(min) if min > greatest => Err(format!(
+                "min = {min} is above the scale of {metric}, {least} to {greatest}: nothing could reach it"
+            )),
+            _ => Ok(()),
+        }
     }
 
     fn check_speed(&self, experiment: &Experiment) -> Result<(), String> {
@@ -263,6 +282,10 @@ mod tests {
     const BASE: &str = "name = \"n\"\n[data]\nkind = \"squad\"\npath = \"q.json\"\n[retrieval]\ntoken_budgets = [512]\n\
         [[chunker]]\nname = \"fixed\"\nspec = \"fixed:words=100\"\n[[chunker]]\nname = \"blocks\"\nspec = \"paragraph\"\n";
 
+    /// A model that says more of an answer than how good it is.
+    const JUDGED: &str = "[judge]\nkind = \"llm\"\nfaithfulness = true\ncontext_relevance = true\n\
+        [llm.judge]\nprovider = \"openai\"\nmodel = \"m\"";
+
     fn gate(keys: &str) -> Result<Experiment, String> {
         Experiment::parse(&format!("{BASE}[[gate]]\n{keys}\n"), Path::new("x.toml"), &[], list())
             .map_err(|e| e.to_string())
@@ -274,8 +297,10 @@ mod tests {
             "metric = \"span_recall\"\nchunker = \"fixed\"\nk = 3\nmax_drop = 0.02\np = 0.01",
             "metric = \"judge\"\nmax_drop = 0.2\nmax_drift = 0.5\nmode = \"dense\"",
             "metric = \"iou\"\ntoken_budget = 512\nmin = 0.1",
-            "metric = \"faithfulness\"\nmin = 0.8",
-            "metric = \"context_relevance\"\nmax_drop = 0.05",
+            &format!("metric = \"faithfulness\"\nmin = 0.8\n{JUDGED}"),
+            &format!("metric = \"context_relevance\"\nmax_drop = 0.05\n{JUDGED}"),
+            "metric = \"iou\"\nmin = 1",
+            "metric = \"judge\"\nmin = 8\nmax_drop = 5.0",
             "metric = \"failed\"\nmax = 0.01",
             "metric = \"segment_seconds\"\nchunker = \"blocks\"\nrelative_to = \"fixed\"\nmax_ratio = 1.5",
             "metric = \"query_p50_ms\"\nrelative_to = \"calibration\"\nmax_ratio = 2\nmode = \"dense\"\nleast = 5",
@@ -303,6 +328,14 @@ mod tests {
             ("metric = \"segment_seconds\"\nmax_ratio = 2.0\nrelative_to = \"x\"", "neither a chunker"),
             ("metric = \"segment_seconds\"\nmax_ratio = 0.5\nrelative_to = \"fixed\"", "above 1"),
             ("metric = \"iou\"\nmax_dorp = 0.1", "max_dorp"),
+            ("metric = \"iou\"\nmax_drop = 5.0", "max_drop = 5 is all of the scale of iou, 0 to 1"),
+            ("metric = \"iou\"\nmax_drift = 1", "max_drift = 1 is all of the scale"),
+            ("metric = \"iou\"\nmin = 80", "min = 80 is above the scale of iou, 0 to 1"),
+            ("metric = \"iou\"\nmin = 0", "nothing would be below it"),
+            ("metric = \"judge\"\nmin = 80", "above the scale of judge, 0 to 10"),
+            ("metric = \"judge\"\nmin = 5\n[judge]\nkind = \"none\"", "needs a judge: judge.kind"),
+            ("metric = \"token_f1\"\nmin = 0.5\n[answer]\ngenerator = \"none\"", "needs answers: answer.generator"),
+            ("metric = \"faithfulness\"\nmin = 0.8", "judge.faithfulness = true"),
         ] {
             let problem = gate(keys).unwrap_err();
             assert!(problem.contains(word), "{keys}: {problem}");
@@ -328,6 +361,7 @@ mod tests {
         assert_eq!(again, read);
         for (keys, word) in [
             ("keep = 0", "nightly.keep"),
+            ("window = 2", "nightly.window = 2: times are judged from 3 good nights on"),
             ("baseline = 0", "baseline = 0"),
             ("baseline = \"last\"", "\\\"last\\\""),
             ("on_finish = [\"\"]", "empty program"),

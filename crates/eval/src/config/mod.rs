@@ -31,7 +31,7 @@ pub use data::Data;
 pub use gates::{CALIBRATION, Gate, Measure, TIMES};
 pub use kind::{ExperimentFile, ExperimentKind};
 pub use model_file::ModelFile;
-pub use nightly::{Baseline, Notify, Settings, WebhookBody};
+pub use nightly::{Baseline, LEAST_NIGHTS, Notify, Settings, WebhookBody};
 pub use overrides::read;
 pub(crate) use overrides::{one_line, set_value};
 pub(crate) use redact::{hide, redacted, shown_reranker, shown_retriever};
@@ -420,6 +420,31 @@ mod tests {
         let words = ["retrieval.late_chunking=true", "retrieval.embedder=none", "retrieval.modes=[\"bm25\"]"];
         let unused = parse(SMALL, &words).unwrap().unused();
         assert!(unused.iter().any(|line| line.starts_with("late_chunking has no effect")), "{unused:?}");
+    }
+
+    #[test]
+    fn chunks_above_the_limit_and_modes_that_are_named_twice_are_noticed() {
+        let noted = |overrides: &[&str]| parse(SMALL, overrides).unwrap().unused();
+        let above = ["chunker.fixed.spec=fixed:tokens=400"];
+        assert!(noted(&above)[0].contains("'fixed': tokens=400 is above the limit of 256"), "{:?}", noted(&above));
+        for fits in [&["max_tokens=400", above[0]][..], &["chunker.fixed.spec=fixed:max_tokens=0,tokens=400"]] {
+            assert_eq!(noted(fits), [""; 0], "{fits:?}");
+        }
+        let twice = parse(SMALL, &["retrieval.modes=[\"dense\",\"bm25\",\"dense\"]"]).unwrap().retrieval.modes;
+        assert_eq!(twice, [pericope_store::Mode::Dense, pericope_store::Mode::Bm25]);
+        assert!(parse(SMALL, &["limits.budget=-2"]).unwrap_err().contains("limits.budget must be 0 or more"));
+    }
+
+    #[test]
+    fn messages_hide_the_values_of_secrets_and_no_others() {
+        let said = |setting: &str| parse(SMALL, &[setting]).unwrap_err();
+        for shown in ["max_tokens=-2", "retrieval.token_budgets=-7"] {
+            assert!(said(shown).contains(shown), "{}", said(shown));
+        }
+        for key in ["llm.judge.api_key", "llm.judge.access_token", "llm.judge.password", "token", "llm.judge.apikey"] {
+            let message = said(&format!("{key}=[\"sk-123\"]"));
+            assert!(!message.contains("sk-123"), "{message}");
+        }
     }
 
     #[test]

@@ -4,6 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::Experiment;
 
+/// Good nights without which no time is judged.
+pub const LEAST_NIGHTS: usize = 3;
+
 /// `[nightly]` of an experiment; every key has the default shown.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -16,7 +19,7 @@ pub struct Settings {
     /// The night that every night is compared with, beside the last good one: a number, or `"first"` for the oldest
     /// good night. What `--pin` says goes before it.
     pub baseline: Option<Baseline>,
-    /// Good nights whose median performance gates compare with; default 7.
+    /// Good nights whose median performance gates compare with, at least 3; default 7.
     pub window: usize,
     /// Where the folder of the history can be read by a browser, for links in the feed and in messages.
     pub url: Option<String>,
@@ -119,8 +122,14 @@ impl Settings {
 /// One sentence that names the key.
 pub(super) fn check(experiment: &Experiment) -> Result<(), String> {
     let settings = &experiment.nightly;
-    if settings.keep == 0 || settings.window == 0 || settings.timeout_seconds == 0 {
-        return Err("nightly.keep, nightly.window and nightly.timeout_seconds must be at least 1".into());
+    if settings.keep == 0 || settings.timeout_seconds == 0 {
+        return Err("nightly.keep and nightly.timeout_seconds must be at least 1".into());
+    }
+    if settings.window < LEAST_NIGHTS {
+        return Err(format!(
+            "nightly.window = {}: times are judged from {LEAST_NIGHTS} good nights on, so with fewer they never would be",
+            settings.window
+        ));
     }
     if settings.on_finish.first().is_some_and(|program| program.trim().is_empty()) {
         return Err("nightly.on_finish begins with an empty program".into());

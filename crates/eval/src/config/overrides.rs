@@ -57,17 +57,20 @@ fn culprit<'a, T: DeserializeOwned>(text: &str, overrides: &'a [String]) -> Opti
     overrides.iter().enumerate().find(|(i, _)| fine_without(*i).is_some()).map(|(_, setting)| setting)
 }
 
-/// Names of keys whose values may be secret.
-const SECRET: [&str; 9] =
-    ["key", "token", "secret", "password", "header", "webhook", "url", "on_finish", "retrieval.in"];
+/// What names of keys hold whose values may be secret.
+const SECRET: [&str; 7] = ["secret", "password", "header", "webhook", "url", "on_finish", "retrieval.in"];
 /// Characters of a setting that a message shows.
 const SHOWN: usize = 200;
 
 /// A setting for a message, in one line: without its value where that may be secret.
 fn shown(setting: &str) -> String {
     let (key, _) = setting.split_once('=').unwrap_or((setting, ""));
-    let low = key.to_lowercase();
-    match SECRET.iter().any(|word| low.contains(word)) {
+    let low = key.trim().to_lowercase();
+    let words: Vec<&str> = low.split(['.', '_', '-']).collect();
+    // `api_key` and `access_token`, but neither `max_tokens` nor `token_budgets`.
+    let is_key = words.iter().any(|word| word.ends_with("key"));
+    let is_token = words.last().is_some_and(|word| word.ends_with("token"));
+    match is_key || is_token || SECRET.iter().any(|word| low.contains(word)) {
         true => format!("{}=…", clipped(&one_line(key), SHOWN)),
         false => clipped(&one_line(setting), SHOWN),
     }

@@ -1,7 +1,7 @@
 //! `[retrieval]`: how chunks are found.
 
 use pericope_store::{EXPAND_TOKENS, Expand, Expansion, LanguageChoice, Mode, RERANK_DEPTH};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::cell::Cutoff;
 
@@ -28,6 +28,7 @@ pub struct Retrieval {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retriever: Option<String>,
     /// How chunks are found: `dense` (default), `bm25`, `hybrid`.
+    #[serde(deserialize_with = "each_once")]
     pub modes: Vec<Mode>,
     /// Numbers of chunks; default 1, 3, 5.
     pub k: Vec<usize>,
@@ -87,6 +88,17 @@ impl Default for Retrieval {
             drop_repeats: false,
         }
     }
+}
+
+/// Modes in their order, without those that stand there already.
+fn each_once<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Mode>, D::Error> {
+    let mut modes: Vec<Mode> = Vec::new();
+    for mode in Vec::<Mode>::deserialize(from)? {
+        if !modes.contains(&mode) {
+            modes.push(mode);
+        }
+    }
+    Ok(modes)
 }
 
 /// How a budget of tokens ends.

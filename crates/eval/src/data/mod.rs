@@ -117,6 +117,8 @@ pub struct QuestionSet {
     pub questions: Vec<Question>,
     /// What was left out, each with its reason ("question 'x': ...").
     pub skipped: Vec<String>,
+    /// How many of these are no loss: questions that have no answer, and documents without text.
+    pub harmless: usize,
     /// SHA-256 of each file that was read, by path as given.
     pub checksums: Vec<(String, String)>,
     /// What gold spans and retrieval metrics are counted in for this layout.
@@ -139,6 +141,12 @@ impl QuestionSet {
             }
             asks
         });
+    }
+
+    /// How much was left out that should have been there.
+    #[must_use]
+    pub fn left_out(&self) -> usize {
+        self.skipped.len().saturating_sub(self.harmless)
     }
 
     /// What a document serves for in training, by its id in the file.
@@ -241,6 +249,7 @@ mod tests {
         let set = load(DataKind::Squad, file.path()).unwrap();
         assert_eq!(set.questions.iter().map(|q| q.id.as_str()).collect::<Vec<_>>(), ["b", "d"]);
         assert_eq!(set.skipped.len(), 2);
+        assert_eq!(set.left_out(), 2);
         assert!(set.skipped[1].contains("'c' ('?!')") && set.skipped[1].contains("asks nothing"), "{:?}", set.skipped);
         let none = load(DataKind::Squad, write(&[qa("a", "")]).path()).unwrap_err().to_string();
         assert!(none.contains("no question in it can be used") && none.contains("asks nothing"), "{none}");

@@ -112,10 +112,23 @@ pub struct Answer {
     pub answer_start: usize,
 }
 
-/// A number that is no offset, such as -1, is one beyond every text: the answer is then looked for.
+/// Stands for a number that is no offset, such as -1: it is one beyond every text, so that the answer is looked for.
+const NO_OFFSET: usize = usize::MAX;
+
+impl Answer {
+    /// Where it is said to start, for messages.
+    pub(super) fn start(&self) -> String {
+        match self.answer_start {
+            NO_OFFSET => "answer_start (no whole number from 0 on)".to_owned(),
+            start => format!("answer_start {start}"),
+        }
+    }
+}
+
+/// A number that is no offset becomes [`NO_OFFSET`].
 fn any_number<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {
     let number = serde_json::Number::deserialize(deserializer)?;
-    Ok(number.as_u64().and_then(|n| usize::try_from(n).ok()).unwrap_or(usize::MAX))
+    Ok(number.as_u64().and_then(|n| usize::try_from(n).ok()).unwrap_or(NO_OFFSET))
 }
 
 fn id_as_text<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
@@ -257,7 +270,11 @@ pub(super) fn add(set: &mut QuestionSet, id: String, article: &Article) {
                     elsewhere: Vec::new(),
                     answer: span.of(&paragraph.context).to_owned(),
                 }),
-                Err(problem) => set.skipped.push(format!("question '{}' of {id}: {problem}", qa.question)),
+                Err(problem) => {
+                    // SQuAD 2.0 asks what nothing answers, on purpose.
+                    set.harmless += usize::from(qa.answers.is_empty());
+                    set.skipped.push(format!("question '{}' of {id}: {problem}", qa.question));
+                }
             }
             number += 1;
         }
@@ -299,10 +316,8 @@ pub(super) fn gold(context: &str, points: &CodePoints, qa: &Qa) -> Result<Span, 
     let mut places = context.match_indices(body);
     match (places.next(), places.next()) {
         (Some((start, _)), None) => Ok(Span::new(start, start + body.len())),
-        (Some(_), Some(_)) => {
-            Err(format!("answer_start {} is wrong, and the text stands in several places", answer.answer_start))
-        }
-        (None, _) => Err(format!("its answer is not in the text (answer_start {})", answer.answer_start)),
+        (Some(_), Some(_)) => Err(format!("{} is wrong, and the text stands in several places", answer.start())),
+        (None, _) => Err(format!("its answer is not in the text, {}", answer.start())),
     }
 }
 
@@ -447,6 +462,19 @@ mod tests {
             assert!(skipped.contains(says), "{says}: {skipped}");
         }
         assert_eq!(set.skipped.len(), 4, "{skipped}");
+    }
+
+    #[test]
+    fn questions_without_an_answer_are_no_loss_and_those_whose_answer_is_gone_are() {
+        let answer = r#"[{"text":"Two.","answer_start":5}]"#;
+        let lost = r#"[{"text":"Three.","answer_start":-4}]"#;
+        let qa = |answers: &str| format!(r#"{{"question":"What?","answers":{answers}}}"#);
+        let qas = [qa(answer), qa("[]"), qa(lost)].join(",");
+        let file = write(&format!(r#"{{"data":[{{"paragraphs":[{{"context":"One. Two.","qas":[{qas}]}}]}}]}}"#));
+        let set = load(DataKind::Squad, file.path()).unwrap();
+        assert_eq!((set.questions.len(), set.skipped.len(), set.left_out()), (1, 2, 1), "{:?}", set.skipped);
+        let said = &set.skipped[1];
+        assert!(said.ends_with("not in the text, answer_start (no whole number from 0 on)"), "{said}");
     }
 
     #[test]

@@ -221,7 +221,9 @@ fn score(found: &[i64], ideal: &[i64], k: usize) -> TrecScores {
 
 fn dcg(grades: &[i64]) -> f64 {
     let gains = grades.iter().enumerate().filter(|&(_, &grade)| grade > 0);
-    gains.map(|(at, &grade)| grade as f64 / ((at + 2) as f64).log2()).sum()
+    let sum: f64 = gains.map(|(at, &grade)| grade as f64 / ((at + 2) as f64).log2()).sum();
+    // The sum of nothing is -0.
+    sum + 0.0
 }
 
 #[cfg(test)]

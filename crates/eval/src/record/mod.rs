@@ -49,6 +49,10 @@ pub struct Summary {
     pub documents: usize,
     /// Items (question x chunker x mode x setting) for which there is no answer or no score.
     pub failed: usize,
+    /// Questions, documents and lines of the data that could not be used, but for questions without an answer, which may be meant;
+    /// absent where there are none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub left_out: usize,
     /// The chunkers in the order of the configuration.
     pub chunkers: Vec<ChunkerRow>,
     /// Mean scores by chunker, mode and setting.
@@ -70,6 +74,11 @@ pub struct Summary {
     /// The model's scores against the lexical judge's, where both judged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judges_agree: Option<Agreement>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde passes a reference
+fn is_zero(n: &usize) -> bool {
+    *n == 0
 }
 
 /// Mean scores of one chunker in one mode at one setting: either `k` chunks or `token_budget` tokens.
@@ -188,6 +197,12 @@ pub struct Comparison {
 }
 
 impl Comparison {
+    /// True where all of the interval lies within the smallest difference that matters: whatever it shows does not matter.
+    #[must_use]
+    pub fn is_slight(&self, margin: f64) -> bool {
+        self.low > -margin && self.high < margin
+    }
+
     /// Returns mode and cutoff.
     #[must_use]
     pub fn setting(&self) -> Setting {

@@ -8,7 +8,7 @@ use pericope_segment::foreign::Originals;
 use pericope_segment::llm::LanguageModel;
 use pericope_segment::registry::{SegmenterEntry, build_from};
 use pericope_segment::spec::Spec;
-use pericope_segment::{Limits, LoadEncoder, Resources};
+use pericope_segment::{Chunker, Limits, LoadEncoder, Resources};
 use pericope_store::{Expand, Expansion};
 use std::sync::Arc;
 
@@ -150,12 +150,15 @@ impl Cut {
 }
 
 /// Cuts the corpus by every chunker that is not done (`None`); one that refers to another comes after it, whatever the order of the configuration.
+/// `begin` is called once all of them are built, before the first cuts: what is wrong with a spec or a model is said while an
+/// earlier run still stands in the folder.
 pub(super) fn all(
     experiment: &Experiment,
     corpus: &super::Corpus,
     setup: &Setup<'_>,
     finished: &Done,
     observer: &dyn Observer,
+    begin: impl FnOnce() -> Result<(), RunError>,
 ) -> Result<Vec<Option<Cut>>, RunError> {
     let documents = corpus.documents.as_slice();
     let chunkers = &experiment.chunkers;
@@ -175,11 +178,20 @@ pub(super) fn all(
         segmenters: setup.segmenters,
         asking: setup.models.asking.as_deref(),
         means: RefCell::new(means),
+        only_tried: Cell::new(false),
         originals: Arc::clone(&corpus.set.originals),
     };
     let mut done: Vec<Option<Cut>> = chunkers.iter().map(|_| None).collect();
     let limits = |config: &ChunkerConfig| experiment.below_headings(config, defaults);
-    for config in chunkers {
+    // Two that differ in what becomes of their chunks cut once.
+    let is_same = |one: &ChunkerConfig, other: &ChunkerConfig| {
+        other.spec == one.spec
+            && limits(other) == limits(one)
+            && experiment.adds_context(other) == experiment.adds_context(one)
+    };
+    let open: Vec<bool> = chunkers.iter().map(|config| finished.row(&config.name).is_none()).collect();
+    let mut built: Vec<Option<Chunker>> = Vec::with_capacity(chunkers.len());
+    for (i, config) in chunkers.iter().enumerate() {
         resources.defaults.set(limits(config));
         check(config, setup.segmenters, &resources, finished)?;
         if let Some(encoder) = setup.encoder.as_ref().filter(|_| experiment.chunks_late(config)) {
@@ -187,26 +199,27 @@ pub(super) fn all(
                 .encode_spans(&[])
                 .map_err(|error| RunError::Config(format!("chunker '{}': late_chunking: {error}", config.name)))?;
         }
+        let is_cut_before = chunkers.iter().zip(&open).take(i).any(|(other, open)| *open && is_same(config, other));
+        let is_to_build = open.get(i).is_some_and(|open| *open) && !is_cut_before;
+        built.push(if is_to_build { resources.try_to_build(config)? } else { None });
     }
+    begin()?;
     let mut order: Vec<usize> = (0..chunkers.len()).collect();
     // A reference to another chunker is answered from its mean once that is known.
     order.sort_by_key(|&i| chunkers[i].spec.name == "same-size");
-    for i in order.into_iter().filter(|&i| finished.row(&chunkers[i].name).is_none()) {
+    for i in order.into_iter().filter(|&i| open[i]) {
         let config = &chunkers[i];
-        // Two that differ in what becomes of their chunks cut once.
-        let is_same = |other: &ChunkerConfig| {
-            other.spec == config.spec
-                && limits(other) == limits(config)
-                && experiment.adds_context(other) == experiment.adds_context(config)
-        };
-        let same = chunkers.iter().zip(&done).find(|(other, cut)| cut.is_some() && is_same(other));
+        let same = chunkers.iter().zip(&done).find(|(other, cut)| cut.is_some() && is_same(config, other));
         resources.defaults.set(limits(config));
         resources.defaults.set(resources.sized(&config.spec));
         let mut cut = match same.and_then(|(_, cut)| cut.clone()) {
             Some(cut) => Cut { name: config.name.clone(), ..cut },
             None => {
                 observer.stage(&format!("{}: cutting", config.name), documents.len());
-                one(&config.name, &config.spec, documents, setup.segmenters, &resources, observer)?
+                match built[i].take() {
+                    Some(chunker) => cut_by(&chunker, &config.name, &config.spec, documents, observer)?,
+                    None => one(&config.name, &config.spec, documents, setup.segmenters, &resources, observer)?,
+                }
             }
         };
         let reranking = experiment.retrieval.reranking(config.rerank.as_deref());
@@ -244,6 +257,7 @@ pub(super) fn plain(
         segmenters,
         asking: None,
         means: RefCell::default(),
+        only_tried: Cell::new(false),
         originals: Arc::default(),
     };
     let mut order: Vec<(usize, &(&str, &Spec))> = named.iter().enumerate().collect();
@@ -315,10 +329,33 @@ fn one(
     resources: &dyn Resources,
     observer: &dyn Observer,
 ) -> Result<Cut, RunError> {
+    let chunker = build(name, spec, documents, segmenters, resources)?;
+    cut_by(&chunker, name, spec, documents, observer)
+}
+
+/// A chunker by its spec, which can cut these documents.
+fn build(
+    name: &str,
+    spec: &Spec,
+    documents: &[Document],
+    segmenters: &[SegmenterEntry],
+    resources: &dyn Resources,
+) -> Result<Chunker, RunError> {
     let chunker =
         build_from(segmenters, spec, resources).map_err(|e| RunError::Config(format!("chunker '{name}': {e}")))?;
     let all: Vec<&Document> = documents.iter().collect();
     chunker.check_documents(&all).map_err(|e| RunError::Config(format!("chunker '{name}': {e}")))?;
+    Ok(chunker)
+}
+
+fn cut_by(
+    chunker: &Chunker,
+    name: &str,
+    spec: &Spec,
+    documents: &[Document],
+    observer: &dyn Observer,
+) -> Result<Cut, RunError> {
+    let all: Vec<&Document> = documents.iter().collect();
     let start = Instant::now();
     let cut = chunker.chunks_all(&all, &|| observer.advance(1));
     let seconds = start.elapsed().as_secs_f64();
@@ -395,6 +432,8 @@ struct Corpus<'a> {
     segmenters: &'a [SegmenterEntry],
     asking: Option<&'a Asking>,
     means: RefCell<HashMap<String, Mean>>,
+    /// Whether a `same-size` is built only to see that it can be: its reference is built, and cuts nothing.
+    only_tried: Cell<bool>,
     originals: Arc<Originals>,
 }
 
@@ -407,12 +446,25 @@ struct Mean {
 }
 
 impl Mean {
+    /// Stands for a mean that is not known yet.
+    const TRIED: Self = Self { words: 1.0, limit: None };
+
     fn of(cut: &Cut) -> Self {
         Self { words: cut.mean_words, limit: cut.limit }
     }
 }
 
 impl Corpus<'_> {
+    /// Builds the chunker of an experiment, whose limits are in force; `None` for a `same-size`, which can be built and takes its
+    /// size from what is not cut yet.
+    fn try_to_build(&self, config: &ChunkerConfig) -> Result<Option<Chunker>, RunError> {
+        let is_sized = config.spec.name == "same-size";
+        self.only_tried.set(is_sized);
+        let chunker = build(&config.name, &config.spec, self.documents, self.segmenters, self);
+        self.only_tried.set(false);
+        Ok(Some(chunker?).filter(|_| !is_sized))
+    }
+
     /// The limits in force where this spec says none: a `same-size` has the limit of its reference, without which it could
     /// not have its size.
     fn sized(&self, spec: &Spec) -> Limits {
@@ -430,11 +482,19 @@ impl Corpus<'_> {
         if let Some(mean) = self.means.borrow().get(reference) {
             return Ok(*mean);
         }
-        if self.names.iter().any(|c| c.name == reference) {
+        let named = self.names.iter().find(|c| c.name == reference);
+        if named.is_some_and(|c| c.spec.name != "same-size") && self.only_tried.get() {
+            return Ok(Mean::TRIED);
+        }
+        if named.is_some() {
             return Err(format!("the reference '{reference}' is itself a same-size chunker; name one that is not"));
         }
         let spec = Spec::parse(reference)
             .map_err(|e| format!("the reference '{reference}' is neither a chunker here nor a spec: {e}"))?;
+        if self.only_tried.get() {
+            let built = build(reference, &spec, self.documents, self.segmenters, self);
+            return built.map(|_| Mean::TRIED).map_err(|e| e.to_string());
+        }
         let cut = one(reference, &spec, self.documents, self.segmenters, self, &()).map_err(|e| e.to_string())?;
         self.means.borrow_mut().insert(reference.to_owned(), Mean::of(&cut));
         Ok(Mean::of(&cut))
@@ -486,6 +546,9 @@ impl Resources for Corpus<'_> {
     }
 
     fn matched_bound(&self, reference: &str, fixed: &Spec, most: usize) -> Result<usize, String> {
+        if self.only_tried.get() {
+            return self.mean(reference).map(|_| 1);
+        }
         let found = match_bound(self.mean_words(reference)?, most, |words| {
             let spec = fixed.clone().with("words", words).map_err(|e| e.to_string())?;
             let cut = one("same-size", &spec, self.documents, self.segmenters, self, &()).map_err(|e| e.to_string())?;

@@ -289,10 +289,17 @@ fn measure(
 
     let settings = runner.settings();
     let shape = Shape { settings: &settings, questions: &corpus.set.questions };
-    let done = resume::open(folder, &mut record, setup.resume, &shape, observer)?;
+    let goes_on = setup.resume && folder.record().exists();
+    let done = if goes_on { resume::open(folder, &mut record, &shape, observer)? } else { done::Done::default() };
     let before = record.seconds.unwrap_or(0.0);
-    lines::write_json(&folder.record(), &record)?;
-    let cuts = cut::all(experiment, &corpus, setup, &done, observer)?;
+    // What an earlier run wrote stays until it is sure that this one can begin.
+    let begin = || {
+        if !goes_on {
+            resume::clear(folder)?;
+        }
+        lines::write_json(&folder.record(), &record)
+    };
+    let cuts = cut::all(experiment, &corpus, setup, &done, observer, begin)?;
     let mut rows = Vec::with_capacity(cuts.len());
     let mut cells = Vec::new();
     let unanswered = corpus.set.questions.iter().filter(|question| question.answer.is_empty());
@@ -375,6 +382,7 @@ fn measure(
         questions: corpus.set.questions.len(),
         documents: corpus.documents.len(),
         failed: cells.iter().map(|cell| cell.failed).sum(),
+        left_out: corpus.set.left_out(),
         chunkers: rows,
         cells,
         comparisons,

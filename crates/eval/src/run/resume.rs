@@ -89,20 +89,14 @@ impl RunRecord {
     }
 }
 
-/// Looks at what the folder holds: with `resume`, the finished parts of the same run, whose beginning and time `record`
-/// takes over; without, an empty start.
+/// Reads the finished parts of the same run, whose beginning and time `record` takes over.
 pub(super) fn open(
     folder: &RunFolder,
     record: &mut RunRecord,
-    resume: bool,
     shape: &Shape<'_>,
     observer: &dyn Observer,
 ) -> Result<Done, RunError> {
     let (out, old) = (folder.path(), folder.record());
-    if !resume || !old.exists() {
-        clear(folder)?;
-        return Ok(Done::default());
-    }
     let text = fs::read(&old).map_err(RunError::io(&old))?;
     let mut before: RunRecord = serde_json::from_slice(&text)
         .map_err(|e| RunError::Config(format!("{} is no run: {e}; start without --resume", old.display())))?;

@@ -17,8 +17,10 @@ pub(super) fn checks(gate: &Gate, metric: &Metric, evidence: &Evidence<'_>) -> V
         if let Some(limit) = gate.max_drop {
             found.push(fall(gate, metric, cell, Kind::Drop, limit, evidence.reference));
         }
-        if let (Some(limit), Some(baseline)) = (gate.max_drift.or(gate.max_drop), evidence.baseline) {
-            found.push(fall(gate, metric, cell, Kind::Drift, limit, Some(baseline)));
+        // Without a baseline, only what was asked of it is missed.
+        let drift = gate.max_drift.or(gate.max_drop.filter(|_| evidence.baseline.is_some()));
+        if let Some(limit) = drift {
+            found.push(fall(gate, metric, cell, Kind::Drift, limit, evidence.baseline));
         }
         if let Some(limit) = gate.min {
             found.push(floor(metric, cell, limit));
@@ -45,7 +47,10 @@ fn fall(gate: &Gate, metric: &Metric, cell: &NightlyCell, kind: Kind, limit: f64
         says: String::new(),
     };
     let Some(compared) = with else {
-        check.says = "there is no good night yet to compare with".into();
+        check.says = match kind {
+            Kind::Drift => "there is no baseline yet to compare with: nightly.baseline or --pin names one".into(),
+            _ => "there is no good night yet to compare with".into(),
+        };
         return check;
     };
     if !compared.pairing.is_comparable() {

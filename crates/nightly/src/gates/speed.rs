@@ -1,9 +1,8 @@
 use super::{CALIBRATION, Check, Evidence, Gate, Kind, State};
 use crate::night::Timing;
+use pericope_eval::config::LEAST_NIGHTS;
 use pericope_eval::format;
 
-/// Good nights without which no time is judged.
-const LEAST_NIGHTS: usize = 3;
 /// A quotient must lie this many spreads (median absolute deviation, scaled to a standard deviation) above the median.
 const SPREADS: f64 = 3.0;
 const TO_DEVIATION: f64 = 1.4826;

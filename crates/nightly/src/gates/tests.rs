@@ -65,6 +65,17 @@ fn a_fall_counts_only_where_it_is_large_and_no_chance() {
 }
 
 #[test]
+fn a_drift_without_a_baseline_is_said_not_to_be_judged() {
+    let tonight = night(2, &[("a", found(200, 0))]);
+    let asked = judged(&[gate("metric = \"span_recall\"\nmax_drift = 0.02")], &tonight, None);
+    assert_eq!((asked.len(), asked[1].kind, asked[1].state), (2, Kind::Drift, State::Inconclusive));
+    assert!(asked[1].says.contains("there is no baseline yet"), "{}", asked[1].says);
+    // Nobody who asks for max_drop alone misses a baseline.
+    let drop = judged(&[gate("metric = \"span_recall\"\nmax_drop = 0.02")], &tonight, None);
+    assert_eq!((drop.len(), drop[1].kind), (2, Kind::Drop));
+}
+
+#[test]
 fn many_checks_are_corrected_together() {
     // Eight of eight questions lost: p = 2 / 2^8 = 0.0078, below 0.01 alone, above it among others.
     let scores = |lost: usize| -> Vec<(&str, Vec<f64>)> {

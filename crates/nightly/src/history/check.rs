@@ -28,6 +28,20 @@ pub(super) fn file(db: &Connection, path: &Path) -> Result<(), HistoryError> {
     Err(HistoryError::Broken { path: path.to_owned(), problem })
 }
 
+/// Refuses a file without a byte beside nights: SQLite would take it for a new history.
+///
+/// # Errors
+/// [`HistoryError::Broken`] says so.
+pub(super) fn not_emptied(dir: &Path, path: &Path) -> Result<(), HistoryError> {
+    let is_empty = std::fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.len() == 0);
+    let has_nights = || std::fs::read_dir(dir.join("nights")).is_ok_and(|mut nights| nights.next().is_some());
+    if is_empty && has_nights() {
+        let problem = "it is empty, and the folders of nights stand beside it".to_owned();
+        return Err(HistoryError::Broken { path: path.to_owned(), problem });
+    }
+    Ok(())
+}
+
 /// Whether bytes are those that a checksum was made of.
 ///
 /// # Errors

@@ -329,6 +329,20 @@ fn flipped_bytes_are_noticed_and_the_night_is_named() {
 }
 
 #[test]
+fn an_emptied_file_beside_nights_is_no_new_history() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = filled(dir.path(), 2).path().to_owned();
+    fs::write(&path, "").unwrap();
+    // Nothing says that there ever were nights: a first run may have been killed here.
+    assert!(History::open(dir.path(), "x").is_ok());
+    fs::write(&path, "").unwrap();
+    fs::create_dir_all(dir.path().join("nights/000002")).unwrap();
+    let problem = History::open(dir.path(), "x").unwrap_err();
+    assert!(!problem.is_usage() && problem.to_string().contains("is damaged (it is empty"), "{problem}");
+    assert_eq!(fs::metadata(&path).unwrap().len(), 0, "it is left as it is");
+}
+
+#[test]
 fn damaged_content_names_its_night() {
     let dir = tempfile::tempdir().unwrap();
     let mut history = filled(dir.path(), 2);

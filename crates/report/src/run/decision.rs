@@ -127,11 +127,18 @@ fn against(verdict: &Verdict, name: &str, c: Option<&Comparison>) -> [Figure; 4]
         absent()
     };
     let p = c.p_holm.unwrap_or(c.p);
+    let is_slight = c.is_slight(verdict.primary.margin);
+    let shows = match c.outcome {
+        Some(Outcome::Better | Outcome::Worse) if is_slight => {
+            format!("{}, by too little to matter", outcome(c.outcome))
+        }
+        other => outcome(other).to_owned(),
+    };
     [
         Figure { text: unit.difference(c.difference), key: c.difference },
         interval,
         Figure { text: format::p_value(p), key: p },
-        Figure { text: outcome(c.outcome).to_owned(), key: c.difference },
+        Figure { text: shows, key: c.difference },
     ]
 }
 

@@ -16,6 +16,7 @@ const UNFILLED: f64 = 0.95;
 /// One paragraph a warning; none where there is nothing to say.
 pub(crate) fn warnings(view: &View) -> Vec<String> {
     let mut found = Vec::new();
+    found.extend(left_out(view));
     found.extend(failures(view));
     found.extend(few_documents(view));
     found.extend(few_questions(view));
@@ -40,6 +41,17 @@ pub(crate) fn of_report(report: &Report, view: &View) -> Vec<String> {
         );
     }
     found
+}
+
+fn left_out(view: &View) -> Option<String> {
+    let left_out = view.summary.left_out;
+    let verb = if left_out == 1 { "was" } else { "were" };
+    (left_out > 0).then(|| {
+        format!(
+            "{} of the data (questions, documents or lines) could not be used and {verb} left out; the figures are of the rest.",
+            format::plural(left_out, "part")
+        )
+    })
 }
 
 fn failures(view: &View) -> Option<String> {
@@ -195,6 +207,17 @@ mod tests {
         let summary =
             Summary { questions: 624, chunkers: vec![chunker("fixed", 250, Some(256))], ..Summary::default() };
         assert!(warnings(&View::new(&summary)).is_empty());
+    }
+
+    #[test]
+    fn what_was_left_out_of_the_data_is_counted() {
+        let of = |left_out: usize| {
+            let summary = Summary { questions: 624, left_out, ..Summary::default() };
+            warnings(&View::new(&summary)).join("\n").replace('\u{a0}', " ")
+        };
+        assert_eq!(of(0), "");
+        assert!(of(1).starts_with("1 part of the data") && of(1).contains("and was left out"), "{}", of(1));
+        assert!(of(3).starts_with("3 parts of the data") && of(3).contains("and were left out"), "{}", of(3));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::resources::shown;
 
 pub const COMPARE_EXAMPLES: &str = "Examples:
   pericope compare docs/
-  pericope compare docs/ --chunker recursive:tokens=400 --chunker mine=structure:max_tokens=500
+  pericope compare docs/ --chunker recursive:tokens=200 --chunker mine=structure:max_tokens=500
   pericope compare docs/ --chunker 'command:python3 my_chunker.py' --out compared --questions 500
   pericope compare docs/ --embedder none            (words alone: fast, needs no model)
   pericope compare docs/ --late-chunking            (every chunk is embedded within its document)
@@ -36,9 +36,10 @@ pub struct CompareArgs {
     #[arg(long, value_name = "DIR", default_value = "pericope-compare", value_parser = places::path())]
     pub out: PathBuf,
     /// Take these questions, and the documents that are in the file with them, rather than draft some (SQuAD's layout)
-    #[arg(long, value_name = "FILE.json", conflicts_with_all = ["paths", "llm", "kinds"], value_parser = places::path())]
+    #[arg(long, value_name = "FILE.json", conflicts_with_all = ["paths", "llm", "kinds", "questions", "glob", "no_ignore", "hidden", "follow_links", "max_file_mb"], value_parser = places::path())]
     pub questions_file: Option<PathBuf>,
-    /// Embedding model: minilm, openai:MODEL, fastembed:MODEL or none [default: minilm where it is installed, else none]
+    /// Embedding model: minilm, static, a name that `models list` shows, a folder with a model, openai:MODEL, fastembed:MODEL or none
+    /// [default: minilm where it is installed, else none]
     #[arg(long, value_name = "SPEC")]
     pub embedder: Option<String>,
     /// Embed every chunk within its document, as `pericope index --late-chunking` does

@@ -56,10 +56,16 @@ fn cases(done: &Done<'_>) -> Vec<TestCase> {
         format::percent(share),
         format::percent(limit)
     ));
-    vec![
+    let mut cases = vec![
         case("files that could not be read", done.skipped > 0, unread, done.skipped.to_string()),
         case("items without a result", share > limit, failed, share.to_string()),
-    ]
+    ];
+    let left_out = done.summary.left_out;
+    if left_out > 0 {
+        let says = plain(format!("{} of the data could not be used", format::plural(left_out, "part")));
+        cases.push(case("questions that were left out", true, says, left_out.to_string()));
+    }
+    cases
 }
 
 /// What is recommended, and its score.

@@ -6,12 +6,9 @@ use std::path::{Path, PathBuf};
 use pericope_util::{read_file, sha256_hex};
 use serde::{Deserialize, Serialize};
 
-use crate::commands::dataset::save;
+use crate::commands::dataset::{WRITTEN, save};
 use crate::resources::shown;
 use crate::status::Failure;
-
-/// The list of what was written.
-const LIST: &str = ".written.json";
 
 /// Files with their checksums, and folders, that this command wrote.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -32,7 +29,7 @@ impl Own {
     /// Looks at a folder. Files of these names that somebody else wrote or changed, and a folder that somebody else filled,
     /// are refused.
     pub fn open(folder: &Path, files: &[&str], folders: &[&str]) -> Result<Self, Failure> {
-        let written = match read_file(&folder.join(LIST)) {
+        let written = match read_file(&folder.join(WRITTEN)) {
             Ok(bytes) => serde_json::from_slice(&bytes).unwrap_or_default(),
             Err(_) => Written::default(),
         };
@@ -84,7 +81,7 @@ impl Own {
 
     fn remember(&self) -> Result<(), Failure> {
         let text = serde_json::to_string_pretty(&self.written).map_err(anyhow::Error::from)?;
-        save(&self.folder.join(LIST), &(text + "\n"))
+        save(&self.folder.join(WRITTEN), &(text + "\n"))
     }
 }
 
@@ -107,7 +104,7 @@ mod tests {
         std::fs::write(folder.path().join("a.txt"), "mine").unwrap();
         assert!(open().is_err_and(|e| e.to_string().contains("a.txt is there")));
         std::fs::remove_file(folder.path().join("a.txt")).unwrap();
-        std::fs::remove_file(folder.path().join(LIST)).unwrap();
+        std::fs::remove_file(folder.path().join(WRITTEN)).unwrap();
         assert!(open().is_err_and(|e| e.to_string().contains("run is there")));
     }
 }

@@ -19,7 +19,7 @@ use super::price::say_price;
 use crate::commands::dataset::{self, Drafting};
 use crate::commands::print_json;
 use crate::resources::shown;
-use crate::session::{Finished, Session, hold, not_written, one, too_many_failed};
+use crate::session::{Finished, Session, check_models, hold, is_incomplete, not_written, one};
 use crate::status::{Failure, Outcome, Status};
 use crate::terminal;
 
@@ -65,10 +65,14 @@ pub fn run(args: &CompareArgs, quiet: bool) -> Outcome {
     }
     let _held = hold(&args.out)?;
     let mut own = Own::open(&args.out, &[&[QUESTIONS, CONFIG][..], &outputs::FILES].concat(), &[RUN])?;
-    let asked = asked(args, &mut own, quiet)?;
     let config = args.out.join(CONFIG);
-    let text = text((&args.out, args.drafting.seed), &asked.questions, &chunkers, &embedder, &args.retrieval())?;
+    let questions = args.questions_file.clone().unwrap_or_else(|| args.out.join(QUESTIONS));
+    let text = text((&args.out, args.drafting.seed), &questions, &chunkers, &embedder, &args.retrieval())?;
     let experiment = parse(text.clone(), config.clone())?;
+    if args.drafting.llm.is_some() {
+        check_models(&experiment, args.drafting.offline)?;
+    }
+    let asked = asked(args, &mut own, quiet)?;
     own.write(CONFIG, &text)?;
     let out = own.fill(RUN)?;
     let Some(report) = measured(&experiment, &out, args, quiet)? else { return Ok(Status::Incomplete) };
@@ -105,8 +109,8 @@ pub fn run(args: &CompareArgs, quiet: bool) -> Outcome {
         say!("Report: {} (all in {})", shown(&page), seconds(clock.elapsed().as_secs_f64()));
         next(args, &asked, &config, (&out, &embedder), &report.summary)?;
     }
-    let failed = too_many_failed(&report.summary, &experiment);
-    Ok(if failed || asked.skipped > 0 { Status::Incomplete } else { Status::Done })
+    let incomplete = is_incomplete(&report.summary, &experiment);
+    Ok(if incomplete || asked.skipped > 0 { Status::Incomplete } else { Status::Done })
 }
 
 /// The model that finds chunks: the one that is named, else MiniLM where it is installed. And whether semantic chunkers, which read with

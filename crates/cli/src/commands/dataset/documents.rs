@@ -9,6 +9,7 @@ use pericope_index::pipeline::DEFAULT_MEMORY;
 use pericope_read::document_id;
 
 use super::args::SourceArgs;
+use super::compared::Compared;
 use crate::input::{self, AllLeftOut, Input};
 use crate::progress;
 use crate::resources::shown;
@@ -33,10 +34,22 @@ pub fn read(paths: &[PathBuf], source: &SourceArgs, own: &[&Path], quiet: bool) 
     let own: Vec<PathBuf> = own.iter().filter_map(|path| path.canonicalize().ok()).collect();
     let is_own = |path: &Path| path.canonicalize().is_ok_and(|path| own.iter().any(|own| path.starts_with(own)));
     let mut skipped = found.report();
+    let globs = &source.files.glob;
+    if found.files().is_empty() && !globs.is_empty() {
+        return Err(Failure::usage(format!(
+            "no file below {} is called as --glob wants it: {}",
+            paths.iter().map(|path| shown(path)).collect::<Vec<_>>().join(", "),
+            globs.join(", ")
+        )));
+    }
     let mut left_out = AllLeftOut::default();
     let mut documents = Vec::new();
     let bar = progress::files(found.files().len() as u64, quiet);
+    let mut compared = Compared::below(paths);
     for path in found.files().iter().filter(|path| !is_own(path)) {
+        if compared.hold(path) {
+            continue;
+        }
         found.read_in_time(path, |document| document, &mut |read| match read {
             Ok(document) => documents.push(relative(document, paths)),
             Err(one) => left_out.add(one),
@@ -47,6 +60,7 @@ pub fn read(paths: &[PathBuf], source: &SourceArgs, own: &[&Path], quiet: bool) 
     skipped += input::report(&left_out.bad);
     input::tell_empty(&left_out.empty);
     found.tell_rules();
+    compared.tell();
     Ok(Documents { documents, skipped, empty: left_out.empty.len() })
 }
 

@@ -35,6 +35,9 @@ pub struct Drafting {
     pub questions: usize,
     /// Questions of each kind.
     pub kinds: BTreeMap<QuestionKind, usize>,
+    /// Questions that ask for whole sections, where they are fewer than half since there were no more headings.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub only_sections: Option<usize>,
     /// Candidates that were dropped, by the reason.
     pub dropped: BTreeMap<Dropped, usize>,
     /// What a model took; absent where none was asked.
@@ -83,6 +86,9 @@ pub fn run(args: DraftArgs, quiet: bool) -> Outcome {
     save(&args.out, &text(&file)?)?;
     if args.json {
         let report = Report { file: shown(&args.out), drafting: &drafting, skipped: read.skipped, empty: read.empty };
+        if let Some(few) = drafting.few_sections().filter(|_| !quiet) {
+            tell!("{few}");
+        }
         print_json(&report)?;
     } else {
         say!("{}: {}", shown(&args.out), drafting.sentence());
@@ -132,6 +138,15 @@ pub fn make(
             (drafted, Some(asked))
         }
     };
+    if drafted.questions() == 0 && documents.is_empty() {
+        return Err(Failure::usage("no question can be drafted: there is no document with text"));
+    }
+    if drafted.questions() == 0 && model.is_some() {
+        return Err(Failure::usage(format!(
+            "the model wrote no question about {} that can be used; what it answered is kept",
+            plural(documents.len(), "document")
+        )));
+    }
     if drafted.questions() == 0 {
         let dropped: usize = drafted.dropped.values().sum();
         return Err(Failure::usage(format!(
@@ -141,15 +156,26 @@ pub fn make(
             plural(dropped, "candidate")
         )));
     }
+    let only_sections = too_few_sections(&options, &drafted).filter(|_| model.is_none());
     let drafting = Drafting {
         documents: documents.len(),
         documents_asked: drafted.asked,
         questions: drafted.questions(),
         kinds: drafted.kinds,
+        only_sections,
         dropped: drafted.dropped,
         model,
     };
     Ok((drafted.file, drafting))
+}
+
+/// How many questions ask for sections, where both halves were wanted and this one has less than its share.
+fn too_few_sections(options: &DraftOptions, drafted: &Drafted) -> Option<usize> {
+    let asks = |kind: &QuestionKind| kind.asks_for_a_section();
+    let wanted = options.kinds.iter().any(asks) && !options.kinds.iter().all(asks);
+    let sections: usize = drafted.kinds.iter().filter(|(kind, _)| kind.asks_for_a_section()).map(|(_, n)| n).sum();
+    // An odd number has no half.
+    (wanted && 2 * sections + 1 < drafted.questions()).then_some(sections)
 }
 
 /// The price in the words of every dry run.
@@ -170,10 +196,10 @@ fn with_model(
         let money = price.price.map(|money| format!(", at most about {money:.2}")).unwrap_or_default();
         let (calls, tokens) = (price.calls, price.prompt_tokens);
         tell!(
-            "the model will be asked about {calls} times with about {tokens} tokens{money}; what is cached is not asked again"
+            "the model will be asked at most {calls} times with about {tokens} tokens{money}; what is cached is not asked again"
         );
     }
-    let bar = progress::bar(price.calls as u64, "questions", quiet);
+    let bar = progress::bar(price.passages as u64, "questions", quiet);
     let made = ask_model(documents, options, &config.generator, &shared, &|| bar.inc(1));
     bar.finish_and_clear();
     let made = made.map_err(|error| Failure::runtime(format!("{error}; what was answered is kept: run it again")))?;
@@ -199,13 +225,26 @@ impl Drafting {
     /// What there is, in a sentence.
     pub fn sentence(&self) -> String {
         let kinds: Vec<String> = self.kinds.iter().map(|(kind, n)| format!("{n} {kind}")).collect();
-        format!(
+        let text = format!(
             "{} about {} of {} ({})",
             plural(self.questions, "question"),
             self.documents_asked,
             plural(self.documents, "document"),
             kinds.join(", ")
-        )
+        );
+        match self.few_sections() {
+            Some(few) => format!("{text}; {few}"),
+            None => text,
+        }
+    }
+
+    /// That sections are asked for less than half of the time, where that is so.
+    fn few_sections(&self) -> Option<String> {
+        let sections = self.only_sections?;
+        Some(format!(
+            "only {sections} of {} ask for a section, not half: there are no more headings to ask by",
+            self.questions
+        ))
     }
 
     /// Says why candidates were dropped.

@@ -88,11 +88,18 @@ pub fn run(args: FromDocsArgs, quiet: bool) -> Outcome {
     let source = args.paths.first().and_then(|p| p.file_name()).map_or("docs".into(), |n| n.to_string_lossy());
     let made = from_docs(&documents, &source, options);
     let questions: usize = made.file.data.iter().flat_map(|a| &a.paragraphs).map(|p| p.qas.len()).sum();
-    let none_asks = format!(
-        "no heading in the {} documents asks a question (one that ends with '?' or begins with how, what, when ...); \
-         `pericope dataset draft` makes questions from headings and sentences that ask nothing",
-        documents.len()
-    );
+    let none_asks = match made.skipped.first() {
+        Some(first) => format!(
+            "no heading that asks a question can be used: {} left out, the first: {}",
+            made.skipped.len(),
+            name(first)
+        ),
+        None => format!(
+            "no heading in the {} documents asks a question (one that ends with '?' or begins with how, what, when ...); \
+             `pericope dataset draft` makes questions from headings and sentences that ask nothing",
+            documents.len()
+        ),
+    };
     // Boundaries need headings, and no questions.
     let has_boundaries = args.segmentation.is_some() && !made.segmentations.is_empty();
     if questions > 0 {

@@ -2,6 +2,7 @@
 
 mod args;
 mod classes;
+mod compared;
 mod documents;
 mod draft;
 mod from_docs;
@@ -11,6 +12,7 @@ mod synthetic;
 mod validate;
 
 pub use args::{DatasetCommand, QuestionArgs, SourceArgs};
+pub use compared::WRITTEN;
 pub use documents::{note_paths, read, save};
 pub use draft::{Drafting, make, price, text};
 pub use split::{SplitArgs, corpus_failure, shown_report};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use pericope::experiments::segmentation::{Drawn, read_set};
 use pericope_index::pipeline::DEFAULT_MEMORY;
-use pericope_segment::synthetic::{Recipe, Synthetic, concatenations};
+use pericope_segment::synthetic::{Recipe, Synthetic, concatenations, usable};
 use serde::Serialize;
 
 use super::save;
@@ -115,6 +115,14 @@ pub fn run(args: SyntheticArgs, quiet: bool) -> Outcome {
     unreadable += input::report(&left_out.bad);
     let recipe =
         Recipe { documents: args.documents, parts: args.parts, sentences: args.sentences.clone(), seed: args.seed };
+    let found = usable(&sources, &recipe).len();
+    if (1..args.parts).contains(&found) {
+        return Err(Failure::usage(format!(
+            "--parts {}: each part is from another source, and only {found} of {} have enough sentences: name more, or fewer parts",
+            args.parts,
+            sources.len()
+        )));
+    }
     let made = concatenations(&sources, &recipe);
     if made.is_empty() {
         if let (true, Some(why)) = (sources.is_empty(), refused) {

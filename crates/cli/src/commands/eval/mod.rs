@@ -16,7 +16,7 @@ use pericope_report::run::{self as report, Overview, Report};
 use self::args::EvalReportArgs;
 use crate::commands::{dry_run, print_json, segment_eval, settings, sweep};
 use crate::resources::shown;
-use crate::session::{Finished, Session, hold, not_written, one, opened, run_folder, tell_kind, too_many_failed};
+use crate::session::{Finished, Session, hold, is_incomplete, not_written, one, opened, run_folder, tell_kind};
 use crate::status::{Failure, Outcome, Status};
 use crate::terminal;
 
@@ -75,7 +75,7 @@ fn experiment(args: EvalRunArgs, quiet: bool) -> Outcome {
         say!("{}", report::table(summary, terminal::width()));
         say!("Report: {}", shown(&out.join("index.html")));
     }
-    Ok(if too_many_failed(summary, &experiment) { Status::Incomplete } else { Status::Done })
+    Ok(if is_incomplete(summary, &experiment) { Status::Incomplete } else { Status::Done })
 }
 
 /// `pericope eval report`

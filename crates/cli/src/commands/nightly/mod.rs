@@ -155,6 +155,9 @@ fn act(args: &NightlyArgs, experiment: &Experiment, dir: &Path, quiet: bool) -> 
     if action.import.is_none() && !dir.join(pericope_nightly::history::FILE).is_file() {
         return Err(Failure::usage(format!("{} holds no history yet: run a night first, or --import one", shown(dir))));
     }
+    if let Some(file) = action.import.as_ref().filter(|file| !file.exists()) {
+        return Err(Failure::usage(format!("--import {}: no such file", shown(file))));
+    }
     let _lock = Lock::take(dir).map_err(fail)?;
     let mut history = History::open(dir, &experiment.name).map_err(history_fail)?;
     if let Some(file) = &action.export {

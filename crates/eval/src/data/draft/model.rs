@@ -19,6 +19,8 @@ use super::{DraftOptions, Drafted, QuestionKind};
 const PASSAGE: std::ops::RangeInclusive<usize> = 40..=250;
 /// Passages that are asked about at most, for each question that is wanted.
 const TRIES: usize = 2;
+/// Requests for a passage at most: where the quotation does not stand in it, it is asked about once more.
+const ASKED: usize = 2;
 /// Characters a token, for texts that nothing has counted.
 const LETTERS: usize = 4;
 /// Tokens of the instructions.
@@ -30,9 +32,11 @@ const POINTERS: [&str; 7] =
 /// What drafting with a model comes to.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct DraftEstimate {
-    /// Requests, where no question is dropped; twice as many at most.
+    /// Passages that are asked about at most: as many again as questions are wanted, for those that are dropped.
+    pub passages: usize,
+    /// Requests at most: each passage may be asked about twice.
     pub calls: usize,
-    /// Tokens of the prompts, about.
+    /// Tokens of these prompts, about; the second about a passage holds the answer to the first.
     pub prompt_tokens: usize,
     /// Tokens of the answers, at most.
     pub completion_tokens: usize,
@@ -58,12 +62,13 @@ pub struct ModelDraft {
 #[must_use]
 pub fn estimate(documents: &[Document], options: &DraftOptions, config: &LlmConfig) -> DraftEstimate {
     let passages = passages(documents, options);
-    let asked = passages.get(..passages.len().min(options.questions)).unwrap_or_default();
-    let letters = asked.iter().map(|passage| passage.span.len()).sum::<usize>();
-    let (calls, prompt_tokens) = (asked.len(), asked.len() * AROUND + letters / LETTERS);
-    let completion_tokens = calls * config.max_tokens as usize;
+    let letters = passages.iter().map(|passage| passage.span.len()).sum::<usize>();
+    let (most, answer) = (passages.len(), config.max_tokens as usize);
+    let calls = ASKED * most;
+    let prompt_tokens = ASKED * (most * AROUND + letters / LETTERS) + (calls - most) * answer;
+    let completion_tokens = calls * answer;
     let price = config.price.map(|price| price.of(prompt_tokens as u64, completion_tokens as u64));
-    DraftEstimate { calls, prompt_tokens, completion_tokens, price }
+    DraftEstimate { passages: most, calls, prompt_tokens, completion_tokens, price }
 }
 
 /// Has a model write questions about passages, and quote the answers. Documents take turns. A quotation that is not in the

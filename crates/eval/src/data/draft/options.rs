@@ -13,7 +13,8 @@ pub struct DraftOptions {
     /// Another seed, other questions; default 7.
     pub seed: u64,
     /// The kinds; default: all that need no model. Half of the questions are answered by sections, half by a few sentences,
-    /// and within each half the kinds get equal shares, as far as the documents hold enough of each.
+    /// and within each half the kinds get equal shares, as far as the documents hold enough of each; what one half lacks, the other
+    /// fills.
     pub kinds: Vec<QuestionKind>,
 }
 

@@ -19,7 +19,7 @@ const TELLING: usize = 5;
 /// answer can be told from other documents, and how hard it is to find by words.
 ///
 /// # Errors
-/// [`DataError`] where the file cannot be read or is not of this layout at all.
+/// [`DataError`] where the file cannot be read, is not of this layout at all, or holds no question.
 pub fn validate(path: &Path) -> Result<Validation, DataError> {
     let read = DataText::read(path)?;
     let mut out = Validation::default();
@@ -66,6 +66,9 @@ pub fn validate(path: &Path) -> Result<Validation, DataError> {
             }
         }
     }
+    if out.items.is_empty() && out.documents_broken.is_empty() {
+        return Err(DataError::Layout { path: path.to_owned(), problem: "there is no question in it".into() });
+    }
     doubts(&set, &places, &mut out);
     rank(&set, &places, &mut out);
     let count = |verdict: Verdict| out.items.iter().filter(|item| item.verdict == verdict).count();
@@ -91,7 +94,7 @@ fn strictly(context: &str, points: &CodePoints<'_>, qa: &Qa) -> Option<String> {
     }
     Some(match squad::gold(context, points, qa) {
         Ok(span) => {
-            format!("its answer is not at answer_start {} but at {}", answer.answer_start, points.index(span.start))
+            format!("its answer is not at {} but at {}", answer.start(), points.index(span.start))
         }
         Err(problem) => problem,
     })

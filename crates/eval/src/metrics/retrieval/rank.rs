@@ -98,7 +98,9 @@ fn take<D: Eq>(rest: &mut Rest<D>, passage: &Passage<D>) -> usize {
 
 /// Discounted cumulative gain. Gains are counts of units: the share of the gold differs by a factor that cancels.
 fn dcg(gains: &[usize]) -> f64 {
-    gains.iter().enumerate().map(|(at, &gain)| gain as f64 / ((at + 2) as f64).log2()).sum()
+    let sum: f64 = gains.iter().enumerate().map(|(at, &gain)| gain as f64 / ((at + 2) as f64).log2()).sum();
+    // The sum of nothing is -0, which files would show.
+    sum + 0.0
 }
 
 #[cfg(test)]
@@ -132,6 +134,7 @@ mod tests {
         assert_eq!(gold.rank_scores(&list, &list, 0), RankScores::default());
         assert_eq!(gold.rank_scores(&list, &list, 9).reciprocal_rank, 0.5);
         assert_eq!(gold.rank_scores(&[], &list, 5), RankScores::default());
+        assert!(gold.rank_scores(&[], &list, 5).ndcg.is_sign_positive());
         assert_eq!(Gold::new([]).rank_scores(&list, &list, 5), RankScores::default());
     }
 

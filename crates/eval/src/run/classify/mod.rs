@@ -65,13 +65,13 @@ pub fn classify(
         observer.note(&format!("left out: {skipped}"));
     }
     let mut record = new_record(experiment, &set, setup);
-    resume::clear(folder)?;
-    lines::write_json(&folder.record(), &record)?;
-
     let named: Vec<_> = experiment.chunkers.iter().map(|one| (one.name.as_str(), &one.spec)).collect();
     let resources = (setup.segmenters, setup.resources);
     let window = (experiment.max_tokens, setup.encoder.as_ref());
     let cuts = cut::plain(&named, &set.documents, resources, window, observer)?;
+    // What an earlier run wrote stays until every chunker was built and has cut.
+    resume::clear(folder)?;
+    lines::write_json(&folder.record(), &record)?;
     let (mut rows, mut cells, mut scores) = (Vec::new(), Vec::new(), Scores::new([]));
     for cut in &cuts {
         let (vectors, built) = encoded(cut, &set.documents, setup, observer)?;

@@ -71,7 +71,15 @@ pub(super) fn of(verdict: &Verdict, family: &[Comparison], about: &About<'_>) ->
                 format!("{place}, {says}: {figures}{}.", more.map_or_else(String::new, |more| format!("; {more}")))
             }
             None => {
-                format!("{place}, take {recommended}, the only one of {all} chunkers that may be the best: {figures}.")
+                // Of another than the baseline, the figures say so.
+                let is_slight = *recommended == primary.baseline && family.iter().all(|c| c.is_slight(primary.margin));
+                let but = match is_slight {
+                    true => format!(", by less than the {} that matter", points(primary.margin)),
+                    false => String::new(),
+                };
+                format!(
+                    "{place}, take {recommended}, the only one of {all} chunkers that may be the best{but}: {figures}."
+                )
             }
         }
     } else if verdict.equivalent.len() + 1 == left {
@@ -192,6 +200,14 @@ fn figures(verdict: &Verdict, family: &[Comparison], means: &BTreeMap<String, f6
         Some(Outcome::Unresolvable) => "cannot be resolved",
         Some(Outcome::Open) | None => "open",
     };
+    let margin = verdict.primary.margin;
+    let but = match c.outcome {
+        Some(Outcome::Better | Outcome::Worse) if c.is_slight(margin) => {
+            let least = unit.difference(margin);
+            format!(", but by less than the {}{} that matter", least.trim_start_matches('+'), unit.points())
+        }
+        _ => String::new(),
+    };
     let p = format::p_sentence(c.p_holm.unwrap_or(c.p));
     let interval = if c.low.is_finite() && c.high.is_finite() {
         format!("95 % interval {} to {}, ", unit.difference(c.low), unit.difference(c.high))
@@ -199,7 +215,7 @@ fn figures(verdict: &Verdict, family: &[Comparison], means: &BTreeMap<String, f6
         String::new()
     };
     format!(
-        "{scores} against {} for the baseline {baseline} ({}{}, {interval}{p} after correction: {says})",
+        "{scores} against {} for the baseline {baseline} ({}{}, {interval}{p} after correction: {says}{but})",
         value(baseline),
         unit.difference(c.difference),
         unit.points()

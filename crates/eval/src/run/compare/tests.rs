@@ -262,6 +262,38 @@ fn the_only_one_left_is_taken_where_the_comparisons_with_the_baseline_show_it() 
         says("c", "c", &[("a, b", Open), ("c", Equivalent)]),
         "c has the highest mean, and its difference from the baseline is none that matters: span recall",
     );
+    // What is better by less than matters is said to be.
+    let slight = |a: &str, outcome: Outcome, sign: f64| Comparison {
+        difference: sign * 0.001,
+        low: sign.min(0.0) * 0.002,
+        high: sign.max(0.0) * 0.002,
+        ..family(&[(a, outcome)]).remove(0)
+    };
+    let of = |left: &str, family: &[Comparison]| {
+        let primary = crate::record::PrimaryRecord {
+            baseline: "base".into(),
+            metric: Metric::SPAN_RECALL,
+            margin: 0.02,
+            documents: 30,
+            questions: 90,
+            cutoff: AT,
+            ..Default::default()
+        };
+        let verdict = Verdict {
+            primary,
+            best: left.into(),
+            possible: vec![left.into()],
+            recommended: left.into(),
+            ..Verdict::default()
+        };
+        let means = ["base", "c"].map(|name| (name.to_owned(), 0.4)).into();
+        let about = sentence::About { means, next: None, reason: Reason::Highest, cells: &[] };
+        sentence::of(&verdict, family, &about)
+    };
+    let text = of("c", &[slight("c", Better, 1.0)]);
+    assert!(text.ends_with("after correction: better, but by less than the 2.0 points that matter)."), "{text}");
+    let text = of("base", &[slight("c", Worse, -1.0)]);
+    assert!(text.contains("that may be the best, by less than the 2.0 points that matter: span recall"), "{text}");
     // Nothing was compared with a baseline that has no value.
     starts(
         says("c", "c", &[]),
