@@ -294,6 +294,10 @@ fn damaged_checkpoints_are_named_in_one_line() {
         write(tensors, settings);
         assert!(error().contains(message), "{}", error());
     }
+    let mut tensors = checkpoint.tensors().clone();
+    tensors.insert("boundary.bias".into(), Tensor::new(&[0.5f32, f32::NAN], &Device::Cpu).unwrap());
+    write(tensors, settings);
+    assert!(error().contains("tensor boundary.bias holds numbers that are none"), "{}", error());
     for (name, shape) in [("boundary.weight", "[32, 2], expected [2, 32]"), ("encoder.layer.1.output.dense.weight", "")]
     {
         let mut tensors = checkpoint.tensors().clone();

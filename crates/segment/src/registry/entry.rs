@@ -120,6 +120,6 @@ pub const POLICY_KEYS: &[SettingKey] = &[
     SettingKey {
         name: "tau",
         default: "",
-        doc: "threshold on boundary scores, 0 to 1; the segmenter's own where it is not given",
+        doc: "threshold on boundary scores, 0 to 1, of segmenters that have scores; the segmenter's own where it is not given",
     },
 ];
