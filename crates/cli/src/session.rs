@@ -90,15 +90,27 @@ pub fn setup<'a, T, E: From<Failure>>(
 
 /// Takes the folder that a command writes into, for as long as the answer lives.
 pub fn hold(folder: &Path) -> Result<FolderLock, Failure> {
-    no_file(folder)?;
+    can_hold(folder)?;
     FolderLock::take(folder).map_err(not_held)
 }
 
-/// Says so where a file lies in the place of a folder.
-pub fn no_file(folder: &Path) -> Result<(), Failure> {
-    match folder.is_file() {
-        true => Err(Failure::usage(format!("{}: it is a file, where a folder is needed", shown(folder)))),
-        false => Ok(()),
+/// Refuses a place that is no folder, and a folder that holds what would be written over though no command of this program
+/// wrote it.
+pub fn can_hold(folder: &Path) -> Result<(), Failure> {
+    /// What reports, runs and histories write under names that others use too.
+    const WRITTEN: [&str; 5] = ["index.html", "items.html", "summary.md", "summary.json", "items.jsonl"];
+    /// What lies in every folder that such a command has written, or where a report is kept.
+    const MARKS: [&str; 5] = ["lock", "run.json", "report.toml", "history.db", "latest.json"];
+    if folder.is_file() {
+        return Err(Failure::usage(format!("{}: it is a file, where a folder is needed", shown(folder))));
+    }
+    let holds = |name: &&&str| folder.join(name).symlink_metadata().is_ok();
+    match WRITTEN.iter().find(holds) {
+        Some(name) if !MARKS.iter().any(|mark| holds(&mark)) => Err(Failure::usage(format!(
+            "{}: it holds a file {name} that this program has not written, and would be written over; name another folder",
+            shown(folder)
+        ))),
+        _ => Ok(()),
     }
 }
 
@@ -160,7 +172,7 @@ pub fn not_written(folder: &Path) -> impl Fn(ReportError) -> Failure + use<> {
 pub fn run_folder(out: Option<&Path>, name: &str) -> Result<PathBuf, Failure> {
     let as_folder = |c: char| if c.is_alphanumeric() || c == '-' || c == '_' { c } else { '-' };
     match out {
-        Some(out) => no_file(out).map(|()| out.to_path_buf()),
+        Some(out) => can_hold(out).map(|()| out.to_path_buf()),
         None if name.is_empty() => {
             Err(Failure::usage("the experiment's name is empty: name it, or a folder with --out"))
         }

@@ -262,9 +262,12 @@ fn folders_of_other_kinds_and_files_are_told_apart_from_runs() {
     let in_folder = |args: &[&str]| pericope(folder.path()).args(args).output().unwrap();
     let done = in_folder(&["segment-eval", "s.toml", "--out", "seg"]);
     assert_eq!(done.status.code(), Some(0), "{}", stderr(&done));
+    fs::create_dir(folder.path().join("site")).unwrap();
+    fs::write(folder.path().join("site/index.html"), "mine").unwrap();
     for (args, said) in [
         (vec!["eval", "report", "seg"], "seg is a run of segment-eval"),
         (vec!["segment-eval", "s.toml", "--out", "s.jsonl"], "s.jsonl: it is a file"),
+        (vec!["segment-eval", "s.toml", "--out", "site"], "site: it holds a file index.html that this program has not"),
         // A report is written of an experiment file alone.
         (vec!["segment-eval", "--data", "s.jsonl", "-s", "texttiling", "--out", "new"], "cannot be used with"),
     ] {
@@ -273,6 +276,9 @@ fn folders_of_other_kinds_and_files_are_told_apart_from_runs() {
         assert!(stderr(&output).contains(said), "{}", stderr(&output));
     }
     assert_eq!(fs::read_to_string(folder.path().join("s.jsonl")).unwrap(), SEGMENTS);
+    assert_eq!(fs::read_to_string(folder.path().join("site/index.html")).unwrap(), "mine");
+    // What such a command wrote is written over.
+    assert_eq!(in_folder(&["segment-eval", "s.toml", "--out", "seg"]).status.code(), Some(0));
     let refused = run(&folder.path().join("s.jsonl"), &WORDS_ONLY);
     assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
     assert!(stderr(&refused).contains("it is a file"), "{}", stderr(&refused));

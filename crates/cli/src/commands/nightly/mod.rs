@@ -21,7 +21,7 @@ use self::args::WhichNight;
 use crate::commands::{dry_run, print_json, print_json_text};
 use crate::places;
 use crate::resources::shown;
-use crate::session::{Bars, Session, opened, resources, setup, tell_kind};
+use crate::session::{Bars, Session, can_hold, opened, resources, setup, tell_kind};
 use crate::status::{Failure, Outcome, Status};
 
 /// `pericope nightly`
@@ -50,6 +50,7 @@ pub fn run(args: NightlyArgs, quiet: bool) -> Outcome {
     if args.dry_run {
         return dry_run::experiments(&[&experiment], None, args.json);
     }
+    can_hold(&dir)?;
     match night(&experiment, &dir, args.offline, quiet) {
         Ok(outcome) => report(outcome, &experiment, &dir, args.json, quiet),
         Err(failure) => {
