@@ -14,6 +14,14 @@ static FLAG: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 /// # Errors
 /// Where the system lets nobody handle its signals.
 pub fn flag() -> Result<Arc<AtomicBool>, Failure> {
+    flag_while("what is complete is being written")
+}
+
+/// As [`flag`]; `stopping` says what the command does before it ends.
+///
+/// # Errors
+/// As [`flag`].
+pub fn flag_while(stopping: &'static str) -> Result<Arc<AtomicBool>, Failure> {
     if let Some(flag) = FLAG.get() {
         return Ok(Arc::clone(flag));
     }
@@ -24,7 +32,7 @@ pub fn flag() -> Result<Arc<AtomicBool>, Failure> {
             pericope_util::stop_programs();
             std::process::exit(130);
         }
-        tell!("\nstopping: what is complete is being written (once more to end at once)");
+        tell!("\nstopping: {stopping} (once more to end at once)");
     })?;
     Ok(flag)
 }

@@ -55,7 +55,7 @@ pub fn run(mut args: McpArgs) -> Outcome {
         mcp::stdio(service).map_err(Failure::runtime)?;
         return Ok(Status::Done);
     };
-    let stop = crate::interrupt::flag()?;
+    let stop = crate::interrupt::flag_while("requests that are running are finished")?;
     let options = serve::options("--http", bind, &args.server)?;
     let agents = AgentOptions {
         origins: options.cors.clone(),

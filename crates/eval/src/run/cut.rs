@@ -378,7 +378,7 @@ fn cut_by(
     if failed.len() == documents.len()
         && let Some(problem) = failed.values().next()
     {
-        return Err(RunError::Config(format!("{problem} (and on every other)")));
+        return Err(RunError::Stopped(format!("{problem} (and on every other)")));
     }
     let asked = chunker.segmenter().model_use();
     if let Some(used) = &asked {

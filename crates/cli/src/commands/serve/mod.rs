@@ -27,7 +27,7 @@ use crate::terminal::name;
 pub fn run(mut args: ServeArgs) -> Outcome {
     let rerankers = args.rerank.opened()?;
     of_project(&mut args.indexes, &mut args.follow, &mut args.server, &mut args.addresses)?;
-    let stop = crate::interrupt::flag()?;
+    let stop = crate::interrupt::flag_while("requests that are running are finished")?;
     let service = Arc::new(open(&args.indexes, rerankers, &args.addresses)?);
     let options = options("--bind", &args.bind, &args.server)?;
     let server = Server::bind(Arc::clone(&service), options).map_err(failure)?;
