@@ -52,7 +52,7 @@ fn build(args: &SpecArgs<'_>, resources: &dyn Resources) -> Result<BuiltSegmente
     };
     if size < 2 * piece && size > 1 {
         let expected = format!("at most half of the {size} tokens of a chunk: nothing could be put together");
-        return Err(args.bad("piece", &piece.to_string(), &expected));
+        return Err(args.bad("piece", piece.to_string(), &expected));
     }
     Ok(BuiltSegmenter::new(Cluster { encoder, counter, piece, size }))
 }

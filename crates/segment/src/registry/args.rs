@@ -118,7 +118,7 @@ impl<'a> SpecArgs<'a> {
             true => Ok(number),
             false => {
                 let expected = format!("a whole number from {} to {}", range.start(), range.end());
-                Err(self.bad(key, &number.to_string(), &expected))
+                Err(self.bad(key, number.to_string(), &expected))
             }
         }
     }
