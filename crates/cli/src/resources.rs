@@ -39,8 +39,9 @@ pub fn engine(policy: &PolicyArgs, embedder: &str) -> Engine<'static> {
 
 /// What counts tokens.
 pub fn tokenizer(policy: &PolicyArgs, embedder: &str) -> String {
-    // With the encoder that the flags name for the segmenter, where it takes one.
-    let spec = checked_spec(policy).ok();
+    // With the encoder that the flags name for the segmenter, where it takes one. What it refers to takes that encoder too.
+    let is_other = policy.segment_embedder.as_deref().is_some_and(|name| name != EMBEDDER);
+    let spec = checked_spec(policy).ok().filter(|spec| !is_other || spec.references().is_empty());
     policy.tokenizer.clone().unwrap_or_else(|| tokenizer_for(embedder, &spec))
 }
 

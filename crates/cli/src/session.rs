@@ -94,16 +94,26 @@ pub fn hold(folder: &Path) -> Result<FolderLock, Failure> {
     FolderLock::take(folder).map_err(not_held)
 }
 
-/// Refuses a place that is no folder, and a folder that holds what would be written over though no command of this program
-/// wrote it.
+/// Refuses a place that is a file.
+pub fn can_be_folder(folder: &Path) -> Result<(), Failure> {
+    match folder.is_file() {
+        true => Err(Failure::usage(format!("{}: it is a file, where a folder is needed", shown(folder)))),
+        false => Ok(()),
+    }
+}
+
+/// Refuses a place that is a file, and [pages of others](no_foreign_pages).
 pub fn can_hold(folder: &Path) -> Result<(), Failure> {
+    can_be_folder(folder)?;
+    no_foreign_pages(folder)
+}
+
+/// Refuses a folder that holds what would be written over though no command of this program wrote it.
+pub fn no_foreign_pages(folder: &Path) -> Result<(), Failure> {
     /// What reports, runs and histories write under names that others use too.
     const WRITTEN: [&str; 5] = ["index.html", "items.html", "summary.md", "summary.json", "items.jsonl"];
     /// What lies in every folder that such a command has written, or where a report is kept.
     const MARKS: [&str; 5] = ["lock", "run.json", "report.toml", "history.db", "latest.json"];
-    if folder.is_file() {
-        return Err(Failure::usage(format!("{}: it is a file, where a folder is needed", shown(folder))));
-    }
     let holds = |name: &&&str| folder.join(name).symlink_metadata().is_ok();
     match WRITTEN.iter().find(holds) {
         Some(name) if !MARKS.iter().any(|mark| holds(&mark)) => Err(Failure::usage(format!(

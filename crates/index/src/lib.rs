@@ -15,6 +15,7 @@ mod meta;
 mod own;
 pub mod pipeline;
 pub mod plugin;
+pub mod project;
 mod reader;
 mod search;
 mod vectors;

@@ -45,6 +45,8 @@ enum Out {
     Staged { out: BufWriter<NamedTempFile>, path: PathBuf, permissions: Option<fs::Permissions> },
     /// A pipe or a device takes no other's place: it is written.
     Straight(BufWriter<File>),
+    /// The same with what is written behind it.
+    Standard(io::Stdout),
 }
 
 impl StagedFile {
@@ -75,8 +77,12 @@ impl StagedFile {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             about => Some(about?),
         };
+        if is_standard_output(&path) {
+            return Ok(Self { out: Out::Standard(io::stdout()) });
+        }
         if is_special(&path) {
-            return Ok(Self { out: Out::Straight(BufWriter::new(File::options().write(true).open(&path)?)) });
+            // What another descriptor leads to may be a file, which goes on where it ends.
+            return Ok(Self { out: Out::Straight(BufWriter::new(File::options().append(true).open(&path)?)) });
         }
         let mut staged = Self::create(&path)?;
         if let Out::Staged { permissions, .. } = &mut staged.out {
@@ -114,6 +120,7 @@ impl StagedFile {
         let (out, path, permissions) = match self.out {
             Out::Staged { out, path, permissions } => (out, path, permissions),
             Out::Straight(mut out) => return out.flush(),
+            Out::Standard(mut out) => return out.flush(),
         };
         let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
         if let Some(permissions) = permissions {
@@ -133,13 +140,19 @@ fn end_of_links(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..MOST {
         let is_link = fs::symlink_metadata(&path).is_ok_and(|about| about.file_type().is_symlink());
-        if !is_link || is_special(&path) {
+        if !is_link || is_special(&path) || is_standard_output(&path) {
             return Ok(path);
         }
         let target = fs::read_link(&path)?;
         path = folder_of(&path).join(target);
     }
     Err(io::Error::other("too many links lead to one another"))
+}
+
+/// Whether a path is that of this process's standard output: opened anew, a file would be written from its beginning.
+fn is_standard_output(path: &Path) -> bool {
+    let own = format!("/proc/{}/fd/1", std::process::id());
+    ["/proc/self/fd/1", "/dev/fd/1", &own].iter().any(|known| path == Path::new(known))
 }
 
 /// Whether a path is that of a pipe or a device, or of an open file (`/dev/stdout`), whatever it is.
@@ -166,6 +179,7 @@ impl Write for StagedFile {
         match &mut self.out {
             Out::Staged { out, .. } => out.write(bytes),
             Out::Straight(out) => out.write(bytes),
+            Out::Standard(out) => out.write(bytes),
         }
     }
 
@@ -173,6 +187,7 @@ impl Write for StagedFile {
         match &mut self.out {
             Out::Staged { out, .. } => out.flush(),
             Out::Straight(out) => out.flush(),
+            Out::Standard(out) => out.flush(),
         }
     }
 }

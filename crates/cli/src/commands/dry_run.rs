@@ -131,8 +131,8 @@ pub fn drafting(estimate: Estimate, json: bool) -> Outcome {
     table(&found.estimate.models, &[])?;
     if writes {
         say!(
-            "At most twice as many passages as questions, each asked about at most twice: a quarter for questions where none is \
-             dropped."
+            "At most twice as many passages as questions are asked about, each at most twice. Where no question is dropped, it \
+             is a quarter of that."
         );
     }
     ending(&found)?;

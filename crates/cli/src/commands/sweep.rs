@@ -13,7 +13,7 @@ use crate::commands::eval::EvalRunArgs;
 use crate::commands::tune::TuneArgs;
 use crate::commands::{dry_run, print_json};
 use crate::resources::shown;
-use crate::session::{Session, can_hold, check_parts, is_incomplete, not_run, one, run_folder, tell_kind};
+use crate::session::{Session, check_parts, is_incomplete, not_run, one, run_folder, tell_kind};
 use crate::status::{Failure, Outcome, Status};
 
 /// `pericope eval run` on an experiment with a sweep: a folder a variant, and a report that sets them side by side.
@@ -89,7 +89,6 @@ fn status(ran: &[Ran], experiment: &Experiment) -> Status {
 /// Runs the variants and writes the report that sets them side by side.
 fn all(variants: &[Variant], out: &Path, session: Session<'_>, quiet: bool) -> Result<Option<Vec<Ran>>, Failure> {
     variants.iter().try_for_each(|variant| check_parts(&variant.experiment))?;
-    can_hold(out)?;
     let run = |number: usize, experiment: &Experiment, folder: &Path, session: Session<'_>, ledger| {
         if !quiet && let Some(variant) = variants.get(number) {
             tell!("{} of {}: {}", number + 1, variants.len(), variant.label);

@@ -4,5 +4,7 @@ mod owner;
 mod place;
 mod settings;
 
-pub use self::place::{FOLDER, Project, SETTINGS, find_here, inside_of, is_own, required};
+pub use pericope_index::project::FOLDER;
+
+pub use self::place::{Project, SETTINGS, find_here, inside_of, is_own, required};
 pub use self::settings::{Settings, check_segmenter, checked_url_prefix};

@@ -6,16 +6,15 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use pericope_index::is_index;
-use pericope_serve::service::PROJECT_INDEX;
+use pericope_index::project::{INDEX, of_index as project_of};
 
+use super::FOLDER;
 use super::owner;
 use super::settings::{Settings, relative};
 use crate::places::resolved;
 use crate::resources::shown;
 use crate::status::Failure;
 
-/// The folder of a project's settings and index. No file in it is a document.
-pub const FOLDER: &str = ".pericope";
 /// The file of the settings, in that folder.
 pub const SETTINGS: &str = "pericope.toml";
 
@@ -50,8 +49,7 @@ pub fn required(flag: &str) -> Result<Project, Failure> {
              project with `pericope init`"
         ))
     })?;
-    let folder = project.root.join(FOLDER);
-    owner::check(&project.root, &[&folder, &folder.join(SETTINGS)], flag)?;
+    project.check_owner(flag)?;
     Ok(project)
 }
 
@@ -59,8 +57,7 @@ impl Project {
     /// The project whose own index a path is.
     #[must_use]
     pub fn of_index(index: &Path) -> Option<Self> {
-        let root = index.ends_with(PROJECT_INDEX).then(|| index.parent()?.parent()).flatten()?;
-        Some(Self { root: root.to_owned() })
+        project_of(index).map(|root| Self { root: root.to_owned() })
     }
 
     /// The folder that holds `.pericope`. Documents are called by their paths from here.
@@ -72,7 +69,22 @@ impl Project {
     /// The index.
     #[must_use]
     pub fn index(&self) -> PathBuf {
-        self.root.join(PROJECT_INDEX)
+        self.root.join(Self::index_from_root())
+    }
+
+    /// Refuses the project of another user.
+    fn check_owner(&self, flag: &str) -> Result<(), Failure> {
+        let folder = self.root.join(FOLDER);
+        owner::check(&self.root, &[&folder, &folder.join(SETTINGS)], flag)
+    }
+
+    /// The settings of a project whose index `flag` named.
+    ///
+    /// # Errors
+    /// As [`settings`](Self::settings), and for a project of another user.
+    pub fn trusted_settings(&self, flag: &str) -> Result<Settings, Failure> {
+        self.check_owner(flag)?;
+        self.settings()
     }
 
     /// The settings; the defaults where there is no file.
@@ -124,7 +136,7 @@ impl Project {
     /// The index, from within the project's folder.
     #[must_use]
     pub fn index_from_root() -> String {
-        PROJECT_INDEX.to_owned()
+        format!("{FOLDER}/{INDEX}")
     }
 }
 

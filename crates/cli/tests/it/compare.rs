@@ -477,7 +477,7 @@ fn a_price_is_said_before_anything_is_paid_or_written() {
     assert_eq!(code(&dry), Some(0), "{}", stderr(&dry));
     let said = stdout(&dry);
     for part in
-        ["writer", "embedder", "for questions.", "Money: at most about", ", without e, whose price is not known"]
+        ["writer", "embedder", "a quarter of that.", "Money: at most about", ", without e, whose price is not known"]
     {
         assert!(said.contains(part), "{part}: {said}");
     }

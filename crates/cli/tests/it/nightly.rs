@@ -194,6 +194,16 @@ fn a_history_that_cannot_be_written_is_found_before_the_run() {
     assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
     assert!(stderr(&output).contains("error:") && stderr(&output).contains('h'), "{}", stderr(&output));
     fs::remove_file(bed.path("h")).unwrap();
+    // Pages of others.
+    fs::create_dir(bed.path("site")).unwrap();
+    fs::write(bed.path("site/index.html"), "mine").unwrap();
+    for more in [&[][..], &["--import", "nights.jsonl"]] {
+        let mut command = without_models(bed.folder.path());
+        let output = command.args(["nightly", "nightly.toml", "--history", "site"]).args(more).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+        assert!(stderr(&output).contains("site: it holds a file index.html"), "{}", stderr(&output));
+        assert_eq!(fs::read_to_string(bed.path("site/index.html")).unwrap(), "mine");
+    }
     // A file that is no history.
     fs::create_dir(bed.path("h")).unwrap();
     fs::write(bed.path("h/history.db"), "not a database, and far too long to be an empty one. ".repeat(30)).unwrap();

@@ -235,6 +235,18 @@ fn files_are_followed_while_they_are_served() {
 }
 
 #[test]
+fn files_are_followed_after_a_rebuild_with_other_settings() {
+    let folder = indexed();
+    let server = Serving::start(folder.path(), &["--follow", "docs", "--log", "none"]);
+    until(|| server.found("starter") > 0);
+    let rebuild = ["index", "docs", "--into", "docs.idx", "--embedder", "none", "--segmenter", "sentence", "--rebuild"];
+    let output = without_models(folder.path()).args(rebuild).output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    fs::write(folder.path().join("docs/new.md"), "# Volcano\n\nIt smokes.").unwrap();
+    until(|| server.found("volcano") > 0);
+}
+
+#[test]
 fn an_index_is_followed_with_the_headings_or_documents_around_chunks_as_it_was_made() {
     for read in ["--prefix-headings", "--late-chunking"] {
         let folder = folder_with(&[("bread.md", "# Bread\n\nA starter keeps.")]);

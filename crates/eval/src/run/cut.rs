@@ -190,7 +190,6 @@ pub(super) fn all(
             && experiment.adds_context(other) == experiment.adds_context(one)
     };
     let open: Vec<bool> = chunkers.iter().map(|config| finished.row(&config.name).is_none()).collect();
-    let mut built: Vec<Option<Chunker>> = Vec::with_capacity(chunkers.len());
     for (i, config) in chunkers.iter().enumerate() {
         resources.defaults.set(limits(config));
         check(config, setup.segmenters, &resources, finished)?;
@@ -201,7 +200,10 @@ pub(super) fn all(
         }
         let is_cut_before = chunkers.iter().zip(&open).take(i).any(|(other, open)| *open && is_same(config, other));
         let is_to_build = open.get(i).is_some_and(|open| *open) && !is_cut_before;
-        built.push(if is_to_build { resources.try_to_build(config)? } else { None });
+        // It is built again when it cuts: all at once, with their models, might take more memory than there is.
+        if is_to_build {
+            resources.try_to_build(config)?;
+        }
     }
     begin()?;
     let mut order: Vec<usize> = (0..chunkers.len()).collect();
@@ -216,10 +218,7 @@ pub(super) fn all(
             Some(cut) => Cut { name: config.name.clone(), ..cut },
             None => {
                 observer.stage(&format!("{}: cutting", config.name), documents.len());
-                match built[i].take() {
-                    Some(chunker) => cut_by(&chunker, &config.name, &config.spec, documents, observer)?,
-                    None => one(&config.name, &config.spec, documents, setup.segmenters, &resources, observer)?,
-                }
+                one(&config.name, &config.spec, documents, setup.segmenters, &resources, observer)?
             }
         };
         let reranking = experiment.retrieval.reranking(config.rerank.as_deref());
@@ -455,14 +454,13 @@ impl Mean {
 }
 
 impl Corpus<'_> {
-    /// Builds the chunker of an experiment, whose limits are in force; `None` for a `same-size`, which can be built and takes its
-    /// size from what is not cut yet.
-    fn try_to_build(&self, config: &ChunkerConfig) -> Result<Option<Chunker>, RunError> {
-        let is_sized = config.spec.name == "same-size";
-        self.only_tried.set(is_sized);
+    /// Says why the chunker of an experiment cannot be built, whose limits are in force. A `same-size` is built with any size: it
+    /// takes its own from what is not cut yet.
+    fn try_to_build(&self, config: &ChunkerConfig) -> Result<(), RunError> {
+        self.only_tried.set(config.spec.name == "same-size");
         let chunker = build(&config.name, &config.spec, self.documents, self.segmenters, self);
         self.only_tried.set(false);
-        Ok(Some(chunker?).filter(|_| !is_sized))
+        chunker.map(drop)
     }
 
     /// The limits in force where this spec says none: a `same-size` has the limit of its reference, without which it could

@@ -4,8 +4,10 @@ use super::clusters::Clustered;
 use super::normal::{normal_quantile, t_quantile};
 use super::permutation::TIE;
 
-/// Documents below which an exact test by their signs cannot reach p < 0.05, whatever they score: 2 / 2^5 is 0.06, 2 / 2^6 is 0.03.
-const FEWEST: usize = 6;
+/// Documents below which an exact test by their signs cannot reach p < `level`, whatever they score: the least p of n is 2 / 2^n.
+fn fewest(level: f64) -> usize {
+    (2.0 / level).log2().floor() as usize + 1
+}
 
 /// The share of samples in which a difference is to be found.
 const POWER: f64 = 0.8;
@@ -22,14 +24,14 @@ pub fn detectable(clustered: &Clustered, level: f64) -> f64 {
 }
 
 /// How many documents in all, with as many questions each as here, find a true difference of this size in 80 % of samples
-/// at `level`: D * ((z(1 - level / 2) + z(0.8)) * standard error / difference)^2, from the variance by document; 6 at least, since
-/// fewer cannot show any. `None` where nothing can be said: a difference of 0, a single document, or no variance.
+/// at `level`: D * ((z(1 - level / 2) + z(0.8)) * standard error / difference)^2, from the variance by document; at 0.05 six at least,
+/// since fewer cannot show any. `None` where nothing can be said: a difference of 0, a single document, or no variance.
 #[must_use]
 pub fn documents_needed(clustered: &Clustered, difference: f64, level: f64) -> Option<usize> {
     let error = clustered.standard_error().filter(|error| *error > TIE)?;
     let z = normal_quantile(1.0 - level / 2.0) + normal_quantile(POWER);
     let needed = clustered.documents() as f64 * (z * error / difference).powi(2);
-    (difference.abs() > TIE && needed.is_finite()).then(|| (needed.ceil() as usize).max(FEWEST))
+    (difference.abs() > TIE && needed.is_finite()).then(|| (needed.ceil() as usize).max(fewest(level)))
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use super::adamw::{AdamW, Schedule};
 use super::data::LabelledDocument;
 use super::events::{Event, TrainReport, Watch};
 use super::gradients::Gradients;
+use super::numbers::{RATE_OR_REST, check_numbers, may_rest};
 use super::options::{Options, TrainError};
 use super::state::{self, Progress};
 use super::variables::Variables;
@@ -184,7 +185,8 @@ fn recent(losses: &[f32]) -> Option<f64> {
     (!last.is_empty()).then(|| last.iter().map(|&loss| f64::from(loss)).sum::<f64>() / last.len() as f64)
 }
 
-/// Refuses more frozen layers than there are, and sequences that the base model does not read.
+/// Refuses more frozen layers than there are, sequences that the base model does not read, and rates and the like that no training
+/// has.
 pub(super) fn check(base: &Base, options: &Options, least: usize) -> Result<(), TrainError> {
     let (most, layers) = (base.config.max_tokens(), base.config.num_hidden_layers);
     if options.tokens < least || options.tokens > most {
@@ -200,19 +202,14 @@ pub(super) fn check(base: &Base, options: &Options, least: usize) -> Result<(), 
         return Err(TrainError::Options(format!("changes of rank {rank}: the base model has a width of {hidden}")));
     }
     let Options { epochs, learning_rate, head_learning_rate, warm_up, decay, clip, .. } = *options;
-    let is_rate = |rate: f64| rate > 0.0 && rate < 1.0;
-    let numbers = [
-        ("epochs", epochs, epochs > 0.0 && epochs.is_finite()),
-        ("learning_rate", learning_rate, is_rate(learning_rate)),
-        ("head_learning_rate", head_learning_rate, is_rate(head_learning_rate)),
-        ("warm_up", warm_up, (0.0..=1.0).contains(&warm_up)),
-        ("decay", decay, decay >= 0.0 && decay.is_finite()),
-        ("clip", clip, clip > 0.0),
-    ];
-    match numbers.iter().find(|(.., fits)| !fits) {
-        Some((name, value, _)) => Err(TrainError::Options(format!("{name} is {value}"))),
-        None => Ok(()),
-    }
+    check_numbers(&[
+        ("epochs", epochs, epochs > 0.0 && epochs.is_finite(), "above 0"),
+        ("learning_rate", learning_rate, may_rest(learning_rate), RATE_OR_REST),
+        ("head_learning_rate", head_learning_rate, may_rest(head_learning_rate), RATE_OR_REST),
+        ("warm_up", warm_up, (0.0..=1.0).contains(&warm_up), "0 to 1"),
+        ("decay", decay, decay >= 0.0 && decay.is_finite(), "0 or above"),
+        ("clip", clip, clip > 0.0, "above 0"),
+    ])
 }
 
 /// Refuses to write over the checkpoint that training begins from: an interrupted training would find another one.

@@ -11,6 +11,7 @@ mod gradients;
 mod hiercrf;
 mod judge;
 mod nsp;
+mod numbers;
 mod options;
 mod over_vectors;
 mod pairs;

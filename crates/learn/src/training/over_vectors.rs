@@ -12,6 +12,7 @@ use pericope_segment::random::SplitMix64;
 use super::adamw::AdamW;
 use super::events::{Event, TrainReport, Watch};
 use super::gradients::Gradients;
+use super::numbers::{Number, RATE, check_numbers, is_rate};
 use super::options::{Options, TrainError};
 use super::state::{self, Progress};
 use crate::corpus::SentenceVectors;
@@ -60,9 +61,8 @@ pub(super) struct Checked<'a> {
 }
 
 impl Checked<'_> {
-    /// Refuses what contradicts itself or the data. `own` are the options of one training, each with its value and whether it
-    /// will do.
-    pub(super) fn check(&self, own: &[(&str, f64, bool)]) -> Result<(), TrainError> {
+    /// Refuses what contradicts itself or the data. `own` are the options of one training.
+    pub(super) fn check(&self, own: &[Number<'_>]) -> Result<(), TrainError> {
         let Self { longest, input, dropout, learning_rate, clip, epochs, .. } = *self;
         let wrong = |reason: String| Err(TrainError::Options(reason));
         if longest < 2 {
@@ -72,16 +72,13 @@ impl Checked<'_> {
             let have = self.vectors.dimension();
             return wrong(format!("the vectors have {have} numbers, the model reads {input}"));
         }
-        let shared = [
-            ("dropout", dropout, (0.0..1.0).contains(&dropout)),
-            ("learning_rate", learning_rate, learning_rate > 0.0 && learning_rate < 1.0),
-            ("clip", clip, clip > 0.0),
-            ("epochs", epochs, epochs > 0.0 && epochs.is_finite()),
-        ];
-        match shared.iter().chain(own).find(|(.., fits)| !fits) {
-            Some((name, value, _)) => wrong(format!("{name} is {value}")),
-            None => Ok(()),
-        }
+        check_numbers(&[
+            ("dropout", dropout, (0.0..1.0).contains(&dropout), "0 or above, and below 1"),
+            ("learning_rate", learning_rate, is_rate(learning_rate), RATE),
+            ("clip", clip, clip > 0.0, "above 0"),
+            ("epochs", epochs, epochs > 0.0 && epochs.is_finite(), "above 0"),
+        ])?;
+        check_numbers(own)
     }
 }
 

@@ -10,6 +10,7 @@ use pericope_segment::random::fnv1a;
 use super::events::{Event, Validation, Watch};
 use super::feed::Feed;
 use super::gradients::{Gradients, cross_entropy};
+use super::numbers::{RATE, is_rate};
 use super::options::TrainError;
 use super::over_vectors::{Course, Frozen, Learner, Saved, learn};
 use super::state::Progress;
@@ -48,9 +49,9 @@ fn check(options: &Robert, data: &ClassifierData<'_>) -> Result<(), String> {
             "hidden = {hidden}, head = {head}, epochs = {epochs}, batch = {batch}: all must be at least 1"
         ));
     }
-    match learning_rate > 0.0 && learning_rate < 1.0 {
+    match is_rate(learning_rate) {
         true => Ok(()),
-        false => Err(format!("learning_rate is {learning_rate}: above 0 and below 1")),
+        false => Err(format!("learning_rate is {learning_rate}: {RATE}")),
     }
 }
 

@@ -56,6 +56,26 @@ fn numbers(checkpoint: &Checkpoint, name: &str) -> Vec<f32> {
 }
 
 #[test]
+fn numbers_that_no_training_has_are_refused() {
+    let (base, out) = (base(), tempfile::tempdir().unwrap());
+    let documents = documents(&base);
+    let data = Data { train: &documents, ..Data::default() };
+    for (options, said) in [
+        (Options { learning_rate: f64::NAN, ..options() }, "learning_rate is NaN: 0 or above, and below 1"),
+        (Options { learning_rate: -1.0, ..options() }, "learning_rate is -1: "),
+        (Options { head_learning_rate: 1.0, ..options() }, "head_learning_rate is 1: "),
+        (Options { epochs: 0.0, ..options() }, "epochs is 0: above 0"),
+        (Options { epochs: f64::NAN, ..options() }, "epochs is NaN: "),
+        (Options { warm_up: 1.5, ..options() }, "warm_up is 1.5: 0 to 1"),
+        (Options { decay: f64::INFINITY, ..options() }, "decay is inf: "),
+        (Options { clip: 0.0, ..options() }, "clip is 0: "),
+    ] {
+        let error = train_weswin(&base, None, data, &options, out.path(), "", &mut go_on).unwrap_err().to_string();
+        assert!(error.contains(said), "{error}");
+    }
+}
+
+#[test]
 fn what_a_start_holds_is_kept_where_it_is_not_trained_again() {
     let (base, out) = (base(), tempfile::tempdir().unwrap());
     let (documents, at) = (documents(&base), |name: &str| out.path().join(name));

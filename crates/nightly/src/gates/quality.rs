@@ -48,7 +48,7 @@ fn fall(gate: &Gate, metric: &Metric, cell: &NightlyCell, kind: Kind, limit: f64
     };
     let Some(compared) = with else {
         check.says = match kind {
-            Kind::Drift => "there is no baseline yet to compare with: nightly.baseline or --pin names one".into(),
+            Kind::Drift => "there is no baseline yet to compare with: the first good night that nightly.baseline names, or one that --pin names".into(),
             _ => "there is no good night yet to compare with".into(),
         };
         return check;

@@ -37,7 +37,7 @@ impl FromStr for LogFormat {
 pub struct Logging {
     /// The form of the lines for requests.
     pub format: LogFormat,
-    /// Whether they hold what was asked (the query string). Keys are never logged.
+    /// Whether they hold what was asked: query strings, and the bodies of queries. Keys are never logged.
     pub queries: bool,
     /// Takes each line, without its end.
     pub sink: Arc<dyn Fn(&str) + Send + Sync>,

@@ -5,12 +5,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::Router;
+use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use rmcp::transport::streamable_http_server::session::SessionManager;
+use futures_util::StreamExt;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::session::{SessionId, SessionManager};
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio_util::sync::CancellationToken;
 
@@ -22,7 +24,8 @@ use crate::service::Service;
 pub const MOST_SESSIONS: usize = 1024;
 /// The time after which a session ends that is not used: an agent may think for long between two questions.
 const IDLE: Duration = Duration::from_secs(3600);
-/// The time after which the session that was not used for the longest makes room for a new one, where all are taken.
+/// The time after which the session that was not used for the longest makes room for a new one, where all are taken; longer than
+/// any call takes.
 const YIELDS: Duration = Duration::from_secs(60);
 /// Bytes of a request.
 const LARGEST: usize = 1 << 20;
@@ -54,15 +57,15 @@ impl Default for AgentOptions {
 pub fn router(service: Arc<Service>, options: AgentOptions) -> Router {
     let mut manager = LocalSessionManager::default();
     manager.session_config.keep_alive = Some(IDLE);
-    let sessions = Sessions { manager: Arc::new(manager), used: Arc::default() };
     let AgentOptions { origins, calls, request, ending } = options;
+    let yields = YIELDS.max(request.saturating_mul(2));
+    let sessions = Sessions { manager: Arc::new(manager), used: Arc::default(), yields, ending };
     let origins = OF_THIS_MACHINE.iter().map(ToString::to_string).chain(origins.into_iter().filter(|one| one != "*"));
     // The server around it knows which hosts are ours.
     let config = StreamableHttpServerConfig::default()
         .with_max_request_body_bytes(LARGEST)
         .disable_allowed_hosts()
-        .with_allowed_origins(origins)
-        .with_cancellation_token(ending);
+        .with_allowed_origins(origins);
     let server = Server::new(service).within(calls, request);
     let protocol = StreamableHttpService::new(move || Ok(server.clone()), Arc::clone(&sessions.manager), config);
     Router::new().route_service("/mcp", protocol).layer(middleware::from_fn_with_state(sessions, bounded))
@@ -72,35 +75,39 @@ pub fn router(service: Arc<Service>, options: AgentOptions) -> Router {
 #[derive(Clone)]
 struct Sessions {
     manager: Arc<LocalSessionManager>,
-    used: Arc<Mutex<HashMap<String, Instant>>>,
+    used: Arc<Mutex<HashMap<SessionId, Instant>>>,
+    /// The time after which one makes room for another.
+    yields: Duration,
+    ending: CancellationToken,
 }
 
 impl Sessions {
-    /// Notes that a session is used.
-    fn note(&self, id: String) {
-        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        if used.len() >= 4 * MOST_SESSIONS {
-            used.retain(|_, at| at.elapsed() < IDLE);
+    /// Notes that a session is used, where there is one of that id.
+    async fn note(&self, id: &str) {
+        let open = self.manager.sessions.read().await;
+        if let Some((id, _)) = open.get_key_value(id) {
+            let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+            used.retain(|id, _| open.contains_key(id));
+            used.insert(Arc::clone(id), Instant::now());
         }
-        used.insert(id, Instant::now());
     }
 
     /// Returns whether there is room for another session; where there is none, the one that was not used for the longest
     /// makes room, unless it was used just now.
     async fn has_room(&self) -> bool {
-        let open = self.manager.sessions.read().await.keys().cloned().collect::<Vec<_>>();
+        let open: Vec<SessionId> = self.manager.sessions.read().await.keys().cloned().collect();
         if open.len() < MOST_SESSIONS {
             return true;
         }
         let oldest = {
             let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
-            used.retain(|id, _| open.iter().any(|one| **one == **id));
-            open.iter()
-                .min_by_key(|id| used.get(&***id).copied())
-                .filter(|id| used.get(&***id).is_none_or(|at| at.elapsed() >= YIELDS))
+            // One that nobody has noted yet is being opened.
+            let mut at = |id: &SessionId| *used.entry(Arc::clone(id)).or_insert_with(Instant::now);
+            let oldest = open.into_iter().map(|id| (at(&id), id)).min();
+            oldest.filter(|(at, _)| at.elapsed() >= self.yields)
         };
         match oldest {
-            Some(id) => self.manager.close_session(id).await.is_ok(),
+            Some((_, id)) => self.manager.close_session(&id).await.is_ok(),
             None => false,
         }
     }
@@ -119,18 +126,22 @@ async fn bounded(State(sessions): State<Sessions>, request: Request, next: Next)
         let said = "too many sessions: try again in a minute";
         return (StatusCode::SERVICE_UNAVAILABLE, [(header::RETRY_AFTER, "60")], said).into_response();
     }
-    let ends = request.method() == Method::DELETE;
+    let (ends, listens) = (request.method() == Method::DELETE, request.method() == Method::GET);
     let mut response = next.run(request).await;
-    if response.status() != StatusCode::NOT_FOUND
-        && let Some(id) = named.or_else(|| session(response.headers()))
-    {
-        sessions.note(id);
+    if let Some(id) = named.or_else(|| session(response.headers())) {
+        sessions.note(&id).await;
     }
     // A session that was ended is ended: clients take "accepted" for a failure.
     if ends && response.status() == StatusCode::ACCEPTED {
         *response.status_mut() = StatusCode::NO_CONTENT;
     }
-    response
+    match listens {
+        // What an agent listens to has no end of its own. Answers to calls have, and the server waits for them.
+        true => response.map(|body| {
+            Body::from_stream(body.into_data_stream().take_until(sessions.ending.clone().cancelled_owned()))
+        }),
+        false => response,
+    }
 }
 
 #[cfg(test)]
@@ -141,18 +152,23 @@ mod tests {
     #[tokio::test]
     async fn the_session_that_nobody_uses_makes_room() {
         let manager = Arc::new(LocalSessionManager::default());
-        let sessions = Sessions { manager: Arc::clone(&manager), used: Arc::default() };
+        let (used, ending) = (Arc::default(), CancellationToken::new());
+        let mut sessions = Sessions { manager: Arc::clone(&manager), used, yields: YIELDS, ending };
         let (mut ids, mut transports) = (Vec::new(), Vec::new());
         for _ in 0..MOST_SESSIONS {
             let (id, transport) = manager.create_session().await.unwrap();
-            sessions.note(id.to_string());
             ids.push(id);
             transports.push(transport);
         }
+        assert!(!sessions.has_room().await, "all are being opened");
+        for id in ids.iter().skip(1) {
+            sessions.note(id).await;
+        }
+        sessions.note("no session").await;
+        assert_eq!(sessions.used.lock().unwrap().len(), MOST_SESSIONS);
         assert!(!sessions.has_room().await, "all were used just now");
-        let Some(long_ago) = Instant::now().checked_sub(YIELDS) else { return };
-        sessions.used.lock().unwrap().insert(ids[7].to_string(), long_ago);
+        sessions.yields = Duration::ZERO;
         assert!(sessions.has_room().await);
-        assert!(!manager.has_session(&ids[7]).await.unwrap() && manager.has_session(&ids[8]).await.unwrap());
+        assert!(!manager.has_session(&ids[0]).await.unwrap() && manager.has_session(&ids[1]).await.unwrap());
     }
 }

@@ -9,6 +9,7 @@ use pericope::stores::{self, kept_limits};
 use super::chunkers::Asked;
 use super::requests::within;
 use super::segment::{is_text, read, uncut};
+use super::slot::Slot;
 use super::{CompareAnswer, CompareRequest, ComparedHit, Mode, Problem, SegmenterResult, Service};
 
 /// Documents that are cut anew, at most.
@@ -62,7 +63,10 @@ impl Service {
 
     /// The documents of the best hits, read anew from what the index has.
     fn found(&self, request: &CompareRequest) -> Result<Found, Problem> {
-        let slot = self.slot(request.index.as_deref())?;
+        self.slot(request.index.as_deref())?.ask(|slot| self.found_in(slot, request))
+    }
+
+    fn found_in(&self, slot: &Slot, request: &CompareRequest) -> Result<Found, Problem> {
         let opened = slot.current();
         let (query, mode) = self.query(&opened, &request.question, request.mode, DEPTH)?;
         let encoder = match mode {
@@ -71,7 +75,7 @@ impl Service {
         };
         let mut left = if encoder.is_some() { MOST_EMBEDDED } else { MOST_BYTES };
         let mut ids: Vec<String> = Vec::new();
-        for one in slot.doubt(opened.retriever.rank(&query).map_err(Problem::from))? {
+        for one in opened.retriever.rank(&query)? {
             if !ids.contains(&one.document) && ids.len() < MOST_DOCUMENTS {
                 ids.push(one.document);
             }

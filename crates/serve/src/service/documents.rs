@@ -1,6 +1,9 @@
+use pericope::segment::registry::is_outside;
+use pericope::segment::spec::Spec;
 use pericope::store::{ChunkId, ChunkRecord, Passage, Ranked};
 
 use super::requests::within;
+use super::slot::Slot;
 use super::{
     ChunkAnswer, ChunkPart, ChunkRequest, ContextPart, DocumentAnswer, DocumentEntry, DocumentRequest, DocumentsAnswer,
     HitAnswer, ListRequest, Problem, Service,
@@ -16,9 +19,12 @@ impl Service {
     /// [`Problem`]: 400 for a limit out of range, 404 for an index that is not there, 500 or 503 where it cannot be read.
     pub fn documents(&self, request: &ListRequest) -> Result<DocumentsAnswer, Problem> {
         within("limit", request.limit, 1, 1000)?;
-        let slot = self.slot(request.index.as_deref())?;
+        self.slot(request.index.as_deref())?.ask(|slot| self.documents_in(slot, request))
+    }
+
+    fn documents_in(&self, slot: &Slot, request: &ListRequest) -> Result<DocumentsAnswer, Problem> {
         let listed = slot.current().retriever.list(&request.prefix, request.after.as_deref(), request.limit + 1);
-        let mut found = slot.doubt(listed.map_err(Problem::from))?;
+        let mut found = listed?;
         let more = found.len() > request.limit;
         found.truncate(request.limit);
         let next = found.last().filter(|_| more).map(|last| last.id.clone());
@@ -39,8 +45,12 @@ impl Service {
     /// [`Problem`]: 400 for a range that is none, 404 for an index or a document that is not there, 413 for more text
     /// than one answer holds (8 MiB), 500 or 503 where the index cannot be read.
     pub fn document(&self, request: &DocumentRequest) -> Result<DocumentAnswer, Problem> {
-        let slot = self.slot(request.index.as_deref())?;
-        let chunks = slot.doubt(slot.current().retriever.chunks_of(&request.id).map_err(Problem::from))?;
+        self.slot(request.index.as_deref())?.ask(|slot| self.document_in(slot, request))
+    }
+
+    fn document_in(&self, slot: &Slot, request: &DocumentRequest) -> Result<DocumentAnswer, Problem> {
+        let opened = slot.current();
+        let chunks = opened.retriever.chunks_of(&request.id)?;
         let name = slot.named.name.as_str();
         let Some((_, first)) = chunks.first() else {
             let detail = format!("the index {name} has no document `{}`", request.id);
@@ -49,12 +59,7 @@ impl Service {
         let (title, file_type) = (first.title.clone(), first.file_type.clone());
         let url = self.addresses.address(name, &request.id, None);
         let wanted = Wanted::of(request)?;
-        // Between two chunks there are blanks alone, which are not kept.
-        let gap = chunks.windows(2).find_map(|pair| match pair {
-            [(_, before), (_, after)] => wanted.is_between(before, after).then_some(before.end),
-            _ => None,
-        });
-        if let Some(at) = gap {
+        if let Some(at) = gap(&chunks, wanted).filter(|_| leaves_out_blanks_alone(&opened.about().meta.segmenter)) {
             let lines = wanted.lines();
             let (document, text, chunks) = (request.id.clone(), String::new(), Vec::new());
             return Ok(DocumentAnswer { document, title, file_type, start: at, end: at, lines, text, chunks, url });
@@ -98,15 +103,17 @@ impl Service {
     /// cannot be read.
     pub fn chunk(&self, request: &ChunkRequest) -> Result<ChunkAnswer, Problem> {
         within("context", request.context, 0, 10)?;
-        let slot = self.slot(request.index.as_deref())?;
+        self.slot(request.index.as_deref())?.ask(|slot| self.chunk_in(slot, request))
+    }
+
+    fn chunk_in(&self, slot: &Slot, request: &ChunkRequest) -> Result<ChunkAnswer, Problem> {
         let opened = slot.current();
         let name = slot.named.name.as_str();
         let missing = || {
             let detail = format!("the index {name} has no chunk {} (any more)", request.id);
             Problem::not_found("no-such-chunk", detail)
         };
-        let fetched = slot.doubt(opened.retriever.fetch(&[request.id]).map_err(Problem::from))?;
-        let record = fetched.into_iter().flatten().next().ok_or_else(missing)?;
+        let record = opened.retriever.fetch(&[request.id])?.into_iter().flatten().next().ok_or_else(missing)?;
         let all = opened.retriever.chunks_of(&record.document)?;
         let at = all.iter().position(|(id, _)| *id == request.id);
         let id_at = |place: Option<usize>| place.and_then(|place| all.get(place)).map(|(id, _)| *id);
@@ -140,6 +147,22 @@ impl Service {
         };
         Ok(ChunkAnswer { chunk, previous, next })
     }
+}
+
+/// Whether what lies between two chunks is blank: chunks of others may leave text out.
+fn leaves_out_blanks_alone(segmenter: &str) -> bool {
+    Spec::parse(segmenter).is_ok_and(|spec| !is_outside(&spec))
+}
+
+/// Where a range lies that no chunk touches, between two chunks that follow one another.
+fn gap(chunks: &[(ChunkId, ChunkRecord)], wanted: Wanted) -> Option<usize> {
+    if chunks.iter().any(|(_, chunk)| wanted.touches(chunk)) {
+        return None;
+    }
+    chunks.windows(2).find_map(|pair| match pair {
+        [(_, before), (_, after)] => wanted.is_between(before, after).then_some(before.end),
+        _ => None,
+    })
 }
 
 fn part(id: ChunkId, chunk: &ChunkRecord) -> ChunkPart {

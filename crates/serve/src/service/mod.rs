@@ -35,5 +35,4 @@ pub use requests::{
     ChunkRequest, CompareRequest, DocumentRequest, ListRequest, Mode, Offsets, SearchRequest, SegmentRequest,
 };
 pub use segment::LONGEST_TEXT;
-pub use stale::PROJECT_INDEX;
 pub use state::Service;

@@ -40,7 +40,7 @@ impl Service {
         }
         let reranker = self.rerankers.of(request.rerank.as_deref())?;
         let slot = self.slot(request.index.as_deref())?;
-        slot.doubt(self.search_in(slot, request, reranker, begun))
+        slot.ask(|slot| self.search_in(slot, request, reranker, begun))
     }
 
     fn search_in(

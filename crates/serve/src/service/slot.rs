@@ -111,8 +111,9 @@ impl Slot {
         }
     }
 
-    /// Passes on what a request came to. Where the index itself failed, it is opened anew soon.
-    pub(super) fn doubt<T>(&self, answer: Result<T, Problem>) -> Result<T, Problem> {
+    /// Does work in the index. Where the index itself fails, it is opened anew soon.
+    pub(super) fn ask<T>(&self, work: impl FnOnce(&Self) -> Result<T, Problem>) -> Result<T, Problem> {
+        let answer = work(self);
         if answer.as_ref().is_err_and(|problem| problem.code == FAILED) {
             self.looked.lock().unwrap_or_else(PoisonError::into_inner).doubted = true;
         }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use pericope::index::{Stale, stale};
+use pericope::index::{Stale, project, stale};
 use pericope::store::StoreError;
 use pericope::stores;
 
@@ -12,18 +12,6 @@ use super::{Problem, Service};
 
 /// How long what was seen holds: every look asks the system about every file.
 const HOLDS: Duration = Duration::from_secs(5);
-
-/// Where the index of a project lies in the project's folder, from which its files are named.
-pub const PROJECT_INDEX: &str = ".pericope/index";
-
-/// The folder from which an index's files are named: that of the project whose index it is, else the working directory.
-fn base(place: &Path) -> &Path {
-    let project = || place.parent()?.parent();
-    match place.ends_with(PROJECT_INDEX) {
-        true => project().unwrap_or(Path::new("")),
-        false => Path::new(""),
-    }
-}
 
 /// What was seen last, and when.
 #[derive(Default)]
@@ -42,7 +30,8 @@ impl Seen {
             return Ok(found.clone());
         }
         let place = Path::new(place);
-        let found = stale(place, base(place)).map_err(StoreError::from)?.map(Arc::new);
+        let found =
+            stale(place, project::of_index(place).unwrap_or(Path::new(""))).map_err(StoreError::from)?.map(Arc::new);
         *seen = Some((Instant::now(), found.clone()));
         Ok(found)
     }
@@ -59,19 +48,5 @@ impl Service {
     pub fn stale(&self, index: Option<&str>) -> Result<Option<Arc<Stale>>, Problem> {
         let slot = self.slot(index)?;
         slot.seen.now(&slot.named.place)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn files_of_a_project_are_seen_from_its_folder() {
-        for (place, from) in
-            [("/p/.pericope/index", "/p"), (".pericope/index", ""), ("a/.pericope/index/", "a"), ("/p/docs.idx", "")]
-        {
-            assert_eq!(base(Path::new(place)), Path::new(from), "{place}");
-        }
     }
 }

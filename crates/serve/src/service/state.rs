@@ -103,7 +103,7 @@ impl Service {
     /// # Errors
     /// [`Problem`] where one cannot be read.
     pub fn indexes(&self) -> Result<IndexesAnswer, Problem> {
-        let indexes = self.slots.iter().map(|slot| self.entry(slot)).collect::<Result<_, _>>()?;
+        let indexes = self.slots.iter().map(|slot| slot.ask(|slot| self.entry(slot))).collect::<Result<_, _>>()?;
         let rerankers = self.rerankers.names();
         Ok(IndexesAnswer { indexes, rerankers, version: env!("CARGO_PKG_VERSION").to_owned() })
     }

@@ -86,6 +86,11 @@ fn pages_of_other_sites_read_and_order_nothing() {
     let leave = ask(server.address, "OPTIONS", "/v1/segment", &asked, b"");
     assert_eq!((leave.status, leave.header("access-control-allow-origin")), (200, Some("https://example.org")));
     assert!(leave.header("access-control-allow-headers").unwrap().contains("authorization"));
+    // What agents in a page say of their sessions.
+    assert!(leave.header("access-control-allow-headers").unwrap().contains("mcp-session-id"));
+    assert!(leave.header("access-control-allow-methods").unwrap().contains("DELETE"));
+    let exposed = from("https://example.org").header("access-control-expose-headers").unwrap().to_owned();
+    assert!(exposed.contains("mcp-session-id"), "{exposed}");
     let order = |origin: &[(&str, &str)]| ask(server.address, "POST", "/v1/indexes/docs/refresh", origin, b"");
     assert_eq!(order(&[]).status, 200);
     assert_eq!(order(&[("Origin", "http://localhost")]).status, 200);
@@ -165,4 +170,23 @@ fn logs_hold_a_line_a_request_and_no_secret() {
             assert!(json["remote"].as_str().unwrap().starts_with("127.0.0.1:"));
         }
     }
+}
+
+#[test]
+fn what_a_body_asks_is_logged_where_that_is_wanted_and_no_key() {
+    let lines = Arc::new(Mutex::new(Vec::<String>::new()));
+    let sink = Arc::clone(&lines);
+    let server = serve(|options| {
+        (options.log.format, options.log.queries) = (LogFormat::Json, true);
+        options.log.sink = Arc::new(move |line| sink.lock().unwrap().push(line.to_owned()));
+    });
+    let json = [("Content-Type", "application/json")];
+    let body = br#"{"requests": [{"indexName": "docs", "params": "query=moon"}]}"#;
+    ask(server.address, "POST", "/v1/docsearch?x-algolia-api-key=secret", &json, body);
+    ask(server.address, "GET", "/v1/docsearch?query=moon&x-algolia-api-key=secret", &[], b"");
+    ask(server.address, "POST", "/v1/segment", &json, br#"{"text": "The moon is a text."}"#);
+    let lines = lines.lock().unwrap().clone();
+    assert_eq!(lines.len(), 3, "{lines:?}");
+    assert!(lines.iter().take(2).all(|line| line.contains("moon")), "{lines:?}");
+    assert!(!lines[2].contains("moon") && lines.iter().all(|line| !line.contains("secret")), "{lines:?}");
 }

@@ -18,7 +18,7 @@ pub const COMPARE_EXAMPLES: &str = "Examples:
 Reads the documents as `pericope index` does, drafts questions about them, cuts them in the usual ways and in yours, and says
 which way finds the answers best within the same number of tokens, and how sure that is. Into --out go questions.json,
 compare.toml (for `pericope eval run`) and run/index.html, and for other programs junit.xml, badge.svg and metrics.prom.
-Exit status 1 where files could not be read. docs/compare.md has more.";
+Exit status 1 where files could not be read, or questions not used. docs/compare.md has more.";
 
 /// `pericope compare`
 #[derive(Debug, Args)]

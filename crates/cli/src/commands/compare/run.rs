@@ -6,7 +6,7 @@ use pericope_eval::config::Experiment;
 use pericope_eval::format::seconds;
 use pericope_eval::record::Summary;
 use pericope_report::run::{Report, table, write};
-use pericope_util::now_rfc3339;
+use pericope_util::{FolderLock, now_rfc3339};
 use serde::Serialize;
 
 use super::args::{CompareArgs, quoted};
@@ -19,7 +19,7 @@ use super::price::say_price;
 use crate::commands::dataset::{self, Drafting};
 use crate::commands::print_json;
 use crate::resources::shown;
-use crate::session::{Finished, Session, check_models, hold, is_incomplete, not_written, one};
+use crate::session::{Finished, Session, can_be_folder, check_models, is_incomplete, not_held, not_written, one};
 use crate::status::{Failure, Outcome, Status};
 use crate::terminal;
 
@@ -63,7 +63,9 @@ pub fn run(args: &CompareArgs, quiet: bool) -> Outcome {
     if args.drafting.dry_run {
         return say_price(args, &chunkers, &embedder, quiet);
     }
-    let _held = hold(&args.out)?;
+    // What it writes there has names of its own, and what others wrote under those is refused below.
+    can_be_folder(&args.out)?;
+    let _held = FolderLock::take(&args.out).map_err(not_held)?;
     let mut own = Own::open(&args.out, &[&[QUESTIONS, CONFIG][..], &outputs::FILES].concat(), &[RUN])?;
     let config = args.out.join(CONFIG);
     let questions = args.questions_file.clone().unwrap_or_else(|| args.out.join(QUESTIONS));

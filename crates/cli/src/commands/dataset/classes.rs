@@ -10,7 +10,7 @@ use pericope_segment::split::{Shares, Split};
 use serde::Serialize;
 
 use super::args::SourceArgs;
-use super::documents::{read, save};
+use super::documents::{read, save_named};
 use crate::commands::print_json;
 use crate::places;
 use crate::resources::shown;
@@ -118,7 +118,7 @@ pub fn run(args: &ClassesArgs, quiet: bool) -> Outcome {
     if counts.len() < 2 {
         return Err(Failure::usage("documents of fewer than two classes are left: see --min-words"));
     }
-    save(&args.out, &lines)?;
+    save_named(&args.out, &lines)?;
     if args.json {
         print_json(&Counts {
             documents: made.lines.len(),

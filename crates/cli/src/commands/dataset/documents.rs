@@ -37,7 +37,7 @@ pub fn read(paths: &[PathBuf], source: &SourceArgs, own: &[&Path], quiet: bool) 
     let globs = &source.files.glob;
     if found.files().is_empty() && !globs.is_empty() {
         return Err(Failure::usage(format!(
-            "no file below {} is called as --glob wants it: {}",
+            "no file below {} that is neither hidden nor ignored is called as --glob wants it: {}",
             paths.iter().map(|path| shown(path)).collect::<Vec<_>>().join(", "),
             globs.join(", ")
         )));
@@ -90,11 +90,20 @@ pub fn note_paths(file: &mut SquadFile, roots: &[PathBuf]) {
     }
 }
 
-/// Writes a file that the user named, whole or not at all; a pipe or a device as the text comes.
+/// Writes a file that the command names, whole or not at all.
 pub fn save(path: &Path, text: &str) -> Result<(), Failure> {
+    save_by(path, |path| pericope_util::replace_file(path, text))
+}
+
+/// Writes a file that the user named, whole or not at all: where a link leads, and a pipe or a device as the text comes.
+pub fn save_named(path: &Path, text: &str) -> Result<(), Failure> {
+    save_by(path, |path| pericope_util::replace_named_file(path, text))
+}
+
+fn save_by(path: &Path, write: impl FnOnce(&Path) -> std::io::Result<()>) -> Result<(), Failure> {
     let failed = |e: std::io::Error| Failure::runtime(format!("{}: {e}", shown(path)));
     if let Some(folder) = path.parent().filter(|p| !p.as_os_str().is_empty()) {
         fs::create_dir_all(folder).map_err(failed)?;
     }
-    pericope_util::replace_named_file(path, text).map_err(failed)
+    write(path).map_err(failed)
 }

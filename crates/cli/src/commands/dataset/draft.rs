@@ -13,7 +13,7 @@ use pericope_eval::run::{Estimate, ModelEstimate};
 use serde::Serialize;
 
 use super::args::{DraftArgs, QuestionArgs};
-use super::documents::{read, save};
+use super::documents::{read, save_named};
 use crate::commands::{dry_run, print_json};
 use crate::places::check_out_beside_documents;
 use crate::progress;
@@ -83,7 +83,7 @@ pub fn run(args: DraftArgs, quiet: bool) -> Outcome {
         return Ok(status);
     }
     let (file, drafting) = make(&read.documents, &args.drafting, &cache, quiet)?;
-    save(&args.out, &text(&file)?)?;
+    save_named(&args.out, &text(&file)?)?;
     if args.json {
         let report = Report { file: shown(&args.out), drafting: &drafting, skipped: read.skipped, empty: read.empty };
         if let Some(few) = drafting.few_sections().filter(|_| !quiet) {
@@ -142,8 +142,9 @@ pub fn make(
         return Err(Failure::usage("no question can be drafted: there is no document with text"));
     }
     if drafted.questions() == 0 && model.is_some() {
-        return Err(Failure::usage(format!(
-            "the model wrote no question about {} that can be used; what it answered is kept",
+        return Err(Failure::runtime(format!(
+            "the model wrote no question about {} that can be used (its answers must quote the passage word for word): try another \
+             model; what it answered is kept in the cache",
             plural(documents.len(), "document")
         )));
     }

@@ -8,7 +8,7 @@ use pericope_eval::data::{FromDocsOptions, from_docs};
 use pericope_index::pipeline::DEFAULT_MEMORY;
 use serde::Serialize;
 
-use super::documents::{relative, save};
+use super::documents::{relative, save_named};
 use crate::args::TimeArgs;
 use crate::commands::print_json;
 use crate::input::{self, AllLeftOut, Input};
@@ -104,7 +104,7 @@ pub fn run(args: FromDocsArgs, quiet: bool) -> Outcome {
     let has_boundaries = args.segmentation.is_some() && !made.segmentations.is_empty();
     if questions > 0 {
         let json = serde_json::to_string_pretty(&made.file).map_err(anyhow::Error::from)?;
-        save(&args.out, &(json + "\n"))?;
+        save_named(&args.out, &(json + "\n"))?;
     } else if !has_boundaries {
         return Err(Failure::usage(none_asks));
     }
@@ -114,7 +114,7 @@ pub fn run(args: FromDocsArgs, quiet: bool) -> Outcome {
             lines.push_str(&serde_json::to_string(line).map_err(anyhow::Error::from)?);
             lines.push('\n');
         }
-        save(path, &lines)?;
+        save_named(path, &lines)?;
     }
     let counts = Counts {
         documents: made.file.data.len(),

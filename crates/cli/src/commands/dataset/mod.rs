@@ -13,7 +13,7 @@ mod validate;
 
 pub use args::{DatasetCommand, QuestionArgs, SourceArgs};
 pub use compared::WRITTEN;
-pub use documents::{note_paths, read, save};
+pub use documents::{note_paths, read, save, save_named};
 pub use draft::{Drafting, make, price, text};
 pub use split::{SplitArgs, corpus_failure, shown_report};
 

@@ -6,7 +6,7 @@ use pericope_report::review::page;
 use serde_json::json;
 
 use super::args::ReviewArgs;
-use super::documents::save;
+use super::documents::save_named;
 use crate::commands::print_json;
 use crate::places::check_out;
 use crate::resources::shown;
@@ -18,7 +18,7 @@ pub fn run(args: &ReviewArgs) -> Outcome {
     check_out("--out", &args.out, &read)?;
     if let Some(decisions) = &args.apply {
         let applied = apply(&args.questions, decisions, !args.drop_undecided).map_err(Failure::usage)?;
-        save(&args.out, &applied.text)?;
+        save_named(&args.out, &applied.text)?;
         if args.json {
             return print_json(&json!({"file": shown(&args.out), "applied": applied}));
         }
@@ -34,7 +34,7 @@ pub fn run(args: &ReviewArgs) -> Outcome {
         return Ok(Status::Done);
     }
     let review = open(&args.questions).map_err(Failure::usage)?;
-    save(&args.out, &page(&review).map_err(Failure::runtime)?)?;
+    save_named(&args.out, &page(&review).map_err(Failure::runtime)?)?;
     if args.json {
         return print_json(&json!({"file": shown(&args.out), "questions": review.entries.len()}));
     }

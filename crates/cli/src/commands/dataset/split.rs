@@ -151,7 +151,7 @@ pub fn run(args: &DatasetSplitArgs, quiet: bool) -> Outcome {
 
 fn write(path: &Path, records: &[Record]) -> Result<(), Failure> {
     let written = || -> std::io::Result<()> {
-        let mut out = StagedFile::named(path)?;
+        let mut out = StagedFile::create(path)?;
         for record in records {
             serde_json::to_writer(&mut out, record)?;
             out.write_all(b"\n")?;

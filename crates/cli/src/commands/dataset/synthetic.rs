@@ -8,7 +8,7 @@ use pericope_index::pipeline::DEFAULT_MEMORY;
 use pericope_segment::synthetic::{Recipe, Synthetic, concatenations, usable};
 use serde::Serialize;
 
-use super::save;
+use super::save_named;
 use crate::args::{TimeArgs, at_least_one};
 use crate::commands::print_json;
 use crate::input::{self, AllLeftOut, Input};
@@ -137,7 +137,7 @@ pub fn run(args: SyntheticArgs, quiet: bool) -> Outcome {
         lines.push_str(&line(number, one, &ids).map_err(anyhow::Error::from)?);
         lines.push('\n');
     }
-    save(&args.out, &lines)?;
+    save_named(&args.out, &lines)?;
     let counts = Counts { sources: sources.len(), documents: made.len(), unreadable, empty: left_out.empty.len() };
     if args.json {
         print_json(&counts)?;

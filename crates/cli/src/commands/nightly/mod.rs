@@ -21,7 +21,7 @@ use self::args::WhichNight;
 use crate::commands::{dry_run, print_json, print_json_text};
 use crate::places;
 use crate::resources::shown;
-use crate::session::{Bars, Session, can_hold, opened, resources, setup, tell_kind};
+use crate::session::{Bars, Session, no_foreign_pages, opened, resources, setup, tell_kind};
 use crate::status::{Failure, Outcome, Status};
 
 /// `pericope nightly`
@@ -44,13 +44,13 @@ pub fn run(args: NightlyArgs, quiet: bool) -> Outcome {
             places::checked(PathBuf::from(configured)).map_err(wrong)?
         }
     };
+    no_foreign_pages(&dir)?;
     if args.action.is_some() {
         return act(&args, &experiment, &dir, quiet);
     }
     if args.dry_run {
         return dry_run::experiments(&[&experiment], None, args.json);
     }
-    can_hold(&dir)?;
     match night(&experiment, &dir, args.offline, quiet) {
         Ok(outcome) => report(outcome, &experiment, &dir, args.json, quiet),
         Err(failure) => {

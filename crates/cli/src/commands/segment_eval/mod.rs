@@ -21,7 +21,7 @@ use serde::Serialize;
 
 use self::table::table;
 use crate::commands::dry_run_segmenters;
-use crate::commands::{dataset::save, print_json, print_json_text, settings};
+use crate::commands::{dataset::save_named, print_json, print_json_text, settings};
 use crate::input;
 use crate::places::check_out;
 use crate::resources::{failure, shown};
@@ -109,8 +109,8 @@ fn plain(args: &SegmentEvalArgs, quiet: bool) -> Outcome {
     distinct("--data", &names)?;
     distinct("--segmenter", &args.segmenter)?;
     for (flag, out) in [("--per-document", &args.per_document), ("--plot", &args.plot)] {
-        if out.as_ref().is_some_and(|out| out.is_dir()) {
-            return Err(Failure::usage(format!("{flag}: it is a folder; name a file")));
+        if let Some(out) = out.as_ref().filter(|out| out.is_dir()) {
+            return Err(Failure::usage(format!("{flag} {}: it is a folder; name a file", shown(out))));
         }
         out.iter().try_for_each(|out| check_out(flag, out, &args.data))?;
     }
@@ -135,10 +135,10 @@ fn plain(args: &SegmentEvalArgs, quiet: bool) -> Outcome {
             lines.push_str(&serde_json::to_string(row).map_err(anyhow::Error::from)?);
             lines.push('\n');
         }
-        save(path, &lines)?;
+        save_named(path, &lines)?;
     }
     if let Some(path) = &args.plot {
-        save(path, &plot(&sets, &evaluation))?;
+        save_named(path, &plot(&sets, &evaluation))?;
     }
     let mut report = Report::new("", &sets, evaluation, &[]);
     report.embedding_seconds = embedding_seconds;

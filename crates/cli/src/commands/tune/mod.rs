@@ -19,7 +19,7 @@ use pericope_segeval::read::Set;
 use pericope_segment::split::Split;
 use serde::{Deserialize, Serialize};
 
-use self::segmenter::Wanted;
+use self::segmenter::{Wanted, shown_threshold};
 use crate::commands::{dry_run, print_json, sweep, train::labelled};
 use crate::input;
 use crate::resources::{failure, shown};
@@ -127,10 +127,10 @@ pub fn run(args: TuneArgs, quiet: bool) -> Outcome {
         show(&summary)?;
         if config.write && !quiet {
             say!(
-                "Written into the model: {}, {}, tau {:.2}",
+                "Written into the model: {}, {}, tau {}",
                 summary.best.partition,
                 summary.best.weights,
-                summary.best.threshold
+                shown_threshold(summary.best.threshold)
             );
         }
     }
@@ -180,7 +180,8 @@ fn show(summary: &Summary) -> std::io::Result<()> {
     for row in &summary.tried {
         let best = if *row == summary.best { "  <- best" } else { "" };
         let Tried { partition, weights, threshold, f1, tokens } = row;
-        say!("{partition:<10} {weights:<18} {threshold:>5.2} {:>6.1} {tokens:>12}{best}", 100.0 * f1);
+        let threshold = shown_threshold(*threshold);
+        say!("{partition:<10} {weights:<18} {threshold:>5} {:>6.1} {tokens:>12}{best}", 100.0 * f1);
     }
     Ok(())
 }

@@ -109,7 +109,7 @@ fn combinations(base: &Spec, grid: &BTreeMap<String, Vec<toml::Value>>) -> Resul
 }
 
 /// A threshold with all of its digits: steps of 0.0001 are the smallest.
-fn shown_threshold(tau: f64) -> String {
+pub(super) fn shown_threshold(tau: f64) -> String {
     let text = format!("{tau:.4}");
     let short = text.trim_end_matches('0');
     // Two digits at least, so that rows stand below each other.

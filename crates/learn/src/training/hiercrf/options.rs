@@ -174,10 +174,15 @@ impl HierCrfOptions {
             epochs: self.epochs,
         }
         .check(&[
-            ("synthetic", self.synthetic, (0.0..=100.0).contains(&self.synthetic)),
-            ("decay", self.decay, self.decay > 0.0 && self.decay <= 1.0),
-            ("hidden_paragraphs", self.hidden_paragraphs, (0.0..=1.0).contains(&self.hidden_paragraphs)),
-            ("boundary_loss", self.boundary_loss, (0.0..=HEAVIEST).contains(&self.boundary_loss)),
+            ("synthetic", self.synthetic, (0.0..=100.0).contains(&self.synthetic), "0 to 100"),
+            ("decay", self.decay, self.decay > 0.0 && self.decay <= 1.0, "above 0, and at most 1"),
+            ("hidden_paragraphs", self.hidden_paragraphs, (0.0..=1.0).contains(&self.hidden_paragraphs), "0 to 1"),
+            (
+                "boundary_loss",
+                self.boundary_loss,
+                (0.0..=HEAVIEST).contains(&self.boundary_loss),
+                &format!("0 to {HEAVIEST}"),
+            ),
         ])
     }
 }

@@ -109,10 +109,10 @@ impl TopicOptions {
             epochs: self.epochs,
         }
         .check(&[
-            ("joined", self.joined, (0.0..=1.0).contains(&self.joined)),
-            ("hidden_paragraphs", self.hidden_paragraphs, (0.0..=1.0).contains(&self.hidden_paragraphs)),
-            ("paragraph_units", self.paragraph_units, (0.0..=1.0).contains(&self.paragraph_units)),
-            ("window", self.window as f64, self.window >= 2),
+            ("joined", self.joined, (0.0..=1.0).contains(&self.joined), "0 to 1"),
+            ("hidden_paragraphs", self.hidden_paragraphs, (0.0..=1.0).contains(&self.hidden_paragraphs), "0 to 1"),
+            ("paragraph_units", self.paragraph_units, (0.0..=1.0).contains(&self.paragraph_units), "0 to 1"),
+            ("window", self.window as f64, self.window >= 2, "2 or more"),
         ])
     }
 }

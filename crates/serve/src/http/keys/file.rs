@@ -1,11 +1,12 @@
 use std::fmt;
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::time::{Duration, Instant};
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use pericope_util::{hex, replace_named_file};
+use pericope_util::{hex, replace_named_file, try_lock};
 use sha2::{Digest, Sha256};
 use subtle::{Choice, ConstantTimeEq};
 
@@ -17,6 +18,8 @@ pub const PREFIX: &str = "pericope_";
 const RANDOM: usize = 32;
 /// Bytes of a key that are looked at.
 const LONGEST: usize = 256;
+/// How long another process may take to change a file.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// The first line of a file that is made.
 const HEAD: &str =
     "# Keys of a Pericope search service: name, scope, SHA-256 of the key. Changed by `pericope keys`.\n";
@@ -125,12 +128,19 @@ impl KeyFile {
     /// # Errors
     /// As [`read`](Self::read) and [`write`](Self::write), and what `change` says, as an error of usage.
     pub fn change<T>(path: &Path, change: impl FnOnce(&mut Self) -> Result<T, String>) -> Result<T, KeyError> {
+        let fail = |reason, usage| KeyError { path: path.to_owned(), reason, usage };
         // The file itself is replaced; its folder stays. Where that cannot be locked, nobody waits.
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let whole = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let folder = whole.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let lock = File::open(folder).ok();
-        let _ = lock.as_ref().map(File::lock);
+        let until = Instant::now() + PATIENCE;
+        while lock.as_ref().is_some_and(|lock| matches!(try_lock(lock), Err(TryLockError::WouldBlock))) {
+            if Instant::now() > until {
+                return Err(fail(format!("another process holds its folder {}", folder.display()), false));
+            }
+        }
         let mut file = Self::read_or_new(path)?;
-        let fail = |reason| KeyError { path: path.to_owned(), reason, usage: true };
+        let fail = |reason| fail(reason, true);
         let changed = change(&mut file).map_err(fail)?;
         file.write(path)?;
         Ok(changed)

@@ -8,6 +8,7 @@ use super::{
     DocsearchAnswer, DocsearchHit, DocsearchQuery, DocsearchRequest, DocsearchResults, MOST_HITS, Marked, MarkedHit,
 };
 use crate::service::requests::within;
+use crate::service::slot::Slot;
 use crate::service::{Problem, Service};
 
 /// Levels of a hierarchy: lvl0 to lvl6.
@@ -39,19 +40,32 @@ impl Service {
             processing_time_ms: 0,
         };
         if !request.query.trim().is_empty() {
-            let opened = slot.current();
-            // One page more says whether there is one.
-            let depth = last.saturating_add(request.hits_per_page).min(MOST_HITS);
-            let (query, _) = self.query(&opened, &request.query, request.mode, depth)?;
-            let found = slot.doubt(opened.retriever.search(&query).map_err(Problem::from))?;
-            answer.nb_hits = found.len();
-            answer.nb_pages = found.len().div_ceil(request.hits_per_page);
-            let highlighter = opened.retriever.highlighter(&request.query)?;
-            let page = found.into_iter().skip(first).take(last.saturating_sub(first));
-            answer.hits = page.map(|hit| self.docsearch_hit(index, hit, &highlighter, &request.tags)).collect();
+            slot.ask(|slot| self.fill(&mut answer, slot, request, (first, last)))?;
         }
         answer.processing_time_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         Ok(answer)
+    }
+
+    /// Puts a page of hits into an answer.
+    fn fill(
+        &self,
+        answer: &mut DocsearchAnswer,
+        slot: &Slot,
+        request: &DocsearchQuery,
+        (first, last): (usize, usize),
+    ) -> Result<(), Problem> {
+        let opened = slot.current();
+        // One page more says whether there is one.
+        let depth = last.saturating_add(request.hits_per_page).min(MOST_HITS);
+        let (query, _) = self.query(&opened, &request.query, request.mode, depth)?;
+        let found = opened.retriever.search(&query)?;
+        answer.nb_hits = found.len();
+        answer.nb_pages = found.len().div_ceil(request.hits_per_page);
+        let highlighter = opened.retriever.highlighter(&request.query)?;
+        let page = found.into_iter().skip(first).take(last.saturating_sub(first));
+        let index = slot.named.name.as_str();
+        answer.hits = page.map(|hit| self.docsearch_hit(index, hit, &highlighter, &request.tags)).collect();
+        Ok(())
     }
 
     /// Answers several queries.
