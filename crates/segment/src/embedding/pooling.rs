@@ -38,7 +38,10 @@ pub(super) fn similarities(
         }
         let from = found.len() + 1;
         // Gap g lies between rows g - 1 and g, and is known when row g + k - 1 is.
-        let until = if have == n { n } else { (have + 1).saturating_sub(k).max(from) };
+        let until = if have == n { n } else { (have + 1).saturating_sub(k) };
+        if until <= from {
+            continue;
+        }
         match pool {
             Pool::Mean => rows.means(from..until, k, n, &mut found),
             Pool::Min => found.extend((from..until).map(|gap| rows.extreme(gap, k, n, f64::min))),

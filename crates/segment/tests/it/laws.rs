@@ -33,7 +33,7 @@ fn specs() -> Vec<String> {
         "bayesseg:prior=3,cost=0,max=4",
         "variance:penalty=0,longest=2",
         "fusion:price=-40,longest=3",
-        "cluster:piece=3,size=4",
+        "cluster:piece=3,size=6",
         "sentence:min_tokens=5",
         "paragraph:target_tokens=9",
         "structure:tau=0.2",
