@@ -277,7 +277,7 @@ fn wrong_usage_is_told_before_anything_is_read() {
         (&["compare", "--questions-file", "none.json", "--questions", "9"], "cannot be used with"),
         (&["compare", "--questions-file", "none.json", "--glob", "*.md"], "cannot be used with"),
         (&["dataset", "synthetic", "asks", "--out", "s.jsonl", "--parts", "3"], "--parts 3: each part is from another"),
-        (&["compare", "docs", "--glob", "*.none"], "no file below docs is called as --glob wants it: *.none"),
+        (&["compare", "docs", "--glob", "*.none"], "is called as --glob wants it: *.none"),
         (
             &["dataset", "from-docs", "asks", "--out", "q.json", "--min-answer-words", "900"],
             "1 left out, the first: 'Why",
