@@ -103,6 +103,16 @@ fn an_agent_asks_the_project_that_it_works_in() {
     assert_eq!((&status["indexes"][0]["documents"], &status["indexes"][0]["stale"]["changed"]), (&json!(1), &json!(0)));
     assert_eq!(again.ask("search", json!({"query": "setts"}))["hits"][0]["document"], "docs/a.md");
     again.end();
+    // What the protocol cannot read has an answer too, and the connection goes on.
+    for (message, code) in
+        [("{\"jsonrpc\": \"2.0\", \"id\": 70,", -32700), (r#"{"id": 71, "method": "tools/list"}"#, -32600)]
+    {
+        writeln!(agent.to.as_mut().unwrap(), "{message}").unwrap();
+        let mut line = String::new();
+        agent.from.read_line(&mut line).unwrap();
+        let answer: Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(answer["error"]["code"], code, "{answer}");
+    }
     let answer = agent.request("tools/call", &json!({"name": "search", "arguments": {"q": "dens"}}));
     assert_eq!(answer["result"]["isError"], true, "{answer}");
     agent.end();

@@ -4,18 +4,19 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use axum::Router;
-use axum::body::Body;
+use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
+use axum::{Json, Router};
 use futures_util::StreamExt;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::session::{SessionId, SessionManager};
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio_util::sync::CancellationToken;
 
+use super::messages::refusal;
 use super::server::{AT_ONCE, Server};
 use crate::http::SESSION;
 use crate::service::Service;
@@ -59,7 +60,7 @@ pub fn router(service: Arc<Service>, options: AgentOptions) -> Router {
     manager.session_config.keep_alive = Some(IDLE);
     let AgentOptions { origins, calls, request, ending } = options;
     let yields = YIELDS.max(request.saturating_mul(2));
-    let sessions = Sessions { manager: Arc::new(manager), used: Arc::default(), yields, ending };
+    let sessions = Sessions { manager: Arc::new(manager), used: Arc::default(), yields, request, ending };
     let origins = OF_THIS_MACHINE.iter().map(ToString::to_string).chain(origins.into_iter().filter(|one| one != "*"));
     // The server around it knows which hosts are ours.
     let config = StreamableHttpServerConfig::default()
@@ -78,6 +79,8 @@ struct Sessions {
     used: Arc<Mutex<HashMap<SessionId, Instant>>>,
     /// The time after which one makes room for another.
     yields: Duration,
+    /// The time that a message may take to come.
+    request: Duration,
     ending: CancellationToken,
 }
 
@@ -118,6 +121,28 @@ fn session(headers: &HeaderMap) -> Option<String> {
     headers.get(SESSION).and_then(|id| id.to_str().ok()).map(str::to_owned)
 }
 
+/// Refuses a message that the protocol cannot read, that is too long, or that does not come.
+async fn checked(request: Request, limit: Duration) -> Result<Request, Response> {
+    let is_json = |kind: &HeaderValue| kind.as_bytes().starts_with(b"application/json");
+    if request.method() != Method::POST || !request.headers().get(header::CONTENT_TYPE).is_some_and(is_json) {
+        return Ok(request);
+    }
+    let (parts, body) = request.into_parts();
+    match tokio::time::timeout(limit, to_bytes(body, LARGEST)).await {
+        Ok(Ok(bytes)) => match refusal(&bytes) {
+            Some(answer) => Err((StatusCode::BAD_REQUEST, Json(answer)).into_response()),
+            None => Ok(Request::from_parts(parts, Body::from(bytes))),
+        },
+        Ok(Err(_)) => {
+            Err((StatusCode::PAYLOAD_TOO_LARGE, format!("a message has at most {LARGEST} bytes")).into_response())
+        }
+        Err(_) => {
+            let said = format!("the message did not come within {} s", limit.as_secs_f64());
+            Err((StatusCode::REQUEST_TIMEOUT, said).into_response())
+        }
+    }
+}
+
 /// Refuses a new session where there are too many, and says plainly that one was ended.
 async fn bounded(State(sessions): State<Sessions>, request: Request, next: Next) -> Response {
     let named = session(request.headers());
@@ -126,6 +151,10 @@ async fn bounded(State(sessions): State<Sessions>, request: Request, next: Next)
         let said = "too many sessions: try again in a minute";
         return (StatusCode::SERVICE_UNAVAILABLE, [(header::RETRY_AFTER, "60")], said).into_response();
     }
+    let request = match checked(request, sessions.request).await {
+        Ok(request) => request,
+        Err(refused) => return refused,
+    };
     let (ends, listens) = (request.method() == Method::DELETE, request.method() == Method::GET);
     let mut response = next.run(request).await;
     if let Some(id) = named.or_else(|| session(response.headers())) {
@@ -153,7 +182,8 @@ mod tests {
     async fn the_session_that_nobody_uses_makes_room() {
         let manager = Arc::new(LocalSessionManager::default());
         let (used, ending) = (Arc::default(), CancellationToken::new());
-        let mut sessions = Sessions { manager: Arc::clone(&manager), used, yields: YIELDS, ending };
+        let request = Duration::from_secs(30);
+        let mut sessions = Sessions { manager: Arc::clone(&manager), used, yields: YIELDS, request, ending };
         let (mut ids, mut transports) = (Vec::new(), Vec::new());
         for _ in 0..MOST_SESSIONS {
             let (id, transport) = manager.create_session().await.unwrap();

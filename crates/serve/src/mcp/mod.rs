@@ -10,6 +10,7 @@ mod answers;
 mod arguments;
 mod calls;
 mod http;
+mod messages;
 mod schema;
 mod server;
 mod stdio;
