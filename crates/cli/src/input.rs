@@ -1,6 +1,7 @@
 //! Files and folders named on the command line, read in their order; what cannot be read is named and counted.
 
 mod ahead;
+mod folders;
 mod indexes;
 
 use std::io::Read;
@@ -16,8 +17,9 @@ use pericope_read::{
 };
 use pericope_util::time_limit;
 
-use self::indexes::Indexes;
+pub use self::folders::Folders;
 pub use self::indexes::inside_index;
+use self::indexes::{indexes_below, others};
 use crate::limited::{Hand, Stopped};
 use crate::project::is_own;
 use crate::resources::shown;
@@ -112,7 +114,7 @@ impl Input {
             }
         }
         let Found { files: found, outside, twice, linked, media } = find(paths, options);
-        let mut indexes = Indexes::below(paths);
+        let mut indexes = indexes_below(paths);
         // What lies in a project's own folder is no document, unless it is named itself.
         let is_ours = |path: &Path| is_own(path) && !paths.iter().any(|root| is_own(root));
         let mut files = Vec::new();
@@ -132,7 +134,7 @@ impl Input {
                 }
             }
         }
-        let indexes = indexes.met(written);
+        let indexes = others(indexes, written);
         missed.extend(indexes.iter().map(document_id));
         let options = Arc::new(ReadOptions { max_bytes, ..read_options(limits) });
         let (time, hand) = (limits.time, Hand::default());

@@ -1,7 +1,10 @@
 //! What lies in an index directory beside the folders of words and vectors, and where.
 
+use std::ffi::OsStr;
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
+
+use pericope_util::is_left_over;
 
 use crate::engines::Snapshots;
 use crate::manifest::MANIFEST_FILE;
@@ -33,12 +36,8 @@ pub(crate) fn open_or_create(dir: &Path, meta: &IndexMeta) -> Result<Snapshots, 
 pub(crate) fn holds_something_else(dir: &Path) -> Result<bool, IndexError> {
     match fs::read_dir(dir) {
         Ok(mut entries) => {
-            let unfinished = |name: &str| {
-                name.strip_prefix(META_FILE).is_some_and(|rest| rest.starts_with('.') && rest.ends_with(".unfinished"))
-            };
-            let ours = |name: &std::ffi::OsStr| {
-                name == LOCK_FILE || name == META_TEMPORARY || name.to_str().is_some_and(unfinished)
-            };
+            let ours =
+                |name: &OsStr| name == LOCK_FILE || name == META_TEMPORARY || is_left_over(name, OsStr::new(META_FILE));
             Ok(entries.any(|entry| entry.is_ok_and(|entry| !ours(&entry.file_name()))))
         }
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(false),

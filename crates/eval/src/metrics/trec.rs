@@ -11,6 +11,8 @@ use std::io::{self, BufRead, Write};
 
 use serde::{Deserialize, Serialize};
 
+use super::discounted;
+
 /// Why a run or qrels file could not be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -220,10 +222,7 @@ fn score(found: &[i64], ideal: &[i64], k: usize) -> TrecScores {
 }
 
 fn dcg(grades: &[i64]) -> f64 {
-    let gains = grades.iter().enumerate().filter(|&(_, &grade)| grade > 0);
-    let sum: f64 = gains.map(|(at, &grade)| grade as f64 / ((at + 2) as f64).log2()).sum();
-    // The sum of nothing is -0.
-    sum + 0.0
+    discounted(grades.iter().map(|&grade| grade.max(0) as f64))
 }
 
 #[cfg(test)]

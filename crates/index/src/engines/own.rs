@@ -6,11 +6,11 @@ use std::path::Path;
 
 use pericope_util::is_left_over;
 
-use super::text_files::REPLACED;
+use super::text_files::{META, REPLACED};
 
 /// True where a folder holds a full-text index of this program, by the fields of its schema.
 pub(crate) fn is_text_index(folder: &Path) -> bool {
-    let read = fs::read(folder.join("meta.json")).ok();
+    let read = fs::read(folder.join(META)).ok();
     let meta: Option<serde_json::Value> = read.and_then(|bytes| first(&bytes));
     let schema = meta.as_ref().and_then(|meta| meta.get("schema")).and_then(serde_json::Value::as_array);
     let has = |name: &str| {
@@ -27,10 +27,9 @@ fn first(bytes: &[u8]) -> Option<serde_json::Value> {
 /// True for the full-text index's files, by their paths in its folder.
 pub(crate) fn is_own_text(path: &Path) -> bool {
     let Some(name) = path.to_str() else { return false };
-    if matches!(name, "meta.json" | ".managed.json" | ".tantivy-writer.lock" | ".tantivy-meta.lock") {
-        return true;
-    }
-    if REPLACED.iter().any(|own| is_left_over(OsStr::new(name), OsStr::new(own))) {
+    // One that is replaced, or was about to be.
+    let is_replaced = |own: &&str| name == *own || is_left_over(OsStr::new(name), OsStr::new(own));
+    if matches!(name, ".tantivy-writer.lock" | ".tantivy-meta.lock") || REPLACED.iter().any(is_replaced) {
         return true;
     }
     // What earlier versions wrote before it took its place.

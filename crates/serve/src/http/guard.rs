@@ -61,9 +61,9 @@ pub(super) async fn around(State(app): State<App>, mut request: Request, next: N
     let remote = request.extensions().get::<Remote>().map(|remote| remote.0);
     let route = request.extensions().get::<MatchedPath>().map(|route| route.as_str().to_owned());
     let (method, uri) = (request.method().clone(), request.uri().clone());
-    let asked = Asked::default();
-    if app.log.queries && asks_by_body(uri.path()) {
-        request.extensions_mut().insert(asked.clone());
+    let asked = app.log.tells_queries().then(Asked::default);
+    if let Some(asked) = asked.clone().filter(|_| asks_by_body(uri.path())) {
+        request.extensions_mut().insert(asked);
     }
     let mut response = next.run(request).await;
     let code = problem::write(&mut response, &id);
@@ -76,7 +76,7 @@ pub(super) async fn around(State(app): State<App>, mut request: Request, next: N
     let took = begun.elapsed();
     app.metrics.answered(route.as_deref().unwrap_or("none"), status, took);
     let key = response.extensions().get::<KeyName>().map(|name| name.0.as_str());
-    let query = asked.0.get().map(String::as_str).or(uri.query()).map(without_key);
+    let query = asked.and_then(|asked| asked.0.get().map(String::as_str).or(uri.query()).map(without_key));
     let line = Line {
         time: String::new(),
         request_id: &id,

@@ -77,15 +77,17 @@ pub(super) struct Line<'a> {
 }
 
 impl Logging {
+    /// Whether a request's line says what was asked.
+    pub(super) fn tells_queries(&self) -> bool {
+        self.queries && self.format != LogFormat::None
+    }
+
     pub(super) fn request(&self, mut line: Line<'_>, took: Duration) {
         if self.format == LogFormat::None {
             return;
         }
         line.time = now_rfc3339();
         line.ms = (took.as_secs_f64() * 1e6).round() / 1e3;
-        if !self.queries {
-            line.query = None;
-        }
         match self.format {
             LogFormat::Json => (self.sink)(&serde_json::to_string(&line).unwrap_or_default()),
             LogFormat::Text => {

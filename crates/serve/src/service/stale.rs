@@ -40,8 +40,7 @@ impl Seen {
 impl Service {
     /// Compares the files that an index was made from with what it knows of them, at most once in five seconds, without
     /// opening one. Relative names are seen from the project's folder where the index is a project's own, else from the working
-    /// directory. `None` where nothing can be said: the index lies on
-    /// a server, knows no files, or none of them is found from here.
+    /// directory. `None` where nothing can be said: the index lies on a server, knows no files, or none of them is found from here.
     ///
     /// # Errors
     /// [`Problem`]: 404 where there is no such index, 500 where it cannot be read.

@@ -1,59 +1,23 @@
 //! Folders that `pericope compare` wrote, which hold no documents.
 
-use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
+use crate::input::Folders;
 use crate::resources::shown;
 use crate::terminal::is_quiet;
 
 /// The list of what `compare` wrote, in the folder of each comparison.
 pub const WRITTEN: &str = ".written.json";
 
-/// Tells what lies in such folders below the paths that were typed.
-pub struct Compared<'a> {
-    roots: &'a [PathBuf],
-    known: HashMap<PathBuf, bool>,
-    met: BTreeSet<PathBuf>,
+/// Such folders below the paths that were typed. What was typed itself is meant.
+pub fn below(roots: &[PathBuf]) -> Folders<'_> {
+    Folders::below(roots, |folder| !roots.iter().any(|root| root == folder) && is_written(folder))
 }
 
-impl<'a> Compared<'a> {
-    /// None is known yet.
-    pub fn below(roots: &'a [PathBuf]) -> Self {
-        Self { roots, known: HashMap::new(), met: BTreeSet::new() }
-    }
-
-    /// True for a file of an earlier comparison. What was typed itself is meant.
-    pub fn hold(&mut self, file: &Path) -> bool {
-        let roots = self.roots;
-        let is_typed = |path: &Path| roots.iter().any(|root| root == path);
-        if is_typed(file) {
-            return false;
-        }
-        for folder in file.ancestors().skip(1) {
-            if folder.as_os_str().is_empty() || is_typed(folder) {
-                return false;
-            }
-            let is_one = match self.known.get(folder) {
-                Some(known) => *known,
-                None => {
-                    let found = is_written(folder);
-                    self.known.insert(folder.to_owned(), found);
-                    found
-                }
-            };
-            if is_one {
-                self.met.insert(folder.to_owned());
-                return true;
-            }
-        }
-        false
-    }
-
-    /// Names the folders that were met. They are a rule and no failure.
-    pub fn tell(&self) {
-        for folder in self.met.iter().filter(|_| !is_quiet()) {
-            tell!("left out: {}: pericope compare wrote it", shown(folder));
-        }
+/// Names the folders that were met. They are a rule and no failure.
+pub fn tell(compared: Folders<'_>) {
+    for folder in compared.met().iter().filter(|_| !is_quiet()) {
+        tell!("left out: {}: pericope compare wrote it", shown(folder));
     }
 }
 
@@ -77,7 +41,7 @@ mod tests {
         std::fs::create_dir_all(at("docs/other")).unwrap();
         std::fs::write(at("docs/other").join(WRITTEN), "mine").unwrap();
         let roots = [at("docs")];
-        let mut found = Compared::below(&roots);
+        let mut found = below(&roots);
         for (file, is_held) in [
             ("docs/a.md", false),
             ("docs/old/compare.toml", true),
@@ -86,9 +50,9 @@ mod tests {
         ] {
             assert_eq!(found.hold(&at(file)), is_held, "{file}");
         }
-        assert_eq!(found.met.len(), 1);
+        assert_eq!(found.met().len(), 1);
         for typed in [[at("docs/old")], [at("docs/old/compare.toml")]] {
-            assert!(!Compared::below(&typed).hold(&at("docs/old/compare.toml")), "{typed:?}");
+            assert!(!below(&typed).hold(&at("docs/old/compare.toml")), "{typed:?}");
         }
     }
 }

@@ -9,7 +9,7 @@ use pericope_index::pipeline::DEFAULT_MEMORY;
 use pericope_read::document_id;
 
 use super::args::SourceArgs;
-use super::compared::Compared;
+use super::compared;
 use crate::input::{self, AllLeftOut, Input};
 use crate::progress;
 use crate::resources::shown;
@@ -44,12 +44,10 @@ pub fn read(paths: &[PathBuf], source: &SourceArgs, own: &[&Path], quiet: bool) 
     }
     let mut left_out = AllLeftOut::default();
     let mut documents = Vec::new();
-    let bar = progress::files(found.files().len() as u64, quiet);
-    let mut compared = Compared::below(paths);
-    for path in found.files().iter().filter(|path| !is_own(path)) {
-        if compared.hold(path) {
-            continue;
-        }
+    let mut compared = compared::below(paths);
+    let files: Vec<&PathBuf> = found.files().iter().filter(|path| !is_own(path) && !compared.hold(path)).collect();
+    let bar = progress::files(files.len() as u64, quiet);
+    for path in files {
         found.read_in_time(path, |document| document, &mut |read| match read {
             Ok(document) => documents.push(relative(document, paths)),
             Err(one) => left_out.add(one),
@@ -60,7 +58,7 @@ pub fn read(paths: &[PathBuf], source: &SourceArgs, own: &[&Path], quiet: bool) 
     skipped += input::report(&left_out.bad);
     input::tell_empty(&left_out.empty);
     found.tell_rules();
-    compared.tell();
+    compared::tell(compared);
     Ok(Documents { documents, skipped, empty: left_out.empty.len() })
 }
 

@@ -3,6 +3,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cover::{overlap, subtract};
 use super::{Gold, Passage, share};
+use crate::metrics::discounted;
 
 /// Scores of a ranking, cut after its first k passages, of one question, or means over questions.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -98,9 +99,7 @@ fn take<D: Eq>(rest: &mut Rest<D>, passage: &Passage<D>) -> usize {
 
 /// Discounted cumulative gain. Gains are counts of units: the share of the gold differs by a factor that cancels.
 fn dcg(gains: &[usize]) -> f64 {
-    let sum: f64 = gains.iter().enumerate().map(|(at, &gain)| gain as f64 / ((at + 2) as f64).log2()).sum();
-    // The sum of nothing is -0, which files would show.
-    sum + 0.0
+    discounted(gains.iter().map(|&gain| gain as f64))
 }
 
 #[cfg(test)]

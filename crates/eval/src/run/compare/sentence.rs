@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::cell::Cutoff;
 use crate::format;
-use crate::metric::Metric;
+use crate::metric::{Metric, Unit};
 use crate::record::{Cell, Comparison, FEW_DOCUMENTS, Outcome, Verdict};
 use crate::stats::{self, ALPHA};
 
@@ -24,6 +24,11 @@ pub(super) struct About<'a> {
     pub(super) cells: &'a [Cell],
 }
 
+/// A size in a unit, without a sign.
+fn points(unit: Unit, size: f64) -> String {
+    format!("{}{}", unit.difference(size).trim_start_matches('+'), unit.points())
+}
+
 pub(super) fn of(verdict: &Verdict, family: &[Comparison], about: &About<'_>) -> String {
     let About { means, next, reason, cells } = about;
     let reason = *reason;
@@ -41,10 +46,7 @@ pub(super) fn of(verdict: &Verdict, family: &[Comparison], about: &About<'_>) ->
     let figures = figures(verdict, family, means);
     let (all, left) = (means.len(), verdict.possible.len());
     let unresolvable = family.iter().filter(|c| c.outcome == Some(Outcome::Unresolvable)).count();
-    let points = |x: f64| {
-        let unit = primary.metric.unit();
-        format!("{}{}", unit.difference(x).trim_start_matches('+'), unit.points())
-    };
+    let points = |x: f64| points(primary.metric.unit(), x);
     let text = if all < 2 {
         format!("{place}, there is nothing to compare {recommended} with: {figures}.")
     } else if unresolvable > 0 && !family.iter().any(resolvable) {
@@ -203,8 +205,7 @@ fn figures(verdict: &Verdict, family: &[Comparison], means: &BTreeMap<String, f6
     let margin = verdict.primary.margin;
     let but = match c.outcome {
         Some(Outcome::Better | Outcome::Worse) if c.is_slight(margin) => {
-            let least = unit.difference(margin);
-            format!(", but by less than the {}{} that matter", least.trim_start_matches('+'), unit.points())
+            format!(", but by less than the {} that matter", points(unit, margin))
         }
         _ => String::new(),
     };
