@@ -75,16 +75,16 @@ pub enum Command {
     /// Run an experiment every night and say whether anything got worse
     #[command(after_help = NIGHTLY_EXAMPLES)]
     Nightly(NightlyArgs),
-    /// Make question sets
+    /// Make, check and part data: questions, boundaries, classes
     #[command(subcommand)]
     Dataset(DatasetCommand),
-    /// Train a segmenter on documents whose boundaries are known
+    /// Train a segmenter, or a judge that finds and reranks answers
     #[command(subcommand)]
     Train(TrainCommand),
     /// Try settings on validation documents and show which does best
     #[command(after_help = TUNE_EXAMPLES)]
     Tune(TuneArgs),
-    /// Get and check model files
+    /// Get, make and check model files
     #[command(subcommand)]
     Models(ModelsCommand),
     /// List the segmenters with their keys
@@ -101,7 +101,7 @@ pub enum Command {
     },
     /// Print a completion script for a shell
     #[command(
-        after_help = "Examples:\n  pericope completions bash > ~/.local/share/bash-completion/completions/pericope\n  pericope completions zsh > ~/.zfunc/_pericope"
+        after_help = "Examples:\n  mkdir -p ~/.local/share/bash-completion/completions\n  pericope completions bash > ~/.local/share/bash-completion/completions/pericope\n  mkdir -p ~/.zfunc\n  pericope completions zsh > ~/.zfunc/_pericope\n\nzsh looks in ~/.zfunc where ~/.zshrc says fpath=(~/.zfunc $fpath) before compinit."
     )]
     Completions {
         /// The shell

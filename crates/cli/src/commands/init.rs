@@ -16,9 +16,9 @@ pub const INIT_EXAMPLES: &str = "Examples:
   pericope init docs README.md --url-prefix https://docs.example.org/
   pericope init docs --segmenter window --embedder none
 
-Writes .pericope/pericope.toml, which may be edited. From then on `pericope index` and `pericope search 'x'` need no
---into and no --in in this folder and those below it, and documents are called by their paths from this folder on.
-The index lies in .pericope/index, which git ignores.";
+Writes .pericope/pericope.toml, which may be edited. From then on `pericope index` needs no --into in this folder and those
+below it, and `pericope search 'x'`, `pericope serve` and `pericope mcp` need no --in. Documents are called by their paths from
+this folder on. The index lies in .pericope/index, which git ignores.";
 
 /// `pericope init`
 #[derive(Debug, Args)]

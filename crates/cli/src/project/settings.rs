@@ -82,7 +82,8 @@ impl Settings {
         let _ = writeln!(file, "paths = [{paths}]\n");
         let _ = writeln!(file, "# How documents are cut. `pericope segmenters` lists the ways and their keys.");
         let _ = writeln!(file, "segmenter = {}\n", or(&self.segmenter, "structure"));
-        let _ = writeln!(file, "# What embeds the chunks: minilm, openai:MODEL or none (search by words alone).");
+        let _ = writeln!(file, "# What embeds the chunks: minilm, static, a name that `pericope models list` shows,");
+        let _ = writeln!(file, "# a folder with a model, openai:MODEL, or none (search by words alone).");
         let _ = writeln!(file, "embedder = {}\n", or(&self.embedder, "minilm"));
         let _ = writeln!(file, "# Whether the embedder reads the headings above a chunk before its text.");
         let _ = writeln!(file, "prefix_headings = {}\n", self.prefix_headings.unwrap_or(false));

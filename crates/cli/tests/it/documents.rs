@@ -4,6 +4,8 @@
 use std::fmt::Write;
 use std::path::Path;
 
+use pericope_eval::classification::ClassificationExperiment;
+use pericope_eval::config::ExperimentFile;
 use serde_json::Value;
 use syn::{Attribute, Expr, Fields, Item, Lit, Meta};
 
@@ -85,11 +87,11 @@ const TABLES: &[(&str, &str, &str, Option<&str>)] = &[
         "An experiment on classification (`kind = \"classification\"`)",
         "eval/src/classification/config.rs",
         "ClassificationExperiment",
-        None,
+        Some("/classification"),
     ),
-    ("`[data]` of classification", "eval/src/classification/config.rs", "ClassData", None),
+    ("`[data]` of classification", "eval/src/classification/config.rs", "ClassData", Some("/classification/data")),
     ("`[[chunker]]` of classification", "eval/src/classification/config.rs", "SchemeConfig", None),
-    ("`[classifier]`", "eval/src/classification/config.rs", "ClassifierConfig", None),
+    ("`[classifier]`", "eval/src/classification/config.rs", "ClassifierConfig", Some("/classification/classifier")),
     ("`[compare]` of classification", "eval/src/classification/config.rs", "ClassCompare", None),
     ("`[[published]]` of classification", "eval/src/classification/config.rs", "PublishedAccuracy", None),
     ("Tuning a trained segmenter (`kind = \"tune\"`)", "cli/src/commands/tune/mod.rs", "Config", None),
@@ -99,6 +101,10 @@ const TABLES: &[(&str, &str, &str, Option<&str>)] = &[
 const SMALLEST: &str = "name = \"n\"\n[data]\nkind = \"squad\"\npath = \"p\"\n[[chunker]]\nname = \"c\"\nspec = \"paragraph\"\n\
     [[retriever]]\nname = \"r\"\nspec = \"http://h\"\n\
     [judge]\nkind = \"llm\"\n[llm.judge]\nprovider = \"openai\"\nmodel = \"m\"\n[tune]\nchunker = \"c\"\n[nightly]\nkeep = 31\n";
+
+/// The same on classification.
+const SMALLEST_OF_CLASSES: &str = "kind = \"classification\"\nname = \"n\"\n[data]\nkind = \"classes\"\npath = \"p\"\n\
+    [[chunker]]\nname = \"c\"\nspec = \"paragraph\"\n";
 
 #[test]
 fn every_key_of_the_configuration_is_documented() {
@@ -113,6 +119,9 @@ fn every_key_of_the_configuration_is_documented() {
         };
         defaults[table][key] = of.unwrap()[key].clone();
     }
+    let file = ExperimentFile::parse(SMALLEST_OF_CLASSES.to_owned(), Path::new("x.toml")).unwrap();
+    let classes = ClassificationExperiment::of_file(&file, &[], list).unwrap();
+    defaults["classification"] = serde_json::to_value(&classes).unwrap();
     let mut text = String::from(
         "# The configuration\n\nMade from the types that read it. Experiments are TOML files; `--set table.key=value` \
          overrides any key, and an unknown key is an error.\n\n\
@@ -181,6 +190,9 @@ fn doc(attributes: &[Attribute]) -> String {
 
 /// A type as TOML has it, and whether it may be left out.
 fn kind(ty: &syn::Type) -> (String, bool) {
+    if let syn::Type::Array(list) = ty {
+        return (format!("list of {}", kind(&list.elem).0), false);
+    }
     let syn::Type::Path(path) = ty else { return ("value".to_owned(), false) };
     let Some(last) = path.path.segments.last() else { return ("value".to_owned(), false) };
     let inner = || match &last.arguments {
@@ -195,11 +207,14 @@ fn kind(ty: &syn::Type) -> (String, bool) {
         "Option" => return (inner().unwrap_or_default(), true),
         "Vec" => format!("list of {}", inner().unwrap_or_default()),
         "BTreeMap" => format!("table of {}", inner().unwrap_or_default()),
-        "String" | "PathBuf" | "Spec" | "Metric" | "Measure" => "text".to_owned(),
+        "String" | "PathBuf" | "Spec" | "Metric" | "Measure" | "LanguageChoice" => "text".to_owned(),
         "bool" => "true or false".to_owned(),
         "usize" | "u64" | "u32" => "whole number".to_owned(),
         "f64" => "number".to_owned(),
         "Mode" => "`dense`, `bm25`, `hybrid`".to_owned(),
+        "BudgetRule" => "`fill`, `whole`".to_owned(),
+        "ContextKind" => "`none`, `llm`".to_owned(),
+        "Offsets" => "`bytes`, `chars`".to_owned(),
         "DataKind" => "`squad`, `chroma`, `beir`".to_owned(),
         "GeneratorKind" => "`none`, `best`, `extractive`, `cogltx`, `llm`".to_owned(),
         "JudgeKind" => "`none`, `lexical`, `llm`, `both`, `custom`".to_owned(),

@@ -75,7 +75,7 @@ impl ConfigError {
     }
 }
 
-/// One experiment. Every key has the default shown in the field's documentation; unknown keys are errors.
+/// One experiment. Unknown keys are errors.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Experiment {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use pericope_api::Document;
 use pericope_eval::data::{FromDocsOptions, from_docs};
+use pericope_eval::format::plural;
 use pericope_index::pipeline::DEFAULT_MEMORY;
 use serde::Serialize;
 
@@ -95,9 +96,9 @@ pub fn run(args: FromDocsArgs, quiet: bool) -> Outcome {
             name(first)
         ),
         None => format!(
-            "no heading in the {} documents asks a question (one that ends with '?' or begins with how, what, when ...); \
+            "no heading in {} asks a question (one that ends with '?' or begins with how, what, when ...); \
              `pericope dataset draft` makes questions from headings and sentences that ask nothing",
-            documents.len()
+            plural(documents.len(), "document")
         ),
     };
     // Boundaries need headings, and no questions.
@@ -137,10 +138,11 @@ pub fn run(args: FromDocsArgs, quiet: bool) -> Outcome {
             tell!("left out: {} more", made.skipped.len() - 10);
         }
         if questions > 0 {
-            say!("{}: {questions} questions over {} documents", shown(&args.out), counts.documents);
+            let (asked, of) = (plural(questions, "question"), plural(counts.documents, "document"));
+            say!("{}: {asked} over {of}", shown(&args.out));
         }
         if let Some(path) = args.segmentation.as_deref() {
-            say!("{}: the boundaries of {} documents", shown(path), counts.segmentations);
+            say!("{}: the boundaries of {}", shown(path), plural(counts.segmentations, "document"));
         }
     }
     input::tell_empty(&left_out.empty);

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use pericope::experiments::segmentation::{Drawn, read_set};
+use pericope_eval::format::plural;
 use pericope_index::pipeline::DEFAULT_MEMORY;
 use pericope_segment::synthetic::{Recipe, Synthetic, concatenations, usable};
 use serde::Serialize;
@@ -142,7 +143,8 @@ pub fn run(args: SyntheticArgs, quiet: bool) -> Outcome {
     if args.json {
         print_json(&counts)?;
     } else if !quiet {
-        say!("{}: {} documents from {} sources", shown(&args.out), counts.documents, counts.sources);
+        let (made, from) = (plural(counts.documents, "document"), plural(counts.sources, "source"));
+        say!("{}: {made} from {from}", shown(&args.out));
     }
     Ok(if unreadable > 0 { Status::Incomplete } else { Status::Done })
 }

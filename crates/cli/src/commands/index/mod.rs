@@ -127,8 +127,7 @@ fn work(mut args: IndexArgs, quiet: bool, follow: Option<Arc<AtomicBool>>) -> Ou
         let resources = resources.with_limits_of(before.as_ref(), encoder.as_deref(), room(&plan));
         return dry_run::run(&args, &plan, &found, &resources);
     }
-    let encoder =
-        embedder(&plan.embedder, args.policy.offline).map_err(|failure| failure.about(&plan.embedder_from))?;
+    let encoder = embedder(&plan.embedder, args.policy.offline).map_err(|failure| without_embedder(&plan, failure))?;
     let mut resources = resources.with_limits_of(before.as_ref(), encoder.as_deref(), room(&plan));
     // Static vectors are made as quickly as they are found again.
     // What is embedded with more around it was not read before.
@@ -204,6 +203,15 @@ fn work(mut args: IndexArgs, quiet: bool, follow: Option<Arc<AtomicBool>>) -> Ou
         return Ok(Status::Incomplete);
     }
     Ok(Status::Done)
+}
+
+/// The failure to load the embedder; where its model is not installed, with what does without one.
+fn without_embedder(plan: &Plan, failure: Failure) -> Failure {
+    let failure = failure.about(&plan.embedder_from);
+    if plan.embedder == EMBEDDER && pericope_encode::models::locate(EMBEDDER).is_err() {
+        return Failure::usage(format!("{failure}, or index and search by words alone with the embedder `none`"));
+    }
+    failure
 }
 
 /// Tokens that the embedder reads before a chunk.

@@ -14,7 +14,7 @@ Files of minilm are checked against published checksums. Of the others the hub's
 pull, with the commit; `models verify` compares with them.";
 
 const DISTIL_EXAMPLES: &str = "Examples:
-  pericope models distil                     # of minilm, for --embedder static; less than a minute
+  pericope models distil                     # of minilm, for --embedder static; half a minute to a few minutes
   pericope models distil minilm --dimension 128 --out small-vectors
   pericope index docs/ --into docs.idx --segmenter fusion --embedder static
   pericope segment docs/ --segmenter fusion:embedder=static:small-vectors

@@ -166,13 +166,15 @@ fn act(args: &NightlyArgs, experiment: &Experiment, dir: &Path, quiet: bool) -> 
         if args.json {
             return print_json(&json!({"exported": nights, "file": shown(file)}));
         }
-        say!("{nights} nights written to {}", shown(file));
+        say!("{nights} {} written to {}", if nights == 1 { "night" } else { "nights" }, shown(file));
         return Ok(Status::Done);
     }
     let mut done = String::new();
     if let Some(file) = &action.import {
         let found = history.import(file).map_err(history_fail)?;
-        done = format!("{} nights added, {} were there already", found.added, found.known);
+        let nights = if found.added == 1 { "night" } else { "nights" };
+        let were = if found.known == 1 { "was" } else { "were" };
+        done = format!("{} {nights} added, {} {were} there already", found.added, found.known);
     }
     let number = |which: WhichNight| -> Result<u32, Failure> {
         match which {

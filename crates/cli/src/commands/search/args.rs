@@ -38,7 +38,8 @@ pub struct SearchArgs {
     /// Only below headings that hold these words; may be given several times, and one is enough
     #[arg(long, value_name = "TEXT")]
     pub heading: Vec<String>,
-    /// Only in files of this type: md, html, txt, rst; may be given several times, and one is enough
+    /// Only in files of this type: md (MDX too), html, rst, adoc, pdf, txt, or another ending; may be given several times, and one
+    /// is enough
     #[arg(long = "type", value_name = "TYPE")]
     pub file_type: Vec<String>,
     /// Show so many chunks before and after each hit, too

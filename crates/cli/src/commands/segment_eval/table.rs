@@ -1,5 +1,6 @@
 //! The tables of `pericope segment-eval` on the terminal.
 
+use pericope_eval::format::plural;
 use pericope_report::segmentation::{EMBEDDED_WITHIN, Report};
 
 /// Says how the segmenters did on every set, and what that shows.
@@ -8,7 +9,7 @@ pub fn table(report: &Report) -> std::io::Result<()> {
     let width = evaluation.rows.iter().map(|r| r.segmenter.chars().count() + 2).max().unwrap_or(0).max(9);
     let counted = evaluation.rows.iter().any(|row| row.tokens_read.is_some());
     for set in &report.sets {
-        say!("{}: {} documents\n", set.name, set.documents);
+        say!("{}: {}\n", set.name, plural(set.documents, "document"));
         say!(
             "{:width$}  {:>11} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>9} {:>9}{}",
             "segmenter",

@@ -107,8 +107,10 @@ const TRAIN_WESWIN_EXAMPLES: &str = "Examples:
   pericope train weswin --data few.jsonl --start shipped --partition ss-4 --learning-rate 5e-5 --out models/tuned
   pericope segment README.md --segmenter weswin:model=models/mine
 
-Documents are parted by a hash of their ids: 80 in 100 train, 10 validate, 10 are left for (--validation, --test, --by)
+Documents are parted by a hash of their ids: 80 in 100 train, 10 validate, and 10 are left for a test of the model
+(--validation, --test and --by part them otherwise):
   pericope segment-eval --data docs.seg.jsonl --split test -s weswin:model=models/mine
+
 Training ends when the F1 on the validation documents rises no more. Stopped at any moment, the same command goes on from
 the state in --out, which is saved once a minute: at most the last 60 seconds are lost.
 With --questions each validation says how often the sentence ranked first answers, and the mean reciprocal rank (MRR).

@@ -22,8 +22,8 @@ with known paragraphs these are hidden (--hidden-paragraphs). For vectors alone,
 sentences in the others. Each epoch has as many synthetic documents as real ones: parts of several documents under one root
 (--synthetic). For rows, a document that is longer than --window gives a part for each window. The threshold of boundary probabilities
 and the level of the tree are chosen on the validation documents, for --metric; for rows by the mean over these without headings, with
-them, and with neither headings nor paragraphs known. So is the share that the head of gaps has in the probabilities. Stopped at any moment, the same command goes on from the state in
---out, which is saved once a minute: at most the last 60 seconds are lost.";
+them, and with neither headings nor paragraphs known. So is the share that the head of gaps has in the probabilities. Stopped at any moment, the same command goes on from the state
+in --out, which is saved once a minute: at most the last 60 seconds are lost.";
 
 /// `pericope train hiercrf`
 #[derive(Debug, Args)]

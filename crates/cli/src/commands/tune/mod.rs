@@ -12,6 +12,7 @@ use pericope::experiments::segmentation::{Drawn, read_set};
 use pericope_api::expand_variables;
 use pericope_encode::best_device;
 use pericope_eval::config::{ExperimentKind, read};
+use pericope_eval::format::plural;
 use pericope_eval::run::Estimate;
 use pericope_learn::training::{Grid, LabelledDocument, Tried, tune};
 use pericope_learn::weswin::{WeSWin, open};
@@ -34,20 +35,26 @@ struct Config {
     #[serde(default)]
     #[allow(dead_code)] // read by `ExperimentFile`
     kind: Option<ExperimentKind>,
-    /// `shipped`, or the folder of a trained model.
+    /// `shipped` (default), or the folder of a trained model.
     model: Option<String>,
     /// Instead of a model: a segmenter whose settings are tried.
     segmenter: Option<String>,
     /// With `segmenter`: values to try, by the setting's key.
     #[serde(default)]
     grid: BTreeMap<String, Vec<toml::Value>>,
+    /// Files or folders of documents with known boundaries, relative to the working directory; `${VAR}` and
+    /// `${VAR:-default}` are expanded.
     data: Vec<String>,
+    /// Only the documents of this split, as `pericope train` splits them: train, validation or test; default: all.
     #[serde(alias = "part")]
     split: Option<Split>,
+    /// Without `segmenter`: the partitions to try; default `cr-1`, `ss-6`, `ss-4` and `ss-2`.
     partitions: Option<Vec<String>>,
+    /// Without `segmenter`: how the readings of a gap are weighed, as `mean:uniform` or `mean:lin_k5_e0.1`; default: 13 ways.
     weights: Option<Vec<String>>,
-    /// Lowest, highest, step.
+    /// The thresholds to try: lowest, highest, step; default 0.05, 0.8 and 0.01, with `segmenter` 0, 1 and 0.01.
     thresholds: Option<[f64; 3]>,
+    /// Without `segmenter`: whether the best is written into the model's file, where that is not the shipped one; default false.
     #[serde(default)]
     write: bool,
 }
@@ -175,7 +182,8 @@ fn thresholds([low, high, step]: [f64; 3]) -> Result<Vec<f64>, String> {
 }
 
 fn show(summary: &Summary) -> std::io::Result<()> {
-    say!("{} documents; F1 of exact boundaries, at the threshold that suits each row best\n", summary.documents);
+    let documents = plural(summary.documents, "document");
+    say!("{documents}; F1 of exact boundaries, at the threshold that suits each row best\n");
     say!("{:<10} {:<18} {:>5} {:>6} {:>12}", "partition", "weights", "tau", "F1", "tokens read");
     for row in &summary.tried {
         let best = if *row == summary.best { "  <- best" } else { "" };

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use pericope::segment::Limits;
 use pericope::{Engine, needs_encoder, segmenters, tokenizer_for};
+use pericope_eval::format::plural;
 use pericope_segeval::read::Set;
 use pericope_segeval::tune::{Tuning, Way, tune};
 use pericope_segment::registry::build_from;
@@ -117,7 +118,8 @@ pub(super) fn shown_threshold(tau: f64) -> String {
 }
 
 fn show(found: &Tuning) -> std::io::Result<()> {
-    say!("{} documents; F1 of exact boundaries, at the threshold that suits each row best\n", found.documents);
+    let documents = plural(found.documents, "document");
+    say!("{documents}; F1 of exact boundaries, at the threshold that suits each row best\n");
     say!("{:>5} {:>6} {:>6} {:>6} {:>9}  segmenter", "tau", "F1", "P", "R", "prop/true");
     for row in &found.tried {
         let best = if *row == found.best { "  <- best" } else { "" };
