@@ -37,11 +37,32 @@ pub(super) struct Tokens<'a> {
     plain_quotes: bool,
     /// No `>` is left, so there is no further tag.
     no_tags: bool,
+    /// In the text of a CDATA section: where that ends.
+    section: Option<usize>,
+    /// No `]]>` is left.
+    no_sections: bool,
+    /// The source is XHTML; looked up where that matters.
+    xhtml: Option<bool>,
 }
+
+const SECTION: &str = "<![CDATA[";
+const SECTION_END: &str = "]]>";
+
+/// Bytes at the beginning of a page that say whether it is XHTML.
+const XHTML_HEAD: usize = 1024;
 
 impl<'a> Tokens<'a> {
     pub(super) fn new(source: &'a str, span: Span) -> Self {
-        Self { source, at: span.start, end: span.end, plain_quotes: false, no_tags: false }
+        Self {
+            source,
+            at: span.start,
+            end: span.end,
+            plain_quotes: false,
+            no_tags: false,
+            section: None,
+            no_sections: false,
+            xhtml: None,
+        }
     }
 
     fn rest(&self, from: usize) -> &'a str {
@@ -55,6 +76,11 @@ impl<'a> Tokens<'a> {
         if let Some(comment) = rest.strip_prefix("<!--") {
             let len = memmem::find(comment.as_bytes(), b"-->").map_or(comment.len(), |at| at + 3);
             return Some(self.hidden("", at, at + 4 + len));
+        }
+        if rest.starts_with(SECTION)
+            && let Some(section) = self.section(at)
+        {
+            return Some(section);
         }
         if second == b'!' || second == b'?' {
             let len = memchr(b'>', rest.as_bytes()).map_or(rest.len(), |at| at + 1);
@@ -80,6 +106,24 @@ impl<'a> Tokens<'a> {
             return Some(raw);
         }
         Some(Token::Tag { name, closing, span })
+    }
+
+    /// What the CDATA section at byte `at` begins with, if it ends. In XHTML that is its mark, and text follows. In HTML it
+    /// is a comment: all of the section, though by the standard only up to its first `>`.
+    fn section(&mut self, at: usize) -> Option<Token<'a>> {
+        if self.no_sections {
+            return None;
+        }
+        let start = at + SECTION.len();
+        let found = work::find(self.rest(start), SECTION_END);
+        self.no_sections = found.is_none();
+        let end = start + found?;
+        let source = self.source;
+        if *self.xhtml.get_or_insert_with(|| is_xhtml(source)) {
+            self.section = Some(end);
+            return Some(self.hidden("", at, start));
+        }
+        Some(self.hidden("", at, end + SECTION_END.len()))
     }
 
     fn hidden(&self, name: &'a str, start: usize, end: usize) -> Token<'a> {
@@ -145,6 +189,15 @@ impl<'a> Iterator for Tokens<'a> {
             return None;
         }
         let start = self.at;
+        if let Some(end) = self.section {
+            if start < end {
+                self.at = end;
+                return Some(Token::Text(Span::new(start, end)));
+            }
+            self.section = None;
+            self.at = end + SECTION_END.len();
+            return Some(self.hidden("", start, self.at));
+        }
         if let Some(token) = self.source[start..].starts_with('<').then(|| self.markup(start)).flatten() {
             self.at = token.span().end;
             return Some(token);
@@ -154,6 +207,14 @@ impl<'a> Iterator for Tokens<'a> {
         self.at = memchr(b'<', text).map_or(self.end, |found| start + 1 + found);
         Some(Token::Text(Span::new(start, self.at)))
     }
+}
+
+/// True for a page that says it is XML, as far as browsers ever took it for that.
+fn is_xhtml(source: &str) -> bool {
+    let head = &source[..source.floor_char_boundary(XHTML_HEAD)];
+    work::looked(head.len());
+    let head = head.trim_start_matches('\u{feff}').trim_start().to_ascii_lowercase();
+    head.starts_with("<?xml") || head.contains("//dtd xhtml") || head.contains("http://www.w3.org/1999/xhtml")
 }
 
 #[cfg(test)]
@@ -187,6 +248,21 @@ mod tests {
     }
 
     #[test]
+    fn sections_of_characters_are_text_in_xhtml_alone() {
+        let page = "a<![CDATA[ b > <i> ]]> c";
+        assert_eq!(tokens(page), ["text a", "hidden  ", "text  c"]);
+        for head in ["<?xml version='1.0'?>", "<html xmlns=\"http://www.w3.org/1999/xhtml\">"] {
+            let found = tokens(&format!("{head}{page}<![CDATA[]]>"));
+            assert_eq!(
+                found[1..],
+                ["text a", "hidden  ", "text  b > <i> ", "hidden  ", "text  c", "hidden  ", "hidden  "]
+            );
+        }
+        // What never ends hides no more than it did.
+        assert_eq!(tokens("a<![CDATA[ b > c"), ["text a", "hidden  ", "text  c"]);
+    }
+
+    #[test]
     fn broken_tags_end_somewhere() {
         assert_eq!(tokens("<a b=\"c>d"), ["a <a b=\"c>", "text d"]);
         assert_eq!(tokens("<a it's>x"), ["a <a it's>", "text x"]);
@@ -196,7 +272,21 @@ mod tests {
 
     #[test]
     fn hostile_input_takes_linear_time() {
-        for unit in ["<a =\">\" <a =\"", "<a ", "<", "<!-", "</", "<a b='", "<script>", "<a ' ", "<!--", "<x>", "&"] {
+        for unit in [
+            "<a =\">\" <a =\"",
+            "<a ",
+            "<",
+            "<!-",
+            "</",
+            "<a b='",
+            "<script>",
+            "<a ' ",
+            "<!--",
+            "<x>",
+            "&",
+            "<![CDATA[",
+            "<![CDATA[]]>",
+        ] {
             let source = unit.repeat(40_000);
             work::take();
             let span = Span::new(0, source.len());
