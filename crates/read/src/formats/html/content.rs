@@ -3,8 +3,10 @@
 
 use pericope_api::Span;
 
-use super::attributes::attribute;
+use super::choice::{Found, Part};
 use super::elements::{Element, element, is_void};
+use super::implied::Rule;
+use super::roles::Role;
 use super::tokens::{Token, Tokens};
 use crate::work;
 
@@ -16,63 +18,48 @@ pub(super) struct Hidden {
     pub(super) inline: bool,
 }
 
-/// The part that an element plays in the page as a whole.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Role {
-    Main,
-    Article,
-    /// A banner; it stays where the page's only main heading is in it.
-    Header,
-    Skip,
-    None,
-}
-
 /// An element that is open.
 struct Open<'a> {
     name: &'a str,
+    kind: Element,
+    rule: Rule,
     role: Role,
     start: usize,
     /// Bytes of content before it.
     text: usize,
+    /// Bytes of text before it that show, those in banners among them.
+    said: usize,
 }
 
-/// An element that plays a role, from its first tag to its last.
-#[derive(Debug, Clone, Copy)]
-struct Part {
-    role: Role,
-    hidden: Hidden,
-    /// Bytes of content in it.
-    text: usize,
-}
-
-/// Closing tags look for their element among this many open ones, so that time stays linear.
-const DEPTH: usize = 256;
+/// Tags look for the elements that they end among this many open ones, so that time stays linear.
+pub(super) const DEPTH: usize = 256;
 
 /// The parts of `span` that are no content, in order, without overlap. Where nothing would be left, nothing is hidden.
 pub(super) fn hidden(source: &str, span: Span) -> Vec<Hidden> {
-    let mut scan = Scan { source, open: Vec::new(), parts: Vec::new(), headings: Vec::new(), text: 0, skipping: 0 };
+    let found = Found { source, parts: Vec::new(), headings: Vec::new(), text: 0 };
+    let mut scan = Scan { source, open: Vec::new(), found, said: 0, skipping: 0, banners: 0 };
     for token in Tokens::new(source, span) {
         scan.token(token);
     }
-    // What is never closed is content to the end, or else was never meant to be hidden.
+    // What is never closed is content to the end, or else was never meant to be hidden. A paragraph need not be closed.
     while let Some(open) = scan.open.pop() {
-        if matches!(open.role, Role::Main | Role::Article) {
+        if matches!(open.role, Role::Main | Role::Article) || open.role != Role::None && open.rule == Rule::Paragraph {
             scan.part(&open, span.end);
         }
     }
-    scan.hidden(span)
+    scan.found.hidden(span)
 }
 
 struct Scan<'a> {
     source: &'a str,
     open: Vec<Open<'a>>,
-    parts: Vec<Part>,
-    /// The first bytes and the levels of headings of level 1 and 2.
-    headings: Vec<(usize, u8)>,
-    /// Bytes of content so far.
-    text: usize,
+    found: Found<'a>,
+    /// Bytes of text so far that show, those in banners among them.
+    said: usize,
     /// Open elements that are passed over.
     skipping: usize,
+    /// Banners among them.
+    banners: usize,
 }
 
 impl<'a> Scan<'a> {
@@ -80,24 +67,41 @@ impl<'a> Scan<'a> {
         match token {
             Token::Hidden { .. } => {}
             Token::Text(span) => {
+                let len = span.of(self.source).trim().len();
                 if self.skipping == 0 {
-                    self.text += span.of(self.source).trim().len();
+                    self.found.text += len;
+                }
+                if self.skipping == self.banners {
+                    self.said += len;
                 }
             }
-            Token::Tag { name, closing: false, span } => {
-                let tag = span.of(self.source);
-                let role = self.role(name, tag);
-                if let Element::Heading(level @ 1..=2) = element(name) {
-                    self.headings.push((span.start, level));
-                }
-                if is_void(name) || tag.ends_with("/>") && element(name) == Element::Inline {
-                    return;
-                }
-                self.skipping += usize::from(matches!(role, Role::Skip | Role::Header));
-                self.open.push(Open { name, role, start: span.start, text: self.text });
-            }
+            Token::Tag { name, closing: false, span } => self.begin(name, span),
             Token::Tag { name, closing: true, span } => self.close(name, span),
         }
+    }
+
+    fn begin(&mut self, name: &'a str, span: Span) {
+        let tag = span.of(self.source);
+        let kind = element(name);
+        let rule = Rule::of(name, kind);
+        let ended = rule.ends(self.open.iter().rev().take(DEPTH).map(|open| open.rule));
+        for _ in 0..ended {
+            self.pop(span.start, false);
+        }
+        let role = Role::of(name, tag, kind, || self.open.iter().rev().take(DEPTH).any(|open| open.is_section()));
+        if let Element::Heading(level) = kind {
+            self.keep_button();
+            if level <= 2 {
+                self.found.headings.push((span.start, level));
+            }
+        }
+        if is_void(name) || tag.ends_with("/>") && kind == Element::Inline {
+            return;
+        }
+        self.skipping += usize::from(role.is_skipped());
+        self.banners += usize::from(role == Role::Header);
+        let (text, said) = (self.found.text, self.said);
+        self.open.push(Open { name, kind, rule, role, start: span.start, text, said });
     }
 
     fn close(&mut self, name: &str, span: Span) {
@@ -108,108 +112,55 @@ impl<'a> Scan<'a> {
         };
         let page = element(name) == Element::Page;
         while self.open.len() > from + found {
-            let Some(open) = self.open.pop() else { return };
-            let own = self.open.len() == from + found;
-            let skip = matches!(open.role, Role::Skip | Role::Header);
-            self.skipping -= usize::from(skip);
-            // Navigation that only the end of the page closes has forgotten its own end.
-            if open.role != Role::None && !(skip && page) {
-                self.part(&open, if own { span.end } else { span.start });
-            }
+            let own = self.open.len() == from + found + 1;
+            self.pop(if own { span.end } else { span.start }, page);
+        }
+    }
+
+    /// Ends the innermost element at byte `end`; `page` where that is the end of the page.
+    fn pop(&mut self, end: usize, page: bool) {
+        let Some(open) = self.open.pop() else { return };
+        let skip = open.role.is_skipped();
+        self.skipping -= usize::from(skip);
+        self.banners -= usize::from(open.role == Role::Header);
+        if matches!(open.kind, Element::Heading(_)) && open.said == self.said {
+            self.keep_buttons(open.start);
+        }
+        // Navigation that only the end of the page closes has forgotten its own end; a paragraph may do without.
+        if open.role != Role::None && !(skip && page && open.rule != Rule::Paragraph) {
+            self.part(&open, end);
         }
     }
 
     fn part(&mut self, open: &Open<'_>, end: usize) {
-        let inline = element(open.name) == Element::Inline && open.name != "svg";
+        let inline = open.kind == Element::Inline && open.name != "svg";
         let hidden = Hidden { span: Span::new(open.start, end), inline };
-        self.parts.push(Part { role: open.role, hidden, text: self.text - open.text });
+        self.found.parts.push(Part { role: open.role, hidden, text: self.found.text - open.text });
     }
 
-    /// The role of an element that begins with `tag` here.
-    fn role(&self, name: &str, tag: &str) -> Role {
-        let is = |names: &[&str]| names.iter().any(|n| n.eq_ignore_ascii_case(name));
-        if is(&["nav", "footer", "noscript", "button", "select", "svg"]) {
-            return Role::Skip;
+    /// A heading begins: the button around it, if there is one, only opens and closes what is under the heading.
+    fn keep_button(&mut self) {
+        if self.skipping == 0 {
+            return;
         }
-        if is(&["dialog"]) && attribute(tag, "open").is_none() {
-            return Role::Skip;
-        }
-        if is(&["aside"]) && !is_admonition(tag) {
-            return Role::Skip;
-        }
-        if is(&["header"]) && !self.open.iter().rev().take(DEPTH).any(|open| open.is_section()) {
-            return Role::Header;
-        }
-        if tag.len() > name.len() + 2 && !is(&["body", "html"]) {
-            if let Some(role) = attribute(tag, "role") {
-                let role = role.trim().to_ascii_lowercase();
-                match role.as_str() {
-                    "main" => return Role::Main,
-                    "navigation" | "banner" | "contentinfo" | "search" | "menu" | "menubar" | "toolbar" => {
-                        return Role::Skip;
-                    }
-                    "complementary" if !is_admonition(tag) => return Role::Skip,
-                    _ => {}
-                }
-            }
-            if is_hidden(tag) {
-                return Role::Skip;
-            }
-        }
-        match name {
-            _ if is(&["main"]) => Role::Main,
-            _ if is(&["article"]) => Role::Article,
-            _ => Role::None,
+        work::looked(self.open.len().min(DEPTH));
+        if let Some(open) = self.open.iter_mut().rev().take(DEPTH).find(|open| open.role == Role::Button) {
+            open.role = Role::None;
+            self.skipping -= 1;
         }
     }
 
-    /// The parts that are no content.
-    fn hidden(mut self, page: Span) -> Vec<Hidden> {
-        let main = self.chosen();
-        // A banner stays where the page has its only main heading in it.
-        let in_part = |part: &Part, at: usize| part.hidden.span.start <= at && at < part.hidden.span.end;
-        let skips = |part: &Part| matches!(part.role, Role::Skip | Role::Header);
-        let titles: Vec<usize> = self.headings.iter().filter(|(_, level)| *level == 1).map(|(at, _)| *at).collect();
-        let titled = titles.iter().take(DEPTH).any(|&at| !self.parts.iter().any(|p| skips(p) && in_part(p, at)));
-        if main.is_empty() && !titled {
-            self.parts.retain(|p| p.role != Role::Header || !titles.iter().take(DEPTH).any(|&at| in_part(p, at)));
+    /// The heading that begins at byte `start` ends, and all that it says is in buttons: it is those.
+    fn keep_buttons(&mut self, start: usize) {
+        let parts = &mut self.found.parts;
+        let inside = parts.iter().rev().take(DEPTH).take_while(|part| part.hidden.span.start >= start).count();
+        work::looked(inside);
+        if inside == 0 {
+            return;
         }
-        let left: usize = if main.is_empty() { self.text } else { main.iter().map(|part| part.text).sum() };
-        if left == 0 {
-            return Vec::new();
-        }
-        let mut all: Vec<Hidden> = self.parts.iter().filter(|part| skips(part)).map(|part| part.hidden).collect();
-        let mut at = page.start;
-        for part in &main {
-            all.push(Hidden { span: Span::new(at, part.hidden.span.start), inline: false });
-            at = part.hidden.span.end;
-        }
-        if !main.is_empty() {
-            all.push(Hidden { span: Span::new(at, page.end), inline: false });
-        }
-        merged(all)
-    }
-
-    /// The elements that hold the content, in order; empty where that is the whole body.
-    fn chosen(&self) -> Vec<Part> {
-        let main = outermost(self.parts.iter().filter(|part| part.role == Role::Main && part.text > 0).copied());
-        let articles = outermost(self.parts.iter().filter(|part| part.role == Role::Article && part.text > 0).copied());
-        if main.is_empty() {
-            return articles;
-        }
-        // Around a single article, `main` often holds a table of contents and the like as well.
-        if let ([main], [article]) = (main.as_slice(), articles.as_slice()) {
-            let (outer, inner) = (main.hidden.span, article.hidden.span);
-            let inside = outer.start <= inner.start && inner.end <= outer.end;
-            let heading_outside = self
-                .headings
-                .iter()
-                .any(|&(at, _)| outer.start <= at && at < outer.end && !(inner.start <= at && at < inner.end));
-            if inside && !heading_outside && article.text * 2 > main.text {
-                return articles;
-            }
-        }
-        main
+        let mut inside = parts.split_off(parts.len() - inside);
+        inside.retain(|part| part.role != Role::Button);
+        parts.append(&mut inside);
     }
 }
 
@@ -219,56 +170,4 @@ impl Open<'_> {
         matches!(self.role, Role::Main | Role::Article)
             || ["section", "main", "article"].iter().any(|name| name.eq_ignore_ascii_case(self.name))
     }
-}
-
-/// The parts that lie in no other, in order.
-fn outermost(parts: impl Iterator<Item = Part>) -> Vec<Part> {
-    let mut all: Vec<Part> = parts.collect();
-    all.sort_by_key(|part| (part.hidden.span.start, std::cmp::Reverse(part.hidden.span.end)));
-    let mut end = 0;
-    all.retain(|part| {
-        let outer = part.hidden.span.start >= end;
-        end = end.max(part.hidden.span.end);
-        outer
-    });
-    all
-}
-
-/// In order, those that touch or overlap made one.
-fn merged(mut all: Vec<Hidden>) -> Vec<Hidden> {
-    all.retain(|hidden| !hidden.span.is_empty());
-    all.sort_by_key(|hidden| (hidden.span.start, std::cmp::Reverse(hidden.span.end)));
-    let mut out: Vec<Hidden> = Vec::with_capacity(all.len());
-    for hidden in all {
-        match out.last_mut() {
-            Some(last) if hidden.span.start < last.span.end => {
-                last.span.end = last.span.end.max(hidden.span.end);
-                last.inline &= hidden.inline;
-            }
-            _ => out.push(hidden),
-        }
-    }
-    out
-}
-
-/// Attributes that keep an element from being seen.
-fn is_hidden(tag: &str) -> bool {
-    let has = |name: &str| attribute(tag, name);
-    has("hidden").is_some_and(|value| !value.eq_ignore_ascii_case("until-found"))
-        || has("aria-hidden").is_some_and(|value| value.eq_ignore_ascii_case("true"))
-        || has("style").is_some_and(|style| {
-            let style: String = style.chars().filter(|c| !c.is_whitespace()).collect();
-            style.to_ascii_lowercase().contains("display:none")
-        })
-}
-
-/// Generators write notes and warnings, which are content, as `aside`.
-fn is_admonition(tag: &str) -> bool {
-    const WORDS: &[&str] =
-        &["note", "tip", "hint", "warning", "caution", "danger", "important", "info", "admonition", "callout", "alert"];
-    ["class", "aria-label", "role"].iter().filter_map(|name| attribute(tag, name)).any(|value| {
-        value
-            .split(|c: char| !c.is_ascii_alphanumeric())
-            .any(|word| WORDS.iter().any(|known| known.eq_ignore_ascii_case(word)))
-    })
 }

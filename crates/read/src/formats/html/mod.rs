@@ -2,11 +2,17 @@
 
 mod attributes;
 mod charset;
+mod choice;
 mod content;
 mod elements;
 mod entities;
+mod head;
+mod headings;
+mod implied;
+mod layout;
 mod page;
 mod reader;
+mod roles;
 mod tokens;
 mod whole;
 

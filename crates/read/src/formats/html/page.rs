@@ -6,6 +6,8 @@ use super::attributes::{anchor, attribute};
 use super::content::Hidden;
 use super::elements::{Element, element};
 use super::entities::{decoded, references};
+use super::headings::{is_sign, without_ends};
+use super::layout::layout_tables;
 use super::tokens::{Token, Tokens};
 use crate::builder::Builder;
 use crate::formats::slugs::Slugs;
@@ -20,6 +22,7 @@ const LONGEST_LEAD: usize = 200;
 /// Reads `span` of the builder's source, less what is `hidden`. Answers with the page's title.
 pub(super) fn read(builder: &mut Builder<'_>, span: Span, hidden: &[Hidden]) -> Option<String> {
     let mut page = Page::new(builder, Kind::Prose, None);
+    page.layout = layout_tables(page.source, span);
     let mut hidden = hidden.iter().peekable();
     for token in Tokens::new(page.source, span) {
         let at = token.span().start;
@@ -80,7 +83,11 @@ pub(super) struct Page<'b, 'a> {
     lists: usize,
     inline: Inline<'a>,
     pub(super) state: State,
-    title: Option<String>,
+    /// In a table: text touches the current place from the left.
+    pub(super) glued: bool,
+    /// The first bytes of the tables that are read as if they were not there, in order.
+    layout: Vec<usize>,
+    pub(super) title: Option<String>,
     /// Id since the last text: a heading that begins here can be linked to by it.
     pub(super) before: Option<String>,
     /// Id of the heading that is open, or of something in it.
@@ -101,22 +108,13 @@ impl<'b, 'a> Page<'b, 'a> {
             lists: 0,
             inline: Inline::default(),
             state: State::Flow,
+            glued: false,
+            layout: Vec::new(),
             title: None,
             before: None,
             inside: None,
             link: None,
             slugs,
-        }
-    }
-
-    fn find_title(&mut self, token: Token<'a>) {
-        if let Token::Hidden { name, inner, .. } = token
-            && name.eq_ignore_ascii_case("title")
-            && self.title.is_none()
-        {
-            let title = decoded(inner.of(self.source));
-            let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
-            self.title = (!title.is_empty()).then_some(title);
         }
     }
 
@@ -148,7 +146,7 @@ impl<'b, 'a> Page<'b, 'a> {
         }
     }
 
-    fn flow(&mut self, token: Token<'a>) {
+    pub(super) fn flow(&mut self, token: Token<'a>) {
         match token {
             Token::Text(span) => self.text(span),
             Token::Hidden { span, .. } => {
@@ -158,7 +156,7 @@ impl<'b, 'a> Page<'b, 'a> {
                 }
             }
             Token::Tag { name, closing: false, span } => {
-                let element = element(name);
+                let element = self.element(name);
                 self.open(element, span);
                 self.note_anchor(element, span);
             }
@@ -166,9 +164,15 @@ impl<'b, 'a> Page<'b, 'a> {
                 if name.eq_ignore_ascii_case("a") {
                     self.link = None;
                 }
-                self.close(element(name), span);
+                self.close(self.element(name), span);
             }
         }
+    }
+
+    /// What a tag does here: a button in a heading is part of its line.
+    fn element(&self, name: &str) -> Element {
+        let in_heading = matches!(self.state, State::Heading { .. });
+        if in_heading && name.eq_ignore_ascii_case("button") { Element::Inline } else { element(name) }
     }
 
     /// Keeps the id of a tag for the heading that it is in, or that follows.
@@ -196,6 +200,7 @@ impl<'b, 'a> Page<'b, 'a> {
             Element::Heading(level) => self.state = State::Heading { level },
             Element::List => self.lists += 1,
             Element::Pre => self.begin_whole(Kind::Code, element, span),
+            Element::Table if self.layout.binary_search(&span.start).is_ok() => {}
             Element::Table => self.begin_whole(Kind::Table, element, span),
             Element::Head => self.state = State::Head { start: self.lead(span.start) },
             _ => {}
@@ -223,6 +228,7 @@ impl<'b, 'a> Page<'b, 'a> {
             let extent = Span::new(start, end);
             match state {
                 State::Heading { level } => {
+                    let inline = without_ends(inline, self.source);
                     // The slug counts even where it is not used.
                     let fits = limits::is_heading(&inline, self.source);
                     let slugs = self.slugs.as_mut().filter(|_| fits);
@@ -240,24 +246,6 @@ impl<'b, 'a> Page<'b, 'a> {
             && self.builder.len() > self.first
         {
             self.builder.extend(tag.end);
-        }
-    }
-
-    fn head(&mut self, token: Token<'a>, start: usize) {
-        let Token::Tag { name, closing, span } = token else { return };
-        let found = element(name);
-        let (ends, end) = match (found, closing) {
-            (Element::Head, true) => (true, span.end),
-            // Not closed: it ends where the page begins.
-            (Element::Inline, _) | (Element::Head, false) => (false, 0),
-            _ => (true, span.start),
-        };
-        if ends {
-            self.builder.hidden(Span::new(start, end));
-            self.state = State::Flow;
-            if end == span.start {
-                self.flow(token);
-            }
         }
     }
 
@@ -285,7 +273,7 @@ impl<'b, 'a> Page<'b, 'a> {
         }
         // The sign behind a heading that links to it.
         if let (State::Heading { .. }, Some(link)) = (self.state, &self.link)
-            && matches!(decoded(span.of(self.source)).trim(), "¶" | "#" | "§" | "🔗" | "\u{f0c1}")
+            && is_sign(&decoded(span.of(self.source)))
         {
             let target = link.strip_prefix('#').filter(|target| !target.is_empty()).map(str::to_owned);
             self.inside = self.inside.take().or(target);

@@ -13,13 +13,17 @@ impl<'a> Page<'_, 'a> {
         let start = self.lead(span.start);
         self.rewrite_lead(start, span);
         self.before = None;
+        self.glued = false;
         self.state = State::Whole { kind, element, start, depth: 1 };
     }
 
     /// In a table or `pre`: tags go, rows become lines, and at its end it is one sentence.
     pub(super) fn whole(&mut self, token: Token<'a>, kind: Kind, outer: Element, start: usize, depth: usize) {
         let (name, closing, span) = match token {
-            Token::Text(span) => return self.rewrite_entities(span),
+            Token::Text(span) => {
+                self.glued = span.of(self.source).ends_with(|c: char| !c.is_whitespace());
+                return self.rewrite_entities(span);
+            }
             Token::Hidden { span, .. } => return self.builder.rewrite(span, ""),
             Token::Tag { name, closing, span } => (name, closing, span),
         };
@@ -38,10 +42,12 @@ impl<'a> Page<'_, 'a> {
         }
         let shown = match found {
             Element::Row | Element::Break if !closing => "\n",
-            Element::Cell if closing => " ",
+            // The end tag of the cell before may be left out.
+            Element::Cell if closing || self.glued => " ",
             Element::Block | Element::List | Element::Heading(_) => "\n",
             _ => "",
         };
+        self.glued &= shown.is_empty();
         self.builder.rewrite(span, shown);
         self.state = State::Whole { kind, element: outer, start, depth };
     }

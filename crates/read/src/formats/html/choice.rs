@@ -1,0 +1,171 @@
+//! The content of a page, chosen among its parts: `main`, else its articles, else the body.
+
+use pericope_api::Span;
+
+use super::content::{DEPTH, Hidden};
+use super::elements::{Element, element};
+use super::roles::Role;
+use super::tokens::{Token, Tokens};
+
+/// An element that plays a role, from its first tag to its last.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Part {
+    pub(super) role: Role,
+    pub(super) hidden: Hidden,
+    /// Bytes of content in it.
+    pub(super) text: usize,
+}
+
+/// What was found in a page.
+pub(super) struct Found<'a> {
+    pub(super) source: &'a str,
+    pub(super) parts: Vec<Part>,
+    /// The first bytes and the levels of headings of level 1 and 2, in order.
+    pub(super) headings: Vec<(usize, u8)>,
+    /// Bytes of content.
+    pub(super) text: usize,
+}
+
+impl Found<'_> {
+    /// The parts that are no content.
+    pub(super) fn hidden(mut self, page: Span) -> Vec<Hidden> {
+        let main = self.chosen();
+        // A banner stays where the page has its only main heading in it.
+        let in_part = |part: &Part, at: usize| part.hidden.span.start <= at && at < part.hidden.span.end;
+        let skips = |part: &Part| part.role.is_skipped();
+        let titles: Vec<usize> = self.headings.iter().filter(|(_, level)| *level == 1).map(|(at, _)| *at).collect();
+        let titled = titles.iter().take(DEPTH).any(|&at| !self.parts.iter().any(|p| skips(p) && in_part(p, at)));
+        if main.is_empty() && !titled {
+            self.parts.retain(|p| p.role != Role::Header || !titles.iter().take(DEPTH).any(|&at| in_part(p, at)));
+        }
+        let left: usize = if main.is_empty() { self.text } else { main.iter().map(|part| part.text).sum() };
+        if left == 0 {
+            return Vec::new();
+        }
+        let mut all: Vec<Hidden> = self.parts.iter().filter(|part| skips(part)).map(|part| part.hidden).collect();
+        let mut at = page.start;
+        for part in &main {
+            all.push(Hidden { span: Span::new(at, part.hidden.span.start), inline: false });
+            at = part.hidden.span.end;
+        }
+        if !main.is_empty() {
+            all.push(Hidden { span: Span::new(at, page.end), inline: false });
+        }
+        if let Some(title) = self.title(&main) {
+            all = all.into_iter().flat_map(|hidden| around(hidden, title)).collect();
+        }
+        merged(all)
+    }
+
+    /// The elements that hold the content, in order; empty where that is the whole body.
+    fn chosen(&self) -> Vec<Part> {
+        let main = outermost(self.parts.iter().filter(|part| part.role == Role::Main && part.text > 0).copied());
+        let articles = outermost(self.parts.iter().filter(|part| part.role == Role::Article && part.text > 0).copied());
+        if main.is_empty() {
+            return if self.are_content(&articles) { articles } else { Vec::new() };
+        }
+        // Around a single article, `main` often holds a table of contents and the like as well.
+        if let ([main], [article]) = (main.as_slice(), articles.as_slice()) {
+            let (outer, inner) = (main.hidden.span, article.hidden.span);
+            let inside = outer.start <= inner.start && inner.end <= outer.end;
+            let heading_outside = self
+                .headings
+                .iter()
+                .any(|&(at, _)| outer.start <= at && at < outer.end && !(inner.start <= at && at < inner.end));
+            if inside && !heading_outside && article.text * 2 > main.text {
+                return articles;
+            }
+        }
+        main
+    }
+
+    /// False for the articles of a page that are its teasers or its comments: its headings and text are outside them.
+    fn are_content(&self, articles: &[Part]) -> bool {
+        let text: usize = articles.iter().map(|part| part.text).sum();
+        let skipped = outermost(self.parts.iter().filter(|part| part.role.is_skipped()).copied());
+        let highest = |inside: bool| {
+            let found = self.headings.iter().filter(|(at, _)| holds(articles, *at) == inside && !holds(&skipped, *at));
+            found.map(|(_, level)| *level).min()
+        };
+        match (highest(true), highest(false)) {
+            (_, None) => text * 4 > self.text,
+            (inside, Some(outside)) => inside.is_some_and(|inside| inside <= outside) && text * 2 > self.text,
+        }
+    }
+
+    /// The heading before the content that is its title: often in the page's banner, where the content has no heading of
+    /// level 1 itself.
+    fn title(&self, main: &[Part]) -> Option<Span> {
+        let first = main.first()?.hidden.span.start;
+        let mut titles = self.headings.iter().filter(|(_, level)| *level == 1).map(|(at, _)| *at);
+        if titles.clone().any(|at| holds(main, at)) {
+            return None;
+        }
+        let skipped = |part: &&Part| matches!(part.role, Role::Skip | Role::Button);
+        let skipped = outermost(self.parts.iter().filter(skipped).copied());
+        let at = titles.rfind(|&at| at < first && !holds(&skipped, at))?;
+        heading(self.source, Span::new(at, first))
+    }
+}
+
+/// The heading that `span` begins with, from its first tag to its last, where it ends there and shows text.
+fn heading(source: &str, span: Span) -> Option<Span> {
+    let mut shows = false;
+    for token in Tokens::new(source, span) {
+        match token {
+            Token::Text(text) => shows |= !text.of(source).trim().is_empty(),
+            Token::Tag { name, closing: true, span: tag } if matches!(element(name), Element::Heading(_)) => {
+                return shows.then(|| Span::new(span.start, tag.end));
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// What is hidden of `hidden` before and after `kept`.
+fn around(hidden: Hidden, kept: Span) -> [Hidden; 2] {
+    let span = hidden.span;
+    let [before, after] = if span.start <= kept.start && kept.end <= span.end {
+        [Span::new(span.start, kept.start), Span::new(kept.end, span.end)]
+    } else {
+        [span, Span::new(span.end, span.end)]
+    };
+    [before, after].map(|span| Hidden { span, ..hidden })
+}
+
+/// True where byte `at` is in one of `parts`, which are in order and do not overlap.
+fn holds(parts: &[Part], at: usize) -> bool {
+    let next = parts.partition_point(|part| part.hidden.span.end <= at);
+    parts.get(next).is_some_and(|part| part.hidden.span.start <= at)
+}
+
+/// The parts that lie in no other, in order.
+fn outermost(parts: impl Iterator<Item = Part>) -> Vec<Part> {
+    let mut all: Vec<Part> = parts.collect();
+    all.sort_by_key(|part| (part.hidden.span.start, std::cmp::Reverse(part.hidden.span.end)));
+    let mut end = 0;
+    all.retain(|part| {
+        let outer = part.hidden.span.start >= end;
+        end = end.max(part.hidden.span.end);
+        outer
+    });
+    all
+}
+
+/// In order, those that touch or overlap made one.
+fn merged(mut all: Vec<Hidden>) -> Vec<Hidden> {
+    all.retain(|hidden| !hidden.span.is_empty());
+    all.sort_by_key(|hidden| (hidden.span.start, std::cmp::Reverse(hidden.span.end)));
+    let mut out: Vec<Hidden> = Vec::with_capacity(all.len());
+    for hidden in all {
+        match out.last_mut() {
+            Some(last) if hidden.span.start < last.span.end => {
+                last.span.end = last.span.end.max(hidden.span.end);
+                last.inline &= hidden.inline;
+            }
+            _ => out.push(hidden),
+        }
+    }
+    out
+}

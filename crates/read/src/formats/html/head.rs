@@ -1,0 +1,39 @@
+//! The head of a page, which nobody sees, and the title in it.
+
+use pericope_api::Span;
+
+use super::elements::{Element, element};
+use super::entities::decoded;
+use super::page::{Page, State};
+use super::tokens::Token;
+
+impl<'a> Page<'_, 'a> {
+    pub(super) fn find_title(&mut self, token: Token<'a>) {
+        if let Token::Hidden { name, inner, .. } = token
+            && name.eq_ignore_ascii_case("title")
+            && self.title.is_none()
+        {
+            let title = decoded(inner.of(self.source));
+            let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
+            self.title = (!title.is_empty()).then_some(title);
+        }
+    }
+
+    pub(super) fn head(&mut self, token: Token<'a>, start: usize) {
+        let Token::Tag { name, closing, span } = token else { return };
+        let found = element(name);
+        let (ends, end) = match (found, closing) {
+            (Element::Head, true) => (true, span.end),
+            // Not closed: it ends where the page begins.
+            (Element::Inline, _) | (Element::Head, false) => (false, 0),
+            _ => (true, span.start),
+        };
+        if ends {
+            self.builder.hidden(Span::new(start, end));
+            self.state = State::Flow;
+            if end == span.start {
+                self.flow(token);
+            }
+        }
+    }
+}
