@@ -156,6 +156,21 @@ const HTML: &[&str] = &[
     "</a>",
     "<h2 id=y>",
     "<a href='#z'>¶",
+    "<p hidden>",
+    "<li hidden>",
+    "<tr hidden>",
+    "<dd>",
+    "<button>",
+    "</button>",
+    "<header><h1>a</h1></header>",
+    "<table role=none>",
+    "<td class=linenos>",
+    "<th>",
+    "\u{200b}",
+    "&#8203;",
+    "<![CDATA[",
+    "]]>",
+    "<?xml version='1.0'?>",
 ];
 
 const MDX: &[&str] = &[

@@ -129,3 +129,153 @@ fn anchors_are_on_in_or_before_headings() {
     assert_eq!(anchors, ["-", "-", "s", "b", "c", "d", "e", "e", "-"]);
     assert_eq!(document.heading_path(document.sentence_at(document.source.find("Text").unwrap())), ["T", "E"]);
 }
+
+/// The same, without what is hidden.
+fn shown(source: &str) -> Vec<(Kind, String)> {
+    seen(&read(source)).into_iter().filter(|(kind, _)| *kind != Kind::Markup).collect()
+}
+
+#[test]
+fn hidden_elements_end_where_the_next_begins() {
+    for (page, expected) in [
+        ("<ul><li hidden>Old.<li>Prime it.<li>Open it.</ul><p>End.</p>", "Prime it. Open it. End."),
+        ("<div><p hidden>Secret.<p>Seen.<p>More.</div>", "Seen. More."),
+        ("<div><p hidden>Draft.<h2>Title</h2>Seen.</div>", "Title Seen."),
+        ("<dl><dt hidden>a<dd hidden>b<dt>Term<dd>What it is.</dl>", "Term What it is."),
+        ("<body><p>Seen.<p hidden>Secret.</body>", "Seen."),
+        ("<p>Seen.<p hidden>Secret.", "Seen."),
+        // An item of an inner list does not end that of the outer one.
+        ("<ul><li hidden>Old.<ul><li>Older.</ul><li>Seen.</ul>", "Seen."),
+    ] {
+        assert_eq!(text(page), expected, "{page}");
+    }
+    let rows = "<table><tr style='display:none'><td>id<tr><td>Seal<td>5</table>";
+    assert_eq!(shown(rows), expected(&[(Kind::Table, "Seal 5")]));
+}
+
+#[test]
+fn articles_are_the_content_unless_the_page_is_about_something_else() {
+    for (page, expected) in [
+        (
+            "<div><h1>Replace the seal</h1><p>Open the housing.</p></div>\
+             <section><h2>Related</h2><article><a href=x>Other</a></article></section>",
+            "Replace the seal Open the housing. Related Other",
+        ),
+        (
+            "<h1>Post</h1><p>The post.</p><ol><li><article><p>Nice post! This comment is longer.</p></article></ol>",
+            "Post The post. Nice post! This comment is longer.",
+        ),
+        (
+            "<p>A long text without any heading at all.</p><article><a href=x>Other</a></article>",
+            "A long text without any heading at all. Other",
+        ),
+        // The name of the site, and what is beside the article.
+        (
+            "<div><h1>Site</h1></div><article><h1>Title</h1><p>Text of the article.</p></article><div>Side</div>",
+            "Title Text of the article.",
+        ),
+    ] {
+        assert_eq!(text(page), expected, "{page}");
+    }
+}
+
+#[test]
+fn the_title_before_the_content_stays_where_that_has_none() {
+    for (page, expected) in [
+        ("<header>Us <h1>Title</h1></header><main><p>Text.</p></main><p>After</p>", "Title Text."),
+        ("<header><h1>Title</h1></header><article><p>Text.</p></article>", "Title Text."),
+        ("<header><h1>Site</h1></header><main><h1>Title</h1><p>Text.</p></main>", "Title Text."),
+        ("<header><h1>Site <button>Menu</button></h1></header><main><p>Text.</p></main>", "Site Text."),
+        ("<nav><h1>Menu</h1></nav><main><p>Text.</p></main>", "Text."),
+        ("<header><h1><img src=x></h1></header><main><p>Text.</p></main>", "Text."),
+    ] {
+        assert_eq!(text(page), expected, "{page}");
+    }
+    let document = read("<header><h1>Title</h1></header><main><h2>Part</h2><p>Text.</p></main>");
+    assert_eq!(document.title.as_deref(), Some("Title"));
+    assert_eq!(document.heading_path(document.sentence_at(document.source.find("Text").unwrap())), ["Title", "Part"]);
+}
+
+#[test]
+fn buttons_are_content_where_they_are_headings() {
+    let rows = [(Kind::Heading(2), "Prime it"), (Kind::Prose, "Text.")];
+    assert_eq!(shown("<h2><button>Prime <b>it</b></button></h2><p>Text.</p>"), expected(&rows));
+    assert_eq!(shown("<button><h2>Prime it</h2></button><div>Text.</div>"), expected(&rows));
+    assert_eq!(shown("<h2>Prime it <button>Copy</button></h2><p>Text.</p>"), expected(&rows));
+    assert_eq!(shown("<h2><button hidden>Copy</button></h2><p>Text.</p>"), expected(&rows[1..]));
+}
+
+#[test]
+fn each_panel_behind_tabs_is_content() {
+    let page = "<div role=tabpanel>Linux.</div><div role='tabpanel' hidden='true'>Windows.</div>\
+        <div class=tab-pane role=tabpanel style='display: none' aria-hidden=true>Others.</div><div hidden>None.</div>";
+    assert_eq!(text(page), "Linux. Windows. Others.");
+}
+
+#[test]
+fn characters_of_no_width_are_in_no_heading() {
+    let document = read(
+        "<h1>Docs\u{200b}</h1><h2 id=a>Install<a href='#a' class=hash-link>\u{200b}</a></h2><p>One</p>\
+         <h2><a href='#b'>&#8203;</a>Use &ZeroWidthSpace;</h2><p>Two</p><h2>\u{feff}A\u{200b}b <b>c</b>\u{2060}</h2><p>Three</p>",
+    );
+    for (text, path) in [("One", ["Docs", "Install"]), ("Two", ["Docs", "Use"]), ("Three", ["Docs", "A\u{200b}b c"])] {
+        assert_eq!(document.heading_path(document.sentence_at(document.source.find(text).unwrap())), path);
+    }
+    assert_eq!(document.anchor_at(document.source.find("Two").unwrap()), Some("b"));
+}
+
+#[test]
+fn cells_without_end_tags_are_set_off() {
+    let page = "<table><tr><th>Name<th>Val<tr><td>x<td>y</table>";
+    assert_eq!(shown(page), expected(&[(Kind::Table, "Name Val\nx y")]));
+}
+
+#[test]
+fn tables_that_lay_a_page_out_are_read_through() {
+    let page = "<table><tr><td><a href=a>Home</a></td><td><h1>Old site</h1><p>A text. It goes on.</p>\
+        <h2>Section</h2><ul><li>One<li>Two</ul></td></tr></table>";
+    let rows = [
+        (Kind::Prose, "Home"),
+        (Kind::Heading(1), "Old site"),
+        (Kind::Prose, "A text."),
+        (Kind::Prose, "It goes on."),
+        (Kind::Heading(2), "Section"),
+        (Kind::ListItem, "One"),
+        (Kind::ListItem, "Two"),
+    ];
+    assert_eq!(shown(page), expected(&rows));
+    let mail = "<table><tr><td><table><tr><td><p>Hello.</p><p>See you.</p></table></table>";
+    assert_eq!(shown(mail), expected(&[(Kind::Prose, "Hello."), (Kind::Prose, "See you.")]));
+    let said = "<table role=presentation><tr><td>Hello.</table>";
+    assert_eq!(shown(said), expected(&[(Kind::Prose, "Hello.")]));
+    // Those of data stay whole, whatever their labels are.
+    for data in [
+        "<table><caption><h3>Weights</h3></caption><tr><th><h4>Part</h4><td>Seal</table>",
+        "<table><tr><td><p>a</p><td><p>b</p></table>",
+        "<table><tr><td><table><tr><td>a</table></table>",
+    ] {
+        let kinds: Vec<Kind> = shown(data).into_iter().map(|(kind, _)| kind).collect();
+        assert_eq!(kinds, [Kind::Table], "{data}");
+    }
+}
+
+#[test]
+fn numbers_of_lines_are_no_content() {
+    let page = "<table class=highlighttable><tr><td class='linenos'><div><pre>1\n2</pre></div></td>\
+        <td class=code><div><pre>a = 1\nb = 2</pre></div></td></tr></table>";
+    assert_eq!(shown(page), expected(&[(Kind::Code, "a = 1\nb = 2")]));
+    let page = "<pre><code><table class=rouge-table><tbody><tr><td class='rouge-gutter gl'><pre>1\n</pre></td>\
+        <td class=rouge-code><pre>a = 1\n</pre></td></tr></tbody></table></code></pre>";
+    assert_eq!(shown(page), expected(&[(Kind::Code, "a = 1")]));
+    assert_eq!(shown("<table><tr><td class=gutter>1<td>a</table>"), expected(&[(Kind::Table, "a")]));
+}
+
+#[test]
+fn sections_of_characters_and_notations_of_formulas() {
+    let page = "<p>One<![CDATA[ or <b> two ]]> more.</p>";
+    assert_eq!(text(page), "One more.");
+    assert_eq!(text(&format!("<?xml version='1.0'?>{page}")), "One or <b> two more.");
+    let formula =
+        "<p>So <math><mi>x</mi><annotation encoding='application/x-tex'>\\frac x</annotation></math> it is.</p>";
+    assert_eq!(text(formula), "So x it is.");
+}
