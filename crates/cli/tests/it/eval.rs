@@ -240,7 +240,7 @@ fn a_folder_that_another_process_writes_into_is_refused_and_left_alone() {
 }
 
 #[test]
-fn a_run_whose_chunkers_cannot_be_built_leaves_the_one_before() {
+fn a_run_whose_chunkers_or_retrievers_cannot_be_opened_leaves_the_one_before() {
     let folder = tempfile::tempdir().unwrap();
     assert_eq!(run(folder.path(), &WORDS_ONLY).status.code(), Some(0));
     let files = || contents(folder.path()).into_iter().filter(|(name, _)| name != "lock").collect::<Vec<_>>();
@@ -253,6 +253,11 @@ fn a_run_whose_chunkers_cannot_be_built_leaves_the_one_before() {
         assert!(stderr(&output).contains("chunker 'b'"), "{}", stderr(&output));
         assert!(files() == before, "{spec}: a file of the run before is gone or changed");
     }
+    // Nobody listens at port 1.
+    let retriever = "retriever=[{name=\"r\",spec=\"qdrant://127.0.0.1:1/c?text=text\",timeout_seconds=2}]";
+    let output = run(folder.path(), &[&WORDS_ONLY[..], &["--set", retriever]].concat());
+    assert!(!output.status.success() && stderr(&output).contains("retriever 'r'"), "{}", stderr(&output));
+    assert!(files() == before, "a retriever that cannot be opened cleared the run before");
 }
 
 #[test]

@@ -85,6 +85,10 @@ fn people_see_all_of_an_expanded_hit() {
         (&["--expand", "parents"][..], "none, parent, merge, neighbours:N"),
         (&["--expand", "parent", "--context", "1"], "--context"),
         (&["--expand", "parent", "--expand-tokens", "0"], "from 1 on"),
+        // What would be ignored is refused.
+        (&["--expand-tokens", "9"], "--expand <HOW>"),
+        (&["--rerank-depth", "9"], "--rerank <SPEC>"),
+        (&["--repeat", "9"], "--timing"),
     ] {
         let output = run(wrong);
         assert_eq!(output.status.code(), Some(2));

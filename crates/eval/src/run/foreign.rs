@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use pericope_api::Embeddings;
+use pericope_api::{Document, Embeddings};
 use pericope_segment::fixed::MeanWords;
 
 use super::cut::Cut;
@@ -35,10 +35,8 @@ pub(super) fn ask(
     k: usize,
     observer: &dyn Observer,
 ) -> Result<Asked, RunError> {
-    let named = |problem: String| format!("retriever '{}': {problem}", config.name);
-    let reading = Reading { documents: &corpus.documents, reader: setup.models.reader.as_deref() };
-    let finder = retriever::open(config, setup.stores, reading, &setup.models.finders)
-        .map_err(|problem| RunError::Config(named(problem)))?;
+    let named = |problem: String| named(config, &problem);
+    let finder = open(config, &corpus.documents, setup)?;
     let questions = &corpus.set.questions;
     observer.stage(&format!("{}: asking", config.name), questions.len());
     let mut locator = Locator::new(&corpus.documents, setup.counter.as_ref()).with_originals(&corpus.set.originals);
@@ -75,6 +73,25 @@ pub(super) fn ask(
     let spec = shown_retriever(&config.spec);
     let cut = Cut::of_passages(&config.name, &spec, Arc::new(chunks), lost, mean.value().unwrap_or(0.0));
     Ok(Asked { cut, ranking, answers, row: RetrieverRow { passages: hits, unplaced } })
+}
+
+/// Whether a retriever can be opened; what it would read of the documents is not read.
+pub(super) fn check(config: &RetrieverConfig, setup: &Setup<'_>) -> Result<(), RunError> {
+    open(config, &[], setup).map(drop)
+}
+
+fn open<'a>(
+    config: &RetrieverConfig,
+    documents: &'a [Document],
+    setup: &'a Setup<'_>,
+) -> Result<Box<dyn PassageFinder + 'a>, RunError> {
+    let reading = Reading { documents, reader: setup.models.reader.as_deref() };
+    retriever::open(config, setup.stores, reading, &setup.models.finders)
+        .map_err(|problem| RunError::Config(named(config, &problem)))
+}
+
+fn named(config: &RetrieverConfig, problem: &str) -> String {
+    format!("retriever '{}': {problem}", config.name)
 }
 
 /// The hits of one question, the answer where there is one, and the seconds that it took.

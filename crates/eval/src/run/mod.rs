@@ -292,8 +292,12 @@ fn measure(
     let goes_on = setup.resume && folder.record().exists();
     let done = if goes_on { resume::open(folder, &mut record, &shape, observer)? } else { done::Done::default() };
     let before = record.seconds.unwrap_or(0.0);
+    let retrievers = experiment.all_retrievers();
     // What an earlier run wrote stays until it is sure that this one can begin.
     let begin = || {
+        for config in retrievers.iter().filter(|config| done.row(&config.name).is_none()) {
+            foreign::check(config, setup)?;
+        }
         if !goes_on {
             resume::clear(folder)?;
         }
@@ -306,7 +310,6 @@ fn measure(
     let mut scores = Scores::new(unanswered.map(|question| question.id.as_str()));
     // Where the file ends: what an earlier session left stands before.
     let mut end = done.bytes();
-    let retrievers = experiment.all_retrievers();
     let of_chunkers = experiment
         .chunkers
         .iter()

@@ -40,6 +40,11 @@ impl<T: DeserializeOwned> FromRequestParts<App> for Params<T> {
     }
 }
 
+/// The parameters of a path that takes none: a misspelt or misplaced one is refused, as everywhere.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NoParams {}
+
 /// A part of the path.
 pub(super) struct Place(pub(super) String);
 

@@ -283,6 +283,8 @@ fn what_is_wrong_is_named() {
         ("/v1/search?q=a&context=11", 400, "bad-parameter"),
         ("/v1/search?q=a&mode=words", 400, "bad-parameter"),
         ("/v1/search?q=a&limit=3", 400, "bad-parameter"),
+        ("/v1/segmenters?q=a", 400, "bad-parameter"),
+        ("/v1/indexes?name=docs", 400, "bad-parameter"),
         ("/v1/search?q=a&index=nobody", 404, "no-such-index"),
         ("/v1/documents/nobody.md", 404, "no-such-document"),
         ("/v1/documents/guide/tides.md?lines=7-5", 400, "bad-parameter"),

@@ -51,12 +51,12 @@ pub struct SearchArgs {
     #[arg(long, value_name = "HOW", default_value_t = Expand::None, conflicts_with = "context")]
     pub expand: Expand,
     /// With --expand: tokens of a hit, at most
-    #[arg(long, value_name = "N", default_value_t = EXPAND_TOKENS, value_parser = at_least_one)]
+    #[arg(long, value_name = "N", requires = "expand", default_value_t = EXPAND_TOKENS, value_parser = at_least_one)]
     pub expand_tokens: usize,
     #[arg(long, value_name = "SPEC", help = rerank_help())]
     pub rerank: Option<String>,
     /// With --rerank: hits that are scored; the best of them are given, before anything is expanded
-    #[arg(long, value_name = "N", default_value_t = RERANK_DEPTH, value_parser = at_least_one)]
+    #[arg(long, value_name = "N", requires = "rerank", default_value_t = RERANK_DEPTH, value_parser = at_least_one)]
     pub rerank_depth: usize,
     /// Put the hits of a document together: the best three of each
     #[arg(long)]
@@ -68,7 +68,7 @@ pub struct SearchArgs {
     #[arg(long)]
     pub timing: bool,
     /// With --timing: ask so many times
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = at_least_one)]
+    #[arg(long, value_name = "N", requires = "timing", default_value_t = 20, value_parser = at_least_one)]
     pub repeat: usize,
     /// Only say what embedding the query would be sent where that costs something; nothing is searched
     #[arg(long)]

@@ -51,7 +51,7 @@ pub struct ServedRerankArgs {
     #[arg(long, value_name = "[NAME=]SPEC")]
     pub rerank: Vec<String>,
     /// With --rerank: hits that are scored, at least as many as are asked for
-    #[arg(long, value_name = "N", default_value_t = RERANK_DEPTH as u32, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, value_name = "N", requires = "rerank", default_value_t = RERANK_DEPTH as u32, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub rerank_depth: u32,
 }
 

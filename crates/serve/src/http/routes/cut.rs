@@ -2,7 +2,7 @@ use axum::Json;
 use axum::extract::State;
 
 use crate::http::app::{App, Weight};
-use crate::http::extract::JsonBody;
+use crate::http::extract::{JsonBody, NoParams, Params};
 use crate::http::problem::ProblemBody;
 use crate::service::{CompareAnswer, CompareRequest, Problem, SegmentAnswer, SegmentRequest, SegmentersAnswer};
 
@@ -44,6 +44,6 @@ pub(super) async fn compare(
         (status = "default", description = "Problem", body = ProblemBody, content_type = "application/problem+json")
     )
 )]
-pub(super) async fn segmenters(State(app): State<App>) -> Json<SegmentersAnswer> {
+pub(super) async fn segmenters(State(app): State<App>, _: Params<NoParams>) -> Json<SegmentersAnswer> {
     Json(app.service.segmenters())
 }

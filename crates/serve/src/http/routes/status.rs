@@ -4,6 +4,7 @@ use axum::http::header;
 use axum::response::IntoResponse;
 
 use crate::http::app::{App, Weight};
+use crate::http::extract::{NoParams, Params};
 use crate::http::problem::ProblemBody;
 use crate::service::{IndexesAnswer, Problem};
 
@@ -15,7 +16,7 @@ use crate::service::{IndexesAnswer, Problem};
         (status = "default", description = "Problem", body = ProblemBody, content_type = "application/problem+json")
     )
 )]
-pub(super) async fn indexes(State(app): State<App>) -> Result<Json<IndexesAnswer>, Problem> {
+pub(super) async fn indexes(State(app): State<App>, _: Params<NoParams>) -> Result<Json<IndexesAnswer>, Problem> {
     app.run(Weight::Search, |service| service.indexes()).await.map(Json)
 }
 
