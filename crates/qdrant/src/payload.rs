@@ -55,6 +55,7 @@ impl Payload<'_> {
                 true => Some(Position { line: self.number(fields::LINE)?, char: self.number(fields::CHAR)? }),
                 false => None,
             },
+            ends: None,
             document,
         })
     }

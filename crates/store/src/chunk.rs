@@ -61,6 +61,10 @@ pub struct ChunkRecord {
     /// Where it begins in lines and characters; `None` in a store of an earlier version.
     #[serde(skip)]
     pub begins: Option<Position>,
+    /// Where it ends, for chunks that were joined to one with something left out between them (see
+    /// [`Passage`](crate::Passage)); `None` where that is behind the text.
+    #[serde(skip)]
+    pub ends: Option<Position>,
     /// What places the chunk in its document, if somebody wrote it ([`Chunk::context`]). It is found by its words, and is no
     /// part of the text.
     #[serde(skip)]
@@ -151,6 +155,7 @@ impl ChunkRecord {
             tokens: chunk.tokens,
             leading: String::new(),
             begins: None,
+            ends: None,
             context: chunk.context.clone(),
             language: Language::default(),
         }
@@ -159,13 +164,16 @@ impl ChunkRecord {
     /// Returns the lines of the source in which its first and its last character are, from 1.
     #[must_use]
     pub fn lines(&self) -> Option<[usize; 2]> {
-        self.begins.map(|begins| begins.lines(&self.text))
+        let begins = self.begins?;
+        let at_line_end = usize::from(self.text.ends_with('\n'));
+        Some(self.ends.map_or_else(|| begins.lines(&self.text), |ends| [begins.line, ends.line - at_line_end]))
     }
 
     /// Returns the range in the document's source, in characters instead of bytes.
     #[must_use]
     pub fn chars(&self) -> Option<Span> {
-        self.begins.map(|begins| Span::new(begins.char, begins.behind(&self.text).char))
+        let begins = self.begins?;
+        Some(Span::new(begins.char, self.ends.unwrap_or_else(|| begins.behind(&self.text)).char))
     }
 
     /// Returns the byte range in the document's source.

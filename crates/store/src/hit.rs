@@ -58,10 +58,10 @@ impl Hit {
     pub fn count_in_chars(&mut self) {
         let Some(chars) = self.chunk.chars() else { return };
         let chars_in = |text: &str, to: usize| text.get(..to).map_or(to, |before| before.chars().count());
-        if let Some(context) = &mut self.context {
-            let before = chars_in(&context.text, self.chunk.start.saturating_sub(context.start));
-            context.start = chars.start.saturating_sub(before);
-            context.end = context.start + context.text.chars().count();
+        if let Some(context) = &mut self.context
+            && let Some([begins, ends]) = context.positions(context.whole())
+        {
+            (context.start, context.end) = (begins.char, ends.char);
         }
         for mark in &mut self.highlights {
             *mark = Span::new(chars_in(&self.chunk.text, mark.start), chars_in(&self.chunk.text, mark.end));
@@ -172,7 +172,8 @@ mod tests {
         assert_eq!(hits.iter().map(|hit| hit.chunk.tokens).collect::<Vec<_>>(), [4, 5]);
         let expanded = serde_json::to_value(Hit { chunks: vec![ChunkId::nil()], ..of(4) }).unwrap();
         assert_eq!(expanded["chunks"], serde_json::json!(["00000000-0000-0000-0000-000000000000"]));
-        let context = Some(Passage { start: 0, end: 9, text: "x A moon.".into() });
+        let context =
+            Passage::of([ChunkRecord { start: 0, end: 9, text: "x A moon.".into(), ..ChunkRecord::default() }]);
         let hit = Hit { context, ..hit };
         // 9 bytes of context for 7 of text with 2 tokens.
         assert_eq!(hit.shown_tokens(), 3);

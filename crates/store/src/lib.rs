@@ -45,7 +45,7 @@ pub use hit::{Hit, Ranked, fit_budget};
 pub use late::{Encoded, Surroundings};
 pub use meta::{CHUNK_FORMAT, Difference, EmbedderMeta, IndexSpec, ReferenceMeta, StoreMeta};
 pub use others::{OthersCollection, OthersPassage};
-pub use passage::Passage;
+pub use passage::{Passage, Places};
 pub use prepare::{Prepared, prepare, truncated};
 pub use provenance::Provenance;
 pub use query::{Mode, Query, UnknownMode};

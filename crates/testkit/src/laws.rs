@@ -35,6 +35,7 @@ pub fn store_laws(with_vectors: &dyn TestStore, without: &dyn TestStore) {
     contexts_are_found_and_are_no_text(with_vectors, true);
     contexts_are_found_and_are_no_text(without, false);
     a_document_replaces_itself_and_goes_wholly(with_vectors);
+    text_that_is_in_no_chunk_leaves_the_places_of_the_rest(with_vectors);
     sources_are_known_by_their_documents(with_vectors);
     another_encoder_is_refused(with_vectors);
     ranking_agrees_with_everything_made_of_it(with_vectors);
@@ -185,6 +186,47 @@ fn a_document_replaces_itself_and_goes_wholly(store: &dyn TestStore) {
     assert_eq!(contents(reader(store).as_ref()), expected(&[&second, &other]));
     writer.remove("a").unwrap();
     writer.remove("b").unwrap();
+    writer.finish(&RunSummary::default()).unwrap();
+}
+
+fn text_that_is_in_no_chunk_leaves_the_places_of_the_rest(store: &dyn TestStore) {
+    let document = made_up("gaps.md", 3, 6);
+    let mut chunks = sentence_chunks(&document);
+    chunks.drain(2..4);
+    let mut writer = store.write(true);
+    writer.add(&document, &chunks).unwrap();
+    writer.commit().unwrap();
+    drop(writer);
+    let reader = reader(store);
+    let whole = (chunks[0].span.start, chunks[3].span.end);
+    let is_whole = |text: &str, places: &dyn Fn(Span) -> Span| {
+        for chunk in &chunks {
+            let words = chunk.span.of(&document.source);
+            let at = text.find(words).unwrap();
+            assert_eq!(places(Span::new(at, at + words.len())), chunk.span, "{words}");
+        }
+        assert!(!text.contains(document.sentence(2).trim()), "{text}");
+    };
+    let mut hits = reader.search(&Query::new("w1", Mode::Dense, 4)).unwrap();
+    reader.add_context(&mut hits, 5).unwrap();
+    for hit in &mut hits {
+        let context = hit.context.clone().unwrap();
+        assert_eq!((context.start, context.end), whole);
+        is_whole(&context.text, &|text| context.in_source(text));
+        let there = context.in_text(hit.chunk.span());
+        assert_eq!(there.of(&context.text), hit.chunk.text);
+        hit.count_in_chars();
+        let characters = |at: usize| document.source[..at].chars().count();
+        let context = hit.context.as_ref().unwrap();
+        assert_eq!((context.start, context.end), (characters(whole.0), characters(whole.1)));
+    }
+    let expansion = Expansion { expand: Expand::Neighbours(5), tokens: 1000 };
+    let hit = reader.search_expanded(&Query::new("w1", Mode::Dense, 1), expansion).unwrap().remove(0);
+    let line = |at: usize| document.source[..at].matches('\n').count() + 1;
+    assert_eq!(hit.chunk.span(), Span::new(whole.0, whole.1));
+    assert_eq!(hit.chunk.lines(), Some([line(whole.0), line(whole.1)]));
+    let mut writer = store.write(true);
+    writer.remove("gaps.md").unwrap();
     writer.finish(&RunSummary::default()).unwrap();
 }
 

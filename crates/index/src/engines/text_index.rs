@@ -370,6 +370,7 @@ impl TextIndex {
             tokens: number(fields.tokens),
             leading: string(fields.leading).unwrap_or_default(),
             begins: fields.begins.map(|[line, char]| Position { line: number(line), char: number(char) }),
+            ends: None,
         })
     }
 

@@ -1,5 +1,7 @@
 //! What the tools answer with, as structured content. The comments here are what agents read.
 
+use pericope::api::Span;
+use pericope::store::{self, Places};
 use rmcp::schemars::{self, JsonSchema};
 use serde::Serialize;
 
@@ -125,22 +127,16 @@ pub(super) struct TextOutput {
     /// Where the text was cut off since it is long, the byte to go on from: `read` with this `start`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub more_from: Option<usize>,
+    /// Where the bytes of the text stand in the source.
+    #[serde(skip)]
+    pub places: Places,
 }
 
 impl From<ChunkAnswer> for TextOutput {
-    fn from(ChunkAnswer { chunk, previous, next }: ChunkAnswer) -> Self {
+    fn from(ChunkAnswer { chunk, previous, next, passage }: ChunkAnswer) -> Self {
         // With its neighbours the text is longer than the chunk, whose lines are then not those of the text.
-        let (start, end, text, lines) = match chunk.context {
-            Some(context) if (context.start, context.end) != (chunk.start, chunk.end) => {
-                let first = chunk.lines.map(|[first, _]| {
-                    let before = context.text.get(..chunk.start.saturating_sub(context.start)).unwrap_or("");
-                    first.saturating_sub(before.matches('\n').count())
-                });
-                let lines = first.map(|first| [first, first + context.text.trim_end().matches('\n').count()]);
-                (context.start, context.end, context.text, lines)
-            }
-            _ => (chunk.start, chunk.end, chunk.text, chunk.lines),
-        };
+        let lines = passage.lines(Span::new(0, passage.text.trim_end().len()));
+        let store::Passage { start, end, text, places } = passage;
         Self {
             id: chunk.id.to_string(),
             title: chunk.title.unwrap_or_else(|| chunk.document.clone()),
@@ -154,6 +150,7 @@ impl From<ChunkAnswer> for TextOutput {
             previous: previous.map(|id| id.to_string()),
             next: next.map(|id| id.to_string()),
             more_from: None,
+            places,
         }
     }
 }
@@ -173,6 +170,7 @@ impl From<DocumentAnswer> for TextOutput {
             previous: None,
             next: None,
             more_from: None,
+            places: document.places,
         }
     }
 }

@@ -1,5 +1,9 @@
 //! The tools at work. They block, and know nothing of the protocol.
 
+use std::mem::take;
+
+use pericope::api::Span;
+use pericope::store::Passage;
 use pericope_util::seconds_since;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject};
 use serde::Serialize;
@@ -14,8 +18,6 @@ use crate::service::{ChunkRequest, DocumentRequest, ListRequest, Problem, Search
 
 /// Bytes of text in one answer of `fetch` and `read`.
 const LONGEST: usize = 32_000;
-/// Bytes of a query.
-const LONGEST_QUERY: usize = 10_000;
 /// Lines around a range.
 const MOST_CONTEXT: usize = 200;
 
@@ -92,9 +94,6 @@ fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, String> {
 
 fn search(service: &Service, arguments: SearchArguments) -> Result<SearchOutput, Problem> {
     let SearchArguments { query, k, path, heading, mode, expand, expand_tokens, rerank, index, budget } = arguments;
-    if query.len() > LONGEST_QUERY {
-        return Err(Problem::parameter(format!("query: at most {LONGEST_QUERY} bytes, not {}", query.len())));
-    }
     let budget = Some(budget);
     let plain = SearchRequest::new(query);
     let request = SearchRequest { k, mode, path, heading, expand, expand_tokens, rerank, budget, index, ..plain };
@@ -157,10 +156,11 @@ fn short(mut answer: TextOutput) -> TextOutput {
         if let Some(line) = answer.text.get(..at).and_then(|text| text.rfind('\n')).filter(|line| *line > at / 2) {
             at = line + 1;
         }
-        answer.text.truncate(at);
-        let cut = answer.text.matches('\n').count();
-        answer.lines = answer.lines.map(|[first, last]| [first, last.min(first + cut.saturating_sub(1))]);
-        answer.end = answer.start + at;
+        let (start, end) = (answer.start, answer.end);
+        let whole = Passage { start, end, text: take(&mut answer.text), places: take(&mut answer.places) };
+        let shown = Span::new(0, at);
+        answer.lines = whole.lines(shown);
+        Passage { start: answer.start, end: answer.end, text: answer.text, places: answer.places } = whole.part(shown);
         answer.more_from = Some(answer.end);
     }
     answer

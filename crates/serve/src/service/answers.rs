@@ -1,3 +1,4 @@
+use pericope::store::{Passage, Places};
 use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -65,8 +66,14 @@ pub struct ContextPart {
     pub start: usize,
     /// The end in the document's source.
     pub end: usize,
-    /// The source under `start..end`.
+    /// The source under `start..end`. A blank line stands for text that is in no chunk.
     pub text: String,
+}
+
+impl From<Passage> for ContextPart {
+    fn from(Passage { start, end, text, .. }: Passage) -> Self {
+        Self { start, end, text }
+    }
 }
 
 /// The hits of one document.
@@ -197,6 +204,9 @@ pub struct DocumentAnswer {
     /// The address, where the service knows addresses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
+    /// Where the bytes of `text` stand in the source.
+    #[serde(skip)]
+    pub places: Places,
 }
 
 /// A chunk with its neighbours.
@@ -209,6 +219,9 @@ pub struct ChunkAnswer {
     pub previous: Option<Uuid>,
     /// The id of the chunk after it in the document.
     pub next: Option<Uuid>,
+    /// The chunk with its neighbours as one text: the chunk alone where none were asked for.
+    #[serde(skip)]
+    pub passage: Passage,
 }
 
 /// An index of the service.

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use pericope::api::{Chunk, Document, Heading, SentenceEncoder, Span};
 use pericope::eval::answer::{Context, Extractive, ExtractiveOptions};
 use pericope::segment::Limits;
-use pericope::store::{IndexSpec, Passage, Query, Retriever, RunSummary};
+use pericope::store::{Hit, IndexSpec, Passage, Query, RunSummary};
 use pericope::stores::{self, kept_limits};
 
 use super::chunkers::Asked;
@@ -25,10 +25,10 @@ const MOST_EMBEDDED: usize = 1 << 18;
 /// Bytes of text between two commits of a small index: more than there are.
 const ONE_COMMIT: u64 = 1 << 30;
 
-/// The documents that are cut anew. `from` is where the text of each begins in its source.
+/// The documents that are cut anew, and where the text of each stands in its source.
 struct Found {
     documents: Arc<Vec<Document>>,
-    from: Vec<usize>,
+    passages: Vec<Passage>,
     mode: Mode,
     encoder: Option<Arc<dyn SentenceEncoder>>,
     prefix_headings: bool,
@@ -80,7 +80,7 @@ impl Service {
                 ids.push(one.document);
             }
         }
-        let (mut documents, mut from) = (Vec::new(), Vec::new());
+        let (mut documents, mut passages) = (Vec::new(), Vec::new());
         for id in ids {
             let chunks = opened.retriever.chunks_of(&id)?;
             let Some(file_type) = chunks.first().map(|(_, chunk)| chunk.file_type.clone()) else { continue };
@@ -92,7 +92,7 @@ impl Service {
             // What a PDF holds is kept as plain text.
             let format = if is_text(&file_type) { file_type.as_str() } else { "plain" };
             documents.push(read(&id, format, &passage.text)?);
-            from.push(passage.start);
+            passages.push(passage);
         }
         let meta = &opened.about().meta;
         let (prefix_headings, late_chunking) = meta
@@ -101,7 +101,7 @@ impl Service {
             .map_or((false, false), |embedder| (embedder.prefix_headings, embedder.late_chunking));
         let (tokenizer, limits) = (meta.tokenizer.clone(), kept_limits(meta).or(Limits::INDEX));
         let documents = Arc::new(documents);
-        Ok(Found { documents, from, mode, encoder, prefix_headings, late_chunking, tokenizer, limits })
+        Ok(Found { documents, passages, mode, encoder, prefix_headings, late_chunking, tokenizer, limits })
     }
 
     /// The best chunks of one segmenter's cut, and an answer out of them.
@@ -142,8 +142,9 @@ impl Service {
         if let Some(encoder) = &found.encoder {
             opened.set_encoder(Arc::clone(encoder))?;
         }
-        let hits = ranked(opened.as_ref(), request, found)?;
+        let hits = opened.search(&Query::new(&request.question, found.mode.of_store(), request.k))?;
         let contexts: Vec<Context> = hits.iter().filter_map(|hit| context(hit, found)).collect();
+        let hits: Vec<ComparedHit> = hits.into_iter().map(|hit| shown(hit, found)).collect();
         reader.warm(contexts.iter()).map_err(Problem::internal)?;
         let vector = match &found.encoder {
             Some(encoder) => {
@@ -156,32 +157,28 @@ impl Service {
     }
 }
 
-/// The best chunks, at their places in the sources.
-fn ranked(opened: &dyn Retriever, request: &CompareRequest, found: &Found) -> Result<Vec<ComparedHit>, Problem> {
-    let hits = opened.search(&Query::new(&request.question, found.mode.of_store(), request.k))?;
-    let shown = |hit: pericope::store::Hit| {
-        let from = place(&hit.chunk.document, found).map_or(0, |(_, from)| from);
-        ComparedHit {
-            start: from + hit.chunk.start,
-            end: from + hit.chunk.end,
-            tokens: hit.chunk.tokens,
-            heading_path: hit.chunk.heading_path.iter().map(Heading::as_str).map(str::to_owned).collect(),
-            score: hit.score,
-            highlights: hit.highlights.iter().map(|one| [one.start, one.end]).collect(),
-            document: hit.chunk.document,
-            text: hit.chunk.text,
-        }
-    };
-    Ok(hits.into_iter().map(shown).collect())
+/// A chunk at its place in the source.
+fn shown(hit: Hit, found: &Found) -> ComparedHit {
+    let span = hit.chunk.span();
+    let passage = number(&hit.chunk.document, found).and_then(|at| found.passages.get(at));
+    let Span { start, end } = passage.map_or(span, |passage| passage.in_source(span));
+    ComparedHit {
+        start,
+        end,
+        tokens: hit.chunk.tokens,
+        heading_path: hit.chunk.heading_path.iter().map(Heading::as_str).map(str::to_owned).collect(),
+        score: hit.score,
+        highlights: hit.highlights.iter().map(|one| [one.start, one.end]).collect(),
+        document: hit.chunk.document,
+        text: hit.chunk.text,
+    }
 }
 
-/// The number of a document, and where its text begins in its source.
-fn place(document: &str, found: &Found) -> Option<(usize, usize)> {
-    let at = found.documents.iter().position(|one| one.id == document)?;
-    Some((at, found.from.get(at).copied()?))
+/// The number of a document.
+fn number(document: &str, found: &Found) -> Option<usize> {
+    found.documents.iter().position(|one| one.id == document)
 }
 
-fn context(hit: &ComparedHit, found: &Found) -> Option<Context> {
-    let (document, from) = place(&hit.document, found)?;
-    Some(Context { document, span: Span::new(hit.start.checked_sub(from)?, hit.end.checked_sub(from)?) })
+fn context(hit: &Hit, found: &Found) -> Option<Context> {
+    Some(Context { document: number(&hit.chunk.document, found)?, span: hit.chunk.span() })
 }

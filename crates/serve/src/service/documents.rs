@@ -1,6 +1,7 @@
+use pericope::api::Span;
 use pericope::segment::registry::is_outside;
 use pericope::segment::spec::Spec;
-use pericope::store::{ChunkId, ChunkRecord, Passage, Ranked};
+use pericope::store::{ChunkId, ChunkRecord, Passage, Places, Ranked};
 
 use super::requests::within;
 use super::slot::Slot;
@@ -62,7 +63,8 @@ impl Service {
         if let Some(at) = gap(&chunks, wanted).filter(|_| leaves_out_blanks_alone(&opened.about().meta.segmenter)) {
             let lines = wanted.lines();
             let (document, text, chunks) = (request.id.clone(), String::new(), Vec::new());
-            return Ok(DocumentAnswer { document, title, file_type, start: at, end: at, lines, text, chunks, url });
+            let (start, end, places) = (at, at, Places::default());
+            return Ok(DocumentAnswer { document, title, file_type, start, end, lines, text, chunks, url, places });
         }
         let chunks: Vec<(ChunkId, ChunkRecord)> =
             chunks.into_iter().filter(|(_, chunk)| wanted.touches(chunk)).collect();
@@ -71,28 +73,24 @@ impl Service {
             return Err(Problem::new(413, "document-too-large", "The document is too large for one answer", detail));
         }
         let parts = chunks.iter().map(|(id, chunk)| part(*id, chunk)).collect();
-        let begins = chunks.iter().filter_map(|(_, chunk)| Some((chunk.start, chunk.begins?))).min_by_key(|one| one.0);
         let Some(passage) = Passage::of(chunks.into_iter().map(|(_, chunk)| chunk)) else {
             let detail = format!("`{}` has no text in that range", request.id);
             return Err(Problem::not_found("no-such-range", detail));
         };
-        let cut = wanted.cut(&passage, begins.map(|(_, position)| position.line));
-        let text = passage.text.get(cut.0..cut.1).unwrap_or_default().to_owned();
-        let lines = begins.map(|(_, position)| {
-            let before = passage.text.get(..cut.0).unwrap_or_default();
-            let first = position.behind(before);
-            [first.line, first.behind(text.strip_suffix('\n').unwrap_or(&text)).line]
-        });
+        let shown = wanted.of_passage(&passage);
+        let lines = passage.lines(shown);
+        let part = passage.part(shown);
         Ok(DocumentAnswer {
             document: request.id.clone(),
             title,
             file_type,
-            start: passage.start + cut.0,
-            end: (passage.start + cut.0 + text.len()).min(passage.end.max(passage.start + cut.0)),
+            start: part.start,
+            end: part.end,
             lines,
-            text,
+            text: part.text,
             chunks: parts,
             url,
+            places: part.places,
         })
     }
 
@@ -119,15 +117,16 @@ impl Service {
         let id_at = |place: Option<usize>| place.and_then(|place| all.get(place)).map(|(id, _)| *id);
         let previous = id_at(at.and_then(|at| at.checked_sub(1)));
         let next = id_at(at.map(|at| at + 1));
-        let context = match request.context {
-            0 => None,
+        let around = match request.context {
+            0 => vec![record.clone()],
             reach => {
                 let document = record.document.clone();
                 let ranked = Ranked { id: request.id, document, ordinal: record.ordinal, score: 0.0 };
-                let around = opened.retriever.neighbours(&[ranked], reach)?.into_iter().next().unwrap_or_default();
-                Passage::of(around).map(|part| ContextPart { start: part.start, end: part.end, text: part.text })
+                opened.retriever.neighbours(&[ranked], reach)?.into_iter().next().unwrap_or_default()
             }
         };
+        let passage = Passage::of(around).ok_or_else(missing)?;
+        let context = (request.context > 0).then(|| ContextPart::from(passage.clone()));
         let chunk = HitAnswer {
             id: request.id,
             start: record.start,
@@ -145,7 +144,7 @@ impl Service {
             text: record.text,
             ..HitAnswer::default()
         };
-        Ok(ChunkAnswer { chunk, previous, next })
+        Ok(ChunkAnswer { chunk, previous, next, passage })
     }
 }
 
@@ -234,34 +233,13 @@ impl Wanted {
         }
     }
 
-    /// The part of the passage, in bytes of its text, widened to whole characters. `line` is the passage's first.
-    fn cut(self, passage: &Passage, line: Option<usize>) -> (usize, usize) {
-        let text = passage.text.as_str();
-        let (start, end) = match self {
-            Self::Bytes(start, end) => (start.saturating_sub(passage.start), end.saturating_sub(passage.start)),
-            Self::Lines(first, last) => {
-                let line = line.unwrap_or(1);
-                (
-                    beginning(text, first.saturating_sub(line)),
-                    beginning(text, (last - line.min(last)).saturating_add(1)),
-                )
-            }
+    /// The part of the passage, in bytes of its text, widened to whole characters.
+    fn of_passage(self, passage: &Passage) -> Span {
+        let part = match self {
+            Self::Bytes(start, end) => passage.in_text(Span::new(start, end)),
+            Self::Lines(first, last) => passage.in_lines(first, last),
         };
-        let (mut start, mut end) = (start.min(text.len()), end.min(text.len()));
-        while !text.is_char_boundary(start) {
-            start -= 1;
-        }
-        while !text.is_char_boundary(end) {
-            end += 1;
-        }
-        (start, end.max(start))
-    }
-}
-
-/// The byte at which the line begins that has so many before it; the end where there are fewer.
-fn beginning(text: &str, lines: usize) -> usize {
-    match lines {
-        0 => 0,
-        _ => text.match_indices('\n').nth(lines - 1).map_or(text.len(), |(at, _)| at + 1),
+        let text = passage.text.as_str();
+        Span::new(text.floor_char_boundary(part.start), text.ceil_char_boundary(part.end))
     }
 }

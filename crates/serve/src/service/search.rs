@@ -132,7 +132,7 @@ impl Service {
         let chunk = hit.chunk;
         let snippet = hit.snippet.of(&chunk.text).to_owned();
         let highlights = hit.highlights.iter().map(|found| [found.start, found.end]).collect();
-        let context = hit.context.map(|part| ContextPart { start: part.start, end: part.end, text: part.text });
+        let context = hit.context.map(ContextPart::from);
         HitAnswer {
             rank: Some(hit.rank),
             score: Some(hit.score),

@@ -120,10 +120,12 @@ fn hit(rank: usize, best: &Ranked, run: &Run, page: &Opened, highlighter: &Highl
     let first = pieces.first()?.clone();
     let heading_path = shared_headings(&pieces).to_vec();
     let passage = Passage::of(pieces)?;
+    let ends = passage.positions(passage.whole()).map(|[_, ends]| ends);
     let (snippet, highlights) = highlighter.mark(&passage.text, first.language);
     let chunk = ChunkRecord {
         start: passage.start,
         end: passage.end,
+        ends,
         heading_path,
         text: passage.text,
         ordinal: best.ordinal,

@@ -252,9 +252,9 @@ fn show(hit: &Hit, offsets: Offsets) -> std::io::Result<()> {
         Line::text("   ").and_styled(Style::Soft, name(&path)).say()?;
     }
     if let Some(context) = &hit.context {
-        let within = chunk.start.saturating_sub(context.start);
-        let before = context.text.get(..within).unwrap_or("");
-        let after = context.text.get(within + chunk.text.len()..).unwrap_or("");
+        let within = context.in_text(chunk.span());
+        let before = Span::new(0, within.start).of(&context.text);
+        let after = Span::new(within.end, context.text.len()).of(&context.text);
         let marked = marked(hit, Span::new(0, chunk.text.len()));
         let lines = Line::styled(Style::Soft, before).and_line(&marked).and_styled(Style::Soft, after);
         return lines.indented(3).and("\n").say();
