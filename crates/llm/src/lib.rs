@@ -12,7 +12,6 @@ mod context;
 mod embeddings;
 mod error;
 mod fence;
-mod gate;
 mod generate;
 mod http;
 mod json;

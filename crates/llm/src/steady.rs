@@ -3,13 +3,13 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pericope_api::ModelUse;
+use pericope_util::Gate;
 use serde_json::Value;
 
 use crate::client::Client;
 use crate::config::LlmConfig;
 use crate::error::LlmError;
 use crate::fence::Material;
-use crate::gate::Gate;
 use crate::prompt::Prompt;
 use crate::request::{Request, Schema};
 

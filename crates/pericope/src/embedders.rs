@@ -17,21 +17,25 @@ const STATIC: &str = "static";
 /// The default encoder, loaded once however many ask for it.
 #[cfg(feature = "models")]
 pub(crate) fn default_encoder() -> Result<Arc<dyn SentenceEncoder>, String> {
-    static LOADED: Loaded = Loaded::new();
+    static LOADED: Loaded = Loaded::new(None);
     loaded(&LOADED, DEFAULT_EMBEDDER)
 }
 
+/// What was loaded. A failure is not kept: a model that is missing may be there the next time.
 #[cfg(feature = "models")]
-type Loaded = std::sync::OnceLock<Result<Arc<dyn SentenceEncoder>, String>>;
+type Loaded = std::sync::Mutex<Option<Arc<dyn SentenceEncoder>>>;
 
 #[cfg(feature = "models")]
-fn loaded(once: &Loaded, name: &str) -> Result<Arc<dyn SentenceEncoder>, String> {
-    once.get_or_init(|| match pericope_encode::registry::embedder(name) {
-        Ok(Some(encoder)) => Ok(encoder),
+fn loaded(kept: &Loaded, name: &str) -> Result<Arc<dyn SentenceEncoder>, String> {
+    let mut kept = kept.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if let Some(encoder) = &*kept {
+        return Ok(Arc::clone(encoder));
+    }
+    match pericope_encode::registry::embedder(name) {
+        Ok(Some(encoder)) => Ok(Arc::clone(kept.insert(encoder))),
         Ok(None) => Err("there is no encoder".into()),
         Err(e) => Err(e.to_string()),
-    })
-    .clone()
+    }
 }
 
 #[cfg(not(feature = "models"))]
@@ -60,7 +64,7 @@ fn local(name: &str) -> Result<Option<Arc<dyn SentenceEncoder>>, EngineError> {
     match name {
         DEFAULT_EMBEDDER => default_encoder().map(Some).map_err(EngineError::usage),
         STATIC => {
-            static LOADED: Loaded = Loaded::new();
+            static LOADED: Loaded = Loaded::new(None);
             loaded(&LOADED, STATIC).map(Some).map_err(EngineError::usage)
         }
         _ => pericope_encode::registry::embedder(name).map_err(EngineError::usage),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pericope_index::{IndexMeta, IndexReader, IndexWriter};
+use pericope_index::{IndexError, IndexMeta, IndexReader, IndexWriter};
 use pericope_segment::Limits;
 use pericope_segment::spec::Spec;
 use pericope_store::{Destination, IndexSpec, Retriever, StoreError, StoreMeta};
@@ -78,16 +78,21 @@ pub fn create(
     Ok(Box::new(writer))
 }
 
-/// Returns what the store was built with; none where there is no store yet.
+/// Returns what the store was built with; none where there is no store yet, or one of another version or damaged: who writes
+/// into it hears why.
 ///
 /// # Errors
-/// [`StoreError`] where a server cannot be asked.
+/// [`StoreError`] where a server cannot be asked, or a file not be read.
 pub fn built_with(place: &str) -> Result<Option<StoreMeta>, StoreError> {
     #[cfg(feature = "qdrant")]
     if let Some(target) = server::target(place)? {
         return server::built_with(&target);
     }
-    Ok(IndexMeta::read(Path::new(place)).ok().map(|meta| meta.built_with()))
+    match IndexMeta::read(Path::new(place)) {
+        Ok(meta) => Ok(Some(meta.built_with())),
+        Err(error @ IndexError::Io { .. }) => Err(error.into()),
+        Err(_) => Ok(None),
+    }
 }
 
 /// Returns the limit of chunks that a store was built with, where its segmenter's spec has one: what goes on with a store keeps it.

@@ -4,6 +4,7 @@
 mod bm25;
 mod clock;
 mod files;
+mod gate;
 mod letters;
 mod lock;
 mod math;
@@ -19,6 +20,7 @@ mod xml;
 pub use bm25::Bm25;
 pub use clock::{now_rfc3339, rfc3339, seconds_since};
 pub use files::{StagedFile, is_left_over, replace_file, replace_named_file};
+pub use gate::{Gate, Inside};
 pub use letters::{REPLACEMENT, is_sound, sound};
 pub use lock::{FolderLock, LockError, try_lock};
 pub use math::{cosine, dot, percentile};

@@ -125,6 +125,8 @@ pub struct QuestionSet {
     pub unit: Unit,
     /// The ids in the file of documents that got another one, to be unique, by the new id.
     pub renamed: HashMap<String, String>,
+    /// The sources that the file names (`source` of an article), by the ids of the documents.
+    pub sources: HashMap<String, String>,
     /// What others know of the documents and this set changed, by their ids: texts before headings were taken out, and
     /// paths.
     pub originals: Arc<Originals>,

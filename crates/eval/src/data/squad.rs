@@ -169,6 +169,9 @@ pub(super) fn load(path: &Path, selection: &Selection) -> Result<QuestionSet, Da
                 if id != own && !own.is_empty() {
                     set.renamed.insert(id.clone(), own);
                 }
+                if let Some(source) = &article.source {
+                    set.sources.insert(id.clone(), source.clone());
+                }
                 add(&mut set, id, &article);
             }
         }
@@ -428,7 +431,7 @@ mod tests {
     fn a_bad_article_costs_itself_alone() {
         let article = |title: &str, start: &str, format: &str| {
             format!(
-                r#"{{"title":"{title}","format":"{format}","paragraphs":[{{"context":"One. Two.","qas":[
+                r#"{{"title":"{title}","source":"of {title}","format":"{format}","paragraphs":[{{"context":"One. Two.","qas":[
                 {{"question":"{title}?","answers":[{{"text":"Two.","answer_start":{start}}}]}}]}}]}}"#
             )
         };
@@ -455,6 +458,12 @@ mod tests {
         let ids: Vec<&str> = set.documents.iter().map(|d| d.id.as_str()).collect();
         assert_eq!(ids, ["a", "b", "c", "a (2)", "a (2) (2)"]);
         assert!(set.questions.iter().all(|q| set.documents[q.document].title.as_deref().unwrap().len() < 6));
+        let sources: Vec<&str> = ids.iter().map(|id| set.sources[*id].as_str()).collect();
+        assert_eq!(
+            sources,
+            ["of a", "of b", "of c", "of a", "of a (2)"],
+            "what a bad article costs is not the others' source"
+        );
         let skipped = set.skipped.join("\n");
         for says in
             ["article 2 of", "missing field `paragraphs`", "article 5 of", "not UTF-8", "unknown", "article 9 of"]

@@ -73,30 +73,39 @@ impl IndexWriter {
 
     /// Whether a rebuild may take the place of the old index: not where the run was interrupted, nor where the old one holds
     /// documents whose sources could not be read or looked for.
-    pub(super) fn publication(&self, run: &RunSummary<'_>) -> Publication {
-        let Some(old) = self.replaces else { return Publication::InPlace };
+    pub(super) fn publication(&self, run: &RunSummary<'_>) -> Result<Publication, IndexError> {
+        let Some(old) = self.replaces else { return Ok(Publication::InPlace) };
         if run.interrupted {
-            return Publication::Unfinished;
+            return Ok(Publication::Unfinished);
         }
-        match self.lost(old, run) {
+        Ok(match self.lost(old, run)? {
             lost if lost.is_empty() => Publication::Published,
             lost => Publication::KeptOld { lost },
-        }
+        })
     }
 
-    fn lost(&self, old: u64, run: &RunSummary<'_>) -> Vec<String> {
+    fn lost(&self, old: u64, run: &RunSummary<'_>) -> Result<Vec<String>, IndexError> {
         if run.is_complete() {
-            return Vec::new();
+            return Ok(Vec::new());
         }
-        // An old index that cannot be read loses nothing.
-        let Ok(known) = Manifest::look(&manifest_path(&home(&self.dir, old))) else { return Vec::new() };
+        let path = manifest_path(&home(&self.dir, old));
+        // An old index whose list is damaged or of an earlier version loses nothing. Of one that cannot be read now nobody
+        // knows.
+        let is_there = path.try_exists().map_err(IndexError::io(&path))?;
+        if !is_there || Manifest::verify(&path)?.is_some() {
+            return Ok(Vec::new());
+        }
+        let known = match Manifest::look(&path) {
+            Err(IndexError::Database { .. }) => return Ok(Vec::new()),
+            known => known?,
+        };
         let missed = known.sources.into_iter().filter(|(name, _)| run.missed(name));
         let mut lost: Vec<String> =
             missed.flat_map(|(_, source)| source.documents.into_iter().map(|(document, _)| document)).collect();
         let built: HashSet<String> = self.document_ids().unwrap_or_default().into_iter().collect();
         lost.retain(|document| !built.contains(document));
         lost.sort_unstable();
-        lost
+        Ok(lost)
     }
 }
 

@@ -178,7 +178,7 @@ impl Destination for IndexWriter {
         let mut writer = *self;
         writer.remove_leftovers(run)?;
         IndexWriter::commit(&mut writer)?;
-        let publication = writer.publication(run);
+        let publication = writer.publication(run)?;
         let mut stats = writer.close(&publication)?;
         stats.add_embedding(run.embedded, run.truncated);
         Ok(Finished { stats, publication })

@@ -1,3 +1,4 @@
+use std::sync::Mutex;
 use std::time::Duration;
 
 use prometheus::{
@@ -19,7 +20,10 @@ pub(super) struct Metrics {
     pub(super) connections: IntGauge,
     chunks: IntGaugeVec,
     commit: IntGaugeVec,
+    up: IntGaugeVec,
     memory: IntGauge,
+    /// Held by the one who asks the indexes: others do not queue behind a server that does not answer.
+    asking: Mutex<()>,
 }
 
 impl Metrics {
@@ -51,7 +55,9 @@ impl Metrics {
             connections: gauge("pericope_connections", "Open connections.")?,
             chunks: gauges("pericope_index_chunks", "Chunks of the index.")?,
             commit: gauges("pericope_index_commit", "Number of the commit that is searched.")?,
+            up: gauges("pericope_index_up", "Whether the index could be read: 1, or 0.")?,
             memory: gauge("process_resident_memory_bytes", "Memory that the process has in use.")?,
+            asking: Mutex::new(()),
             registry,
         })
     }
@@ -65,14 +71,22 @@ impl Metrics {
         self.rejected.with_label_values(&[reason]).inc();
     }
 
-    /// The text that Prometheus reads.
-    pub(super) fn text(&self, service: &Service) -> Result<Vec<u8>, Problem> {
-        for index in service.sizes()? {
-            self.chunks.with_label_values(&[&index.0]).set(signed(index.1));
-            if let Some(commit) = index.2 {
-                self.commit.with_label_values(&[&index.0]).set(signed(commit));
+    /// Asks the indexes how large they are. Blocks; the figures of one that cannot be read stay.
+    pub(super) fn ask(&self, service: &Service) {
+        let Ok(_asking) = self.asking.try_lock() else { return };
+        for name in service.names() {
+            let size = service.size(name);
+            self.up.with_label_values(&[name]).set(i64::from(size.is_ok()));
+            let Ok((chunks, commit)) = size else { continue };
+            self.chunks.with_label_values(&[name]).set(signed(chunks));
+            if let Some(commit) = commit {
+                self.commit.with_label_values(&[name]).set(signed(commit));
             }
         }
+    }
+
+    /// The text that Prometheus reads.
+    pub(super) fn text(&self) -> Result<Vec<u8>, Problem> {
         if let Some(bytes) = resident() {
             self.memory.set(signed(bytes));
         }

@@ -1,10 +1,10 @@
 use std::future::Future;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, TcpListener};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::body::Body;
@@ -38,6 +38,8 @@ const HEADERS: usize = 64;
 const STREAMS: u32 = 64;
 /// The wait after the system had no socket to give.
 const NO_SOCKET: Duration = Duration::from_millis(100);
+/// How often it is told that it has none, at most.
+const TOLD: Duration = Duration::from_secs(10);
 
 /// The reason why a server cannot run.
 #[derive(Debug, thiserror::Error)]
@@ -167,6 +169,7 @@ impl Server {
         let places = Arc::new(Semaphore::new(self.app.limits.connections.max(1)));
         let connection = Connection { app: self.app.clone(), router: self.router, tls: self.tls };
         let mut stop = pin!(stop);
+        let mut refused: Option<Instant> = None;
         loop {
             let place = tokio::select! {
                 () = &mut stop => break,
@@ -183,7 +186,16 @@ impl Server {
                     let (connection, watcher) = (connection.clone(), graceful.watcher());
                     tokio::spawn(async move { connection.serve(stream, remote, watcher, place).await });
                 }
-                Err(_) => tokio::time::sleep(NO_SOCKET).await,
+                // The client gave up while it waited.
+                Err(error) if matches!(error.kind(), ErrorKind::ConnectionAborted | ErrorKind::ConnectionReset) => {}
+                Err(error) => {
+                    if refused.is_none_or(|told| told.elapsed() >= TOLD) {
+                        (self.app.log.notice)(&format!("a connection could not be taken: {error}"));
+                        refused = Some(Instant::now());
+                    }
+                    self.app.metrics.rejected("socket");
+                    tokio::time::sleep(NO_SOCKET).await;
+                }
             }
         }
         self.app.drain();

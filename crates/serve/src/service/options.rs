@@ -1,9 +1,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use pericope::Engine;
 use pericope::api::{Reranker, SentenceEncoder};
 use pericope::store::RERANK_DEPTH;
+use pericope::{Engine, EngineError};
 
 use super::addresses::AddressRules;
 
@@ -51,8 +51,8 @@ pub fn is_name(text: &str) -> bool {
     (1..=LONGEST_NAME).contains(&text.len()) && text.chars().all(is_name_char)
 }
 
-/// Makes the encoder of a name; `None` for `none`. The error is a sentence.
-pub type MakeEncoder = dyn Fn(&str) -> Result<Option<Arc<dyn SentenceEncoder>>, String> + Send + Sync;
+/// Makes the encoder of a name; `None` for `none`. It is asked again some time after an error.
+pub type MakeEncoder = dyn Fn(&str) -> Result<Option<Arc<dyn SentenceEncoder>>, EngineError> + Send + Sync;
 
 /// A reranker and the name that requests use for it.
 #[derive(Clone)]
@@ -98,7 +98,7 @@ pub struct ServiceOptions {
 impl Default for ServiceOptions {
     fn default() -> Self {
         Self {
-            encoders: Arc::new(|name| Engine::new().embedder(name).map_err(|e| e.to_string())),
+            encoders: Arc::new(|name| Engine::new().embedder(name)),
             rerankers: Vec::new(),
             rerank_depth: RERANK_DEPTH,
             addresses: AddressRules::default(),

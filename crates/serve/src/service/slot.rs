@@ -1,6 +1,7 @@
 //! One named index: opened, looked at again, and swapped where another has taken its place.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -43,6 +44,8 @@ pub(super) struct Slot {
     notice: Arc<dyn Fn(&str) + Send + Sync>,
     current: RwLock<Arc<Opened>>,
     looked: Mutex<Looked>,
+    /// Whether a request failed since it was opened, for a reason that lies in the index.
+    doubted: AtomicBool,
     pub(super) seen: Seen,
 }
 
@@ -50,8 +53,6 @@ struct Looked {
     at: Instant,
     /// When it was opened.
     opened: Instant,
-    /// Whether a request failed since, for a reason that lies in the index.
-    doubted: bool,
     /// The last failure, so that it is told once.
     failure: Option<String>,
 }
@@ -60,8 +61,8 @@ impl Slot {
     pub(super) fn open(named: NamedPlace, notice: Arc<dyn Fn(&str) + Send + Sync>) -> Result<Self, Problem> {
         let current = RwLock::new(Arc::new(Opened::open(&named.place)?));
         let now = Instant::now();
-        let looked = Mutex::new(Looked { at: now, opened: now, doubted: false, failure: None });
-        Ok(Self { named, notice, current, looked, seen: Seen::default() })
+        let looked = Mutex::new(Looked { at: now, opened: now, failure: None });
+        Ok(Self { named, notice, current, looked, doubted: AtomicBool::new(false), seen: Seen::default() })
     }
 
     /// The index as it is now.
@@ -94,12 +95,13 @@ impl Slot {
     }
 
     fn look(&self, looked: &mut Looked) -> Result<bool, Problem> {
-        let doubted = looked.doubted && looked.opened.elapsed() >= DOUBT;
+        let doubted = self.doubted.load(Ordering::Relaxed) && looked.opened.elapsed() >= DOUBT;
         match self.opened().retriever.refresh() {
             Ok(Freshness::Same) if !doubted => Ok(false),
             Ok(Freshness::Newer) => Ok(true),
             found => {
-                (looked.opened, looked.doubted) = (Instant::now(), false);
+                looked.opened = Instant::now();
+                self.doubted.store(false, Ordering::Relaxed);
                 let opened = Opened::open(&self.named.place)?;
                 *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(opened);
                 // What is opened for a doubt alone may be damaged still: every request that fails says so.
@@ -115,7 +117,7 @@ impl Slot {
     pub(super) fn ask<T>(&self, work: impl FnOnce(&Self) -> Result<T, Problem>) -> Result<T, Problem> {
         let answer = work(self);
         if answer.as_ref().is_err_and(|problem| problem.code == FAILED) {
-            self.looked.lock().unwrap_or_else(PoisonError::into_inner).doubted = true;
+            self.doubted.store(true, Ordering::Relaxed);
         }
         answer
     }

@@ -1,6 +1,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use pericope::EngineError;
 use pericope::api::SentenceEncoder;
 use pericope_util::rfc3339;
 
@@ -127,13 +128,10 @@ impl Service {
         })
     }
 
-    /// Returns for each index its name, its number of chunks, and the number of the commit that is searched.
-    pub(crate) fn sizes(&self) -> Result<Vec<(String, u64, Option<u64>)>, Problem> {
-        let size = |slot: &Slot| {
-            let opened = slot.current();
-            Ok((slot.named.name.clone(), opened.retriever.chunks()?, opened.retriever.commit()))
-        };
-        self.slots.iter().map(size).collect()
+    /// Returns the number of chunks of an index, and the number of the commit that is searched.
+    pub(crate) fn size(&self, index: &str) -> Result<(u64, Option<u64>), Problem> {
+        let opened = self.slot(Some(index))?.current();
+        Ok((opened.retriever.chunks()?, opened.retriever.commit()))
     }
 
     /// Looks for a newer commit at once, and orders a pass over the files where the index follows some.
@@ -171,7 +169,10 @@ impl Service {
         let Some(embedder) = &about.meta.embedder else {
             return Err(no_mode("the index has no vectors: its mode is bm25".into()));
         };
-        let encoder = self.vectors.encoder(&embedder.name).map_err(no_mode)?;
+        let encoder = self.vectors.encoder(&embedder.name).map_err(|error| match error {
+            EngineError::Usage(detail) => no_mode(detail),
+            other => Problem::new(503, "embedder-unavailable", "The embedder does not answer", other),
+        })?;
         let ours = embedder.by(encoder.as_ref());
         match ours == *embedder {
             true => Ok(encoder),

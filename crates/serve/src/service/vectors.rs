@@ -2,11 +2,14 @@
 
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use lru::LruCache;
+use pericope::EngineError;
 use pericope::api::SentenceEncoder;
 use pericope::store::encode_query;
+use pericope_util::Gate;
 
 use super::{MakeEncoder, Problem};
 
@@ -14,15 +17,17 @@ use super::{MakeEncoder, Problem};
 const KEPT: NonZeroUsize = NonZeroUsize::new(2048).unwrap();
 /// Bytes of a query that is kept at most.
 const LONGEST_KEPT: usize = 1024;
+/// So long after a failure the encoder is not tried again: what failed may be an endpoint that answers slowly.
+const AGAIN: Duration = Duration::from_secs(30);
 
-type Encoder = Result<Arc<dyn SentenceEncoder>, String>;
+type Encoder = Result<Arc<dyn SentenceEncoder>, EngineError>;
 /// Fingerprint of the encoder, and the query.
 type Key = (String, String);
 
 /// The encoders of all indexes of a service.
 pub(super) struct QueryVectors {
     make: Arc<MakeEncoder>,
-    encoders: Mutex<HashMap<String, Encoder>>,
+    encoders: Mutex<HashMap<String, Arc<Cell>>>,
     kept: Mutex<LruCache<Key, Arc<[f32]>>>,
     gate: Gate,
 }
@@ -32,15 +37,16 @@ impl QueryVectors {
         Self { make, encoders: Mutex::default(), kept: Mutex::new(LruCache::new(KEPT)), gate: Gate::new(at_once) }
     }
 
-    /// The encoder of a name, loaded at the first question for it.
+    /// The encoder of a name, loaded at the first question for it. What failed is tried again later.
     pub(super) fn encoder(&self, name: &str) -> Encoder {
-        let mut encoders = self.encoders.lock().unwrap_or_else(PoisonError::into_inner);
-        let load = || match (self.make)(name) {
-            Ok(Some(encoder)) => Ok(encoder),
-            Ok(None) => Err(format!("there is no embedder {name}")),
-            Err(reason) => Err(reason),
+        let cell = {
+            let mut encoders = self.encoders.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(encoders.entry(name.to_owned()).or_default())
         };
-        encoders.entry(name.to_owned()).or_insert_with(load).clone()
+        cell.get(Instant::now(), || match (self.make)(name)? {
+            Some(encoder) => Ok(encoder),
+            None => Err(EngineError::Usage(format!("there is no embedder {name}"))),
+        })
     }
 
     /// The vector of a query.
@@ -65,30 +71,59 @@ impl QueryVectors {
     }
 }
 
-/// Lets so many threads in at once.
-struct Gate {
-    free: Mutex<usize>,
-    left: Condvar,
+/// An encoder that is loaded once.
+#[derive(Default)]
+struct Cell {
+    known: Mutex<Option<(Encoder, Instant)>>,
+    /// Held by the one who loads it.
+    loading: Mutex<()>,
 }
 
-struct Turn<'a>(&'a Gate);
-
-impl Gate {
-    fn new(places: usize) -> Self {
-        Self { free: Mutex::new(places.max(1)), left: Condvar::new() }
-    }
-
-    fn enter(&self) -> Turn<'_> {
-        let free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut free = self.left.wait_while(free, |free| *free == 0).unwrap_or_else(PoisonError::into_inner);
-        *free -= 1;
-        Turn(self)
+impl Cell {
+    fn get(&self, now: Instant, load: impl FnOnce() -> Encoder) -> Encoder {
+        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let is_fresh = |at: Instant| now.saturating_duration_since(at) < AGAIN;
+        let _turn = match known() {
+            Some((Ok(encoder), _)) => return Ok(encoder),
+            Some((Err(error), at)) if is_fresh(at) => return Err(error),
+            // One tries again; the others do not wait for it.
+            Some((Err(error), _)) => match self.loading.try_lock() {
+                Ok(turn) => turn,
+                Err(_) => return Err(error),
+            },
+            None => self.loading.lock().unwrap_or_else(PoisonError::into_inner),
+        };
+        // Somebody else may have loaded it meanwhile.
+        match known() {
+            Some((Ok(encoder), _)) => return Ok(encoder),
+            Some((Err(error), at)) if is_fresh(at) => return Err(error),
+            _ => {}
+        }
+        let loaded = load();
+        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = Some((loaded.clone(), now));
+        loaded
     }
 }
 
-impl Drop for Turn<'_> {
-    fn drop(&mut self) {
-        *self.0.free.lock().unwrap_or_else(PoisonError::into_inner) += 1;
-        self.0.left.notify_one();
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use pericope_testkit::encoders::BagOfWords;
+
+    use super::*;
+
+    #[test]
+    fn what_failed_is_tried_again_later_and_what_is_loaded_stays() {
+        let (cell, begun) = (Cell::default(), Instant::now());
+        let fails = || Err(EngineError::Runtime("refused".into()));
+        let never = || panic!("it was tried");
+        assert!(cell.get(begun, fails).is_err());
+        assert!(cell.get(begun + AGAIN / 2, never).is_err());
+        {
+            let _turn = cell.loading.lock().unwrap();
+            assert!(cell.get(begun + AGAIN * 2, never).is_err(), "who finds it being loaded does not wait");
+        }
+        assert!(cell.get(begun + AGAIN * 2, || Ok(BagOfWords::new())).is_ok());
+        assert!(cell.get(begun + AGAIN * 9, never).is_ok());
     }
 }

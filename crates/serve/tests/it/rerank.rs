@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use pericope::EngineError;
 use pericope::api::{RerankError, Reranker};
 use pericope_serve::service::{NamedPlace, NamedReranker, Problem, Service, ServiceOptions};
 use serde_json::{Value, json};
@@ -53,7 +54,7 @@ pub fn named(name: &str, reranker: &Arc<Length>) -> NamedReranker {
 fn service(folder: &std::path::Path, rerankers: Vec<NamedReranker>) -> Result<Service, Problem> {
     let place = NamedPlace::parse(folder.join(INDEX).to_str().unwrap()).unwrap();
     let options = ServiceOptions {
-        encoders: Arc::new(|_| Err("no embedder in this test".into())),
+        encoders: Arc::new(|_| Err(EngineError::Usage("no embedder in this test".into()))),
         addresses: rules(),
         rerankers,
         rerank_depth: 3,

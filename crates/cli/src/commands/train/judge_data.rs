@@ -1,10 +1,10 @@
 //! What `pericope train judge` reads: questions in SQuAD's layout, and those that sections ask, parted.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use pericope_encode::Base;
-use pericope_eval::data::{DataKind, Question, SquadFile, load};
+use pericope_eval::data::{DataKind, Question, load};
 use pericope_learn::corpus::{Corpus, CorpusError, Record, Records, Unit, files, has_documents};
 use pericope_learn::training::{JudgeQuestion, JudgeText, PairOptions, pairs_of};
 use pericope_segment::split::Split;
@@ -144,7 +144,6 @@ impl File {
         pairs: &PairOptions,
     ) -> Result<Self, Failure> {
         let set = load(DataKind::Squad, path).map_err(Failure::usage)?;
-        let sources = sources(path);
         let own = path.file_name().unwrap_or_default().to_string_lossy();
         let own = own.split('.').next().unwrap_or_default();
         let options = split.options(all);
@@ -155,7 +154,7 @@ impl File {
         let of_document = |(i, document): (usize, &pericope_api::Document)| {
             let asked = questions.get(&i)?;
             let id = set.renamed.get(&document.id).unwrap_or(&document.id);
-            let source = sources.get(id).map_or(own, String::as_str);
+            let source = set.sources.get(&document.id).map_or(own, String::as_str);
             let part = match options.unit {
                 Unit::Document => options.shares.part(id),
                 Unit::Source => options.shares.part(source),
@@ -178,14 +177,4 @@ impl File {
         }
         Ok(found)
     }
-}
-
-/// The sources that a file names, by the ids of its articles. None where the file is damaged: its sound articles are then of a source
-/// named as the file.
-fn sources(path: &Path) -> BTreeMap<String, String> {
-    let text = std::fs::read(path).unwrap_or_default();
-    let file: SquadFile = serde_json::from_slice(&text).unwrap_or_default();
-    let named =
-        file.data.into_iter().filter_map(|article| Some((article.id.unwrap_or(article.title), article.source?)));
-    named.collect()
 }

@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use axum::Json;
 use axum::extract::State;
 use axum::http::header;
@@ -7,6 +9,9 @@ use crate::http::app::{App, Weight};
 use crate::http::extract::{NoParams, Params};
 use crate::http::problem::ProblemBody;
 use crate::service::{IndexesAnswer, Problem};
+
+/// How long the figures wait for the sizes of the indexes.
+const ASKED: Duration = Duration::from_secs(2);
 
 /// Describe the indexes
 #[utoipa::path(
@@ -53,11 +58,14 @@ pub(super) async fn readyz(State(app): State<App>) -> Result<&'static str, Probl
     )
 )]
 pub(super) async fn metrics(State(app): State<App>) -> Result<impl IntoResponse, Problem> {
-    // Figures are wanted most when everything else is busy: they wait for no worker.
-    let gathering = app.clone();
-    let text = tokio::task::spawn_blocking(move || gathering.metrics.text(&gathering.service)).await;
-    let text = text.map_err(|_| Problem::internal("the figures could not be gathered"))??;
-    Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text))
+    // Figures are wanted most when everything else is busy, or an index does not answer: they wait for no worker, and not
+    // long for an index.
+    let asking = app.clone();
+    let asked = tokio::task::spawn_blocking(move || asking.metrics.ask(&asking.service));
+    if let Ok(Err(_)) = tokio::time::timeout(ASKED, asked).await {
+        return Err(Problem::internal("the figures could not be gathered"));
+    }
+    Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], app.metrics.text()?))
 }
 
 /// This document

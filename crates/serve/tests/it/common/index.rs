@@ -2,11 +2,11 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 
-use pericope::Engine;
 use pericope::api::{Embeddings, EncodeError, SentenceEncoder};
 use pericope::read::{ReadOptions, read_text};
 use pericope::store::RunSummary;
 use pericope::stores;
+use pericope::{Engine, EngineError};
 use pericope_serve::service::{AddressRules, NamedPlace, Service, ServiceOptions};
 use pericope_testkit::encoders::BagOfWords;
 
@@ -66,7 +66,7 @@ pub fn service_over(folder: &Path, addresses: AddressRules, encoder: Option<Arc<
     let options = ServiceOptions {
         encoders: Arc::new(move |name| match name {
             "bag-of-words" => Ok(Some(Arc::clone(&encoder))),
-            other => Err(format!("no embedder {other} in this test")),
+            other => Err(EngineError::Usage(format!("no embedder {other} in this test"))),
         }),
         addresses,
         ..ServiceOptions::default()

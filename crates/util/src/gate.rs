@@ -1,23 +1,26 @@
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// Lets so many in at once: `concurrency` holds however many threads ask.
+/// Lets so many threads in at once, however many ask.
 #[derive(Debug)]
-pub(crate) struct Gate {
+pub struct Gate {
     free: Mutex<usize>,
     left: Condvar,
 }
 
-/// Somebody inside; leaves when dropped.
-pub(crate) struct Inside<'a>(&'a Gate);
+/// Somebody inside a [`Gate`]; leaves when dropped.
+#[derive(Debug)]
+#[must_use]
+pub struct Inside<'a>(&'a Gate);
 
 impl Gate {
-    /// Makes a gate for at least one.
-    pub(crate) fn new(most: usize) -> Self {
+    /// Makes a gate for `most`, at least one.
+    #[must_use]
+    pub fn new(most: usize) -> Self {
         Self { free: Mutex::new(most.max(1)), left: Condvar::new() }
     }
 
     /// Waits until there is room.
-    pub(crate) fn enter(&self) -> Inside<'_> {
+    pub fn enter(&self) -> Inside<'_> {
         // A number is never half written.
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
         while *free == 0 {
