@@ -6,10 +6,10 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use pericope::Engine;
 use pericope::read::{ReadOptions, read_text};
 use pericope::store::RunSummary;
 use pericope::stores;
+use pericope::{Engine, EngineError};
 use pericope_serve::http::{HttpOptions, Limits, Server};
 use pericope_serve::service::{AddressRules, NamedPlace, Service, ServiceOptions};
 
@@ -96,7 +96,7 @@ fn address() -> SocketAddr {
         let mut addresses = AddressRules::default();
         addresses.add("https://example.org/docs").expect("a good address");
         // No request makes an encoder: what is read here is requests.
-        let encoders = Arc::new(|name: &str| Err(format!("there is no embedder {name} here")));
+        let encoders = Arc::new(|name: &str| Err(EngineError::Usage(format!("there is no embedder {name} here"))));
         let options = ServiceOptions { addresses, encoders, ..ServiceOptions::default() };
         let service = Arc::new(Service::open(named, options).expect("a whole index"));
         let mut http = HttpOptions::new(([127, 0, 0, 1], 0).into());

@@ -11,6 +11,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use pericope::EngineError;
 use pericope_serve::http::{HttpOptions, LogFormat, Logging, ServeError, Server, TlsFiles};
 use pericope_serve::service::{AddressRules, NamedPlace, NamedReranker, Problem, Service, ServiceOptions, is_name};
 use pericope_util::visible_json;
@@ -105,7 +106,12 @@ pub fn open(indexes: &[String], rerankers: OpenedRerankers, args: &AddressArgs) 
         }
     }
     let options = ServiceOptions {
-        encoders: Arc::new(|name| embedder(name, false).map_err(|failure| failure.to_string())),
+        encoders: Arc::new(|name| {
+            embedder(name, false).map_err(|failure| match &failure {
+                Failure::Usage(_) => EngineError::Usage(failure.to_string()),
+                Failure::Runtime(_) => EngineError::Runtime(failure.to_string()),
+            })
+        }),
         rerankers: rerankers.named,
         rerank_depth: rerankers.depth,
         addresses,
