@@ -1,10 +1,11 @@
 //! What damage to any file of an index does: nothing, or an error that names the file and says what to do.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use pericope_index::{Destination, Filter, Hit, IndexReader, IndexWriter, META_FILE, Mode, Query, Retriever, verify};
-use pericope_store::{ErrorKind, StoreError};
+use pericope_store::{ErrorKind, RunSummary, StoreError};
 
 use crate::dense_spec;
 use pericope_testkit::documents::{made_up, sentence_chunks};
@@ -135,4 +136,24 @@ fn a_damaged_manifest_is_told_by_verify_and_made_again() {
         }
     }
     assert!(told > 10, "{told}");
+}
+
+#[test]
+fn a_rebuild_that_missed_a_file_does_not_replace_an_index_whose_list_cannot_be_read() {
+    let dir = index();
+    let before = ask(dir.path()).unwrap();
+    // No database can be opened where a folder stands: as where the system has no more files to give.
+    let manifest = dir.path().join("manifest.sqlite");
+    fs::remove_file(&manifest).unwrap();
+    fs::create_dir(&manifest).unwrap();
+    let mut writer = IndexWriter::rebuild(dir.path(), &dense_spec()).unwrap();
+    let document = made_up("new.md", 7, 12);
+    writer.add(&document, &sentence_chunks(&document)).unwrap();
+    let (met, failed) = (["new.md", "d1-1.md"], ["d1-1.md"]);
+    let [met, failed] = [&met[..], &failed[..]].map(|names| names.iter().map(|&name| name.to_owned()).collect());
+    let run: RunSummary<'_> =
+        RunSummary { met: Some(&met), failed: Some::<&HashSet<String>>(&failed), ..Default::default() };
+    let error = (Box::new(writer) as Box<dyn Destination>).finish(&run).unwrap_err();
+    assert!(error.to_string().contains("manifest.sqlite"), "{error}");
+    assert_eq!(ask(dir.path()).unwrap(), before);
 }

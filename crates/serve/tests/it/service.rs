@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use pericope::read::{ReadOptions, read_text};
 use pericope::store::RunSummary;
-use pericope::{Engine, stores};
+use pericope::{Engine, EngineError, stores};
 use pericope_serve::service::{
     AddressRules, DocumentRequest, Mode, NamedPlace, SearchRequest, Service, ServiceOptions,
 };
@@ -181,11 +181,16 @@ fn a_query_is_embedded_once() {
 fn without_its_embedder_an_index_is_searched_by_words() {
     let folder = make_index();
     let place = NamedPlace::parse(folder.path().join(INDEX).to_str().unwrap()).unwrap();
-    let options =
-        ServiceOptions { encoders: Arc::new(|_| Err("the model is not there".into())), ..ServiceOptions::default() };
-    let service = Service::open(vec![place], options).unwrap();
-    assert_eq!(service.search(&SearchRequest::new("starter")).unwrap().mode, Mode::Bm25);
+    let without = |error: EngineError| {
+        let options = ServiceOptions { encoders: Arc::new(move |_| Err(error.clone())), ..ServiceOptions::default() };
+        Service::open(vec![place.clone()], options).unwrap()
+    };
     let hybrid = SearchRequest { mode: Some(Mode::Hybrid), ..SearchRequest::new("starter") };
+    // An endpoint may answer the next time.
+    let problem = without(EngineError::Runtime("refused".into())).search(&hybrid).unwrap_err();
+    assert_eq!((problem.status, problem.code), (503, "embedder-unavailable"));
+    let service = without(EngineError::Usage("the model is not there".into()));
+    assert_eq!(service.search(&SearchRequest::new("starter")).unwrap().mode, Mode::Bm25);
     let problem = service.search(&hybrid).unwrap_err();
     assert_eq!((problem.status, problem.code), (400, "no-such-mode"));
     assert!(problem.detail.contains("the model is not there"), "{problem}");
