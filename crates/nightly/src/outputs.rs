@@ -53,6 +53,7 @@ fn kind(kind: Kind) -> &'static str {
         Kind::Drift => "drift",
         Kind::Floor => "floor",
         Kind::Failed => "failed",
+        Kind::LeftOut => "left_out",
         Kind::Speed => "speed",
     }
 }
@@ -91,6 +92,7 @@ pub(super) fn metrics(conclusion: &Conclusion) -> String {
         ("pericope_questions", "Questions asked.", night.questions.len() as f64),
         ("pericope_documents", "Documents in the corpus.", night.documents.len() as f64),
         ("pericope_failed_items", "Items without a result.", night.failed as f64),
+        ("pericope_left_out", "Parts of the data that could not be used.", night.left_out as f64),
     ] {
         figures.gauge(family, help);
         figures.sample(&whole, value);

@@ -23,16 +23,19 @@ pub enum Measure {
     Time(&'static str),
     /// The share of items without a result.
     Failed,
+    /// Parts of the data that could not be used. No gate names it: it is checked in any case.
+    LeftOut,
 }
 
 impl Measure {
-    /// Returns the name in files: `span_recall`, `index_seconds`, `failed`.
+    /// Returns the name in files: `span_recall`, `index_seconds`, `failed`, `left_out`.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
             Measure::Metric(metric) => metric.key(),
             Measure::Time(name) => name,
             Measure::Failed => "failed",
+            Measure::LeftOut => "left_out",
         }
     }
 
@@ -41,7 +44,7 @@ impl Measure {
     pub fn metric(&self) -> Option<&Metric> {
         match self {
             Measure::Metric(metric) => Some(metric),
-            Measure::Time(_) | Measure::Failed => None,
+            Measure::Time(_) | Measure::Failed | Measure::LeftOut => None,
         }
     }
 }
@@ -188,6 +191,7 @@ impl Gate {
                     return Err("metric = \"failed\" needs max, a share from 0 to 1".into());
                 }
             }
+            Measure::LeftOut => return Err(format!("metric = \"{name}\" is checked in any case")),
         }
         for (key, value) in [("max_drop", self.max_drop), ("max_drift", self.max_drift), ("least", self.least)] {
             if value.is_some_and(|x| !x.is_finite() || x < 0.0) {
