@@ -45,7 +45,7 @@ pub fn run(file: &ExperimentFile, args: &EvalRunArgs, quiet: bool) -> Outcome {
         say!("{}", report.table(terminal::width()));
         say!("Report: {}", shown(&out.join("index.html")));
     }
-    Ok(if report.summary.failed > 0 { Status::Incomplete } else { Status::Done })
+    Ok(if report.summary.is_incomplete() { Status::Incomplete } else { Status::Done })
 }
 
 /// Says what the models of the segmenters and the embedder come to; nothing is asked, cut or trained.

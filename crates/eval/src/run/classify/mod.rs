@@ -100,6 +100,7 @@ pub fn classify(
         classes: classes(&set),
         seeds: experiment.classifier.seeds.clone(),
         failed: rows.iter().map(|row| row.failed).sum(),
+        failed_training: rows.iter().map(|row| row.failed_training).sum(),
         left_out: set.skipped.len(),
         skipped: set.skipped.into_iter().take(LISTED).collect(),
         chunkers: rows,
@@ -167,16 +168,18 @@ fn encoded(
 
 /// What a chunker's row says but for its accuracy, which needs the scores of all.
 fn row(cut: &Cut, set: &ClassSet, built: &Built, trained: &Trained) -> ClassifiedRow {
-    let documents = set.documents.len().max(1) as f64;
+    let failed: Vec<usize> = (0..set.documents.len()).filter(|&at| cut.failed(at).is_some()).collect();
+    let documents = (set.documents.len() - failed.len()).max(1) as f64;
     let segments: usize = cut.chunks.iter().map(Vec::len).sum();
     let tokens: usize = cut.chunks.iter().flatten().map(|chunk| chunk.tokens).sum();
     let held: Vec<f64> = trained.runs.iter().filter_map(|run| run.validation_accuracy).collect();
-    let tested = |at: &usize| set.splits.get(*at) == Some(&Split::Test);
+    let tested = failed.iter().filter(|at| set.splits.get(**at) == Some(&Split::Test)).count();
     ClassifiedRow {
         chunker: cut.row(built),
         segments_per_document: segments as f64 / documents,
         tokens_per_document: tokens as f64 / documents,
-        failed: (0..set.documents.len()).filter(tested).filter(|&at| cut.failed(at).is_some()).count(),
+        failed: tested,
+        failed_training: failed.len() - tested,
         accuracy: 0.0,
         interval: None,
         validation_accuracy: (!held.is_empty()).then(|| held.iter().sum::<f64>() / held.len() as f64),
