@@ -131,6 +131,23 @@ fn documents_become_a_set_and_the_set_a_report() {
 }
 
 #[test]
+fn lines_that_cannot_be_used_are_counted_and_tell_by_the_status() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    pages(at);
+    assert_eq!(classes(at, &["--test", "0.4"]).status.code(), Some(0));
+    let good = fs::read_to_string(at.join("classes.jsonl")).unwrap();
+    fs::write(at.join("classes.jsonl"), good + &"no json\n".repeat(7)).unwrap();
+    fs::write(at.join("experiment.toml"), EXPERIMENT).unwrap();
+    let output = pericope(at).args(["eval", "run", "experiment.toml", "--json", "--out", "run"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let said = stderr(&output);
+    assert!(said.contains("left out: line 49: ") && said.contains("left out: 2 more"), "{said}");
+    let summary: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!((&summary["left_out"], &summary["unusable"], &summary["failed"]), (&7.into(), &7.into(), &0.into()));
+}
+
+#[test]
 fn mistakes_are_told_before_anything_runs() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();

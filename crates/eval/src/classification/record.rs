@@ -29,6 +29,9 @@ pub struct ClassificationSummary {
     /// How many lines there are in all.
     #[serde(default)]
     pub left_out: usize,
+    /// How many of them are of documents that could not be used, where nobody asked that they be left out.
+    #[serde(default)]
+    pub unusable: usize,
     /// The chunkers in the order of the configuration.
     pub chunkers: Vec<ClassifiedRow>,
     /// Paired comparisons of two chunkers on the test documents; the primary ones come first. Mode and `k` have no meaning, `n`
@@ -43,10 +46,10 @@ pub struct ClassificationSummary {
 }
 
 impl ClassificationSummary {
-    /// True where a chunker failed on a document, whatever that serves for.
+    /// True where a chunker failed on a document, whatever that serves for, or some of the data could not be used.
     #[must_use]
     pub fn is_incomplete(&self) -> bool {
-        self.failed > 0 || self.failed_training > 0
+        self.failed > 0 || self.failed_training > 0 || self.unusable > 0
     }
 }
 

@@ -162,6 +162,7 @@ pub(crate) mod samples {
             failed_training: 0,
             skipped: vec!["x.md: empty".into()],
             left_out: 1,
+            unusable: 1,
             chunkers: vec![row("a", 0.5), row("b|<i>", 0.6)],
             comparisons: vec![comparison],
             verdict: Some(verdict),

@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use super::compare::{self, Plan, Scores};
 use super::cut::{self, Cut};
 use super::found::Built;
-use super::{Observer, RunError, RunFolder, lines, resume};
+use super::{Observer, RunError, RunFolder, lines, note_skipped, resume};
 use crate::classification::{
     ClassRow, ClassSet, ClassificationExperiment, ClassificationSummary, ClassifiedItem, ClassifiedRow, load,
 };
@@ -61,9 +61,7 @@ pub fn classify(
     let path = experiment.data_path().map_err(|e| RunError::Config(e.to_string()))?;
     let decision = experiment.decision().map_err(RunError::Config)?;
     let set = load(&experiment.data, &path)?;
-    for skipped in set.skipped.iter().take(5) {
-        observer.note(&format!("left out: {skipped}"));
-    }
+    note_skipped(&set.skipped, observer);
     let mut record = new_record(experiment, &set, setup);
     let named: Vec<_> = experiment.chunkers.iter().map(|one| (one.name.as_str(), &one.spec)).collect();
     let resources = (setup.segmenters, setup.resources);
@@ -102,6 +100,7 @@ pub fn classify(
         failed: rows.iter().map(|row| row.failed).sum(),
         failed_training: rows.iter().map(|row| row.failed_training).sum(),
         left_out: set.skipped.len(),
+        unusable: set.unusable(),
         skipped: set.skipped.into_iter().take(LISTED).collect(),
         chunkers: rows,
         comparisons: compared.comparisons,
