@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Instant;
 
-use crate::common::{stderr, stdout, without_models};
+use crate::common::{SMALL_EXPERIMENT, stderr, stdout, three_questions, without_models};
 use pericope_testkit::qdrant::{Call, Fault, PointData, Server};
 use serde_json::Value;
 
@@ -495,4 +495,23 @@ fn chunkers_are_measured_in_collections_of_their_own() {
     }
     // A second run builds anew and finds the same.
     assert_eq!(run(&["--out", "again", "--set", &place])["cells"][0]["metrics"], there["cells"][0]["metrics"]);
+}
+
+#[test]
+fn an_experiment_takes_the_place_of_no_collection_of_others() {
+    let (tree, server) = (tree(), Server::start().unwrap());
+    let folder = tree.path();
+    let url = server.url("mine-fixed");
+    index(folder, &url, &[]);
+    let before = contents(&server, "mine-fixed");
+    three_questions(folder);
+    fs::write(folder.join("small.toml"), SMALL_EXPERIMENT).unwrap();
+    let place = format!("retrieval.in={}", server.url("mine"));
+    let args = ["eval", "run", "small.toml", "--out", "run", "--set", &place];
+    let output = without_models(folder).args(args).output().unwrap();
+    assert!(matches!(output.status.code(), Some(2 | 3)), "{}", stderr(&output));
+    let said = stderr(&output);
+    assert!(said.contains("`mine-fixed-1`, which no evaluation made") && said.contains("retrieval.in"), "{said}");
+    assert_eq!(contents(&server, "mine-fixed"), before);
+    assert_eq!(documents(&search(folder, &url, "spring tides", &["--mode", "bm25", "--k", "1"])).len(), 1);
 }

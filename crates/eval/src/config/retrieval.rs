@@ -20,7 +20,8 @@ pub struct Retrieval {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub language: Option<LanguageChoice>,
     /// The address of a collection on a server (`qdrant://HOST:PORT/NAME`): every chunker is measured in one of its own
-    /// (`NAME-chunker`). Default: a folder inside the run's, which is removed after the measurement.
+    /// (`NAME-chunker`), which takes the place of an earlier run's and of no other collection. Default: a folder inside the
+    /// run's, which is removed after the measurement.
     #[serde(rename = "in", skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
     /// A retriever of others, which is measured beside the chunkers under the name `retriever`: a `spec` as in `[[retriever]]`.
