@@ -6,7 +6,7 @@ use pericope_store::{ErrorKind, StoreError};
 #[non_exhaustive]
 pub enum Error {
     /// An address that is none.
-    #[error("`{url}` is no Qdrant address: {reason}; write qdrant://HOST:PORT/COLLECTION")]
+    #[error("`{url}` is no Qdrant address: {reason}; write qdrant://HOST:6334/COLLECTION")]
     Target {
         /// The text that was given, without a key.
         url: String,

@@ -498,6 +498,32 @@ fn chunkers_are_measured_in_collections_of_their_own() {
 }
 
 #[test]
+fn an_address_of_another_kind_is_no_folder() {
+    let tree = tree();
+    let folder = tree.path();
+    three_questions(folder);
+    fs::write(folder.join("small.toml"), SMALL_EXPERIMENT).unwrap();
+    for place in ["http://127.0.0.1:6333/docs", "grpc://127.0.0.1:6334/docs", "qdrant:docs"] {
+        let output = command(folder, place, &["--embedder", "none", "--tokenizer", "words"]);
+        assert_eq!(output.status.code(), Some(2), "{place}: {}", stderr(&output));
+        assert!(stderr(&output).contains("write qdrant://HOST:6334/COLLECTION"), "{place}: {}", stderr(&output));
+        let searched = without_models(folder).args(["search", "moon", "--in", place]).output().unwrap();
+        assert_eq!(searched.status.code(), Some(2), "{place}: {}", stderr(&searched));
+    }
+    let set = ["--set", "retrieval.in=http://127.0.0.1:6333/docs"];
+    let output = without_models(folder).args(["eval", "run", "small.toml", "--out", "run"]).args(set).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains("retrieval.in begins with http://"), "{}", stderr(&output));
+    let left: Vec<String> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    assert!(!left.iter().any(|name| name.contains(':') || name == "run"), "{left:?}");
+    // Our own scheme counts in any case.
+    let server = Server::start().unwrap();
+    index(folder, &server.url("docs").replace("qdrant://", "QDRANT://"), &[]);
+    assert!(!contents(&server, "docs").is_empty());
+}
+
+#[test]
 fn an_experiment_takes_the_place_of_no_collection_of_others() {
     let (tree, server) = (tree(), Server::start().unwrap());
     let folder = tree.path();

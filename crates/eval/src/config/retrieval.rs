@@ -191,6 +191,13 @@ impl Retrieval {
         if self.rerank_depth == Some(0) {
             return Err("retrieval.rerank_depth must be at least 1".into());
         }
+        if let Some(place) = &self.place
+            && let Some((scheme, _)) = place.split_once("://")
+            && !["qdrant", "qdrants"].iter().any(|ours| scheme.eq_ignore_ascii_case(ours))
+        {
+            // The rest is not repeated: it may hold a key.
+            return Err(format!("retrieval.in begins with {scheme}://: write qdrant://HOST:6334/NAME"));
+        }
         if self.rerank.trim().is_empty() {
             return Err("retrieval.rerank is empty: name a reranker, or none".into());
         }
