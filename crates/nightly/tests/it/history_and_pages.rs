@@ -214,6 +214,26 @@ fn questions_that_are_gone_or_new_are_said() {
 }
 
 #[test]
+fn no_two_test_cases_have_one_name() {
+    let dir = tempfile::tempdir().unwrap();
+    let more = "[[gate]]\nmetric = \"failed\"\nmax = 0.01\n[[gate]]\nmetric = \"failed\"\nmax = 0.5\n\
+        [[gate]]\nmetric = \"span_recall\"\nk = 3\nmax_drop = 0.5\n";
+    let experiment = experiment(more);
+    let mut history = History::open(dir.path(), "simulated").unwrap();
+    let conclusion = add(&mut history, World::new(20).night(Fault::NONE), &experiment, dir.path());
+    let written = write(&history, &conclusion, &experiment, dir.path(), &pericope_report::HtmlPages).unwrap();
+    let junit = fs::read_to_string(&written.junit).unwrap();
+    let document = roxmltree::Document::parse(&junit).unwrap();
+    let cases = document.descendants().filter(|node| node.has_tag_name("testcase"));
+    let names: Vec<_> = cases.map(|case| (case.attribute("classname"), case.attribute("name"))).collect();
+    let unique: std::collections::BTreeSet<_> = names.iter().collect();
+    assert_eq!((names.len(), unique.len()), (conclusion.checks.len(), conclusion.checks.len()), "{junit}");
+    for name in ["failed items", "failed items (2)", "failed items (3)"] {
+        assert!(names.contains(&(Some("nightly.failed"), Some(name))), "{name}: {junit}");
+    }
+}
+
+#[test]
 fn data_that_was_left_out_fails_the_night_until_somebody_accepts_it() {
     let dir = tempfile::tempdir().unwrap();
     let experiment = experiment("");
