@@ -114,6 +114,10 @@ fn documents_become_a_set_and_the_set_a_report() {
     let report = pericope(at).args(["eval", "report", "first"]).output().unwrap();
     assert_eq!(report.status.code(), Some(0), "{}", stderr(&report));
     assert_eq!(fs::read_to_string(at.join("first/index.html")).unwrap(), page);
+    let both = pericope(at).args(["eval", "report", "first", "again", "--out", "both"]).output().unwrap();
+    assert_eq!(both.status.code(), Some(2), "{}", stderr(&both));
+    let says = "first is a run of classification; several cannot be put side by side";
+    assert!(stderr(&both).contains(says) && !at.join("both").exists(), "{}", stderr(&both));
 
     if pericope_encode::models::locate("minilm").is_err() {
         eprintln!(

@@ -37,11 +37,20 @@ impl Report {
     /// # Errors
     /// [`ReportError::Read`] where a file is missing, [`ReportError::Parse`] where one is damaged.
     pub fn load(folder: &Path) -> Result<Option<Self>, ReportError> {
-        let summary = folder.join("summary.json");
-        if whole::<Kind>(&summary)?.kind.as_deref() != Some("classification") {
+        if !Self::is_one(folder)? {
             return Ok(None);
         }
-        Ok(Some(Self { summary: whole(&summary)?, run: whole(&folder.join("run.json"))? }))
+        let summary = whole(&folder.join("summary.json"))?;
+        Ok(Some(Self { summary, run: whole(&folder.join("run.json"))? }))
+    }
+
+    /// True where `summary.json` of a run's folder is that of a run on classification.
+    ///
+    /// # Errors
+    /// [`ReportError::Read`] where the file is missing, [`ReportError::Parse`] where it is damaged.
+    pub fn is_one(folder: &Path) -> Result<bool, ReportError> {
+        let found: Kind = whole(&folder.join("summary.json"))?;
+        Ok(found.kind.as_deref() == Some("classification"))
     }
 
     /// Writes `summary.md` and `index.html` into a folder, each whole or not at all. Nobody else may write there at the same time
