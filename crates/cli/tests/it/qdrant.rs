@@ -138,6 +138,10 @@ fn filters_groups_and_timing_hold() {
         assert!(documents(&find(&["--type", "txt", "--k", "20"])).contains(&"docs/guide/pump.txt"));
         assert!(documents(&find(&["--type", "markdown", "--k", "20"])).contains(&"docs/tides.markdown"));
         assert!(documents(&find(&["--path", "docs/nowhere"])).is_empty());
+        let whole = documents(&find(&["--k", "20"])).len();
+        for nothing in [["--path", ""], ["--heading", "&"]] {
+            assert_eq!(documents(&find(&[&nothing[..], &["--k", "20"]].concat())).len(), whole, "{mode} {nothing:?}");
+        }
         let grouped = find(&["--group", "--k", "2", "--timing", "--repeat", "3"]);
         let groups = grouped["groups"].as_array().unwrap();
         assert_eq!(groups.len(), 2);
