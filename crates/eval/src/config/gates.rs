@@ -440,6 +440,13 @@ mod tests {
     }
 
     #[test]
+    fn addresses_of_the_history_are_taken_as_they_are() {
+        for url in ["https://ci.example", "HTTP://127.0.0.1:8080/nights", "https://me:word@ci.example/n%20x/?a=1", ""] {
+            gate(&format!("metric = \"iou\"\nmin = 0.1\n[nightly]\nurl = \"{url}\"")).unwrap();
+        }
+    }
+
+    #[test]
     fn the_nightly_table_is_read() {
         let read = gate("metric = \"iou\"\nmin = 0.1\n[nightly]\nkeep = 5\nbaseline = \"first\"").unwrap();
         assert_eq!((read.nightly.keep, read.nightly.baseline), (5, Some(super::super::Baseline::First)));
@@ -452,6 +459,11 @@ mod tests {
             ("baseline = \"last\"", "\\\"last\\\""),
             ("on_finish = [\"\"]", "empty program"),
             ("keeep = 1", "keeep"),
+            ("url = \"javascript:alert(1)\"", "nightly.url is no address"),
+            ("url = \"https://ci.example/my nights/\"", "nightly.url is no address"),
+            ("url = \"https:///nights/\"", "nightly.url is no address"),
+            ("url = \"//ci.example/nights/\"", "nightly.url is no address"),
+            ("url = \"https://ci.example/\\\"onclick=\"", "nightly.url is no address"),
         ] {
             let problem = gate(&format!("metric = \"iou\"\nmin = 0.1\n[nightly]\n{keys}")).unwrap_err();
             assert!(problem.contains(&word.replace('\\', "")), "{keys}: {problem}");
