@@ -164,7 +164,9 @@ fn a_question_set_that_was_replaced_or_is_broken_is_said() {
         let paragraphs = paragraphs.flat_map(|article| article["paragraphs"].as_array_mut().unwrap());
         paragraphs.flat_map(|paragraph| paragraph["qas"].as_array_mut().unwrap()).for_each(act);
     };
-    questions(&mut set, &|question| question["id"] = format!("x{}", question["id"].as_str().unwrap()).into());
+    questions(&mut set, &|question: &mut Value| {
+        question["id"] = format!("x{}", question["id"].as_str().unwrap()).into()
+    });
     fs::write(bed.path("questions.json"), set.to_string()).unwrap();
     let output = bed.run(&[]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
