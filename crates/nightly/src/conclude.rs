@@ -126,7 +126,7 @@ pub fn conclude(
         (true, _) => Verdict::Failed,
         (false, _) => Verdict::Passed,
     };
-    night.line = line(&night, &checks, &losses, &gains).replace('\u{a0}', " ");
+    night.line = line(&night, &checks, reference.as_ref(), &losses, &gains).replace('\u{a0}', " ");
     let heads = history.heads()?;
     let before = heads.iter().rfind(|head| head.number < night.number);
     let notes = clock_note(before, &night).into_iter().collect();
@@ -204,7 +204,13 @@ fn width(check: &Check) -> f64 {
 }
 
 /// The verdict in one line.
-fn line(night: &NightlyRun, checks: &[Check], losses: &[Difference], gains: &[Difference]) -> String {
+fn line(
+    night: &NightlyRun,
+    checks: &[Check],
+    reference: Option<&Compared>,
+    losses: &[Difference],
+    gains: &[Difference],
+) -> String {
     let broken: Vec<&Check> = checks.iter().filter(|check| check.is_broken()).collect();
     let name = night.name();
     if !broken.is_empty() {
@@ -216,8 +222,10 @@ fn line(night: &NightlyRun, checks: &[Check], losses: &[Difference], gains: &[Di
             0 => String::new(),
             n => format!("; and {}", format::plural(n, "more check")),
         };
-        let said =
-            if first.kind == Kind::Failed { first.says.clone() } else { format!("{} {}", first.what, first.says) };
+        let said = match first.kind {
+            Kind::Failed | Kind::LeftOut => first.says.clone(),
+            _ => format!("{} {}", first.what, first.says),
+        };
         return format!("{name} {}: {said}{more}", night.verdict.name());
     }
     let held = checks.iter().filter(|c| c.state == super::State::Passed).count();
@@ -233,21 +241,36 @@ fn line(night: &NightlyRun, checks: &[Check], losses: &[Difference], gains: &[Di
     }
     let largest =
         losses.first().into_iter().chain(gains.first()).max_by(|a, b| a.share().abs().total_cmp(&b.share().abs()));
-    match (largest, night.reference) {
-        (Some(d), Some(reference)) => {
-            let metric = &d.metric;
-            line.push_str(&format!(
-                "; largest change since night {reference}: {} of {} {}{}",
-                metric.label(),
-                d.cell.words(),
-                metric.unit().difference(d.difference),
-                metric.unit().points()
-            ));
-        }
-        (None, Some(reference)) => line.push_str(&format!("; nothing changed since night {reference}")),
-        _ => {}
+    if let Some(compared) = reference {
+        line.push_str(&format!("; {}", since(compared, largest)));
     }
     line
+}
+
+/// What a night that passed is like beside the last good one: questions that came or went, and the largest change.
+fn since(compared: &Compared, largest: Option<&Difference>) -> String {
+    let Compared { before, pairing, differences } = compared;
+    let number = before.number;
+    if !pairing.is_comparable() {
+        return format!("not comparable with night {number}: no question in common");
+    }
+    if differences.is_empty() {
+        return format!("not comparable with night {number}: no score in common");
+    }
+    let scores = match largest {
+        Some(d) => format!(
+            "largest change since night {number}: {} of {} {}{}",
+            d.metric.label(),
+            d.cell.words(),
+            d.metric.unit().difference(d.difference),
+            d.metric.unit().points()
+        ),
+        None => format!("no score changed since night {number}"),
+    };
+    match pairing.moved() {
+        None => scores,
+        Some(moved) => format!("{moved}; {scores}"),
+    }
 }
 
 /// Nights are ordered by number; a clock that was moved back is said, since dates then mislead.

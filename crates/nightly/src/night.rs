@@ -160,6 +160,9 @@ pub struct NightlyRun {
     pub failed: usize,
     /// All items.
     pub items: usize,
+    /// Questions, documents and lines of the data that could not be used; 0 in nights of older versions.
+    #[serde(default)]
+    pub left_out: usize,
 }
 
 impl NightlyRun {

@@ -1,5 +1,7 @@
 //! `junit.xml`, `badge.svg` and `metrics.prom`: the night for continuous integration, pages and monitoring.
 
+use std::collections::HashSet;
+
 use pericope_eval::format;
 use pericope_eval::outputs::{
     Colour, OpenMetrics, Outcome, Suite, TestCase, badge, cell_labels, chunker_figures, junit, label,
@@ -12,13 +14,27 @@ use super::night::Verdict;
 /// One test case a check. Broken checks of a night that was accepted by hand are skipped: they no longer count.
 pub(super) fn junit_xml(conclusion: &Conclusion) -> String {
     let night = &conclusion.night;
-    let cases: Vec<TestCase> = conclusion.checks.iter().map(|check| case(check, night.verdict)).collect();
+    let mut cases: Vec<TestCase> = conclusion.checks.iter().map(|check| case(check, night.verdict)).collect();
+    number(&mut cases);
     junit(&Suite {
         name: &format!("pericope nightly: {}", night.experiment),
         started: &night.started,
         seconds: night.seconds,
         cases: &cases,
     })
+}
+
+/// Numbers the cases of one class that have one name, as two gates on the same cell have: readers keep one of a name.
+fn number(cases: &mut [TestCase]) {
+    let mut taken = HashSet::new();
+    for case in cases {
+        let name = case.name.clone();
+        let mut times = 1_usize;
+        while !taken.insert((case.class.clone(), case.name.clone())) {
+            times += 1;
+            case.name = format!("{name} ({times})");
+        }
+    }
 }
 
 fn case(check: &Check, verdict: Verdict) -> TestCase {
@@ -53,6 +69,7 @@ fn kind(kind: Kind) -> &'static str {
         Kind::Drift => "drift",
         Kind::Floor => "floor",
         Kind::Failed => "failed",
+        Kind::LeftOut => "left_out",
         Kind::Speed => "speed",
     }
 }
@@ -91,6 +108,7 @@ pub(super) fn metrics(conclusion: &Conclusion) -> String {
         ("pericope_questions", "Questions asked.", night.questions.len() as f64),
         ("pericope_documents", "Documents in the corpus.", night.documents.len() as f64),
         ("pericope_failed_items", "Items without a result.", night.failed as f64),
+        ("pericope_left_out", "Parts of the data that could not be used.", night.left_out as f64),
     ] {
         figures.gauge(family, help);
         figures.sample(&whole, value);

@@ -59,6 +59,7 @@ impl QdrantDestination {
     ) -> Result<Self, Error> {
         let started = Instant::now();
         let record = Record::of(spec, analyzer.as_ref());
+        let record = if target.settings.evaluation { record.of_evaluation() } else { record };
         let rebuild = if rebuild { Some(Rebuild::begin(target, &record)?) } else { None };
         let collection = match &rebuild {
             Some(rebuild) => rebuild.collection().clone(),

@@ -6,7 +6,7 @@ use pericope_store::{ErrorKind, StoreError};
 #[non_exhaustive]
 pub enum Error {
     /// An address that is none.
-    #[error("`{url}` is no Qdrant address: {reason}; write qdrant://HOST:PORT/COLLECTION")]
+    #[error("`{url}` is no Qdrant address: {reason}; write qdrant://HOST:6334/COLLECTION")]
     Target {
         /// The text that was given, without a key.
         url: String,
@@ -113,6 +113,18 @@ pub enum Error {
     )]
     NotAnAlias {
         /// The name of the collection or setting.
+        collection: String,
+        /// `host:port`.
+        address: String,
+    },
+    /// An evaluation would put its own collection in the place of one that is there for something else.
+    #[error(
+        "`{name}` at {address} stands for the collection `{collection}`, which no evaluation made, and a chunker would be measured in its place; name another collection as retrieval.in, or delete this one"
+    )]
+    NotOfEvaluation {
+        /// The name of the alias.
+        name: String,
+        /// The collection behind it, or of an earlier rebuild.
         collection: String,
         /// `host:port`.
         address: String,
@@ -253,9 +265,11 @@ pub enum Error {
 impl From<Error> for StoreError {
     fn from(error: Error) -> Self {
         let kind = match &error {
-            Error::Target { .. } | Error::Setting { .. } | Error::NotAnAlias { .. } | Error::IsAnAlias { .. } => {
-                ErrorKind::Address
-            }
+            Error::Target { .. }
+            | Error::Setting { .. }
+            | Error::NotAnAlias { .. }
+            | Error::NotOfEvaluation { .. }
+            | Error::IsAnAlias { .. } => ErrorKind::Address,
             Error::GaveUp { .. } => ErrorKind::Unavailable,
             Error::Superseded { .. } | Error::Gone { .. } => ErrorKind::Busy,
             Error::NotAChunk { .. } => ErrorKind::Damaged,

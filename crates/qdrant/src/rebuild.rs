@@ -23,8 +23,8 @@ impl Rebuild {
     /// Begins a rebuild, or takes one up.
     ///
     /// # Errors
-    /// [`Error::NotAnAlias`] where the name is a collection's own; [`Error::Dimension`], and what the server says, as
-    /// in [`Collection::open_or_create`].
+    /// [`Error::NotAnAlias`] where the name is a collection's own; [`Error::NotOfEvaluation`] where an evaluation's would
+    /// take the place of another; [`Error::Dimension`], and what the server says, as in [`Collection::open_or_create`].
     pub fn begin(target: &Target, record: &Record) -> Result<Self, Error> {
         let connection = Connection::new(target)?;
         connection.wait(async {
@@ -36,6 +36,9 @@ impl Rebuild {
             if current.is_none() && existing.contains(name) {
                 let address = target.address();
                 return Err(Error::NotAnAlias { collection: name.clone(), address });
+            }
+            if record.is_of_evaluation() {
+                expect_evaluations(&connection, &aliases, name, &existing).await?;
             }
             ensure_mark(&connection, &aliases, name).await?;
             let published = current.and_then(|current| number_of(name, current)).unwrap_or(0);
@@ -96,6 +99,35 @@ impl Rebuild {
         let connection = Arc::clone(&self.next.connection);
         connection.wait(delete(&connection, &self.next.pinned))
     }
+}
+
+/// Refuses to take the place of collections that were not made to be measured in: somebody searches them.
+async fn expect_evaluations(
+    connection: &Connection,
+    aliases: &Aliases,
+    name: &str,
+    existing: &[String],
+) -> Result<(), Error> {
+    let current = aliases.behind(name);
+    let mut all: Vec<&str> = current.into_iter().collect();
+    for other in existing {
+        if number_of(name, other).is_some() && !aliases.serve(name, other) {
+            all.push(other);
+        }
+    }
+    for collection in all {
+        let is_one = match inspect(connection, collection).await {
+            Ok(found) => found.is_none_or(|found| found.record.is_of_evaluation()),
+            // What others made is not deleted, but the alias would be taken from it.
+            Err(Error::NotOurs { .. } | Error::Format { .. }) => current != Some(collection),
+            Err(error) => return Err(error),
+        };
+        if !is_one {
+            let address = connection.target.address();
+            return Err(Error::NotOfEvaluation { name: name.to_owned(), collection: collection.to_owned(), address });
+        }
+    }
+    Ok(())
 }
 
 /// Deletes the collections of `name` with smaller numbers that no alias stands for: nobody can publish one of them any

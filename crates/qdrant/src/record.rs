@@ -22,6 +22,8 @@ const WEIGHTS: &str = "segmenter weights";
 const CONTEXT: &str = "context";
 const LANGUAGE: &str = "language";
 const HEADINGS: &str = "heading and title weight";
+/// The name of the option of collections that an evaluation made to measure in.
+const EVALUATION: &str = "evaluation";
 
 /// The ingredients that a collection was built with, kept in the collection's own metadata from the moment it exists: vectors of two
 /// models, or chunks of two segmenters, do not compare.
@@ -83,6 +85,18 @@ impl Record {
             record.options.extend(value.map(|value| (name.to_owned(), value)));
         }
         record
+    }
+
+    /// Marks the record as that of a collection which an evaluation makes to measure in.
+    #[must_use]
+    pub(crate) fn of_evaluation(mut self) -> Self {
+        self.options.insert(EVALUATION.to_owned(), "on".to_owned());
+        self
+    }
+
+    /// True where an evaluation made the collection: the next one may put another in its place.
+    pub(crate) fn is_of_evaluation(&self) -> bool {
+        self.options.contains_key(EVALUATION)
     }
 
     /// Returns the ingredients in the form that all stores share.

@@ -88,6 +88,8 @@ pub struct Settings {
     pub on_disk: bool,
     /// `quantization`: none.
     pub quantization: Quantization,
+    /// `evaluation`: the collection is made to be measured in, and takes the place of such ones alone; off.
+    pub evaluation: bool,
     /// `dimension`: length of the vectors, to be checked against the embedder's.
     pub dimension: Option<usize>,
 
@@ -129,6 +131,7 @@ impl Default for Settings {
             write_consistency_factor: None,
             on_disk: false,
             quantization: Quantization::default(),
+            evaluation: false,
             dimension: None,
             timeout: Duration::from_secs(60),
             connect_timeout: Duration::from_secs(10),
@@ -154,6 +157,7 @@ const KEYS: &[&str] = &[
     "write_consistency_factor",
     "on_disk",
     "quantization",
+    "evaluation",
     "dimension",
     "timeout",
     "connect_timeout",
@@ -190,6 +194,7 @@ impl Settings {
             "write_consistency_factor" => self.write_consistency_factor = Some(whole(value, 1, 256)?),
             "on_disk" => self.on_disk = switch(value)?,
             "quantization" => self.quantization = value.parse()?,
+            "evaluation" => self.evaluation = switch(value)?,
             "dimension" => self.dimension = Some(whole(value, 1, 65_536)?),
             "timeout" => self.timeout = seconds(value)?,
             "connect_timeout" => self.connect_timeout = seconds(value)?,
@@ -247,7 +252,7 @@ mod tests {
             let value = match *key {
                 "distance" => "dot",
                 "quantization" => "binary",
-                "on_disk" | "tls" => "on",
+                "on_disk" | "evaluation" | "tls" => "on",
                 "ca" => "ca.pem",
                 "batch_bytes" => "2048",
                 "message_bytes" => "65536",

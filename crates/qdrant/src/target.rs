@@ -27,10 +27,16 @@ pub struct Target {
 }
 
 impl Target {
-    /// True where `text` is meant as such an address, right or wrong.
+    /// True where `text` is meant as such an address, right or wrong, and not as a folder: it begins with `qdrant:`, or with
+    /// any scheme and `//`. A folder that is called so has `./` before its name.
     #[must_use]
     pub fn is_one(text: &str) -> bool {
-        text.starts_with("qdrant://") || text.starts_with("qdrants://")
+        let Some((scheme, rest)) = text.split_once(':') else { return false };
+        let can_be = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
+        // A single letter is a drive.
+        let is_scheme = scheme.len() > 1 && scheme.starts_with(|c: char| c.is_ascii_alphabetic());
+        let is_ours = ["qdrant", "qdrants"].iter().any(|ours| scheme.eq_ignore_ascii_case(ours));
+        is_scheme && scheme.chars().all(can_be) && (is_ours || rest.starts_with("//"))
     }
 
     /// Reads an address; the key is taken from the environment where the address holds none.
@@ -52,7 +58,7 @@ impl Target {
         let wrong = |reason: &str| Error::Target { url: without_key(url), reason: reason.to_owned() };
         let (scheme, rest) = url.split_once("://").ok_or_else(|| wrong("it has no ://"))?;
         let mut settings = Settings::default();
-        match scheme {
+        match scheme.to_ascii_lowercase().as_str() {
             "qdrant" => {}
             "qdrants" => settings.tls = true,
             _ => return Err(wrong("it begins with neither qdrant:// nor qdrants://")),
@@ -214,6 +220,21 @@ mod tests {
         assert_eq!(target.settings.ca, Some(PathBuf::from("/etc/ca.pem")));
         assert!(!format!("{target:?} {target}").contains("a/b@c"));
         assert!(parse("qdrant://h/c?tls=1").unwrap().settings.tls);
+    }
+
+    #[test]
+    fn every_scheme_is_an_address_and_ours_are_in_any_case() {
+        for (url, tls) in [("QDRANT://h/c", false), ("Qdrants://h/c", true)] {
+            assert!(Target::is_one(url) && parse(url).unwrap().settings.tls == tls, "{url}");
+        }
+        for wrong in ["http://127.0.0.1:6333/docs", "grpc://h:6334/docs", "qdrant:x", "QDRANT:/h/c", "s3://b/x"] {
+            assert!(Target::is_one(wrong), "{wrong} would be a folder");
+            let message = parse(wrong).unwrap_err().to_string();
+            assert!(message.contains("write qdrant://HOST:6334/COLLECTION"), "{message}");
+        }
+        for folder in ["docs.idx", "a/b", "./http://x", "C://docs", "a:b", "qdrant", "über://x", "", "://x"] {
+            assert!(!Target::is_one(folder), "{folder}");
+        }
     }
 
     #[test]

@@ -114,6 +114,10 @@ fn documents_become_a_set_and_the_set_a_report() {
     let report = pericope(at).args(["eval", "report", "first"]).output().unwrap();
     assert_eq!(report.status.code(), Some(0), "{}", stderr(&report));
     assert_eq!(fs::read_to_string(at.join("first/index.html")).unwrap(), page);
+    let both = pericope(at).args(["eval", "report", "first", "again", "--out", "both"]).output().unwrap();
+    assert_eq!(both.status.code(), Some(2), "{}", stderr(&both));
+    let says = "first is a run of classification; several cannot be put side by side";
+    assert!(stderr(&both).contains(says) && !at.join("both").exists(), "{}", stderr(&both));
 
     if pericope_encode::models::locate("minilm").is_err() {
         eprintln!(
@@ -128,6 +132,23 @@ fn documents_become_a_set_and_the_set_a_report() {
         .unwrap();
     run("by words");
     assert_eq!(counted("by words"), "words");
+}
+
+#[test]
+fn lines_that_cannot_be_used_are_counted_and_tell_by_the_status() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    pages(at);
+    assert_eq!(classes(at, &["--test", "0.4"]).status.code(), Some(0));
+    let good = fs::read_to_string(at.join("classes.jsonl")).unwrap();
+    fs::write(at.join("classes.jsonl"), good + &"no json\n".repeat(7)).unwrap();
+    fs::write(at.join("experiment.toml"), EXPERIMENT).unwrap();
+    let output = pericope(at).args(["eval", "run", "experiment.toml", "--json", "--out", "run"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let said = stderr(&output);
+    assert!(said.contains("left out: line 49: ") && said.contains("left out: 2 more"), "{said}");
+    let summary: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!((&summary["left_out"], &summary["unusable"], &summary["failed"]), (&7.into(), &7.into(), &0.into()));
 }
 
 #[test]

@@ -150,6 +150,15 @@ fn a_judge_is_set_beside_people() {
     let found = json(&pericope(folder.path(), &["eval", "calibrate", "labels.csv", "--run", "run", "--json"]));
     assert_eq!((found["labels"].as_u64(), found["unit"].as_str()), (Some(3), Some("document")));
     assert!(found["bias"]["value"].is_number() && found["judge"]["kind"] == "lexical");
+    let output = pericope(folder.path(), &["eval", "calibrate", "labels.csv", "--run", "run", "--metric", "foo"]);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    let said = stderr(&output);
+    assert!(
+        said.contains("--metric \"foo\" is not known") && said.contains("judge, ") && said.contains("judge_lexical")
+    );
+    let lexical = ["eval", "calibrate", "labels.csv", "--run", "run", "--metric", "judge_lexical"];
+    let output = pericope(folder.path(), &lexical);
+    assert!(stderr(&output).contains("no score by judge_lexical"), "{}", stderr(&output));
     // Without a run the file must hold both.
     let output = pericope(folder.path(), &["eval", "calibrate", "labels.csv"]);
     assert_eq!(output.status.code(), Some(2));

@@ -112,13 +112,13 @@ fn a_night_says_its_verdict_in_one_line_and_leaves_its_files() {
     assert_eq!((latest["verdict"].as_str(), latest["night"].as_u64()), (Some("passed"), Some(1)));
     assert_eq!(latest["program"]["sha256"].as_str().map(str::len), Some(64));
 
-    // The same again: one more night, and nothing changed. --json prints what latest.json holds.
+    // The same again: one more night, and no score changed. --json prints what latest.json holds.
     let output = bed.run(&["--json"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let printed: Value = serde_json::from_str(&stdout(&output)).unwrap();
     assert_eq!(printed, bed.latest());
     assert_eq!((printed["night"].as_u64(), printed["reference"]["night"].as_u64()), (Some(2), Some(1)));
-    assert!(printed["text"].as_str().unwrap().contains("nothing changed since night 1"), "{printed}");
+    assert!(printed["text"].as_str().unwrap().contains("no score changed since night 1"), "{printed}");
     assert!(printed["losses"].as_array().unwrap().is_empty());
 
     // A regression: exit status 1, by name, with what was changed.
@@ -150,6 +150,43 @@ fn a_night_says_its_verdict_in_one_line_and_leaves_its_files() {
     let output = bed.run(&[]);
     assert_eq!(output.status.code(), Some(0), "{}", stdout(&output));
     assert_eq!(bed.latest()["reference"]["night"], 3);
+}
+
+#[test]
+fn a_question_set_that_was_replaced_or_is_broken_is_said() {
+    let bed = Bed::new("");
+    assert_eq!(bed.run(&[]).status.code(), Some(0));
+    let good = fs::read_to_string(bed.path("questions.json")).unwrap();
+    let mut set: Value = serde_json::from_str(&good).unwrap();
+    // Every question under another id: nothing pairs up.
+    let questions = |set: &mut Value, act: &dyn Fn(&mut Value)| {
+        let paragraphs = set["data"].as_array_mut().unwrap().iter_mut();
+        let paragraphs = paragraphs.flat_map(|article| article["paragraphs"].as_array_mut().unwrap());
+        paragraphs.flat_map(|paragraph| paragraph["qas"].as_array_mut().unwrap()).for_each(act);
+    };
+    questions(&mut set, &|question: &mut Value| {
+        question["id"] = format!("x{}", question["id"].as_str().unwrap()).into()
+    });
+    fs::write(bed.path("questions.json"), set.to_string()).unwrap();
+    let output = bed.run(&[]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let line = stdout(&output);
+    assert!(line.contains("not comparable with night 1: no question in common"), "{line}");
+    assert!(!line.contains("changed since"), "{line}");
+
+    // An answer that is not where the file says: the question is left out, and the night fails.
+    let mut set: Value = serde_json::from_str(&good).unwrap();
+    set["data"][0]["paragraphs"][0]["qas"][0]["answers"][0]["text"] = "this stands nowhere in the handbook".into();
+    fs::write(bed.path("questions.json"), set.to_string()).unwrap();
+    let output = bed.run(&[]);
+    assert_eq!(output.status.code(), Some(1), "{}{}", stdout(&output), stderr(&output));
+    assert!(stdout(&output).contains("1 part of the data could not be used and was left out"), "{}", stdout(&output));
+    let latest = bed.latest();
+    assert_eq!((latest["left_out"].as_u64(), latest["checks"][1]["kind"].as_str()), (Some(1), Some("left_out")));
+    assert!(fs::read_to_string(bed.path("h/junit.xml")).unwrap().contains("nightly.left_out"));
+    let output = bed.run(&["--accept", "last"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(bed.run(&[]).status.code(), Some(0), "accepted: good from then on");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Instant;
 
-use crate::common::{stderr, stdout, without_models};
+use crate::common::{SMALL_EXPERIMENT, stderr, stdout, three_questions, without_models};
 use pericope_testkit::qdrant::{Call, Fault, PointData, Server};
 use serde_json::Value;
 
@@ -138,6 +138,10 @@ fn filters_groups_and_timing_hold() {
         assert!(documents(&find(&["--type", "txt", "--k", "20"])).contains(&"docs/guide/pump.txt"));
         assert!(documents(&find(&["--type", "markdown", "--k", "20"])).contains(&"docs/tides.markdown"));
         assert!(documents(&find(&["--path", "docs/nowhere"])).is_empty());
+        let whole = documents(&find(&["--k", "20"])).len();
+        for nothing in [["--path", ""], ["--heading", "&"]] {
+            assert_eq!(documents(&find(&[&nothing[..], &["--k", "20"]].concat())).len(), whole, "{mode} {nothing:?}");
+        }
         let grouped = find(&["--group", "--k", "2", "--timing", "--repeat", "3"]);
         let groups = grouped["groups"].as_array().unwrap();
         assert_eq!(groups.len(), 2);
@@ -495,4 +499,49 @@ fn chunkers_are_measured_in_collections_of_their_own() {
     }
     // A second run builds anew and finds the same.
     assert_eq!(run(&["--out", "again", "--set", &place])["cells"][0]["metrics"], there["cells"][0]["metrics"]);
+}
+
+#[test]
+fn an_address_of_another_kind_is_no_folder() {
+    let tree = tree();
+    let folder = tree.path();
+    three_questions(folder);
+    fs::write(folder.join("small.toml"), SMALL_EXPERIMENT).unwrap();
+    for place in ["http://127.0.0.1:6333/docs", "grpc://127.0.0.1:6334/docs", "qdrant:docs"] {
+        let output = command(folder, place, &["--embedder", "none", "--tokenizer", "words"]);
+        assert_eq!(output.status.code(), Some(2), "{place}: {}", stderr(&output));
+        assert!(stderr(&output).contains("write qdrant://HOST:6334/COLLECTION"), "{place}: {}", stderr(&output));
+        let searched = without_models(folder).args(["search", "moon", "--in", place]).output().unwrap();
+        assert_eq!(searched.status.code(), Some(2), "{place}: {}", stderr(&searched));
+    }
+    let set = ["--set", "retrieval.in=http://127.0.0.1:6333/docs"];
+    let output = without_models(folder).args(["eval", "run", "small.toml", "--out", "run"]).args(set).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains("retrieval.in begins with http://"), "{}", stderr(&output));
+    let left: Vec<String> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    assert!(!left.iter().any(|name| name.contains(':') || name == "run"), "{left:?}");
+    // Our own scheme counts in any case.
+    let server = Server::start().unwrap();
+    index(folder, &server.url("docs").replace("qdrant://", "QDRANT://"), &[]);
+    assert!(!contents(&server, "docs").is_empty());
+}
+
+#[test]
+fn an_experiment_takes_the_place_of_no_collection_of_others() {
+    let (tree, server) = (tree(), Server::start().unwrap());
+    let folder = tree.path();
+    let url = server.url("mine-fixed");
+    index(folder, &url, &[]);
+    let before = contents(&server, "mine-fixed");
+    three_questions(folder);
+    fs::write(folder.join("small.toml"), SMALL_EXPERIMENT).unwrap();
+    let place = format!("retrieval.in={}", server.url("mine"));
+    let args = ["eval", "run", "small.toml", "--out", "run", "--set", &place];
+    let output = without_models(folder).args(args).output().unwrap();
+    assert!(matches!(output.status.code(), Some(2 | 3)), "{}", stderr(&output));
+    let said = stderr(&output);
+    assert!(said.contains("`mine-fixed-1`, which no evaluation made") && said.contains("retrieval.in"), "{said}");
+    assert_eq!(contents(&server, "mine-fixed"), before);
+    assert_eq!(documents(&search(folder, &url, "spring tides", &["--mode", "bm25", "--k", "1"])).len(), 1);
 }

@@ -141,6 +141,11 @@ fn what_cannot_be_tuned_is_said_before_anything_runs() {
         ("no-share.toml", text.clone() + "validation = 1.5\n", "validation"),
         ("no-k.toml", text.replace("\nk = 1\n", "\nk = 7\n"), "k or token_budget of [tune]"),
         ("no-metric.toml", text.replace("span_recall", "span_recal"), "span_recal"),
+        (
+            "no-score.toml",
+            text.replace("span_recall", "ndcg").replace("\nk = [1, 3]\n", "\nk = [1, 3]\nexpand = \"parent\"\n"),
+            "tune.metric = \"ndcg\" needs to know all chunks",
+        ),
     ] {
         fs::write(folder.path().join(name), text).unwrap();
         let output = pericope(folder.path(), &["tune", name, "--out", "out"]);

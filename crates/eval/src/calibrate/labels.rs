@@ -68,6 +68,10 @@ struct Row {
     position: Option<usize>,
 }
 
+/// The columns that are read.
+const COLUMNS: [&str; 10] =
+    ["question_id", "human", "judge", "answer", "chunker", "mode", "k", "token_budget", "document", "position"];
+
 /// What an item of a run says of an answer.
 struct Judged {
     chunker: String,
@@ -181,6 +185,9 @@ fn rows(path: &Path) -> Result<Vec<Row>, CalibrateError> {
         if !heads.iter().any(|head| head == needed) {
             return Err(wrong(format!("there is no column '{needed}'; the first line names the columns")));
         }
+    }
+    if let Some(twice) = COLUMNS.iter().find(|column| heads.iter().filter(|head| head == *column).count() > 1) {
+        return Err(wrong(format!("there are two columns '{twice}': leave one of them")));
     }
     let mut rows = Vec::new();
     let (mut line, mut counted) = (1, 0);
@@ -299,6 +306,8 @@ mod tests {
             ("question_id,human,position\nq,8,0\n", "no whole number"),
             ("question_id,human\n,8\n", "no question_id"),
             ("question_id,human\n", "no line has a score"),
+            ("question_id,human,judge, Human \nq,8,7,3\n", "two columns 'human'"),
+            ("question_id,human,judge,judge\nq,8,7,3\n", "two columns 'judge'"),
             ("question_id,human\nq,8\n", "no judge's score"),
         ] {
             let (_folder, path) = file(text);

@@ -46,6 +46,7 @@ pub(super) fn read(path: &Path, strip: &[Part], shares: Shares) -> Result<ClassS
                 let text = stripped(&decoded(bytes), strip);
                 if text.trim().is_empty() {
                     set.skipped.push(format!("{id}: nothing is left of it"));
+                    set.harmless += usize::from(!strip.is_empty());
                     continue;
                 }
                 // A message may be in both folders.
@@ -181,6 +182,7 @@ mod tests {
         let set = read(root.path(), &[Part::Headers], shares).unwrap();
         assert_eq!(set.labels, ["rec.autos", "sci.space"]);
         assert_eq!((set.documents.len(), set.skipped.len(), set.checksums.len()), (22, 1, 23));
+        assert_eq!(set.unusable(), 0, "headers are taken out, as was asked");
         let of = |split: Split| set.splits.iter().filter(|found| **found == split).count();
         assert_eq!(of(Split::Test), 1, "the folder says what is tested on");
         assert!((1..20).contains(&of(Split::Validation)));

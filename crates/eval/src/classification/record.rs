@@ -19,12 +19,19 @@ pub struct ClassificationSummary {
     pub seeds: Vec<u64>,
     /// Test documents that a chunker has no segments of, over all chunkers: each counts as given another class.
     pub failed: usize,
+    /// Documents to train on or to stop by that a chunker has no segments of, over all chunkers: its trainings went without
+    /// them.
+    #[serde(default)]
+    pub failed_training: usize,
     /// What was left out of the data, with reasons: the first hundred lines.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<String>,
     /// How many lines there are in all.
     #[serde(default)]
     pub left_out: usize,
+    /// How many of them are of documents that could not be used, where nobody asked that they be left out.
+    #[serde(default)]
+    pub unusable: usize,
     /// The chunkers in the order of the configuration.
     pub chunkers: Vec<ClassifiedRow>,
     /// Paired comparisons of two chunkers on the test documents; the primary ones come first. Mode and `k` have no meaning, `n`
@@ -36,6 +43,14 @@ pub struct ClassificationSummary {
     /// Figures of others, x 100.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub published: Vec<PublishedAccuracy>,
+}
+
+impl ClassificationSummary {
+    /// True where a chunker failed on a document, whatever that serves for, or some of the data could not be used.
+    #[must_use]
+    pub fn is_incomplete(&self) -> bool {
+        self.failed > 0 || self.failed_training > 0 || self.unusable > 0
+    }
 }
 
 /// A class and its documents.
@@ -57,12 +72,15 @@ pub struct ClassifiedRow {
     /// What its cutting amounts to; `index_seconds` are those of the encoder.
     #[serde(flatten)]
     pub chunker: ChunkerRow,
-    /// Mean segments of a document.
+    /// Mean segments of a document that was cut.
     pub segments_per_document: f64,
-    /// Mean tokens that the encoder was given of a document; overlapping text counts each time.
+    /// Mean tokens that the encoder was given of a document that was cut; overlapping text counts each time.
     pub tokens_per_document: f64,
     /// Test documents without segments.
     pub failed: usize,
+    /// Documents to train on or to stop by without segments.
+    #[serde(default)]
+    pub failed_training: usize,
     /// Share of test documents that were given their class, over all trainings.
     pub accuracy: f64,
     /// Its 95 % interval, by document; absent where it cannot be had.

@@ -43,6 +43,9 @@ pub struct ClassSet {
     pub splits: Vec<Split>,
     /// What was left out, each with its reason.
     pub skipped: Vec<String>,
+    /// How many of these were asked for: documents of other lengths, beyond a number, or of which nothing is left once
+    /// parts are taken out.
+    pub harmless: usize,
     /// SHA-256 of each file that was read, by path.
     pub checksums: Vec<(String, String)>,
 }
@@ -99,6 +102,12 @@ impl ClassSet {
         self.documents.retain(|_| keep(&mut a));
         self.classes.retain(|_| keep(&mut b));
         self.splits.retain(|_| keep(&mut c));
+    }
+
+    /// How much was left out that should have been there.
+    #[must_use]
+    pub fn unusable(&self) -> usize {
+        self.skipped.len().saturating_sub(self.harmless)
     }
 
     /// The number of documents of a class (all classes where none is named) that serve for something.
@@ -182,8 +191,10 @@ fn projects(data: &ClassData, path: &Path) -> Result<ClassSet, DataError> {
         shares: data.shares(),
     };
     let made = make(all, &options);
-    skipped.extend(made.left_out());
-    let mut set = ClassSet { checksums, skipped, ..ClassSet::default() };
+    let asked_for = made.left_out();
+    let harmless = asked_for.len();
+    skipped.extend(asked_for);
+    let mut set = ClassSet { checksums, skipped, harmless, ..ClassSet::default() };
     for line in made.lines {
         if let Err(problem) = set.add_line(line, data.shares()) {
             set.skipped.push(problem);
@@ -229,6 +240,7 @@ mod tests {
         let set = load(&data("classes", ""), &path).unwrap();
         assert_eq!(set.labels, ["a", "b"]);
         assert_eq!((set.documents.len(), set.skipped.len(), set.checksums.len()), (4, 5, 1));
+        assert_eq!(set.unusable(), 5);
         assert_eq!(set.splits[..3], [Split::Train, Split::Test, Split::Validation]);
         assert_eq!(set.documents[3].len(), 2, "read as Markdown");
         assert!(set.skipped[0].contains("line 4") && set.skipped[0].contains("line 1 already"), "{:?}", set.skipped);

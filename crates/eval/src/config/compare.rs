@@ -90,13 +90,7 @@ impl Compare {
         let primary = self.primary.clone().unwrap_or_default();
         let (metric, setting) = (primary.metric.clone(), primary.setting(experiment)?);
         measured(&metric, experiment).map_err(|why| format!("compare.primary: metric = \"{metric}\" {why}"))?;
-        let chunker = experiment.chunkers.iter().find(|chunker| chunker.name == *baseline);
-        let unfit = match chunker.map(|chunker| experiment.retrieval.expansion(chunker.expand).expand) {
-            Some(Expand::None) => None,
-            Some(expand) => Some(format!("gives other things (expand = \"{expand}\")")),
-            None => Some("is a retriever".to_owned()),
-        };
-        if let Some(why) = unfit.filter(|_| metric.needs_all_chunks()) {
+        if let Some(why) = unfit(baseline, &metric, experiment) {
             return Err(format!(
                 "compare.primary: metric = \"{metric}\" needs to know all chunks, and the baseline '{baseline}' {why}: \
                  name a chunker as compare.baseline, or another metric"
@@ -150,6 +144,19 @@ pub(super) fn check_difference(key: &str, value: f64, metric: &Metric, so: &str)
          is 2 of 100 parts",
         MARGIN * metric.scale()
     ))
+}
+
+/// Why a metric is not measured of a chunker or retriever, where others may have it: it needs to know all chunks.
+pub(super) fn unfit(name: &str, metric: &Metric, experiment: &Experiment) -> Option<String> {
+    if !metric.needs_all_chunks() {
+        return None;
+    }
+    let chunker = experiment.chunkers.iter().find(|chunker| chunker.name == name);
+    match chunker.map(|chunker| experiment.retrieval.expansion(chunker.expand).expand) {
+        Some(Expand::None) => None,
+        Some(expand) => Some(format!("gives other things (expand = \"{expand}\")")),
+        None => Some("is a retriever".to_owned()),
+    }
 }
 
 /// Why a metric is not measured in an experiment.

@@ -7,7 +7,7 @@ use pericope_store::Mode;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Experiment;
-use super::compare::{check_difference, measured};
+use super::compare::{check_difference, measured, unfit};
 use crate::cell::{CellKey, Cutoff};
 use crate::metric::Metric;
 
@@ -23,16 +23,19 @@ pub enum Measure {
     Time(&'static str),
     /// The share of items without a result.
     Failed,
+    /// Parts of the data that could not be used. No gate names it: it is checked in any case.
+    LeftOut,
 }
 
 impl Measure {
-    /// Returns the name in files: `span_recall`, `index_seconds`, `failed`.
+    /// Returns the name in files: `span_recall`, `index_seconds`, `failed`, `left_out`.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
             Measure::Metric(metric) => metric.key(),
             Measure::Time(name) => name,
             Measure::Failed => "failed",
+            Measure::LeftOut => "left_out",
         }
     }
 
@@ -41,7 +44,7 @@ impl Measure {
     pub fn metric(&self) -> Option<&Metric> {
         match self {
             Measure::Metric(metric) => Some(metric),
-            Measure::Time(_) | Measure::Failed => None,
+            Measure::Time(_) | Measure::Failed | Measure::LeftOut => None,
         }
     }
 }
@@ -176,7 +179,7 @@ impl Gate {
                 if self.max_drop.is_none() && self.max_drift.is_none() && self.min.is_none() {
                     return Err(format!("metric = \"{name}\" needs max_drop, max_drift or min"));
                 }
-                measured(metric, experiment).map_err(|why| format!("metric = \"{name}\" {why}"))?;
+                self.check_metric(metric, experiment)?;
             }
             Measure::Time(_) => {
                 among(name, &[comparing, drifting, alpha, floor, share])?;
@@ -184,10 +187,13 @@ impl Gate {
             }
             Measure::Failed => {
                 among(name, &[comparing, drifting, alpha, floor, speed[0], speed[1], least])?;
-                if !self.max.is_some_and(|max| (0.0..=1.0).contains(&max)) {
-                    return Err("metric = \"failed\" needs max, a share from 0 to 1".into());
+                if !self.max.is_some_and(|max| (0.0..1.0).contains(&max)) {
+                    return Err(
+                        "metric = \"failed\" needs max, a share from 0 to below 1: at 1 nothing would fail".into()
+                    );
                 }
             }
+            Measure::LeftOut => return Err(format!("metric = \"{name}\" is checked in any case")),
         }
         for (key, value) in [("max_drop", self.max_drop), ("max_drift", self.max_drift), ("least", self.least)] {
             if value.is_some_and(|x| !x.is_finite() || x < 0.0) {
@@ -201,6 +207,37 @@ impl Gate {
             return Err("min must be a number".into());
         }
         self.metric.metric().map_or(Ok(()), |metric| self.check_scale(metric))
+    }
+
+    /// The chunkers and retrievers that the gate speaks of.
+    fn covered(&self, experiment: &Experiment) -> Vec<String> {
+        let is_meant = |name: &String| self.chunker.as_ref().is_none_or(|wanted| wanted == name);
+        experiment.names().into_iter().filter(is_meant).collect()
+    }
+
+    /// Whether a metric is measured of all that the gate speaks of.
+    fn check_metric(&self, metric: &Metric, experiment: &Experiment) -> Result<(), String> {
+        measured(metric, experiment).map_err(|why| format!("metric = \"{metric}\" {why}"))?;
+        for name in self.covered(experiment) {
+            if let Some(why) = unfit(&name, metric, experiment) {
+                return Err(format!(
+                    "metric = \"{metric}\" needs to know all chunks, and '{name}' {why}: name another as chunker, or another \
+                     metric"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the time is known of all that the gate speaks of, and of what they are divided by.
+    fn check_timed(&self, experiment: &Experiment) -> Result<(), String> {
+        let time = self.metric.name();
+        for name in self.covered(experiment).iter().chain(&self.relative_to).filter(|name| *name != CALIBRATION) {
+            if let Some(why) = untimed(name, time, experiment) {
+                return Err(format!("metric = \"{time}\" is not known of '{name}', {why}: name another chunker"));
+            }
+        }
+        Ok(())
     }
 
     /// Whether a metric can break the gate at all, and hold it.
@@ -242,6 +279,7 @@ impl Gate {
         if self.mode.is_some() && !self.metric.name().starts_with("query") {
             return Err(format!("metric = \"{}\" is not measured by mode", self.metric));
         }
+        self.check_timed(experiment)?;
         match self.max_ratio {
             Some(ratio) if ratio.is_finite() && ratio > 1.0 => Ok(()),
             _ => Err(format!("metric = \"{}\" needs max_ratio, above 1", self.metric)),
@@ -271,13 +309,27 @@ impl Gate {
     }
 }
 
+/// Why a time is not known of a chunker or retriever; `None` where it is, or where there is none of that name.
+fn untimed(name: &str, time: &str, experiment: &Experiment) -> Option<&'static str> {
+    if time.starts_with("query") {
+        return None;
+    }
+    match experiment.chunkers.iter().find(|chunker| chunker.name == name) {
+        None => Some("a retriever, which others cut and index for"),
+        Some(chunker) if time == "segment_seconds" && chunker.spec.name == "chunks" => {
+            Some("whose chunks come out of a file")
+        }
+        Some(_) => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
     use std::path::Path;
 
     use crate::config::Experiment;
-    use pericope_segment::registry::list;
+    use pericope_segment::registry::{list, outside};
 
     const BASE: &str = "name = \"n\"\n[data]\nkind = \"squad\"\npath = \"q.json\"\n[retrieval]\ntoken_budgets = [512]\n\
         [[chunker]]\nname = \"fixed\"\nspec = \"fixed:words=100\"\n[[chunker]]\nname = \"blocks\"\nspec = \"paragraph\"\n";
@@ -287,7 +339,7 @@ mod tests {
         [llm.judge]\nprovider = \"openai\"\nmodel = \"m\"";
 
     fn gate(keys: &str) -> Result<Experiment, String> {
-        Experiment::parse(&format!("{BASE}[[gate]]\n{keys}\n"), Path::new("x.toml"), &[], list())
+        Experiment::parse(&format!("{BASE}[[gate]]\n{keys}\n"), Path::new("x.toml"), &[], &[list(), outside()].concat())
             .map_err(|e| e.to_string())
     }
 
@@ -345,12 +397,53 @@ mod tests {
     }
 
     #[test]
+    fn a_gate_on_what_some_rows_do_not_have_is_refused() {
+        let mine = "[[retriever]]\nname = \"mine\"\nspec = \"command:x\"\n";
+        let expanded = "[[chunker]]\nname = \"whole\"\nspec = \"sentence\"\nexpand = \"parent\"\n";
+        let of_file = "[[chunker]]\nname = \"theirs\"\nspec = \"chunks:theirs.jsonl\"\n";
+        let speed = "max_ratio = 2\nrelative_to";
+        for (rows, keys, word) in [
+            (
+                expanded,
+                "metric = \"ndcg\"\nmax_drop = 0.1".to_owned(),
+                "'whole' gives other things (expand = \"parent\")",
+            ),
+            (expanded, "metric = \"precision_omega\"\nmin = 0.1\nchunker = \"whole\"".into(), "expand = \"parent\""),
+            (mine, "metric = \"ndcg\"\nmax_drop = 0.1".into(), "'mine' is a retriever"),
+            (mine, format!("metric = \"index_seconds\"\n{speed} = \"fixed\""), "is not known of 'mine', a retriever"),
+            (mine, format!("metric = \"segment_seconds\"\nchunker = \"fixed\"\n{speed} = \"mine\""), "of 'mine'"),
+            (of_file, format!("metric = \"segment_seconds\"\n{speed} = \"calibration\""), "chunks come out of a file"),
+            ("", "metric = \"failed\"\nmax = 1".into(), "at 1 nothing would fail"),
+        ] {
+            let problem = gate(&format!("{keys}\n{rows}")).unwrap_err();
+            assert!(problem.contains(word), "{keys}: {problem}");
+        }
+        for (rows, keys) in [
+            (expanded, "metric = \"ndcg\"\nmax_drop = 0.1\nchunker = \"fixed\"".to_owned()),
+            (expanded, "metric = \"iou\"\nmax_drop = 0.1".into()),
+            (mine, "metric = \"span_recall\"\nmax_drop = 0.1".into()),
+            (mine, format!("metric = \"index_seconds\"\nchunker = \"blocks\"\n{speed} = \"fixed\"")),
+            (mine, format!("metric = \"query_p95_ms\"\n{speed} = \"calibration\"")),
+            (of_file, format!("metric = \"index_seconds\"\n{speed} = \"calibration\"")),
+        ] {
+            gate(&format!("{keys}\n{rows}")).unwrap();
+        }
+    }
+
+    #[test]
     fn the_shipped_experiment_is_sound() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../eval/nightly.toml");
         let shipped = Experiment::load(&path, &[], list()).unwrap();
         assert!(shipped.gates.len() >= 6 && shipped.unused().is_empty());
         // A sample would be another one with every question that is added.
         assert_eq!((shipped.data.questions, shipped.data.documents), (0, 0));
+    }
+
+    #[test]
+    fn addresses_of_the_history_are_taken_as_they_are() {
+        for url in ["https://ci.example", "HTTP://127.0.0.1:8080/nights", "https://me:word@ci.example/n%20x/?a=1", ""] {
+            gate(&format!("metric = \"iou\"\nmin = 0.1\n[nightly]\nurl = \"{url}\"")).unwrap();
+        }
     }
 
     #[test]
@@ -366,6 +459,11 @@ mod tests {
             ("baseline = \"last\"", "\\\"last\\\""),
             ("on_finish = [\"\"]", "empty program"),
             ("keeep = 1", "keeep"),
+            ("url = \"javascript:alert(1)\"", "nightly.url is no address"),
+            ("url = \"https://ci.example/my nights/\"", "nightly.url is no address"),
+            ("url = \"https:///nights/\"", "nightly.url is no address"),
+            ("url = \"//ci.example/nights/\"", "nightly.url is no address"),
+            ("url = \"https://ci.example/\\\"onclick=\"", "nightly.url is no address"),
         ] {
             let problem = gate(&format!("metric = \"iou\"\nmin = 0.1\n[nightly]\n{keys}")).unwrap_err();
             assert!(problem.contains(&word.replace('\\', "")), "{keys}: {problem}");

@@ -134,8 +134,30 @@ pub(super) fn check(experiment: &Experiment) -> Result<(), String> {
     if settings.on_finish.first().is_some_and(|program| program.trim().is_empty()) {
         return Err("nightly.on_finish begins with an empty program".into());
     }
+    if let Some(url) = settings.url.as_deref().map(str::trim).filter(|url| !url.is_empty())
+        && !is_web_address(url)
+    {
+        // It is not repeated: somebody's password may be in it.
+        return Err(
+            "nightly.url is no address that a browser reads: it begins with https:// or http://, names a host, and \
+                    holds neither blanks nor any of <>\"\\^`{|}"
+                .into(),
+        );
+    }
     for (i, gate) in experiment.gates.iter().enumerate() {
         gate.check(experiment).map_err(|problem| format!("[[gate]] number {}: {problem}", i + 1))?;
     }
     Ok(())
+}
+
+/// True for an address that can stand in a link as it is.
+fn is_web_address(url: &str) -> bool {
+    let Some((scheme, rest)) = url.split_once("://") else { return false };
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    let can_stand = |c: char| !c.is_whitespace() && !c.is_control() && !"<>\"\\^`{|}".contains(c);
+    ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known))
+        && !host.is_empty()
+        && !host.starts_with(':')
+        && rest.chars().all(can_stand)
 }

@@ -20,7 +20,8 @@ pub struct Retrieval {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub language: Option<LanguageChoice>,
     /// The address of a collection on a server (`qdrant://HOST:PORT/NAME`): every chunker is measured in one of its own
-    /// (`NAME-chunker`). Default: a folder inside the run's, which is removed after the measurement.
+    /// (`NAME-chunker`), which takes the place of an earlier run's and of no other collection. Default: a folder inside the
+    /// run's, which is removed after the measurement.
     #[serde(rename = "in", skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
     /// A retriever of others, which is measured beside the chunkers under the name `retriever`: a `spec` as in `[[retriever]]`.
@@ -189,6 +190,13 @@ impl Retrieval {
         }
         if self.rerank_depth == Some(0) {
             return Err("retrieval.rerank_depth must be at least 1".into());
+        }
+        if let Some(place) = &self.place
+            && let Some((scheme, _)) = place.split_once("://")
+            && !["qdrant", "qdrants"].iter().any(|ours| scheme.eq_ignore_ascii_case(ours))
+        {
+            // The rest is not repeated: it may hold a key.
+            return Err(format!("retrieval.in begins with {scheme}://: write qdrant://HOST:6334/NAME"));
         }
         if self.rerank.trim().is_empty() {
             return Err("retrieval.rerank is empty: name a reranker, or none".into());

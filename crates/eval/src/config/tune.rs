@@ -4,6 +4,7 @@ use pericope_store::Mode;
 use serde::{Deserialize, Serialize};
 
 use super::Experiment;
+use super::compare::{measured, unfit};
 use crate::cell::Cutoff;
 use crate::metric::Metric;
 
@@ -57,7 +58,20 @@ impl TuneConfig {
         if !(self.validation > 0.0 && self.validation < 1.0) {
             return Err(format!("tune.validation = {} is no share between 0 and 1", self.validation));
         }
-        Ok(())
+        // What a sweep changes is looked at in each of its variants.
+        if experiment.sweep.is_empty() { self.check_metric(experiment) } else { Ok(()) }
+    }
+
+    /// Whether the chunker has scores of the metric.
+    fn check_metric(&self, experiment: &Experiment) -> Result<(), String> {
+        let Self { metric, chunker, .. } = self;
+        measured(metric, experiment).map_err(|why| format!("tune.metric = \"{metric}\" {why}"))?;
+        match unfit(chunker, metric, experiment) {
+            None => Ok(()),
+            Some(why) => Err(format!(
+                "tune.metric = \"{metric}\" needs to know all chunks, and '{chunker}' {why}: choose by another metric"
+            )),
+        }
     }
 }
 

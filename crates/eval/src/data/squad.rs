@@ -94,6 +94,9 @@ pub struct Qa {
     /// The answers; the first is the gold answer.
     #[serde(default)]
     pub answers: Vec<Answer>,
+    /// Whether nothing answers it, on purpose: SQuAD 2.0's.
+    #[serde(default, deserialize_with = "truth", skip_serializing_if = "is_false")]
+    pub is_impossible: bool,
     /// What a drafted question was made from. An addition to SQuAD's layout.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
@@ -137,6 +140,16 @@ fn id_as_text<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Strin
         serde_json::Value::Null => String::new(),
         other => other.to_string(),
     })
+}
+
+/// True for `true` alone: what else stands there says nothing.
+fn truth<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    Ok(serde_json::Value::deserialize(deserializer)?.as_bool().unwrap_or(false))
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde passes a reference
+fn is_false(said: &bool) -> bool {
+    !said
 }
 
 /// What stands between the paragraphs of one article.

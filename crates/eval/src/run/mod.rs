@@ -239,13 +239,19 @@ pub fn load(experiment: &Experiment, observer: &dyn Observer) -> Result<Question
     if experiment.data.limit > 0 {
         set.questions.truncate(experiment.data.limit);
     }
-    for skipped in set.skipped.iter().take(5) {
-        observer.note(&format!("left out: {skipped}"));
-    }
-    if set.skipped.len() > 5 {
-        observer.note(&format!("left out: {} more", set.skipped.len() - 5));
-    }
+    note_skipped(&set.skipped, observer);
     Ok(set)
+}
+
+/// Says what was left out of the data: the first reasons, and how many more there are.
+fn note_skipped(skipped: &[String], observer: &dyn Observer) {
+    const SHOWN: usize = 5;
+    for reason in skipped.iter().take(SHOWN) {
+        observer.note(&format!("left out: {reason}"));
+    }
+    if skipped.len() > SHOWN {
+        observer.note(&format!("left out: {} more", skipped.len() - SHOWN));
+    }
 }
 
 /// Says where a path that is not there comes from, where a variable may name another.

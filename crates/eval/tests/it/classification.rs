@@ -135,6 +135,7 @@ fn all_chunkers_have_the_same_documents_and_are_compared_with_the_baseline() {
     let out = folder.path().join("run");
     let (summary, record) = run(&experiment(folder.path(), &[]), &out, &BagOfWords::new()).unwrap();
     assert_eq!((summary.documents, summary.classes.len(), summary.failed), (120, 3, 0));
+    assert!(!summary.is_incomplete());
     let names: Vec<&str> = summary.chunkers.iter().map(|row| row.chunker.name.as_str()).collect();
     assert_eq!(names, ["fixed", "alike", "sentences"], "in the order of the file, though alike is cut last");
     for row in &summary.chunkers {
@@ -203,6 +204,10 @@ fn what_cannot_be_cut_is_wrong_and_counted() {
     let (summary, _) = run(&some, &out, &BagOfWords::new()).unwrap();
     let row = &summary.chunkers[2];
     assert!(row.failed > 0 && summary.failed == row.failed, "{row:?}");
+    // Every fifth of 120 documents, whatever they serve for.
+    assert_eq!((row.failed + row.failed_training, summary.failed_training), (24, row.failed_training));
+    assert!(row.failed_training > 0 && summary.is_incomplete());
+    assert!((row.segments_per_document - 1.0).abs() < 1e-12, "means are of the documents that were cut: {row:?}");
     let tested: usize = summary.classes.iter().map(|class| class.test).sum();
     assert!(row.accuracy <= 1.0 - row.failed as f64 / tested as f64 && summary.chunkers[0].accuracy > row.accuracy);
     assert!((row.runs[0].accuracy + row.runs[1].accuracy - 2.0 * row.accuracy).abs() < 1e-12);

@@ -57,6 +57,19 @@ impl Pairing {
         !self.common.is_empty()
     }
 
+    /// The questions that do not pair up: `27 questions gone, 3 new`; none where all do.
+    #[must_use]
+    pub fn moved(&self) -> Option<String> {
+        let ways = [(&self.removed, "gone"), (&self.added, "new"), (&self.changed, "changed")];
+        let mut parts = ways.into_iter().filter(|(ids, _)| !ids.is_empty());
+        let (ids, way) = parts.next()?;
+        let mut words = format!("{} {way}", format::plural(ids.len(), "question"));
+        for (ids, way) in parts {
+            words.push_str(&format!(", {} {way}", format::count(ids.len())));
+        }
+        Some(words)
+    }
+
     /// How the nights were paired, in words.
     #[must_use]
     pub fn words(&self) -> String {
@@ -109,7 +122,9 @@ mod tests {
             pairing.words().replace('\u{a0}', " "),
             "paired on the 1 question that both nights have (1 added, 1 gone, 1 changed)"
         );
-        assert!(Pairing::between(&before, &before).is_whole());
+        let moved = pairing.moved().map(|words| words.replace('\u{a0}', " "));
+        assert_eq!(moved.as_deref(), Some("1 question gone, 1 new, 1 changed"));
+        assert!(Pairing::between(&before, &before).is_whole() && Pairing::between(&before, &before).moved().is_none());
         let apart = Pairing::between(&before, &night(&[("z", "1")]));
         assert!(!apart.is_comparable() && apart.words().starts_with("not comparable"));
     }

@@ -24,6 +24,9 @@ pub enum Kind {
     Floor,
     /// Items without a result.
     Failed,
+    /// Parts of the data that could not be used.
+    #[serde(rename = "left_out")]
+    LeftOut,
     /// A time, relative to another of the same night, against the last good nights.
     Speed,
 }
@@ -97,10 +100,12 @@ pub struct Evidence<'a> {
     pub max_failed: f64,
 }
 
-/// Judges every gate, in the order of the configuration; `limits.max_failed` comes first.
+/// Judges every gate, in the order of the configuration; `limits.max_failed` comes first, then what was left out of the
+/// data, where that is anything.
 #[must_use]
 pub fn judge(gates: &[Gate], evidence: &Evidence<'_>) -> Vec<Check> {
     let mut checks = vec![failed("", None, evidence.max_failed, evidence.tonight)];
+    checks.extend(left_out(evidence));
     for gate in gates {
         match &gate.metric {
             Measure::Time(_) => checks.extend(speed::checks(gate, evidence)),
@@ -109,6 +114,8 @@ pub fn judge(gates: &[Gate], evidence: &Evidence<'_>) -> Vec<Check> {
                 let limit = gate.max.unwrap_or(evidence.max_failed);
                 checks.push(failed(gate.chunker.as_deref().unwrap_or(""), Some(gate), limit, evidence.tonight));
             }
+            // No configuration can name it.
+            Measure::LeftOut => {}
         }
     }
     quality::correct(&mut checks);
@@ -144,6 +151,33 @@ fn failed(chunker: &str, gate: Option<&Gate>, limit: f64, tonight: &NightlyRun) 
             format::percent(limit)
         ),
     }
+}
+
+/// What could not be used of tonight's data; none where all of it could. Nothing may be left out but what was in the
+/// last good night: there, somebody has accepted it.
+fn left_out(evidence: &Evidence<'_>) -> Option<Check> {
+    let left_out = evidence.tonight.left_out;
+    let allowed = evidence.reference.map_or(0, |compared| compared.before.left_out);
+    let parts = format::plural(left_out, "part");
+    let verb = if left_out == 1 { "was" } else { "were" };
+    let before =
+        if allowed == 0 { String::new() } else { format!("; {} in the last good night", format::count(allowed)) };
+    (left_out > 0).then(|| Check {
+        what: "data that was left out".into(),
+        kind: Kind::LeftOut,
+        state: if left_out > allowed { State::Failed } else { State::Passed },
+        metric: Measure::LeftOut,
+        cell: None,
+        against: evidence.reference.map(|compared| compared.before.number),
+        limit: allowed as f64,
+        before: evidence.reference.map(|compared| compared.before.left_out as f64),
+        tonight: Some(left_out as f64),
+        difference: None,
+        p: None,
+        alpha: None,
+        n: None,
+        says: format!("{parts} of the data could not be used and {verb} left out{before}"),
+    })
 }
 
 #[cfg(test)]

@@ -187,6 +187,7 @@ fn night(db: &Connection, number: u32, experiment: String) -> Result<Option<Nigh
                 timings: Vec::new(),
                 failed: size(row, "failed")?,
                 items: size(row, "items")?,
+                left_out: size(row, "left_out")?,
             })
         })
         .optional()?;

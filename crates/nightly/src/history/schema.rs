@@ -12,7 +12,7 @@ use super::HistoryError;
 use pericope_util::{StagedFile, sha256_file};
 
 /// The schema that this program writes.
-pub const VERSION: i64 = 2;
+pub const VERSION: i64 = 3;
 
 /// Marks a file as ours ("peri" in ASCII).
 const APPLICATION: i64 = 0x7065_7269;
@@ -65,6 +65,12 @@ INSERT INTO timing
     WHERE json_extract(times.value, '$.' || what.field) IS NOT NULL;
 ";
 
+/// Version 3 knows what was left out of the data.
+const V2_TO_V3: &str = "ALTER TABLE night ADD COLUMN left_out INTEGER NOT NULL DEFAULT 0;";
+
+/// The steps from no table to [`VERSION`].
+const STEPS: [&str; 3] = [V1, V1_TO_V2, V2_TO_V3];
+
 /// Brings a file, new or old, to [`VERSION`].
 pub(super) fn migrate(db: &mut Connection, path: &Path) -> Result<(), HistoryError> {
     let failed = HistoryError::sql(path, "open the history");
@@ -85,8 +91,7 @@ pub(super) fn migrate(db: &mut Connection, path: &Path) -> Result<(), HistoryErr
         keep_copy(path, found)?;
     }
     let change = db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(&failed)?;
-    for step in found..VERSION {
-        let sql = if step == 0 { V1 } else { V1_TO_V2 };
+    for sql in STEPS.into_iter().skip(usize::try_from(found).unwrap_or(0)) {
         change.execute_batch(sql).map_err(&failed)?;
     }
     change.pragma_update(None, "application_id", APPLICATION).map_err(&failed)?;

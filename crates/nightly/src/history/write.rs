@@ -13,8 +13,8 @@ pub(super) fn night(db: &Connection, night: &NightlyRun) -> Result<()> {
     let questions = json(db, &night.questions)?;
     db.prepare_cached(
         "INSERT INTO night(number, uid, started, finished, seconds, verdict, line, reference, baseline, version, machine, \
-         tokenizer, failed, items, document_count, question_count, checksums, config, documents, questions, chunkers, program) \
-         VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+         tokenizer, failed, items, document_count, question_count, checksums, config, documents, questions, chunkers, program, \
+         left_out) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )?
     .execute(params![
         night.number,
@@ -39,6 +39,7 @@ pub(super) fn night(db: &Connection, night: &NightlyRun) -> Result<()> {
         questions,
         text(&night.chunkers)?,
         night.program.sha256,
+        count(night.left_out),
     ])?;
     let mut of_cell = db.prepare_cached("INSERT INTO night_cell VALUES(?, ?, ?, ?, ?)")?;
     let mut of_score = db.prepare_cached("INSERT INTO score VALUES(?, ?, ?, ?, ?)")?;

@@ -94,7 +94,7 @@ fn unchanged_input_is_never_an_alarm_however_strict_the_gates() {
         assert_eq!(conclusion.night.verdict, Verdict::Passed);
         assert!(conclusion.losses.is_empty() && conclusion.gains.is_empty());
         if number > 1 {
-            assert!(conclusion.night.line.contains("nothing changed"), "{}", conclusion.night.line);
+            assert!(conclusion.night.line.contains("no score changed"), "{}", conclusion.night.line);
         }
     }
 }
@@ -181,7 +181,94 @@ fn other_questions_are_not_compared_and_some_are_said_so() {
             .filter(|c| c.kind == Kind::Drop)
             .all(|c| c.state == State::Inconclusive && c.says.starts_with("not comparable"))
     );
-    assert!(conclusion.night.line.contains("could not be judged"), "{}", conclusion.night.line);
+    let line = &conclusion.night.line;
+    assert!(line.contains("could not be judged") && !line.contains("changed since"), "{line}");
+    let number = conclusion.reference.as_ref().unwrap().number;
+    assert!(line.ends_with(&format!("; not comparable with night {number}: no question in common")), "{line}");
+}
+
+#[test]
+fn questions_that_are_gone_or_new_are_said() {
+    let dir = tempfile::tempdir().unwrap();
+    let experiment = experiment("");
+    let mut history = History::open(dir.path(), "simulated").unwrap();
+    let first = World::new(60).night(Fault::NONE);
+    add(&mut history, first.clone(), &experiment, dir.path());
+    let mut night = first.clone();
+    (night.number, night.uid) = (2, "second".into());
+    // Those of the first night, less 27 of them; three are other ones now.
+    night.questions.truncate(33);
+    for (i, question) in night.questions.iter_mut().take(3).enumerate() {
+        question.id = format!("new{i}");
+    }
+    night.cells.iter_mut().flat_map(|cell| cell.scores.values_mut()).for_each(|scores| scores.truncate(33));
+    let line = add(&mut history, night, &experiment, dir.path()).night.line;
+    assert!(line.ends_with("; 30 questions gone, 3 new; no score changed since night 1"), "{line}");
+    // Other chunkers: the questions are the same, and no score can be set beside another.
+    let mut night = first;
+    (night.number, night.uid) = (3, "third".into());
+    night.cells.iter_mut().for_each(|cell| cell.key.chunker.push_str(" of old"));
+    history.accept(2).unwrap();
+    let line = add(&mut history, night, &experiment, dir.path()).night.line;
+    assert!(line.ends_with("; not comparable with night 2: no score in common"), "{line}");
+}
+
+#[test]
+fn no_two_test_cases_have_one_name() {
+    let dir = tempfile::tempdir().unwrap();
+    let more = "[[gate]]\nmetric = \"failed\"\nmax = 0.01\n[[gate]]\nmetric = \"failed\"\nmax = 0.5\n\
+        [[gate]]\nmetric = \"span_recall\"\nk = 3\nmax_drop = 0.5\n";
+    let experiment = experiment(more);
+    let mut history = History::open(dir.path(), "simulated").unwrap();
+    let conclusion = add(&mut history, World::new(20).night(Fault::NONE), &experiment, dir.path());
+    let written = write(&history, &conclusion, &experiment, dir.path(), &pericope_report::HtmlPages).unwrap();
+    let junit = fs::read_to_string(&written.junit).unwrap();
+    let document = roxmltree::Document::parse(&junit).unwrap();
+    let cases = document.descendants().filter(|node| node.has_tag_name("testcase"));
+    let names: Vec<_> = cases.map(|case| (case.attribute("classname"), case.attribute("name"))).collect();
+    let unique: std::collections::BTreeSet<_> = names.iter().collect();
+    assert_eq!((names.len(), unique.len()), (conclusion.checks.len(), conclusion.checks.len()), "{junit}");
+    for name in ["failed items", "failed items (2)", "failed items (3)"] {
+        assert!(names.contains(&(Some("nightly.failed"), Some(name))), "{name}: {junit}");
+    }
+}
+
+#[test]
+fn data_that_was_left_out_fails_the_night_until_somebody_accepts_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let experiment = experiment("");
+    let mut history = History::open(dir.path(), "simulated").unwrap();
+    let world_night = World::new(60).night(Fault::NONE);
+    let mut night = |number: u32, left_out: usize| {
+        let mut night = world_night.clone();
+        (night.number, night.uid, night.left_out) = (number, format!("night {number}"), left_out);
+        let conclusion = add(&mut history, night, &experiment, dir.path());
+        if number == 2 {
+            let written = write(&history, &conclusion, &experiment, dir.path(), &pericope_report::HtmlPages).unwrap();
+            let junit = fs::read_to_string(&written.junit).unwrap();
+            assert!(junit.contains("classname=\"nightly.left_out\" name=\"data that was left out\""), "{junit}");
+            let latest: Value = serde_json::from_str(&written.json_text).unwrap();
+            assert_eq!(
+                (latest["left_out"].as_u64(), latest["checks"][1]["kind"].as_str()),
+                (Some(2), Some("left_out"))
+            );
+            assert!(fs::read_to_string(&written.page).unwrap().contains("could not be used and were left out"));
+            history.accept(2).unwrap();
+        }
+        conclusion.night
+    };
+    assert_eq!(night(1, 0).verdict, Verdict::Passed);
+    let failed = night(2, 2);
+    assert_eq!(failed.verdict, Verdict::Failed);
+    assert!(
+        failed.line.ends_with("failed: 2 parts of the data could not be used and were left out"),
+        "{}",
+        failed.line
+    );
+    // What was accepted is as it should be; more is not.
+    assert_eq!(night(3, 2).verdict, Verdict::Passed);
+    assert_eq!(night(4, 3).verdict, Verdict::Failed);
+    assert_eq!(history.night(3).unwrap().left_out, 2);
 }
 
 #[test]

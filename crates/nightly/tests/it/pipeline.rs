@@ -359,7 +359,7 @@ fn a_night_that_breaks_off_leaves_nothing_half_and_is_taken_up() {
     let outcome = pericope_nightly::run(job).unwrap();
     assert!(notes.0.lock().unwrap().iter().any(|note| note.contains("1 chunkers are done already")));
     assert_eq!((outcome.conclusion.night.number, outcome.conclusion.night.verdict), (2, Verdict::Passed));
-    assert!(outcome.conclusion.night.line.contains("nothing changed"), "{}", outcome.conclusion.night.line);
+    assert!(outcome.conclusion.night.line.contains("no score changed"), "{}", outcome.conclusion.night.line);
 
     // What another program, or other documents, left behind is not mixed in.
     for changed in ["program", "documents"] {

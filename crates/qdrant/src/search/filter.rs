@@ -7,7 +7,9 @@ use crate::point::plain;
 /// The conditions in the server's words; nothing where every chunk passes.
 pub(crate) fn to_server(filter: &Filter) -> Option<ServerFilter> {
     let mut must: Vec<Condition> = Vec::new();
-    if !filter.paths.is_empty() {
+    // Every id begins with nothing, as in an embedded index.
+    let is_everywhere = filter.paths.iter().any(|path| path.trim_start_matches("./").is_empty());
+    if !filter.paths.is_empty() && !is_everywhere {
         let paths: Vec<String> = filter.paths.iter().map(|path| plain(path).to_owned()).collect();
         must.push(Condition::matches(fields::PATH, paths));
     }
@@ -15,7 +17,8 @@ pub(crate) fn to_server(filter: &Filter) -> Option<ServerFilter> {
         let types: Vec<String> = filter.file_types.iter().map(|kind| canonical_type(kind)).collect();
         must.push(Condition::matches(fields::FILE_TYPE, types));
     }
-    let headings = filter.headings.iter().filter(|heading| !heading.trim().is_empty());
+    // A heading without a word in it is no condition.
+    let headings = filter.headings.iter().filter(|heading| heading.contains(char::is_alphanumeric));
     let headings: Vec<Condition> =
         headings.map(|words| Condition::matches_text(fields::HEADING, words.as_str())).collect();
     if !headings.is_empty() {

@@ -117,6 +117,32 @@ fn the_first_build_may_be_a_rebuild() {
 }
 
 #[test]
+fn an_evaluation_replaces_only_what_an_evaluation_made() {
+    let mut place = Place::in_memory();
+    load(&place.target(), &corpus(3), WHOLE).unwrap();
+    let mut measured = record();
+    measured.options.insert("evaluation".into(), "on".into());
+    let error = Rebuild::begin(&place.target(), &measured).map(drop).unwrap_err();
+    assert!(matches!(error, Error::NotOfEvaluation { .. }), "{error}");
+    let message = error.to_string();
+    assert!(message.contains("`docs-1`") && message.contains("retrieval.in") && !message.contains('\n'), "{message}");
+    assert_eq!(place.server().collections(), ["docs-1"], "nothing was made");
+    assert_eq!(contents(&place.open()), expected(&corpus(3), "r1"), "and nothing lost");
+    // Begun by somebody and not finished: that is not deleted either.
+    drop(Rebuild::begin(&place.target(), &record()).unwrap());
+    assert!(matches!(Rebuild::begin(&place.target(), &measured), Err(Error::NotOfEvaluation { .. })));
+
+    // One run after the other.
+    let mut place = Place::in_memory();
+    for number in 1..4 {
+        let rebuild = Rebuild::begin(&place.target(), &measured).unwrap();
+        fill(rebuild.collection(), "r1", 2);
+        rebuild.publish(true).unwrap();
+        assert_eq!(place.server().collections(), [format!("docs-{number}")]);
+    }
+}
+
+#[test]
 fn a_collection_of_that_very_name_is_not_replaced() {
     let place = Place::in_memory();
     place.open();

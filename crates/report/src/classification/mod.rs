@@ -37,11 +37,20 @@ impl Report {
     /// # Errors
     /// [`ReportError::Read`] where a file is missing, [`ReportError::Parse`] where one is damaged.
     pub fn load(folder: &Path) -> Result<Option<Self>, ReportError> {
-        let summary = folder.join("summary.json");
-        if whole::<Kind>(&summary)?.kind.as_deref() != Some("classification") {
+        if !Self::is_one(folder)? {
             return Ok(None);
         }
-        Ok(Some(Self { summary: whole(&summary)?, run: whole(&folder.join("run.json"))? }))
+        let summary = whole(&folder.join("summary.json"))?;
+        Ok(Some(Self { summary, run: whole(&folder.join("run.json"))? }))
+    }
+
+    /// True where `summary.json` of a run's folder is that of a run on classification.
+    ///
+    /// # Errors
+    /// [`ReportError::Read`] where the file is missing, [`ReportError::Parse`] where it is damaged.
+    pub fn is_one(folder: &Path) -> Result<bool, ReportError> {
+        let found: Kind = whole(&folder.join("summary.json"))?;
+        Ok(found.kind.as_deref() == Some("classification"))
     }
 
     /// Writes `summary.md` and `index.html` into a folder, each whole or not at all. Nobody else may write there at the same time
@@ -82,7 +91,7 @@ impl Report {
         });
         grid(&mut out, &head, &rows.collect::<Vec<Vec<String>>>(), width);
         paragraph(&mut out, "", &text::headline(&self.summary), width);
-        for note in text::notes(&self.summary) {
+        for note in text::notes(&self.summary).into_iter().chain(text::failures(&self.summary)) {
             paragraph(&mut out, "", &note, width);
         }
         out.replace('\u{a0}', " ").replace('’', "'")
@@ -107,6 +116,7 @@ pub(crate) mod samples {
             segments_per_document: 5.0,
             tokens_per_document: 600.0,
             failed: 0,
+            failed_training: 0,
             accuracy,
             interval: Some([accuracy - 0.05, accuracy + 0.05]),
             validation_accuracy: None,
@@ -158,8 +168,10 @@ pub(crate) mod samples {
             classes: vec![class("one"), class("two")],
             seeds: vec![1, 2],
             failed: 0,
+            failed_training: 0,
             skipped: vec!["x.md: empty".into()],
             left_out: 1,
+            unusable: 1,
             chunkers: vec![row("a", 0.5), row("b|<i>", 0.6)],
             comparisons: vec![comparison],
             verdict: Some(verdict),
@@ -188,6 +200,19 @@ mod tests {
         assert!(folder.path().join("index.html").is_file() && folder.path().join("summary.md").is_file());
         write("summary.json", "{\"name\":\"n\"}".into());
         assert_eq!(Report::load(folder.path()).unwrap(), None);
+    }
+
+    #[test]
+    fn documents_that_a_chunker_failed_on_are_said_everywhere() {
+        let mut report = report();
+        report.summary.chunkers[0].failed = 2;
+        report.summary.chunkers[0].failed_training = 1;
+        let terminal = report.table(400);
+        for text in [report.page(), report.markdown(), terminal] {
+            let text = text.replace('\u{a0}', " ");
+            assert!(text.contains("a failed on 2 test documents: each counts as given another class."), "{text}");
+            assert!(text.contains("a failed on 1 document to train on or to stop by"), "{text}");
+        }
     }
 
     #[test]

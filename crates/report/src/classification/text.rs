@@ -82,12 +82,9 @@ pub(super) fn warnings(summary: &ClassificationSummary) -> Vec<String> {
     if summary.classes.iter().all(|class| class.validation == 0) {
         found.push("There are no documents to stop by: trainings went on to their last epoch.".to_owned());
     }
+    found.extend(failures(summary));
     for row in &summary.chunkers {
         let name = &row.chunker.name;
-        if row.failed > 0 {
-            let documents = format::plural(row.failed, "test document");
-            found.push(format!("{name} failed on {documents}: each counts as given another class."));
-        }
         if row.chunker.truncated > 0 {
             let many = format::count(usize::try_from(row.chunker.truncated).unwrap_or(usize::MAX));
             found.push(format!("{name}: the encoder does not read the end of {many} segments."));
@@ -98,6 +95,23 @@ pub(super) fn warnings(summary: &ClassificationSummary) -> Vec<String> {
         let more = summary.left_out.saturating_sub(shown.len());
         let more = if more > 0 { format!("; and {} more", format::count(more)) } else { String::new() };
         found.push(format!("Left out of the data: {}{more}.", shown.join("; ")));
+    }
+    found
+}
+
+/// The documents that chunkers failed on, a line a chunker and part.
+pub(super) fn failures(summary: &ClassificationSummary) -> Vec<String> {
+    let mut found = Vec::new();
+    for row in &summary.chunkers {
+        let name = &row.chunker.name;
+        if row.failed > 0 {
+            let documents = format::plural(row.failed, "test document");
+            found.push(format!("{name} failed on {documents}: each counts as given another class."));
+        }
+        if row.failed_training > 0 {
+            let documents = format::plural(row.failed_training, "document");
+            found.push(format!("{name} failed on {documents} to train on or to stop by: its trainings went without."));
+        }
     }
     found
 }

@@ -60,6 +60,8 @@ pub(super) fn differences(parts: &Parts<'_>) -> Markup {
         @match &conclusion.reference {
             None => p { "There is no good night yet to compare with." },
             Some(against) if !against.comparable => p class="error" { (format::capitalised(&against.pairing)) "." },
+            Some(against) if conclusion.compared == 0 =>
+                p class="error" { "No score can be compared with " (against.name()) ": the two have none in common." },
             Some(against) if conclusion.losses.is_empty() && conclusion.gains.is_empty() =>
                 p { "Every score is the same as on " (against.name()) "." },
             Some(against) => {

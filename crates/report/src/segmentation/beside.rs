@@ -133,14 +133,20 @@ pub(super) fn against(report: &Report, set: &str) -> Option<String> {
     let groups: Vec<String> = groups.into_iter().flatten().collect();
     let possible: Vec<&str> =
         report.standings.iter().filter(|s| s.set == set && s.possible).map(|s| s.segmenter.as_str()).collect();
-    let documents = report.sets.iter().find(|one| one.name == set).map_or(0, |one| one.documents);
-    let best = match possible.as_slice() {
-        _ if documents < FEW_DOCUMENTS => {
-            format!(" With {} no interval can be trusted.", format::plural(documents, "document"))
+    let all = report.sets.iter().find(|one| one.name == set).map_or(0, |one| one.documents);
+    let compared = found.iter().map(|c| c.n).chain(report.standings.iter().filter(|s| s.set == set).map(|s| s.n));
+    let documents = compared.min().unwrap_or(all);
+    let (few, on) = match format::plural(documents, "document") {
+        some if documents < all => {
+            (format!("On the {some} that all have segmented"), format!(", on the {some} that all have segmented"))
         }
+        every => (format!("With {every}"), String::new()),
+    };
+    let best = match possible.as_slice() {
+        _ if documents < FEW_DOCUMENTS => format!(" {few} no interval can be trusted."),
         [] => String::new(),
-        [one] => format!(" Only {one} may be the best."),
-        some => format!(" {} may be the best.", format::listed_names(some)),
+        [one] => format!(" Only {one} may be the best{on}."),
+        some => format!(" {} may be the best{on}.", format::listed_names(some)),
     };
     Some(format!(
         "{set}: beside {first} by Pk, corrected over {}: {}.{best}",
@@ -153,8 +159,27 @@ pub(super) fn against(report: &Report, set: &str) -> Option<String> {
 mod tests {
     #![allow(clippy::unwrap_used)]
 
-    use super::{Outcome, against, beside};
+    use super::{Outcome, Report, against, beside};
     use crate::segmentation::samples::report;
+
+    /// Sets of so many documents, of which all segmenters have segmented some.
+    fn set_size(report: &mut Report, all: usize, shared: usize) {
+        report.sets.iter_mut().for_each(|set| set.documents = all);
+        report.comparisons.iter_mut().for_each(|c| c.n = shared);
+        report.standings.iter_mut().for_each(|s| s.n = shared);
+    }
+
+    #[test]
+    fn the_verdict_counts_the_documents_that_all_have_segmented() {
+        let mut report = report();
+        set_size(&mut report, 40, 3);
+        let says = |report: &Report| against(report, "one").unwrap().replace('\u{a0}', " ");
+        let text = says(&report);
+        assert!(text.ends_with(" On the 3 documents that all have segmented no interval can be trusted."), "{text}");
+        set_size(&mut report, 40, 30);
+        let text = says(&report);
+        assert!(text.ends_with(" may be the best, on the 30 documents that all have segmented."), "{text}");
+    }
 
     #[test]
     fn every_segmenter_stands_beside_the_first() {
@@ -175,7 +200,7 @@ mod tests {
             "one: beside near by Pk, corrected over 1 comparison: cannot be resolved: none. With 3 documents no interval can be \
              trusted."
         );
-        report.sets.iter_mut().for_each(|set| set.documents = 30);
+        set_size(&mut report, 30, 30);
         assert!(against(&report, "one").unwrap().ends_with(": none. near and none may be the best."));
         report.comparisons[0].outcome = Outcome::Worse;
         report.standings[1].possible = false;
@@ -200,7 +225,7 @@ mod tests {
     #[test]
     fn a_name_with_a_comma_stands_in_quotes_in_a_list() {
         let mut report = report();
-        report.sets.iter_mut().for_each(|set| set.documents = 30);
+        set_size(&mut report, 30, 30);
         report.comparisons[0].a = "window, max".into();
         report.standings[1].segmenter = "window, max".into();
         let text = against(&report, "one").unwrap();

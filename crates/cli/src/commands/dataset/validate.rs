@@ -24,8 +24,12 @@ pub fn run(args: &ValidateArgs, quiet: bool) -> Outcome {
 }
 
 fn tell(args: &ValidateArgs, found: &Validation, quiet: bool) -> std::io::Result<()> {
+    let unanswerable = match found.unanswerable {
+        0 => String::new(),
+        some => format!(", {some} without an answer on purpose"),
+    };
     say!(
-        "{}: {} about {}: {} fine, {} doubtful, {} broken",
+        "{}: {} about {}: {} fine, {} doubtful, {} broken{unanswerable}",
         shown(&args.questions),
         plural(found.questions, "question"),
         plural(found.documents, "document"),
@@ -48,7 +52,8 @@ fn tell(args: &ValidateArgs, found: &Validation, quiet: bool) -> std::io::Result
     }
     let mut left = if quiet { 0 } else { NAMED };
     let mut more = 0;
-    for item in found.items.iter().filter(|item| item.verdict != Verdict::Fine) {
+    let is_named = |verdict: Verdict| matches!(verdict, Verdict::Doubtful | Verdict::Broken);
+    for item in found.items.iter().filter(|item| is_named(item.verdict)) {
         let is_broken = item.verdict == Verdict::Broken;
         if !is_broken && left == 0 {
             more += 1;

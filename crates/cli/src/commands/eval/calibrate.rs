@@ -10,7 +10,8 @@ use crate::input;
 use crate::status::{Failure, Outcome, Status};
 
 pub fn run(args: CalibrateArgs) -> Outcome {
-    let labelled = read(&args.labels, args.run.as_deref(), &Metric::named(&args.metric)).map_err(Failure::usage)?;
+    let metric = metric(&args.metric)?;
+    let labelled = read(&args.labels, args.run.as_deref(), &metric).map_err(Failure::usage)?;
     let left_out = input::report(&labelled.left_out);
     let found = labelled.calibrate(args.seed);
     if args.json {
@@ -19,6 +20,15 @@ pub fn run(args: CalibrateArgs) -> Outcome {
         show(&found)?;
     }
     Ok(if left_out > 0 { Status::Incomplete } else { Status::Done })
+}
+
+/// What holds the judge's scores: a metric, or the lexical judge beside a model.
+fn metric(name: &str) -> Result<Metric, Failure> {
+    const LEXICAL: &str = "judge_lexical";
+    if name == LEXICAL {
+        return Ok(Metric::named(name));
+    }
+    name.parse::<Metric>().map_err(|unknown| Failure::usage(format!("--metric {unknown}, {LEXICAL}")))
 }
 
 fn show(found: &Calibration) -> std::io::Result<()> {

@@ -1,7 +1,7 @@
 //! `pericope eval run` on experiments with `kind = "classification"`.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use pericope::experiments::{Classified, classification};
 use pericope::segmenters;
@@ -45,7 +45,7 @@ pub fn run(file: &ExperimentFile, args: &EvalRunArgs, quiet: bool) -> Outcome {
         say!("{}", report.table(terminal::width()));
         say!("Report: {}", shown(&out.join("index.html")));
     }
-    Ok(if report.summary.failed > 0 { Status::Incomplete } else { Status::Done })
+    Ok(if report.summary.is_incomplete() { Status::Incomplete } else { Status::Done })
 }
 
 /// Says what the models of the segmenters and the embedder come to; nothing is asked, cut or trained.
@@ -55,6 +55,19 @@ fn price(experiment: &ClassificationExperiment, json: bool) -> Outcome {
     let documents: Vec<TextSize> = set.documents.iter().map(TextSize::of).collect();
     let specs: Vec<Spec> = experiment.chunkers.iter().map(|one| one.spec.clone()).collect();
     dry_run_segmenters::with_embedder(&specs, &documents, Some(&experiment.embedder), json)
+}
+
+/// Refuses runs on classification among several: reports that set runs beside each other are of retrieval.
+pub fn refuse_several(runs: &[PathBuf]) -> Result<(), Failure> {
+    // What cannot be read is said where it is read as a whole.
+    let found = runs.iter().find(|run| Report::is_one(run).unwrap_or(false));
+    match found.filter(|_| runs.len() > 1) {
+        None => Ok(()),
+        Some(run) => {
+            let problem = "is a run of classification; several cannot be put side by side";
+            Err(Failure::usage(format!("{} {problem}", shown(run))))
+        }
+    }
 }
 
 /// Writes the report of a run again; nothing where the run is of another kind.

@@ -99,6 +99,7 @@ fn report(args: EvalReportArgs) -> Outcome {
             )));
         }
     }
+    classification::refuse_several(&args.runs)?;
     let held = hold(&out)?;
     write_reports(&args.runs, &out)?;
     drop(held);

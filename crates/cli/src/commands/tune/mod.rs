@@ -174,7 +174,8 @@ fn grid(config: &Config) -> Result<Grid, String> {
 
 /// From the lowest to the highest, a step apart.
 fn thresholds([low, high, step]: [f64; 3]) -> Result<Vec<f64>, String> {
-    if !(0.0..=1.0).contains(&low) || !(low..=1.0).contains(&high) || step < 1e-4 {
+    let is_step = step.is_finite() && step >= 1e-4;
+    if !(0.0..=1.0).contains(&low) || !(low..=1.0).contains(&high) || !is_step {
         return Err("thresholds: lowest and highest in 0..=1, and a step of at least 0.0001".into());
     }
     let count = ((high - low) / step + 1e-9) as usize;
@@ -192,4 +193,25 @@ fn show(summary: &Summary) -> std::io::Result<()> {
         say!("{partition:<10} {weights:<18} {threshold:>5} {:>6.1} {tokens:>12}{best}", 100.0 * f1);
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::thresholds;
+
+    #[test]
+    fn a_step_that_is_no_number_is_refused() {
+        assert_eq!(thresholds([0.25, 0.75, 0.25]), Ok(vec![0.25, 0.5, 0.75]));
+        for wrong in [
+            [0.0, 1.0, f64::NAN],
+            [0.0, 1.0, f64::INFINITY],
+            [0.0, 1.0, 0.0],
+            [0.0, 1.0, -0.1],
+            [f64::NAN, 1.0, 0.1],
+            [0.0, f64::NAN, 0.1],
+            [0.5, 0.4, 0.1],
+        ] {
+            assert!(thresholds(wrong).is_err(), "{wrong:?}");
+        }
+    }
 }

@@ -89,6 +89,9 @@ fn sets(wanted: &Wanted<'_>) -> Result<Vec<Set>, Failure> {
 
 /// The spec with every combination of the grid's values.
 fn combinations(base: &Spec, grid: &BTreeMap<String, Vec<toml::Value>>) -> Result<Vec<Spec>, String> {
+    if grid.contains_key("tau") {
+        return Err("grid.tau: leave tau out; thresholds are tried".into());
+    }
     let mut specs = vec![base.clone()];
     for (key, values) in grid {
         if values.is_empty() {
@@ -167,6 +170,9 @@ mod tests {
                 "window:k=2,pool=min,score=cosine"
             ]
         );
+        let threshold: BTreeMap<String, Vec<toml::Value>> = toml::from_str("k = [1]\ntau = [0.4, 0.5]").unwrap();
+        let problem = combinations(&Spec::parse("window").unwrap(), &threshold).unwrap_err();
+        assert!(problem.contains("grid.tau: leave tau out"), "{problem}");
         let wide: BTreeMap<String, Vec<toml::Value>> =
             ["a", "b"].map(|key| (key.to_owned(), (0..200).map(toml::Value::Integer).collect())).into();
         assert!(combinations(&Spec::parse("window").unwrap(), &wide).unwrap_err().contains("combinations"));

@@ -183,6 +183,7 @@ pub(super) fn write(documents: &[Document], taken: Vec<Candidate>, out: &mut Dra
                 }],
                 kind: Some(question.kind.name().to_owned()),
                 bytes: Some(question.answer),
+                ..Qa::default()
             })
             .collect();
         out.asked += usize::from(!qas.is_empty());

@@ -59,7 +59,11 @@ pub fn validate(path: &Path) -> Result<Validation, DataError> {
                     id: qa.id.clone(),
                     document: id.clone(),
                     question: qa.question.trim().to_owned(),
-                    verdict: if problem.is_some() { Verdict::Broken } else { Verdict::Fine },
+                    verdict: match &problem {
+                        Some(_) => Verdict::Broken,
+                        None if qa.answers.is_empty() => Verdict::Unanswerable,
+                        None => Verdict::Fine,
+                    },
                     problems: problem.into_iter().collect(),
                     rank: Ranks::default(),
                 });
@@ -74,6 +78,7 @@ pub fn validate(path: &Path) -> Result<Validation, DataError> {
     let count = |verdict: Verdict| out.items.iter().filter(|item| item.verdict == verdict).count();
     (out.fine, out.doubtful) = (count(Verdict::Fine), count(Verdict::Doubtful));
     out.broken = count(Verdict::Broken) + out.documents_broken.len();
+    out.unanswerable = count(Verdict::Unanswerable);
     (out.documents, out.questions) = (set.documents.len(), out.items.len());
     Ok(out)
 }
@@ -84,6 +89,7 @@ fn strictly(context: &str, points: &CodePoints<'_>, qa: &Qa) -> Option<String> {
         return Some("it asks nothing".to_owned());
     }
     let answer = match qa.answers.first() {
+        None if qa.is_impossible => return None,
         None => return Some("it has no answer".to_owned()),
         Some(answer) if answer.text.trim().is_empty() => return Some("its answer is empty".to_owned()),
         Some(answer) => answer,
@@ -111,7 +117,9 @@ fn doubts(set: &QuestionSet, places: &[Option<usize>], out: &mut Validation) {
     let mut copied = copies(&set.documents, &answers).into_iter();
     let mut ids: HashMap<String, usize> = HashMap::new();
     let mut asked: HashMap<Box<[u32]>, usize> = HashMap::new();
-    for (item, place) in out.items.iter_mut().zip(places) {
+    // What is not asked raises no doubt.
+    let asked_for = out.items.iter_mut().zip(places).filter(|(item, _)| item.verdict != Verdict::Unanswerable);
+    for (item, place) in asked_for {
         let mut doubts = Vec::new();
         if let Some(first) = ids.insert(item.id.clone(), item.number).filter(|_| !item.id.is_empty()) {
             doubts.push(format!("question {first} has the same id"));
@@ -184,6 +192,33 @@ fn rank(set: &QuestionSet, places: &[Option<usize>], out: &mut Validation) {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+
+    #[test]
+    fn what_has_no_answer_on_purpose_is_not_broken() {
+        let context = "The keeper polished the brass lamp before every storm.";
+        let answer = serde_json::json!({"text": "brass lamp", "answer_start": 24});
+        let qa = |id: &str, question: &str, answers: serde_json::Value, impossible: serde_json::Value| {
+            serde_json::json!({"id": id, "question": question, "answers": answers, "is_impossible": impossible,
+                "plausible_answers": [answer]})
+        };
+        let data = serde_json::json!({"version": "v2.0", "data": [{"title": "a", "paragraphs": [{"context": context, "qas": [
+            qa("1", "What did the keeper polish?", serde_json::json!([answer]), false.into()),
+            qa("2", "What did the keeper sell?", serde_json::json!([]), true.into()),
+            qa("2", "What did the keeper sell?", serde_json::json!([]), true.into()),
+            qa("4", "What did the keeper buy?", serde_json::json!([]), false.into()),
+            qa("5", " ", serde_json::json!([]), true.into()),
+            qa("6", "What did the keeper mend?", serde_json::json!([]), "yes".into()),
+        ]}]}]});
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), data.to_string()).unwrap();
+        let found = validate(file.path()).unwrap();
+        let verdicts: Vec<Verdict> = found.items.iter().map(|item| item.verdict).collect();
+        assert_eq!(verdicts[1..3], [Verdict::Unanswerable; 2]);
+        // Without an answer, and nobody says that this is meant; without a question; with something else than true.
+        assert_eq!(verdicts[3..], [Verdict::Broken; 3]);
+        assert_eq!((found.questions, found.unanswerable, found.broken), (6, 2, 3));
+        assert!(found.items[1].problems.is_empty() && found.items[2].problems.is_empty());
+    }
 
     #[test]
     fn every_question_is_looked_at_in_its_place() {

@@ -4,6 +4,8 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
+    /// Nothing answers it, on purpose (SQuAD 2.0): it is not asked.
+    Unanswerable,
     /// Nothing speaks against it.
     Fine,
     /// It can be used, and measures something else than it seems to.
@@ -70,6 +72,8 @@ pub struct Validation {
     pub doubtful: usize,
     /// Questions whose answers are not where they say, and documents that cannot be read.
     pub broken: usize,
+    /// Questions without an answer on purpose (`is_impossible`): they are not asked.
+    pub unanswerable: usize,
     /// How hard they are.
     pub hardness: Hardness,
     /// What is wrong with whole documents, a line each.

@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use super::compare::{self, Plan, Scores};
 use super::cut::{self, Cut};
 use super::found::Built;
-use super::{Observer, RunError, RunFolder, lines, resume};
+use super::{Observer, RunError, RunFolder, lines, note_skipped, resume};
 use crate::classification::{
     ClassRow, ClassSet, ClassificationExperiment, ClassificationSummary, ClassifiedItem, ClassifiedRow, load,
 };
@@ -61,9 +61,7 @@ pub fn classify(
     let path = experiment.data_path().map_err(|e| RunError::Config(e.to_string()))?;
     let decision = experiment.decision().map_err(RunError::Config)?;
     let set = load(&experiment.data, &path)?;
-    for skipped in set.skipped.iter().take(5) {
-        observer.note(&format!("left out: {skipped}"));
-    }
+    note_skipped(&set.skipped, observer);
     let mut record = new_record(experiment, &set, setup);
     let named: Vec<_> = experiment.chunkers.iter().map(|one| (one.name.as_str(), &one.spec)).collect();
     let resources = (setup.segmenters, setup.resources);
@@ -100,7 +98,9 @@ pub fn classify(
         classes: classes(&set),
         seeds: experiment.classifier.seeds.clone(),
         failed: rows.iter().map(|row| row.failed).sum(),
+        failed_training: rows.iter().map(|row| row.failed_training).sum(),
         left_out: set.skipped.len(),
+        unusable: set.unusable(),
         skipped: set.skipped.into_iter().take(LISTED).collect(),
         chunkers: rows,
         comparisons: compared.comparisons,
@@ -167,16 +167,18 @@ fn encoded(
 
 /// What a chunker's row says but for its accuracy, which needs the scores of all.
 fn row(cut: &Cut, set: &ClassSet, built: &Built, trained: &Trained) -> ClassifiedRow {
-    let documents = set.documents.len().max(1) as f64;
+    let failed: Vec<usize> = (0..set.documents.len()).filter(|&at| cut.failed(at).is_some()).collect();
+    let documents = (set.documents.len() - failed.len()).max(1) as f64;
     let segments: usize = cut.chunks.iter().map(Vec::len).sum();
     let tokens: usize = cut.chunks.iter().flatten().map(|chunk| chunk.tokens).sum();
     let held: Vec<f64> = trained.runs.iter().filter_map(|run| run.validation_accuracy).collect();
-    let tested = |at: &usize| set.splits.get(*at) == Some(&Split::Test);
+    let tested = failed.iter().filter(|at| set.splits.get(**at) == Some(&Split::Test)).count();
     ClassifiedRow {
         chunker: cut.row(built),
         segments_per_document: segments as f64 / documents,
         tokens_per_document: tokens as f64 / documents,
-        failed: (0..set.documents.len()).filter(tested).filter(|&at| cut.failed(at).is_some()).count(),
+        failed: tested,
+        failed_training: failed.len() - tested,
         accuracy: 0.0,
         interval: None,
         validation_accuracy: (!held.is_empty()).then(|| held.iter().sum::<f64>() / held.len() as f64),
