@@ -9,6 +9,7 @@ mod contract;
 mod crash;
 mod dataset_split;
 mod demo;
+mod distil;
 mod documents;
 mod dry_runs;
 mod embedder_limits;

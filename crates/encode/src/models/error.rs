@@ -42,6 +42,14 @@ pub enum ModelError {
         /// The fault, with the name of the tensor or field.
         reason: String,
     },
+    /// The folder for a new model holds something that would be lost.
+    #[error("{path}: {reason}: name a folder that is empty or not there")]
+    Taken {
+        /// The folder.
+        path: PathBuf,
+        /// What it holds.
+        reason: String,
+    },
     /// A model that another library runs cannot be used.
     #[error("{0}")]
     External(String),

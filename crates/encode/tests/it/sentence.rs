@@ -72,6 +72,23 @@ pub(crate) fn copy(from: &Path, to: &Path) {
     }
 }
 
+/// Fills a tensor of a `model.safetensors` with the bytes of one number.
+pub(crate) fn fill(folder: &Path, tensor: &str, number: &[u8]) {
+    let file = folder.join("model.safetensors");
+    let mut bytes = std::fs::read(&file).unwrap();
+    let length = usize::try_from(u64::from_le_bytes(bytes[..8].try_into().unwrap())).unwrap();
+    let header: Value = serde_json::from_slice(&bytes[8..8 + length]).unwrap();
+    let at = |end: usize| 8 + length + usize::try_from(header[tensor]["data_offsets"][end].as_u64().unwrap()).unwrap();
+    bytes[at(0)..at(1)].iter_mut().zip(number.iter().cycle()).for_each(|(byte, of)| *byte = *of);
+    std::fs::write(file, bytes).unwrap();
+}
+
+/// 16 bits that are infinite.
+pub(crate) const INFINITE: [u8; 2] = [0x00, 0x7c];
+
+/// 16 bits that are no number.
+pub(crate) const NONE: [u8; 2] = [0xff, 0xff];
+
 pub(crate) fn open(folder: &Path) -> SentenceModel {
     SentenceModel::open(&folder.display().to_string(), folder).unwrap()
 }

@@ -2,10 +2,13 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pericope_api::{SentenceEncoder, joined_windows};
 use pericope_encode::{Base, CachedEncoder, DistilOptions, ModelDir, StaticVectors, distil};
 use serde::Deserialize;
+
+use super::sentence::{INFINITE, NONE, copy, fill};
 
 #[derive(Deserialize)]
 struct Expected {
@@ -91,6 +94,59 @@ fn an_encoder_gives_a_table_that_is_read_back() {
     assert_eq!(bytes(out.path()), bytes(again.path()));
     let wide = distil(&base, &DistilOptions { dimension: 9_999 }, again.path(), &|_, _| ()).unwrap();
     assert_eq!(wide.dimension, base.config.hidden_size);
+}
+
+#[test]
+fn an_encoder_is_not_overwritten_by_what_is_made_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let [own, other] = ["own", "other"].map(|name| folder.path().join(name));
+    copy(&golden("bert-tiny"), &own);
+    copy(&golden("embed-distilbert"), &other);
+    let bytes = |folder: &Path| std::fs::read(folder.join("model.safetensors")).unwrap();
+    let before = [bytes(&own), bytes(&other)];
+    let base = Base::open(&own.display().to_string()).unwrap();
+    let encoded = AtomicUsize::new(0);
+    let count = |_: usize, _: usize| {
+        encoded.fetch_add(1, Ordering::Relaxed);
+    };
+    let into = |out: &Path| distil(&base, &DistilOptions::default(), out, &count);
+    for (out, says) in [
+        (own.clone(), "the folder of the encoder itself"),
+        (folder.path().join("other/../own"), "the folder of the encoder itself"),
+        (other.clone(), "it holds another model (model_type of its config.json is \"distilbert\")"),
+    ] {
+        let text = into(&out).unwrap_err().to_string();
+        assert!(text.contains(says), "{text}");
+    }
+    assert_eq!(encoded.load(Ordering::Relaxed), 0, "nothing is encoded in vain");
+    assert_eq!([bytes(&own), bytes(&other)], before);
+    // A table gives way to a newer one.
+    for _ in 0..2 {
+        into(&folder.path().join("table")).unwrap();
+    }
+}
+
+#[test]
+fn of_an_encoder_whose_weights_are_no_numbers_nothing_is_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let (own, out) = (folder.path().join("own"), folder.path().join("out"));
+    for (name, number, says) in [
+        ("embeddings.word_embeddings.weight", NONE, "its vectors of tokens are not finite"),
+        ("encoder.layer.0.output.LayerNorm.weight", INFINITE, "its vectors of tokens are not finite"),
+    ] {
+        copy(&golden("bert-tiny"), &own);
+        fill(&own, name, &number);
+        let base = Base::open(&own.display().to_string()).unwrap();
+        let text = distil(&base, &DistilOptions::default(), &out, &|_, _| ()).unwrap_err().to_string();
+        assert!(text.contains(says) && !out.exists(), "{text}");
+    }
+    copy(&golden("bert-tiny"), &own);
+    for part in ["weight", "bias"] {
+        fill(&own, &format!("encoder.layer.0.output.LayerNorm.{part}"), &[0, 0]);
+    }
+    let base = Base::open(&own.display().to_string()).unwrap();
+    let text = distil(&base, &DistilOptions::default(), &out, &|_, _| ()).unwrap_err().to_string();
+    assert!(text.contains("its vectors of tokens are zeros alone") && !out.exists(), "{text}");
 }
 
 #[test]
