@@ -12,6 +12,7 @@ mod demo;
 mod distil;
 mod documents;
 mod dry_runs;
+mod embedder_endpoints;
 mod embedder_limits;
 mod eval;
 mod expand;
