@@ -56,6 +56,7 @@ impl SentenceModel {
         let sums = sums.map_err(|e| EncodeError::Run(Box::new(e)))?;
         let mut totals = vec![0.0_f32; spans_before * self.hidden];
         for (span, sum) in sums.into_iter().flatten() {
+            self.check_direction(&sum)?;
             let Some(total) = totals.get_mut(span * self.hidden..(span + 1) * self.hidden) else { continue };
             total.iter_mut().zip(sum).for_each(|(total, x)| *total += x);
         }

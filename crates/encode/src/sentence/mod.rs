@@ -9,6 +9,6 @@ mod prompted;
 mod spec;
 
 pub use model::SentenceModel;
-pub(crate) use pooling::Pooling;
+pub(crate) use pooling::{Pooling, normalise};
 pub(crate) use prompted::Prompted;
 pub(crate) use spec::EmbedderSpec;

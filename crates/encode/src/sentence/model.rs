@@ -153,6 +153,7 @@ impl SentenceModel {
             for (i, vector) in members.into_iter().zip(vectors.chunks_exact(self.hidden)) {
                 let Some(row) = rows.get_mut(i * self.dimension..(i + 1) * self.dimension) else { continue };
                 row.copy_from_slice(vector.get(..self.dimension).unwrap_or_default());
+                self.check_direction(row)?;
                 // The mean of all numbers has norm 1 already.
                 if self.pooling != Pooling::Mean || self.dimension < self.hidden {
                     normalise(row);
@@ -160,6 +161,14 @@ impl SentenceModel {
             }
         }
         Ok(())
+    }
+
+    /// Refuses a vector of zeros, which would be near to every text or to none.
+    pub(super) fn check_direction(&self, vector: &[f32]) -> Result<(), EncodeError> {
+        match vector.iter().any(|x| *x != 0.0) {
+            true => Ok(()),
+            false => Err(EncodeError::Model(format!("{} gives vectors of zeros: its weights are damaged", self.name))),
+        }
     }
 
     /// One vector a sequence, `[sequences, hidden]`.

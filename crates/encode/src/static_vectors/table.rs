@@ -61,6 +61,9 @@ impl Table {
         if vectors.iter().any(|x| !x.is_finite()) {
             return Err(ModelError::unusable(path, "tensor embeddings holds numbers that are none"));
         }
+        if vectors.iter().all(|x| *x == 0.0) {
+            return Err(ModelError::unusable(path, "tensor embeddings holds zeros alone"));
+        }
         Ok(Self { dimension, vectors, sha256 })
     }
 }

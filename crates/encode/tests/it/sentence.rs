@@ -433,3 +433,23 @@ fn a_folder_without_modules_is_a_transformer_alone() {
     let found = open(dir.path()).encode(&expected.texts()).unwrap();
     assert!(least(&found, &expected.vectors.passage) > 0.9999);
 }
+
+/// One vector for all texts would look like an answer.
+#[test]
+fn weights_that_are_infinite_or_zeros_give_no_vectors() {
+    let texts = ["Bread needs time.", "The river rose."];
+    let last = ["encoder.layer.0.output.LayerNorm", "encoder.layer.1.output.LayerNorm"];
+    // The first token, and the mean.
+    for (name, layer) in ["bert", "bert-narrow"].into_iter().zip(last) {
+        let (dir, _) = model(name);
+        fill(dir.path(), &format!("{layer}.weight"), &INFINITE);
+        let found = open(dir.path()).encode(&texts).unwrap();
+        assert!(found.rows().all(|row| row.iter().any(|x| !x.is_finite())), "{name}: {found:?}");
+        let (dir, _) = model(name);
+        for part in ["weight", "bias"] {
+            fill(dir.path(), &format!("{layer}.{part}"), &[0, 0]);
+        }
+        let text = open(dir.path()).encode(&texts).unwrap_err().to_string();
+        assert!(text.contains("gives vectors of zeros: its weights are damaged"), "{name}: {text}");
+    }
+}

@@ -165,4 +165,7 @@ fn what_cannot_be_used_is_named() {
     let table = std::fs::read(golden("static-tiny/model.safetensors")).unwrap();
     std::fs::write(folder.path().join("model.safetensors"), &table[..table.len() / 2]).unwrap();
     assert!(load().contains("model.safetensors"));
+    std::fs::write(folder.path().join("model.safetensors"), &table).unwrap();
+    fill(folder.path(), "embeddings", &[0]);
+    assert!(load().contains("tensor embeddings holds zeros alone"), "{}", load());
 }
