@@ -8,6 +8,7 @@ use pericope_segment::counters::WordCounter;
 
 use crate::encoders::LowRank;
 use crate::models::{self, ModelDir, ModelError, embedder_by_name, prompts_of};
+use crate::modules::transformer_folder;
 use crate::prompts::Prompts;
 use crate::sentence::{EmbedderSpec, Prompted};
 use crate::tokens::{TOKENIZER_FILE, is_file};
@@ -217,7 +218,7 @@ pub fn tokenizer_of(embedder: &str) -> Option<String> {
         return Some("minilm".to_owned());
     }
     let base = Served::parse(embedder).ok()?.base();
-    let has_file = Path::new(base).join(TOKENIZER_FILE).is_file();
+    let has_file = transformer_folder(Path::new(base)).join(TOKENIZER_FILE).is_file();
     match has_file {
         true => Some(base.to_owned()),
         false => embedder_by_name(base).ok().map(|known| known.name.to_owned()),

@@ -6,6 +6,7 @@ use std::ops::Range;
 use pericope_api::{Embeddings, EncodeError, Span};
 use rayon::prelude::*;
 
+use super::lower::places_in;
 use super::model::SentenceModel;
 use super::pooling::{Pooling, normalise};
 use crate::batches::Batches;
@@ -71,7 +72,14 @@ impl SentenceModel {
         let prompt = self.prompts.passage.as_str();
         // Together, since a tokenizer may write the blank between them into the first word of the text.
         let whole = if prompt.is_empty() { Cow::Borrowed(text) } else { Cow::Owned(format!("{prompt}{text}")) };
-        let located = self.tokens.located(&whole);
+        let located = match self.is_lower {
+            true => {
+                let mut located = self.tokens.located(&whole.to_lowercase());
+                places_in(&whole, &mut located);
+                located
+            }
+            false => self.tokens.located(&whole),
+        };
         let of_prompt = match prompt {
             "" => 0,
             _ => located.partition_point(|(_, bytes)| bytes.end <= prompt.len()),

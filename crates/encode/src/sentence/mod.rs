@@ -3,9 +3,11 @@
 
 mod late;
 mod layout;
+mod lower;
 mod model;
 mod pooling;
 mod prompted;
+mod settings;
 mod spec;
 
 pub use model::SentenceModel;
