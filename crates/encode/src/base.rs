@@ -1,7 +1,7 @@
 use std::path::{MAIN_SEPARATOR, Path};
 use std::sync::Arc;
 
-use crate::encoders::{Config, Weights, check_vocabulary};
+use crate::encoders::{Config, Weights, check_vocabulary, weights_file};
 use crate::models::{ModelDir, ModelError};
 use crate::modules::transformer_folder;
 use crate::tokens::Subwords;
@@ -75,10 +75,8 @@ impl Base {
 
     fn read(dir: ModelDir) -> Result<Self, ModelError> {
         let config = Config::read(&dir.file("config.json"))?;
-        let (tokens, weights) = rayon::join(
-            || Subwords::load(&dir.file("tokenizer.json")),
-            || Weights::read(&dir.file("model.safetensors")),
-        );
+        let (tokens, weights) =
+            rayon::join(|| Subwords::load(&dir.file("tokenizer.json")), || Weights::read(&weights_file(&dir.path)?));
         let (weights, tokens) = (weights?, tokens?);
         check_vocabulary(&dir, tokens.vocabulary(), &config)?;
         Ok(Self { config, weights, tokens: Arc::new(tokens), dir })

@@ -88,7 +88,10 @@ pub fn embedder(spec: &str) -> Result<Option<Arc<dyn SentenceEncoder>>, Registry
             }
             let served = Served::parse(spec)?;
             match served.options.base.split_once(':') {
-                Some(("static", folder)) if !folder.is_empty() && !served.options.has_options() => {
+                Some(("static", folder)) if !folder.is_empty() => {
+                    if served.options.has_options() {
+                        return Err(wrong(&served.options, "static:DIR takes no options".to_owned()));
+                    }
                     let dir = ModelDir { name: spec.to_owned(), path: folder.into() };
                     Ok(Some(Arc::new(StaticVectors::load(&dir)?)))
                 }
@@ -319,6 +322,10 @@ mod tests {
         assert_eq!(
             embedder("minilm,dimensions=3").err().unwrap().to_string(),
             "embedder minilm,dimensions=3: minilm takes no options"
+        );
+        assert_eq!(
+            embedder("static:table,dimensions=2").err().unwrap().to_string(),
+            "embedder static:table,dimensions=2: static:DIR takes no options"
         );
         let text = embedder("bge-m3,size=3").err().unwrap().to_string();
         assert!(text.contains("there is no option \"size\""), "{text}");

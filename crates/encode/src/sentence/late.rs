@@ -10,6 +10,7 @@ use super::lower::places_in;
 use super::model::SentenceModel;
 use super::pooling::{Pooling, normalise};
 use crate::batches::Batches;
+use crate::models::one_line;
 
 /// Windows share at least one token in so many.
 const SHARED: usize = 4;
@@ -54,7 +55,7 @@ impl SentenceModel {
             let members: Vec<&Window> = members.iter().filter_map(|&i| windows.get(i)).collect();
             self.sums(&members)
         });
-        let sums = sums.map_err(|e| EncodeError::Run(Box::new(e)))?;
+        let sums = sums.map_err(|e| EncodeError::Run(one_line(&e.to_string()).into()))?;
         let mut totals = vec![0.0_f32; spans_before * self.hidden];
         for (span, sum) in sums.into_iter().flatten() {
             self.check_direction(&sum)?;

@@ -14,7 +14,7 @@ use crate::batches::Batches;
 use crate::device::best_device;
 use crate::encoders::{self, Embed, Opened};
 use crate::kernels::Precision;
-use crate::models::{KnownEmbedder, ModelError, sha256_file};
+use crate::models::{KnownEmbedder, ModelError, one_line, sha256_file};
 use crate::prompts::{Prompts, prefixed};
 use crate::tokens::Framed;
 
@@ -225,7 +225,7 @@ impl SentenceModel {
             let vectors = if sequences.is_empty() { Vec::new() } else { run(&sequences)? };
             Ok((members, vectors))
         });
-        done.map_err(|e| EncodeError::Run(Box::new(e)))
+        done.map_err(|e| EncodeError::Run(one_line(&e.to_string()).into()))
     }
 
     /// The rows of a text's own tokens, each scaled to norm 1.

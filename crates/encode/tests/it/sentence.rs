@@ -295,6 +295,14 @@ fn folders_that_cannot_be_used_are_told_in_one_line_with_the_file() {
         std::fs::rename(dir.join("model.safetensors"), dir.join("pytorch_model.bin")).unwrap();
     };
     assert!(refused("bert", pickled).contains("model.safetensors: it is not there, and pytorch_model.bin is not read"));
+    let parted = |dir: &Path| {
+        std::fs::rename(dir.join("model.safetensors"), dir.join("model-00001-of-00001.safetensors")).unwrap();
+        std::fs::write(dir.join("model.safetensors.index.json"), "{}").unwrap();
+    };
+    let text = refused("bert", parted);
+    assert!(text.contains("model.safetensors: it is not there, and weights in several files"), "{text}");
+    let text = refused("bert", |dir| std::fs::remove_file(dir.join("model.safetensors")).unwrap());
+    assert!(text.ends_with("the folder of a model holds config.json, tokenizer.json and model.safetensors"), "{text}");
     let family = |dir: &Path| edit(dir.join("config.json"), |value| value["model_type"] = "gte".into());
     let text = refused("bert", family);
     assert!(
