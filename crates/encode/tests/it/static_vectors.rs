@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pericope_api::{SentenceEncoder, joined_windows};
 use pericope_encode::{Base, CachedEncoder, DistilOptions, ModelDir, StaticVectors, distil};
+use safetensors::tensor::TensorView;
+use safetensors::{Dtype, SafeTensors};
 use serde::Deserialize;
 
 use super::sentence::{INFINITE, NONE, copy, fill};
@@ -94,6 +96,29 @@ fn an_encoder_gives_a_table_that_is_read_back() {
     assert_eq!(bytes(out.path()), bytes(again.path()));
     let wide = distil(&base, &DistilOptions { dimension: 9_999 }, again.path(), &|_, _| ()).unwrap();
     assert_eq!(wide.dimension, base.config.hidden_size);
+}
+
+/// As Model2Vec writes it with `quantize_to="int8"`: whole numbers up to 127, and their scale nowhere.
+#[test]
+fn a_table_in_bytes_gives_nearly_the_same_vectors() {
+    let folder = tempfile::tempdir().unwrap();
+    copy(&golden("static-tiny"), folder.path());
+    let file = folder.path().join("model.safetensors");
+    let bytes = std::fs::read(&file).unwrap();
+    let whole = SafeTensors::deserialize(&bytes).unwrap();
+    let table = whole.tensor("embeddings").unwrap();
+    let numbers: Vec<f32> = table.data().as_chunks::<4>().0.iter().map(|number| f32::from_le_bytes(*number)).collect();
+    let most = numbers.iter().fold(0.0_f32, |most, x| most.max(x.abs()));
+    let small: Vec<u8> = numbers.iter().map(|x| ((x / most * 127.0).round() as i8).cast_unsigned()).collect();
+    let view = TensorView::new(Dtype::I8, table.shape().to_vec(), &small).unwrap();
+    std::fs::write(&file, safetensors::serialize([("embeddings", view)], None).unwrap()).unwrap();
+    let texts = ["The river rose in the night.", "bread needs salt", ""];
+    let (exact, rounded) = (open(&golden("static-tiny")), open(folder.path()));
+    let (exact, rounded) = (exact.encode(&texts).unwrap(), rounded.encode(&texts).unwrap());
+    for (a, b) in exact.rows().zip(rounded.rows()) {
+        let near: f32 = a.iter().zip(b).map(|(x, y)| x * y).sum();
+        assert!(near > 0.999, "{near}");
+    }
 }
 
 #[test]
