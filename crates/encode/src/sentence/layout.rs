@@ -19,7 +19,7 @@ pub(super) struct Layout {
     /// Tokens of a text that are read, special tokens included.
     pub window: Option<usize>,
     pub prompts: Prompts,
-    /// Whether texts are read in lower case, whatever the tokenizer does.
+    /// Whether texts are read in lower case.
     pub is_lower: bool,
     /// The file that says that prompts are left out of the pooling.
     pub without_prompt: Option<PathBuf>,

@@ -42,7 +42,7 @@ pub struct SentenceModel {
     /// Numbers of a vector that are kept, the first ones.
     pub(crate) dimension: usize,
     pub(crate) prompts: Prompts,
-    /// Whether texts and prompts are read in lower case, whatever the tokenizer does.
+    /// Whether texts and prompts are read in lower case, where the tokenizer does not see to it.
     pub(crate) is_lower: bool,
 }
 
@@ -98,7 +98,8 @@ impl SentenceModel {
             )));
         }
         let prompts = prompts(options, &layout, known)?;
-        let is_lower = layout.is_lower;
+        // BERT's tokenizer, where it is the fast one, does so itself (the models of bge say it twice): fingerprints stay.
+        let is_lower = layout.is_lower && tokens.words().is_none();
         check_room(&name, &prompts, &tokens, is_lower, window)?;
         let named = known.and_then(|known| Pooling::by_name(known.pooling));
         let own = if model.is_causal { Pooling::Last } else { Pooling::Mean };

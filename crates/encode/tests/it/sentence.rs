@@ -508,6 +508,10 @@ fn texts_are_read_in_lower_case_where_a_folder_says_so() {
     // Of other models nothing changes.
     assert!(lower.fingerprint().contains(":lower:query="), "{}", lower.fingerprint());
     assert_eq!(lower.fingerprint().replace(":lower", ""), cased.fingerprint());
+    let (dir, _) = model("bert");
+    let before = open(dir.path());
+    edit(dir.path().join("sentence_bert_config.json"), |config| config["do_lower_case"] = true.into());
+    assert_eq!(open(dir.path()).fingerprint(), before.fingerprint(), "its tokenizer lowers texts anyway");
 }
 
 /// As older versions of sentence-transformers saved models.
