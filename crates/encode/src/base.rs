@@ -1,8 +1,9 @@
-use std::path::{MAIN_SEPARATOR, Path, PathBuf};
+use std::path::{MAIN_SEPARATOR, Path};
 use std::sync::Arc;
 
-use crate::encoders::{Config, Weights, check_vocabulary};
+use crate::encoders::{Config, Weights, check_vocabulary, weights_file};
 use crate::models::{ModelDir, ModelError};
+use crate::modules::transformer_folder;
 use crate::tokens::Subwords;
 
 /// An installed encoder, as trained models build on it.
@@ -19,13 +20,15 @@ pub struct Base {
 
 impl Base {
     /// Reads an encoder: the name of an installed model (`minilm`), or the path of a folder with `config.json`,
-    /// `model.safetensors` and `tokenizer.json`.
+    /// `model.safetensors` and `tokenizer.json`, or of one whose `modules.json` says where those lie.
     ///
     /// # Errors
     /// [`ModelError`], naming the file and the tensor, or the command that installs the model.
     pub fn open(name: &str) -> Result<Self, ModelError> {
-        let dir = if name.contains(MAIN_SEPARATOR) || Path::new(name).join("config.json").is_file() {
-            ModelDir { name: name.to_owned(), path: PathBuf::from(name) }
+        let folder = transformer_folder(Path::new(name));
+        let dir = if name.contains(MAIN_SEPARATOR) || folder.join("config.json").is_file() {
+            // By where its files lie: checkpoints find it there.
+            ModelDir { name: folder.display().to_string(), path: folder }
         } else {
             crate::models::locate(name)?
         };
@@ -72,10 +75,8 @@ impl Base {
 
     fn read(dir: ModelDir) -> Result<Self, ModelError> {
         let config = Config::read(&dir.file("config.json"))?;
-        let (tokens, weights) = rayon::join(
-            || Subwords::load(&dir.file("tokenizer.json")),
-            || Weights::read(&dir.file("model.safetensors")),
-        );
+        let (tokens, weights) =
+            rayon::join(|| Subwords::load(&dir.file("tokenizer.json")), || Weights::read(&weights_file(&dir.path)?));
         let (weights, tokens) = (weights?, tokens?);
         check_vocabulary(&dir, tokens.vocabulary(), &config)?;
         Ok(Self { config, weights, tokens: Arc::new(tokens), dir })

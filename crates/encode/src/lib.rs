@@ -14,6 +14,7 @@ pub mod kernels;
 mod late_interaction;
 mod minilm;
 pub mod models;
+mod modules;
 mod prompts;
 pub mod registry;
 pub mod rerankers;

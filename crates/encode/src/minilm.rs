@@ -78,6 +78,7 @@ impl MiniLm {
             window: MAX_TOKENS,
             dimension: config.hidden_size,
             prompts: Prompts::default(),
+            is_lower: false,
         };
         Ok(Self { model, words })
     }

@@ -8,6 +8,7 @@ use pericope_segment::counters::WordCounter;
 
 use crate::encoders::LowRank;
 use crate::models::{self, ModelDir, ModelError, embedder_by_name, prompts_of};
+use crate::modules::transformer_folder;
 use crate::prompts::Prompts;
 use crate::sentence::{EmbedderSpec, Prompted};
 use crate::tokens::{TOKENIZER_FILE, is_file};
@@ -87,7 +88,10 @@ pub fn embedder(spec: &str) -> Result<Option<Arc<dyn SentenceEncoder>>, Registry
             }
             let served = Served::parse(spec)?;
             match served.options.base.split_once(':') {
-                Some(("static", folder)) if !folder.is_empty() && !served.options.has_options() => {
+                Some(("static", folder)) if !folder.is_empty() => {
+                    if served.options.has_options() {
+                        return Err(wrong(&served.options, "static:DIR takes no options".to_owned()));
+                    }
                     let dir = ModelDir { name: spec.to_owned(), path: folder.into() };
                     Ok(Some(Arc::new(StaticVectors::load(&dir)?)))
                 }
@@ -159,7 +163,8 @@ impl<'a> Served<'a> {
         self.options.base
     }
 
-    /// The encoder with the prompts of its model before its texts; its name is what stands behind the first colon of its own.
+    /// The encoder with the prompts of its model before its texts; the model's name is what stands behind the first colon of the
+    /// encoder's, without the length of vectors that was asked for (`:256`).
     ///
     /// # Errors
     /// [`RegistryError::Options`] for options that it has not; [`RegistryError::Model`] for a name that `prompts` does not know.
@@ -175,7 +180,7 @@ impl<'a> Served<'a> {
         if self.options.dimensions.is_some() || self.options.max_tokens.is_some() {
             return Err(wrong(&self.options, "its only option is prompts".to_owned()));
         }
-        let model = encoder.name().split_once(':').map_or(encoder.name(), |(_, model)| model);
+        let model = without_length(encoder.name().split_once(':').map_or(encoder.name(), |(_, model)| model));
         let prompts = match self.options.prompts {
             Some("none") => Prompts::default(),
             Some(name) => embedder_by_name(name)?.prompts(),
@@ -183,6 +188,14 @@ impl<'a> Served<'a> {
         };
         let name = self.options.named(encoder.name());
         Ok(Prompted::over(encoder, prompts, &name))
+    }
+}
+
+/// The model of `MODEL:DIMENSIONS`, whose prompts are those of the model.
+fn without_length(model: &str) -> &str {
+    match model.rsplit_once(':') {
+        Some((model, length)) if length.parse::<usize>().is_ok() => model,
+        _ => model,
     }
 }
 
@@ -208,7 +221,7 @@ pub fn tokenizer_of(embedder: &str) -> Option<String> {
         return Some("minilm".to_owned());
     }
     let base = Served::parse(embedder).ok()?.base();
-    let has_file = Path::new(base).join(TOKENIZER_FILE).is_file();
+    let has_file = transformer_folder(Path::new(base)).join(TOKENIZER_FILE).is_file();
     match has_file {
         true => Some(base.to_owned()),
         false => embedder_by_name(base).ok().map(|known| known.name.to_owned()),
@@ -250,7 +263,53 @@ fn unknown(kind: &'static str, name: &str, known: &[(&str, &str)]) -> RegistryEr
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use super::{counter, embedder};
+    use std::sync::Arc;
+
+    use pericope_api::{Embeddings, EncodeError, SentenceEncoder};
+
+    use super::{Served, counter, embedder};
+
+    /// Something that an endpoint runs, by its name.
+    struct Named(&'static str);
+
+    impl SentenceEncoder for Named {
+        fn name(&self) -> &str {
+            self.0
+        }
+
+        fn fingerprint(&self) -> String {
+            "named".into()
+        }
+
+        fn dimension(&self) -> usize {
+            1
+        }
+
+        fn max_tokens(&self) -> usize {
+            9
+        }
+
+        fn encode(&self, texts: &[&str]) -> Result<Embeddings, EncodeError> {
+            Ok(Embeddings::new(1, vec![1.0; texts.len()]))
+        }
+    }
+
+    #[test]
+    fn prompts_do_not_depend_on_the_length_that_is_asked_for() {
+        const NOMIC: &str = "named:query=\"search_query: \":passage=\"search_document: \"";
+        for (spec, name, fingerprint) in [
+            ("openai:nomic-embed-text:256", "openai:nomic-embed-text:256", NOMIC),
+            ("openai:nomic-embed-text:v1.5:256", "openai:nomic-embed-text:v1.5:256", NOMIC),
+            ("openai:ok:4", "openai:ok:4", "named"),
+            ("openai:ok:4,prompts=none", "openai:ok:4", "named"),
+            ("openai:ok:4,prompts=nomic-embed-text-v1.5", "openai:ok:4", NOMIC),
+        ] {
+            let served = Served::parse(spec).unwrap();
+            assert_eq!(served.base(), name);
+            let over = served.over(Arc::new(Named(name))).unwrap();
+            assert_eq!((over.name(), over.fingerprint().as_str()), (spec, fingerprint));
+        }
+    }
 
     #[test]
     fn unknown_names_list_the_known_ones() {
@@ -263,6 +322,10 @@ mod tests {
         assert_eq!(
             embedder("minilm,dimensions=3").err().unwrap().to_string(),
             "embedder minilm,dimensions=3: minilm takes no options"
+        );
+        assert_eq!(
+            embedder("static:table,dimensions=2").err().unwrap().to_string(),
+            "embedder static:table,dimensions=2: static:DIR takes no options"
         );
         let text = embedder("bge-m3,size=3").err().unwrap().to_string();
         assert!(text.contains("there is no option \"size\""), "{text}");

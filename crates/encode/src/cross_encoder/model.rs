@@ -10,7 +10,7 @@ use super::pair::Layout;
 use crate::base::{Base, short};
 use crate::batches::Batches;
 use crate::encoders::{self, Embed};
-use crate::models::{ModelError, sha256_file};
+use crate::models::{ModelError, one_line, sha256_file};
 use crate::tokens::Subwords;
 
 /// The name in specs.
@@ -105,7 +105,8 @@ impl Reranker for CrossEncoder {
     fn scores(&self, query: &str, passages: &[&str]) -> Result<Vec<f32>, RerankError> {
         let mut scores = Vec::with_capacity(passages.len());
         for group in passages.chunks(GROUP) {
-            scores.extend(self.group(query, group).map_err(|e| RerankError::Run(Box::new(e)))?);
+            let failed = |e: candle_core::Error| RerankError::Run(one_line(&e.to_string()).into());
+            scores.extend(self.group(query, group).map_err(failed)?);
         }
         Ok(scores)
     }

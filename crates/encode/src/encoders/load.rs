@@ -7,7 +7,7 @@ use super::config::{Config, Kind};
 use super::embed::{Embed, LayerByLayer};
 use super::longformer::Longformer;
 use super::renamed::Renamed;
-use super::weights::{Tensors, Weights};
+use super::weights::{Tensors, Weights, weights_file};
 use super::{distil, mpnet};
 use crate::kernels::Precision;
 use crate::models::{ModelDir, ModelError};
@@ -32,7 +32,7 @@ pub fn load_in(
     precision: Precision,
 ) -> Result<(Box<dyn Embed>, Config, String), ModelError> {
     let config = Config::read(&dir.file("config.json"))?;
-    let weights = Weights::read(&dir.file("model.safetensors"))?;
+    let weights = Weights::read(&weights_file(&dir.path)?)?;
     let checksum = weights.sha256().to_owned();
     Ok((build_in(&config, &weights, device, precision)?, config, checksum))
 }

@@ -34,6 +34,7 @@ pub use longformer::Longformer;
 pub use low_rank::{Changed, LowRank};
 pub(crate) use open::{Opened, open};
 pub use rotary::Rotary;
+pub(crate) use weights::weights_file;
 pub use weights::{Tensors, Weights, tensor_among};
 
 #[cfg(test)]

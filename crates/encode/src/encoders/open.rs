@@ -6,7 +6,7 @@ use super::config::{Config, Typed, names};
 use super::embed::Embed;
 use super::load::{build_in, check_rows};
 use super::rotary::{self, Rotary};
-use super::weights::Weights;
+use super::weights::{Weights, weights_file};
 use crate::kernels::Precision;
 use crate::models::ModelError;
 
@@ -36,12 +36,7 @@ pub(crate) fn open(folder: &Path, device: &Device, precision: Precision) -> Resu
     let is_rotary = rotary::NAMES.contains(&kind.as_str());
     // Before the weights are read: a model of another family is told by its configuration.
     let config = if is_rotary { None } else { Some(Config::read(&path).map_err(|e| with_more(e, &kind, &path))?) };
-    let file = folder.join("model.safetensors");
-    if !file.is_file() && folder.join("pytorch_model.bin").is_file() {
-        let reason = "it is not there, and pytorch_model.bin is not read: save the model with safetensors";
-        return Err(ModelError::unusable(&file, reason));
-    }
-    let weights = Weights::read(&file)?;
+    let weights = Weights::read(&weights_file(folder)?)?;
     let checksum = weights.sha256().to_owned();
     Ok(match config {
         Some(config) => Opened {

@@ -65,6 +65,27 @@ pub struct Weights {
     sha256: String,
 }
 
+/// The file of a model's weights in its folder.
+///
+/// # Errors
+/// [`ModelError::Unusable`] where it is not there, with what is in its place.
+pub(crate) fn weights_file(folder: &Path) -> Result<PathBuf, ModelError> {
+    let file = folder.join("model.safetensors");
+    if file.is_file() {
+        return Ok(file);
+    }
+    let is_there = |other: &str| folder.join(other).is_file();
+    let reason = if is_there("model.safetensors.index.json") {
+        "it is not there, and weights in several files (model.safetensors.index.json) are not read: save the model as one \
+         (save_pretrained with a large max_shard_size)"
+    } else if is_there("pytorch_model.bin") {
+        "it is not there, and pytorch_model.bin is not read: save the model with safetensors"
+    } else {
+        "it is not there: the folder of a model holds config.json, tokenizer.json and model.safetensors"
+    };
+    Err(ModelError::unusable(&file, reason))
+}
+
 impl Weights {
     /// Reads the file once, and works out its checksum where it is not known yet.
     ///

@@ -3,6 +3,7 @@ use std::path::{Path, PathBuf};
 use super::embedders::{self, KnownEmbedder, known_embedders};
 use super::error::ModelError;
 use super::files::{Wanted, sha256_file};
+use super::home::{MODELS, home_folder};
 use super::known::{PublishedModel, known};
 use super::record::Record;
 
@@ -63,11 +64,7 @@ pub struct Listed {
 /// # Errors
 /// [`ModelError::NoHome`] where none of the variables that say so is set.
 pub fn home() -> Result<PathBuf, ModelError> {
-    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    set("PERICOPE_HOME")
-        .or_else(|| set("XDG_DATA_HOME").map(|data| data.join("pericope")))
-        .or_else(|| set("HOME").map(|home| home.join(".local/share/pericope")))
-        .ok_or(ModelError::NoHome)
+    home_folder().ok_or(ModelError::NoHome)
 }
 
 /// The name of the static vectors that are made of MiniLM, and of their folder.
@@ -86,7 +83,7 @@ impl Models {
     /// The models under `home/models`.
     #[must_use]
     pub fn at(home: &Path) -> Self {
-        Self { root: home.join("models") }
+        Self { root: home.join(MODELS) }
     }
 
     /// The models of `$PERICOPE_HOME`, or else of the XDG data folder (`$XDG_DATA_HOME/pericope`,

@@ -6,9 +6,11 @@ use std::ops::Range;
 use pericope_api::{Embeddings, EncodeError, Span};
 use rayon::prelude::*;
 
+use super::lower::places_in;
 use super::model::SentenceModel;
 use super::pooling::{Pooling, normalise};
 use crate::batches::Batches;
+use crate::models::one_line;
 
 /// Windows share at least one token in so many.
 const SHARED: usize = 4;
@@ -53,9 +55,10 @@ impl SentenceModel {
             let members: Vec<&Window> = members.iter().filter_map(|&i| windows.get(i)).collect();
             self.sums(&members)
         });
-        let sums = sums.map_err(|e| EncodeError::Run(Box::new(e)))?;
+        let sums = sums.map_err(|e| EncodeError::Run(one_line(&e.to_string()).into()))?;
         let mut totals = vec![0.0_f32; spans_before * self.hidden];
         for (span, sum) in sums.into_iter().flatten() {
+            self.check_direction(&sum)?;
             let Some(total) = totals.get_mut(span * self.hidden..(span + 1) * self.hidden) else { continue };
             total.iter_mut().zip(sum).for_each(|(total, x)| *total += x);
         }
@@ -70,7 +73,14 @@ impl SentenceModel {
         let prompt = self.prompts.passage.as_str();
         // Together, since a tokenizer may write the blank between them into the first word of the text.
         let whole = if prompt.is_empty() { Cow::Borrowed(text) } else { Cow::Owned(format!("{prompt}{text}")) };
-        let located = self.tokens.located(&whole);
+        let located = match self.is_lower {
+            true => {
+                let mut located = self.tokens.located(&whole.to_lowercase());
+                places_in(&whole, &mut located);
+                located
+            }
+            false => self.tokens.located(&whole),
+        };
         let of_prompt = match prompt {
             "" => 0,
             _ => located.partition_point(|(_, bytes)| bytes.end <= prompt.len()),

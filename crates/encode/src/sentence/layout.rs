@@ -1,10 +1,10 @@
 use std::path::{Path, PathBuf};
 
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::pooling::Pooling;
 use crate::models::ModelError;
+use crate::modules::{MODULES, TRANSFORMER, json, modules};
 use crate::prompts::{Named, Prompts};
 
 /// What the files around a transformer say of it.
@@ -19,22 +19,20 @@ pub(super) struct Layout {
     /// Tokens of a text that are read, special tokens included.
     pub window: Option<usize>,
     pub prompts: Prompts,
+    /// Whether texts are read in lower case.
+    pub is_lower: bool,
+    /// The file that says that prompts are left out of the pooling.
+    pub without_prompt: Option<PathBuf>,
 }
-
-/// The file that says what is done with a text, step by step.
-const MODULES: &str = "modules.json";
 
 /// The file with prompts and the way in which vectors are compared.
 const ABOUT: &str = "config_sentence_transformers.json";
 
+/// The file about the texts that the transformer reads.
+const TEXTS: &str = "sentence_bert_config.json";
+
 /// Ways to compare vectors that depend on their lengths.
 const BY_LENGTH: [&str; 3] = ["dot", "euclidean", "manhattan"];
-
-/// A step of `modules.json`.
-struct Module {
-    kind: String,
-    path: String,
-}
 
 impl Layout {
     /// Reads `modules.json` and the files that it names; a folder without one is a transformer alone.
@@ -44,12 +42,20 @@ impl Layout {
     /// that is no JSON.
     pub(super) fn read(folder: &Path) -> Result<Self, ModelError> {
         let modules = modules(folder)?;
-        let mut layout =
-            Self { folder: folder.to_owned(), pooling: None, width: None, window: None, prompts: prompts(folder)? };
+        let mut layout = Self {
+            folder: folder.to_owned(),
+            pooling: None,
+            width: None,
+            window: None,
+            prompts: prompts(folder)?,
+            is_lower: false,
+            without_prompt: None,
+        };
         let mut normalised = modules.is_empty();
-        for Module { kind, path } in &modules {
+        for module in &modules {
+            let (kind, path) = (&module.kind, &module.path);
             match kind.as_str() {
-                "Transformer" => layout.folder = folder.join(path),
+                TRANSFORMER => layout.folder = module.folder(folder),
                 "Pooling" => layout.read_pooling(&folder.join(path).join("config.json"))?,
                 "Normalize" => normalised = true,
                 _ => {
@@ -62,6 +68,9 @@ impl Layout {
             }
         }
         layout.window = window(&layout.folder)?;
+        let config: Option<Value> = json(&layout.folder.join(TEXTS))?;
+        let is_lower = config.as_ref().and_then(|config| config.get("do_lower_case")).and_then(Value::as_bool);
+        layout.is_lower = is_lower.unwrap_or(false);
         let about = folder.join(ABOUT);
         let by: Option<Value> = json(&about)?;
         let by = by.as_ref().and_then(|value| value.get("similarity_fn_name")).and_then(Value::as_str);
@@ -81,10 +90,8 @@ impl Layout {
         let width =
             ["word_embedding_dimension", "embedding_dimension"].iter().find_map(|key| config.get(key)?.as_u64());
         self.width = width.map(|width| (path.to_owned(), width as usize));
-        let leaves_out = config.get("include_prompt").and_then(Value::as_bool) == Some(false);
-        if leaves_out && !self.prompts.is_empty() {
-            let reason = "include_prompt is false: prompts that are left out of the pooling are not supported";
-            return Err(ModelError::unusable(path, reason));
+        if config.get("include_prompt").and_then(Value::as_bool) == Some(false) {
+            self.without_prompt = Some(path.to_owned());
         }
         Ok(())
     }
@@ -99,27 +106,9 @@ pub(super) fn prompts(folder: &Path) -> Result<Prompts, ModelError> {
     Ok(named.unwrap_or_default().prompts())
 }
 
-fn modules(folder: &Path) -> Result<Vec<Module>, ModelError> {
-    let path = folder.join(MODULES);
-    let Some(listed) = json::<Value>(&path)? else { return Ok(Vec::new()) };
-    let text = |module: &Value, key: &str| module.get(key).and_then(Value::as_str).map(str::to_owned);
-    let module = |module: &Value| {
-        let name = text(module, "type")?;
-        // The name of a class: its path changed between versions.
-        let kind = name.rsplit('.').next().unwrap_or_default().to_owned();
-        let path = text(module, "path")?;
-        // Steps lie below the folder.
-        let inside = Path::new(&path).components().all(|part| matches!(part, std::path::Component::Normal(_)));
-        inside.then_some(Module { kind, path })
-    };
-    let modules: Option<Vec<Module>> = listed.as_array().and_then(|listed| listed.iter().map(module).collect());
-    modules.ok_or_else(|| ModelError::unusable(&path, "it is no list of steps with a type and a path"))
-}
-
 /// Tokens that are read of a text: what sentence-transformers or the tokenizer name.
 fn window(folder: &Path) -> Result<Option<usize>, ModelError> {
-    for (file, key) in [("sentence_bert_config.json", "max_seq_length"), ("tokenizer_config.json", "model_max_length")]
-    {
+    for (file, key) in [(TEXTS, "max_seq_length"), ("tokenizer_config.json", "model_max_length")] {
         let config: Option<Value> = json(&folder.join(file))?;
         let limit = config.as_ref().and_then(|config| config.get(key)).and_then(Value::as_f64);
         // Some tokenizers write 1e30 for "no limit".
@@ -128,13 +117,4 @@ fn window(folder: &Path) -> Result<Option<usize>, ModelError> {
         }
     }
     Ok(None)
-}
-
-/// The content of a file; `None` where it is not there.
-fn json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, ModelError> {
-    match std::fs::read(path) {
-        Ok(text) => serde_json::from_slice(&text).map(Some).map_err(|e| ModelError::unusable(path, e)),
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(e) => Err(ModelError::io(path)(e)),
-    }
 }

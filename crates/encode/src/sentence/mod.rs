@@ -3,12 +3,14 @@
 
 mod late;
 mod layout;
+mod lower;
 mod model;
 mod pooling;
 mod prompted;
+mod settings;
 mod spec;
 
 pub use model::SentenceModel;
-pub(crate) use pooling::Pooling;
+pub(crate) use pooling::{Pooling, normalise};
 pub(crate) use prompted::Prompted;
 pub(crate) use spec::EmbedderSpec;

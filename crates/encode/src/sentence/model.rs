@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -6,13 +7,14 @@ use rayon::prelude::*;
 
 use super::layout::Layout;
 use super::pooling::{Pooling, normalise};
+use super::settings::{check_room, prompts, window};
 use super::spec::EmbedderSpec;
 use crate::base::short;
 use crate::batches::Batches;
 use crate::device::best_device;
 use crate::encoders::{self, Embed, Opened};
 use crate::kernels::Precision;
-use crate::models::{KnownEmbedder, ModelError, embedder_by_name, sha256_file};
+use crate::models::{KnownEmbedder, ModelError, one_line, sha256_file};
 use crate::prompts::{Prompts, prefixed};
 use crate::tokens::Framed;
 
@@ -40,6 +42,8 @@ pub struct SentenceModel {
     /// Numbers of a vector that are kept, the first ones.
     pub(crate) dimension: usize,
     pub(crate) prompts: Prompts,
+    /// Whether texts and prompts are read in lower case, where the tokenizer does not see to it.
+    pub(crate) is_lower: bool,
 }
 
 impl SentenceModel {
@@ -93,21 +97,25 @@ impl SentenceModel {
                 model.hidden
             )));
         }
-        let prompts = prompts(options, layout.prompts, known)?;
+        let prompts = prompts(options, &layout, known)?;
+        // BERT's tokenizer, where it is the fast one, does so itself (the models of bge say it twice): fingerprints stay.
+        let is_lower = layout.is_lower && tokens.words().is_none();
+        check_room(&name, &prompts, &tokens, is_lower, window)?;
         let named = known.and_then(|known| Pooling::by_name(known.pooling));
         let own = if model.is_causal { Pooling::Last } else { Pooling::Mean };
         let pooling = layout.pooling.or(named).unwrap_or(own);
         let sum = |file: &str| Ok::<_, ModelError>(short(&sha256_file(&layout.folder.join(file))?).to_owned());
         let fingerprint = format!(
-            "transformer:sha256={}:tokenizer={}:config={}:{}:l2:{window}:{dimension}{}",
+            "transformer:sha256={}:tokenizer={}:config={}:{}:l2:{window}:{dimension}{}{}",
             model.checksum,
             sum("tokenizer.json")?,
             sum("config.json")?,
             pooling.name(),
+            if is_lower { ":lower" } else { "" },
             prompts.mark()
         );
         let Opened { model, hidden, .. } = model;
-        Ok(Self { name, fingerprint, tokens, model, hidden, pooling, window, dimension, prompts })
+        Ok(Self { name, fingerprint, tokens, model, hidden, pooling, window, dimension, prompts, is_lower })
     }
 
     /// The ids that the model reads of each text, behind the prompt of queries or that of passages.
@@ -115,7 +123,16 @@ impl SentenceModel {
     #[must_use]
     pub fn ids(&self, texts: &[&str], is_query: bool) -> Vec<Vec<u32>> {
         let prompt = if is_query { &self.prompts.query } else { &self.prompts.passage };
-        prefixed(prompt, texts).iter().map(|text| self.tokens.encode(text, self.window)).collect()
+        self.prepared(prompt, texts).iter().map(|text| self.tokens.encode(text, self.window)).collect()
+    }
+
+    /// The texts as the tokenizer gets them: behind a prompt, and in lower case where the model was trained so.
+    fn prepared<'a>(&self, prompt: &str, texts: &[&'a str]) -> Vec<Cow<'a, str>> {
+        let texts = prefixed(prompt, texts);
+        match self.is_lower {
+            true => texts.iter().map(|text| Cow::Owned(text.to_lowercase())).collect(),
+            false => texts,
+        }
     }
 
     /// The vectors of texts behind a prompt; of texts that are the same, one is read.
@@ -143,7 +160,7 @@ impl SentenceModel {
 
     /// Encodes texts that all differ, at most [`GROUP`] of them, into `rows`.
     fn run_group(&self, prompt: &str, texts: &[&str], rows: &mut [f32]) -> Result<(), EncodeError> {
-        let texts = prefixed(prompt, texts);
+        let texts = self.prepared(prompt, texts);
         let ids: Vec<Vec<u32>> = texts.par_iter().map(|text| self.tokens.encode(text, self.window)).collect();
         // A text without a token has no direction of its own.
         for (row, _) in rows.chunks_exact_mut(self.dimension).zip(&ids).filter(|(_, ids)| ids.is_empty()) {
@@ -153,6 +170,7 @@ impl SentenceModel {
             for (i, vector) in members.into_iter().zip(vectors.chunks_exact(self.hidden)) {
                 let Some(row) = rows.get_mut(i * self.dimension..(i + 1) * self.dimension) else { continue };
                 row.copy_from_slice(vector.get(..self.dimension).unwrap_or_default());
+                self.check_direction(row)?;
                 // The mean of all numbers has norm 1 already.
                 if self.pooling != Pooling::Mean || self.dimension < self.hidden {
                     normalise(row);
@@ -160,6 +178,14 @@ impl SentenceModel {
             }
         }
         Ok(())
+    }
+
+    /// Refuses a vector of zeros, which would be near to every text or to none.
+    pub(super) fn check_direction(&self, vector: &[f32]) -> Result<(), EncodeError> {
+        match vector.iter().any(|x| *x != 0.0) {
+            true => Ok(()),
+            false => Err(EncodeError::Model(format!("{} gives vectors of zeros: its weights are damaged", self.name))),
+        }
     }
 
     /// One vector a sequence, `[sequences, hidden]`.
@@ -200,7 +226,7 @@ impl SentenceModel {
             let vectors = if sequences.is_empty() { Vec::new() } else { run(&sequences)? };
             Ok((members, vectors))
         });
-        done.map_err(|e| EncodeError::Run(Box::new(e)))
+        done.map_err(|e| EncodeError::Run(one_line(&e.to_string()).into()))
     }
 
     /// The rows of a text's own tokens, each scaled to norm 1.
@@ -215,31 +241,6 @@ impl SentenceModel {
             row.iter_mut().for_each(|x| *x /= norm);
         }
         Embeddings::new(self.dimension, values)
-    }
-}
-
-/// Tokens of a text that are read: what is asked for, what the files say, what the model has positions for; the least of them.
-fn window(layout: &Layout, model: &Opened, tokens: &Framed, options: &EmbedderSpec<'_>) -> Result<usize, ModelError> {
-    let most = layout.window.unwrap_or(model.max_tokens).min(model.max_tokens);
-    let window = options.max_tokens.map_or(most, |asked| asked.min(most));
-    if window <= tokens.around() {
-        let reason = format!("a text of {window} tokens leaves no room beside {} special ones", tokens.around());
-        return Err(ModelError::unusable(&layout.folder, reason));
-    }
-    Ok(window)
-}
-
-/// The prompts: those that are asked for, those of the folder, those of the table.
-fn prompts(
-    options: &EmbedderSpec<'_>,
-    of_folder: Prompts,
-    known: Option<&KnownEmbedder>,
-) -> Result<Prompts, ModelError> {
-    match options.prompts {
-        Some("none") => Ok(Prompts::default()),
-        Some(name) => Ok(embedder_by_name(name)?.prompts()),
-        None if of_folder.is_empty() => Ok(known.map(KnownEmbedder::prompts).unwrap_or_default()),
-        None => Ok(of_folder),
     }
 }
 
@@ -272,8 +273,8 @@ impl SentenceEncoder for SentenceModel {
     }
 
     fn count_tokens(&self, text: &str) -> Option<usize> {
-        let text = format!("{}{text}", self.prompts.passage);
-        Some(self.tokens.encode(&text, usize::MAX).len())
+        let texts = self.prepared(&self.prompts.passage, &[text]);
+        texts.first().map(|text| self.tokens.encode(text, usize::MAX).len())
     }
 
     fn encode(&self, texts: &[&str]) -> Result<Embeddings, EncodeError> {
@@ -286,7 +287,8 @@ impl SentenceEncoder for SentenceModel {
 
     /// Prompts stand before none of the texts.
     fn encode_tokens(&self, texts: &[&str]) -> Result<Vec<Embeddings>, EncodeError> {
-        let ids: Vec<Vec<u32>> = texts.par_iter().map(|text| self.tokens.encode(text, self.window)).collect();
+        let own = self.prepared("", texts);
+        let ids: Vec<Vec<u32>> = own.par_iter().map(|text| self.tokens.encode(text, self.window)).collect();
         let mut found: Vec<Embeddings> = texts.iter().map(|_| Embeddings::default()).collect();
         for (members, rows) in self.in_batches(&ids, |sequences| self.model.hidden(sequences))? {
             let mut rest = rows.as_slice();

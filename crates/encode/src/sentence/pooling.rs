@@ -82,12 +82,16 @@ impl Pooling {
     }
 }
 
-/// Scales a vector to norm 1; one without a direction gets that of its first number.
+/// Scales a vector to norm 1; one without a direction gets that of its first number. Where one number is infinite or none, all
+/// are none afterwards, so that whoever checks finds it.
 pub(crate) fn normalise(vector: &mut [f32]) {
+    // The squares of single precision are finite in double precision.
     let norm = vector.iter().map(|&x| f64::from(x) * f64::from(x)).sum::<f64>().sqrt();
-    if norm.is_finite() && norm > 1e-12 {
+    if !norm.is_finite() {
+        vector.fill(f32::NAN);
+    } else if norm > 1e-12 {
         vector.iter_mut().for_each(|x| *x = (f64::from(*x) / norm) as f32);
-    } else if !norm.is_nan() {
+    } else {
         vector.fill(0.0);
         vector.iter_mut().take(1).for_each(|x| *x = 1.0);
     }
@@ -132,5 +136,13 @@ mod tests {
         let mut vectors = [[3.0, 4.0], [0.0, 0.0]];
         vectors.iter_mut().for_each(|vector| normalise(vector));
         assert_eq!(vectors, [[0.6, 0.8], [1.0, 0.0]]);
+        for broken in [f32::INFINITY, f32::NEG_INFINITY, f32::NAN] {
+            let mut vector = [1.0, broken];
+            normalise(&mut vector);
+            assert!(vector.iter().all(|x| x.is_nan()), "{vector:?}");
+        }
+        let mut large = [f32::MAX, 0.0];
+        normalise(&mut large);
+        assert_eq!(large, [1.0, 0.0]);
     }
 }

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use serde_json::json;
 
 use super::components::principal_components;
+use super::target;
 use crate::base::Base;
 use crate::encoders::{self, Embed};
 use crate::kernels::Precision;
@@ -17,6 +18,9 @@ const BATCH: usize = 256;
 
 /// The weight of a token of probability p is `SMOOTHING / (SMOOTHING + p)` (Arora et al. 2017, "smooth inverse frequency").
 const SMOOTHING: f64 = 1e-4;
+
+/// The greatest number in half precision.
+const MOST: f32 = 65_504.0;
 
 /// The options of [`distil`].
 #[derive(Debug, Clone, PartialEq)]
@@ -51,22 +55,34 @@ pub struct Distilled {
 /// many are done.
 ///
 /// # Errors
-/// [`ModelError`], naming the file.
+/// [`ModelError`], naming the file; [`ModelError::Taken`], before anything is encoded, where `out` is the encoder's folder or
+/// holds another model. Nothing is written where the encoder gives numbers that are none, or zeros alone.
 pub fn distil(
     base: &Base,
     options: &DistilOptions,
     out: &Path,
     progress: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<Distilled, ModelError> {
+    target::check(out, &base.dir.path)?;
     let model = encoders::build_in(&base.config, &base.weights, &Device::Cpu, Precision::Single)?;
     let (tokens, width) = (base.tokens.vocabulary(), base.config.hidden_size);
     let special = |id: usize| base.tokens.is_special(id as u32);
     let means = means(base, model.as_ref(), progress).map_err(|e| ModelError::unusable(&base.dir.path, e))?;
+    let broken = |what: &str| Err(ModelError::unusable(&base.dir.path, format!("its vectors of tokens are {what}")));
+    if means.iter().any(|x| !x.is_finite()) {
+        return broken("not finite: weights are infinite, or no numbers");
+    }
+    if means.iter().all(|x| *x == 0.0) {
+        return broken("zeros alone");
+    }
     let dimension = options.dimension.min(width);
     let mut rows = principal_components(&means, width, dimension, |id| !special(id));
     let weights = inverse_frequencies((0..tokens).filter(|&id| !special(id)), tokens);
     for (row, weight) in rows.chunks_exact_mut(dimension).zip(weights) {
         row.iter_mut().for_each(|x| *x *= weight as f32);
+    }
+    if rows.iter().any(|x| !x.is_finite() || x.abs() > MOST) {
+        return broken("too large for a table in half precision");
     }
     write(base, &rows, dimension, out)
 }
@@ -116,7 +132,7 @@ fn inverse_frequencies(known: impl Iterator<Item = usize>, tokens: usize) -> Vec
 fn write(base: &Base, rows: &[f32], dimension: usize, out: &Path) -> Result<Distilled, ModelError> {
     std::fs::create_dir_all(out).map_err(ModelError::io(out))?;
     let config = json!({
-        "model_type": "model2vec",
+        "model_type": target::KIND,
         "architectures": ["StaticModel"],
         "tokenizer_name": base.dir.name,
         "base_sha256": base.weights.sha256(),
@@ -134,10 +150,11 @@ fn write(base: &Base, rows: &[f32], dimension: usize, out: &Path) -> Result<Dist
         .map_err(|e| ModelError::unusable(&file, e))?;
     let tokenizer = base.dir.file("tokenizer.json");
     let vocabulary = std::fs::read(&tokenizer).map_err(ModelError::io(&tokenizer))?;
-    // The table comes last: a folder without it is no model.
+    // The table comes last: a folder without it is no model. What says whose folder it is comes first, so that one that was left
+    // half written can be written again.
     for (name, content) in [
-        ("tokenizer.json", vocabulary),
         ("config.json", format!("{config:#}\n").into_bytes()),
+        ("tokenizer.json", vocabulary),
         ("model.safetensors", bytes.clone()),
     ] {
         let path = out.join(name);

@@ -5,6 +5,7 @@ mod components;
 mod distil;
 mod model;
 mod table;
+mod target;
 
 pub use distil::{DistilOptions, Distilled, distil};
 pub use model::StaticVectors;

@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use super::table::Table;
 use crate::models::{ModelDir, ModelError};
+use crate::sentence::normalise;
 use crate::tokens::TokenIds;
 
 /// Tokens that are read of a text, as Model2Vec has it.
@@ -67,7 +68,7 @@ impl StaticVectors {
     /// Writes their mean, scaled to length 1, into `to`.
     fn mean(&self, ids: &[u32], to: &mut [f32]) {
         self.sum(ids, to);
-        scale(to);
+        normalise(to);
     }
 
     /// A matrix with a row for each of `count` items, each written by `write`.
@@ -111,17 +112,6 @@ impl<'a, R: Iterator<Item = &'a [f32]> + Clone> WithSimd for Sum<'_, R> {
                 rows.for_each(|row| to.iter_mut().zip(row).for_each(|(sum, x)| *sum += x));
             }
         }
-    }
-}
-
-/// Scales a vector to norm 1; one without a direction gets that of its first number.
-fn scale(vector: &mut [f32]) {
-    let norm = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
-    if norm > 1e-12 {
-        vector.iter_mut().for_each(|x| *x /= norm);
-    } else {
-        vector.fill(0.0);
-        vector.iter_mut().take(1).for_each(|x| *x = 1.0);
     }
 }
 
@@ -182,7 +172,7 @@ impl SentenceEncoder for StaticVectors {
             let window = window.start..window.start + within.len();
             if within.iter().map(Vec::len).sum::<usize>() <= MAX_TOKENS {
                 Arch::new().dispatch(Sum { rows: window.map(|text| sums.row(text)), to: row });
-                scale(row);
+                normalise(row);
             } else {
                 let read: Vec<u32> = within.iter().flatten().copied().take(MAX_TOKENS).collect();
                 self.mean(&read, row);
@@ -195,7 +185,7 @@ impl SentenceEncoder for StaticVectors {
             let ids = self.tokens.ids(text, MAX_TOKENS);
             let known = ids.into_iter().filter(|&id| self.is_known(id));
             let mut values: Vec<f32> = known.flat_map(|id| self.row(id)).copied().collect();
-            values.chunks_exact_mut(self.dimension).for_each(scale);
+            values.chunks_exact_mut(self.dimension).for_each(normalise);
             Embeddings::new(self.dimension, values)
         };
         Ok(texts.par_iter().map(of).collect())
@@ -209,11 +199,30 @@ mod tests {
 
     use super::*;
 
+    fn tiny() -> StaticVectors {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/static-tiny");
+        StaticVectors::load(&ModelDir { name: "tiny".into(), path }).unwrap()
+    }
+
+    #[test]
+    fn tables_of_large_numbers_are_scaled_or_give_none() {
+        let times = |factor: f32| {
+            let short = tiny();
+            let vectors = short.vectors.iter().map(|x| x * factor).collect();
+            StaticVectors { vectors, ..short }
+        };
+        let texts = ["The river rose.", "bread"];
+        let (found, large) = (tiny().encode(&texts).unwrap(), times(1e30).encode(&texts).unwrap());
+        assert!(found.values().iter().zip(large.values()).all(|(a, b)| (a - b).abs() < 1e-6), "{large:?}");
+        // The sums of these are infinite.
+        let none = StaticVectors { vectors: vec![f32::MAX; tiny().vectors.len()], ..tiny() };
+        assert!(none.encode(&["The river rose."]).unwrap().values().iter().all(|x| x.is_nan()));
+    }
+
     /// Vectors of 72 numbers: what is summed in registers, and a rest.
     #[test]
     fn long_vectors_are_summed_as_short_ones() {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/static-tiny");
-        let short = StaticVectors::load(&ModelDir { name: "tiny".into(), path }).unwrap();
+        let short = tiny();
         let times = 9;
         let vectors = short.vectors.chunks(short.dimension).flat_map(|row| row.repeat(times)).collect();
         let (texts, dimension) = (["The river rose.", "bread", ""], short.dimension);

@@ -2,11 +2,12 @@ use std::path::Path;
 
 use candle_core::safetensors::BufferedSafetensors;
 use candle_core::{DType, Device, Tensor};
+use safetensors::Dtype;
 
 use crate::models::{ModelError, known_sha256};
 
-/// The table of a Model2Vec folder's `model.safetensors`: `embeddings` (`[rows, dimension]`), and in newer files `weights`
-/// (`[tokens]`) and `mapping` (`[tokens]`, the row of each token), where several tokens share a row.
+/// The table of a Model2Vec folder's `model.safetensors`: `embeddings` (`[rows, dimension]`, whole numbers of eight bits too), and
+/// in newer files `weights` (`[tokens]`) and `mapping` (`[tokens]`, the row of each token), where several tokens share a row.
 pub(super) struct Table {
     pub(super) dimension: usize,
     /// A vector a token, its weight within, one after the other.
@@ -26,15 +27,25 @@ impl Table {
             }
             tensors.load(name, &Device::Cpu).and_then(|t| t.to_dtype(kind)).map(Some).map_err(|e| unusable(name, e))
         };
-        let Some(table) = load("embeddings", DType::F32)? else {
+        let Ok(view) = tensors.get("embeddings") else {
             return Err(ModelError::unusable(path, "there is no tensor embeddings: it holds no static vectors"));
         };
-        let (rows, dimension) = table.dims2().map_err(|e| unusable("embeddings", e))?;
+        let &[rows, dimension] = view.shape() else {
+            let reason = format!("tensor embeddings has shape {:?}: a row a token is meant", view.shape());
+            return Err(ModelError::unusable(path, reason));
+        };
         if dimension == 0 {
             return Err(ModelError::unusable(path, "tensor embeddings has no columns"));
         }
-        let mut vectors: Vec<f32> =
-            table.flatten_all().and_then(|t| t.to_vec1()).map_err(|e| unusable("embeddings", e))?;
+        let mut vectors: Vec<f32> = match view.dtype() {
+            // Model2Vec keeps no scale: it is one for all rows, and vectors have norm 1 in the end.
+            Dtype::I8 => view.data().iter().map(|&byte| f32::from(byte.cast_signed())).collect(),
+            _ => {
+                let table = tensors.load("embeddings", &Device::Cpu).and_then(|t| t.to_dtype(DType::F32));
+                let numbers = table.and_then(|t| t.flatten_all()).and_then(|t| t.to_vec1());
+                numbers.map_err(|e| unusable("embeddings", e))?
+            }
+        };
         if let Some(mapping) = load("mapping", DType::I64)? {
             let mapping: Vec<i64> = mapping.to_vec1().map_err(|e| unusable("mapping", e))?;
             let row = |&place: &i64| usize::try_from(place).ok().filter(|&place| place < rows);
@@ -60,6 +71,9 @@ impl Table {
         }
         if vectors.iter().any(|x| !x.is_finite()) {
             return Err(ModelError::unusable(path, "tensor embeddings holds numbers that are none"));
+        }
+        if vectors.iter().all(|x| *x == 0.0) {
+            return Err(ModelError::unusable(path, "tensor embeddings holds zeros alone"));
         }
         Ok(Self { dimension, vectors, sha256 })
     }

@@ -9,6 +9,7 @@ use super::file::read;
 use super::ids::TokenIds;
 use super::words::words;
 use crate::models::{self, KnownEmbedder, ModelError, embedder_by_name};
+use crate::modules::transformer_folder;
 
 /// Digits of a file's SHA-256 in a counter's name.
 const DIGITS: usize = 12;
@@ -42,7 +43,7 @@ impl FileCounter {
             Some(model) => (model.name, models::locate(model.name)?.path),
             None => (path, path.into()),
         };
-        let file = if folder.is_dir() { folder.join(FILE) } else { folder };
+        let file = if folder.is_dir() { transformer_folder(&folder).join(FILE) } else { folder };
         let tokenizer = read(&file)?;
         let sum = sha256_file(&file).map_err(ModelError::io(&file))?;
         let digits = sum.get(..DIGITS).unwrap_or(&sum);
@@ -95,7 +96,7 @@ pub(crate) fn is_file(spec: &str) -> bool {
 /// The known model of that name, where no tokenizer lies at that path.
 fn known(name: &str) -> Option<&'static KnownEmbedder> {
     let path = Path::new(name);
-    embedder_by_name(name).ok().filter(|_| !path.is_file() && !path.join(FILE).is_file())
+    embedder_by_name(name).ok().filter(|_| !path.is_file() && !transformer_folder(path).join(FILE).is_file())
 }
 
 /// The path, and the digits that it must have.

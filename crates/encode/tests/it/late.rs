@@ -124,6 +124,28 @@ fn shorter_vectors_are_the_first_numbers() {
 }
 
 #[test]
+fn chunks_are_found_in_texts_that_are_read_in_lower_case() {
+    let (dir, _) = model("xlm-roberta");
+    let path = dir.path().join("sentence_bert_config.json");
+    let mut config: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    config["do_lower_case"] = true.into();
+    std::fs::write(&path, config.to_string()).unwrap();
+    let model = open(dir.path());
+    // A letter that takes two bytes, and three in lower case.
+    let upper = ["BREAD \u{130}S TIME.", " WATER BOILS."];
+    let lower = upper.map(str::to_lowercase);
+    let vectors = |parts: [&str; 2]| {
+        let (text, first) = (parts.concat(), parts[0].len());
+        let spans = [Span::new(0, first), Span::new(first, text.len())];
+        model.encode_spans(&[(text.as_str(), &spans[..])]).unwrap()
+    };
+    let (found, wanted) = (vectors(upper), vectors([&lower[0], &lower[1]]));
+    for (row, want) in found.rows().zip(wanted.rows()) {
+        assert!(cosine(row, want) > 0.99999);
+    }
+}
+
+#[test]
 fn models_that_pool_otherwise_say_so() {
     for (name, pooling) in [("bert", "cls"), ("roberta", "max"), ("qwen3", "lasttoken")] {
         let (_dir, model) = model(name);

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use pericope_api::{Embeddings, SentenceEncoder};
 use pericope_encode::kernels::Precision;
-use pericope_encode::{SentenceModel, registry};
+use pericope_encode::{Base, SentenceModel, registry};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -71,6 +71,23 @@ pub(crate) fn copy(from: &Path, to: &Path) {
         }
     }
 }
+
+/// Fills a tensor of a `model.safetensors` with the bytes of one number.
+pub(crate) fn fill(folder: &Path, tensor: &str, number: &[u8]) {
+    let file = folder.join("model.safetensors");
+    let mut bytes = std::fs::read(&file).unwrap();
+    let length = usize::try_from(u64::from_le_bytes(bytes[..8].try_into().unwrap())).unwrap();
+    let header: Value = serde_json::from_slice(&bytes[8..8 + length]).unwrap();
+    let at = |end: usize| 8 + length + usize::try_from(header[tensor]["data_offsets"][end].as_u64().unwrap()).unwrap();
+    bytes[at(0)..at(1)].iter_mut().zip(number.iter().cycle()).for_each(|(byte, of)| *byte = *of);
+    std::fs::write(file, bytes).unwrap();
+}
+
+/// 16 bits that are infinite.
+pub(crate) const INFINITE: [u8; 2] = [0x00, 0x7c];
+
+/// 16 bits that are no number.
+pub(crate) const NONE: [u8; 2] = [0xff, 0xff];
 
 pub(crate) fn open(folder: &Path) -> SentenceModel {
     SentenceModel::open(&folder.display().to_string(), folder).unwrap()
@@ -183,8 +200,8 @@ fn options_shorten_vectors_and_texts_and_change_prompts() {
     for (all, kept) in all.rows().zip(kept.rows()) {
         assert!(cosine(&all[..32], kept) > 0.99999 && (kept.iter().map(|x| x * x).sum::<f32>() - 1.0).abs() < 1e-5);
     }
-    let brief = made("max_tokens=8").unwrap();
-    assert_eq!(brief.max_tokens(), 8);
+    let brief = made("max_tokens=16").unwrap();
+    assert_eq!(brief.max_tokens(), 16);
     assert_ne!(brief.encode(&texts[..1]).unwrap(), whole.encode(&texts[..1]).unwrap());
     let bare = made("prompts=none").unwrap();
     assert_eq!(bare.encode_queries(&texts).unwrap(), bare.encode(&texts).unwrap());
@@ -202,6 +219,10 @@ fn options_shorten_vectors_and_texts_and_change_prompts() {
     for (options, says) in [
         ("dimensions=97", "dimensions=97: vectors of"),
         ("max_tokens=2", "a text of 2 tokens leaves no room beside 2 special ones"),
+        (
+            "max_tokens=8",
+            "the prompt of passages (\"passage: \") and the special tokens are 10 tokens, and 8 of a text are read",
+        ),
         ("prompts=e6", "there is no model \"e6\"; known: minilm, static, bge-small-en-v1.5"),
         ("size=3", "there is no option \"size\""),
     ] {
@@ -256,7 +277,11 @@ fn folders_that_cannot_be_used_are_told_in_one_line_with_the_file() {
         |dir: &Path| edit(dir.join("1_Pooling/config.json"), |value| value["word_embedding_dimension"] = 768.into());
     assert!(refused("bert", other).contains("it pools rows of 768 numbers, and config.json has 96"));
     let apart = |dir: &Path| edit(dir.join("1_Pooling/config.json"), |value| value["include_prompt"] = false.into());
-    assert!(refused("bert", apart).contains("include_prompt is false"));
+    let text = refused("bert", apart);
+    assert!(text.contains("include_prompt is false") && text.contains("prompts=none"), "{text}");
+    let (dir, _) = model("bert");
+    apart(dir.path());
+    registry::embedder(&format!("{},prompts=none", dir.path().display())).unwrap();
     let lengths = |dir: &Path| {
         edit(dir.join("config_sentence_transformers.json"), |value| value["similarity_fn_name"] = "dot".into());
     };
@@ -270,6 +295,14 @@ fn folders_that_cannot_be_used_are_told_in_one_line_with_the_file() {
         std::fs::rename(dir.join("model.safetensors"), dir.join("pytorch_model.bin")).unwrap();
     };
     assert!(refused("bert", pickled).contains("model.safetensors: it is not there, and pytorch_model.bin is not read"));
+    let parted = |dir: &Path| {
+        std::fs::rename(dir.join("model.safetensors"), dir.join("model-00001-of-00001.safetensors")).unwrap();
+        std::fs::write(dir.join("model.safetensors.index.json"), "{}").unwrap();
+    };
+    let text = refused("bert", parted);
+    assert!(text.contains("model.safetensors: it is not there, and weights in several files"), "{text}");
+    let text = refused("bert", |dir| std::fs::remove_file(dir.join("model.safetensors")).unwrap());
+    assert!(text.ends_with("the folder of a model holds config.json, tokenizer.json and model.safetensors"), "{text}");
     let family = |dir: &Path| edit(dir.join("config.json"), |value| value["model_type"] = "gte".into());
     let text = refused("bert", family);
     assert!(
@@ -415,4 +448,90 @@ fn a_folder_without_modules_is_a_transformer_alone() {
     }
     let found = open(dir.path()).encode(&expected.texts()).unwrap();
     assert!(least(&found, &expected.vectors.passage) > 0.9999);
+}
+
+/// One vector for all texts would look like an answer.
+#[test]
+fn weights_that_are_infinite_or_zeros_give_no_vectors() {
+    let texts = ["Bread needs time.", "The river rose."];
+    let last = ["encoder.layer.0.output.LayerNorm", "encoder.layer.1.output.LayerNorm"];
+    // The first token, and the mean.
+    for (name, layer) in ["bert", "bert-narrow"].into_iter().zip(last) {
+        let (dir, _) = model(name);
+        fill(dir.path(), &format!("{layer}.weight"), &INFINITE);
+        let found = open(dir.path()).encode(&texts).unwrap();
+        assert!(found.rows().all(|row| row.iter().any(|x| !x.is_finite())), "{name}: {found:?}");
+        let (dir, _) = model(name);
+        for part in ["weight", "bias"] {
+            fill(dir.path(), &format!("{layer}.{part}"), &[0, 0]);
+        }
+        let text = open(dir.path()).encode(&texts).unwrap_err().to_string();
+        assert!(text.contains("gives vectors of zeros: its weights are damaged"), "{name}: {text}");
+    }
+}
+
+#[test]
+fn prompts_that_leave_nothing_of_a_text_are_refused() {
+    let about = |dir: &Path| dir.join("config_sentence_transformers.json");
+    for (key, what) in [("query", "queries"), ("document", "passages")] {
+        let mut prompts = serde_json::Map::new();
+        prompts.insert(key.to_owned(), "bread ".repeat(500).into());
+        let prompts = Value::Object(prompts);
+        let text = refused("bert", |dir| edit(about(dir), |value| value["prompts"] = prompts.clone()));
+        assert!(text.contains(&format!("m: the prompt of {what} (\"bread bread")) && text.len() < 300, "{text}");
+        assert!(text.contains("40 of a text are read") && text.contains("prompts=none"), "{text}");
+        let (dir, _) = model("bert");
+        edit(about(dir.path()), |value| value["prompts"] = prompts);
+        registry::embedder(&format!("{},prompts=none", dir.path().display())).unwrap();
+    }
+}
+
+#[test]
+fn texts_are_read_in_lower_case_where_a_folder_says_so() {
+    let (dir, _) = model("roberta");
+    let texts = ["Bread NEEDS Time.", "bread needs time."];
+    let cased = open(dir.path());
+    assert_ne!(cased.ids(&texts[..1], false), cased.ids(&texts[1..], false));
+    edit(dir.path().join("sentence_bert_config.json"), |config| config["do_lower_case"] = true.into());
+    let lower = open(dir.path());
+    for is_query in [false, true] {
+        let ids = lower.ids(&texts, is_query);
+        assert_eq!(ids[0], ids[1]);
+        assert_eq!(lower.ids(&texts[1..], is_query), cased.ids(&texts[1..], is_query));
+    }
+    for found in [lower.encode(&texts).unwrap(), lower.encode_queries(&texts).unwrap()] {
+        assert!(cosine(found.row(0), found.row(1)) > 0.99999);
+    }
+    let tokens = lower.encode_tokens(&texts).unwrap();
+    assert_eq!(tokens[0].len(), tokens[1].len());
+    assert_eq!(lower.count_tokens(texts[0]), lower.count_tokens(texts[1]));
+    // Of other models nothing changes.
+    assert!(lower.fingerprint().contains(":lower:query="), "{}", lower.fingerprint());
+    assert_eq!(lower.fingerprint().replace(":lower", ""), cased.fingerprint());
+    let (dir, _) = model("bert");
+    let before = open(dir.path());
+    edit(dir.path().join("sentence_bert_config.json"), |config| config["do_lower_case"] = true.into());
+    assert_eq!(open(dir.path()).fingerprint(), before.fingerprint(), "its tokenizer lowers texts anyway");
+}
+
+/// As older versions of sentence-transformers saved models.
+#[test]
+fn a_transformer_in_a_folder_of_its_own_is_found_by_all() {
+    let (dir, expected) = model("bert");
+    let (before, own) = (open(dir.path()), dir.path().join("0_Transformer"));
+    std::fs::create_dir(&own).unwrap();
+    for file in
+        ["config.json", "model.safetensors", "sentence_bert_config.json", "tokenizer.json", "tokenizer_config.json"]
+    {
+        std::fs::rename(dir.path().join(file), own.join(file)).unwrap();
+    }
+    edit(dir.path().join("modules.json"), |value| value[0]["path"] = "0_Transformer".into());
+    let name = dir.path().display().to_string();
+    let found = registry::embedder(&name).unwrap().unwrap();
+    assert_eq!(found.fingerprint(), before.fingerprint());
+    assert_eq!(found.encode(&expected.texts()).unwrap(), before.encode(&expected.texts()).unwrap());
+    assert_eq!(registry::tokenizer_of(&name), Some(name.clone()));
+    let counter = registry::counter(&name).unwrap();
+    assert_eq!(registry::counter(counter.name()).unwrap().name(), counter.name());
+    assert_eq!(Base::open(&name).unwrap().dir.path, own);
 }

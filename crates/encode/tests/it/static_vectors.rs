@@ -2,10 +2,15 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pericope_api::{SentenceEncoder, joined_windows};
 use pericope_encode::{Base, CachedEncoder, DistilOptions, ModelDir, StaticVectors, distil};
+use safetensors::tensor::TensorView;
+use safetensors::{Dtype, SafeTensors};
 use serde::Deserialize;
+
+use super::sentence::{INFINITE, NONE, copy, fill};
 
 #[derive(Deserialize)]
 struct Expected {
@@ -93,6 +98,82 @@ fn an_encoder_gives_a_table_that_is_read_back() {
     assert_eq!(wide.dimension, base.config.hidden_size);
 }
 
+/// As Model2Vec writes it with `quantize_to="int8"`: whole numbers up to 127, and their scale nowhere.
+#[test]
+fn a_table_in_bytes_gives_nearly_the_same_vectors() {
+    let folder = tempfile::tempdir().unwrap();
+    copy(&golden("static-tiny"), folder.path());
+    let file = folder.path().join("model.safetensors");
+    let bytes = std::fs::read(&file).unwrap();
+    let whole = SafeTensors::deserialize(&bytes).unwrap();
+    let table = whole.tensor("embeddings").unwrap();
+    let numbers: Vec<f32> = table.data().as_chunks::<4>().0.iter().map(|number| f32::from_le_bytes(*number)).collect();
+    let most = numbers.iter().fold(0.0_f32, |most, x| most.max(x.abs()));
+    let small: Vec<u8> = numbers.iter().map(|x| ((x / most * 127.0).round() as i8).cast_unsigned()).collect();
+    let view = TensorView::new(Dtype::I8, table.shape().to_vec(), &small).unwrap();
+    std::fs::write(&file, safetensors::serialize([("embeddings", view)], None).unwrap()).unwrap();
+    let texts = ["The river rose in the night.", "bread needs salt", ""];
+    let (exact, rounded) = (open(&golden("static-tiny")), open(folder.path()));
+    let (exact, rounded) = (exact.encode(&texts).unwrap(), rounded.encode(&texts).unwrap());
+    for (a, b) in exact.rows().zip(rounded.rows()) {
+        let near: f32 = a.iter().zip(b).map(|(x, y)| x * y).sum();
+        assert!(near > 0.999, "{near}");
+    }
+}
+
+#[test]
+fn an_encoder_is_not_overwritten_by_what_is_made_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let [own, other] = ["own", "other"].map(|name| folder.path().join(name));
+    copy(&golden("bert-tiny"), &own);
+    copy(&golden("embed-distilbert"), &other);
+    let bytes = |folder: &Path| std::fs::read(folder.join("model.safetensors")).unwrap();
+    let before = [bytes(&own), bytes(&other)];
+    let base = Base::open(&own.display().to_string()).unwrap();
+    let encoded = AtomicUsize::new(0);
+    let count = |_: usize, _: usize| {
+        encoded.fetch_add(1, Ordering::Relaxed);
+    };
+    let into = |out: &Path| distil(&base, &DistilOptions::default(), out, &count);
+    for (out, says) in [
+        (own.clone(), "the folder of the encoder itself"),
+        (folder.path().join("other/../own"), "the folder of the encoder itself"),
+        (other.clone(), "it holds another model (model_type of its config.json is \"distilbert\")"),
+    ] {
+        let text = into(&out).unwrap_err().to_string();
+        assert!(text.contains(says), "{text}");
+    }
+    assert_eq!(encoded.load(Ordering::Relaxed), 0, "nothing is encoded in vain");
+    assert_eq!([bytes(&own), bytes(&other)], before);
+    // A table gives way to a newer one.
+    for _ in 0..2 {
+        into(&folder.path().join("table")).unwrap();
+    }
+}
+
+#[test]
+fn of_an_encoder_whose_weights_are_no_numbers_nothing_is_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let (own, out) = (folder.path().join("own"), folder.path().join("out"));
+    for (name, number, says) in [
+        ("embeddings.word_embeddings.weight", NONE, "its vectors of tokens are not finite"),
+        ("encoder.layer.0.output.LayerNorm.weight", INFINITE, "its vectors of tokens are not finite"),
+    ] {
+        copy(&golden("bert-tiny"), &own);
+        fill(&own, name, &number);
+        let base = Base::open(&own.display().to_string()).unwrap();
+        let text = distil(&base, &DistilOptions::default(), &out, &|_, _| ()).unwrap_err().to_string();
+        assert!(text.contains(says) && !out.exists(), "{text}");
+    }
+    copy(&golden("bert-tiny"), &own);
+    for part in ["weight", "bias"] {
+        fill(&own, &format!("encoder.layer.0.output.LayerNorm.{part}"), &[0, 0]);
+    }
+    let base = Base::open(&own.display().to_string()).unwrap();
+    let text = distil(&base, &DistilOptions::default(), &out, &|_, _| ()).unwrap_err().to_string();
+    assert!(text.contains("its vectors of tokens are zeros alone") && !out.exists(), "{text}");
+}
+
 #[test]
 fn what_cannot_be_used_is_named() {
     let folder = tempfile::tempdir().unwrap();
@@ -109,4 +190,7 @@ fn what_cannot_be_used_is_named() {
     let table = std::fs::read(golden("static-tiny/model.safetensors")).unwrap();
     std::fs::write(folder.path().join("model.safetensors"), &table[..table.len() / 2]).unwrap();
     assert!(load().contains("model.safetensors"));
+    std::fs::write(folder.path().join("model.safetensors"), &table).unwrap();
+    fill(folder.path(), "embeddings", &[0]);
+    assert!(load().contains("tensor embeddings holds zeros alone"), "{}", load());
 }

@@ -46,14 +46,19 @@ fn dimensions_and_specs() {
     let server = Server::start(|_| String::new(), always(Act::Answer)).unwrap();
     let cache = || Arc::new(Cache::in_memory().unwrap());
     let short = OpenAiEmbeddings::new(&config(&server.base_url()), Some(3), cache(), false).unwrap();
-    assert_eq!((short.dimension(), server.calls()), (3, 0));
+    assert_eq!((short.dimension(), short.name(), server.calls()), (3, "openai:test-model:3", 0));
     assert_eq!(short.encode(&["a"]).unwrap().row(0).len(), 3);
     assert_eq!(server.log()[0].body["dimensions"], 3);
     let long = OpenAiEmbeddings::new(&config(&server.base_url()), None, cache(), false).unwrap();
     assert_ne!(short.fingerprint(), long.fingerprint());
 
     // Offline, so that neither a key nor a server is needed.
-    let spec = |spec: &str| OpenAiEmbeddings::from_spec(spec, cache(), true).map(|e| e.dimension());
+    let open = |spec: &str| OpenAiEmbeddings::from_spec(spec, cache(), true);
+    let spec = |spec: &str| open(spec).map(|e| e.dimension());
+    // The name that an index records opens the same encoder.
+    let named = open("openai:text-embedding-3-large:256").unwrap();
+    let again = open(named.name()).unwrap();
+    assert_eq!((again.dimension(), again.fingerprint()), (256, named.fingerprint()));
     assert_eq!(spec("openai:text-embedding-3-large").unwrap(), 3072);
     assert_eq!(spec("openai:text-embedding-3-large:256").unwrap(), 256);
     assert!(matches!(spec("openai:bge-m3:latest"), Err(LlmError::NotCached)));
@@ -91,4 +96,23 @@ fn texts_that_are_too_long_are_cut_and_batches_halved() {
     let kept = accepted.iter().flat_map(|seen| seen.body["input"].as_array().unwrap().iter());
     let longest = kept.map(|text| text.as_str().unwrap().len()).max().unwrap();
     assert!((750..=1000).contains(&longest), "{longest}");
+    // Counted once, however often it was cut; and not again where its vector is kept.
+    assert_eq!(encoder.texts_cut(), 1);
+    encoder.encode(&texts).unwrap();
+    assert_eq!(encoder.texts_cut(), 1);
+}
+
+#[test]
+fn a_text_that_is_cut_before_it_is_sent_is_counted_once() {
+    let plan = |seen: &Seen| {
+        let long = |text: &serde_json::Value| text.as_str().is_some_and(|text| text.len() > 40_000);
+        let is_long = seen.body["input"].as_array().unwrap().iter().any(long);
+        if is_long { Act::TooLong } else { Act::Answer }
+    };
+    let server = Server::start(|_| String::new(), plan).unwrap();
+    let cache = Arc::new(Cache::in_memory().unwrap());
+    let encoder = OpenAiEmbeddings::new(&config(&server.base_url()), Some(8), cache, false).unwrap();
+    let (long, shorter) = ("word ".repeat(20_000), "word ".repeat(9_000));
+    assert_eq!(encoder.encode(&[long.as_str(), "short", shorter.as_str()]).unwrap().len(), 3);
+    assert_eq!(encoder.texts_cut(), 2);
 }

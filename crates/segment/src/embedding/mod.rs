@@ -14,7 +14,7 @@ pub(crate) use kamradt::KAMRADT;
 pub use kamradt::{DistanceThreshold, Kamradt};
 pub use pooling::Pool;
 pub use reading::readable;
-pub(crate) use reading::{bytes_read, shortened};
+pub(crate) use reading::{bytes_read, finite, shortened};
 pub(crate) use variance::VARIANCE;
 pub use variance::Variance;
 pub(crate) use vectors::Vectors;

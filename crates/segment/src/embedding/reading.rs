@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 
-use pericope_api::{Document, SentenceEncoder};
+use pericope_api::{Document, Embeddings, EncodeError, SentenceEncoder};
 
 use crate::chars::floor;
 
@@ -31,4 +31,20 @@ pub(crate) fn shortened(document: &Document, i: usize, most: usize) -> Cow<'_, s
         span.end = floor(&document.source, span.start + most);
     }
     document.visible(span)
+}
+
+/// The vectors that an encoder gave, all of whose numbers are some. Cuts by others would be arbitrary, and look like any.
+///
+/// # Errors
+/// [`EncodeError::Model`], naming the encoder.
+pub(crate) fn finite(encoder: &dyn SentenceEncoder, found: Embeddings) -> Result<Embeddings, EncodeError> {
+    match found.values().iter().all(|x| x.is_finite()) {
+        true => Ok(found),
+        false => {
+            let name = encoder.name();
+            Err(EncodeError::Model(format!(
+                "the embedder {name} gives vectors that are not finite: its weights are damaged"
+            )))
+        }
+    }
 }

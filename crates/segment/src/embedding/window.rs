@@ -179,7 +179,34 @@ mod tests {
     use pericope_api::{Boundaries, Document, Segmentation, Segmenter};
 
     use super::{EmbeddingWindow, Pool, ShiftScore};
+    use crate::counters::WordCounter;
+    use crate::embedding::{Cluster, DistanceThreshold, Kamradt, Variance};
+    use crate::fusion::Fusion;
+    use crate::graph::similarity::{BertScore, Cosine, Similarity};
     use crate::testing::Circle;
+
+    #[test]
+    fn nothing_is_cut_by_vectors_that_are_no_numbers() {
+        // An angle that is none has no place on the circle.
+        let document = Document::from_sentences("d", &["0", "1", "NaN", "4"]);
+        let (encoder, counter) = (Arc::new(Circle), Arc::new(WordCounter));
+        let window = EmbeddingWindow { encoder: encoder.clone(), k: 1, pool: Pool::Mean, score: ShiftScore::Cosine };
+        let segmenters: [Box<dyn Segmenter>; 5] = [
+            Box::new(window),
+            Box::new(Kamradt { encoder: encoder.clone(), threshold: DistanceThreshold::default(), buffer: 0 }),
+            Box::new(Variance::new(encoder.clone())),
+            Box::new(Fusion::new(encoder.clone())),
+            Box::new(Cluster { encoder: encoder.clone(), counter, piece: 1, size: 4 }),
+        ];
+        let says = "the embedder circle gives vectors that are not finite";
+        for (i, segmenter) in segmenters.iter().enumerate() {
+            let text = segmenter.segment(&document).unwrap_err().to_string();
+            assert!(text.contains(says), "{i}: {text}");
+        }
+        let cosine = Cosine { encoder: encoder.clone() }.prepare(&["NaN"]).err().unwrap();
+        let tokens = BertScore::new(encoder).prepare(&["1 NaN"]).err().unwrap();
+        assert!(cosine.to_string().contains(says) && tokens.to_string().contains(says), "{cosine} {tokens}");
+    }
 
     #[test]
     fn the_published_score_is_the_pooled_cosine_reversed() {

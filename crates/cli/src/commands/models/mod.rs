@@ -217,10 +217,13 @@ fn verify(name: Option<&str>) -> Outcome {
     Ok(status)
 }
 
-/// A name that nobody knows and a model that is not there are the user's to mend; the rest went wrong while running.
+/// A name that nobody knows, a model that is not there and a folder that holds another are the user's to mend; the rest went
+/// wrong while running.
 fn by_kind(error: ModelError) -> Failure {
     match error {
-        ModelError::Unknown { .. } | ModelError::Missing { .. } | ModelError::NoHome => Failure::usage(error),
+        ModelError::Unknown { .. } | ModelError::Missing { .. } | ModelError::NoHome | ModelError::Taken { .. } => {
+            Failure::usage(error)
+        }
         other => Failure::runtime(other),
     }
 }

@@ -1,12 +1,12 @@
 use std::sync::Arc;
 
-use pericope_api::{Embeddings, SegmentError, SentenceEncoder};
+use pericope_api::{Embeddings, EncodeError, SegmentError, SentenceEncoder};
 use rayon::prelude::*;
 
 use super::Similarity;
 use super::repeats::Repeats;
 use super::token_vectors::TokenVectors;
-use crate::embedding::bytes_read;
+use crate::embedding::{bytes_read, finite};
 
 /// Bytes of the token vectors that are kept of sentences that come again: some 6,000 sentences of 33 tokens and 384 numbers
 /// a token.
@@ -48,7 +48,8 @@ impl Similarity for BertScore {
     fn prepare(&self, texts: &[&str]) -> Result<Vec<Arc<TokenVectors>>, SegmentError> {
         let pack = |vectors: Embeddings| TokenVectors::new(&vectors);
         self.repeats.get(texts, TokenVectors::bytes, |new| {
-            Ok(self.encoder.encode_tokens(new)?.into_par_iter().map(pack).collect())
+            let found = self.encoder.encode_tokens(new)?.into_iter().map(|one| finite(self.encoder.as_ref(), one));
+            Ok(found.collect::<Result<Vec<Embeddings>, EncodeError>>()?.into_par_iter().map(pack).collect())
         })
     }
 

@@ -1,11 +1,11 @@
-//! Vectors from an embeddings endpoint.
-
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pericope_api::{Embeddings, EncodeError, SentenceEncoder};
 use serde_json::{Value, json};
 
+use super::answer::{LONGEST, rows, told};
 use crate::account::Account;
 use crate::batch::map_concurrent;
 use crate::budget::Budget;
@@ -13,6 +13,7 @@ use crate::cache::{Cache, CacheKey};
 use crate::config::{LlmConfig, Price, ProviderKind};
 use crate::error::LlmError;
 use crate::http::{Api, ApiError, Call, Endpoint, Failed};
+use crate::notices::tell;
 use crate::providers::{identity, tokens};
 use crate::request::Usage;
 use crate::tokens::Tokens;
@@ -31,8 +32,6 @@ const MOST_TEXTS: usize = 256;
 const MOST_TOKENS: usize = 100_000;
 /// Tokens of a text that OpenAI's models read; taken for every model.
 const MAX_TOKENS: usize = 8191;
-/// Numbers of a vector, at most.
-const LONGEST: usize = 1 << 16;
 /// Bytes of a number in JSON, at most: 17 digits, sign, point, exponent, comma, indentation.
 const BYTES_A_NUMBER: usize = 40;
 /// Bytes of an answer beside its vectors, at most.
@@ -47,7 +46,8 @@ const KNOWN: &[(&str, usize)] =
 /// Sentence vectors from any endpoint that speaks OpenAI's embeddings API.
 ///
 /// Texts are sent in batches by count and tokens, several batches at once; vectors are normalised and kept in the cache by
-/// model and text, so nothing is paid for twice. A text that is longer than the model reads is cut off.
+/// model and text, so nothing is paid for twice. A text that is longer than the model reads is cut off, which the listener of
+/// [`on_notice`](crate::on_notice) hears.
 pub struct OpenAiEmbeddings {
     endpoint: Option<Endpoint>,
     identity: Value,
@@ -60,6 +60,7 @@ pub struct OpenAiEmbeddings {
     cache: Arc<Cache>,
     price: Option<Price>,
     budget: Arc<Budget>,
+    cut: AtomicUsize,
 }
 
 impl OpenAiEmbeddings {
@@ -109,11 +110,13 @@ impl OpenAiEmbeddings {
         if let Some(dimensions) = dimensions {
             identity["dimensions"] = json!(dimensions);
         }
+        // An index opens its embedder by this name.
+        let length = dimensions.map(|n| format!(":{n}")).unwrap_or_default();
         let known = KNOWN.iter().find(|(name, _)| *name == config.model).map(|(_, dimension)| *dimension);
         let mut encoder = Self {
             endpoint: if offline { None } else { Some(Endpoint::new(config, &API)?) },
             identity,
-            name: format!("openai:{}", config.model),
+            name: format!("openai:{}{length}", config.model),
             model: config.model.clone(),
             asked_dimensions: dimensions,
             dimension: dimensions.or(known).unwrap_or(0),
@@ -122,6 +125,7 @@ impl OpenAiEmbeddings {
             cache,
             price: config.price,
             budget: Arc::default(),
+            cut: AtomicUsize::new(0),
         };
         if encoder.dimension == 0 {
             encoder.dimension = encoder.vectors(&["dimension"])?.first().map_or(0, Vec::len);
@@ -134,6 +138,25 @@ impl OpenAiEmbeddings {
     pub fn with_budget(mut self, budget: Arc<Budget>) -> Self {
         self.budget = budget;
         self
+    }
+
+    /// The number of texts whose vectors stand for their beginnings alone, since the server reads no more of them. What was kept
+    /// by an earlier encoder is not counted.
+    #[must_use]
+    pub fn texts_cut(&self) -> usize {
+        self.cut.load(Ordering::Relaxed)
+    }
+
+    /// Counts a text that is cut, and tells of the first.
+    fn count_cut(&self, text: &str) {
+        if self.cut.fetch_add(1, Ordering::Relaxed) == 0 {
+            tell(&format!(
+                "{}: a text of {} bytes is longer than the model reads, and its end is left out, as with all such texts \
+                 (--max-tokens makes chunks smaller)",
+                self.name,
+                text.len()
+            ));
+        }
     }
 
     /// Returns one normalised vector a text.
@@ -157,6 +180,7 @@ impl OpenAiEmbeddings {
         }
         if !missing.is_empty() {
             let endpoint = self.endpoint.as_ref().ok_or(LlmError::NotCached)?;
+            missing.iter().filter(|(_, text)| is_longer(text)).for_each(|(_, text)| self.count_cut(text));
             let batches = self.batches(&missing);
             let done = map_concurrent(self.workers, &batches, |_, batch| {
                 let texts: Vec<&str> = batch.iter().map(|(_, text)| *text).collect();
@@ -243,6 +267,9 @@ impl OpenAiEmbeddings {
             }
             (Err(message), _) if cuts == 0 => return Err(LlmError::ContextLength(message)),
             (Err(_), _) => {
+                if cuts == CUTS {
+                    texts.iter().filter(|text| !is_longer(text)).for_each(|text| self.count_cut(text));
+                }
                 let shorter: Vec<&str> = input.iter().map(|text| head(text, text.len() / 4 * 3)).collect();
                 return self.fetch(endpoint, &shorter, cuts - 1);
             }
@@ -263,6 +290,21 @@ fn split(text: &str) -> (&str, Option<usize>) {
 fn fitting(text: &str) -> &str {
     // No tokenizer makes tokens of more than 8 bytes on average of running text.
     head(text, MAX_TOKENS * 8)
+}
+
+/// True for a text of which [`fitting`] leaves something out.
+fn is_longer(text: &str) -> bool {
+    fitting(text).len() < text.len()
+}
+
+impl Drop for OpenAiEmbeddings {
+    /// Says how many texts were cut, where it was more than the one that was told of.
+    fn drop(&mut self) {
+        let cut = self.texts_cut();
+        if cut > 1 {
+            tell(&format!("{}: {cut} texts were longer than the model reads, and were cut", self.name));
+        }
+    }
 }
 
 impl SentenceEncoder for OpenAiEmbeddings {
@@ -293,76 +335,9 @@ fn head(text: &str, bytes: usize) -> &str {
     text.get(..text.floor_char_boundary(bytes)).unwrap_or(text)
 }
 
-/// Reads `usage`.
-fn told(body: &Value) -> Option<Usage> {
-    let count = |path: &str| body.pointer(path).and_then(Value::as_u64);
-    let prompt = count("/usage/total_tokens").or_else(|| count("/usage/prompt_tokens"))?;
-    Some(Usage { prompt, ..Usage::default() })
-}
-
-/// Returns the vectors of an answer in the order of its `index`, normalised. `dimension` 0: whatever comes.
-fn rows(body: &Value, count: usize, dimension: usize) -> Result<Vec<Vec<f32>>, LlmError> {
-    let invalid = |problem: String| LlmError::Invalid { problem, answer: "an embeddings answer".into() };
-    let data = body.get("data").and_then(Value::as_array).ok_or_else(|| invalid("\"data\" is no list".into()))?;
-    let mut rows: Vec<Option<Vec<f32>>> = vec![None; count];
-    for (at, item) in data.iter().enumerate() {
-        let index = item.get("index").and_then(Value::as_u64).map_or(Some(at), |n| usize::try_from(n).ok());
-        let numbers = item.get("embedding").and_then(Value::as_array);
-        let vector: Option<Vec<f32>> =
-            numbers.and_then(|numbers| numbers.iter().map(|n| n.as_f64().map(|n| n as f32)).collect());
-        let vector = vector.ok_or_else(|| invalid("an \"embedding\" is no list of numbers".into()))?;
-        if vector.is_empty() || vector.len() > LONGEST || (dimension != 0 && vector.len() != dimension) {
-            return Err(invalid(format!("a vector has {} numbers, expected {dimension}", vector.len())));
-        }
-        let slot =
-            index.and_then(|index| rows.get_mut(index)).ok_or_else(|| invalid("an \"index\" is too high".into()))?;
-        let vector = normalised(vector).ok_or_else(|| invalid("a vector has no direction".into()))?;
-        if slot.replace(vector).is_some() {
-            return Err(invalid("an \"index\" is there twice".into()));
-        }
-    }
-    let rows: Option<Vec<Vec<f32>>> = rows.into_iter().collect();
-    rows.ok_or_else(|| invalid(format!("{count} vectors expected, {} came", data.len())))
-}
-
-fn normalised(mut vector: Vec<f32>) -> Option<Vec<f32>> {
-    let norm = vector.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt();
-    if !(norm.is_finite() && norm > 0.0) {
-        return None;
-    }
-    for x in &mut vector {
-        *x = (f64::from(*x) / norm) as f32;
-    }
-    Some(vector)
-}
-
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
-    use super::*;
-
-    #[test]
-    fn answers_are_checked() {
-        let one = |index: u64, numbers: &[f64]| json!({"index": index, "embedding": numbers});
-        let good = rows(&json!({"data": [one(1, &[0.0, 2.0]), one(0, &[3.0, 4.0])]}), 2, 2).unwrap();
-        assert_eq!(good, [[0.6, 0.8], [0.0, 1.0]]);
-        for data in [
-            json!([one(0, &[1.0, 0.0])]),
-            json!([one(0, &[1.0, 0.0]), one(0, &[1.0, 0.0])]),
-            json!([one(0, &[1.0, 0.0]), one(2, &[1.0, 0.0])]),
-            json!([one(0, &[1.0, 0.0]), one(1, &[1.0])]),
-            json!([one(0, &[1.0, 0.0]), one(1, &[0.0, 0.0])]),
-            json!([one(0, &[1.0, 0.0]), {"index": 1}]),
-            json!([one(0, &[1.0, 0.0]), one(1, &[1e300, 0.0])]),
-            json!([one(0, &[1.0, 0.0]), one(1, &[1e-300, 0.0])]),
-            json!([one(0, &[1.0, 0.0]), {"index": 1, "embedding": [1.0, null]}]),
-            json!([one(0, &[1.0, 0.0]), one(1, &[1.0, 0.0]), one(1, &[0.0, 1.0])]),
-            json!([one(0, &[1.0, 0.0]), one(u64::MAX, &[1.0, 0.0])]),
-            json!("none"),
-        ] {
-            assert!(rows(&json!({"data": data}), 2, 2).is_err(), "{data}");
-        }
-    }
+    use super::head;
 
     #[test]
     fn heads_end_between_characters() {

@@ -1,0 +1,6 @@
+//! Vectors from an embeddings endpoint.
+
+mod answer;
+mod encoder;
+
+pub use encoder::OpenAiEmbeddings;
