@@ -141,7 +141,7 @@ impl QdrantDestination {
         let chunk = entry.chunk;
         let language = chunk.language;
         let words = |text: &str, each: &mut dyn FnMut(&str)| {
-            self.analyzer.analyze(text, language, &mut |word| each(word.text));
+            self.analyzer.analyze_stored(text, language, &mut |word| each(word.text));
         };
         let headings = chunk.heading_path.join("\n");
         let others = [(headings.as_str(), HEADING_WEIGHT), (chunk.title.as_deref().unwrap_or(""), HEADING_WEIGHT)];

@@ -4,7 +4,7 @@ use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, STORED, STRING, Schema, TextFieldIndexing, TextOptions,
 };
 
-use crate::analyzer::{ENGLISH_ANALYZER, TEXT_ANALYZER};
+use crate::analyzer::{ENGLISH_ANALYZER, SOURCE_ANALYZER, TEXT_ANALYZER};
 
 /// The fields of the schema. The order of `Fields::schema` is part of the format.
 #[derive(Debug, Clone, Copy)]
@@ -39,6 +39,8 @@ pub(crate) struct Fields {
 /// The versions of the schema, the newest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Version {
+    /// Texts have languages, and are composed before their words are read.
+    Composed,
     /// Texts have languages.
     Languages,
     /// Everything is English, and the places of chunks are kept in lines and characters.
@@ -50,14 +52,19 @@ pub(super) enum Version {
 impl Fields {
     /// The schema of an index, where it is one of Pericope's.
     pub(super) fn of(schema: &Schema) -> Option<Self> {
-        let known = [Version::Languages, Version::Lines, Version::Bytes].map(Self::schema).into_iter();
+        let known =
+            [Version::Composed, Version::Languages, Version::Lines, Version::Bytes].map(Self::schema).into_iter();
         known.filter(|(known, _)| known == schema).map(|(_, fields)| fields).next()
     }
 
     pub(super) fn schema(version: Version) -> (Schema, Self) {
         let mut builder = Schema::builder();
         let words = TextFieldIndexing::default()
-            .set_tokenizer(if version == Version::Languages { TEXT_ANALYZER } else { ENGLISH_ANALYZER })
+            .set_tokenizer(match version {
+                Version::Composed => TEXT_ANALYZER,
+                Version::Languages => SOURCE_ANALYZER,
+                Version::Lines | Version::Bytes => ENGLISH_ANALYZER,
+            })
             .set_index_option(IndexRecordOption::WithFreqsAndPositions);
         let words = TextOptions::default().set_indexing_options(words).set_stored();
         let fields = Self {
@@ -79,7 +86,8 @@ impl Fields {
             encoded_low: builder.add_u64_field("encoded_low", FAST),
             begins: (version != Version::Bytes)
                 .then(|| ["line", "char"].map(|name| builder.add_u64_field(name, STORED))),
-            language: (version == Version::Languages).then(|| builder.add_text_field("language", STRING)),
+            language: matches!(version, Version::Composed | Version::Languages)
+                .then(|| builder.add_text_field("language", STRING)),
         };
         (builder.build(), fields)
     }

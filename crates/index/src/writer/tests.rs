@@ -212,6 +212,49 @@ fn an_index_that_was_made_before_languages_goes_on_without_them() {
 }
 
 #[test]
+fn an_index_that_was_made_before_texts_were_composed_goes_on_with_its_words() {
+    let dir = tempfile::tempdir().unwrap();
+    let spec = IndexSpec::new("sentence", "words").with_language(Some("de".parse().unwrap()));
+    let mut meta = IndexMeta { text_analyzer: "pericope-2".to_owned(), ..IndexMeta::new(&spec) };
+    meta.write(dir.path()).unwrap();
+    let text = "Die Mu\u{308}hle am Fluss mahlt das Getreide.";
+    let add = |mut writer: IndexWriter, name: &str| {
+        let document = Document::from_sentences(name, &[text]);
+        writer.add(&document, &sentence_chunks(&document)).unwrap();
+        writer.finish().unwrap();
+    };
+    for name in ["a", "b"] {
+        add(IndexWriter::create_or_open(dir.path(), &spec).unwrap(), name);
+    }
+    assert!(by_words(dir.path(), "Mühle").is_empty(), "a mark cuts the word");
+    assert_eq!(by_words(dir.path(), "Mu\u{308}hle"), [text; 2]);
+    add(IndexWriter::rebuild(dir.path(), &spec).unwrap(), "a");
+    assert_eq!(IndexMeta::read(dir.path()).unwrap().text_analyzer, crate::TEXT_ANALYZER);
+    assert_eq!(by_words(dir.path(), "Mühle"), [text]);
+}
+
+#[test]
+fn words_are_found_as_they_are_typed() {
+    for (language, text, queries) in [
+        ("es", "La configuraci\u{f3}n del sistema.", ["configuración", "configuracion"]),
+        ("ko", "물과 불", ["물", "\"물과 불\""]),
+        ("ru", "Новая ёлка стои\u{301}т здесь.", ["елка", "стоит"]),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let spec = IndexSpec::new("sentence", "words").with_language(Some(language.parse().unwrap()));
+        let document = Document::from_sentences("a", &[text]);
+        let mut writer = IndexWriter::create_or_open(dir.path(), &spec).unwrap();
+        writer.add(&document, &sentence_chunks(&document)).unwrap();
+        writer.finish().unwrap();
+        for query in queries {
+            let hits = IndexReader::open(dir.path()).unwrap().search(&Query::new(query, Mode::Bm25, 10)).unwrap();
+            assert_eq!(hits.len(), 1, "{query}");
+            assert!(!hits.iter().any(|hit| hit.highlights.is_empty()), "{query}");
+        }
+    }
+}
+
+#[test]
 fn each_document_is_read_in_its_language_and_says_so() {
     let dir = tempfile::tempdir().unwrap();
     put(dir.path(), &IndexSpec::new("sentence", "words"), "a").unwrap();
