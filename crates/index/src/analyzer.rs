@@ -103,7 +103,7 @@ impl Analyzer for LanguageAnalyzer {
     }
 }
 
-/// The words of indexes that were made before texts were composed. May be shared between threads.
+/// The words of indexes that were made before texts were composed, and in which markup was searched. May be shared between threads.
 #[derive(Default)]
 struct SourceAnalyzer {
     idle: Idle,

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use super::*;
 use crate::directory::text_path;
 use crate::{Mode, Query, Retriever};
+use pericope_api::{Rewrite, Span};
 use pericope_testkit::documents::{copy_folder, made_up, sentence_chunks};
 use pericope_testkit::encoders::{BagOfWords, DIMENSION};
 
@@ -231,6 +232,42 @@ fn an_index_that_was_made_before_texts_were_composed_goes_on_with_its_words() {
     add(IndexWriter::rebuild(dir.path(), &spec).unwrap(), "a");
     assert_eq!(IndexMeta::read(dir.path()).unwrap().text_analyzer, crate::TEXT_ANALYZER);
     assert_eq!(by_words(dir.path(), "Mühle"), [text]);
+}
+
+#[test]
+fn words_are_those_that_a_reader_sees() {
+    let text = "<p class=\"display\">K&uuml;hlung im<b>port</b>ant fish</p>";
+    let mut document = Document::from_sentences("a", &[text]);
+    let tags = [("<p class=\"display\">", ""), ("&uuml;", "ü"), ("<b>", ""), ("</b>", ""), ("</p>", "")];
+    let rewrites = tags.into_iter().map(|(tag, with)| {
+        let start = text.find(tag).unwrap();
+        Rewrite { span: Span::new(start, start + tag.len()), with: with.into() }
+    });
+    document.rewrites = rewrites.collect();
+    let spec = IndexSpec::new("sentence", "words");
+    let add = |dir: &Path| {
+        let mut writer = IndexWriter::create_or_open(dir, &spec).unwrap();
+        writer.add(&document, &sentence_chunks(&document)).unwrap();
+        writer.finish().unwrap();
+    };
+    let dir = tempfile::tempdir().unwrap();
+    add(dir.path());
+    for query in ["Kühlung", "important", "fish", "\"important fish\""] {
+        assert_eq!(by_words(dir.path(), query), [text], "{query}");
+    }
+    for query in ["display", "uuml", "port"] {
+        assert!(by_words(dir.path(), query).is_empty(), "{query}");
+    }
+    let hits = IndexReader::open(dir.path()).unwrap().search(&Query::new("Kühlung fish", Mode::Bm25, 1)).unwrap();
+    let marks: Vec<&str> = hits.iter().flat_map(|hit| &hit.highlights).map(|mark| mark.of(text)).collect();
+    assert_eq!(marks, ["fish"], "what stands there in other characters is not marked");
+
+    let before = tempfile::tempdir().unwrap();
+    let mut meta = IndexMeta { text_analyzer: "pericope-2".to_owned(), ..IndexMeta::new(&spec) };
+    meta.write(before.path()).unwrap();
+    add(before.path());
+    assert!(by_words(before.path(), "Kühlung").is_empty());
+    assert_eq!(by_words(before.path(), "display"), [text]);
 }
 
 #[test]
