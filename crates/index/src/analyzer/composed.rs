@@ -91,7 +91,10 @@ fn push(piece: &str, composed: &mut String) {
 /// True for what may change with the letter before it: marks, vowels and ends of Korean syllables, what is left out.
 fn joins(c: char) -> bool {
     !is_plain(c)
-        && (is_left_out(c) || matches!(c, '\u{1160}'..='\u{11ff}' | '\u{ff9e}' | '\u{ff9f}') || is_combining_mark(c))
+        && (is_left_out(c)
+            || is_accent(c)
+            || matches!(c, '\u{1160}'..='\u{11ff}' | '\u{ff9e}' | '\u{ff9f}')
+            || is_combining_mark(c))
 }
 
 /// Common characters that stand for themselves, whatever stands beside them: they need not be looked up.
