@@ -13,7 +13,7 @@ use twox_hash::XxHash3_128;
 use uuid::Uuid;
 
 use crate::IndexError;
-use crate::analyzer::{ENGLISH_ANALYZER, TEXT_ANALYZER};
+use crate::analyzer::{TEXT_ANALYZER, analyzer_named};
 use crate::build::{home, serving};
 use crate::engines::TEXT_META;
 use crate::own::text_path;
@@ -154,7 +154,7 @@ impl IndexMeta {
         if !has_sum {
             return Err(IndexError::corrupt(&path, "it does not have its checksum"));
         }
-        if ![TEXT_ANALYZER, ENGLISH_ANALYZER].contains(&meta.text_analyzer.as_str()) {
+        if analyzer_named(&meta.text_analyzer).is_none() {
             return format("text analyzer", meta.text_analyzer, TEXT_ANALYZER);
         }
         Ok(meta)

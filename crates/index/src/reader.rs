@@ -315,7 +315,7 @@ impl Retriever for IndexReader {
         let (snapshot, text) = (self.snapshot(), self.text());
         let all = snapshot.chunks() as f64;
         let weight = |word: &str| {
-            let term = Term::from_field_text(text.fields.text, word);
+            let term = Term::from_field_text(text.fields.searched(), word);
             let holders = text.frequency(&snapshot.searcher, &term) as f64;
             (1.0 + (all - holders).max(0.0) / (holders + 0.5)).ln().max(1e-3)
         };

@@ -181,7 +181,7 @@ mod server {
         let analyzer: Arc<dyn Analyzer> = match if rebuild { None } else { existing(target)? } {
             Some(collection) => {
                 let analyzer = analyzer_of(&collection);
-                let knows_languages = analyzer.name() == pericope_index::TEXT_ANALYZER;
+                let knows_languages = analyzer.name() != pericope_index::ENGLISH_ANALYZER;
                 spec.language = spec.language.or_else(|| knows_languages.then(|| collection.record().language()));
                 analyzer
             }

@@ -139,22 +139,24 @@ impl QdrantDestination {
     }
 
     fn point(&self, entry: ChunkEntry, vector: Option<Vec<f32>>) -> Point {
-        let chunk = entry.chunk;
+        let ChunkEntry { id, chunk, visible, .. } = entry;
         let language = chunk.language;
+        let visible = visible.filter(|_| !self.analyzer.reads_source());
+        let read = visible.as_deref().unwrap_or(&chunk.text);
         let words = |text: &str, each: &mut dyn FnMut(&str)| {
-            self.analyzer.analyze(text, language, &mut |word| each(word.text));
+            self.analyzer.analyze_stored(text, language, &mut |word| each(word.text));
         };
         let headings = chunk.heading_path.join("\n");
         let others = [(headings.as_str(), HEADING_WEIGHT), (chunk.title.as_deref().unwrap_or(""), HEADING_WEIGHT)];
         let sparse = match &chunk.context {
             // Its words count as those of the text do.
             Some(context) => {
-                let text = format!("{}\n\n{context}", chunk.text);
+                let text = format!("{read}\n\n{context}");
                 self.collection.bm25().chunk_with(&text, &others, &words)
             }
-            None => self.collection.bm25().chunk_with(&chunk.text, &others, &words),
+            None => self.collection.bm25().chunk_with(read, &others, &words),
         };
-        Point { id: entry.id, chunk, sparse, vector, ..Point::default() }
+        Point { id, chunk, sparse, vector, ..Point::default() }
     }
 }
 

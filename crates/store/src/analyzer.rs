@@ -23,10 +23,22 @@ pub trait Analyzer: Send + Sync {
     /// Calls `each` with every word of a text in this language, in order.
     fn analyze(&self, text: &str, language: Language, each: &mut dyn FnMut(Word<'_>));
 
+    /// The words of a text that is stored, or of which a store says what was found: those of [`analyze`](Self::analyze), and
+    /// behind a word, at its position, further forms under which queries find it. By default there are none.
+    fn analyze_stored(&self, text: &str, language: Language, each: &mut dyn FnMut(Word<'_>)) {
+        self.analyze(text, language, each);
+    }
+
     /// True for a word, as it stands in a text, that says nothing about the subject of a query in this language. By default
     /// none does.
     fn is_stop_word(&self, word: &str, language: Language) -> bool {
         let _ = (word, language);
+        false
+    }
+
+    /// True where the words of stored texts are those of their source, markup included; by default they are those that a reader
+    /// sees.
+    fn reads_source(&self) -> bool {
         false
     }
 }

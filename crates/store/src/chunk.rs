@@ -190,6 +190,9 @@ pub struct ChunkEntry {
     pub id: ChunkId,
     /// The chunk itself.
     pub chunk: ChunkRecord,
+    /// What a reader sees of its text, which is searched for words (tags gone, entities as characters); `None` where that is the
+    /// text. Stores do not keep it.
+    pub visible: Option<String>,
     /// XXH3 (128 bits) of the [key](crate::Encoded::key) of what the encoder reads of it; `None` without an encoder.
     pub encoded: Option<u128>,
 }

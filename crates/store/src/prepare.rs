@@ -1,5 +1,6 @@
 //! From a document and its chunks to entries: checked, numbered, named, with what the encoder will read.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use pericope_api::{Chunk, Document, Span};
@@ -63,7 +64,11 @@ pub fn prepare(
             record.language = language;
             record.leading = leading(document, end_before, span.start).to_owned();
             record.begins = Some(positions.at(span.start));
-            let entry = ChunkEntry { id, chunk: record, encoded: key.as_deref().map(Chunk::content_hash) };
+            let visible = match document.visible(span) {
+                Cow::Owned(visible) => Some(visible),
+                Cow::Borrowed(_) => None,
+            };
+            let entry = ChunkEntry { id, chunk: record, visible, encoded: key.as_deref().map(Chunk::content_hash) };
             prepared.push(Prepared { entry, encoded: encoded.unwrap_or_default() });
             end_before = span.end;
         }

@@ -58,7 +58,7 @@ impl Highlighter {
             return matches;
         }
         let (mut at, mut chars) = (0, 0);
-        self.analyzer.analyze(text, language, &mut |found| {
+        self.analyzer.analyze_stored(text, language, &mut |found| {
             let Some(&(word, weight)) = self.words.get(found.text) else { return };
             let span = found.span;
             chars += Span::new(at, span.start).of(text).chars().count();

@@ -5,6 +5,8 @@ use tantivy::tokenizer::{
     AsciiFoldingFilter, Language as Algorithm, LowerCaser, RawTokenizer, Stemmer, TextAnalyzer, TokenStream,
 };
 
+use super::Rules;
+
 /// Words that are remembered with their stems, a power of two. A text's words are mostly the same few thousand.
 const SLOTS: usize = 1 << 13;
 /// Bytes of the longest word or stem that is remembered.
@@ -14,6 +16,9 @@ const LONGEST: usize = 23;
 /// much as looking a word up, and is a third of all the work of indexing words.
 pub(super) struct Stems {
     language: Language,
+    rules: Rules,
+    /// Takes a word's accents away before anything else; none where it is read with them.
+    unaccent: Option<TextAnalyzer>,
     filters: TextAnalyzer,
     /// Each word has one place, from which another word may drive it out. Made with the first word.
     slots: Vec<Slot>,
@@ -35,7 +40,7 @@ struct Short {
 impl Clone for Stems {
     /// Remembers nothing: analyzers are cloned by the field and thread, most of them for a query.
     fn clone(&self) -> Self {
-        Self::of(self.language)
+        Self { unaccent: self.unaccent.clone(), ..Self::of(self.language, self.rules) }
     }
 }
 
@@ -72,8 +77,10 @@ fn algorithm(language: Language) -> Option<Algorithm> {
 }
 
 /// A word as its language's stemmer expects it, where that is not how it is written.
-fn spelt(word: &str, language: Language) -> Cow<'_, str> {
+fn spelt(word: &str, language: Language, rules: Rules) -> Cow<'_, str> {
     match language {
+        // Most write both alike.
+        Language::Russian if rules.composes() && word.contains(['Ё', 'ё']) => word.replace(['Ё', 'ё'], "е").into(),
         Language::German => umlauts(word),
         // The letters i with and without a dot are two.
         Language::Turkish if word.contains(['I', 'İ']) => word.replace('İ', "i").replace('I', "ı").into(),
@@ -110,7 +117,7 @@ fn umlauts(word: &str) -> Cow<'_, str> {
 
 impl Stems {
     /// The stems of a language; words that are only folded, where there is no stemmer.
-    pub fn of(language: Language) -> Self {
+    pub fn of(language: Language, rules: Rules) -> Self {
         let lower = TextAnalyzer::builder(RawTokenizer::default()).filter(LowerCaser);
         let filters = match algorithm(language) {
             Some(Algorithm::English) => {
@@ -120,7 +127,21 @@ impl Stems {
             Some(algorithm) => lower.filter(Stemmer::new(algorithm)).filter(AsciiFoldingFilter).build(),
             None => lower.filter(AsciiFoldingFilter).build(),
         };
-        Self { language, filters, slots: Vec::new() }
+        Self { language, rules, unaccent: None, filters, slots: Vec::new() }
+    }
+
+    /// The stems of words as they are written without accents; `None` in languages whose stemmers read words without them, and
+    /// where there are no accents that are left out.
+    pub fn unaccented(language: Language, rules: Rules) -> Option<Self> {
+        let algorithm = algorithm(language)?;
+        if matches!(
+            algorithm,
+            Algorithm::English | Algorithm::Arabic | Algorithm::Greek | Algorithm::Russian | Algorithm::Tamil
+        ) {
+            return None;
+        }
+        let lower = TextAnalyzer::builder(RawTokenizer::default()).filter(LowerCaser);
+        Some(Self { unaccent: Some(lower.filter(AsciiFoldingFilter).build()), ..Self::of(language, rules) })
     }
 
     /// Replaces `stem` by that of a word.
@@ -134,15 +155,26 @@ impl Stems {
             stem.push_str(known.stem.text());
             return;
         }
-        let spelt = spelt(word, self.language);
-        let mut stream = self.filters.token_stream(&spelt);
-        while stream.advance() {
-            stem.push_str(&stream.token().text);
+        let (language, rules) = (self.language, self.rules);
+        match &mut self.unaccent {
+            Some(unaccent) => {
+                let mut bare = String::with_capacity(word.len());
+                append(unaccent, &spelt(word, language, rules), &mut bare);
+                append(&mut self.filters, &spelt(&bare, language, rules), stem);
+            }
+            None => append(&mut self.filters, &spelt(word, language, rules), stem),
         }
-        drop(stream);
         if let (Some(slot), Some(word), Some(stem)) = (self.slots.get_mut(place), Short::new(word), Short::new(stem)) {
             *slot = Slot { word, stem };
         }
+    }
+}
+
+/// Appends what an analyzer makes of a word.
+fn append(analyzer: &mut TextAnalyzer, word: &str, made: &mut String) {
+    let mut stream = analyzer.token_stream(word);
+    while stream.advance() {
+        made.push_str(&stream.token().text);
     }
 }
 

@@ -19,6 +19,8 @@ pub(super) fn is_one(word: &str, language: Language) -> bool {
     static WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| ENGLISH.split_ascii_whitespace().collect());
     match language {
         Language::English => WORDS.contains(word),
+        // The list has none of them.
+        Language::Russian if word.contains('ё') => is_function_word(&word.replace('ё', "е"), language),
         _ => is_function_word(word, language),
     }
 }
@@ -34,6 +36,7 @@ mod tests {
             (Language::German, "für", "mühle"),
             (Language::French, "dans", "moulin"),
             (Language::Swedish, "och", "kvarn"),
+            (Language::Russian, "ещё", "ёлка"),
             (Language::Japanese, "の", "索引"),
             (Language::Chinese, "的", "索引"),
             (Language::Thai, "ที่", "ดัชนี"),

@@ -3,6 +3,8 @@ use pericope_language::word_ends;
 use pericope_store::Language;
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 
+use super::Rules;
+use super::composed::{Change, Composed, is_mark, source};
 use super::hint::without_hint;
 use super::stems::Stems;
 
@@ -13,13 +15,29 @@ const MAX_WORD_BYTES: usize = 255;
 ///
 /// The default takes every text for English: in lower case, folded to ASCII, stemmed. Where a script puts no spaces between
 /// its words, it gives overlapping pairs of characters (a character alone stays alone). That [of a language](Self::of) stems
-/// as the language does, and finds the words of such scripts by a dictionary, Korean aside.
+/// as the language does, finds the words of such scripts by a dictionary, Korean aside, and reads texts in NFC, with the marks
+/// of letters and without soft hyphens and joiners.
 #[derive(Clone)]
 pub struct WordTokenizer {
     token: Token,
     stems: Stems,
     /// Finds words of scripts without spaces by a dictionary; none where they are given in pairs.
     dictionary: Option<Dictionary>,
+    /// Composes texts; none where they are read as they stand, and marks end a word.
+    composed: Option<Composed>,
+    /// None where each word is given once.
+    further: Option<Further>,
+}
+
+/// A further form under which a word is found.
+#[derive(Clone)]
+struct Further {
+    /// Stems of words that are written without their accents; none where the language has no others.
+    unaccented: Option<Stems>,
+    /// The form that is given next,
+    text: String,
+    /// and the bytes of the source that it stands for; none where there is no such form.
+    span: Option<Span>,
 }
 
 /// What words of scripts without spaces need.
@@ -77,7 +95,7 @@ fn is_han_alone(piece: &str) -> bool {
 
 impl Default for WordTokenizer {
     fn default() -> Self {
-        Self { token: Token::default(), stems: Stems::of(Language::English), dictionary: None }
+        Self::by(Rules::English, Language::English)
     }
 }
 
@@ -85,20 +103,37 @@ impl WordTokenizer {
     /// Returns the tokenizer of texts in a language.
     #[must_use]
     pub fn of(language: Language) -> Self {
-        let dictionary = Dictionary { plain: Stems::of(Language::Other), words: Vec::new(), ends: Vec::new() };
-        Self { token: Token::default(), stems: Stems::of(language), dictionary: Some(dictionary) }
+        Self::by(Rules::Composed, language)
+    }
+
+    pub(super) fn by(rules: Rules, language: Language) -> Self {
+        let dictionary =
+            || Dictionary { plain: Stems::of(Language::Other, rules), words: Vec::new(), ends: Vec::new() };
+        let further = || Further { unaccented: Stems::unaccented(language, rules), text: String::new(), span: None };
+        Self {
+            token: Token::default(),
+            stems: Stems::of(language, rules),
+            dictionary: (rules != Rules::English).then(dictionary),
+            composed: rules.composes().then(Composed::default),
+            further: (rules == Rules::Stored).then(further),
+        }
     }
 }
 
 /// The stream of [`WordTokenizer`].
 pub struct WordStream<'a> {
     text: &'a str,
+    /// Where the text differs from its source.
+    changes: &'a [Change],
     at: usize,
     /// True while inside a run of unspaced characters of which a pair was given.
     in_run: bool,
+    /// True where words go on over marks.
+    over_marks: bool,
     token: &'a mut Token,
     stems: &'a mut Stems,
     dictionary: Option<&'a mut Dictionary>,
+    further: Option<&'a mut Further>,
 }
 
 impl Tokenizer for WordTokenizer {
@@ -109,16 +144,38 @@ impl Tokenizer for WordTokenizer {
         if let Some(dictionary) = &mut self.dictionary {
             dictionary.words.clear();
         }
-        let dictionary = self.dictionary.as_mut();
-        WordStream { text, at: 0, in_run: false, token: &mut self.token, stems: &mut self.stems, dictionary }
+        if let Some(further) = &mut self.further {
+            further.span = None;
+        }
+        let over_marks = self.composed.is_some();
+        let none: &'a [Change] = &[];
+        let (text, changes) = self.composed.as_mut().map_or((text, none), |composed| composed.read(text));
+        WordStream {
+            text,
+            changes,
+            at: 0,
+            in_run: false,
+            over_marks,
+            token: &mut self.token,
+            stems: &mut self.stems,
+            dictionary: self.dictionary.as_mut(),
+            further: self.further.as_mut(),
+        }
     }
 }
 
 /// Reads texts in the languages that stand before them ([`hinted`](super::hint::hinted)).
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(crate) struct HintedTokenizer {
+    rules: Rules,
     /// Those of the languages that were met.
     by_language: Vec<(Language, WordTokenizer)>,
+}
+
+impl HintedTokenizer {
+    pub(crate) fn by(rules: Rules) -> Self {
+        Self { rules, by_language: Vec::new() }
+    }
 }
 
 impl Tokenizer for HintedTokenizer {
@@ -127,7 +184,7 @@ impl Tokenizer for HintedTokenizer {
     fn token_stream<'a>(&'a mut self, text: &'a str) -> WordStream<'a> {
         let (language, text) = without_hint(text);
         let at = self.by_language.iter().position(|(known, _)| *known == language).unwrap_or_else(|| {
-            self.by_language.push((language, WordTokenizer::of(language)));
+            self.by_language.push((language, WordTokenizer::by(self.rules, language)));
             self.by_language.len() - 1
         });
         self.by_language[at].1.token_stream(text)
@@ -136,22 +193,52 @@ impl Tokenizer for HintedTokenizer {
 
 impl WordStream<'_> {
     fn emit(&mut self, start: usize, end: usize) -> bool {
-        self.place(start, end);
-        self.stems.write(&self.text[start..end], &mut self.token.text);
+        let word = Span::new(start, end);
+        self.place(word);
+        self.stems.write(word.of(self.text), &mut self.token.text);
+        self.then_unaccented(word);
         true
     }
 
-    fn place(&mut self, start: usize, end: usize) {
+    fn place(&mut self, word: Span) {
+        let Span { start, end } = source(self.changes, word);
         self.token.position = self.token.position.wrapping_add(1);
         self.token.offset_from = start;
         self.token.offset_to = end;
+    }
+
+    /// Gives a word's form without accents behind it, where that is another.
+    fn then_unaccented(&mut self, word: Span) {
+        let written = word.of(self.text);
+        let Some(further) = self.further.as_mut().filter(|_| !written.is_ascii()) else { return };
+        let Some(unaccented) = &mut further.unaccented else { return };
+        unaccented.write(written, &mut further.text);
+        further.span = (further.text != self.token.text).then(|| source(self.changes, word));
+    }
+
+    /// Gives the first syllable of a run behind its first pair: with a particle behind it, it is a word.
+    fn then_syllable(&mut self, syllable: Span) {
+        if let Some(further) = &mut self.further {
+            self.stems.write(syllable.of(self.text), &mut further.text);
+            further.span = Some(source(self.changes, syllable));
+        }
+    }
+
+    /// Gives the further form of the word that was given, at its position.
+    fn of_word(&mut self) -> bool {
+        let Some(further) = &mut self.further else { return false };
+        let Some(span) = further.span.take() else { return false };
+        std::mem::swap(&mut self.token.text, &mut further.text);
+        self.token.offset_from = span.start;
+        self.token.offset_to = span.end;
+        true
     }
 
     /// Gives the next word of the run, where one is being given.
     fn of_run(&mut self) -> bool {
         let text = self.text;
         let Some(word) = self.dictionary.as_mut().and_then(|dictionary| dictionary.words.pop()) else { return false };
-        self.place(word.start, word.end);
+        self.place(word);
         if let Some(dictionary) = &mut self.dictionary {
             dictionary.plain.write(without_long_mark(word.of(text)), &mut self.token.text);
         }
@@ -162,7 +249,7 @@ impl WordStream<'_> {
 impl TokenStream for WordStream<'_> {
     fn advance(&mut self) -> bool {
         let text = self.text;
-        if self.of_run() {
+        if self.of_word() || self.of_run() {
             return true;
         }
         loop {
@@ -180,16 +267,19 @@ impl TokenStream for WordStream<'_> {
             self.at = after;
             if is_paired(first) {
                 if let Some(second) = chars.next().filter(|&c| self.is_paired(c)) {
-                    self.in_run = true;
-                    return self.emit(start, after + second.len_utf8());
+                    let goes_on = std::mem::replace(&mut self.in_run, true);
+                    self.emit(start, after + second.len_utf8());
+                    if !goes_on {
+                        self.then_syllable(Span::new(start, after));
+                    }
+                    return true;
                 }
                 if !std::mem::take(&mut self.in_run) {
                     return self.emit(start, after);
                 }
             } else if first.is_alphanumeric() {
                 let rest = &text[after..];
-                let end =
-                    rest.find(|c: char| !c.is_alphanumeric() || self.is_apart(c)).map_or(text.len(), |i| after + i);
+                let end = rest.find(|c: char| !self.goes_on(c)).map_or(text.len(), |i| after + i);
                 self.at = end;
                 if end - start <= MAX_WORD_BYTES {
                     return self.emit(start, end);
@@ -211,6 +301,11 @@ impl WordStream<'_> {
     /// True for what makes a pair with a character before it.
     fn is_paired(&self, c: char) -> bool {
         is_paired(c) && !(self.dictionary.is_some() && pericope_language::is_unspaced(c))
+    }
+
+    /// True for what belongs to the word of an alphabet before it.
+    fn goes_on(&self, c: char) -> bool {
+        (c.is_alphanumeric() || (self.over_marks && is_mark(c))) && !self.is_apart(c)
     }
 
     /// True for letters at which a word of an alphabet ends.

@@ -4,7 +4,7 @@ use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, STORED, STRING, Schema, TextFieldIndexing, TextOptions,
 };
 
-use crate::analyzer::{ENGLISH_ANALYZER, TEXT_ANALYZER};
+use crate::analyzer::{ENGLISH_ANALYZER, SOURCE_ANALYZER, TEXT_ANALYZER};
 
 /// The fields of the schema. The order of `Fields::schema` is part of the format.
 #[derive(Debug, Clone, Copy)]
@@ -31,6 +31,9 @@ pub(crate) struct Fields {
     pub encoded_low: Field,
     /// Line and character of its beginning; nothing in indexes that were made before they were kept.
     pub begins: Option<[Field; 2]>,
+    /// The words of what a reader sees of the text; nothing in indexes that were made before, where `text` has those of its
+    /// source.
+    pub words: Option<Field>,
     /// The language of its document, which also stands before all its words; nothing in indexes that were made before
     /// languages were told apart.
     pub language: Option<Field>,
@@ -39,6 +42,8 @@ pub(crate) struct Fields {
 /// The versions of the schema, the newest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Version {
+    /// Texts have languages, and their words are those that a reader sees, composed.
+    Composed,
     /// Texts have languages.
     Languages,
     /// Everything is English, and the places of chunks are kept in lines and characters.
@@ -50,24 +55,31 @@ pub(super) enum Version {
 impl Fields {
     /// The schema of an index, where it is one of Pericope's.
     pub(super) fn of(schema: &Schema) -> Option<Self> {
-        let known = [Version::Languages, Version::Lines, Version::Bytes].map(Self::schema).into_iter();
+        let known =
+            [Version::Composed, Version::Languages, Version::Lines, Version::Bytes].map(Self::schema).into_iter();
         known.filter(|(known, _)| known == schema).map(|(_, fields)| fields).next()
     }
 
     pub(super) fn schema(version: Version) -> (Schema, Self) {
         let mut builder = Schema::builder();
         let words = TextFieldIndexing::default()
-            .set_tokenizer(if version == Version::Languages { TEXT_ANALYZER } else { ENGLISH_ANALYZER })
+            .set_tokenizer(match version {
+                Version::Composed => TEXT_ANALYZER,
+                Version::Languages => SOURCE_ANALYZER,
+                Version::Lines | Version::Bytes => ENGLISH_ANALYZER,
+            })
             .set_index_option(IndexRecordOption::WithFreqsAndPositions);
-        let words = TextOptions::default().set_indexing_options(words).set_stored();
+        let searched = TextOptions::default().set_indexing_options(words);
+        let words = searched.clone().set_stored();
+        let text: TextOptions = if version == Version::Composed { STORED.into() } else { words.clone() };
         let fields = Self {
             document: builder.add_text_field("doc_id", STRING | STORED | FAST),
             ordinal: builder.add_u64_field("ordinal", STORED | FAST),
             start: builder.add_u64_field("start", STORED | FAST),
             end: builder.add_u64_field("end", STORED | FAST),
             heading_path: builder.add_text_field("heading_path", words.clone()),
-            title: builder.add_text_field("title", words.clone()),
-            text: builder.add_text_field("text", words),
+            title: builder.add_text_field("title", words),
+            text: builder.add_text_field("text", text),
             tokens: builder.add_u64_field("tokens", STORED | FAST),
             anchor: builder.add_text_field("anchor", STORED),
             file_type: builder.add_text_field("file_type", STRING | STORED),
@@ -79,8 +91,15 @@ impl Fields {
             encoded_low: builder.add_u64_field("encoded_low", FAST),
             begins: (version != Version::Bytes)
                 .then(|| ["line", "char"].map(|name| builder.add_u64_field(name, STORED))),
-            language: (version == Version::Languages).then(|| builder.add_text_field("language", STRING)),
+            language: matches!(version, Version::Composed | Version::Languages)
+                .then(|| builder.add_text_field("language", STRING)),
+            words: (version == Version::Composed).then(|| builder.add_text_field("words", searched)),
         };
         (builder.build(), fields)
+    }
+
+    /// The field that is searched for the words of texts.
+    pub fn searched(&self) -> Field {
+        self.words.unwrap_or(self.text)
     }
 }

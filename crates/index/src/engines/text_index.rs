@@ -16,7 +16,9 @@ use uuid::Uuid;
 use super::fields::{Fields, Version};
 use super::text_files::{Failures, TextFiles};
 use crate::IndexError;
-use crate::analyzer::{ENGLISH_ANALYZER, HintedTokenizer, TEXT_ANALYZER, text_analyzer, without_hint};
+use crate::analyzer::{
+    ENGLISH_ANALYZER, HintedTokenizer, Rules, SOURCE_ANALYZER, TEXT_ANALYZER, text_analyzer, without_hint,
+};
 use crate::guard::error_of_text;
 use crate::manifest::Indexed;
 use crate::vectors::GenerationId;
@@ -84,7 +86,11 @@ impl TextIndex {
         let index = match Index::exists(&files).map_err(TantivyError::from)? {
             true => Index::open(files)?,
             false => {
-                let version = if analyzer == ENGLISH_ANALYZER { Version::Lines } else { Version::Languages };
+                let version = match analyzer {
+                    ENGLISH_ANALYZER => Version::Lines,
+                    SOURCE_ANALYZER => Version::Languages,
+                    _ => Version::Composed,
+                };
                 Index::create(files, Fields::schema(version).0, IndexSettings::default())?
             }
         };
@@ -103,7 +109,9 @@ impl TextIndex {
         let foreign = || IndexError::corrupt(path, "its schema is not Pericope's");
         let fields = Fields::of(&index.schema()).ok_or_else(foreign)?;
         index.tokenizers().register(ENGLISH_ANALYZER, text_analyzer());
-        index.tokenizers().register(TEXT_ANALYZER, TextAnalyzer::from(HintedTokenizer::default()));
+        for (name, rules) in [(SOURCE_ANALYZER, Rules::Source), (TEXT_ANALYZER, Rules::Stored)] {
+            index.tokenizers().register(name, TextAnalyzer::from(HintedTokenizer::by(rules)));
+        }
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
         Ok(Self { path: path.to_owned(), fields, failures, index, reader })
     }

@@ -130,6 +130,12 @@ fn stored(fields: &Fields, entry: &ChunkEntry) -> TantivyDocument {
     if let Some(context) = &chunk.context {
         document.add_text(fields.text, worded(context));
     }
+    if let Some(field) = fields.words {
+        document.add_text(field, worded(entry.visible.as_deref().unwrap_or(&chunk.text)));
+        if let Some(context) = &chunk.context {
+            document.add_text(field, worded(context));
+        }
+    }
     document.add_u64(fields.tokens, chunk.tokens as u64);
     if let (Some(fields), Some(begins)) = (fields.begins, chunk.begins) {
         for (field, number) in fields.into_iter().zip([begins.line, begins.char]) {

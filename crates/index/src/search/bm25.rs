@@ -58,7 +58,7 @@ pub(crate) fn bm25(
 fn clauses(text: &TextIndex, terms: &Terms, query: &Query) -> Vec<Box<dyn TextQuery>> {
     let fields = text.fields;
     let weighted =
-        [(fields.text, 1.0), (fields.heading_path, query.heading_weight), (fields.title, query.title_weight)];
+        [(fields.searched(), 1.0), (fields.heading_path, query.heading_weight), (fields.title, query.title_weight)];
     let mut clauses: Vec<Box<dyn TextQuery>> = Vec::new();
     for clause in &terms.clauses {
         for (field, weight) in weighted.into_iter().filter(|&(_, weight)| weight > 0.0) {

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use super::*;
 use crate::directory::text_path;
 use crate::{Mode, Query, Retriever};
+use pericope_api::{Rewrite, Span};
 use pericope_testkit::documents::{copy_folder, made_up, sentence_chunks};
 use pericope_testkit::encoders::{BagOfWords, DIMENSION};
 
@@ -209,6 +210,85 @@ fn an_index_that_was_made_before_languages_goes_on_without_them() {
     assert_eq!(IndexMeta::read(dir.path()).unwrap().text_analyzer, crate::TEXT_ANALYZER);
     assert_eq!(by_words(dir.path(), "文書"), [TEXTS[1]]);
     assert!(by_words(dir.path(), "本語").is_empty(), "words of a dictionary");
+}
+
+#[test]
+fn an_index_that_was_made_before_texts_were_composed_goes_on_with_its_words() {
+    let dir = tempfile::tempdir().unwrap();
+    let spec = IndexSpec::new("sentence", "words").with_language(Some("de".parse().unwrap()));
+    let mut meta = IndexMeta { text_analyzer: "pericope-2".to_owned(), ..IndexMeta::new(&spec) };
+    meta.write(dir.path()).unwrap();
+    let text = "Die Mu\u{308}hle am Fluss mahlt das Getreide.";
+    let add = |mut writer: IndexWriter, name: &str| {
+        let document = Document::from_sentences(name, &[text]);
+        writer.add(&document, &sentence_chunks(&document)).unwrap();
+        writer.finish().unwrap();
+    };
+    for name in ["a", "b"] {
+        add(IndexWriter::create_or_open(dir.path(), &spec).unwrap(), name);
+    }
+    assert!(by_words(dir.path(), "Mühle").is_empty(), "a mark cuts the word");
+    assert_eq!(by_words(dir.path(), "Mu\u{308}hle"), [text; 2]);
+    add(IndexWriter::rebuild(dir.path(), &spec).unwrap(), "a");
+    assert_eq!(IndexMeta::read(dir.path()).unwrap().text_analyzer, crate::TEXT_ANALYZER);
+    assert_eq!(by_words(dir.path(), "Mühle"), [text]);
+}
+
+#[test]
+fn words_are_those_that_a_reader_sees() {
+    let text = "<p class=\"display\">K&uuml;hlung im<b>port</b>ant fish</p>";
+    let mut document = Document::from_sentences("a", &[text]);
+    let tags = [("<p class=\"display\">", ""), ("&uuml;", "ü"), ("<b>", ""), ("</b>", ""), ("</p>", "")];
+    let rewrites = tags.into_iter().map(|(tag, with)| {
+        let start = text.find(tag).unwrap();
+        Rewrite { span: Span::new(start, start + tag.len()), with: with.into() }
+    });
+    document.rewrites = rewrites.collect();
+    let spec = IndexSpec::new("sentence", "words");
+    let add = |dir: &Path| {
+        let mut writer = IndexWriter::create_or_open(dir, &spec).unwrap();
+        writer.add(&document, &sentence_chunks(&document)).unwrap();
+        writer.finish().unwrap();
+    };
+    let dir = tempfile::tempdir().unwrap();
+    add(dir.path());
+    for query in ["Kühlung", "important", "fish", "\"important fish\""] {
+        assert_eq!(by_words(dir.path(), query), [text], "{query}");
+    }
+    for query in ["display", "uuml", "port"] {
+        assert!(by_words(dir.path(), query).is_empty(), "{query}");
+    }
+    let hits = IndexReader::open(dir.path()).unwrap().search(&Query::new("Kühlung fish", Mode::Bm25, 1)).unwrap();
+    let marks: Vec<&str> = hits.iter().flat_map(|hit| &hit.highlights).map(|mark| mark.of(text)).collect();
+    assert_eq!(marks, ["fish"], "what stands there in other characters is not marked");
+
+    let before = tempfile::tempdir().unwrap();
+    let mut meta = IndexMeta { text_analyzer: "pericope-2".to_owned(), ..IndexMeta::new(&spec) };
+    meta.write(before.path()).unwrap();
+    add(before.path());
+    assert!(by_words(before.path(), "Kühlung").is_empty());
+    assert_eq!(by_words(before.path(), "display"), [text]);
+}
+
+#[test]
+fn words_are_found_as_they_are_typed() {
+    for (language, text, queries) in [
+        ("es", "La configuraci\u{f3}n del sistema.", ["configuración", "configuracion"]),
+        ("ko", "물과 불", ["물", "\"물과 불\""]),
+        ("ru", "Новая ёлка стои\u{301}т здесь.", ["елка", "стоит"]),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let spec = IndexSpec::new("sentence", "words").with_language(Some(language.parse().unwrap()));
+        let document = Document::from_sentences("a", &[text]);
+        let mut writer = IndexWriter::create_or_open(dir.path(), &spec).unwrap();
+        writer.add(&document, &sentence_chunks(&document)).unwrap();
+        writer.finish().unwrap();
+        for query in queries {
+            let hits = IndexReader::open(dir.path()).unwrap().search(&Query::new(query, Mode::Bm25, 10)).unwrap();
+            assert_eq!(hits.len(), 1, "{query}");
+            assert!(!hits.iter().any(|hit| hit.highlights.is_empty()), "{query}");
+        }
+    }
 }
 
 #[test]

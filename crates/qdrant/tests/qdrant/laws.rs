@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use pericope_api::{Document, Rewrite, Span};
 use pericope_qdrant::{QdrantDestination, QdrantRetriever};
-use pericope_store::{Destination, IndexSpec, Retriever};
+use pericope_store::{Destination, IndexSpec, Mode, Query, Retriever, RunSummary};
 use pericope_testkit::analyzer::PlainWords;
+use pericope_testkit::documents::sentence_chunks;
 use pericope_testkit::encoders::BagOfWords;
 use pericope_testkit::{TestStore, store_laws};
 
@@ -35,4 +37,17 @@ impl TestStore for Place {
 #[test]
 fn a_collection_obeys_the_laws_of_stores() {
     store_laws(&Place::any(), &Place::any());
+}
+
+#[test]
+fn words_are_those_that_a_reader_sees() {
+    let place = Place::in_memory();
+    let mut document = Document::from_sentences("a", &["<b>fish</b>es swim"]);
+    document.rewrites =
+        [(0, 3), (7, 11)].map(|(start, end)| Rewrite { span: Span::new(start, end), with: "".into() }).into();
+    let mut store = place.write(false);
+    store.add(&document, &sentence_chunks(&document)).unwrap();
+    store.finish(&RunSummary::default()).unwrap();
+    let found = |query: &str| place.read().search(&Query::new(query, Mode::Bm25, 5)).unwrap().len();
+    assert_eq!(["fishes", "swim", "fish", "b"].map(found), [1, 1, 0, 0]);
 }

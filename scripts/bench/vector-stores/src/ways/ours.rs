@@ -51,7 +51,8 @@ impl Way for Ours {
         ready();
         data.batches(rows, |first, numbers| {
             let vectors = Embeddings::new(DIMENSION, numbers.to_vec());
-            let entry = |row| ChunkEntry { id: id(first + row), chunk: ChunkRecord::default(), encoded: None };
+            let chunk = ChunkRecord::default;
+            let entry = |row| ChunkEntry { id: id(first + row), chunk: chunk(), visible: None, encoded: None };
             let entries: Vec<ChunkEntry> = (0..vectors.len()).map(entry).collect();
             Ok(writer.upsert(&entries, &vectors)?)
         })?;
