@@ -14,6 +14,9 @@ pub struct Decoded {
     pub text: String,
     /// The name of the encoding in the Encoding Standard, or `CESU-8`, with what was replaced; `None` for UTF-8.
     pub encoding: Option<String>,
+    /// What of the file could not be read, in words: `page 2 of 3 could not be read in full: the parser gave up`. `None`
+    /// where the text is all of it.
+    pub missing: Option<String>,
 }
 
 /// The text of a file, where `declared` is the encoding that it says it has.
@@ -41,7 +44,7 @@ pub(crate) fn decode(path: &Path, bytes: Vec<u8>, declared: Option<&'static Enco
     // The one legacy encoding whose bytes are all ASCII.
     let escaped = declared.filter(|encoding| encoding.name() == "ISO-2022-JP" && bytes.contains(&0x1b));
     let (bytes, error) = match String::from_utf8(bytes) {
-        Ok(text) if escaped.is_none() => return Ok(Decoded { text, encoding: None }),
+        Ok(text) if escaped.is_none() => return Ok(Decoded { text, encoding: None, missing: None }),
         Ok(text) => (text.into_bytes(), 0),
         Err(e) => {
             let offset = e.utf8_error().valid_up_to();
@@ -67,7 +70,7 @@ pub(crate) fn decode(path: &Path, bytes: Vec<u8>, declared: Option<&'static Enco
 }
 
 fn named(text: String, encoding: &'static Encoding) -> Decoded {
-    Decoded { text, encoding: Some(encoding.name().to_owned()) }
+    Decoded { text, encoding: Some(encoding.name().to_owned()), missing: None }
 }
 
 /// The text of bytes that would be UTF-8, did not three bytes each stand for the halves of surrogate pairs: programs that
@@ -94,7 +97,7 @@ fn with_surrogates(bytes: &[u8]) -> Option<Decoded> {
         1 => " (half of a surrogate pair stands alone: replaced by U+FFFD)".to_owned(),
         _ => format!(" ({lone} halves of surrogate pairs stand alone: replaced by U+FFFD)"),
     };
-    Some(Decoded { text, encoding: Some(format!("CESU-8{replaced}")) })
+    Some(Decoded { text, encoding: Some(format!("CESU-8{replaced}")), missing: None })
 }
 
 /// The half of a surrogate pair that the first three of `bytes` stand for.

@@ -2,8 +2,11 @@
 //! the source, and is read as plain text.
 
 mod extract;
+mod fonts;
 mod forms;
+mod frame;
 mod layout;
+mod missing;
 mod reader;
 
 pub(super) use reader::Pdf;
