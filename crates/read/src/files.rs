@@ -7,7 +7,8 @@ use std::path::{Component, Path, PathBuf};
 use pericope_api::Document;
 use pericope_util::{name_of_text, name_text};
 
-use crate::encoding::{Decoded, check_head};
+use crate::binary::check_head;
+use crate::encoding::Decoded;
 use crate::error::ReadError;
 use crate::formats::{Reader, formats, reader, unknown_format};
 use crate::options::ReadOptions;
@@ -67,12 +68,17 @@ fn decoded_into(
     sink: &mut dyn FnMut(Result<Document, ReadError>),
 ) {
     let Decoded { text, encoding, missing } = decoded;
-    reader.read(id, text.into(), options, &mut |document| {
+    reader.read(id, with_line_ends(text).into(), options, &mut |document| {
         sink(document.map(|document| Document { encoding: encoding.clone(), ..document }));
     });
     if let Some(message) = missing {
         sink(Err(ReadError::InPart { path: document_path(id), message }));
     }
+}
+
+/// The text of a file, where carriage returns alone end the lines of it with line feeds instead: both are one byte.
+fn with_line_ends(text: String) -> String {
+    if !text.contains('\n') && text.contains('\r') { text.replace('\r', "\n") } else { text }
 }
 
 /// Returns the id of the document in a file: the path as given, with `/` between its parts and without `./`.
