@@ -6,6 +6,7 @@ use std::sync::Once;
 
 use pdf_extract::{Document, MediaBox, OutputDev, OutputError, Transform};
 
+use super::bidi::{is_leftward, read_order};
 use super::layout::{Line, Page};
 use super::missing::Missing;
 use super::{fonts, forms};
@@ -70,6 +71,7 @@ fn parse(bytes: &[u8]) -> Result<Found, Failure> {
     }
     let mut pages = Pages::default();
     let mut missing = read(&document, &numbers, &mut pages);
+    pages.line_ends();
     // Text of other fonts may have no letters either, but where all are known nothing is lost that anybody could have read.
     if !unknown.is_empty() {
         let why = fonts::why(&unknown);
@@ -148,12 +150,30 @@ struct Pages {
     string_begins: bool,
     /// Where the last character ended, and its distance from the top.
     end: (f64, f64),
+    /// Where the last letter of the line began that belongs to a script from right to left.
+    leftward: Option<f64>,
+    /// Letters of such scripts that stand to the right of the one before, less those that stand to the left.
+    rightwards: i64,
+}
+
+impl Pages {
+    /// The letters of the last line, which is over, come into the order in which they are read.
+    fn line_ends(&mut self) {
+        let as_seen = std::mem::take(&mut self.rightwards) > 0;
+        self.leftward = None;
+        if let Some(line) = self.pages.last_mut().and_then(|page| page.lines.last_mut())
+            && line.text.contains(is_leftward)
+        {
+            line.text = read_order(&line.text, as_seen);
+        }
+    }
 }
 
 impl OutputDev for Pages {
     fn begin_page(&mut self, page: u32, media: &MediaBox, _: Option<(f64, f64, f64, f64)>) -> Result<(), OutputError> {
         self.last = page;
         self.height = media.ury - media.lly;
+        self.line_ends();
         self.is_open = true;
         self.pages.push(Page { number: page, lines: Vec::new() });
         self.end = (f64::INFINITY, f64::NEG_INFINITY);
@@ -180,12 +200,17 @@ impl OutputDev for Pages {
         if text.is_empty() {
             self.without_letters.insert(self.last);
         }
-        let Some(page) = self.pages.last_mut() else { return Ok(()) };
         let size = font_size * (at.m11 * at.m22 - at.m12 * at.m21).abs().sqrt();
         let (x, y) = (at.m31, self.height - at.m32);
         let down = (y - self.end.1).abs();
         let new_line = down > size * 0.8 || (x < self.end.0 && down > size * 0.5);
-        if page.lines.is_empty() || (self.string_begins && new_line) {
+        let is_first = self.pages.last().is_none_or(|page| page.lines.is_empty());
+        let begins = is_first || (self.string_begins && new_line);
+        if begins {
+            self.line_ends();
+        }
+        let Some(page) = self.pages.last_mut() else { return Ok(()) };
+        if begins {
             page.lines.push(Line { text: String::new(), gap: y - self.end.1, top: y, size });
         } else if self.string_begins
             && x > self.end.0 + size * 0.1
@@ -195,6 +220,10 @@ impl OutputDev for Pages {
         }
         if let Some(line) = page.lines.last_mut() {
             line.text.push_str(text);
+        }
+        if text.contains(is_leftward) {
+            let before = self.leftward.replace(x);
+            self.rightwards += before.map_or(0, |before| if x > before { 1 } else { -1 });
         }
         self.string_begins = false;
         self.end = (x + width * size, y);

@@ -7,9 +7,8 @@ use pdf_extract::{Dictionary, Document, Object, ObjectId, Stream};
 /// Longest name of an encoding, in characters.
 const LONGEST: usize = 40;
 
-/// Codes of two bytes that are their characters: scripts up to Cyrillic, signs, kana, ideographs, full width forms.
-const SAME: &[u8] = b"6 beginbfrange\n<0000> <04ff> <0000>\n<2000> <33ff> <2000>\n<3400> <9fff> <3400>\n\
-    <ac00> <d7a3> <ac00>\n<f900> <faff> <f900>\n<fe30> <ffef> <fe30>\nendbfrange\n";
+/// Codes of two bytes that are their characters, but for halves of pairs and for private ones.
+const SAME: &[u8] = b"3 beginbfrange\n<0000> <9fff> <0000>\n<ac00> <d7a3> <ac00>\n<f900> <ffef> <f900>\nendbfrange\n";
 
 /// Gives such fonts an encoding that the parser reads: where the codes are Unicode they are read as that, else as nothing.
 /// Answers with the names of the encodings of the latter.

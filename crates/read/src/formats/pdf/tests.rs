@@ -134,6 +134,17 @@ fn fonts_that_are_not_in_the_file_leave_the_text_around_them() {
 }
 
 #[test]
+fn hebrew_is_read_from_right_to_left() {
+    // The letters as they stand, from left to right.
+    let seen = "BT /F2 12 Tf 72 680 Td <05DD05D505DC05E9> Tj ET";
+    assert_eq!(decode(file(&[seen])).unwrap(), "שלום\n");
+    // One by one, from the right.
+    let drawn = |x: u32, code: &str| format!("BT /F2 12 Tf {x} 680 Td <{code}> Tj ET ");
+    let read = [drawn(108, "05E9"), drawn(96, "05DC"), drawn(84, "05D5"), drawn(72, "05DD")].concat();
+    assert_eq!(decode(file(&[&read])).unwrap(), "שלום\n");
+}
+
+#[test]
 fn a_lone_number_on_a_page_is_text() {
     let page = lines(&["The total amount that is due at the end of the month, in euros, is", "4200"]);
     assert!(decode(file(&[&page])).unwrap().contains("4200"));
