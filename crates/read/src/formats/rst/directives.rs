@@ -49,7 +49,10 @@ impl Rst<'_, '_> {
             }
             Class::Titled | Class::Content | Class::Body => {
                 self.pending.get_or_insert(line.start);
-                if has_argument && class != Class::Body {
+                if class == Class::Body {
+                    // Text may follow without a blank line.
+                    content = if argument_end > i + 1 { i + 1 } else { content };
+                } else if has_argument {
                     let last = self.lines[argument_end - 1].end;
                     // The options belong to it.
                     let extent = Span::new(argument, self.lines[content.max(1) - 1].end.max(last));

@@ -226,6 +226,7 @@ fn arguments_for_programs_are_hidden() {
         ],
     );
     assert_eq!(document.sentence(0), ".. container:: cls\n\n   Held.");
+    check(".. only:: html\n   Without a blank line.\n", &[(Kind::Prose, "Without a blank line.")]);
 }
 
 #[test]
