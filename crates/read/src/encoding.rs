@@ -3,9 +3,15 @@
 use std::path::Path;
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
-use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
+use encoding_rs::{
+    BIG5, EUC_JP, EUC_KR, Encoding, GBK, ISO_2022_JP, ISO_8859_2, ISO_8859_4, SHIFT_JIS, UTF_8, UTF_16BE, UTF_16LE,
+    WINDOWS_1250, WINDOWS_1252, WINDOWS_1257,
+};
+use memchr::memmem;
 
+use crate::binary::binary;
 use crate::error::ReadError;
+use crate::western::{Western, is_scattered, is_sparse, western};
 
 /// Text and the encoding that it was in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,12 +20,16 @@ pub struct Decoded {
     pub text: String,
     /// The name of the encoding in the Encoding Standard, or `CESU-8`, with what was replaced; `None` for UTF-8.
     pub encoding: Option<String>,
+    /// What of the file could not be read, in words: `page 2 of 3 could not be read in full: the parser gave up`. `None`
+    /// where the text is all of it.
+    pub missing: Option<String>,
 }
 
 /// The text of a file, where `declared` is the encoding that it says it has.
 ///
 /// Bytes that are UTF-8 are taken for that, and UTF-8 with surrogates (CESU-8) as well. UTF-16 is known by its byte order mark. What is left is decoded from the
-/// declared encoding where it fits, else from the one that `chardetng` takes it for, and has to look like text then.
+/// declared encoding where it fits, else from the one that it looks like, and has to look like text then. The switches of
+/// ISO-2022-JP, which is all ASCII, are unmistakable.
 ///
 /// # Errors
 /// [`ReadError::Binary`] for what is no text, [`ReadError::InvalidUtf8`] for UTF-8 that is broken in places and for
@@ -38,10 +48,13 @@ pub(crate) fn decode(path: &Path, bytes: Vec<u8>, declared: Option<&'static Enco
     if let Some(what) = binary(&bytes) {
         return Err(ReadError::Binary { path: path.to_owned(), what });
     }
+    if let Some(decoded) = escaped_japanese(&bytes) {
+        return Ok(decoded);
+    }
     // The one legacy encoding whose bytes are all ASCII.
     let escaped = declared.filter(|encoding| encoding.name() == "ISO-2022-JP" && bytes.contains(&0x1b));
     let (bytes, error) = match String::from_utf8(bytes) {
-        Ok(text) if escaped.is_none() => return Ok(Decoded { text, encoding: None }),
+        Ok(text) if escaped.is_none() => return Ok(Decoded { text, encoding: None, missing: None }),
         Ok(text) => (text.into_bytes(), 0),
         Err(e) => {
             let offset = e.utf8_error().valid_up_to();
@@ -67,7 +80,7 @@ pub(crate) fn decode(path: &Path, bytes: Vec<u8>, declared: Option<&'static Enco
 }
 
 fn named(text: String, encoding: &'static Encoding) -> Decoded {
-    Decoded { text, encoding: Some(encoding.name().to_owned()) }
+    Decoded { text, encoding: Some(encoding.name().to_owned()), missing: None }
 }
 
 /// The text of bytes that would be UTF-8, did not three bytes each stand for the halves of surrogate pairs: programs that
@@ -94,7 +107,7 @@ fn with_surrogates(bytes: &[u8]) -> Option<Decoded> {
         1 => " (half of a surrogate pair stands alone: replaced by U+FFFD)".to_owned(),
         _ => format!(" ({lone} halves of surrogate pairs stand alone: replaced by U+FFFD)"),
     };
-    Some(Decoded { text, encoding: Some(format!("CESU-8{replaced}")) })
+    Some(Decoded { text, encoding: Some(format!("CESU-8{replaced}")), missing: None })
 }
 
 /// The half of a surrogate pair that the first three of `bytes` stand for.
@@ -107,10 +120,37 @@ fn surrogate(bytes: &[u8]) -> Option<u16> {
     }
 }
 
+/// Text that switches to Japanese and back by the escape sequences of ISO-2022-JP.
+fn escaped_japanese(bytes: &[u8]) -> Option<Decoded> {
+    const SWITCHES: [[&[u8]; 2]; 2] = [[b"\x1b$B", b"\x1b$@"], [b"\x1b(B", b"\x1b(J"]];
+    let holds = |any: &[&[u8]; 2]| any.iter().any(|escape| memmem::find(bytes, escape).is_some());
+    if memchr::memchr(0x1b, bytes).is_none() || !SWITCHES.iter().all(holds) {
+        return None;
+    }
+    let text = ISO_2022_JP.decode_without_bom_handling_and_without_replacement(bytes)?;
+    is_plausible(&text).then(|| named(text.into_owned(), ISO_2022_JP))
+}
+
+/// What `chardetng` takes the bytes for, unless they are ASCII but for a few that Western languages write.
 fn guess(bytes: &[u8]) -> &'static Encoding {
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
     detector.feed(bytes, true);
-    detector.guess(None, Utf8Detection::Deny)
+    let guess = detector.guess(None, Utf8Detection::Deny);
+    // Every language that these are for writes two bytes beyond ASCII side by side.
+    let wide = [BIG5, EUC_JP, EUC_KR, GBK, SHIFT_JIS].contains(&guess);
+    let is_western = match western(bytes) {
+        Some(Western::Signs) => true,
+        // Baltic and Turkish words are much like Western ones.
+        Some(Western::Letters) if guess == WINDOWS_1257 => !bytes.iter().any(|&b| is_baltic(b)),
+        Some(Western::Letters) => wide || [ISO_8859_2, ISO_8859_4, WINDOWS_1250].contains(&guess),
+        None => wide && is_sparse(bytes) && is_scattered(bytes),
+    };
+    if is_western { WINDOWS_1252 } else { guess }
+}
+
+/// True for a letter of windows-1257 that Baltic languages often write, and that is none of theirs in windows-1252.
+fn is_baltic(byte: u8) -> bool {
+    byte >= 0xc0 && matches!(byte | 0x20, 0xe0..=0xe2 | 0xe6..=0xe8 | 0xeb..=0xee | 0xf0 | 0xf2 | 0xf8 | 0xfb | 0xfe)
 }
 
 /// True where most of what is not ASCII is UTF-8: decoding all of it from another encoding would spoil the good part.
@@ -146,42 +186,13 @@ fn is_common_sign(c: char) -> bool {
         || "¡¢£¥§©«®°±·»¿€™№×÷".contains(c)
 }
 
-/// Refuses a file that begins with binary data, before the rest of it is read.
-///
-/// # Errors
-/// [`ReadError::Binary`].
-pub(crate) fn check_head(path: &Path, head: &[u8]) -> Result<(), ReadError> {
-    let utf16 = head.starts_with(&[0xff, 0xfe]) || head.starts_with(&[0xfe, 0xff]);
-    match binary(head).filter(|_| !utf16) {
-        Some(what) => Err(ReadError::Binary { path: path.to_owned(), what }),
-        None => Ok(()),
-    }
-}
-
-/// Returns the kind of binary data that these bytes are; `None` where they may be text.
-fn binary(bytes: &[u8]) -> Option<String> {
-    const SIGNATURES: &[(&[u8], &str)] = &[
-        (b"%PDF-", "a PDF document"),
-        (b"\x89PNG\r\n", "a PNG image"),
-        (b"\xff\xd8\xff", "a JPEG image"),
-        (b"GIF8", "a GIF image"),
-        (b"PK\x03\x04", "a ZIP archive (or an office document)"),
-        (b"\x1f\x8b", "gzip data"),
-        (b"\x7fELF", "a program"),
-    ];
-    if let Some((_, what)) = SIGNATURES.iter().find(|(signature, _)| bytes.starts_with(signature)) {
-        return Some((*what).to_owned());
-    }
-    memchr::memchr(0, bytes).map(|at| format!("binary data (byte {at} is zero)"))
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
 
     use std::path::Path;
 
-    use encoding_rs::{EUC_JP, GBK, ISO_2022_JP, KOI8_R, SHIFT_JIS, WINDOWS_1251, WINDOWS_1252};
+    use encoding_rs::{BIG5, EUC_JP, GBK, ISO_2022_JP, KOI8_R, SHIFT_JIS, WINDOWS_1250, WINDOWS_1251, WINDOWS_1252};
 
     use super::decode;
     use crate::ReadError;
@@ -208,6 +219,10 @@ mod tests {
         let japanese = "ポンプは井戸から水をくみ上げ、タンクがいっぱいになるまで動き続けます。";
         let chinese = "水泵把井水抽到水箱里，直到水箱装满为止。请先阅读本手册。";
         let german = "Die Pumpe fördert Wasser aus dem Brunnen, bis der Behälter überläuft – „schön“ ist das nicht.";
+        let taiwanese = "水泵把井水抽到水箱裡，直到水箱裝滿為止。請先閱讀本手冊。";
+        let polish =
+            "Pompa tłoczy wodę ze studni do zbiornika, aż będzie pełny. Proszę najpierw przeczytać instrukcję.";
+        let czech = "Čerpadlo přečerpává vodu ze studny do nádrže, dokud není plná. Nejprve si přečtěte příručku.";
         for (text, encoding) in [
             (russian, WINDOWS_1251),
             (russian, KOI8_R),
@@ -215,6 +230,9 @@ mod tests {
             (japanese, EUC_JP),
             (chinese, GBK),
             (german, WINDOWS_1252),
+            (polish, WINDOWS_1250),
+            (czech, WINDOWS_1250),
+            (taiwanese, BIG5),
             ("caf\u{e9} au lait", WINDOWS_1252),
         ] {
             let (bytes, _, replaced) = encoding.encode(text);
@@ -226,6 +244,30 @@ mod tests {
                 assert_eq!(name.as_deref(), Some(encoding.name()));
             }
         }
+    }
+
+    #[test]
+    fn a_few_signs_and_letters_in_ascii_are_western() {
+        for text in [
+            "The flow tolerance is ±3 mm at all points of the pump.\n",
+            "The gap is 5 µm wide.\n",
+            "It costs £5 and no more.\n",
+            "That is a naïve view.\n",
+            "La farine de maïs est jaune.\n",
+            "Une œuvre de jeunesse.\n",
+        ] {
+            let (bytes, _, _) = WINDOWS_1252.encode(text);
+            assert_eq!(read(&bytes).unwrap(), (text.to_owned(), Some("windows-1252".to_owned())));
+        }
+    }
+
+    #[test]
+    fn the_escapes_of_japanese_are_known() {
+        let text = "水のポンプ and more";
+        let (bytes, _, _) = ISO_2022_JP.encode(text);
+        assert_eq!(read(&bytes).unwrap(), (text.to_owned(), Some("ISO-2022-JP".to_owned())));
+        // Other escapes are text, as they are.
+        assert_eq!(read(b"\x1b[1mbold\x1b(B").unwrap(), ("\x1b[1mbold\x1b(B".to_owned(), None));
     }
 
     #[test]

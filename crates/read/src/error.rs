@@ -97,6 +97,14 @@ pub enum ReadError {
         /// The problem, in words.
         message: String,
     },
+    /// A part of a file that cannot be read. The rest of it is a document.
+    #[error("{}: {message}", shown_path(path))]
+    InPart {
+        /// The path of the file.
+        path: PathBuf,
+        /// What is missing, and why: "page 2 of 3 could not be read in full: the parser gave up".
+        message: String,
+    },
     /// A file that broke, or kept too long, the process that was reading it ([`Isolation`](crate::Isolation)).
     #[error("{}: {message}", path.display())]
     Worker {
@@ -187,6 +195,7 @@ impl ReadError {
             | Self::NoText { path }
             | Self::Encrypted { path }
             | Self::Pdf { path, .. }
+            | Self::InPart { path, .. }
             | Self::Worker { path, .. }
             | Self::UnknownExtension { path, .. } => Some(path),
             Self::UnknownFormat { .. } | Self::Line { .. } | Self::Glob { .. } => None,

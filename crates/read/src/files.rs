@@ -7,13 +7,15 @@ use std::path::{Component, Path, PathBuf};
 use pericope_api::Document;
 use pericope_util::{name_of_text, name_text};
 
-use crate::encoding::{Decoded, check_head};
+use crate::binary::check_head;
+use crate::encoding::Decoded;
 use crate::error::ReadError;
 use crate::formats::{Reader, formats, reader, unknown_format};
 use crate::options::ReadOptions;
 use crate::stable::{Attempt, Stamp, stable};
 
-/// Reads a file and returns its documents (one, but for JSONL), or the first error.
+/// Reads a file and returns its documents (one, but for JSONL), or the first error. What is missing from a document that
+/// could be read in part ([`ReadError::InPart`]) is no error here; [`read_each`] tells it.
 ///
 /// The id of a document is the [`document_id`] of the path. The documents of a JSONL file have their own ids.
 ///
@@ -24,6 +26,7 @@ pub fn read_path(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Vec<Do
     let mut error = None;
     read_each(path, options, &mut |document| match document {
         Ok(document) => documents.push(document),
+        Err(ReadError::InPart { .. }) => {}
         Err(e) => error = error.take().or(Some(e)),
     });
     error.map_or(Ok(documents), Err)
@@ -56,7 +59,7 @@ pub fn read_bytes(
     }
 }
 
-/// Reads decoded text; its documents say what they were decoded from.
+/// Reads decoded text; its documents say what they were decoded from. What is missing from it is told behind them.
 fn decoded_into(
     reader: &dyn Reader,
     id: &str,
@@ -64,10 +67,18 @@ fn decoded_into(
     options: &ReadOptions,
     sink: &mut dyn FnMut(Result<Document, ReadError>),
 ) {
-    let Decoded { text, encoding } = decoded;
-    reader.read(id, text.into(), options, &mut |document| {
+    let Decoded { text, encoding, missing } = decoded;
+    reader.read(id, with_line_ends(text).into(), options, &mut |document| {
         sink(document.map(|document| Document { encoding: encoding.clone(), ..document }));
     });
+    if let Some(message) = missing {
+        sink(Err(ReadError::InPart { path: document_path(id), message }));
+    }
+}
+
+/// The text of a file, where carriage returns alone end the lines of it with line feeds instead: both are one byte.
+fn with_line_ends(text: String) -> String {
+    if !text.contains('\n') && text.contains('\r') { text.replace('\r', "\n") } else { text }
 }
 
 /// Returns the id of the document in a file: the path as given, with `/` between its parts and without `./`.

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+mod binary;
 mod builder;
 mod encoding;
 mod error;
@@ -13,6 +14,7 @@ mod options;
 mod split;
 mod stable;
 mod walk;
+mod western;
 mod work;
 
 #[cfg(test)]

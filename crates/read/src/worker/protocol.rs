@@ -28,8 +28,8 @@ pub(super) struct Request {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Reply {
-    /// Its text follows.
-    Text { bytes: u64, encoding: Option<String> },
+    /// Its text follows; what is missing from it is said here.
+    Text { bytes: u64, encoding: Option<String>, missing: Option<String> },
     /// There is no text in it.
     NoText,
     /// It opens with a password only.

@@ -60,8 +60,8 @@ fn answer(request: &Request, bytes: Vec<u8>) -> (Reply, String) {
         return (Reply::broken(&format!("no reader for {}", request.format)), String::new());
     };
     let reply = match reader.decode(Path::new(""), bytes) {
-        Ok(Decoded { text, encoding }) if text.len() as u64 <= request.most_text => {
-            return (Reply::Text { bytes: text.len() as u64, encoding }, text);
+        Ok(Decoded { text, encoding, missing }) if text.len() as u64 <= request.most_text => {
+            return (Reply::Text { bytes: text.len() as u64, encoding, missing }, text);
         }
         Ok(_) => Reply::broken(&format!("it holds more than {} MB of text", request.most_text / 1_000_000)),
         Err(ReadError::NoText { .. }) => Reply::NoText,

@@ -99,6 +99,21 @@ fn other_encodings_are_decoded_and_said_so() {
 }
 
 #[test]
+fn carriage_returns_alone_end_lines() {
+    let text = b"# Mac heading\r\rText one.\r\r## Sub\rtext\r";
+    let mut found = Vec::new();
+    read_bytes("-", "markdown", text.to_vec(), &ReadOptions::default(), &mut |document| found.push(document.unwrap()));
+    let document = found.remove(0);
+    assert_eq!(document.check(), Ok(()));
+    assert_eq!((document.title.as_deref(), document.source.len()), (Some("Mac heading"), text.len()));
+    let sentences: Vec<_> = (0..document.len()).map(|i| document.sentence(i)).collect();
+    assert_eq!(sentences, ["# Mac heading", "Text one.", "## Sub", "text"]);
+    // Beside line feeds they are what they are.
+    read_bytes("-", "plain", b"a\rb\nc".to_vec(), &ReadOptions::default(), &mut |read| found.push(read.unwrap()));
+    assert_eq!(&*found[0].source, "a\rb\nc");
+}
+
+#[test]
 fn a_file_over_the_limit_is_named_without_being_read() {
     let folder = tempfile::tempdir().unwrap();
     let path = write(folder.path(), "huge.md", "");

@@ -6,7 +6,8 @@ use super::delimited::{Delimited, delimited};
 use super::ids::Ids;
 use super::inline::{self, Attributes};
 use super::lists::{marker, term};
-use super::metadata::{Metadata, entry};
+use super::metadata::{Metadata, attribution, entry};
+use super::single::{block_macro, conditional, is_comment, is_preprocessor};
 use crate::builder::Builder;
 use crate::formats::lines::{Line, lines};
 use crate::inline::Inline;
@@ -70,6 +71,11 @@ impl<'s> Adoc<'_, 's> {
     /// The block at line `i`, which is not blank; answers with the line after it.
     fn block(&mut self, i: usize, line: Line) -> usize {
         let text = line.of(self.source);
+        if let Some(at) = conditional(text) {
+            let kind = self.kind();
+            self.text(Span::new(line.start, line.end), Span::new(line.start + at, line.end - 1), kind);
+            return i + 1;
+        }
         if is_comment(text) || is_preprocessor(text) {
             self.hide(i, i + 1);
             return i + 1;
@@ -84,6 +90,9 @@ impl<'s> Adoc<'_, 's> {
         }
         if line.indent == 0 && self.metadata.add(text) {
             self.pending.get_or_insert(line.start);
+            if let Some(who) = attribution(text) {
+                self.attribution(line, Span::new(line.start + who.start, line.start + who.end));
+            }
             return i + 1;
         }
         if let Some((kind, end)) = delimited(text) {
@@ -258,6 +267,13 @@ impl<'s> Adoc<'_, 's> {
         i + 1
     }
 
+    /// Whom the quotation below is by, and what it is from.
+    fn attribution(&mut self, line: Line, who: Span) {
+        let (metadata, attached, kind) = (self.metadata.clone(), self.attached, self.kind());
+        self.text(Span::new(line.start, line.end), who, kind);
+        (self.metadata, self.attached) = (metadata, attached);
+    }
+
     /// Hands over running text: `shown` is the part of `extent` that is read.
     fn text(&mut self, extent: Span, shown: Span, kind: Kind) {
         let mut inline = Inline::default();
@@ -293,24 +309,4 @@ impl<'s> Adoc<'_, 's> {
     fn kind(&self) -> Kind {
         if self.in_list { Kind::ListItem } else { Kind::Prose }
     }
-}
-
-/// `// remark`.
-pub(super) fn is_comment(text: &str) -> bool {
-    text.starts_with("//") && !text.starts_with("///")
-}
-
-/// What is done before the text is read: includes and conditions.
-pub(super) fn is_preprocessor(text: &str) -> bool {
-    ["include::", "ifdef::", "ifndef::", "ifeval::", "endif::"].iter().any(|name| text.starts_with(name))
-        && text.ends_with(']')
-}
-
-/// Name of a macro that is alone on its line, and what is between its brackets.
-fn block_macro(text: &str) -> Option<(&str, Span)> {
-    let (name, rest) = text.split_once("::")?;
-    let good = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
-    let open = name.len() + 2 + rest.find('[')?;
-    (good && text.ends_with(']') && !text[name.len() + 2..open].contains(' '))
-        .then(|| (name, Span::new(open + 1, text.len() - 1)))
 }

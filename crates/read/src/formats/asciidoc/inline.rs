@@ -319,8 +319,32 @@ impl<'o, 's> Scan<'o, 's> {
         };
         let value = value.to_owned();
         self.flush(at);
-        self.out.shown(Span::new(at, inner.end + 1), value);
-        Some(self.close(inner.end + 1))
+        let name = Span::new(at, inner.end + 1);
+        // An address with a text behind it, like any other.
+        if macros::is_address(&value)
+            && let Some(text) = self.bracketed(name.end)
+        {
+            let shown = macros::link_text(self.source, text);
+            if shown.is_empty() {
+                self.out.shown(name, value);
+                self.out.code(Span::new(name.end, text.start - 1));
+            } else {
+                self.nested(shown);
+            }
+            return Some(self.close(text.end + 1));
+        }
+        self.out.shown(name, value);
+        Some(self.close(name.end))
+    }
+
+    /// What stands in the brackets behind an address that ends there, or goes on from byte `from`.
+    fn bracketed(&self, from: usize) -> Option<Span> {
+        let stop = self.source.floor_char_boundary(self.end.min(from + LONGEST));
+        let rest = self.source.get(from..stop)?;
+        let len = work::find_char(rest, |c| c.is_whitespace() || matches!(c, '[' | '<' | '>' | '"'))?;
+        let open = rest.get(len..).filter(|rest| rest.starts_with('['))?;
+        let start = from + len + 1;
+        if open.starts_with("[]") { Some(Span::new(start, start)) } else { self.enclosed(start, "]") }
     }
 
     /// Passes over a word, unless a macro begins with it.

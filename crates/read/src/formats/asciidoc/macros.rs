@@ -168,6 +168,12 @@ pub(super) fn link_text(source: &str, inner: Span) -> Span {
     Span::new(inner.start, inner.start + trimmed.len())
 }
 
+/// True for an address that links lead to.
+pub(super) fn is_address(text: &str) -> bool {
+    let links = MACROS.iter().filter(|(_, shows)| *shows == Shows::Link);
+    links.map(|(name, _)| *name).any(|name| name != "xref:" && text.starts_with(name))
+}
+
 fn is_name(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_lowercase())
 }

@@ -1,5 +1,7 @@
 //! What is said about a block or the document: attribute lists, anchors, attribute entries.
 
+use std::ops::Range;
+
 /// What the lines in square brackets above a block say.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct Metadata {
@@ -55,6 +57,19 @@ impl Metadata {
     }
 }
 
+/// Where a line says whom a quotation is by, and what it is from: `[quote, Who, What]`.
+pub(super) fn attribution(line: &str) -> Option<Range<usize>> {
+    let (style, who) = line.strip_prefix('[')?.strip_suffix(']')?.split_once(',')?;
+    let style = style.split(['#', '.', '%']).next().unwrap_or_default().trim();
+    let shown = who.trim().trim_matches('"');
+    if !matches!(style, "quote" | "verse") || shown.is_empty() || who.contains('=') {
+        return None;
+    }
+    // Behind it stands the bracket.
+    let start = line.len() - 1 - who.trim_start().trim_start_matches('"').len();
+    Some(start..start + shown.len())
+}
+
 /// Name and value of an attribute entry: `:name: value`; `:!name:` has none.
 pub(super) fn entry(line: &str) -> Option<(&str, Option<&str>)> {
     let (name, value) = line.strip_prefix(':')?.split_once(':')?;
@@ -68,7 +83,7 @@ pub(super) fn entry(line: &str) -> Option<(&str, Option<&str>)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Metadata, entry};
+    use super::{Metadata, attribution, entry};
 
     fn read(lines: &[&str]) -> Option<(String, Option<String>)> {
         let mut metadata = Metadata::default();
@@ -85,6 +100,17 @@ mod tests {
         assert_eq!(read(&["[#use]"]), is("", Some("use")));
         assert_eq!(read(&["[cols=\"1,2\",id=t]"]), is("", Some("t")));
         assert_eq!((read(&["[a] b"]), read(&["[[a] and [b]]"]), read(&["[ ]"])), (None, None, None));
+    }
+
+    #[test]
+    fn whom_a_quotation_is_by() {
+        let who = |line: &str| attribution(line).map(|who| line[who].to_owned());
+        assert_eq!(who("[quote, Abe Lincoln, Address]").as_deref(), Some("Abe Lincoln, Address"));
+        assert_eq!(who("[verse#v.x, \"A, B\" ]").as_deref(), Some("A, B"));
+        assert_eq!(
+            (who("[quote]"), who("[source, ruby]"), who("[quote, ]"), who("[quote, a=b]")),
+            (None, None, None, None)
+        );
     }
 
     #[test]

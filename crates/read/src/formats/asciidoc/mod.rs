@@ -9,6 +9,7 @@ mod lists;
 mod macros;
 mod metadata;
 mod reader;
+mod single;
 mod titles;
 
 pub(super) use reader::Asciidoc;

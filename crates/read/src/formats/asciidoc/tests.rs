@@ -129,6 +129,41 @@ fn inline_markup_reads_as_text() {
 }
 
 #[test]
+fn addresses_in_attributes_are_links() {
+    let source = ":uri-repo: https://example.org/x\n:name: Pump\n\nSee {uri-repo}[the *repository*], {uri-repo}/issues[issues], \
+        {uri-repo}/a[] and {name}[x] or {uri-repo}.\n";
+    check(
+        source,
+        &[
+            (Kind::Markup, ""),
+            (Kind::Markup, ""),
+            (Kind::Prose, "See the repository, issues, https://example.org/x/a and Pump[x] or https://example.org/x."),
+        ],
+    );
+}
+
+#[test]
+fn text_behind_a_condition_and_whom_a_quotation_is_by_are_seen() {
+    let source = "ifndef::env-github[Shown here.]\n\nifdef::x[:a: b]\n\nifeval::[\"{x}\" == \"1\"]\nText.\nendif::[]\n\n\
+        [quote, Abe Lincoln, Address]\nFour score.\n\n[quote, Ann Poet]\n____\nMore.\n____\n\n[quote]\nEnd.\n";
+    check(
+        source,
+        &[
+            (Kind::Prose, "Shown here."),
+            (Kind::Markup, ""),
+            (Kind::Markup, ""),
+            (Kind::Prose, "Text."),
+            (Kind::Markup, ""),
+            (Kind::Prose, "Abe Lincoln, Address"),
+            (Kind::Prose, "Four score."),
+            (Kind::Prose, "Ann Poet"),
+            (Kind::Prose, "More."),
+            (Kind::Prose, "End."),
+        ],
+    );
+}
+
+#[test]
 fn strange_input_is_text() {
     let lines = [
         "",

@@ -3,9 +3,10 @@
 use pericope_api::Span;
 use unicode_width::UnicodeWidthStr;
 
-use super::blocks::{Adoc, is_comment, is_preprocessor};
+use super::blocks::Adoc;
 use super::inline;
 use super::metadata::entry;
+use super::single::{is_comment, is_preprocessor};
 use crate::formats::lines::{Line, adornment};
 use crate::inline::Inline;
 use crate::limits;

@@ -1,12 +1,15 @@
 //! The text of the pages, whatever the parser makes of the file.
 
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 
 use pdf_extract::{Document, MediaBox, OutputDev, OutputError, Transform};
 
-use super::forms;
+use super::bidi::{is_leftward, read_order};
 use super::layout::{Line, Page};
+use super::missing::Missing;
+use super::{fonts, forms};
 
 /// The reason why there is no text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,6 +20,15 @@ pub(super) enum Failure {
     Broken(String),
 }
 
+/// What was found in a file.
+#[derive(Debug)]
+pub(super) struct Found {
+    /// The lines of each page, in order.
+    pub(super) pages: Vec<Page>,
+    /// What could not be read, in words.
+    pub(super) missing: Option<String>,
+}
+
 /// Most text that is taken from a file, in bytes; what is beyond it is left out.
 const MOST_TEXT: usize = 256 << 20;
 /// Pages that may fail before the rest are given up.
@@ -25,12 +37,12 @@ const MOST_FAILURES: usize = 100;
 const STACK: usize = 64 << 20;
 const THREAD: &str = "pericope-pdf";
 
-/// The lines of each page, in order; pages that the parser cannot cope with are empty.
+/// The lines of each page; of pages that the parser cannot cope with, those before it gave up.
 ///
 /// # Errors
 /// [`Failure`]; never a panic, of which the parser has many. But the parser can abort the process by a stack that
 /// overflows, and take any time and memory: only a process of its own holds that.
-pub(super) fn pages(bytes: Vec<u8>) -> Result<Vec<Page>, Failure> {
+pub(super) fn pages(bytes: Vec<u8>) -> Result<Found, Failure> {
     quiet();
     let run = std::thread::Builder::new().name(THREAD.into()).stack_size(STACK).spawn(move || parse(&bytes));
     match run.map(std::thread::JoinHandle::join) {
@@ -40,8 +52,8 @@ pub(super) fn pages(bytes: Vec<u8>) -> Result<Vec<Page>, Failure> {
     }
 }
 
-fn parse(bytes: &[u8]) -> Result<Vec<Page>, Failure> {
-    let mut document = Document::load_mem(bytes).map_err(|error| match error {
+fn parse(bytes: &[u8]) -> Result<Found, Failure> {
+    let mut document = Document::load_mem(without_padding(bytes)).map_err(|error| match error {
         pdf_extract::Error::Decryption(_) | pdf_extract::Error::InvalidPassword => Failure::Encrypted,
         error => Failure::Broken(error.to_string()),
     })?;
@@ -51,41 +63,72 @@ fn parse(bytes: &[u8]) -> Result<Vec<Page>, Failure> {
         return Err(Failure::Encrypted);
     }
     forms::defuse(&mut document).map_err(Failure::Broken)?;
+    let unknown = fonts::mend(&mut document);
     let numbers: Vec<u32> = document.get_pages().keys().copied().collect();
     if numbers.is_empty() {
         // Without its password even the catalogue may be out of reach.
         return Err(if locked { Failure::Encrypted } else { Failure::Broken("it has no pages".into()) });
     }
     let mut pages = Pages::default();
-    let mut message = None;
+    let mut missing = read(&document, &numbers, &mut pages);
+    pages.line_ends();
+    // Text of other fonts may have no letters either, but where all are known nothing is lost that anybody could have read.
+    if !unknown.is_empty() {
+        let why = fonts::why(&unknown);
+        pages.without_letters.iter().for_each(|&page| missing.add(page, &why));
+    }
+    let mut lines = pages.pages.iter().flat_map(|page| &page.lines);
+    let found = lines.any(|line| !line.text.trim().is_empty());
+    match missing.reasons() {
+        Some(reasons) if !found => Err(Failure::Broken(reasons)),
+        _ => Ok(Found { missing: missing.words(numbers.len()), pages: pages.pages }),
+    }
+}
+
+/// Programs that write in blocks fill the last one up, and the parser looks for the end of a file near its last byte.
+fn without_padding(bytes: &[u8]) -> &[u8] {
+    let end = bytes.iter().rposition(|&b| b != 0 && !b.is_ascii_whitespace()).map_or(0, |last| last + 1);
+    // One line end stays: it may belong to what is before it.
+    bytes.get(..bytes.len().min(end + 1)).unwrap_or(bytes)
+}
+
+/// Reads the pages of these numbers.
+fn read(document: &Document, numbers: &[u32], pages: &mut Pages) -> Missing {
+    let mut missing = Missing::default();
     // All at once is much faster; after a page that fails, the rest come one by one.
-    let all = catch_unwind(AssertUnwindSafe(|| pdf_extract::output_doc(&document, &mut pages)));
-    if !matches!(all, Ok(Ok(()))) {
-        let mut failures = 1;
-        message = Some(why(all));
-        let done = numbers.iter().position(|&number| number == pages.last).map_or(0, |at| at + 1);
-        for &number in numbers.iter().skip(done) {
-            let one = catch_unwind(AssertUnwindSafe(|| pdf_extract::output_doc_page(&document, &mut pages, number)));
+    let all = catch_unwind(AssertUnwindSafe(|| pdf_extract::output_doc(document, pages)));
+    if matches!(all, Ok(Ok(()))) {
+        return missing;
+    }
+    let mut failures = 0;
+    let mut done = numbers.iter().position(|&number| number == pages.last).map_or(0, |at| at + 1);
+    if pages.is_open {
+        failures += 1;
+        missing.add(pages.last, &why(all));
+    }
+    // What failed is one of those that come, where it was none that had begun.
+    while let Some(&number) = numbers.get(done) {
+        done += 1;
+        if pages.bytes > MOST_TEXT {
+            missing.add(number, "there is too much text in the file");
+        } else if failures > MOST_FAILURES {
+            missing.add(number, "too many pages before it failed");
+        } else {
+            let one = catch_unwind(AssertUnwindSafe(|| pdf_extract::output_doc_page(document, pages, number)));
             if !matches!(one, Ok(Ok(()))) {
                 failures += 1;
-                message = Some(why(one));
-            }
-            if failures > MOST_FAILURES || pages.bytes > MOST_TEXT {
-                break;
+                missing.add(number, &why(one));
             }
         }
     }
-    let found = pages.pages.iter().any(|page| !page.lines.is_empty());
-    match message {
-        Some(message) if !found => Err(Failure::Broken(message)),
-        _ => Ok(pages.pages),
-    }
+    missing
 }
 
 fn why(result: Result<Result<(), OutputError>, Box<dyn std::any::Any + Send>>) -> String {
     match result {
+        Ok(Err(OutputError::FormatError(_))) => "there is too much text in the file".into(),
         Ok(Err(error)) => error.to_string(),
-        _ => "the parser gave up on a page".into(),
+        _ => "the parser gave up".into(),
     }
 }
 
@@ -97,24 +140,48 @@ struct Pages {
     last: u32,
     /// Height of that page.
     height: f64,
+    /// That page has not ended.
+    is_open: bool,
+    /// Pages with text that has no letters: its font does not say which.
+    without_letters: BTreeSet<u32>,
     /// Bytes of text so far.
     bytes: usize,
     /// A string of the file begins: only here are gaps blanks, for within it they are kerning.
     string_begins: bool,
     /// Where the last character ended, and its distance from the top.
     end: (f64, f64),
+    /// Where the last letter of the line began that belongs to a script from right to left.
+    leftward: Option<f64>,
+    /// Letters of such scripts that stand to the right of the one before, less those that stand to the left.
+    rightwards: i64,
+}
+
+impl Pages {
+    /// The letters of the last line, which is over, come into the order in which they are read.
+    fn line_ends(&mut self) {
+        let as_seen = std::mem::take(&mut self.rightwards) > 0;
+        self.leftward = None;
+        if let Some(line) = self.pages.last_mut().and_then(|page| page.lines.last_mut())
+            && line.text.contains(is_leftward)
+        {
+            line.text = read_order(&line.text, as_seen);
+        }
+    }
 }
 
 impl OutputDev for Pages {
     fn begin_page(&mut self, page: u32, media: &MediaBox, _: Option<(f64, f64, f64, f64)>) -> Result<(), OutputError> {
         self.last = page;
         self.height = media.ury - media.lly;
-        self.pages.push(Page::default());
+        self.line_ends();
+        self.is_open = true;
+        self.pages.push(Page { number: page, lines: Vec::new() });
         self.end = (f64::INFINITY, f64::NEG_INFINITY);
         Ok(())
     }
 
     fn end_page(&mut self) -> Result<(), OutputError> {
+        self.is_open = false;
         Ok(())
     }
 
@@ -130,13 +197,21 @@ impl OutputDev for Pages {
         if self.bytes > MOST_TEXT {
             return Err(OutputError::FormatError(std::fmt::Error));
         }
-        let Some(page) = self.pages.last_mut() else { return Ok(()) };
+        if text.is_empty() {
+            self.without_letters.insert(self.last);
+        }
         let size = font_size * (at.m11 * at.m22 - at.m12 * at.m21).abs().sqrt();
         let (x, y) = (at.m31, self.height - at.m32);
         let down = (y - self.end.1).abs();
         let new_line = down > size * 0.8 || (x < self.end.0 && down > size * 0.5);
-        if page.lines.is_empty() || (self.string_begins && new_line) {
-            page.lines.push(Line { text: String::new(), gap: y - self.end.1, size });
+        let is_first = self.pages.last().is_none_or(|page| page.lines.is_empty());
+        let begins = is_first || (self.string_begins && new_line);
+        if begins {
+            self.line_ends();
+        }
+        let Some(page) = self.pages.last_mut() else { return Ok(()) };
+        if begins {
+            page.lines.push(Line { text: String::new(), gap: y - self.end.1, top: y, size });
         } else if self.string_begins
             && x > self.end.0 + size * 0.1
             && let Some(line) = page.lines.last_mut()
@@ -145,6 +220,10 @@ impl OutputDev for Pages {
         }
         if let Some(line) = page.lines.last_mut() {
             line.text.push_str(text);
+        }
+        if text.contains(is_leftward) {
+            let before = self.leftward.replace(x);
+            self.rightwards += before.map_or(0, |before| if x > before { 1 } else { -1 });
         }
         self.string_begins = false;
         self.end = (x + width * size, y);

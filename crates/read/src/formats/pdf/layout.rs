@@ -2,12 +2,16 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::frame::frame;
+
 /// A line of a page.
 #[derive(Debug, Clone)]
 pub(super) struct Line {
     pub(super) text: String,
     /// From the line above to this one, in points; less than 0 where the text goes on further up, in another column.
     pub(super) gap: f64,
+    /// From the top of the page, in points.
+    pub(super) top: f64,
     /// Size of its letters, in points.
     pub(super) size: f64,
 }
@@ -15,6 +19,8 @@ pub(super) struct Line {
 /// A page, its lines in the order in which the file has them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Page {
+    /// From 1.
+    pub(super) number: u32,
     pub(super) lines: Vec<Line>,
 }
 
@@ -30,7 +36,9 @@ pub(super) fn text(pages: &[Page]) -> String {
     let words = words(pages);
     let mut out = String::new();
     for (number, page) in pages.iter().enumerate() {
-        let lines: Vec<&Line> = kept(page, &frame).collect();
+        let is_text = |i: usize, line: &Line| !line.text.trim().is_empty() && !frame.contains(&(number, i));
+        let lines = page.lines.iter().enumerate().filter(|&(i, line)| is_text(i, line));
+        let lines: Vec<&Line> = lines.map(|(_, line)| line).collect();
         if number > 0 {
             let goes_on = lines.first().is_some_and(|line| goes_on(&out, line.text.trim()));
             if goes_on {
@@ -47,7 +55,7 @@ pub(super) fn text(pages: &[Page]) -> String {
                 out.push_str(text);
                 continue;
             };
-            let apart = line.gap > typical * 1.35 || line.gap < 0.0 || (line.size / before.size - 1.0).abs() > 0.15;
+            let apart = is_apart(before, line, typical);
             let short = before.text.trim().chars().count() * 10 < full * 7;
             if apart {
                 out.push_str("\n\n");
@@ -101,71 +109,26 @@ fn begins_item(text: &str) -> bool {
     numbered || matches!(marker, "•" | "◦" | "▪" | "–" | "-" | "*" | "‣" | "·" | "\u{f0b7}")
 }
 
-/// The lines of a page that are text: with letters in them, and none of its frame.
-fn kept<'p>(page: &'p Page, frame: &'p HashSet<String>) -> impl Iterator<Item = &'p Line> {
-    let count = page.lines.len();
-    page.lines.iter().enumerate().filter_map(move |(i, line)| {
-        let text = line.text.trim();
-        let edge = i < EDGE || i + EDGE >= count;
-        let outermost = i == 0 || i + 1 == count;
-        let hidden = (edge && frame.contains(&pattern(text))) || (outermost && is_page_number(text));
-        (!text.is_empty() && !hidden).then_some(line)
-    })
+/// True where two lines are too far from each other, or too different, to be of one paragraph whose lines are `typical`
+/// apart.
+pub(super) fn is_apart(before: &Line, line: &Line, typical: f64) -> bool {
+    line.gap > typical * 1.35 || line.gap < 0.0 || (line.size / before.size - 1.0).abs() > 0.15
 }
 
-/// Lines at the top and the bottom of a page that may be its frame.
-const EDGE: usize = 2;
-
-/// What repeats at the edges of pages: the title of the document or the chapter, with the number of the page.
-fn frame(pages: &[Page]) -> HashSet<String> {
-    let mut counts: HashMap<String, usize> = HashMap::new();
-    for page in pages {
-        let count = page.lines.len();
-        let edges: HashSet<String> = page
-            .lines
-            .iter()
-            .enumerate()
-            .filter(|(i, _)| *i < EDGE || i + EDGE >= count)
-            .map(|(_, line)| pattern(line.text.trim()))
-            .collect();
-        for edge in edges {
-            *counts.entry(edge).or_default() += 1;
-        }
-    }
-    let enough = (pages.len() / 4).max(3);
-    counts.into_iter().filter(|(_, count)| *count >= enough).map(|(pattern, _)| pattern).collect()
-}
-
-/// A line with its numbers made alike.
-fn pattern(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        let c = if c.is_ascii_digit() { '0' } else { c };
-        if !(c == '0' && out.ends_with('0')) {
-            out.push(c);
-        }
-    }
-    out
-}
-
-fn is_page_number(text: &str) -> bool {
-    let bare = text.trim_matches(|c: char| c.is_whitespace() || matches!(c, '-' | '–' | '—' | '|'));
-    let digits = bare.len() <= 4 && bare.bytes().all(|b| b.is_ascii_digit());
-    let roman = bare.len() <= 6 && bare.bytes().all(|b| b"ivxlc".contains(&b));
-    !bare.is_empty() && (digits || roman)
-}
-
-/// From line to line within paragraphs: the commonest distance, in points.
+/// From line to line within paragraphs, in points.
 fn typical_gap(pages: &[Page]) -> f64 {
+    commonest_gap(pages.iter().flat_map(|page| page.lines.iter().skip(1)).map(|line| line.gap)).unwrap_or(12.0)
+}
+
+/// The commonest of the distances that may be those between lines, in points.
+pub(super) fn commonest_gap(gaps: impl Iterator<Item = f64>) -> Option<f64> {
     let mut counts: HashMap<i64, usize> = HashMap::new();
-    for line in pages.iter().flat_map(|page| page.lines.iter().skip(1)) {
-        if line.gap > 0.0 && line.gap < 100.0 {
-            // In halves of a point.
-            *counts.entry((line.gap * 2.0).round() as i64).or_default() += 1;
-        }
+    for gap in gaps.filter(|&gap| gap > 0.0 && gap < 100.0) {
+        // In halves of a point.
+        *counts.entry((gap * 2.0).round() as i64).or_default() += 1;
     }
     let most = counts.into_iter().max_by_key(|&(gap, count)| (count, std::cmp::Reverse(gap)));
-    most.map_or(12.0, |(gap, _)| gap as f64 / 2.0)
+    most.map(|(gap, _)| gap as f64 / 2.0)
 }
 
 /// Characters in a full line: what nine lines of ten do not exceed.
@@ -203,26 +166,34 @@ fn words(pages: &[Page]) -> HashSet<String> {
 mod tests {
     use super::{Line, Page, text};
 
-    fn page(lines: &[(&str, f64)]) -> Page {
-        let line = |&(text, gap): &(&str, f64)| Line { text: text.into(), gap, size: 10.0 };
-        Page { lines: lines.iter().map(line).collect() }
+    /// A page of lines and their distances; a last one that is far from the others is at its foot.
+    fn page(number: u32, lines: &[(&str, f64)]) -> Page {
+        let mut top = 0.0;
+        let line = |&(text, gap): &(&str, f64)| {
+            top = if gap < 40.0 { top + gap } else { 800.0 };
+            Line { text: text.into(), gap, top, size: 10.0 }
+        };
+        Page { number, lines: lines.iter().map(line).collect() }
     }
 
     #[test]
     fn paragraphs_words_and_pages_are_made_whole() {
         let pages = [
-            page(&[
-                ("The handbook of pumps", 0.0),
-                ("A pump moves water by pres-", 30.0),
-                ("sure, which is a well-known", 12.0),
-                ("and an every-day thing to do.", 12.0),
-                ("Short line", 12.0),
-                ("A new paragraph speaks of a well-", 24.0),
-                ("known pressure, which goes on", 12.0),
-                ("1", 40.0),
-            ]),
-            page(&[("The handbook of pumps", 0.0), ("over the page. Then it ends.", 30.0), ("2", 40.0)]),
-            page(&[("The handbook of pumps", 0.0), ("Another page.", 30.0), ("• item", 12.0), ("3", 40.0)]),
+            page(
+                1,
+                &[
+                    ("The handbook of pumps", 0.0),
+                    ("A pump moves water by pres-", 30.0),
+                    ("sure, which is a well-known", 12.0),
+                    ("and an every-day thing to do.", 12.0),
+                    ("Short line", 12.0),
+                    ("A new paragraph speaks of a well-", 24.0),
+                    ("known pressure, which goes on", 12.0),
+                    ("1", 40.0),
+                ],
+            ),
+            page(2, &[("The handbook of pumps", 0.0), ("over the page. Then it ends.", 30.0), ("2", 40.0)]),
+            page(3, &[("The handbook of pumps", 0.0), ("Another page.", 30.0), ("• item", 12.0), ("3", 40.0)]),
         ];
         let expected = "A pump moves water by pressure, which is a well-known and an every-day thing to do.\nShort line\n\n\
             A new paragraph speaks of a well-known pressure, which goes on\u{c}over the page. Then it ends.\n\n\u{c}\n\

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use pericope_api::Document;
 
-use super::extract::{self, Failure};
+use super::extract::{self, Failure, Found};
 use super::layout;
 use crate::encoding::Decoded;
 use crate::error::ReadError;
@@ -17,7 +17,8 @@ use crate::options::ReadOptions;
 /// the process. Only another process can hold that: [`ReadOptions::isolation`].
 ///
 /// A form feed stands between the pages. Lines are joined to paragraphs, words that a line end cut are made whole, and
-/// the lines that repeat at the top and bottom of pages, and page numbers, are left out.
+/// the lines that repeat at the top and bottom of pages, and page numbers, are left out. Pages that the parser cannot cope
+/// with are named beside the text.
 pub(in crate::formats) struct Pdf;
 
 impl Reader for Pdf {
@@ -36,12 +37,12 @@ impl Reader for Pdf {
     fn decode(&self, path: &Path, bytes: Vec<u8>) -> Result<Decoded, ReadError> {
         let path = path.to_owned();
         match extract::pages(bytes) {
-            Ok(pages) => {
+            Ok(Found { pages, missing }) => {
                 let text = layout::text(&pages);
                 if text.trim().is_empty() {
                     return Err(ReadError::NoText { path });
                 }
-                Ok(Decoded { text, encoding: None })
+                Ok(Decoded { text, encoding: None, missing })
             }
             Err(Failure::Encrypted) => Err(ReadError::Encrypted { path }),
             Err(Failure::Broken(message)) => Err(ReadError::Pdf { path, message }),

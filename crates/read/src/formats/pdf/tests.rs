@@ -13,9 +13,11 @@ fn file(pages: &[&str]) -> Vec<u8> {
         (1, "<</Type/Catalog/Pages 2 0 R>>".to_owned()),
         (2, format!("<</Type/Pages/Kids[{kids}]/Count {}>>", pages.len())),
         (3, "<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>".to_owned()),
+        (5, composite("UniGB-UCS2-H")),
+        (6, composite("GBK-EUC-H")),
     ];
     for (i, content) in pages.iter().enumerate() {
-        let resources = "<</Font<</F1 3 0 R>>/XObject<</X 4 0 R>>>>";
+        let resources = "<</Font<</F1 3 0 R/F2 5 0 R/F3 6 0 R>>/XObject<</X 4 0 R>>>>";
         let page = format!(
             "<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Resources{resources}/Contents {} 0 R>>",
             11 + 2 * i
@@ -39,6 +41,13 @@ fn file(pages: &[&str]) -> Vec<u8> {
     let trailer = format!("trailer\n<</Size 100/Root 1 0 R>>\nstartxref\n{table}\n%%EOF\n");
     bytes.extend(trailer.as_bytes());
     bytes
+}
+
+/// A font of Chinese that is not in the file.
+fn composite(encoding: &str) -> String {
+    let about = "<</Type/FontDescriptor/FontName/STSong-Light/Flags 6>>";
+    let descendant = format!("<</Type/Font/Subtype/CIDFontType0/BaseFont/STSong-Light/DW 1000/FontDescriptor{about}>>");
+    format!("<</Type/Font/Subtype/Type0/BaseFont/STSong-Light/Encoding/{encoding}/DescendantFonts[{descendant}]>>")
 }
 
 fn lines(texts: &[&str]) -> String {
@@ -83,6 +92,69 @@ fn a_page_that_fails_leaves_the_others() {
     let good = lines(&["The good page."]);
     let text = decode(file(&["BT Tf (x) Tj ET", &good])).unwrap();
     assert!(text.contains("The good page."), "{text:?}");
+}
+
+/// The text that is read, and what is missing from it.
+fn both(bytes: Vec<u8>) -> (String, Option<String>) {
+    let decoded = reader("pdf").unwrap().decode(Path::new("a.pdf"), bytes).unwrap();
+    (decoded.text, decoded.missing)
+}
+
+#[test]
+fn pages_that_cannot_be_read_are_named_behind_the_rest() {
+    let good = lines(&["The good page."]);
+    let bytes = file(&[&good, &format!("{} BT Tf (x) Tj ET", lines(&["The page that breaks."])), &good]);
+    let (mut documents, mut errors) = (Vec::new(), Vec::new());
+    read_bytes("a.pdf", "pdf", bytes, &ReadOptions::default(), &mut |read| match read {
+        Ok(document) => documents.push(document),
+        Err(error) => errors.push(error),
+    });
+    assert_eq!(documents[0].source.matches("The good page.").count(), 2);
+    assert!(documents[0].source.contains("The page that breaks."));
+    assert!(matches!(errors.as_slice(), [ReadError::InPart { .. }]), "{errors:?}");
+    assert_eq!(errors[0].to_string(), "a.pdf: page 2 of 3 could not be read in full: the parser gave up");
+    assert_eq!(both(file(&[&good])).1, None);
+}
+
+#[test]
+fn fonts_that_are_not_in_the_file_leave_the_text_around_them() {
+    let draw = |font: &str, code: &str| {
+        let before = lines(&["Before the Chinese word."]);
+        format!("{before}\nBT /{font} 12 Tf 72 680 Td <{code}> Tj ET\nBT /F1 12 Tf 72 660 Td (And after it.) Tj ET")
+    };
+    let (text, missing) = both(file(&[&draw("F2", "6C346CF5")]));
+    assert!(text.contains("Before") && text.contains("水泵") && text.contains("And after it."), "{text:?}");
+    assert_eq!(missing, None);
+    let (text, missing) = both(file(&[&lines(&["One page."]), &draw("F3", "CBAE")]));
+    assert!(text.contains("Before the Chinese word.") && text.contains("And after it."), "{text:?}");
+    let why = "the encoding of a font is not supported (GBK-EUC-H)";
+    assert_eq!(missing, Some(format!("page 2 of 2 could not be read in full: {why}")));
+    let Err(ReadError::Pdf { message, .. }) = decode(file(&["BT /F3 12 Tf 72 680 Td <CBAE> Tj ET"])) else { panic!() };
+    assert_eq!(message, why);
+}
+
+#[test]
+fn hebrew_is_read_from_right_to_left() {
+    // The letters as they stand, from left to right.
+    let seen = "BT /F2 12 Tf 72 680 Td <05DD05D505DC05E9> Tj ET";
+    assert_eq!(decode(file(&[seen])).unwrap(), "שלום\n");
+    // One by one, from the right.
+    let drawn = |x: u32, code: &str| format!("BT /F2 12 Tf {x} 680 Td <{code}> Tj ET ");
+    let read = [drawn(108, "05E9"), drawn(96, "05DC"), drawn(84, "05D5"), drawn(72, "05DD")].concat();
+    assert_eq!(decode(file(&[&read])).unwrap(), "שלום\n");
+}
+
+#[test]
+fn a_lone_number_on_a_page_is_text() {
+    let page = lines(&["The total amount that is due at the end of the month, in euros, is", "4200"]);
+    assert!(decode(file(&[&page])).unwrap().contains("4200"));
+}
+
+#[test]
+fn what_fills_up_the_last_block_of_a_file_is_passed_over() {
+    let mut bytes = file(&[&lines(&["The good page."])]);
+    bytes.extend([0; 3_000]);
+    assert_eq!(decode(bytes).unwrap(), "The good page.\n");
 }
 
 #[test]

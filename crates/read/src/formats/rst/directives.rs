@@ -1,151 +1,15 @@
 //! Directives: what becomes of their arguments, options and content.
 
+use std::ops::Range;
+
 use pericope_api::{Kind, Span};
 
 use super::blocks::Rst;
+use super::classes::{Class, class, is_style, is_word};
+use super::inline;
 use super::lists::field;
 use crate::formats::lines::Line;
 use crate::inline::Inline;
-
-/// The meaning of a directive to a reader of the page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Class {
-    /// Its content is code.
-    Code,
-    /// The whole of it is a table.
-    Table,
-    /// An image: the text in its place is seen, and what stands below it.
-    Image,
-    /// The argument is a line of its own over the content: a title, a signature.
-    Titled,
-    /// The argument is the beginning of the content.
-    Content,
-    /// Nothing of it is seen.
-    Hidden,
-    /// Nobody knows: it is content if it has any, else nothing.
-    Unknown,
-}
-
-const CODE: &[&str] = &[
-    "code",
-    "code-block",
-    "code-cell",
-    "code-tab",
-    "digraph",
-    "doctest",
-    "graph",
-    "graphviz",
-    "ipython",
-    "jupyter-execute",
-    "math",
-    "mermaid",
-    "parsed-literal",
-    "plot",
-    "productionlist",
-    "prompt",
-    "sourcecode",
-    "testcleanup",
-    "testcode",
-    "testoutput",
-    "testsetup",
-    "uml",
-];
-const TABLES: &[&str] = &["csv-table", "flat-table", "list-table", "table"];
-const IMAGES: &[&str] = &["figure", "image"];
-const TITLED: &[&str] = &[
-    "admonition",
-    "attribute",
-    "centered",
-    "class",
-    "classmethod",
-    "cmdoption",
-    "confval",
-    "data",
-    "decorator",
-    "describe",
-    "dropdown",
-    "enum",
-    "envvar",
-    "event",
-    "exception",
-    "function",
-    "group-tab",
-    "macro",
-    "member",
-    "method",
-    "namespace",
-    "object",
-    "option",
-    "program",
-    "property",
-    "rubric",
-    "setting",
-    "sidebar",
-    "staticmethod",
-    "struct",
-    "tab",
-    "topic",
-    "type",
-    "union",
-    "var",
-    "versionadded",
-    "versionchanged",
-];
-const CONTENT: &[&str] = &[
-    "attention",
-    "caution",
-    "danger",
-    "deprecated",
-    "error",
-    "hint",
-    "important",
-    "note",
-    "seealso",
-    "tip",
-    "todo",
-    "warning",
-];
-const HIDDEN: &[&str] = &[
-    "autosummary",
-    "bibliography",
-    "contents",
-    "currentmodule",
-    "date",
-    "default-domain",
-    "default-role",
-    "footer",
-    "header",
-    "highlight",
-    "include",
-    "index",
-    "literalinclude",
-    "meta",
-    "module",
-    "py-module",
-    "raw",
-    "role",
-    "section-numbering",
-    "sectnum",
-    "tabularcolumns",
-    "target-notes",
-    "title",
-    "toctree",
-];
-
-fn class(name: &str) -> Class {
-    let lower = name.to_ascii_lowercase();
-    let last = lower.rsplit(':').next().unwrap_or(&lower);
-    let is = |names: &[&str]| names.binary_search(&last).is_ok();
-    match last {
-        _ if is(CODE) => Class::Code,
-        _ if is(TABLES) => Class::Table,
-        _ if is(IMAGES) => Class::Image,
-        _ if is(TITLED) => Class::Titled,
-        _ if is(CONTENT) => Class::Content,
-        _ if is(HIDDEN) || last.starts_with("auto") => Class::Hidden,
-        _ => Class::Unknown,
-    }
-}
 
 impl Rst<'_, '_> {
     /// The directive of lines `i..end`, whose argument begins at byte `argument` of the first.
@@ -168,28 +32,31 @@ impl Rst<'_, '_> {
         let class = match (class(name), base.is_some()) {
             (Class::Unknown, true) => Class::Titled,
             (Class::Unknown, false) => Class::Hidden,
+            (_, false) if is_style(name, Span::new(argument, line.end).of(self.source)) => Class::Hidden,
             (class, _) => class,
         };
         match class {
             Class::Hidden | Class::Unknown => self.hide(i, end),
             Class::Image => self.image(i, content, end, line),
-            Class::Code => self.code(i, content, end, line, argument),
+            Class::Code => self.code(i, argument_end..content, end, line, argument),
             Class::Table => {
                 self.pending.get_or_insert(line.start);
-                let first = if has_argument { argument } else { self.lines.get(content).map_or(line.end, |l| l.start) };
-                self.table(first, argument_end..content, end, i);
+                let options = argument_end..content;
+                let header = self.option(options.clone(), "header").filter(|_| name.ends_with("csv-table"));
+                let below = self.lines.get(content).map_or(line.end, |l| l.start);
+                let below = header.as_ref().map_or(below, |(_, start)| *start);
+                self.table(if has_argument { argument } else { below }, options, header, end, i);
             }
-            Class::Titled | Class::Content => {
+            Class::Titled | Class::Content | Class::Body => {
                 self.pending.get_or_insert(line.start);
-                if has_argument {
+                if class == Class::Body {
+                    // Text may follow without a blank line.
+                    content = if argument_end > i + 1 { i + 1 } else { content };
+                } else if has_argument {
                     let last = self.lines[argument_end - 1].end;
-                    let span = Span::new(argument, last);
                     // The options belong to it.
                     let extent = Span::new(argument, self.lines[content.max(1) - 1].end.max(last));
-                    // A first paragraph that announces code, as in `.. note:: For example::`.
-                    let keep = span.of(self.source).strip_suffix("::").map_or(last, |text| argument + text.len() + 1);
-                    self.text(extent, Span::new(argument, keep), self.kind());
-                    if keep < last {
+                    if self.argument(extent, Span::new(argument, last), name, line) {
                         content = self.literal(content, end, line.indent);
                     }
                 }
@@ -202,6 +69,35 @@ impl Rst<'_, '_> {
         }
     }
 
+    /// The argument under `span` of the directive at `line`, as text; true where it announces code, as in
+    /// `.. note:: For example::`.
+    fn argument(&mut self, extent: Span, span: Span, name: &str, line: Line) -> bool {
+        let code = span.of(self.source).strip_suffix("::").map(|text| span.start + text.len() + 1);
+        let shown = Span::new(span.start, code.unwrap_or(span.end));
+        let mut inline = Inline::default();
+        if let Some(at) = line.of(self.source).find(name).filter(|_| is_word(name)) {
+            let word = Span::new(line.start + at, line.start + at + name.len());
+            inline.plain(self.source, word);
+            inline.shown(Span::new(word.end, shown.start), " ");
+        }
+        inline::parse(self.source, shown, Some(&mut self.substitutions), &mut inline);
+        let start = self.lead(extent.start);
+        self.builder.text(Span::new(start, extent.end), &inline, self.kind());
+        code.is_some()
+    }
+
+    /// The lines of the option of that name, and where its value begins.
+    fn option(&self, options: Range<usize>, name: &str) -> Option<(Range<usize>, usize)> {
+        let value = |i: usize| {
+            let line = self.lines.get(i)?;
+            let value = line.of(self.source).strip_prefix(':')?.strip_prefix(name)?.strip_prefix(':')?;
+            Some(line.end - value.trim_start().len())
+        };
+        let (at, start) = options.clone().find_map(|i| value(i).map(|start| (i, start)))?;
+        let next = (at + 1..options.end).find(|&i| self.lines.get(i).is_none_or(|&line| self.is_option_line(line)));
+        Some((at..next.unwrap_or(options.end), start))
+    }
+
     fn is_option_line(&self, line: Line) -> bool {
         field(line.of(self.source)).is_some()
     }
@@ -212,9 +108,15 @@ impl Rst<'_, '_> {
         i > options && indent(i) > indent(options)
     }
 
-    fn code(&mut self, i: usize, content: usize, end: usize, line: Line, argument: usize) {
+    fn code(&mut self, i: usize, options: Range<usize>, end: usize, line: Line, argument: usize) {
+        let content = options.end;
         if self.indent_of(content, end).is_some() {
             self.pending.get_or_insert(line.start);
+            let caption = self.option(options, "caption");
+            if let Some((lines, start)) = caption.filter(|(lines, start)| *start < self.lines[lines.end - 1].end) {
+                let shown = Span::new(start, self.lines[lines.end - 1].end);
+                self.text(Span::new(start, self.lines[content - 1].end), shown, self.kind());
+            }
             self.whole(content, end, Kind::Code);
         } else if argument < line.end && self.line(i + 1, end).is_none() && line.of(self.source).contains("math::") {
             self.pending.get_or_insert(line.start);
@@ -225,16 +127,33 @@ impl Rst<'_, '_> {
         }
     }
 
-    /// A table with its title, which begins at byte `first`; the lines of `options` do not show.
-    fn table(&mut self, first: usize, options: std::ops::Range<usize>, end: usize, i: usize) {
+    /// A table with its title, which begins at byte `first`; of the lines of `options` only the value of `header` shows,
+    /// which is its first row.
+    fn table(
+        &mut self,
+        first: usize,
+        options: Range<usize>,
+        header: Option<(Range<usize>, usize)>,
+        end: usize,
+        i: usize,
+    ) {
         let last = self.lines.get(i..end).and_then(|lines| lines.iter().rev().find(|line| !line.is_blank()));
         let Some(last) = last.map(|line| line.end).filter(|&last| last > first) else { return self.hide(i, end) };
         let start = self.lead(first);
         self.builder.whole(start, Span::new(first, last), Kind::Table);
-        for line in self.lines.get(options).unwrap_or_default() {
-            if line.start >= first && !line.is_blank() {
-                self.builder.rewrite(Span::new(line.start, line.end), "");
-            }
+        let (shown, value) = header.unwrap_or((0..0, 0));
+        for at in options {
+            let Some(line) = self.lines.get(at).filter(|line| line.start >= first && !line.is_blank()) else {
+                continue;
+            };
+            let hidden_to = if !shown.contains(&at) {
+                line.end
+            } else if at == shown.start {
+                value
+            } else {
+                continue;
+            };
+            self.builder.rewrite(Span::new(line.start, hidden_to), "");
         }
     }
 
@@ -257,25 +176,5 @@ impl Rst<'_, '_> {
             None if alt.is_none() => self.hide(i, end),
             None => {}
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{CODE, CONTENT, Class, HIDDEN, IMAGES, TABLES, TITLED, class};
-
-    #[test]
-    fn the_tables_are_sorted() {
-        for names in [CODE, TABLES, IMAGES, TITLED, CONTENT, HIDDEN] {
-            assert!(names.is_sorted(), "{names:?}");
-        }
-    }
-
-    #[test]
-    fn names_with_a_domain_and_in_any_case() {
-        assert_eq!(class("py:function"), Class::Titled);
-        assert_eq!(class("Note"), Class::Content);
-        assert_eq!(class("autoclass"), Class::Hidden);
-        assert_eq!(class("unheard-of"), Class::Unknown);
     }
 }

@@ -1,6 +1,7 @@
 //! reStructuredText, as docutils reads it, with what Sphinx adds. Directives that nobody knows show their content.
 
 mod blocks;
+mod classes;
 mod directives;
 mod explicit;
 mod ids;

@@ -153,7 +153,7 @@ fn tables_are_whole() {
             (Kind::Table, "+---+---+\n| a | B |\n+===+===+\n| c | d |\n+---+---+"),
             (Kind::Table, "=====  ===\nx. Y   z\n=====  ===\n1      2\n\n3      4\n=====  ==="),
             (Kind::Table, "The title\n   \n\n   * - a\n     - b"),
-            (Kind::Table, "1, 2"),
+            (Kind::Table, "a\n\n   1, 2"),
             (Kind::Prose, "End."),
         ],
     );
@@ -176,7 +176,6 @@ fn directives_show_their_content() {
             (Kind::Prose, "f(x)"),
             (Kind::Prose, "Does it."),
             (Kind::Markup, ""),
-            (Kind::Prose, "html"),
             (Kind::Prose, "Seen."),
             (Kind::Markup, ""),
             (Kind::Markup, ""),
@@ -185,6 +184,49 @@ fn directives_show_their_content() {
     );
     assert_eq!(document.sentence(0), ".. note:: This is\n   one.");
     assert_eq!(document.sentence(2), ".. warning::\n\n   Careful.");
+}
+
+#[test]
+fn what_directives_say_in_their_options_and_names_is_seen() {
+    let source = ".. csv-table:: Pumps\n   :header: \"Model\", \"Flow\"\n   :widths: 1, 2\n\n   \"A1\", \"12\"\n\n\
+        .. csv-table::\n   :file: x.csv\n   :header: One,\n      Two\n   :align: left\n\n\
+        .. code-block:: c\n   :linenos:\n   :caption: The *caption*.\n   :name: x\n\n   int x;\n\n\
+        .. pull-quote:: Pull text.\n\n.. deprecated:: 2.0\n   Use it.\n\n.. versionchanged:: 2.1\n\nEnd.\n";
+    check(
+        source,
+        &[
+            (Kind::Table, "Pumps\n   \"Model\", \"Flow\"\n   \n\n   \"A1\", \"12\""),
+            (Kind::Table, "One,\n      Two"),
+            (Kind::Prose, "The caption."),
+            (Kind::Code, "int x;"),
+            (Kind::Prose, "Pull text."),
+            (Kind::Prose, "deprecated 2.0\n   Use it."),
+            (Kind::Prose, "versionchanged 2.1"),
+            (Kind::Prose, "End."),
+        ],
+    );
+}
+
+#[test]
+fn arguments_for_programs_are_hidden() {
+    let source = ".. container:: cls\n\n   Held.\n\n.. class:: big red\n\nText.\n\n.. grid:: 2\n   :gutter: 1\n\n\
+        \x20  In it.\n\n.. only:: html\n\n.. class:: Pump(x)\n\n   A class.\n\n.. class:: Bare\n\nEnd.\n";
+    let document = check(
+        source,
+        &[
+            (Kind::Prose, "Held."),
+            (Kind::Markup, ""),
+            (Kind::Prose, "Text."),
+            (Kind::Prose, "In it."),
+            (Kind::Markup, ""),
+            (Kind::Prose, "Pump(x)"),
+            (Kind::Prose, "A class."),
+            (Kind::Prose, "Bare"),
+            (Kind::Prose, "End."),
+        ],
+    );
+    assert_eq!(document.sentence(0), ".. container:: cls\n\n   Held.");
+    check(".. only:: html\n   Without a blank line.\n", &[(Kind::Prose, "Without a blank line.")]);
 }
 
 #[test]
