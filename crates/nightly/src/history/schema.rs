@@ -126,11 +126,8 @@ fn check_ours(db: &Connection, path: &Path) -> Result<(), HistoryError> {
 }
 
 /// A file of the first schema that holds the nights of a file of the present one, for tests of the migration.
-///
-/// # Errors
-/// Where `to` exists or cannot be written.
-#[doc(hidden)]
-pub fn downgrade_for_tests(from: &Path, to: &Path) -> Result<(), rusqlite::Error> {
+#[cfg(test)]
+pub(super) fn downgrade(from: &Path, to: &Path) -> Result<(), rusqlite::Error> {
     let db = Connection::open(to)?;
     db.execute_batch(V1)?;
     db.execute("ATTACH DATABASE ? AS new", [from.display().to_string()])?;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::schema::{VERSION, downgrade_for_tests};
+use super::schema::{VERSION, downgrade};
 use super::{FILE, History, HistoryError};
 use crate::gather::uid;
 use crate::night::{Asked, NightlyCell, NightlyRun, Timing, Verdict};
@@ -156,7 +156,7 @@ fn a_full_disk_loses_nothing_and_is_said() {
 fn an_older_file_is_brought_up_to_date_and_kept_beside() {
     let (new, old) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     drop(filled(new.path(), 3));
-    downgrade_for_tests(&new.path().join(FILE), &old.path().join(FILE)).unwrap();
+    downgrade(&new.path().join(FILE), &old.path().join(FILE)).unwrap();
     let mut history = History::open(old.path(), "x").unwrap();
     let version: i64 = history.reading(|db| db.query_row("PRAGMA user_version", [], |r| r.get(0))).unwrap();
     assert_eq!(version, VERSION);
@@ -372,7 +372,7 @@ fn the_copy_of_an_older_file_is_whole() {
     let (new, old) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     drop(filled(new.path(), 2));
     let path = old.path().join(FILE);
-    downgrade_for_tests(&new.path().join(FILE), &path).unwrap();
+    downgrade(&new.path().join(FILE), &path).unwrap();
     let before = fs::read(&path).unwrap();
     // What a program that was killed in the middle of copying left.
     fs::write(old.path().join("history.v1.db"), &before[..before.len() / 2]).unwrap();

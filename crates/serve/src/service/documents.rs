@@ -127,23 +127,7 @@ impl Service {
         };
         let passage = Passage::of(around).ok_or_else(missing)?;
         let context = (request.context > 0).then(|| ContextPart::from(passage.clone()));
-        let chunk = HitAnswer {
-            id: request.id,
-            start: record.start,
-            end: record.end,
-            lines: record.lines(),
-            url: self.addresses.address(name, &record.document, record.anchor.as_deref()),
-            heading_path: record.heading_path.iter().map(|heading| heading.as_str().to_owned()).collect(),
-            title: record.title,
-            anchor: record.anchor,
-            file_type: record.file_type,
-            ordinal: record.ordinal,
-            tokens: record.tokens,
-            context,
-            document: record.document,
-            text: record.text,
-            ..HitAnswer::default()
-        };
+        let chunk = HitAnswer { context, ..self.stored(name, request.id, record) };
         Ok(ChunkAnswer { chunk, previous, next, passage })
     }
 }

@@ -1,6 +1,8 @@
 use std::time::Instant;
 
-use pericope::store::{Expand, Expansion, Filter, Group, Hit, Query, Reranked, Retriever, fit_budget};
+use pericope::store::{
+    ChunkId, ChunkRecord, Expand, Expansion, Filter, Group, Hit, Query, Reranked, Retriever, fit_budget,
+};
 
 use super::requests::within;
 use super::slot::{Opened, Slot};
@@ -129,14 +131,23 @@ impl Service {
         if offsets == Offsets::Chars {
             hit.count_in_chars();
         }
-        let chunk = hit.chunk;
-        let snippet = hit.snippet.of(&chunk.text).to_owned();
+        let snippet = hit.snippet.of(&hit.chunk.text).to_owned();
         let highlights = hit.highlights.iter().map(|found| [found.start, found.end]).collect();
-        let context = hit.context.map(ContextPart::from);
         HitAnswer {
             rank: Some(hit.rank),
             score: Some(hit.score),
-            id: hit.id,
+            snippet: Some(snippet),
+            highlights: Some(highlights),
+            context: hit.context.map(ContextPart::from),
+            chunks: (!hit.chunks.is_empty()).then_some(hit.chunks),
+            ..self.stored(index, hit.id, hit.chunk)
+        }
+    }
+
+    /// A chunk as answers show it, whoever asked for it.
+    pub(super) fn stored(&self, index: &str, id: ChunkId, chunk: ChunkRecord) -> HitAnswer {
+        HitAnswer {
+            id,
             start: chunk.start,
             end: chunk.end,
             lines: chunk.lines(),
@@ -147,12 +158,9 @@ impl Service {
             file_type: chunk.file_type,
             ordinal: chunk.ordinal,
             tokens: chunk.tokens,
-            snippet: Some(snippet),
-            highlights: Some(highlights),
-            context,
-            chunks: (!hit.chunks.is_empty()).then_some(hit.chunks),
             document: chunk.document,
             text: chunk.text,
+            ..HitAnswer::default()
         }
     }
 }
