@@ -12,6 +12,7 @@ use pyo3::types::{PyByteArray, PyBytes, PyString, PyTuple};
 
 use crate::command::isolation;
 use crate::errors::{failed, of_read, usage};
+use crate::process::detached;
 
 /// A text, kept as it is, and what a reader found in it.
 #[pyclass(frozen, module = "pericope")]
@@ -35,7 +36,7 @@ impl Document {
     )]
     fn new(py: Python<'_>, text: &Bound<'_, PyString>, format: String, id: String) -> PyResult<Self> {
         let text: Arc<str> = text.to_cow()?.into();
-        py.detach(|| parsed(&id, &format, text)).map(Self::of)
+        detached(py, || parsed(&id, &format, text)).map(Self::of)
     }
 
     /// A document of given sentences, joined by line ends; each is a paragraph of its own.
@@ -203,8 +204,8 @@ fn source(given: &Bound<'_, PyAny>) -> PyResult<Source> {
 }
 
 /// The settings with which this module reads.
-pub fn options(format: Option<String>) -> ReadOptions {
-    ReadOptions { format, isolation: isolation(), ..ReadOptions::default() }
+pub fn options(py: Python<'_>, format: Option<String>) -> ReadOptions {
+    ReadOptions { format, isolation: isolation(py), ..ReadOptions::default() }
 }
 
 /// Reads all documents of a file or of bytes.
@@ -219,10 +220,10 @@ pub fn read_all(
     max_bytes: u64,
 ) -> PyResult<Vec<Document>> {
     let source = self::source(source)?;
-    let options = ReadOptions { whole_page, max_bytes, ..options(format) };
+    let options = ReadOptions { whole_page, max_bytes, ..options(py, format) };
     let mut found: Vec<api::Document> = Vec::new();
     let mut problem: Option<ReadError> = None;
-    py.detach(|| {
+    detached(py, || {
         let sink: &mut dyn FnMut(Result<api::Document, ReadError>) = &mut |read| match read {
             Ok(document) => found.push(document),
             Err(error) => problem = problem.take().or(Some(error)),

@@ -10,6 +10,7 @@ use pyo3::types::PyString;
 
 use crate::custom::{Encoder, Raised};
 use crate::errors::{failed, of_engine, usage};
+use crate::process::detached;
 
 /// Turns texts into vectors of length 1.
 #[pyclass(frozen, module = "pericope")]
@@ -27,7 +28,7 @@ impl Embedder {
         match Given::of(name.unwrap_or(&default))? {
             Given::Name(name) if name == "none" => Err(usage("embedder none: it gives no vectors")),
             Given::Name(name) => {
-                let found = py.detach(|| Engine::new().offline(offline).embedder(&name)).map_err(of_engine)?;
+                let found = detached(py, || Engine::new().offline(offline).embedder(&name)).map_err(of_engine)?;
                 let encoder = found.ok_or_else(|| usage(format!("embedder {name}: it gives no vectors")))?;
                 Ok(Self { encoder, raised: Raised::default() })
             }
@@ -57,7 +58,7 @@ impl Embedder {
 
     /// The number of tokens as this encoder counts; `None` where it does not say.
     fn count_tokens(&self, py: Python<'_>, text: String) -> Option<usize> {
-        py.detach(|| self.encoder.count_tokens(&text))
+        detached(py, || self.encoder.count_tokens(&text))
     }
 
     /// One row a text.
@@ -92,7 +93,7 @@ impl Embedder {
     ) -> PyResult<Bound<'py, PyArray2<f32>>> {
         self.raised.take();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        let found = py.detach(|| encode(&texts)).map_err(|error| self.raised.or(failed(error)))?;
+        let found = detached(py, || encode(&texts)).map_err(|error| self.raised.or(failed(error)))?;
         let shape = [texts.len(), self.encoder.dimension()];
         // The array takes the numbers over.
         PyArray1::from_vec(py, found.into_values()).reshape(shape)

@@ -18,6 +18,8 @@ use crate::custom::Raised;
 use crate::document::{self, Document};
 use crate::embedder::Given;
 use crate::errors::{of_engine, of_store, usage};
+use crate::forked;
+use crate::process::{Threads, detached};
 use crate::segmenter::{Counted, ForStore, Segmenter, tokenizer_beside};
 
 /// Bytes of text after which a store is committed.
@@ -82,25 +84,27 @@ pub fn index(
     let embedder = embedder.map(Given::of).transpose()?;
     let beside = embedder.as_ref().map_or("none", Given::counted_by).to_owned();
     // What was said when the store was made holds for all that is added to it.
-    let before = if rebuild { None } else { py.detach(|| stores::built_with(&into)).map_err(of_store)? };
+    let before = if rebuild { None } else { detached(py, || stores::built_with(&into)).map_err(of_store)? };
     let (encoder, raised) = match embedder {
-        Some(given) => py.detach(|| given.open(offline))?,
+        Some(given) => detached(py, || given.open(offline))?,
         None => (None, Raised::default()),
     };
     let room = if prefix_headings { HEADING_TOKENS } else { 0 };
     let store = ForStore { before: before.as_ref(), encoder: encoder.as_deref(), room };
     let segmenter = segmenter_of(segmenter.unwrap_or(&default), &beside, store, offline)?;
+    let threads = Threads::here(py);
+    let encoder = encoder.map(|encoder| forked::encoder(encoder, &threads));
     let (chunker, cutting) = (Arc::clone(&segmenter.get().chunker), segmenter.get().raised.clone());
     cutting.take();
     let feed = Feed::new(documents)?;
     let (reading, stop) = (feed.raised.clone(), Arc::new(AtomicBool::new(false)));
     let options = Options { stop: Arc::clone(&stop), ..Options::default() };
     let interrupt = Raised::default();
-    let done = py.detach(|| {
+    let done = detached(py, || {
         let spec = Engine::new().with_tokenizer(chunker.counter().name()).index_spec(&chunker, encoder);
         let spec = spec.map_err(of_engine)?.with_heading_prefix(prefix_headings).with_late_chunking(late_chunking);
         let mut store = stores::create(&into, &spec, rebuild, COMMIT_BYTES).map_err(of_store)?;
-        let cut = move |document: &api::Document| chunker.chunks(document);
+        let cut = move |document: &api::Document| threads.run(|| chunker.chunks(document));
         let progress = |_: &Progress| {
             if let Some(error) = Python::attach(|py| py.check_signals()).err() {
                 interrupt.keep(error);
@@ -179,7 +183,7 @@ impl Feed {
             given: Some(given.unbind()),
             paths: VecDeque::new(),
             ready: VecDeque::new(),
-            options: document::options(None),
+            options: document::options(py, None),
             raised: Raised::default(),
         })
     }

@@ -10,9 +10,11 @@ mod document;
 mod embedder;
 mod errors;
 mod evaluate;
+mod forked;
 mod index;
 mod json;
 mod metrics;
+mod process;
 mod search;
 mod segmentation;
 mod segmenter;
@@ -57,6 +59,7 @@ mod _native {
     #[pymodule_init]
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
         use pyo3::prelude::*;
+        crate::process::remember();
         crate::command::remember_python(module.py())?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }

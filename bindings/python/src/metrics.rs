@@ -11,6 +11,7 @@ use pyo3::types::PyDict;
 
 use crate::errors::usage;
 use crate::json;
+use crate::process::detached;
 
 /// Every score of one document's segmentation; with `k`, Pk and WindowDiff by windows of that size.
 #[pyfunction]
@@ -86,6 +87,6 @@ pub fn answer_scores(py: Python<'_>, answer: String, gold: String) -> PyResult<B
     let found = PyDict::new(py);
     found.set_item("exact_match", exact_match(&answer, &gold))?;
     found.set_item("token_f1", token_f1(&answer, &gold))?;
-    found.set_item("rouge_l", py.detach(|| rouge_l(&answer, &gold)).f)?;
+    found.set_item("rouge_l", detached(py, || rouge_l(&answer, &gold)).f)?;
     Ok(found)
 }

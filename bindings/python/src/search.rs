@@ -17,6 +17,7 @@ use crate::embedder::{Given, one_or_many};
 use crate::errors::{of_engine, of_store, usage};
 use crate::index::place;
 use crate::json;
+use crate::process::detached;
 
 /// A store: a folder, or a collection on a Qdrant server.
 #[pyclass(frozen, module = "pericope")]
@@ -40,7 +41,7 @@ pub fn open(
     offline: bool,
 ) -> PyResult<Index> {
     let place = self::place(place)?;
-    let store = py.detach(|| stores::open(&place)).map_err(of_store)?;
+    let store = detached(py, || stores::open(&place)).map_err(of_store)?;
     Ok(Index {
         place,
         offline,
@@ -56,14 +57,14 @@ impl Index {
     #[getter]
     fn chunks(&self, py: Python<'_>) -> PyResult<u64> {
         let store = self.store();
-        py.detach(|| store.chunks()).map_err(of_store)
+        detached(py, || store.chunks()).map_err(of_store)
     }
 
     /// The number of documents that have a chunk.
     #[getter]
     fn documents(&self, py: Python<'_>) -> PyResult<u64> {
         let store = self.store();
-        py.detach(|| store.documents()).map_err(of_store)
+        detached(py, || store.documents()).map_err(of_store)
     }
 
     /// The name for messages: never with a key.
@@ -137,7 +138,7 @@ impl Index {
             Some(given) => self.reranker(&given, &by_reranker)?,
             None => None,
         };
-        let hits = py.detach(|| {
+        let hits = detached(py, || {
             let found = find(store.as_ref(), reranker.as_deref(), rerank_depth, &query, expansion, context);
             let mut hits = found.map_err(of_store)?;
             if let Some(budget) = token_budget {
@@ -162,13 +163,13 @@ impl Index {
         limit: usize,
     ) -> PyResult<Bound<'py, PyAny>> {
         let store = self.store();
-        let found = py.detach(|| store.list(&prefix, after.as_deref(), limit)).map_err(of_store)?;
+        let found = detached(py, || store.list(&prefix, after.as_deref(), limit)).map_err(of_store)?;
         json::to_python(py, &found)
     }
 
     /// Sees the newest state of the store from now on; true where it is another one.
     fn refresh(&self, py: Python<'_>) -> PyResult<bool> {
-        py.detach(|| {
+        detached(py, || {
             let freshness = self.store().refresh().map_err(of_store)?;
             if freshness == Freshness::Replaced {
                 let store = stores::open(&self.place).map_err(of_store)?;
@@ -195,7 +196,7 @@ impl Index {
             return Ok(Some(Arc::new(custom::Reranker::new(given, raised.clone())?)));
         };
         let spec = spec.to_cow()?;
-        given.py().detach(|| Engine::new().offline(self.offline).reranker(&spec)).map_err(of_engine)
+        detached(given.py(), || Engine::new().offline(self.offline).reranker(&spec)).map_err(of_engine)
     }
 
     /// The query's vector, by the encoder that the store's vectors are of.
@@ -205,7 +206,7 @@ impl Index {
             Some(given) => Given::of(given.bind(py))?,
             None => Given::Name(about.embedder().unwrap_or_default().to_owned()),
         };
-        py.detach(|| {
+        detached(py, || {
             let (encoder, raised) = match given {
                 Given::Name(name) => (self.named(&name)?, Raised::default()),
                 Given::Encoder(encoder, raised) => (encoder, raised),

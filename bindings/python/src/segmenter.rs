@@ -16,6 +16,7 @@ use crate::custom::{self, Raised};
 use crate::document::Text;
 use crate::embedder::Given;
 use crate::errors::{failed, of_engine, usage};
+use crate::process::detached;
 use crate::segmentation;
 use crate::stream::ChunkIterator;
 use crate::tree::{self, Tree};
@@ -82,7 +83,7 @@ impl Segmenter {
             Err(_) => Cuts::Custom(custom::Segmenter::new(segmenter, raised.clone())?),
         };
         let Counted { limits, tokenizer, store } = counted;
-        let chunker = py.detach(|| {
+        let chunker = detached(py, || {
             let corpus: Vec<Arc<api::Document>> =
                 corpus.into_iter().map(|text| text.document("plain")).collect::<PyResult<_>>()?;
             let visit = |each: &mut dyn FnMut(&api::Document)| corpus.iter().for_each(|document| each(document));
@@ -171,7 +172,7 @@ impl Segmenter {
     fn segment_all(&self, py: Python<'_>, texts: Vec<Bound<'_, PyAny>>, format: String) -> PyResult<Vec<Vec<Chunk>>> {
         let texts: Vec<Text> = texts.iter().map(Text::of).collect::<PyResult<_>>()?;
         self.raised.take();
-        let cut = py.detach(|| all(&self.chunker, texts, &format));
+        let cut = detached(py, || all(&self.chunker, texts, &format));
         let one = |cut: Cut| {
             let (document, chunks) = cut.map_err(|error| self.raised.or(error))?;
             chunk::to_python(py, &document, &chunks)
@@ -247,7 +248,7 @@ impl Segmenter {
     ) -> PyResult<(Arc<api::Document>, T)> {
         let text = Text::of(text)?;
         self.raised.take();
-        let answer = py.detach(|| {
+        let answer = detached(py, || {
             let document = text.document(format)?;
             let answer = ask(&document).map_err(failed)?;
             Ok::<_, PyErr>((document, answer))

@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 
 use crate::errors::usage;
 use crate::json;
+use crate::process::detached;
 
 /// The numbers of the documents that answer the questions; without names each question has one of its own.
 fn units(questions: usize, documents: Option<Vec<String>>) -> PyResult<Vec<usize>> {
@@ -26,7 +27,7 @@ pub fn compare<'py>(
     seed: u64,
 ) -> PyResult<Bound<'py, PyAny>> {
     let documents = units(a.len(), documents)?;
-    let paired = py.detach(|| stats::compare_by(&a, &b, &documents, seed));
+    let paired = detached(py, || stats::compare_by(&a, &b, &documents, seed));
     let paired = paired.ok_or_else(|| {
         usage(format!("{} and {} scores: there must be as many, at least one, and all finite", a.len(), b.len()))
     })?;
@@ -43,14 +44,14 @@ pub fn bootstrap_interval(
     seed: u64,
 ) -> PyResult<(f64, f64)> {
     let documents = units(values.len(), documents)?;
-    Ok(py.detach(|| stats::interval_by(&values, &documents, seed)))
+    Ok(detached(py, || stats::interval_by(&values, &documents, seed)))
 }
 
 /// The two-sided p-value of the paired permutation test; `differences` are sums by document.
 #[pyfunction]
 #[pyo3(signature = (differences, *, family = 1, seed = 0))]
 pub fn permutation_p(py: Python<'_>, differences: Vec<f64>, family: usize, seed: u64) -> f64 {
-    py.detach(|| stats::permutation_p(&differences, resamples_for(family.max(1), ALPHA), seed))
+    detached(py, || stats::permutation_p(&differences, resamples_for(family.max(1), ALPHA), seed))
 }
 
 /// P-values of one family, corrected after Holm.

@@ -10,6 +10,7 @@ use pyo3::types::PyIterator;
 use crate::chunk::{self, Chunk};
 use crate::custom::Raised;
 use crate::document::Text;
+use crate::process::detached;
 use crate::segmenter::{Cut, all};
 
 /// Texts that are cut at a time: enough for all cores,
@@ -72,7 +73,7 @@ impl ChunkIterator {
             }
             self.raised.take();
             let (chunker, format) = (&self.chunker, &self.format);
-            self.ready = py.detach(|| all(chunker, batch, format)).into();
+            self.ready = detached(py, || all(chunker, batch, format)).into();
             py.check_signals()?;
         }
         match self.ready.pop_front() {
