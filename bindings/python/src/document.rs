@@ -1,5 +1,6 @@
 //! Documents and what reads them.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -35,7 +36,8 @@ impl Document {
         text_signature = "(text, *, format='plain', id='')"
     )]
     fn new(py: Python<'_>, text: &Bound<'_, PyString>, format: String, id: String) -> PyResult<Self> {
-        let text: Arc<str> = text.to_cow()?.into();
+        let text: Arc<str> = whole("the text", text)?.into();
+        let id = whole("the id", id)?;
         detached(py, || parsed(&id, &format, text)).map(Self::of)
     }
 
@@ -152,6 +154,25 @@ pub fn parsed(id: &str, format: &str, text: Arc<str>) -> PyResult<Arc<api::Docum
     read_text(id, format, text, &ReadOptions::default()).map(Arc::new).map_err(of_read)
 }
 
+/// A string without half characters, which Rust has no place for; `what` it is, for messages.
+pub fn whole(what: &str, given: &Bound<'_, PyString>) -> PyResult<String> {
+    given.to_cow().map(Cow::into_owned).map_err(|error| {
+        let start = error.value(given.py()).getattr("start").and_then(|start| start.extract::<usize>());
+        let place = start.map_or_else(|_| String::new(), |start| format!(" at character {start}"));
+        usage(format!("{what} has a lone surrogate{place}, which is no character: decode its bytes anew"))
+    })
+}
+
+/// Refuses one text where several are asked for: a string is an iterable of its letters.
+pub fn check_several(given: &Bound<'_, PyAny>) -> PyResult<()> {
+    match given.is_instance_of::<PyString>() || given.is_instance_of::<Document>() {
+        true => {
+            Err(usage("this is one text, where a list or another iterable of texts is asked for: `segment` cuts one"))
+        }
+        false => Ok(()),
+    }
+}
+
 /// A text to be cut: a document, or a string that is still to be read.
 pub enum Text {
     Read(Arc<api::Document>),
@@ -161,12 +182,28 @@ pub enum Text {
 impl Text {
     /// Takes a `str` or a `Document`.
     pub fn of(given: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Self::named("", given)
+    }
+
+    /// As [`of`](Self::of), of the text of a place among others.
+    pub fn numbered(place: usize, given: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Self::named(&format!("texts[{place}]: "), given)
+    }
+
+    /// The texts of a list.
+    pub fn list(given: &Bound<'_, PyAny>) -> PyResult<Vec<Self>> {
+        check_several(given)?;
+        let given: Vec<Bound<'_, PyAny>> = given.extract()?;
+        given.iter().enumerate().map(|(place, given)| Self::numbered(place, given)).collect()
+    }
+
+    fn named(place: &str, given: &Bound<'_, PyAny>) -> PyResult<Self> {
         if let Ok(document) = given.cast::<Document>() {
             return Ok(Self::Read(Arc::clone(&document.get().inner)));
         }
         match given.cast::<PyString>() {
-            Ok(text) => Ok(Self::Raw(text.to_cow()?.into())),
-            Err(_) => Err(usage(format!("a text is a str or a Document, not {}", given.get_type().name()?))),
+            Ok(text) => Ok(Self::Raw(whole(&format!("{place}the text"), text)?.into())),
+            Err(_) => Err(usage(format!("{place}a text is a str or a Document, not {}", given.get_type().name()?))),
         }
     }
 

@@ -91,7 +91,6 @@ impl Embedder {
         texts: &[String],
         encode: impl Fn(&[&str]) -> Result<Embeddings, EncodeError> + Sync,
     ) -> PyResult<Bound<'py, PyArray2<f32>>> {
-        self.raised.take();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let found = detached(py, || encode(&texts)).map_err(|error| self.raised.or(failed(error)))?;
         let shape = [texts.len(), self.encoder.dimension()];

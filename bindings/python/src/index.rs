@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use pericope::api;
+use pericope::api::{self, SegmentError};
 use pericope::index::pipeline::{Options, Progress, Report, index_documents_with};
 use pericope::read::{ReadOptions, WalkOptions, read_each, walk};
 use pericope::segment::Limits;
@@ -14,9 +14,10 @@ use pericope::{Engine, stores};
 use pyo3::prelude::*;
 use pyo3::types::{PyIterator, PyList, PyString};
 
-use crate::custom::Raised;
+use crate::custom::{Raised, is_exit};
 use crate::document::{self, Document};
 use crate::embedder::Given;
+use crate::ending::Call;
 use crate::errors::{of_engine, of_store, usage};
 use crate::forked;
 use crate::process::{Threads, detached};
@@ -95,20 +96,36 @@ pub fn index(
     let threads = Threads::here(py);
     let encoder = encoder.map(|encoder| forked::encoder(encoder, &threads));
     let (chunker, cutting) = (Arc::clone(&segmenter.get().chunker), segmenter.get().raised.clone());
-    cutting.take();
     let feed = Feed::new(documents)?;
     let (reading, stop) = (feed.raised.clone(), Arc::new(AtomicBool::new(false)));
     let options = Options { stop: Arc::clone(&stop), ..Options::default() };
-    let interrupt = Raised::default();
+    let interrupt = Raised::of_one_call();
     let done = detached(py, || {
         let spec = Engine::new().with_tokenizer(chunker.counter().name()).index_spec(&chunker, encoder);
         let spec = spec.map_err(of_engine)?.with_heading_prefix(prefix_headings).with_late_chunking(late_chunking);
         let mut store = stores::create(&into, &spec, rebuild, COMMIT_BYTES).map_err(of_store)?;
-        let cut = move |document: &api::Document| threads.run(|| chunker.chunks(document));
-        let progress = |_: &Progress| {
-            if let Some(error) = Python::attach(|py| py.check_signals()).err() {
-                interrupt.keep(error);
+        let end = {
+            let interrupt = interrupt.clone();
+            move |error: PyErr| {
+                interrupt.hold(error);
                 stop.store(true, Ordering::Relaxed);
+            }
+        };
+        let ends = end.clone();
+        let cut = move |document: &api::Document| {
+            threads.run(|| chunker.chunks(document)).map_err(|error| match cutting.of(&error.to_string()) {
+                Some((raised, problem)) => {
+                    if let Some(raised) = raised.filter(is_exit) {
+                        ends(raised);
+                    }
+                    SegmentError::Unsupported(problem)
+                }
+                None => error,
+            })
+        };
+        let progress = |_: &Progress| {
+            if let Some(Err(error)) = Python::try_attach(|py| py.check_signals()) {
+                end(error);
             }
         };
         let written = index_documents_with(store.as_mut(), feed, cut, &options, progress);
@@ -118,7 +135,7 @@ pub fn index(
         let finished = store.finish(&summary).map_err(of_store)?;
         Ok::<_, PyErr>((report, finished))
     });
-    if let Some(error) = interrupt.take().or_else(|| reading.take()) {
+    if let Some(error) = interrupt.first().or_else(|| reading.first()) {
         return Err(error);
     }
     let (Report { progress, failures, empty, embedded, truncated, .. }, finished) = done?;
@@ -184,14 +201,14 @@ impl Feed {
             paths: VecDeque::new(),
             ready: VecDeque::new(),
             options: document::options(py, None),
-            raised: Raised::default(),
+            raised: Raised::of_one_call(),
         })
     }
 
     /// Takes the next of what was given; false where nothing more comes.
     fn take(&mut self) -> bool {
         let Some(given) = &self.given else { return false };
-        let taken = Python::attach(|py| {
+        let ask = |py: Python<'_>| {
             let Some(next) = given.bind(py).clone().next() else { return Ok(None) };
             let next = next?;
             if let Ok(document) = next.cast::<Document>() {
@@ -204,7 +221,8 @@ impl Feed {
                 ))
             })?;
             Ok::<_, PyErr>(Some(Taken::Path(path)))
-        });
+        };
+        let taken = Call::begin().and_then(|call| call.ask(ask)).unwrap_or(Ok(None));
         match taken {
             Ok(Some(Taken::Document(document))) => self.ready.push_back(Ok(document.as_ref().clone())),
             Ok(Some(Taken::Path(path))) => {
@@ -213,7 +231,7 @@ impl Feed {
             }
             Ok(None) => self.given = None,
             Err(error) => {
-                self.raised.keep(error);
+                self.raised.hold(error);
                 self.given = None;
             }
         }

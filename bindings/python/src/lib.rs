@@ -8,6 +8,7 @@ mod command;
 mod custom;
 mod document;
 mod embedder;
+mod ending;
 mod errors;
 mod evaluate;
 mod forked;
@@ -60,6 +61,7 @@ mod _native {
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
         use pyo3::prelude::*;
         crate::process::remember();
+        crate::ending::watch(module.py())?;
         crate::command::remember_python(module.py())?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }

@@ -211,7 +211,6 @@ impl Index {
                 Given::Name(name) => (self.named(&name)?, Raised::default()),
                 Given::Encoder(encoder, raised) => (encoder, raised),
             };
-            raised.take();
             if let Some(own) = &about.meta.embedder
                 && *own != own.by(encoder.as_ref())
             {
@@ -227,13 +226,14 @@ impl Index {
 
     /// The encoder of a name; it stays open.
     fn named(&self, name: &str) -> PyResult<Arc<dyn SentenceEncoder>> {
-        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, encoder)) = opened.as_ref().filter(|(known, _)| known == name) {
+        let opened = || self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, encoder)) = opened().as_ref().filter(|(known, _)| known == name) {
             return Ok(Arc::clone(encoder));
         }
+        // Without the lock: a thread that waits for parts of a model may begin another search meanwhile.
         let found = Engine::new().offline(self.offline).embedder(name).map_err(of_engine)?;
         let encoder = found.ok_or_else(|| usage(format!("embedder {name}: it gives no vectors")))?;
-        *opened = Some((name.to_owned(), Arc::clone(&encoder)));
+        *opened() = Some((name.to_owned(), Arc::clone(&encoder)));
         Ok(encoder)
     }
 }

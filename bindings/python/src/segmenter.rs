@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 use crate::chunk::{self, Chunk};
 use crate::custom::{self, Raised};
-use crate::document::Text;
+use crate::document::{Text, check_several};
 use crate::embedder::Given;
 use crate::errors::{failed, of_engine, usage};
 use crate::process::detached;
@@ -132,12 +132,12 @@ impl Segmenter {
         overlap: Option<usize>,
         tokenizer: Option<String>,
         embedder: Option<&Bound<'_, PyAny>>,
-        corpus: Option<Vec<Bound<'_, PyAny>>>,
+        corpus: Option<&Bound<'_, PyAny>>,
         offline: bool,
     ) -> PyResult<Self> {
         let limits = Limits { max_tokens, min_tokens, target_tokens, overlap };
         let embedder = embedder.map(Given::of).transpose()?;
-        let corpus: Vec<Text> = corpus.unwrap_or_default().iter().map(Text::of).collect::<PyResult<_>>()?;
+        let corpus = corpus.map(Text::list).transpose()?.unwrap_or_default();
         let counted = Counted { limits, tokenizer, store: None };
         Self::made(py, segmenter, counted, embedder, corpus, offline)
     }
@@ -169,20 +169,19 @@ impl Segmenter {
 
     /// The chunks of each of several texts, cut on all cores.
     #[pyo3(signature = (texts, *, format = "plain".to_owned()), text_signature = "($self, texts, *, format='plain')")]
-    fn segment_all(&self, py: Python<'_>, texts: Vec<Bound<'_, PyAny>>, format: String) -> PyResult<Vec<Vec<Chunk>>> {
-        let texts: Vec<Text> = texts.iter().map(Text::of).collect::<PyResult<_>>()?;
-        self.raised.take();
+    fn segment_all(&self, py: Python<'_>, texts: &Bound<'_, PyAny>, format: String) -> PyResult<Vec<Vec<Chunk>>> {
+        let texts = Text::list(texts)?.into_iter().map(Ok).collect();
         let cut = detached(py, || all(&self.chunker, texts, &format));
-        let one = |cut: Cut| {
-            let (document, chunks) = cut.map_err(|error| self.raised.or(error))?;
-            chunk::to_python(py, &document, &chunks)
-        };
+        // Every exception is asked for, the first of them comes back.
+        let cut: Vec<Cut> = cut.into_iter().map(|cut| cut.map_err(|error| self.raised.or(error))).collect();
+        let one = |cut: Cut| cut.and_then(|(document, chunks)| chunk::to_python(py, &document, &chunks));
         cut.into_iter().map(one).collect()
     }
 
     /// The chunks of each text of an iterable, a list a text, in order. It holds some batches of texts at a time.
     #[pyo3(signature = (texts, *, format = "plain".to_owned()), text_signature = "($self, texts, *, format='plain')")]
     fn iter(&self, texts: &Bound<'_, PyAny>, format: String) -> PyResult<ChunkIterator> {
+        check_several(texts)?;
         let texts = texts.try_iter()?.unbind();
         Ok(ChunkIterator::new(Arc::clone(&self.chunker), self.raised.clone(), texts, format))
     }
@@ -247,7 +246,6 @@ impl Segmenter {
         ask: impl Fn(&api::Document) -> Result<T, SegmentError> + Sync,
     ) -> PyResult<(Arc<api::Document>, T)> {
         let text = Text::of(text)?;
-        self.raised.take();
         let answer = detached(py, || {
             let document = text.document(format)?;
             let answer = ask(&document).map_err(failed)?;
@@ -261,8 +259,8 @@ impl Segmenter {
 pub type Cut = PyResult<(Arc<api::Document>, Vec<api::Chunk>)>;
 
 /// Reads and cuts several texts on all cores.
-pub fn all(chunker: &Chunker, texts: Vec<Text>, format: &str) -> Vec<Cut> {
-    let read: Vec<PyResult<Arc<api::Document>>> = texts.into_par_iter().map(|text| text.document(format)).collect();
+pub fn all(chunker: &Chunker, texts: Vec<PyResult<Text>>, format: &str) -> Vec<Cut> {
+    let read: Vec<PyResult<Arc<api::Document>>> = texts.into_par_iter().map(|text| text?.document(format)).collect();
     let documents: Vec<&api::Document> = read.iter().flatten().map(Arc::as_ref).collect();
     let mut cut = chunker.chunks_all(&documents, &|| ()).into_iter();
     let missing = || Err(SegmentError::Unsupported("the segmenter gave no answer for a document".into()));

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from typing import Iterator
 
 import pytest
 
@@ -48,7 +49,12 @@ def test_an_iterator_goes_on_after_an_error() -> None:
             next(found)
     assert next(found, None) is None
 
-    broken = pericope.Segmenter("sentence").iter(["One.", 2, "Three."])  # type: ignore[list-item]
+    def texts() -> Iterator[str]:
+        yield "One."
+        raise OSError("gone")
+
+    broken = pericope.Segmenter("sentence").iter(texts())
     assert next(broken)[0].text == "One."
-    with pytest.raises(pericope.UsageError, match="not int"):
+    with pytest.raises(OSError, match="gone"):
         next(broken)
+    assert next(broken, None) is None

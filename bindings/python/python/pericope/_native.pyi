@@ -252,7 +252,7 @@ class Tree:
 
 @final
 class ChunkIterator:
-    """Gives the chunks of each text. A text that cannot be cut raises at its turn, and the next call goes on after it."""
+    """Gives the chunks of each text, to one thread. A text that cannot be cut raises at its turn; the next call goes on after it."""
 
     def __iter__(self) -> Iterator[list[Chunk]]: ...
     def __next__(self) -> list[Chunk]: ...

@@ -72,7 +72,7 @@ impl SentenceEncoder for Encoder {
 
 impl Encoder {
     fn ask(&self, method: &str, texts: &[&str]) -> Result<Embeddings, EncodeError> {
-        let values = Python::attach(|py| -> PyResult<Vec<f32>> {
+        let values = self.raised.call(|py| {
             let answer = self.object.bind(py).call_method1(method, (texts.to_vec(),))?;
             let vectors: PyArrayLike2<'_, f32, AllowTypeChange> = answer.extract()?;
             let vectors = vectors.as_array();
@@ -84,7 +84,7 @@ impl Encoder {
             }
             Ok(vectors.iter().copied().collect())
         });
-        let values = values.map_err(|error| EncodeError::Model(self.raised.keep(error)))?;
+        let values = values.map_err(EncodeError::Model)?;
         Ok(Embeddings::new(self.dimension, of_length_one(values, self.dimension)))
     }
 }

@@ -28,11 +28,11 @@ impl Segmenter {
 
 impl api::Segmenter for Segmenter {
     fn segment(&self, document: &api::Document) -> Result<Segmentation, SegmentError> {
-        Python::attach(|py| {
+        let answer = self.raised.call(|py| {
             let given = Bound::new(py, Document::of(Arc::new(document.clone())))?;
             from_python(&self.object.bind(py).call1((given,))?, document)
-        })
-        .map_err(|error| SegmentError::Unsupported(self.raised.keep(error)))
+        });
+        answer.map_err(SegmentError::Unsupported)
     }
 
     fn fingerprint(&self) -> String {
