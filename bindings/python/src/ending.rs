@@ -4,6 +4,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use pyo3::exceptions::PySystemExit;
 use pyo3::prelude::*;
 use pyo3::types::{PyCFunction, PyDict, PyTuple};
 
@@ -11,13 +12,18 @@ use pyo3::types::{PyCFunction, PyDict, PyTuple};
 const PATIENCE: Duration = Duration::from_secs(5);
 const GLANCE: Duration = Duration::from_millis(1);
 
-/// What is said of calls that are not begun.
-pub const ENDS: &str = "the interpreter is ending, and calls nothing of yours any more";
-
 static IS_ENDING: AtomicBool = AtomicBool::new(false);
 
 /// The process, and how many calls are under way in it: a fork takes the number along, and not the calls.
 static UNDER_WAY: AtomicU64 = AtomicU64::new(0);
+
+/// What is said of calls that are not begun.
+pub const ENDS: &str = "the interpreter is ending";
+
+/// The exception in place of a call that is not begun: it ends a thread without a word.
+pub fn exit() -> PyErr {
+    PySystemExit::new_err(ENDS)
+}
 
 /// A call of the user's code.
 pub struct Call(());

@@ -10,8 +10,8 @@ use pyo3::types::PyIterator;
 use crate::chunk::{self, Chunk};
 use crate::custom::Raised;
 use crate::document::Text;
-use crate::ending::{Call, ENDS};
-use crate::errors::{failed, usage};
+use crate::ending::{Call, exit};
+use crate::errors::usage;
 use crate::process::detached;
 use crate::segmenter::{Cut, all};
 
@@ -51,7 +51,7 @@ impl State {
     fn batch(&mut self, py: Python<'_>) -> Vec<PyResult<Text>> {
         let (mut batch, mut bytes) = (Vec::new(), 0);
         let Some(call) = Call::begin() else {
-            self.broken = Some(failed(ENDS));
+            self.broken = Some(exit());
             return batch;
         };
         while let Some(texts) = &self.texts

@@ -145,9 +145,10 @@ def test_a_text_of_the_wrong_type_is_an_error_at_its_turn() -> None:
 def test_one_text_is_not_several() -> None:
     segmenter = pericope.Segmenter("sentence")
     for given in ("abc", pericope.Document("abc")):
-        for ask in (segmenter.iter, segmenter.segment_all):
+        asks: list[Any] = [segmenter.iter, segmenter.segment_all]
+        for ask in asks:
             with pytest.raises(pericope.UsageError, match="this is one text"):
-                ask(given)  # type: ignore[operator]
+                ask(given)
 
 
 def test_an_iterator_is_asked_by_one_thread_at_a_time() -> None:

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use pyo3::exceptions::{PyException, PyRuntimeError, PyStopIteration};
 use pyo3::prelude::*;
 
-use crate::ending::{Call, ENDS};
+use crate::ending::{Call, ENDS, exit};
 use crate::errors::{UsageError, failed, usage};
 
 /// Stands around the number of an exception in a text. It is no character of any script.
@@ -34,7 +34,10 @@ impl Raised {
     /// Calls the user's code. What it raises is kept, and the text for the library's error is returned.
     pub fn call<T>(&self, question: impl FnOnce(Python<'_>) -> PyResult<T>) -> Result<T, String> {
         let ask = |call: Call| call.ask(|py| question(py).map_err(|error| self.keep(py, error)));
-        Call::begin().and_then(ask).unwrap_or_else(|| Err(ENDS.to_owned()))
+        Call::begin().and_then(ask).unwrap_or_else(|| {
+            let number = self.hold(exit());
+            Err(self.said(number, ENDS))
+        })
     }
 
     /// Keeps an exception; returns what it says.
@@ -42,7 +45,12 @@ impl Raised {
         let error = unmistakable(py, error);
         let text = error.to_string().replace(MARK, "");
         let number = self.hold(error);
-        if self.of_one_call { text } else { format!("{MARK}{number}{MARK}{text}") }
+        self.said(number, &text)
+    }
+
+    /// The text for the library's error.
+    fn said(&self, number: u64, text: &str) -> String {
+        if self.of_one_call { text.to_owned() } else { format!("{MARK}{number}{MARK}{text}") }
     }
 
     /// Keeps an exception of which nobody asks what it says.
