@@ -1,13 +1,13 @@
 //! Documents into a store.
 
-use std::collections::VecDeque;
-use std::path::PathBuf;
+use std::collections::{HashSet, VecDeque};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use pericope::api::{self, SegmentError};
 use pericope::index::pipeline::{Options, Progress, Report, index_documents_with};
-use pericope::read::{ReadOptions, WalkOptions, read_each, walk};
+use pericope::read::{ReadError, ReadOptions, WalkOptions, read_each, walk};
 use pericope::segment::Limits;
 use pericope::store::{HEADING_TOKENS, RunSummary};
 use pericope::{Engine, stores};
@@ -183,9 +183,11 @@ fn segmenter_of<'py>(
 /// Documents from Python: documents as they are, and paths of files and folders, which are read here.
 struct Feed {
     given: Option<Py<PyIterator>>,
-    paths: VecDeque<Result<PathBuf, String>>,
+    paths: VecDeque<Result<PathBuf, (String, String)>>,
     ready: VecDeque<Result<api::Document, (String, String)>>,
     options: ReadOptions,
+    /// The ids of documents that came.
+    ids: HashSet<String>,
     raised: Raised,
 }
 
@@ -201,8 +203,32 @@ impl Feed {
             paths: VecDeque::new(),
             ready: VecDeque::new(),
             options: document::options(py, None),
+            ids: HashSet::new(),
             raised: Raised::of_one_call(),
         })
+    }
+
+    /// Gives a document, unless one of its id was given: a store holds one document of an id.
+    fn give(&mut self, document: api::Document) {
+        if self.ids.contains(&document.id) {
+            let problem = "a document of this id was given before in the same call: it was left out".to_owned();
+            self.ready.push_back(Err((document.id, problem)));
+        } else {
+            self.ids.insert(document.id.clone());
+            self.ready.push_back(Ok(document));
+        }
+    }
+
+    /// Gives the documents of a file.
+    fn read(&mut self, path: &Path) {
+        let mut found = Vec::new();
+        read_each(path, &self.options, &mut |read| found.push(read));
+        for read in found {
+            match read {
+                Ok(document) => self.give(document),
+                Err(error) => self.ready.push_back(Err((path.display().to_string(), error.to_string()))),
+            }
+        }
     }
 
     /// Takes the next of what was given; false where nothing more comes.
@@ -212,7 +238,13 @@ impl Feed {
             let Some(next) = given.bind(py).clone().next() else { return Ok(None) };
             let next = next?;
             if let Ok(document) = next.cast::<Document>() {
-                return Ok(Some(Taken::Document(Arc::clone(&document.get().inner))));
+                let document = &document.get().inner;
+                if document.id.is_empty() {
+                    return Err(usage(
+                        "a document without an id, by which an index knows it: Document(text, id=...) names it",
+                    ));
+                }
+                return Ok(Some(Taken::Document(Arc::clone(document))));
             }
             let path = next.extract::<PathBuf>().map_err(|_| {
                 let name = next.get_type().name().map(|name| name.to_string()).unwrap_or_default();
@@ -224,10 +256,11 @@ impl Feed {
         };
         let taken = Call::begin().and_then(|call| call.ask(ask)).unwrap_or(Ok(None));
         match taken {
-            Ok(Some(Taken::Document(document))) => self.ready.push_back(Ok(document.as_ref().clone())),
+            Ok(Some(Taken::Document(document))) => self.give(document.as_ref().clone()),
             Ok(Some(Taken::Path(path))) => {
-                let found = walk(&[path], &WalkOptions::default());
-                self.paths.extend(found.into_iter().map(|found| found.map_err(|error| error.to_string())));
+                let found = walk(&[&path], &WalkOptions::default());
+                let named = |error: ReadError| (path.display().to_string(), error.to_string());
+                self.paths.extend(found.into_iter().map(|found| found.map_err(named)));
             }
             Ok(None) => self.given = None,
             Err(error) => {
@@ -253,10 +286,8 @@ impl Iterator for Feed {
                 return Some(document);
             }
             match self.paths.pop_front() {
-                Some(Ok(path)) => read_each(&path, &self.options, &mut |read| {
-                    self.ready.push_back(read.map_err(|error| (String::new(), error.to_string())));
-                }),
-                Some(Err(problem)) => self.ready.push_back(Err((String::new(), problem))),
+                Some(Ok(path)) => self.read(&path),
+                Some(Err(failure)) => self.ready.push_back(Err(failure)),
                 None if !self.take() => return None,
                 None => {}
             }

@@ -15,6 +15,8 @@ mod forked;
 mod index;
 mod json;
 mod metrics;
+mod numbers;
+mod pickles;
 mod process;
 mod search;
 mod segmentation;

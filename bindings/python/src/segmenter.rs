@@ -16,6 +16,7 @@ use crate::custom::{self, Raised};
 use crate::document::{Text, check_several};
 use crate::embedder::Given;
 use crate::errors::{failed, of_engine, usage};
+use crate::numbers::{Whole, optional};
 use crate::process::detached;
 use crate::segmentation;
 use crate::stream::ChunkIterator;
@@ -26,6 +27,8 @@ use crate::tree::{self, Tree};
 pub struct Segmenter {
     pub chunker: Arc<Chunker>,
     pub raised: Raised,
+    /// What a caller made it of: the segmenter and the keywords.
+    given: Option<(Py<PyAny>, Py<PyDict>)>,
 }
 
 /// What cuts, as a caller names it.
@@ -111,7 +114,7 @@ impl Segmenter {
             .map_err(of_engine)
         });
         let chunker = chunker.map_err(|error| raised.or(error))?;
-        Ok(Self { chunker: Arc::new(chunker), raised })
+        Ok(Self { chunker: Arc::new(chunker), raised, given: None })
     }
 }
 
@@ -126,20 +129,47 @@ impl Segmenter {
     fn new(
         py: Python<'_>,
         segmenter: &Bound<'_, PyAny>,
-        max_tokens: Option<usize>,
-        min_tokens: Option<usize>,
-        target_tokens: Option<usize>,
-        overlap: Option<usize>,
+        max_tokens: Option<Whole>,
+        min_tokens: Option<Whole>,
+        target_tokens: Option<Whole>,
+        overlap: Option<Whole>,
         tokenizer: Option<String>,
         embedder: Option<&Bound<'_, PyAny>>,
         corpus: Option<&Bound<'_, PyAny>>,
         offline: bool,
     ) -> PyResult<Self> {
-        let limits = Limits { max_tokens, min_tokens, target_tokens, overlap };
+        let limits = Limits {
+            max_tokens: optional(max_tokens, "max_tokens")?,
+            min_tokens: optional(min_tokens, "min_tokens")?,
+            target_tokens: optional(target_tokens, "target_tokens")?,
+            overlap: optional(overlap, "overlap")?,
+        };
+        let keywords = PyDict::new(py);
+        keywords.set_item("max_tokens", limits.max_tokens)?;
+        keywords.set_item("min_tokens", limits.min_tokens)?;
+        keywords.set_item("target_tokens", limits.target_tokens)?;
+        keywords.set_item("overlap", limits.overlap)?;
+        keywords.set_item("tokenizer", &tokenizer)?;
+        keywords.set_item("embedder", embedder)?;
+        keywords.set_item("offline", offline)?;
         let embedder = embedder.map(Given::of).transpose()?;
+        let is_sized = corpus.is_some();
         let corpus = corpus.map(Text::list).transpose()?.unwrap_or_default();
         let counted = Counted { limits, tokenizer, store: None };
-        Self::made(py, segmenter, counted, embedder, corpus, offline)
+        let made = Self::made(py, segmenter, counted, embedder, corpus, offline)?;
+        // What was measured on a corpus stands in the spec.
+        let segmenter = match is_sized && segmenter.is_instance_of::<PyString>() {
+            true => PyString::new(py, &made.spec()).into_any(),
+            false => segmenter.clone(),
+        };
+        Ok(Self { given: Some((segmenter.unbind(), keywords.unbind())), ..made })
+    }
+
+    #[allow(clippy::type_complexity)] // what `new` takes
+    fn __getnewargs_ex__(&self, py: Python<'_>) -> PyResult<((Py<PyAny>,), Py<PyDict>)> {
+        let given =
+            self.given.as_ref().ok_or_else(|| usage("this segmenter was made by `index`: it cannot be copied"))?;
+        Ok(((given.0.clone_ref(py),), given.1.clone_ref(py)))
     }
 
     /// The resolved spec, with the limits in force.
@@ -212,9 +242,10 @@ impl Segmenter {
         &self,
         py: Python<'_>,
         text: &Bound<'_, PyAny>,
-        segments: Option<usize>,
+        segments: Option<Whole>,
         format: String,
     ) -> PyResult<Vec<usize>> {
+        let segments = optional(segments, "segments")?;
         let find = |document: &api::Document| match segments {
             Some(segments) => self.chunker.boundaries_known(document, segments),
             None => self.chunker.boundaries(document),

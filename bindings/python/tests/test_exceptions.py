@@ -126,7 +126,8 @@ def test_other_exceptions_are_failures_of_their_documents(tmp_path: pathlib.Path
 
     documents = [pericope.Document("One.", id=name) for name in "abc"]
     made = pericope.Segmenter(segment, tokenizer="words")
-    for number, segmenter in enumerate([segment, made]):
+    cutters: list[Any] = [segment, made]
+    for number, segmenter in enumerate(cutters):
         report = pericope.index(documents, tmp_path / str(number), segmenter=segmenter)
         assert report.failures == [("b", "KeyError: 'mine'")] and report.documents == 2
 

@@ -97,6 +97,9 @@ pub fn evaluate<'py>(
     resume: bool,
     offline: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
+    if out.as_deref().is_some_and(|out| out.as_os_str().is_empty()) {
+        return Err(usage("out is empty: it names the folder of the run"));
+    }
     let mut file = configuration(config)?;
     let own = Own::of(judge, retrievers, segmenters)?;
     let embedder = embedder.map(Given::of).transpose()?;
