@@ -5,7 +5,7 @@ from numpy import float32, float64
 from numpy.typing import ArrayLike, NDArray
 
 from pericope.protocols import CustomSegmenter, Encoder, Judge, Reranker, Retriever, Segmentation
-from pericope.protocols import SegmenterEntry as SegmenterEntry
+from pericope.protocols import SegmenterEntry as _SegmenterEntry
 
 __version__: str
 
@@ -205,6 +205,7 @@ class Spans:
     def ranges(self) -> list[tuple[int, int]]: ...
     @property
     def finished(self) -> bool: ...
+    def __getnewargs_ex__(self) -> tuple[tuple[list[tuple[int, int]]], dict[str, Any]]: ...
     def __len__(self) -> int: ...
 
 @final
@@ -251,6 +252,7 @@ class Segmenter:
         """The numbers of the sentences, from 1, after which chunks end; with `segments`, of so many segments."""
     def tree(self, text: _Text, *, format: str = "plain") -> Tree:
         """The segments within segments of a text, from coarse to fine. `hiercrf` finds them; others raise `UsageError`."""
+    def __getnewargs_ex__(self) -> tuple[tuple[Any], dict[str, Any]]: ...
 
 @final
 class Tree:
@@ -277,6 +279,8 @@ class ChunkIterator:
     def __iter__(self) -> Iterator[list[Chunk]]: ...
     def __next__(self) -> list[Chunk]: ...
 
+SegmenterEntry = _SegmenterEntry
+
 def segmenters() -> list[SegmenterEntry]:
     """The segmenters that specs may name."""
 
@@ -300,6 +304,7 @@ class Embedder:
         """One row a text."""
     def encode_queries(self, texts: Sequence[str]) -> NDArray[float32]:
         """One row a question."""
+    def __getnewargs_ex__(self) -> tuple[tuple[Any], dict[str, Any]]: ...
 
 @final
 class IndexReport:
