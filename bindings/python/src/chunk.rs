@@ -7,6 +7,8 @@ use pericope::store::Positions;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
+use crate::errors::usage;
+
 /// A piece of a document: `text == document.text[start:end]`.
 #[pyclass(frozen, get_all, module = "pericope")]
 pub struct Chunk {
@@ -53,8 +55,13 @@ impl Chunk {
         lines: (usize, usize),
         heading_path: Py<PyTuple>,
         tokens: usize,
-    ) -> Self {
-        Self { document, ordinal, text, start, end, start_byte, end_byte, lines, heading_path, tokens }
+    ) -> PyResult<Self> {
+        if end < start || end_byte < start_byte {
+            return Err(usage(format!(
+                "a chunk ends before it starts: characters {start} to {end}, bytes {start_byte} to {end_byte}"
+            )));
+        }
+        Ok(Self { document, ordinal, text, start, end, start_byte, end_byte, lines, heading_path, tokens })
     }
 
     fn __getnewargs__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {

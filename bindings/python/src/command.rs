@@ -9,6 +9,8 @@ use pericope::read::{Isolation, WorkerLimits, WorkerPool};
 use pericope_cli::worker;
 use pyo3::prelude::*;
 
+use crate::process::{PerProcess, detached};
+
 /// The interpreter that runs this module; nothing where it does not know its own path.
 static PYTHON: OnceLock<Option<PathBuf>> = OnceLock::new();
 
@@ -29,16 +31,16 @@ fn again() -> Command {
 }
 
 /// Where PDFs are read: in processes of their own, if the interpreter can be started again.
-pub fn isolation() -> Option<Arc<dyn Isolation>> {
-    static POOL: OnceLock<Arc<WorkerPool>> = OnceLock::new();
+pub fn isolation(py: Python<'_>) -> Option<Arc<dyn Isolation>> {
+    static POOL: PerProcess<WorkerPool> = PerProcess::new();
     PYTHON.get()?.as_ref()?;
     let start = || {
         let mut command = again();
         command.arg(worker::FLAG);
         command
     };
-    let pool = POOL.get_or_init(|| Arc::new(WorkerPool::new(start, WorkerLimits::default())));
-    Some(Arc::clone(pool) as Arc<dyn Isolation>)
+    let pool = POOL.get(py, || Some(WorkerPool::new(start, WorkerLimits::default())))?;
+    Some(pool)
 }
 
 /// Runs the command with these arguments, the first of which is its name, and returns its exit status. Wrong arguments, and
@@ -46,5 +48,5 @@ pub fn isolation() -> Option<Arc<dyn Isolation>> {
 #[pyfunction]
 pub fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
     worker::started_by(again);
-    py.detach(|| pericope_cli::main_with(arguments))
+    detached(py, || pericope_cli::main_with(arguments))
 }

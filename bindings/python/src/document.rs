@@ -1,17 +1,21 @@
 //! Documents and what reads them.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use pericope::api::{self, Kind};
-use pericope::read::{ReadError, ReadOptions, read_bytes, read_each, read_text};
+use pericope::read::{ReadError, ReadOptions, Reader, read_bytes, read_each, read_text, reader};
 use pericope::store::Positions;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyByteArray, PyBytes, PyString, PyTuple};
+use pyo3::types::{PyByteArray, PyBytes, PyString, PyTuple, PyType};
 
 use crate::command::isolation;
 use crate::errors::{failed, of_read, usage};
+use crate::numbers::Whole;
+use crate::pickles::{KeptDocument, Reduced, reduced, restored};
+use crate::process::detached;
 
 /// A text, kept as it is, and what a reader found in it.
 #[pyclass(frozen, module = "pericope")]
@@ -33,16 +37,32 @@ impl Document {
         signature = (text, *, format = "plain".to_owned(), id = String::new()),
         text_signature = "(text, *, format='plain', id='')"
     )]
-    fn new(py: Python<'_>, text: &Bound<'_, PyString>, format: String, id: String) -> PyResult<Self> {
-        let text: Arc<str> = text.to_cow()?.into();
-        py.detach(|| parsed(&id, &format, text)).map(Self::of)
+    fn new(
+        py: Python<'_>,
+        text: &Bound<'_, PyString>,
+        format: String,
+        #[pyo3(from_py_with = id_of)] id: String,
+    ) -> PyResult<Self> {
+        let text: Arc<str> = whole("the text", text)?.into();
+        detached(py, || parsed(&id, &format, text)).map(Self::of)
     }
 
     /// A document of given sentences, joined by line ends; each is a paragraph of its own.
     #[staticmethod]
     #[pyo3(signature = (sentences, *, id = String::new()), text_signature = "(sentences, *, id='')")]
-    fn from_sentences(sentences: Vec<String>, id: String) -> Self {
-        Self::of(Arc::new(api::Document::from_sentences(&id, &sentences)))
+    fn from_sentences(sentences: Vec<Bound<'_, PyString>>, #[pyo3(from_py_with = id_of)] id: String) -> PyResult<Self> {
+        let sentence = |(place, given): (usize, &Bound<'_, PyString>)| whole(&format!("sentences[{place}]"), given);
+        let sentences: Vec<String> = sentences.iter().enumerate().map(sentence).collect::<PyResult<_>>()?;
+        Ok(Self::of(Arc::new(api::Document::from_sentences(&id, &sentences))))
+    }
+
+    #[classmethod]
+    fn _restored(_class: &Bound<'_, PyType>, kept: &str) -> PyResult<Self> {
+        Ok(Self::of(Arc::new(restored::<KeptDocument>(kept)?.into())))
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
+        reduced(slf.as_any(), &KeptDocument::from(slf.get().inner.as_ref()))
     }
 
     #[getter]
@@ -77,7 +97,7 @@ impl Document {
                 start_byte: found.span.start,
                 end_byte: found.span.end,
                 lines: begins.lines(text).into(),
-                kind: kind(found.kind),
+                kind: kind(found.kind).to_owned(),
                 level: match found.kind {
                     Kind::Heading(level) => Some(level),
                     _ => None,
@@ -90,7 +110,8 @@ impl Document {
     }
 
     /// The headings above a sentence, outermost first.
-    fn heading_path<'py>(&self, py: Python<'py>, sentence: usize) -> PyResult<Bound<'py, PyTuple>> {
+    fn heading_path<'py>(&self, py: Python<'py>, sentence: Whole) -> PyResult<Bound<'py, PyTuple>> {
+        let sentence = sentence.named("sentence")?;
         PyTuple::new(py, self.inner.heading_path(sentence).iter().map(|heading| heading.as_str()))
     }
 
@@ -133,7 +154,7 @@ pub struct Sentence {
     start_byte: usize,
     end_byte: usize,
     lines: (usize, usize),
-    kind: &'static str,
+    kind: String,
     level: Option<u8>,
     paragraph: u32,
     text: String,
@@ -141,14 +162,78 @@ pub struct Sentence {
 
 #[pymethods]
 impl Sentence {
+    #[new]
+    #[allow(clippy::too_many_arguments)] // what a pickle holds
+    fn new(
+        start: usize,
+        end: usize,
+        start_byte: usize,
+        end_byte: usize,
+        lines: (usize, usize),
+        kind: String,
+        level: Option<u8>,
+        paragraph: u32,
+        text: String,
+    ) -> Self {
+        Self { start, end, start_byte, end_byte, lines, kind, level, paragraph, text }
+    }
+
+    #[allow(clippy::type_complexity)] // what `new` takes
+    fn __getnewargs__(&self) -> (usize, usize, usize, usize, (usize, usize), &str, Option<u8>, u32, &str) {
+        (
+            self.start,
+            self.end,
+            self.start_byte,
+            self.end_byte,
+            self.lines,
+            &self.kind,
+            self.level,
+            self.paragraph,
+            &self.text,
+        )
+    }
+
     fn __repr__(&self) -> String {
         format!("Sentence({}:{}, {}, {:?})", self.start, self.end, self.kind, self.text)
     }
 }
 
-/// A text as the reader of a format sees it.
+/// A text as the reader of a format sees it. A format of files, of which a text may hold several documents or none, is refused.
 pub fn parsed(id: &str, format: &str, text: Arc<str>) -> PyResult<Arc<api::Document>> {
+    match reader(format).map(Reader::name) {
+        Some("jsonl") => {
+            return Err(usage(
+                "a str is one document, and jsonl may hold several: read_all(text.encode(), \"jsonl\") gives them",
+            ));
+        }
+        Some("pdf") => return Err(usage("a PDF is bytes, and no str: read_all(data, \"pdf\") reads them")),
+        _ => {}
+    }
     read_text(id, format, text, &ReadOptions::default()).map(Arc::new).map_err(of_read)
+}
+
+/// A string without half characters, which Rust has no place for; `what` it is, for messages.
+pub fn whole(what: &str, given: &Bound<'_, PyString>) -> PyResult<String> {
+    given.to_cow().map(Cow::into_owned).map_err(|error| {
+        let start = error.value(given.py()).getattr("start").and_then(|start| start.extract::<usize>());
+        let place = start.map_or_else(|_| String::new(), |start| format!(" at character {start}"));
+        usage(format!("{what} has a lone surrogate{place}, which is no character: decode its bytes anew"))
+    })
+}
+
+/// The id of a document.
+fn id_of(given: &Bound<'_, PyAny>) -> PyResult<String> {
+    whole("the id", given.cast::<PyString>()?)
+}
+
+/// Refuses one text where several are asked for: a string is an iterable of its letters.
+pub fn check_several(given: &Bound<'_, PyAny>) -> PyResult<()> {
+    match given.is_instance_of::<PyString>() || given.is_instance_of::<Document>() {
+        true => {
+            Err(usage("this is one text, where a list or another iterable of texts is asked for: `segment` cuts one"))
+        }
+        false => Ok(()),
+    }
 }
 
 /// A text to be cut: a document, or a string that is still to be read.
@@ -160,12 +245,28 @@ pub enum Text {
 impl Text {
     /// Takes a `str` or a `Document`.
     pub fn of(given: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Self::named("", given)
+    }
+
+    /// As [`of`](Self::of), of the text of a place among others.
+    pub fn numbered(place: usize, given: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Self::named(&format!("texts[{place}]: "), given)
+    }
+
+    /// The texts of a list.
+    pub fn list(given: &Bound<'_, PyAny>) -> PyResult<Vec<Self>> {
+        check_several(given)?;
+        let given: Vec<Bound<'_, PyAny>> = given.extract()?;
+        given.iter().enumerate().map(|(place, given)| Self::numbered(place, given)).collect()
+    }
+
+    fn named(place: &str, given: &Bound<'_, PyAny>) -> PyResult<Self> {
         if let Ok(document) = given.cast::<Document>() {
             return Ok(Self::Read(Arc::clone(&document.get().inner)));
         }
         match given.cast::<PyString>() {
-            Ok(text) => Ok(Self::Raw(text.to_cow()?.into())),
-            Err(_) => Err(usage(format!("a text is a str or a Document, not {}", given.get_type().name()?))),
+            Ok(text) => Ok(Self::Raw(whole(&format!("{place}the text"), text)?.into())),
+            Err(_) => Err(usage(format!("{place}a text is a str or a Document, not {}", given.get_type().name()?))),
         }
     }
 
@@ -203,26 +304,30 @@ fn source(given: &Bound<'_, PyAny>) -> PyResult<Source> {
 }
 
 /// The settings with which this module reads.
-pub fn options(format: Option<String>) -> ReadOptions {
-    ReadOptions { format, isolation: isolation(), ..ReadOptions::default() }
+pub fn options(py: Python<'_>, format: Option<String>) -> ReadOptions {
+    ReadOptions { format, isolation: isolation(py), ..ReadOptions::default() }
 }
 
 /// Reads all documents of a file or of bytes.
 #[pyfunction]
-#[pyo3(signature = (source, format = None, *, id = None, whole_page = false, max_bytes = 0))]
+#[pyo3(
+    signature = (source, format = None, *, id = None, whole_page = false, max_bytes = Whole::of(0)),
+    text_signature = "(source, format=None, *, id=None, whole_page=False, max_bytes=0)"
+)]
 pub fn read_all(
     py: Python<'_>,
     source: &Bound<'_, PyAny>,
     format: Option<String>,
     id: Option<String>,
     whole_page: bool,
-    max_bytes: u64,
+    max_bytes: Whole,
 ) -> PyResult<Vec<Document>> {
     let source = self::source(source)?;
-    let options = ReadOptions { whole_page, max_bytes, ..options(format) };
+    let max_bytes = max_bytes.named("max_bytes")? as u64;
+    let options = ReadOptions { whole_page, max_bytes, ..options(py, format) };
     let mut found: Vec<api::Document> = Vec::new();
     let mut problem: Option<ReadError> = None;
-    py.detach(|| {
+    detached(py, || {
         let sink: &mut dyn FnMut(Result<api::Document, ReadError>) = &mut |read| match read {
             Ok(document) => found.push(document),
             Err(error) => problem = problem.take().or(Some(error)),
@@ -231,7 +336,11 @@ pub fn read_all(
             Source::Path(path) => read_each(path, &options, sink),
             Source::Bytes(bytes) => {
                 let format = options.format.as_deref().ok_or_else(|| usage("bytes have no name: say their format"))?;
-                read_bytes(id.as_deref().unwrap_or("-"), format, bytes, &options, sink);
+                let (id, length) = (id.as_deref().unwrap_or("-"), bytes.len() as u64);
+                match max_bytes > 0 && length > max_bytes {
+                    true => sink(Err(ReadError::TooLarge { path: id.into(), bytes: length, limit: max_bytes })),
+                    false => read_bytes(id, format, bytes, &options, sink),
+                }
             }
         }
         Ok::<(), PyErr>(())
@@ -247,14 +356,17 @@ pub fn read_all(
 
 /// Reads the document of a file or of bytes.
 #[pyfunction]
-#[pyo3(signature = (source, format = None, *, id = None, whole_page = false, max_bytes = 0))]
+#[pyo3(
+    signature = (source, format = None, *, id = None, whole_page = false, max_bytes = Whole::of(0)),
+    text_signature = "(source, format=None, *, id=None, whole_page=False, max_bytes=0)"
+)]
 pub fn read(
     py: Python<'_>,
     source: &Bound<'_, PyAny>,
     format: Option<String>,
     id: Option<String>,
     whole_page: bool,
-    max_bytes: u64,
+    max_bytes: Whole,
 ) -> PyResult<Document> {
     let mut found = read_all(py, source, format, id, whole_page, max_bytes)?;
     match (found.pop(), found.len()) {

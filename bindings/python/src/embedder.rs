@@ -6,16 +6,19 @@ use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pericope::Engine;
 use pericope::api::{Embeddings, EncodeError, SentenceEncoder};
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyDict, PyString};
 
 use crate::custom::{Encoder, Raised};
 use crate::errors::{failed, of_engine, usage};
+use crate::process::detached;
 
 /// Turns texts into vectors of length 1.
 #[pyclass(frozen, module = "pericope")]
 pub struct Embedder {
     encoder: Arc<dyn SentenceEncoder>,
     raised: Raised,
+    /// What a caller made it of.
+    given: (Py<PyAny>, bool),
 }
 
 #[pymethods]
@@ -24,15 +27,25 @@ impl Embedder {
     #[pyo3(signature = (name = None, *, offline = false), text_signature = "(name='minilm', *, offline=False)")]
     fn new(name: Option<&Bound<'_, PyAny>>, offline: bool, py: Python<'_>) -> PyResult<Self> {
         let default = PyString::new(py, "minilm").into_any();
-        match Given::of(name.unwrap_or(&default))? {
+        let name = name.unwrap_or(&default);
+        let given = (name.clone().unbind(), offline);
+        match Given::of(name)? {
             Given::Name(name) if name == "none" => Err(usage("embedder none: it gives no vectors")),
             Given::Name(name) => {
-                let found = py.detach(|| Engine::new().offline(offline).embedder(&name)).map_err(of_engine)?;
+                let found = detached(py, || Engine::new().offline(offline).embedder(&name)).map_err(of_engine)?;
                 let encoder = found.ok_or_else(|| usage(format!("embedder {name}: it gives no vectors")))?;
-                Ok(Self { encoder, raised: Raised::default() })
+                Ok(Self { encoder, raised: Raised::default(), given })
             }
-            Given::Encoder(encoder, raised) => Ok(Self { encoder, raised }),
+            Given::Encoder(encoder, raised) => Ok(Self { encoder, raised, given }),
         }
+    }
+
+    #[allow(clippy::type_complexity)] // what `new` takes
+    fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<((Py<PyAny>,), Bound<'py, PyDict>)> {
+        let (name, offline) = &self.given;
+        let keywords = PyDict::new(py);
+        keywords.set_item("offline", offline)?;
+        Ok(((name.clone_ref(py),), keywords))
     }
 
     #[getter]
@@ -57,7 +70,7 @@ impl Embedder {
 
     /// The number of tokens as this encoder counts; `None` where it does not say.
     fn count_tokens(&self, py: Python<'_>, text: String) -> Option<usize> {
-        py.detach(|| self.encoder.count_tokens(&text))
+        detached(py, || self.encoder.count_tokens(&text))
     }
 
     /// One row a text.
@@ -90,9 +103,8 @@ impl Embedder {
         texts: &[String],
         encode: impl Fn(&[&str]) -> Result<Embeddings, EncodeError> + Sync,
     ) -> PyResult<Bound<'py, PyArray2<f32>>> {
-        self.raised.take();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        let found = py.detach(|| encode(&texts)).map_err(|error| self.raised.or(failed(error)))?;
+        let found = detached(py, || encode(&texts)).map_err(|error| self.raised.or(failed(error)))?;
         let shape = [texts.len(), self.encoder.dimension()];
         // The array takes the numbers over.
         PyArray1::from_vec(py, found.into_values()).reshape(shape)

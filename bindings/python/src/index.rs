@@ -1,23 +1,26 @@
 //! Documents into a store.
 
-use std::collections::VecDeque;
-use std::path::PathBuf;
+use std::collections::{HashSet, VecDeque};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use pericope::api;
+use pericope::api::{self, SegmentError};
 use pericope::index::pipeline::{Options, Progress, Report, index_documents_with};
-use pericope::read::{ReadOptions, WalkOptions, read_each, walk};
+use pericope::read::{ReadError, ReadOptions, WalkOptions, read_each, walk};
 use pericope::segment::Limits;
 use pericope::store::{HEADING_TOKENS, RunSummary};
 use pericope::{Engine, stores};
 use pyo3::prelude::*;
 use pyo3::types::{PyIterator, PyList, PyString};
 
-use crate::custom::Raised;
+use crate::custom::{Raised, is_exit};
 use crate::document::{self, Document};
 use crate::embedder::Given;
+use crate::ending::Call;
 use crate::errors::{of_engine, of_store, usage};
+use crate::forked;
+use crate::process::{Threads, detached};
 use crate::segmenter::{Counted, ForStore, Segmenter, tokenizer_beside};
 
 /// Bytes of text after which a store is committed.
@@ -82,29 +85,47 @@ pub fn index(
     let embedder = embedder.map(Given::of).transpose()?;
     let beside = embedder.as_ref().map_or("none", Given::counted_by).to_owned();
     // What was said when the store was made holds for all that is added to it.
-    let before = if rebuild { None } else { py.detach(|| stores::built_with(&into)).map_err(of_store)? };
+    let before = if rebuild { None } else { detached(py, || stores::built_with(&into)).map_err(of_store)? };
     let (encoder, raised) = match embedder {
-        Some(given) => py.detach(|| given.open(offline))?,
+        Some(given) => detached(py, || given.open(offline))?,
         None => (None, Raised::default()),
     };
     let room = if prefix_headings { HEADING_TOKENS } else { 0 };
     let store = ForStore { before: before.as_ref(), encoder: encoder.as_deref(), room };
     let segmenter = segmenter_of(segmenter.unwrap_or(&default), &beside, store, offline)?;
+    let threads = Threads::here(py);
+    let encoder = encoder.map(|encoder| forked::encoder(encoder, &threads));
     let (chunker, cutting) = (Arc::clone(&segmenter.get().chunker), segmenter.get().raised.clone());
-    cutting.take();
     let feed = Feed::new(documents)?;
     let (reading, stop) = (feed.raised.clone(), Arc::new(AtomicBool::new(false)));
     let options = Options { stop: Arc::clone(&stop), ..Options::default() };
-    let interrupt = Raised::default();
-    let done = py.detach(|| {
+    let interrupt = Raised::of_one_call();
+    let done = detached(py, || {
         let spec = Engine::new().with_tokenizer(chunker.counter().name()).index_spec(&chunker, encoder);
         let spec = spec.map_err(of_engine)?.with_heading_prefix(prefix_headings).with_late_chunking(late_chunking);
         let mut store = stores::create(&into, &spec, rebuild, COMMIT_BYTES).map_err(of_store)?;
-        let cut = move |document: &api::Document| chunker.chunks(document);
-        let progress = |_: &Progress| {
-            if let Some(error) = Python::attach(|py| py.check_signals()).err() {
-                interrupt.keep(error);
+        let end = {
+            let interrupt = interrupt.clone();
+            move |error: PyErr| {
+                interrupt.hold(error);
                 stop.store(true, Ordering::Relaxed);
+            }
+        };
+        let ends = end.clone();
+        let cut = move |document: &api::Document| {
+            threads.run(|| chunker.chunks(document)).map_err(|error| match cutting.of(&error.to_string()) {
+                Some((raised, problem)) => {
+                    if let Some(raised) = raised.filter(is_exit) {
+                        ends(raised);
+                    }
+                    SegmentError::Unsupported(problem)
+                }
+                None => error,
+            })
+        };
+        let progress = |_: &Progress| {
+            if let Some(Err(error)) = Python::try_attach(|py| py.check_signals()) {
+                end(error);
             }
         };
         let written = index_documents_with(store.as_mut(), feed, cut, &options, progress);
@@ -114,7 +135,7 @@ pub fn index(
         let finished = store.finish(&summary).map_err(of_store)?;
         Ok::<_, PyErr>((report, finished))
     });
-    if let Some(error) = interrupt.take().or_else(|| reading.take()) {
+    if let Some(error) = interrupt.first().or_else(|| reading.first()) {
         return Err(error);
     }
     let (Report { progress, failures, empty, embedded, truncated, .. }, finished) = done?;
@@ -162,9 +183,11 @@ fn segmenter_of<'py>(
 /// Documents from Python: documents as they are, and paths of files and folders, which are read here.
 struct Feed {
     given: Option<Py<PyIterator>>,
-    paths: VecDeque<Result<PathBuf, String>>,
+    paths: VecDeque<Result<PathBuf, (String, String)>>,
     ready: VecDeque<Result<api::Document, (String, String)>>,
     options: ReadOptions,
+    /// The ids of documents that came.
+    ids: HashSet<String>,
     raised: Raised,
 }
 
@@ -179,19 +202,49 @@ impl Feed {
             given: Some(given.unbind()),
             paths: VecDeque::new(),
             ready: VecDeque::new(),
-            options: document::options(None),
-            raised: Raised::default(),
+            options: document::options(py, None),
+            ids: HashSet::new(),
+            raised: Raised::of_one_call(),
         })
+    }
+
+    /// Gives a document, unless one of its id was given: a store holds one document of an id.
+    fn give(&mut self, document: api::Document) {
+        if self.ids.contains(&document.id) {
+            let problem = "a document of this id was given before in the same call: it was left out".to_owned();
+            self.ready.push_back(Err((document.id, problem)));
+        } else {
+            self.ids.insert(document.id.clone());
+            self.ready.push_back(Ok(document));
+        }
+    }
+
+    /// Gives the documents of a file.
+    fn read(&mut self, path: &Path) {
+        let mut found = Vec::new();
+        read_each(path, &self.options, &mut |read| found.push(read));
+        for read in found {
+            match read {
+                Ok(document) => self.give(document),
+                Err(error) => self.ready.push_back(Err((path.display().to_string(), error.to_string()))),
+            }
+        }
     }
 
     /// Takes the next of what was given; false where nothing more comes.
     fn take(&mut self) -> bool {
         let Some(given) = &self.given else { return false };
-        let taken = Python::attach(|py| {
+        let ask = |py: Python<'_>| {
             let Some(next) = given.bind(py).clone().next() else { return Ok(None) };
             let next = next?;
             if let Ok(document) = next.cast::<Document>() {
-                return Ok(Some(Taken::Document(Arc::clone(&document.get().inner))));
+                let document = &document.get().inner;
+                if document.id.is_empty() {
+                    return Err(usage(
+                        "a document without an id, by which an index knows it: Document(text, id=...) names it",
+                    ));
+                }
+                return Ok(Some(Taken::Document(Arc::clone(document))));
             }
             let path = next.extract::<PathBuf>().map_err(|_| {
                 let name = next.get_type().name().map(|name| name.to_string()).unwrap_or_default();
@@ -200,16 +253,18 @@ impl Feed {
                 ))
             })?;
             Ok::<_, PyErr>(Some(Taken::Path(path)))
-        });
+        };
+        let taken = Call::begin().and_then(|call| call.ask(ask)).unwrap_or(Ok(None));
         match taken {
-            Ok(Some(Taken::Document(document))) => self.ready.push_back(Ok(document.as_ref().clone())),
+            Ok(Some(Taken::Document(document))) => self.give(document.as_ref().clone()),
             Ok(Some(Taken::Path(path))) => {
-                let found = walk(&[path], &WalkOptions::default());
-                self.paths.extend(found.into_iter().map(|found| found.map_err(|error| error.to_string())));
+                let found = walk(&[&path], &WalkOptions::default());
+                let named = |error: ReadError| (path.display().to_string(), error.to_string());
+                self.paths.extend(found.into_iter().map(|found| found.map_err(named)));
             }
             Ok(None) => self.given = None,
             Err(error) => {
-                self.raised.keep(error);
+                self.raised.hold(error);
                 self.given = None;
             }
         }
@@ -231,10 +286,8 @@ impl Iterator for Feed {
                 return Some(document);
             }
             match self.paths.pop_front() {
-                Some(Ok(path)) => read_each(&path, &self.options, &mut |read| {
-                    self.ready.push_back(read.map_err(|error| (String::new(), error.to_string())));
-                }),
-                Some(Err(problem)) => self.ready.push_back(Err((String::new(), problem))),
+                Some(Ok(path)) => self.read(&path),
+                Some(Err(failure)) => self.ready.push_back(Err(failure)),
                 None if !self.take() => return None,
                 None => {}
             }

@@ -8,11 +8,16 @@ mod command;
 mod custom;
 mod document;
 mod embedder;
+mod ending;
 mod errors;
 mod evaluate;
+mod forked;
 mod index;
 mod json;
 mod metrics;
+mod numbers;
+mod pickles;
+mod process;
 mod search;
 mod segmentation;
 mod segmenter;
@@ -57,6 +62,8 @@ mod _native {
     #[pymodule_init]
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
         use pyo3::prelude::*;
+        crate::process::remember();
+        crate::ending::watch(module.py())?;
         crate::command::remember_python(module.py())?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }

@@ -11,17 +11,25 @@ use pyo3::types::PyDict;
 
 use crate::errors::usage;
 use crate::json;
+use crate::numbers::{Whole, each, optional};
+use crate::process::detached;
 
 /// Every score of one document's segmentation; with `k`, Pk and WindowDiff by windows of that size.
 #[pyfunction]
 #[pyo3(signature = (reference, hypothesis, sentences, *, k = None))]
 pub fn segmentation_scores<'py>(
     py: Python<'py>,
-    reference: Vec<usize>,
-    hypothesis: Vec<usize>,
-    sentences: usize,
-    k: Option<usize>,
+    reference: Vec<Whole>,
+    hypothesis: Vec<Whole>,
+    sentences: Whole,
+    k: Option<Whole>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    let (reference, hypothesis) =
+        (each(reference, "a boundary of reference")?, each(hypothesis, "a boundary of hypothesis")?);
+    let (sentences, k) = (sentences.named("sentences")?, optional(k, "k")?);
+    if k == Some(0) {
+        return Err(usage("k is 0: a window holds at least 1 sentence"));
+    }
     let reference = Boundaries::new(sentences, reference).map_err(usage)?;
     let hypothesis = Boundaries::new(sentences, hypothesis).map_err(usage)?;
     let mut scores = evaluate(&reference, &hypothesis).map_err(usage)?.scores;
@@ -33,7 +41,15 @@ pub fn segmentation_scores<'py>(
 }
 
 /// A range of a document, by its id: of characters or of bytes, as long as all are of one kind.
-type Range = (String, usize, usize);
+type Range = (String, Whole, Whole);
+
+fn counted(ranges: Vec<Range>) -> PyResult<Vec<(String, Span)>> {
+    let range = |(document, start, end): Range| {
+        let span = (start.named("the start of a range")?, end.named("the end of a range")?);
+        Ok((document, Span::new(span.0, span.1)))
+    };
+    ranges.into_iter().map(range).collect()
+}
 
 /// The scores of one question's ranking: gold and passages are ranges of documents.
 #[pyfunction]
@@ -43,20 +59,21 @@ pub fn retrieval_scores<'py>(
     gold: Vec<Range>,
     retrieved: Vec<Range>,
     chunks: Option<Vec<Range>>,
-    k: Option<usize>,
+    k: Option<Whole>,
 ) -> PyResult<Bound<'py, PyDict>> {
+    let (gold, retrieved, k) = (counted(gold)?, counted(retrieved)?, optional(k, "k")?);
+    let chunks = chunks.map(counted).transpose()?;
     let mut numbers: HashMap<String, usize> = HashMap::new();
     let mut number = |document: String| {
         let next = numbers.len();
         *numbers.entry(document).or_insert(next)
     };
-    let gold = Gold::new(gold.into_iter().map(|(document, start, end)| (number(document), Span::new(start, end))));
+    let gold = Gold::new(gold.into_iter().map(|(document, span)| (number(document), span)));
     if gold.is_empty() {
         return Err(usage("a question without gold has no score: leave it out of averages"));
     }
-    let mut passages = |ranges: Vec<Range>| -> Vec<Passage<usize>> {
-        let passage =
-            |(document, start, end)| Passage { document: number(document), span: Span::new(start, end), tokens: 0 };
+    let mut passages = |ranges: Vec<(String, Span)>| -> Vec<Passage<usize>> {
+        let passage = |(document, span)| Passage { document: number(document), span, tokens: 0 };
         ranges.into_iter().map(passage).collect()
     };
     let retrieved = passages(retrieved);
@@ -86,6 +103,6 @@ pub fn answer_scores(py: Python<'_>, answer: String, gold: String) -> PyResult<B
     let found = PyDict::new(py);
     found.set_item("exact_match", exact_match(&answer, &gold))?;
     found.set_item("token_f1", token_f1(&answer, &gold))?;
-    found.set_item("rouge_l", py.detach(|| rouge_l(&answer, &gold)).f)?;
+    found.set_item("rouge_l", detached(py, || rouge_l(&answer, &gold)).f)?;
     Ok(found)
 }

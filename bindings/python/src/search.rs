@@ -10,13 +10,17 @@ use pericope::store::{
 };
 use pericope::{Engine, stores};
 use pyo3::prelude::*;
-use pyo3::types::{PyString, PyTuple};
+use pyo3::types::{PyString, PyTuple, PyType};
 
 use crate::custom::{self, Raised};
+use crate::document::whole;
 use crate::embedder::{Given, one_or_many};
 use crate::errors::{of_engine, of_store, usage};
 use crate::index::place;
 use crate::json;
+use crate::numbers::{Whole, optional};
+use crate::pickles::{KeptHit, Reduced, reduced, restored};
+use crate::process::detached;
 
 /// A store: a folder, or a collection on a Qdrant server.
 #[pyclass(frozen, module = "pericope")]
@@ -40,7 +44,7 @@ pub fn open(
     offline: bool,
 ) -> PyResult<Index> {
     let place = self::place(place)?;
-    let store = py.detach(|| stores::open(&place)).map_err(of_store)?;
+    let store = detached(py, || stores::open(&place)).map_err(of_store)?;
     Ok(Index {
         place,
         offline,
@@ -56,14 +60,14 @@ impl Index {
     #[getter]
     fn chunks(&self, py: Python<'_>) -> PyResult<u64> {
         let store = self.store();
-        py.detach(|| store.chunks()).map_err(of_store)
+        detached(py, || store.chunks()).map_err(of_store)
     }
 
     /// The number of documents that have a chunk.
     #[getter]
     fn documents(&self, py: Python<'_>) -> PyResult<u64> {
         let store = self.store();
-        py.detach(|| store.documents()).map_err(of_store)
+        detached(py, || store.documents()).map_err(of_store)
     }
 
     /// The name for messages: never with a key.
@@ -88,8 +92,8 @@ impl Index {
     #[pyo3(
         signature = (
             query, k = 10, *, mode = None, paths = Vec::new(), headings = Vec::new(), types = Vec::new(), vector = None,
-            rerank = None, rerank_depth = RERANK_DEPTH, expand = "none".to_owned(),
-            expand_tokens = store::EXPAND_TOKENS, context = 0, token_budget = None
+            rerank = None, rerank_depth = Whole::of(RERANK_DEPTH), expand = "none".to_owned(),
+            expand_tokens = Whole::of(store::EXPAND_TOKENS), context = Whole::of(0), token_budget = None
         ),
         text_signature = "($self, query, k=10, *, mode=None, paths=(), headings=(), types=(), vector=None, rerank=None, \
             rerank_depth=50, expand='none', expand_tokens=512, context=0, token_budget=None)"
@@ -98,7 +102,7 @@ impl Index {
     fn search(
         &self,
         py: Python<'_>,
-        query: String,
+        #[pyo3(from_py_with = query_of)] query: String,
         k: i64,
         mode: Option<String>,
         #[pyo3(from_py_with = one_or_many)] paths: Vec<String>,
@@ -106,16 +110,19 @@ impl Index {
         #[pyo3(from_py_with = one_or_many)] types: Vec<String>,
         vector: Option<PyArrayLike1<'_, f32, AllowTypeChange>>,
         rerank: Option<Bound<'_, PyAny>>,
-        rerank_depth: usize,
+        rerank_depth: Whole,
         expand: String,
-        expand_tokens: usize,
-        context: usize,
-        token_budget: Option<usize>,
+        expand_tokens: Whole,
+        context: Whole,
+        token_budget: Option<Whole>,
     ) -> PyResult<Vec<Hit>> {
         if query.trim().is_empty() {
             return Err(usage("the query is empty"));
         }
         let k = usize::try_from(k).ok().filter(|&k| k > 0).ok_or_else(|| usage(format!("k is {k}: at least 1 hit")))?;
+        let (rerank_depth, context) = (rerank_depth.named("rerank_depth")?, context.named("context")?);
+        let expand_tokens = expand_tokens.named("expand_tokens")?;
+        let token_budget = optional(token_budget, "token_budget")?;
         // One store for all of the search, whatever else is written or refreshed meanwhile.
         let store = self.store();
         let embedded = store.about().embedder().is_some();
@@ -137,7 +144,7 @@ impl Index {
             Some(given) => self.reranker(&given, &by_reranker)?,
             None => None,
         };
-        let hits = py.detach(|| {
+        let hits = detached(py, || {
             let found = find(store.as_ref(), reranker.as_deref(), rerank_depth, &query, expansion, context);
             let mut hits = found.map_err(of_store)?;
             if let Some(budget) = token_budget {
@@ -151,7 +158,7 @@ impl Index {
 
     /// The documents, a dictionary each, in the order of their ids: those that begin with `prefix` and come after `after`.
     #[pyo3(
-        signature = (prefix = String::new(), *, after = None, limit = 1000),
+        signature = (prefix = String::new(), *, after = None, limit = Whole::of(1000)),
         text_signature = "($self, prefix='', *, after=None, limit=1000)"
     )]
     fn list<'py>(
@@ -159,16 +166,17 @@ impl Index {
         py: Python<'py>,
         prefix: String,
         after: Option<String>,
-        limit: usize,
+        limit: Whole,
     ) -> PyResult<Bound<'py, PyAny>> {
         let store = self.store();
-        let found = py.detach(|| store.list(&prefix, after.as_deref(), limit)).map_err(of_store)?;
+        let limit = limit.named("limit")?;
+        let found = detached(py, || store.list(&prefix, after.as_deref(), limit)).map_err(of_store)?;
         json::to_python(py, &found)
     }
 
     /// Sees the newest state of the store from now on; true where it is another one.
     fn refresh(&self, py: Python<'_>) -> PyResult<bool> {
-        py.detach(|| {
+        detached(py, || {
             let freshness = self.store().refresh().map_err(of_store)?;
             if freshness == Freshness::Replaced {
                 let store = stores::open(&self.place).map_err(of_store)?;
@@ -195,7 +203,7 @@ impl Index {
             return Ok(Some(Arc::new(custom::Reranker::new(given, raised.clone())?)));
         };
         let spec = spec.to_cow()?;
-        given.py().detach(|| Engine::new().offline(self.offline).reranker(&spec)).map_err(of_engine)
+        detached(given.py(), || Engine::new().offline(self.offline).reranker(&spec)).map_err(of_engine)
     }
 
     /// The query's vector, by the encoder that the store's vectors are of.
@@ -205,12 +213,11 @@ impl Index {
             Some(given) => Given::of(given.bind(py))?,
             None => Given::Name(about.embedder().unwrap_or_default().to_owned()),
         };
-        py.detach(|| {
+        detached(py, || {
             let (encoder, raised) = match given {
                 Given::Name(name) => (self.named(&name)?, Raised::default()),
                 Given::Encoder(encoder, raised) => (encoder, raised),
             };
-            raised.take();
             if let Some(own) = &about.meta.embedder
                 && *own != own.by(encoder.as_ref())
             {
@@ -226,15 +233,21 @@ impl Index {
 
     /// The encoder of a name; it stays open.
     fn named(&self, name: &str) -> PyResult<Arc<dyn SentenceEncoder>> {
-        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, encoder)) = opened.as_ref().filter(|(known, _)| known == name) {
+        let opened = || self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, encoder)) = opened().as_ref().filter(|(known, _)| known == name) {
             return Ok(Arc::clone(encoder));
         }
+        // Without the lock: a thread that waits for parts of a model may begin another search meanwhile.
         let found = Engine::new().offline(self.offline).embedder(name).map_err(of_engine)?;
         let encoder = found.ok_or_else(|| usage(format!("embedder {name}: it gives no vectors")))?;
-        *opened = Some((name.to_owned(), Arc::clone(&encoder)));
+        *opened() = Some((name.to_owned(), Arc::clone(&encoder)));
         Ok(encoder)
     }
+}
+
+/// What is asked for.
+fn query_of(given: &Bound<'_, PyAny>) -> PyResult<String> {
+    whole("the query", given.cast::<PyString>()?)
 }
 
 fn find(
@@ -360,9 +373,25 @@ impl Hit {
         counted.highlights.iter().map(|mark| (mark.start, mark.end)).collect()
     }
 
-    /// The hit as `pericope search --json` has it.
-    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        json::to_python(py, &self.inner)
+    /// The hit as a dictionary, which counts characters as its attributes do, with the bytes beside them.
+    pub fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let mut counted = self.inner.clone();
+        counted.count_in_chars();
+        let found = json::to_python(py, &counted)?;
+        found.set_item("start", self.start())?;
+        found.set_item("end", self.end())?;
+        found.set_item("start_byte", self.start_byte())?;
+        found.set_item("end_byte", self.end_byte())?;
+        Ok(found)
+    }
+
+    #[classmethod]
+    fn _restored(_class: &Bound<'_, PyType>, kept: &str) -> PyResult<Self> {
+        Ok(Self { inner: restored::<KeptHit>(kept)?.into() })
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
+        reduced(slf.as_any(), &KeptHit::from(&slf.get().inner))
     }
 
     fn __repr__(&self) -> String {

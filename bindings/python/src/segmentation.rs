@@ -4,8 +4,10 @@ use numpy::{AllowTypeChange, PyArray1, PyArrayLike1, PyArrayMethods, PyUntypedAr
 use pericope::api::{self, Document, Segmentation, Span};
 use pericope::store::Positions;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 use crate::errors::usage;
+use crate::numbers::{Whole, each};
 
 /// For n sentences n - 1 numbers in 0..=1: how likely it is that a segment ends after the sentence.
 #[pyclass(frozen, module = "pericope")]
@@ -36,6 +38,10 @@ impl Scores {
         self.values.bind(py).clone()
     }
 
+    fn __getnewargs__(&self, py: Python<'_>) -> (Py<PyArray1<f64>>, f64) {
+        (self.values.clone_ref(py), self.threshold)
+    }
+
     fn __len__(&self, py: Python<'_>) -> usize {
         self.values.bind(py).len()
     }
@@ -54,8 +60,12 @@ pub struct Boundaries {
 #[pymethods]
 impl Boundaries {
     #[new]
-    fn new(after: Vec<usize>) -> Self {
-        Self { after }
+    fn new(after: Vec<Whole>) -> PyResult<Self> {
+        Ok(Self { after: each(after, "a boundary")? })
+    }
+
+    fn __getnewargs__(&self) -> (Vec<usize>,) {
+        (self.after.clone(),)
     }
 
     fn __len__(&self) -> usize {
@@ -79,8 +89,17 @@ pub struct Spans {
 impl Spans {
     #[new]
     #[pyo3(signature = (ranges, *, finished = false))]
-    fn new(ranges: Vec<(usize, usize)>, finished: bool) -> Self {
-        Self { ranges, finished }
+    fn new(ranges: Vec<(Whole, Whole)>, finished: bool) -> PyResult<Self> {
+        let range =
+            |(start, end): (Whole, Whole)| Ok((start.named("the start of a span")?, end.named("the end of a span")?));
+        Ok(Self { ranges: ranges.into_iter().map(range).collect::<PyResult<_>>()?, finished })
+    }
+
+    #[allow(clippy::type_complexity)] // what `new` takes
+    fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<((Vec<(usize, usize)>,), Bound<'py, PyDict>)> {
+        let keywords = PyDict::new(py);
+        keywords.set_item("finished", self.finished)?;
+        Ok(((self.ranges.clone(),), keywords))
     }
 
     fn __len__(&self) -> usize {
@@ -125,6 +144,9 @@ pub fn from_python(answer: &Bound<'_, PyAny>, document: &Document) -> PyResult<S
     if let Ok(spans) = answer.cast::<Spans>() {
         let spans = spans.get();
         let found = in_bytes(&spans.ranges, &document.source)?;
+        if !spans.finished {
+            check_all_covered(&spans.ranges, &found, &document.source)?;
+        }
         return Ok(if spans.finished { Segmentation::Chunks(found) } else { Segmentation::Spans(found) });
     }
     Err(usage(format!("a segmenter answers with Scores, Boundaries or Spans, not {}", answer.get_type().name()?)))
@@ -150,6 +172,27 @@ fn scored(py: Python<'_>, scores: &Scores, document: &Document) -> PyResult<Segm
         return Err(usage(format!("{value} is no score: scores and thresholds lie in 0..=1")));
     }
     Ok(Segmentation::Scores { scores: values, threshold: scores.threshold })
+}
+
+/// Refuses pieces that are out of order or leave text out, in characters as they were given: the library counts bytes.
+fn check_all_covered(ranges: &[(usize, usize)], found: &[Span], source: &str) -> PyResult<()> {
+    let is_blank = |from: usize, to: usize| source.get(from..to).is_some_and(|between| between.trim().is_empty());
+    let mut covered = 0;
+    for (number, (&(start, end), span)) in ranges.iter().zip(found).enumerate() {
+        if !is_blank(covered, span.start) {
+            return Err(usage(format!(
+                "span {number}, characters {start} to {end}, does not follow the one before: spans that are not finished are in order \
+                 and leave out nothing but blanks"
+            )));
+        }
+        covered = span.end;
+    }
+    match is_blank(covered, source.len()) {
+        true => Ok(()),
+        false => Err(usage(
+            "the last span ends before the text does: spans that are not finished leave out nothing but blanks",
+        )),
+    }
 }
 
 /// Ranges of characters as ranges of bytes.

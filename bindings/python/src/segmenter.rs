@@ -13,9 +13,11 @@ use rayon::prelude::*;
 
 use crate::chunk::{self, Chunk};
 use crate::custom::{self, Raised};
-use crate::document::Text;
+use crate::document::{Text, check_several};
 use crate::embedder::Given;
 use crate::errors::{failed, of_engine, usage};
+use crate::numbers::{Whole, optional};
+use crate::process::detached;
 use crate::segmentation;
 use crate::stream::ChunkIterator;
 use crate::tree::{self, Tree};
@@ -25,6 +27,8 @@ use crate::tree::{self, Tree};
 pub struct Segmenter {
     pub chunker: Arc<Chunker>,
     pub raised: Raised,
+    /// What a caller made it of: the segmenter and the keywords.
+    given: Option<(Py<PyAny>, Py<PyDict>)>,
 }
 
 /// What cuts, as a caller names it.
@@ -82,7 +86,7 @@ impl Segmenter {
             Err(_) => Cuts::Custom(custom::Segmenter::new(segmenter, raised.clone())?),
         };
         let Counted { limits, tokenizer, store } = counted;
-        let chunker = py.detach(|| {
+        let chunker = detached(py, || {
             let corpus: Vec<Arc<api::Document>> =
                 corpus.into_iter().map(|text| text.document("plain")).collect::<PyResult<_>>()?;
             let visit = |each: &mut dyn FnMut(&api::Document)| corpus.iter().for_each(|document| each(document));
@@ -110,7 +114,7 @@ impl Segmenter {
             .map_err(of_engine)
         });
         let chunker = chunker.map_err(|error| raised.or(error))?;
-        Ok(Self { chunker: Arc::new(chunker), raised })
+        Ok(Self { chunker: Arc::new(chunker), raised, given: None })
     }
 }
 
@@ -125,20 +129,47 @@ impl Segmenter {
     fn new(
         py: Python<'_>,
         segmenter: &Bound<'_, PyAny>,
-        max_tokens: Option<usize>,
-        min_tokens: Option<usize>,
-        target_tokens: Option<usize>,
-        overlap: Option<usize>,
+        max_tokens: Option<Whole>,
+        min_tokens: Option<Whole>,
+        target_tokens: Option<Whole>,
+        overlap: Option<Whole>,
         tokenizer: Option<String>,
         embedder: Option<&Bound<'_, PyAny>>,
-        corpus: Option<Vec<Bound<'_, PyAny>>>,
+        corpus: Option<&Bound<'_, PyAny>>,
         offline: bool,
     ) -> PyResult<Self> {
-        let limits = Limits { max_tokens, min_tokens, target_tokens, overlap };
+        let limits = Limits {
+            max_tokens: optional(max_tokens, "max_tokens")?,
+            min_tokens: optional(min_tokens, "min_tokens")?,
+            target_tokens: optional(target_tokens, "target_tokens")?,
+            overlap: optional(overlap, "overlap")?,
+        };
+        let keywords = PyDict::new(py);
+        keywords.set_item("max_tokens", limits.max_tokens)?;
+        keywords.set_item("min_tokens", limits.min_tokens)?;
+        keywords.set_item("target_tokens", limits.target_tokens)?;
+        keywords.set_item("overlap", limits.overlap)?;
+        keywords.set_item("tokenizer", &tokenizer)?;
+        keywords.set_item("embedder", embedder)?;
+        keywords.set_item("offline", offline)?;
         let embedder = embedder.map(Given::of).transpose()?;
-        let corpus: Vec<Text> = corpus.unwrap_or_default().iter().map(Text::of).collect::<PyResult<_>>()?;
+        let is_sized = corpus.is_some();
+        let corpus = corpus.map(Text::list).transpose()?.unwrap_or_default();
         let counted = Counted { limits, tokenizer, store: None };
-        Self::made(py, segmenter, counted, embedder, corpus, offline)
+        let made = Self::made(py, segmenter, counted, embedder, corpus, offline)?;
+        // What was measured on a corpus stands in the spec.
+        let segmenter = match is_sized && segmenter.is_instance_of::<PyString>() {
+            true => PyString::new(py, &made.spec()).into_any(),
+            false => segmenter.clone(),
+        };
+        Ok(Self { given: Some((segmenter.unbind(), keywords.unbind())), ..made })
+    }
+
+    #[allow(clippy::type_complexity)] // what `new` takes
+    fn __getnewargs_ex__(&self, py: Python<'_>) -> PyResult<((Py<PyAny>,), Py<PyDict>)> {
+        let given =
+            self.given.as_ref().ok_or_else(|| usage("this segmenter was made by `index`: it cannot be copied"))?;
+        Ok(((given.0.clone_ref(py),), given.1.clone_ref(py)))
     }
 
     /// The resolved spec, with the limits in force.
@@ -168,20 +199,19 @@ impl Segmenter {
 
     /// The chunks of each of several texts, cut on all cores.
     #[pyo3(signature = (texts, *, format = "plain".to_owned()), text_signature = "($self, texts, *, format='plain')")]
-    fn segment_all(&self, py: Python<'_>, texts: Vec<Bound<'_, PyAny>>, format: String) -> PyResult<Vec<Vec<Chunk>>> {
-        let texts: Vec<Text> = texts.iter().map(Text::of).collect::<PyResult<_>>()?;
-        self.raised.take();
-        let cut = py.detach(|| all(&self.chunker, texts, &format));
-        let one = |cut: Cut| {
-            let (document, chunks) = cut.map_err(|error| self.raised.or(error))?;
-            chunk::to_python(py, &document, &chunks)
-        };
+    fn segment_all(&self, py: Python<'_>, texts: &Bound<'_, PyAny>, format: String) -> PyResult<Vec<Vec<Chunk>>> {
+        let texts = Text::list(texts)?.into_iter().map(Ok).collect();
+        let cut = detached(py, || all(&self.chunker, texts, &format));
+        // Every exception is asked for, the first of them comes back.
+        let cut: Vec<Cut> = cut.into_iter().map(|cut| cut.map_err(|error| self.raised.or(error))).collect();
+        let one = |cut: Cut| cut.and_then(|(document, chunks)| chunk::to_python(py, &document, &chunks));
         cut.into_iter().map(one).collect()
     }
 
     /// The chunks of each text of an iterable, a list a text, in order. It holds some batches of texts at a time.
     #[pyo3(signature = (texts, *, format = "plain".to_owned()), text_signature = "($self, texts, *, format='plain')")]
     fn iter(&self, texts: &Bound<'_, PyAny>, format: String) -> PyResult<ChunkIterator> {
+        check_several(texts)?;
         let texts = texts.try_iter()?.unbind();
         Ok(ChunkIterator::new(Arc::clone(&self.chunker), self.raised.clone(), texts, format))
     }
@@ -212,9 +242,10 @@ impl Segmenter {
         &self,
         py: Python<'_>,
         text: &Bound<'_, PyAny>,
-        segments: Option<usize>,
+        segments: Option<Whole>,
         format: String,
     ) -> PyResult<Vec<usize>> {
+        let segments = optional(segments, "segments")?;
         let find = |document: &api::Document| match segments {
             Some(segments) => self.chunker.boundaries_known(document, segments),
             None => self.chunker.boundaries(document),
@@ -246,8 +277,7 @@ impl Segmenter {
         ask: impl Fn(&api::Document) -> Result<T, SegmentError> + Sync,
     ) -> PyResult<(Arc<api::Document>, T)> {
         let text = Text::of(text)?;
-        self.raised.take();
-        let answer = py.detach(|| {
+        let answer = detached(py, || {
             let document = text.document(format)?;
             let answer = ask(&document).map_err(failed)?;
             Ok::<_, PyErr>((document, answer))
@@ -260,8 +290,8 @@ impl Segmenter {
 pub type Cut = PyResult<(Arc<api::Document>, Vec<api::Chunk>)>;
 
 /// Reads and cuts several texts on all cores.
-pub fn all(chunker: &Chunker, texts: Vec<Text>, format: &str) -> Vec<Cut> {
-    let read: Vec<PyResult<Arc<api::Document>>> = texts.into_par_iter().map(|text| text.document(format)).collect();
+pub fn all(chunker: &Chunker, texts: Vec<PyResult<Text>>, format: &str) -> Vec<Cut> {
+    let read: Vec<PyResult<Arc<api::Document>>> = texts.into_par_iter().map(|text| text?.document(format)).collect();
     let documents: Vec<&api::Document> = read.iter().flatten().map(Arc::as_ref).collect();
     let mut cut = chunker.chunks_all(&documents, &|| ()).into_iter();
     let missing = || Err(SegmentError::Unsupported("the segmenter gave no answer for a document".into()));

@@ -1,7 +1,7 @@
 //! Many texts, one after the other, in memory that does not grow.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, TryLockError};
 
 use pericope::segment::Chunker;
 use pyo3::prelude::*;
@@ -10,6 +10,9 @@ use pyo3::types::PyIterator;
 use crate::chunk::{self, Chunk};
 use crate::custom::Raised;
 use crate::document::Text;
+use crate::ending::{Call, exit};
+use crate::errors::usage;
+use crate::process::detached;
 use crate::segmenter::{Cut, all};
 
 /// Texts that are cut at a time: enough for all cores,
@@ -18,13 +21,19 @@ const TEXTS: usize = 128;
 const BYTES: usize = 4 << 20;
 
 /// Gives the chunks of each text of an iterable.
-#[pyclass(module = "pericope")]
+#[pyclass(frozen, module = "pericope")]
 pub struct ChunkIterator {
     chunker: Arc<Chunker>,
     raised: Raised,
+    format: String,
+    state: Mutex<State>,
+}
+
+struct State {
     /// Nothing once it is exhausted.
     texts: Option<Py<PyIterator>>,
-    format: String,
+    /// Texts that were taken.
+    taken: usize,
     ready: VecDeque<Cut>,
     /// What the iterable raised; it comes after what it gave before.
     broken: Option<PyErr>,
@@ -32,20 +41,29 @@ pub struct ChunkIterator {
 
 impl ChunkIterator {
     pub fn new(chunker: Arc<Chunker>, raised: Raised, texts: Py<PyIterator>, format: String) -> Self {
-        Self { chunker, raised, texts: Some(texts), format, ready: VecDeque::new(), broken: None }
+        let state = State { texts: Some(texts), taken: 0, ready: VecDeque::new(), broken: None };
+        Self { chunker, raised, format, state: Mutex::new(state) }
     }
+}
 
-    /// The next texts.
-    fn batch(&mut self, py: Python<'_>) -> Vec<Text> {
+impl State {
+    /// The next texts, and in its place why one of them is none.
+    fn batch(&mut self, py: Python<'_>) -> Vec<PyResult<Text>> {
         let (mut batch, mut bytes) = (Vec::new(), 0);
+        let Some(call) = Call::begin() else {
+            self.broken = Some(exit());
+            return batch;
+        };
         while let Some(texts) = &self.texts
             && batch.len() < TEXTS
             && bytes < BYTES
         {
-            match texts.bind(py).clone().next().map(|given| given.and_then(|given| Text::of(&given))) {
-                Some(Ok(text)) => {
-                    bytes += text.bytes();
+            match call.inside(|| texts.bind(py).clone().next()) {
+                Some(Ok(given)) => {
+                    let text = Text::numbered(self.taken, &given);
+                    bytes += text.as_ref().map_or(0, Text::bytes);
                     batch.push(text);
+                    self.taken += 1;
                 }
                 Some(Err(error)) => {
                     self.broken = Some(error);
@@ -64,20 +82,28 @@ impl ChunkIterator {
         slf
     }
 
-    fn __next__(&mut self, py: Python<'_>) -> PyResult<Option<Vec<Chunk>>> {
-        if self.ready.is_empty() {
-            let batch = self.batch(py);
-            if batch.is_empty() {
-                return self.broken.take().map_or(Ok(None), Err);
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Vec<Chunk>>> {
+        let mut state = match self.state.try_lock() {
+            Ok(state) => state,
+            Err(TryLockError::Poisoned(state)) => state.into_inner(),
+            Err(TryLockError::WouldBlock) => {
+                return Err(usage(
+                    "the iterator is at work already, for another thread or for what gives it texts: one `iter` a thread",
+                ));
             }
-            self.raised.take();
+        };
+        if state.ready.is_empty() {
+            let batch = state.batch(py);
+            if batch.is_empty() {
+                return state.broken.take().map_or(Ok(None), Err);
+            }
             let (chunker, format) = (&self.chunker, &self.format);
-            self.ready = py.detach(|| all(chunker, batch, format)).into();
+            let cut = detached(py, || all(chunker, batch, format));
+            state.ready = cut.into_iter().map(|cut| cut.map_err(|error| self.raised.or(error))).collect();
             py.check_signals()?;
         }
-        match self.ready.pop_front() {
-            Some(Ok((document, chunks))) => chunk::to_python(py, &document, &chunks).map(Some),
-            Some(Err(error)) => Err(self.raised.or(error)),
+        match state.ready.pop_front() {
+            Some(cut) => cut.and_then(|(document, chunks)| chunk::to_python(py, &document, &chunks)).map(Some),
             None => Ok(None),
         }
     }

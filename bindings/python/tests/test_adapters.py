@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from typing import Any
 
 import pytest
@@ -94,3 +96,50 @@ def test_haystack() -> None:
     assert len(again.run({"splitter": {"documents": documents}})["splitter"]["documents"]) == len(
         ours.run(documents)["documents"]
     )
+
+
+def test_langchain_refuses_what_it_would_ignore() -> None:
+    pytest.importorskip("langchain_text_splitters")
+    from pericope.langchain import TextSplitter
+
+    with pytest.raises(pericope.UsageError, match="max_tokens: a Segmenter has limits of its own"):
+        TextSplitter(pericope.Segmenter("sentence"), max_tokens=3)
+    splitter = TextSplitter("sentence", **SETTINGS)
+    with pytest.raises(pericope.UsageError, match="2 texts and 1 metadatas"):
+        splitter.create_documents(["One.", "Two."], [{"a": 1}])
+    metadatas: list[dict[Any, Any]] = [{"tags": ["x"]}]
+    first, second = splitter.create_documents(["One. Two."], metadatas)
+    first.metadata["tags"].append("y")
+    assert second.metadata["tags"] == metadatas[0]["tags"] == ["x"]
+    assert copy.deepcopy(splitter).split_text(PLAIN) == splitter.split_text(PLAIN)
+
+
+def test_llama_index_refuses_what_it_would_ignore() -> None:
+    pytest.importorskip("llama_index.core")
+    from llama_index.core.schema import Document
+
+    from pericope.llama_index import NodeParser
+
+    with pytest.raises(ValueError, match="max_tokens"):
+        NodeParser(spec="sentence", max_tokens=3)
+    parser = NodeParser(spec="sentence", limits=SETTINGS)
+    with pytest.raises(ValueError, match="frozen"):
+        parser.spec = "paragraph"
+    documents = [Document(text="One. Two.")]
+    assert len(parser.get_nodes_from_documents(documents)) == 2
+    assert len(parser.model_copy(update={"spec": "paragraph"}).get_nodes_from_documents(documents)) == 1
+    assert len(pickle.loads(pickle.dumps(parser)).get_nodes_from_documents(documents)) == 2
+
+
+def test_haystack_shares_no_metadata() -> None:
+    pytest.importorskip("haystack")
+    from haystack import Document
+
+    from pericope.haystack import Splitter
+
+    document = Document(content="One. Two.", meta={"tags": ["x"]})
+    splitter = Splitter("sentence", **SETTINGS)
+    first, second = splitter.run(documents=[document])["documents"]
+    first.meta["tags"].append("y")
+    assert second.meta["tags"] == document.meta["tags"] == ["x"]
+    assert len(copy.deepcopy(splitter).run(documents=[document])["documents"]) == 2

@@ -130,6 +130,53 @@ def test_vectors_of_another_shape_are_refused(shape: tuple[int, int]) -> None:
         pericope.Embedder(Wrong()).encode_passages(["a", "b"])
 
 
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_vectors_of_numbers_that_are_none_are_refused(value: float, kind: Any, tmp_path: pathlib.Path) -> None:
+    class Broken(Letters):
+        def encode_passages(self, texts: list[str]) -> np.ndarray:
+            found = np.ones((len(texts), 26), dtype=kind)
+            found[-1, 3] = value
+            return found
+
+    with pytest.raises(pericope.UsageError, match="encode_passages gave a vector, the one of text 1, that holds"):
+        pericope.Embedder(Broken()).encode_passages(["a", "b"])
+    with pytest.raises(pericope.UsageError, match="that holds"):
+        pericope.index(pericope.Document("One.", id="a"), tmp_path / "i", embedder=Broken())
+
+
+@pytest.mark.parametrize("size", [1e-60, 1e-25, 1e25, 1e300])
+def test_vectors_of_any_size_have_length_one(size: float) -> None:
+    class Sized(Letters):
+        def encode_passages(self, texts: list[str]) -> np.ndarray:
+            return np.full((len(texts), 26), size)
+
+    vectors = pericope.Embedder(Sized()).encode_passages(["a"])
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1)
+    with np.errstate(all="raise"):
+        assert np.allclose(vectors, 26**-0.5)
+
+
+def test_a_segmenter_of_the_library_is_none_of_your_own() -> None:
+    made: Any = pericope.Segmenter("sentence", tokenizer="words")
+    with pytest.raises(pericope.UsageError, match='pass the spec, "sentence:max_tokens=256"'):
+        pericope.Segmenter(made, max_tokens=3)
+
+
+def test_spans_are_told_of_in_characters() -> None:
+    text = "🔑 eins. 漢字 zwei."
+
+    def cut(*ranges: tuple[int, int]) -> None:
+        pericope.Segmenter(lambda _: pericope.Spans(ranges), tokenizer="words").segment(text)
+
+    with pytest.raises(pericope.UsageError, match="span 1, characters 9 to 16, does not follow"):
+        cut((0, 7), (9, 16))
+    with pytest.raises(pericope.UsageError, match="span 1, characters 3 to 16, does not follow"):
+        cut((0, 7), (3, 16))
+    with pytest.raises(pericope.UsageError, match="the last span ends before the text does"):
+        cut((0, 7))
+
+
 def test_what_is_no_encoder() -> None:
     with pytest.raises(pericope.UsageError, match="no encoder"):
         pericope.Embedder(object())  # type: ignore[arg-type]

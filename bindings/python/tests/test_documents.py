@@ -43,6 +43,29 @@ def test_jsonl_holds_several(tmp_path: pathlib.Path) -> None:
         pericope.read(path)
 
 
+def test_a_str_is_one_document() -> None:
+    lines = '{"id": "a", "text": "One."}\n{"id": "b", "text": "Two."}\n'
+    segmenter = pericope.Segmenter("sentence")
+    for name in ("jsonl", "NDJSON"):
+        with pytest.raises(pericope.UsageError, match=r'read_all\(text.encode\(\), "jsonl"\)'):
+            segmenter.segment(lines, format=name)
+        with pytest.raises(pericope.UsageError, match="read_all"):
+            pericope.Document(lines, format=name)
+    with pytest.raises(pericope.UsageError, match="a PDF is bytes"):
+        pericope.Document("x", format="pdf")
+    assert [document.text for document in pericope.read_all(lines.encode(), "jsonl")] == ["One.", "Two."]
+
+
+def test_bytes_have_a_limit_too(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("hello world")
+    with pytest.raises(pericope.RunError, match="11 bytes, more than the limit of 3"):
+        pericope.read(path, max_bytes=3)
+    with pytest.raises(pericope.RunError, match="11 bytes, more than the limit of 3"):
+        pericope.read(b"hello world", "plain", max_bytes=3)
+    assert pericope.read(b"hello", "plain", max_bytes=5).text == "hello"
+
+
 def test_a_pdf_is_read_in_a_process_of_its_own() -> None:
     (sample,) = (ROOT / "crates" / "read" / "tests").rglob("pump.pdf")
     document = pericope.read(sample)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from typing import Any, Iterator
 
 import pytest
 
@@ -41,6 +42,29 @@ def test_wrong_types() -> None:
         pericope.read("none.md")
 
 
+@pytest.mark.parametrize("keyword", ["max_tokens", "min_tokens", "target_tokens", "overlap"])
+@pytest.mark.parametrize("number", [-1, 2**64])
+def test_numbers_that_count_nothing(keyword: str, number: int) -> None:
+    given: dict[str, Any] = {keyword: number}
+    with pytest.raises(pericope.UsageError, match=f"{keyword} is {number}"):
+        pericope.Segmenter("sentence", **given)
+
+
+def test_negative_numbers_name_what_they_are_for() -> None:
+    with pytest.raises(pericope.UsageError, match="segments is -1"):
+        pericope.Segmenter("sentence").boundaries("One.", segments=-1)
+    with pytest.raises(pericope.UsageError, match="max_bytes is -3"):
+        pericope.read(b"x", "plain", max_bytes=-3)
+    with pytest.raises(pericope.UsageError, match="sentence is -1"):
+        pericope.Document("One.").heading_path(-1)
+    with pytest.raises(pericope.UsageError, match="a boundary is -1"):
+        pericope.Boundaries([-1])
+    with pytest.raises(pericope.UsageError, match="the start of a span is -1"):
+        pericope.Spans([(-1, 2)])
+    with pytest.raises(pericope.UsageError, match="ends before it starts"):
+        pericope.Chunk("d", 0, "abc", 5, 1, 0, 0, (1, 1), (), 3)
+
+
 def test_an_iterator_goes_on_after_an_error() -> None:
     found = pericope.Segmenter("sentence").iter(["One.", "Two."], format="word")
     for _ in range(2):
@@ -48,7 +72,12 @@ def test_an_iterator_goes_on_after_an_error() -> None:
             next(found)
     assert next(found, None) is None
 
-    broken = pericope.Segmenter("sentence").iter(["One.", 2, "Three."])  # type: ignore[list-item]
+    def texts() -> Iterator[str]:
+        yield "One."
+        raise OSError("gone")
+
+    broken = pericope.Segmenter("sentence").iter(texts())
     assert next(broken)[0].text == "One."
-    with pytest.raises(pericope.UsageError, match="not int"):
+    with pytest.raises(OSError, match="gone"):
         next(broken)
+    assert next(broken, None) is None

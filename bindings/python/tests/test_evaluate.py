@@ -90,6 +90,50 @@ def test_what_is_refused(tmp_path: pathlib.Path) -> None:
         pericope.evaluate({**CONFIG, "data": {"kind": "squad", "path": "none.json"}})
 
 
+def test_values_of_a_configuration(tmp_path: pathlib.Path) -> None:
+    data = {**CONFIG["data"], "path": pathlib.Path(CONFIG["data"]["path"])}
+    assert pericope.evaluate({**CONFIG, "data": data})["questions"] == 12
+    with pytest.raises(pericope.UsageError, match="NaN or infinite"):
+        pericope.evaluate({**CONFIG, "retrieval": {**CONFIG["retrieval"], "k": [float("nan")]}})
+    with pytest.raises(pericope.UsageError, match="out is empty"):
+        pericope.evaluate(CONFIG, out="")
+    segmenters: dict[str, Any] = {"x": pericope.Segmenter("paragraph")}
+    with pytest.raises(pericope.UsageError, match="pass the spec"):
+        pericope.evaluate(CONFIG, segmenters=segmenters)
+
+
+def test_hits_of_an_index_from_a_retriever(tmp_path: pathlib.Path) -> None:
+    data = json.loads((ROOT / "corpora" / "handbook-questions.json").read_text())["data"]
+    documents = [
+        # Bytes and characters lie apart.
+        pericope.Document("🔑🔑🔑 " + article["paragraphs"][0]["context"], id=article["title"])
+        for article in data
+    ]
+    for article in data:
+        paragraph = article["paragraphs"][0]
+        paragraph["context"] = "🔑🔑🔑 " + paragraph["context"]
+        for one in paragraph["qas"]:
+            for answer in one["answers"]:
+                answer["answer_start"] += 4
+    (tmp_path / "q.json").write_text(json.dumps({"version": "1.1", "data": data}))
+    pericope.index(documents, tmp_path / "i", segmenter="structure")
+    index = pericope.open(tmp_path / "i")
+    retrievers: dict[str, Any] = {
+        "hits": lambda question, k: index.search(question, k),
+        "dictionaries": lambda question, k: [hit.to_dict() for hit in index.search(question, k)],
+        "places": lambda question, k: [
+            {"document": hit.document, "start": hit.start, "end": hit.end, "score": hit.score} for hit in index.search(question, k)
+        ],
+    }
+    config = {**CONFIG, "data": {**CONFIG["data"], "path": tmp_path / "q.json"}}
+    summary = pericope.evaluate(config, retrievers=retrievers)
+    found: dict[str, list[float]] = {name: [] for name in retrievers}
+    for cell in summary["cells"]:
+        if cell["chunker"] in found:
+            found[cell["chunker"]].append(cell["metrics"]["span_recall"])
+    assert found["hits"] == found["dictionaries"] == found["places"] and found["hits"][-1] > 0
+
+
 def test_a_judge_of_your_own() -> None:
     asked: list[tuple[str, str, str, list[str]]] = []
 

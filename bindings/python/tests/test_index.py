@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pathlib
 import threading
-from typing import Iterator
+from typing import Any, Iterator
 
 import pytest
 
@@ -76,8 +76,38 @@ def test_what_fails_is_named(tmp_path: pathlib.Path) -> None:
     (tmp_path / "bad.md").write_bytes(b"\x89PNG\r\n\x1a\n\x00\x00")
     report = pericope.index([tmp_path / "good.md", tmp_path / "bad.md", tmp_path / "none.md"], tmp_path / "i")
     assert report.documents == 1
-    (_, image), (_, missing) = report.failures
+    (bad, image), (none, missing) = report.failures
     assert "not text but a PNG image" in image and "no such file" in missing
+    assert (bad, none) == (str(tmp_path / "bad.md"), str(tmp_path / "none.md"))
+
+
+def test_documents_without_an_id_are_refused(tmp_path: pathlib.Path) -> None:
+    documents = [pericope.Document("One.", id="one"), pericope.Document("Two.")]
+    with pytest.raises(pericope.UsageError, match=r"without an id.*Document\(text, id=...\)"):
+        pericope.index(documents, tmp_path / "i")
+    assert pericope.open(tmp_path / "i").documents == 1
+
+
+def test_an_id_counts_once_in_a_call(tmp_path: pathlib.Path) -> None:
+    documents = [pericope.Document(text, id="a") for text in ("First.", "Second.")] + [pericope.Document("Third.", id="b")]
+    (tmp_path / "two.jsonl").write_text('{"id": "b", "text": "Fourth."}\n{"id": "c", "text": "Fifth."}\n')
+    report = pericope.index([*documents, tmp_path / "two.jsonl"], tmp_path / "i")
+    assert (report.documents, report.total_documents) == (3, 3)
+    assert [name for name, _ in report.failures] == ["a", "b"]
+    assert all("given before" in reason for _, reason in report.failures)
+    assert pericope.open(tmp_path / "i").search("first") and not pericope.open(tmp_path / "i").search("second")
+
+
+def test_hits_count_characters(tmp_path: pathlib.Path) -> None:
+    text = "🔑🔑 alpha beta. 🔑 keys alpha."
+    pericope.index(pericope.Document(text, id="e"), tmp_path / "i", segmenter="sentence")
+    for hit in pericope.open(tmp_path / "i").search("alpha", context=1):
+        found = hit.to_dict()
+        assert text[found["start"] : found["end"]] == found["text"] == hit.text
+        assert (found["start"], found["end"]) == (hit.start, hit.end)
+        assert text.encode()[found["start_byte"] : found["end_byte"]].decode() == hit.text
+        assert [tuple(mark) for mark in found["highlights"]] == hit.highlights
+        assert text[found["context"]["start"] : found["context"]["end"]] == found["context"]["text"]
 
 
 def test_an_iterable_that_breaks(tmp_path: pathlib.Path) -> None:
@@ -154,6 +184,14 @@ def test_queries_that_are_none(place: pathlib.Path) -> None:
         index.search("x", expand="all")
     with pytest.raises(pericope.UsageError):
         index.search("x", mode="dense")
+    for keyword in ("rerank_depth", "expand_tokens", "context", "token_budget"):
+        given: dict[str, Any] = {keyword: -1}
+        with pytest.raises(pericope.UsageError, match=f"{keyword} is -1"):
+            index.search("x", **given)
+    with pytest.raises(pericope.UsageError, match="limit is -1"):
+        index.list(limit=-1)
+    with pytest.raises(pericope.UsageError, match="the query has a lone surrogate"):
+        index.search("\ud800")
 
 
 def test_chunks_fit_what_embeds_them(tmp_path: pathlib.Path) -> None:

@@ -61,6 +61,22 @@ def test_what_is_refused() -> None:
         metrics.pk([9], [], 4)
     with pytest.raises(UsageError, match="without gold"):
         metrics.span_recall([], [("a", 0, 1)])
+    with pytest.raises(UsageError, match="k is 0"):
+        metrics.pk([1], [2], 3, k=0)
+    with pytest.raises(UsageError, match="a boundary of reference is -1"):
+        metrics.pk([-1], [2], 3)
+    for number in (float("nan"), float("inf")):
+        with pytest.raises(UsageError, match=r"differences\[1\] is NaN or infinite"):
+            stats.permutation_p([1.0, number])
+        with pytest.raises(UsageError, match=r"values\[1\] is NaN or infinite"):
+            stats.bootstrap_interval([1.0, number])
+    for number in (float("nan"), -0.1, 1.1):
+        with pytest.raises(UsageError, match="is no p-value"):
+            stats.holm([0.01, number])
+    with pytest.raises(UsageError, match="family is 0"):
+        stats.permutation_p([1.0], family=0)
+    with pytest.raises(UsageError, match="seed is -1"):
+        stats.compare([1.0], [0.0], seed=-1)
     with pytest.raises(UsageError, match="2 and 1 scores"):
         stats.compare([1, 2], [1])
     with pytest.raises(UsageError, match="name one a question"):

@@ -73,5 +73,14 @@ def test_chunks_are_values() -> None:
 
 
 def test_a_lone_surrogate_is_no_text() -> None:
-    with pytest.raises(UnicodeEncodeError):
-        pericope.Segmenter("sentence").segment("\ud800")
+    segmenter = pericope.Segmenter("sentence")
+    with pytest.raises(pericope.UsageError, match="the text has a lone surrogate at character 1"):
+        segmenter.segment("a\ud800")
+    with pytest.raises(pericope.UsageError, match=r"texts\[1\]: the text has a lone surrogate at character 0"):
+        segmenter.segment_all(["a", "\ud800"])
+    with pytest.raises(pericope.UsageError, match="the text has"):
+        pericope.Document("\ud800")
+    with pytest.raises(pericope.UsageError, match="the id has"):
+        pericope.Document("a", id="\ud800")
+    with pytest.raises(pericope.UsageError, match=r"sentences\[1\] has"):
+        pericope.Document.from_sentences(["a", "\ud800"])

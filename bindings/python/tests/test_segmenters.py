@@ -15,7 +15,8 @@ PLAIN = ["sentence", "paragraph", "structure", "recursive", "fixed", "u00", "c99
 
 
 def test_every_segmenter_is_listed() -> None:
-    names = {entry["name"] for entry in pericope.segmenters()}
+    entries: list[pericope.SegmenterEntry] = pericope.segmenters()
+    names = {entry["name"] for entry in entries}
     assert {*PLAIN, "fusion", "topic", "weswin", "nsp", "hiercrf", "window", "llm"} <= names
     assert all(entry["summary"] and entry["example"] for entry in pericope.segmenters())
 

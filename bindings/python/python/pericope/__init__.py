@@ -32,7 +32,7 @@ from pericope._native import (
     read_all,
     segmenters,
 )
-from pericope.protocols import CustomSegmenter, Encoder, Judge, Reranker, Retriever, Segmentation
+from pericope.protocols import CustomSegmenter, Encoder, Judge, Reranker, Retriever, Segmentation, SegmenterEntry
 
 __all__ = [
     "Boundaries",
@@ -53,6 +53,7 @@ __all__ = [
     "Scores",
     "Segmentation",
     "Segmenter",
+    "SegmenterEntry",
     "Sentence",
     "Spans",
     "Tree",

@@ -1,10 +1,11 @@
 from os import PathLike
-from typing import Any, Callable, Iterable, Iterator, Mapping, Optional, Sequence, TypedDict, Union, final
+from typing import Any, Callable, Iterable, Iterator, Mapping, Optional, Sequence, Union, final
 
 from numpy import float32, float64
 from numpy.typing import ArrayLike, NDArray
 
 from pericope.protocols import CustomSegmenter, Encoder, Judge, Reranker, Retriever, Segmentation
+from pericope.protocols import SegmenterEntry as _SegmenterEntry
 
 __version__: str
 
@@ -15,7 +16,9 @@ _Numbers = Union[Sequence[float], NDArray[Any]]
 _AnySegmenter = Union[str, CustomSegmenter, Callable[["Document"], Segmentation]]
 _AnyEmbedder = Union[str, "Embedder", Encoder]
 _AnyReranker = Union[str, Reranker, Callable[[str, list[str]], _Numbers]]
-_AnyRetriever = Union[Retriever, Callable[[str, int], Union[Sequence[Mapping[str, Any]], Mapping[str, Any]]]]
+_AnyRetriever = Union[
+    Retriever, Callable[[str, int], Union[Sequence[Union["Hit", Mapping[str, Any]]], Mapping[str, Any]]]
+]
 _AnyJudge = Union[Judge, Callable[[str, str, str, list[str]], Union[float, tuple[float, str]]]]
 
 class PericopeError(Exception):
@@ -31,6 +34,18 @@ class RunError(PericopeError):
 class Sentence:
     """The smallest unit that segmenters reason about: a sentence, a heading, or a whole code block or table."""
 
+    def __new__(
+        cls,
+        start: int,
+        end: int,
+        start_byte: int,
+        end_byte: int,
+        lines: tuple[int, int],
+        kind: str,
+        level: Optional[int],
+        paragraph: int,
+        text: str,
+    ) -> Sentence: ...
     @property
     def start(self) -> int:
         """The first character."""
@@ -57,7 +72,10 @@ class Sentence:
 
 @final
 class Document:
-    """A text, kept as it is, and what a reader found in it."""
+    """A text, kept as it is, and what a reader found in it. An index knows a document by its `id`.
+
+    Formats that hold several documents (`jsonl`) or are no text (`pdf`) are for `read` and `read_all`.
+    """
 
     def __new__(cls, text: str, *, format: str = "plain", id: str = "") -> Document: ...
     @staticmethod
@@ -91,7 +109,8 @@ def read(
     whole_page: bool = False,
     max_bytes: int = 0,
 ) -> Document:
-    """Reads the document of a file or of bytes. The ending of a file says its format; bytes need one.
+    """Reads the document of a file or of bytes. The ending of a file says its format; bytes need one. `max_bytes`, where it is not
+    0, is the most that is read.
 
     PDFs are read by a process of their own, with limits of time and memory.
     """
@@ -104,7 +123,7 @@ def read_all(
     whole_page: bool = False,
     max_bytes: int = 0,
 ) -> list[Document]:
-    """As `read`, for files that hold several documents (JSONL)."""
+    """As `read`, for files and bytes that hold several documents (JSONL)."""
 
 @final
 class Chunk:
@@ -177,8 +196,8 @@ class Boundaries:
 class Spans:
     """Pieces of the text by their characters.
 
-    Finished ones are kept as they are, and may overlap and leave text out; others cover everything that is not blank, in
-    order.
+    Finished ones may overlap and leave text out, and only those over the limit are cut; others cover everything that is not
+    blank, in order.
     """
 
     def __new__(cls, ranges: Sequence[tuple[int, int]], *, finished: bool = False) -> Spans: ...
@@ -186,6 +205,7 @@ class Spans:
     def ranges(self) -> list[tuple[int, int]]: ...
     @property
     def finished(self) -> bool: ...
+    def __getnewargs_ex__(self) -> tuple[tuple[list[tuple[int, int]]], dict[str, Any]]: ...
     def __len__(self) -> int: ...
 
 @final
@@ -194,7 +214,8 @@ class Segmenter:
 
     `segmenter` is a spec (`"fusion"`, `"fixed:words=100"`; `segmenters()` lists them), an object with a method `segment`, or a
     function of a document. Limits count tokens; without any, a chunk has at most 256. `embedder` is what semantic
-    segmenters read with; `corpus` is what `same-size` measures its reference on.
+    segmenters read with; `corpus` is what `same-size` measures its reference on. It may be used from several threads, and copied
+    and pickled where what it was made of can be.
     """
 
     def __new__(
@@ -231,6 +252,7 @@ class Segmenter:
         """The numbers of the sentences, from 1, after which chunks end; with `segments`, of so many segments."""
     def tree(self, text: _Text, *, format: str = "plain") -> Tree:
         """The segments within segments of a text, from coarse to fine. `hiercrf` finds them; others raise `UsageError`."""
+    def __getnewargs_ex__(self) -> tuple[tuple[Any], dict[str, Any]]: ...
 
 @final
 class Tree:
@@ -252,18 +274,12 @@ class Tree:
 
 @final
 class ChunkIterator:
-    """Gives the chunks of each text. A text that cannot be cut raises at its turn, and the next call goes on after it."""
+    """Gives the chunks of each text, to one thread. A text that cannot be cut raises at its turn; the next call goes on after it."""
 
     def __iter__(self) -> Iterator[list[Chunk]]: ...
     def __next__(self) -> list[Chunk]: ...
 
-class SegmenterEntry(TypedDict):
-    """A segmenter that specs may name."""
-
-    name: str
-    summary: str
-    example: str
-    keys: dict[str, str]
+SegmenterEntry = _SegmenterEntry
 
 def segmenters() -> list[SegmenterEntry]:
     """The segmenters that specs may name."""
@@ -288,13 +304,15 @@ class Embedder:
         """One row a text."""
     def encode_queries(self, texts: Sequence[str]) -> NDArray[float32]:
         """One row a question."""
+    def __getnewargs_ex__(self) -> tuple[tuple[Any], dict[str, Any]]: ...
 
 @final
 class IndexReport:
     """What was indexed."""
 
     @property
-    def documents(self) -> int: ...
+    def documents(self) -> int:
+        """Documents written, each under an id of its own."""
     @property
     def chunks(self) -> int: ...
     @property
@@ -304,7 +322,7 @@ class IndexReport:
         """Ids of documents without text."""
     @property
     def failures(self) -> list[tuple[str, str]]:
-        """What was left out, and why."""
+        """What was left out, by the id of its document or its path, and why."""
     @property
     def embedded(self) -> int:
         """Texts that were embedded; others were known."""
@@ -331,9 +349,11 @@ def index(
 ) -> IndexReport:
     """Cuts documents and writes them into a store: a folder, or `qdrant://HOST:PORT/COLLECTION`.
 
-    A str is the path of a file or folder. A document that is there already is replaced. Without `embedder` the store is
+    A str is the path of a file or folder. A document that is there already is replaced; of those of one id in a call the first
+    counts, and one without an id is refused. What cannot be read or cut is left out and named in the report. Without `embedder` the store is
     searched by words alone. Tokens are counted by the model that embeds, and a chunk has at most as many as it reads of a
-    passage, and at most 512; a store that is there already keeps its tokenizer and its limit.
+    passage, and at most 512; a store that is there already keeps its tokenizer and its limit. A `Segmenter` counts with its own
+    tokenizer and keeps its own limit, however much the embedder reads.
     """
 
 @final
@@ -381,7 +401,7 @@ class Hit:
     def highlights(self) -> list[tuple[int, int]]:
         """The query's words in the text, by characters."""
     def to_dict(self) -> dict[str, Any]:
-        """The hit as `pericope search --json` has it."""
+        """The hit as a dictionary. It counts characters, as the attributes do, with `start_byte` and `end_byte` beside them."""
 
 @final
 class Index:
@@ -441,7 +461,7 @@ def evaluate(
     list `runs`, with the `label`, the `folder` and the `summary` of each variant.
 
     `config` is a path, a dictionary, or TOML as text (it has a line end). `out` keeps the run's files and report; `set`
-    overrides keys (`"retrieval.k=[1,3]"`). Each of `segmenters` is one more chunker (or segmenter). For experiments on retrieval a
+    overrides keys (`"retrieval.k=[1,3]"`). A path may stand in a dictionary as a `pathlib.Path`. Each of `segmenters` is one more chunker (or segmenter). For experiments on retrieval a
     `judge` of your own takes the place of `judge.kind`, and each of `retrievers` is measured beside the chunkers, under its name.
     Keys that `set` puts in place of what is passed are refused.
     """
@@ -474,13 +494,13 @@ def compare(
 def bootstrap_interval(
     values: _Numbers, *, documents: Optional[Sequence[str]] = None, seed: int = 0
 ) -> tuple[float, float]:
-    """The 95 % interval of a mean; NaN for fewer than two documents."""
+    """The 95 % interval of a mean of finite numbers; NaN for fewer than two documents."""
 
 def permutation_p(differences: _Numbers, *, family: int = 1, seed: int = 0) -> float:
-    """The two-sided p-value of the paired permutation test; `differences` are sums by document."""
+    """The two-sided p-value of the paired permutation test; `differences` are sums by document, all finite."""
 
 def holm(p: Sequence[float]) -> list[float]:
-    """P-values of one family, corrected after Holm."""
+    """P-values of one family, corrected after Holm. They lie in 0..1."""
 
 def main(arguments: Sequence[str]) -> int:
     """Runs the command with these arguments, the first of which is its name."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 from haystack import Document, component
@@ -29,7 +30,8 @@ class Splitter:
         found: list[Document] = []
         for document, chunks in zip(documents, self._segmenter.segment_all(texts, format=self.format)):
             for chunk in chunks:
-                meta = {**document.meta, "source_id": document.id, "split_id": chunk.ordinal, "split_idx_start": chunk.start}
+                place = {"source_id": document.id, "split_id": chunk.ordinal, "split_idx_start": chunk.start}
+                meta = {**deepcopy(document.meta), **place}
                 if chunk.heading_path:
                     meta["heading_path"] = list(chunk.heading_path)
                 found.append(Document(content=chunk.text, meta=meta))

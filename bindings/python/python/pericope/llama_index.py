@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Sequence
+from typing import Any, Mapping, Optional, Sequence
 
-from llama_index.core.bridge.pydantic import Field, PrivateAttr
+from llama_index.core.bridge.pydantic import ConfigDict, Field, PrivateAttr
 from llama_index.core.node_parser.interface import NodeParser as Base
 from llama_index.core.node_parser.node_utils import build_nodes_from_splits
 from llama_index.core.schema import BaseNode, MetadataMode
@@ -15,17 +15,26 @@ from pericope import Segmenter
 class NodeParser(Base):
     """Parses nodes with a segmenter: `NodeParser(spec="fusion", limits={"max_tokens": 256})`.
 
-    Nodes get their exact `start_char_idx` and `end_char_idx`, and `heading_path` where there are headings.
+    Nodes get their exact `start_char_idx` and `end_char_idx`, and `heading_path` where there are headings. Limits go into
+    `limits`; a keyword that is none is refused, and settings do not change.
     """
 
-    spec: str = Field(default="fusion", description="The spec of the segmenter.")
-    limits: dict[str, Any] = Field(default_factory=dict, description="Keywords of pericope.Segmenter.")
-    format: str = Field(default="plain", description="The format of the texts.")
+    model_config = ConfigDict(extra="forbid")
+
+    spec: str = Field(default="fusion", description="The spec of the segmenter.", frozen=True)
+    limits: dict[str, Any] = Field(default_factory=dict, description="Keywords of pericope.Segmenter.", frozen=True)
+    format: str = Field(default="plain", description="The format of the texts.", frozen=True)
     _segmenter: Segmenter = PrivateAttr()
 
     def __init__(self, **data: Any) -> None:
         super().__init__(**data)  # pyright: ignore[reportUnknownMemberType]
         self._segmenter = Segmenter(self.spec, **self.limits)
+
+    def model_copy(self, *, update: Optional[Mapping[str, Any]] = None, deep: bool = False) -> NodeParser:
+        """A copy, with other settings where `update` has some."""
+        copied = super().model_copy(update=update, deep=deep)
+        copied._segmenter = Segmenter(copied.spec, **copied.limits)
+        return copied
 
     @classmethod
     def class_name(cls) -> str:

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Mapping, Protocol, Sequence, Union
+from typing import TYPE_CHECKING, Any, Mapping, Protocol, Sequence, TypedDict, Union
 
-from pericope._native import Boundaries, Document, Scores, Spans
+from pericope._native import Boundaries, Document, Hit, Scores, Spans
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 Segmentation = Union[Scores, Boundaries, Spans]
 """What a segmenter answers with: scores of gaps, decisions at sentence ends, or pieces."""
+
+
+class SegmenterEntry(TypedDict):
+    """A segmenter that specs may name."""
+
+    name: str
+    summary: str
+    example: str
+    keys: dict[str, str]
 
 
 class CustomSegmenter(Protocol):
@@ -41,7 +50,7 @@ class Encoder(Protocol):
         ...
 
     def encode_passages(self, texts: list[str]) -> ArrayLike:
-        """One row of numbers a text. Rows are brought to length 1."""
+        """One row of finite numbers a text. Rows are brought to length 1; one of zeros stays."""
         ...
 
 
@@ -60,11 +69,11 @@ class Retriever(Protocol):
     comparisons of runs say where they differ. By default it is the name of the class or function.
     """
 
-    def retrieve(self, question: str, k: int) -> Union[Sequence[Mapping[str, Any]], Mapping[str, Any]]:
+    def retrieve(self, question: str, k: int) -> Union[Sequence[Union[Hit, Mapping[str, Any]]], Mapping[str, Any]]:
         """At most `k` passages of the experiment's documents, best first.
 
-        A passage is `{"document": id, "start": 0, "end": 9}` (characters) or `{"text": "..."}`, with a `score` where there is
-        one. A dictionary has them as `hits`; beside them `answer` may be an answer, and `offsets` `"bytes"`.
+        A passage is a `Hit`, `{"document": id, "start": 0, "end": 9}` (characters) or `{"text": "..."}`, with a `score` where there
+        is one. A dictionary has them as `hits`; beside them `answer` may be an answer, and `offsets` `"bytes"`.
         """
         ...
 

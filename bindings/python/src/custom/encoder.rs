@@ -1,9 +1,11 @@
-use numpy::{AllowTypeChange, PyArrayLike2};
+use numpy::ndarray::ArrayView2;
+use numpy::{AllowTypeChange, PyArray2, PyArrayLike2, PyArrayMethods};
 use pericope::api::{Embeddings, EncodeError, SentenceEncoder};
 use pyo3::prelude::*;
 
 use super::{Raised, fingerprint};
 use crate::errors::usage;
+use crate::numbers::{Whole, optional};
 
 /// An encoder in Python: an object with `name`, `dimension` and the method `encode_passages`.
 pub struct Encoder {
@@ -28,9 +30,11 @@ impl Encoder {
         };
         object.getattr_opt("encode_passages")?.ok_or_else(|| missing("encode_passages"))?;
         let name: String = object.getattr_opt("name")?.ok_or_else(|| missing("name"))?.extract::<String>()?;
-        let dimension = object.getattr_opt("dimension")?.ok_or_else(|| missing("dimension"))?.extract::<usize>()?;
+        let dimension = object.getattr_opt("dimension")?.ok_or_else(|| missing("dimension"))?.extract::<Whole>()?;
+        let dimension = dimension.named("dimension")?;
         let fingerprint = fingerprint(object)?;
-        let max_tokens = object.getattr_opt("max_tokens")?.map(|found| found.extract::<usize>()).transpose()?;
+        let max_tokens = object.getattr_opt("max_tokens")?.map(|found| found.extract::<Whole>()).transpose()?;
+        let max_tokens = optional(max_tokens, "max_tokens")?;
         let tells_queries = object.getattr_opt("encode_queries")?.is_some();
         Ok(Self {
             tells_queries,
@@ -72,30 +76,43 @@ impl SentenceEncoder for Encoder {
 
 impl Encoder {
     fn ask(&self, method: &str, texts: &[&str]) -> Result<Embeddings, EncodeError> {
-        let values = Python::attach(|py| -> PyResult<Vec<f32>> {
+        let shape = (texts.len(), self.dimension);
+        let values = self.raised.call(|py| {
             let answer = self.object.bind(py).call_method1(method, (texts.to_vec(),))?;
-            let vectors: PyArrayLike2<'_, f32, AllowTypeChange> = answer.extract()?;
-            let vectors = vectors.as_array();
-            let (found, wanted) = (vectors.dim(), (texts.len(), self.dimension));
-            if found != wanted {
-                let (rows, columns) = found;
-                let problem = format!("{method} gave {rows} x {columns} numbers, not {} x {}", wanted.0, wanted.1);
-                return Err(usage(problem));
+            if let Ok(vectors) = answer.cast::<PyArray2<f32>>() {
+                return of_length_one(vectors.try_readonly()?.as_array(), shape, method);
             }
-            Ok(vectors.iter().copied().collect())
+            let vectors: PyArrayLike2<'_, f64, AllowTypeChange> = answer.extract()?;
+            of_length_one(vectors.as_array(), shape, method)
         });
-        let values = values.map_err(|error| EncodeError::Model(self.raised.keep(error)))?;
-        Ok(Embeddings::new(self.dimension, of_length_one(values, self.dimension)))
+        Ok(Embeddings::new(self.dimension, values.map_err(EncodeError::Model)?))
     }
 }
 
-/// Brings every row to length 1, as the library's own encoders do.
-fn of_length_one(mut values: Vec<f32>, dimension: usize) -> Vec<f32> {
-    for row in values.chunks_exact_mut(dimension.max(1)) {
-        let length = row.iter().map(|value| value * value).sum::<f32>().sqrt();
-        if length > 0.0 {
-            row.iter_mut().for_each(|value| *value /= length);
-        }
+/// The rows brought to length 1, as the library's own encoders give them; one of zeros stays. A number that is none would make
+/// vectors that lie close to nothing, or to everything.
+fn of_length_one<T: Copy + Into<f64>>(
+    vectors: ArrayView2<'_, T>,
+    wanted: (usize, usize),
+    method: &str,
+) -> PyResult<Vec<f32>> {
+    let (rows, columns) = vectors.dim();
+    if (rows, columns) != wanted {
+        let problem = format!("{method} gave {rows} x {columns} numbers, not {} x {}", wanted.0, wanted.1);
+        return Err(usage(problem));
     }
-    values
+    let mut values = Vec::with_capacity(vectors.len());
+    for (number, row) in vectors.outer_iter().enumerate() {
+        let row: Vec<f64> = row.iter().map(|value| (*value).into()).collect();
+        if let Some(value) = row.iter().find(|value| !value.is_finite()) {
+            return Err(usage(format!("{method} gave a vector, the one of text {number}, that holds {value}")));
+        }
+        // By the largest first: squares of very large and very small numbers are none.
+        let largest = row.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
+        let scale = if largest > 0.0 { largest } else { 1.0 };
+        let length = row.iter().map(|value| (value / scale).powi(2)).sum::<f64>().sqrt();
+        let length = if length > 0.0 { length } else { 1.0 };
+        values.extend(row.iter().map(|value| (value / scale / length) as f32));
+    }
+    Ok(values)
 }

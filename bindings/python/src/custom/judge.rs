@@ -22,8 +22,8 @@ impl Judge {
         Ok(Self { object: call.unbind(), fingerprint: fingerprint_or_name(object)?, raised })
     }
 
-    fn one(&self, asked: &JudgeRequest<'_>) -> PyResult<Judgement> {
-        Python::attach(|py| {
+    fn one(&self, asked: &JudgeRequest<'_>) -> Result<Judgement, String> {
+        self.raised.call(|py| {
             let arguments = (asked.question, asked.gold, asked.answer, asked.context.clone());
             let answer = self.object.bind(py).call1(arguments)?;
             let (score, reason) = match answer.extract::<f64>() {
@@ -51,8 +51,7 @@ impl answer::Judge for Judge {
             }
             let found = self.one(asked);
             done();
-            found.map(|judgement| Judged { judgement, ..Judged::default() }).map_err(|error| {
-                let problem = self.raised.keep(error);
+            found.map(|judgement| Judged { judgement, ..Judged::default() }).map_err(|problem| {
                 stopped = Some(problem.clone());
                 Missing::Run(problem)
             })

@@ -2,48 +2,21 @@
 
 mod encoder;
 mod judge;
+mod raised;
 mod reranker;
 mod retriever;
 mod segmenter;
-
-use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::prelude::*;
 
 pub use encoder::Encoder;
 pub use judge::Judge;
+pub use raised::{Raised, is_exit};
 pub use reranker::Reranker;
 pub use retriever::Retriever;
 pub use segmenter::Segmenter;
 
 use crate::errors::usage;
-
-/// The first exception that Python code raised while the library was calling it: the caller gets it as it was.
-#[derive(Clone, Default)]
-pub struct Raised(Arc<Mutex<Option<PyErr>>>);
-
-impl Raised {
-    /// Keeps an exception, unless one is kept already; returns what it says.
-    pub fn keep(&self, error: PyErr) -> String {
-        let text = error.to_string();
-        self.slot().get_or_insert(error);
-        text
-    }
-
-    /// What was raised; from now on nothing.
-    pub fn take(&self) -> Option<PyErr> {
-        self.slot().take()
-    }
-
-    /// What was raised, else this.
-    pub fn or(&self, error: PyErr) -> PyErr {
-        self.take().unwrap_or(error)
-    }
-
-    fn slot(&self) -> std::sync::MutexGuard<'_, Option<PyErr>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 /// The method of that name, or the object itself, which is then a function; `what` it is to be.
 fn method_or_function<'py>(object: &Bound<'py, PyAny>, method: &str, what: &str) -> PyResult<Bound<'py, PyAny>> {

@@ -28,7 +28,7 @@ impl api::Reranker for Reranker {
     }
 
     fn scores(&self, query: &str, passages: &[&str]) -> Result<Vec<f32>, RerankError> {
-        let scores = Python::attach(|py| -> PyResult<Vec<f32>> {
+        let scores = self.raised.call(|py| {
             let answer = self.object.bind(py).call1((query, passages.to_vec()))?;
             let scores: Vec<f32> = answer.extract()?;
             if scores.len() != passages.len() {
@@ -43,6 +43,6 @@ impl api::Reranker for Reranker {
                 None => Ok(scores),
             }
         });
-        scores.map_err(|error| RerankError::Run(self.raised.keep(error).into()))
+        scores.map_err(|problem| RerankError::Run(problem.into()))
     }
 }

@@ -26,7 +26,7 @@ impl Finder for Retriever {
     }
 
     fn find(&self, question: &str, k: usize) -> Result<Value, Missing> {
-        Python::attach(|py| {
+        let found = self.raised.call(|py| {
             let answer = self.object.bind(py).call1((question, k))?;
             // A list is the hits alone. Ranges count characters, as everywhere in Python, where it does not say otherwise.
             let mut value = from_python(&answer)?;
@@ -37,7 +37,7 @@ impl Finder for Retriever {
                 fields.entry("offsets").or_insert_with(|| "chars".into());
             }
             Ok(value)
-        })
-        .map_err(|error: PyErr| Missing::Run(self.raised.keep(error)))
+        });
+        found.map_err(Missing::Run)
     }
 }

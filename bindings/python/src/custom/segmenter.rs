@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 
 use super::{Raised, fingerprint, fingerprint_or_name, method_or_function};
 use crate::document::Document;
+use crate::errors::usage;
 use crate::segmentation::from_python;
 
 /// A segmenter in Python: an object with the method `segment`, or a function.
@@ -16,6 +17,10 @@ pub struct Segmenter {
 
 impl Segmenter {
     pub fn new(object: &Bound<'_, PyAny>, raised: Raised) -> PyResult<Self> {
+        if let Ok(made) = object.cast::<crate::segmenter::Segmenter>() {
+            let spec = made.get().chunker.spec().to_string();
+            return Err(usage(format!("a pericope.Segmenter is none of your own: pass the spec, {spec:?}")));
+        }
         let call = method_or_function(object, "segment", "segmenter")?;
         Ok(Self { object: call.unbind(), fingerprint: fingerprint(object)?.unwrap_or_default(), raised })
     }
@@ -28,11 +33,11 @@ impl Segmenter {
 
 impl api::Segmenter for Segmenter {
     fn segment(&self, document: &api::Document) -> Result<Segmentation, SegmentError> {
-        Python::attach(|py| {
+        let answer = self.raised.call(|py| {
             let given = Bound::new(py, Document::of(Arc::new(document.clone())))?;
             from_python(&self.object.bind(py).call1((given,))?, document)
-        })
-        .map_err(|error| SegmentError::Unsupported(self.raised.keep(error)))
+        });
+        answer.map_err(SegmentError::Unsupported)
     }
 
     fn fingerprint(&self) -> String {

@@ -21,7 +21,8 @@ use self::own::Own;
 use crate::custom::Raised;
 use crate::embedder::Given;
 use crate::errors::{failed, of_engine, of_experiment, usage};
-use crate::json;
+use crate::process::{Threads, detached};
+use crate::{forked, json};
 
 /// The name of a configuration that is in no file, for messages.
 const NO_FILE: &str = "the configuration";
@@ -96,6 +97,9 @@ pub fn evaluate<'py>(
     resume: bool,
     offline: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
+    if out.as_deref().is_some_and(|out| out.as_os_str().is_empty()) {
+        return Err(usage("out is empty: it names the folder of the run"));
+    }
     let mut file = configuration(config)?;
     let own = Own::of(judge, retrievers, segmenters)?;
     let embedder = embedder.map(Given::of).transpose()?;
@@ -133,7 +137,7 @@ fn segmentation(
     check_whole(file.kind, how)?;
     let experiment = SegmentationExperiment::of_file(file, set, experiments::segmenters()).map_err(usage)?;
     own.check_cut(experiment.segmenters.iter().map(|one| &one.spec))?;
-    let done = py.detach(|| {
+    let done = detached(py, || {
         let held = out.as_deref().map(taken).transpose()?;
         let sets = read_sets(&experiment).map_err(of_engine)?;
         let scoring = Scoring { offline: how.offline, custom: own.segmenters.clone() };
@@ -176,7 +180,7 @@ fn classification(
         _ => (None, Raised::default()),
     };
     let place = Place::of(out, py)?;
-    let done = py.detach(|| {
+    let done = detached(py, || {
         let custom = own.segmenters.clone();
         let ran = experiments::classification(&experiment, &place.folder, custom, (encoder, how.offline), &());
         let ran = ran.map_err(|error| raised.or(of_experiment(error)))?;
@@ -200,12 +204,13 @@ fn retrieval(
     let variants = variants(&experiment, experiments::segmenters()).map_err(usage)?;
     let session = Session { resume: how.resume, offline: how.offline, trec: None, brought: Some(&own.brought) };
     let place = Place::of(out, py)?;
-    let done = py.detach(|| {
+    let threads = Threads::here(py);
+    let done = detached(py, || {
         if !experiment.sweep.is_empty() {
-            return sweep(&variants, &place, embedder, own, session);
+            return sweep(&variants, &place, embedder, own, (session, &threads));
         }
         let ledger = Ledger::of_run(&experiment, &place.folder, how.resume);
-        let finished = one(&experiment, &place.folder, embedder, own, (session, &ledger))?;
+        let finished = one(&experiment, &place.folder, embedder, own, (session, &ledger, &threads))?;
         let wrote = write(&place.folder, &finished.report);
         wrote.map_err(|error| failed(format!("{}: {error}", place.folder.display())))?;
         serde_json::to_value(&finished.report.summary).map_err(failed)
@@ -226,10 +231,11 @@ fn one(
     folder: &Path,
     embedder: Option<&Given>,
     own: &Own,
-    (session, ledger): (Session<'_>, &Ledger),
+    (session, ledger, threads): (Session<'_>, &Ledger, &Threads),
 ) -> PyResult<Finished> {
     let embedder = embedder.cloned().unwrap_or_else(|| Given::Name(experiment.retrieval.embedder.clone()));
     let (encoder, raised) = embedder.open(session.offline)?;
+    let encoder = encoder.map(|encoder| forked::encoder(encoder, threads));
     let engine = experiments::engine_of(experiment).offline(session.offline).with_custom(own.segmenters.clone());
     let ran = experiments::run(experiment, folder, &engine, encoder, (session, ledger), &());
     ran.map_err(|error| raised.or(of_experiment(error)))
@@ -241,10 +247,10 @@ fn sweep(
     place: &Place,
     embedder: Option<&Given>,
     own: &Own,
-    session: Session<'_>,
+    (session, threads): (Session<'_>, &Threads),
 ) -> PyResult<Value> {
     let run = |_, experiment: &Experiment, folder: &Path, session: Session<'_>, ledger| {
-        one(experiment, folder, embedder, own, (session, &ledger)).map(Some)
+        one(experiment, folder, embedder, own, (session, &ledger, threads)).map(Some)
     };
     let ran = experiments::sweep(variants, &place.folder, session, run, of_experiment)?.unwrap_or_default();
     let shown = |Ran { label, folder, summary }| json!({ "label": label, "folder": place.kept.then_some(folder), "summary": summary });

@@ -28,7 +28,7 @@ impl Own {
         retrievers: Option<&Bound<'_, PyMapping>>,
         segmenters: Option<&Bound<'_, PyMapping>>,
     ) -> PyResult<Self> {
-        let mut own = Self::default();
+        let mut own = Self { raised: Raised::of_one_call(), ..Self::default() };
         for (name, segmenter) in named(segmenters)? {
             own.segmenters.insert(name, Arc::new(Segmenter::named(&segmenter, own.raised.clone())?));
         }
@@ -116,7 +116,7 @@ impl Own {
     /// What a run gave, or what was raised meanwhile: a document that cannot be cut does not end a run, an exception does.
     pub(super) fn or_raised<T>(&self, done: PyResult<T>) -> PyResult<T> {
         let done = done.map_err(|error| self.raised.or(error));
-        self.raised.take().map_or(done, Err)
+        self.raised.first().map_or(done, Err)
     }
 }
 
