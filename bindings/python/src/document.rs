@@ -327,9 +327,11 @@ pub fn read_all(
     let options = ReadOptions { whole_page, max_bytes, ..options(py, format) };
     let mut found: Vec<api::Document> = Vec::new();
     let mut problem: Option<ReadError> = None;
+    let mut missing: Vec<String> = Vec::new();
     detached(py, || {
         let sink: &mut dyn FnMut(Result<api::Document, ReadError>) = &mut |read| match read {
             Ok(document) => found.push(document),
+            Err(error @ ReadError::InPart { .. }) => missing.push(error.to_string()),
             Err(error) => problem = problem.take().or(Some(error)),
         };
         match source {
@@ -347,6 +349,10 @@ pub fn read_all(
     })?;
     if let Some(error) = problem {
         return Err(of_read(error));
+    }
+    // What was read is there: a warning, which a caller may make an error.
+    for message in missing {
+        py.import("warnings")?.call_method1("warn", (message,))?;
     }
     if let (Some(id), [one]) = (id, found.as_mut_slice()) {
         one.id = id;
