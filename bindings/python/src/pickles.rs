@@ -1,7 +1,7 @@
 //! What pickles and copies hold of values that the library makes.
 
 use pericope::api::{self, Format, Heading, Kind, Rewrite, Span};
-use pericope::store::{self, ChunkId, ChunkRecord, Passage, Position};
+use pericope::store::{self, ChunkId, ChunkRecord, Passage, Places, Position};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use serde::{Deserialize, Serialize};
@@ -75,11 +75,12 @@ pub struct KeptHit {
     score: f64,
     id: ChunkId,
     chunk: ChunkRecord,
-    /// Line and character.
-    begins: Option<(usize, usize)>,
+    // A record and a passage leave these out of their JSON.
+    begins: Option<Position>,
+    ends: Option<Position>,
     snippet: Span,
     highlights: Vec<Span>,
-    context: Option<(usize, usize, String)>,
+    context: Option<(usize, usize, String, Places)>,
     chunks: Vec<ChunkId>,
 }
 
@@ -90,10 +91,11 @@ impl From<&store::Hit> for KeptHit {
             score: hit.score,
             id: hit.id,
             chunk: hit.chunk.clone(),
-            begins: hit.chunk.begins.map(|begins| (begins.line, begins.char)),
+            begins: hit.chunk.begins,
+            ends: hit.chunk.ends,
             snippet: hit.snippet,
             highlights: hit.highlights.clone(),
-            context: hit.context.as_ref().map(|context| (context.start, context.end, context.text.clone())),
+            context: hit.context.clone().map(|Passage { start, end, text, places }| (start, end, text, places)),
             chunks: hit.chunks.clone(),
         }
     }
@@ -101,15 +103,14 @@ impl From<&store::Hit> for KeptHit {
 
 impl From<KeptHit> for store::Hit {
     fn from(kept: KeptHit) -> Self {
-        let begins = kept.begins.map(|(line, char)| Position { line, char });
         Self {
             rank: kept.rank,
             score: kept.score,
             id: kept.id,
-            chunk: ChunkRecord { begins, ..kept.chunk },
+            chunk: ChunkRecord { begins: kept.begins, ends: kept.ends, ..kept.chunk },
             snippet: kept.snippet,
             highlights: kept.highlights,
-            context: kept.context.map(|(start, end, text)| Passage { start, end, text }),
+            context: kept.context.map(|(start, end, text, places)| Passage { start, end, text, places }),
             chunks: kept.chunks,
         }
     }

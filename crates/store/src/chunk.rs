@@ -75,7 +75,7 @@ pub struct ChunkRecord {
 }
 
 /// A place in a source, as people and editors count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Position {
     /// The line, from 1; lines end at line feeds.
     pub line: usize,

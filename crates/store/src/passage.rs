@@ -1,5 +1,5 @@
 use pericope_api::Span;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{ChunkRecord, Position};
 
@@ -138,11 +138,11 @@ impl Passage {
 }
 
 /// Where the bytes of a text stand in the source of a document: all in one piece, or with gaps between the pieces.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Places(Vec<Piece>);
 
 /// A part of a text that stands in the source as it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct Piece {
     /// The first byte in the text.
     text: usize,
