@@ -106,7 +106,7 @@ def test_hits_of_an_index_from_a_retriever(tmp_path: pathlib.Path) -> None:
     data = json.loads((ROOT / "corpora" / "handbook-questions.json").read_text())["data"]
     documents = [
         # Bytes and characters lie apart.
-        pericope.Document("🔑🔑🔑 " + article["paragraphs"][0]["context"], id=article["title"])
+        pericope.Document("🔑🔑🔑 " + article["paragraphs"][0]["context"], id=article["id"])
         for article in data
     ]
     for article in data:
