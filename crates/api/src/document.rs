@@ -251,6 +251,41 @@ impl Document {
         }
     }
 
+    /// Returns the words of a span's visible text that do not stand in the source as they are: with characters that are
+    /// written otherwise (`f&uuml;nf`), or with markup between their parts (`**im**portant`).
+    #[must_use]
+    pub fn rewritten_words(&self, span: Span) -> Vec<String> {
+        let (mut visible, mut at) = (String::new(), span.start);
+        let mut changed = Vec::new();
+        for rewrite in self.rewrites_in(span) {
+            if rewrite.span.start > at {
+                visible.push_str(self.text(Span::new(at, rewrite.span.start)));
+            }
+            let start = visible.len();
+            visible.push_str(&rewrite.with);
+            changed.push(Span::new(start, visible.len()));
+            at = rewrite.span.end.max(at);
+        }
+        visible.push_str(self.text(Span::new(at, span.end.max(at))));
+        let ends_word = |c: char| !c.is_alphanumeric();
+        let mut words: Vec<Span> = Vec::new();
+        for change in changed {
+            let before = visible.get(..change.start).unwrap_or_default();
+            let behind = visible.get(change.end..).unwrap_or_default();
+            let is_letter = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+            let joins = change.is_empty() && is_letter(before.chars().next_back()) && is_letter(behind.chars().next());
+            if !joins && !change.of(&visible).contains(char::is_alphanumeric) {
+                continue;
+            }
+            let start = before.rfind(ends_word).map_or(0, |at| visible.ceil_char_boundary(at + 1));
+            let end = change.end + behind.find(ends_word).unwrap_or(behind.len());
+            if words.last().is_none_or(|last| last.start != start) {
+                words.push(Span::new(start, end));
+            }
+        }
+        words.into_iter().map(|word| word.of(&visible).to_owned()).collect()
+    }
+
     /// The rewrites that touch a span.
     fn rewrites_in(&self, span: Span) -> impl Iterator<Item = &Rewrite> {
         let first = self.rewrites.partition_point(|r| r.span.end <= span.start);
@@ -334,5 +369,30 @@ mod tests {
         document.rewrites = vec![rewrite(0, 3, ""), rewrite(7, 11, ""), rewrite(12, 17, "&")];
         assert_eq!(document.visible(Span::new(0, document.source.len())), "fish & chips");
         assert_eq!(document.visible(Span::new(18, 23)), "chips");
+    }
+
+    #[test]
+    fn words_that_are_written_otherwise_are_known() {
+        let mut document = Document::from_sentences("d", &["**im**portant f&uuml;nf [API](x/y.md) caf**&eacute;** é"]);
+        let source = document.source.clone();
+        let rewrite = |text: &str, from: usize, with: &str| {
+            let start = from + source[from..].find(text).unwrap();
+            Rewrite { span: Span::new(start, start + text.len()), with: with.into() }
+        };
+        document.rewrites = vec![
+            rewrite("**", 0, ""),
+            rewrite("**", 2, ""),
+            rewrite("&uuml;", 0, "ü"),
+            rewrite("[", 0, ""),
+            rewrite("](x/y.md)", 0, ""),
+            rewrite("**", 20, ""),
+            rewrite("&eacute;", 0, "é"),
+            rewrite("**", source.rfind("**").unwrap(), ""),
+        ];
+        let whole = Span::new(0, source.len());
+        assert_eq!(document.visible(whole), "important fünf API café é");
+        assert_eq!(document.rewritten_words(whole), ["important", "fünf", "café"]);
+        let link = source.find('[').unwrap();
+        assert_eq!(document.rewritten_words(Span::new(link, link + 14)), [""; 0]);
     }
 }

@@ -139,10 +139,10 @@ impl QdrantDestination {
     }
 
     fn point(&self, entry: ChunkEntry, vector: Option<Vec<f32>>) -> Point {
-        let ChunkEntry { id, chunk, visible, .. } = entry;
+        let ChunkEntry { id, chunk, searched, .. } = entry;
         let language = chunk.language;
-        let visible = visible.filter(|_| !self.analyzer.reads_source());
-        let read = visible.as_deref().unwrap_or(&chunk.text);
+        let searched = searched.filter(|_| !self.analyzer.reads_source());
+        let read = searched.as_deref().unwrap_or(&chunk.text);
         let words = |text: &str, each: &mut dyn FnMut(&str)| {
             self.analyzer.analyze_stored(text, language, &mut |word| each(word.text));
         };

