@@ -343,6 +343,7 @@ impl Document {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
     use super::{Document, Rewrite};
     use crate::Span;
 
