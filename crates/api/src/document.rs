@@ -252,7 +252,8 @@ impl Document {
     }
 
     /// Returns the words of a span's visible text that do not stand in the source as they are: with characters that are
-    /// written otherwise (`f&uuml;nf`), or with markup between their parts (`**im**portant`).
+    /// written otherwise (`f&uuml;nf`), or with markup between their parts (`**im**portant`). A word is what stands between
+    /// blanks and punctuation.
     #[must_use]
     pub fn rewritten_words(&self, span: Span) -> Vec<String> {
         let (mut visible, mut at) = (String::new(), span.start);
@@ -266,22 +267,26 @@ impl Document {
             changed.push(Span::new(start, visible.len()));
             at = rewrite.span.end.max(at);
         }
+        if changed.is_empty() {
+            return Vec::new();
+        }
         visible.push_str(self.text(Span::new(at, span.end.max(at))));
-        let ends_word = |c: char| !c.is_alphanumeric();
         let mut words: Vec<Span> = Vec::new();
         for change in changed {
-            let before = visible.get(..change.start).unwrap_or_default();
-            let behind = visible.get(change.end..).unwrap_or_default();
-            let is_letter = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-            let joins = change.is_empty() && is_letter(before.chars().next_back()) && is_letter(behind.chars().next());
-            if !joins && !change.of(&visible).contains(char::is_alphanumeric) {
+            // Part of the word before, which is taken whole.
+            if words.last().is_some_and(|last| change.start < last.end) {
                 continue;
             }
-            let start = before.rfind(ends_word).map_or(0, |at| visible.ceil_char_boundary(at + 1));
-            let end = change.end + behind.find(ends_word).unwrap_or(behind.len());
-            if words.last().is_none_or(|last| last.start != start) {
-                words.push(Span::new(start, end));
+            let before = Span::new(0, change.start).of(&visible);
+            let behind = Span::new(change.end, visible.len()).of(&visible);
+            let is_within = |c: Option<char>| c.is_some_and(|c| !ends_word(c));
+            let joins = is_within(before.chars().next_back()) && is_within(behind.chars().next());
+            if !change.of(&visible).contains(|c| !ends_word(c)) && !(change.is_empty() && joins) {
+                continue;
             }
+            let start = before.char_indices().rfind(|(_, c)| ends_word(*c)).map_or(0, |(at, c)| at + c.len_utf8());
+            let end = change.end + behind.find(ends_word).unwrap_or(behind.len());
+            words.push(Span::new(start, end));
         }
         words.into_iter().map(|word| word.of(&visible).to_owned()).collect()
     }
@@ -341,6 +346,14 @@ impl Document {
     }
 }
 
+/// True for blanks and punctuation; marks and what is not seen (soft hyphens, joiners) belong to the word around them.
+fn ends_word(c: char) -> bool {
+    c.is_whitespace()
+        || c.is_ascii_punctuation()
+        || matches!(c, '\u{a1}'..='\u{a7}' | '\u{ab}' | '\u{b6}' | '\u{b7}' | '\u{bb}' | '\u{bf}'
+            | '\u{200b}' | '\u{2010}'..='\u{205e}' | '\u{3000}'..='\u{303f}' | '\u{ff01}'..='\u{ff0f}')
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
@@ -395,5 +408,16 @@ mod tests {
         assert_eq!(document.rewritten_words(whole), ["important", "fünf", "café"]);
         let link = source.find('[').unwrap();
         assert_eq!(document.rewritten_words(Span::new(link, link + 14)), [""; 0]);
+        // Marks and soft hyphens belong to words.
+        let mut document = Document::from_sentences("d", &["con&shy;gress Mu\u{308}**hl**e &rsquo;"]);
+        let source = document.source.clone();
+        let stars = source.find("**").unwrap();
+        let entity = source.find("&rsquo;").unwrap();
+        document.rewrites = [(3, 5, "\u{ad}"), (stars, 2, ""), (stars + 4, 2, ""), (entity, 7, "\u{2019}")]
+            .map(|(start, length, with)| Rewrite { span: Span::new(start, start + length), with: with.into() })
+            .into();
+        let words = document.rewritten_words(Span::new(0, source.len()));
+        assert_eq!(words, ["con\u{ad}gress", "Mu\u{308}hle"]);
+        assert_eq!(document.rewritten_words(Span::new(0, 1)), [""; 0]);
     }
 }

@@ -75,7 +75,7 @@ pub enum Command {
     /// Run an experiment every night and say whether anything got worse
     #[command(after_help = NIGHTLY_EXAMPLES)]
     Nightly(NightlyArgs),
-    /// Make, check and part data: questions, boundaries, classes
+    /// Make, check and split data: questions, boundaries, classes
     #[command(subcommand)]
     Dataset(DatasetCommand),
     /// Train a segmenter, or a judge that finds and reranks answers

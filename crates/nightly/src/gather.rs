@@ -134,7 +134,7 @@ pub fn gather(
         timings: timings(summary, record, calibration),
         failed: summary.failed,
         items: cells.len() * summary.questions,
-        left_out: summary.left_out,
+        left_out: Some(summary.left_out),
         cells,
         ..NightlyRun::default()
     };

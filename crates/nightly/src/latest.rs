@@ -89,7 +89,7 @@ impl<'a> Latest<'a> {
             questions: night.questions.len(),
             failed: night.failed,
             items: night.items,
-            left_out: night.left_out,
+            left_out: night.left_out.unwrap_or(0),
             reference: conclusion.reference.as_ref().map(beside),
             baseline: conclusion.baseline.as_ref().map(beside),
             notes: &conclusion.notes,

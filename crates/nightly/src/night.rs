@@ -160,9 +160,10 @@ pub struct NightlyRun {
     pub failed: usize,
     /// All items.
     pub items: usize,
-    /// Questions, documents and lines of the data that could not be used; 0 in nights of older versions.
+    /// Questions, documents and lines of the data that could not be used; `None` in nights of older versions, which did not
+    /// count them.
     #[serde(default)]
-    pub left_out: usize,
+    pub left_out: Option<usize>,
 }
 
 impl NightlyRun {

@@ -108,7 +108,7 @@ pub(super) fn metrics(conclusion: &Conclusion) -> String {
         ("pericope_questions", "Questions asked.", night.questions.len() as f64),
         ("pericope_documents", "Documents in the corpus.", night.documents.len() as f64),
         ("pericope_failed_items", "Items without a result.", night.failed as f64),
-        ("pericope_left_out", "Parts of the data that could not be used.", night.left_out as f64),
+        ("pericope_left_out", "Parts of the data that could not be used.", night.left_out.unwrap_or(0) as f64),
     ] {
         figures.gauge(family, help);
         figures.sample(&whole, value);

@@ -141,8 +141,8 @@ impl QdrantDestination {
     fn point(&self, entry: ChunkEntry, vector: Option<Vec<f32>>) -> Point {
         let ChunkEntry { id, chunk, searched, .. } = entry;
         let language = chunk.language;
-        let searched = searched.filter(|_| !self.analyzer.reads_source());
-        let read = searched.as_deref().unwrap_or(&chunk.text);
+        let is_source = searched.is_empty() || self.analyzer.reads_source();
+        let read = if is_source { chunk.text.clone() } else { searched.join("\n\n") };
         let words = |text: &str, each: &mut dyn FnMut(&str)| {
             self.analyzer.analyze_stored(text, language, &mut |word| each(word.text));
         };
@@ -154,7 +154,7 @@ impl QdrantDestination {
                 let text = format!("{read}\n\n{context}");
                 self.collection.bm25().chunk_with(&text, &others, &words)
             }
-            None => self.collection.bm25().chunk_with(read, &others, &words),
+            None => self.collection.bm25().chunk_with(&read, &others, &words),
         };
         Point { id, chunk, sparse, vector, ..Point::default() }
     }

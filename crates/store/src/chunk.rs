@@ -190,10 +190,10 @@ pub struct ChunkEntry {
     pub id: ChunkId,
     /// The chunk itself.
     pub chunk: ChunkRecord,
-    /// What is searched for words in place of its text: of HTML what a reader sees (tags gone, entities as characters), of other
-    /// formats the text and behind it the words that stand there in another form (`**im**portant`). `None` where that is the
-    /// text alone. Stores do not keep it.
-    pub searched: Option<String>,
+    /// What is searched for words in place of its text, each for itself: of HTML what a reader sees (tags gone, entities as
+    /// characters), of other formats the text, and the words that stand there in another form (`**im**portant`). Empty where
+    /// that is the text alone. Stores do not keep it.
+    pub searched: Vec<String>,
     /// XXH3 (128 bits) of the [key](crate::Encoded::key) of what the encoder reads of it; `None` without an encoder.
     pub encoded: Option<u128>,
 }

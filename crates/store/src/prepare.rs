@@ -73,20 +73,23 @@ pub fn prepare(
     Ok(prepared)
 }
 
-/// What is searched for words in place of a chunk's text; `None` where that is.
+/// What is searched for words in place of a chunk's text, each for itself; nothing where that is.
 ///
 /// In HTML tags drown the words. In the other formats markup has words of its own that name what the text is about, those of
 /// labels and of the targets of links: on 400 drafted questions about four projects' documentation BM25 finds 59.3 % of the
 /// answers within 1,024 tokens without them, and 60.8 % with them.
-fn searched(document: &Document, span: Span, text: &str) -> Option<String> {
-    match document.visible(span) {
-        Cow::Borrowed(_) => None,
-        Cow::Owned(visible) if document.format == Format::Html => Some(visible),
-        Cow::Owned(_) => {
-            let words = document.rewritten_words(span);
-            (!words.is_empty()).then(|| format!("{text}\n\n{}", words.join(" ")))
-        }
+fn searched(document: &Document, span: Span, text: &str) -> Vec<String> {
+    if document.format == Format::Html {
+        return match document.visible(span) {
+            Cow::Borrowed(_) => Vec::new(),
+            Cow::Owned(visible) => vec![visible],
+        };
     }
+    let mut words = document.rewritten_words(span);
+    if !words.is_empty() {
+        words.insert(0, text.to_owned());
+    }
+    words
 }
 
 /// The first prose of a document, by which its language is known. Code and tables are in English everywhere.

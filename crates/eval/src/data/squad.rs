@@ -288,7 +288,7 @@ pub(super) fn add(set: &mut QuestionSet, id: String, article: &Article) {
                 }),
                 Err(problem) => {
                     // SQuAD 2.0 asks what nothing answers, on purpose.
-                    set.harmless += usize::from(qa.answers.is_empty());
+                    set.harmless += usize::from(qa.is_impossible && qa.answers.is_empty());
                     set.skipped.push(format!("question '{}' of {id}: {problem}", qa.question));
                 }
             }
@@ -487,14 +487,15 @@ mod tests {
     }
 
     #[test]
-    fn questions_without_an_answer_are_no_loss_and_those_whose_answer_is_gone_are() {
+    fn questions_that_are_impossible_are_no_loss_and_those_whose_answer_is_missing_are() {
         let answer = r#"[{"text":"Two.","answer_start":5}]"#;
         let lost = r#"[{"text":"Three.","answer_start":-4}]"#;
         let qa = |answers: &str| format!(r#"{{"question":"What?","answers":{answers}}}"#);
-        let qas = [qa(answer), qa("[]"), qa(lost)].join(",");
+        let impossible = r#"{"question":"Why?","answers":[],"is_impossible":true}"#.to_owned();
+        let qas = [qa(answer), qa("[]"), qa(lost), impossible].join(",");
         let file = write(&format!(r#"{{"data":[{{"paragraphs":[{{"context":"One. Two.","qas":[{qas}]}}]}}]}}"#));
         let set = load(DataKind::Squad, file.path()).unwrap();
-        assert_eq!((set.questions.len(), set.skipped.len(), set.left_out()), (1, 2, 1), "{:?}", set.skipped);
+        assert_eq!((set.questions.len(), set.skipped.len(), set.left_out()), (1, 3, 2), "{:?}", set.skipped);
         let said = &set.skipped[1];
         assert!(said.ends_with("not in the text, answer_start (no whole number from 0 on)"), "{said}");
     }

@@ -131,7 +131,11 @@ fn stored(fields: &Fields, entry: &ChunkEntry) -> TantivyDocument {
         document.add_text(fields.text, worded(context));
     }
     if let Some(field) = fields.words {
-        document.add_text(field, worded(entry.searched.as_deref().unwrap_or(&chunk.text)));
+        // Each is a value of its own: no phrase goes over from one into the next.
+        match entry.searched.as_slice() {
+            [] => document.add_text(field, worded(&chunk.text)),
+            texts => texts.iter().for_each(|text| document.add_text(field, worded(text))),
+        }
         if let Some(context) = &chunk.context {
             document.add_text(field, worded(context));
         }

@@ -254,8 +254,12 @@ fn words_are_those_that_a_reader_sees() {
     // Where markup has words of its own, they are found beside.
     let markdown = tempfile::tempdir().unwrap();
     add_to(markdown.path(), &Document { format: Format::Markdown, ..document.clone() });
-    for query in ["Kühlung", "important", "fish", "display"] {
+    for query in ["Kühlung", "important", "fish", "display", "\"ant fish\""] {
         assert_eq!(by_words(markdown.path(), query), [text], "{query}");
+    }
+    // Words that are found beside the text are no neighbours.
+    for query in ["\"Kühlung important\"", "\"fish Kühlung\""] {
+        assert!(by_words(markdown.path(), query).is_empty(), "{query}");
     }
     let add = |dir: &Path| add_to(dir, &document);
     let dir = tempfile::tempdir().unwrap();

@@ -154,29 +154,37 @@ fn failed(chunker: &str, gate: Option<&Gate>, limit: f64, tonight: &NightlyRun) 
 }
 
 /// What could not be used of tonight's data; none where all of it could. Nothing may be left out but what was in the
-/// last good night: there, somebody has accepted it.
+/// last good night: there, somebody has accepted it. Where that one did not count it, nobody can tell.
 fn left_out(evidence: &Evidence<'_>) -> Option<Check> {
-    let left_out = evidence.tonight.left_out;
-    let allowed = evidence.reference.map_or(0, |compared| compared.before.left_out);
+    let left_out = evidence.tonight.left_out.unwrap_or(0);
+    let before = evidence.reference.map(|compared| compared.before.left_out);
+    let allowed = before.flatten().unwrap_or(0);
     let parts = format::plural(left_out, "part");
     let verb = if left_out == 1 { "was" } else { "were" };
-    let before =
-        if allowed == 0 { String::new() } else { format!("; {} in the last good night", format::count(allowed)) };
+    let known = match before {
+        Some(None) => "; how many in the last good night is not known".to_owned(),
+        _ if allowed == 0 => String::new(),
+        _ => format!("; {} in the last good night", format::count(allowed)),
+    };
     (left_out > 0).then(|| Check {
         what: "data that was left out".into(),
         kind: Kind::LeftOut,
-        state: if left_out > allowed { State::Failed } else { State::Passed },
+        state: match before {
+            Some(None) => State::Inconclusive,
+            _ if left_out > allowed => State::Failed,
+            _ => State::Passed,
+        },
         metric: Measure::LeftOut,
         cell: None,
         against: evidence.reference.map(|compared| compared.before.number),
         limit: allowed as f64,
-        before: evidence.reference.map(|compared| compared.before.left_out as f64),
+        before: before.flatten().map(|before| before as f64),
         tonight: Some(left_out as f64),
         difference: None,
         p: None,
         alpha: None,
         n: None,
-        says: format!("{parts} of the data could not be used and {verb} left out{before}"),
+        says: format!("{parts} of the data could not be used and {verb} left out{known}"),
     })
 }
 

@@ -187,7 +187,7 @@ fn night(db: &Connection, number: u32, experiment: String) -> Result<Option<Nigh
                 timings: Vec::new(),
                 failed: size(row, "failed")?,
                 items: size(row, "items")?,
-                left_out: size(row, "left_out")?,
+                left_out: row.get::<_, Option<i64>>("left_out")?.map(|n| usize::try_from(n).unwrap_or(0)),
             })
         })
         .optional()?;

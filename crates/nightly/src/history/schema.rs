@@ -65,8 +65,8 @@ INSERT INTO timing
     WHERE json_extract(times.value, '$.' || what.field) IS NOT NULL;
 ";
 
-/// Version 3 knows what was left out of the data.
-const V2_TO_V3: &str = "ALTER TABLE night ADD COLUMN left_out INTEGER NOT NULL DEFAULT 0;";
+/// Version 3 knows what was left out of the data; of nights before nobody does.
+const V2_TO_V3: &str = "ALTER TABLE night ADD COLUMN left_out INTEGER;";
 
 /// The steps from no table to [`VERSION`].
 const STEPS: [&str; 3] = [V1, V1_TO_V2, V2_TO_V3];

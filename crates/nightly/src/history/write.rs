@@ -39,7 +39,7 @@ pub(super) fn night(db: &Connection, night: &NightlyRun) -> Result<()> {
         questions,
         text(&night.chunkers)?,
         night.program.sha256,
-        count(night.left_out),
+        night.left_out.map(count),
     ])?;
     let mut of_cell = db.prepare_cached("INSERT INTO night_cell VALUES(?, ?, ?, ?, ?)")?;
     let mut of_score = db.prepare_cached("INSERT INTO score VALUES(?, ?, ?, ?, ?)")?;

@@ -241,7 +241,7 @@ fn data_that_was_left_out_fails_the_night_until_somebody_accepts_it() {
     let world_night = World::new(60).night(Fault::NONE);
     let mut night = |number: u32, left_out: usize| {
         let mut night = world_night.clone();
-        (night.number, night.uid, night.left_out) = (number, format!("night {number}"), left_out);
+        (night.number, night.uid, night.left_out) = (number, format!("night {number}"), Some(left_out));
         let conclusion = add(&mut history, night, &experiment, dir.path());
         if number == 2 {
             let written = write(&history, &conclusion, &experiment, dir.path(), &pericope_report::HtmlPages).unwrap();
@@ -268,7 +268,7 @@ fn data_that_was_left_out_fails_the_night_until_somebody_accepts_it() {
     // What was accepted is as it should be; more is not.
     assert_eq!(night(3, 2).verdict, Verdict::Passed);
     assert_eq!(night(4, 3).verdict, Verdict::Failed);
-    assert_eq!(history.night(3).unwrap().left_out, 2);
+    assert_eq!(history.night(3).unwrap().left_out, Some(2));
 }
 
 #[test]

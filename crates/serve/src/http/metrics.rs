@@ -1,4 +1,4 @@
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError, TryLockError};
 use std::time::Duration;
 
 use prometheus::{
@@ -24,6 +24,8 @@ pub(super) struct Metrics {
     memory: IntGauge,
     /// Held by the one who asks the indexes: others do not queue behind a server that does not answer.
     asking: Mutex<()>,
+    /// The index that is being asked.
+    asked: Mutex<Option<String>>,
 }
 
 impl Metrics {
@@ -55,9 +57,10 @@ impl Metrics {
             connections: gauge("pericope_connections", "Open connections.")?,
             chunks: gauges("pericope_index_chunks", "Chunks of the index.")?,
             commit: gauges("pericope_index_commit", "Number of the commit that is searched.")?,
-            up: gauges("pericope_index_up", "Whether the index could be read: 1, or 0.")?,
+            up: gauges("pericope_index_up", "Whether the index can be read: 1, or 0.")?,
             memory: gauge("process_resident_memory_bytes", "Memory that the process has in use.")?,
             asking: Mutex::new(()),
+            asked: Mutex::default(),
             registry,
         })
     }
@@ -73,15 +76,28 @@ impl Metrics {
 
     /// Asks the indexes how large they are. Blocks; the figures of one that cannot be read stay.
     pub(super) fn ask(&self, service: &Service) {
-        let Ok(_asking) = self.asking.try_lock() else { return };
+        let _asking = match self.asking.try_lock() {
+            Ok(asking) => asking,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return,
+        };
         for name in service.names() {
+            *self.asked.lock().unwrap_or_else(PoisonError::into_inner) = Some(name.to_owned());
             let size = service.size(name);
-            self.up.with_label_values(&[name]).set(i64::from(size.is_ok()));
+            *self.asked.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            self.up.with_label_values(&[name]).set(i64::from(size.is_ok() && service.is_sound(name)));
             let Ok((chunks, commit)) = size else { continue };
             self.chunks.with_label_values(&[name]).set(signed(chunks));
             if let Some(commit) = commit {
                 self.commit.with_label_values(&[name]).set(signed(commit));
             }
+        }
+    }
+
+    /// Nobody waits any longer for the index that is being asked.
+    pub(super) fn gave_up(&self) {
+        if let Some(name) = self.asked.lock().unwrap_or_else(PoisonError::into_inner).as_deref() {
+            self.up.with_label_values(&[name]).set(0);
         }
     }
 

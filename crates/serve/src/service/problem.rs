@@ -40,6 +40,11 @@ impl Problem {
     }
 }
 
+/// The problem of an embedder that does not answer (503).
+pub(super) fn embedder_unavailable(detail: impl fmt::Display) -> Problem {
+    Problem::new(503, "embedder-unavailable", "The embedder does not answer", detail)
+}
+
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.title, self.detail)
@@ -57,6 +62,8 @@ impl From<StoreError> for Problem {
             ErrorKind::Busy | ErrorKind::Unavailable => {
                 Self::new(503, "index-unavailable", "The index does not answer", error)
             }
+            // It says nothing of the index.
+            ErrorKind::Encoder => embedder_unavailable(error),
             ErrorKind::Reranker => Self::new(502, "reranker-failed", "The reranker failed", error),
             _ => Self::new(500, FAILED, "The index failed", error),
         }

@@ -122,6 +122,12 @@ impl Slot {
         answer
     }
 
+    /// Whether no request has failed since it was opened, and the last look at it did not. While somebody looks, nobody knows.
+    pub(super) fn is_sound(&self) -> bool {
+        let failed = self.looked.try_lock().is_ok_and(|looked| looked.failure.is_some());
+        !failed && !self.doubted.load(Ordering::Relaxed)
+    }
+
     fn opened(&self) -> Arc<Opened> {
         Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
     }

@@ -6,6 +6,7 @@ use pericope::api::SentenceEncoder;
 use pericope_util::rfc3339;
 
 use super::chunkers::Chunkers;
+use super::problem::embedder_unavailable;
 use super::rerankers::Rerankers;
 use super::slot::{Opened, Slot};
 use super::vectors::QueryVectors;
@@ -134,6 +135,11 @@ impl Service {
         Ok((opened.retriever.chunks()?, opened.retriever.commit()))
     }
 
+    /// Returns whether nothing has failed in an index since it was opened, as far as is known.
+    pub(crate) fn is_sound(&self, index: &str) -> bool {
+        self.slot(Some(index)).is_ok_and(Slot::is_sound)
+    }
+
     /// Looks for a newer commit at once, and orders a pass over the files where the index follows some.
     ///
     /// # Errors
@@ -171,7 +177,7 @@ impl Service {
         };
         let encoder = self.vectors.encoder(&embedder.name).map_err(|error| match error {
             EngineError::Usage(detail) => no_mode(detail),
-            other => Problem::new(503, "embedder-unavailable", "The embedder does not answer", other),
+            other => embedder_unavailable(other),
         })?;
         let ours = embedder.by(encoder.as_ref());
         match ours == *embedder {
@@ -182,7 +188,9 @@ impl Service {
 
     /// The ways in which an index can be searched here, the default one first.
     pub(super) fn modes(&self, opened: &Opened) -> Vec<Mode> {
-        match opened.about().meta.embedder.is_some() && self.encoder(opened).is_ok() {
+        let embedder = opened.about().meta.embedder.as_ref();
+        let answers = embedder.is_some_and(|embedder| self.vectors.failing(&embedder.fingerprint).is_none());
+        match answers && self.encoder(opened).is_ok() {
             true => vec![Mode::Hybrid, Mode::Bm25, Mode::Dense],
             false => vec![Mode::Bm25],
         }

@@ -62,8 +62,10 @@ pub(super) async fn metrics(State(app): State<App>) -> Result<impl IntoResponse,
     // long for an index.
     let asking = app.clone();
     let asked = tokio::task::spawn_blocking(move || asking.metrics.ask(&asking.service));
-    if let Ok(Err(_)) = tokio::time::timeout(ASKED, asked).await {
-        return Err(Problem::internal("the figures could not be gathered"));
+    match tokio::time::timeout(ASKED, asked).await {
+        Ok(Ok(())) => {}
+        Ok(Err(_)) => return Err(Problem::internal("the figures could not be gathered")),
+        Err(_) => app.metrics.gave_up(),
     }
     Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], app.metrics.text()?))
 }

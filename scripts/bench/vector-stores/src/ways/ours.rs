@@ -52,7 +52,7 @@ impl Way for Ours {
         data.batches(rows, |first, numbers| {
             let vectors = Embeddings::new(DIMENSION, numbers.to_vec());
             let chunk = ChunkRecord::default;
-            let entry = |row| ChunkEntry { id: id(first + row), chunk: chunk(), searched: None, encoded: None };
+            let entry = |row| ChunkEntry { id: id(first + row), chunk: chunk(), searched: Vec::new(), encoded: None };
             let entries: Vec<ChunkEntry> = (0..vectors.len()).map(entry).collect();
             Ok(writer.upsert(&entries, &vectors)?)
         })?;
