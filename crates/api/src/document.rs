@@ -281,7 +281,8 @@ impl Document {
             let behind = Span::new(change.end, visible.len()).of(&visible);
             let is_within = |c: Option<char>| c.is_some_and(|c| !ends_word(c));
             let joins = is_within(before.chars().next_back()) && is_within(behind.chars().next());
-            if !change.of(&visible).contains(|c| !ends_word(c)) && !(change.is_empty() && joins) {
+            let is_written_otherwise = change.of(&visible).contains(|c| !ends_word(c));
+            if !is_written_otherwise && (!change.is_empty() || !joins) {
                 continue;
             }
             let start = before.char_indices().rfind(|(_, c)| ends_word(*c)).map_or(0, |(at, c)| at + c.len_utf8());
