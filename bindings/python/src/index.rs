@@ -17,7 +17,7 @@ use pyo3::types::{PyIterator, PyList, PyString};
 use crate::custom::{Raised, is_exit};
 use crate::document::{self, Document};
 use crate::embedder::Given;
-use crate::ending::Call;
+use crate::ending::{Call, exit};
 use crate::errors::{of_engine, of_store, usage};
 use crate::forked;
 use crate::process::{Threads, detached};
@@ -130,7 +130,9 @@ pub fn index(
         };
         let written = index_documents_with(store.as_mut(), feed, cut, &options, progress);
         let report = written.map_err(|error| raised.or(of_store(error)))?;
-        let Report { interrupted, embedded, truncated, .. } = report;
+        let Report { embedded, truncated, .. } = report;
+        // Documents that did not come are lacking: a store that was built anew is not to take the place of the old one.
+        let interrupted = report.interrupted || reading.holds();
         let summary = RunSummary { interrupted, embedded, truncated, ..RunSummary::default() };
         let finished = store.finish(&summary).map_err(of_store)?;
         Ok::<_, PyErr>((report, finished))
@@ -254,7 +256,7 @@ impl Feed {
             })?;
             Ok::<_, PyErr>(Some(Taken::Path(path)))
         };
-        let taken = Call::begin().and_then(|call| call.ask(ask)).unwrap_or(Ok(None));
+        let taken = Call::begin().and_then(|call| call.ask(ask)).unwrap_or_else(|| Err(exit()));
         match taken {
             Ok(Some(Taken::Document(document))) => self.give(document.as_ref().clone()),
             Ok(Some(Taken::Path(path))) => {
