@@ -1,26 +1,37 @@
-//! What the library asks on threads that it starts itself, in a process that was forked.
+//! What the library asks on threads that it starts itself, and on the caller's, in a process that was forked.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use pericope::api::{Embeddings, EncodeError, SentenceEncoder, Span};
+use pericope::store::{
+    ChunkEntry, Destination, DestinationInfo, DocumentHeader, Finished, Known, RunSummary, SourceRecord, StoreError,
+};
 
 use crate::process::Threads;
 
 /// The encoder, whose work is done by the threads of this process, whoever asks.
 pub fn encoder(encoder: Arc<dyn SentenceEncoder>, threads: &Threads) -> Arc<dyn SentenceEncoder> {
     match threads.are_forked() {
-        true => Arc::new(Forked { encoder, threads: threads.clone() }),
+        true => Arc::new(Encoder { encoder, threads: threads.clone() }),
         false => encoder,
     }
 }
 
-struct Forked {
+/// The store, which is written by the threads of this process. The caller's stays outside of them: it alone hears signals.
+pub fn store(store: Box<dyn Destination>, threads: &Threads) -> Box<dyn Destination> {
+    match threads.are_forked() {
+        true => Box::new(Store { store, threads: threads.clone() }),
+        false => store,
+    }
+}
+
+struct Encoder {
     encoder: Arc<dyn SentenceEncoder>,
     threads: Threads,
 }
 
-impl SentenceEncoder for Forked {
+impl SentenceEncoder for Encoder {
     fn name(&self) -> &str {
         self.encoder.name()
     }
@@ -71,5 +82,41 @@ impl SentenceEncoder for Forked {
 
     fn encode_spans(&self, documents: &[(&str, &[Span])]) -> Result<Embeddings, EncodeError> {
         self.threads.run(|| self.encoder.encode_spans(documents))
+    }
+}
+
+struct Store {
+    store: Box<dyn Destination>,
+    threads: Threads,
+}
+
+impl Destination for Store {
+    fn about(&self) -> &DestinationInfo {
+        self.store.about()
+    }
+
+    fn known(&mut self) -> Result<Known, StoreError> {
+        self.threads.run(|| self.store.known())
+    }
+
+    fn put(&mut self, document: &DocumentHeader, chunks: Vec<ChunkEntry>, rows: Embeddings) -> Result<(), StoreError> {
+        self.threads.run(|| self.store.put(document, chunks, rows))
+    }
+
+    fn remove(&mut self, document: &str) -> Result<bool, StoreError> {
+        self.threads.run(|| self.store.remove(document))
+    }
+
+    fn record(&mut self, source: &str, record: Option<SourceRecord>) -> Result<(), StoreError> {
+        self.threads.run(|| self.store.record(source, record))
+    }
+
+    fn commit(&mut self) -> Result<(), StoreError> {
+        self.threads.run(|| self.store.commit())
+    }
+
+    fn finish(self: Box<Self>, run: &RunSummary<'_>) -> Result<Finished, StoreError> {
+        let Self { store, threads } = *self;
+        threads.run(|| store.finish(run))
     }
 }

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use pericope::api::{self, SegmentError};
 use pericope::index::pipeline::{Options, Progress, Report, index_documents_with};
 use pericope::read::{ReadError, ReadOptions, WalkOptions, read_each, walk};
-use pericope::segment::Limits;
-use pericope::store::{HEADING_TOKENS, RunSummary};
+use pericope::segment::{Chunker, Limits};
+use pericope::store::{Destination, Finished, HEADING_TOKENS, RunSummary, StoreError};
 use pericope::{Engine, stores};
 use pyo3::prelude::*;
 use pyo3::types::{PyIterator, PyList, PyString};
@@ -17,7 +17,7 @@ use pyo3::types::{PyIterator, PyList, PyString};
 use crate::custom::{Raised, is_exit};
 use crate::document::{self, Document};
 use crate::embedder::Given;
-use crate::ending::Call;
+use crate::ending::{Call, exit};
 use crate::errors::{of_engine, of_store, usage};
 use crate::forked;
 use crate::process::{Threads, detached};
@@ -97,45 +97,18 @@ pub fn index(
     let encoder = encoder.map(|encoder| forked::encoder(encoder, &threads));
     let (chunker, cutting) = (Arc::clone(&segmenter.get().chunker), segmenter.get().raised.clone());
     let feed = Feed::new(documents)?;
-    let (reading, stop) = (feed.raised.clone(), Arc::new(AtomicBool::new(false)));
-    let options = Options { stop: Arc::clone(&stop), ..Options::default() };
-    let interrupt = Raised::of_one_call();
-    let done = detached(py, || {
-        let spec = Engine::new().with_tokenizer(chunker.counter().name()).index_spec(&chunker, encoder);
-        let spec = spec.map_err(of_engine)?.with_heading_prefix(prefix_headings).with_late_chunking(late_chunking);
-        let mut store = stores::create(&into, &spec, rebuild, COMMIT_BYTES).map_err(of_store)?;
-        let end = {
-            let interrupt = interrupt.clone();
-            move |error: PyErr| {
-                interrupt.hold(error);
-                stop.store(true, Ordering::Relaxed);
-            }
-        };
-        let ends = end.clone();
-        let cut = move |document: &api::Document| {
-            threads.run(|| chunker.chunks(document)).map_err(|error| match cutting.of(&error.to_string()) {
-                Some((raised, problem)) => {
-                    if let Some(raised) = raised.filter(is_exit) {
-                        ends(raised);
-                    }
-                    SegmentError::Unsupported(problem)
-                }
-                None => error,
-            })
-        };
-        let progress = |_: &Progress| {
-            if let Some(Err(error)) = Python::try_attach(|py| py.check_signals()) {
-                end(error);
-            }
-        };
-        let written = index_documents_with(store.as_mut(), feed, cut, &options, progress);
-        let report = written.map_err(|error| raised.or(of_store(error)))?;
-        let Report { interrupted, embedded, truncated, .. } = report;
-        let summary = RunSummary { interrupted, embedded, truncated, ..RunSummary::default() };
-        let finished = store.finish(&summary).map_err(of_store)?;
-        Ok::<_, PyErr>((report, finished))
+    let (reading, interrupt) = (feed.raised.clone(), Interrupt::new());
+    let done = py.detach(|| {
+        let store = threads.run(|| {
+            let spec = Engine::new().with_tokenizer(chunker.counter().name()).index_spec(&chunker, encoder);
+            let spec = spec.map_err(of_engine)?.with_heading_prefix(prefix_headings).with_late_chunking(late_chunking);
+            stores::create(&into, &spec, rebuild, COMMIT_BYTES).map_err(of_store)
+        })?;
+        let store = forked::store(store, &threads);
+        let cut = cutter(chunker, cutting, threads, interrupt.clone());
+        write(store, feed, cut, &interrupt).map_err(|error| raised.or(of_store(error)))
     });
-    if let Some(error) = interrupt.first().or_else(|| reading.first()) {
+    if let Some(error) = interrupt.raised.first().or_else(|| reading.first()) {
         return Err(error);
     }
     let (Report { progress, failures, empty, embedded, truncated, .. }, finished) = done?;
@@ -150,6 +123,68 @@ pub fn index(
         total_documents: finished.stats.documents,
         total_chunks: finished.stats.chunks,
     })
+}
+
+/// What cuts documents with the threads of this process.
+fn cutter(
+    chunker: Arc<Chunker>,
+    raised: Raised,
+    threads: Threads,
+    interrupt: Interrupt,
+) -> impl Fn(&api::Document) -> Result<Vec<api::Chunk>, SegmentError> + Send + Sync + 'static {
+    move |document: &api::Document| {
+        threads.run(|| chunker.chunks(document)).map_err(|error| match raised.of(&error.to_string()) {
+            Some((raised, problem)) => {
+                if let Some(raised) = raised.filter(is_exit) {
+                    interrupt.by(raised);
+                }
+                SegmentError::Unsupported(problem)
+            }
+            None => error,
+        })
+    }
+}
+
+/// Cuts documents and writes them. It is called on the caller's own thread: Python hears signals on no other.
+fn write(
+    mut store: Box<dyn Destination>,
+    feed: Feed,
+    cut: impl Fn(&api::Document) -> Result<Vec<api::Chunk>, SegmentError> + Send + Sync + 'static,
+    interrupt: &Interrupt,
+) -> Result<(Report, Finished), StoreError> {
+    let reading = feed.raised.clone();
+    let options = Options { stop: Arc::clone(&interrupt.stop), ..Options::default() };
+    let progress = |_: &Progress| {
+        if let Some(Err(error)) = Python::try_attach(|py| py.check_signals()) {
+            interrupt.by(error);
+        }
+    };
+    let report = index_documents_with(store.as_mut(), feed, cut, &options, progress)?;
+    // Documents that did not come are lacking: a store that was built anew is not to take the place of the old one.
+    let interrupted = report.interrupted || reading.holds();
+    let (embedded, truncated) = (report.embedded, report.truncated);
+    let summary = RunSummary { interrupted, embedded, truncated, ..RunSummary::default() };
+    let finished = store.finish(&summary)?;
+    Ok((report, finished))
+}
+
+/// What ends a call early.
+#[derive(Clone)]
+struct Interrupt {
+    raised: Raised,
+    stop: Arc<AtomicBool>,
+}
+
+impl Interrupt {
+    fn new() -> Self {
+        Self { raised: Raised::of_one_call(), stop: Arc::default() }
+    }
+
+    /// Ends the call by an exception, the first of several.
+    fn by(&self, error: PyErr) {
+        self.raised.hold(error);
+        self.stop.store(true, Ordering::Relaxed);
+    }
 }
 
 /// The place of a store: an address or a path.
@@ -254,7 +289,7 @@ impl Feed {
             })?;
             Ok::<_, PyErr>(Some(Taken::Path(path)))
         };
-        let taken = Call::begin().and_then(|call| call.ask(ask)).unwrap_or(Ok(None));
+        let taken = Call::begin().and_then(|call| call.ask(ask)).unwrap_or_else(|| Err(exit()));
         match taken {
             Ok(Some(Taken::Document(document))) => self.give(document.as_ref().clone()),
             Ok(Some(Taken::Path(path))) => {

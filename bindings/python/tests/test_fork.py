@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import pathlib
 import signal
-from typing import Callable
+from typing import Callable, Iterator
 
 import numpy as np
 import pytest
@@ -88,3 +89,18 @@ def test_an_index_in_a_child(tmp_path: pathlib.Path) -> None:
 
     build("parent")
     in_child(lambda: build("child"))
+
+
+def test_an_interrupt_is_heard_in_a_child(tmp_path: pathlib.Path) -> None:
+    def without_end() -> Iterator[pericope.Document]:
+        for number in itertools.count():
+            if number == 5:
+                os.kill(os.getpid(), signal.SIGINT)
+            yield pericope.Document(f"Number {number}. It is said twice.", id=str(number))
+
+    def build() -> None:
+        with pytest.raises(KeyboardInterrupt):
+            pericope.index(without_end(), tmp_path / "i", segmenter="sentence")
+        assert pericope.index(pericope.Document("One.", id="one"), tmp_path / "i", segmenter="sentence").documents == 1
+
+    in_child(build)

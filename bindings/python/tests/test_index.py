@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pathlib
 import threading
-from typing import Any, Iterator
+from typing import Any, Callable, Iterator
 
 import pytest
 
@@ -120,6 +120,36 @@ def test_an_iterable_that_breaks(tmp_path: pathlib.Path) -> None:
     assert pericope.open(tmp_path / "i").documents == 1
     with pytest.raises(pericope.UsageError, match="not int"):
         pericope.index([3], tmp_path / "i")  # type: ignore[list-item]
+
+
+def breaks_off() -> Iterator[pericope.Document]:
+    yield pericope.Document("New.", id="new")
+    raise OSError("gone")
+
+
+def names_no_id() -> Iterator[pericope.Document]:
+    yield pericope.Document("New.", id="new")
+    yield pericope.Document("Without an id.")
+
+
+@pytest.mark.parametrize(("documents", "error"), [(breaks_off, OSError), (names_no_id, pericope.UsageError)])
+def test_a_rebuild_that_fails_leaves_the_old_index(
+    tmp_path: pathlib.Path, documents: Callable[[], Iterator[pericope.Document]], error: type[Exception]
+) -> None:
+    place = tmp_path / "i"
+    old = [pericope.Document(f"Old {number}.", id=str(number)) for number in range(5)]
+    pericope.index(old, place, segmenter="sentence")
+    before = pericope.open(place)
+    with pytest.raises(error):
+        pericope.index(documents(), place, segmenter="sentence", rebuild=True)
+    before.refresh()
+    for index in (before, pericope.open(place)):
+        assert index.documents == 5 and not index.search("new")
+        assert {hit.document for hit in index.search("old", k=9)} == set("01234")
+    # One that does not fail takes its place.
+    documents_now = [pericope.Document("New.", id="new"), pericope.Document("Newer.", id="newer")]
+    assert pericope.index(documents_now, place, segmenter="sentence", rebuild=True).total_documents == 2
+    assert not pericope.open(place).search("old")
 
 
 def test_vectors(tmp_path: pathlib.Path, minilm: pericope.Embedder) -> None:

@@ -70,6 +70,11 @@ impl Raised {
         number
     }
 
+    /// Whether an exception is kept.
+    pub fn holds(&self) -> bool {
+        !self.slot().is_empty()
+    }
+
     /// The first exception that is kept.
     pub fn first(&self) -> Option<PyErr> {
         self.slot().pop_first().map(|(_, error)| error)
