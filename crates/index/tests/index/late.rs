@@ -15,6 +15,8 @@ struct Barrier {
     open: Mutex<bool>,
     changed: Condvar,
     held: AtomicUsize,
+    /// Documents that are written.
+    written: AtomicUsize,
 }
 
 impl Barrier {
@@ -79,7 +81,10 @@ fn index(names: &[String], options: &Options, held: &Held, begun: &Arc<AtomicUsi
         }
         Ok(sentence_chunks(document))
     };
-    let report = run(&mut writer, source, names.iter().cloned(), chunk, options, |_| {}).unwrap();
+    let report = run(&mut writer, source, names.iter().cloned(), chunk, options, |progress| {
+        held.0.written.store(usize::try_from(progress.documents).unwrap(), Ordering::SeqCst);
+    })
+    .unwrap();
     (report, writer.finish().unwrap().documents)
 }
 
@@ -127,7 +132,8 @@ fn a_run_ends_when_it_is_told_to_even_in_the_middle_of_a_document() {
         let options = Options { threads: 1, ..Options::default() };
         let (stop, barrier) = (Arc::clone(&options.stop), Arc::clone(&held.0));
         let told = std::thread::spawn(move || {
-            while barrier.held.load(Ordering::SeqCst) == 0 {
+            // Those before it are complete when they are written, which a busy machine does later.
+            while barrier.held.load(Ordering::SeqCst) == 0 || barrier.written.load(Ordering::SeqCst) < 20 {
                 std::thread::sleep(Duration::from_millis(5));
             }
             stop.store(true, Ordering::SeqCst);
