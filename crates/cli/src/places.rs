@@ -23,7 +23,18 @@ pub fn checked(path: PathBuf) -> Result<PathBuf, String> {
     if is_root(&path) {
         return Err(format!("{} is the root of the file system: name a folder in it", shown(&path)));
     }
+    if is_address(&path) {
+        return Err(format!("{} is an address: name a folder or a file", shown(&path)));
+    }
     Ok(path)
+}
+
+/// True for `SCHEME://…`, which would make folders of that name.
+fn is_address(path: &Path) -> bool {
+    let scheme = path.to_str().and_then(|text| text.split_once("://")).map(|(scheme, _)| scheme);
+    scheme.is_some_and(|scheme| {
+        !scheme.is_empty() && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+.-".contains(c))
+    })
 }
 
 /// An index: a folder, or a collection on a server.
@@ -94,6 +105,7 @@ fn is_root(path: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
     use super::*;
 
     #[test]
@@ -101,7 +113,10 @@ mod tests {
         for refused in ["", "/", "//", "/.", "/..", "/a/..", "/../"] {
             assert!(checked(PathBuf::from(refused)).is_err() && index(refused).is_err(), "{refused:?}");
         }
-        for fine in [".", "a", "/a", "./a/", "a/.."] {
+        for address in ["http://host/a", "s3://bucket"] {
+            assert!(checked(PathBuf::from(address)).unwrap_err().contains("is an address"), "{address}");
+        }
+        for fine in [".", "a", "/a", "./a/", "a/..", "a:b", "://"] {
             assert_eq!(checked(PathBuf::from(fine)), Ok(PathBuf::from(fine)));
         }
         assert_eq!(index("qdrant://localhost:6334/docs").as_deref(), Ok("qdrant://localhost:6334/docs"));
