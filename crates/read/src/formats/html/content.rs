@@ -7,6 +7,7 @@ use super::choice::{Found, Part};
 use super::elements::{Element, element, is_void};
 use super::implied::Rule;
 use super::roles::Role;
+use super::title;
 use super::tokens::{Token, Tokens};
 use crate::work;
 
@@ -36,7 +37,7 @@ pub(super) const DEPTH: usize = 256;
 
 /// The parts of `span` that are no content, in order, without overlap. Where nothing would be left, nothing is hidden.
 pub(super) fn hidden(source: &str, span: Span) -> Vec<Hidden> {
-    let found = Found { source, parts: Vec::new(), headings: Vec::new(), text: 0 };
+    let found = Found { source, title: None, parts: Vec::new(), headings: Vec::new(), text: 0 };
     let mut scan = Scan { source, open: Vec::new(), found, said: 0, skipping: 0, banners: 0 };
     for token in Tokens::new(source, span) {
         scan.token(token);
@@ -65,7 +66,11 @@ struct Scan<'a> {
 impl<'a> Scan<'a> {
     fn token(&mut self, token: Token<'a>) {
         match token {
-            Token::Hidden { .. } => {}
+            Token::Hidden { .. } => {
+                if self.found.title.is_none() {
+                    self.found.title = title::said(self.source, token);
+                }
+            }
             Token::Text(span) => {
                 let len = span.of(self.source).trim().len();
                 if self.skipping == 0 {

@@ -13,6 +13,8 @@ pub(super) enum Role {
     /// A button; what it says stays where that is a heading.
     Button,
     Skip,
+    /// A form, a dialog and the like: content, but the headings in it are not those of the page.
+    Apart,
     None,
 }
 
@@ -45,6 +47,7 @@ impl Role {
         match name {
             _ if is(&["main"]) => Self::Main,
             _ if is(&["article"]) => Self::Article,
+            _ if is(&["form", "dialog"]) || kind != Element::Page && is_apart(tag) => Self::Apart,
             _ => Self::None,
         }
     }
@@ -79,6 +82,22 @@ fn is_hidden(tag: &str) -> bool {
         || has("style").is_some_and(|style| {
             let style: String = style.chars().filter(|c| !c.is_whitespace()).collect();
             style.to_ascii_lowercase().contains("display:none")
+        })
+}
+
+/// Attributes of what opens over a page, or is for screen readers alone, and of the name of the site.
+fn is_apart(tag: &str) -> bool {
+    const CLASSES: &[&str] =
+        &["sr-only", "visually-hidden", "screen-reader-text", "site-title", "site-name", "menu-title"];
+    const WORDS: &[&str] = &["modal", "dialog", "popup", "cookie", "cookies", "consent"];
+    let has = |known: &[&str], word: &str| known.iter().any(|known| known.eq_ignore_ascii_case(word));
+    if !tag.contains(|c: char| c.is_ascii_whitespace()) {
+        return false;
+    }
+    attribute(tag, "role").is_some_and(|role| has(&["dialog", "alertdialog"], role.trim()))
+        || attribute(tag, "class").is_some_and(|class| {
+            let mut classes = class.split_ascii_whitespace();
+            classes.any(|class| has(CLASSES, class) || class.split(['-', '_']).any(|word| has(WORDS, word)))
         })
 }
 

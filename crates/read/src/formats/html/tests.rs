@@ -191,9 +191,29 @@ fn the_title_before_the_content_stays_where_that_has_none() {
     ] {
         assert_eq!(text(page), expected, "{page}");
     }
-    let document = read("<header><h1>Title</h1></header><main><h2>Part</h2><p>Text.</p></main>");
+    let document = read("<header><h1>Title</h1></header><main><p>Lead.</p><h2>Part</h2><p>Text.</p></main>");
     assert_eq!(document.title.as_deref(), Some("Title"));
     assert_eq!(document.heading_path(document.sentence_at(document.source.find("Text").unwrap())), ["Title", "Part"]);
+}
+
+#[test]
+fn the_name_of_the_site_is_no_title() {
+    let main = "<main><p>Text.</p></main>";
+    for (page, expected) in [
+        (
+            "<header><h1>Site</h1></header><main><nav>Up</nav><h2>Title</h2><p>Text.</p></main>".to_owned(),
+            "Title Text.",
+        ),
+        (format!("<title>Path | Site</title><h1>Site</h1>{main}"), "Text."),
+        (format!("<title>Site: Path</title><h1>Site</h1>{main}"), "Text."),
+        (format!("<title>Path | Site</title><h1>Path</h1>{main}"), "Path Text."),
+        (format!("<form><h1>Sign in</h1></form>{main}"), "Text."),
+        (format!("<form><h1>Title</h1>{main}</form>"), "Title Text."),
+        (format!("<div class=modal-box><h1>Sign in</h1></div>{main}"), "Text."),
+        (format!("<h1 class=sr-only>Site</h1>{main}"), "Text."),
+    ] {
+        assert_eq!(text(&page), expected, "{page}");
+    }
 }
 
 #[test]
