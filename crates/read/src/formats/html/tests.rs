@@ -273,10 +273,33 @@ fn tables_that_lay_a_page_out_are_read_through() {
         "<table><caption><h3>Weights</h3></caption><tr><th><h4>Part</h4><td>Seal</table>",
         "<table><tr><td><p>a</p><td><p>b</p></table>",
         "<table><tr><td><table><tr><td>a</table></table>",
+        "<table><thead><tr><td>Code</thead><tr><td><h3>E1</h3><td>It is dry.</table>",
+        "<table class='wide data'><tr><td><h3>E1</h3>It is dry.</table>",
+        "<table border=1><tr><td><h3>E1</h3>It is dry.</table>",
+        "<table><tr><th>Type<tr><td><ul><li>a</ul><tr><td><table><tr><td>int</table></table>",
+        "<table><tr><td><h3>Free</h3><td>0 EUR<tr><td><h3>Pro</h3><td>9 EUR</table>",
     ] {
         let kinds: Vec<Kind> = shown(data).into_iter().map(|(kind, _)| kind).collect();
         assert_eq!(kinds, [Kind::Table], "{data}");
     }
+}
+
+#[test]
+fn headings_in_tables_own_nothing_behind_them() {
+    let document =
+        read("<h1>A</h1><p>Choose.</p><table><tr><td><h2>Free</h2>It is small.</table><p>All have support.</p>");
+    assert_eq!(document.heading_path(document.sentence_at(document.source.find("All").unwrap())), ["A"]);
+    // In a table that lays the page out, another holds data.
+    let page = "<table><tr><td><h1>A</h1><p>Choose one.</p><table><tr><td><h3>Free</h3><td>0<tr><td><h3>Pro</h3><td>9\
+        </table><table><tr><td><h2>Box</h2><p>Text.</p></table></table>";
+    let rows = [
+        (Kind::Heading(1), "A"),
+        (Kind::Prose, "Choose one."),
+        (Kind::Table, "Free\n 0\nPro\n 9"),
+        (Kind::Heading(2), "Box"),
+        (Kind::Prose, "Text."),
+    ];
+    assert_eq!(shown(page), expected(&rows));
 }
 
 #[test]
