@@ -13,6 +13,8 @@ use super::tokens::{Token, Tokens};
 pub(super) struct Part {
     pub(super) role: Role,
     pub(super) hidden: Hidden,
+    /// Bytes of content before it.
+    pub(super) before: usize,
     /// Bytes of content in it.
     pub(super) text: usize,
 }
@@ -85,15 +87,35 @@ impl Found<'_> {
     /// False for the articles of a page that are its teasers or its comments: its headings and text are outside them.
     fn are_content(&self, articles: &[Part]) -> bool {
         let text: usize = articles.iter().map(|part| part.text).sum();
-        let skipped = outermost(self.parts.iter().filter(|part| part.role.is_skipped()).copied());
-        let highest = |inside: bool| {
-            let found = self.headings.iter().filter(|(at, _)| holds(articles, *at) == inside && !holds(&skipped, *at));
-            found.map(|(_, level)| *level).min()
-        };
-        match (highest(true), highest(false)) {
+        let beside = self.beside(articles, Role::is_skipped);
+        let seen = self.headings.iter().filter(|(at, _)| !holds(&beside, *at));
+        let (inside, outside): (Vec<_>, Vec<_>) = seen.partition(|(at, _)| holds(articles, *at));
+        if let [article] = articles
+            && self.is_story(article, &inside, &outside)
+        {
+            return true;
+        }
+        let highest = |headings: &[&(usize, u8)]| headings.iter().map(|(_, level)| *level).min();
+        match (highest(&inside), highest(&outside)) {
             (_, None) => text * 4 > self.text,
             (inside, Some(outside)) => inside.is_some_and(|inside| inside <= outside) && text * 2 > self.text,
         }
+    }
+
+    /// True for the only article of a page, however short, where its heading is above all `outside` it, or is the page's
+    /// title, or where only the name of the site and the like come before it.
+    fn is_story(&self, article: &Part, inside: &[&(usize, u8)], outside: &[&(usize, u8)]) -> bool {
+        let Some(&&(at, level)) = inside.iter().min_by_key(|(_, level)| *level) else { return false };
+        let mut rivals = outside.iter().filter(|(_, other)| *other <= level).peekable();
+        if rivals.peek().is_none() {
+            return true;
+        }
+        let is_page = |text: &str| self.title.as_deref().is_some_and(|title| title::is_page(text, title));
+        let named = title::heading(self.source, Span::new(at, article.hidden.span.end));
+        if named.is_some_and(|(_, text)| is_page(&text)) {
+            return true;
+        }
+        rivals.all(|&&(other, same)| same == level && other < at) && article.before < article.text
     }
 
     /// The heading before the content that is its title: often in the page's banner, where the content has no heading of

@@ -140,7 +140,8 @@ impl<'a> Scan<'a> {
     fn part(&mut self, open: &Open<'_>, end: usize) {
         let inline = open.kind == Element::Inline && open.name != "svg";
         let hidden = Hidden { span: Span::new(open.start, end), inline };
-        self.found.parts.push(Part { role: open.role, hidden, text: self.found.text - open.text });
+        let (before, text) = (open.text, self.found.text - open.text);
+        self.found.parts.push(Part { role: open.role, hidden, before, text });
     }
 
     /// A heading begins: the button around it, if there is one, only opens and closes what is under the heading.
