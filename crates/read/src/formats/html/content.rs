@@ -6,7 +6,7 @@ use pericope_api::Span;
 use super::choice::{Found, Part};
 use super::elements::{Element, element, is_void};
 use super::implied::Rule;
-use super::roles::Role;
+use super::roles::{Role, is_code};
 use super::title;
 use super::tokens::{Token, Tokens};
 use crate::work;
@@ -38,7 +38,8 @@ pub(super) const DEPTH: usize = 256;
 /// The parts of `span` that are no content, in order, without overlap. Where nothing would be left, nothing is hidden.
 pub(super) fn hidden(source: &str, span: Span) -> Vec<Hidden> {
     let found = Found { source, title: None, parts: Vec::new(), headings: Vec::new(), text: 0 };
-    let mut scan = Scan { source, open: Vec::new(), found, said: 0, skipping: 0, banners: 0 };
+    let mut scan =
+        Scan { source, open: Vec::new(), found, said: 0, skipping: 0, banners: 0, numbers: Vec::new(), listing: None };
     for token in Tokens::new(source, span) {
         scan.token(token);
     }
@@ -47,6 +48,7 @@ pub(super) fn hidden(source: &str, span: Span) -> Vec<Hidden> {
         if matches!(open.role, Role::Main | Role::Article) || open.role != Role::None && open.rule == Rule::Paragraph {
             scan.part(&open, span.end);
         }
+        scan.end_table(&open);
     }
     scan.found.hidden(span)
 }
@@ -61,6 +63,10 @@ struct Scan<'a> {
     skipping: usize,
     /// Banners among them.
     banners: usize,
+    /// Cells with numbers of lines in tables that are open.
+    numbers: Vec<Part>,
+    /// The first byte of the last listing.
+    listing: Option<usize>,
 }
 
 impl<'a> Scan<'a> {
@@ -100,6 +106,9 @@ impl<'a> Scan<'a> {
                 self.found.headings.push((span.start, level));
             }
         }
+        if kind == Element::Pre || kind == Element::Cell && is_code(tag) {
+            self.listing = Some(span.start);
+        }
         if is_void(name) || tag.ends_with("/>") && kind == Element::Inline {
             return;
         }
@@ -135,13 +144,32 @@ impl<'a> Scan<'a> {
         if open.role != Role::None && !(skip && page && open.rule != Rule::Paragraph) {
             self.part(&open, end);
         }
+        self.end_table(&open);
+    }
+
+    /// If a table ends, what numbers the lines of a listing in it is no content.
+    fn end_table(&mut self, open: &Open<'_>) {
+        if open.kind != Element::Table {
+            return;
+        }
+        let has_listing = self.listing.is_some_and(|at| at > open.start);
+        while let Some(part) = self.numbers.pop_if(|part| part.hidden.span.start > open.start) {
+            if has_listing {
+                self.found.parts.push(Part { role: Role::Skip, ..part });
+            }
+        }
     }
 
     fn part(&mut self, open: &Open<'_>, end: usize) {
         let inline = open.kind == Element::Inline && open.name != "svg";
         let hidden = Hidden { span: Span::new(open.start, end), inline };
         let (before, text) = (open.text, self.found.text - open.text);
-        self.found.parts.push(Part { role: open.role, hidden, before, text });
+        let part = Part { role: open.role, hidden, before, text };
+        if open.role == Role::Numbers {
+            self.numbers.push(part);
+        } else {
+            self.found.parts.push(part);
+        }
     }
 
     /// A heading begins: the button around it, if there is one, only opens and closes what is under the heading.

@@ -246,6 +246,9 @@ fn each_panel_behind_tabs_is_content() {
     let page = "<div role=tabpanel>Linux.</div><div role='tabpanel' hidden='true'>Windows.</div>\
         <div class=tab-pane role=tabpanel style='display: none' aria-hidden=true>Others.</div><div hidden>None.</div>";
     assert_eq!(text(page), "Linux. Windows. Others.");
+    let page =
+        "<div role=tablist><button role=tab>Linux</button><button>Copy</button></div><div role=tabpanel>apt</div>";
+    assert_eq!(text(page), "Linux apt");
 }
 
 #[test]
@@ -320,7 +323,11 @@ fn numbers_of_lines_are_no_content() {
     let page = "<pre><code><table class=rouge-table><tbody><tr><td class='rouge-gutter gl'><pre>1\n</pre></td>\
         <td class=rouge-code><pre>a = 1\n</pre></td></tr></tbody></table></code></pre>";
     assert_eq!(shown(page), expected(&[(Kind::Code, "a = 1")]));
-    assert_eq!(shown("<table><tr><td class=gutter>1<td>a</table>"), expected(&[(Kind::Table, "a")]));
+    let page = "<table><tr><td class=gutter>1<td class=code><div>a</div></table>";
+    assert_eq!(shown(page), expected(&[(Kind::Table, "a")]));
+    // Where there are no lines to number.
+    let page = "<pre>a</pre><table><tr><th>Part<th class=gutter>Gutter<tr><td>a<td class=gutter>5 mm</table>";
+    assert_eq!(shown(page), expected(&[(Kind::Code, "a"), (Kind::Table, "Part Gutter\na 5 mm")]));
 }
 
 #[test]
