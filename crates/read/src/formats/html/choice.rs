@@ -5,6 +5,7 @@ use pericope_api::Span;
 use super::content::{DEPTH, Hidden};
 use super::elements::{Element, element};
 use super::roles::Role;
+use super::title;
 use super::tokens::{Token, Tokens};
 
 /// An element that plays a role, from its first tag to its last.
@@ -12,6 +13,8 @@ use super::tokens::{Token, Tokens};
 pub(super) struct Part {
     pub(super) role: Role,
     pub(super) hidden: Hidden,
+    /// Bytes of content before it.
+    pub(super) before: usize,
     /// Bytes of content in it.
     pub(super) text: usize,
 }
@@ -19,6 +22,8 @@ pub(super) struct Part {
 /// What was found in a page.
 pub(super) struct Found<'a> {
     pub(super) source: &'a str,
+    /// What the page says its title is.
+    pub(super) title: Option<String>,
     pub(super) parts: Vec<Part>,
     /// The first bytes and the levels of headings of level 1 and 2, in order.
     pub(super) headings: Vec<(usize, u8)>,
@@ -51,7 +56,7 @@ impl Found<'_> {
         if !main.is_empty() {
             all.push(Hidden { span: Span::new(at, page.end), inline: false });
         }
-        if let Some(title) = self.title(&main) {
+        if let Some(title) = self.heading_before(&main) {
             all = all.into_iter().flat_map(|hidden| around(hidden, title)).collect();
         }
         merged(all)
@@ -82,45 +87,74 @@ impl Found<'_> {
     /// False for the articles of a page that are its teasers or its comments: its headings and text are outside them.
     fn are_content(&self, articles: &[Part]) -> bool {
         let text: usize = articles.iter().map(|part| part.text).sum();
-        let skipped = outermost(self.parts.iter().filter(|part| part.role.is_skipped()).copied());
-        let highest = |inside: bool| {
-            let found = self.headings.iter().filter(|(at, _)| holds(articles, *at) == inside && !holds(&skipped, *at));
-            found.map(|(_, level)| *level).min()
-        };
-        match (highest(true), highest(false)) {
+        let beside = self.beside(articles, Role::is_skipped);
+        let seen = self.headings.iter().filter(|(at, _)| !holds(&beside, *at));
+        let (inside, outside): (Vec<_>, Vec<_>) = seen.partition(|(at, _)| holds(articles, *at));
+        if let [article] = articles
+            && self.is_story(article, &inside, &outside)
+        {
+            return true;
+        }
+        let highest = |headings: &[&(usize, u8)]| headings.iter().map(|(_, level)| *level).min();
+        match (highest(&inside), highest(&outside)) {
             (_, None) => text * 4 > self.text,
             (inside, Some(outside)) => inside.is_some_and(|inside| inside <= outside) && text * 2 > self.text,
         }
     }
 
+    /// True for the only article of a page, however short, where its heading is above all `outside` it, or is the page's
+    /// title, or where only the name of the site and the like come before it.
+    fn is_story(&self, article: &Part, inside: &[&(usize, u8)], outside: &[&(usize, u8)]) -> bool {
+        let Some(&&(at, level)) = inside.iter().min_by_key(|(_, level)| *level) else { return false };
+        let mut rivals = outside.iter().filter(|(_, other)| *other <= level).peekable();
+        if rivals.peek().is_none() {
+            return true;
+        }
+        let is_page = |text: &str| self.title.as_deref().is_some_and(|title| title::is_page(text, title));
+        let named = title::heading(self.source, Span::new(at, article.hidden.span.end));
+        if named.is_some_and(|(_, text)| is_page(&text)) {
+            return true;
+        }
+        rivals.all(|&&(other, same)| same == level && other < at) && article.before < article.text
+    }
+
     /// The heading before the content that is its title: often in the page's banner, where the content has no heading of
-    /// level 1 itself.
-    fn title(&self, main: &[Part]) -> Option<Span> {
-        let first = main.first()?.hidden.span.start;
+    /// level 1 itself and begins with none. The name of the site is no title, and neither is that of a form or a dialog.
+    fn heading_before(&self, main: &[Part]) -> Option<Span> {
+        let first = main.first()?.hidden.span;
         let mut titles = self.headings.iter().filter(|(_, level)| *level == 1).map(|(at, _)| *at);
         if titles.clone().any(|at| holds(main, at)) {
             return None;
         }
-        let skipped = |part: &&Part| matches!(part.role, Role::Skip | Role::Button);
-        let skipped = outermost(self.parts.iter().filter(skipped).copied());
-        let at = titles.rfind(|&at| at < first && !holds(&skipped, at))?;
-        heading(self.source, Span::new(at, first))
+        let beside = self.beside(main, |role| matches!(role, Role::Skip | Role::Button));
+        let at = titles.rfind(|&at| at < first.start && !holds(&beside, at))?;
+        let (span, text) = title::heading(self.source, Span::new(at, first.start))?;
+        let is_site = self.title.as_deref().is_some_and(|title| title::is_site(&text, title));
+        (!is_site && !begins_with_heading(self.source, first, &beside)).then_some(span)
+    }
+
+    /// The parts that say nothing of what the page is about, in order: those that are passed over, and forms and dialogs
+    /// beside the content.
+    fn beside(&self, content: &[Part], skips: impl Fn(Role) -> bool) -> Vec<Part> {
+        let found = self
+            .parts
+            .iter()
+            .filter(|part| skips(part.role) || part.role == Role::Apart && !overlap(content, part.hidden.span));
+        outermost(found.copied())
     }
 }
 
-/// The heading that `span` begins with, from its first tag to its last, where it ends there and shows text.
-fn heading(source: &str, span: Span) -> Option<Span> {
-    let mut shows = false;
+/// True where nothing that shows comes before the first heading in `span`, less the parts `beside`.
+fn begins_with_heading(source: &str, span: Span, beside: &[Part]) -> bool {
     for token in Tokens::new(source, span) {
         match token {
-            Token::Text(text) => shows |= !text.of(source).trim().is_empty(),
-            Token::Tag { name, closing: true, span: tag } if matches!(element(name), Element::Heading(_)) => {
-                return shows.then(|| Span::new(span.start, tag.end));
-            }
+            _ if holds(beside, token.span().start) => {}
+            Token::Text(text) if !text.of(source).trim().is_empty() => return false,
+            Token::Tag { name, closing: false, .. } if matches!(element(name), Element::Heading(_)) => return true,
             _ => {}
         }
     }
-    None
+    false
 }
 
 /// What is hidden of `hidden` before and after `kept`.
@@ -138,6 +172,12 @@ fn around(hidden: Hidden, kept: Span) -> [Hidden; 2] {
 fn holds(parts: &[Part], at: usize) -> bool {
     let next = parts.partition_point(|part| part.hidden.span.end <= at);
     parts.get(next).is_some_and(|part| part.hidden.span.start <= at)
+}
+
+/// True where `span` shares a byte with one of `parts`, which are in order and do not overlap.
+fn overlap(parts: &[Part], span: Span) -> bool {
+    let next = parts.partition_point(|part| part.hidden.span.end <= span.start);
+    parts.get(next).is_some_and(|part| part.hidden.span.start < span.end)
 }
 
 /// The parts that lie in no other, in order.

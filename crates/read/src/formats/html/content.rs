@@ -6,7 +6,8 @@ use pericope_api::Span;
 use super::choice::{Found, Part};
 use super::elements::{Element, element, is_void};
 use super::implied::Rule;
-use super::roles::Role;
+use super::roles::{Role, is_code};
+use super::title;
 use super::tokens::{Token, Tokens};
 use crate::work;
 
@@ -36,8 +37,9 @@ pub(super) const DEPTH: usize = 256;
 
 /// The parts of `span` that are no content, in order, without overlap. Where nothing would be left, nothing is hidden.
 pub(super) fn hidden(source: &str, span: Span) -> Vec<Hidden> {
-    let found = Found { source, parts: Vec::new(), headings: Vec::new(), text: 0 };
-    let mut scan = Scan { source, open: Vec::new(), found, said: 0, skipping: 0, banners: 0 };
+    let found = Found { source, title: None, parts: Vec::new(), headings: Vec::new(), text: 0 };
+    let mut scan =
+        Scan { source, open: Vec::new(), found, said: 0, skipping: 0, banners: 0, numbers: Vec::new(), listing: None };
     for token in Tokens::new(source, span) {
         scan.token(token);
     }
@@ -46,6 +48,7 @@ pub(super) fn hidden(source: &str, span: Span) -> Vec<Hidden> {
         if matches!(open.role, Role::Main | Role::Article) || open.role != Role::None && open.rule == Rule::Paragraph {
             scan.part(&open, span.end);
         }
+        scan.end_table(&open);
     }
     scan.found.hidden(span)
 }
@@ -60,12 +63,20 @@ struct Scan<'a> {
     skipping: usize,
     /// Banners among them.
     banners: usize,
+    /// Cells with numbers of lines in tables that are open.
+    numbers: Vec<Part>,
+    /// The first byte of the last listing.
+    listing: Option<usize>,
 }
 
 impl<'a> Scan<'a> {
     fn token(&mut self, token: Token<'a>) {
         match token {
-            Token::Hidden { .. } => {}
+            Token::Hidden { .. } => {
+                if self.found.title.is_none() {
+                    self.found.title = title::said(self.source, token);
+                }
+            }
             Token::Text(span) => {
                 let len = span.of(self.source).trim().len();
                 if self.skipping == 0 {
@@ -94,6 +105,9 @@ impl<'a> Scan<'a> {
             if level <= 2 {
                 self.found.headings.push((span.start, level));
             }
+        }
+        if kind == Element::Pre || kind == Element::Cell && is_code(tag) {
+            self.listing = Some(span.start);
         }
         if is_void(name) || tag.ends_with("/>") && kind == Element::Inline {
             return;
@@ -130,12 +144,32 @@ impl<'a> Scan<'a> {
         if open.role != Role::None && !(skip && page && open.rule != Rule::Paragraph) {
             self.part(&open, end);
         }
+        self.end_table(&open);
+    }
+
+    /// If a table ends, what numbers the lines of a listing in it is no content.
+    fn end_table(&mut self, open: &Open<'_>) {
+        if open.kind != Element::Table {
+            return;
+        }
+        let has_listing = self.listing.is_some_and(|at| at > open.start);
+        while let Some(part) = self.numbers.pop_if(|part| part.hidden.span.start > open.start) {
+            if has_listing {
+                self.found.parts.push(Part { role: Role::Skip, ..part });
+            }
+        }
     }
 
     fn part(&mut self, open: &Open<'_>, end: usize) {
         let inline = open.kind == Element::Inline && open.name != "svg";
         let hidden = Hidden { span: Span::new(open.start, end), inline };
-        self.found.parts.push(Part { role: open.role, hidden, text: self.found.text - open.text });
+        let (before, text) = (open.text, self.found.text - open.text);
+        let part = Part { role: open.role, hidden, before, text };
+        if open.role == Role::Numbers {
+            self.numbers.push(part);
+        } else {
+            self.found.parts.push(part);
+        }
     }
 
     /// A heading begins: the button around it, if there is one, only opens and closes what is under the heading.

@@ -3,19 +3,14 @@
 use pericope_api::Span;
 
 use super::elements::{Element, element};
-use super::entities::decoded;
 use super::page::{Page, State};
+use super::title;
 use super::tokens::Token;
 
 impl<'a> Page<'_, 'a> {
     pub(super) fn find_title(&mut self, token: Token<'a>) {
-        if let Token::Hidden { name, inner, .. } = token
-            && name.eq_ignore_ascii_case("title")
-            && self.title.is_none()
-        {
-            let title = decoded(inner.of(self.source));
-            let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
-            self.title = (!title.is_empty()).then_some(title);
+        if self.title.is_none() {
+            self.title = title::said(self.source, token);
         }
     }
 

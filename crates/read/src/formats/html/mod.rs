@@ -13,6 +13,7 @@ mod layout;
 mod page;
 mod reader;
 mod roles;
+mod title;
 mod tokens;
 mod whole;
 

@@ -22,7 +22,7 @@ const LONGEST_LEAD: usize = 200;
 /// Reads `span` of the builder's source, less what is `hidden`. Answers with the page's title.
 pub(super) fn read(builder: &mut Builder<'_>, span: Span, hidden: &[Hidden]) -> Option<String> {
     let mut page = Page::new(builder, Kind::Prose, None);
-    page.layout = layout_tables(page.source, span);
+    page.layout = layout_tables(page.source, span, hidden);
     let mut hidden = hidden.iter().peekable();
     for token in Tokens::new(page.source, span) {
         let at = token.span().start;

@@ -13,6 +13,10 @@ pub(super) enum Role {
     /// A button; what it says stays where that is a heading.
     Button,
     Skip,
+    /// A cell with the numbers of the lines in the next, where that holds a listing.
+    Numbers,
+    /// A form, a dialog and the like: content, but the headings in it are not those of the page.
+    Apart,
     None,
 }
 
@@ -25,7 +29,10 @@ impl Role {
             return Self::Skip;
         }
         if is(&["button"]) {
-            return if is_hidden(tag) { Self::Skip } else { Self::Button };
+            // A tab is the name of its panel.
+            let is_tab = attribute(tag, "role").is_some_and(|role| role.trim().eq_ignore_ascii_case("tab"));
+            let shown = if is_tab { Self::None } else { Self::Button };
+            return if is_hidden(tag) { Self::Skip } else { shown };
         }
         if is(&["dialog"]) && attribute(tag, "open").is_none() {
             return Self::Skip;
@@ -45,6 +52,7 @@ impl Role {
         match name {
             _ if is(&["main"]) => Self::Main,
             _ if is(&["article"]) => Self::Article,
+            _ if is(&["form", "dialog"]) || kind != Element::Page && is_apart(tag) => Self::Apart,
             _ => Self::None,
         }
     }
@@ -62,7 +70,10 @@ impl Role {
             "tabpanel" => return None,
             _ => {}
         }
-        (is_hidden(tag) || kind == Element::Cell && is_line_numbers(tag)).then_some(Self::Skip)
+        if is_hidden(tag) {
+            return Some(Self::Skip);
+        }
+        (kind == Element::Cell && is_line_numbers(tag)).then_some(Self::Numbers)
     }
 
     /// True for parts that are passed over.
@@ -82,6 +93,22 @@ fn is_hidden(tag: &str) -> bool {
         })
 }
 
+/// Attributes of what opens over a page, or is for screen readers alone, and of the name of the site.
+fn is_apart(tag: &str) -> bool {
+    const CLASSES: &[&str] =
+        &["sr-only", "visually-hidden", "screen-reader-text", "site-title", "site-name", "menu-title"];
+    const WORDS: &[&str] = &["modal", "dialog", "popup", "cookie", "cookies", "consent"];
+    let has = |known: &[&str], word: &str| known.iter().any(|known| known.eq_ignore_ascii_case(word));
+    if !tag.contains(|c: char| c.is_ascii_whitespace()) {
+        return false;
+    }
+    attribute(tag, "role").is_some_and(|role| has(&["dialog", "alertdialog"], role.trim()))
+        || attribute(tag, "class").is_some_and(|class| {
+            let mut classes = class.split_ascii_whitespace();
+            classes.any(|class| has(CLASSES, class) || class.split(['-', '_']).any(|word| has(WORDS, word)))
+        })
+}
+
 /// Generators write notes and warnings, which are content, as `aside`.
 fn is_admonition(tag: &str) -> bool {
     const WORDS: &[&str] =
@@ -95,6 +122,14 @@ fn is_admonition(tag: &str) -> bool {
 
 /// True for the tag of the cell beside a listing that holds the numbers of its lines.
 pub(super) fn is_line_numbers(tag: &str) -> bool {
-    const CLASSES: &[&str] = &["gutter", "lineno", "linenos", "rouge-gutter"];
-    attribute(tag, "class").is_some_and(|class| class.split_ascii_whitespace().any(|word| CLASSES.contains(&word)))
+    has_class(tag, &["gutter", "lineno", "linenos", "rouge-gutter"])
+}
+
+/// True for the tag of a cell that holds a listing.
+pub(super) fn is_code(tag: &str) -> bool {
+    has_class(tag, &["code"])
+}
+
+fn has_class(tag: &str, classes: &[&str]) -> bool {
+    attribute(tag, "class").is_some_and(|class| class.split_ascii_whitespace().any(|word| classes.contains(&word)))
 }

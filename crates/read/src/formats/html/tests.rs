@@ -180,6 +180,22 @@ fn articles_are_the_content_unless_the_page_is_about_something_else() {
 }
 
 #[test]
+fn a_short_article_is_the_content_where_the_page_is_about_it() {
+    let rest = "Other story here and more. ".repeat(9);
+    let story = "<article><h1>Title</h1><p>Text.</p></article>";
+    for (page, expected) in [
+        (format!("<h2>Menu</h2>{story}<h2>Related</h2><p>{rest}</p>"), "Title Text."),
+        (format!("<span>Site</span>{story}<p>{rest}</p>"), "Title Text."),
+        (format!("<h1>Site</h1>{story}<h2>Related</h2><p>{rest}</p>"), "Title Text."),
+        (format!("<title>Title | Site</title>{story}<h1>Other</h1><p>{rest}</p>"), "Title Text."),
+        ("<div class=cookie><h1>Privacy</h1></div><article><h2>Title</h2>Text.</article>".to_owned(), "Title Text."),
+    ] {
+        assert_eq!(text(&page), expected, "{page}");
+    }
+    assert!(text(&format!("<h1>Page</h1><p>{rest}</p>{story}")).starts_with("Page Other"));
+}
+
+#[test]
 fn the_title_before_the_content_stays_where_that_has_none() {
     for (page, expected) in [
         ("<header>Us <h1>Title</h1></header><main><p>Text.</p></main><p>After</p>", "Title Text."),
@@ -191,9 +207,29 @@ fn the_title_before_the_content_stays_where_that_has_none() {
     ] {
         assert_eq!(text(page), expected, "{page}");
     }
-    let document = read("<header><h1>Title</h1></header><main><h2>Part</h2><p>Text.</p></main>");
+    let document = read("<header><h1>Title</h1></header><main><p>Lead.</p><h2>Part</h2><p>Text.</p></main>");
     assert_eq!(document.title.as_deref(), Some("Title"));
     assert_eq!(document.heading_path(document.sentence_at(document.source.find("Text").unwrap())), ["Title", "Part"]);
+}
+
+#[test]
+fn the_name_of_the_site_is_no_title() {
+    let main = "<main><p>Text.</p></main>";
+    for (page, expected) in [
+        (
+            "<header><h1>Site</h1></header><main><nav>Up</nav><h2>Title</h2><p>Text.</p></main>".to_owned(),
+            "Title Text.",
+        ),
+        (format!("<title>Path | Site</title><h1>Site</h1>{main}"), "Text."),
+        (format!("<title>Site: Path</title><h1>Site</h1>{main}"), "Text."),
+        (format!("<title>Path | Site</title><h1>Path</h1>{main}"), "Path Text."),
+        (format!("<form><h1>Sign in</h1></form>{main}"), "Text."),
+        (format!("<form><h1>Title</h1>{main}</form>"), "Title Text."),
+        (format!("<div class=modal-box><h1>Sign in</h1></div>{main}"), "Text."),
+        (format!("<h1 class=sr-only>Site</h1>{main}"), "Text."),
+    ] {
+        assert_eq!(text(&page), expected, "{page}");
+    }
 }
 
 #[test]
@@ -210,6 +246,9 @@ fn each_panel_behind_tabs_is_content() {
     let page = "<div role=tabpanel>Linux.</div><div role='tabpanel' hidden='true'>Windows.</div>\
         <div class=tab-pane role=tabpanel style='display: none' aria-hidden=true>Others.</div><div hidden>None.</div>";
     assert_eq!(text(page), "Linux. Windows. Others.");
+    let page =
+        "<div role=tablist><button role=tab>Linux</button><button>Copy</button></div><div role=tabpanel>apt</div>";
+    assert_eq!(text(page), "Linux apt");
 }
 
 #[test]
@@ -253,10 +292,27 @@ fn tables_that_lay_a_page_out_are_read_through() {
         "<table><caption><h3>Weights</h3></caption><tr><th><h4>Part</h4><td>Seal</table>",
         "<table><tr><td><p>a</p><td><p>b</p></table>",
         "<table><tr><td><table><tr><td>a</table></table>",
+        "<table><thead><tr><td>Code</thead><tr><td><h3>E1</h3><td>It is dry.</table>",
+        "<table class='wide data'><tr><td><h3>E1</h3>It is dry.</table>",
+        "<table border=1><tr><td><h3>E1</h3>It is dry.</table>",
+        "<table><tr><th>Type<tr><td><ul><li>a</ul><tr><td><table><tr><td>int</table></table>",
+        "<table><tr><td><h3>Free</h3><td>0 EUR<tr><td><h3>Pro</h3><td>9 EUR</table>",
     ] {
         let kinds: Vec<Kind> = shown(data).into_iter().map(|(kind, _)| kind).collect();
         assert_eq!(kinds, [Kind::Table], "{data}");
     }
+}
+
+#[test]
+fn headings_in_tables_own_nothing_behind_them() {
+    let document =
+        read("<h1>A</h1><p>Choose.</p><table><tr><td><h2>Free</h2>It is small.</table><p>All have support.</p>");
+    assert_eq!(document.heading_path(document.sentence_at(document.source.find("All").unwrap())), ["A"]);
+    // In a table that lays the page out, another holds data.
+    let page = "<table><tr><td><h1>A</h1><p>Choose one.</p><table><tr><td><h3>Free</h3><td>0<tr><td><h3>Pro</h3><td>9\
+        </table><table><tr><td><h2>Box</h2><p>Text.</p></table></table>";
+    let kinds: Vec<Kind> = shown(page).into_iter().map(|(kind, _)| kind).collect();
+    assert_eq!(kinds, [Kind::Heading(1), Kind::Prose, Kind::Table, Kind::Heading(2), Kind::Prose]);
 }
 
 #[test]
@@ -267,7 +323,11 @@ fn numbers_of_lines_are_no_content() {
     let page = "<pre><code><table class=rouge-table><tbody><tr><td class='rouge-gutter gl'><pre>1\n</pre></td>\
         <td class=rouge-code><pre>a = 1\n</pre></td></tr></tbody></table></code></pre>";
     assert_eq!(shown(page), expected(&[(Kind::Code, "a = 1")]));
-    assert_eq!(shown("<table><tr><td class=gutter>1<td>a</table>"), expected(&[(Kind::Table, "a")]));
+    let page = "<table><tr><td class=gutter>1<td class=code><div>a</div></table>";
+    assert_eq!(shown(page), expected(&[(Kind::Table, "a")]));
+    // Where there are no lines to number.
+    let page = "<pre>a</pre><table><tr><th>Part<th class=gutter>Gutter<tr><td>a<td class=gutter>5 mm</table>";
+    assert_eq!(shown(page), expected(&[(Kind::Code, "a"), (Kind::Table, "Part Gutter\na 5 mm")]));
 }
 
 #[test]
