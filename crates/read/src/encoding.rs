@@ -11,7 +11,7 @@ use memchr::memmem;
 
 use crate::binary::binary;
 use crate::error::ReadError;
-use crate::western::{Western, is_scattered, is_sparse, western};
+use crate::western::{Western, has_pairs, is_scattered, is_sparse, western};
 
 /// Text and the encoding that it was in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -136,14 +136,22 @@ fn guess(bytes: &[u8]) -> &'static Encoding {
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
     detector.feed(bytes, true);
     let guess = detector.guess(None, Utf8Detection::Deny);
-    // Every language that these are for writes two bytes beyond ASCII side by side.
-    let wide = [BIG5, EUC_JP, EUC_KR, GBK, SHIFT_JIS].contains(&guess);
-    let is_western = match western(bytes) {
-        Some(Western::Signs) => true,
-        // Baltic and Turkish words are much like Western ones.
-        Some(Western::Letters) if guess == WINDOWS_1257 => !bytes.iter().any(|&b| is_baltic(b)),
-        Some(Western::Letters) => wide || [ISO_8859_2, ISO_8859_4, WINDOWS_1250].contains(&guess),
-        None => wide && is_sparse(bytes) && is_scattered(bytes),
+    let found = western(bytes);
+    let is_western = if [BIG5, SHIFT_JIS].contains(&guess) {
+        // Their characters may well be one byte beyond ASCII and one within, as Western letters and quotation marks are.
+        found == Some(Western::Signs) && !has_pairs(bytes) && !bytes.iter().any(|b| matches!(b, 0x80..=0x9f))
+    } else if [EUC_JP, EUC_KR, GBK].contains(&guess) {
+        // Every language that these are for writes two bytes beyond ASCII side by side.
+        let scattered = is_sparse(bytes) && is_scattered(bytes);
+        (found == Some(Western::Signs) || scattered) && !has_pairs(bytes)
+    } else {
+        match found {
+            Some(Western::Signs) => true,
+            // Baltic and Turkish words are much like Western ones, and Slavic ones where no letter tells.
+            Some(Western::Letters | Western::Certain) if guess == WINDOWS_1257 => !bytes.iter().any(|&b| is_baltic(b)),
+            Some(Western::Certain) => [ISO_8859_2, ISO_8859_4, WINDOWS_1250].contains(&guess),
+            _ => false,
+        }
     };
     if is_western { WINDOWS_1252 } else { guess }
 }
@@ -252,12 +260,33 @@ mod tests {
             "The flow tolerance is ±3 mm at all points of the pump.\n",
             "The gap is 5 µm wide.\n",
             "It costs £5 and no more.\n",
+            "¹ See note. ² ibid.\n",
             "That is a naïve view.\n",
             "La farine de maïs est jaune.\n",
             "Une œuvre de jeunesse.\n",
         ] {
             let (bytes, _, _) = WINDOWS_1252.encode(text);
             assert_eq!(read(&bytes).unwrap(), (text.to_owned(), Some("windows-1252".to_owned())));
+        }
+    }
+
+    #[test]
+    fn short_texts_in_other_encodings_are_not_western() {
+        for (text, encoding) in [
+            ("// テスト\nint main(){}\n", SHIFT_JIS),
+            ("// ソフト, テスト, ポスト\n", SHIFT_JIS),
+            ("// 一 word\nint x;\n", BIG5),
+            ("Zwierzęta w zoo.\n", WINDOWS_1250),
+            ("Tętno pacjenta wynosi 80.\n", WINDOWS_1250),
+            ("Specifični zahtjevi: obične postavke, bežična mreža.\n", WINDOWS_1250),
+            ("Pomočnik za tiskanje: navpično.\n", WINDOWS_1250),
+            ("Dĺžka je 5 m.\n", WINDOWS_1250),
+            ("Zmena účtu a hlavičky.\n", WINDOWS_1250),
+        ] {
+            let (bytes, _, replaced) = encoding.encode(text);
+            assert!(!replaced, "{text}");
+            // Which of its own encodings a few letters are taken for is the detector's to say.
+            assert_ne!(read(&bytes).ok().and_then(|(_, name)| name).as_deref(), Some("windows-1252"), "{text}");
         }
     }
 

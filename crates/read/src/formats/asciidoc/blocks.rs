@@ -1,5 +1,7 @@
 //! From lines to blocks.
 
+use std::ops::Range;
+
 use pericope_api::{Kind, Span};
 
 use super::delimited::{Delimited, delimited};
@@ -72,8 +74,12 @@ impl<'s> Adoc<'_, 's> {
     fn block(&mut self, i: usize, line: Line) -> usize {
         let text = line.of(self.source);
         if let Some(at) = conditional(text) {
+            // The line may be an item of a list.
+            let item = text.get(at..text.len() - 1).and_then(marker);
+            self.in_list |= item.is_some();
             let kind = self.kind();
-            self.text(Span::new(line.start, line.end), Span::new(line.start + at, line.end - 1), kind);
+            let shown = Span::new(line.start + at + item.unwrap_or(0), line.end - 1);
+            self.text(Span::new(line.start, line.end), shown, kind);
             return i + 1;
         }
         if is_comment(text) || is_preprocessor(text) {
@@ -90,8 +96,9 @@ impl<'s> Adoc<'_, 's> {
         }
         if line.indent == 0 && self.metadata.add(text) {
             self.pending.get_or_insert(line.start);
-            if let Some(who) = attribution(text) {
-                self.attribution(line, Span::new(line.start + who.start, line.start + who.end));
+            let who = attribution(text);
+            if !who.is_empty() {
+                self.attribution(line, &who);
             }
             return i + 1;
         }
@@ -267,10 +274,17 @@ impl<'s> Adoc<'_, 's> {
         i + 1
     }
 
-    /// Whom the quotation below is by, and what it is from.
-    fn attribution(&mut self, line: Line, who: Span) {
+    /// Whom the quotation below is by, and what it is from: these pieces of the line.
+    fn attribution(&mut self, line: Line, who: &[Range<usize>]) {
+        // As the quotation itself, it ends a list that it is not joined to.
+        self.in_list &= self.attached;
         let (metadata, attached, kind) = (self.metadata.clone(), self.attached, self.kind());
-        self.text(Span::new(line.start, line.end), who, kind);
+        let mut inline = Inline::default();
+        for piece in who {
+            let shown = Span::new(line.start + piece.start, line.start + piece.end);
+            inline::parse(self.source, shown, &mut self.attributes, &mut inline);
+        }
+        self.pieces(Span::new(line.start, line.end), &inline, kind);
         (self.metadata, self.attached) = (metadata, attached);
     }
 
@@ -278,8 +292,12 @@ impl<'s> Adoc<'_, 's> {
     fn text(&mut self, extent: Span, shown: Span, kind: Kind) {
         let mut inline = Inline::default();
         inline::parse(self.source, shown, &mut self.attributes, &mut inline);
+        self.pieces(extent, &inline, kind);
+    }
+
+    fn pieces(&mut self, extent: Span, inline: &Inline<'_>, kind: Kind) {
         let start = self.lead(extent.start);
-        self.builder.text(Span::new(start, extent.end.max(start)), &inline, kind);
+        self.builder.text(Span::new(start, extent.end.max(start)), inline, kind);
         self.metadata = Metadata::default();
     }
 

@@ -57,17 +57,24 @@ impl Metadata {
     }
 }
 
-/// Where a line says whom a quotation is by, and what it is from: `[quote, Who, What]`.
-pub(super) fn attribution(line: &str) -> Option<Range<usize>> {
-    let (style, who) = line.strip_prefix('[')?.strip_suffix(']')?.split_once(',')?;
+/// Where a line says whom a quotation is by, and what it is from: `[quote, Who, What]`. Quotation marks part it.
+pub(super) fn attribution(line: &str) -> Vec<Range<usize>> {
+    let parts = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')).and_then(|line| line.split_once(','));
+    let Some((style, who)) = parts else { return Vec::new() };
     let style = style.split(['#', '.', '%']).next().unwrap_or_default().trim();
-    let shown = who.trim().trim_matches('"');
-    if !matches!(style, "quote" | "verse") || shown.is_empty() || who.contains('=') {
-        return None;
+    if !matches!(style, "quote" | "verse") || who.contains('=') {
+        return Vec::new();
     }
     // Behind it stands the bracket.
-    let start = line.len() - 1 - who.trim_start().trim_start_matches('"').len();
-    Some(start..start + shown.len())
+    let mut start = line.len() - 1 - who.trim_start().len();
+    let mut pieces = Vec::new();
+    for piece in who.trim().split('"') {
+        if !piece.is_empty() {
+            pieces.push(start..start + piece.len());
+        }
+        start += piece.len() + 1;
+    }
+    pieces
 }
 
 /// Name and value of an attribute entry: `:name: value`; `:!name:` has none.
@@ -104,13 +111,13 @@ mod tests {
 
     #[test]
     fn whom_a_quotation_is_by() {
-        let who = |line: &str| attribution(line).map(|who| line[who].to_owned());
-        assert_eq!(who("[quote, Abe Lincoln, Address]").as_deref(), Some("Abe Lincoln, Address"));
-        assert_eq!(who("[verse#v.x, \"A, B\" ]").as_deref(), Some("A, B"));
-        assert_eq!(
-            (who("[quote]"), who("[source, ruby]"), who("[quote, ]"), who("[quote, a=b]")),
-            (None, None, None, None)
-        );
+        let who = |line: &str| attribution(line).into_iter().map(|who| line[who].to_owned()).collect::<String>();
+        assert_eq!(who("[quote, Abe Lincoln, Address]"), "Abe Lincoln, Address");
+        assert_eq!(who("[verse#v.x, \"A, B\" ]"), "A, B");
+        assert_eq!(who("[quote, \"A, B\", C]"), "A, B, C");
+        for none in ["[quote]", "[source, ruby]", "[quote, ]", "[quote, a=b]"] {
+            assert_eq!(who(none), "");
+        }
     }
 
     #[test]

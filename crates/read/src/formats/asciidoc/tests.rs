@@ -164,6 +164,21 @@ fn text_behind_a_condition_and_whom_a_quotation_is_by_are_seen() {
 }
 
 #[test]
+fn items_behind_a_condition_and_whom_a_quotation_below_a_list_is_by() {
+    let source = "* item one\nifdef::x[* item two]\n* item three\n\n[quote, \"A, B\", C]\nFour score.\n";
+    check(
+        source,
+        &[
+            (Kind::ListItem, "item one"),
+            (Kind::ListItem, "item two"),
+            (Kind::ListItem, "item three"),
+            (Kind::Prose, "A, B, C"),
+            (Kind::Prose, "Four score."),
+        ],
+    );
+}
+
+#[test]
 fn strange_input_is_text() {
     let lines = [
         "",

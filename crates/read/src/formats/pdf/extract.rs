@@ -6,7 +6,7 @@ use std::sync::Once;
 
 use pdf_extract::{Document, MediaBox, OutputDev, OutputError, Transform};
 
-use super::bidi::{is_leftward, read_order};
+use super::bidi::{is_rtl, is_rtl_letter, read_order};
 use super::layout::{Line, Page};
 use super::missing::Missing;
 use super::{fonts, forms};
@@ -151,20 +151,23 @@ struct Pages {
     /// Where the last character ended, and its distance from the top.
     end: (f64, f64),
     /// Where the last letter of the line began that belongs to a script from right to left.
-    leftward: Option<f64>,
+    rtl: Option<f64>,
     /// Letters of such scripts that stand to the right of the one before, less those that stand to the left.
-    rightwards: i64,
+    ltr: i64,
+    /// The bytes at which the glyphs of the line begin, and the blanks between them.
+    starts: Vec<usize>,
 }
 
 impl Pages {
     /// The letters of the last line, which is over, come into the order in which they are read.
     fn line_ends(&mut self) {
-        let as_seen = std::mem::take(&mut self.rightwards) > 0;
-        self.leftward = None;
+        let visual_order = std::mem::take(&mut self.ltr) > 0;
+        let starts = std::mem::take(&mut self.starts);
+        self.rtl = None;
         if let Some(line) = self.pages.last_mut().and_then(|page| page.lines.last_mut())
-            && line.text.contains(is_leftward)
+            && line.text.contains(is_rtl)
         {
-            line.text = read_order(&line.text, as_seen);
+            line.text = read_order(&line.text, &starts, visual_order);
         }
     }
 }
@@ -216,14 +219,17 @@ impl OutputDev for Pages {
             && x > self.end.0 + size * 0.1
             && let Some(line) = page.lines.last_mut()
         {
+            self.starts.push(line.text.len());
             line.text.push(' ');
         }
         if let Some(line) = page.lines.last_mut() {
+            self.starts.push(line.text.len());
             line.text.push_str(text);
         }
-        if text.contains(is_leftward) {
-            let before = self.leftward.replace(x);
-            self.rightwards += before.map_or(0, |before| if x > before { 1 } else { -1 });
+        // Marks stand where their letters do, or beside them.
+        if text.contains(is_rtl_letter) {
+            let before = self.rtl.replace(x);
+            self.ltr += before.map_or(0, |before| i64::from(x > before) - i64::from(x < before));
         }
         self.string_begins = false;
         self.end = (x + width * size, y);

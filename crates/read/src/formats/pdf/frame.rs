@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::layout::{Line, Page, commonest_gap, is_apart};
+use super::layout::{Page, commonest_gap, is_apart};
 
 /// Lines at the top and the bottom of a page that may be its frame.
 const EDGE: usize = 2;
@@ -12,6 +12,8 @@ const LONGEST: usize = 200;
 const SAME_HEIGHT: f64 = 3.0;
 /// Letters this much larger than those of the text are a title's.
 const LARGER: f64 = 1.15;
+/// What is frame on most pages is this much further from the text than its lines are from each other.
+const WIDER: f64 = 1.1;
 /// From a page to the next one with a number that follows: there may be pages without one between them.
 const REACH: u32 = 3;
 /// The number of the page is one of so many numbers in a line.
@@ -30,20 +32,32 @@ struct Hit {
     page: u32,
     height: f64,
     place: Place,
+    /// Its letters are larger than those of the text.
+    large: bool,
+}
+
+/// The lines that repeat at the edges of pages.
+#[derive(Debug, Default)]
+struct Repeated {
+    all: HashSet<Place>,
+    /// Those that do so on most pages, so that they need not stand far from the text.
+    sure: HashSet<Place>,
 }
 
 /// The lines that are the frame of their pages.
 ///
 /// These stand at the same height on several pages, are the same there but for a number that grows with the pages, are
-/// set no larger than the text, and stand apart from it. What would leave nothing of a page stays.
+/// set no larger than the text, and stand apart from it. Where many pages have them, they may be larger, and where most
+/// have them, close to the text. What would leave nothing of a page stays.
 pub(super) fn frame(pages: &[Page]) -> HashSet<Place> {
     let mut frame = HashSet::new();
     let body = body_size(pages);
-    let found = repeated(pages, body);
+    let repeated = repeated(pages, body);
+    let found = &repeated.all;
     if found.is_empty() {
         return frame;
     }
-    let typical = typical_gap(pages, &found, body);
+    let typical = typical_gap(pages, found, body);
     for (number, page) in pages.iter().enumerate() {
         let mut at = 0;
         let mut hidden = BTreeSet::new();
@@ -56,6 +70,13 @@ pub(super) fn frame(pages: &[Page]) -> HashSet<Place> {
                 hidden.extend(lines);
             }
         }
+        // From either end of the page as far as a gap that is a little wider than those of the text.
+        let count = page.lines.len();
+        let is_sure = |line: &usize| hidden.contains(line) || repeated.sure.contains(&(number, *line));
+        let is_wider = |line: usize| page.lines.get(line).is_some_and(|line| line.gap > typical * WIDER);
+        let first = (0..count).take_while(is_sure).filter(|&line| is_wider(line + 1)).last();
+        let last = (0..count).rev().take_while(is_sure).filter(|&line| is_wider(line)).last();
+        hidden.extend(first.into_iter().flat_map(|end| 0..=end).chain(last.into_iter().flat_map(|start| start..count)));
         keep_one(page, &mut hidden);
         frame.extend(hidden.into_iter().map(|line| (number, line)));
     }
@@ -97,52 +118,108 @@ fn typical_gap(pages: &[Page], found: &HashSet<Place>, body: f64) -> f64 {
 }
 
 /// The lines that repeat at the edges of pages.
-fn repeated(pages: &[Page], body: f64) -> HashSet<Place> {
-    let mut found = HashSet::new();
-    let mut hits: HashMap<String, Vec<Hit>> = HashMap::new();
-    for (number, page) in pages.iter().enumerate() {
-        let count = page.lines.len();
-        for (i, line) in page.lines.iter().enumerate() {
-            let edge = i < EDGE || i + EDGE >= count;
-            if edge && may_be_frame(line, body) {
-                for shape in shapes(line.text.trim(), page.number) {
-                    let hit = Hit { page: page.number, height: line.top, place: (number, i) };
-                    hits.entry(shape).or_default().push(hit);
+fn repeated(pages: &[Page], body: f64) -> Repeated {
+    let mut found = Repeated::default();
+    let mut pairs: Vec<Hit> = Vec::new();
+    for (shape, mut hits) in shaped(pages, body) {
+        let same = shape.starts_with(SAME);
+        let lone = shape.starts_with(LONE);
+        let of_total = is_of_total(&shape);
+        let need = match (lone, same) {
+            (true, _) => 2,
+            (_, true) => (pages.len() / 4).max(3),
+            _ => 3,
+        };
+        if !same && !of_total {
+            hits.retain(|hit| !hit.large);
+        }
+        hits.sort_by(|a, b| a.height.total_cmp(&b.height));
+        for level in hits.chunk_by(|a, b| b.height - a.height <= SAME_HEIGHT) {
+            let mut level = level.to_vec();
+            if same && on(&level) * 2 < pages.len() {
+                level.retain(|hit| !hit.large);
+            }
+            level.sort_by_key(|hit| hit.page);
+            let reach = if same { u32::MAX } else { REACH };
+            for run in level.chunk_by(|a, b| b.page - a.page <= reach) {
+                let count = on(run);
+                if count >= need {
+                    // The first page of a chapter may have its number elsewhere.
+                    let all = if lone { hits.as_slice() } else { run };
+                    found.all.extend(all.iter().map(|hit| hit.place));
+                }
+                if count >= need && count * 3 >= pages.len() * 2 && (same || of_total || is_set_off(&shape)) {
+                    found.sure.extend(run.iter().map(|hit| hit.place));
+                }
+            }
+            // The title of a chapter, on each of its pages or on every second one.
+            for run in level.chunk_by(|a, b| b.page - a.page <= 2).filter(|_| same) {
+                match on(run) {
+                    0 | 1 => {}
+                    2 => pairs.extend(run.iter().filter(|hit| !hit.large)),
+                    _ => found.all.extend(run.iter().map(|hit| hit.place)),
                 }
             }
         }
     }
-    for (shape, mut hits) in hits {
-        let lone = shape.starts_with(LONE);
-        let follows = lone || shape.starts_with(FOLLOWS);
-        let need = if lone {
-            2
-        } else if follows {
-            3
-        } else {
-            (pages.len() / 4).max(3)
-        };
-        hits.sort_by(|a, b| a.height.total_cmp(&b.height));
-        for level in hits.chunk_by(|a, b| b.height - a.height <= SAME_HEIGHT) {
-            let mut level = level.to_vec();
-            level.sort_by_key(|hit| hit.page);
-            let reach = if follows { REACH } else { u32::MAX };
-            for run in level.chunk_by(|a, b| b.page - a.page <= reach) {
-                let on: BTreeSet<u32> = run.iter().map(|hit| hit.page).collect();
-                if on.len() >= need {
-                    // The first page of a chapter may have its number elsewhere.
-                    let all = if lone { hits.as_slice() } else { run };
-                    found.extend(all.iter().map(|hit| hit.place));
-                }
-            }
+    // Two pages are enough where many of the others have a running title at that height.
+    let top = |&(page, line): &Place| pages.get(page).and_then(|page| page.lines.get(line)).map(|line| line.top);
+    let tops: Vec<f64> = found.all.iter().filter_map(top).collect();
+    for hit in pairs {
+        let beside = tops.iter().filter(|&&top| (top - hit.height).abs() <= SAME_HEIGHT).count();
+        if beside > 2 && beside * 3 >= pages.len() {
+            found.all.insert(hit.place);
         }
     }
     found
 }
 
-fn may_be_frame(line: &Line, body: f64) -> bool {
-    let text = line.text.trim();
-    !text.is_empty() && text.len() <= LONGEST && line.size <= body * LARGER
+/// The lines at the edges of pages that may be frame, by what they have in common.
+fn shaped(pages: &[Page], body: f64) -> HashMap<String, Vec<Hit>> {
+    let mut hits: HashMap<String, Vec<Hit>> = HashMap::new();
+    for (number, page) in pages.iter().enumerate() {
+        let count = page.lines.len();
+        for (i, line) in page.lines.iter().enumerate() {
+            let edge = i < EDGE || i + EDGE >= count;
+            let text = line.text.trim();
+            if edge && !text.is_empty() && text.len() <= LONGEST {
+                let large = line.size > body * LARGER;
+                for shape in shapes(text, page.number) {
+                    let hit = Hit { page: page.number, height: line.top, place: (number, i), large };
+                    hits.entry(shape).or_default().push(hit);
+                }
+            }
+        }
+    }
+    hits
+}
+
+/// How many pages hits are on.
+fn on(hits: &[Hit]) -> usize {
+    hits.iter().map(|hit| hit.page).collect::<BTreeSet<u32>>().len()
+}
+
+/// What stands before and behind the number of the page in a shape.
+fn around(shape: &str) -> Option<(&str, &str)> {
+    let mut parts = shape.strip_prefix(FOLLOWS)?.split('\u{0}');
+    Some((parts.next()?, parts.nth(1)?))
+}
+
+/// True for `Page 3 of 9` and the like.
+fn is_of_total(shape: &str) -> bool {
+    let Some((_, after)) = around(shape) else { return false };
+    let after = after.trim_start();
+    let of = ["of ", "/", "von ", "de ", "sur ", "di ", "van ", "av ", "af ", "из "];
+    of.iter().any(|of| {
+        after.strip_prefix(of).is_some_and(|total| total.trim_start().starts_with(|c: char| c.is_ascii_digit()))
+    })
+}
+
+/// True where a wide blank parts the number of the page, which is the first or the last of the line, from the rest.
+fn is_set_off(shape: &str) -> bool {
+    around(shape).is_some_and(|(before, after)| {
+        (after.is_empty() && before.ends_with("  ")) || (before.is_empty() && after.starts_with("  "))
+    })
 }
 
 /// What a line may have in common with those of other pages: its text, and its text with one of its numbers told by what
@@ -198,7 +275,8 @@ fn roman(text: &str) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Line, Page, frame, lone_number};
+    use super::super::layout::Line;
+    use super::{Page, frame, lone_number};
 
     /// Pages of lines, each with its distance from the top and the size of its letters.
     fn pages(pages: &[Vec<(&str, f64, f64)>]) -> Vec<Page> {
@@ -285,5 +363,39 @@ mod tests {
         assert!(hidden(&[page(40.0), page(90.0), page(140.0)]).is_empty());
         let all = || vec![("The handbook", 40.0, 10.0)];
         assert!(hidden(&[all(), all(), all(), all()]).is_empty());
+    }
+
+    #[test]
+    fn frame_may_be_larger_than_the_text_or_close_to_it() {
+        let page = |head: f64, foot: &'static str, size: f64| {
+            let row = |i: u32| ("It pumps.", head + 28.0 * f64::from(i), 10.0);
+            let mut lines = vec![("Pumps", 40.0, size)];
+            lines.extend((0..5).map(row));
+            lines.push((foot, 800.0, size));
+            lines
+        };
+        let expected = ["Pumps", "Page 1 of 3", "Pumps", "Page 2 of 3", "Pumps", "Page 3 of 3"];
+        // Larger letters; and a head that is not far from text with wide lines.
+        for (head, size) in [(80.0, 14.0), (76.0, 10.0)] {
+            let given = [
+                page(head, "Page 1 of 3", size),
+                page(head + 4.0, "Page 2 of 3", size),
+                page(head, "Page 3 of 3", size),
+            ];
+            assert_eq!(hidden(&given), expected);
+        }
+    }
+
+    #[test]
+    fn the_titles_of_chapters_on_their_pages_are_frame() {
+        let page = |title: &'static str, top: f64| vec![(title, 40.0, 10.0), ("It pumps.", top, 10.0)];
+        let titles = ["The seal", "The motor", "The shaft", "The valve", "The tank", "The hose", "The well"];
+        let given: Vec<_> = (0..28u32).map(|i| page(titles[i as usize / 4], 80.0 + f64::from(i) * 20.0)).collect();
+        assert_eq!(hidden(&given).len(), 28);
+        // On every second page, beside the title of the whole.
+        let given: Vec<_> = (0..12u32)
+            .map(|i| page(if i % 2 == 0 { "Pumps" } else { titles[i as usize / 4] }, 80.0 + f64::from(i) * 20.0))
+            .collect();
+        assert_eq!(hidden(&given).len(), 12);
     }
 }
