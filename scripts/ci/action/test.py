@@ -103,7 +103,7 @@ def a_pull_request_that_is_well_then_red_then_mended_has_one_comment(bed):
     done = bed.use(config="nightly.toml")
     expect(done.status == 0, done.log)
     [comment] = own(bed.github)
-    expect("✅ no check fails" in comment["body"] and "nothing changed since night 1" in comment["body"], comment["body"])
+    expect("✅ no check fails" in comment["body"] and "no score changed since night 1" in comment["body"], comment["body"])
     expect("| target branch | here | change |" in comment["body"], comment["body"])
     expect("[the page](https://github.example/artifacts/1)" in comment["body"], comment["body"])
     expect("Pericope: ✅" in done.summary and done.outputs["status"] == "0", done.summary)
