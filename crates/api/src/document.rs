@@ -256,21 +256,15 @@ impl Document {
     /// blanks and punctuation.
     #[must_use]
     pub fn rewritten_words(&self, span: Span) -> Vec<String> {
-        let (mut visible, mut at) = (String::new(), span.start);
-        let mut changed = Vec::new();
-        for rewrite in self.rewrites_in(span) {
-            if rewrite.span.start > at {
-                visible.push_str(self.text(Span::new(at, rewrite.span.start)));
-            }
-            let start = visible.len();
-            visible.push_str(&rewrite.with);
-            changed.push(Span::new(start, visible.len()));
-            at = rewrite.span.end.max(at);
-        }
-        if changed.is_empty() {
+        if self.rewrites_in(span).next().is_none() {
             return Vec::new();
         }
-        visible.push_str(self.text(Span::new(at, span.end.max(at))));
+        let (mut visible, mut changed) = (String::new(), Vec::new());
+        for (before, with) in self.rewritten(span) {
+            visible.push_str(before);
+            changed.push(Span::new(visible.len(), visible.len() + with.len()));
+            visible.push_str(with);
+        }
         let mut words: Vec<Span> = Vec::new();
         for change in changed {
             // Part of the word before, which is taken whole.
@@ -298,14 +292,19 @@ impl Document {
         self.rewrites[first..].iter().take_while(move |r| r.span.start < span.end)
     }
 
-    /// What a person reads of a span, piece by piece: what stands before each rewrite, what it is read as, and the rest.
+    /// What a person reads of a span, piece by piece.
     fn pieces(&self, span: Span) -> impl Iterator<Item = &str> {
+        self.rewritten(span).flat_map(|(before, with)| [before, with])
+    }
+
+    /// What stands before each rewrite in a span and what that is read as; in the end the rest, and nothing behind it.
+    fn rewritten(&self, span: Span) -> impl Iterator<Item = (&str, &str)> {
         let end = (Span::new(span.end, span.end), "");
         let mut at = span.start;
-        self.rewrites_in(span).map(|r| (r.span, &*r.with)).chain([end]).flat_map(move |(place, with)| {
+        self.rewrites_in(span).map(|r| (r.span, &*r.with)).chain([end]).map(move |(place, with)| {
             let before = if place.start > at { self.text(Span::new(at, place.start)) } else { "" };
             at = place.end.max(at);
-            [before, with]
+            (before, with)
         })
     }
 

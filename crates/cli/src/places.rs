@@ -23,18 +23,11 @@ pub fn checked(path: PathBuf) -> Result<PathBuf, String> {
     if is_root(&path) {
         return Err(format!("{} is the root of the file system: name a folder in it", shown(&path)));
     }
-    if is_address(&path) {
+    // It would make folders of that name.
+    if path.to_str().is_some_and(stores::is_server) {
         return Err(format!("{} is an address: name a folder or a file", shown(&path)));
     }
     Ok(path)
-}
-
-/// True for `SCHEME://…`, which would make folders of that name.
-fn is_address(path: &Path) -> bool {
-    let scheme = path.to_str().and_then(|text| text.split_once("://")).map(|(scheme, _)| scheme);
-    scheme.is_some_and(|scheme| {
-        !scheme.is_empty() && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+.-".contains(c))
-    })
 }
 
 /// An index: a folder, or a collection on a server.
@@ -116,7 +109,7 @@ mod tests {
         for address in ["http://host/a", "s3://bucket"] {
             assert!(checked(PathBuf::from(address)).unwrap_err().contains("is an address"), "{address}");
         }
-        for fine in [".", "a", "/a", "./a/", "a/..", "a:b", "://"] {
+        for fine in [".", "a", "/a", "./a/", "a/..", "a:b", "://", "C://docs"] {
             assert_eq!(checked(PathBuf::from(fine)), Ok(PathBuf::from(fine)));
         }
         assert_eq!(index("qdrant://localhost:6334/docs").as_deref(), Ok("qdrant://localhost:6334/docs"));

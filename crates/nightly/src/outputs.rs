@@ -1,7 +1,8 @@
 //! `junit.xml`, `badge.svg` and `metrics.prom`: the night for continuous integration, pages and monitoring.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
+use pericope_eval::data::Unique;
 use pericope_eval::format;
 use pericope_eval::outputs::{
     Colour, OpenMetrics, Outcome, Suite, TestCase, badge, cell_labels, chunker_figures, junit, label,
@@ -26,14 +27,10 @@ pub(super) fn junit_xml(conclusion: &Conclusion) -> String {
 
 /// Numbers the cases of one class that have one name, as two gates on the same cell have: readers keep one of a name.
 fn number(cases: &mut [TestCase]) {
-    let mut taken = HashSet::new();
+    let mut names: HashMap<String, Unique> = HashMap::new();
     for case in cases {
-        let name = case.name.clone();
-        let mut times = 1_usize;
-        while !taken.insert((case.class.clone(), case.name.clone())) {
-            times += 1;
-            case.name = format!("{name} ({times})");
-        }
+        let of_class = names.entry(case.class.clone()).or_default();
+        case.name = of_class.name(&case.name, |name, number| format!("{name} ({number})"));
     }
 }
 

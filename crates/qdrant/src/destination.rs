@@ -1,5 +1,6 @@
 //! A collection as the destination of a pipeline.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
@@ -142,7 +143,7 @@ impl QdrantDestination {
         let ChunkEntry { id, chunk, searched, .. } = entry;
         let language = chunk.language;
         let is_source = searched.is_empty() || self.analyzer.reads_source();
-        let read = if is_source { chunk.text.clone() } else { searched.join("\n\n") };
+        let read = if is_source { Cow::Borrowed(chunk.text.as_str()) } else { searched.join("\n\n").into() };
         let words = |text: &str, each: &mut dyn FnMut(&str)| {
             self.analyzer.analyze_stored(text, language, &mut |word| each(word.text));
         };

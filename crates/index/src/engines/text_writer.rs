@@ -125,19 +125,20 @@ fn stored(fields: &Fields, entry: &ChunkEntry) -> TantivyDocument {
         }
     }
     document.add_text(fields.file_type, &chunk.file_type);
-    document.add_text(fields.text, worded(&chunk.text));
+    let (text, context) = (worded(&chunk.text), chunk.context.as_deref().map(worded));
+    document.add_text(fields.text, &text);
     // The second value of the field: found by its words as the text is, and no part of it.
-    if let Some(context) = &chunk.context {
-        document.add_text(fields.text, worded(context));
+    if let Some(context) = &context {
+        document.add_text(fields.text, context);
     }
     if let Some(field) = fields.words {
         // Each is a value of its own: no phrase goes over from one into the next.
         match entry.searched.as_slice() {
-            [] => document.add_text(field, worded(&chunk.text)),
+            [] => document.add_text(field, &text),
             texts => texts.iter().for_each(|text| document.add_text(field, worded(text))),
         }
-        if let Some(context) = &chunk.context {
-            document.add_text(field, worded(context));
+        if let Some(context) = &context {
+            document.add_text(field, context);
         }
     }
     document.add_u64(fields.tokens, chunk.tokens as u64);

@@ -93,9 +93,7 @@ impl QueryVectors {
         }
         Ok(vector)
     }
-}
 
-impl QueryVectors {
     /// Why an encoder's endpoint is not asked for now; none where it is.
     pub(super) fn failing(&self, fingerprint: &str) -> Option<Problem> {
         let failing = self.failing.lock().unwrap_or_else(PoisonError::into_inner);
