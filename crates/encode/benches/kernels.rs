@@ -20,7 +20,8 @@ fn products(c: &mut Criterion) {
         let (x, w, b) = (numbers(ROWS * inputs), numbers(inputs * outputs), numbers(outputs));
         let mut out = vec![0.0f32; ROWS * outputs];
         let layer = Linear::new(&w, &b, inputs, Precision::Single);
-        let bf16 = Linear::new(&w, &b, inputs, Precision::Bf16);
+        let narrow = [("bf16", Precision::Bf16), ("int16", Precision::Int16)];
+        let narrow = narrow.map(|(name, precision)| (name, Linear::new(&w, &b, inputs, precision)));
         // An element is a floating-point operation: criterion then prints operations a second.
         group.throughput(Throughput::Elements(2 * (ROWS * inputs * outputs) as u64));
         group.bench_function(BenchmarkId::new("packed", &shape), |run| {
@@ -29,12 +30,14 @@ fn products(c: &mut Criterion) {
         group.bench_function(BenchmarkId::new("packed with GELU", &shape), |run| {
             run.iter(|| layer.apply(ROWS, &x, Finish::Gelu, &mut out));
         });
-        group.bench_function(BenchmarkId::new("packed, bf16", &shape), |run| {
-            run.iter(|| bf16.apply(ROWS, &x, Finish::Bias, &mut out));
-        });
-        group.bench_function(BenchmarkId::new("packed with GELU, bf16", &shape), |run| {
-            run.iter(|| bf16.apply(ROWS, &x, Finish::Gelu, &mut out));
-        });
+        for (name, layer) in &narrow {
+            group.bench_function(BenchmarkId::new(format!("packed, {name}"), &shape), |run| {
+                run.iter(|| layer.apply(ROWS, &x, Finish::Bias, &mut out));
+            });
+            group.bench_function(BenchmarkId::new(format!("packed with GELU, {name}"), &shape), |run| {
+                run.iter(|| layer.apply(ROWS, &x, Finish::Gelu, &mut out));
+            });
+        }
         group.bench_function(BenchmarkId::new("gemm crate, no bias", &shape), |run| {
             let (one, k, n) = (1, inputs as isize, outputs as isize);
             run.iter(|| {

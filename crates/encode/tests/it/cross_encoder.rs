@@ -66,9 +66,9 @@ fn scores_equal_those_of_transformers() {
             worst = scores.iter().zip(&case.scores).map(|(a, b)| (a - b).abs()).fold(worst, f32::max);
         }
         println!("{name}: greatest difference {worst:e}");
-        // Factors of eight bits, rounded in every layer; shapes that the fused kernels do not fit are in single precision.
-        let in_bf16 = name != "bert-two" && Precision::of_machine() == Ok(Precision::Bf16);
-        assert!(worst < if in_bf16 { 5e-2 } else { 1e-4 }, "{name}: {worst}");
+        // Factors of few bits, rounded in every layer; shapes that the fused kernels do not fit are in single precision.
+        let narrow = name != "bert-two" && Precision::of_machine() != Ok(Precision::Single);
+        assert!(worst < if narrow { 5e-2 } else { 1e-4 }, "{name}: {worst}");
     }
 }
 

@@ -110,8 +110,8 @@ fn least(found: &Embeddings, expected: &[Vec<f32>]) -> f64 {
 }
 
 pub(crate) fn bound(name: &str) -> f64 {
-    // Factors of eight bits, rounded in every layer.
-    match PACKED.contains(&name) && Precision::of_machine() == Ok(Precision::Bf16) {
+    // Factors of few bits, rounded in every layer.
+    match PACKED.contains(&name) && Precision::of_machine() != Ok(Precision::Single) {
         true => 0.999,
         false => 0.9999,
     }

@@ -87,6 +87,8 @@ fn the_fused_path_equals_candles_operations() {
     assert!(off < 1e-5, "differs by {off}");
     let off = difference(dir.path(), &sequences, Precision::Bf16);
     assert!((1e-5..5e-2).contains(&off), "differs by {off} in bfloat16");
+    let off = difference(dir.path(), &sequences, Precision::Int16);
+    assert!((1e-6..1e-2).contains(&off), "differs by {off} in whole numbers");
 }
 
 #[test]
@@ -99,6 +101,8 @@ fn the_fused_path_equals_candles_operations_on_minilm() {
     assert!(off < 1e-5, "differs by {off}");
     let off = difference(&model.path, &sequences, Precision::Bf16);
     assert!(off < 2e-2, "differs by {off} in bfloat16");
+    let off = difference(&model.path, &sequences, Precision::Int16);
+    assert!(off < 2e-2, "differs by {off} in whole numbers");
 }
 
 /// A model's tensors with changes that are variables.
@@ -197,6 +201,8 @@ fn gradients_of_changes_are_those_of_candle() {
     }
     let (rows, gradients) = gradient_difference(dir.path(), &[40, 3], (0, 16), Precision::Bf16);
     assert!((1e-5..0.05).contains(&rows) && (1e-5..0.2).contains(&gradients), "{rows}, {gradients} in bfloat16");
+    let (rows, gradients) = gradient_difference(dir.path(), &[40, 3], (0, 16), Precision::Int16);
+    assert!((1e-6..0.05).contains(&rows) && (1e-6..0.2).contains(&gradients), "{rows}, {gradients} in whole numbers");
 }
 
 #[test]

@@ -69,7 +69,7 @@ fn kernels_equal_candles_operations() {
     let sequences: Vec<Vec<u32>> = [1, 2, 17, 33, 64, 300, 9].into_iter().map(ids).collect();
     let sequences: Vec<&[u32]> = sequences.iter().map(Vec::as_slice).collect();
     for kind in NAMES {
-        for precision in [Precision::Single, Precision::Bf16] {
+        for precision in [Precision::Single, Precision::Bf16, Precision::Int16] {
             let [packed, plain] = both(kind, precision);
             let (a, b) = (packed.embed(&sequences).unwrap(), plain.embed(&sequences).unwrap());
             // A second pass with used buffers gives the same bits, and so does a sequence alone.
@@ -88,7 +88,7 @@ fn kernels_equal_candles_operations() {
             }
             // Waves are no trained weights: what rounding does to them grows from layer to layer.
             let near = tokens.chunks(64).zip(plainly.chunks(64)).map(|(a, b)| cosine(a, b)).fold(1.0, f64::min);
-            assert!((0.98..0.999_999_9).contains(&near), "{kind}: {near} in bfloat16");
+            assert!((0.98..0.999_999_9).contains(&near), "{kind}: {near} in {precision:?}");
         }
     }
 }
