@@ -30,7 +30,7 @@ LIMIT = 256
 NEAREST = 10
 REFERENCE = "sentence-transformers fp32"
 # Each is skipped by its name; onnxruntime in both precisions at once.
-SKIPPED = ["pericope bf16", "onnxruntime", "torch", "sentence-transformers"]
+SKIPPED = ["pericope bf16", "pericope int16", "onnxruntime", "torch", "sentence-transformers"]
 
 
 def arguments():
@@ -311,6 +311,7 @@ def main():
         folder = pathlib.Path(folder)
         kinds = {
             "pericope bf16": lambda: Pericope("bf16", options, folder),
+            "pericope int16": lambda: Pericope("int16", options, folder),
             "pericope fp32": lambda: Pericope("fp32", options, folder),
             "onnxruntime fp32": lambda: OnnxRuntime("fp32", options, folder),
             "onnxruntime int8": lambda: OnnxRuntime("int8", options, folder),

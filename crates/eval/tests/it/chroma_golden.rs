@@ -97,6 +97,10 @@ fn published_figures_come_out() {
         }
     };
     for (precision, tolerance) in TOLERANCES {
+        // Elsewhere bfloat16 is worked out number by number, which takes minutes and shows nothing more.
+        if precision == Precision::Bf16 && Precision::of_machine() != Ok(Precision::Bf16) {
+            continue;
+        }
         published_figures_come_out_in(precision, tolerance, &model, &chroma, &spans);
     }
 }
