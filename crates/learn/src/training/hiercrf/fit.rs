@@ -16,6 +16,7 @@ use crate::training::fit::{check_target, make_folder};
 use crate::training::gradients::Gradients;
 use crate::training::options::TrainError;
 use crate::training::over_vectors::{Course, Frozen, Learner, learn};
+use crate::training::sitting::STATE;
 use crate::training::state::Progress;
 
 /// Trains a HierCRF and writes `hiercrf.safetensors` into the folder `out`, with the state that an interrupted training goes on
@@ -47,7 +48,7 @@ pub fn train_hiercrf(
     }
     let mut training = Training { data, options, parameters, settings, target };
     let course = Course {
-        state: Some(out.join("state.safetensors")),
+        state: Some(out.join(STATE)),
         fingerprint: fingerprint(start, data, options),
         epochs: options.epochs,
         max_steps: options.max_steps,

@@ -23,6 +23,7 @@ use crate::training::gradients::{Gradients, boundary_losses};
 use crate::training::options::TrainError;
 use crate::training::over_vectors::{Course, Frozen, Learner, VectorSource, dropped, learn};
 use crate::training::runs::Labelled;
+use crate::training::sitting::STATE;
 use crate::training::state::Progress;
 
 /// Trains the sequence model of `topic` and writes `topic.safetensors` into the folder `out`, with the state that an interrupted
@@ -69,7 +70,7 @@ pub fn train_topic(
     }
     let validation = validation(data)?;
     let course = Course {
-        state: Some(out.join("state.safetensors")),
+        state: Some(out.join(STATE)),
         fingerprint: digest(start, data, options),
         epochs: options.epochs,
         max_steps: options.max_steps,
