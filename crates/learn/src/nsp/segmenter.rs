@@ -106,7 +106,7 @@ fn open(name: &str) -> Result<Nsp, String> {
 /// # Errors
 /// None, unless the program was built from a damaged file.
 pub fn shipped() -> Result<Checkpoint, ModelError> {
-    Checkpoint::shipped("nsp.safetensors", pericope_weights_nsp::BYTES, pericope_weights_nsp::SHA256)
+    Checkpoint::shipped(CHECKPOINT, pericope_weights_nsp::BYTES, pericope_weights_nsp::SHA256)
 }
 
 fn loaded(name: &str) -> Result<Arc<Nsp>, String> {

@@ -18,7 +18,7 @@ mod spec;
 mod window_diff;
 
 pub(crate) use beside::{Opinion, evidence_of};
-pub use checkpoint::{Checkpoint, Settings, Weights};
+pub use checkpoint::{CHECKPOINT, Checkpoint, Settings, Weights};
 pub(crate) use cut::Evidence;
 pub use cut::{Amount, Objective};
 pub use decode::best_count;

@@ -5,7 +5,7 @@ use std::path::Path;
 use pericope_encode::Base;
 use pericope_learn::nsp;
 use pericope_learn::training::{Data, Options, train_nsp, train_weswin};
-use pericope_learn::weswin::{Checkpoint, open};
+use pericope_learn::weswin::{CHECKPOINT, Checkpoint, open};
 
 use super::args::{TrainArgs, TrainNspArgs, TrainWeswinArgs};
 use super::data::{Counts, Documents, Questions};
@@ -50,7 +50,7 @@ pub fn weswin(args: TrainWeswinArgs, quiet: bool) -> Outcome {
     };
     let report = train_weswin(&base, start.as_ref(), data, &options, &common.out, &notes, &mut |e| watch.see(e));
     let report = report.map_err(failure)?;
-    let path = common.out.join("weswin.safetensors");
+    let path = common.out.join(CHECKPOINT);
     let checkpoint = Checkpoint::read(&path).map_err(Failure::runtime)?;
     if common.half {
         checkpoint.write(&path, true).map_err(Failure::runtime)?;

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use pericope_learn::corpus::{Headings, Record, SequenceDocument};
-use pericope_learn::hiercrf::{Checkpoint, Cut, Reads, Sizes, open};
+use pericope_learn::hiercrf::{CHECKPOINT, Checkpoint, Cut, Reads, Sizes, open};
 use pericope_learn::training::{HierCrfOptions, Metric, TreeData, TreeDocument, Ways, train_hiercrf};
 
 use super::over_vectors::{OverVectorsArgs, check_vectors, watched};
@@ -148,7 +148,7 @@ pub fn run(args: &TrainHiercrfArgs, quiet: bool) -> Outcome {
     let report =
         watched(&corpus, quiet, |tell| train_hiercrf(start.as_ref(), &data, &options, &common.out, &notes, tell));
     let Some(report) = report? else { return Ok(Status::Interrupted) };
-    let settings = Checkpoint::read(&common.out.join("hiercrf.safetensors")).map_err(Failure::runtime)?.settings;
+    let settings = Checkpoint::read(&common.out.join(CHECKPOINT)).map_err(Failure::runtime)?.settings;
     let how = match settings.cut {
         Cut::Scores => format!("boundaries above tau {:.2}", settings.threshold),
         Cut::Level => format!("level {} of the tree", settings.level),

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use pericope_learn::corpus::{Headings, Record, SequenceDocument};
-use pericope_learn::topic::{Checkpoint, Recurrence, Sizes, Without, open};
+use pericope_learn::topic::{CHECKPOINT, Checkpoint, Recurrence, Sizes, Without, open};
 use pericope_learn::training::{Part, TopicData, TopicOptions, train_topic};
 
 use super::adapt::Adapting;
@@ -200,7 +200,7 @@ pub fn run(args: &TrainTopicArgs, quiet: bool) -> Outcome {
     let report =
         watched(&corpus, quiet, |tell| train_topic(start.as_ref(), &data, &options, &common.out, &notes, tell));
     let Some(report) = report? else { return Ok(Status::Interrupted) };
-    let settings = Checkpoint::read(&common.out.join("topic.safetensors")).map_err(Failure::runtime)?.settings;
+    let settings = Checkpoint::read(&common.out.join(CHECKPOINT)).map_err(Failure::runtime)?.settings;
     let (name, out, unreadable) = ("topic", common.out.as_path(), corpus.skipped.count);
     let done = Done { name, out, split: corpus.report, questions: None, unreadable, report, settings, options };
     done.tell(args.json, "as many sections as are best for F1 and WindowDiff together")

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use super::options::{HierCrfOptions, TreeData};
 use super::parsing::{Found, measure, readings};
 use super::trees::TreeDocument;
-use crate::hiercrf::{Checkpoint, Cut, HierCrf, Network, Reads, Settings};
+use crate::hiercrf::{CHECKPOINT, Checkpoint, Cut, HierCrf, Network, Reads, Settings};
 use crate::rows::ROWS;
 use crate::sequence::Parameters;
 use crate::training::events::{Event, TrainReport, Validation, Watch};
@@ -38,7 +38,7 @@ pub fn train_hiercrf(
     progress: &mut Watch<'_>,
 ) -> Result<TrainReport, TrainError> {
     options.check(data)?;
-    let target = out.join("hiercrf.safetensors");
+    let target = out.join(CHECKPOINT);
     check_target(start, &target)?;
     make_folder(out)?;
     let settings = settings(start, data, options, notes)?;

@@ -15,7 +15,7 @@ use super::weigh::{Weighed, looked_at, weigh};
 use crate::corpus::Record;
 use crate::rows::ROWS;
 use crate::sequence::Parameters;
-use crate::topic::{CHANGEABLE, Checkpoint, Lengths, Network, Settings, Topic, probability, shipped};
+use crate::topic::{CHANGEABLE, CHECKPOINT, Checkpoint, Lengths, Network, Settings, Topic, probability, shipped};
 use crate::training::adamw::Schedule;
 use crate::training::events::{Event, TrainReport, Validation, Watch};
 use crate::training::fit::{check_target, make_folder};
@@ -50,7 +50,7 @@ pub fn train_topic(
         let problem = "`without` is not that of the model to start from: it can change only where all of it is fitted (--fit all)";
         return Err(TrainError::Options(problem.to_owned()));
     }
-    let target = out.join("topic.safetensors");
+    let target = out.join(CHECKPOINT);
     check_target(start, &target)?;
     let (encoder, changes) = encoder(start, data.vectors)?;
     make_folder(out)?;
