@@ -9,7 +9,7 @@ use pericope::experiments::{self, ExperimentError, Ingredients};
 pub use pericope::experiments::{Finished, Session, engine_of as resources};
 use pericope_eval::answer::Ledger;
 use pericope_eval::config::{Experiment, ExperimentFile};
-use pericope_eval::record::Summary;
+use pericope_eval::record::{ITEMS, Summary};
 use pericope_eval::run::{Observer, RunError, Setup};
 use pericope_report::run::ReportError;
 use pericope_util::{FolderLock, LockError};
@@ -111,7 +111,7 @@ pub fn can_hold(folder: &Path) -> Result<(), Failure> {
 /// Refuses a folder that holds what would be written over though no command of this program wrote it.
 pub fn no_foreign_pages(folder: &Path) -> Result<(), Failure> {
     /// What reports, runs and histories write under names that others use too.
-    const WRITTEN: [&str; 5] = ["index.html", "items.html", "summary.md", "summary.json", "items.jsonl"];
+    const WRITTEN: [&str; 5] = ["index.html", "items.html", "summary.md", "summary.json", ITEMS];
     /// What lies in every folder that such a command has written, or where a report is kept.
     const MARKS: [&str; 5] = ["lock", "run.json", "report.toml", "history.db", "latest.json"];
     let holds = |name: &&&str| folder.join(name).symlink_metadata().is_ok();

@@ -13,6 +13,7 @@ use fastembed::{
     TokenizerFiles, UserDefinedEmbeddingModel,
 };
 use pericope_api::{Embeddings, EncodeError, SentenceEncoder};
+use pericope_util::to_length_one;
 use serde_json::Value;
 
 use crate::models::{self, ModelError, sha256_file};
@@ -145,12 +146,12 @@ impl SentenceEncoder for Fastembed {
             let members: Vec<&str> = batch.iter().filter_map(|&i| texts.get(i).copied()).collect();
             let vectors = model.embed(members, None).map_err(|error| EncodeError::Model(chain(&error)))?;
             for (&i, vector) in batch.iter().zip(&vectors) {
-                let norm = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
                 let row = values.get_mut(i * self.dimension..(i + 1) * self.dimension);
-                let Some(row) = row.filter(|row| row.len() == vector.len() && norm.is_finite() && norm > 0.0) else {
+                let row = row.filter(|row| row.len() == vector.len());
+                let Some((row, scaled)) = row.zip(to_length_one(vector)) else {
                     return Err(EncodeError::Model(format!("no vector of {} numbers for a text", self.dimension)));
                 };
-                row.iter_mut().zip(vector).for_each(|(to, x)| *to = x / norm);
+                row.iter_mut().zip(vector).for_each(|(to, x)| *to = scaled(*x));
             }
         }
         Ok(Embeddings::new(self.dimension, values))

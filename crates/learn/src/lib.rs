@@ -7,6 +7,7 @@ pub mod corpus;
 pub mod hiercrf;
 mod model_cache;
 pub mod nsp;
+mod probability;
 pub mod registry;
 pub mod robert;
 mod rows;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use pericope_api::{Document, SegmentError, SentenceEncoder};
-use pericope_segment::embedding::readable;
+use pericope_segment::embedding::{finite, readable};
 use rayon::prelude::*;
 
 /// Sentences a call of the encoder: enough to sort them by length.
@@ -23,6 +23,9 @@ impl SentenceReader {
     }
 
     /// The vectors of the sentences `read` of a document, row by row.
+    ///
+    /// # Errors
+    /// Where the encoder fails, and where a number that it gives is not finite.
     pub(crate) fn vectors(&self, document: &Document, read: &[usize]) -> Result<Vec<f32>, SegmentError> {
         let encoder = self.encoder.as_ref();
         let mut values = Vec::with_capacity(read.len() * encoder.dimension());
@@ -32,7 +35,7 @@ impl SentenceReader {
             let counted = texts.par_iter().filter_map(|text| encoder.count_tokens(text));
             let tokens: usize = counted.map(|tokens| tokens.min(encoder.max_tokens())).sum();
             self.tokens.fetch_add(tokens as u64, Ordering::Relaxed);
-            values.extend_from_slice(encoder.encode(&texts)?.values());
+            values.extend_from_slice(finite(encoder, encoder.encode(&texts)?)?.values());
         }
         Ok(values)
     }
@@ -65,5 +68,49 @@ impl Wanted<'_> {
             encoder.name(),
             encoder.fingerprint()
         ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use pericope_api::{Document, Embeddings, EncodeError, SentenceEncoder};
+
+    use super::SentenceReader;
+
+    /// A vector is the number that its text is.
+    struct Numbers;
+
+    impl SentenceEncoder for Numbers {
+        fn name(&self) -> &str {
+            "numbers"
+        }
+        fn fingerprint(&self) -> String {
+            "numbers".to_owned()
+        }
+        fn dimension(&self) -> usize {
+            1
+        }
+        fn max_tokens(&self) -> usize {
+            8
+        }
+        fn encode(&self, texts: &[&str]) -> Result<Embeddings, EncodeError> {
+            Ok(Embeddings::new(1, texts.iter().map(|text| text.parse().unwrap_or(0.0)).collect()))
+        }
+    }
+
+    #[test]
+    fn vectors_of_numbers_that_are_none_are_refused() {
+        let reader = SentenceReader::new(Arc::new(Numbers));
+        let read = |texts: &[&str]| reader.vectors(&Document::from_sentences("d", texts), &[0, 1]);
+        assert!(read(&["1", "2"]).is_ok_and(|values| values == [1.0, 2.0]));
+        for none in ["NaN", "inf", "-inf"] {
+            let said = read(&["1", none]).err().map(|error| error.to_string()).unwrap_or_default();
+            assert!(
+                said.contains("the embedder numbers gives vectors that are not finite, as number 2 of 2"),
+                "{said}"
+            );
+        }
     }
 }

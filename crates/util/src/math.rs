@@ -37,6 +37,22 @@ pub fn cosine(a: &[f32], b: &[f32]) -> f64 {
     if cosine.is_finite() { cosine.clamp(-1.0, 1.0) } else { 0.0 }
 }
 
+/// Returns what brings the numbers of a vector to where its length is 1; those of a vector of zeros stay. `None` where a number is not
+/// finite.
+#[must_use]
+pub fn to_length_one<T: Copy + Into<f64>>(vector: &[T]) -> Option<impl Fn(T) -> f32 + use<T>> {
+    let numbers = || vector.iter().map(|&number| Into::<f64>::into(number));
+    if !numbers().all(f64::is_finite) {
+        return None;
+    }
+    let largest = numbers().fold(0.0, |most: f64, number| most.max(number.abs()));
+    // The squares of very large and very small numbers are none: those are divided by the largest first.
+    let scale = if largest == 0.0 || (1e-100..=1e100).contains(&largest) { 1.0 } else { largest };
+    let length = numbers().map(|number| (number / scale).powi(2)).sum::<f64>().sqrt();
+    let length = if length > 0.0 { length } else { 1.0 };
+    Some(move |number: T| (Into::<f64>::into(number) / scale / length) as f32)
+}
+
 /// The quantile of values in ascending order, linear between neighbours (R's type 7, the default of `numpy.quantile`,
 /// to the last bit). `share` is taken into 0..=1. `None` of no values.
 #[must_use]
@@ -54,7 +70,7 @@ pub fn percentile(sorted: &[f64], share: f64) -> Option<f64> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{cosine, dot, percentile};
+    use super::{cosine, dot, percentile, to_length_one};
 
     #[test]
     fn dot_products_of_any_length() {
@@ -90,6 +106,22 @@ mod tests {
             let expected = sum(&a, &b) / (sum(&a, &a) * sum(&b, &b)).sqrt();
             assert!((cosine(&a, &b) - expected).abs() < 1e-12, "{n}");
         }
+    }
+
+    #[test]
+    fn vectors_of_any_size_have_length_one_and_zeros_stay() {
+        let scaled = |vector: &[f64]| -> Option<Vec<f32>> {
+            to_length_one(vector).map(|to| vector.iter().map(|&number| to(number)).collect())
+        };
+        for size in [1e-300, 1e-60, 1.0, 1e25, 1e300, f64::MAX / 4.0] {
+            assert_eq!(scaled(&[3.0 * size, -4.0 * size]), Some(vec![0.6, -0.8]), "{size}");
+        }
+        assert_eq!(scaled(&[0.0, 0.0]), Some(vec![0.0, 0.0]));
+        assert_eq!(scaled(&[]), Some(vec![]));
+        for none in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            assert_eq!(scaled(&[1.0, none]), None);
+        }
+        assert!(to_length_one(&[f32::MAX, 0.0]).is_some_and(|to| to(f32::MAX) == 1.0));
     }
 
     #[test]

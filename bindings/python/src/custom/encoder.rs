@@ -1,6 +1,7 @@
 use numpy::ndarray::ArrayView2;
 use numpy::{AllowTypeChange, PyArray2, PyArrayLike2, PyArrayMethods};
 use pericope::api::{Embeddings, EncodeError, SentenceEncoder};
+use pericope_util::to_length_one;
 use pyo3::prelude::*;
 
 use super::{Raised, fingerprint};
@@ -104,15 +105,11 @@ fn of_length_one<T: Copy + Into<f64>>(
     let mut values = Vec::with_capacity(vectors.len());
     for (number, row) in vectors.outer_iter().enumerate() {
         let row: Vec<f64> = row.iter().map(|value| (*value).into()).collect();
-        if let Some(value) = row.iter().find(|value| !value.is_finite()) {
+        let Some(scaled) = to_length_one(&row) else {
+            let value = row.iter().find(|value| !value.is_finite()).copied().unwrap_or_default();
             return Err(usage(format!("{method} gave a vector, the one of text {number}, that holds {value}")));
-        }
-        // By the largest first: squares of very large and very small numbers are none.
-        let largest = row.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
-        let scale = if largest > 0.0 { largest } else { 1.0 };
-        let length = row.iter().map(|value| (value / scale).powi(2)).sum::<f64>().sqrt();
-        let length = if length > 0.0 { length } else { 1.0 };
-        values.extend(row.iter().map(|value| (value / scale / length) as f32));
+        };
+        values.extend(row.into_iter().map(scaled));
     }
     Ok(values)
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use pericope::experiments::{self, Ran};
 use pericope::segmenters;
 use pericope_eval::config::{Experiment, ExperimentFile};
-use pericope_eval::record::Item;
+use pericope_eval::record::{ITEMS, Item, ItemReader};
 use pericope_eval::sweep::{Chosen, Variant, choose, variants};
 use serde_json::json;
 
@@ -59,7 +59,7 @@ pub fn tune(file: &ExperimentFile, args: &TuneArgs, quiet: bool) -> Outcome {
     let Some(ran) = all(&variants, &out, session, quiet)? else { return Ok(Status::Incomplete) };
     let mut items = Vec::with_capacity(ran.len());
     for ran in &ran {
-        items.push((ran.label.clone(), read_items(&ran.folder.join("items.jsonl"))?));
+        items.push((ran.label.clone(), read_items(&ran.folder.join(ITEMS))?));
     }
     let chosen = choose(&by, &items).map_err(|problem| wrong(&problem))?;
     let text = serde_json::to_string_pretty(&chosen).map_err(anyhow::Error::from)?;
@@ -99,9 +99,8 @@ fn all(variants: &[Variant], out: &Path, session: Session<'_>, quiet: bool) -> R
 }
 
 fn read_items(path: &Path) -> Result<Vec<Item>, Failure> {
-    let text = std::fs::read_to_string(path)?;
-    let parse = |line: &str| serde_json::from_str(line).map_err(|e| Failure::runtime(format!("{}: {e}", shown(path))));
-    text.lines().filter(|line| !line.trim().is_empty()).map(parse).collect()
+    let items = ItemReader::open(path).and_then(|items| items.map(|item| Ok(item?.0)).collect());
+    items.map_err(Failure::runtime)
 }
 
 fn table(chosen: &Chosen) -> std::io::Result<()> {

@@ -162,10 +162,7 @@ impl SentenceModel {
     fn run_group(&self, prompt: &str, texts: &[&str], rows: &mut [f32]) -> Result<(), EncodeError> {
         let texts = self.prepared(prompt, texts);
         let ids: Vec<Vec<u32>> = texts.par_iter().map(|text| self.tokens.encode(text, self.window)).collect();
-        // A text without a token has no direction of its own.
-        for (row, _) in rows.chunks_exact_mut(self.dimension).zip(&ids).filter(|(_, ids)| ids.is_empty()) {
-            normalise(row);
-        }
+        // The vector of a text without a token stays zeros.
         for (members, vectors) in self.in_batches(&ids, |sequences| self.pooled(sequences))? {
             for (i, vector) in members.into_iter().zip(vectors.chunks_exact(self.hidden)) {
                 let Some(row) = rows.get_mut(i * self.dimension..(i + 1) * self.dimension) else { continue };

@@ -1,3 +1,4 @@
+use pericope_util::to_length_one;
 use serde_json::Value;
 
 /// The way from the rows of a text's tokens to one vector, as its direction: vectors have norm 1 afterwards.
@@ -82,18 +83,12 @@ impl Pooling {
     }
 }
 
-/// Scales a vector to norm 1; one without a direction gets that of its first number. Where one number is infinite or none, all
-/// are none afterwards, so that whoever checks finds it.
+/// Scales a vector to norm 1; one of zeros stays. Where one number is infinite or none, all are none afterwards, so that whoever
+/// checks finds it.
 pub(crate) fn normalise(vector: &mut [f32]) {
-    // The squares of single precision are finite in double precision.
-    let norm = vector.iter().map(|&x| f64::from(x) * f64::from(x)).sum::<f64>().sqrt();
-    if !norm.is_finite() {
-        vector.fill(f32::NAN);
-    } else if norm > 1e-12 {
-        vector.iter_mut().for_each(|x| *x = (f64::from(*x) / norm) as f32);
-    } else {
-        vector.fill(0.0);
-        vector.iter_mut().take(1).for_each(|x| *x = 1.0);
+    match to_length_one(vector) {
+        Some(scaled) => vector.iter_mut().for_each(|x| *x = scaled(*x)),
+        None => vector.fill(f32::NAN),
     }
 }
 
@@ -135,7 +130,7 @@ mod tests {
         assert_eq!(of(Pooling::Weighted), [7.0, 7.0]);
         let mut vectors = [[3.0, 4.0], [0.0, 0.0]];
         vectors.iter_mut().for_each(|vector| normalise(vector));
-        assert_eq!(vectors, [[0.6, 0.8], [1.0, 0.0]]);
+        assert_eq!(vectors, [[0.6, 0.8], [0.0, 0.0]]);
         for broken in [f32::INFINITY, f32::NEG_INFINITY, f32::NAN] {
             let mut vector = [1.0, broken];
             normalise(&mut vector);

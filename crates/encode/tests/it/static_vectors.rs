@@ -48,13 +48,15 @@ fn vectors_are_those_of_model2vec() {
 }
 
 #[test]
-fn every_vector_has_norm_1_and_does_not_depend_on_its_neighbours() {
+fn vectors_have_norm_1_or_zeros_and_do_not_depend_on_their_neighbours() {
     let model = open(&golden("static-tiny"));
     let texts = ["The river rose.", "", "   ", "bread", "今日は"];
     let together = model.encode(&texts).unwrap();
     for (i, text) in texts.iter().enumerate() {
         let norm: f32 = together.row(i).iter().map(|x| x * x).sum();
-        assert!((norm - 1.0).abs() < 1e-5, "{text:?}");
+        // The table knows Latin letters alone.
+        let expected = if text.is_ascii() && !text.trim().is_empty() { 1.0 } else { 0.0 };
+        assert!((norm - expected).abs() < 1e-5, "{text:?}");
         assert_eq!(model.encode(&[text]).unwrap().row(0), together.row(i));
     }
     let many: Vec<String> = (0..1000).map(|i| format!("The river rose {i} times.")).collect();

@@ -3,6 +3,7 @@ use std::sync::Arc;
 
 use pericope_api::{Document, EncodeError, Kind, SentenceEncoder, Span};
 use pericope_read::ReadOptions;
+use pericope_segment::embedding::finite;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
@@ -119,7 +120,8 @@ impl Extractive {
         for portion in keys.chunks(8192) {
             let texts: Vec<_> = portion.iter().map(|&(d, span)| self.documents[d].visible(span)).collect();
             let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
-            let vectors = self.encoder.as_ref().map(|encoder| encoder.encode(&texts)).transpose()?;
+            let vectors =
+                self.encoder.as_deref().map(|encoder| finite(encoder, encoder.encode(&texts)?)).transpose()?;
             for (n, (key, text)) in portion.iter().zip(&texts).enumerate() {
                 let vector = vectors.as_ref().map(|v| Box::from(v.row(n)));
                 self.met.insert(*key, Met { stems: self.stems.distinct(text), vector });
@@ -200,7 +202,8 @@ impl Extractive {
         let sentences: Vec<(usize, &str)> = (documents.iter().enumerate())
             .flat_map(|(i, d)| d.iter().flat_map(move |d| d.sentences.iter().map(move |s| (i, d.text(s.span)))))
             .collect();
-        let vectors = encoder.encode(&sentences.iter().map(|(_, text)| *text).collect::<Vec<_>>())?;
+        let texts: Vec<&str> = sentences.iter().map(|(_, text)| *text).collect();
+        let vectors = finite(encoder.as_ref(), encoder.encode(&texts)?)?;
         for (n, (i, text)) in sentences.iter().enumerate() {
             let words = text.split_whitespace().count() as f32;
             let Some(sum) = found.get_mut(*i) else { continue };

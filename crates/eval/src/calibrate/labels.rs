@@ -1,12 +1,10 @@
 use std::collections::{HashMap, HashSet};
-use std::fs::File;
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use super::{Calibration, Label, calibrate};
 use crate::cell::Cutoff;
 use crate::metric::Metric;
-use crate::record::{Item, JudgeIdentity, PairwiseRow, RunRecord, Summary};
+use crate::record::{ITEMS, Item, ItemError, ItemReader, JudgeIdentity, PairwiseRow, RunRecord, Summary};
 
 /// Why labels cannot be compared with a judge's scores.
 #[derive(Debug, thiserror::Error)]
@@ -28,6 +26,18 @@ pub enum CalibrateError {
         /// What is wrong, with the line where there is one.
         problem: String,
     },
+}
+
+impl From<ItemError> for CalibrateError {
+    fn from(error: ItemError) -> Self {
+        match error {
+            ItemError::Io { path, source } => Self::Io { path, source },
+            ItemError::Line { path, line, source } => Self::File { path, problem: format!("line {line}: {source}") },
+            ItemError::Moved { path, offset, source } => {
+                Self::File { path, problem: format!("byte {offset}: {source}") }
+            }
+        }
+    }
 }
 
 /// Labels, each with the judge's score, and what is known of the judge.
@@ -247,16 +257,9 @@ fn judged(
     wanted: &HashSet<&str>,
     metric: &Metric,
 ) -> Result<HashMap<String, Vec<Judged>>, CalibrateError> {
-    let path = folder.join("items.jsonl");
-    let io = |source| CalibrateError::Io { path: path.clone(), source };
     let mut found: HashMap<String, Vec<Judged>> = HashMap::new();
-    for (at, line) in BufReader::new(File::open(&path).map_err(io)?).lines().enumerate() {
-        let line = line.map_err(io)?;
-        if line.trim().is_empty() {
-            continue;
-        }
-        let item: Item = serde_json::from_str(&line)
-            .map_err(|e| CalibrateError::File { path: path.clone(), problem: format!("line {}: {e}", at + 1) })?;
+    for item in ItemReader::open(&folder.join(ITEMS))? {
+        let (item, _) = item?;
         if wanted.contains(item.question_id.as_str()) {
             let question = item.question_id.clone();
             found.entry(question).or_default().extend(Judged::of(item, metric));
@@ -342,7 +345,7 @@ mod tests {
             .to_string()
         };
         let lines = [item("a", 3, "the first", 8.0), item("a", 1, "the second", 3.0), item("b", 3, "the second", 1.0)];
-        std::fs::write(folder.path().join("items.jsonl"), lines.join("\n")).unwrap();
+        std::fs::write(folder.path().join(ITEMS), lines.join("\n")).unwrap();
         let config = serde_json::json!({"answer": {"generator": "extractive"}, "judge": {"kind": "lexical"}});
         let record = RunRecord { config, ..RunRecord::default() };
         std::fs::write(folder.path().join("run.json"), serde_json::to_string(&record).unwrap()).unwrap();

@@ -1,8 +1,6 @@
 //! What an earlier session of a run left: the chunkers that are done.
 
 use std::collections::{HashMap, HashSet};
-use std::fs::File;
-use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 
 use super::folder::RunFolder;
@@ -10,7 +8,7 @@ use super::lines::{each_line, ends_with_line, keep_lines, rewrite};
 use super::{Observer, RunError};
 use crate::cell::Setting;
 use crate::data::Question;
-use crate::record::{ChunkerRow, Item, Status};
+use crate::record::{ChunkerRow, Item, ItemSeeker, Status};
 
 /// The items that each chunker must have: one a question and setting.
 pub(super) struct Shape<'a> {
@@ -42,18 +40,9 @@ impl Done {
     /// Calls `f` with every item of a chunker that is done, and the byte at which its line begins.
     pub(super) fn each_item(&self, name: &str, mut f: impl FnMut(Item, u64)) -> Result<(), RunError> {
         let Some(starts) = self.starts.get(name) else { return Ok(()) };
-        let mut file = BufReader::with_capacity(1 << 16, File::open(&self.path).map_err(RunError::io(&self.path))?);
-        let (mut line, mut at) = (Vec::new(), 0);
+        let mut items = ItemSeeker::open(&self.path)?;
         for &start in starts {
-            line.clear();
-            let moved = i64::try_from(start).unwrap_or(i64::MAX) - i64::try_from(at).unwrap_or(i64::MAX);
-            let read = file.seek_relative(moved).and_then(|()| file.read_until(b'\n', &mut line));
-            at = start + read.map_err(RunError::io(&self.path))? as u64;
-            let item = serde_json::from_slice(&line).map_err(|e| RunError::Incomplete {
-                path: self.path.clone(),
-                problem: format!("the item at byte {start} is not what it was when it was counted ({e})"),
-            })?;
-            f(item, start);
+            f(items.at(start)?, start);
         }
         Ok(())
     }

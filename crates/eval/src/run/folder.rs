@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use pericope_util::{FolderLock, LockError, StagedFile};
 
+use crate::record::ITEMS;
+
 /// Where a chunker's index is kept while it is measured.
 pub(super) const INDEX: &str = "index.tmp";
 
@@ -52,7 +54,7 @@ impl RunFolder {
     }
 
     pub(super) fn items(&self) -> PathBuf {
-        self.path().join("items.jsonl")
+        self.path().join(ITEMS)
     }
 
     pub(super) fn chunkers(&self) -> PathBuf {

@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::RunError;
+use crate::record::ItemError;
 use pericope_util::StagedFile;
 
 /// Appends lines and makes them durable; returns the length of each, its end included.
@@ -105,4 +106,20 @@ pub(super) fn ends_with_line(path: &Path) -> Result<bool, RunError> {
         Ok(last == *b"\n")
     };
     look().map_err(RunError::io(path))
+}
+
+impl From<ItemError> for RunError {
+    fn from(error: ItemError) -> Self {
+        let not_written =
+            |place: String, source: serde_json::Error| format!("{place} is no item as the run writes them ({source})");
+        match error {
+            ItemError::Io { path, source } => Self::Io { path, source },
+            ItemError::Line { path, line, source } => {
+                Self::Incomplete { path, problem: not_written(format!("line {line}"), source) }
+            }
+            ItemError::Moved { path, offset, source } => {
+                Self::Incomplete { path, problem: not_written(format!("what begins at byte {offset}"), source) }
+            }
+        }
+    }
 }

@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 
 use super::folder::RunFolder;
-use super::lines::{append, each_line};
+use super::lines::append;
 use super::{Corpus, Observer, RunError};
 use crate::answer::{Missing, PairJudge, PairJudged, PairRequest};
 use crate::cell::Setting;
-use crate::record::{Item, PairwiseItem, PairwiseRow, Preference, Status};
+use crate::record::{ItemReader, PairwiseItem, PairwiseRow, Preference, Status};
 use crate::stats::{interval_by, numbered};
 
 /// By chunker, setting and question, the answers of a run.
@@ -56,11 +56,8 @@ impl Pairs<'_> {
         let questions: HashMap<&str, usize> =
             self.corpus.set.questions.iter().enumerate().map(|(q, question)| (question.id.as_str(), q)).collect();
         let mut found = Answers::new();
-        each_line(&folder.items(), |line, start| {
-            let item: Item = serde_json::from_slice(line).map_err(|e| RunError::Incomplete {
-                path: folder.items(),
-                problem: format!("the item at byte {start} cannot be read ({e})"),
-            })?;
+        for item in ItemReader::open(&folder.items())? {
+            let (item, _) = item?;
             let place = (
                 self.chunkers.iter().position(|name| *name == item.chunker),
                 self.settings.iter().position(|setting| item.is_at(setting)),
@@ -71,8 +68,7 @@ impl Pairs<'_> {
             {
                 found.insert((chunker, setting, question), answer.text);
             }
-            Ok(())
-        })?;
+        }
         Ok(found)
     }
 

@@ -8,7 +8,7 @@ use super::folder::RunFolder;
 use super::{Observer, RunError, Setup};
 use crate::config::{Experiment, redact, redacted};
 use crate::data::QuestionSet;
-use crate::record::{Checksums, Machine, RunRecord};
+use crate::record::{Checksums, ITEMS, Machine, RunRecord};
 use pericope_util::sha256_hex;
 
 /// The record of a run that begins now.
@@ -50,8 +50,7 @@ pub(super) fn machine() -> Machine {
 
 /// Removes what an earlier run wrote.
 pub(super) fn clear(folder: &RunFolder) -> Result<(), RunError> {
-    let files =
-        ["items.jsonl", "chunkers.jsonl", "pairwise.jsonl", "summary.json", "summary.md", "index.html", "items.html"];
+    let files = [ITEMS, "chunkers.jsonl", "pairwise.jsonl", "summary.json", "summary.md", "index.html", "items.html"];
     for name in files {
         let path = folder.path().join(name);
         match fs::remove_file(&path) {

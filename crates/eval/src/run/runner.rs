@@ -3,6 +3,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use pericope_api::Chunk;
+use pericope_segment::embedding::finite;
 use pericope_store::{Expand, Mode, expand};
 use rayon::prelude::*;
 
@@ -54,7 +55,7 @@ impl<'a> Runner<'a> {
         let vectors = match &setup.encoder {
             Some(encoder) => {
                 let texts: Vec<&str> = corpus.set.questions.iter().map(|q| q.text.as_str()).collect();
-                Some(encoder.encode_queries(&texts)?)
+                Some(finite(encoder.as_ref(), encoder.encode_queries(&texts)?)?)
             }
             None => None,
         };

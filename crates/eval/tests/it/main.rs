@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 #![allow(dead_code, missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::result_large_err)]
 
+mod broken_vectors;
 mod brought;
 mod chroma_golden;
 mod chunkers_golden;

@@ -41,7 +41,7 @@ impl Metadata for Settings {
 /// `judge.match` is one of a judge that does not compare blocks with the query.
 pub type Checkpoint = crate::checkpoint::Checkpoint<Settings>;
 
-/// The name of the checkpoint's file.
+/// The checkpoint's file in a training's folder.
 pub const CHECKPOINT: &str = "judge.safetensors";
 
 /// The hidden layer of the judge's head, before `.weight` and `.bias`.

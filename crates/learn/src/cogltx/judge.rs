@@ -10,6 +10,7 @@ use pericope_util::dot;
 use super::checkpoint::{Checkpoint, DENSE, MATCH, SCORE, SPAN, Settings};
 use super::sequence::{QUERY, Sequence};
 use crate::checkpoint::Overlaid;
+use crate::probability::probability;
 
 /// The least number of tokens of a block or a query.
 const LEAST: usize = 4;
@@ -162,7 +163,7 @@ impl Judge {
                 *out = (dot(row, weight) + bias).tanh();
             }
             let logit = dot(&inner, &self.score.0) + self.score.1 + likeness;
-            sum += 1.0 / (1.0 + (-logit).exp());
+            sum += probability(logit);
         }
         sum / count.max(1) as f32
     }

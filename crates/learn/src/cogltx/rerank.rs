@@ -9,6 +9,7 @@ use super::judge::Judge;
 use super::open::{SHIPPED, loaded};
 use super::sequence::{Sequence, query_room, sequence};
 use super::texts::Texts;
+use crate::probability::probability;
 
 /// The least probability whose log-odds are told from those of 0.
 const LEAST: f32 = 1e-6;
@@ -141,7 +142,7 @@ impl Reranker for JudgeReranker {
 fn placed(p: f32, place: usize, order: f32) -> f32 {
     let odds = p.clamp(LEAST, 1.0 - LEAST);
     let odds = (odds / (1.0 - odds)).ln() - order * (1.0 + place as f32).ln();
-    1.0 / (1.0 + (-odds).exp())
+    probability(odds)
 }
 
 #[cfg(test)]

@@ -65,8 +65,8 @@ pub enum CorpusError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
-        reason: &'static str,
+        /// What is wrong with it, and where.
+        reason: String,
     },
     /// A text was never embedded.
     #[error(

@@ -124,7 +124,7 @@ impl Shard {
     /// Opens a shard; gives its keys, ascending. With `keep` the file stays open.
     pub fn open(path: &Path, keep: bool) -> Result<(Self, Vec<u128>), CorpusError> {
         let io = |source| CorpusError::Io { path: path.to_owned(), source };
-        let damaged = |reason| CorpusError::Damaged { path: path.to_owned(), reason };
+        let damaged = |reason: &str| CorpusError::Damaged { path: path.to_owned(), reason: reason.to_owned() };
         let file = open_file(path).map_err(io)?;
         let length = file.metadata().map_err(io)?.len();
         let mut header = [0; HEADER];
@@ -165,11 +165,9 @@ impl Shard {
         .map_err(io)?;
         let (vector, sum) = bytes.split_at(2 * self.shape.dimension);
         if sum != row_sum(row, vector).to_le_bytes() {
-            return Err(CorpusError::Damaged {
-                path: self.path.clone(),
-                reason: "a vector does not have its checksum",
-            });
+            return Err(self.damaged("a vector does not have its checksum"));
         }
+        self.check_finite(row, vector)?;
         for (to, from) in into.iter_mut().zip(vector.as_chunks::<2>().0) {
             *to = f16::from_le_bytes(*from).to_f32();
         }
@@ -179,7 +177,6 @@ impl Shard {
     /// Reads the whole file and checks every row and the checksum over them.
     pub fn check(&self) -> Result<(), CorpusError> {
         let io = |source| CorpusError::Io { path: self.path.clone(), source };
-        let damaged = |reason| CorpusError::Damaged { path: self.path.clone(), reason };
         let mut input = BufReader::with_capacity(1 << 20, open_file(&self.path).map_err(io)?);
         io::copy(&mut input.by_ref().take(self.shape.rows_at()), &mut io::sink()).map_err(io)?;
         let mut sums = Vec::with_capacity(SUM * self.shape.rows);
@@ -188,13 +185,59 @@ impl Shard {
             input.read_exact(&mut bytes).map_err(io)?;
             let (vector, sum) = bytes.split_at(2 * self.shape.dimension);
             if sum != row_sum(row, vector).to_le_bytes() {
-                return Err(damaged("a vector does not have its checksum"));
+                return Err(self.damaged("a vector does not have its checksum"));
             }
+            self.check_finite(row, vector)?;
             sums.extend_from_slice(sum);
         }
         let mut end = [0; FOOTER];
         input.read_exact(&mut end).map_err(io)?;
         let whole = end.get(SUM..2 * SUM) == Some(&XxHash3_64::oneshot(&sums).to_le_bytes()[..]);
-        if whole { Ok(()) } else { Err(damaged("the vectors do not have their checksum")) }
+        if whole { Ok(()) } else { Err(self.damaged("the vectors do not have their checksum")) }
+    }
+
+    /// Refuses a row with a number that is none. This program writes no such row, but others may have.
+    fn check_finite(&self, row: usize, vector: &[u8]) -> Result<(), CorpusError> {
+        match vector.as_chunks::<2>().0.iter().all(|number| f16::from_le_bytes(*number).is_finite()) {
+            true => Ok(()),
+            false => {
+                let (number, of) = (row + 1, self.shape.rows);
+                Err(self.damaged(&format!("vector {number} of {of} holds a number that is not finite")))
+            }
+        }
+    }
+
+    fn damaged(&self, reason: &str) -> CorpusError {
+        CorpusError::Damaged { path: self.path.clone(), reason: reason.to_owned() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use half::f16;
+
+    use super::{Shard, write};
+
+    #[test]
+    fn a_vector_of_numbers_that_are_none_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("000000.vec");
+        for none in [f16::NAN, f16::INFINITY, f16::NEG_INFINITY] {
+            let mut rows =
+                vec![(1, vec![f16::ONE, f16::ZERO]), (2, vec![f16::ONE, none]), (3, vec![f16::ONE, f16::MAX])];
+            write(&path, 7, 2, &mut rows).unwrap();
+            let (shard, keys) = Shard::open(&path, true).unwrap();
+            assert_eq!(keys, [1, 2, 3]);
+            let read = |row: usize| {
+                let mut into = [0.0; 2];
+                shard.read(row, &mut Vec::new(), &mut into).map(|()| into)
+            };
+            assert_eq!((read(0).unwrap(), read(2).unwrap()), ([1.0, 0.0], [1.0, 65504.0]));
+            for said in [read(1).unwrap_err(), shard.check().unwrap_err()].map(|error| error.to_string()) {
+                assert!(said.contains("000000.vec: vector 2 of 3 holds a number that is not finite"), "{said}");
+            }
+        }
     }
 }

@@ -48,7 +48,8 @@ impl SentenceVectors {
         for (number, (_, path)) in shards(folder)?.into_iter().enumerate() {
             let (shard, keys) = Shard::open(&path, number < OPEN)?;
             if shard.shape.dimension != meta.dimension || shard.shape.encoder != encoder {
-                return Err(CorpusError::Damaged { path, reason: "its vectors are not of the folder's encoder" });
+                let reason = "its vectors are not of the folder's encoder".to_owned();
+                return Err(CorpusError::Damaged { path, reason });
             }
             all.extend(keys.into_iter().zip((0..).map(|row| (number as u32, row))));
             opened.push(shard);

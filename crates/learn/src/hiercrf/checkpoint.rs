@@ -154,6 +154,9 @@ impl Metadata for Settings {
 /// `gaps.right` and `gaps.output`, each with `weight` and `bias`.
 pub type Checkpoint = crate::checkpoint::Checkpoint<Settings>;
 
+/// The checkpoint's file in a training's folder.
+pub const CHECKPOINT: &str = "hiercrf.safetensors";
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]

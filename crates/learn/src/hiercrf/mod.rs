@@ -23,7 +23,7 @@ mod window_rows;
 mod windows;
 
 pub use binary::{BinaryNode, Kind, binarise, recover};
-pub use checkpoint::{Checkpoint, Cut, Reads, Settings, Sizes};
+pub use checkpoint::{CHECKPOINT, Checkpoint, Cut, Reads, Settings, Sizes};
 pub(crate) use loss::TreeLoss;
 pub use model::HierCrf;
 pub(crate) use network::{Network, Place};

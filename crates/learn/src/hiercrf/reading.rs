@@ -14,6 +14,7 @@ use super::network::{Place, Read};
 use super::tree::{Node, Tree};
 use super::window_rows::WindowRows;
 use super::windows::{Scores, seam, windows};
+use crate::probability::probability;
 use crate::rows::Facts;
 use crate::topic::VectorsOf;
 
@@ -186,7 +187,7 @@ impl HierCrf {
             let odds = odds.get(document).map(Vec::as_slice).unwrap_or_default();
             // The gap in front of a sentence is that behind the one before it.
             let before = std::iter::once(&0.0).chain(odds).take(span.len());
-            let own = before.map(|&odds| 1.0 / (1.0 + f64::from(-odds).exp())).collect();
+            let own = before.map(|&odds| probability(f64::from(odds))).collect();
             (Window { span: span.clone(), scores, read: Arc::clone(&read), document }, firsts, own)
         };
         Ok(group.par_iter().enumerate().map(one).collect())

@@ -12,7 +12,7 @@ use pericope_segment::language;
 use pericope_segment::registry::{BuiltSegmenter, Needs, SegmenterEntry, SettingKey, SpecArgs};
 use pericope_segment::spec::SpecError;
 
-use super::checkpoint::{Checkpoint, Cut, Reads};
+use super::checkpoint::{CHECKPOINT, Checkpoint, Cut, Reads};
 use super::model::HierCrf;
 use super::reading::{Reading, TopicLabel};
 use super::shipped::shipped;
@@ -92,7 +92,7 @@ pub fn open(name: &str) -> Result<Checkpoint, ModelError> {
     let path = Path::new(name);
     match name {
         SHIPPED => shipped(),
-        _ if path.is_dir() => Checkpoint::read(&path.join("hiercrf.safetensors")),
+        _ if path.is_dir() => Checkpoint::read(&path.join(CHECKPOINT)),
         _ => Checkpoint::read(path),
     }
 }

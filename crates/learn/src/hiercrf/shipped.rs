@@ -1,7 +1,7 @@
 use pericope_encode::ModelError;
 use pericope_weights_hiercrf::{BYTES, SHA256};
 
-use super::checkpoint::Checkpoint;
+use super::checkpoint::{CHECKPOINT, Checkpoint};
 
 /// The model that comes with this crate, for the sentence vectors of all-MiniLM-L6-v2; its card is the README of
 /// `pericope-weights-hiercrf`.
@@ -9,7 +9,7 @@ use super::checkpoint::Checkpoint;
 /// # Errors
 /// None, unless the program was built from a damaged file.
 pub fn shipped() -> Result<Checkpoint, ModelError> {
-    Checkpoint::shipped("hiercrf.safetensors", BYTES, SHA256)
+    Checkpoint::shipped(CHECKPOINT, BYTES, SHA256)
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use super::limit::{Row, keep};
 use super::model::Nsp;
 use super::threshold::{THRESHOLD, Threshold};
 use crate::model_cache::ModelCache;
+use crate::probability::probability;
 use pericope_encode::ModelError;
 
 /// `nsp`, for the list of segmenters. Its threshold is `p`, so it takes no `tau`.
@@ -106,7 +107,7 @@ fn open(name: &str) -> Result<Nsp, String> {
 /// # Errors
 /// None, unless the program was built from a damaged file.
 pub fn shipped() -> Result<Checkpoint, ModelError> {
-    Checkpoint::shipped("nsp.safetensors", pericope_weights_nsp::BYTES, pericope_weights_nsp::SHA256)
+    Checkpoint::shipped(CHECKPOINT, pericope_weights_nsp::BYTES, pericope_weights_nsp::SHA256)
 }
 
 fn loaded(name: &str) -> Result<Arc<Nsp>, String> {
@@ -201,7 +202,7 @@ impl KnownCount for NspSegmenter {
         if document.is_empty() {
             return Ok(Boundaries::none(0));
         }
-        let (scores, _) = self.gaps(document, |odds| 1.0 / (1.0 + odds.exp()))?;
+        let (scores, _) = self.gaps(document, |odds| probability(-odds))?;
         Ok(Boundaries::top(&scores, segments.saturating_sub(1)))
     }
 }

@@ -1,5 +1,7 @@
 //! The threshold p, exact near 1.
 
+use crate::probability::probability;
+
 /// The threshold on "is next", as log-odds ln(p / (1 - p)): a segment ends where those of the prediction are at most as
 /// high.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -40,7 +42,7 @@ impl Threshold {
     /// p, rounded to 1 where it is closer to it than numbers are.
     #[must_use]
     pub fn p(self) -> f64 {
-        1.0 / (1.0 + (-self.0).exp())
+        probability(self.0)
     }
 
     /// True where a prediction with these log-odds of "is next" ends a segment.
@@ -54,7 +56,7 @@ impl Threshold {
     /// is lost in rounding. Never rises with `odds`.
     #[must_use]
     pub fn score(self, odds: f64) -> f64 {
-        let score = 1.0 / (1.0 + (odds - self.0.clamp(-FURTHEST, FURTHEST)).exp());
+        let score = probability(self.0.clamp(-FURTHEST, FURTHEST) - odds);
         if self.cuts(odds) { score.max(0.5) } else { score.min(THRESHOLD) }
     }
 }

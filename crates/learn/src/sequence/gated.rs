@@ -7,6 +7,7 @@ use super::linear::Linear;
 use super::parameters::{Init, Parameter};
 use super::plain::sigmoid;
 use super::steps::{SIDES, at, projected, states};
+use crate::probability::probability;
 
 /// What is worked out of each input for a unit: its gate, and what the gate lets in.
 const PARTS: usize = 2;
@@ -108,7 +109,7 @@ impl Scan {
                     let own = &projected[t * width + side * PARTS * hidden..][..PARTS * hidden];
                     let (gates, candidates) = own.split_at(hidden);
                     for ((state, gate), candidate) in state.iter_mut().zip(gates).zip(candidates) {
-                        *state += logistic(*gate) * (candidate - *state);
+                        *state += probability(*gate) * (candidate - *state);
                     }
                     out[t * states + side * hidden..][..hidden].copy_from_slice(&state);
                 }
@@ -140,7 +141,7 @@ impl Scan {
                         all[t * width + side * PARTS * hidden..][..PARTS * hidden].split_at_mut(hidden);
                     let own = &gradient[t * states + side * hidden..][..hidden];
                     for i in 0..hidden {
-                        let (gate, whole) = (logistic(gates[i]), later[i] + own[i]);
+                        let (gate, whole) = (probability(gates[i]), later[i] + own[i]);
                         to_gates[i] = whole * (candidates[i] - before[i]) * gate * (1.0 - gate);
                         to_candidates[i] = whole * gate;
                         later[i] = whole * (1.0 - gate);
@@ -150,10 +151,6 @@ impl Scan {
         });
         all
     }
-}
-
-fn logistic(x: f32) -> f32 {
-    1.0 / (1.0 + (-x).exp())
 }
 
 impl CustomOp1 for Scan {

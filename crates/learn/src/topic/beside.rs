@@ -4,7 +4,8 @@ use pericope_api::{Document, SegmentError};
 use pericope_segment::fusion::boundary_probabilities;
 
 use super::checkpoint::Weights;
-use super::decode::{best_boundaries, probability};
+use super::decode::best_boundaries;
+use crate::probability::probability;
 
 /// Sentences that are looked at together: a dynamic programme over their vectors, some 13 MB of them.
 const WINDOW: usize = 8192;

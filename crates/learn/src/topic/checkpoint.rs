@@ -127,6 +127,9 @@ impl Metadata for Settings {
 /// them, or `gated.0` ... as [`BiGated`](crate::sequence::BiGated) does.
 pub type Checkpoint = crate::checkpoint::Checkpoint<Settings>;
 
+/// The checkpoint's file in a training's folder.
+pub const CHECKPOINT: &str = "topic.safetensors";
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]

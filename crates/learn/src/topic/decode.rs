@@ -1,10 +1,5 @@
 //! From probabilities to boundaries.
 
-/// The probability of log-odds.
-pub(crate) fn probability(odds: f64) -> f64 {
-    1.0 / (1.0 + (-odds).exp())
-}
-
 /// The number of boundaries with the highest expected F1, where gap i has a boundary with probability p(i): those k gaps with the
 /// highest probabilities for which 2 (their sum) / (k + sum of all) is greatest (Ye et al. 2012, to first order).
 ///

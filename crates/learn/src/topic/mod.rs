@@ -18,11 +18,10 @@ mod spec;
 mod window_diff;
 
 pub(crate) use beside::{Opinion, evidence_of};
-pub use checkpoint::{Checkpoint, Settings, Weights};
+pub use checkpoint::{CHECKPOINT, Checkpoint, Settings, Weights};
 pub(crate) use cut::Evidence;
 pub use cut::{Amount, Objective};
 pub use decode::best_count;
-pub(crate) use decode::probability;
 pub(crate) use encoder::CHANGEABLE;
 pub use encoder::OwnEncoder;
 pub use lengths::Lengths;

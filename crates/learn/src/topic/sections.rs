@@ -1,7 +1,7 @@
 //! How many sections a document has, before they are looked for.
 
 use super::cut::SURE;
-use super::decode::probability;
+use crate::probability::probability;
 
 /// Names the rule that counts sections, in the fingerprints of segmenters.
 pub(super) const COUNT_RULE: &str = "count-2";

@@ -6,7 +6,7 @@ use pericope_segment::Resources;
 use pericope_segment::registry::{BuiltSegmenter, Needs, SegmenterEntry, SettingKey, SpecArgs};
 use pericope_segment::spec::SpecError;
 
-use super::checkpoint::{Checkpoint, HEAVIEST, Weights};
+use super::checkpoint::{CHECKPOINT, Checkpoint, HEAVIEST, Weights};
 use super::cut::{Amount, Objective};
 use super::encoder::OwnEncoder;
 use super::model::Topic;
@@ -172,7 +172,7 @@ pub fn open(name: &str) -> Result<Checkpoint, ModelError> {
     let path = Path::new(name);
     match name {
         SHIPPED => shipped(),
-        _ if path.is_dir() => Checkpoint::read(&path.join("topic.safetensors")),
+        _ if path.is_dir() => Checkpoint::read(&path.join(CHECKPOINT)),
         _ => Checkpoint::read(path),
     }
 }

@@ -1,17 +1,17 @@
 use std::path::Path;
-use std::time::Instant;
 
 use candle_core::Device;
 use pericope_util::hex;
 use sha2::{Digest, Sha256};
 
-use super::adamw::{AdamW, Schedule};
+use super::adamw::Schedule;
 use super::data::LabelledDocument;
 use super::events::{Event, TrainReport, Watch};
 use super::gradients::Gradients;
 use super::numbers::{RATE_OR_REST, check_numbers, may_rest};
 use super::options::{Options, TrainError};
-use super::state::{self, Progress};
+use super::sitting::{Plan, STATE, Sitting};
+use super::state::Progress;
 use super::variables::Variables;
 use crate::checkpoint::{Checkpoint, Metadata};
 use pericope_encode::Base;
@@ -82,107 +82,56 @@ pub(super) struct Run<'a> {
     pub(super) fingerprint: String,
 }
 
-/// The file that an interrupted training goes on from.
-const STATE: &str = "state.safetensors";
-
-/// Seconds between two savings of the state.
-const SAVE_EVERY: f64 = 60.0;
-
 /// Trains until the steps are done or validation stops getting better.
 pub(super) fn fit(task: &mut dyn Task, run: &Run<'_>, progress: &mut Watch<'_>) -> Result<TrainReport, TrainError> {
     let Run { options, out, device, .. } = *run;
     let steps = options.steps(task.batches());
     let schedule = Schedule { steps, warm_up: options.warm_up, least: task.least_rate() };
-    let mut optimizer = AdamW::default();
-    let mut at = Progress::new(&run.fingerprint, options);
-    let path = out.join(STATE);
+    let validate_every = options.validate_every(task.batches());
+    let plan = Plan { state: Some(out.join(STATE)), steps, validate_every, patience: options.patience };
     // Before anything is worked out: the state may be that of another training.
-    let before = state::load(&path, device)?;
-    if before.as_ref().is_some_and(|(saved, ..)| saved.fingerprint != at.fingerprint) {
-        let reason = "holds the state of another training (other data, options or base model): name another folder";
-        return Err(TrainError::Options(format!("{} {reason}, or remove it", path.display())));
-    }
+    let (mut sitting, saved) = Sitting::open(plan, &run.fingerprint, options, device)?;
     let mut encoder = task.variables().encoder()?;
     task.heads()?;
-    if let Some((saved, values, moments)) = before {
+    if let Some(values) = saved {
         task.variables().restore(&values)?;
-        optimizer = moments;
-        at = saved;
-        let _ = progress(Event::Resumed { step: at.step });
+        let _ = progress(Event::Resumed { step: sitting.at.step });
     }
-    let goes_on = |at: &Progress| at.step < steps && at.stale < options.patience.max(1);
-    if goes_on(&at) {
+    if sitting.goes_on() {
         task.prepare(steps, progress)?;
-        task.skip_to(at.step);
+        task.skip_to(sitting.at.step);
     }
-
-    let every = options.validate_every(task.batches());
-    let (mut began, mut saved) = (Instant::now(), Instant::now());
-    while goes_on(&at) {
+    sitting.start_clock();
+    while sitting.goes_on() {
         if task.variables().puts_together() && !task.has_encoder() {
             encoder = task.variables().encoder()?;
         }
         let mut gradients = Gradients::default();
-        let number = at.step;
+        let number = sitting.at.step;
         task.before(number, progress)?;
-        let finite = |what, loss: f32| match loss.is_finite() {
-            true => Ok(loss),
-            false => Err(TrainError::NotFinite { step: number + 1, what, value: loss.into() }),
-        };
         let share = schedule.at(number);
-        let own = finite("loss", task.backward(encoder.as_ref(), &mut gradients)?)?;
+        let own = sitting.finite("loss", task.backward(encoder.as_ref(), &mut gradients)?)?;
         if options.questions_apart {
-            std::mem::take(&mut gradients).step(&mut optimizer, task.variables(), options, (number, share))?;
+            let own = std::mem::take(&mut gradients);
+            own.step(&mut sitting.optimizer, task.variables(), options, (number, share))?;
             if task.variables().puts_together() {
                 encoder = task.variables().encoder()?;
             }
         }
         let questions = task.questions(encoder.as_ref(), number, &mut gradients)?;
-        let questions = questions.map(|loss| finite("loss of questions", loss)).transpose()?;
+        let questions = questions.map(|loss| sitting.finite("loss of questions", loss)).transpose()?;
         if !options.questions_apart || questions.is_some() {
-            gradients.step(&mut optimizer, task.variables(), options, (number, share))?;
+            gradients.step(&mut sitting.optimizer, task.variables(), options, (number, share))?;
         }
-        at.step += 1;
-        at.losses.push(own);
-        at.question_losses.extend(questions);
-        let told = progress(Event::Step {
-            step: at.step,
-            steps,
-            loss: recent(&at.losses).unwrap_or(0.0),
-            question_loss: recent(&at.question_losses),
-            rate: options.learning_rate * share,
-        });
-        if task.validates() && (at.step.is_multiple_of(every) || at.step == steps) {
-            task.validate(&mut at, progress)?;
+        let told = sitting.stepped(own, questions, options.learning_rate * share, progress);
+        if task.validates() && sitting.validation_is_due() {
+            task.validate(&mut sitting.at, progress)?;
         }
-        if saved.elapsed().as_secs_f64() > SAVE_EVERY || !goes_on(&at) || told.is_break() {
-            at.seconds += began.elapsed().as_secs_f64();
-            began = Instant::now();
-            state::save(&path, &at, &task.variables().all(), &optimizer)?;
-            saved = Instant::now();
-        }
-        if told.is_break() && goes_on(&at) {
-            return Err(TrainError::Interrupted { step: at.step });
-        }
+        sitting.keep(told, || task.variables().all())?;
     }
-    if at.step < steps {
-        let _ = progress(Event::Stopped { step: at.step });
-    }
+    sitting.tell_end(progress);
     task.finish()?;
-    at.seconds += began.elapsed().as_secs_f64();
-    Ok(TrainReport {
-        losses: at.losses,
-        question_losses: at.question_losses,
-        validations: at.validations,
-        best: at.best,
-        seconds: at.seconds,
-    })
-}
-
-/// The mean of the last 100 losses.
-fn recent(losses: &[f32]) -> Option<f64> {
-    let last = losses.get(losses.len().saturating_sub(100)..).unwrap_or(losses);
-    (!last.is_empty()).then(|| last.iter().map(|&loss| f64::from(loss)).sum::<f64>() / last.len() as f64)
+    Ok(sitting.report())
 }
 
 /// Refuses more frozen layers than there are, sequences that the base model does not read, and rates and the like that no training

@@ -19,6 +19,7 @@ mod ranking;
 mod robert;
 mod runs;
 mod sequences;
+mod sitting;
 mod state;
 mod topic;
 mod tune;

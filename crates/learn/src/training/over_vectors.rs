@@ -2,19 +2,18 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use candle_core::{Device, Tensor};
 use pericope_encode::ModelError;
 use pericope_encode::encoders::Tensors;
 use pericope_segment::random::SplitMix64;
 
-use super::adamw::AdamW;
 use super::events::{Event, TrainReport, Watch};
 use super::gradients::Gradients;
 use super::numbers::{Number, RATE, check_numbers, is_rate};
 use super::options::{Options, TrainError};
-use super::state::{self, Progress};
+use super::sitting::{Plan, Sitting};
+use super::state::Progress;
 use crate::corpus::SentenceVectors;
 use crate::sequence::Parameters;
 
@@ -135,83 +134,46 @@ pub(super) struct Course {
     pub(super) patience: usize,
 }
 
-/// Seconds between two savings of the state.
-const SAVE_EVERY: f64 = 60.0;
-
 /// Trains until the steps are done or validation stops getting better.
 pub(super) fn learn<L: Learner>(
     learner: &mut L,
     course: &Course,
     progress: &mut Watch<'_>,
 ) -> Result<TrainReport, TrainError> {
-    let Course { epochs, max_steps, clip, .. } = *course;
+    let Course { epochs, max_steps, validations, patience, clip, .. } = *course;
     let batch = course.batch.max(1);
     let batches = learner.epoch(0).len().div_ceil(batch).max(1);
-    let steps = Options { epochs, max_steps, ..Options::default() }.steps(batches);
-    let every = (batches / course.validations.max(1)).max(1);
-    let mut at = Progress::new(&course.fingerprint, &Options::default());
-    let mut adam = AdamW::default();
-    let file = course.state.as_deref();
-    if let Some(path) = file
-        && let Some((saved, values, moments)) = state::load(path, &Device::Cpu)?
-    {
-        if saved.fingerprint != at.fingerprint {
-            let reason = "holds the state of another training (other data or options): name another folder";
-            return Err(TrainError::Options(format!("{} {reason}, or remove it", path.display())));
-        }
-        learner.parameters().set(&Saved { path, values: &values })?;
-        (at, adam) = (saved, moments);
-        let _ = progress(Event::Resumed { step: at.step });
+    let lengths = Options { epochs, max_steps, validations, ..Options::default() };
+    let (steps, validate_every) = (lengths.steps(batches), lengths.validate_every(batches));
+    let plan = Plan { state: course.state.clone(), steps, validate_every, patience };
+    let (mut sitting, saved) = Sitting::open(plan, &course.fingerprint, &Options::default(), &Device::Cpu)?;
+    if let (Some(path), Some(values)) = (&course.state, &saved) {
+        learner.parameters().set(&Saved { path, values })?;
+        let _ = progress(Event::Resumed { step: sitting.at.step });
     }
-    let goes_on = |at: &Progress| at.step < steps && at.stale < course.patience.max(1);
-    let (mut began, mut saved) = (Instant::now(), Instant::now());
     let mut order = (usize::MAX, Vec::new());
-    while goes_on(&at) {
-        let (epoch, number) = (at.step / batches, at.step % batches);
+    while sitting.goes_on() {
+        let step = sitting.at.step;
+        let (epoch, number) = (step / batches, step % batches);
         if order.0 != epoch {
             order = (epoch, learner.epoch(epoch));
         }
-        let (loss, gradients) = learner.step(order.1.chunks(batch).nth(number).unwrap_or_default(), epoch, at.step)?;
-        if !loss.is_finite() {
-            return Err(TrainError::NotFinite { step: at.step + 1, what: "loss", value: loss.into() });
+        let (loss, gradients) = learner.step(order.1.chunks(batch).nth(number).unwrap_or_default(), epoch, step)?;
+        let loss = sitting.finite("loss", loss)?;
+        let rate = learner.rate(step, steps);
+        let gradients = gradients.clipped(clip, step)?;
+        sitting.optimizer.step(learner.parameters().all(), &gradients, |name| (rate, learner.decay(name)))?;
+        let told = sitting.stepped(loss, None, rate, progress);
+        if learner.validates() && sitting.validation_is_due() {
+            learner.validate(&mut sitting.at, progress)?;
         }
-        let rate = learner.rate(at.step, steps);
-        let gradients = gradients.clipped(clip, at.step)?;
-        adam.step(learner.parameters().all(), &gradients, |name| (rate, learner.decay(name)))?;
-        at.step += 1;
-        at.losses.push(loss);
-        let recent = at.losses.get(at.losses.len().saturating_sub(100)..).unwrap_or_default();
-        let mean = recent.iter().map(|&loss| f64::from(loss)).sum::<f64>() / recent.len().max(1) as f64;
-        let told = progress(Event::Step { step: at.step, steps, loss: mean, question_loss: None, rate });
-        if learner.validates() && (at.step.is_multiple_of(every) || at.step == steps) {
-            learner.validate(&mut at, progress)?;
-        }
-        if saved.elapsed().as_secs_f64() > SAVE_EVERY || !goes_on(&at) || told.is_break() {
-            at.seconds += began.elapsed().as_secs_f64();
-            began = Instant::now();
-            if let Some(path) = file {
-                state::save(path, &at, learner.parameters().all(), &adam)?;
-            }
-            saved = Instant::now();
-        }
-        if told.is_break() && goes_on(&at) {
-            return Err(TrainError::Interrupted { step: at.step });
-        }
+        sitting.keep(told, || learner.parameters().all().clone())?;
     }
-    if at.step < steps {
-        let _ = progress(Event::Stopped { step: at.step });
-    }
+    sitting.tell_end(progress);
     if !learner.validates() {
         learner.write()?;
     }
-    at.seconds += began.elapsed().as_secs_f64();
-    Ok(TrainReport {
-        losses: at.losses,
-        question_losses: Vec::new(),
-        validations: at.validations,
-        best: at.best,
-        seconds: at.seconds,
-    })
+    Ok(sitting.report())
 }
 
 /// The parameters without their gradients.

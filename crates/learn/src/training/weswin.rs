@@ -14,13 +14,10 @@ use super::sequences::{Sample, boundary_samples, question_samples};
 use super::state::Progress;
 use super::tune::{Grid, best_threshold, tune};
 use super::variables::{Start, Variables};
-use crate::weswin::{Checkpoint, Curve, Partition, Settings, Special, WORDS, WeSWin};
+use crate::weswin::{CHECKPOINT, Checkpoint, Curve, Partition, Settings, Special, WORDS, WeSWin};
 use pericope_encode::Base;
 use pericope_encode::ModelError;
 use pericope_encode::encoders::{self, LayerByLayer};
-
-/// Name of the checkpoint's file.
-const CHECKPOINT: &str = "weswin.safetensors";
 
 /// The least number of tokens of a sequence.
 const LEAST_TOKENS: usize = 32;

@@ -47,6 +47,9 @@ impl Metadata for Settings {
 /// (`[2, hidden]`), `boundary.bias` (`[2]`), `retrieval.weight`, `retrieval.bias`.
 pub type Checkpoint = crate::checkpoint::Checkpoint<Settings>;
 
+/// The checkpoint's file in a training's folder.
+pub const CHECKPOINT: &str = "weswin.safetensors";
+
 /// The name of the table of word embeddings in a base model.
 pub(crate) const WORDS: &str = "embeddings.word_embeddings.weight";
 

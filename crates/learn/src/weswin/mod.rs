@@ -18,7 +18,7 @@ mod weighting;
 
 pub(crate) use adaptive::Means;
 pub(crate) use checkpoint::WORDS;
-pub use checkpoint::{Checkpoint, Settings};
+pub use checkpoint::{CHECKPOINT, Checkpoint, Settings};
 pub use model::{Logits, WeSWin};
 pub use partition::{Partition, Window};
 pub use plan::Plan;

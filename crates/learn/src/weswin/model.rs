@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use super::checkpoint::{Checkpoint, Settings, WithSentence};
 use super::partition::{Partition, Window};
 use super::sequence::{Asking, QUESTION, Special, sequence};
+use crate::probability::probability;
 use crate::sentences::Sentences;
 use pericope_encode::Batches;
 use pericope_encode::ModelError;
@@ -180,7 +181,7 @@ impl WeSWin {
             let sequences: Vec<_> = group.iter().map(|window| asking.sequence(window, self.special)).collect();
             for (window, odds) in group.iter().zip(self.run(&sequences, head)?) {
                 for (score, odds) in relevance[window.active.clone()].iter_mut().zip(odds) {
-                    *score = 1.0 / (1.0 + (-odds).exp());
+                    *score = probability(odds);
                 }
             }
         }

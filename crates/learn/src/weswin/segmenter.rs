@@ -7,7 +7,7 @@ use pericope_segment::language;
 use pericope_segment::registry::{BuiltSegmenter, Needs, SegmenterEntry, SettingKey, SpecArgs};
 use pericope_segment::spec::SpecError;
 
-use super::checkpoint::Checkpoint;
+use super::checkpoint::{CHECKPOINT, Checkpoint};
 use super::model::WeSWin;
 use super::plan::Plan;
 use super::shipped::shipped;
@@ -75,7 +75,7 @@ pub fn open(name: &str) -> Result<Checkpoint, ModelError> {
     let path = Path::new(name);
     match name {
         SHIPPED => shipped(),
-        _ if path.is_dir() => Checkpoint::read(&path.join("weswin.safetensors")),
+        _ if path.is_dir() => Checkpoint::read(&path.join(CHECKPOINT)),
         _ => Checkpoint::read(path),
     }
 }

@@ -1,3 +1,4 @@
+use pericope_util::to_length_one;
 use serde_json::Value;
 
 use crate::error::LlmError;
@@ -13,7 +14,7 @@ pub(super) fn told(body: &Value) -> Option<Usage> {
     Some(Usage { prompt, ..Usage::default() })
 }
 
-/// Returns the vectors of an answer in the order of its `index`, normalised. `dimension` 0: whatever comes.
+/// Returns the vectors of an answer in the order of its `index`, at length 1; one of zeros stays. `dimension` 0: whatever comes.
 pub(super) fn rows(body: &Value, count: usize, dimension: usize) -> Result<Vec<Vec<f32>>, LlmError> {
     let invalid = |problem: String| LlmError::Invalid { problem, answer: "an embeddings answer".into() };
     let data = body.get("data").and_then(Value::as_array).ok_or_else(|| invalid("\"data\" is no list".into()))?;
@@ -29,24 +30,14 @@ pub(super) fn rows(body: &Value, count: usize, dimension: usize) -> Result<Vec<V
         }
         let slot =
             index.and_then(|index| rows.get_mut(index)).ok_or_else(|| invalid("an \"index\" is too high".into()))?;
-        let vector = normalised(vector).ok_or_else(|| invalid("a vector has no direction".into()))?;
-        if slot.replace(vector).is_some() {
+        let scaled =
+            to_length_one(&vector).ok_or_else(|| invalid("a vector holds a number that is too large".into()))?;
+        if slot.replace(vector.into_iter().map(scaled).collect()).is_some() {
             return Err(invalid("an \"index\" is there twice".into()));
         }
     }
     let rows: Option<Vec<Vec<f32>>> = rows.into_iter().collect();
     rows.ok_or_else(|| invalid(format!("{count} vectors expected, {} came", data.len())))
-}
-
-fn normalised(mut vector: Vec<f32>) -> Option<Vec<f32>> {
-    let norm = vector.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt();
-    if !(norm.is_finite() && norm > 0.0) {
-        return None;
-    }
-    for x in &mut vector {
-        *x = (f64::from(*x) / norm) as f32;
-    }
-    Some(vector)
 }
 
 #[cfg(test)]
@@ -61,15 +52,15 @@ mod tests {
         let one = |index: u64, numbers: &[f64]| json!({"index": index, "embedding": numbers});
         let good = rows(&json!({"data": [one(1, &[0.0, 2.0]), one(0, &[3.0, 4.0])]}), 2, 2).unwrap();
         assert_eq!(good, [[0.6, 0.8], [0.0, 1.0]]);
+        let zeros = rows(&json!({"data": [one(0, &[0.0, 0.0]), one(1, &[1e-300, 0.0])]}), 2, 2).unwrap();
+        assert_eq!(zeros, [[0.0, 0.0], [0.0, 0.0]]);
         for data in [
             json!([one(0, &[1.0, 0.0])]),
             json!([one(0, &[1.0, 0.0]), one(0, &[1.0, 0.0])]),
             json!([one(0, &[1.0, 0.0]), one(2, &[1.0, 0.0])]),
             json!([one(0, &[1.0, 0.0]), one(1, &[1.0])]),
-            json!([one(0, &[1.0, 0.0]), one(1, &[0.0, 0.0])]),
             json!([one(0, &[1.0, 0.0]), {"index": 1}]),
             json!([one(0, &[1.0, 0.0]), one(1, &[1e300, 0.0])]),
-            json!([one(0, &[1.0, 0.0]), one(1, &[1e-300, 0.0])]),
             json!([one(0, &[1.0, 0.0]), {"index": 1, "embedding": [1.0, null]}]),
             json!([one(0, &[1.0, 0.0]), one(1, &[1.0, 0.0]), one(1, &[0.0, 1.0])]),
             json!([one(0, &[1.0, 0.0]), one(u64::MAX, &[1.0, 0.0])]),

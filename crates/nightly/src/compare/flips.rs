@@ -1,18 +1,16 @@
 //! The questions behind a difference, with what both nights retrieved for them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
-use std::io::{BufRead, BufReader, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::{Compared, Difference};
 use crate::gather::ItemLines;
 use crate::night::NightlyRun;
 use pericope_eval::cell::CellKey;
 use pericope_eval::metric::Metric;
-use pericope_eval::record::{Gold, Item, Retrieved};
+use pericope_eval::record::{Gold, ITEMS, Item, ItemReader, ItemSeeker, Retrieved};
 
 /// Questions shown of one difference, and differences shown.
 const QUESTIONS: usize = 8;
@@ -95,7 +93,7 @@ pub fn flips(
         }
     }
     for (night, keys) in by_night {
-        let path = run_folder(dir, night).join("items.jsonl");
+        let path = run_folder(dir, night).join(ITEMS);
         let found = match lines.filter(|_| night == tonight.number) {
             Some(lines) => items_at(&path, &keys, lines),
             None => items(&path, &keys),
@@ -178,38 +176,21 @@ fn moves(tonight: &NightlyRun, compared: &Compared, difference: &Difference) -> 
         .collect()
 }
 
-/// What tells an item apart; the rest of the line is not looked at.
-#[derive(Deserialize)]
-struct Name {
-    question_id: String,
-    #[serde(flatten)]
-    key: CellKey,
-}
-
 /// The wanted items, from where they stand in the file.
 fn items_at(path: &Path, wanted: &BTreeSet<(CellKey, String)>, lines: &ItemLines) -> BTreeMap<(CellKey, String), Item> {
-    let Ok(file) = File::open(path) else { return BTreeMap::new() };
-    let mut file = BufReader::new(file);
-    let mut read = |name: &(CellKey, String)| {
-        let mut line = String::new();
-        file.seek(SeekFrom::Start(*lines.get(name)?)).ok()?;
-        file.read_line(&mut line).ok()?;
-        Some((name.clone(), serde_json::from_str(&line).ok()?))
-    };
-    wanted.iter().filter_map(&mut read).collect()
+    let Ok(mut file) = ItemSeeker::open(path) else { return BTreeMap::new() };
+    let read = |name: &(CellKey, String)| Some((name.clone(), file.at(*lines.get(name)?).ok()?));
+    wanted.iter().filter_map(read).collect()
 }
 
 /// The wanted items, from a file that is read until all are found.
 fn items(path: &Path, wanted: &BTreeSet<(CellKey, String)>) -> BTreeMap<(CellKey, String), Item> {
     let mut found = BTreeMap::new();
-    let Ok(file) = File::open(path) else { return found };
-    // Bytes, since a line that is damaged costs itself alone.
-    for line in BufReader::new(file).split(b'\n').map_while(Result::ok) {
-        let Ok(Name { question_id, key }) = serde_json::from_slice(&line) else { continue };
-        let name = (key, question_id);
-        if wanted.contains(&name)
-            && let Ok(item) = serde_json::from_slice::<Item>(&line)
-        {
+    let Ok(file) = ItemReader::open(path) else { return found };
+    // A line that is damaged costs itself alone.
+    for (item, _) in file.filter_map(Result::ok) {
+        let name = (item.key(), item.question_id.clone());
+        if wanted.contains(&name) {
             found.insert(name, item);
             if found.len() == wanted.len() {
                 break;

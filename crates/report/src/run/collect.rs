@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use pericope_eval::config::redact;
-use pericope_eval::record::{Item, RunRecord, Status, Summary};
+use pericope_eval::record::{ITEMS, Item, RunRecord, Status, Summary};
 use pericope_eval::run::ItemSink;
 
 use super::choose::{Seen, choose, contrasts, reason};
@@ -47,7 +47,7 @@ impl Collector {
     /// # Errors
     /// [`ReportError::Read`] where the file is missing, [`ReportError::Moved`] where such a line is not an item.
     pub fn finish(self, run_dir: &Path, summary: Summary, run: RunRecord) -> Result<Report, ReportError> {
-        let path = run_dir.join("items.jsonl");
+        let path = run_dir.join(ITEMS);
         let label = run_dir.file_name().map(|name| name.to_string_lossy().into_owned());
         self.report(label, summary, run, |offsets| items_at(&path, offsets))
     }

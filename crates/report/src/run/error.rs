@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use pericope_eval::record::ItemError;
+
 /// Why a report could not be read or written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -44,6 +46,16 @@ pub enum ReportError {
         /// The system's error.
         source: std::io::Error,
     },
+}
+
+impl From<ItemError> for ReportError {
+    fn from(error: ItemError) -> Self {
+        match error {
+            ItemError::Io { path, source } => Self::read(&path, source),
+            ItemError::Line { path, line, source } => Self::Parse { path, line, source },
+            ItemError::Moved { path, offset, source } => Self::Moved { path, offset, source },
+        }
+    }
 }
 
 impl ReportError {

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
+use pericope_eval::record::{ITEMS, ItemReader};
 use pericope_eval::run::ItemSink;
 
 use super::collect::Collector;
 use super::error::ReportError;
-use super::read::{each_item, whole};
+use super::read::whole;
 use super::report::Report;
 
 impl Report {
@@ -18,7 +19,10 @@ impl Report {
         let run = whole(&run_dir.join("run.json"))?;
         let summary = whole(&run_dir.join("summary.json"))?;
         let mut collector = Collector::default();
-        each_item(&run_dir.join("items.jsonl"), |item, offset| collector.take(item, offset))?;
+        for item in ItemReader::open(&run_dir.join(ITEMS))? {
+            let (item, offset) = item?;
+            collector.take(&item, offset);
+        }
         collector.finish(run_dir, summary, run)
     }
 }

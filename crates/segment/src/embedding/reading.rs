@@ -33,17 +33,18 @@ pub(crate) fn shortened(document: &Document, i: usize, most: usize) -> Cow<'_, s
     document.visible(span)
 }
 
-/// The vectors that an encoder gave, all of whose numbers are some. Cuts by others would be arbitrary, and look like any.
+/// The vectors that an encoder gave, all of whose numbers are some. Cuts and figures by others would be arbitrary, and look like any.
 ///
 /// # Errors
-/// [`EncodeError::Model`], naming the encoder.
-pub(crate) fn finite(encoder: &dyn SentenceEncoder, found: Embeddings) -> Result<Embeddings, EncodeError> {
-    match found.values().iter().all(|x| x.is_finite()) {
-        true => Ok(found),
-        false => {
-            let name = encoder.name();
+/// [`EncodeError::Model`], naming the encoder and the first vector that is not finite.
+pub fn finite(encoder: &dyn SentenceEncoder, found: Embeddings) -> Result<Embeddings, EncodeError> {
+    let broken = found.rows().position(|row| !row.iter().all(|x| x.is_finite()));
+    match broken {
+        None => Ok(found),
+        Some(at) => {
+            let (name, number, of) = (encoder.name(), at + 1, found.len());
             Err(EncodeError::Model(format!(
-                "the embedder {name} gives vectors that are not finite: its weights are damaged"
+                "the embedder {name} gives vectors that are not finite, as number {number} of {of}: its weights are damaged"
             )))
         }
     }

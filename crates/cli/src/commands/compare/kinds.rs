@@ -1,13 +1,11 @@
 //! The scores by kind of question: what is best for whole sections need not be best for single facts.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fs::File;
-use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use pericope_eval::data::SquadFile;
 use pericope_eval::format::{count, decimal};
-use pericope_eval::record::{Item, Status, Summary};
+use pericope_eval::record::{ITEMS, ItemReader, Status, Summary};
 use pericope_util::read_text;
 use serde::Serialize;
 
@@ -27,18 +25,15 @@ pub struct OfKind {
 
 /// The means by kind, in the order of their names; none where the file names no kinds, or nothing was decided.
 pub fn by_kind(questions: &Path, run: &Path, summary: &Summary) -> Result<Vec<OfKind>, Failure> {
-    let failed = |path: &Path, error: &dyn std::fmt::Display| Failure::runtime(format!("{}: {error}", shown(path)));
     let Some(primary) = summary.verdict.as_ref().map(|verdict| &verdict.primary) else { return Ok(Vec::new()) };
-    let text = read_text(questions).map_err(|e| failed(questions, &e))?;
+    let text = read_text(questions).map_err(|e| Failure::runtime(format!("{}: {e}", shown(questions))))?;
     // A file with articles that cannot be read was run all the same: it has no table by kind.
     let Ok(file) = serde_json::from_str::<SquadFile>(&text) else { return Ok(Vec::new()) };
     let qas = file.data.into_iter().flat_map(|article| article.paragraphs).flat_map(|paragraph| paragraph.qas);
     let kinds: HashMap<String, String> = qas.filter_map(|qa| Some((qa.id, qa.kind?))).collect();
     let mut sums: BTreeMap<&str, BTreeMap<String, (f64, usize)>> = BTreeMap::new();
-    let items = run.join("items.jsonl");
-    for line in BufReader::new(File::open(&items).map_err(|e| failed(&items, &e))?).lines() {
-        let line = line.map_err(|e| failed(&items, &e))?;
-        let item: Item = serde_json::from_str(&line).map_err(|e| failed(&items, &e))?;
+    for item in ItemReader::open(&run.join(ITEMS)).map_err(Failure::runtime)? {
+        let (item, _) = item.map_err(Failure::runtime)?;
         if item.mode != primary.mode || item.cutoff != primary.cutoff {
             continue;
         }

@@ -5,7 +5,7 @@ use std::path::Path;
 use pericope_eval::record::FEW_DOCUMENTS;
 use pericope_eval::stats::{Paired, bootstrap_interval, compare};
 use pericope_learn::corpus::{Corpus, SentenceVectors};
-use pericope_learn::topic::Checkpoint;
+use pericope_learn::topic::{CHECKPOINT, Checkpoint};
 use pericope_learn::training::{Part, TopicData, TopicOptions, topic_f1, train_topic};
 use serde::Serialize;
 
@@ -71,7 +71,7 @@ impl Adapting<'_> {
         for (name, part) in [("numbers", Part::Numbers), ("heads", Part::Heads), ("all", Part::All)] {
             let out = self.out.join(name);
             let Some(seconds) = self.fit(part, &out)? else { return Ok(Status::Interrupted) };
-            let file = out.join("topic.safetensors");
+            let file = out.join(CHECKPOINT);
             let checkpoint = Checkpoint::read(&file).map_err(Failure::runtime)?;
             measured.push((name, Some(out), f1(&checkpoint)?, seconds));
         }
@@ -90,11 +90,11 @@ impl Adapting<'_> {
             .collect();
         let worth = rows.iter().find(|row| row.behind_best.is_none_or(|[_, _, high]| high >= 0.0));
         let recommended = worth.map_or("nothing", |row| row.fitted);
-        let target = self.out.join("topic.safetensors");
+        let target = self.out.join(CHECKPOINT);
         match recommended {
             "nothing" => start.write(&target, true).map_err(Failure::runtime)?,
             name => {
-                let from = self.out.join(name).join("topic.safetensors");
+                let from = self.out.join(name).join(CHECKPOINT);
                 let bytes = std::fs::read(&from).map_err(|e| Failure::runtime(format!("{}: {e}", shown(&from))))?;
                 pericope_util::replace_file(&target, &bytes)
                     .map_err(|e| Failure::runtime(format!("{}: {e}", shown(&target))))?;

@@ -7,9 +7,9 @@ use clap::{Args, Subcommand};
 use super::embed::{TRAIN_EMBED_EXAMPLES, TrainEmbedArgs};
 use super::hiercrf::{TRAIN_HIERCRF_EXAMPLES, TrainHiercrfArgs};
 use super::judge::{TRAIN_JUDGE_EXAMPLES, TrainJudgeArgs};
+use super::shared::{EncoderArgs, EndArgs, HoldoutArgs, LayerArgs};
 use super::topic::{TRAIN_TOPIC_EXAMPLES, TrainTopicArgs};
 use crate::args::at_least_one;
-use crate::commands::dataset::SplitArgs;
 use crate::places;
 
 /// `pericope train`
@@ -42,31 +42,19 @@ pub struct TrainArgs {
     /// given several times
     #[arg(long, required = true, value_name = "PATH", value_parser = places::path())]
     pub data: Vec<PathBuf>,
-    /// Folder of the model and of the state that an interrupted training goes on from
-    #[arg(long, value_name = "DIR", value_parser = places::path())]
-    pub out: PathBuf,
-    /// Base model: the name of an installed one, or a folder with config.json, model.safetensors and tokenizer.json
-    #[arg(long, value_name = "NAME|DIR", default_value = "minilm", value_parser = clap::builder::NonEmptyStringValueParser::new())]
-    pub base: String,
+    #[command(flatten)]
+    pub encoder: EncoderArgs,
     /// Go on from a trained model instead of the base model: a file or folder of an earlier training (weswin: or `shipped`).
     /// Layers that it trained and that are frozen now stay as it has them; --out must be another folder
     #[arg(long, value_name = "MODEL", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub start: Option<String>,
-    /// Train on all documents, those that are otherwise kept for validation and test too, but for those of --held-out
-    #[arg(long)]
-    pub no_holdout: bool,
     #[command(flatten)]
-    pub split: SplitArgs,
+    pub holdout: HoldoutArgs,
     /// Tokens of a sequence, special tokens included [default: 512, or what the base model reads; nsp: 256]
     #[arg(long, value_name = "N")]
     pub tokens: Option<usize>,
-    /// Lower layers that stay as they are
-    #[arg(long, value_name = "N", default_value_t = 3)]
-    pub frozen: usize,
-    /// Train changes of this rank to the matrices of the layers, in place of the layers themselves (LoRA): a small model, though every
-    /// layer changes (with --frozen 0); 0: the layers themselves [default: that of the model of --start; 0 without one]
-    #[arg(long, value_name = "N")]
-    pub rank: Option<usize>,
+    #[command(flatten)]
+    pub layers: LayerArgs,
     /// Passes over the data, at most [default: 4; nsp: 1]
     #[arg(long, value_name = "X")]
     pub epochs: Option<f64>,
@@ -88,18 +76,8 @@ pub struct TrainArgs {
     /// Validations a pass [default: 4; nsp: 8]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub validations: Option<usize>,
-    /// Steps at most; 0: as many as the passes have
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub max_steps: usize,
-    /// Another seed, another order
-    #[arg(long, value_name = "N", default_value_t = 7)]
-    pub seed: u64,
-    /// Write half precision: half the size
-    #[arg(long)]
-    pub half: bool,
-    /// One JSON document on standard output
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub end: EndArgs,
 }
 
 const TRAIN_WESWIN_EXAMPLES: &str = "Examples:

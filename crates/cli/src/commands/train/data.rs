@@ -52,7 +52,7 @@ pub struct Documents {
 impl Documents {
     /// Reads the data that the flags name, and parts it.
     pub fn read(args: &TrainArgs, base: &Base, tokens: usize) -> Result<Self, Failure> {
-        let corpus = corpus(&args.data, &args.split, args.no_holdout)?;
+        let corpus = corpus(&args.data, &args.holdout.split, args.holdout.no_holdout)?;
         if corpus.train.is_empty() {
             return Err(Failure::usage("no document is left to train on: give more data, or --no-holdout"));
         }

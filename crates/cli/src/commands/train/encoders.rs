@@ -5,7 +5,7 @@ use std::path::Path;
 use pericope_encode::Base;
 use pericope_learn::nsp;
 use pericope_learn::training::{Data, Options, train_nsp, train_weswin};
-use pericope_learn::weswin::{Checkpoint, open};
+use pericope_learn::weswin::{CHECKPOINT, Checkpoint, open};
 
 use super::args::{TrainArgs, TrainNspArgs, TrainWeswinArgs};
 use super::data::{Counts, Documents, Questions};
@@ -21,7 +21,7 @@ const TOKENS: usize = 512;
 /// `pericope train weswin`
 pub fn weswin(args: TrainWeswinArgs, quiet: bool) -> Outcome {
     let common = &args.common;
-    let base = Base::open(&common.base).map_err(Failure::usage)?;
+    let base = Base::open(&common.encoder.base).map_err(Failure::usage)?;
     let start = common.start.as_deref().map(open).transpose().map_err(Failure::usage)?;
     let began = start.as_ref().map_or((TOKENS, 0), |start| (start.settings.tokens, start.low_rank().rank()));
     let options = Options {
@@ -32,7 +32,7 @@ pub fn weswin(args: TrainWeswinArgs, quiet: bool) -> Outcome {
     };
     let mut documents = Documents::read(common, &base, options.tokens)?;
     let mut asked = Questions::default();
-    let shares = common.split.options(common.no_holdout).shares;
+    let shares = common.holdout.options().shares;
     for path in &args.questions {
         documents.unreadable += input::report(&asked.read(path, &shares, &base)?);
     }
@@ -48,11 +48,12 @@ pub fn weswin(args: TrainWeswinArgs, quiet: bool) -> Outcome {
         questions: &asked.train,
         validation_questions: &asked.validation,
     };
-    let report = train_weswin(&base, start.as_ref(), data, &options, &common.out, &notes, &mut |e| watch.see(e));
+    let report =
+        train_weswin(&base, start.as_ref(), data, &options, &common.encoder.out, &notes, &mut |e| watch.see(e));
     let report = report.map_err(failure)?;
-    let path = common.out.join("weswin.safetensors");
+    let path = common.encoder.out.join(CHECKPOINT);
     let checkpoint = Checkpoint::read(&path).map_err(Failure::runtime)?;
-    if common.half {
+    if common.end.half {
         checkpoint.write(&path, true).map_err(Failure::runtime)?;
     }
     let settings = checkpoint.settings;
@@ -60,14 +61,14 @@ pub fn weswin(args: TrainWeswinArgs, quiet: bool) -> Outcome {
     let counts = Counts { train: asked.train.len(), validation: asked.validation.len(), test: asked.test };
     let Documents { split, unreadable, .. } = documents;
     watch.finish();
-    let (name, out, questions) = ("weswin", common.out.as_path(), Some(counts));
-    Done { name, out, split, questions, unreadable, report, settings, options }.tell(common.json, &use_it)
+    let (name, out, questions) = ("weswin", common.encoder.out.as_path(), Some(counts));
+    Done { name, out, split, questions, unreadable, report, settings, options }.tell(common.end.json, &use_it)
 }
 
 /// `pericope train nsp`
 pub fn nsp(args: TrainNspArgs, quiet: bool) -> Outcome {
     let common = &args.common;
-    let base = Base::open(&common.base).map_err(Failure::usage)?;
+    let base = Base::open(&common.encoder.base).map_err(Failure::usage)?;
     let start = common.start.as_deref().map(|name| {
         let path = Path::new(name);
         let file = if path.is_dir() { path.join(nsp::CHECKPOINT) } else { path.to_owned() };
@@ -82,25 +83,25 @@ pub fn nsp(args: TrainNspArgs, quiet: bool) -> Outcome {
     let mut watch = Watch::new(quiet);
     watch.note(&shown_report(&documents.split));
     let data = (documents.train.as_slice(), documents.validation.as_slice());
-    let report = train_nsp(&base, start.as_ref(), data, &options, &common.out, &notes, &mut |e| watch.see(e));
+    let report = train_nsp(&base, start.as_ref(), data, &options, &common.encoder.out, &notes, &mut |e| watch.see(e));
     let report = report.map_err(failure)?;
-    let path = common.out.join(nsp::CHECKPOINT);
+    let path = common.encoder.out.join(nsp::CHECKPOINT);
     let checkpoint = nsp::Checkpoint::read(&path).map_err(Failure::runtime)?;
-    if common.half {
+    if common.end.half {
         checkpoint.write(&path, true).map_err(Failure::runtime)?;
     }
     let Documents { split, unreadable, .. } = documents;
     watch.finish();
-    let (name, out, settings) = ("nsp", common.out.as_path(), checkpoint.settings);
-    Done { name, out, split, questions: None, unreadable, report, settings, options }.tell(common.json, "trained")
+    let (name, out, settings) = ("nsp", common.encoder.out.as_path(), checkpoint.settings);
+    Done { name, out, split, questions: None, unreadable, report, settings, options }.tell(common.end.json, "trained")
 }
 
 /// What the flags say, over `defaults`; `tokens` and `rank` where they do not say how many.
 fn options(args: &TrainArgs, base: &Base, (tokens, rank): (usize, usize), defaults: Options) -> Options {
     Options {
         tokens: args.tokens.unwrap_or(tokens.min(base.config.max_tokens())),
-        frozen: args.frozen.min(base.config.num_hidden_layers),
-        rank: args.rank.unwrap_or(rank),
+        frozen: args.layers.frozen.min(base.config.num_hidden_layers),
+        rank: args.layers.rank.unwrap_or(rank),
         epochs: args.epochs.unwrap_or(defaults.epochs),
         batch: args.batch.unwrap_or(defaults.batch),
         micro_batch: args.micro_batch.unwrap_or(defaults.micro_batch),
@@ -108,8 +109,8 @@ fn options(args: &TrainArgs, base: &Base, (tokens, rank): (usize, usize), defaul
         head_learning_rate: args.head_learning_rate,
         patience: args.patience,
         validations: args.validations.unwrap_or(defaults.validations),
-        max_steps: args.max_steps,
-        seed: args.seed,
+        max_steps: args.end.max_steps,
+        seed: args.end.seed,
         ..defaults
     }
 }

@@ -2,11 +2,12 @@
 
 use clap::{Args, ValueEnum};
 use pericope_learn::corpus::{Headings, Record, SequenceDocument};
-use pericope_learn::hiercrf::{Checkpoint, Cut, Reads, Sizes, open};
+use pericope_learn::hiercrf::{CHECKPOINT, Checkpoint, Cut, Reads, Sizes, open};
 use pericope_learn::training::{HierCrfOptions, Metric, TreeData, TreeDocument, Ways, train_hiercrf};
 
 use super::over_vectors::{OverVectorsArgs, check_vectors, watched};
 use super::report::{Done, notes};
+use super::shared::CourseArgs;
 use crate::status::{Failure, Outcome, Status};
 
 pub const TRAIN_HIERCRF_EXAMPLES: &str = "Examples:
@@ -84,21 +85,8 @@ pub struct TrainHiercrfArgs {
     /// What weights, threshold and level are chosen by: f1, window-diff or pk
     #[arg(long, value_name = "METRIC", default_value = "f1")]
     pub metric: Metric,
-    /// Validations an epoch
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub validations: usize,
-    /// End after so many validations without a better result
-    #[arg(long, value_name = "N", default_value_t = 4)]
-    pub patience: usize,
-    /// Steps at most; 0: as many as the epochs have
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub max_steps: usize,
-    /// Seed of weights, order, parts and synthetic documents
-    #[arg(long, value_name = "N", default_value_t = 7)]
-    pub seed: u64,
-    /// One JSON document on standard output
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub course: CourseArgs,
 }
 
 /// What is read of each sentence.
@@ -133,7 +121,7 @@ pub fn run(args: &TrainHiercrfArgs, quiet: bool) -> Outcome {
         };
         let ways = match options.reads {
             Reads::Rows => [trees(&|_| Headings::Dropped), trees(&|_| Headings::Kept)],
-            Reads::Vectors => [trees(&|record| Headings::chosen(args.seed, &record.id)), Vec::new()],
+            Reads::Vectors => [trees(&|record| Headings::chosen(args.course.seed, &record.id)), Vec::new()],
         };
         let texts = ways.iter().flatten().flat_map(|tree| tree.sentences.iter().map(String::as_str));
         check_vectors(&vectors, texts)?;
@@ -148,14 +136,14 @@ pub fn run(args: &TrainHiercrfArgs, quiet: bool) -> Outcome {
     let report =
         watched(&corpus, quiet, |tell| train_hiercrf(start.as_ref(), &data, &options, &common.out, &notes, tell));
     let Some(report) = report? else { return Ok(Status::Interrupted) };
-    let settings = Checkpoint::read(&common.out.join("hiercrf.safetensors")).map_err(Failure::runtime)?.settings;
+    let settings = Checkpoint::read(&common.out.join(CHECKPOINT)).map_err(Failure::runtime)?.settings;
     let how = match settings.cut {
         Cut::Scores => format!("boundaries above tau {:.2}", settings.threshold),
         Cut::Level => format!("level {} of the tree", settings.level),
     };
     let (name, out, unreadable) = ("hiercrf", common.out.as_path(), corpus.skipped.count);
     Done { name, out, split: corpus.report, questions: None, unreadable, report, settings, options }
-        .tell(args.json, &how)
+        .tell(args.course.json, &how)
 }
 
 fn options(args: &TrainHiercrfArgs, start: Option<&Checkpoint>, dimension: usize) -> HierCrfOptions {
@@ -185,10 +173,10 @@ fn options(args: &TrainHiercrfArgs, start: Option<&Checkpoint>, dimension: usize
         hidden_paragraphs: args.hidden_paragraphs,
         boundary_loss: args.boundary_loss.unwrap_or(if head > 0 { 1.0 } else { 0.0 }),
         metric: args.metric,
-        validations: args.validations,
-        patience: args.patience,
-        max_steps: args.max_steps,
-        seed: args.seed,
+        validations: args.course.validations,
+        patience: args.course.patience,
+        max_steps: args.course.max_steps,
+        seed: args.course.seed,
         ..HierCrfOptions::default()
     }
 }

@@ -12,7 +12,7 @@ use pericope_learn::training::{
 use super::judge_data::Questions;
 use super::over_vectors::watched;
 use super::report::{Done, notes};
-use crate::commands::dataset::SplitArgs;
+use super::shared::{EncoderArgs, EndArgs, HoldoutArgs, LayerArgs};
 use crate::places;
 use crate::status::{Failure, Outcome, Status};
 
@@ -40,20 +40,13 @@ pub struct TrainJudgeArgs {
     /// are read where no *.jsonl is there; may be given several times
     #[arg(long, required = true, num_args = 1.., value_name = "PATH", value_parser = places::path())]
     pub data: Vec<PathBuf>,
-    /// Folder of the model and of the state that an interrupted training goes on from
-    #[arg(long, value_name = "DIR", value_parser = places::path())]
-    pub out: PathBuf,
-    /// Base model: the name of an installed one, or a folder with config.json, model.safetensors and tokenizer.json
-    #[arg(long, value_name = "NAME|DIR", default_value = "minilm", value_parser = clap::builder::NonEmptyStringValueParser::new())]
-    pub base: String,
+    #[command(flatten)]
+    pub encoder: EncoderArgs,
     /// Go on from a trained judge instead of the base model: a file or folder of an earlier training; --out must be another folder
     #[arg(long, value_name = "MODEL", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub start: Option<String>,
-    /// Train on all documents, those that are otherwise kept for validation and test too, but for those of --held-out
-    #[arg(long)]
-    pub no_holdout: bool,
     #[command(flatten)]
-    pub split: SplitArgs,
+    pub holdout: HoldoutArgs,
     /// Headings of a document that ask for their sections, at most
     #[arg(long, value_name = "N", default_value_t = 2)]
     pub headings: usize,
@@ -69,13 +62,8 @@ pub struct TrainJudgeArgs {
     /// Tokens of a question that are read [default: 64, or those of --start]
     #[arg(long, value_name = "N")]
     pub query: Option<usize>,
-    /// Lower layers that stay as they are
-    #[arg(long, value_name = "N", default_value_t = 3)]
-    pub frozen: usize,
-    /// Train changes of this rank to the matrices of the layers, in place of the layers themselves (LoRA): a small model, though every
-    /// layer changes (with --frozen 0); 0: the layers themselves [default: that of the model of --start; 0 without one]
-    #[arg(long, value_name = "N")]
-    pub rank: Option<usize>,
+    #[command(flatten)]
+    pub layers: LayerArgs,
     /// Passes over the questions
     #[arg(long, value_name = "X", default_value_t = 1.0)]
     pub epochs: f64,
@@ -119,23 +107,13 @@ pub struct TrainJudgeArgs {
     /// Validations a pass
     #[arg(long, value_name = "N", default_value_t = 8)]
     pub validations: usize,
-    /// Steps at most; 0: as many as the passes have
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub max_steps: usize,
-    /// Seed of order, headings, sentences and blocks
-    #[arg(long, value_name = "N", default_value_t = 7)]
-    pub seed: u64,
-    /// Write half precision: half the size
-    #[arg(long)]
-    pub half: bool,
-    /// One JSON document on standard output
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub end: EndArgs,
 }
 
 /// Runs the command.
 pub fn run(args: &TrainJudgeArgs, quiet: bool) -> Outcome {
-    let base = Base::open(&args.base).map_err(Failure::usage)?;
+    let base = Base::open(&args.encoder.base).map_err(Failure::usage)?;
     let start = args.start.as_deref().map(open).transpose().map_err(Failure::usage)?;
     let options = options(args, &base, start.as_ref());
     let pairs = PairOptions {
@@ -143,26 +121,26 @@ pub fn run(args: &TrainJudgeArgs, quiet: bool) -> Outcome {
         sentences: args.sentences,
         block: options.block,
         query: options.query,
-        seed: args.seed,
+        seed: args.end.seed,
     };
-    let questions = Questions::read(&args.data, &args.split, args.no_holdout, &base, &pairs)?;
+    let questions = Questions::read(&args.data, &args.holdout, &base, &pairs)?;
     if questions.train.is_empty() {
         return Err(Failure::usage("no question is left to train on: give more data, or --no-holdout"));
     }
     let Questions { train, validation, corpus, counts, unreadable } = &questions;
     let notes = notes(&args.data, corpus.train.len(), &format!("; {} questions", train.len()));
     let data = JudgeData { train, validation };
-    let out: &Path = &args.out;
+    let out: &Path = &args.encoder.out;
     let report = watched(corpus, quiet, |tell| train_judge(&base, start.as_ref(), data, &options, out, &notes, tell));
     let Some(report) = report? else { return Ok(Status::Interrupted) };
     let path = out.join(CHECKPOINT);
     let checkpoint = Checkpoint::read(&path).map_err(Failure::runtime)?;
-    if args.half {
+    if args.end.half {
         checkpoint.write(&path, true).map_err(Failure::runtime)?;
     }
     let (split, unreadable, settings) = (corpus.report.clone(), *unreadable, checkpoint.settings);
     Done { name: "judge", out, split, questions: Some(*counts), unreadable, report, settings, options }
-        .tell(args.json, "trained")
+        .tell(args.end.json, "trained")
 }
 
 fn options(args: &TrainJudgeArgs, base: &Base, start: Option<&Checkpoint>) -> JudgeOptions {
@@ -171,8 +149,8 @@ fn options(args: &TrainJudgeArgs, base: &Base, start: Option<&Checkpoint>) -> Ju
     JudgeOptions {
         common: Options {
             tokens: args.tokens.unwrap_or(tokens),
-            frozen: args.frozen.min(base.config.num_hidden_layers),
-            rank: args.rank.unwrap_or_else(|| start.map_or(0, |start| start.low_rank().rank())),
+            frozen: args.layers.frozen.min(base.config.num_hidden_layers),
+            rank: args.layers.rank.unwrap_or_else(|| start.map_or(0, |start| start.low_rank().rank())),
             epochs: args.epochs,
             batch: args.batch,
             micro_batch: args.micro_batch,
@@ -180,8 +158,8 @@ fn options(args: &TrainJudgeArgs, base: &Base, start: Option<&Checkpoint>) -> Ju
             head_learning_rate: args.head_learning_rate,
             patience: args.patience,
             validations: args.validations,
-            max_steps: args.max_steps,
-            seed: args.seed,
+            max_steps: args.end.max_steps,
+            seed: args.end.seed,
             ..Options::judge()
         },
         block: args.block.or(settings.map(|settings| settings.block)).unwrap_or(BLOCK),

@@ -11,6 +11,7 @@ use pericope_segment::split::Split;
 use rayon::prelude::*;
 
 use super::data::{Counts, corpus};
+use super::shared::HoldoutArgs;
 use crate::commands::dataset::{SplitArgs, corpus_failure};
 use crate::input;
 use crate::status::Failure;
@@ -29,13 +30,8 @@ pub struct Questions {
 
 impl Questions {
     /// Reads what the flags name, and parts it; names what cannot be read.
-    pub fn read(
-        data: &[PathBuf],
-        split: &SplitArgs,
-        all: bool,
-        base: &Base,
-        pairs: &PairOptions,
-    ) -> Result<Self, Failure> {
+    pub fn read(data: &[PathBuf], holdout: &HoldoutArgs, base: &Base, pairs: &PairOptions) -> Result<Self, Failure> {
+        let (split, all) = (&holdout.split, holdout.no_holdout);
         let (asked, documents) = by_layout(data)?;
         let corpus = if documents.is_empty() { Corpus::default() } else { corpus(&documents, split, all)? };
         let mut unreadable = corpus.skipped.count;

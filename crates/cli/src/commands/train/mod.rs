@@ -10,6 +10,7 @@ mod judge;
 mod judge_data;
 mod over_vectors;
 mod report;
+mod shared;
 mod topic;
 mod watch;
 

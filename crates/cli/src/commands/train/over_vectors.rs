@@ -10,8 +10,9 @@ use pericope_learn::corpus::{Corpus, SentenceVectors, load};
 use pericope_learn::training::{Event, TrainError, TrainReport};
 
 use super::report::failure;
+use super::shared::HoldoutArgs;
 use super::watch::Watch;
-use crate::commands::dataset::{SplitArgs, corpus_failure, shown_report};
+use crate::commands::dataset::{corpus_failure, shown_report};
 use crate::resources::{EMBEDDER, shown};
 use crate::status::Failure;
 use crate::{input, interrupt, places};
@@ -32,11 +33,8 @@ pub struct OverVectorsArgs {
     /// Go on from a trained model: a checkpoint's file or folder; --out must be another folder
     #[arg(long, value_name = "MODEL", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub start: Option<String>,
-    /// Train on all documents, those that are otherwise kept for validation and test too, but for those of --held-out
-    #[arg(long)]
-    pub no_holdout: bool,
     #[command(flatten)]
-    pub split: SplitArgs,
+    pub holdout: HoldoutArgs,
 }
 
 impl OverVectorsArgs {
@@ -56,7 +54,7 @@ impl OverVectorsArgs {
 
     /// Reads the documents and parts them; names what cannot be read.
     pub(super) fn corpus(&self) -> Result<Corpus, Failure> {
-        let corpus = load(&self.data, &self.split.held_out, &self.split.options(self.no_holdout));
+        let corpus = load(&self.data, &self.holdout.split.held_out, &self.holdout.options());
         let corpus = corpus.map_err(corpus_failure)?;
         input::report_skipped(&corpus.skipped);
         Ok(corpus)

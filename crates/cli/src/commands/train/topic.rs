@@ -2,12 +2,13 @@
 
 use clap::{Args, ValueEnum};
 use pericope_learn::corpus::{Headings, Record, SequenceDocument};
-use pericope_learn::topic::{Checkpoint, Recurrence, Sizes, Without, open};
+use pericope_learn::topic::{CHECKPOINT, Checkpoint, Recurrence, Sizes, Without, open};
 use pericope_learn::training::{Part, TopicData, TopicOptions, train_topic};
 
 use super::adapt::Adapting;
 use super::over_vectors::{OverVectorsArgs, check_vectors, watched};
 use super::report::{Done, notes};
+use super::shared::CourseArgs;
 use crate::status::{Failure, Outcome, Status};
 
 pub const TRAIN_TOPIC_EXAMPLES: &str = "Examples:
@@ -93,21 +94,8 @@ pub struct TrainTopicArgs {
     /// Norm that a gradient is scaled down to where it is longer
     #[arg(long, value_name = "X", default_value_t = 1.0)]
     pub clip: f64,
-    /// Validations an epoch
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub validations: usize,
-    /// End after so many validations without a better F1
-    #[arg(long, value_name = "N", default_value_t = 4)]
-    pub patience: usize,
-    /// Steps at most; 0: as many as the epochs have
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub max_steps: usize,
-    /// Seed of weights, order, examples and dropout
-    #[arg(long, value_name = "N", default_value_t = 7)]
-    pub seed: u64,
-    /// One JSON document on standard output
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub course: CourseArgs,
 }
 
 /// What of a model is fitted.
@@ -187,7 +175,7 @@ pub fn run(args: &TrainTopicArgs, quiet: bool) -> Outcome {
     }
     let notes = notes(&common.data, corpus.train.len(), "");
     if let (Some(start), true) = (&start, args.adapt) {
-        let (corpus, vectors, out, json) = (&corpus, &vectors, common.out.as_path(), args.json);
+        let (corpus, vectors, out, json) = (&corpus, &vectors, common.out.as_path(), args.course.json);
         return Adapting { start, corpus, vectors, options, out, notes, quiet, json }.run();
     }
     let (mut train, mut validation) = (corpus.train.as_slice(), corpus.validation.as_slice());
@@ -200,10 +188,10 @@ pub fn run(args: &TrainTopicArgs, quiet: bool) -> Outcome {
     let report =
         watched(&corpus, quiet, |tell| train_topic(start.as_ref(), &data, &options, &common.out, &notes, tell));
     let Some(report) = report? else { return Ok(Status::Interrupted) };
-    let settings = Checkpoint::read(&common.out.join("topic.safetensors")).map_err(Failure::runtime)?.settings;
+    let settings = Checkpoint::read(&common.out.join(CHECKPOINT)).map_err(Failure::runtime)?.settings;
     let (name, out, unreadable) = ("topic", common.out.as_path(), corpus.skipped.count);
     let done = Done { name, out, split: corpus.report, questions: None, unreadable, report, settings, options };
-    done.tell(args.json, "as many sections as are best for F1 and WindowDiff together")
+    done.tell(args.course.json, "as many sections as are best for F1 and WindowDiff together")
 }
 
 fn options(args: &TrainTopicArgs, start: Option<&Checkpoint>, dimension: usize) -> TopicOptions {
@@ -231,9 +219,9 @@ fn options(args: &TrainTopicArgs, start: Option<&Checkpoint>, dimension: usize) 
         decay: args.decay,
         dropout: args.dropout,
         clip: args.clip,
-        validations: args.validations,
-        patience: args.patience,
-        max_steps: args.max_steps,
-        seed: args.seed,
+        validations: args.course.validations,
+        patience: args.course.patience,
+        max_steps: args.course.max_steps,
+        seed: args.course.seed,
     }
 }

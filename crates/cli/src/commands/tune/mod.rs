@@ -15,7 +15,7 @@ use pericope_eval::config::{ExperimentKind, read};
 use pericope_eval::format::plural;
 use pericope_eval::run::Estimate;
 use pericope_learn::training::{Grid, LabelledDocument, Tried, tune};
-use pericope_learn::weswin::{WeSWin, open};
+use pericope_learn::weswin::{CHECKPOINT, WeSWin, open};
 use pericope_segeval::read::Set;
 use pericope_segment::split::Split;
 use serde::{Deserialize, Serialize};
@@ -107,7 +107,7 @@ pub fn run(args: TuneArgs, quiet: bool) -> Outcome {
     let model_name = config.model.clone().unwrap_or_else(|| "shipped".to_owned());
     let file = (model_name != "shipped").then(|| {
         let path = PathBuf::from(&model_name);
-        if path.is_dir() { path.join("weswin.safetensors") } else { path }
+        if path.is_dir() { path.join(CHECKPOINT) } else { path }
     });
     let mut checkpoint = open(&model_name).map_err(Failure::usage)?;
     if config.write && file.is_none() {

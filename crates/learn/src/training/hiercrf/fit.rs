@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use super::options::{HierCrfOptions, TreeData};
 use super::parsing::{Found, measure, readings};
 use super::trees::TreeDocument;
-use crate::hiercrf::{Checkpoint, Cut, HierCrf, Network, Reads, Settings};
+use crate::hiercrf::{CHECKPOINT, Checkpoint, Cut, HierCrf, Network, Reads, Settings};
 use crate::rows::ROWS;
 use crate::sequence::Parameters;
 use crate::training::events::{Event, TrainReport, Validation, Watch};
@@ -16,6 +16,7 @@ use crate::training::fit::{check_target, make_folder};
 use crate::training::gradients::Gradients;
 use crate::training::options::TrainError;
 use crate::training::over_vectors::{Course, Frozen, Learner, learn};
+use crate::training::sitting::STATE;
 use crate::training::state::Progress;
 
 /// Trains a HierCRF and writes `hiercrf.safetensors` into the folder `out`, with the state that an interrupted training goes on
@@ -37,7 +38,7 @@ pub fn train_hiercrf(
     progress: &mut Watch<'_>,
 ) -> Result<TrainReport, TrainError> {
     options.check(data)?;
-    let target = out.join("hiercrf.safetensors");
+    let target = out.join(CHECKPOINT);
     check_target(start, &target)?;
     make_folder(out)?;
     let settings = settings(start, data, options, notes)?;
@@ -47,7 +48,7 @@ pub fn train_hiercrf(
     }
     let mut training = Training { data, options, parameters, settings, target };
     let course = Course {
-        state: Some(out.join("state.safetensors")),
+        state: Some(out.join(STATE)),
         fingerprint: fingerprint(start, data, options),
         epochs: options.epochs,
         max_steps: options.max_steps,

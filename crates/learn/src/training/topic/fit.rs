@@ -13,9 +13,10 @@ use super::examples::{example, ways, whole, windows};
 use super::options::{Part, TopicData, TopicOptions};
 use super::weigh::{Weighed, looked_at, weigh};
 use crate::corpus::Record;
+use crate::probability::probability;
 use crate::rows::ROWS;
 use crate::sequence::Parameters;
-use crate::topic::{CHANGEABLE, Checkpoint, Lengths, Network, Settings, Topic, probability, shipped};
+use crate::topic::{CHANGEABLE, CHECKPOINT, Checkpoint, Lengths, Network, Settings, Topic, shipped};
 use crate::training::adamw::Schedule;
 use crate::training::events::{Event, TrainReport, Validation, Watch};
 use crate::training::fit::{check_target, make_folder};
@@ -23,6 +24,7 @@ use crate::training::gradients::{Gradients, boundary_losses};
 use crate::training::options::TrainError;
 use crate::training::over_vectors::{Course, Frozen, Learner, VectorSource, dropped, learn};
 use crate::training::runs::Labelled;
+use crate::training::sitting::STATE;
 use crate::training::state::Progress;
 
 /// Trains the sequence model of `topic` and writes `topic.safetensors` into the folder `out`, with the state that an interrupted
@@ -49,7 +51,7 @@ pub fn train_topic(
         let problem = "`without` is not that of the model to start from: it can change only where all of it is fitted (--fit all)";
         return Err(TrainError::Options(problem.to_owned()));
     }
-    let target = out.join("topic.safetensors");
+    let target = out.join(CHECKPOINT);
     check_target(start, &target)?;
     let (encoder, changes) = encoder(start, data.vectors)?;
     make_folder(out)?;
@@ -69,7 +71,7 @@ pub fn train_topic(
     }
     let validation = validation(data)?;
     let course = Course {
-        state: Some(out.join("state.safetensors")),
+        state: Some(out.join(STATE)),
         fingerprint: digest(start, data, options),
         epochs: options.epochs,
         max_steps: options.max_steps,
