@@ -91,7 +91,7 @@ pub struct Report {
     pub empty: Vec<String>,
     /// Names of the sources that were met, read or not.
     pub met: HashSet<String>,
-    /// Names of the sources of which some part failed.
+    /// Names of the sources of which some part failed, and of documents of no source that failed.
     pub failed: HashSet<String>,
     /// Names of the sources that were read, and hold something that was not there in this form.
     pub written: Vec<String>,

@@ -204,6 +204,9 @@ impl<'a, D: Destination + ?Sized> SinkStage<'a, D> {
         let empty = std::mem::take(&mut self.empty);
         self.report.progress.sources += 1;
         let Some(name) = name else {
+            if failed {
+                self.report.failed.extend(ids);
+            }
             // Nobody knows what it held before.
             for id in empty {
                 self.report.progress.removed += u64::from(self.destination.remove(&id)?);
