@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pericope::api;
-use pericope::index::pipeline::is_under;
+use pericope::index::pipeline::{Failure, is_under};
 use pericope::read::{ReadError, ReadOptions, WalkOptions, document_id, read_each, reader, walk};
 use pyo3::prelude::*;
 use pyo3::types::{PyIterator, PyList, PyString};
@@ -58,8 +58,8 @@ impl Missed {
 /// Documents from Python: documents as they are, and paths of files and folders, which are read here.
 pub struct Feed {
     given: Option<Py<PyIterator>>,
-    paths: VecDeque<Result<PathBuf, (String, String)>>,
-    ready: VecDeque<Result<api::Document, (String, String)>>,
+    paths: VecDeque<Result<PathBuf, Failure>>,
+    ready: VecDeque<Result<api::Document, Failure>>,
     options: ReadOptions,
     /// The ids of documents that came.
     ids: HashSet<String>,
@@ -95,8 +95,8 @@ impl Feed {
     /// Gives a document, unless one of its id was given: a store holds one document of an id.
     fn give(&mut self, document: api::Document) {
         if self.ids.contains(&document.id) {
-            let problem = "a document of this id was given before in the same call: it was left out".to_owned();
-            self.ready.push_back(Err((document.id, problem)));
+            let problem = "a document of this id was given before in the same call: it was left out";
+            self.ready.push_back(Err(Failure::new(document.id, problem)));
         } else {
             self.ids.insert(document.id.clone());
             self.ready.push_back(Ok(document));
@@ -119,10 +119,11 @@ impl Feed {
     }
 
     /// A failure, under the name of the path that was given.
-    fn failure(&self, path: &Path, error: &ReadError) -> (String, String) {
+    fn failure(&self, path: &Path, error: &ReadError) -> Failure {
         let name = path.display().to_string();
         self.missed.lock().unwrap_or_else(PoisonError::into_inner).note(&name, path, error);
-        (name, error.to_string())
+        let in_part = matches!(error, ReadError::InPart { .. });
+        Failure { in_part, ..Failure::new(name, error.to_string()) }
     }
 
     /// Takes the next of what was given; false where nothing more comes.
@@ -173,7 +174,7 @@ enum Taken {
 }
 
 impl Iterator for Feed {
-    type Item = Result<api::Document, (String, String)>;
+    type Item = Result<api::Document, Failure>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
 
 use pericope::api::{self, SegmentError};
-use pericope::index::pipeline::{Options, Progress, Report, index_documents_with};
+use pericope::index::pipeline::{Failure, Options, Progress, Report, index_documents_with};
 use pericope::segment::{Chunker, Limits};
 use pericope::store::{Destination, Finished, HEADING_TOKENS, Publication, RunSummary, StoreError};
 use pericope::{Engine, stores};
@@ -37,6 +37,8 @@ pub struct IndexReport {
     empty: Vec<String>,
     /// What was left out, and why.
     failures: Vec<(String, String)>,
+    /// What was read in part, and what is missing.
+    incomplete: Vec<(String, String)>,
     /// Ids of documents of the old store for whose sake a rebuild did not take its place.
     lost: Vec<String>,
     /// Texts that were embedded; others were known.
@@ -112,12 +114,17 @@ pub fn index(
         return Err(error);
     }
     let (Report { progress, failures, empty, embedded, truncated, .. }, finished) = done?;
+    let (incomplete, failures): (Vec<_>, Vec<_>) = failures.into_iter().partition(|failure| failure.in_part);
+    let told = |failures: Vec<Failure>| -> Vec<(String, String)> {
+        failures.into_iter().map(|failure| (failure.document, failure.reason)).collect()
+    };
     Ok(IndexReport {
         documents: progress.documents,
         chunks: progress.chunks,
         bytes: progress.bytes,
         empty,
-        failures: failures.into_iter().map(|failure| (failure.document, failure.reason)).collect(),
+        failures: told(failures),
+        incomplete: told(incomplete),
         lost: match finished.publication {
             Publication::KeptOld { lost } => lost,
             Publication::InPlace | Publication::Published | Publication::Unfinished => Vec::new(),

@@ -324,6 +324,9 @@ class IndexReport:
     def failures(self) -> list[tuple[str, str]]:
         """What was left out, by the id of its document or its path, and why."""
     @property
+    def incomplete(self) -> list[tuple[str, str]]:
+        """Files that were read in part, by their paths, and what of them is missing."""
+    @property
     def lost(self) -> list[str]:
         """Ids of documents of the old store that could not be read or cut this time: a rebuild did not take its place."""
     @property

@@ -181,7 +181,7 @@ pub fn is_under(name: &str, root: &str) -> bool {
 
 /// Writes documents that come from no source in particular: each is read, cut and written anew.
 ///
-/// As [`run`], with the default [`Options`]. `Err((name, reason))` stands for a document that could not be read.
+/// As [`run`], with the default [`Options`]. A [`Failure`] stands for a document that could not be read.
 ///
 /// # Errors
 /// As [`run`].
@@ -193,7 +193,7 @@ pub fn index_documents<D, I, C>(
 ) -> Result<Report, StoreError>
 where
     D: Destination + ?Sized,
-    I: IntoIterator<Item = Result<Document, (String, String)>, IntoIter: Send>,
+    I: IntoIterator<Item = Result<Document, Failure>, IntoIter: Send>,
     C: Fn(&Document) -> Result<Vec<Chunk>, SegmentError> + Send + Sync + 'static,
 {
     index_documents_with(destination, documents, chunk, &Options::default(), progress)
@@ -212,7 +212,7 @@ pub fn index_documents_with<D, I, C>(
 ) -> Result<Report, StoreError>
 where
     D: Destination + ?Sized,
-    I: IntoIterator<Item = Result<Document, (String, String)>, IntoIter: Send>,
+    I: IntoIterator<Item = Result<Document, Failure>, IntoIter: Send>,
     C: Fn(&Document) -> Result<Vec<Chunk>, SegmentError> + Send + Sync + 'static,
 {
     let items = documents.into_iter().map(Some);

@@ -48,13 +48,23 @@ impl Default for Options {
     }
 }
 
-/// A document or source that was not indexed.
+/// A document or source that was not indexed, or not in full.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     /// The id or name; empty if the reason names it.
     pub document: String,
     /// The reason, in one line.
     pub reason: String,
+    /// Whether only a part of it is missing, and the rest is indexed.
+    pub in_part: bool,
+}
+
+impl Failure {
+    /// Returns the failure of a whole document or source.
+    #[must_use]
+    pub fn new(document: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self { document: document.into(), reason: reason.into(), in_part: false }
+    }
 }
 
 /// The progress of a run.
