@@ -94,6 +94,8 @@ const MARKDOWN: &[&str] = &[
 
 const HTML: &[&str] = &[
     "<p>",
+    "<img alt='One. Two'>",
+    "<img alt=x",
     "</p>",
     "<div class='a'>",
     "</div>",

@@ -11,6 +11,7 @@ mod headings;
 mod implied;
 mod layout;
 mod page;
+mod pictures;
 mod reader;
 mod roles;
 mod title;
