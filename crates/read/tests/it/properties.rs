@@ -246,6 +246,10 @@ const RST: &[&str] = &[
 ];
 
 const ASCIIDOC: &[&str] = &[
+    "&eacute;",
+    "&#65",
+    "(C)",
+    "(TM",
     "\n= ",
     "\n== ",
     "\n==== ",
