@@ -75,6 +75,9 @@ where
     let known = Arc::new(destination.known()?);
     let about = destination.about().clone();
     let (fingerprint, embedding, language) = (about.fingerprint, about.embedding, about.language);
+    let encoder = embedding.as_ref().map(|embedding| Arc::clone(&embedding.encoder));
+    let texts_cut = || encoder.as_ref().map_or(0, |encoder| encoder.texts_cut());
+    let cut_before = texts_cut();
     let embedder = embedding.as_ref().map(|embedding| Embedder {
         encoder: Arc::clone(&embedding.encoder),
         caches: about.vectors.into_iter().chain(options.cache.clone()).collect(),
@@ -130,6 +133,9 @@ where
             crew.join();
         }
         let mut report = sink.finish();
+        // What its length in tokens tells, and what only the encoder knows, are mostly the same texts.
+        let cut = texts_cut().saturating_sub(cut_before).min(report.progress.chunks);
+        report.truncated = report.truncated.max(cut);
         report.interrupted = options.stop.load(Ordering::Relaxed);
         Ok(report)
     })

@@ -107,7 +107,8 @@ pub struct Report {
     pub written: Vec<String>,
     /// The effort that embedding took.
     pub embedded: EmbedCounts,
-    /// Chunks whose end the encoder does not read.
+    /// Chunks whose end the encoder does not read: those with more tokens than it reads, or those that it says it cut in
+    /// this run, whichever are more.
     pub truncated: u64,
     /// Whether the run was ended early by [`Options::stop`].
     pub interrupted: bool,
