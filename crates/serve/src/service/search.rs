@@ -128,8 +128,10 @@ impl Service {
             return Ok((query, mode));
         }
         let encoder = self.encoder(opened)?;
-        let fingerprint = opened.about().meta.embedder.as_ref().map_or("", |embedder| embedder.fingerprint.as_str());
-        Ok((query.with_vector(self.vectors.vector(encoder.as_ref(), fingerprint, text)?), mode))
+        let embedder = opened.about().meta.embedder.as_ref();
+        let (name, fingerprint) =
+            embedder.map_or(("", ""), |embedder| (embedder.name.as_str(), embedder.fingerprint.as_str()));
+        Ok((query.with_vector(self.vectors.vector(name, encoder.as_ref(), fingerprint, text)?), mode))
     }
 
     /// A hit as answers show it.
